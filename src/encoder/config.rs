@@ -1,0 +1,160 @@
+//! How an encoder is to be run, read from the files beside its graph, and its fingerprint.
+
+use std::path::{Path, PathBuf};
+
+use fastembed::Pooling;
+use serde_json::Value;
+use sha2::{Digest as _, Sha256};
+
+use super::assets::{Assets, graph_file, verify};
+use super::digest::{Digests, hex};
+use super::{EncoderError, Identity, pins};
+
+/// What an encoder's folder says about running it.
+#[derive(Debug, Clone)]
+pub(super) struct EncoderConfig {
+    /// Longer texts are cut to so many tokens.
+    pub(super) max_tokens: usize,
+    /// How one embedding is made of one row a token.
+    pub(super) pooling: Pooling,
+    /// The token that fills up shorter rows of a batch.
+    pub(super) pad_id: u32,
+}
+
+/// The length of an encoder that does not say: BERT's.
+const DEFAULT_MAX_TOKENS: usize = 512;
+
+impl EncoderConfig {
+    /// Reads the configuration and computes the identity.
+    pub(super) fn read(assets: &Assets, cache_dir: &Path) -> Result<(Self, Identity), EncoderError> {
+        let folder = &assets.encoder_dir;
+        let mut digests = Digests::open(cache_dir);
+        let config = JsonFile::read(folder, "config.json")?;
+        let pad_id = config.number("pad_token_id").and_then(|id| u32::try_from(id).ok()).unwrap_or(0);
+        let (name, max_tokens, pooling, parts) = if assets.is_default {
+            let parts = default_parts(folder, &mut digests)?;
+            (pins::ENCODER_NAME.to_owned(), pins::ENCODER_MAX_TOKENS, Pooling::Mean, parts)
+        } else {
+            let name = folder.canonicalize().unwrap_or_else(|_| folder.clone());
+            let name = name.file_name().map_or_else(String::new, |name| name.to_string_lossy().into_owned());
+            (name, max_tokens(folder, &config)?, pooling(folder)?, custom_parts(folder, &mut digests)?)
+        };
+        let dimensions = match config.number("hidden_size").or_else(|| config.number("dim")) {
+            Some(dimensions) => usize::try_from(dimensions).unwrap_or_default(),
+            None => 0,
+        };
+        digests.save();
+        let identity =
+            Identity { name, fingerprint: fingerprint(&parts, max_tokens, &pooling), dimensions, max_tokens };
+        Ok((Self { max_tokens, pooling, pad_id }, identity))
+    }
+}
+
+/// The digests that make up the default encoder, each checked against its pin.
+fn default_parts(folder: &Path, digests: &mut Digests) -> Result<Vec<String>, EncoderError> {
+    let mut parts = vec![hex(&Sha256::digest(pins::GRAPH))];
+    for file in pins::ENCODER_FILES.iter().filter(|file| file.name != "config.json") {
+        verify(digests, &folder.join(file.name), file.sha256)?;
+        parts.push(file.sha256.to_owned());
+    }
+    Ok(parts)
+}
+
+/// The digests of graph, external weights and tokenizer.
+fn custom_parts(folder: &Path, digests: &mut Digests) -> Result<Vec<String>, EncoderError> {
+    let graph = graph_file(folder).unwrap_or_else(|| folder.join("model.onnx"));
+    let mut files = vec![graph.clone(), folder.join("tokenizer.json")];
+    files.extend(external_files(&graph)?);
+    let digest = |path: PathBuf| {
+        digests.sha256(&path).map_err(|cause| EncoderError::File { path, message: cause.to_string() })
+    };
+    files.into_iter().map(digest).collect()
+}
+
+/// The files that hold a graph's weights, sorted. ONNX writes each as a pair of strings in its protocol
+/// buffer, the key `location` (onnx.proto3, `TensorProto.external_data`).
+fn external_files(graph: &Path) -> Result<Vec<PathBuf>, EncoderError> {
+    const KEY: &[u8] = b"\x0a\x08location\x12";
+    let bytes = std::fs::read(graph)
+        .map_err(|cause| EncoderError::File { path: graph.to_owned(), message: cause.to_string() })?;
+    let mut names = std::collections::BTreeSet::new();
+    for at in memchr_all(&bytes, KEY) {
+        let after = &bytes[at + KEY.len()..];
+        if let Some((&length, text)) = after.split_first()
+            && let Some(name) =
+                text.get(..usize::from(length)).and_then(|name| std::str::from_utf8(name).ok())
+        {
+            names.insert(name.to_owned());
+        }
+    }
+    let folder = graph.parent().unwrap_or(Path::new("."));
+    Ok(names.into_iter().map(|name| folder.join(name)).collect())
+}
+
+fn memchr_all<'a>(bytes: &'a [u8], pattern: &'a [u8]) -> impl Iterator<Item = usize> + 'a {
+    bytes.windows(pattern.len()).enumerate().filter(move |(_, window)| *window == pattern).map(|(at, _)| at)
+}
+
+fn fingerprint(parts: &[String], max_tokens: usize, pooling: &Pooling) -> String {
+    let text = format!("{} max_tokens={max_tokens} pooling={pooling:?}", parts.join(" "));
+    format!("sha256:{}", hex(&Sha256::digest(text)))
+}
+
+/// Where sentence-transformers, transformers and the model's configuration say it, in this order.
+fn max_tokens(folder: &Path, config: &JsonFile) -> Result<usize, EncoderError> {
+    let said = [
+        JsonFile::read(folder, "sentence_bert_config.json")?.number("max_seq_length"),
+        JsonFile::read(folder, "tokenizer_config.json")?.number("model_max_length"),
+        config.number("max_position_embeddings"),
+    ];
+    // transformers writes 10^30 for "not known".
+    let known = said.into_iter().flatten().find(|&length| (3..1_000_000).contains(&length));
+    Ok(known.and_then(|length| usize::try_from(length).ok()).unwrap_or(DEFAULT_MAX_TOKENS))
+}
+
+/// Mean, unless sentence-transformers' pooling module says otherwise.
+fn pooling(folder: &Path) -> Result<Pooling, EncoderError> {
+    let file = JsonFile::read(folder, "1_Pooling/config.json")?;
+    let modes: Vec<&str> = file
+        .value
+        .as_object()
+        .into_iter()
+        .flatten()
+        .filter(|(key, value)| key.starts_with("pooling_mode_") && **value == Value::Bool(true))
+        .map(|(key, _)| key.as_str())
+        .collect();
+    match modes.as_slice() {
+        [] | ["pooling_mode_mean_tokens"] => Ok(Pooling::Mean),
+        ["pooling_mode_cls_token"] => Ok(Pooling::Cls),
+        other => Err(EncoderError::File {
+            path: folder.join("1_Pooling/config.json"),
+            message: format!("{} is not supported; only mean and cls pooling are", other.join(" with ")),
+        }),
+    }
+}
+
+/// A JSON file that need not exist.
+struct JsonFile {
+    value: Value,
+}
+
+impl JsonFile {
+    fn read(folder: &Path, name: &str) -> Result<Self, EncoderError> {
+        let path = folder.join(name);
+        let text = match std::fs::read(&path) {
+            Ok(text) => text,
+            Err(cause) if cause.kind() == std::io::ErrorKind::NotFound => {
+                return Ok(Self { value: Value::Null });
+            }
+            Err(cause) => return Err(EncoderError::File { path, message: cause.to_string() }),
+        };
+        match serde_json::from_slice(&text) {
+            Ok(value) => Ok(Self { value }),
+            Err(cause) => Err(EncoderError::File { path, message: format!("not JSON: {cause}") }),
+        }
+    }
+
+    fn number(&self, key: &str) -> Option<u64> {
+        self.value.get(key)?.as_u64()
+    }
+}

@@ -1,0 +1,129 @@
+//! The sentence encoder: text in, unit vectors out.
+//!
+//! [`Encoder`] is the small trait that scoring needs; [`OnnxEncoder`] is the one that is real. An
+//! [`Embedder`] puts a cache on disk before it. The files of the default encoder are found and fetched by
+//! [`Assets`].
+
+mod assets;
+mod cache;
+mod config;
+mod digest;
+mod embedder;
+mod fetch;
+pub mod pins;
+mod session;
+
+use std::path::PathBuf;
+
+use sha2::{Digest as _, Sha256};
+
+pub use assets::{AssetError, AssetOptions, Assets, InstallEvent, default_encoder_dir};
+pub use cache::{Cache, CacheError, CacheUsage};
+pub use embedder::Embedder;
+pub use fetch::FetchError;
+pub use session::OnnxEncoder;
+
+/// A vector of unit length, `[dimensions]`, or of zeros.
+pub type Embedding = Vec<f32>;
+
+/// Tells apart what an encoder sees of a text: texts with the same key have the same embedding.
+pub type InputKey = [u8; 16];
+
+/// Which encoder made an embedding; part of every result.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Identity {
+    /// The name people know it by.
+    pub name: String,
+    /// `sha256:` and the digest of all that its embeddings depend on: weights, graph, tokenizer, maximum
+    /// length, pooling.
+    pub fingerprint: String,
+    /// The length of an embedding.
+    pub dimensions: usize,
+    /// Longer texts are cut to so many tokens, the special ones included.
+    pub max_tokens: usize,
+}
+
+/// Turns texts into vectors. An embedding depends on its text alone: not on the texts beside it, not on
+/// threads.
+pub trait Encoder {
+    /// Which encoder this is.
+    fn identity(&self) -> &Identity;
+
+    /// A key for each text, the same for texts that the encoder cannot tell apart (for the default encoder,
+    /// text that differs in case, or after its 256th token). By default every text has its own.
+    ///
+    /// # Errors
+    /// [`EncoderError`].
+    fn inputs(&mut self, texts: &[&str]) -> Result<Vec<InputKey>, EncoderError> {
+        Ok(texts.iter().map(|text| text_key(text)).collect())
+    }
+
+    /// The embedding of each text, in order. `done` is told how many more are finished.
+    ///
+    /// # Errors
+    /// [`EncoderError`].
+    fn embed(&mut self, texts: &[&str], done: &mut dyn FnMut(usize)) -> Result<Vec<Embedding>, EncoderError>;
+}
+
+/// The first 16 bytes of the SHA-256 of a text.
+fn text_key(text: &str) -> InputKey {
+    let mut key = InputKey::default();
+    key.copy_from_slice(&Sha256::digest(text)[..16]);
+    key
+}
+
+/// An encoder cannot be used.
+#[derive(Debug, thiserror::Error)]
+pub enum EncoderError {
+    /// Its files are missing, damaged or cannot be fetched.
+    #[error(transparent)]
+    Asset(#[from] AssetError),
+    /// A file of its configuration cannot be used.
+    #[error("failed to read `{path}` of the encoder: {message}")]
+    File {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong.
+        message: String,
+    },
+    /// The tokenizer's file cannot be used.
+    #[error(
+        "failed to load the tokenizer `{path}`: {message}\nhint: it should be a `tokenizer.json` of the tokenizers library"
+    )]
+    TokenizerFile {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong.
+        message: String,
+    },
+    /// A text could not be tokenized.
+    #[error("failed to tokenize: {message}")]
+    Tokenize {
+        /// The tokenizer's reason.
+        message: String,
+    },
+    /// ONNX Runtime cannot be loaded.
+    #[error(
+        "failed to load ONNX Runtime from `{path}`: {message}\nhint: `m3 setup --force` fetches it again, or set ORT_DYLIB_PATH to version 1.24 or newer"
+    )]
+    Runtime {
+        /// The library.
+        path: PathBuf,
+        /// The reason.
+        message: String,
+    },
+    /// The graph cannot be loaded, or does not look like a sentence encoder.
+    #[error(
+        "failed to use the encoder's ONNX graph: {message}\nhint: it should take `input_ids` and `attention_mask` and give `sentence_embedding` or `last_hidden_state`"
+    )]
+    Graph {
+        /// The reason.
+        message: String,
+    },
+    /// ONNX Runtime failed while it computed.
+    #[error("failed to run the encoder: {message}")]
+    Run {
+        /// The reason.
+        message: String,
+    },
+}

@@ -1,0 +1,263 @@
+//! The encoder itself: tokenizer, ONNX Runtime, pooling.
+//!
+//! Texts are tokenized and cut here, run in batches of similar length, pooled by fastembed and scaled to
+//! unit length. The session is made when the first text needs it: a run whose embeddings are all cached
+//! never loads ONNX Runtime.
+
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, OnceLock, PoisonError};
+
+use fastembed::{OutputKey, SingleBatchOutput};
+use ndarray::Array2;
+use ort::environment::Environment;
+use ort::session::Session;
+use ort::session::builder::GraphOptimizationLevel;
+use ort::value::Value;
+use sha2::{Digest as _, Sha256};
+use tokenizers::{Tokenizer, TruncationParams};
+
+use super::assets::Assets;
+use super::config::EncoderConfig;
+use super::{Embedding, Encoder, EncoderError, Identity, InputKey, pins};
+
+/// Padded tokens in one batch. Larger batches gain nothing on a CPU (measured) and take more memory.
+const BATCH_TOKENS: usize = 2048;
+
+/// Texts in one batch.
+const BATCH_TEXTS: usize = 64;
+
+/// A sentence encoder run by ONNX Runtime on the CPU.
+pub struct OnnxEncoder {
+    assets: Assets,
+    config: EncoderConfig,
+    identity: Identity,
+    threads: usize,
+    batch_texts: usize,
+    tokenizer: OnceLock<Tokenizer>,
+    session: Option<Session>,
+}
+
+impl std::fmt::Debug for OnnxEncoder {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("OnnxEncoder").field("assets", &self.assets).field("identity", &self.identity).finish()
+    }
+}
+
+impl OnnxEncoder {
+    /// Checks the files and computes their fingerprint; loads nothing yet.
+    ///
+    /// `cache_dir` keeps the digests of large files between runs.
+    ///
+    /// # Errors
+    /// [`EncoderError`] if a file is damaged or the configuration cannot be used.
+    pub fn open(assets: Assets, cache_dir: &Path) -> Result<Self, EncoderError> {
+        let (config, identity) = EncoderConfig::read(&assets, cache_dir)?;
+        let threads = std::thread::available_parallelism().map_or(1, usize::from);
+        Ok(Self {
+            assets,
+            config,
+            identity,
+            threads,
+            batch_texts: BATCH_TEXTS,
+            tokenizer: OnceLock::new(),
+            session: None,
+        })
+    }
+
+    /// Uses so many threads instead of one a core. Embeddings do not depend on it.
+    #[must_use]
+    pub fn with_threads(mut self, threads: usize) -> Self {
+        self.threads = threads.max(1);
+        self
+    }
+
+    /// Puts at most so many texts into a batch. Embeddings do not depend on it.
+    #[must_use]
+    pub fn with_batch_size(mut self, texts: usize) -> Self {
+        self.batch_texts = texts.max(1);
+        self
+    }
+
+    fn tokenizer(&self) -> Result<&Tokenizer, EncoderError> {
+        if let Some(tokenizer) = self.tokenizer.get() {
+            return Ok(tokenizer);
+        }
+        let tokenizer = load_tokenizer(&self.assets.encoder_dir, self.config.max_tokens)?;
+        Ok(self.tokenizer.get_or_init(|| tokenizer))
+    }
+
+    /// Token ids of each text, cut to the encoder's length.
+    fn tokenize(&self, texts: &[&str]) -> Result<Vec<Vec<u32>>, EncoderError> {
+        let encodings = self.tokenizer()?.encode_batch_fast(texts.to_vec(), true);
+        let encodings = encodings.map_err(|cause| EncoderError::Tokenize { message: cause.to_string() })?;
+        Ok(encodings.into_iter().map(|encoding| encoding.get_ids().to_vec()).collect())
+    }
+
+    /// Loads tokenizer and session side by side: each takes some 50 ms.
+    fn load(&mut self) -> Result<(), EncoderError> {
+        if self.session.is_some() {
+            return Ok(());
+        }
+        let session = std::thread::scope(|scope| {
+            let tokenizer = scope.spawn(|| self.tokenizer().map(|_| ()));
+            let session = load_session(&self.assets, self.threads);
+            let tokenizer = tokenizer.join().unwrap_or_else(|_| {
+                Err(EncoderError::Tokenize {
+                    message: "the tokenizer failed to load; its file is damaged".into(),
+                })
+            });
+            tokenizer.and(session)
+        })?;
+        self.session = Some(session);
+        Ok(())
+    }
+
+    /// Runs one batch of token ids. Rows come out in the order of `batch`.
+    fn run(&mut self, batch: &[&[u32]]) -> Result<Vec<Embedding>, EncoderError> {
+        let Some(session) = &mut self.session else { return Ok(Vec::new()) };
+        let failed = |cause: &dyn std::fmt::Display| EncoderError::Run { message: cause.to_string() };
+        let width = batch.iter().map(|ids| ids.len()).max().unwrap_or_default();
+        let mut ids = Array2::from_elem((batch.len(), width), i64::from(self.config.pad_id));
+        let mut mask = Array2::<i64>::zeros((batch.len(), width));
+        for (row, tokens) in batch.iter().enumerate() {
+            for (column, &token) in tokens.iter().enumerate() {
+                ids[[row, column]] = i64::from(token);
+                mask[[row, column]] = 1;
+            }
+        }
+        let mut inputs = Vec::new();
+        for input in session.inputs() {
+            let tensor = match input.name() {
+                "input_ids" => ids.clone(),
+                "attention_mask" => mask.clone(),
+                "token_type_ids" => Array2::zeros((batch.len(), width)),
+                "position_ids" => Array2::from_shape_fn((batch.len(), width), |(_, column)| column as i64),
+                other => {
+                    return Err(EncoderError::Graph { message: format!("it has an unknown input `{other}`") });
+                }
+            };
+            let value = Value::from_array(tensor).map_err(|cause| failed(&cause))?;
+            inputs.push((input.name().to_owned(), value));
+        }
+        let outputs = session.run(inputs).map_err(|cause| failed(&cause))?;
+        let outputs = outputs.into_iter().map(|(name, value)| (name.to_string(), value)).collect();
+        let output = SingleBatchOutput { outputs, attention_mask_array: mask };
+        let pooled = output
+            .select_and_pool_output(&OUTPUTS.as_slice(), Some(self.config.pooling.clone()))
+            .map_err(|cause| EncoderError::Graph { message: cause.to_string() })?;
+        Ok(pooled.rows().into_iter().map(|row| unit(row.iter().copied())).collect())
+    }
+}
+
+/// Which output holds the embedding: a pooled one where the graph has it, else one row a token.
+const OUTPUTS: [OutputKey; 5] = [
+    OutputKey::ByName("sentence_embedding"),
+    OutputKey::ByName("text_embeds"),
+    OutputKey::ByName("last_hidden_state"),
+    OutputKey::ByName("token_embeddings"),
+    OutputKey::OnlyOne,
+];
+
+impl Encoder for OnnxEncoder {
+    fn identity(&self) -> &Identity {
+        &self.identity
+    }
+
+    fn inputs(&mut self, texts: &[&str]) -> Result<Vec<InputKey>, EncoderError> {
+        let key = |ids: Vec<u32>| {
+            let bytes: Vec<u8> = ids.into_iter().flat_map(u32::to_le_bytes).collect();
+            let mut key = InputKey::default();
+            key.copy_from_slice(&Sha256::digest(bytes)[..16]);
+            key
+        };
+        Ok(self.tokenize(texts)?.into_iter().map(key).collect())
+    }
+
+    fn embed(&mut self, texts: &[&str], done: &mut dyn FnMut(usize)) -> Result<Vec<Embedding>, EncoderError> {
+        self.load()?;
+        let tokens = self.tokenize(texts)?;
+        // Padding is wasted work: texts of a length go together, short ones first.
+        let mut order: Vec<usize> = (0..texts.len()).collect();
+        order.sort_by_key(|&index| tokens[index].len());
+        let mut embeddings = vec![Embedding::default(); texts.len()];
+        let mut rest = order.as_slice();
+        while !rest.is_empty() {
+            let fits = |&(count, &index): &(usize, &usize)| {
+                count == 0 || (count < self.batch_texts && (count + 1) * tokens[index].len() <= BATCH_TOKENS)
+            };
+            let size = rest.iter().enumerate().take_while(fits).count();
+            let (batch, later) = rest.split_at(size);
+            rest = later;
+            let rows: Vec<&[u32]> = batch.iter().map(|&index| tokens[index].as_slice()).collect();
+            for (&index, embedding) in batch.iter().zip(self.run(&rows)?) {
+                embeddings[index] = embedding;
+            }
+            done(size);
+        }
+        Ok(embeddings)
+    }
+}
+
+/// Scales to unit length; a zero vector stays what it is.
+fn unit(row: impl Iterator<Item = f32> + Clone) -> Embedding {
+    let norm = row.clone().map(|x| f64::from(x) * f64::from(x)).sum::<f64>().sqrt();
+    #[expect(clippy::cast_possible_truncation, reason = "embeddings are stored as 32-bit floats")]
+    let scaled = row.map(|x| if norm > 0.0 { (f64::from(x) / norm) as f32 } else { x });
+    scaled.collect()
+}
+
+fn load_tokenizer(folder: &Path, max_tokens: usize) -> Result<Tokenizer, EncoderError> {
+    let path = folder.join("tokenizer.json");
+    let error = |message: String| EncoderError::TokenizerFile { path: path.clone(), message };
+    let bytes = std::fs::read(&path).map_err(|cause| error(cause.to_string()))?;
+    let mut tokenizer = Tokenizer::from_bytes(bytes).map_err(|cause| error(cause.to_string()))?;
+    // What the file itself says of both (128 tokens, padded, for all-MiniLM-L6-v2) is not what the encoder
+    // was trained with.
+    tokenizer.with_padding(None);
+    let truncation = TruncationParams { max_length: max_tokens, ..TruncationParams::default() };
+    tokenizer.with_truncation(Some(truncation)).map_err(|cause| error(cause.to_string()))?;
+    Ok(tokenizer)
+}
+
+fn load_session(assets: &Assets, threads: usize) -> Result<Session, EncoderError> {
+    let environment = environment(&assets.runtime_library)?;
+    let graph = super::assets::graph_file(&assets.encoder_dir);
+    let failed = |message: String| EncoderError::Graph { message };
+    let mut builder = Session::builder(&environment)
+        .and_then(|builder| Ok(builder.with_optimization_level(GraphOptimizationLevel::Level3)?))
+        .and_then(|builder| Ok(builder.with_intra_threads(threads)?))
+        .map_err(|cause| failed(cause.to_string()))?;
+    let session = match graph {
+        Some(path) if !assets.is_default => builder.commit_from_file(path),
+        _ => {
+            // The graph is compiled in; its weights are read where they lie.
+            let folder = assets.encoder_dir.to_string_lossy();
+            builder
+                .with_config_entry("session.model_external_initializers_file_folder_path", &folder)
+                .map_err(|cause| failed(cause.to_string()))?
+                .commit_from_memory(pins::GRAPH)
+        }
+    };
+    session.map_err(|cause| failed(cause.to_string()))
+}
+
+/// ONNX Runtime can be loaded once in a process.
+fn environment(library: &Path) -> Result<Environment, EncoderError> {
+    static LOADED: Mutex<Option<(PathBuf, Environment)>> = Mutex::new(None);
+    let mut loaded = LOADED.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some((path, environment)) = loaded.as_ref() {
+        return if path == library {
+            Ok(environment.clone())
+        } else {
+            let message = format!("`{}` is loaded already, and only one can be", path.display());
+            Err(EncoderError::Runtime { path: library.to_owned(), message })
+        };
+    }
+    let failed = |message: String| EncoderError::Runtime { path: library.to_owned(), message };
+    let environment = ort::init_from(library)
+        .map_err(|cause| failed(cause.to_string()))?
+        .build()
+        .map_err(|cause| failed(cause.to_string()))?;
+    *loaded = Some((library.to_owned(), environment.clone()));
+    Ok(environment)
+}

@@ -1,0 +1,120 @@
+//! Writing files so that nothing that existed is lost: beside, flushed, then renamed.
+
+use std::io::{self, Write};
+use std::path::Path;
+
+use tempfile::NamedTempFile;
+
+/// Writes `content` to `path`. What stood there before stays until the new content is complete and on disk.
+///
+/// # Errors
+/// The system's reason; `path` is then unchanged.
+pub(crate) fn write_atomically(path: &Path, content: &[u8]) -> io::Result<()> {
+    let mut file = AtomicFile::create(path)?;
+    file.write_all(content)?;
+    file.commit()
+}
+
+/// A file that appears under its name only when it is complete.
+///
+/// Anything but a plain file (a device, a pipe) is written to directly: renaming would replace it.
+#[derive(Debug)]
+pub(crate) struct AtomicFile {
+    target: Target,
+}
+
+#[derive(Debug)]
+enum Target {
+    Beside { file: NamedTempFile, path: std::path::PathBuf },
+    Direct(std::fs::File),
+}
+
+impl AtomicFile {
+    /// Starts writing what will be `path`; its folder should exist.
+    ///
+    /// # Errors
+    /// The system's reason.
+    pub(crate) fn create(path: &Path) -> io::Result<Self> {
+        // A link is followed, so that it is the file it names that is replaced.
+        let path = std::fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
+        if let Ok(metadata) = std::fs::metadata(&path) {
+            if metadata.is_dir() {
+                return Err(io::Error::from(io::ErrorKind::IsADirectory));
+            }
+            if !metadata.is_file() {
+                let file = std::fs::OpenOptions::new().write(true).open(&path)?;
+                return Ok(Self { target: Target::Direct(file) });
+            }
+        }
+        let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+        let file = tempfile::Builder::new().prefix(".m3-").suffix(".tmp").tempfile_in(folder)?;
+        Ok(Self { target: Target::Beside { file, path } })
+    }
+
+    /// Makes the file complete: flushes it and gives it its name.
+    ///
+    /// # Errors
+    /// The system's reason; what stood under the name before is then unchanged.
+    pub(crate) fn commit(self) -> io::Result<()> {
+        match self.target {
+            Target::Beside { file, path } => {
+                file.as_file().sync_all()?;
+                keep_permissions(&path, file.as_file())?;
+                file.persist(&path).map_err(|error| error.error)?;
+                Ok(())
+            }
+            Target::Direct(mut file) => file.flush(),
+        }
+    }
+}
+
+/// Temporary files are private; the file itself gets the permissions it had, or those of any new file.
+#[cfg(unix)]
+fn keep_permissions(path: &Path, file: &std::fs::File) -> io::Result<()> {
+    use std::os::unix::fs::PermissionsExt as _;
+    let mode = match std::fs::metadata(path) {
+        Ok(metadata) => metadata.permissions().mode(),
+        Err(_) => 0o644,
+    };
+    file.set_permissions(std::fs::Permissions::from_mode(mode))
+}
+
+#[cfg(not(unix))]
+fn keep_permissions(_: &Path, _: &std::fs::File) -> io::Result<()> {
+    Ok(())
+}
+
+impl Write for AtomicFile {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        match &mut self.target {
+            Target::Beside { file, .. } => file.write(bytes),
+            Target::Direct(file) => file.write(bytes),
+        }
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        match &mut self.target {
+            Target::Beside { file, .. } => file.flush(),
+            Target::Direct(file) => file.flush(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_abandoned_file_leaves_the_old_one() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a.json");
+        write_atomically(&path, b"old").unwrap();
+        let mut file = AtomicFile::create(&path).unwrap();
+        file.write_all(b"half").unwrap();
+        drop(file);
+        assert_eq!(std::fs::read(&path).unwrap(), b"old");
+        assert_eq!(std::fs::read_dir(path.parent().unwrap()).unwrap().count(), 1);
+        write_atomically(&path, b"new").unwrap();
+        assert_eq!(std::fs::read(&path).unwrap(), b"new");
+    }
+}

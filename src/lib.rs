@@ -1,0 +1,33 @@
+//! m3 evaluates trajectories of vision-language models that use tools: were the right tools called, with the
+//! right arguments, in the right order, at once where possible, and where exactly did it go wrong?
+//!
+//! # The score flow
+//!
+//! ```text
+//! TrajectoryFile x 2 -> Serializer -> Embedder -> cosine -> buckets -> assign -> Matching -> Tally -> ScoreReport
+//! ```
+//!
+//! | module | what it does |
+//! | --- | --- |
+//! | [`trajectory`] | tasks, trajectories, their files, problems with their places |
+//! | [`encoder`] | the sentence encoder, its files, its cache |
+//! | [`score`] | alignment and metrics |
+//! | [`report`] | what is printed and written |
+//! | [`cli`] | the command line |
+//!
+//! `score` sees `trajectory` and `encoder`, `report` sees results, `cli` sees all.
+//!
+//! # Example
+//!
+//! ```
+//! use m3::score::metrics::{Pair, step_coherence};
+//!
+//! // Two calls of one reference step, made in two steps by the model.
+//! let pair = |predicted_step| Pair { reference_step: 0, predicted_step, similarity: 0.9 };
+//! assert_eq!(step_coherence(&[pair(0), pair(1)]), 0.5);
+//! ```
+
+pub mod encoder;
+mod files;
+pub mod score;
+pub mod trajectory;

@@ -1,0 +1,2 @@
+//! The `m3` command.
+fn main() {}

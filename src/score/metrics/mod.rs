@@ -1,0 +1,31 @@
+//! What is measured on one alignment. Each file has one metric: its equation, its range, its degenerate
+//! cases. All are invariant to the order of calls within steps, because they see steps only.
+
+mod coherence;
+mod order;
+mod purity;
+
+pub use coherence::step_coherence;
+pub use order::{order_consistency, ordered_pair_coverage};
+pub use purity::merge_purity;
+
+/// A matched pair, as the metrics see it: (a, b, s) of M³-Bench, section 4.3.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Pair {
+    /// a, the reference step.
+    pub reference_step: usize,
+    /// b, the predicted step.
+    pub predicted_step: usize,
+    /// s, the similarity, in [0, 1].
+    pub similarity: f64,
+}
+
+#[cfg(test)]
+pub(crate) fn pairs(of: &[(usize, usize, f64)]) -> Vec<Pair> {
+    let pair = |&(reference_step, predicted_step, similarity): &_| Pair {
+        reference_step,
+        predicted_step,
+        similarity,
+    };
+    of.iter().map(pair).collect()
+}

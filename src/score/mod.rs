@@ -1,0 +1,27 @@
+//! Scoring: two trajectories in, an alignment and its numbers out.
+//!
+//! The steps in order, a file each: [`Serializer`] (arguments to text), the encoder (text to vectors),
+//! [`cosine`] (vectors to similarities), [`buckets`] (calls of one tool), [`assign`] (who meets whom),
+//! [`Matching`] (and why the others met nobody), [`metrics`] (what is measured), [`Tally`] (for a trajectory,
+//! a type, a set). [`score`] runs them over two files.
+
+mod assign;
+mod bucket;
+mod matching;
+pub mod metrics;
+mod pipeline;
+mod profile;
+mod serialize;
+mod similarity;
+mod sum;
+mod tally;
+
+pub use assign::{TooLarge, assign};
+pub use bucket::{Bucket, buckets};
+pub use matching::{CallPlace, Calls, Match, Matching, Reason, Unmatched};
+pub use pipeline::{Ledger, Progress, ScoreError, ScoreOptions, Sink, Summary, TrajectoryScore, score};
+pub use profile::{Profile, ThresholdError, Thresholds};
+pub use serialize::Serializer;
+pub use similarity::cosine;
+pub use sum::ExactSum;
+pub use tally::{Metrics, Tally};

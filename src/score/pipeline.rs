@@ -1,0 +1,335 @@
+//! From two files to scores, in one direction: read -> serialize -> embed -> bucket -> assign -> match ->
+//! measure -> add up.
+//!
+//! Trajectories are taken in chunks of some thousand calls: enough for batches of similar length, and memory
+//! that does not grow with the files.
+
+use std::collections::{BTreeMap, HashMap};
+
+use super::matching::{Calls, Matching, align, calls_to_embed};
+use super::{Profile, Serializer, Tally, Thresholds};
+use crate::encoder::{Embedder, EncoderError, InputKey};
+use crate::trajectory::catalog::Catalog;
+use crate::trajectory::{SourceError, Trajectory, TrajectoryFile};
+
+/// Calls in a chunk, both sides together.
+const CHUNK_CALLS: usize = 4096;
+
+/// Bytes of serialized arguments in a chunk.
+const CHUNK_BYTES: usize = 16 << 20;
+
+/// What to score by.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct ScoreOptions<'a> {
+    /// The definitions.
+    pub profile: Profile,
+    /// tau_weak and tau_strong.
+    pub thresholds: Thresholds,
+    /// The tools' schemas, for canonicalization.
+    pub catalog: Option<&'a Catalog>,
+}
+
+/// One trajectory, scored.
+#[derive(Debug, Clone, PartialEq)]
+pub struct TrajectoryScore {
+    /// The task's id.
+    pub id: String,
+    /// The reference's type.
+    pub task_type: Option<String>,
+    /// Its numbers; [`Tally::metrics`] gives the metrics.
+    pub tally: Tally,
+    /// Who met whom.
+    pub matching: Matching,
+}
+
+/// A whole set, scored.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Summary {
+    /// What was counted and what was not.
+    pub ledger: Ledger,
+    /// All trajectories together.
+    pub aggregate: Tally,
+    /// Trajectories of each type; those without a type are not in it.
+    pub by_type: BTreeMap<String, Tally>,
+}
+
+/// Where every reference and every prediction went. Ids are in the order of their files.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Ledger {
+    /// Different ids in the references.
+    pub references: usize,
+    /// Different ids in the predictions.
+    pub predictions: usize,
+    /// Trajectories that the numbers are made of.
+    pub scored: usize,
+    /// References without a prediction.
+    pub missing: Vec<String>,
+    /// Predictions without a reference.
+    pub extra: Vec<String>,
+    /// Ids that stand more than once in one of the files.
+    pub duplicate: Vec<String>,
+    /// Predictions without any call.
+    pub empty: Vec<String>,
+}
+
+/// Scoring failed.
+#[derive(Debug, thiserror::Error)]
+pub enum ScoreError {
+    /// A file could not be read.
+    #[error(transparent)]
+    Source(#[from] SourceError),
+    /// The encoder failed.
+    #[error(transparent)]
+    Encoder(#[from] EncoderError),
+    /// The files have no id in common.
+    #[error(
+        "no id of `{predictions}` is in `{references}` (the first are `{prediction}` and `{reference}`)\n\
+         hint: check that the files belong together, predictions first; ids are compared as they are"
+    )]
+    NoOverlap {
+        /// The file of predictions.
+        predictions: String,
+        /// The file of references.
+        references: String,
+        /// The first predicted id.
+        prediction: String,
+        /// The first reference id.
+        reference: String,
+    },
+    /// A trajectory calls one tool too often.
+    #[error(
+        "`{id}` calls `{tool}` {predictions} times, the reference {references} times: too many to be aligned\n\
+         hint: remove the repeated calls from the prediction"
+    )]
+    TooLarge {
+        /// The task.
+        id: String,
+        /// The tool.
+        tool: String,
+        /// Calls in the reference.
+        references: usize,
+        /// Calls in the prediction.
+        predictions: usize,
+    },
+    /// A result could not be written.
+    #[error("failed to write the results: {0}")]
+    Sink(#[source] std::io::Error),
+}
+
+/// Receives each trajectory's score, in the order of the references.
+pub type Sink<'a> = dyn FnMut(TrajectoryScore) -> std::io::Result<()> + 'a;
+
+/// Receives how many trajectories of how many are done.
+pub type Progress<'a> = dyn FnMut(usize, usize) + 'a;
+
+/// Scores predictions against references.
+///
+/// # Errors
+/// [`ScoreError`].
+pub fn score(
+    predictions: &TrajectoryFile,
+    references: &TrajectoryFile,
+    options: ScoreOptions<'_>,
+    embedder: &mut Embedder,
+    sink: &mut Sink<'_>,
+    progress: &mut Progress<'_>,
+) -> Result<Summary, ScoreError> {
+    let mut run = Run::start(predictions, references, options)?;
+    let mut chunk = Chunk::default();
+    for index in 0..references.len() {
+        run.read(index, &mut chunk)?;
+        if chunk.is_full() || index + 1 == references.len() {
+            run.score(std::mem::take(&mut chunk), embedder, sink, progress)?;
+        }
+    }
+    run.finish()
+}
+
+/// A trajectory on its way: its calls as indices into the chunk's texts.
+struct Prepared {
+    trajectory: Trajectory,
+    texts: Vec<usize>,
+}
+
+/// Trajectories that are embedded together, and their distinct texts.
+#[derive(Default)]
+struct Chunk {
+    items: Vec<(Prepared, Prepared)>,
+    texts: Vec<String>,
+    known: HashMap<String, usize>,
+    calls: usize,
+    bytes: usize,
+}
+
+impl Chunk {
+    fn is_full(&self) -> bool {
+        self.calls >= CHUNK_CALLS || self.bytes >= CHUNK_BYTES
+    }
+
+    /// Serializes the calls of a trajectory and forgets their content.
+    fn prepare(&mut self, mut trajectory: Trajectory, serializer: &Serializer<'_>) -> Prepared {
+        let mut texts = Vec::with_capacity(trajectory.call_count());
+        for call in trajectory.steps.iter_mut().flat_map(|step| &mut step.calls) {
+            let text = serializer.text(&call.tool, call.arguments.as_ref());
+            (call.arguments, call.result) = (None, None);
+            call.extra = Vec::new();
+            self.calls += 1;
+            texts.push(match self.known.get(&text) {
+                Some(&known) => known,
+                None => {
+                    self.bytes += text.len();
+                    self.known.insert(text.clone(), self.texts.len());
+                    self.texts.push(text);
+                    self.texts.len() - 1
+                }
+            });
+        }
+        (trajectory.final_reply, trajectory.question) = (None, None);
+        trajectory.extra = Vec::new();
+        Prepared { trajectory, texts }
+    }
+}
+
+struct Run<'a> {
+    predictions: &'a TrajectoryFile,
+    references: &'a TrajectoryFile,
+    options: ScoreOptions<'a>,
+    serializer: Serializer<'a>,
+    summary: Summary,
+    /// Which predictions have met their reference.
+    is_seen: Vec<bool>,
+    done: usize,
+}
+
+impl<'a> Run<'a> {
+    fn start(
+        predictions: &'a TrajectoryFile,
+        references: &'a TrajectoryFile,
+        options: ScoreOptions<'a>,
+    ) -> Result<Self, ScoreError> {
+        if !predictions.shares_ids_with(references) {
+            return Err(ScoreError::NoOverlap {
+                predictions: predictions.name().to_owned(),
+                references: references.name().to_owned(),
+                prediction: predictions.read(0)?.id,
+                reference: references.read(0)?.id,
+            });
+        }
+        let mut duplicate: Vec<String> = Vec::new();
+        for found in references.duplicates().iter().chain(predictions.duplicates()) {
+            if !duplicate.contains(&found.id) {
+                duplicate.push(found.id.clone());
+            }
+        }
+        let ledger = Ledger {
+            references: references.len(),
+            predictions: predictions.len(),
+            duplicate,
+            ..Ledger::default()
+        };
+        Ok(Self {
+            predictions,
+            references,
+            options,
+            serializer: Serializer::new(options.profile, options.catalog),
+            summary: Summary { ledger, aggregate: Tally::default(), by_type: BTreeMap::new() },
+            is_seen: vec![false; predictions.len()],
+            done: 0,
+        })
+    }
+
+    /// Adds reference `index` and its prediction to the chunk, unless it is left out.
+    fn read(&mut self, index: usize, chunk: &mut Chunk) -> Result<(), ScoreError> {
+        let reference = self.references.read(index)?;
+        let ledger = &mut self.summary.ledger;
+        let prediction = match self.predictions.find(&reference.id) {
+            Some(found) => {
+                self.is_seen[found] = true;
+                let prediction = self.predictions.read(found)?;
+                if prediction.call_count() == 0 {
+                    ledger.empty.push(reference.id.clone());
+                }
+                prediction
+            }
+            None => {
+                ledger.missing.push(reference.id.clone());
+                if self.options.profile == Profile::OpenM3Bench {
+                    return Ok(());
+                }
+                Trajectory { id: reference.id.clone(), ..Trajectory::default() }
+            }
+        };
+        ledger.scored += 1;
+        let reference = chunk.prepare(reference, &self.serializer);
+        let prediction = chunk.prepare(prediction, &self.serializer);
+        chunk.items.push((reference, prediction));
+        Ok(())
+    }
+
+    fn score(
+        &mut self,
+        chunk: Chunk,
+        embedder: &mut Embedder,
+        sink: &mut Sink<'_>,
+        progress: &mut Progress<'_>,
+    ) -> Result<(), ScoreError> {
+        let texts: Vec<&str> = chunk.texts.iter().map(String::as_str).collect();
+        let inputs = embedder.inputs(&texts)?;
+        let calls =
+            |prepared: &Prepared| Calls::new(&prepared.trajectory, |index| inputs[prepared.texts[index]]);
+        let items: Vec<(Calls, Calls)> =
+            chunk.items.iter().map(|(reference, prediction)| (calls(reference), calls(prediction))).collect();
+
+        let mut wanted: BTreeMap<InputKey, &str> = BTreeMap::new();
+        for ((references, predictions), (reference, prediction)) in items.iter().zip(&chunk.items) {
+            let (of_reference, of_prediction) = calls_to_embed(references, predictions);
+            let of_reference = of_reference.into_iter().map(|index| reference.texts[index]);
+            let of_prediction = of_prediction.into_iter().map(|index| prediction.texts[index]);
+            wanted.extend(of_reference.chain(of_prediction).map(|text| (inputs[text], texts[text])));
+        }
+        let wanted: Vec<(InputKey, &str)> = wanted.into_iter().collect();
+        let (done, total, size) = (self.done, self.references.len(), items.len());
+        embedder.embed(&wanted, &mut |embedded, of| progress(done + size * embedded / of.max(1), total))?;
+
+        for ((references, predictions), (reference, _)) in items.iter().zip(chunk.items) {
+            let score = self.align(reference.trajectory, references, predictions, embedder)?;
+            self.summary.aggregate += score.tally;
+            if let Some(task_type) = &score.task_type {
+                *self.summary.by_type.entry(task_type.clone()).or_default() += score.tally;
+            }
+            sink(score).map_err(ScoreError::Sink)?;
+            self.done += 1;
+        }
+        progress(self.done, total);
+        Ok(())
+    }
+
+    fn align(
+        &self,
+        reference: Trajectory,
+        references: &Calls,
+        predictions: &Calls,
+        embedder: &Embedder,
+    ) -> Result<TrajectoryScore, ScoreError> {
+        let (id, task_type) = (reference.id, reference.task_type);
+        match align(references, predictions, self.options.thresholds, embedder) {
+            Ok(matching) => {
+                let tally = Tally::of(&matching, references, predictions, self.options.profile);
+                Ok(TrajectoryScore { id, task_type, tally, matching })
+            }
+            Err(bucket) => Err(ScoreError::TooLarge {
+                id,
+                tool: bucket.tool,
+                references: bucket.references,
+                predictions: bucket.predictions,
+            }),
+        }
+    }
+
+    fn finish(mut self) -> Result<Summary, ScoreError> {
+        for (index, _) in self.is_seen.iter().enumerate().filter(|(_, is_seen)| !**is_seen) {
+            self.summary.ledger.extra.push(self.predictions.read(index)?.id);
+        }
+        Ok(self.summary)
+    }
+}

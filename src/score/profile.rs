@@ -1,0 +1,87 @@
+//! Which definitions are used, and the two thresholds.
+
+/// The two sets of definitions; `docs/metrics.md` sets them side by side.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Profile {
+    /// The equations of M³-Bench.
+    #[default]
+    Paper,
+    /// The program published with Open-M3-Bench, to be set beside the paper's tables.
+    OpenM3Bench,
+}
+
+impl Profile {
+    /// The name in options and results.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Profile::Paper => "paper",
+            Profile::OpenM3Bench => "open-m3-bench",
+        }
+    }
+}
+
+/// tau_weak and tau_strong: `0 <= weak <= strong <= 1`.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Thresholds {
+    weak: f64,
+    strong: f64,
+}
+
+/// Thresholds that make no sense.
+#[derive(Debug, Clone, Copy, PartialEq, thiserror::Error)]
+pub enum ThresholdError {
+    /// Not in [0, 1].
+    #[error("{name} is {value}, and should be between 0 and 1")]
+    OutOfRange {
+        /// `tau_weak` or `tau_strong`.
+        name: &'static str,
+        /// What was given.
+        value: f64,
+    },
+    /// The wrong way round.
+    #[error("tau_weak ({weak}) is above tau_strong ({strong}); the weak threshold should be the lower one")]
+    OutOfOrder {
+        /// tau_weak
+        weak: f64,
+        /// tau_strong
+        strong: f64,
+    },
+}
+
+impl Thresholds {
+    /// Checks two thresholds.
+    ///
+    /// # Errors
+    /// [`ThresholdError`] unless `0 <= weak <= strong <= 1`.
+    pub fn new(weak: f64, strong: f64) -> Result<Self, ThresholdError> {
+        for (name, value) in [("tau_weak", weak), ("tau_strong", strong)] {
+            if !(0.0..=1.0).contains(&value) {
+                return Err(ThresholdError::OutOfRange { name, value });
+            }
+        }
+        if weak > strong {
+            return Err(ThresholdError::OutOfOrder { weak, strong });
+        }
+        Ok(Self { weak, strong })
+    }
+
+    /// Pairs below it are not matched.
+    #[must_use]
+    pub fn weak(&self) -> f64 {
+        self.weak
+    }
+
+    /// Pairs from here on are matched with confidence.
+    #[must_use]
+    pub fn strong(&self) -> f64 {
+        self.strong
+    }
+}
+
+/// 0.6 and 0.8: closest to 30 people's labels of 40 pairs (M³-Bench, section 6.4).
+impl Default for Thresholds {
+    fn default() -> Self {
+        Self { weak: 0.6, strong: 0.8 }
+    }
+}

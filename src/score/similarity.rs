@@ -1,0 +1,29 @@
+//! The similarity of two calls: the cosine of the embeddings of their arguments.
+
+/// The cosine of two vectors of one length, in [-1, 1]; 0 if either is a zero vector or they differ in
+/// length. Computed in 64 bits, so that vectors of unit length up to rounding give no more than 1.
+///
+/// S of M³-Bench, section 4.1.
+#[must_use]
+pub fn cosine(a: &[f32], b: &[f32]) -> f64 {
+    if a.len() != b.len() {
+        return 0.0;
+    }
+    let dot = |x: &[f32], y: &[f32]| x.iter().zip(y).map(|(x, y)| f64::from(*x) * f64::from(*y)).sum::<f64>();
+    let norms = (dot(a, a) * dot(b, b)).sqrt();
+    if norms > 0.0 { (dot(a, b) / norms).clamp(-1.0, 1.0) } else { 0.0 }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::cosine;
+
+    #[test]
+    fn cosine_by_hand() {
+        // (1, 2, 2) has length 3, (2, 0, 0) length 2, their product is 2: 2 / 6.
+        assert!((cosine(&[1.0, 2.0, 2.0], &[2.0, 0.0, 0.0]) - 1.0 / 3.0).abs() < 1e-15);
+        assert!((cosine(&[1.0, 0.0], &[-3.0, 0.0]) + 1.0).abs() < 1e-15);
+        assert!(cosine(&[0.0, 0.0], &[1.0, 0.0]).abs() < 1e-15);
+        assert!(cosine(&[1.0], &[1.0, 0.0]).abs() < 1e-15);
+    }
+}

@@ -1,0 +1,58 @@
+//! Sums that do not depend on the order of their terms.
+
+use std::ops::AddAssign;
+
+/// The exact sum of numbers rounded to multiples of 2^-64: the same whatever the order of the terms, which
+/// plain floating-point addition is not. For terms of magnitude below 2^30, and fewer than 2^32 of them.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct ExactSum(i128);
+
+/// 2^64
+const UNIT: f64 = 18_446_744_073_709_551_616.0;
+
+impl ExactSum {
+    /// The sum so far.
+    #[must_use]
+    pub fn value(self) -> f64 {
+        self.0 as f64 / UNIT
+    }
+}
+
+impl AddAssign<f64> for ExactSum {
+    fn add_assign(&mut self, term: f64) {
+        // Multiplying by a power of two is exact; a conversion that does not fit saturates.
+        #[expect(clippy::cast_possible_truncation, reason = "saturates, and rounding is the purpose")]
+        let term = (term * UNIT).round() as i128;
+        self.0 = self.0.saturating_add(term);
+    }
+}
+
+impl AddAssign for ExactSum {
+    fn add_assign(&mut self, other: Self) {
+        self.0 = self.0.saturating_add(other.0);
+    }
+}
+
+impl FromIterator<f64> for ExactSum {
+    fn from_iter<I: IntoIterator<Item = f64>>(terms: I) -> Self {
+        let mut sum = Self::default();
+        for term in terms {
+            sum += term;
+        }
+        sum
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_order_of_terms_does_not_matter() {
+        let terms = [0.1, 0.7, 1e-9, 0.3, 123.456, 1e5];
+        let forward: ExactSum = terms.into_iter().collect();
+        let backward: ExactSum = terms.into_iter().rev().collect();
+        assert_eq!(forward, backward);
+        assert!((forward.value() - 100_124.556_000_001).abs() < 1e-10);
+    }
+}

@@ -1,0 +1,359 @@
+//! A file of trajectories: every shape of it, all its problems, and each trajectory on demand.
+//!
+//! [`TrajectoryFile::open`] reads everything once, to find the problems and the ids. After that
+//! [`TrajectoryFile::read`] parses one trajectory at a time, so that memory holds where the trajectories are
+//! (some 100 bytes each) and not what is in them.
+
+use std::collections::HashMap;
+use std::collections::hash_map::Entry;
+use std::path::Path;
+
+use sha2::{Digest as _, Sha256};
+
+use super::json::{self, Json, Keys, pointer_to};
+use super::model::{Task, Trajectory};
+use super::problem::{Place, Problem, Problems, Severity};
+use super::read;
+use super::source::{Source, SourceError};
+use super::split::{Element, LayoutError, Shape, split};
+
+/// What to do when an id stands twice in a file, with different content.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Duplicates {
+    /// Report an error that names both places.
+    Error,
+    /// Use the last.
+    Last,
+}
+
+/// An id that stands more than once.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Duplicate {
+    /// The id.
+    pub id: String,
+    /// Whether all its trajectories are equal, unknown keys included.
+    pub is_equal: bool,
+}
+
+/// A file cannot be used.
+#[derive(Debug, thiserror::Error)]
+pub enum OpenError {
+    /// It cannot be read.
+    #[error(transparent)]
+    Source(#[from] SourceError),
+    /// It has errors; the problems say which and where.
+    #[error("`{file}` has {} error{}", .problems.count(Severity::Error), if .problems.count(Severity::Error) == 1 { "" } else { "s" })]
+    Invalid {
+        /// The file as the user named it.
+        file: String,
+        /// Everything found in it.
+        problems: Problems,
+    },
+}
+
+/// A file of trajectories, or of tasks.
+#[derive(Debug)]
+pub struct TrajectoryFile {
+    source: Source,
+    shape: Shape,
+    /// The kept element of every id, in file order.
+    elements: Vec<Element>,
+    by_id: HashMap<IdHash, u32>,
+    duplicates: Vec<Duplicate>,
+    problems: Problems,
+    is_single: bool,
+    /// How many elements are tasks.
+    tasks: usize,
+}
+
+/// The first 16 bytes of an id's SHA-256: ids can be long and many, and are hostile.
+type IdHash = [u8; 16];
+
+fn hash_id(id: &str) -> IdHash {
+    let mut hash = IdHash::default();
+    hash.copy_from_slice(&Sha256::digest(id)[..16]);
+    hash
+}
+
+/// One trajectory larger than this is refused, in bytes; the largest real one has 70 kB.
+const MAX_ELEMENT: u64 = 256 << 20;
+
+/// The id of a file's only trajectory where it has none.
+const SINGLE_ID: &str = "trajectory";
+
+impl TrajectoryFile {
+    /// Opens a file and reads it through once. `path` may be `-` for standard input.
+    ///
+    /// # Errors
+    /// [`OpenError::Source`] if it cannot be read, [`OpenError::Invalid`] with every problem if any of them
+    /// is an error.
+    pub fn open(path: &Path, duplicates: Duplicates) -> Result<Self, OpenError> {
+        let file = Self::scan(path, duplicates)?;
+        if file.problems.count(Severity::Error) > 0 {
+            return Err(OpenError::Invalid { file: file.source.name().to_owned(), problems: file.problems });
+        }
+        Ok(file)
+    }
+
+    /// Opens a file whatever is wrong in it, for those who want its problems.
+    ///
+    /// # Errors
+    /// [`SourceError`] if it cannot be read at all.
+    pub fn scan(path: &Path, duplicates: Duplicates) -> Result<Self, SourceError> {
+        let source = Source::open(path)?;
+        let layout = split(&source)?;
+        let (elements, is_single) = match layout.shape {
+            Shape::Object if is_one_trajectory(&source, &layout.elements)? => {
+                (whole(&source, &layout.elements)?, true)
+            }
+            _ => (layout.elements, false),
+        };
+        let mut file = Self {
+            source,
+            shape: layout.shape,
+            elements: Vec::with_capacity(elements.len()),
+            by_id: HashMap::with_capacity(elements.len()),
+            duplicates: Vec::new(),
+            problems: Problems::default(),
+            is_single,
+            tasks: 0,
+        };
+        if elements.is_empty() && layout.error.is_none() {
+            let message = "no trajectories in it; a file of them should have at least one";
+            file.push(Severity::Error, Place::default(), message.to_owned());
+        }
+        for (index, element) in elements.into_iter().enumerate() {
+            if let Some(id) = file.check(index, &element)? {
+                file.keep(id, index, element, duplicates)?;
+            }
+        }
+        // The parser of a single trajectory has reported it already.
+        if let Some(error) = layout.error.filter(|_| !is_single) {
+            file.push_layout_error(error);
+        }
+        Ok(file)
+    }
+
+    /// The number of different ids.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.elements.len()
+    }
+
+    /// True without any trajectory.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.elements.is_empty()
+    }
+
+    /// How the trajectories are arranged.
+    #[must_use]
+    pub fn shape(&self) -> Shape {
+        self.shape
+    }
+
+    /// True if the file holds tasks, questions without steps, and nothing else.
+    #[must_use]
+    pub fn is_tasks(&self) -> bool {
+        self.tasks > 0 && self.tasks == self.len()
+    }
+
+    /// The file as the user named it.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        self.source.name()
+    }
+
+    /// Everything wrong or odd that was found.
+    #[must_use]
+    pub fn problems(&self) -> &Problems {
+        &self.problems
+    }
+
+    /// The ids that stand more than once, in the order in which their second place was found.
+    #[must_use]
+    pub fn duplicates(&self) -> &[Duplicate] {
+        &self.duplicates
+    }
+
+    /// Which trajectory has this id, for [`TrajectoryFile::read`].
+    #[must_use]
+    pub fn find(&self, id: &str) -> Option<usize> {
+        self.by_id.get(&hash_id(id)).map(|&index| index as usize)
+    }
+
+    /// True if some id is in both files.
+    #[must_use]
+    pub fn shares_ids_with(&self, other: &TrajectoryFile) -> bool {
+        self.by_id.keys().any(|id| other.by_id.contains_key(id))
+    }
+
+    /// Reads trajectory `index`, below [`TrajectoryFile::len`]; duplicates are not counted.
+    ///
+    /// # Errors
+    /// [`SourceError`] when reading fails, or the file has changed since it was opened.
+    pub fn read(&self, index: usize) -> Result<Trajectory, SourceError> {
+        let element = &self.elements[index];
+        let value = self.parse(element)?;
+        read::trajectory(value, element.key.as_deref(), self.default_id(), &mut |_, _, _| ())
+            .ok_or_else(|| self.changed())
+    }
+
+    /// Reads task `index`, likewise.
+    ///
+    /// # Errors
+    /// As [`TrajectoryFile::read`].
+    pub fn read_task(&self, index: usize) -> Result<Task, SourceError> {
+        let element = &self.elements[index];
+        let value = self.parse(element)?;
+        read::task(value, element.key.as_deref(), &mut |_, _, _| ()).ok_or_else(|| self.changed())
+    }
+
+    fn parse(&self, element: &Element) -> Result<Json, SourceError> {
+        let text = self.source.bytes(element.offset, element.length)?;
+        json::parse(&text).map(|(value, _)| value).map_err(|_| self.changed())
+    }
+
+    fn changed(&self) -> SourceError {
+        self.source.error(std::io::Error::other("the file has changed while it was read; start again"))
+    }
+
+    fn default_id(&self) -> Option<&'static str> {
+        self.is_single.then_some(SINGLE_ID)
+    }
+
+    /// Reads one element, reports what is wrong with it and returns its id if it can be used.
+    fn check(&mut self, index: usize, element: &Element) -> Result<Option<String>, SourceError> {
+        let top = self.pointer_of(index, element);
+        let mut place = Place { line: element.line, pointer: top.clone(), ..Place::default() };
+        if element.length > MAX_ELEMENT {
+            self.push(
+                Severity::Error,
+                place,
+                "one trajectory of more than 256 MiB; leave out what it returned".into(),
+            );
+            return Ok(None);
+        }
+        let text = self.source.bytes(element.offset, element.length)?;
+        let (value, oddities) = match json::parse(&text) {
+            Ok(parsed) => parsed,
+            Err(error) => {
+                let (line, column) = self.source.position(element.offset + error.offset as u64);
+                (place.line, place.column) = (Some(line), Some(column));
+                self.push(Severity::Error, place, format!("not JSON: {}", error.message));
+                return Ok(None);
+            }
+        };
+        let id = value.get("id").and_then(Json::as_str).map(str::to_owned);
+        place.id = element.key.as_ref().map(ToString::to_string).or(id);
+        let mut found: Vec<(Severity, String, String)> =
+            oddities.into_iter().map(|o| (Severity::Warning, o.pointer, o.message)).collect();
+        let mut report = |severity, pointer, message| found.push((severity, pointer, message));
+        let key = element.key.as_deref();
+        let id = if is_task(&value) {
+            self.tasks += 1;
+            read::task(value, key, &mut report).map(|task| task.id)
+        } else {
+            read::trajectory(value, key, self.default_id(), &mut report).map(|trajectory| trajectory.id)
+        };
+        for (severity, pointer, message) in found {
+            self.push(severity, Place { pointer: format!("{top}{pointer}"), ..place.clone() }, message);
+        }
+        Ok(id)
+    }
+
+    /// Adds an element under its id, or decides between it and the one that has the id already.
+    fn keep(
+        &mut self,
+        id: String,
+        index: usize,
+        element: Element,
+        duplicates: Duplicates,
+    ) -> Result<(), SourceError> {
+        let slot = match self.by_id.entry(hash_id(&id)) {
+            Entry::Vacant(entry) => {
+                entry.insert(u32::try_from(self.elements.len()).unwrap_or(u32::MAX));
+                self.elements.push(element);
+                return Ok(());
+            }
+            Entry::Occupied(entry) => *entry.get() as usize,
+        };
+        let first = &self.elements[slot];
+        let is_equal = self.canonical_text(first)? == self.canonical_text(&element)?;
+        let place = Place {
+            line: element.line,
+            pointer: self.pointer_of(index, &element),
+            id: Some(id.clone()),
+            ..Place::default()
+        };
+        let (severity, message) = match (is_equal, duplicates) {
+            (true, _) => (Severity::Warning, "the id a second time, with the same content".to_owned()),
+            (false, Duplicates::Last) => {
+                (Severity::Warning, "the id a second time, with other content; the last is used".to_owned())
+            }
+            (false, Duplicates::Error) => {
+                let (line, _) = self.source.position(first.offset);
+                let hint = "remove one of them, or use the last of each id with `--duplicates last`";
+                (
+                    Severity::Error,
+                    format!("the id a second time, with other content than in line {line}; {hint}"),
+                )
+            }
+        };
+        self.push(severity, place, message);
+        match self.duplicates.iter_mut().find(|duplicate| duplicate.id == id) {
+            Some(duplicate) => duplicate.is_equal &= is_equal,
+            None => self.duplicates.push(Duplicate { id, is_equal }),
+        }
+        self.elements[slot] = element;
+        Ok(())
+    }
+
+    fn canonical_text(&self, element: &Element) -> Result<String, SourceError> {
+        Ok(self.parse(element)?.to_text(Keys::Sorted))
+    }
+
+    fn pointer_of(&self, index: usize, element: &Element) -> String {
+        match (self.shape, &element.key) {
+            (Shape::List, _) => pointer_to("", index),
+            (Shape::Object, Some(key)) => pointer_to("", key),
+            (Shape::Object, None) | (Shape::Lines, _) => String::new(),
+        }
+    }
+
+    fn push(&mut self, severity: Severity, mut place: Place, message: String) {
+        place.file = self.source.name().to_owned();
+        self.problems.push(Problem { severity, place, message });
+    }
+
+    fn push_layout_error(&mut self, error: LayoutError) {
+        let (line, column) = self.source.position(error.offset);
+        let place = Place { line: Some(line), column: Some(column), ..Place::default() };
+        self.push(Severity::Error, place, error.message);
+    }
+}
+
+/// Tells one trajectory from an object of them by id: members `steps` and `id` that are not objects.
+fn is_one_trajectory(source: &Source, members: &[Element]) -> Result<bool, SourceError> {
+    for member in members.iter().filter(|member| matches!(member.key.as_deref(), Some("steps" | "id"))) {
+        if source.bytes(member.offset, 1)? != b"{" {
+            return Ok(true);
+        }
+    }
+    Ok(false)
+}
+
+/// The object that the elements are members of, as one element.
+fn whole(source: &Source, members: &[Element]) -> Result<Vec<Element>, SourceError> {
+    let mut reader = source.reader()?;
+    let length = std::io::copy(&mut reader, &mut std::io::sink()).map_err(|cause| source.error(cause))?;
+    let start = members.first().map_or(0, |first| first.offset);
+    // The bytes before the first member are `{`, its key and white space, after a byte order mark perhaps.
+    let head = source.bytes(0, start)?;
+    let offset = head.iter().position(|&byte| byte == b'{').unwrap_or(0) as u64;
+    Ok(vec![Element { offset, length: length - offset, key: None, line: None }])
+}
+
+fn is_task(value: &Json) -> bool {
+    value.get("steps").is_none() && value.get("prompt").is_some_and(|prompt| prompt.as_str().is_some())
+}

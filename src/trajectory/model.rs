@@ -1,0 +1,117 @@
+//! What a trajectory is. Keys of a file that have no field here are kept in `extra`, so that reading and
+//! writing a file loses nothing.
+
+use super::json::Json;
+
+/// The record of one task: what was asked, which tools were called step by step, what was answered.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Trajectory {
+    /// Names the task; the same in references and predictions.
+    pub id: String,
+    /// Path of the task's image.
+    pub image: Option<String>,
+    /// The kind of task, such as `fishing`; scores are also reported by it.
+    pub task_type: Option<String>,
+    /// What was asked about the image.
+    pub question: Option<String>,
+    /// The steps in order; later ones may depend on results of earlier ones.
+    pub steps: Vec<Step>,
+    /// The answer given in the end.
+    pub final_reply: Option<String>,
+    /// All other keys of the file.
+    pub extra: Vec<(String, Json)>,
+}
+
+/// Calls that were made at the same time: an unordered set.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Step {
+    /// The number the file gives the step. Its place in [`Trajectory::steps`] is what counts.
+    pub number: Option<i64>,
+    /// The calls, in the order of the file, which means nothing.
+    pub calls: Vec<Call>,
+    /// All other keys of the file.
+    pub extra: Vec<(String, Json)>,
+}
+
+/// One call of a tool.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Call {
+    /// The tool as `server/tool`.
+    pub tool: String,
+    /// The arguments: an object, unless the model called with something else. `None` where the file has none.
+    pub arguments: Option<Json>,
+    /// What the tool returned, where it was recorded.
+    pub result: Option<Json>,
+    /// All other keys of the file.
+    pub extra: Vec<(String, Json)>,
+}
+
+/// A question about an image, to be answered with tools.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Task {
+    /// Names the task.
+    pub id: String,
+    /// Path of the image.
+    pub image: Option<String>,
+    /// The kind of task.
+    pub task_type: Option<String>,
+    /// The explicit form: says which tools to use.
+    pub prompt: Option<String>,
+    /// The fuzzy form: as a person would ask.
+    pub question: Option<String>,
+    /// All other keys of the file.
+    pub extra: Vec<(String, Json)>,
+}
+
+impl Trajectory {
+    /// The number of calls in all steps.
+    #[must_use]
+    pub fn call_count(&self) -> usize {
+        self.steps.iter().map(|step| step.calls.len()).sum()
+    }
+
+    /// All calls in order, each with the index of its step.
+    pub fn calls(&self) -> impl Iterator<Item = (usize, &Call)> {
+        self.steps
+            .iter()
+            .enumerate()
+            .flat_map(|(index, step)| step.calls.iter().map(move |call| (index, call)))
+    }
+
+    /// The trajectory as the file format has it, unknown keys included.
+    #[must_use]
+    pub fn to_json(&self) -> Json {
+        let mut members = vec![("id".to_owned(), Json::String(self.id.clone()))];
+        push_text(&mut members, "image", self.image.as_ref());
+        push_text(&mut members, "type", self.task_type.as_ref());
+        push_text(&mut members, "question", self.question.as_ref());
+        members.push(("steps".to_owned(), Json::Array(self.steps.iter().map(Step::to_json).collect())));
+        push_text(&mut members, "final_reply", self.final_reply.as_ref());
+        members.extend(self.extra.iter().cloned());
+        Json::Object(members)
+    }
+}
+
+impl Step {
+    fn to_json(&self) -> Json {
+        let mut members = Vec::new();
+        members.extend(self.number.map(|number| ("step".to_owned(), Json::Integer(number))));
+        members.push(("calls".to_owned(), Json::Array(self.calls.iter().map(Call::to_json).collect())));
+        members.extend(self.extra.iter().cloned());
+        Json::Object(members)
+    }
+}
+
+impl Call {
+    fn to_json(&self) -> Json {
+        let mut members = vec![("name".to_owned(), Json::String(self.tool.clone()))];
+        members.extend(self.arguments.clone().map(|arguments| ("arguments".to_owned(), arguments)));
+        members.extend(self.result.clone().map(|result| ("result".to_owned(), result)));
+        members.extend(self.extra.iter().cloned());
+        Json::Object(members)
+    }
+}
+
+fn push_text(members: &mut Vec<(String, Json)>, key: &str, text: Option<&String>) {
+    members.extend(text.map(|text| (key.to_owned(), Json::String(text.clone()))));
+}

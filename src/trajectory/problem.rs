@@ -1,0 +1,108 @@
+//! What is wrong or odd in a file, and where.
+
+use std::fmt;
+
+/// How bad a [`Problem`] is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Severity {
+    /// Worth knowing, nothing to do: an unknown key that is kept.
+    Note,
+    /// Odd, and read in the way the message says.
+    Warning,
+    /// The file cannot be used until this is mended.
+    Error,
+}
+
+impl fmt::Display for Severity {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(match self {
+            Severity::Note => "note",
+            Severity::Warning => "warning",
+            Severity::Error => "error",
+        })
+    }
+}
+
+/// One thing wrong or odd in a file.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Problem {
+    /// How bad it is.
+    pub severity: Severity,
+    /// Where it is.
+    pub place: Place,
+    /// What it is and, where something can be done, what to do.
+    pub message: String,
+}
+
+/// A place in a file of trajectories.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Place {
+    /// The file, as the user named it.
+    pub file: String,
+    /// Line, counted from 1, where that tells more than the pointer: syntax errors and JSON Lines.
+    pub line: Option<u64>,
+    /// Column in bytes, counted from 1; only of a syntax error.
+    pub column: Option<u64>,
+    /// The id of the trajectory, once it is known.
+    pub id: Option<String>,
+    /// JSON pointer (RFC 6901) from the top of the file, or of the line in JSON Lines.
+    pub pointer: String,
+}
+
+impl fmt::Display for Place {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.file)?;
+        if let Some(line) = self.line {
+            write!(f, ":{line}")?;
+        }
+        if let Some(column) = self.column {
+            write!(f, ":{column}")?;
+        }
+        if !self.pointer.is_empty() {
+            write!(f, " {}", self.pointer)?;
+        }
+        if let Some(id) = &self.id {
+            write!(f, " (id `{id}`)")?;
+        }
+        Ok(())
+    }
+}
+
+impl fmt::Display for Problem {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {}", self.place, self.message)
+    }
+}
+
+/// Problems in the order they were found. All are counted, the first [`Problems::KEPT`] of each severity
+/// are kept: a hostile file of a million errors must not fill the memory.
+#[derive(Debug, Clone, Default)]
+pub struct Problems {
+    kept: Vec<Problem>,
+    counts: [usize; 3],
+}
+
+impl Problems {
+    /// How many problems of one severity are kept.
+    pub const KEPT: usize = 1000;
+
+    /// Adds one.
+    pub fn push(&mut self, problem: Problem) {
+        let count = &mut self.counts[problem.severity as usize];
+        *count += 1;
+        if *count <= Self::KEPT {
+            self.kept.push(problem);
+        }
+    }
+
+    /// Those that were kept.
+    pub fn iter(&self) -> impl Iterator<Item = &Problem> {
+        self.kept.iter()
+    }
+
+    /// How many of this severity were found, kept or not.
+    #[must_use]
+    pub fn count(&self, severity: Severity) -> usize {
+        self.counts[severity as usize]
+    }
+}

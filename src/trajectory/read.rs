@@ -1,0 +1,232 @@
+//! Turns the JSON of one task or trajectory into its type, reporting every oddity on the way.
+
+use super::json::{Json, pointer_to};
+use super::model::{Call, Step, Task, Trajectory};
+use super::problem::Severity;
+
+/// Receives what is wrong or odd: how bad, the JSON pointer below the element, the message.
+pub(super) type Report<'a> = dyn FnMut(Severity, String, String) + 'a;
+
+/// Reads a trajectory. `key` is its id in a file that is an object by id; `default_id` stands in where a
+/// file of one trajectory gives it none. `None` after an error was reported.
+pub(super) fn trajectory(
+    value: Json,
+    key: Option<&str>,
+    default_id: Option<&str>,
+    report: &mut Report<'_>,
+) -> Option<Trajectory> {
+    let mut reader = Reader { report, is_broken: false };
+    let mut members = reader.members(value, "", "a trajectory should be an object with `id` and `steps`")?;
+    let mut trajectory =
+        Trajectory { id: reader.id(&mut members, key, default_id)?, ..Trajectory::default() };
+    trajectory.image = reader.text(&mut members, "image");
+    trajectory.task_type = reader.text(&mut members, "type");
+    trajectory.question = reader.text(&mut members, "question");
+    trajectory.final_reply = reader.text(&mut members, "final_reply");
+    trajectory.steps = reader.steps(&mut members);
+    trajectory.extra = reader.extra(members, "", &TEXT_KEYS);
+    (!reader.is_broken).then_some(trajectory)
+}
+
+/// Reads a task, likewise.
+pub(super) fn task(value: Json, key: Option<&str>, report: &mut Report<'_>) -> Option<Task> {
+    let mut reader = Reader { report, is_broken: false };
+    let mut members = reader.members(value, "", "a task should be an object with `id` and `question`")?;
+    let mut task = Task { id: reader.id(&mut members, key, None)?, ..Task::default() };
+    task.image = reader.text(&mut members, "image");
+    task.task_type = reader.text(&mut members, "type");
+    task.prompt = reader.text(&mut members, "prompt");
+    task.question = reader.text(&mut members, "question");
+    if task.prompt.is_none() && task.question.is_none() {
+        reader.error("", "a task without `question` and `prompt` asks nothing; add one of them");
+    }
+    task.extra = reader.extra(members, "", &TEXT_KEYS);
+    (!reader.is_broken).then_some(task)
+}
+
+type Members = Vec<(String, Json)>;
+
+struct Reader<'a, 'b> {
+    report: &'a mut Report<'b>,
+    is_broken: bool,
+}
+
+impl Reader<'_, '_> {
+    fn error(&mut self, pointer: &str, message: impl Into<String>) {
+        self.is_broken = true;
+        (self.report)(Severity::Error, pointer.to_owned(), message.into());
+    }
+
+    fn warn(&mut self, pointer: &str, message: impl Into<String>) {
+        (self.report)(Severity::Warning, pointer.to_owned(), message.into());
+    }
+
+    fn members(&mut self, value: Json, pointer: &str, expected: &str) -> Option<Members> {
+        match value {
+            Json::Object(members) => Some(members),
+            other => {
+                self.error(pointer, format!("{expected}, and is {}", other.kind()));
+                None
+            }
+        }
+    }
+
+    fn id(&mut self, members: &mut Members, key: Option<&str>, default: Option<&str>) -> Option<String> {
+        let id = match take(members, "id") {
+            Some(Json::String(id)) => Some(id),
+            Some(Json::Integer(number)) => {
+                self.warn("/id", format!("the id is a number; read as \"{number}\""));
+                Some(number.to_string())
+            }
+            Some(Json::Null) | None => None,
+            Some(other) => {
+                self.error("/id", format!("the id should be a string, and is {}", other.kind()));
+                return None;
+            }
+        };
+        match (id, key, default) {
+            (Some(id), Some(key), _) if id != key => {
+                self.warn("/id", format!("the id is `{id}`, the key `{key}`; the key is used"));
+                Some(key.to_owned())
+            }
+            (Some(id), ..) => Some(id),
+            (None, Some(key), _) => Some(key.to_owned()),
+            (None, None, Some(default)) => {
+                self.warn("", format!("no `id`; called `{default}`"));
+                Some(default.to_owned())
+            }
+            (None, None, None) => {
+                self.error("", "no `id`; give each trajectory the id of its task");
+                None
+            }
+        }
+    }
+
+    /// A text member. One that is not text is left among the members, and so in `extra`.
+    fn text(&mut self, members: &mut Members, key: &str) -> Option<String> {
+        match members.iter().find(|(k, _)| k == key).map(|(_, value)| value) {
+            Some(Json::String(_)) => match take(members, key) {
+                Some(Json::String(text)) => Some(text),
+                _ => None,
+            },
+            None | Some(Json::Null) => None,
+            Some(other) => {
+                let message = format!("`{key}` should be a string, and is {}; left out of use", other.kind());
+                self.warn(&pointer_to("", key), message);
+                None
+            }
+        }
+    }
+
+    fn steps(&mut self, members: &mut Members) -> Vec<Step> {
+        let steps = match take(members, "steps") {
+            Some(Json::Array(steps)) => steps,
+            Some(Json::Null) | None => {
+                self.warn("", "no `steps`; read as a trajectory without calls");
+                return Vec::new();
+            }
+            Some(other) => {
+                self.error("/steps", format!("`steps` should be a list of steps, and is {}", other.kind()));
+                return Vec::new();
+            }
+        };
+        let mut last_number = None;
+        let mut out = Vec::with_capacity(steps.len());
+        for (index, step) in steps.into_iter().enumerate() {
+            let pointer = pointer_to("/steps", index);
+            let Some(step) = self.step(step, &pointer) else { continue };
+            if let (Some(last), Some(number)) = (last_number, step.number)
+                && number <= last
+            {
+                let message =
+                    format!("step {number} after step {last}; steps are taken in the order of the file");
+                self.warn(&pointer_to(&pointer, "step"), message);
+            }
+            last_number = step.number.or(last_number);
+            out.push(step);
+        }
+        out
+    }
+
+    fn step(&mut self, value: Json, pointer: &str) -> Option<Step> {
+        let mut members = self.members(value, pointer, "a step should be an object with a list `calls`")?;
+        let mut step = Step::default();
+        match members.iter().find(|(key, _)| key == "step") {
+            Some((_, Json::Integer(number))) => {
+                step.number = Some(*number);
+                take(&mut members, "step");
+            }
+            None => {}
+            Some((_, other)) => {
+                let message = format!("`step` should be a number, and is {}; left out of use", other.kind());
+                self.warn(&pointer_to(pointer, "step"), message);
+            }
+        }
+        let calls = match take(&mut members, "calls") {
+            Some(Json::Array(calls)) => calls,
+            Some(Json::Null) | None => {
+                self.warn(pointer, "no `calls`; read as a step without calls");
+                Vec::new()
+            }
+            Some(other) => {
+                let message = format!("`calls` should be a list of calls, and is {}", other.kind());
+                self.error(&pointer_to(pointer, "calls"), message);
+                Vec::new()
+            }
+        };
+        let pointer_to_calls = pointer_to(pointer, "calls");
+        for (index, call) in calls.into_iter().enumerate() {
+            step.calls.extend(self.call(call, &pointer_to(&pointer_to_calls, index)));
+        }
+        step.extra = self.extra(members, pointer, &["step"]);
+        Some(step)
+    }
+
+    fn call(&mut self, value: Json, pointer: &str) -> Option<Call> {
+        let mut members =
+            self.members(value, pointer, "a call should be an object with `name` and `arguments`")?;
+        let tool = match take(&mut members, "name") {
+            Some(Json::String(name)) if !name.is_empty() => name,
+            Some(Json::String(_)) | None => {
+                self.error(pointer, "a call without a name; `name` should be `server/tool`");
+                return None;
+            }
+            Some(other) => {
+                let message =
+                    format!("the name of a call should be a string `server/tool`, and is {}", other.kind());
+                self.error(&pointer_to(pointer, "name"), message);
+                return None;
+            }
+        };
+        let arguments = take(&mut members, "arguments");
+        match &arguments {
+            Some(Json::Object(_)) => {}
+            None => self.warn(pointer, "no `arguments`; compared as null"),
+            Some(other) => {
+                let message =
+                    format!("`arguments` should be an object, and is {}; compared as it is", other.kind());
+                self.warn(&pointer_to(pointer, "arguments"), message);
+            }
+        }
+        let result = take(&mut members, "result");
+        Some(Call { tool, arguments, result, extra: self.extra(members, pointer, &[]) })
+    }
+
+    /// What is left: keys without a field. `reported` are those of them that were spoken of already.
+    fn extra(&mut self, members: Members, pointer: &str, reported: &[&str]) -> Members {
+        for (key, _) in &members {
+            if !reported.contains(&key.as_str()) {
+                (self.report)(Severity::Note, pointer_to(pointer, key), format!("unknown key `{key}`, kept"));
+            }
+        }
+        members
+    }
+}
+
+/// The text members of tasks and trajectories; one that is not text has been reported when it is left over.
+const TEXT_KEYS: [&str; 5] = ["image", "type", "question", "prompt", "final_reply"];
+
+fn take(members: &mut Members, key: &str) -> Option<Json> {
+    let index = members.iter().position(|(k, _)| k == key)?;
+    Some(members.remove(index).1)
+}

@@ -1,0 +1,198 @@
+//! A file of trajectories as bytes that can be read more than once, whatever it came as.
+//!
+//! Plain files are read in place. Gzip, standard input and pipes are first written to an unnamed temporary
+//! file, so that everything after this module can seek and memory does not grow with the input.
+
+use std::fs::File;
+use std::io::{self, BufRead, BufReader, Read, Seek, SeekFrom};
+use std::path::{Path, PathBuf};
+
+use flate2::bufread::MultiGzDecoder;
+
+/// What an input may grow to when decompressed, in bytes: far above any benchmark, and an end to gzip bombs.
+const MAX_SPOOLED: u64 = 16 << 30;
+
+/// The input cannot be opened or read.
+#[derive(Debug, thiserror::Error)]
+pub enum SourceError {
+    /// Opening or reading failed.
+    #[error("failed to read `{path}`: {cause}{}", hint(.cause))]
+    Read {
+        /// The file as the user named it.
+        path: String,
+        /// The system's reason.
+        #[source]
+        cause: io::Error,
+    },
+    /// The path is a folder.
+    #[error("failed to read `{path}`: it is a folder; name a file in it")]
+    Folder {
+        /// The path as the user named it.
+        path: String,
+    },
+    /// Decompressing failed.
+    #[error("failed to decompress `{path}`: {cause}; the file is damaged or not gzip")]
+    Gzip {
+        /// The file as the user named it.
+        path: String,
+        /// The decoder's reason.
+        #[source]
+        cause: io::Error,
+    },
+    /// More than [`MAX_SPOOLED`] came out.
+    #[error("`{path}` holds more than 16 GiB when decompressed; split it")]
+    TooLarge {
+        /// The file as the user named it.
+        path: String,
+    },
+    /// The temporary file cannot be written.
+    #[error(
+        "failed to write a temporary copy of `{path}`: {cause} (hint: set TMPDIR to a folder with space)"
+    )]
+    Spool {
+        /// The file as the user named it.
+        path: String,
+        /// The system's reason.
+        #[source]
+        cause: io::Error,
+    },
+}
+
+fn hint(cause: &io::Error) -> &'static str {
+    match cause.kind() {
+        io::ErrorKind::NotFound => " (hint: check the path; relative paths start at the working directory)",
+        io::ErrorKind::PermissionDenied => " (hint: check the permissions of the file and its folders)",
+        _ => "",
+    }
+}
+
+/// Bytes that can be read from any offset.
+#[derive(Debug)]
+pub(super) struct Source {
+    file: File,
+    /// The file as the user named it; `standard input` for `-`.
+    name: String,
+    path: PathBuf,
+}
+
+impl Source {
+    /// Opens `path`, `-` for standard input. Gzip is recognized by its first two bytes, not by its name.
+    ///
+    /// # Errors
+    /// [`SourceError`], which names the file.
+    pub(super) fn open(path: &Path) -> Result<Self, SourceError> {
+        let name =
+            if path == Path::new("-") { "standard input".to_owned() } else { path.display().to_string() };
+        let file =
+            if path == Path::new("-") { spool(&name, io::stdin().lock())? } else { open_file(&name, path)? };
+        Ok(Self { file, name, path: path.to_owned() })
+    }
+
+    /// The file as the user named it.
+    #[must_use]
+    pub(super) fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// True where the name says that every line is a value of its own.
+    #[must_use]
+    pub(super) fn is_named_lines(&self) -> bool {
+        let stem = self.path.to_string_lossy().to_lowercase();
+        let stem = stem.strip_suffix(".gz").unwrap_or(&stem);
+        [".jsonl", ".ndjson"].iter().any(|ending| stem.ends_with(ending))
+    }
+
+    /// A reader of the whole, from the start.
+    ///
+    /// # Errors
+    /// [`SourceError::Read`].
+    pub(super) fn reader(&self) -> Result<impl BufRead + '_, SourceError> {
+        let mut file = &self.file;
+        file.seek(SeekFrom::Start(0)).map_err(|cause| self.error(cause))?;
+        Ok(BufReader::with_capacity(1 << 18, file))
+    }
+
+    /// The `length` bytes at `offset`.
+    ///
+    /// # Errors
+    /// [`SourceError::Read`], also when the file has become shorter since it was opened.
+    pub(super) fn bytes(&self, offset: u64, length: u64) -> Result<Vec<u8>, SourceError> {
+        let mut file = &self.file;
+        file.seek(SeekFrom::Start(offset)).map_err(|cause| self.error(cause))?;
+        let mut bytes = vec![0; usize::try_from(length).unwrap_or(usize::MAX)];
+        file.read_exact(&mut bytes).map_err(|cause| self.error(cause))?;
+        Ok(bytes)
+    }
+
+    /// Line and column (bytes), both from 1, of the byte at `offset`. Reads up to there: for messages only.
+    #[must_use]
+    pub(super) fn position(&self, offset: u64) -> (u64, u64) {
+        let (mut line, mut column) = (1, 1);
+        let Ok(reader) = self.reader() else { return (line, column) };
+        let mut reader = reader.take(offset);
+        while let Ok(buffer) = reader.fill_buf() {
+            if buffer.is_empty() {
+                break;
+            }
+            for &byte in buffer {
+                (line, column) = if byte == b'\n' { (line + 1, 1) } else { (line, column + 1) };
+            }
+            let length = buffer.len();
+            reader.consume(length);
+        }
+        (line, column)
+    }
+
+    pub(crate) fn error(&self, cause: io::Error) -> SourceError {
+        SourceError::Read { path: self.name.clone(), cause }
+    }
+}
+
+fn open_file(name: &str, path: &Path) -> Result<File, SourceError> {
+    let error = |cause| SourceError::Read { path: name.to_owned(), cause };
+    let mut file = File::open(path).map_err(error)?;
+    let metadata = file.metadata().map_err(error)?;
+    if metadata.is_dir() {
+        return Err(SourceError::Folder { path: name.to_owned() });
+    }
+    if !metadata.is_file() {
+        return spool(name, BufReader::new(file));
+    }
+    let mut magic = [0; 2];
+    let is_gzip = file.read(&mut magic).map_err(error)? == 2 && magic == GZIP_MAGIC;
+    file.seek(SeekFrom::Start(0)).map_err(error)?;
+    if is_gzip { spool(name, BufReader::new(file)) } else { Ok(file) }
+}
+
+/// RFC 1952, section 2.3.1.
+const GZIP_MAGIC: [u8; 2] = [0x1f, 0x8b];
+
+/// Copies `input`, decompressed if it is gzip, to a temporary file that has no name.
+fn spool(name: &str, mut input: impl BufRead) -> Result<File, SourceError> {
+    let path = || name.to_owned();
+    let mut file = tempfile::tempfile().map_err(|cause| SourceError::Spool { path: path(), cause })?;
+    let start = input.fill_buf().map_err(|cause| SourceError::Read { path: path(), cause })?;
+    let (mut input, is_gzip): (Box<dyn Read>, bool) = if start.starts_with(&GZIP_MAGIC) {
+        (Box::new(MultiGzDecoder::new(input).take(MAX_SPOOLED + 1)), true)
+    } else {
+        (Box::new(input.take(MAX_SPOOLED + 1)), false)
+    };
+    let mut buffer = vec![0; 1 << 18];
+    let mut written = 0;
+    loop {
+        let length = match input.read(&mut buffer) {
+            Ok(0) => break,
+            Ok(length) => length,
+            Err(cause) if cause.kind() == io::ErrorKind::Interrupted => continue,
+            Err(cause) if is_gzip => return Err(SourceError::Gzip { path: path(), cause }),
+            Err(cause) => return Err(SourceError::Read { path: path(), cause }),
+        };
+        io::Write::write_all(&mut file, &buffer[..length])
+            .map_err(|cause| SourceError::Spool { path: path(), cause })?;
+        written += length as u64;
+        if written > MAX_SPOOLED {
+            return Err(SourceError::TooLarge { path: path() });
+        }
+    }
+    Ok(file)
+}

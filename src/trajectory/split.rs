@@ -1,0 +1,412 @@
+//! Finds the trajectories in a file without reading them: one pass over the bytes that follows brackets and
+//! strings only, so that each trajectory can then be parsed alone, whatever the size of the file.
+
+use std::io::BufRead;
+
+use super::json;
+use super::source::{Source, SourceError};
+
+/// How the trajectories of a file are arranged.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Shape {
+    /// `[{...}, {...}]`
+    List,
+    /// `{"id": {...}, "id": {...}}`; a single trajectory looks the same from here.
+    Object,
+    /// One `{...}` on every line (JSON Lines).
+    Lines,
+}
+
+/// Where one item of a list, one member of an object or one line stands.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Element {
+    /// First byte of the value.
+    pub offset: u64,
+    /// Length of the value in bytes.
+    pub length: u64,
+    /// The member's name, in an object.
+    pub key: Option<Box<str>>,
+    /// The line, counted from 1, in JSON Lines.
+    pub line: Option<u64>,
+}
+
+/// The arrangement of a file, and its first structural error: what comes before it can still be used to
+/// report more problems.
+#[derive(Debug)]
+pub(super) struct Layout {
+    /// How the elements are arranged.
+    pub shape: Shape,
+    /// The elements in file order.
+    pub elements: Vec<Element>,
+    /// Why the file could not be followed to its end.
+    pub error: Option<LayoutError>,
+}
+
+/// The brackets of a file do not add up.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct LayoutError {
+    /// Where, in bytes.
+    pub offset: u64,
+    /// What is wrong there and what to do.
+    pub message: String,
+}
+
+/// Finds the elements of `source`.
+///
+/// # Errors
+/// [`SourceError`] when reading fails. What is wrong in the text itself is in [`Layout::error`].
+pub(super) fn split(source: &Source) -> Result<Layout, SourceError> {
+    if source.is_named_lines() {
+        return split_lines(source);
+    }
+    let mut scanner = Scanner::new(source.reader()?);
+    let (layout, is_lines) = scanner.split().map_err(|cause| source.error(cause))?;
+    if is_lines { split_lines(source) } else { Ok(layout) }
+}
+
+const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
+
+fn split_lines(source: &Source) -> Result<Layout, SourceError> {
+    let mut reader = source.reader()?;
+    let mut layout = Layout { shape: Shape::Lines, elements: Vec::new(), error: None };
+    let (mut offset, mut number) = (0, 0);
+    loop {
+        let mut line = LineExtent::default();
+        loop {
+            let buffer = reader.fill_buf().map_err(|cause| source.error(cause))?;
+            let end = buffer.iter().position(|&byte| byte == b'\n').map(|at| at + 1);
+            let length = end.unwrap_or(buffer.len());
+            line.extend(&buffer[..length], offset == 0);
+            reader.consume(length);
+            if end.is_some() || length == 0 {
+                break;
+            }
+        }
+        if line.total == 0 {
+            break;
+        }
+        number += 1;
+        if line.last > line.first {
+            layout.elements.push(Element {
+                offset: offset + line.first,
+                length: line.last - line.first,
+                key: None,
+                line: Some(number),
+            });
+        }
+        offset += line.total;
+    }
+    if layout.elements.is_empty() {
+        layout.error = Some(LayoutError { offset: 0, message: EMPTY.to_owned() });
+    }
+    Ok(layout)
+}
+
+/// A line's bytes without the white space around them, gathered piece by piece.
+#[derive(Default)]
+struct LineExtent {
+    total: u64,
+    /// Start of what is not white space.
+    first: u64,
+    /// End of what is not white space; 0 while there is none.
+    last: u64,
+}
+
+impl LineExtent {
+    fn extend(&mut self, piece: &[u8], may_start_with_mark: bool) {
+        let skip =
+            if may_start_with_mark && self.total == 0 && piece.starts_with(BYTE_ORDER_MARK) { 3 } else { 0 };
+        let is_text = |byte: &u8| !byte.is_ascii_whitespace();
+        if let Some(first) = piece[skip..].iter().position(is_text) {
+            if self.last == 0 {
+                self.first = self.total + (skip + first) as u64;
+            }
+            let last = piece.iter().rposition(is_text).unwrap_or(first);
+            self.last = self.total + last as u64 + 1;
+        }
+        self.total += piece.len() as u64;
+    }
+}
+
+const EMPTY: &str = "the file is empty; it should hold a list of trajectories, an object of them by id, \
+    one trajectory, or one trajectory on each line";
+
+/// Follows brackets and strings.
+struct Scanner<R> {
+    reader: R,
+    offset: u64,
+    newlines: u64,
+}
+
+/// What ended a scan: the text ([`LayoutError`]) or the reading of it.
+enum Stop {
+    Text(LayoutError),
+    Io(std::io::Error),
+}
+
+impl From<std::io::Error> for Stop {
+    fn from(cause: std::io::Error) -> Self {
+        Stop::Io(cause)
+    }
+}
+
+impl<R: BufRead> Scanner<R> {
+    fn new(reader: R) -> Self {
+        Self { reader, offset: 0, newlines: 0 }
+    }
+
+    /// The layout, and whether the text turned out to be JSON Lines.
+    fn split(&mut self) -> std::io::Result<(Layout, bool)> {
+        let mut layout = Layout { shape: Shape::List, elements: Vec::new(), error: None };
+        match self.split_into(&mut layout) {
+            Ok(is_lines) => Ok((layout, is_lines)),
+            Err(Stop::Text(error)) => {
+                layout.error = Some(error);
+                Ok((layout, false))
+            }
+            Err(Stop::Io(cause)) => Err(cause),
+        }
+    }
+
+    fn split_into(&mut self, layout: &mut Layout) -> Result<bool, Stop> {
+        self.skip_byte_order_mark()?;
+        let (closing, shape) = match self.next_significant()? {
+            None => return Err(self.stop(EMPTY)),
+            Some(b'[') => (b']', Shape::List),
+            Some(b'{') => (b'}', Shape::Object),
+            Some(b'a'..=b'z' | b'A'..=b'Z' | b'"' | b'0'..=b'9' | b'-') => {
+                return Err(self.stop(
+                    "the top of the file is neither a list nor an object; it should hold \
+                    a list of trajectories, an object of them by id, or one trajectory",
+                ));
+            }
+            Some(_) => return Err(self.stop("not JSON")),
+        };
+        layout.shape = shape;
+        let newlines_before = self.newlines;
+        self.advance()?;
+        self.split_members(closing, layout)?;
+        let is_one_line = self.newlines == newlines_before;
+        match self.next_significant()? {
+            None => Ok(false),
+            Some(_) if is_one_line && shape == Shape::Object => Ok(true),
+            Some(_) => Err(self.stop(
+                "more text after the end of the value (hint: JSON Lines needs each trajectory on a line of its own)",
+            )),
+        }
+    }
+
+    fn split_members(&mut self, closing: u8, layout: &mut Layout) -> Result<(), Stop> {
+        if self.expect_significant()? == closing {
+            return self.advance();
+        }
+        loop {
+            let key = if layout.shape == Shape::Object { Some(self.key()?) } else { None };
+            self.expect_significant()?;
+            let offset = self.offset;
+            self.skip_value()?;
+            layout.elements.push(Element { offset, length: self.offset - offset, key, line: None });
+            match self.expect_significant()? {
+                b',' => self.advance()?,
+                byte if byte == closing => return self.advance(),
+                _ => {
+                    let hint = "(hint: a file of one trajectory on each line should be named `.jsonl`)";
+                    return Err(self.stop(&format!("expected `,` or `{}` {hint}", char::from(closing))));
+                }
+            }
+            self.expect_significant()?;
+        }
+    }
+
+    /// A member's name and the colon after it.
+    fn key(&mut self) -> Result<Box<str>, Stop> {
+        let start = self.offset;
+        if self.expect_significant()? != b'"' {
+            return Err(self.stop("expected a key in quotes"));
+        }
+        let mut text = Vec::new();
+        self.skip_string(&mut |bytes| text.extend_from_slice(bytes))?;
+        let key = match json::parse(&text) {
+            Ok((json::Json::String(key), _)) => key.into_boxed_str(),
+            Ok(_) => return Err(self.stop("expected a key in quotes")),
+            Err(error) => {
+                let offset = start + error.offset as u64;
+                return Err(Stop::Text(LayoutError { offset, message: error.message }));
+            }
+        };
+        if self.expect_significant()? != b':' {
+            return Err(self.stop("expected `:`"));
+        }
+        self.advance()?;
+        Ok(key)
+    }
+
+    /// Moves past one value of any kind. Only its extent is found; its parser judges what is in it.
+    fn skip_value(&mut self) -> Result<(), Stop> {
+        let mut depth = 0_u64;
+        loop {
+            match self.peek()? {
+                None => return Err(self.ended()),
+                Some(b'"') => self.skip_string(&mut |_| ())?,
+                Some(b'{' | b'[') => {
+                    depth += 1;
+                    self.advance()?;
+                }
+                Some(b'}' | b']') if depth > 0 => {
+                    depth -= 1;
+                    self.advance()?;
+                }
+                Some(b',' | b'}' | b']') if depth == 0 => return Err(self.stop("expected a value")),
+                Some(_) => self.skip_plain(depth > 0)?,
+            }
+            if depth == 0 {
+                return Ok(());
+            }
+        }
+    }
+
+    /// Moves over bytes up to the next bracket or quote; outside of brackets, also up to a comma or a space.
+    fn skip_plain(&mut self, is_nested: bool) -> Result<(), Stop> {
+        loop {
+            let buffer = self.reader.fill_buf()?;
+            let end = buffer.iter().position(|&byte| {
+                matches!(byte, b'"' | b'{' | b'}' | b'[' | b']')
+                    || (!is_nested && (byte == b',' || byte.is_ascii_whitespace()))
+            });
+            let length = end.unwrap_or(buffer.len());
+            self.newlines += buffer[..length].iter().filter(|&&byte| byte == b'\n').count() as u64;
+            self.consume(length);
+            if end.is_some() || length == 0 {
+                return Ok(());
+            }
+        }
+    }
+
+    /// Moves past a string, giving its bytes with both quotes to `sink`.
+    fn skip_string(&mut self, sink: &mut dyn FnMut(&[u8])) -> Result<(), Stop> {
+        let (mut is_escaped, mut is_open) = (false, false);
+        loop {
+            let buffer = self.reader.fill_buf()?;
+            if buffer.is_empty() {
+                return Err(self.ended());
+            }
+            let mut end = None;
+            for (at, &byte) in buffer.iter().enumerate() {
+                match byte {
+                    _ if is_escaped => is_escaped = false,
+                    b'\\' => is_escaped = true,
+                    b'"' if is_open => {
+                        end = Some(at + 1);
+                        break;
+                    }
+                    b'"' => is_open = true,
+                    b'\n' => self.newlines += 1,
+                    _ => {}
+                }
+            }
+            let length = end.unwrap_or(buffer.len());
+            sink(&buffer[..length]);
+            self.consume(length);
+            if end.is_some() {
+                return Ok(());
+            }
+        }
+    }
+
+    fn skip_byte_order_mark(&mut self) -> Result<(), Stop> {
+        let start = self.reader.fill_buf()?;
+        if start.starts_with(b"\xff\xfe") || start.starts_with(b"\xfe\xff") {
+            return Err(self.stop("the file is UTF-16; save it as UTF-8"));
+        }
+        if start.starts_with(BYTE_ORDER_MARK) {
+            self.consume(BYTE_ORDER_MARK.len());
+        }
+        Ok(())
+    }
+
+    /// The next byte that is not white space, which stays next; `None` at the end.
+    fn next_significant(&mut self) -> Result<Option<u8>, Stop> {
+        while let Some(byte) = self.peek()? {
+            if !byte.is_ascii_whitespace() {
+                return Ok(Some(byte));
+            }
+            self.newlines += u64::from(byte == b'\n');
+            self.advance()?;
+        }
+        Ok(None)
+    }
+
+    fn expect_significant(&mut self) -> Result<u8, Stop> {
+        self.next_significant()?.ok_or_else(|| self.ended())
+    }
+
+    fn peek(&mut self) -> Result<Option<u8>, Stop> {
+        Ok(self.reader.fill_buf()?.first().copied())
+    }
+
+    fn advance(&mut self) -> Result<(), Stop> {
+        self.reader.fill_buf()?;
+        self.consume(1);
+        Ok(())
+    }
+
+    fn consume(&mut self, length: usize) {
+        self.reader.consume(length);
+        self.offset += length as u64;
+    }
+
+    fn ended(&self) -> Stop {
+        self.stop("the file ends in the middle of a value; it may have been cut off while it was written")
+    }
+
+    fn stop(&self, message: &str) -> Stop {
+        Stop::Text(LayoutError { offset: self.offset, message: message.to_owned() })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Splits `text` with a buffer of `buffer` bytes, so that every value crosses a border somewhere.
+    fn pieces(text: &str, buffer: usize) -> (Shape, Vec<String>, Option<LayoutError>, bool) {
+        let reader = std::io::BufReader::with_capacity(buffer, text.as_bytes());
+        let (layout, is_lines) = Scanner::new(reader).split().unwrap();
+        let piece = |e: &Element| {
+            let value = &text[usize::try_from(e.offset).unwrap()..][..usize::try_from(e.length).unwrap()];
+            e.key.as_ref().map_or_else(|| value.to_owned(), |key| format!("{key}={value}"))
+        };
+        (layout.shape, layout.elements.iter().map(piece).collect(), layout.error, is_lines)
+    }
+
+    #[test]
+    fn lists_and_objects_fall_into_their_elements_at_any_buffer_size() {
+        let list = r#" [ {"a": "]},\"["} , 1 ,"x\\",[[],{}] ] "#;
+        let object = "{\"k\\n1\": {\"a\": [1]},\n \"k2\" : null}";
+        for buffer in 3..40 {
+            let (shape, found, error, _) = pieces(list, buffer);
+            assert_eq!((shape, error), (Shape::List, None));
+            assert_eq!(found, [r#"{"a": "]},\"["}"#, "1", r#""x\\""#, "[[],{}]"]);
+            let (shape, found, error, is_lines) = pieces(object, buffer);
+            assert_eq!((shape, error, is_lines), (Shape::Object, None, false));
+            assert_eq!(found, ["k\n1={\"a\": [1]}", "k2=null"]);
+        }
+    }
+
+    #[test]
+    fn a_one_line_object_with_more_below_is_json_lines() {
+        assert!(pieces("{\"a\": 1}\n{\"a\": 2}", 7).3);
+        assert!(!pieces("{\"a\": 1}\n", 7).3);
+        assert!(pieces("{\"a\":\n 1}\n{\"a\": 2}", 7).2.unwrap().message.contains("JSON Lines"));
+    }
+
+    #[test]
+    fn structural_errors_have_a_place() {
+        for (text, offset) in
+            [("", 0), ("  ", 2), ("[1,]", 3), ("[1 2]", 3), ("[1", 2), ("{1:2}", 1), ("12", 0)]
+        {
+            let (_, _, error, _) = pieces(text, 5);
+            assert_eq!(error.map(|e| e.offset), Some(offset), "{text:?}");
+        }
+    }
+}
