@@ -27,7 +27,9 @@
 //! assert_eq!(step_coherence(&[pair(0), pair(1)]), 0.5);
 //! ```
 
+pub mod cli;
 pub mod encoder;
 mod files;
+pub mod report;
 pub mod score;
 pub mod trajectory;

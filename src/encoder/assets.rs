@@ -25,15 +25,15 @@ pub struct AssetOptions {
 }
 
 impl AssetOptions {
-    /// The options that the environment gives: `M3_CACHE_DIR` (or the user's cache folder), `M3_ENCODER_DIR`
-    /// and `ORT_DYLIB_PATH`.
+    /// What the environment says: `M3_CACHE_DIR` (or the user's cache folder) unless `cache_dir` is given,
+    /// `M3_ENCODER_DIR`, `ORT_DYLIB_PATH`.
     ///
     /// # Errors
     /// [`AssetError::NoCacheDir`] without a home folder.
-    pub fn from_env() -> Result<Self, AssetError> {
+    pub fn from_env(cache_dir: Option<PathBuf>) -> Result<Self, AssetError> {
         let path = |name| std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
         Ok(Self {
-            cache_dir: path("M3_CACHE_DIR").map_or_else(user_cache_dir, Ok)?,
+            cache_dir: cache_dir.or_else(|| path("M3_CACHE_DIR")).map_or_else(user_cache_dir, Ok)?,
             encoder_dir: path("M3_ENCODER_DIR"),
             runtime_library: path("ORT_DYLIB_PATH"),
         })

@@ -8,6 +8,7 @@
 mod assign;
 mod bucket;
 mod matching;
+mod metric_name;
 pub mod metrics;
 mod pipeline;
 mod profile;
@@ -19,6 +20,7 @@ mod tally;
 pub use assign::{TooLarge, assign};
 pub use bucket::{Bucket, buckets};
 pub use matching::{CallPlace, Calls, Match, Matching, Reason, Unmatched};
+pub use metric_name::MetricName;
 pub use pipeline::{Ledger, Progress, ScoreError, ScoreOptions, Sink, Summary, TrajectoryScore, score};
 pub use profile::{Profile, ThresholdError, Thresholds};
 pub use serialize::Serializer;

@@ -1,0 +1,70 @@
+//! Opens files of trajectories and speaks of their problems.
+
+use std::path::Path;
+
+use super::failure::{Failure, code};
+use super::printer::Printer;
+use crate::trajectory::{Duplicates, OpenError, Problems, Severity, TrajectoryFile};
+
+/// Errors that are printed one by one; the rest are counted.
+const SHOWN_ERRORS: usize = 50;
+
+/// Warnings that are printed one by one.
+const SHOWN_WARNINGS: usize = 3;
+
+/// Opens all files, so that the errors of all of them are said at once.
+pub(super) fn open_all<const N: usize>(
+    paths: [&Path; N],
+    duplicates: Duplicates,
+    printer: Printer,
+) -> Result<[TrajectoryFile; N], Failure> {
+    let mut is_broken = false;
+    let files = paths.map(|path| match TrajectoryFile::open(path, duplicates) {
+        Ok(file) if file.is_tasks() => {
+            printer.error(&format!("{}: tasks, not trajectories: no entry has `steps`", file.name()));
+            is_broken = true;
+            None
+        }
+        Ok(file) => {
+            say(file.name(), file.problems(), printer);
+            Some(file)
+        }
+        Err(error) => {
+            if let OpenError::Invalid { file, problems } = &error {
+                say(file, problems, printer);
+            } else {
+                printer.error(&error.to_string());
+            }
+            is_broken = true;
+            None
+        }
+    });
+    let files: Vec<TrajectoryFile> = files.into_iter().flatten().collect();
+    match files.try_into() {
+        Ok(files) if !is_broken => Ok(files),
+        _ => Err(Failure::silent(code::INPUT)),
+    }
+}
+
+/// Says the errors of a file, and some of its warnings.
+fn say(name: &str, problems: &Problems, printer: Printer) {
+    let of = |severity| problems.iter().filter(move |problem| problem.severity == severity);
+    for problem in of(Severity::Error).take(SHOWN_ERRORS) {
+        printer.error(&problem.to_string());
+    }
+    let errors = problems.count(Severity::Error);
+    if errors > SHOWN_ERRORS {
+        printer.error(&format!("{name}: {} more errors; `m3 validate {name}` lists them", errors - SHOWN_ERRORS));
+    }
+    if errors > 0 {
+        return;
+    }
+    for problem in of(Severity::Warning).take(SHOWN_WARNINGS) {
+        printer.warn(&problem.to_string());
+    }
+    let warnings = problems.count(Severity::Warning);
+    if warnings > SHOWN_WARNINGS {
+        let more = warnings - SHOWN_WARNINGS;
+        printer.warn(&format!("{name}: {more} more warnings; `m3 validate {name}` lists them"));
+    }
+}

@@ -1,0 +1,104 @@
+//! The command line: one file for each subcommand.
+
+mod cache;
+mod encoder;
+mod failure;
+mod input;
+mod output;
+mod printer;
+mod schema;
+mod score;
+mod setup;
+mod validate;
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use clap::{Args, Parser, Subcommand};
+
+use crate::encoder::{AssetError, AssetOptions};
+use failure::{Failure, code};
+use printer::Printer;
+
+/// Evaluates trajectories of vision-language models that use tools, call by call.
+#[derive(Debug, Parser)]
+#[command(name = "m3", version, max_term_width = 100, after_help = EXIT_CODES)]
+struct Cli {
+    #[command(subcommand)]
+    command: Command,
+    #[command(flatten)]
+    common: Common,
+}
+
+const EXIT_CODES: &str = "\
+Exit codes: 0 done, 1 a threshold of --fail-under was not met, 2 bad usage or input, \
+4 something needed is not available (the encoder, disk space), 130 interrupted.
+
+Start with: m3 score trajectories/predictions.json trajectories/references.json";
+
+/// Options of every command.
+#[derive(Debug, Args)]
+struct Common {
+    /// Say nothing but errors
+    #[arg(short, long, global = true)]
+    quiet: bool,
+    /// Folder for the encoder and the embedding cache [env: M3_CACHE_DIR] [default: m3 in the user's cache
+    /// folder]
+    #[arg(long, value_name = "DIR", global = true)]
+    cache_dir: Option<PathBuf>,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    /// Score predicted trajectories against references
+    Score(score::ScoreArgs),
+    /// Check files of trajectories or tasks and list every problem with its place
+    Validate(validate::ValidateArgs),
+    /// Fetch what the encoder needs and say what is where
+    Setup(setup::SetupArgs),
+    /// Show or clear the embedding cache
+    Cache(cache::CacheArgs),
+    /// Print the JSON Schema of a file that m3 writes
+    Schema(schema::SchemaArgs),
+}
+
+/// Runs the command line of this process.
+#[must_use]
+pub fn main() -> ExitCode {
+    let cli = match Cli::try_parse() {
+        Ok(cli) => cli,
+        Err(error) => {
+            // Help and version go to standard output, mistakes to standard error; nothing is left to say.
+            let _ = error.print();
+            return ExitCode::from(if error.use_stderr() { code::INPUT } else { 0 });
+        }
+    };
+    let printer = Printer::new(cli.common.quiet);
+    match run(cli, printer) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(failure) => {
+            if let Some(message) = failure.message {
+                printer.error(&message);
+            }
+            ExitCode::from(failure.code)
+        }
+    }
+}
+
+fn run(cli: Cli, printer: Printer) -> Result<(), Failure> {
+    let common = &cli.common;
+    match cli.command {
+        Command::Score(args) => score::run(&args, common, printer),
+        Command::Validate(args) => validate::run(&args, printer),
+        Command::Setup(args) => setup::run(&args, common, printer),
+        Command::Cache(args) => cache::run(&args, common, printer),
+        Command::Schema(args) => schema::run(args, printer),
+    }
+}
+
+impl Common {
+    /// Where the encoder is looked for and things are kept.
+    fn assets(&self) -> Result<AssetOptions, AssetError> {
+        AssetOptions::from_env(self.cache_dir.clone())
+    }
+}

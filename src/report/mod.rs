@@ -1,0 +1,70 @@
+//! Results as text: one file per form, behind one trait.
+//!
+//! A [`ScoreRenderer`] gets each trajectory as it is scored and the summary at the end, and writes to the
+//! writer it was made with. None of them holds more than one trajectory, however many there are.
+
+mod csv;
+mod json;
+mod markdown;
+mod tables;
+mod terminal;
+mod validation;
+mod visible;
+mod wire;
+
+use std::io::{self, Write};
+
+pub use csv::Csv;
+pub use json::{Json, JsonLines};
+pub use markdown::Markdown;
+pub use terminal::Terminal;
+pub use validation::{FileReport, ProblemReport, ValidationReport};
+pub use visible::{shortened, visible};
+pub use wire::{
+    AggregateReport, BestPrediction, BestReference, EncoderReport, LedgerReport, MatchReport, PlaceReport,
+    SCORE_SCHEMA, ScoreReport, ScoreSummary, ThresholdsReport, TrajectoryReport, UnmatchedPredictionReport,
+    UnmatchedReferenceReport,
+};
+
+/// Writes a score in one form.
+pub trait ScoreRenderer {
+    /// Takes the next trajectory, in the order of the references.
+    ///
+    /// # Errors
+    /// The writer's reason.
+    fn trajectory(&mut self, report: &TrajectoryReport) -> io::Result<()>;
+
+    /// Takes the summary and writes what is left.
+    ///
+    /// # Errors
+    /// The writer's reason.
+    fn finish(&mut self, summary: &ScoreSummary) -> io::Result<()>;
+}
+
+/// The form of a report.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Format {
+    /// For people, at a terminal.
+    Table,
+    /// `m3.score/1`
+    Json,
+    /// One trajectory on each line, the summary on the last.
+    JsonLines,
+    /// One row for each trajectory, each type and the whole.
+    Csv,
+    /// Tables for a pull request or a page.
+    Markdown,
+}
+
+impl Format {
+    /// A renderer that writes this form; `is_styled` allows a table colours and bold type.
+    pub fn renderer<'a>(self, writer: impl Write + 'a, is_styled: bool) -> Box<dyn ScoreRenderer + 'a> {
+        match self {
+            Format::Table => Box::new(Terminal::new(writer, is_styled)),
+            Format::Json => Box::new(Json::new(writer)),
+            Format::JsonLines => Box::new(JsonLines::new(writer)),
+            Format::Csv => Box::new(Csv::new(writer)),
+            Format::Markdown => Box::new(Markdown::new(writer)),
+        }
+    }
+}

@@ -1,0 +1,67 @@
+//! Makes untrusted text safe to show on a terminal.
+
+use std::borrow::Cow;
+use std::fmt::Write as _;
+
+/// Shows control characters, terminal escapes and characters that reorder or hide text as `\u{..}`, so that
+/// an id or a tool name cannot move the cursor or pass for another. Line breaks become `\n` unless
+/// `keep_lines`.
+#[must_use]
+pub fn visible(text: &str, keep_lines: bool) -> Cow<'_, str> {
+    let is_safe = |c: char| !is_hidden(c) || (keep_lines && c == '\n');
+    if text.chars().all(is_safe) {
+        return Cow::Borrowed(text);
+    }
+    let mut out = String::with_capacity(text.len() + 16);
+    for c in text.chars() {
+        match c {
+            c if is_safe(c) => out.push(c),
+            '\n' => out.push_str("\\n"),
+            '\t' => out.push_str("\\t"),
+            '\r' => out.push_str("\\r"),
+            c => {
+                // Writing to a string cannot fail.
+                let _ = write!(out, "\\u{{{:x}}}", u32::from(c));
+            }
+        }
+    }
+    Cow::Owned(out)
+}
+
+/// Controls (C0, C1), and the format characters of Unicode that change how their neighbours are shown:
+/// zero-width ones, bidirectional marks and overrides, line separators, the byte order mark, tags.
+fn is_hidden(c: char) -> bool {
+    c.is_control()
+        || matches!(c,
+            '\u{ad}' | '\u{61c}' | '\u{180e}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}'
+            | '\u{2060}'..='\u{206f}' | '\u{feff}' | '\u{fff9}'..='\u{fffb}' | '\u{e0000}'..='\u{e007f}')
+}
+
+/// At most `width` characters, made [`visible`]; what was cut leaves an ellipsis.
+#[must_use]
+pub fn shortened(text: &str, width: usize) -> String {
+    let text = visible(text, false);
+    if text.chars().count() <= width {
+        return text.into_owned();
+    }
+    text.chars().take(width.saturating_sub(1)).chain(['…']).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_acts_on_the_terminal_is_shown_instead() {
+        assert_eq!(visible("plain é 漢字", false), "plain é 漢字");
+        assert_eq!(visible("\u{1b}[31mred\u{7}\u{9b}", false), "\\u{1b}[31mred\\u{7}\\u{9b}");
+        assert_eq!(visible("a\u{202e}b\u{200b}\n", false), "a\\u{202e}b\\u{200b}\\n");
+        assert_eq!(visible("a\nb", true), "a\nb");
+    }
+
+    #[test]
+    fn long_text_is_cut() {
+        assert_eq!(shortened("abcdef", 4), "abc…");
+        assert_eq!(shortened("abcd", 4), "abcd");
+    }
+}

@@ -1,0 +1,319 @@
+//! The JSON of a score, `m3.score/1`: types that are written, apart from those that are computed with.
+//! `m3 schema score` prints their JSON Schema.
+
+use std::collections::BTreeMap;
+
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use crate::encoder::Identity;
+use crate::score::{self, CallPlace, Profile, Tally, Thresholds};
+
+/// The version of this format.
+pub const SCORE_SCHEMA: &str = "m3.score/1";
+
+/// What `m3 score --format json` writes.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+#[schemars(title = "m3.score/1")]
+pub struct ScoreReport {
+    /// Everything but the trajectories.
+    #[serde(flatten)]
+    pub summary: ScoreSummary,
+    /// Every scored trajectory, in the order of the references.
+    pub trajectories: Vec<TrajectoryReport>,
+}
+
+/// The head of a score; with JSON Lines, the last line.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+pub struct ScoreSummary {
+    /// Always `m3.score/1`.
+    pub schema: String,
+    /// The definitions that were used: `paper` or `open-m3-bench`.
+    pub profile: String,
+    /// The encoder that the similarities come from.
+    pub encoder: EncoderReport,
+    /// tau_weak and tau_strong.
+    pub thresholds: ThresholdsReport,
+    /// What was counted and what was not.
+    pub ledger: LedgerReport,
+    /// All trajectories together.
+    pub aggregate: AggregateReport,
+    /// Trajectories of each type; those without a type are only in the aggregate.
+    pub by_type: BTreeMap<String, AggregateReport>,
+}
+
+/// The encoder that the similarities come from.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct EncoderReport {
+    /// The name people know it by.
+    pub name: String,
+    /// Digest of weights, graph, tokenizer, maximum length and pooling.
+    pub fingerprint: String,
+    /// The length of an embedding.
+    pub dimensions: usize,
+    /// Longer texts were cut to so many tokens.
+    pub max_tokens: usize,
+}
+
+/// tau_weak and tau_strong, each in [0, 1].
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, JsonSchema)]
+pub struct ThresholdsReport {
+    /// Pairs below it are not matched.
+    pub weak: f64,
+    /// Pairs from here on are matched with confidence.
+    pub strong: f64,
+}
+
+/// Where every reference and every prediction went.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct LedgerReport {
+    /// Different ids in the references.
+    pub references: usize,
+    /// Different ids in the predictions.
+    pub predictions: usize,
+    /// Trajectories that the numbers are made of.
+    pub scored: usize,
+    /// Ids of references without a prediction.
+    pub missing: Vec<String>,
+    /// Ids of predictions without a reference.
+    pub extra: Vec<String>,
+    /// Ids that stand more than once in one of the files.
+    pub duplicate: Vec<String>,
+    /// Ids of predictions without any call.
+    pub empty: Vec<String>,
+}
+
+/// Counts and metrics of a set of trajectories. Metrics are in [0, 1].
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, JsonSchema)]
+pub struct AggregateReport {
+    /// The number of trajectories.
+    pub trajectories: u64,
+    /// Calls of the references.
+    pub reference_calls: u64,
+    /// Calls of the predictions.
+    pub predicted_calls: u64,
+    /// Matched pairs.
+    pub matched: u64,
+    /// Matched pairs / reference calls.
+    pub recall: f64,
+    /// Matched pairs / predicted calls.
+    pub precision: f64,
+    /// How similar the arguments of matched calls are.
+    pub argument_similarity: f64,
+    /// The same over confident matches; equal to `argument_similarity` in the profile `paper`.
+    pub argument_similarity_strong: f64,
+    /// Were calls that belong together made together?
+    pub step_coherence: f64,
+    /// Were steps that depend on one another kept apart?
+    pub merge_purity: f64,
+    /// Was what comes later done later?
+    pub order_consistency: f64,
+    /// The mean of recall, precision, argument_similarity, step_coherence, merge_purity and
+    /// order_consistency.
+    pub average: f64,
+    /// Predicted steps per trajectory.
+    pub average_steps: f64,
+    /// Predicted calls per trajectory.
+    pub average_calls: f64,
+}
+
+/// One trajectory.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+pub struct TrajectoryReport {
+    /// The task's id.
+    pub id: String,
+    /// The task's type; null if it has none.
+    #[serde(rename = "type")]
+    pub task_type: Option<String>,
+    /// The metrics of a set with only this trajectory in it.
+    pub metrics: AggregateReport,
+    /// Matched pairs, by reference call.
+    pub matches: Vec<MatchReport>,
+    /// Reference calls without a partner.
+    pub unmatched_references: Vec<UnmatchedReferenceReport>,
+    /// Predicted calls without a partner.
+    pub unmatched_predictions: Vec<UnmatchedPredictionReport>,
+}
+
+/// Where a call stands in its trajectory, counted from 0.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct PlaceReport {
+    /// The step.
+    pub step: usize,
+    /// The call within the step.
+    pub call: usize,
+    /// The call within the trajectory.
+    pub index: usize,
+}
+
+/// A reference call and the predicted call that met it.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+pub struct MatchReport {
+    /// The tool of both.
+    pub tool: String,
+    /// The cosine of their arguments' embeddings, at least tau_weak.
+    pub similarity: f64,
+    /// `strong` from tau_strong on, else `weak`.
+    pub strength: String,
+    /// The reference call.
+    pub reference: PlaceReport,
+    /// The predicted call.
+    pub predicted: PlaceReport,
+}
+
+/// A reference call that met nobody.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+pub struct UnmatchedReferenceReport {
+    /// The step.
+    pub step: usize,
+    /// The call within the step.
+    pub call: usize,
+    /// The call within the trajectory.
+    pub index: usize,
+    /// Its tool.
+    pub tool: String,
+    /// `tool_not_in_prediction`, `below_threshold` or `assigned_elsewhere`.
+    pub reason: String,
+    /// The most similar predicted call of the tool; left out if there is none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub best: Option<BestPrediction>,
+}
+
+/// A predicted call that met nobody.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+pub struct UnmatchedPredictionReport {
+    /// The step.
+    pub step: usize,
+    /// The call within the step.
+    pub call: usize,
+    /// The call within the trajectory.
+    pub index: usize,
+    /// Its tool.
+    pub tool: String,
+    /// `tool_not_in_reference`, `below_threshold` or `assigned_elsewhere`.
+    pub reason: String,
+    /// The most similar reference call of the tool; left out if there is none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub best: Option<BestReference>,
+}
+
+/// The best candidate of a reference call.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, JsonSchema)]
+pub struct BestPrediction {
+    /// Index of the predicted call in its trajectory.
+    pub predicted: usize,
+    /// Their similarity.
+    pub similarity: f64,
+}
+
+/// The best candidate of a predicted call.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, JsonSchema)]
+pub struct BestReference {
+    /// Index of the reference call in its trajectory.
+    pub reference: usize,
+    /// Their similarity.
+    pub similarity: f64,
+}
+
+impl ScoreSummary {
+    /// Makes the head of a report.
+    #[must_use]
+    pub fn new(summary: &score::Summary, encoder: &Identity, profile: Profile, thresholds: Thresholds) -> Self {
+        let by_type = summary.by_type.iter();
+        Self {
+            schema: SCORE_SCHEMA.to_owned(),
+            profile: profile.name().to_owned(),
+            encoder: EncoderReport {
+                name: encoder.name.clone(),
+                fingerprint: encoder.fingerprint.clone(),
+                dimensions: encoder.dimensions,
+                max_tokens: encoder.max_tokens,
+            },
+            thresholds: ThresholdsReport { weak: thresholds.weak(), strong: thresholds.strong() },
+            ledger: summary.ledger.clone().into(),
+            aggregate: AggregateReport::new(&summary.aggregate, profile),
+            by_type: by_type.map(|(name, tally)| (name.clone(), AggregateReport::new(tally, profile))).collect(),
+        }
+    }
+}
+
+impl From<score::Ledger> for LedgerReport {
+    fn from(ledger: score::Ledger) -> Self {
+        let score::Ledger { references, predictions, scored, missing, extra, duplicate, empty } = ledger;
+        Self { references, predictions, scored, missing, extra, duplicate, empty }
+    }
+}
+
+impl AggregateReport {
+    /// The numbers of a tally.
+    #[must_use]
+    pub fn new(tally: &Tally, profile: Profile) -> Self {
+        let metrics = tally.metrics(profile);
+        Self {
+            trajectories: tally.trajectories,
+            reference_calls: tally.reference_calls,
+            predicted_calls: tally.predicted_calls,
+            matched: tally.matched,
+            recall: metrics.recall,
+            precision: metrics.precision,
+            argument_similarity: metrics.argument_similarity,
+            argument_similarity_strong: metrics.argument_similarity_strong,
+            step_coherence: metrics.step_coherence,
+            merge_purity: metrics.merge_purity,
+            order_consistency: metrics.order_consistency,
+            average: metrics.average(),
+            average_steps: tally.average_steps(),
+            average_calls: tally.average_calls(),
+        }
+    }
+}
+
+impl From<CallPlace> for PlaceReport {
+    fn from(CallPlace { step, call, index }: CallPlace) -> Self {
+        Self { step, call, index }
+    }
+}
+
+impl TrajectoryReport {
+    /// The report of one trajectory.
+    #[must_use]
+    pub fn new(scored: score::TrajectoryScore, profile: Profile) -> Self {
+        let matching = scored.matching;
+        Self {
+            metrics: AggregateReport::new(&scored.tally, profile),
+            id: scored.id,
+            task_type: scored.task_type,
+            matches: matching.matches.into_iter().map(MatchReport::from).collect(),
+            unmatched_references: matching.unmatched_references.into_iter().map(Into::into).collect(),
+            unmatched_predictions: matching.unmatched_predictions.into_iter().map(Into::into).collect(),
+        }
+    }
+}
+
+impl From<score::Match> for MatchReport {
+    fn from(pair: score::Match) -> Self {
+        Self {
+            tool: pair.tool,
+            similarity: pair.similarity,
+            strength: if pair.is_strong { "strong" } else { "weak" }.to_owned(),
+            reference: pair.reference.into(),
+            predicted: pair.predicted.into(),
+        }
+    }
+}
+
+impl From<score::Unmatched> for UnmatchedReferenceReport {
+    fn from(unmatched: score::Unmatched) -> Self {
+        let CallPlace { step, call, index } = unmatched.place;
+        let best = unmatched.best.map(|(predicted, similarity)| BestPrediction { predicted, similarity });
+        Self { step, call, index, tool: unmatched.tool, reason: unmatched.reason.name().to_owned(), best }
+    }
+}
+
+impl From<score::Unmatched> for UnmatchedPredictionReport {
+    fn from(unmatched: score::Unmatched) -> Self {
+        let CallPlace { step, call, index } = unmatched.place;
+        let best = unmatched.best.map(|(reference, similarity)| BestReference { reference, similarity });
+        Self { step, call, index, tool: unmatched.tool, reason: unmatched.reason.name().to_owned(), best }
+    }
+}
