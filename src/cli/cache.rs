@@ -32,7 +32,7 @@ enum Action {
 }
 
 /// Shows or clears the cache.
-pub(super) fn run(args: &CacheArgs, common: &Common, printer: Printer) -> Result<(), Failure> {
+pub(super) fn run(args: &CacheArgs, common: &Common) -> Result<(), Failure> {
     let cache_dir = common.assets()?.cache_dir;
     let failed = |error: CacheError| {
         Failure::new(code::UNAVAILABLE, format!("{error}\nhint: `m3 cache clear` replaces a damaged cache"))
@@ -41,18 +41,19 @@ pub(super) fn run(args: &CacheArgs, common: &Common, printer: Printer) -> Result
         Cache::clear(&cache_dir).map_err(failed)?;
     }
     let path = Cache::path(&cache_dir);
-    let mut text = path.display().to_string();
+    let mut lines = vec![path.display().to_string()];
     match Cache::usage(&cache_dir).map_err(failed)? {
-        None => text.push_str("\nempty\n"),
+        None => lines.push("empty".to_owned()),
         Some(usage) => {
             let mebibytes = |bytes: u64| bytes as f64 / f64::from(1 << 20);
-            text.push_str(&format!("\n{:.1} MiB of {:.0} MiB\n", mebibytes(usage.bytes), mebibytes(usage.limit)));
-            for (name, fingerprint, count) in usage.encoders {
-                text.push_str(&format!("{count:>8} embeddings  {}  {fingerprint}\n", visible(&name, false)));
-            }
+            lines.push(format!("{:.1} MiB of {:.0} MiB", mebibytes(usage.bytes), mebibytes(usage.limit)));
+            let encoders = usage.encoders.into_iter();
+            lines.extend(encoders.map(|(name, fingerprint, count)| {
+                format!("{count:>8} embeddings  {}  {fingerprint}", visible(&name, false))
+            }));
         }
     }
-    let mut out = printer.out();
-    let written = out.write_all(text.as_bytes()).and_then(|()| out.flush());
+    let mut out = Printer::out();
+    let written = writeln!(out, "{}", lines.join("\n")).and_then(|()| out.flush());
     written.map_err(|cause| Failure::output("standard output", &cause))
 }

@@ -21,7 +21,7 @@ pub(super) fn open_all<const N: usize>(
     let mut is_broken = false;
     let files = paths.map(|path| match TrajectoryFile::open(path, duplicates) {
         Ok(file) if file.is_tasks() => {
-            printer.error(&format!("{}: tasks, not trajectories: no entry has `steps`", file.name()));
+            Printer::error(&format!("{}: tasks, not trajectories: no entry has `steps`", file.name()));
             is_broken = true;
             None
         }
@@ -33,7 +33,7 @@ pub(super) fn open_all<const N: usize>(
             if let OpenError::Invalid { file, problems } = &error {
                 say(file, problems, printer);
             } else {
-                printer.error(&error.to_string());
+                Printer::error(&error.to_string());
             }
             is_broken = true;
             None
@@ -50,11 +50,14 @@ pub(super) fn open_all<const N: usize>(
 fn say(name: &str, problems: &Problems, printer: Printer) {
     let of = |severity| problems.iter().filter(move |problem| problem.severity == severity);
     for problem in of(Severity::Error).take(SHOWN_ERRORS) {
-        printer.error(&problem.to_string());
+        Printer::error(&problem.to_string());
     }
     let errors = problems.count(Severity::Error);
     if errors > SHOWN_ERRORS {
-        printer.error(&format!("{name}: {} more errors; `m3 validate {name}` lists them", errors - SHOWN_ERRORS));
+        Printer::error(&format!(
+            "{name}: {} more errors; `m3 validate {name}` lists them",
+            errors - SHOWN_ERRORS
+        ));
     }
     if errors > 0 {
         return;

@@ -78,7 +78,7 @@ pub fn main() -> ExitCode {
         Ok(()) => ExitCode::SUCCESS,
         Err(failure) => {
             if let Some(message) = failure.message {
-                printer.error(&message);
+                Printer::error(&message);
             }
             ExitCode::from(failure.code)
         }
@@ -89,10 +89,10 @@ fn run(cli: Cli, printer: Printer) -> Result<(), Failure> {
     let common = &cli.common;
     match cli.command {
         Command::Score(args) => score::run(&args, common, printer),
-        Command::Validate(args) => validate::run(&args, printer),
+        Command::Validate(args) => validate::run(&args),
         Command::Setup(args) => setup::run(&args, common, printer),
-        Command::Cache(args) => cache::run(&args, common, printer),
-        Command::Schema(args) => schema::run(args, printer),
+        Command::Cache(args) => cache::run(&args, common),
+        Command::Schema(args) => schema::run(&args),
     }
 }
 

@@ -10,16 +10,22 @@ use crate::files::AtomicFile;
 
 /// The target of a report.
 pub(super) enum Output {
-    Standard { out: Box<dyn Write>, is_styled: bool },
+    Standard {
+        out: Box<dyn Write>,
+        is_styled: bool,
+    },
     /// Gathered in a temporary file without a name, so that nothing stays behind when the run is interrupted.
-    File { gathered: File, path: PathBuf },
+    File {
+        gathered: File,
+        path: PathBuf,
+    },
 }
 
 impl Output {
     /// Standard output, or `path`. Fails at once if nothing can be written there, not after the work is done.
     pub(super) fn open(path: Option<&Path>, printer: Printer) -> Result<Self, Failure> {
         let Some(path) = path else {
-            return Ok(Self::Standard { out: Box::new(printer.out()), is_styled: printer.is_styled() });
+            return Ok(Self::Standard { out: Box::new(Printer::out()), is_styled: printer.is_styled() });
         };
         let gathered = AtomicFile::create(path).and_then(|_| tempfile::tempfile());
         match gathered {

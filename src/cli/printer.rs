@@ -19,26 +19,29 @@ const PATIENCE: Duration = Duration::from_millis(700);
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Printer {
     is_quiet: bool,
+    is_styled: bool,
 }
 
 impl Printer {
     /// With `is_quiet`, only errors are said.
     pub(crate) fn new(is_quiet: bool) -> Self {
-        Self { is_quiet }
+        // On a terminal, unless `NO_COLOR` and the like forbid it.
+        let is_styled = anstream::AutoStream::choice(&io::stdout()) != anstream::ColorChoice::Never;
+        Self { is_quiet, is_styled }
     }
 
     /// Standard output.
-    pub(crate) fn out(self) -> impl Write {
+    pub(crate) fn out() -> impl Write {
         io::BufWriter::new(io::stdout())
     }
 
-    /// Whether standard output may have styles: on a terminal, unless `NO_COLOR` and the like forbid it.
+    /// Whether standard output may have colours and bold type.
     pub(crate) fn is_styled(self) -> bool {
-        anstream::AutoStream::choice(&io::stdout()) != anstream::ColorChoice::Never
+        self.is_styled
     }
 
     /// Says why the run failed.
-    pub(crate) fn error(self, message: &str) {
+    pub(crate) fn error(message: &str) {
         say(ERROR, "error", message);
     }
 

@@ -26,12 +26,12 @@ enum Name {
 }
 
 /// Prints a JSON Schema.
-pub(super) fn run(args: SchemaArgs, printer: Printer) -> Result<(), Failure> {
+pub(super) fn run(args: &SchemaArgs) -> Result<(), Failure> {
     let schema = match args.name {
         Name::Score => schemars::schema_for!(ScoreReport),
         Name::Validate => schemars::schema_for!(ValidationReport),
     };
-    let mut out = printer.out();
+    let mut out = Printer::out();
     let written = serde_json::to_string_pretty(&schema)
         .map_err(std::io::Error::from)
         .and_then(|text| writeln!(out, "{text}"))

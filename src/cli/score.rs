@@ -6,8 +6,8 @@ use clap::{Args, ValueEnum};
 
 use super::encoder::EncoderArgs;
 use super::failure::{Failure, code};
-use super::printer::{Printer, Unit};
 use super::output::Output;
+use super::printer::{Printer, Unit};
 use super::{Common, input};
 use crate::report::{Format, ScoreSummary, TrajectoryReport};
 use crate::score::{self, MetricName, Profile, ScoreError, ScoreOptions, Thresholds};
@@ -103,7 +103,8 @@ impl From<FormatArg> for Format {
 fn parse_floor(text: &str) -> Result<(MetricName, f64), String> {
     let names = || MetricName::ALL.map(MetricName::name).join(", ");
     let (name, value) = text.split_once('=').ok_or("it should be METRIC=VALUE, such as recall=0.8")?;
-    let metric = MetricName::from_name(name).ok_or_else(|| format!("`{name}` is no metric; these are: {}", names()))?;
+    let metric = MetricName::from_name(name)
+        .ok_or_else(|| format!("`{name}` is no metric; these are: {}", names()))?;
     match value.parse() {
         Ok(value) if (0.0..=1.0).contains(&value) => Ok((metric, value)),
         _ => Err(format!("`{value}` should be a number between 0 and 1")),
@@ -138,7 +139,7 @@ pub(super) fn run(args: &ScoreArgs, common: &Common, printer: Printer) -> Result
     renderer.finish(&report).map_err(ScoreError::Sink)?;
     drop(renderer);
     output.commit()?;
-    check_floors(&args.fail_under, &summary.aggregate.metrics(options.profile), printer)
+    check_floors(&args.fail_under, &summary.aggregate.metrics(options.profile))
 }
 
 impl ScoreArgs {
@@ -170,14 +171,14 @@ impl ScoreArgs {
 }
 
 /// Fails if a metric is below its floor, saying which.
-fn check_floors(
-    floors: &[(MetricName, f64)],
-    metrics: &score::Metrics,
-    printer: Printer,
-) -> Result<(), Failure> {
+fn check_floors(floors: &[(MetricName, f64)], metrics: &score::Metrics) -> Result<(), Failure> {
     let missed: Vec<_> = floors.iter().filter(|(metric, floor)| metric.of(metrics) < *floor).collect();
     for (metric, floor) in &missed {
-        printer.error(&format!("{} is {:.4}, below --fail-under {floor}", metric.name(), metric.of(metrics)));
+        Printer::error(&format!(
+            "{} is {:.4}, below --fail-under {floor}",
+            metric.name(),
+            metric.of(metrics)
+        ));
     }
     if missed.is_empty() { Ok(()) } else { Err(Failure::silent(code::NOT_MET)) }
 }

@@ -1,6 +1,5 @@
 //! `m3 setup`
 
-
 use clap::Args;
 
 use super::Common;
@@ -38,7 +37,8 @@ pub(super) fn run(args: &SetupArgs, common: &Common, printer: Printer) -> Result
         Ok(assets) => assets,
         Err(missing) if args.check => {
             let missing = missing.join(" and ");
-            let message = format!("{missing} missing in `{}`\nhint: run `m3 setup`", options.cache_dir.display());
+            let message =
+                format!("{missing} missing in `{}`\nhint: run `m3 setup`", options.cache_dir.display());
             return Err(Failure::new(code::UNAVAILABLE, message));
         }
         Err(_) => {
@@ -51,7 +51,7 @@ pub(super) fn run(args: &SetupArgs, common: &Common, printer: Printer) -> Result
     encoder.embed(&["{\"title\":\"American eel\"}"], &mut |_| ())?;
     let identity = encoder.identity();
 
-    let mut out = printer.out();
+    let mut out = Printer::out();
     let graph = if assets.is_default { "graph compiled in" } else { "graph in the folder" };
     let runtime = match &options.runtime_library {
         Some(_) => "ONNX Runtime, from ORT_DYLIB_PATH".to_owned(),
@@ -67,7 +67,11 @@ pub(super) fn run(args: &SetupArgs, common: &Common, printer: Printer) -> Result
     };
     let lines = [
         ("encoder", format!("{} ({graph})", identity.name), assets.encoder_dir.display().to_string()),
-        ("", format!("{} dimensions, {} tokens", identity.dimensions, identity.max_tokens), identity.fingerprint.clone()),
+        (
+            "",
+            format!("{} dimensions, {} tokens", identity.dimensions, identity.max_tokens),
+            identity.fingerprint.clone(),
+        ),
         ("runtime", runtime, assets.runtime_library.display().to_string()),
         ("cache", cache, Cache::path(&options.cache_dir).display().to_string()),
     ];

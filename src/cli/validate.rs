@@ -42,7 +42,7 @@ enum FormatArg {
 }
 
 /// Lists every problem of every file.
-pub(super) fn run(args: &ValidateArgs, printer: Printer) -> Result<(), Failure> {
+pub(super) fn run(args: &ValidateArgs) -> Result<(), Failure> {
     let duplicates = if args.allow_duplicates { Duplicates::Last } else { Duplicates::Error };
     let mut report = ValidationReport::new();
     for path in &args.files {
@@ -52,7 +52,7 @@ pub(super) fn run(args: &ValidateArgs, printer: Printer) -> Result<(), Failure> 
         }
     }
     let is_broken = report.files.iter().any(|file| file.errors > 0);
-    let mut out = printer.out();
+    let mut out = Printer::out();
     let written = match args.format {
         FormatArg::Json => serde_json::to_string_pretty(&report)
             .map_err(std::io::Error::from)

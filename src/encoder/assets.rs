@@ -166,7 +166,7 @@ fn missing_message(missing: &[&str], cache_dir: &Path, cause: &FetchError) -> St
 }
 
 /// How long to wait for another process that is installing.
-const LOCK_WAIT: Duration = Duration::from_secs(15 * 60);
+const LOCK_WAIT: Duration = Duration::from_mins(15);
 
 const ENCODER_HINT: &str = "it should be a folder with `tokenizer.json` and `model.onnx`, or with the pinned \
     `model.safetensors` of all-MiniLM-L6-v2";
@@ -201,19 +201,17 @@ impl Assets {
     /// # Errors
     /// [`AssetError`] if a folder or file that the user named cannot be used.
     pub fn find(options: &AssetOptions) -> Result<Result<Self, Vec<&'static str>>, AssetError> {
-        let encoder = match &options.encoder_dir {
-            Some(folder) => Some(named_encoder(folder)?),
-            None => {
-                let folder = default_encoder_dir(&options.cache_dir);
-                is_complete(&folder, &pins::ENCODER_FILES).then_some((folder, true))
-            }
+        let encoder = if let Some(folder) = &options.encoder_dir {
+            Some(named_encoder(folder)?)
+        } else {
+            let folder = default_encoder_dir(&options.cache_dir);
+            is_complete(&folder, &pins::ENCODER_FILES).then_some((folder, true))
         };
-        let runtime = match &options.runtime_library {
-            Some(path) => Some(named_runtime(path)?),
-            None => {
-                let runtime = pins::runtime().ok_or(AssetError::NoRuntime)?;
-                Some(runtime_dir(&options.cache_dir).join(runtime.library.name)).filter(|path| path.is_file())
-            }
+        let runtime = if let Some(path) = &options.runtime_library {
+            Some(named_runtime(path)?)
+        } else {
+            let runtime = pins::runtime().ok_or(AssetError::NoRuntime)?;
+            Some(runtime_dir(&options.cache_dir).join(runtime.library.name)).filter(|path| path.is_file())
         };
         Ok(match (encoder, runtime) {
             (Some((encoder_dir, is_default)), Some(runtime_library)) => {

@@ -14,7 +14,7 @@ use super::pins::{PinnedFile, Runtime, Wheel};
 const HELPER: &str = include_str!("fetch.py");
 
 /// A download that brings nothing for this long is given up. pip itself tries three times for a minute each.
-const STALLED: Duration = Duration::from_secs(300);
+const STALLED: Duration = Duration::from_mins(5);
 
 /// How often progress is looked at.
 const POLL: Duration = Duration::from_millis(100);
@@ -95,9 +95,10 @@ impl Request {
         let result = self.wait(&mut child, progress);
         drop(alive);
         let message = messages.recv_timeout(Duration::from_secs(5)).unwrap_or_default();
-        match result? {
-            true => Ok(self.folder.join("files")),
-            false => Err(FetchError::Pip { python, message: last_lines(&message) }),
+        if result? {
+            Ok(self.folder.join("files"))
+        } else {
+            Err(FetchError::Pip { python, message: last_lines(&message) })
         }
     }
 

@@ -39,7 +39,10 @@ pub struct OnnxEncoder {
 
 impl std::fmt::Debug for OnnxEncoder {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("OnnxEncoder").field("assets", &self.assets).field("identity", &self.identity).finish()
+        f.debug_struct("OnnxEncoder")
+            .field("assets", &self.assets)
+            .field("identity", &self.identity)
+            .finish_non_exhaustive()
     }
 }
 
@@ -131,9 +134,14 @@ impl OnnxEncoder {
                 "input_ids" => ids.clone(),
                 "attention_mask" => mask.clone(),
                 "token_type_ids" => Array2::zeros((batch.len(), width)),
-                "position_ids" => Array2::from_shape_fn((batch.len(), width), |(_, column)| column as i64),
+                "position_ids" => {
+                    let position = |(_, column)| i64::try_from(column).unwrap_or_default();
+                    Array2::from_shape_fn((batch.len(), width), position)
+                }
                 other => {
-                    return Err(EncoderError::Graph { message: format!("it has an unknown input `{other}`") });
+                    return Err(EncoderError::Graph {
+                        message: format!("it has an unknown input `{other}`"),
+                    });
                 }
             };
             let value = Value::from_array(tensor).map_err(|cause| failed(&cause))?;
@@ -164,6 +172,8 @@ impl Encoder for OnnxEncoder {
     }
 
     fn inputs(&mut self, texts: &[&str]) -> Result<Vec<InputKey>, EncoderError> {
+        // Texts that are new will most likely be embedded too: load the session beside the tokenizer.
+        self.load()?;
         let key = |ids: Vec<u32>| {
             let bytes: Vec<u8> = ids.into_iter().flat_map(u32::to_le_bytes).collect();
             let mut key = InputKey::default();

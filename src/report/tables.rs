@@ -25,11 +25,18 @@ pub(super) fn metrics(summary: &ScoreSummary) -> Vec<MetricRow> {
     let a = &summary.aggregate;
     let is_paper = is_paper(summary);
     let row = |label, value, note: String| MetricRow { label, value, note };
-    let similarity =
-        if is_paper { "mean cosine of the confident matches" } else { "mean cosine of the matches, x recall" };
+    let similarity = if is_paper {
+        "mean cosine of the confident matches"
+    } else {
+        "mean cosine of the matches, x recall"
+    };
     let mut rows = vec![
         row("recall", a.recall, format!("{} of {} reference calls matched", a.matched, a.reference_calls)),
-        row("precision", a.precision, format!("{} of {} predicted calls matched", a.matched, a.predicted_calls)),
+        row(
+            "precision",
+            a.precision,
+            format!("{} of {} predicted calls matched", a.matched, a.predicted_calls),
+        ),
         row("argument similarity", a.argument_similarity, similarity.to_owned()),
     ];
     if !is_paper {

@@ -36,7 +36,11 @@ impl<W: Write> ScoreRenderer for Terminal<W> {
         for row in tables::metrics(summary) {
             let style = if row.label == "average" { *bold } else { Style::new() };
             let (value, bar) = (row.value, bar(row.value));
-            writeln!(out, "{style}{:<20} {value:.4}{style:#}  {color}{bar}{color:#}  {}", row.label, row.note)?;
+            writeln!(
+                out,
+                "{style}{:<20} {value:.4}{style:#}  {color}{bar}{color:#}  {}",
+                row.label, row.note
+            )?;
         }
         let (header, rows) = tables::weakest_types(summary);
         if !rows.is_empty() {
@@ -80,7 +84,8 @@ mod tests {
 
     #[test]
     fn bars_have_one_width() {
-        for (value, start) in [(0.0, " "), (1.0, "████████████████"), (0.5, "████████ "), (0.51, "████████▏")] {
+        for (value, start) in [(0.0, " "), (1.0, "████████████████"), (0.5, "████████ "), (0.51, "████████▏")]
+        {
             assert_eq!(bar(value).chars().count(), 16);
             assert!(bar(value).starts_with(start), "{value}");
         }

@@ -218,7 +218,12 @@ pub struct BestReference {
 impl ScoreSummary {
     /// Makes the head of a report.
     #[must_use]
-    pub fn new(summary: &score::Summary, encoder: &Identity, profile: Profile, thresholds: Thresholds) -> Self {
+    pub fn new(
+        summary: &score::Summary,
+        encoder: &Identity,
+        profile: Profile,
+        thresholds: Thresholds,
+    ) -> Self {
         let by_type = summary.by_type.iter();
         Self {
             schema: SCORE_SCHEMA.to_owned(),
@@ -232,7 +237,9 @@ impl ScoreSummary {
             thresholds: ThresholdsReport { weak: thresholds.weak(), strong: thresholds.strong() },
             ledger: summary.ledger.clone().into(),
             aggregate: AggregateReport::new(&summary.aggregate, profile),
-            by_type: by_type.map(|(name, tally)| (name.clone(), AggregateReport::new(tally, profile))).collect(),
+            by_type: by_type
+                .map(|(name, tally)| (name.clone(), AggregateReport::new(tally, profile)))
+                .collect(),
         }
     }
 }

@@ -4,7 +4,7 @@
 //! maximal and then their total cost minimal (equation 1 of M³-Bench). Solved by the Kuhn-Munkres algorithm
 //! of the `pathfinding` crate on integers: costs are rounded to 2^-40, so equal means equal.
 
-use ndarray::ArrayView2;
+use ndarray::Array2;
 use pathfinding::matrix::Matrix;
 use pathfinding::prelude::kuhn_munkres_min;
 
@@ -42,7 +42,7 @@ pub struct TooLarge;
 /// # Errors
 /// [`TooLarge`] above 2^23 pairs, or 2^16 calls on a side.
 pub fn assign(
-    similarity: ArrayView2<'_, f64>,
+    similarity: &Array2<f64>,
     weak: f64,
     reference_steps: &[usize],
     predicted_steps: &[usize],
@@ -105,12 +105,12 @@ fn ranks(steps: &[usize]) -> Vec<i128> {
 
 #[cfg(test)]
 mod tests {
-    use ndarray::{Array2, array};
+    use ndarray::array;
 
     use super::*;
 
     fn solve(similarity: &Array2<f64>, steps: (&[usize], &[usize])) -> Vec<(usize, usize)> {
-        assign(similarity.view(), 0.6, steps.0, steps.1).unwrap()
+        assign(similarity, 0.6, steps.0, steps.1).unwrap()
     }
 
     #[test]
@@ -156,12 +156,11 @@ mod tests {
         let mut seed = 12345_u64;
         let mut random = move |below: u64| {
             seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
-            (seed >> 33) % below
+            usize::try_from((seed >> 33) % below).unwrap()
         };
         for _ in 0..300 {
-            let (rows, columns) = (random(4) as usize + 1, random(4) as usize + 1);
-            let similarity =
-                Array2::from_shape_fn((rows, columns), |_| [0.3, 0.6, 0.8, 1.0][random(4) as usize]);
+            let (rows, columns) = (random(4) + 1, random(4) + 1);
+            let similarity = Array2::from_shape_fn((rows, columns), |_| [0.3, 0.6, 0.8, 1.0][random(4)]);
             let steps = |n: usize| (0..n).collect::<Vec<_>>();
             let pairs = solve(&similarity, (&steps(rows), &steps(columns)));
             let cost = |pairs: &[(usize, usize)]| pairs.iter().map(|&p| 1.0 - similarity[p]).sum::<f64>();

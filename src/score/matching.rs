@@ -204,12 +204,13 @@ pub(super) fn align(
         };
         let reference_steps = steps(references, &bucket.references);
         let predicted_steps = steps(predictions, &bucket.predictions);
-        let pairs = assign(similarity.view(), thresholds.weak(), &reference_steps, &predicted_steps)
-            .map_err(|TooLarge| BucketTooLarge {
+        let pairs = assign(&similarity, thresholds.weak(), &reference_steps, &predicted_steps).map_err(
+            |TooLarge| BucketTooLarge {
                 tool: bucket.tool.to_owned(),
                 references: bucket.references.len(),
                 predictions: bucket.predictions.len(),
-            })?;
+            },
+        )?;
         for (row, &index) in bucket.references.iter().enumerate() {
             let scores = similarity.row(row).into_iter().copied();
             reference_fates[index] = Fate::alone(scores, &bucket.predictions, thresholds);

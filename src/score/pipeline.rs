@@ -4,7 +4,7 @@
 //! Trajectories are taken in chunks of some thousand calls: enough for batches of similar length, and memory
 //! that does not grow with the files.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 use super::matching::{Calls, Matching, align, calls_to_embed};
 use super::{Profile, Serializer, Tally, Thresholds};
@@ -166,6 +166,17 @@ impl Chunk {
         self.calls >= CHUNK_CALLS || self.bytes >= CHUNK_BYTES
     }
 
+    /// The index of a text among the distinct ones.
+    fn intern(&mut self, text: String) -> usize {
+        if let Some(&known) = self.known.get(&text) {
+            return known;
+        }
+        self.bytes += text.len();
+        self.known.insert(text.clone(), self.texts.len());
+        self.texts.push(text);
+        self.texts.len() - 1
+    }
+
     /// Serializes the calls of a trajectory and forgets their content.
     fn prepare(&mut self, mut trajectory: Trajectory, serializer: &Serializer<'_>) -> Prepared {
         let mut texts = Vec::with_capacity(trajectory.call_count());
@@ -174,15 +185,7 @@ impl Chunk {
             (call.arguments, call.result) = (None, None);
             call.extra = Vec::new();
             self.calls += 1;
-            texts.push(match self.known.get(&text) {
-                Some(&known) => known,
-                None => {
-                    self.bytes += text.len();
-                    self.known.insert(text.clone(), self.texts.len());
-                    self.texts.push(text);
-                    self.texts.len() - 1
-                }
-            });
+            texts.push(self.intern(text));
         }
         (trajectory.final_reply, trajectory.question) = (None, None);
         trajectory.extra = Vec::new();
@@ -215,12 +218,10 @@ impl<'a> Run<'a> {
                 reference: references.read(0)?.id,
             });
         }
-        let mut duplicate: Vec<String> = Vec::new();
-        for found in references.duplicates().iter().chain(predictions.duplicates()) {
-            if !duplicate.contains(&found.id) {
-                duplicate.push(found.id.clone());
-            }
-        }
+        let mut known = HashSet::new();
+        let duplicates =
+            references.duplicates().iter().chain(predictions.duplicates()).map(|found| &found.id);
+        let duplicate = duplicates.filter(|id| known.insert(id.as_str())).cloned().collect();
         let ledger = Ledger {
             references: references.len(),
             predictions: predictions.len(),
@@ -242,22 +243,19 @@ impl<'a> Run<'a> {
     fn read(&mut self, index: usize, chunk: &mut Chunk) -> Result<(), ScoreError> {
         let reference = self.references.read(index)?;
         let ledger = &mut self.summary.ledger;
-        let prediction = match self.predictions.find(&reference.id) {
-            Some(found) => {
-                self.is_seen[found] = true;
-                let prediction = self.predictions.read(found)?;
-                if prediction.call_count() == 0 {
-                    ledger.empty.push(reference.id.clone());
-                }
-                prediction
+        let prediction = if let Some(found) = self.predictions.find(&reference.id) {
+            self.is_seen[found] = true;
+            let prediction = self.predictions.read(found)?;
+            if prediction.call_count() == 0 {
+                ledger.empty.push(reference.id.clone());
             }
-            None => {
-                ledger.missing.push(reference.id.clone());
-                if self.options.profile == Profile::OpenM3Bench {
-                    return Ok(());
-                }
-                Trajectory { id: reference.id.clone(), ..Trajectory::default() }
+            prediction
+        } else {
+            ledger.missing.push(reference.id.clone());
+            if self.options.profile == Profile::OpenM3Bench {
+                return Ok(());
             }
+            Trajectory { id: reference.id.clone(), ..Trajectory::default() }
         };
         ledger.scored += 1;
         let reference = chunk.prepare(reference, &self.serializer);

@@ -115,6 +115,7 @@ impl<'a> Schema<'a> {
     }
 }
 
+#[expect(clippy::float_cmp, reason = "a default is equal or it is another value")]
 /// Equal as JSON values: numbers by value (`5` is `5.0`), objects in any order.
 fn is_same(a: &Json, b: &Json) -> bool {
     match (a, b) {

@@ -18,12 +18,17 @@ impl ExactSum {
     }
 }
 
-impl AddAssign<f64> for ExactSum {
-    fn add_assign(&mut self, term: f64) {
+impl From<f64> for ExactSum {
+    fn from(term: f64) -> Self {
         // Multiplying by a power of two is exact; a conversion that does not fit saturates.
         #[expect(clippy::cast_possible_truncation, reason = "saturates, and rounding is the purpose")]
-        let term = (term * UNIT).round() as i128;
-        self.0 = self.0.saturating_add(term);
+        Self((term * UNIT).round() as i128)
+    }
+}
+
+impl AddAssign<f64> for ExactSum {
+    fn add_assign(&mut self, term: f64) {
+        *self += Self::from(term);
     }
 }
 

@@ -89,7 +89,6 @@ impl Tally {
                 references.len() as f64 * order_consistency(&pairs) * coverage
             }
         };
-        let sum = |value: f64| ExactSum::from_iter([value]);
         Self {
             trajectories: 1,
             reference_calls: references.len() as u64,
@@ -99,9 +98,9 @@ impl Tally {
             predicted_steps: predictions.steps() as u64,
             similarity: pairs.iter().map(|pair| pair.similarity).collect(),
             strong_similarity: strong().map(|pair| pair.similarity).collect(),
-            coherence: sum(matched * step_coherence(&pairs)),
-            purity: sum(matched * merge_purity(&pairs)),
-            order: sum(order),
+            coherence: (matched * step_coherence(&pairs)).into(),
+            purity: (matched * merge_purity(&pairs)).into(),
+            order: order.into(),
         }
     }
 

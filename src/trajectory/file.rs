@@ -60,6 +60,8 @@ pub struct TrajectoryFile {
     elements: Vec<Element>,
     by_id: HashMap<IdHash, u32>,
     duplicates: Vec<Duplicate>,
+    /// Where in `duplicates` an id is.
+    duplicate_of: HashMap<IdHash, usize>,
     problems: Problems,
     is_single: bool,
     /// How many elements are tasks.
@@ -103,9 +105,7 @@ impl TrajectoryFile {
         let source = Source::open(path)?;
         let layout = split(&source)?;
         let (elements, is_single) = match layout.shape {
-            Shape::Object if is_one_trajectory(&source, &layout.elements)? => {
-                (whole(&source, &layout.elements)?, true)
-            }
+            Shape::Object if is_one_trajectory(&source, &layout.elements)? => (vec![whole(&source)?], true),
             _ => (layout.elements, false),
         };
         let mut file = Self {
@@ -114,6 +114,7 @@ impl TrajectoryFile {
             elements: Vec::with_capacity(elements.len()),
             by_id: HashMap::with_capacity(elements.len()),
             duplicates: Vec::new(),
+            duplicate_of: HashMap::new(),
             problems: Problems::default(),
             is_single,
             tasks: 0,
@@ -122,9 +123,9 @@ impl TrajectoryFile {
             let message = "no trajectories in it; a file of them should have at least one";
             file.push(Severity::Error, Place::default(), message.to_owned());
         }
-        for (index, element) in elements.into_iter().enumerate() {
-            if let Some(id) = file.check(index, &element)? {
-                file.keep(id, index, element, duplicates)?;
+        for element in elements {
+            if let Some(id) = file.check(element)? {
+                file.keep(id, element, duplicates)?;
             }
         }
         // The parser of a single trajectory has reported it already.
@@ -193,9 +194,9 @@ impl TrajectoryFile {
     /// # Errors
     /// [`SourceError`] when reading fails, or the file has changed since it was opened.
     pub fn read(&self, index: usize) -> Result<Trajectory, SourceError> {
-        let element = &self.elements[index];
-        let value = self.parse(element)?;
-        read::trajectory(value, element.key.as_deref(), self.default_id(), &mut |_, _, _| ())
+        let element = self.elements[index];
+        let (key, value) = (self.key(element)?, self.parse(element)?);
+        read::trajectory(value, key.as_deref(), self.default_id(), &mut |_, _, _| ())
             .ok_or_else(|| self.changed())
     }
 
@@ -204,14 +205,27 @@ impl TrajectoryFile {
     /// # Errors
     /// As [`TrajectoryFile::read`].
     pub fn read_task(&self, index: usize) -> Result<Task, SourceError> {
-        let element = &self.elements[index];
-        let value = self.parse(element)?;
-        read::task(value, element.key.as_deref(), &mut |_, _, _| ()).ok_or_else(|| self.changed())
+        let element = self.elements[index];
+        let (key, value) = (self.key(element)?, self.parse(element)?);
+        read::task(value, key.as_deref(), &mut |_, _, _| ()).ok_or_else(|| self.changed())
     }
 
-    fn parse(&self, element: &Element) -> Result<Json, SourceError> {
-        let text = self.source.bytes(element.offset, element.length)?;
+    fn parse(&self, element: Element) -> Result<Json, SourceError> {
+        let text = self.source.bytes(element.offset, element.length.into())?;
         json::parse(&text).map(|(value, _)| value).map_err(|_| self.changed())
+    }
+
+    /// The name of a member, in an object by id.
+    fn key(&self, element: Element) -> Result<Option<String>, SourceError> {
+        if self.shape != Shape::Object || self.is_single {
+            return Ok(None);
+        }
+        let lead = u64::from(element.mark);
+        let text = self.source.bytes(element.offset - lead, lead)?;
+        let end = text.iter().rposition(|&byte| byte == b'"').map_or(0, |quote| quote + 1);
+        let key = json::parse(&text[..end]).ok().and_then(|(key, _)| key.as_str().map(str::to_owned));
+        // A key that cannot be read is shown as it is, and its trajectory reported with it.
+        Ok(Some(key.unwrap_or_else(|| String::from_utf8_lossy(&text[..end]).into_owned())))
     }
 
     fn changed(&self) -> SourceError {
@@ -223,10 +237,10 @@ impl TrajectoryFile {
     }
 
     /// Reads one element, reports what is wrong with it and returns its id if it can be used.
-    fn check(&mut self, index: usize, element: &Element) -> Result<Option<String>, SourceError> {
-        let top = self.pointer_of(index, element);
-        let mut place = Place { line: element.line, pointer: top.clone(), ..Place::default() };
-        if element.length > MAX_ELEMENT {
+    fn check(&mut self, element: Element) -> Result<Option<String>, SourceError> {
+        let key = self.key(element)?;
+        let mut place = self.place(element, key.as_deref());
+        if u64::from(element.length) > MAX_ELEMENT {
             self.push(
                 Severity::Error,
                 place,
@@ -234,7 +248,7 @@ impl TrajectoryFile {
             );
             return Ok(None);
         }
-        let text = self.source.bytes(element.offset, element.length)?;
+        let text = self.source.bytes(element.offset, element.length.into())?;
         let (value, oddities) = match json::parse(&text) {
             Ok(parsed) => parsed,
             Err(error) => {
@@ -244,32 +258,25 @@ impl TrajectoryFile {
                 return Ok(None);
             }
         };
-        let id = value.get("id").and_then(Json::as_str).map(str::to_owned);
-        place.id = element.key.as_ref().map(ToString::to_string).or(id);
+        place.id = key.clone().or_else(|| value.get("id").and_then(Json::as_str).map(str::to_owned));
         let mut found: Vec<(Severity, String, String)> =
             oddities.into_iter().map(|o| (Severity::Warning, o.pointer, o.message)).collect();
         let mut report = |severity, pointer, message| found.push((severity, pointer, message));
-        let key = element.key.as_deref();
         let id = if is_task(&value) {
             self.tasks += 1;
-            read::task(value, key, &mut report).map(|task| task.id)
+            read::task(value, key.as_deref(), &mut report).map(|task| task.id)
         } else {
-            read::trajectory(value, key, self.default_id(), &mut report).map(|trajectory| trajectory.id)
+            read::trajectory(value, key.as_deref(), self.default_id(), &mut report).map(|found| found.id)
         };
         for (severity, pointer, message) in found {
-            self.push(severity, Place { pointer: format!("{top}{pointer}"), ..place.clone() }, message);
+            let pointer = format!("{}{pointer}", place.pointer);
+            self.push(severity, Place { pointer, ..place.clone() }, message);
         }
         Ok(id)
     }
 
     /// Adds an element under its id, or decides between it and the one that has the id already.
-    fn keep(
-        &mut self,
-        id: String,
-        index: usize,
-        element: Element,
-        duplicates: Duplicates,
-    ) -> Result<(), SourceError> {
+    fn keep(&mut self, id: String, element: Element, duplicates: Duplicates) -> Result<(), SourceError> {
         let slot = match self.by_id.entry(hash_id(&id)) {
             Entry::Vacant(entry) => {
                 entry.insert(u32::try_from(self.elements.len()).unwrap_or(u32::MAX));
@@ -278,30 +285,24 @@ impl TrajectoryFile {
             }
             Entry::Occupied(entry) => *entry.get() as usize,
         };
-        let first = &self.elements[slot];
-        let is_equal = self.canonical_text(first)? == self.canonical_text(&element)?;
-        let place = Place {
-            line: element.line,
-            pointer: self.pointer_of(index, &element),
-            id: Some(id.clone()),
-            ..Place::default()
-        };
+        let first = self.elements[slot];
+        let is_equal = self.canonical_text(first)? == self.canonical_text(element)?;
         let (severity, message) = match (is_equal, duplicates) {
             (true, _) => (Severity::Warning, "the id a second time, with the same content".to_owned()),
             (false, Duplicates::Last) => {
                 (Severity::Warning, "the id a second time, with other content; the last is used".to_owned())
             }
             (false, Duplicates::Error) => {
-                let (line, _) = self.source.position(first.offset);
+                let first = self.place(first, Some(&id));
+                let first = first.line.map_or(first.pointer, |line| format!("line {line}"));
                 let hint = "remove one of them, or use the last of each id with `--duplicates last`";
-                (
-                    Severity::Error,
-                    format!("the id a second time, with other content than in line {line}; {hint}"),
-                )
+                (Severity::Error, format!("the id a second time, with other content than {first}; {hint}"))
             }
         };
+        let place = Place { id: Some(id.clone()), ..self.place(element, Some(&id)) };
         self.push(severity, place, message);
-        match self.duplicates.iter_mut().find(|duplicate| duplicate.id == id) {
+        let known = *self.duplicate_of.entry(hash_id(&id)).or_insert(self.duplicates.len());
+        match self.duplicates.get_mut(known) {
             Some(duplicate) => duplicate.is_equal &= is_equal,
             None => self.duplicates.push(Duplicate { id, is_equal }),
         }
@@ -309,20 +310,25 @@ impl TrajectoryFile {
         Ok(())
     }
 
-    fn canonical_text(&self, element: &Element) -> Result<String, SourceError> {
+    fn canonical_text(&self, element: Element) -> Result<String, SourceError> {
         Ok(self.parse(element)?.to_text(Keys::Sorted))
     }
 
-    fn pointer_of(&self, index: usize, element: &Element) -> String {
-        match (self.shape, &element.key) {
-            (Shape::List, _) => pointer_to("", index),
-            (Shape::Object, Some(key)) => pointer_to("", key),
-            (Shape::Object, None) | (Shape::Lines, _) => String::new(),
+    /// Where an element stands; `key` is its name in an object by id.
+    fn place(&self, element: Element, key: Option<&str>) -> Place {
+        let mark = u64::from(element.mark);
+        match self.shape {
+            Shape::List => Place { pointer: pointer_to("", mark), ..Place::default() },
+            Shape::Lines => Place { line: Some(mark), ..Place::default() },
+            Shape::Object if self.is_single => Place::default(),
+            Shape::Object => {
+                Place { pointer: key.map_or_else(String::new, |key| pointer_to("", key)), ..Place::default() }
+            }
         }
     }
 
-    fn push(&mut self, severity: Severity, mut place: Place, message: String) {
-        place.file = self.source.name().to_owned();
+    fn push(&mut self, severity: Severity, place: Place, message: String) {
+        let place = Place { file: self.source.name().to_owned(), ..place };
         self.problems.push(Problem { severity, place, message });
     }
 
@@ -335,23 +341,28 @@ impl TrajectoryFile {
 
 /// Tells one trajectory from an object of them by id: members `steps` and `id` that are not objects.
 fn is_one_trajectory(source: &Source, members: &[Element]) -> Result<bool, SourceError> {
-    for member in members.iter().filter(|member| matches!(member.key.as_deref(), Some("steps" | "id"))) {
-        if source.bytes(member.offset, 1)? != b"{" {
+    for member in members {
+        // Longer keys than these two, and the white space around them, need not be read.
+        if member.mark > 64 {
+            continue;
+        }
+        let lead = u64::from(member.mark);
+        let text = source.bytes(member.offset - lead, lead + 1)?;
+        let is_named = |name: &[u8]| text.starts_with(name);
+        if (is_named(b"\"steps\"") || is_named(b"\"id\"")) && text.last() != Some(&b'{') {
             return Ok(true);
         }
     }
     Ok(false)
 }
 
-/// The object that the elements are members of, as one element.
-fn whole(source: &Source, members: &[Element]) -> Result<Vec<Element>, SourceError> {
-    let mut reader = source.reader()?;
-    let length = std::io::copy(&mut reader, &mut std::io::sink()).map_err(|cause| source.error(cause))?;
-    let start = members.first().map_or(0, |first| first.offset);
-    // The bytes before the first member are `{`, its key and white space, after a byte order mark perhaps.
-    let head = source.bytes(0, start)?;
-    let offset = head.iter().position(|&byte| byte == b'{').unwrap_or(0) as u64;
-    Ok(vec![Element { offset, length: length - offset, key: None, line: None }])
+/// The whole file as one element.
+fn whole(source: &Source) -> Result<Element, SourceError> {
+    let length =
+        std::io::copy(&mut source.reader()?, &mut std::io::sink()).map_err(|cause| source.error(cause))?;
+    let head = source.bytes(0, length.min(3))?;
+    let offset = if head == b"\xef\xbb\xbf" { 3 } else { 0 };
+    Ok(Element { offset, length: u32::try_from(length - offset).unwrap_or(u32::MAX), mark: 0 })
 }
 
 fn is_task(value: &Json) -> bool {

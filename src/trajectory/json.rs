@@ -362,7 +362,7 @@ mod tests {
         parse(text.as_bytes()).unwrap().0.to_text(Keys::Sorted)
     }
 
-    /// Right-hand sides are the output of CPython 3.11:
+    /// Right-hand sides are the output of Python 3.11:
     /// `json.dumps(json.loads(x), ensure_ascii=False, sort_keys=True, separators=(",", ":"))`.
     #[test]
     fn text_equals_python_byte_for_byte() {

@@ -3,6 +3,7 @@
 //! Plain files are read in place. Gzip, standard input and pipes are first written to an unnamed temporary
 //! file, so that everything after this module can seek and memory does not grow with the input.
 
+use std::cell::Cell;
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
@@ -73,6 +74,35 @@ pub(super) struct Source {
     /// The file as the user named it; `standard input` for `-`.
     name: String,
     path: PathBuf,
+    position: Cell<Position>,
+}
+
+/// The number of line ends in `bytes`.
+#[expect(
+    clippy::naive_bytecount,
+    reason = "the compiler vectorizes it, and files are read faster than disks"
+)]
+pub(crate) fn count_newlines(bytes: &[u8]) -> u64 {
+    bytes.iter().filter(|&&byte| byte == b'\n').count() as u64
+}
+
+/// A place in the file, counted from 0.
+#[derive(Debug, Clone, Copy, Default)]
+struct Position {
+    offset: u64,
+    lines: u64,
+    column: u64,
+}
+
+impl Position {
+    fn advance(&mut self, bytes: &[u8]) {
+        self.offset += bytes.len() as u64;
+        self.lines += count_newlines(bytes);
+        self.column = match bytes.iter().rposition(|&byte| byte == b'\n') {
+            Some(last) => (bytes.len() - last - 1) as u64,
+            None => self.column + bytes.len() as u64,
+        };
+    }
 }
 
 impl Source {
@@ -85,7 +115,7 @@ impl Source {
             if path == Path::new("-") { "standard input".to_owned() } else { path.display().to_string() };
         let file =
             if path == Path::new("-") { spool(&name, io::stdin().lock())? } else { open_file(&name, path)? };
-        Ok(Self { file, name, path: path.to_owned() })
+        Ok(Self { file, name, path: path.to_owned(), position: Cell::default() })
     }
 
     /// The file as the user named it.
@@ -124,23 +154,24 @@ impl Source {
         Ok(bytes)
     }
 
-    /// Line and column (bytes), both from 1, of the byte at `offset`. Reads up to there: for messages only.
-    #[must_use]
-    pub(super) fn position(&self, offset: u64) -> (u64, u64) {
-        let (mut line, mut column) = (1, 1);
-        let Ok(reader) = self.reader() else { return (line, column) };
-        let mut reader = reader.take(offset);
-        while let Ok(buffer) = reader.fill_buf() {
-            if buffer.is_empty() {
-                break;
+    /// Line and column (bytes), both from 1, of the byte at `offset`. Reads from the last position that was
+    /// asked for, or from the start: for messages, in rising order.
+    pub(crate) fn position(&self, offset: u64) -> (u64, u64) {
+        let known = self.position.get();
+        let mut at = if known.offset <= offset { known } else { Position::default() };
+        let mut file = &self.file;
+        if file.seek(SeekFrom::Start(at.offset)).is_ok() {
+            let mut reader = BufReader::with_capacity(1 << 18, file).take(offset - at.offset);
+            while let Ok(buffer) = reader.fill_buf()
+                && !buffer.is_empty()
+            {
+                at.advance(buffer);
+                let length = buffer.len();
+                reader.consume(length);
             }
-            for &byte in buffer {
-                (line, column) = if byte == b'\n' { (line + 1, 1) } else { (line, column + 1) };
-            }
-            let length = buffer.len();
-            reader.consume(length);
         }
-        (line, column)
+        self.position.set(at);
+        (at.lines + 1, at.column + 1)
     }
 
     pub(crate) fn error(&self, cause: io::Error) -> SourceError {

@@ -3,8 +3,7 @@
 
 use std::io::BufRead;
 
-use super::json;
-use super::source::{Source, SourceError};
+use super::source::{Source, SourceError, count_newlines};
 
 /// How the trajectories of a file are arranged.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -17,17 +16,24 @@ pub enum Shape {
     Lines,
 }
 
-/// Where one item of a list, one member of an object or one line stands.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Element {
+/// Where one item of a list, one member of an object or one line stands. Small: there is one for each
+/// trajectory of a file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Element {
     /// First byte of the value.
-    pub offset: u64,
-    /// Length of the value in bytes.
-    pub length: u64,
-    /// The member's name, in an object.
-    pub key: Option<Box<str>>,
-    /// The line, counted from 1, in JSON Lines.
-    pub line: Option<u64>,
+    pub(crate) offset: u64,
+    /// Length of the value in bytes; `u32::MAX` for anything longer.
+    pub(crate) length: u32,
+    /// In a list, the index of the item; in an object, the distance from the start of the key to the value
+    /// in bytes; in JSON Lines, the line counted from 1.
+    pub(crate) mark: u32,
+}
+
+impl Element {
+    fn new(offset: u64, length: u64, mark: u64) -> Self {
+        let clamp = |number: u64| u32::try_from(number).unwrap_or(u32::MAX);
+        Self { offset, length: clamp(length), mark: clamp(mark) }
+    }
 }
 
 /// The arrangement of a file, and its first structural error: what comes before it can still be used to
@@ -87,12 +93,7 @@ fn split_lines(source: &Source) -> Result<Layout, SourceError> {
         }
         number += 1;
         if line.last > line.first {
-            layout.elements.push(Element {
-                offset: offset + line.first,
-                length: line.last - line.first,
-                key: None,
-                line: Some(number),
-            });
+            layout.elements.push(Element::new(offset + line.first, line.last - line.first, number));
         }
         offset += line.total;
     }
@@ -201,11 +202,16 @@ impl<R: BufRead> Scanner<R> {
             return self.advance();
         }
         loop {
-            let key = if layout.shape == Shape::Object { Some(self.key()?) } else { None };
+            let start = self.offset;
+            if layout.shape == Shape::Object {
+                self.skip_key()?;
+            }
             self.expect_significant()?;
             let offset = self.offset;
             self.skip_value()?;
-            layout.elements.push(Element { offset, length: self.offset - offset, key, line: None });
+            let index = layout.elements.len() as u64;
+            let mark = if layout.shape == Shape::Object { offset - start } else { index };
+            layout.elements.push(Element::new(offset, self.offset - offset, mark));
             match self.expect_significant()? {
                 b',' => self.advance()?,
                 byte if byte == closing => return self.advance(),
@@ -218,27 +224,16 @@ impl<R: BufRead> Scanner<R> {
         }
     }
 
-    /// A member's name and the colon after it.
-    fn key(&mut self) -> Result<Box<str>, Stop> {
-        let start = self.offset;
+    /// Moves past a member's name and the colon after it.
+    fn skip_key(&mut self) -> Result<(), Stop> {
         if self.expect_significant()? != b'"' {
             return Err(self.stop("expected a key in quotes"));
         }
-        let mut text = Vec::new();
-        self.skip_string(&mut |bytes| text.extend_from_slice(bytes))?;
-        let key = match json::parse(&text) {
-            Ok((json::Json::String(key), _)) => key.into_boxed_str(),
-            Ok(_) => return Err(self.stop("expected a key in quotes")),
-            Err(error) => {
-                let offset = start + error.offset as u64;
-                return Err(Stop::Text(LayoutError { offset, message: error.message }));
-            }
-        };
+        self.skip_string()?;
         if self.expect_significant()? != b':' {
             return Err(self.stop("expected `:`"));
         }
-        self.advance()?;
-        Ok(key)
+        self.advance()
     }
 
     /// Moves past one value of any kind. Only its extent is found; its parser judges what is in it.
@@ -247,7 +242,7 @@ impl<R: BufRead> Scanner<R> {
         loop {
             match self.peek()? {
                 None => return Err(self.ended()),
-                Some(b'"') => self.skip_string(&mut |_| ())?,
+                Some(b'"') => self.skip_string()?,
                 Some(b'{' | b'[') => {
                     depth += 1;
                     self.advance()?;
@@ -274,7 +269,7 @@ impl<R: BufRead> Scanner<R> {
                     || (!is_nested && (byte == b',' || byte.is_ascii_whitespace()))
             });
             let length = end.unwrap_or(buffer.len());
-            self.newlines += buffer[..length].iter().filter(|&&byte| byte == b'\n').count() as u64;
+            self.newlines += count_newlines(&buffer[..length]);
             self.consume(length);
             if end.is_some() || length == 0 {
                 return Ok(());
@@ -282,8 +277,8 @@ impl<R: BufRead> Scanner<R> {
         }
     }
 
-    /// Moves past a string, giving its bytes with both quotes to `sink`.
-    fn skip_string(&mut self, sink: &mut dyn FnMut(&[u8])) -> Result<(), Stop> {
+    /// Moves past a string.
+    fn skip_string(&mut self) -> Result<(), Stop> {
         let (mut is_escaped, mut is_open) = (false, false);
         loop {
             let buffer = self.reader.fill_buf()?;
@@ -305,7 +300,6 @@ impl<R: BufRead> Scanner<R> {
                 }
             }
             let length = end.unwrap_or(buffer.len());
-            sink(&buffer[..length]);
             self.consume(length);
             if end.is_some() {
                 return Ok(());
@@ -373,8 +367,9 @@ mod tests {
         let reader = std::io::BufReader::with_capacity(buffer, text.as_bytes());
         let (layout, is_lines) = Scanner::new(reader).split().unwrap();
         let piece = |e: &Element| {
-            let value = &text[usize::try_from(e.offset).unwrap()..][..usize::try_from(e.length).unwrap()];
-            e.key.as_ref().map_or_else(|| value.to_owned(), |key| format!("{key}={value}"))
+            let (start, length) = (usize::try_from(e.offset).unwrap(), e.length as usize);
+            let lead = if layout.shape == Shape::Object { e.mark as usize } else { 0 };
+            text[start - lead..start + length].to_owned()
         };
         (layout.shape, layout.elements.iter().map(piece).collect(), layout.error, is_lines)
     }
@@ -389,7 +384,7 @@ mod tests {
             assert_eq!(found, [r#"{"a": "]},\"["}"#, "1", r#""x\\""#, "[[],{}]"]);
             let (shape, found, error, is_lines) = pieces(object, buffer);
             assert_eq!((shape, error, is_lines), (Shape::Object, None, false));
-            assert_eq!(found, ["k\n1={\"a\": [1]}", "k2=null"]);
+            assert_eq!(found, ["\"k\\n1\": {\"a\": [1]}", "\"k2\" : null"]);
         }
     }
 
