@@ -2,9 +2,29 @@
 
 use std::path::Path;
 
+use clap::ValueEnum;
+
 use super::failure::{Failure, code};
 use super::printer::Printer;
 use crate::trajectory::{Duplicates, OpenError, Problems, Severity, TrajectoryFile};
+
+/// What to do with an id that stands twice.
+#[derive(Debug, Clone, Copy, ValueEnum)]
+pub(super) enum DuplicatesArg {
+    /// Stop and name both places
+    Error,
+    /// Use the last
+    Last,
+}
+
+impl From<DuplicatesArg> for Duplicates {
+    fn from(duplicates: DuplicatesArg) -> Self {
+        match duplicates {
+            DuplicatesArg::Error => Duplicates::Error,
+            DuplicatesArg::Last => Duplicates::Last,
+        }
+    }
+}
 
 /// Errors that are printed one by one; the rest are counted.
 const SHOWN_ERRORS: usize = 50;

@@ -40,11 +40,11 @@ Start with: m3 score trajectories/predictions.json trajectories/references.json"
 #[derive(Debug, Args)]
 struct Common {
     /// Say nothing but errors
-    #[arg(short, long, global = true)]
+    #[arg(short, long, global = true, display_order = 100)]
     quiet: bool,
     /// Folder for the encoder and the embedding cache [env: M3_CACHE_DIR] [default: m3 in the user's cache
     /// folder]
-    #[arg(long, value_name = "DIR", global = true)]
+    #[arg(long, value_name = "DIR", global = true, display_order = 101)]
     cache_dir: Option<PathBuf>,
 }
 

@@ -4,11 +4,12 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 
+use super::Common;
 use super::encoder::EncoderArgs;
 use super::failure::{Failure, code};
+use super::input::{self, DuplicatesArg};
 use super::output::Output;
 use super::printer::{Printer, Unit};
-use super::{Common, input};
 use crate::report::{Format, ScoreSummary, TrajectoryReport};
 use crate::score::{self, MetricName, Profile, ScoreError, ScoreOptions, Thresholds};
 use crate::trajectory::Duplicates;
@@ -64,14 +65,6 @@ enum ProfileArg {
     /// The program published with Open-M3-Bench, to be set beside the paper's tables
     #[value(name = "open-m3-bench")]
     OpenM3Bench,
-}
-
-#[derive(Debug, Clone, Copy, ValueEnum)]
-enum DuplicatesArg {
-    /// Stop and name both places
-    Error,
-    /// Use the last
-    Last,
 }
 
 #[derive(Debug, Clone, Copy, ValueEnum)]
@@ -152,8 +145,9 @@ impl ScoreArgs {
 
     fn duplicates(&self) -> Duplicates {
         match (self.duplicates, self.profile) {
-            (Some(DuplicatesArg::Last), _) | (None, ProfileArg::OpenM3Bench) => Duplicates::Last,
-            (Some(DuplicatesArg::Error), _) | (None, ProfileArg::Paper) => Duplicates::Error,
+            (Some(duplicates), _) => duplicates.into(),
+            (None, ProfileArg::Paper) => Duplicates::Error,
+            (None, ProfileArg::OpenM3Bench) => Duplicates::Last,
         }
     }
 

@@ -7,9 +7,10 @@ use std::path::PathBuf;
 use clap::{Args, ValueEnum};
 
 use super::failure::{Failure, code};
+use super::input::DuplicatesArg;
 use super::printer::Printer;
 use crate::report::{FileReport, ValidationReport, visible};
-use crate::trajectory::{Duplicates, Problems, Severity, TrajectoryFile};
+use crate::trajectory::{Problems, Severity, TrajectoryFile};
 
 /// Options of `m3 validate`.
 #[derive(Debug, Args)]
@@ -21,9 +22,9 @@ pub(super) struct ValidateArgs {
     /// Form of the report
     #[arg(long, value_enum, default_value_t = FormatArg::Table)]
     format: FormatArg,
-    /// Accept an id that stands twice with different content
-    #[arg(long)]
-    allow_duplicates: bool,
+    /// When an id stands twice with different content
+    #[arg(long, value_enum, default_value_t = DuplicatesArg::Error)]
+    duplicates: DuplicatesArg,
 }
 
 const EXAMPLES: &str = "\
@@ -43,10 +44,9 @@ enum FormatArg {
 
 /// Lists every problem of every file.
 pub(super) fn run(args: &ValidateArgs) -> Result<(), Failure> {
-    let duplicates = if args.allow_duplicates { Duplicates::Last } else { Duplicates::Error };
     let mut report = ValidationReport::new();
     for path in &args.files {
-        match TrajectoryFile::scan(path, duplicates) {
+        match TrajectoryFile::scan(path, args.duplicates.into()) {
             Ok(file) => report.files.push(describe(&file)?),
             Err(error) => report.files.push(FileReport::unreadable(path, &error.to_string())),
         }

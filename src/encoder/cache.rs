@@ -12,7 +12,7 @@
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use rusqlite::{Connection, OptionalExtension as _, params};
+use rusqlite::{Connection, OptionalExtension as _, Row, params};
 
 use super::{Embedding, InputKey, text_key};
 
@@ -132,7 +132,10 @@ impl Cache {
                 transaction.prepare_cached("SELECT input FROM text WHERE encoder = ?1 AND text = ?2")?;
             texts
                 .iter()
-                .map(|text| query.query_row(params![encoder, text_key(text)], |row| row.get(0)).optional())
+                .map(|text| {
+                    let read = |row: &Row<'_>| Ok(row.get(0).ok());
+                    Ok(query.query_row(params![encoder, text_key(text)], read).optional()?.flatten())
+                })
                 .collect()
         })
     }
@@ -148,16 +151,15 @@ impl Cache {
             let mut query = transaction
                 .prepare_cached("SELECT data, used FROM vector WHERE encoder = ?1 AND input = ?2")?;
             let mut find = |input: &InputKey| -> rusqlite::Result<Option<Embedding>> {
-                let row = query
-                    .query_row(params![encoder, input], |row| {
-                        Ok((row.get::<_, Vec<u8>>(0)?, row.get::<_, i64>(1)?))
-                    })
-                    .optional()?;
-                let Some((data, used)) = row else { return Ok(None) };
-                if used < today {
+                // What is there may be damaged in any way: a value of another type is no embedding either.
+                let read = |row: &Row<'_>| Ok((row.get_ref(0)?.as_bytes().ok().and_then(decode), row.get(1)));
+                let Some((vector, used)) = query.query_row(params![encoder, input], read).optional()? else {
+                    return Ok(None);
+                };
+                if used.is_ok_and(|used: i64| used < today) {
                     stale.push(*input);
                 }
-                Ok(decode(&data))
+                Ok(vector)
             };
             inputs.iter().map(&mut find).collect()
         })?;

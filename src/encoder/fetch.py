@@ -29,7 +29,7 @@ def pip(*arguments):
         runpy.run_module("pip", run_name="__main__", alter_sys=True)
     except SystemExit as end:
         if end.code not in (0, None):
-            sys.exit(f"pip ended with code {end.code}")
+            sys.exit(end.code if isinstance(end.code, str) else f"pip ended with code {end.code}")
 
 
 def main(request):

@@ -15,12 +15,13 @@ impl<W: Write> Markdown<W> {
         Self { writer }
     }
 
-    fn table(&mut self, header: &[&str], rows: &[Vec<String>]) -> io::Result<()> {
+    /// A table whose columns are aligned as `alignment` says: `l` left, `r` right.
+    fn table(&mut self, alignment: &str, header: &[&str], rows: &[Vec<String>]) -> io::Result<()> {
         let line = |cells: &[String]| format!("| {} |", cells.join(" | "));
         let header: Vec<String> = header.iter().map(|cell| escape(cell)).collect();
         writeln!(self.writer, "{}", line(&header))?;
-        let align = |index| if index == 0 { "---" } else { "---:" };
-        writeln!(self.writer, "| {} |", (0..header.len()).map(align).collect::<Vec<_>>().join(" | "))?;
+        let align = |side| if side == 'r' { "---:" } else { "---" };
+        writeln!(self.writer, "| {} |", alignment.chars().map(align).collect::<Vec<_>>().join(" | "))?;
         for row in rows {
             writeln!(self.writer, "{}", line(&row.iter().map(|cell| escape(cell)).collect::<Vec<_>>()))?;
         }
@@ -39,11 +40,11 @@ impl<W: Write> ScoreRenderer for Markdown<W> {
             .into_iter()
             .map(|row| vec![row.label.trim().to_owned(), format!("{:.4}", row.value), row.note])
             .collect();
-        self.table(&["metric", "score", "what it counts"], &rows)?;
+        self.table("lrl", &["metric", "score", "what it counts"], &rows)?;
         let (header, rows) = tables::weakest_types(summary);
         if !rows.is_empty() {
             writeln!(self.writer, "Weakest types ({} of {}):\n", rows.len(), summary.by_type.len())?;
-            self.table(&header, &rows)?;
+            self.table("lrrrrrrrr", &header, &rows)?;
         }
         for line in tables::ledger(summary) {
             writeln!(self.writer, "- {}", escape(&line))?;

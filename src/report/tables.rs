@@ -25,11 +25,8 @@ pub(super) fn metrics(summary: &ScoreSummary) -> Vec<MetricRow> {
     let a = &summary.aggregate;
     let is_paper = is_paper(summary);
     let row = |label, value, note: String| MetricRow { label, value, note };
-    let similarity = if is_paper {
-        "mean cosine of the confident matches"
-    } else {
-        "mean cosine of the matches, x recall"
-    };
+    let similarity =
+        if is_paper { "mean cosine of confident matches" } else { "mean cosine of the matches, x recall" };
     let mut rows = vec![
         row("recall", a.recall, format!("{} of {} reference calls matched", a.matched, a.reference_calls)),
         row(
@@ -97,9 +94,11 @@ pub(super) fn ledger(summary: &ScoreSummary) -> Vec<String> {
     let LedgerReport { references, predictions, scored, missing, extra, duplicate, empty } = &summary.ledger;
     let a = &summary.aggregate;
     let mut lines = vec![format!(
-        "{references} references, {predictions} predictions, {scored} scored; \
-         {:.2} steps and {:.2} calls a prediction",
-        a.average_steps, a.average_calls
+        "{}, {}, {scored} scored; {:.2} steps and {:.2} calls a prediction",
+        counted(*references, "reference"),
+        counted(*predictions, "prediction"),
+        a.average_steps,
+        a.average_calls
     )];
     let missing_rule = if is_paper(summary) { "scored as empty" } else { "left out" };
     let mut say = |ids: &[String], one: &str, many: &str| {
@@ -114,6 +113,10 @@ pub(super) fn ledger(summary: &ScoreSummary) -> Vec<String> {
     say(duplicate, "id stands twice", "ids stand twice");
     say(empty, "prediction without calls", "predictions without calls");
     lines
+}
+
+pub(super) fn counted(count: usize, thing: &str) -> String {
+    format!("{count} {thing}{}", if count == 1 { "" } else { "s" })
 }
 
 fn names(ids: &[String]) -> String {

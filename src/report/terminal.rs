@@ -15,7 +15,7 @@ pub struct Terminal<W> {
 }
 
 /// The length of a full bar, in characters.
-const BAR_WIDTH: usize = 16;
+const BAR_WIDTH: usize = 10;
 
 impl<W: Write> Terminal<W> {
     /// Writes to `writer`, with colours and bold type if `is_styled`.
@@ -84,9 +84,9 @@ mod tests {
 
     #[test]
     fn bars_have_one_width() {
-        for (value, start) in [(0.0, " "), (1.0, "████████████████"), (0.5, "████████ "), (0.51, "████████▏")]
+        for (value, start) in [(0.0, " "), (1.0, "██████████"), (0.5, "█████ "), (0.51, "█████▏")]
         {
-            assert_eq!(bar(value).chars().count(), 16);
+            assert_eq!(bar(value).chars().count(), 10);
             assert!(bar(value).starts_with(start), "{value}");
         }
     }

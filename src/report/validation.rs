@@ -5,6 +5,7 @@ use std::path::Path;
 use schemars::JsonSchema;
 use serde::Serialize;
 
+use super::tables::counted;
 use crate::trajectory::{Problem, Problems, Severity};
 
 /// What `m3 validate --format json` writes.
@@ -131,11 +132,15 @@ impl FileReport {
         let content = if *errors > 0 {
             "not usable".to_owned()
         } else if self.is_tasks {
-            format!("{entries} tasks")
+            counted(*entries, "task")
         } else {
-            format!("{entries} trajectories, {steps} steps, {calls} calls of {tools} tools")
+            let trajectories = if *entries == 1 { "trajectory" } else { "trajectories" };
+            let (steps, calls, tools) =
+                (counted(*steps, "step"), counted(*calls, "call"), counted(*tools, "tool"));
+            format!("{entries} {trajectories}, {steps}, {calls} of {tools}")
         };
-        format!("{file}: {content}; {errors} errors, {warnings} warnings, {notes} notes")
+        let problems = [counted(*errors, "error"), counted(*warnings, "warning"), counted(*notes, "note")];
+        format!("{file}: {content}; {}", problems.join(", "))
     }
 }
 

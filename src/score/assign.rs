@@ -51,9 +51,7 @@ pub fn assign(
     if references == 0 || predictions == 0 {
         return Ok(Vec::new());
     }
-    if references.max(predictions) > MAX_SIDE || references.saturating_mul(predictions) > MAX_PAIRS {
-        return Err(TooLarge);
-    }
+    check_size(references, predictions)?;
     let (reference_ranks, predicted_ranks) = (ranks(reference_steps), ranks(predicted_steps));
     let largest_product = (MAX_SIDE * MAX_SIDE) as i128;
     let cost = |reference: usize, prediction: usize| {
@@ -83,6 +81,16 @@ pub fn assign(
         .collect();
     pairs.sort_unstable();
     Ok(pairs)
+}
+
+/// Whether a bucket of so many calls on each side can be assigned.
+///
+/// # Errors
+/// [`TooLarge`] if it cannot.
+pub(super) fn check_size(references: usize, predictions: usize) -> Result<(), TooLarge> {
+    let is_small =
+        references.max(predictions) <= MAX_SIDE && references.saturating_mul(predictions) <= MAX_PAIRS;
+    if is_small { Ok(()) } else { Err(TooLarge) }
 }
 
 /// 1 - s in units of 2^-40; at least one unit unless s is exactly 1.

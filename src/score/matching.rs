@@ -3,7 +3,7 @@
 use ndarray::Array2;
 
 use super::Thresholds;
-use super::assign::{TooLarge, assign};
+use super::assign::{TooLarge, assign, check_size};
 use super::bucket::{Bucket, buckets};
 use super::similarity::cosine;
 use crate::encoder::{Embedder, InputKey};
@@ -170,15 +170,23 @@ fn is_settled(bucket: &Bucket<'_>, references: &Calls, predictions: &Calls) -> b
 }
 
 /// The calls whose embeddings the alignment needs: indices of reference and of predicted calls.
-pub(super) fn calls_to_embed(references: &Calls, predictions: &Calls) -> (Vec<usize>, Vec<usize>) {
+///
+/// # Errors
+/// The first bucket that is too large to be assigned: better said before it is embedded.
+pub(super) fn calls_to_embed(
+    references: &Calls,
+    predictions: &Calls,
+) -> Result<(Vec<usize>, Vec<usize>), BucketTooLarge> {
     let mut wanted = (Vec::new(), Vec::new());
     for bucket in buckets(references.tools(), predictions.tools()) {
+        check_size(bucket.references.len(), bucket.predictions.len())
+            .map_err(|TooLarge| BucketTooLarge::from(&bucket))?;
         if !is_settled(&bucket, references, predictions) {
             wanted.0.extend(bucket.references);
             wanted.1.extend(bucket.predictions);
         }
     }
-    wanted
+    Ok(wanted)
 }
 
 /// Similarity bucketed Hungarian alignment (M³-Bench, section 4.1). The embeddings of [`calls_to_embed`]
@@ -204,13 +212,8 @@ pub(super) fn align(
         };
         let reference_steps = steps(references, &bucket.references);
         let predicted_steps = steps(predictions, &bucket.predictions);
-        let pairs = assign(&similarity, thresholds.weak(), &reference_steps, &predicted_steps).map_err(
-            |TooLarge| BucketTooLarge {
-                tool: bucket.tool.to_owned(),
-                references: bucket.references.len(),
-                predictions: bucket.predictions.len(),
-            },
-        )?;
+        let pairs = assign(&similarity, thresholds.weak(), &reference_steps, &predicted_steps)
+            .map_err(|TooLarge| BucketTooLarge::from(&bucket))?;
         for (row, &index) in bucket.references.iter().enumerate() {
             let scores = similarity.row(row).into_iter().copied();
             reference_fates[index] = Fate::alone(scores, &bucket.predictions, thresholds);
@@ -245,6 +248,16 @@ pub(super) struct BucketTooLarge {
     pub(super) tool: String,
     pub(super) references: usize,
     pub(super) predictions: usize,
+}
+
+impl From<&Bucket<'_>> for BucketTooLarge {
+    fn from(bucket: &Bucket<'_>) -> Self {
+        Self {
+            tool: bucket.tool.to_owned(),
+            references: bucket.references.len(),
+            predictions: bucket.predictions.len(),
+        }
+    }
 }
 
 /// S of every pair of a bucket, [references, predictions]: 1 exactly for pairs that look the same to the

@@ -6,7 +6,7 @@
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
-use super::matching::{Calls, Matching, align, calls_to_embed};
+use super::matching::{BucketTooLarge, Calls, Matching, align, calls_to_embed};
 use super::{Profile, Serializer, Tally, Thresholds};
 use crate::encoder::{Embedder, EncoderError, InputKey};
 use crate::trajectory::catalog::Catalog;
@@ -280,7 +280,8 @@ impl<'a> Run<'a> {
 
         let mut wanted: BTreeMap<InputKey, &str> = BTreeMap::new();
         for ((references, predictions), (reference, prediction)) in items.iter().zip(&chunk.items) {
-            let (of_reference, of_prediction) = calls_to_embed(references, predictions);
+            let (of_reference, of_prediction) = calls_to_embed(references, predictions)
+                .map_err(|bucket| too_large(&reference.trajectory.id, bucket))?;
             let of_reference = of_reference.into_iter().map(|index| reference.texts[index]);
             let of_prediction = of_prediction.into_iter().map(|index| prediction.texts[index]);
             wanted.extend(of_reference.chain(of_prediction).map(|text| (inputs[text], texts[text])));
@@ -310,18 +311,10 @@ impl<'a> Run<'a> {
         embedder: &Embedder,
     ) -> Result<TrajectoryScore, ScoreError> {
         let (id, task_type) = (reference.id, reference.task_type);
-        match align(references, predictions, self.options.thresholds, embedder) {
-            Ok(matching) => {
-                let tally = Tally::of(&matching, references, predictions, self.options.profile);
-                Ok(TrajectoryScore { id, task_type, tally, matching })
-            }
-            Err(bucket) => Err(ScoreError::TooLarge {
-                id,
-                tool: bucket.tool,
-                references: bucket.references,
-                predictions: bucket.predictions,
-            }),
-        }
+        let matching = align(references, predictions, self.options.thresholds, embedder)
+            .map_err(|bucket| too_large(&id, bucket))?;
+        let tally = Tally::of(&matching, references, predictions, self.options.profile);
+        Ok(TrajectoryScore { id, task_type, tally, matching })
     }
 
     fn finish(mut self) -> Result<Summary, ScoreError> {
@@ -330,4 +323,8 @@ impl<'a> Run<'a> {
         }
         Ok(self.summary)
     }
+}
+
+fn too_large(id: &str, BucketTooLarge { tool, references, predictions }: BucketTooLarge) -> ScoreError {
+    ScoreError::TooLarge { id: id.to_owned(), tool, references, predictions }
 }

@@ -66,6 +66,8 @@ pub struct TrajectoryFile {
     is_single: bool,
     /// How many elements are tasks.
     tasks: usize,
+    /// How many elements have steps, even broken ones.
+    with_steps: usize,
 }
 
 /// The first 16 bytes of an id's SHA-256: ids can be long and many, and are hostile.
@@ -118,6 +120,7 @@ impl TrajectoryFile {
             problems: Problems::default(),
             is_single,
             tasks: 0,
+            with_steps: 0,
         };
         if elements.is_empty() && layout.error.is_none() {
             let message = "no trajectories in it; a file of them should have at least one";
@@ -127,6 +130,11 @@ impl TrajectoryFile {
             if let Some(id) = file.check(element)? {
                 file.keep(id, element, duplicates)?;
             }
+        }
+        if file.len() > 0 && file.with_steps == 0 && file.tasks == 0 {
+            let message = "no trajectory in it has `steps`; is it a file of trajectories? \
+                (a catalog of tools goes to `m3 score --tools`)";
+            file.push(Severity::Error, Place::default(), message.to_owned());
         }
         // The parser of a single trajectory has reported it already.
         if let Some(error) = layout.error.filter(|_| !is_single) {
@@ -258,10 +266,11 @@ impl TrajectoryFile {
                 return Ok(None);
             }
         };
-        place.id = key.clone().or_else(|| value.get("id").and_then(Json::as_str).map(str::to_owned));
+        place.id = key.clone().or_else(|| value.get("id").and_then(id_text));
         let mut found: Vec<(Severity, String, String)> =
             oddities.into_iter().map(|o| (Severity::Warning, o.pointer, o.message)).collect();
         let mut report = |severity, pointer, message| found.push((severity, pointer, message));
+        self.with_steps += usize::from(value.get("steps").is_some());
         let id = if is_task(&value) {
             self.tasks += 1;
             read::task(value, key.as_deref(), &mut report).map(|task| task.id)
@@ -363,6 +372,15 @@ fn whole(source: &Source) -> Result<Element, SourceError> {
     let head = source.bytes(0, length.min(3))?;
     let offset = if head == b"\xef\xbb\xbf" { 3 } else { 0 };
     Ok(Element { offset, length: u32::try_from(length - offset).unwrap_or(u32::MAX), mark: 0 })
+}
+
+/// An id as it will be read, for messages about what comes before that.
+fn id_text(id: &Json) -> Option<String> {
+    match id {
+        Json::String(id) => Some(id.clone()),
+        Json::Integer(number) => Some(number.to_string()),
+        _ => None,
+    }
 }
 
 fn is_task(value: &Json) -> bool {

@@ -54,7 +54,11 @@ impl<R: BufRead> Scanner<R> {
                     a list of trajectories, an object of them by id, or one trajectory",
                 ));
             }
-            Some(_) => return Err(self.stop("not JSON")),
+            Some(_) => {
+                return Err(
+                    self.stop("not JSON; it should hold a list of trajectories, or one of the other shapes")
+                );
+            }
         };
         layout.shape = shape;
         let newlines_before = self.newlines;
@@ -124,7 +128,9 @@ impl<R: BufRead> Scanner<R> {
                     depth -= 1;
                     self.advance()?;
                 }
-                Some(b',' | b'}' | b']') if depth == 0 => return Err(self.stop("expected a value")),
+                Some(b',' | b'}' | b']') if depth == 0 => {
+                    return Err(self.stop("expected a value (hint: there may be a comma too many)"));
+                }
                 Some(_) => self.skip_plain(depth > 0)?,
             }
             if depth == 0 {

@@ -1,0 +1,244 @@
+//! Input that is wrong in every way that was thought of: a message with the place and the remedy, the right
+//! exit code, no panic.
+
+use serde_json::{Value, json};
+
+use crate::support::{Folder, call, failure, m3, no_encoder, report, run, text, trajectory};
+
+/// Scores `content` against a good reference and returns what was said.
+fn rejected(name: &str, content: impl AsRef<[u8]>) -> String {
+    let folder = Folder::new();
+    let predictions = folder.write(name, content);
+    let references = folder.json("references.json", &good());
+    let (code, message) = failure(no_encoder(&folder).arg("score").args([&predictions, &references]));
+    assert_eq!(code, 2, "{message}");
+    message.replace(&format!("{}/", folder.path().display()), "")
+}
+
+fn good() -> Value {
+    json!([trajectory("a", &[&[call("s/t", json!({"q": "eel"}))]])])
+}
+
+#[test]
+fn what_is_not_a_list_of_trajectories() {
+    insta::assert_snapshot!(
+        [
+            rejected("empty.json", ""),
+            rejected("blank.json", " \n\t"),
+            rejected("text.json", "this is not JSON"),
+            rejected("number.json", "12"),
+            rejected("string.json", "\"id\""),
+            rejected("xml.json", "<steps/>"),
+            rejected("no-entries.json", "[]"),
+            rejected("no-members.json", "{}"),
+            rejected("cut.json", "[{\"id\": \"a\", \"steps\": ["),
+            rejected("comma.json", "[{\"id\": \"a\", \"steps\": []},]"),
+            rejected("two.json", "[]\n[]"),
+            rejected("numbers.json", "[1, \"x\", null]"),
+            rejected("utf16.json", b"\xff\xfe[\0]\0"),
+            rejected("no-steps.json", "[{\"id\": \"a\"}]"),
+            rejected("tasks.json", "[{\"id\": \"a\", \"prompt\": \"look\"}]"),
+        ]
+        .concat()
+    );
+}
+
+#[test]
+fn all_errors_of_a_file_are_said_at_once_with_their_places() {
+    let content = json!([
+        {"id": "a", "steps": [7, {"calls": "x"}, {"calls": [
+            {"arguments": {}}, {"name": ""}, {"name": 5, "arguments": {}}, 3]}]},
+        {"steps": []},
+        {"id": ["a"], "steps": []},
+        {"id": "b", "steps": {}},
+        "c",
+    ]);
+    insta::assert_snapshot!(rejected("many.json", content.to_string()));
+}
+
+#[test]
+fn broken_lines_are_named_by_their_number() {
+    let lines =
+        "{\"id\": \"a\", \"steps\": []}\n{\"id\": \"b\", \"steps\": [}\n\n{\"id\": \"c\" \"steps\": []}\n";
+    insta::assert_snapshot!(rejected("lines.jsonl", lines));
+}
+
+#[test]
+fn both_files_are_spoken_of() {
+    let folder = Folder::new();
+    let files = [folder.write("p.json", "[1]"), folder.write("r.json", "[2]")];
+    let (code, message) = failure(no_encoder(&folder).arg("score").args(&files));
+    assert_eq!(code, 2);
+    assert!(message.contains("p.json /0") && message.contains("r.json /0"), "{message}");
+}
+
+#[test]
+fn deep_nesting_and_invalid_utf8() {
+    let deep = format!("[{{\"id\": \"a\", \"steps\": {}}}]", "[".repeat(100_000) + &"]".repeat(100_000));
+    assert!(rejected("deep.json", deep).contains("deep.json:1:"));
+    assert!(rejected("open.json", "[".repeat(1_000_000)).contains("the file ends in the middle"));
+    let message = rejected("bytes.json", b"[{\"id\": \"a\",\n \"question\": \"\xff\", \"steps\": []}]");
+    assert!(message.contains("bytes.json:2:15 /0: not JSON: not UTF-8"), "{message}");
+    assert!(rejected("half.json.gz", [0x1f, 0x8b, 8, 0, 1, 2, 3]).contains("failed to decompress"));
+}
+
+#[test]
+fn files_that_cannot_be_read() {
+    let folder = Folder::new();
+    let good = folder.json("good.json", &good());
+    let (code, message) = failure(no_encoder(&folder).args(["score", "missing.json"]).arg(&good));
+    assert_eq!(code, 2);
+    assert!(
+        message.contains("failed to read `missing.json`") && message.contains("hint: check the path"),
+        "{message}"
+    );
+    let (code, message) = failure(no_encoder(&folder).arg("score").args([folder.path(), &good]));
+    assert_eq!(code, 2);
+    assert!(message.contains("it is a folder"), "{message}");
+}
+
+#[test]
+fn arguments_that_are_no_object_are_compared_as_they_are() {
+    let folder = Folder::new();
+    for arguments in [json!("{\"q\": \"eel\"}"), json!(["eel", 1]), json!(5), json!(null), json!(true)] {
+        let file = folder.json("odd.json", &json!([trajectory("a", &[&[call("s/t", arguments)]])]));
+        let Some(mut m3) = m3() else { return };
+        let output = run(m3.arg("score").args([&file, &file]).args(["--format", "json"]));
+        let message = text(&output.stderr);
+        assert!(
+            message.contains("/0/steps/0/calls/0/arguments (id `a`): `arguments` should be an object"),
+            "{message}"
+        );
+        let report: Value = serde_json::from_slice(&output.stdout).unwrap();
+        assert_eq!(report["aggregate"]["average"], 1.0);
+    }
+}
+
+#[test]
+fn numbers_beyond_json_are_read_as_python_reads_them() {
+    let folder = Folder::new();
+    let arguments = format!("{{\"a\": NaN, \"b\": -Infinity, \"c\": 1e999, \"d\": {}}}", "7".repeat(400));
+    let set = format!(
+        "[{{\"id\": \"a\", \"steps\": [{{\"calls\": [{{\"name\": \"s/t\", \"arguments\": {arguments}}}]}}]}}]"
+    );
+    let file = folder.write("numbers.json", set);
+    let Some(mut m3) = m3() else { return };
+    let output = run(m3.arg("score").args([&file, &file]).args(["--format", "json"]));
+    let message = text(&output.stderr);
+    for pointer in ["arguments/a", "arguments/b", "arguments/c"] {
+        assert!(message.contains(pointer), "{message}");
+    }
+    let report: Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(report["aggregate"]["average"], 1.0);
+    let many = "9".repeat(5000);
+    assert!(rejected("long.json", format!("[{{\"id\": \"a\", \"steps\": {many}}}]")).contains("4300 digits"));
+}
+
+#[test]
+fn a_file_of_100_megabytes_is_scored() {
+    let folder = Folder::new();
+    let mut one = call("s/t", json!({"q": "eel"}));
+    one["result"] = json!("x".repeat(100 << 20));
+    let file = folder.json("large.json", &json!([trajectory("a", &[&[one]])]));
+    let references = folder.json("references.json", &good());
+    let Some(mut m3) = m3() else { return };
+    let report = report(m3.arg("score").args([&file, &references]));
+    assert_eq!(report["aggregate"]["average"], 1.0);
+}
+
+#[test]
+fn thresholds_out_of_range_or_out_of_order() {
+    let folder = Folder::new();
+    let file = folder.json("good.json", &good());
+    for (options, reason) in [
+        (["--tau-weak=0.9", "--tau-strong=0.8"], "tau_weak (0.9) is above tau_strong (0.8)"),
+        (["--tau-weak=-0.1", "--tau-strong=0.8"], "tau_weak is -0.1, and should be between 0 and 1"),
+        (["--tau-weak=0.5", "--tau-strong=1.5"], "tau_strong is 1.5"),
+        (["--tau-weak=NaN", "--tau-strong=0.8"], "tau_weak is NaN"),
+        (["--tau-weak=x", "--tau-strong=0.8"], "invalid value 'x'"),
+    ] {
+        let (code, message) = failure(no_encoder(&folder).arg("score").args([&file, &file]).args(options));
+        assert_eq!(code, 2);
+        assert!(message.contains(reason), "{message}");
+    }
+}
+
+#[test]
+fn files_without_a_common_id() {
+    let folder = Folder::new();
+    let predictions = folder.json("p.json", &json!([trajectory("x", &[])]));
+    let references = folder.json("r.json", &good());
+    let Some(mut m3) = m3() else { return };
+    let (code, message) = failure(m3.arg("score").args([&predictions, &references]));
+    assert_eq!(code, 2);
+    assert!(message.contains("(the first are `x` and `a`)") && message.contains("hint:"), "{message}");
+}
+
+#[test]
+fn an_id_twice_with_other_content_is_an_error_unless_the_last_is_asked_for() {
+    let folder = Folder::new();
+    let (first, last) = (trajectory("a", &[]), trajectory("a", &[&[call("s/t", json!({"q": "eel"}))]]));
+    let twice = folder.json("twice.json", &json!([first, last]));
+    let references = folder.json("r.json", &good());
+    let (code, message) = failure(no_encoder(&folder).arg("score").args([&twice, &references]));
+    assert_eq!(code, 2);
+    assert!(
+        message.contains("/1 (id `a`)")
+            && message.contains("than /0")
+            && message.contains("--duplicates last")
+    );
+    for options in [["--duplicates", "last"], ["--profile", "open-m3-bench"]] {
+        let Some(mut m3) = m3() else { return };
+        let report = report(m3.arg("score").args([&twice, &references]).args(options));
+        assert_eq!(report["aggregate"]["recall"], 1.0);
+        assert_eq!(report["ledger"]["duplicate"], json!(["a"]));
+    }
+    // Equal content is no conflict, whatever the order of its keys.
+    let equal = format!("[{last}, {{\"steps\": {}, \"type\": \"test\", \"id\": \"a\"}}]", last["steps"]);
+    let equal = folder.write("equal.json", equal);
+    let report = report(m3().unwrap().arg("score").args([&equal, &references]));
+    assert_eq!(report["ledger"]["duplicate"], json!(["a"]));
+}
+
+#[test]
+fn catalogs_that_are_none() {
+    let folder = Folder::new();
+    let file = folder.json("good.json", &good());
+    for (content, reason) in [
+        ("[1]", "expected an object of servers, found an array"),
+        ("{\"s\": {}}", "/s/tools: server `s` has no list of tools"),
+        ("{\"s\": {\"tools\": [{}]}}", "/s/tools/0: a tool without a name"),
+        ("{\"s\": ", "is not JSON"),
+    ] {
+        let catalog = folder.write("tools.json", content);
+        let (code, message) =
+            failure(no_encoder(&folder).arg("score").args([&file, &file]).arg("--tools").arg(&catalog));
+        assert_eq!(code, 2);
+        assert!(message.contains(reason), "{message}");
+    }
+}
+
+#[test]
+fn a_trajectory_that_calls_one_tool_without_end_is_refused() {
+    let folder = Folder::new();
+    let calls: Vec<Value> = (0..3000).map(|n| call("s/t", json!({"n": n}))).collect();
+    let other: Vec<Value> = (0..3000).map(|n| call("s/t", json!({"m": n}))).collect();
+    let predictions = folder.json("p.json", &json!([trajectory("a", &[&calls])]));
+    let references = folder.json("r.json", &json!([trajectory("a", &[&other])]));
+    let Some(mut m3) = m3() else { return };
+    let (code, message) = failure(m3.arg("score").args([&predictions, &references]));
+    assert_eq!(code, 2);
+    assert!(message.contains("`a` calls `s/t` 3000 times"), "{message}");
+}
+
+#[test]
+fn output_that_cannot_be_written_fails_before_the_work() {
+    let folder = Folder::new();
+    let file = folder.json("good.json", &good());
+    for target in ["/nonexistent/folder/out.json", folder.path().to_str().unwrap()] {
+        let Some(mut m3) = m3() else { return };
+        let (code, message) = failure(m3.arg("score").args([&file, &file]).args(["--out", target]));
+        assert_eq!(code, 2);
+        assert!(message.contains(&format!("failed to write to `{target}`")), "{message}");
+    }
+}

@@ -1,0 +1,124 @@
+//! What the documents say is true.
+
+use serde_json::Value;
+
+use crate::support::{Folder, m3, python_with, report, root, stdout};
+
+fn read(name: &str) -> String {
+    std::fs::read_to_string(root().join(name)).unwrap()
+}
+
+/// The content of the code blocks of one language.
+fn blocks(text: &str, language: &str) -> Vec<String> {
+    let start = format!("```{language}\n");
+    text.split(&start).skip(1).map(|rest| rest.split("```").next().unwrap().to_owned()).collect()
+}
+
+/// The worked example of `docs/metrics.md`: its two trajectories are scored, and its table of numbers, made
+/// by hand, is compared.
+#[test]
+fn the_worked_example_of_the_metrics_is_right() {
+    let document = read("docs/metrics.md");
+    let example = document.split("## A worked example").nth(1).unwrap();
+    let trajectories = blocks(example, "json");
+    let [reference, prediction] = trajectories.as_slice() else { panic!("two trajectories") };
+    let folder = Folder::new();
+    let (reference, prediction) = (folder.write("r.json", reference), folder.write("p.json", prediction));
+    for (profile, column) in [("paper", 2), ("open-m3-bench", 3)] {
+        let Some(mut m3) = m3() else { return };
+        let found = report(m3.arg("score").args([&prediction, &reference]).args(["--profile", profile]));
+        let mut rows = 0;
+        for line in example.lines().filter(|line| line.starts_with("| `")) {
+            let cells: Vec<&str> = line.split('|').map(str::trim).collect();
+            let name = cells[1].trim_matches('`');
+            let expected: f64 = cells[column].parse().unwrap();
+            let value = found["aggregate"][name].as_f64().unwrap();
+            assert!(
+                (value - expected).abs() < 5e-5,
+                "{name} in {profile} is {value}, the document says {expected}"
+            );
+            rows += 1;
+        }
+        assert_eq!(rows, 8);
+    }
+}
+
+/// The table in the README is what the command beside it prints.
+#[test]
+fn the_output_in_the_readme_is_real() {
+    let readme = read("README.md");
+    let Some(mut m3) = m3() else { return };
+    let output =
+        stdout(m3.args(["score", "-q", "trajectories/predictions.json", "trajectories/references.json"]));
+    let shown = blocks(&readme, "text");
+    assert!(
+        shown.iter().any(|block| block.trim_end() == output.trim_end()),
+        "the README should show:\n{output}"
+    );
+}
+
+#[test]
+fn links_between_documents_lead_somewhere() {
+    for name in [
+        "README.md",
+        "CONTRIBUTING.md",
+        "CHANGELOG.md",
+        "docs/metrics.md",
+        "docs/design.md",
+        "docs/dependencies.md",
+    ] {
+        let text = read(name);
+        let folder = root().join(name).parent().unwrap().to_owned();
+        for link in text.split("](").skip(1).map(|rest| rest.split(')').next().unwrap()) {
+            if !link.starts_with("http") && !link.starts_with('#') {
+                let path = link.split('#').next().unwrap();
+                assert!(folder.join(path).exists(), "{name} links to {link}");
+            }
+        }
+    }
+}
+
+#[test]
+fn every_dependency_has_its_reason() {
+    let manifest = read("Cargo.toml");
+    let reasons = read("docs/dependencies.md");
+    let mut is_dependency = false;
+    for line in manifest.lines() {
+        if line.starts_with('[') {
+            is_dependency = line.contains("dependencies]");
+        } else if let Some((name, _)) =
+            line.split_once(" = ").filter(|_| is_dependency && !line.starts_with('#'))
+        {
+            assert!(reasons.contains(&format!("`{name}`")), "{name} is not in docs/dependencies.md");
+        }
+    }
+}
+
+/// The committed images show what the committed script draws.
+#[test]
+fn the_images_are_what_their_script_draws() {
+    let Some(python) = python_with("images/requirements.txt") else { return };
+    let folder = Folder::new();
+    let status = python.command().arg(root().join("images/make.py")).arg(folder.path()).status().unwrap();
+    assert!(status.success());
+    let compare = "import sys, pathlib\nfrom PIL import Image\n\
+        for new in sorted(pathlib.Path(sys.argv[1]).glob('*.png')):\n\
+        \x20   old = pathlib.Path(sys.argv[2]) / new.name\n\
+        \x20   assert list(Image.open(new).convert('RGB').tobytes()) == list(Image.open(old).convert('RGB').tobytes()), new.name\n";
+    let status =
+        python.command().args(["-c", compare]).arg(folder.path()).arg(root().join("images")).status();
+    assert!(status.unwrap().success());
+    let count = |path: &std::path::Path| {
+        let files = std::fs::read_dir(path).unwrap().flatten();
+        files.filter(|file| file.path().extension().is_some_and(|ending| ending == "png")).count()
+    };
+    assert_eq!(count(folder.path()), count(&root().join("images")));
+}
+
+#[test]
+fn the_schemas_in_docs_are_json() {
+    for name in ["score", "validate"] {
+        let schema: Value = serde_json::from_str(&read(&format!("docs/schemas/{name}.schema.json"))).unwrap();
+        assert_eq!(schema["title"], format!("m3.{name}/1"));
+    }
+}

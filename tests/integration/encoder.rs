@@ -1,0 +1,204 @@
+//! The real encoder: what it gives, what that does not depend on, and other encoders in its place.
+
+use std::path::Path;
+
+use m3::encoder::{Encoder as _, OnnxEncoder};
+use serde_json::Value;
+
+use crate::support::{Folder, encoder, failure, m3_with_cache, report, root, shared};
+
+const FILES: [&str; 2] = ["trajectories/predictions.json", "trajectories/references.json"];
+
+/// Texts of many lengths: those of the real references where they are, and some of our own.
+fn texts() -> Vec<String> {
+    let mut texts: Vec<String> =
+        (0..40).map(|n| format!("{{\"q\":\"{}\"}}", "eel and trout ".repeat(n))).collect();
+    texts.extend(["".to_owned(), "null".to_owned(), "{}".to_owned(), "漢字 é \u{0}".to_owned()]);
+    if let Some(path) = shared("open-m3-bench/references.json") {
+        let references: Value = serde_json::from_slice(&std::fs::read(path).unwrap()).unwrap();
+        let steps = references.as_array().unwrap().iter().flat_map(|t| t["steps"].as_array().unwrap());
+        let calls = steps.flat_map(|step| step["calls"].as_array().unwrap());
+        texts.extend(calls.map(|call| call["arguments"].to_string()).step_by(17));
+    }
+    texts
+}
+
+fn open() -> Option<OnnxEncoder> {
+    Some(OnnxEncoder::open(encoder()?.clone(), Folder::new().path()).unwrap())
+}
+
+/// The largest difference of any component.
+fn distance(a: &[Vec<f32>], b: &[Vec<f32>]) -> f32 {
+    let pairs = a.iter().zip(b).flat_map(|(a, b)| a.iter().zip(b));
+    pairs.map(|(x, y)| (x - y).abs()).fold(0.0, f32::max)
+}
+
+#[test]
+fn a_batch_row_equals_the_same_text_alone() {
+    let Some(mut encoder) = open() else { return };
+    let texts = texts();
+    let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
+    let together = encoder.embed(&texts, &mut |_| ()).unwrap();
+    let alone: Vec<Vec<f32>> =
+        texts.iter().map(|text| encoder.embed(&[text], &mut |_| ()).unwrap().remove(0)).collect();
+    assert!(distance(&together, &alone) <= 1e-6);
+    for vector in together {
+        assert_eq!(vector.len(), 384);
+        let norm: f64 = vector.iter().map(|x| f64::from(*x) * f64::from(*x)).sum();
+        assert!((norm - 1.0).abs() < 1e-6);
+    }
+}
+
+#[test]
+fn embeddings_do_not_depend_on_threads_or_batches() {
+    let texts = texts();
+    let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
+    let mut expected: Option<Vec<Vec<f32>>> = None;
+    for (threads, batch) in [(1, 1), (1, 64), (2, 7), (3, 16)] {
+        let Some(encoder) = open() else { return };
+        let found = encoder.with_threads(threads).with_batch_size(batch).embed(&texts, &mut |_| ()).unwrap();
+        let expected = expected.get_or_insert_with(|| found.clone());
+        assert!(distance(&found, expected) <= 1e-6, "{threads} threads, batches of {batch}");
+    }
+}
+
+#[test]
+fn a_report_does_not_depend_on_threads_or_batches() {
+    let Some(assets) = encoder() else { return };
+    let mut expected: Option<Value> = None;
+    for options in
+        [["--threads=1", "--batch-size=1"], ["--threads=2", "--batch-size=5"], ["--threads=3", "--no-cache"]]
+    {
+        let folder = Folder::new();
+        let found = report(m3_with_cache(folder.path(), assets).arg("score").args(FILES).args(options));
+        let expected = expected.get_or_insert_with(|| found.clone());
+        assert_eq!(&found, expected, "{options:?}");
+    }
+}
+
+#[test]
+fn texts_that_look_the_same_to_the_encoder_have_one_key() {
+    let Some(mut encoder) = open() else { return };
+    let long = "eel ".repeat(400);
+    let longer = format!("{long} and trout");
+    let keys = encoder.inputs(&["Eel", "eel", "eels", &long, &longer]).unwrap();
+    // The encoder reads no case, and nothing after 256 tokens.
+    assert_eq!(keys[0], keys[1]);
+    assert_ne!(keys[0], keys[2]);
+    assert_eq!(keys[3], keys[4]);
+}
+
+/// A folder with the default encoder as an export of its own: graph, weights and tokenizer.
+fn exported(folder: &Folder) -> Option<()> {
+    let assets = encoder()?;
+    for name in ["model.safetensors", "tokenizer.json", "config.json"] {
+        link(&assets.encoder_dir.join(name), &folder.path().join(name));
+    }
+    let graph = root().join("models/all-MiniLM-L6-v2/model.onnx");
+    std::fs::copy(graph, folder.path().join("model.onnx")).unwrap();
+    Some(())
+}
+
+fn link(from: &Path, to: &Path) {
+    std::fs::hard_link(from, to).or_else(|_| std::fs::copy(from, to).map(|_| ())).unwrap();
+}
+
+#[test]
+fn another_encoder_is_a_folder_with_a_graph_and_a_tokenizer() {
+    let folder = Folder::new();
+    let Some(()) = exported(&folder) else { return };
+    let assets = encoder().unwrap();
+    let score = |folder: &Folder| {
+        let cache = Folder::new();
+        report(
+            m3_with_cache(cache.path(), assets).arg("score").args(FILES).arg("--encoder").arg(folder.path()),
+        )
+    };
+    folder.write("sentence_bert_config.json", r#"{"max_seq_length": 256}"#);
+    let default = report(m3_with_cache(Folder::new().path(), assets).arg("score").args(FILES));
+    let exported = score(&folder);
+    assert_eq!(exported["aggregate"], default["aggregate"]);
+    assert_eq!(exported["encoder"]["dimensions"], 384);
+    let fingerprint = exported["encoder"]["fingerprint"].clone();
+
+    // Shorter texts and another pooling are another encoder, with other numbers.
+    folder.write("sentence_bert_config.json", r#"{"max_seq_length": 16}"#);
+    let shorter = score(&folder);
+    assert_eq!(shorter["encoder"]["max_tokens"], 16);
+    assert_ne!(shorter["encoder"]["fingerprint"], fingerprint);
+    assert_ne!(shorter["aggregate"], exported["aggregate"]);
+    std::fs::create_dir(folder.path().join("1_Pooling")).unwrap();
+    folder.write(
+        "1_Pooling/config.json",
+        r#"{"pooling_mode_cls_token": true, "pooling_mode_mean_tokens": false}"#,
+    );
+    assert_ne!(score(&folder)["aggregate"], shorter["aggregate"]);
+}
+
+#[test]
+fn damaged_and_unreadable_encoder_files_are_named() {
+    let Some(assets) = encoder() else { return };
+    let fails = |folder: &Folder, reason: &str| {
+        let mut m3 = m3_with_cache(Folder::new().path(), assets);
+        m3.env("M3_ENCODER_DIR", folder.path());
+        let (code, message) = failure(m3.arg("score").args(FILES));
+        assert_eq!(code, 4, "{message}");
+        assert!(message.contains(reason) && message.contains("hint:"), "{message}");
+    };
+    let folder = Folder::new();
+    fails(&folder, "there is no `tokenizer.json` in it");
+    link(&assets.encoder_dir.join("tokenizer.json"), &folder.path().join("tokenizer.json"));
+    fails(&folder, "there is neither `model.onnx` nor `model.safetensors` in it");
+    // The default encoder is pinned: weights that were cut off, or changed in one byte, are not used.
+    folder.write("model.safetensors", "cut");
+    fails(&folder, "`m3 setup --force`");
+    let mut weights = std::fs::read(assets.encoder_dir.join("model.safetensors")).unwrap();
+    weights[50_000_000] ^= 1;
+    folder.write("model.safetensors", &weights);
+    fails(&folder, "is damaged: its SHA-256 is");
+
+    let folder = Folder::new();
+    exported(&folder).unwrap();
+    std::fs::remove_file(folder.path().join("tokenizer.json")).unwrap();
+    folder.write("tokenizer.json", "{}");
+    fails(&folder, "failed to load the tokenizer");
+    folder.write("model.onnx", "no graph");
+    link_tokenizer(&folder, assets);
+    fails(&folder, "failed to use the encoder's ONNX graph");
+}
+
+fn link_tokenizer(folder: &Folder, assets: &m3::encoder::Assets) {
+    std::fs::remove_file(folder.path().join("tokenizer.json")).unwrap();
+    link(&assets.encoder_dir.join("tokenizer.json"), &folder.path().join("tokenizer.json"));
+}
+
+#[test]
+fn a_runtime_that_is_none_is_named() {
+    let Some(assets) = encoder() else { return };
+    let folder = Folder::new();
+    for (library, reason) in
+        [("/nonexistent/lib.so", "there is no such file"), ("Cargo.toml", "failed to load ONNX Runtime from")]
+    {
+        let mut m3 = m3_with_cache(folder.path(), assets);
+        let (code, message) = failure(m3.env("ORT_DYLIB_PATH", library).arg("score").args(FILES));
+        assert_eq!(code, 4);
+        assert!(message.contains(reason) && message.contains("hint:"), "{message}");
+    }
+}
+
+/// The committed graph is what the committed script makes of the published weights.
+#[test]
+fn the_graph_is_what_its_script_makes() {
+    let Some(assets) = encoder() else { return };
+    let Some(python) = crate::support::python_with("models/all-MiniLM-L6-v2/requirements.txt") else {
+        return;
+    };
+    let folder = Folder::new();
+    let made = folder.path().join("model.onnx");
+    let script = root().join("models/all-MiniLM-L6-v2/make.py");
+    let status =
+        python.command().arg(script).arg(assets.encoder_dir.join("model.safetensors")).arg(&made).status();
+    assert!(status.unwrap().success());
+    let committed = std::fs::read(root().join("models/all-MiniLM-L6-v2/model.onnx")).unwrap();
+    assert!(std::fs::read(made).unwrap() == committed, "models/all-MiniLM-L6-v2/make.py makes another graph");
+}

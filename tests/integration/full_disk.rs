@@ -1,0 +1,112 @@
+//! A disk that is full while something is written: what existed before stays, and the message says so.
+//!
+//! `ulimit -f` stands in for the disk: writing beyond it fails with "file too large", once the signal that
+//! would end the process is ignored.
+#![cfg(target_os = "linux")]
+
+use std::path::Path;
+use std::process::{Command, Output};
+
+use serde_json::Value;
+
+use crate::support::{Folder, encoder, m3_with_cache, report, text};
+
+const FILES: [&str; 2] = ["trajectories/predictions.json", "trajectories/references.json"];
+
+/// Runs `m3 score` where no file can grow over `blocks` of 512 bytes.
+fn score_on_small_disk(blocks: u32, cache_dir: &Path, options: &[&str]) -> Option<Output> {
+    let assets = encoder()?;
+    let m3 = assert_cmd::cargo::cargo_bin("m3");
+    let script = format!("trap '' XFSZ; ulimit -f {blocks}; exec \"$0\" \"$@\"");
+    let mut command = Command::new("sh");
+    command.args(["-c", &script]).arg(m3).arg("score").args(FILES).args(options);
+    command.env("M3_CACHE_DIR", cache_dir).env("M3_ENCODER_DIR", &assets.encoder_dir);
+    command.env("ORT_DYLIB_PATH", &assets.runtime_library).current_dir(crate::support::root());
+    Some(command.output().unwrap())
+}
+
+#[test]
+fn a_report_that_does_not_fit_leaves_the_old_one() {
+    let (folder, cache) = (Folder::new(), Folder::new());
+    let target = folder.write("report.json", "the old report");
+    let options = ["--format", "json", "--no-cache", "--out", target.to_str().unwrap()];
+    let Some(output) = score_on_small_disk(4, cache.path(), &options) else { return };
+    let message = text(&output.stderr);
+    assert_eq!(output.status.code(), Some(4), "{message}");
+    assert!(message.contains("failed to write") && message.contains("unchanged"), "{message}");
+    assert_eq!(std::fs::read_to_string(&target).unwrap(), "the old report");
+    assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1, "nothing half-written is left");
+}
+
+#[test]
+fn standard_output_that_is_full_is_a_failure() {
+    let Some(assets) = encoder() else { return };
+    let folder = Folder::new();
+    let full = std::fs::OpenOptions::new().write(true).open("/dev/full").unwrap();
+    let output = Command::new(assert_cmd::cargo::cargo_bin("m3"))
+        .arg("score")
+        .args(FILES)
+        .env("M3_CACHE_DIR", folder.path())
+        .env("M3_ENCODER_DIR", &assets.encoder_dir)
+        .env("ORT_DYLIB_PATH", &assets.runtime_library)
+        .current_dir(crate::support::root())
+        .stdout(full)
+        .output()
+        .unwrap();
+    assert_eq!(output.status.code(), Some(4));
+    assert!(text(&output.stderr).contains("failed to write to standard output"));
+}
+
+#[test]
+fn a_device_is_written_to_and_not_replaced() {
+    let cache = Folder::new();
+    let Some(output) = score_on_small_disk(1_000_000, cache.path(), &["--out", "/dev/full", "--no-cache"])
+    else {
+        return;
+    };
+    assert_eq!(output.status.code(), Some(4), "{}", text(&output.stderr));
+    use std::os::unix::fs::FileTypeExt as _;
+    assert!(std::fs::metadata("/dev/full").unwrap().file_type().is_char_device());
+}
+
+#[test]
+fn a_cache_that_cannot_grow_changes_no_number_and_keeps_what_it_has() {
+    let Some(assets) = encoder() else { return };
+    let cache = Folder::new();
+    // A cache with one pair's embeddings in it.
+    let one = cache.path().join("one.json");
+    std::fs::write(
+        &one,
+        r#"[{"id": "a", "steps": [{"calls": [
+        {"name": "s/t", "arguments": {"q": "eel"}}, {"name": "s/t", "arguments": {"q": "trout"}}]}]}]"#,
+    )
+    .unwrap();
+    let other = cache.path().join("other.json");
+    std::fs::write(
+        &other,
+        r#"[{"id": "a", "steps": [{"calls": [
+        {"name": "s/t", "arguments": {"q": "shark"}}]}]}]"#,
+    )
+    .unwrap();
+    report(m3_with_cache(cache.path(), assets).arg("score").args([&one, &other]));
+    let database = cache.path().join("embeddings.sqlite");
+    let size = std::fs::metadata(&database).unwrap().len();
+
+    let blocks = u32::try_from(size / 512 + 8).unwrap();
+    let options = ["--format", "json"];
+    let Some(output) = score_on_small_disk(blocks, cache.path(), &options) else { return };
+    let message = text(&output.stderr);
+    assert_eq!(output.status.code(), Some(0), "{message}");
+    assert!(
+        message.contains("failed to use the embedding cache") && message.contains("going on without it"),
+        "{message}"
+    );
+    let found: Value = serde_json::from_slice(&output.stdout).unwrap();
+    let expected = report(m3_with_cache(Folder::new().path(), assets).arg("score").args(FILES));
+    assert_eq!(found, expected);
+
+    // What was in the cache is still there: the encoder's runtime is not needed to score the pair again.
+    let mut again = m3_with_cache(cache.path(), assets);
+    again.env("ORT_DYLIB_PATH", "Cargo.toml");
+    assert_eq!(report(again.arg("score").args([&one, &other]))["aggregate"]["matched"], 1);
+}

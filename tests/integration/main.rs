@@ -1,0 +1,17 @@
+//! All integration tests, one program: new tests go into the file of what they test.
+//!
+//! Tests that need the encoder fetch it like any user (`support::encoder`); those that need the benchmark's
+//! data read `../shared/data` and say `skipped: ..` where it is not.
+
+mod agreement;
+mod bad_input;
+mod cache;
+mod documents;
+mod encoder;
+mod formats;
+mod full_disk;
+mod own_benchmark;
+mod properties;
+mod setup;
+mod support;
+mod validate;

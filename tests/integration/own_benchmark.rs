@@ -1,0 +1,129 @@
+//! The small benchmark in `trajectories/`: what a new user scores first. Good predictions with one flaw in
+//! each task, and poor ones that have every degenerate case.
+
+use serde_json::Value;
+
+use crate::support::{m3, report, root, stdout};
+
+const REFERENCES: &str = "trajectories/references.json";
+
+fn table(predictions: &str) -> Option<String> {
+    Some(stdout(m3()?.args(["score", "--quiet", predictions, REFERENCES])))
+}
+
+#[test]
+fn good_predictions_print_this_table() {
+    let Some(table) = table("trajectories/predictions.json") else { return };
+    insta::assert_snapshot!(table);
+}
+
+#[test]
+fn poor_predictions_print_this_table() {
+    let Some(table) = table("trajectories/predictions-poor.json") else { return };
+    insta::assert_snapshot!(table);
+}
+
+#[test]
+fn tables_fit_80_columns() {
+    for predictions in ["trajectories/predictions.json", "trajectories/predictions-poor.json"] {
+        let Some(table) = table(predictions) else { return };
+        for line in table.lines() {
+            assert!(line.chars().count() <= 80, "{line}");
+        }
+    }
+}
+
+fn by_id(report: &Value, id: &str) -> Value {
+    let trajectories = report["trajectories"].as_array().unwrap();
+    trajectories.iter().find(|t| t["id"] == id).unwrap().clone()
+}
+
+/// Each number by hand from `trajectories/`: the flaw that was put into the task shows in its metric.
+#[test]
+fn each_flaw_shows_in_its_metric() {
+    let Some(mut m3) = m3() else { return };
+    let report = report(m3.args(["score", "trajectories/predictions.json", REFERENCES]));
+    let metric = |id: &str, name: &str| by_id(&report, id)["metrics"][name].as_f64().unwrap();
+    let equals = |id: &str, name: &str, expected: f64| {
+        let found = metric(id, name);
+        assert!((found - expected).abs() < 1e-12, "{name} of {id} is {found}, not {expected}");
+    };
+    // Both calls of the only step, in the other order.
+    equals("00010000", "average", 1.0);
+    // Steps of 2 and 1 calls; the first is split in two: (2 x 1/2 + 1) / 3. The set of paths is reversed,
+    // which is no difference.
+    equals("00010001", "step_coherence", 2.0 / 3.0);
+    equals("00010001", "argument_similarity", 1.0);
+    // Four reference calls, one of them made twice: 4 of 5 predicted calls match.
+    equals("00020000", "precision", 0.8);
+    // Two steps in one: H = ln 2, G_act = 2.
+    equals("00020001", "merge_purity", 0.0);
+    // Two steps in the wrong order: one inversion of one pair.
+    equals("00050000", "order_consistency", 0.0);
+    // Four of five reference calls.
+    equals("00060001", "recall", 0.8);
+    // No call in reference and prediction.
+    equals("00070000", "average", 1.0);
+    // No call in the reference, one in the prediction.
+    equals("00070001", "recall", 1.0);
+    equals("00070001", "precision", 0.0);
+}
+
+#[test]
+fn poor_predictions_have_every_degenerate_case() {
+    let Some(mut m3) = m3() else { return };
+    let report = report(m3.args(["score", "trajectories/predictions-poor.json", REFERENCES]));
+    let ledger = &report["ledger"];
+    assert_eq!(ledger["missing"], serde_json::json!(["00060000"]));
+    assert_eq!(ledger["extra"], serde_json::json!(["00990000"]));
+    assert_eq!(ledger["duplicate"], serde_json::json!(["00050000"]));
+    assert_eq!(ledger["empty"], serde_json::json!(["00020001", "00070000"]));
+    // Nothing matched: another tool than the reference's.
+    assert_eq!(by_id(&report, "00010001")["metrics"]["matched"], 0);
+    assert_eq!(by_id(&report, "00010001")["metrics"]["step_coherence"], 0.0);
+    // Missing, and so scored as empty: 2 reference calls without a partner.
+    let missing = by_id(&report, "00060000");
+    assert_eq!(missing["metrics"]["recall"], 0.0);
+    assert_eq!(missing["unmatched_references"][0]["reason"], "tool_not_in_prediction");
+    let mut reasons: Vec<String> = Vec::new();
+    for trajectory in report["trajectories"].as_array().unwrap() {
+        for list in ["unmatched_references", "unmatched_predictions"] {
+            let unmatched = trajectory[list].as_array().unwrap().iter();
+            reasons.extend(unmatched.map(|call| call["reason"].as_str().unwrap().to_owned()));
+        }
+    }
+    reasons.sort();
+    reasons.dedup();
+    assert_eq!(
+        reasons,
+        ["assigned_elsewhere", "below_threshold", "tool_not_in_prediction", "tool_not_in_reference"]
+    );
+}
+
+#[test]
+fn a_catalog_makes_a_null_argument_say_nothing() {
+    let similarity = |catalog: &[&str]| {
+        let report = report(m3()?.args(["score", "trajectories/predictions.json", REFERENCES]).args(catalog));
+        // The prediction has `"output_path": null`, the reference no such argument.
+        by_id(&report, "00060000")["matches"][1]["similarity"].as_f64()
+    };
+    let (Some(without), Some(with)) = (similarity(&[]), similarity(&["--tools", "trajectories/tools.json"]))
+    else {
+        return;
+    };
+    assert!(without < 0.9999);
+    assert!((with - 1.0).abs() < f64::EPSILON);
+}
+
+#[test]
+fn there_are_enough_tasks_with_images() {
+    let tasks: Value =
+        serde_json::from_slice(&std::fs::read(root().join("trajectories/tasks.json")).unwrap()).unwrap();
+    let tasks = tasks.as_array().unwrap();
+    let types: std::collections::BTreeSet<_> =
+        tasks.iter().map(|task| task["type"].as_str().unwrap()).collect();
+    assert!(tasks.len() >= 12 && types.len() >= 6);
+    for task in tasks {
+        assert!(root().join(task["image"].as_str().unwrap()).is_file(), "{}", task["image"]);
+    }
+}

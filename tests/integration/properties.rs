@@ -1,0 +1,213 @@
+//! Properties that hold for any input, tried on random trajectories with an encoder that needs no model.
+
+use m3::encoder::Embedder;
+use m3::score::{MetricName, Profile, ScoreOptions, Summary, TrajectoryScore, score};
+use m3::trajectory::{Duplicates, TrajectoryFile};
+use proptest::prelude::*;
+use serde_json::{Value, json};
+
+use crate::support::{Folder, LetterCounts, call};
+
+const PROFILES: [Profile; 2] = [Profile::Paper, Profile::OpenM3Bench];
+
+/// Scores lists of trajectories.
+fn score_values(
+    predictions: &[Value],
+    references: &[Value],
+    profile: Profile,
+) -> (Summary, Vec<TrajectoryScore>) {
+    let lines = |values: &[Value]| values.iter().map(ToString::to_string).collect::<Vec<_>>();
+    score_lines(&lines(predictions), &lines(references), profile)
+}
+
+/// Scores JSON texts of trajectories.
+fn score_lines(
+    predictions: &[String],
+    references: &[String],
+    profile: Profile,
+) -> (Summary, Vec<TrajectoryScore>) {
+    let folder = Folder::new();
+    let open = |name: &str, lines: &[String]| {
+        TrajectoryFile::open(&folder.write(name, lines.join("\n")), Duplicates::Error).unwrap()
+    };
+    let (predictions, references) = (open("p.jsonl", predictions), open("r.jsonl", references));
+    let mut embedder = Embedder::new(Box::new(LetterCounts::new()), None);
+    let mut scores = Vec::new();
+    let options = ScoreOptions { profile, ..ScoreOptions::default() };
+    let sink = &mut |score: TrajectoryScore| {
+        scores.push(score);
+        Ok(())
+    };
+    let summary = score(&predictions, &references, options, &mut embedder, sink, &mut |_, _| ()).unwrap();
+    (summary, scores)
+}
+
+fn metrics(summary: &Summary, profile: Profile) -> Vec<f64> {
+    let metrics = summary.aggregate.metrics(profile);
+    MetricName::ALL.iter().map(|name| name.of(&metrics)).collect()
+}
+
+/// A call of one of few tools with one of few arguments, so that equal and similar calls are common.
+fn any_call() -> impl Strategy<Value = Value> {
+    let texts = ["eel", "Eel", "lee", "trout", "sea trout", "x1", "x2", ""];
+    let arguments = prop_oneof![
+        6 => (0..texts.len(), 0..3_u8).prop_map(move |(text, n)| json!({"q": texts[text], "n": n})),
+        1 => Just(json!({"tags": ["b", "a"], "k": [2, 1]})),
+        1 => Just(Value::Null),
+        1 => Just(json!("not an object")),
+    ];
+    (0..3_u8, arguments).prop_map(|(tool, arguments)| call(&format!("s/t{tool}"), arguments))
+}
+
+fn any_steps() -> impl Strategy<Value = Vec<Vec<Value>>> {
+    prop::collection::vec(prop::collection::vec(any_call(), 0..4), 0..5)
+}
+
+fn any_set() -> impl Strategy<Value = Vec<Value>> {
+    prop::collection::vec(any_steps(), 1..4).prop_map(|all| with_ids(&all))
+}
+
+fn with_ids(all: &[Vec<Vec<Value>>]) -> Vec<Value> {
+    all.iter().enumerate().map(|(index, steps)| with_steps(index, steps)).collect()
+}
+
+fn with_steps(index: usize, steps: &[Vec<Value>]) -> Value {
+    let steps: Vec<Value> = steps.iter().map(|calls| json!({"calls": calls})).collect();
+    json!({"id": format!("id{index}"), "type": format!("type{}", index % 2), "steps": steps})
+}
+
+/// The trajectory with the calls of every step, and the keys of every object, in reverse order.
+fn reversed(trajectory: &Value) -> String {
+    let mut trajectory = trajectory.clone();
+    for step in trajectory["steps"].as_array_mut().unwrap() {
+        step["calls"].as_array_mut().unwrap().reverse();
+    }
+    with_reversed_keys(&trajectory)
+}
+
+fn with_reversed_keys(value: &Value) -> String {
+    match value {
+        Value::Object(members) => {
+            let members = members
+                .iter()
+                .rev()
+                .map(|(key, value)| format!("{}:{}", json!(key), with_reversed_keys(value)));
+            format!("{{{}}}", members.collect::<Vec<_>>().join(","))
+        }
+        Value::Array(items) => {
+            format!("[{}]", items.iter().map(with_reversed_keys).collect::<Vec<_>>().join(","))
+        }
+        other => other.to_string(),
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 200, ..ProptestConfig::default() })]
+
+    #[test]
+    fn a_set_against_itself_scores_one_on_everything(set in any_set()) {
+        let (summary, scores) = score_values(&set, &set, Profile::Paper);
+        prop_assert_eq!(metrics(&summary, Profile::Paper), vec![1.0; 8]);
+        for score in scores {
+            prop_assert!(score.matching.unmatched_references.is_empty());
+            let metrics = score.tally.metrics(Profile::Paper);
+            for name in MetricName::ALL {
+                prop_assert!((name.of(&metrics) - 1.0).abs() < f64::EPSILON, "{} of {}", name.name(), score.id);
+            }
+        }
+    }
+
+    #[test]
+    fn every_metric_stays_in_range(predictions in any_set(), references in any_set()) {
+        for profile in PROFILES {
+            let (summary, scores) = score_values(&predictions, &references, profile);
+            let all = scores.iter().map(|score| score.tally.metrics(profile));
+            for metrics in all.chain([summary.aggregate.metrics(profile)]) {
+                for name in MetricName::ALL {
+                    prop_assert!((0.0..=1.0).contains(&name.of(&metrics)), "{}", name.name());
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn the_order_of_calls_keys_and_trajectories_means_nothing(
+        predictions in any_set(),
+        references in any_set(),
+    ) {
+        for profile in PROFILES {
+            let (before, _) = score_values(&predictions, &references, profile);
+            let shuffle = |set: &[Value]| set.iter().rev().map(reversed).collect::<Vec<_>>();
+            let (after, _) = score_lines(&shuffle(&predictions), &shuffle(&references), profile);
+            // Tallies are exact sums: equal to the last bit, not only nearly.
+            prop_assert_eq!(&before.aggregate, &after.aggregate);
+            prop_assert_eq!(&before.by_type, &after.by_type);
+        }
+    }
+
+    #[test]
+    fn a_wrong_call_never_raises_precision(
+        prediction in any_steps(),
+        reference in any_steps(),
+        step in 0..5_usize,
+    ) {
+        let references = with_ids(&[reference]);
+        let mut worse = prediction.clone();
+        let wrong = call("s/no_such_tool", json!({"q": "eel"}));
+        match worse.get_mut(step) {
+            Some(calls) => calls.push(wrong),
+            None => worse.push(vec![wrong]),
+        }
+        for profile in PROFILES {
+            let precision = |steps: &[Vec<Value>]| {
+                let (summary, _) = score_values(&with_ids(&[steps.to_vec()]), &references, profile);
+                summary.aggregate.metrics(profile).precision
+            };
+            prop_assert!(precision(&worse) <= precision(&prediction));
+        }
+    }
+
+    #[test]
+    fn every_call_is_in_exactly_one_list(predictions in any_set(), references in any_set()) {
+        let (_, scores) = score_values(&predictions, &references, Profile::Paper);
+        for score in scores {
+            let matching = &score.matching;
+            let mut of_reference: Vec<usize> = matching.matches.iter().map(|m| m.reference.index).collect();
+            of_reference.extend(matching.unmatched_references.iter().map(|u| u.place.index));
+            of_reference.sort_unstable();
+            let mut predicted: Vec<usize> = matching.matches.iter().map(|m| m.predicted.index).collect();
+            predicted.extend(matching.unmatched_predictions.iter().map(|u| u.place.index));
+            predicted.sort_unstable();
+            let count = |count: u64| (0..usize::try_from(count).unwrap()).collect::<Vec<_>>();
+            prop_assert_eq!(of_reference, count(score.tally.reference_calls));
+            prop_assert_eq!(predicted, count(score.tally.predicted_calls));
+        }
+    }
+
+    /// Alignment without embeddings, where both sides hold the same calls, gives what it gives with them:
+    /// one more call on each side, of the same tool, makes every embedding needed.
+    #[test]
+    fn shortcuts_do_not_change_the_alignment(steps in any_steps(), rotation in 0..5_usize) {
+        let mut rotated = steps.clone();
+        if !rotated.is_empty() {
+            let by = rotation % rotated.len();
+            rotated.rotate_left(by);
+        }
+        let plain = score_values(&with_ids(&[rotated.clone()]), &with_ids(&[steps.clone()]), Profile::Paper).1;
+        let extra = |steps: &[Vec<Value>], text: &str| {
+            let mut steps = steps.to_vec();
+            let calls = (0..3).map(|tool| call(&format!("s/t{tool}"), json!({"zzzz": text}))).collect();
+            steps.push(calls);
+            with_ids(&[steps])
+        };
+        // `yyyyyy` and `wwwwww` are similar to nothing: they stay alone and change no other pair.
+        let full = score_values(&extra(&rotated, "yyyyyyyyyyyy"), &extra(&steps, "wwwwwwwwwwww"), Profile::Paper).1;
+        let pairs = |scores: &[TrajectoryScore]| -> Vec<(usize, usize)> {
+            let matches = scores[0].matching.matches.iter();
+            matches.map(|m| (m.reference.step, m.predicted.step)).collect()
+        };
+        let known = pairs(&full).into_iter().filter(|(r, _)| *r < steps.len()).collect::<Vec<_>>();
+        let sort = |mut pairs: Vec<(usize, usize)>| { pairs.sort_unstable(); pairs };
+        prop_assert_eq!(sort(pairs(&plain)), sort(known));
+    }
+}

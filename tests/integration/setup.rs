@@ -1,0 +1,192 @@
+//! `m3 setup`: fetching the encoder, with a pip that does what a test wants in place of the real one.
+#![cfg(unix)]
+
+use std::path::Path;
+use std::process::{Child, Stdio};
+use std::time::{Duration, Instant};
+
+use assert_cmd::Command;
+use m3::encoder::Assets;
+
+use crate::support::{Folder, encoder, failure, m3_bare, run, stdout, text};
+
+/// An empty cache folder and a pip beside it.
+struct Machine {
+    folder: Folder,
+    assets: &'static Assets,
+}
+
+impl Machine {
+    fn new() -> Option<Self> {
+        let assets = encoder()?;
+        let folder = Folder::new();
+        std::fs::create_dir_all(folder.path().join("python/pip")).unwrap();
+        folder.write("python/pip/__init__.py", "");
+        folder.write("python/pip/__main__.py", include_str!("fake_pip.py"));
+        folder.write("log", "");
+        Some(Self { folder, assets })
+    }
+
+    fn cache(&self) -> std::path::PathBuf {
+        self.folder.path().join("cache")
+    }
+
+    fn variables(&self, pip: &str) -> Vec<(&'static str, std::ffi::OsString)> {
+        let below = |name: &str| self.folder.path().join(name).into_os_string();
+        vec![
+            ("PYTHONPATH", below("python")),
+            ("M3_TEST_PIP", pip.into()),
+            ("M3_TEST_LOG", below("log")),
+            ("M3_TEST_ENCODER", self.assets.encoder_dir.clone().into_os_string()),
+            ("M3_TEST_RUNTIME", self.assets.runtime_library.clone().into_os_string()),
+        ]
+    }
+
+    fn m3(&self, pip: &str) -> Command {
+        let mut command = m3_bare(&self.cache());
+        command.envs(self.variables(pip));
+        command
+    }
+
+    fn spawn(&self, pip: &str) -> Child {
+        let mut command = std::process::Command::new(assert_cmd::cargo::cargo_bin("m3"));
+        command.arg("setup").envs(self.variables(pip)).env("M3_CACHE_DIR", self.cache());
+        command.env_remove("M3_ENCODER_DIR").env_remove("ORT_DYLIB_PATH").env_remove("M3_PYTHON");
+        command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap()
+    }
+
+    /// The processes that pip ran in, as long as there are so many.
+    fn pips(&self, count: usize) -> Vec<u32> {
+        let mut pids = Vec::new();
+        wait_until(|| {
+            let log = std::fs::read_to_string(self.folder.path().join("log")).unwrap();
+            pids = log.lines().map(|line| line.parse().unwrap()).collect();
+            pids.len() >= count
+        });
+        pids
+    }
+}
+
+/// Waits for something that should happen soon.
+fn wait_until(mut happened: impl FnMut() -> bool) {
+    let start = Instant::now();
+    while !happened() {
+        assert!(start.elapsed() < Duration::from_secs(60), "it never happened");
+        std::thread::sleep(Duration::from_millis(20));
+    }
+}
+
+/// Whether a process runs; one that has ended and was not waited for does not.
+fn is_running(pid: u32) -> bool {
+    let status = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
+    !status.is_empty() && !status.contains(") Z ")
+}
+
+#[test]
+fn setup_fetches_once_and_says_what_is_where() {
+    let Some(machine) = Machine::new() else { return };
+    let first = stdout(machine.m3("good").arg("setup"));
+    let cache = machine.cache();
+    for part in ["all-MiniLM-L6-v2", "ONNX Runtime 1.31.1", "sha256:", "ready"] {
+        assert!(first.contains(part), "{first}");
+    }
+    assert!(first.contains(cache.join("encoders/all-MiniLM-L6-v2").to_str().unwrap()), "{first}");
+    assert!(!cache.join("staging").exists());
+    // Nothing is fetched again, by setup or by score.
+    assert_eq!(stdout(machine.m3("fail").arg("setup")), first);
+    let files = ["trajectories/predictions.json", "trajectories/references.json"];
+    stdout(machine.m3("fail").arg("score").args(files));
+    assert_eq!(machine.pips(1).len(), 1);
+    // Unless it is asked for.
+    stdout(machine.m3("good").args(["setup", "--force"]));
+    assert_eq!(machine.pips(2).len(), 2);
+}
+
+#[test]
+fn score_fetches_on_first_use() {
+    let Some(machine) = Machine::new() else { return };
+    let files = ["trajectories/predictions.json", "trajectories/references.json"];
+    let output = run(machine.m3("good").arg("score").args(files));
+    assert!(output.status.success(), "{}", text(&output.stderr));
+    assert!(text(&output.stderr).contains("fetching all-MiniLM-L6-v2 and ONNX Runtime"));
+}
+
+#[test]
+fn two_at_once_fetch_once() {
+    let Some(machine) = Machine::new() else { return };
+    let children = [machine.spawn("slow"), machine.spawn("slow"), machine.spawn("slow")];
+    for child in children {
+        let output = child.wait_with_output().unwrap();
+        assert!(output.status.success(), "{}", text(&output.stderr));
+    }
+    assert_eq!(machine.pips(1).len(), 1);
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_setup_that_is_killed_leaves_nothing_running_and_can_be_done_again() {
+    let Some(machine) = Machine::new() else { return };
+    let mut child = machine.spawn("hang");
+    let pip = machine.pips(1)[0];
+    let half = machine.cache().join("staging/wheels/half.whl");
+    wait_until(|| half.exists());
+    // Nothing can be done about this signal: the helper has to notice by itself.
+    child.kill().unwrap();
+    child.wait().unwrap();
+    wait_until(|| !is_running(pip));
+    assert!(half.exists());
+    let (code, message) = failure(machine.m3("good").args(["setup", "--check"]));
+    assert_eq!(code, 4);
+    assert!(message.contains("all-MiniLM-L6-v2 and ONNX Runtime missing"), "{message}");
+    assert!(stdout(machine.m3("good").arg("setup")).contains("ready"));
+    assert!(!half.exists());
+}
+
+#[test]
+fn another_content_than_pinned_is_not_installed() {
+    let Some(machine) = Machine::new() else { return };
+    let (code, message) = failure(machine.m3("wrong").arg("setup"));
+    assert_eq!(code, 4);
+    assert!(message.contains("tokenizer.json` is damaged: its SHA-256 is"), "{message}");
+    assert!(!machine.cache().join("encoders/all-MiniLM-L6-v2/tokenizer.json").exists());
+    assert!(stdout(machine.m3("good").arg("setup")).contains("ready"));
+}
+
+/// What, why, and the two ways to fix it.
+fn message_of(machine: &Machine, command: &mut Command) -> String {
+    let (code, message) = failure(command);
+    assert_eq!(code, 4, "{message}");
+    message.replace(machine.folder.path().to_str().unwrap(), "FOLDER")
+}
+
+#[test]
+fn what_cannot_be_fetched_is_said_with_two_ways_to_fix_it() {
+    let Some(machine) = Machine::new() else { return };
+    insta::assert_snapshot!(message_of(&machine, machine.m3("fail").args(["setup", "--quiet"])));
+}
+
+#[test]
+fn a_machine_without_python_is_told_so() {
+    let Some(machine) = Machine::new() else { return };
+    let files = ["trajectories/predictions.json", "trajectories/references.json"];
+    let mut m3 = machine.m3("good");
+    m3.env("M3_PYTHON", "no-such-python").arg("score").args(files);
+    let message = message_of(&machine, &mut m3);
+    assert!(message.contains("because: no Python was found (tried `no-such-python`)"), "{message}");
+}
+
+#[test]
+fn files_placed_by_hand_need_no_python() {
+    let Some(machine) = Machine::new() else { return };
+    let mut m3 = machine.m3("fail");
+    m3.env("M3_PYTHON", "no-such-python").env("M3_ENCODER_DIR", &machine.assets.encoder_dir);
+    m3.env("ORT_DYLIB_PATH", &machine.assets.runtime_library).arg("setup");
+    let said = stdout(&mut m3);
+    assert!(said.contains("ONNX Runtime, from ORT_DYLIB_PATH"), "{said}");
+    // Only what is missing is fetched.
+    let mut m3 = machine.m3("good");
+    m3.env("M3_ENCODER_DIR", &machine.assets.encoder_dir).arg("setup");
+    stdout(&mut m3);
+    let installed = |name: &str| Path::new(&machine.cache()).join(name).exists();
+    assert_eq!((installed("encoders"), installed("onnxruntime")), (false, true));
+}

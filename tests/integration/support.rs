@@ -1,0 +1,242 @@
+//! What the tests share: running `m3`, the encoder, data, small trajectories, an encoder without a model.
+
+use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
+use std::process::Output;
+use std::sync::OnceLock;
+
+use assert_cmd::Command;
+use m3::encoder::{AssetOptions, Assets, Embedding, Encoder, EncoderError, Identity};
+use serde_json::{Value, json};
+
+/// The real encoder's files, fetched if need be. `None`, with a line that says so, where they cannot be had;
+/// in CI that is a failure.
+pub fn encoder() -> Option<&'static Assets> {
+    static ASSETS: OnceLock<Result<Assets, String>> = OnceLock::new();
+    let assets = ASSETS.get_or_init(|| {
+        let options = AssetOptions::from_env(None).map_err(|error| error.to_string())?;
+        Assets::locate(&options, &mut |_| ()).map_err(|error| error.to_string())
+    });
+    match assets {
+        Ok(assets) => Some(assets),
+        Err(error) if std::env::var_os("CI").is_some() => panic!("the encoder is needed in CI: {error}"),
+        Err(error) => {
+            println!("skipped: the encoder is not here: {error}");
+            None
+        }
+    }
+}
+
+/// `m3` with the real encoder and a cache that all tests share, apart from the user's.
+pub fn m3() -> Option<Command> {
+    Some(m3_with_cache(&Path::new(env!("CARGO_TARGET_TMPDIR")).join("cache"), encoder()?))
+}
+
+/// `m3` with the real encoder and a cache folder of its own.
+pub fn m3_with_cache(cache_dir: &Path, assets: &Assets) -> Command {
+    let mut command = m3_bare(cache_dir);
+    command.env("M3_ENCODER_DIR", &assets.encoder_dir).env("ORT_DYLIB_PATH", &assets.runtime_library);
+    command
+}
+
+/// `m3` with an empty environment but for a cache folder.
+pub fn m3_bare(cache_dir: &Path) -> Command {
+    let mut command = Command::cargo_bin("m3").unwrap();
+    for name in
+        ["M3_ENCODER_DIR", "ORT_DYLIB_PATH", "M3_PYTHON", "M3_CACHE_LIMIT", "NO_COLOR", "CLICOLOR_FORCE"]
+    {
+        command.env_remove(name);
+    }
+    command.env("M3_CACHE_DIR", cache_dir).current_dir(root());
+    command
+}
+
+/// The root of the repository.
+pub fn root() -> &'static Path {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+}
+
+/// A file or folder of the benchmark's data, or `None` with a line that says so.
+pub fn shared(path: &str) -> Option<PathBuf> {
+    let full = root().join("../shared/data").join(path);
+    if full.exists() {
+        return Some(full);
+    }
+    println!("skipped: ../shared/data is not here");
+    None
+}
+
+/// Runs a command and returns what came of it; a run that hangs fails the test.
+pub fn run(command: &mut Command) -> Output {
+    command.timeout(std::time::Duration::from_secs(300)).output().unwrap()
+}
+
+/// Standard output of a run that should succeed.
+pub fn stdout(command: &mut Command) -> String {
+    let output = run(command);
+    assert!(output.status.success(), "{}", text(&output.stderr));
+    text(&output.stdout)
+}
+
+/// The report of a run that should succeed.
+pub fn report(command: &mut Command) -> Value {
+    serde_json::from_str(&stdout(command.args(["--format", "json", "--quiet"]))).unwrap()
+}
+
+/// Exit code and standard error of a run that should fail without panic.
+pub fn failure(command: &mut Command) -> (i32, String) {
+    let output = run(command);
+    let (code, message) = (output.status.code().unwrap(), text(&output.stderr));
+    assert_ne!(code, 0, "it should fail");
+    assert_ne!(code, 101, "it should not panic: {message}");
+    (code, message)
+}
+
+/// Bytes that should be UTF-8.
+pub fn text(bytes: &[u8]) -> String {
+    String::from_utf8(bytes.to_vec()).unwrap()
+}
+
+/// A call.
+pub fn call(tool: &str, arguments: Value) -> Value {
+    json!({"name": tool, "arguments": arguments})
+}
+
+/// A trajectory of steps of calls.
+pub fn trajectory(id: &str, steps: &[&[Value]]) -> Value {
+    let steps: Vec<Value> =
+        steps.iter().enumerate().map(|(index, calls)| json!({"step": index + 1, "calls": calls})).collect();
+    json!({"id": id, "type": "test", "steps": steps})
+}
+
+/// A folder of files for one test.
+pub struct Folder(tempfile::TempDir);
+
+impl Folder {
+    /// An empty folder.
+    pub fn new() -> Self {
+        Self(tempfile::tempdir().unwrap())
+    }
+
+    /// The folder itself.
+    pub fn path(&self) -> &Path {
+        self.0.path()
+    }
+
+    /// Writes a file into it.
+    pub fn write(&self, name: &str, content: impl AsRef<[u8]>) -> PathBuf {
+        let path = self.0.path().join(name);
+        std::fs::write(&path, content).unwrap();
+        path
+    }
+
+    /// Writes JSON into it.
+    pub fn json(&self, name: &str, content: &Value) -> PathBuf {
+        self.write(name, content.to_string())
+    }
+
+    /// Writes one value on each line.
+    pub fn lines(&self, name: &str, content: &[Value]) -> PathBuf {
+        let mut text = String::new();
+        content.iter().for_each(|line| writeln!(text, "{line}").unwrap());
+        self.write(name, text)
+    }
+}
+
+/// Assets that need no file: for tests that fail before the encoder is used.
+pub fn no_encoder(folder: &Folder) -> Command {
+    let mut command = m3_bare(folder.path());
+    command.env("M3_ENCODER_DIR", "/nonexistent").env("ORT_DYLIB_PATH", "/nonexistent");
+    command
+}
+
+/// An encoder for tests of everything else: counts letters and digits. Texts that differ in case look the
+/// same to it, as they do to the real one.
+pub struct LetterCounts {
+    identity: Identity,
+}
+
+impl LetterCounts {
+    /// The encoder.
+    pub fn new() -> Self {
+        let identity = Identity {
+            name: "letter-counts".to_owned(),
+            fingerprint: "sha256:0".to_owned(),
+            dimensions: 36,
+            max_tokens: 1000,
+        };
+        Self { identity }
+    }
+}
+
+impl Encoder for LetterCounts {
+    fn identity(&self) -> &Identity {
+        &self.identity
+    }
+
+    fn embed(&mut self, texts: &[&str], done: &mut dyn FnMut(usize)) -> Result<Vec<Embedding>, EncoderError> {
+        done(texts.len());
+        let counts = |text: &&str| {
+            let mut vector = vec![0.0_f32; 36];
+            for c in text.chars() {
+                if let Some(digit) = c.to_digit(36) {
+                    vector[digit as usize] += 1.0;
+                }
+            }
+            vector
+        };
+        Ok(texts.iter().map(counts).collect())
+    }
+}
+
+/// Python with some packages, installed below the target folder.
+pub struct Python {
+    packages: PathBuf,
+}
+
+impl Python {
+    /// A command that sees the packages.
+    pub fn command(&self) -> std::process::Command {
+        let mut command = std::process::Command::new("python3");
+        command.env("PYTHONPATH", &self.packages);
+        command
+    }
+}
+
+/// Python with the packages of a requirements file. `None`, with a line that says so, where they cannot be
+/// had; in CI that is a failure.
+pub fn python_with(requirements: &str) -> Option<Python> {
+    let name = requirements.replace(['/', '.'], "-");
+    let packages = Path::new(env!("CARGO_TARGET_TMPDIR")).join("python").join(name);
+    let stamp = packages.join("installed");
+    let wanted = std::fs::read_to_string(root().join(requirements)).unwrap();
+    if std::fs::read_to_string(&stamp).is_ok_and(|installed| installed == wanted) {
+        return Some(Python { packages });
+    }
+    let output = std::process::Command::new("python3")
+        .args([
+            "-m",
+            "pip",
+            "install",
+            "--quiet",
+            "--disable-pip-version-check",
+            "--only-binary=:all:",
+            "--upgrade",
+        ])
+        .arg("--target")
+        .arg(&packages)
+        .arg("--requirement")
+        .arg(root().join(requirements))
+        .output();
+    let reason = match output {
+        Ok(output) if output.status.success() => {
+            std::fs::write(stamp, wanted).unwrap();
+            return Some(Python { packages });
+        }
+        Ok(output) => text(&output.stderr),
+        Err(error) => error.to_string(),
+    };
+    assert!(std::env::var_os("CI").is_none(), "{requirements} is needed in CI: {reason}");
+    println!("skipped: {requirements} cannot be installed: {reason}");
+    None
+}
