@@ -17,8 +17,6 @@ pub(super) struct EncoderConfig {
     pub(super) max_tokens: usize,
     /// How one embedding is made of one row a token.
     pub(super) pooling: Pooling,
-    /// The token that fills up shorter rows of a batch.
-    pub(super) pad_id: u32,
 }
 
 /// The length of an encoder that does not say: BERT's.
@@ -30,7 +28,6 @@ impl EncoderConfig {
         let folder = &assets.encoder_dir;
         let mut digests = Digests::open(cache_dir);
         let config = JsonFile::read(folder, "config.json")?;
-        let pad_id = config.number("pad_token_id").and_then(|id| u32::try_from(id).ok()).unwrap_or(0);
         let (name, max_tokens, pooling, parts) = if assets.is_default {
             let parts = default_parts(folder, &mut digests)?;
             (pins::ENCODER_NAME.to_owned(), pins::ENCODER_MAX_TOKENS, Pooling::Mean, parts)
@@ -46,7 +43,7 @@ impl EncoderConfig {
         digests.save();
         let identity =
             Identity { name, fingerprint: fingerprint(&parts, max_tokens, &pooling), dimensions, max_tokens };
-        Ok((Self { max_tokens, pooling, pad_id }, identity))
+        Ok((Self { max_tokens, pooling }, identity))
     }
 }
 

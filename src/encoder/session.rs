@@ -1,7 +1,7 @@
 //! The encoder itself: tokenizer, ONNX Runtime, pooling.
 //!
-//! Texts are tokenized and cut here, run in batches of similar length, pooled by fastembed and scaled to
-//! unit length. The session is made when the first text needs it: a run whose embeddings are all cached
+//! Texts are tokenized and cut here, run in batches of one length, pooled by fastembed and scaled to unit
+//! length. The session is made when the first text needs it: a run whose embeddings are all cached
 //! never loads ONNX Runtime.
 
 use std::path::{Path, PathBuf};
@@ -20,8 +20,8 @@ use super::assets::Assets;
 use super::config::EncoderConfig;
 use super::{Embedding, Encoder, EncoderError, Identity, InputKey, pins};
 
-/// Padded tokens in one batch. Larger batches gain nothing on a CPU (measured) and take more memory.
-const BATCH_TOKENS: usize = 2048;
+/// Tokens in one batch. Larger batches gain nothing on a CPU (measured) and take more memory.
+const BATCH_TOKENS: usize = 512;
 
 /// Texts in one batch.
 const BATCH_TEXTS: usize = 64;
@@ -115,28 +115,20 @@ impl OnnxEncoder {
         Ok(())
     }
 
-    /// Runs one batch of token ids. Rows come out in the order of `batch`.
+    /// Runs one batch of token ids, all of one length. Rows come out in the order of `batch`.
     fn run(&mut self, batch: &[&[u32]]) -> Result<Vec<Embedding>, EncoderError> {
         let Some(session) = &mut self.session else { return Ok(Vec::new()) };
         let failed = |cause: &dyn std::fmt::Display| EncoderError::Run { message: cause.to_string() };
-        let width = batch.iter().map(|ids| ids.len()).max().unwrap_or_default();
-        let mut ids = Array2::from_elem((batch.len(), width), i64::from(self.config.pad_id));
-        let mut mask = Array2::<i64>::zeros((batch.len(), width));
-        for (row, tokens) in batch.iter().enumerate() {
-            for (column, &token) in tokens.iter().enumerate() {
-                ids[[row, column]] = i64::from(token);
-                mask[[row, column]] = 1;
-            }
-        }
+        let shape = (batch.len(), batch.first().map_or(0, |ids| ids.len()));
+        let mask = Array2::<i64>::ones(shape);
         let mut inputs = Vec::new();
         for input in session.inputs() {
             let tensor = match input.name() {
-                "input_ids" => ids.clone(),
+                "input_ids" => Array2::from_shape_fn(shape, |(row, column)| i64::from(batch[row][column])),
                 "attention_mask" => mask.clone(),
-                "token_type_ids" => Array2::zeros((batch.len(), width)),
+                "token_type_ids" => Array2::zeros(shape),
                 "position_ids" => {
-                    let position = |(_, column)| i64::try_from(column).unwrap_or_default();
-                    Array2::from_shape_fn((batch.len(), width), position)
+                    Array2::from_shape_fn(shape, |(_, column)| i64::try_from(column).unwrap_or_default())
                 }
                 other => {
                     return Err(EncoderError::Graph {
@@ -186,23 +178,20 @@ impl Encoder for OnnxEncoder {
     fn embed(&mut self, texts: &[&str], done: &mut dyn FnMut(usize)) -> Result<Vec<Embedding>, EncoderError> {
         self.load()?;
         let tokens = self.tokenize(texts)?;
-        // Padding is wasted work: texts of a length go together, short ones first.
+        // Only texts of one length share a batch: nothing is padded, so no work is wasted, and a text's
+        // embedding cannot depend on its neighbours.
         let mut order: Vec<usize> = (0..texts.len()).collect();
         order.sort_by_key(|&index| tokens[index].len());
         let mut embeddings = vec![Embedding::default(); texts.len()];
-        let mut rest = order.as_slice();
-        while !rest.is_empty() {
-            let fits = |&(count, &index): &(usize, &usize)| {
-                count == 0 || (count < self.batch_texts && (count + 1) * tokens[index].len() <= BATCH_TOKENS)
-            };
-            let size = rest.iter().enumerate().take_while(fits).count();
-            let (batch, later) = rest.split_at(size);
-            rest = later;
-            let rows: Vec<&[u32]> = batch.iter().map(|&index| tokens[index].as_slice()).collect();
-            for (&index, embedding) in batch.iter().zip(self.run(&rows)?) {
-                embeddings[index] = embedding;
+        for same_length in order.chunk_by(|&a, &b| tokens[a].len() == tokens[b].len()) {
+            let length = tokens[same_length[0]].len().max(1);
+            for batch in same_length.chunks((BATCH_TOKENS / length).clamp(1, self.batch_texts)) {
+                let rows: Vec<&[u32]> = batch.iter().map(|&index| tokens[index].as_slice()).collect();
+                for (&index, embedding) in batch.iter().zip(self.run(&rows)?) {
+                    embeddings[index] = embedding;
+                }
+                done(batch.len());
             }
-            done(size);
         }
         Ok(embeddings)
     }

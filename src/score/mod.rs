@@ -1,7 +1,7 @@
 //! Scoring: two trajectories in, an alignment and its numbers out.
 //!
 //! The steps in order, a file each: [`Serializer`] (arguments to text), the encoder (text to vectors),
-//! [`cosine`] (vectors to similarities), [`buckets`] (calls of one tool), [`assign`] (who meets whom),
+//! [`cosine`] (vectors to similarities), [`buckets`] (calls of one tool), [`assign()`] (who meets whom),
 //! [`Matching`] (and why the others met nobody), [`metrics`] (what is measured), [`Tally`] (for a trajectory,
 //! a type, a set). [`score`] runs them over two files.
 

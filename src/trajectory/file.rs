@@ -131,7 +131,7 @@ impl TrajectoryFile {
                 file.keep(id, element, duplicates)?;
             }
         }
-        if file.len() > 0 && file.with_steps == 0 && file.tasks == 0 {
+        if !file.is_empty() && file.with_steps == 0 && file.tasks == 0 {
             let message = "no trajectory in it has `steps`; is it a file of trajectories? \
                 (a catalog of tools goes to `m3 score --tools`)";
             file.push(Severity::Error, Place::default(), message.to_owned());

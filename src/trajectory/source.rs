@@ -40,7 +40,7 @@ pub enum SourceError {
         #[source]
         cause: io::Error,
     },
-    /// More than [`MAX_SPOOLED`] came out.
+    /// More than 16 GiB came out.
     #[error("`{path}` holds more than 16 GiB when decompressed; split it")]
     TooLarge {
         /// The file as the user named it.

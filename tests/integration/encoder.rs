@@ -13,7 +13,7 @@ const FILES: [&str; 2] = ["trajectories/predictions.json", "trajectories/referen
 fn texts() -> Vec<String> {
     let mut texts: Vec<String> =
         (0..40).map(|n| format!("{{\"q\":\"{}\"}}", "eel and trout ".repeat(n))).collect();
-    texts.extend(["".to_owned(), "null".to_owned(), "{}".to_owned(), "漢字 é \u{0}".to_owned()]);
+    texts.extend([String::new(), "null".to_owned(), "{}".to_owned(), "漢字 é \u{0}".to_owned()]);
     if let Some(path) = shared("open-m3-bench/references.json") {
         let references: Value = serde_json::from_slice(&std::fs::read(path).unwrap()).unwrap();
         let steps = references.as_array().unwrap().iter().flat_map(|t| t["steps"].as_array().unwrap());

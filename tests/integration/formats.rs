@@ -180,9 +180,9 @@ fn fail_under_decides_the_exit_code() {
     let check = |floors: &[&str]| {
         let mut m3 = m3()?;
         m3.args(["score", "-q", PREDICTIONS, REFERENCES]);
-        floors.iter().for_each(|floor| {
+        for floor in floors {
             m3.args(["--fail-under", floor]);
-        });
+        }
         let output = run(&mut m3);
         Some((output.status.code().unwrap(), text(&output.stderr)))
     };

@@ -4,6 +4,7 @@
 //! would end the process is ignored.
 #![cfg(target_os = "linux")]
 
+use std::os::unix::fs::FileTypeExt as _;
 use std::path::Path;
 use std::process::{Command, Output};
 
@@ -65,7 +66,6 @@ fn a_device_is_written_to_and_not_replaced() {
         return;
     };
     assert_eq!(output.status.code(), Some(4), "{}", text(&output.stderr));
-    use std::os::unix::fs::FileTypeExt as _;
     assert!(std::fs::metadata("/dev/full").unwrap().file_type().is_char_device());
 }
 

@@ -193,7 +193,7 @@ proptest! {
             let by = rotation % rotated.len();
             rotated.rotate_left(by);
         }
-        let plain = score_values(&with_ids(&[rotated.clone()]), &with_ids(&[steps.clone()]), Profile::Paper).1;
+        let plain = score_values(&with_ids(std::slice::from_ref(&rotated)), &with_ids(std::slice::from_ref(&steps)), Profile::Paper).1;
         let extra = |steps: &[Vec<Value>], text: &str| {
             let mut steps = steps.to_vec();
             let calls = (0..3).map(|tool| call(&format!("s/t{tool}"), json!({"zzzz": text}))).collect();

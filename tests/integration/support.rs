@@ -1,6 +1,5 @@
 //! What the tests share: running `m3`, the encoder, data, small trajectories, an encoder without a model.
 
-use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::Output;
 use std::sync::OnceLock;
@@ -11,7 +10,7 @@ use serde_json::{Value, json};
 
 /// The real encoder's files, fetched if need be. `None`, with a line that says so, where they cannot be had;
 /// in CI that is a failure.
-pub fn encoder() -> Option<&'static Assets> {
+pub(crate) fn encoder() -> Option<&'static Assets> {
     static ASSETS: OnceLock<Result<Assets, String>> = OnceLock::new();
     let assets = ASSETS.get_or_init(|| {
         let options = AssetOptions::from_env(None).map_err(|error| error.to_string())?;
@@ -28,19 +27,19 @@ pub fn encoder() -> Option<&'static Assets> {
 }
 
 /// `m3` with the real encoder and a cache that all tests share, apart from the user's.
-pub fn m3() -> Option<Command> {
+pub(crate) fn m3() -> Option<Command> {
     Some(m3_with_cache(&Path::new(env!("CARGO_TARGET_TMPDIR")).join("cache"), encoder()?))
 }
 
 /// `m3` with the real encoder and a cache folder of its own.
-pub fn m3_with_cache(cache_dir: &Path, assets: &Assets) -> Command {
+pub(crate) fn m3_with_cache(cache_dir: &Path, assets: &Assets) -> Command {
     let mut command = m3_bare(cache_dir);
     command.env("M3_ENCODER_DIR", &assets.encoder_dir).env("ORT_DYLIB_PATH", &assets.runtime_library);
     command
 }
 
 /// `m3` with an empty environment but for a cache folder.
-pub fn m3_bare(cache_dir: &Path) -> Command {
+pub(crate) fn m3_bare(cache_dir: &Path) -> Command {
     let mut command = Command::cargo_bin("m3").unwrap();
     for name in
         ["M3_ENCODER_DIR", "ORT_DYLIB_PATH", "M3_PYTHON", "M3_CACHE_LIMIT", "NO_COLOR", "CLICOLOR_FORCE"]
@@ -52,12 +51,12 @@ pub fn m3_bare(cache_dir: &Path) -> Command {
 }
 
 /// The root of the repository.
-pub fn root() -> &'static Path {
+pub(crate) fn root() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR"))
 }
 
 /// A file or folder of the benchmark's data, or `None` with a line that says so.
-pub fn shared(path: &str) -> Option<PathBuf> {
+pub(crate) fn shared(path: &str) -> Option<PathBuf> {
     let full = root().join("../shared/data").join(path);
     if full.exists() {
         return Some(full);
@@ -67,24 +66,24 @@ pub fn shared(path: &str) -> Option<PathBuf> {
 }
 
 /// Runs a command and returns what came of it; a run that hangs fails the test.
-pub fn run(command: &mut Command) -> Output {
-    command.timeout(std::time::Duration::from_secs(300)).output().unwrap()
+pub(crate) fn run(command: &mut Command) -> Output {
+    command.timeout(std::time::Duration::from_mins(5)).output().unwrap()
 }
 
 /// Standard output of a run that should succeed.
-pub fn stdout(command: &mut Command) -> String {
+pub(crate) fn stdout(command: &mut Command) -> String {
     let output = run(command);
     assert!(output.status.success(), "{}", text(&output.stderr));
     text(&output.stdout)
 }
 
 /// The report of a run that should succeed.
-pub fn report(command: &mut Command) -> Value {
+pub(crate) fn report(command: &mut Command) -> Value {
     serde_json::from_str(&stdout(command.args(["--format", "json", "--quiet"]))).unwrap()
 }
 
 /// Exit code and standard error of a run that should fail without panic.
-pub fn failure(command: &mut Command) -> (i32, String) {
+pub(crate) fn failure(command: &mut Command) -> (i32, String) {
     let output = run(command);
     let (code, message) = (output.status.code().unwrap(), text(&output.stderr));
     assert_ne!(code, 0, "it should fail");
@@ -93,58 +92,52 @@ pub fn failure(command: &mut Command) -> (i32, String) {
 }
 
 /// Bytes that should be UTF-8.
-pub fn text(bytes: &[u8]) -> String {
+pub(crate) fn text(bytes: &[u8]) -> String {
     String::from_utf8(bytes.to_vec()).unwrap()
 }
 
 /// A call.
-pub fn call(tool: &str, arguments: Value) -> Value {
+#[expect(clippy::needless_pass_by_value, reason = "arguments are written where the call is")]
+pub(crate) fn call(tool: &str, arguments: Value) -> Value {
     json!({"name": tool, "arguments": arguments})
 }
 
 /// A trajectory of steps of calls.
-pub fn trajectory(id: &str, steps: &[&[Value]]) -> Value {
+pub(crate) fn trajectory(id: &str, steps: &[&[Value]]) -> Value {
     let steps: Vec<Value> =
         steps.iter().enumerate().map(|(index, calls)| json!({"step": index + 1, "calls": calls})).collect();
     json!({"id": id, "type": "test", "steps": steps})
 }
 
 /// A folder of files for one test.
-pub struct Folder(tempfile::TempDir);
+pub(crate) struct Folder(tempfile::TempDir);
 
 impl Folder {
     /// An empty folder.
-    pub fn new() -> Self {
+    pub(crate) fn new() -> Self {
         Self(tempfile::tempdir().unwrap())
     }
 
     /// The folder itself.
-    pub fn path(&self) -> &Path {
+    pub(crate) fn path(&self) -> &Path {
         self.0.path()
     }
 
     /// Writes a file into it.
-    pub fn write(&self, name: &str, content: impl AsRef<[u8]>) -> PathBuf {
+    pub(crate) fn write(&self, name: &str, content: impl AsRef<[u8]>) -> PathBuf {
         let path = self.0.path().join(name);
         std::fs::write(&path, content).unwrap();
         path
     }
 
     /// Writes JSON into it.
-    pub fn json(&self, name: &str, content: &Value) -> PathBuf {
+    pub(crate) fn json(&self, name: &str, content: &Value) -> PathBuf {
         self.write(name, content.to_string())
-    }
-
-    /// Writes one value on each line.
-    pub fn lines(&self, name: &str, content: &[Value]) -> PathBuf {
-        let mut text = String::new();
-        content.iter().for_each(|line| writeln!(text, "{line}").unwrap());
-        self.write(name, text)
     }
 }
 
 /// Assets that need no file: for tests that fail before the encoder is used.
-pub fn no_encoder(folder: &Folder) -> Command {
+pub(crate) fn no_encoder(folder: &Folder) -> Command {
     let mut command = m3_bare(folder.path());
     command.env("M3_ENCODER_DIR", "/nonexistent").env("ORT_DYLIB_PATH", "/nonexistent");
     command
@@ -152,13 +145,13 @@ pub fn no_encoder(folder: &Folder) -> Command {
 
 /// An encoder for tests of everything else: counts letters and digits. Texts that differ in case look the
 /// same to it, as they do to the real one.
-pub struct LetterCounts {
+pub(crate) struct LetterCounts {
     identity: Identity,
 }
 
 impl LetterCounts {
     /// The encoder.
-    pub fn new() -> Self {
+    pub(crate) fn new() -> Self {
         let identity = Identity {
             name: "letter-counts".to_owned(),
             fingerprint: "sha256:0".to_owned(),
@@ -190,13 +183,13 @@ impl Encoder for LetterCounts {
 }
 
 /// Python with some packages, installed below the target folder.
-pub struct Python {
+pub(crate) struct Python {
     packages: PathBuf,
 }
 
 impl Python {
     /// A command that sees the packages.
-    pub fn command(&self) -> std::process::Command {
+    pub(crate) fn command(&self) -> std::process::Command {
         let mut command = std::process::Command::new("python3");
         command.env("PYTHONPATH", &self.packages);
         command
@@ -205,7 +198,7 @@ impl Python {
 
 /// Python with the packages of a requirements file. `None`, with a line that says so, where they cannot be
 /// had; in CI that is a failure.
-pub fn python_with(requirements: &str) -> Option<Python> {
+pub(crate) fn python_with(requirements: &str) -> Option<Python> {
     let name = requirements.replace(['/', '.'], "-");
     let packages = Path::new(env!("CARGO_TARGET_TMPDIR")).join("python").join(name);
     let stamp = packages.join("installed");

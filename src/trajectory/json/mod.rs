@@ -1,7 +1,7 @@
 //! JSON values as Python's `json` module sees them.
 //!
 //! The benchmark's files and its published scorer are Python's: integers of any length, `NaN` and `Infinity`
-//! as literals, the last of two equal keys, numbers printed by `repr`. [`parse`] reads that dialect and
+//! as literals, the last of two equal keys, numbers printed by `repr`. [`parse()`] reads that dialect and
 //! reports each oddity with its place; [`Json::to_text`] writes it back byte for byte as
 //! `json.dumps(value, ensure_ascii=False, separators=(",", ":"))` would.
 
