@@ -47,7 +47,7 @@ impl AtomicFile {
             }
         }
         let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-        let file = tempfile::Builder::new().prefix(".m3-").suffix(".tmp").tempfile_in(folder)?;
+        let file = new_file().prefix(".m3-").suffix(".tmp").tempfile_in(folder)?;
         Ok(Self { target: Target::Beside { file, path } })
     }
 
@@ -68,20 +68,27 @@ impl AtomicFile {
     }
 }
 
-/// Temporary files are private; the file itself gets the permissions it had, or those of any new file.
+/// Temporary files are private by default; this one has the permissions of any new file.
 #[cfg(unix)]
-fn keep_permissions(path: &Path, file: &std::fs::File) -> io::Result<()> {
+fn new_file() -> tempfile::Builder<'static, 'static> {
     use std::os::unix::fs::PermissionsExt as _;
-    let mode = match std::fs::metadata(path) {
-        Ok(metadata) => metadata.permissions().mode(),
-        Err(_) => 0o644,
-    };
-    file.set_permissions(std::fs::Permissions::from_mode(mode))
+    let mut builder = tempfile::Builder::new();
+    // The system takes away what the user's mask forbids.
+    builder.permissions(std::fs::Permissions::from_mode(0o666));
+    builder
 }
 
 #[cfg(not(unix))]
-fn keep_permissions(_: &Path, _: &std::fs::File) -> io::Result<()> {
-    Ok(())
+fn new_file() -> tempfile::Builder<'static, 'static> {
+    tempfile::Builder::new()
+}
+
+/// A file that is replaced keeps its permissions.
+fn keep_permissions(path: &Path, file: &std::fs::File) -> io::Result<()> {
+    match std::fs::metadata(path) {
+        Ok(metadata) => file.set_permissions(metadata.permissions()),
+        Err(_) => Ok(()),
+    }
 }
 
 impl Write for AtomicFile {

@@ -5,7 +5,7 @@ use std::path::Path;
 use clap::ValueEnum;
 
 use super::failure::{Failure, code};
-use super::printer::Printer;
+use super::printer::{Printer, Unit};
 use crate::trajectory::{Duplicates, OpenError, Problems, Severity, TrajectoryFile};
 
 /// What to do with an id that stands twice.
@@ -39,7 +39,13 @@ pub(super) fn open_all<const N: usize>(
     printer: Printer,
 ) -> Result<[TrajectoryFile; N], Failure> {
     let mut is_broken = false;
-    let files = paths.map(|path| match TrajectoryFile::open(path, duplicates) {
+    let open = |path| {
+        let mut bar = printer.bar(Unit::Trajectories);
+        TrajectoryFile::open_with(path, duplicates, &mut |done, total| {
+            bar.set("reading", done as u64, total as u64);
+        })
+    };
+    let files = paths.map(|path| match open(path) {
         Ok(file) if file.is_tasks() => {
             Printer::error(&format!("{}: tasks, not trajectories: no entry has `steps`", file.name()));
             is_broken = true;

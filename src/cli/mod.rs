@@ -89,7 +89,7 @@ fn run(cli: Cli, printer: Printer) -> Result<(), Failure> {
     let common = &cli.common;
     match cli.command {
         Command::Score(args) => score::run(&args, common, printer),
-        Command::Validate(args) => validate::run(&args),
+        Command::Validate(args) => validate::run(&args, printer),
         Command::Setup(args) => setup::run(&args, common, printer),
         Command::Cache(args) => cache::run(&args, common),
         Command::Schema(args) => schema::run(&args),

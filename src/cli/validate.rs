@@ -8,7 +8,7 @@ use clap::{Args, ValueEnum};
 
 use super::failure::{Failure, code};
 use super::input::DuplicatesArg;
-use super::printer::Printer;
+use super::printer::{Printer, Unit};
 use crate::report::{FileReport, ValidationReport, visible};
 use crate::trajectory::{Problems, Severity, TrajectoryFile};
 
@@ -43,10 +43,12 @@ enum FormatArg {
 }
 
 /// Lists every problem of every file.
-pub(super) fn run(args: &ValidateArgs) -> Result<(), Failure> {
+pub(super) fn run(args: &ValidateArgs, printer: Printer) -> Result<(), Failure> {
     let mut report = ValidationReport::new();
     for path in &args.files {
-        match TrajectoryFile::scan(path, args.duplicates.into()) {
+        let mut bar = printer.bar(Unit::Trajectories);
+        let mut progress = |done, total| bar.set("reading", done as u64, total as u64);
+        match TrajectoryFile::scan(path, args.duplicates.into(), &mut progress) {
             Ok(file) => report.files.push(describe(&file)?),
             Err(error) => report.files.push(FileReport::unreadable(path, &error.to_string())),
         }

@@ -66,7 +66,8 @@ impl Cache {
         cache_dir.join("embeddings.sqlite")
     }
 
-    /// The size the cache is kept below, in bytes: `M3_CACHE_LIMIT` (in MiB) or 512 MiB.
+    /// The size the cache is kept below, in bytes: `M3_CACHE_LIMIT` (in MiB) or 512 MiB, also if it is set to
+    /// something else than a number.
     #[must_use]
     pub fn limit() -> u64 {
         let set = std::env::var("M3_CACHE_LIMIT").ok().and_then(|limit| limit.trim().parse::<u64>().ok());

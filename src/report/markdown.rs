@@ -47,7 +47,7 @@ impl<W: Write> ScoreRenderer for Markdown<W> {
             self.table("lrrrrrrrr", &header, &rows)?;
         }
         for line in tables::ledger(summary) {
-            writeln!(self.writer, "- {}", escape(&line))?;
+            writeln!(self.writer, "- {}", escape(&line.replace("\n ", "")))?;
         }
         self.writer.flush()
     }

@@ -89,22 +89,20 @@ pub(super) fn provenance(summary: &ScoreSummary) -> String {
     )
 }
 
-/// What was counted, a sentence for each thing that a reader should know.
+/// What was counted, a line for each thing that a reader should know; ids on a line of their own.
 pub(super) fn ledger(summary: &ScoreSummary) -> Vec<String> {
     let LedgerReport { references, predictions, scored, missing, extra, duplicate, empty } = &summary.ledger;
     let a = &summary.aggregate;
-    let mut lines = vec![format!(
-        "{}, {}, {scored} scored; {:.2} steps and {:.2} calls a prediction",
-        counted(*references, "reference"),
-        counted(*predictions, "prediction"),
-        a.average_steps,
-        a.average_calls
-    )];
+    let (references, predictions) = (counted(*references, "reference"), counted(*predictions, "prediction"));
+    let mut lines = vec![
+        format!("{references}, {predictions}, {scored} scored"),
+        format!("{:.2} steps and {:.2} calls a prediction", a.average_steps, a.average_calls),
+    ];
     let missing_rule = if is_paper(summary) { "scored as empty" } else { "left out" };
     let mut say = |ids: &[String], one: &str, many: &str| {
         if !ids.is_empty() {
             let what = if ids.len() == 1 { one } else { many };
-            lines.push(format!("{} {what}: {}", ids.len(), names(ids)));
+            lines.push(format!("{} {what}:\n  {}", ids.len(), names(ids)));
         }
     };
     let rule = |text: &str| format!("{text}, {missing_rule}");

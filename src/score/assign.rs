@@ -11,18 +11,16 @@ use pathfinding::prelude::kuhn_munkres_min;
 /// One unit of cost is 2^-40 of similarity.
 const COST_UNITS: f64 = (1_u64 << 40) as f64;
 
-/// Costs leave so many low bits for the choice among assignments of equal cost.
-const TIE_BITS: u32 = 50;
-
-/// The cost of a pair below the threshold: more than all allowed pairs of a bucket together.
-const PENALTY: i128 = 1 << 109;
-
-/// The largest number of calls on one side that the bits above have room for.
-const MAX_SIDE: usize = 1 << 16;
-
 /// The largest matrix, in pairs. Kuhn-Munkres needs 16 bytes a pair and time cubic in the shorter side:
-/// a bucket of this size takes a minute.
+/// a square bucket of this size takes a minute.
 const MAX_PAIRS: usize = 1 << 23;
+
+/// Costs leave so many low bits for the choice among assignments of equal cost: room for the products of
+/// ranks (at most [`MAX_PAIRS`]) of all pairs (at most 2^12, the root of it).
+const TIE_BITS: u32 = 40;
+
+/// The cost of a pair below the threshold: more than that of 2^12 allowed pairs, 2^(40 + 40) each.
+const PENALTY: i128 = 1 << 96;
 
 /// A bucket is too large to be assigned.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -40,7 +38,7 @@ pub struct TooLarge;
 /// Returns pairs of row and column with `similarity >= weak`, by row.
 ///
 /// # Errors
-/// [`TooLarge`] above 2^23 pairs, or 2^16 calls on a side.
+/// [`TooLarge`] above 2^23 pairs.
 pub fn assign(
     similarity: &Array2<f64>,
     weak: f64,
@@ -53,7 +51,7 @@ pub fn assign(
     }
     check_size(references, predictions)?;
     let (reference_ranks, predicted_ranks) = (ranks(reference_steps), ranks(predicted_steps));
-    let largest_product = (MAX_SIDE * MAX_SIDE) as i128;
+    let largest_product = MAX_PAIRS as i128;
     let cost = |reference: usize, prediction: usize| {
         let s = similarity[[reference, prediction]];
         if s < weak {
@@ -88,14 +86,12 @@ pub fn assign(
 /// # Errors
 /// [`TooLarge`] if it cannot.
 pub(super) fn check_size(references: usize, predictions: usize) -> Result<(), TooLarge> {
-    let is_small =
-        references.max(predictions) <= MAX_SIDE && references.saturating_mul(predictions) <= MAX_PAIRS;
-    if is_small { Ok(()) } else { Err(TooLarge) }
+    if references.saturating_mul(predictions) <= MAX_PAIRS { Ok(()) } else { Err(TooLarge) }
 }
 
 /// 1 - s in units of 2^-40; at least one unit unless s is exactly 1.
 fn units(s: f64) -> i128 {
-    #[expect(clippy::cast_possible_truncation, reason = "at most 2^41")]
+    #[expect(clippy::cast_possible_truncation, reason = "at most 2^41, for s = -1")]
     let units = ((1.0 - s) * COST_UNITS).ceil() as i128;
     units.max(0)
 }

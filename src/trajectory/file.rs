@@ -82,6 +82,9 @@ fn hash_id(id: &str) -> IdHash {
 /// One trajectory larger than this is refused, in bytes; the largest real one has 70 kB.
 const MAX_ELEMENT: u64 = 256 << 20;
 
+/// Progress is told after so many trajectories.
+const PROGRESS_EVERY: usize = 256;
+
 /// The id of a file's only trajectory where it has none.
 const SINGLE_ID: &str = "trajectory";
 
@@ -92,7 +95,19 @@ impl TrajectoryFile {
     /// [`OpenError::Source`] if it cannot be read, [`OpenError::Invalid`] with every problem if any of them
     /// is an error.
     pub fn open(path: &Path, duplicates: Duplicates) -> Result<Self, OpenError> {
-        let file = Self::scan(path, duplicates)?;
+        Self::open_with(path, duplicates, &mut |_, _| ())
+    }
+
+    /// The same, telling `progress` how many trajectories of how many were read.
+    ///
+    /// # Errors
+    /// As [`TrajectoryFile::open`].
+    pub fn open_with(
+        path: &Path,
+        duplicates: Duplicates,
+        progress: &mut dyn FnMut(usize, usize),
+    ) -> Result<Self, OpenError> {
+        let file = Self::scan(path, duplicates, progress)?;
         if file.problems.count(Severity::Error) > 0 {
             return Err(OpenError::Invalid { file: file.source.name().to_owned(), problems: file.problems });
         }
@@ -103,7 +118,11 @@ impl TrajectoryFile {
     ///
     /// # Errors
     /// [`SourceError`] if it cannot be read at all.
-    pub fn scan(path: &Path, duplicates: Duplicates) -> Result<Self, SourceError> {
+    pub fn scan(
+        path: &Path,
+        duplicates: Duplicates,
+        progress: &mut dyn FnMut(usize, usize),
+    ) -> Result<Self, SourceError> {
         let source = Source::open(path)?;
         let layout = split(&source)?;
         let (elements, is_single) = match layout.shape {
@@ -126,7 +145,11 @@ impl TrajectoryFile {
             let message = "no trajectories in it; a file of them should have at least one";
             file.push(Severity::Error, Place::default(), message.to_owned());
         }
-        for element in elements {
+        let total = elements.len();
+        for (done, element) in elements.into_iter().enumerate() {
+            if done.is_multiple_of(PROGRESS_EVERY) {
+                progress(done, total);
+            }
             if let Some(id) = file.check(element)? {
                 file.keep(id, element, duplicates)?;
             }
