@@ -85,7 +85,9 @@ pub(crate) enum Unit {
 impl Unit {
     fn template(self) -> &'static str {
         match self {
-            Unit::Bytes => "{msg} {bar:24} {bytes}/{total_bytes} {bytes_per_sec} {eta}",
+            Unit::Bytes => {
+                "{msg} {bar:24} {decimal_bytes}/{decimal_total_bytes} {decimal_bytes_per_sec} {eta}"
+            }
             Unit::Trajectories => "{msg} {bar:24} {pos}/{len} {eta}",
         }
     }

@@ -1,5 +1,6 @@
 //! How an encoder is to be run, read from the files beside its graph, and its fingerprint.
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use fastembed::Pooling;
@@ -17,6 +18,9 @@ pub(super) struct EncoderConfig {
     pub(super) max_tokens: usize,
     /// How one embedding is made of one row a token.
     pub(super) pooling: Pooling,
+    /// Whether texts may share a batch. Dynamic quantization fits its scale to the whole batch, so a text's
+    /// embedding would depend on its neighbours.
+    pub(super) is_batchable: bool,
 }
 
 /// The length of an encoder that does not say: BERT's.
@@ -28,13 +32,14 @@ impl EncoderConfig {
         let folder = &assets.encoder_dir;
         let mut digests = Digests::open(cache_dir);
         let config = JsonFile::read(folder, "config.json")?;
-        let (name, max_tokens, pooling, parts) = if assets.is_default {
+        let (name, max_tokens, pooling, parts, is_batchable) = if assets.is_default {
             let parts = default_parts(folder, &mut digests)?;
-            (pins::ENCODER_NAME.to_owned(), pins::ENCODER_MAX_TOKENS, Pooling::Mean, parts)
+            (pins::ENCODER_NAME.to_owned(), pins::ENCODER_MAX_TOKENS, Pooling::Mean, parts, true)
         } else {
-            let name = folder.canonicalize().unwrap_or_else(|_| folder.clone());
-            let name = name.file_name().map_or_else(String::new, |name| name.to_string_lossy().into_owned());
-            (name, max_tokens(folder, &config)?, pooling(folder)?, custom_parts(folder, &mut digests)?)
+            let graph = Graph::read(folder)?;
+            let parts = custom_parts(folder, &graph, &mut digests)?;
+            let is_batchable = !graph.contains(b"DynamicQuantizeLinear");
+            (folder_name(folder), max_tokens(folder, &config)?, pooling(folder)?, parts, is_batchable)
         };
         let dimensions = match config.number("hidden_size").or_else(|| config.number("dim")) {
             Some(dimensions) => usize::try_from(dimensions).unwrap_or_default(),
@@ -43,7 +48,7 @@ impl EncoderConfig {
         digests.save();
         let identity =
             Identity { name, fingerprint: fingerprint(&parts, max_tokens, &pooling), dimensions, max_tokens };
-        Ok((Self { max_tokens, pooling }, identity))
+        Ok((Self { max_tokens, pooling, is_batchable }, identity))
     }
 }
 
@@ -57,39 +62,62 @@ fn default_parts(folder: &Path, digests: &mut Digests) -> Result<Vec<String>, En
     Ok(parts)
 }
 
+/// The name of an encoder that has none but its folder's.
+fn folder_name(folder: &Path) -> String {
+    let folder = folder.canonicalize().unwrap_or_else(|_| folder.to_owned());
+    folder.file_name().map_or_else(String::new, |name| name.to_string_lossy().into_owned())
+}
+
 /// The digests of graph, external weights and tokenizer.
-fn custom_parts(folder: &Path, digests: &mut Digests) -> Result<Vec<String>, EncoderError> {
-    let graph = graph_file(folder).unwrap_or_else(|| folder.join("model.onnx"));
-    let mut files = vec![graph.clone(), folder.join("tokenizer.json")];
-    files.extend(external_files(&graph)?);
+fn custom_parts(folder: &Path, graph: &Graph, digests: &mut Digests) -> Result<Vec<String>, EncoderError> {
+    let mut files = vec![graph.path.clone(), folder.join("tokenizer.json")];
+    files.extend(graph.external_files());
     let digest = |path: PathBuf| {
         digests.sha256(&path).map_err(|cause| EncoderError::File { path, message: cause.to_string() })
     };
     files.into_iter().map(digest).collect()
 }
 
-/// The files that hold a graph's weights, sorted. ONNX writes each as a pair of strings in its protocol
-/// buffer, the key `location` (onnx.proto3, `TensorProto.external_data`).
-fn external_files(graph: &Path) -> Result<Vec<PathBuf>, EncoderError> {
-    const KEY: &[u8] = b"\x0a\x08location\x12";
-    let bytes = std::fs::read(graph)
-        .map_err(|cause| EncoderError::File { path: graph.to_owned(), message: cause.to_string() })?;
-    let mut names = std::collections::BTreeSet::new();
-    for at in memchr_all(&bytes, KEY) {
-        let after = &bytes[at + KEY.len()..];
-        if let Some((&length, text)) = after.split_first()
-            && let Some(name) =
-                text.get(..usize::from(length)).and_then(|name| std::str::from_utf8(name).ok())
-        {
-            names.insert(name.to_owned());
-        }
-    }
-    let folder = graph.parent().unwrap_or(Path::new("."));
-    Ok(names.into_iter().map(|name| folder.join(name)).collect())
+/// An ONNX file, looked through for the few things that matter before ONNX Runtime reads it.
+struct Graph {
+    path: PathBuf,
+    bytes: Vec<u8>,
 }
 
-fn memchr_all<'a>(bytes: &'a [u8], pattern: &'a [u8]) -> impl Iterator<Item = usize> + 'a {
-    bytes.windows(pattern.len()).enumerate().filter(move |(_, window)| *window == pattern).map(|(at, _)| at)
+impl Graph {
+    fn read(folder: &Path) -> Result<Self, EncoderError> {
+        let path = graph_file(folder).unwrap_or_else(|| folder.join("model.onnx"));
+        match std::fs::read(&path) {
+            Ok(bytes) => Ok(Self { path, bytes }),
+            Err(cause) => Err(EncoderError::File { path, message: cause.to_string() }),
+        }
+    }
+
+    fn contains(&self, pattern: &[u8]) -> bool {
+        self.places(pattern).next().is_some()
+    }
+
+    fn places<'a>(&'a self, pattern: &'a [u8]) -> impl Iterator<Item = usize> + 'a {
+        let windows = self.bytes.windows(pattern.len()).enumerate();
+        windows.filter(move |(_, window)| *window == pattern).map(|(at, _)| at)
+    }
+
+    /// The files that hold the weights, sorted. ONNX writes each as a pair of strings in its protocol buffer,
+    /// the key `location` (onnx.proto3, `TensorProto.external_data`).
+    fn external_files(&self) -> Vec<PathBuf> {
+        const KEY: &[u8] = b"\x0a\x08location\x12";
+        let mut names = BTreeSet::new();
+        for at in self.places(KEY) {
+            if let Some((&length, text)) = self.bytes[at + KEY.len()..].split_first()
+                && let Some(name) = text.get(..usize::from(length))
+                && let Ok(name) = std::str::from_utf8(name)
+            {
+                names.insert(name);
+            }
+        }
+        let folder = self.path.parent().unwrap_or(Path::new("."));
+        names.into_iter().map(|name| folder.join(name)).collect()
+    }
 }
 
 fn fingerprint(parts: &[String], max_tokens: usize, pooling: &Pooling) -> String {

@@ -56,15 +56,8 @@ impl OnnxEncoder {
     pub fn open(assets: Assets, cache_dir: &Path) -> Result<Self, EncoderError> {
         let (config, identity) = EncoderConfig::read(&assets, cache_dir)?;
         let threads = std::thread::available_parallelism().map_or(1, usize::from);
-        Ok(Self {
-            assets,
-            config,
-            identity,
-            threads,
-            batch_texts: BATCH_TEXTS,
-            tokenizer: OnceLock::new(),
-            session: None,
-        })
+        let batch_texts = if config.is_batchable { BATCH_TEXTS } else { 1 };
+        Ok(Self { assets, config, identity, threads, batch_texts, tokenizer: OnceLock::new(), session: None })
     }
 
     /// Uses so many threads instead of one a core. Embeddings do not depend on it.
@@ -77,7 +70,7 @@ impl OnnxEncoder {
     /// Puts at most so many texts into a batch. Embeddings do not depend on it.
     #[must_use]
     pub fn with_batch_size(mut self, texts: usize) -> Self {
-        self.batch_texts = texts.max(1);
+        self.batch_texts = if self.config.is_batchable { texts.max(1) } else { 1 };
         self
     }
 
