@@ -164,12 +164,9 @@ pub struct MatchReport {
 /// A reference call that met nobody.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct UnmatchedReferenceReport {
-    /// The step.
-    pub step: usize,
-    /// The call within the step.
-    pub call: usize,
-    /// The call within the trajectory.
-    pub index: usize,
+    /// Where it stands.
+    #[serde(flatten)]
+    pub place: PlaceReport,
     /// Its tool.
     pub tool: String,
     /// `tool_not_in_prediction`, `below_threshold` or `assigned_elsewhere`.
@@ -182,12 +179,9 @@ pub struct UnmatchedReferenceReport {
 /// A predicted call that met nobody.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct UnmatchedPredictionReport {
-    /// The step.
-    pub step: usize,
-    /// The call within the step.
-    pub call: usize,
-    /// The call within the trajectory.
-    pub index: usize,
+    /// Where it stands.
+    #[serde(flatten)]
+    pub place: PlaceReport,
     /// Its tool.
     pub tool: String,
     /// `tool_not_in_reference`, `below_threshold` or `assigned_elsewhere`.
@@ -311,16 +305,24 @@ impl From<score::Match> for MatchReport {
 
 impl From<score::Unmatched> for UnmatchedReferenceReport {
     fn from(unmatched: score::Unmatched) -> Self {
-        let CallPlace { step, call, index } = unmatched.place;
         let best = unmatched.best.map(|(predicted, similarity)| BestPrediction { predicted, similarity });
-        Self { step, call, index, tool: unmatched.tool, reason: unmatched.reason.name().to_owned(), best }
+        Self {
+            place: unmatched.place.into(),
+            tool: unmatched.tool,
+            reason: unmatched.reason.name().to_owned(),
+            best,
+        }
     }
 }
 
 impl From<score::Unmatched> for UnmatchedPredictionReport {
     fn from(unmatched: score::Unmatched) -> Self {
-        let CallPlace { step, call, index } = unmatched.place;
         let best = unmatched.best.map(|(reference, similarity)| BestReference { reference, similarity });
-        Self { step, call, index, tool: unmatched.tool, reason: unmatched.reason.name().to_owned(), best }
+        Self {
+            place: unmatched.place.into(),
+            tool: unmatched.tool,
+            reason: unmatched.reason.name().to_owned(),
+            best,
+        }
     }
 }

@@ -3,7 +3,9 @@
 use m3::encoder::{Cache, Embedder, Encoder as _};
 use serde_json::Value;
 
-use crate::support::{Folder, LetterCounts, encoder, m3_bare, m3_with_cache, report, run, stdout, text};
+use crate::support::{
+    Folder, LetterCounts, encoder, m3_bare, m3_process, m3_with_cache, report, run, stdout, text,
+};
 
 const FILES: [&str; 2] = ["trajectories/predictions.json", "trajectories/references.json"];
 
@@ -101,13 +103,9 @@ fn a_run_killed_while_it_writes_leaves_a_whole_cache() {
     let Some(assets) = encoder() else { return };
     let folder = Folder::new();
     for delay in [40, 80, 120, 160, 200, 240] {
-        let mut child = std::process::Command::new(assert_cmd::cargo::cargo_bin("m3"))
+        let mut child = m3_process(folder.path(), assets)
             .arg("score")
             .args(FILES)
-            .env("M3_CACHE_DIR", folder.path())
-            .env("M3_ENCODER_DIR", &assets.encoder_dir)
-            .env("ORT_DYLIB_PATH", &assets.runtime_library)
-            .current_dir(crate::support::root())
             .stdout(std::process::Stdio::null())
             .spawn()
             .unwrap();

@@ -4,7 +4,7 @@ use std::io::Write as _;
 
 use serde_json::{Value, json};
 
-use crate::support::{Folder, call, failure, m3, report, root, run, stdout, text, trajectory};
+use crate::support::{Folder, call, failure, m3, m3_process, report, root, run, stdout, text, trajectory};
 
 const PREDICTIONS: &str = "trajectories/predictions.json";
 const REFERENCES: &str = "trajectories/references.json";
@@ -204,12 +204,8 @@ fn fail_under_decides_the_exit_code() {
 fn a_reader_that_has_seen_enough_is_no_failure() {
     let Some(assets) = crate::support::encoder() else { return };
     let folder = Folder::new();
-    let mut child = std::process::Command::new(assert_cmd::cargo::cargo_bin("m3"))
+    let mut child = m3_process(folder.path(), assets)
         .args(["score", "-q", PREDICTIONS, REFERENCES, "--format", "json"])
-        .env("M3_CACHE_DIR", folder.path())
-        .env("M3_ENCODER_DIR", &assets.encoder_dir)
-        .env("ORT_DYLIB_PATH", &assets.runtime_library)
-        .current_dir(root())
         .stdout(std::process::Stdio::piped())
         .stderr(std::process::Stdio::piped())
         .spawn()

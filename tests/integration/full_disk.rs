@@ -6,11 +6,11 @@
 
 use std::os::unix::fs::FileTypeExt as _;
 use std::path::Path;
-use std::process::{Command, Output};
+use std::process::Output;
 
 use serde_json::Value;
 
-use crate::support::{Folder, encoder, m3_with_cache, report, text};
+use crate::support::{Folder, encoder, m3_process, m3_with_cache, program_with_cache, report, text};
 
 const FILES: [&str; 2] = ["trajectories/predictions.json", "trajectories/references.json"];
 
@@ -19,10 +19,8 @@ fn score_on_small_disk(blocks: u32, cache_dir: &Path, options: &[&str]) -> Optio
     let assets = encoder()?;
     let m3 = assert_cmd::cargo::cargo_bin("m3");
     let script = format!("trap '' XFSZ; ulimit -f {blocks}; exec \"$0\" \"$@\"");
-    let mut command = Command::new("sh");
+    let mut command = program_with_cache("sh", cache_dir, assets);
     command.args(["-c", &script]).arg(m3).arg("score").args(FILES).args(options);
-    command.env("M3_CACHE_DIR", cache_dir).env("M3_ENCODER_DIR", &assets.encoder_dir);
-    command.env("ORT_DYLIB_PATH", &assets.runtime_library).current_dir(crate::support::root());
     Some(command.output().unwrap())
 }
 
@@ -44,16 +42,7 @@ fn standard_output_that_is_full_is_a_failure() {
     let Some(assets) = encoder() else { return };
     let folder = Folder::new();
     let full = std::fs::OpenOptions::new().write(true).open("/dev/full").unwrap();
-    let output = Command::new(assert_cmd::cargo::cargo_bin("m3"))
-        .arg("score")
-        .args(FILES)
-        .env("M3_CACHE_DIR", folder.path())
-        .env("M3_ENCODER_DIR", &assets.encoder_dir)
-        .env("ORT_DYLIB_PATH", &assets.runtime_library)
-        .current_dir(crate::support::root())
-        .stdout(full)
-        .output()
-        .unwrap();
+    let output = m3_process(folder.path(), assets).arg("score").args(FILES).stdout(full).output().unwrap();
     assert_eq!(output.status.code(), Some(4));
     assert!(text(&output.stderr).contains("failed to write to standard output"));
 }

@@ -38,6 +38,23 @@ pub(crate) fn m3_with_cache(cache_dir: &Path, assets: &Assets) -> Command {
     command
 }
 
+/// The same as a process of its own, for tests that do more than wait for its end.
+pub(crate) fn m3_process(cache_dir: &Path, assets: &Assets) -> std::process::Command {
+    program_with_cache(assert_cmd::cargo::cargo_bin("m3"), cache_dir, assets)
+}
+
+/// Any program, with what `m3` needs in its environment.
+pub(crate) fn program_with_cache(
+    program: impl AsRef<std::ffi::OsStr>,
+    cache_dir: &Path,
+    assets: &Assets,
+) -> std::process::Command {
+    let mut command = std::process::Command::new(program);
+    command.env("M3_CACHE_DIR", cache_dir).env("M3_ENCODER_DIR", &assets.encoder_dir);
+    command.env("ORT_DYLIB_PATH", &assets.runtime_library).current_dir(root());
+    command
+}
+
 /// `m3` with an empty environment but for a cache folder.
 pub(crate) fn m3_bare(cache_dir: &Path) -> Command {
     let mut command = Command::cargo_bin("m3").unwrap();

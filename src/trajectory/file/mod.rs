@@ -2,20 +2,21 @@
 //!
 //! [`TrajectoryFile::open`] reads everything once, to find the problems and the ids. After that
 //! [`TrajectoryFile::read`] parses one trajectory at a time, so that memory holds where the trajectories are
-//! (some 100 bytes each) and not what is in them.
+//! (some 60 bytes each) and not what is in them.
+
+mod scan;
 
 use std::collections::HashMap;
-use std::collections::hash_map::Entry;
 use std::path::Path;
 
 use sha2::{Digest as _, Sha256};
 
-use super::json::{self, Json, Keys, pointer_to};
-use super::model::{Task, Trajectory};
-use super::problem::{Place, Problem, Problems, Severity};
-use super::read;
-use super::source::{Source, SourceError};
-use super::split::{Element, LayoutError, Shape, split};
+use crate::trajectory::json::{self, Json, Keys, pointer_to};
+use crate::trajectory::model::{Task, Trajectory};
+use crate::trajectory::problem::{Place, Problem, Problems, Severity};
+use crate::trajectory::read;
+use crate::trajectory::source::{Source, SourceError};
+use crate::trajectory::split::{Element, LayoutError, Shape, split};
 
 /// What to do when an id stands twice in a file, with different content.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -266,109 +267,6 @@ impl TrajectoryFile {
     fn default_id(&self) -> Option<&'static str> {
         self.is_single.then_some(SINGLE_ID)
     }
-
-    /// Reads one element, reports what is wrong with it and returns its id if it can be used.
-    fn check(&mut self, element: Element) -> Result<Option<String>, SourceError> {
-        let key = self.key(element)?;
-        let mut place = self.place(element, key.as_deref());
-        if u64::from(element.length) > MAX_ELEMENT {
-            self.push(
-                Severity::Error,
-                place,
-                "one trajectory of more than 256 MiB; leave out what it returned".into(),
-            );
-            return Ok(None);
-        }
-        let text = self.source.bytes(element.offset, element.length.into())?;
-        let (value, oddities) = match json::parse(&text) {
-            Ok(parsed) => parsed,
-            Err(error) => {
-                let (line, column) = self.source.position(element.offset + error.offset as u64);
-                (place.line, place.column) = (Some(line), Some(column));
-                self.push(Severity::Error, place, format!("not JSON: {}", error.message));
-                return Ok(None);
-            }
-        };
-        place.id = key.clone().or_else(|| value.get("id").and_then(id_text));
-        let mut found: Vec<(Severity, String, String)> =
-            oddities.into_iter().map(|o| (Severity::Warning, o.pointer, o.message)).collect();
-        let mut report = |severity, pointer, message| found.push((severity, pointer, message));
-        self.with_steps += usize::from(value.get("steps").is_some());
-        let id = if is_task(&value) {
-            self.tasks += 1;
-            read::task(value, key.as_deref(), &mut report).map(|task| task.id)
-        } else {
-            read::trajectory(value, key.as_deref(), self.default_id(), &mut report).map(|found| found.id)
-        };
-        for (severity, pointer, message) in found {
-            let pointer = format!("{}{pointer}", place.pointer);
-            self.push(severity, Place { pointer, ..place.clone() }, message);
-        }
-        Ok(id)
-    }
-
-    /// Adds an element under its id, or decides between it and the one that has the id already.
-    fn keep(&mut self, id: String, element: Element, duplicates: Duplicates) -> Result<(), SourceError> {
-        let slot = match self.by_id.entry(hash_id(&id)) {
-            Entry::Vacant(entry) => {
-                entry.insert(u32::try_from(self.elements.len()).unwrap_or(u32::MAX));
-                self.elements.push(element);
-                return Ok(());
-            }
-            Entry::Occupied(entry) => *entry.get() as usize,
-        };
-        let first = self.elements[slot];
-        let is_equal = self.canonical_text(first)? == self.canonical_text(element)?;
-        let (severity, message) = match (is_equal, duplicates) {
-            (true, _) => (Severity::Warning, "the id a second time, with the same content".to_owned()),
-            (false, Duplicates::Last) => {
-                (Severity::Warning, "the id a second time, with other content; the last is used".to_owned())
-            }
-            (false, Duplicates::Error) => {
-                let first = self.place(first, Some(&id));
-                let first = first.line.map_or(first.pointer, |line| format!("line {line}"));
-                let hint = "remove one of them, or use the last of each id with `--duplicates last`";
-                (Severity::Error, format!("the id a second time, with other content than {first}; {hint}"))
-            }
-        };
-        let place = Place { id: Some(id.clone()), ..self.place(element, Some(&id)) };
-        self.push(severity, place, message);
-        let known = *self.duplicate_of.entry(hash_id(&id)).or_insert(self.duplicates.len());
-        match self.duplicates.get_mut(known) {
-            Some(duplicate) => duplicate.is_equal &= is_equal,
-            None => self.duplicates.push(Duplicate { id, is_equal }),
-        }
-        self.elements[slot] = element;
-        Ok(())
-    }
-
-    fn canonical_text(&self, element: Element) -> Result<String, SourceError> {
-        Ok(self.parse(element)?.to_text(Keys::Sorted))
-    }
-
-    /// Where an element stands; `key` is its name in an object by id.
-    fn place(&self, element: Element, key: Option<&str>) -> Place {
-        let mark = u64::from(element.mark);
-        match self.shape {
-            Shape::List => Place { pointer: pointer_to("", mark), ..Place::default() },
-            Shape::Lines => Place { line: Some(mark), ..Place::default() },
-            Shape::Object if self.is_single => Place::default(),
-            Shape::Object => {
-                Place { pointer: key.map_or_else(String::new, |key| pointer_to("", key)), ..Place::default() }
-            }
-        }
-    }
-
-    fn push(&mut self, severity: Severity, place: Place, message: String) {
-        let place = Place { file: self.source.name().to_owned(), ..place };
-        self.problems.push(Problem { severity, place, message });
-    }
-
-    fn push_layout_error(&mut self, error: LayoutError) {
-        let (line, column) = self.source.position(error.offset);
-        let place = Place { line: Some(line), column: Some(column), ..Place::default() };
-        self.push(Severity::Error, place, error.message);
-    }
 }
 
 /// Tells one trajectory from an object of them by id: members `steps` and `id` that are not objects.
@@ -395,17 +293,4 @@ fn whole(source: &Source) -> Result<Element, SourceError> {
     let head = source.bytes(0, length.min(3))?;
     let offset = if head == b"\xef\xbb\xbf" { 3 } else { 0 };
     Ok(Element { offset, length: u32::try_from(length - offset).unwrap_or(u32::MAX), mark: 0 })
-}
-
-/// An id as it will be read, for messages about what comes before that.
-fn id_text(id: &Json) -> Option<String> {
-    match id {
-        Json::String(id) => Some(id.clone()),
-        Json::Integer(number) => Some(number.to_string()),
-        _ => None,
-    }
-}
-
-fn is_task(value: &Json) -> bool {
-    value.get("steps").is_none() && value.get("prompt").is_some_and(|prompt| prompt.as_str().is_some())
 }
