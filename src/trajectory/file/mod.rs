@@ -11,12 +11,12 @@ use std::path::Path;
 
 use sha2::{Digest as _, Sha256};
 
-use crate::trajectory::json::{self, Json, Keys, pointer_to};
+use crate::trajectory::json::{self, Json};
 use crate::trajectory::model::{Task, Trajectory};
-use crate::trajectory::problem::{Place, Problem, Problems, Severity};
+use crate::trajectory::problem::{Place, Problems, Severity};
 use crate::trajectory::read;
 use crate::trajectory::source::{Source, SourceError};
-use crate::trajectory::split::{Element, LayoutError, Shape, split};
+use crate::trajectory::split::{Element, Shape, split};
 
 /// What to do when an id stands twice in a file, with different content.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
