@@ -7,7 +7,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, OnceLock, PoisonError};
 
-use fastembed::{OutputKey, SingleBatchOutput};
+use fastembed::{OutputKey, Pooling, SingleBatchOutput};
 use ndarray::Array2;
 use ort::environment::Environment;
 use ort::session::Session;
@@ -74,6 +74,13 @@ impl OnnxEncoder {
         self
     }
 
+    /// Token ids of each text, cut to the encoder's length.
+    fn tokenize(&self, texts: &[&str]) -> Result<Vec<Vec<u32>>, EncoderError> {
+        let encodings = self.tokenizer()?.encode_batch_fast(texts.to_vec(), true);
+        let encodings = encodings.map_err(|cause| EncoderError::Tokenize { message: cause.to_string() })?;
+        Ok(encodings.into_iter().map(|encoding| encoding.get_ids().to_vec()).collect())
+    }
+
     fn tokenizer(&self) -> Result<&Tokenizer, EncoderError> {
         if let Some(tokenizer) = self.tokenizer.get() {
             return Ok(tokenizer);
@@ -82,64 +89,49 @@ impl OnnxEncoder {
         Ok(self.tokenizer.get_or_init(|| tokenizer))
     }
 
-    /// Token ids of each text, cut to the encoder's length.
-    fn tokenize(&self, texts: &[&str]) -> Result<Vec<Vec<u32>>, EncoderError> {
-        let encodings = self.tokenizer()?.encode_batch_fast(texts.to_vec(), true);
-        let encodings = encodings.map_err(|cause| EncoderError::Tokenize { message: cause.to_string() })?;
-        Ok(encodings.into_iter().map(|encoding| encoding.get_ids().to_vec()).collect())
-    }
-
-    /// Loads tokenizer and session side by side: each takes some 50 ms.
-    fn load(&mut self) -> Result<(), EncoderError> {
-        if self.session.is_some() {
-            return Ok(());
+    /// The session, loaded on first use; the tokenizer is loaded beside it, which takes as long.
+    fn session(&mut self) -> Result<&mut Session, EncoderError> {
+        if self.session.is_none() {
+            let session = std::thread::scope(|scope| {
+                let tokenizer = scope.spawn(|| self.tokenizer().map(|_| ()));
+                let session = load_session(&self.assets, self.threads);
+                let stopped = || EncoderError::Tokenize { message: "its file is damaged".to_owned() };
+                tokenizer.join().unwrap_or_else(|_| Err(stopped())).and(session)
+            })?;
+            return Ok(self.session.insert(session));
         }
-        let session = std::thread::scope(|scope| {
-            let tokenizer = scope.spawn(|| self.tokenizer().map(|_| ()));
-            let session = load_session(&self.assets, self.threads);
-            let tokenizer = tokenizer.join().unwrap_or_else(|_| {
-                Err(EncoderError::Tokenize {
-                    message: "the tokenizer failed to load; its file is damaged".into(),
-                })
-            });
-            tokenizer.and(session)
-        })?;
-        self.session = Some(session);
-        Ok(())
+        self.session.as_mut().ok_or_else(|| EncoderError::Run { message: "it is not loaded".to_owned() })
     }
+}
 
-    /// Runs one batch of token ids, all of one length. Rows come out in the order of `batch`.
-    fn run(&mut self, batch: &[&[u32]]) -> Result<Vec<Embedding>, EncoderError> {
-        let Some(session) = &mut self.session else { return Ok(Vec::new()) };
-        let failed = |cause: &dyn std::fmt::Display| EncoderError::Run { message: cause.to_string() };
-        let shape = (batch.len(), batch.first().map_or(0, |ids| ids.len()));
-        let mask = Array2::<i64>::ones(shape);
-        let mut inputs = Vec::new();
-        for input in session.inputs() {
-            let tensor = match input.name() {
-                "input_ids" => Array2::from_shape_fn(shape, |(row, column)| i64::from(batch[row][column])),
-                "attention_mask" => mask.clone(),
-                "token_type_ids" => Array2::zeros(shape),
-                "position_ids" => {
-                    Array2::from_shape_fn(shape, |(_, column)| i64::try_from(column).unwrap_or_default())
-                }
-                other => {
-                    return Err(EncoderError::Graph {
-                        message: format!("it has an unknown input `{other}`"),
-                    });
-                }
-            };
-            let value = Value::from_array(tensor).map_err(|cause| failed(&cause))?;
-            inputs.push((input.name().to_owned(), value));
-        }
-        let outputs = session.run(inputs).map_err(|cause| failed(&cause))?;
-        let outputs = outputs.into_iter().map(|(name, value)| (name.to_string(), value)).collect();
-        let output = SingleBatchOutput { outputs, attention_mask_array: mask };
-        let pooled = output
-            .select_and_pool_output(&OUTPUTS.as_slice(), Some(self.config.pooling.clone()))
-            .map_err(|cause| EncoderError::Graph { message: cause.to_string() })?;
-        Ok(pooled.rows().into_iter().map(|row| unit(row.iter().copied())).collect())
+/// Runs one batch of token ids, all of one length. Rows come out in the order of `batch`.
+fn run(session: &mut Session, pooling: &Pooling, batch: &[&[u32]]) -> Result<Vec<Embedding>, EncoderError> {
+    let failed = |cause: &dyn std::fmt::Display| EncoderError::Run { message: cause.to_string() };
+    let shape = (batch.len(), batch.first().map_or(0, |ids| ids.len()));
+    let mask = Array2::<i64>::ones(shape);
+    let mut inputs = Vec::new();
+    for input in session.inputs() {
+        let tensor = match input.name() {
+            "input_ids" => Array2::from_shape_fn(shape, |(row, column)| i64::from(batch[row][column])),
+            "attention_mask" => mask.clone(),
+            "token_type_ids" => Array2::zeros(shape),
+            "position_ids" => {
+                Array2::from_shape_fn(shape, |(_, column)| i64::try_from(column).unwrap_or_default())
+            }
+            other => {
+                return Err(EncoderError::Graph { message: format!("it has an unknown input `{other}`") });
+            }
+        };
+        let value = Value::from_array(tensor).map_err(|cause| failed(&cause))?;
+        inputs.push((input.name().to_owned(), value));
     }
+    let outputs = session.run(inputs).map_err(|cause| failed(&cause))?;
+    let outputs = outputs.into_iter().map(|(name, value)| (name.to_string(), value)).collect();
+    let output = SingleBatchOutput { outputs, attention_mask_array: mask };
+    let pooled = output
+        .select_and_pool_output(&OUTPUTS.as_slice(), Some(pooling.clone()))
+        .map_err(|cause| EncoderError::Graph { message: cause.to_string() })?;
+    Ok(pooled.rows().into_iter().map(|row| unit(row.iter().copied())).collect())
 }
 
 /// Which output holds the embedding: a pooled one where the graph has it, else one row a token.
@@ -158,7 +150,7 @@ impl Encoder for OnnxEncoder {
 
     fn inputs(&mut self, texts: &[&str]) -> Result<Vec<InputKey>, EncoderError> {
         // Texts that are new will most likely be embedded too: load the session beside the tokenizer.
-        self.load()?;
+        self.session()?;
         let key = |ids: Vec<u32>| {
             let bytes: Vec<u8> = ids.into_iter().flat_map(u32::to_le_bytes).collect();
             let mut key = InputKey::default();
@@ -169,8 +161,9 @@ impl Encoder for OnnxEncoder {
     }
 
     fn embed(&mut self, texts: &[&str], done: &mut dyn FnMut(usize)) -> Result<Vec<Embedding>, EncoderError> {
-        self.load()?;
         let tokens = self.tokenize(texts)?;
+        let (batch_texts, pooling) = (self.batch_texts, self.config.pooling.clone());
+        let session = self.session()?;
         // Only texts of one length share a batch: nothing is padded, so no work is wasted, and a text's
         // embedding cannot depend on its neighbours.
         let mut order: Vec<usize> = (0..texts.len()).collect();
@@ -178,9 +171,9 @@ impl Encoder for OnnxEncoder {
         let mut embeddings = vec![Embedding::default(); texts.len()];
         for same_length in order.chunk_by(|&a, &b| tokens[a].len() == tokens[b].len()) {
             let length = tokens[same_length[0]].len().max(1);
-            for batch in same_length.chunks((BATCH_TOKENS / length).clamp(1, self.batch_texts)) {
+            for batch in same_length.chunks((BATCH_TOKENS / length).clamp(1, batch_texts)) {
                 let rows: Vec<&[u32]> = batch.iter().map(|&index| tokens[index].as_slice()).collect();
-                for (&index, embedding) in batch.iter().zip(self.run(&rows)?) {
+                for (&index, embedding) in batch.iter().zip(run(session, &pooling, &rows)?) {
                     embeddings[index] = embedding;
                 }
                 done(batch.len());

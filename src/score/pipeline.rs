@@ -15,6 +15,9 @@ use crate::trajectory::{SourceError, Trajectory, TrajectoryFile};
 /// Calls in a chunk, both sides together.
 const CHUNK_CALLS: usize = 4096;
 
+/// Trajectories in a chunk: they may have no calls at all.
+const CHUNK_TRAJECTORIES: usize = 4096;
+
 /// Bytes of serialized arguments in a chunk.
 const CHUNK_BYTES: usize = 16 << 20;
 
@@ -163,7 +166,7 @@ struct Chunk {
 
 impl Chunk {
     fn is_full(&self) -> bool {
-        self.calls >= CHUNK_CALLS || self.bytes >= CHUNK_BYTES
+        self.calls >= CHUNK_CALLS || self.bytes >= CHUNK_BYTES || self.items.len() >= CHUNK_TRAJECTORIES
     }
 
     /// The index of a text among the distinct ones.
