@@ -16,6 +16,8 @@
 //! | [`leaderboard`] | results of several models side by side |
 //! | [`report`] | what is printed and written |
 //! | [`figures`] | pictures of results as SVG and PNG |
+//! | [`mcp`] | tools of MCP servers: the host, and how our own are served |
+//! | [`servers`] | our own MCP servers |
 //! | [`cli`] | the command line |
 //!
 //! `score` sees `trajectory` and `encoder`, `stats` nothing of the others, `figures` names and numbers, `report`
@@ -36,8 +38,10 @@ pub mod encoder;
 pub mod figures;
 mod files;
 pub mod leaderboard;
+pub mod mcp;
 pub mod report;
 pub mod score;
+pub mod servers;
 pub mod stats;
 mod text;
 pub mod trajectory;

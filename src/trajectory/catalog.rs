@@ -9,11 +9,22 @@ use super::json::{self, Json};
 use super::source::{Source, SourceError};
 use crate::text::shortened;
 
-/// The input schemas of tools by `server/tool`.
+/// Tools by `server/tool`, and in the order of the file.
 #[derive(Debug, Default)]
 pub struct Catalog {
-    schemas: HashMap<String, Json>,
+    servers: Vec<CatalogServer>,
+    /// Where in `servers` a `server/tool` is; the last of several of one name.
+    places: HashMap<String, (usize, usize)>,
     is_used: AtomicBool,
+}
+
+/// A server of a catalog.
+#[derive(Debug, Clone, PartialEq)]
+pub struct CatalogServer {
+    /// Its name.
+    pub name: String,
+    /// Its tools as the file has them; each is an object with a `name`.
+    pub tools: Vec<Json>,
 }
 
 /// A catalog cannot be read.
@@ -86,7 +97,7 @@ impl Catalog {
         let Json::Object(servers) = value else {
             return Err((String::new(), format!("expected an object of servers, found {}", value.kind())));
         };
-        let mut schemas = HashMap::new();
+        let mut catalog = Self::default();
         for (server, entry) in servers {
             let pointer = json::pointer_to(&json::pointer_to("", server), "tools");
             let Some(Json::Array(tools)) = entry.get("tools") else {
@@ -96,19 +107,32 @@ impl Catalog {
                 let Some(name) = tool.get("name").and_then(Json::as_str) else {
                     return Err((json::pointer_to(&pointer, index), "a tool without a name".to_owned()));
                 };
-                // Some clients write the key in their own language's way.
-                if let Some(schema) = tool.get("inputSchema").or_else(|| tool.get("input_schema")) {
-                    schemas.insert(format!("{server}/{name}"), schema.clone());
-                }
+                catalog.places.insert(format!("{server}/{name}"), (catalog.servers.len(), index));
             }
+            catalog.servers.push(CatalogServer { name: server.clone(), tools: tools.clone() });
         }
-        Ok(Self { schemas, is_used: AtomicBool::new(false) })
+        Ok(catalog)
+    }
+
+    /// The servers in the order of the file.
+    #[must_use]
+    pub fn servers(&self) -> &[CatalogServer] {
+        &self.servers
+    }
+
+    /// The tool `server/tool` as the file has it, if the catalog has it.
+    #[must_use]
+    pub fn tool(&self, name: &str) -> Option<&Json> {
+        let &(server, tool) = self.places.get(name)?;
+        self.servers.get(server)?.tools.get(tool)
     }
 
     /// The input schema of `server/tool`, if the catalog has it.
     #[must_use]
     pub fn input_schema(&self, tool: &str) -> Option<&Json> {
-        let schema = self.schemas.get(tool);
+        let tool = self.tool(tool)?;
+        // Some clients write the key in their own language's way.
+        let schema = tool.get("inputSchema").or_else(|| tool.get("input_schema"));
         self.is_used.fetch_or(schema.is_some(), Ordering::Relaxed);
         schema
     }
@@ -119,15 +143,15 @@ impl Catalog {
         self.is_used.load(Ordering::Relaxed)
     }
 
-    /// The number of tools with a schema.
+    /// The number of tools.
     #[must_use]
     pub fn len(&self) -> usize {
-        self.schemas.len()
+        self.places.len()
     }
 
     /// True without any tool.
     #[must_use]
     pub fn is_empty(&self) -> bool {
-        self.schemas.is_empty()
+        self.places.is_empty()
     }
 }

@@ -7,6 +7,7 @@
 
 mod parse;
 mod text;
+mod value;
 
 pub use parse::{Oddity, SyntaxError, parse};
 pub use text::Keys;

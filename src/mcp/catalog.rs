@@ -1,0 +1,118 @@
+//! The tools of several servers: what a host has listed, or what a catalog file says.
+
+use serde_json::{Map, Value, json};
+
+use super::{Tool, ToolName};
+use crate::trajectory::catalog::Catalog;
+
+/// The tools of several servers.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct ToolCatalog {
+    /// The servers, in order.
+    pub servers: Vec<ServerTools>,
+}
+
+/// The tools of one server.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ServerTools {
+    /// The server's name.
+    pub server: String,
+    /// Its tools that could be understood.
+    pub tools: Vec<Tool>,
+    /// Those that could not, with the reason.
+    pub rejected: Vec<RejectedTool>,
+}
+
+/// A tool that a server lists and that cannot be used.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RejectedTool {
+    /// Its name, or its place in the list where it has none.
+    pub name: String,
+    /// What is wrong with it.
+    pub reason: String,
+}
+
+impl ToolCatalog {
+    /// The tool, if the catalog has it.
+    #[must_use]
+    pub fn get(&self, name: &ToolName) -> Option<&Tool> {
+        let server = self.servers.iter().find(|server| server.server == name.server)?;
+        server.tools.iter().find(|tool| tool.name == name.tool)
+    }
+
+    /// All tools with their names, in order.
+    pub fn tools(&self) -> impl Iterator<Item = (ToolName, &Tool)> {
+        self.servers.iter().flat_map(|server| {
+            server
+                .tools
+                .iter()
+                .map(|tool| (ToolName { server: server.server.clone(), tool: tool.name.clone() }, tool))
+        })
+    }
+
+    /// The number of tools.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.servers.iter().map(|server| server.tools.len()).sum()
+    }
+
+    /// True without any tool.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// The catalog as its file has it: `{server: {tools: [...]}}`.
+    #[must_use]
+    pub fn to_json(&self) -> Value {
+        let servers: Map<_, _> = self
+            .servers
+            .iter()
+            .map(|server| (server.server.clone(), json!({ "tools": server.tools })))
+            .collect();
+        Value::Object(servers)
+    }
+}
+
+impl ServerTools {
+    /// Reads a server's list tool by tool, so that one that is malformed costs only itself.
+    #[must_use]
+    pub fn from_wire(server: &str, tools: Vec<Value>) -> Self {
+        let mut read = Self { server: server.to_owned(), tools: Vec::new(), rejected: Vec::new() };
+        for (index, mut value) in tools.into_iter().enumerate() {
+            // Some clients write the keys in their own language's way.
+            if let Value::Object(members) = &mut value {
+                for (theirs, ours) in [("input_schema", "inputSchema"), ("output_schema", "outputSchema")] {
+                    if let Some(schema) = members.remove(theirs) {
+                        members.entry(ours).or_insert(schema);
+                    }
+                }
+            }
+            let name = value.get("name").and_then(Value::as_str).map_or(format!("#{index}"), str::to_owned);
+            match serde_json::from_value::<Tool>(value) {
+                Ok(tool) if tool.name.is_empty() => {
+                    read.rejected.push(RejectedTool {
+                        name: format!("#{index}"),
+                        reason: "its name is empty".to_owned(),
+                    });
+                }
+                Ok(tool) if read.tools.iter().any(|other| other.name == tool.name) => {
+                    read.rejected.push(RejectedTool { name, reason: "another tool has its name".to_owned() });
+                }
+                Ok(tool) => read.tools.push(tool),
+                Err(error) => read.rejected.push(RejectedTool { name, reason: error.to_string() }),
+            }
+        }
+        read
+    }
+}
+
+impl From<&Catalog> for ToolCatalog {
+    fn from(catalog: &Catalog) -> Self {
+        let servers = catalog.servers().iter().map(|server| {
+            let tools = server.tools.iter().map(|tool| tool.to_value().unwrap_or(Value::Null)).collect();
+            ServerTools::from_wire(&server.name, tools)
+        });
+        Self { servers: servers.collect() }
+    }
+}

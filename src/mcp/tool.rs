@@ -1,0 +1,51 @@
+//! A tool as its server lists it, and its name across servers.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+/// A tool as its server answers `tools/list`. Reading and writing loses no key.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Tool {
+    /// Its name on its server.
+    pub name: String,
+    /// What it does, for the model. Untrusted text.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub description: Option<String>,
+    /// JSON Schema of its arguments. Untrusted: it may be wrong, huge or cyclic.
+    #[serde(rename = "inputSchema")]
+    pub input_schema: Map<String, Value>,
+    /// JSON Schema of the structured content of its results, where it declares one.
+    #[serde(rename = "outputSchema", default, skip_serializing_if = "Option::is_none")]
+    pub output_schema: Option<Map<String, Value>>,
+    /// All other keys: `title`, `annotations`, `execution`, `_meta` and whatever comes.
+    #[serde(flatten)]
+    pub extra: Map<String, Value>,
+}
+
+/// A tool's name across servers, written `server/tool` as the benchmark does. The first slash separates: a
+/// tool's own name may have more of them, a server's has none.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct ToolName {
+    /// The server's name in the configuration.
+    pub server: String,
+    /// The tool's name on that server.
+    pub tool: String,
+}
+
+impl ToolName {
+    /// Takes `server/tool` apart; `None` without a slash or with an empty side.
+    #[must_use]
+    pub fn parse(name: &str) -> Option<Self> {
+        let (server, tool) = name.split_once('/')?;
+        let is_whole = !server.is_empty() && !tool.is_empty();
+        is_whole.then(|| Self { server: server.to_owned(), tool: tool.to_owned() })
+    }
+}
+
+impl fmt::Display for ToolName {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "{}/{}", self.server, self.tool)
+    }
+}

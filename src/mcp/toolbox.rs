@@ -1,0 +1,43 @@
+//! What a server of ours offers, apart from how it is served.
+
+use std::pin::Pin;
+
+use serde_json::{Map, Value};
+
+use super::{Tool, ToolResult};
+
+/// An answer in the making.
+pub type Answering<'a> = Pin<Box<dyn Future<Output = Answer> + Send + 'a>>;
+
+/// The tools of one server and what they do.
+pub trait Toolbox: Send + Sync + 'static {
+    /// The server's name.
+    fn name(&self) -> &str;
+
+    /// The tools, always the same ones.
+    fn tools(&self) -> &[Tool];
+
+    /// Answers a call. The tool is one of [`Toolbox::tools`], or [`Answer::UnknownTool`] is the answer; arguments
+    /// are not checked yet ([`super::arguments`] does that).
+    fn call<'a>(&'a self, tool: &'a str, arguments: Map<String, Value>) -> Answering<'a>;
+}
+
+/// How a call ends.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Answer {
+    /// With a result, failures of the tool included.
+    Result(ToolResult),
+    /// With the protocol's error for a tool that is not there (JSON-RPC code -32602).
+    UnknownTool,
+    /// With the protocol's error for arguments that the schema refuses (JSON-RPC code -32602).
+    InvalidArguments(String),
+    /// With another error of the protocol.
+    ProtocolError {
+        /// JSON-RPC error code.
+        code: i32,
+        /// What is said.
+        message: String,
+    },
+    /// The server dies without a word.
+    Crash,
+}
