@@ -47,7 +47,7 @@ pub(crate) enum ImageFileError {
 /// What an image says of itself before it is decoded.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct ImageFacts {
-    /// By the file's first bytes, or else by its name.
+    /// By the file's first bytes, whatever its name.
     pub(crate) format: ImageFormat,
     /// In pixels, as it is shown: turned as its EXIF data say.
     pub(crate) width: u32,
@@ -102,10 +102,7 @@ fn open(path: &Path) -> Result<(ImageFacts, impl ImageDecoder), ImageFileError> 
         return Err(ImageFileError::TooLarge { bytes });
     }
     let file = File::open(path).map_err(ImageFileError::Unreadable)?;
-    let mut reader = ImageReader::new(BufReader::new(file));
-    if let Ok(format) = ImageFormat::from_path(path) {
-        reader.set_format(format);
-    }
+    let reader = ImageReader::new(BufReader::new(file));
     let mut reader = reader.with_guessed_format().map_err(ImageFileError::Unreadable)?;
     let format = reader.format();
     reader.limits(limits());

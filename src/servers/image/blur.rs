@@ -66,9 +66,9 @@ impl Edit for Blur {
 fn each(areas: &[(Shape, Kernel)], image: &RgbaImage) -> Result<RgbaImage, Failure> {
     let mut effort = Effort::new();
     let mut out = image.clone();
-    for (shape, kernel) in areas {
+    for (index, (shape, kernel)) in areas.iter().enumerate() {
         effort.spend(walk(shape, image))?;
-        let Some(bounds) = Bounds::around(shape, image, *kernel) else { continue };
+        let bounds = Bounds::around(shape, image, *kernel).ok_or_else(|| outside(index, image))?;
         let part = imageops::crop_imm(image, bounds.left, bounds.top, bounds.width, bounds.height).to_image();
         let blurred = kernel.blurred(part, &mut effort)?;
         shape.spans(image.dimensions(), |row, columns| {
@@ -85,22 +85,35 @@ fn all_but(areas: &[(Shape, Kernel)], image: &RgbaImage) -> Result<RgbaImage, Fa
     let mut effort = Effort::new();
     let kernel = areas.first().map_or(Kernel { size: USUAL_STRENGTH }, |(_, kernel)| *kernel);
     let mut out = kernel.blurred(image.clone(), &mut effort)?;
-    for (shape, _) in areas {
+    for (index, (shape, _)) in areas.iter().enumerate() {
         effort.spend(walk(shape, image))?;
         let painted = shape.spans(image.dimensions(), |row, columns| {
             for column in columns {
                 out.put_pixel(column, row, *image.get_pixel(column, row));
             }
         });
+        if painted == 0 {
+            return Err(outside(index, image));
+        }
         effort.spend(painted)?;
     }
     Ok(out)
 }
 
-/// What it costs to walk a shape: each edge of a polygon is looked at in every row.
+/// An area that misses the image is an error: a caller who believes that a face is blurred must not be wrong.
+fn outside(index: usize, image: &RgbaImage) -> Failure {
+    Failure::NoPixel {
+        what: format!("`areas[{index}]`"),
+        width: image.width(),
+        height: image.height(),
+        hint: "coordinates are pixels from the top left corner",
+    }
+}
+
+/// What it costs to walk a shape, compared to setting pixels: each edge of a polygon is looked at in every row.
 fn walk(shape: &Shape, image: &RgbaImage) -> u64 {
     let edges = if let Shape::Polygon(corners) = shape { corners.len() as u64 } else { 1 };
-    edges * u64::from(image.height())
+    8 * edges * u64::from(image.height())
 }
 
 /// A Gaussian kernel.

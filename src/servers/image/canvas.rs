@@ -48,9 +48,12 @@ impl Canvas {
     /// [`Failure::TooMuch`].
     pub(super) fn fill(&mut self, shape: &Shape, [red, green, blue]: [u8; 3]) -> Result<(), Failure> {
         let size = self.image.dimensions();
+        let pixel = [red, green, blue, u8::MAX];
         let painted = shape.spans(size, |row, columns| {
-            for column in columns {
-                self.image.put_pixel(column, row, Rgba([red, green, blue, u8::MAX]));
+            let start = row as usize * size.0 as usize;
+            let bytes = 4 * (start + columns.start as usize)..4 * (start + columns.end as usize);
+            if let Some(part) = self.image.get_mut(bytes) {
+                part.as_chunks_mut().0.fill(pixel);
             }
         });
         // Rows are walked even where nothing is painted.

@@ -6,6 +6,8 @@
 //! - Images are turned as their EXIF data say, as OpenCV does, before anything else; the result has no EXIF data.
 //! - All is done with 8 bits a channel. Transparency is kept, unlike there; a JPEG gets white in its place.
 //! - Positive angles turn counterclockwise, as the description there says (its code turns clockwise).
+//! - What is drawn beyond the image is cut off, all of it if need be; a crop, a blurred area or an overlay that
+//!   misses the image is an error.
 //! - Without an output path the result goes beside the input, with `imagesorcery-mcp`'s ending, and no file is
 //!   ever replaced: a number is added. A path that is named is replaced, be it the input itself.
 //! - Nothing outside of the [`Workspace`] is read or written.

@@ -194,7 +194,8 @@ fn allowed((width, height): (f64, f64)) -> Result<(u32, u32), Failure> {
     // Roundoff of a product must not take a pixel away.
     let (width, height) = ((width + 1e-6).floor().max(1.0), (height + 1e-6).floor().max(1.0));
     if width > largest || height > largest || width * height > MOST_PIXELS as f64 {
-        return Err(Failure::TooLarge { width, height });
+        // Of a number of 300 digits nobody reads them all.
+        return Err(Failure::TooLarge { width: width.min(1e9), height: height.min(1e9) });
     }
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "1 to 16384")]
     let size = (width as u32, height as u32);

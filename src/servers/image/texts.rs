@@ -46,7 +46,7 @@ const STROKE: f32 = 184.0 / 2048.0;
 
 /// The most that strokes grow to each side, in em. More would fill the letters; and less than a stroke leaves no
 /// gap between copies.
-const BOLDEST: f32 = 0.08;
+const BOLDEST: f32 = 0.05;
 
 static FONT_READ: LazyLock<Option<FontRef<'static>>> = LazyLock::new(|| FontRef::try_from_slice(FONT).ok());
 

@@ -238,6 +238,11 @@ fn blur_is_gaussian_and_stays_in_its_area() {
     let polygon = json!({"polygon": [[4, 0], [7, 0], [7, 2], [4, 2]], "blur_strength": 2});
     assert_eq!(blur(json!({"areas": [polygon]})), [0, 0, 0, 0, 194, 255, 255, 255], "2 is made 3");
     assert_eq!(blur(json!({"areas": []})), [0, 0, 0, 0, 255, 255, 255, 255]);
+    for invert in [false, true] {
+        let outside = json!({"x1": 8, "y1": 0, "x2": 9, "y2": 2});
+        let failure = desk.failure("blur", json!({"areas": [area, outside], "invert_areas": invert}));
+        assert!(failure.starts_with("`areas[1]` has no pixel of the image, which is 8 x 3"), "{failure}");
+    }
 }
 
 #[test]
