@@ -1,1 +1,3 @@
 //! Our own MCP servers. Each is a [`Toolbox`](crate::mcp::Toolbox); how it is served is not its concern.
+
+pub mod simulated;

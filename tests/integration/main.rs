@@ -20,5 +20,6 @@ mod page;
 mod paper_table;
 mod properties;
 mod setup;
+mod simulated;
 mod support;
 mod validate;
