@@ -4,3 +4,4 @@ pub mod image;
 mod workspace;
 
 pub use workspace::{Workspace, WorkspaceError};
+pub mod simulated;
