@@ -1,1 +1,4 @@
 //! Our own MCP servers. Each is a [`Toolbox`](crate::mcp::Toolbox); how it is served is not its concern.
+
+pub mod math;
+mod tools;
