@@ -1,7 +1,9 @@
 //! Our own MCP servers. Each is a [`Toolbox`](crate::mcp::Toolbox); how it is served is not its concern.
 
 pub mod image;
+pub mod math;
+pub mod simulated;
+mod tools;
 mod workspace;
 
 pub use workspace::{Workspace, WorkspaceError};
-pub mod simulated;
