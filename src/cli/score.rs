@@ -2,14 +2,14 @@
 
 use std::path::PathBuf;
 
-use clap::{Args, ValueEnum};
+use clap::Args;
 
 use super::Common;
 use super::failure::{Failure, code};
-use super::output::Output;
+use super::output::{FormatArg, Output};
 use super::printer::Printer;
 use super::scoring::ScoringArgs;
-use crate::report::{Format, TrajectoryReport};
+use crate::report::TrajectoryReport;
 use crate::score::{self, MetricName};
 
 /// Options of `m3 score`.
@@ -36,32 +36,6 @@ Examples:
   m3 score predictions.json references.json --profile open-m3-bench
   m3 score predictions.json references.json --fail-under recall=0.8 --fail-under average=0.7";
 
-#[derive(Debug, Clone, Copy, ValueEnum)]
-enum FormatArg {
-    /// For people
-    Table,
-    /// m3.score/1, with every matched pair
-    Json,
-    /// One trajectory a line, the summary last: for files of any size
-    Jsonl,
-    /// A row for each trajectory, each type and the whole
-    Csv,
-    /// For a pull request
-    Markdown,
-}
-
-impl From<FormatArg> for Format {
-    fn from(format: FormatArg) -> Self {
-        match format {
-            FormatArg::Table => Format::Table,
-            FormatArg::Json => Format::Json,
-            FormatArg::Jsonl => Format::JsonLines,
-            FormatArg::Csv => Format::Csv,
-            FormatArg::Markdown => Format::Markdown,
-        }
-    }
-}
-
 fn parse_floor(text: &str) -> Result<(MetricName, f64), String> {
     let names = || MetricName::ALL.map(MetricName::name).join(", ");
     let (name, value) = text.split_once('=').ok_or("it should be METRIC=VALUE, such as recall=0.8")?;
@@ -82,28 +56,13 @@ pub(super) fn run(args: &ScoreArgs, common: &Common, printer: Printer) -> Result
         output = output.outliving_its_reader();
     }
     let is_styled = output.is_styled();
-    let mut renderer = args.format().renderer(&mut output, is_styled);
+    let mut renderer = FormatArg::or_by_ending(args.format, args.out.as_deref()).renderer(&mut output, is_styled);
     let (summary, report) =
         scoring.run(false, &mut |scored| renderer.trajectory(&TrajectoryReport::new(scored, profile)))?;
     renderer.finish(&report).map_err(|cause| Failure::written(&cause))?;
     drop(renderer);
     output.commit()?;
     check_floors(&args.fail_under, &summary.aggregate.metrics(profile))
-}
-
-impl ScoreArgs {
-    fn format(&self) -> Format {
-        let ending = self.out.as_ref().and_then(|path| path.extension());
-        let ending = ending.map(|ending| ending.to_string_lossy().to_lowercase());
-        match (self.format, ending.as_deref()) {
-            (Some(format), _) => format.into(),
-            (None, Some("json")) => Format::Json,
-            (None, Some("jsonl")) => Format::JsonLines,
-            (None, Some("csv")) => Format::Csv,
-            (None, Some("md")) => Format::Markdown,
-            (None, _) => Format::Table,
-        }
-    }
 }
 
 /// Fails if a metric is below its floor, saying which.

@@ -14,7 +14,7 @@ mod source;
 mod split;
 
 pub use file::{Duplicate, Duplicates, OpenError, TrajectoryFile};
-pub use model::{Call, Step, Task, Trajectory};
+pub use model::{Call, MalformedCall, Step, Task, Trajectory};
 pub use problem::{Place, Problem, Problems, Severity};
 pub use source::SourceError;
 pub use split::Shape;
