@@ -26,7 +26,8 @@ pub use json::{Json, JsonLines};
 pub use leaderboard::leaderboard_sheets;
 pub use markdown::Markdown;
 pub use outcomes::{
-    ArgumentProblemReport, CallOutcomeReport, NotJudgedCounts, OUTCOMES_SCHEMA, OutcomeCounts, OutcomesGatherer, OutcomesReport,
+    ArgumentProblemReport, CallOutcomeReport, NotJudgedCounts, OUTCOMES_SCHEMA, OutcomeCounts, OutcomesByTrajectory, OutcomesFileError, OutcomesGatherer,
+    OutcomesReport,
     OutcomesSummary, OutcomesRenderer, RateReport, RuleReport, SetOutcomesReport, TallyReport, ToolOutcomesReport,
     TrajectoryOutcomesReport, UnavailableServerReport, outcomes_renderer,
 };

@@ -2,6 +2,7 @@
 
 mod csv;
 mod gather;
+mod read;
 mod terminal;
 mod tables;
 mod wire;
@@ -9,6 +10,7 @@ mod wire;
 use std::io::{self, Write};
 
 pub use gather::OutcomesGatherer;
+pub use read::{OutcomesByTrajectory, OutcomesFileError};
 pub use wire::{
     ArgumentProblemReport, CallOutcomeReport, NotJudgedCounts, OUTCOMES_SCHEMA, OutcomeCounts, OutcomesReport,
     OutcomesSummary, RateReport, RuleReport, SetOutcomesReport, TallyReport, ToolOutcomesReport,

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use schemars::JsonSchema;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::outcomes::{JudgedCall, NotJudged, Outcome, Rate, Rule, Tally};
 use crate::report::PlaceReport;
@@ -104,7 +104,7 @@ pub struct TallyReport {
 }
 
 /// How many calls ended how.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct OutcomeCounts {
     /// No call of the protocol.
     pub illegal_format: u64,
