@@ -5,8 +5,8 @@ use std::io;
 use super::output::TEMPORARY;
 use crate::encoder::{AssetError, EncoderError};
 use crate::score::{ScoreError, ThresholdError};
-use crate::trajectory::SourceError;
 use crate::trajectory::catalog::CatalogError;
+use crate::trajectory::{SourceError, WholeFileError};
 
 /// The exit codes of every command; 0 is success, 130 (interrupted) comes from the shell.
 pub(crate) mod code {
@@ -82,9 +82,21 @@ impl From<SourceError> for Failure {
     }
 }
 
+impl From<WholeFileError> for Failure {
+    fn from(error: WholeFileError) -> Self {
+        match error {
+            WholeFileError::Source(error) => error.into(),
+            error => Self::new(code::INPUT, error.to_string()),
+        }
+    }
+}
+
 impl From<CatalogError> for Failure {
     fn from(error: CatalogError) -> Self {
-        Self::new(code::INPUT, error.to_string())
+        match error {
+            CatalogError::File(error) => error.into(),
+            error @ CatalogError::Shape { .. } => Self::new(code::INPUT, error.to_string()),
+        }
     }
 }
 

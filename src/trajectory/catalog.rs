@@ -6,7 +6,7 @@ use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::json::{self, Json};
-use super::source::{Source, SourceError};
+use super::whole::{WholeFile, WholeFileError};
 use crate::text::shortened;
 
 /// Tools by `server/tool`, and in the order of the file.
@@ -30,21 +30,9 @@ pub struct CatalogServer {
 /// A catalog cannot be read.
 #[derive(Debug, thiserror::Error)]
 pub enum CatalogError {
-    /// Opening or reading failed.
+    /// It cannot be read, or is not JSON.
     #[error(transparent)]
-    Source(#[from] SourceError),
-    /// It is not JSON.
-    #[error("`{path}:{line}:{column}` is not JSON: {message}")]
-    Syntax {
-        /// The file.
-        path: String,
-        /// Line, from 1.
-        line: u64,
-        /// Column, from 1.
-        column: u64,
-        /// What is wrong.
-        message: String,
-    },
+    File(#[from] WholeFileError),
     /// It is JSON of another shape.
     #[error(
         "`{path}`{}: {} (a catalog is `{{\"server\": {{\"tools\": [{{\"name\": .., \"inputSchema\": ..}}]}}}}`)",
@@ -61,8 +49,8 @@ pub enum CatalogError {
     },
 }
 
-/// A catalog larger than this is not one, in bytes; the benchmark's 232 tools take 0.3 MB.
-const MAX_BYTES: u64 = 256 << 20;
+/// A catalog larger than this is not one; the benchmark's 232 tools take 0.3 MB.
+const MAX_MEBIBYTES: u64 = 256;
 
 impl Catalog {
     /// Reads a catalog file.
@@ -70,30 +58,16 @@ impl Catalog {
     /// # Errors
     /// [`CatalogError`], with the place.
     pub fn open(path: &Path) -> Result<Self, CatalogError> {
-        let source = Source::open(path)?;
-        let mut text = Vec::new();
-        std::io::Read::read_to_end(&mut std::io::Read::take(source.reader()?, MAX_BYTES + 1), &mut text)
-            .map_err(|cause| source.error(cause))?;
-        if text.len() as u64 > MAX_BYTES {
-            return Err(CatalogError::Shape {
-                path: source.name().to_owned(),
-                pointer: String::new(),
-                message: "it has more than 256 MiB".to_owned(),
-            });
-        }
-        let (value, _) = json::parse(&text).map_err(|error| {
-            let (line, column) = source.position(error.offset as u64);
-            CatalogError::Syntax { path: source.name().to_owned(), line, column, message: error.message }
-        })?;
-        Self::from_json(&value).map_err(|(pointer, message)| CatalogError::Shape {
-            path: source.name().to_owned(),
+        let file = WholeFile::read(path, MAX_MEBIBYTES)?;
+        Self::from_json(&file.value).map_err(|(pointer, message)| CatalogError::Shape {
+            path: file.name,
             pointer,
             message,
         })
     }
 
     /// Takes the schemas out of a catalog's JSON. On failure, a JSON pointer and a message.
-    fn from_json(value: &Json) -> Result<Self, (String, String)> {
+    pub(crate) fn from_json(value: &Json) -> Result<Self, (String, String)> {
         let Json::Object(servers) = value else {
             return Err((String::new(), format!("expected an object of servers, found {}", value.kind())));
         };

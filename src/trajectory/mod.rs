@@ -12,9 +12,11 @@ mod problem;
 mod read;
 mod source;
 mod split;
+mod whole;
 
 pub use file::{Duplicate, Duplicates, OpenError, TrajectoryFile};
 pub use model::{Call, MalformedCall, Step, Task, Trajectory};
 pub use problem::{Place, Problem, Problems, Severity};
 pub use source::SourceError;
 pub use split::Shape;
+pub use whole::{WholeFile, WholeFileError};

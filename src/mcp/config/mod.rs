@@ -1,5 +1,19 @@
 //! Which servers there are and how they are reached.
+//!
+//! [`HostConfig::open`] reads the files of desktop clients and editors (`mcpServers`), of VS Code and of
+//! Open-M3-Bench (`servers`, an object or a list); `docs/mcp.md` describes every key. A file of the wrong shape
+//! is an error that names everything wrong in it. A server that cannot be reached as configured, because a
+//! variable is not set for example, becomes [`Transport::Unusable`]: the others still run.
 
+mod error;
+mod fields;
 mod model;
+mod read;
+mod secrets;
+mod server;
+#[cfg(test)]
+mod tests;
+mod variables;
 
+pub use error::{ConfigError, ConfigProblem};
 pub use model::{HostConfig, InProcess, Restarts, ServerConfig, Timeouts, ToolFilter, Transport};

@@ -69,6 +69,11 @@ pub enum Transport {
     },
     /// A server within this process.
     InProcess(InProcess),
+    /// It cannot be reached as configured: a variable is not set, the transport is not supported.
+    Unusable {
+        /// Why, with the key, and what to do.
+        reason: String,
+    },
 }
 
 /// A server within this process; equal only to itself.
@@ -105,7 +110,7 @@ pub struct Restarts {
     pub limit: u32,
 }
 
-/// Which tools of a server are offered. Patterns may hold `*`.
+/// Which tools of a server are offered. Patterns may hold `*`, which stands for any text.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ToolFilter {
     /// Only these; `None` for all.

@@ -1,0 +1,250 @@
+//! Which values of a configuration are secrets, never to be written anywhere.
+//!
+//! Environment variables of a server hold keys, and also paths, languages and switches. Replacing the latter in
+//! results would garble them, so a value counts as a secret if its name says so (`API_KEY`, `TOKEN`, ...), or if
+//! it looks like a key; and never if it is short, a switch, a number or, without such a name, an address.
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD as BASE64;
+
+/// Shorter values are not replaced, in bytes: they would be found in the midst of other words.
+const MIN_LENGTH: usize = 4;
+
+/// From this length on a run of letters and digits looks like a key.
+const MIN_KEY: usize = 8;
+
+/// Words in the name of what is kept secret; plurals too.
+const SECRET_WORDS: [&str; 9] =
+    ["KEY", "TOKEN", "SECRET", "CREDENTIAL", "AUTH", "AUTHORIZATION", "COOKIE", "SIGNATURE", "APIKEY"];
+
+/// The same, and of these even a short number is secret.
+const PASSWORD_WORDS: [&str; 5] = ["PASSWORD", "PASSWD", "PASSPHRASE", "PASS", "PWD"];
+
+/// Two words that together name a secret: one half of a credential.
+const SECRET_PAIRS: [[&str; 2]; 2] = [["APP", "ID"], ["CLIENT", "ID"]];
+
+/// What stands in place of a value that is not there, and switches.
+const SWITCHES: [&str; 12] = [
+    "true",
+    "false",
+    "none",
+    "null",
+    "undefined",
+    "auto",
+    "default",
+    "enabled",
+    "disabled",
+    "info",
+    "debug",
+    "warn",
+];
+
+/// Collects the secrets of one server.
+#[derive(Debug, Default)]
+pub(super) struct Secrets(Vec<String>);
+
+impl Secrets {
+    /// All of them, longest first.
+    pub(super) fn into_vec(mut self) -> Vec<String> {
+        self.0.sort_by(|a, b| b.len().cmp(&a.len()).then_with(|| a.cmp(b)));
+        self.0.dedup();
+        self.0
+    }
+
+    /// A value of `env`, or of a variable that is used anywhere.
+    pub(super) fn variable(&mut self, name: &str, value: &str) {
+        if is_secret(name, value) {
+            self.0.push(value.to_owned());
+        }
+        self.address(value);
+    }
+
+    /// A header.
+    pub(super) fn header(&mut self, name: &str, value: &str) {
+        if !is_secret(name, value) {
+            return;
+        }
+        self.0.push(value.to_owned());
+        // `Bearer TOKEN`: the token alone is as secret. `Basic BASE64`: so is the password in it.
+        let Some((scheme, token)) = value.split_once(' ') else { return };
+        let token = token.trim();
+        self.credential(token);
+        if scheme.eq_ignore_ascii_case("basic")
+            && let Ok(decoded) = BASE64.decode(token)
+            && let Ok(pair) = String::from_utf8(decoded)
+            && let Some((_, password)) = pair.split_once(':')
+        {
+            self.credential(password);
+        }
+    }
+
+    /// An address: the password before its host, and keys in its query.
+    pub(super) fn address(&mut self, address: &str) {
+        let Some((_, rest)) = address.split_once("://") else { return };
+        let authority = rest.split(['/', '?', '#']).next().unwrap_or_default();
+        if let Some((user, _)) = authority.rsplit_once('@') {
+            self.credential(user.split_once(':').map_or(user, |(_, password)| password));
+        }
+        let query = rest.split_once('?').map_or("", |(_, query)| query);
+        for pair in query.split(['&', '#']) {
+            if let Some((name, value)) = pair.split_once('=')
+                && is_secret(name, value)
+            {
+                self.credential(value);
+            }
+        }
+    }
+
+    /// The arguments of a command: `--api-key VALUE` and `--api-key=VALUE`.
+    pub(super) fn arguments(&mut self, arguments: &[String]) {
+        for (index, argument) in arguments.iter().enumerate() {
+            self.address(argument);
+            if !argument.starts_with('-') {
+                continue;
+            }
+            let (name, value) = match argument.split_once('=') {
+                Some((name, value)) => (name, Some(value)),
+                None => (argument.as_str(), arguments.get(index + 1).map(String::as_str)),
+            };
+            if let Some(value) = value.filter(|value| !value.starts_with('-') && is_secret(name, value)) {
+                self.credential(value);
+            }
+        }
+    }
+
+    fn credential(&mut self, value: &str) {
+        if value.len() >= MIN_LENGTH {
+            self.0.push(value.to_owned());
+        }
+    }
+}
+
+fn is_secret(name: &str, value: &str) -> bool {
+    if value.len() < MIN_LENGTH || SWITCHES.iter().any(|word| value.eq_ignore_ascii_case(word)) {
+        return false;
+    }
+    let words = words(name);
+    if words.iter().any(|word| has(&PASSWORD_WORDS, word)) {
+        return !is_path(value);
+    }
+    let is_number = value.bytes().all(|byte| byte.is_ascii_digit());
+    let is_pair = |pair: &[String]| SECRET_PAIRS.iter().any(|secret| pair == secret);
+    if words.iter().any(|word| has(&SECRET_WORDS, word)) || words.windows(2).any(is_pair) {
+        // `MAX_TOKENS=4096` is a number, `KEY_FILE=/path` names where the secret is.
+        return !(is_path(value) || is_number && value.len() < MIN_KEY);
+    }
+    !value.contains("://") && !is_path(value) && looks_like_a_key(value)
+}
+
+fn has(secrets: &[&str], word: &str) -> bool {
+    secrets.contains(&word) || word.strip_suffix('S').is_some_and(|word| secrets.contains(&word))
+}
+
+/// The words of `API_KEY`, `api-key` and `apiKey`, in capital letters.
+fn words(name: &str) -> Vec<String> {
+    let mut words = vec![String::new()];
+    let mut before = ' ';
+    for c in name.chars() {
+        if !c.is_ascii_alphanumeric() || (c.is_ascii_uppercase() && before.is_ascii_lowercase()) {
+            words.push(String::new());
+        }
+        if c.is_ascii_alphanumeric()
+            && let Some(word) = words.last_mut()
+        {
+            word.push(c.to_ascii_uppercase());
+        }
+        before = c;
+    }
+    words
+}
+
+fn is_path(value: &str) -> bool {
+    let starts = ["/", "./", "../", "~/"].iter().any(|start| value.starts_with(start));
+    let bytes = value.as_bytes();
+    let is_windows =
+        bytes.len() > 2 && bytes[0].is_ascii_alphabetic() && bytes[1] == b':' && bytes[2] == b'\\';
+    // Base64 may start with a slash too; a path has another one, or a dot.
+    is_windows || (starts && (value[1..].contains('/') || value.contains('.')))
+}
+
+/// Letters and digits mixed in one run, as in no word, date or version.
+fn looks_like_a_key(value: &str) -> bool {
+    value.split(|c: char| !c.is_ascii_alphanumeric()).any(|run| {
+        run.len() >= MIN_KEY
+            && run.bytes().any(|byte| byte.is_ascii_digit())
+            && run.bytes().any(|byte| byte.is_ascii_alphabetic())
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_and_looks_tell_secrets_from_settings() {
+        for (name, value) in [
+            ("TMDB_API_KEY", "abcdef"),
+            ("TMDB_ACCESS_TOKEN", "eyJhbGciOi.J9"),
+            ("apiKey", "word"),
+            ("EDAMAM_APP_ID", "1a2b3c4d"),
+            ("REDDIT_CLIENT_ID", "some-words"),
+            ("DB_PASSWORD", "123456"),
+            ("SERVICE_KEY", "/9j4AAQSkZJRgABAQ"),
+            ("SERVICE_KEY", "123456789"),
+            ("ANYTHING", "sk-proj-a1B2c3D4e5"),
+            ("CREDENTIALS", "user:words"),
+        ] {
+            assert!(is_secret(name, value), "{name}={value}");
+        }
+        for (name, value) in [
+            ("API_KEY", ""),
+            ("API_KEY", "abc"),
+            ("API_KEY", "none"),
+            ("USE_TOKEN", "true"),
+            ("MAX_TOKENS", "4096"),
+            ("KEY_FILE", "/home/someone/key.pem"),
+            ("KEY_FILE", "keys/../key.pem".trim_start_matches("keys/")),
+            ("KEYBOARD", "german"),
+            ("MONKEY", "banana"),
+            ("AUTHOR", "somebody"),
+            ("LANG", "en_US.UTF-8"),
+            ("OUTPUT_DIR", "./media"),
+            ("MODEL", "gpt-4o-mini-2024-07-18"),
+            ("ELASTICSEARCH_URL", "https://search.example.org/backend1234abcd"),
+            ("REGION", "us-east-1"),
+            ("LIMIT", "1234567890"),
+            ("PATH", "/usr/bin:/bin"),
+        ] {
+            assert!(!is_secret(name, value), "{name}={value}");
+        }
+    }
+
+    #[test]
+    fn the_parts_of_headers_addresses_and_arguments_are_secret() {
+        let mut secrets = Secrets::default();
+        secrets.header("Authorization", "Bearer tokentoken");
+        // `printf 'user:passpass' | base64`
+        secrets.header("authorization", "Basic dXNlcjpwYXNzcGFzcw==");
+        secrets.header("Accept", "application/json");
+        secrets.address("https://user:inaddress@host/path?api_key=inquery&page=1234");
+        let arguments =
+            ["-y", "--api-key", "asargument", "--token=withequals", "--port", "8080", "--verbose"];
+        secrets.arguments(&arguments.map(str::to_owned));
+        let mut found = secrets.into_vec();
+        found.sort();
+        assert_eq!(
+            found,
+            [
+                "Basic dXNlcjpwYXNzcGFzcw==",
+                "Bearer tokentoken",
+                "asargument",
+                "dXNlcjpwYXNzcGFzcw==",
+                "inaddress",
+                "inquery",
+                "passpass",
+                "tokentoken",
+                "withequals"
+            ]
+        );
+    }
+}
