@@ -18,6 +18,8 @@ pub(crate) mod code {
     pub(crate) const PARTIAL: u8 = 3;
     /// Something needed is not available.
     pub(crate) const UNAVAILABLE: u8 = 4;
+    /// Interrupted, as shells give it.
+    pub(crate) const INTERRUPTED: u8 = 130;
 }
 
 /// A command failed.

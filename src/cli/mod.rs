@@ -11,6 +11,7 @@ mod leaderboard;
 mod outcomes;
 mod output;
 mod printer;
+mod replay;
 mod results;
 mod schema;
 mod score;

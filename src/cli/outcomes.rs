@@ -1,6 +1,7 @@
 //! `m3 outcomes`
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use clap::Args;
 
@@ -8,10 +9,11 @@ use super::failure::{Failure, code};
 use super::input;
 use super::output::{FormatArg, Output};
 use super::printer::{Printer, Unit};
+use super::replay::{Inputs, ReplayArgs};
 use crate::mcp::ToolCatalog;
-use crate::outcomes::{KnownTools, Outcome, Rate, Tally, judge_trajectory, recorded_reply};
+use crate::outcomes::{JudgedCall, KnownTools, Outcome, Rate, Tally, judge_trajectory, recorded_reply};
 use crate::report::{OutcomesGatherer, OutcomesRenderer, outcomes_renderer};
-use crate::trajectory::TrajectoryFile;
+use crate::trajectory::{Trajectory, TrajectoryFile};
 use crate::trajectory::catalog::Catalog;
 
 /// Options of `m3 outcomes`.
@@ -21,8 +23,10 @@ pub(super) struct OutcomesArgs {
     /// Predicted trajectories: JSON, JSON Lines, either with gzip; `-` for standard input
     predictions: PathBuf,
     /// Catalog of the tools that were offered: names and arguments are judged by it
-    #[arg(long, value_name = "FILE")]
-    tools: PathBuf,
+    #[arg(long, value_name = "FILE", required_unless_present = "servers")]
+    tools: Option<PathBuf>,
+    #[command(flatten)]
+    replay: ReplayArgs,
     /// Add a table for each type of task
     #[arg(long)]
     by_type: bool,
@@ -42,6 +46,7 @@ Examples:
   m3 outcomes predictions.json --tools tools.json
   m3 outcomes predictions.json --tools tools.json --out outcomes.json
   m3 outcomes predictions.json --tools tools.json --fail-under schema_compliance=0.95
+  m3 outcomes predictions.json --servers servers/local.json --images images --record replayed.json
 
 docs/outcomes.md explains the rules. To have outcomes in a leaderboard:
   m3 score predictions.json references.json --outcomes outcomes.json --out MODEL.json";
@@ -70,40 +75,77 @@ fn parse_floor(text: &str) -> Result<Floor, String> {
 
 /// Judges every call of a file.
 pub(super) fn run(args: &OutcomesArgs, printer: Printer) -> Result<(), Failure> {
-    let tools = KnownTools::new(&ToolCatalog::from(&Catalog::open(&args.tools)?));
+    let catalog = args.tools.as_deref().map(Catalog::open).transpose()?;
+    let tools = catalog.map(|catalog| Arc::new(KnownTools::new(&ToolCatalog::from(&catalog))));
     let file = input::open_predicted(&args.predictions, printer)?;
-    let inputs: Vec<&Path> = vec![&args.predictions, &args.tools];
+    let mut inputs: Vec<&Path> = vec![&args.predictions];
+    inputs.extend(args.tools.as_deref());
+    inputs.extend(args.replay.servers());
     let mut output = Output::open(args.out.as_deref(), &inputs, printer)?.outliving_its_reader();
     let (is_styled, format) = (output.is_styled(), FormatArg::or_by_ending(args.format, args.out.as_deref()));
     let mut renderer = outcomes_renderer(format, &mut output, args.by_type, is_styled);
     let mut gatherer = OutcomesGatherer::default();
-    judge(&file, &tools, &mut gatherer, renderer.as_mut(), printer)?;
-    say_unusable(&tools, printer);
+    let sink = &mut Sink { gatherer: &mut gatherer, renderer: renderer.as_mut() };
+    let known_tools = match args.replay.servers() {
+        Some(servers) => {
+            let inputs =
+                Inputs { predictions: &args.predictions, all: &inputs, file: &file, tools: tools.as_ref() };
+            args.replay.run(servers, &inputs, sink, printer)?
+        }
+        None => judge(&file, tools.as_deref().unwrap_or(&KnownTools::default()), sink, printer)?,
+    };
+    if let Some(tools) = &tools {
+        say_unusable(tools, printer);
+    }
     let tally = *gatherer.tally();
-    let summary = gatherer.finish(file.name(), tools.len(), false);
+    let summary = gatherer.finish(file.name(), known_tools, args.replay.servers().is_some());
     renderer.finish(&summary).map_err(|cause| Failure::written(&cause))?;
     drop(renderer);
     output.commit()?;
-    check_floors(&args.fail_under, &tally)
+    check_floors(&args.fail_under, &tally)?;
+    check_complete(&tally)
 }
 
-/// Judges by the catalog and by what the file has recorded.
+/// Where judged trajectories go.
+pub(super) struct Sink<'a> {
+    pub(super) gatherer: &'a mut OutcomesGatherer,
+    renderer: &'a mut dyn OutcomesRenderer,
+}
+
+impl Sink<'_> {
+    /// Takes the next trajectory.
+    pub(super) fn push(&mut self, trajectory: &Trajectory, calls: &[JudgedCall]) -> Result<(), Failure> {
+        let report = self.gatherer.add(trajectory, calls);
+        self.renderer.trajectory(&report).map_err(|cause| Failure::written(&cause))
+    }
+}
+
+/// Calls without an outcome are no success of the run; if there is nothing else, the servers were missing.
+fn check_complete(tally: &Tally) -> Result<(), Failure> {
+    match (tally.calls - tally.judged(), tally.judged()) {
+        (0, _) => Ok(()),
+        (_, 0) => {
+            Printer::error("no call could be judged\nhint: the report names the servers and what they lack");
+            Err(Failure::silent(code::UNAVAILABLE))
+        }
+        _ => Err(Failure::silent(code::PARTIAL)),
+    }
+}
+
+/// Judges by the catalog and by what the file has recorded; how many tools there are.
 fn judge(
     file: &TrajectoryFile,
     tools: &KnownTools,
-    gatherer: &mut OutcomesGatherer,
-    renderer: &mut dyn OutcomesRenderer,
+    sink: &mut Sink<'_>,
     printer: Printer,
-) -> Result<(), Failure> {
+) -> Result<usize, Failure> {
     let mut bar = printer.bar(Unit::Trajectories);
     for index in 0..file.len() {
         let trajectory = file.read(index)?;
-        let calls = judge_trajectory(&trajectory, tools, &mut |_, call| recorded_reply(call));
-        let report = gatherer.add(&trajectory, &calls);
-        renderer.trajectory(&report).map_err(|cause| Failure::written(&cause))?;
+        sink.push(&trajectory, &judge_trajectory(&trajectory, tools, &mut |_, call| recorded_reply(call)))?;
         bar.set("judging", index as u64 + 1, file.len() as u64);
     }
-    Ok(())
+    Ok(tools.len())
 }
 
 /// Names that are said of schemas that judge nothing.

@@ -9,6 +9,7 @@
 //! | [`Outcome`], [`Verdict`], [`Rule`] | what can be said of a call, and by which rule |
 //! | [`Judge`] | is it a call, of a known tool, with arguments that fit? |
 //! | [`Answer`] | what a tool answered, and what the rules of [`ANSWER_RULES`] say of it |
+//! | [`Replay`] | makes the calls of a trajectory again |
 //! | [`Tally`] | counts and the three rates of MCP-Bench, section 5.1 |
 //!
 //! The rules are explained in `docs/outcomes.md`.
@@ -19,6 +20,7 @@ mod examples;
 mod format;
 mod judge;
 mod outcome;
+mod replay;
 mod rules;
 mod tally;
 
@@ -27,5 +29,6 @@ pub use judge::{
     Checked, Judge, JudgedCall, Judgement, KnownTools, Place, Reply, judge_trajectory, recorded_reply,
 };
 pub use outcome::{Confidence, NotJudged, Outcome, Rule, Verdict};
+pub use replay::{Replay, ReplayError, ReplayOptions, ReplayedTrajectory};
 pub use rules::{ANSWER_RULES, AnswerRule, Where, all_rules};
 pub use tally::{Rate, Tally};
