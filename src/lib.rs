@@ -14,6 +14,7 @@
 //! | [`score`] | alignment and metrics |
 //! | [`stats`] | intervals, differences and ranks of models |
 //! | [`leaderboard`] | results of several models side by side |
+//! | [`outcomes`] | what became of every call |
 //! | [`report`] | what is printed and written |
 //! | [`figures`] | pictures of results as SVG and PNG |
 //! | [`mcp`] | tools of MCP servers: the host, and how our own are served |
@@ -40,6 +41,7 @@ mod files;
 mod images;
 pub mod leaderboard;
 pub mod mcp;
+pub mod outcomes;
 pub mod report;
 pub mod score;
 pub mod servers;

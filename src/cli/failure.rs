@@ -14,8 +14,12 @@ pub(crate) mod code {
     pub(crate) const NOT_MET: u8 = 1;
     /// Bad usage or input.
     pub(crate) const INPUT: u8 = 2;
+    /// Finished, with failures that are recorded.
+    pub(crate) const PARTIAL: u8 = 3;
     /// Something needed is not available.
     pub(crate) const UNAVAILABLE: u8 = 4;
+    /// Interrupted, as shells give it.
+    pub(crate) const INTERRUPTED: u8 = 130;
 }
 
 /// A command failed.

@@ -48,32 +48,47 @@ pub(super) fn open_all<const N: usize>(
             bar.set("reading", done as u64, total as u64);
         })
     };
-    let files = paths.map(|path| match open(path) {
-        Ok(file) if file.is_tasks() => {
-            Printer::error(&format!("{}: tasks, not trajectories: no entry has `steps`", file.name()));
-            broken = Some(code::INPUT);
-            None
-        }
-        Ok(file) => {
-            say(file.name(), file.problems(), printer);
-            Some(file)
-        }
-        Err(OpenError::Invalid { file, problems }) => {
-            say(&file, &problems, printer);
-            broken = Some(code::INPUT);
-            None
-        }
-        Err(OpenError::Source(error)) => {
-            let failure = Failure::from(error);
-            Printer::error(failure.message.as_deref().unwrap_or_default());
-            broken = broken.or(Some(failure.code));
-            None
-        }
+    let files = paths.map(|path| {
+        let file = said(open(path), printer);
+        file.map_err(|code| broken = if code == code::INPUT { Some(code) } else { broken.or(Some(code)) })
+            .ok()
     });
     let files: Vec<TrajectoryFile> = files.into_iter().flatten().collect();
     match files.try_into() {
         Ok(files) if broken.is_none() => Ok(files),
         _ => Err(Failure::silent(broken.unwrap_or(code::INPUT))),
+    }
+}
+
+/// Opens one file with everything that a model did in it, malformed calls included.
+pub(super) fn open_predicted(path: &Path, printer: Printer) -> Result<TrajectoryFile, Failure> {
+    let mut bar = printer.bar(Unit::Trajectories);
+    let file =
+        TrajectoryFile::open_all(path, &mut |done, total| bar.set("reading", done as u64, total as u64));
+    drop(bar);
+    said(file, printer).map_err(Failure::silent)
+}
+
+/// Says what is wrong or odd in a file; the exit code if it cannot be used.
+fn said(file: Result<TrajectoryFile, OpenError>, printer: Printer) -> Result<TrajectoryFile, u8> {
+    match file {
+        Ok(file) if file.is_tasks() => {
+            Printer::error(&format!("{}: tasks, not trajectories: no entry has `steps`", file.name()));
+            Err(code::INPUT)
+        }
+        Ok(file) => {
+            say(file.name(), file.problems(), printer);
+            Ok(file)
+        }
+        Err(OpenError::Invalid { file, problems }) => {
+            say(&file, &problems, printer);
+            Err(code::INPUT)
+        }
+        Err(OpenError::Source(error)) => {
+            let failure = Failure::from(error);
+            Printer::error(failure.message.as_deref().unwrap_or_default());
+            Err(failure.code)
+        }
     }
 }
 

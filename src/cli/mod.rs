@@ -8,8 +8,10 @@ mod failure;
 mod guard_server;
 mod input;
 mod leaderboard;
+mod outcomes;
 mod output;
 mod printer;
+mod replay;
 mod results;
 mod schema;
 mod score;
@@ -64,6 +66,8 @@ enum Command {
     Leaderboard(leaderboard::LeaderboardArgs),
     /// Compare two scores task by task
     Compare(compare::CompareArgs),
+    /// Say what became of every predicted call, by rules or by replaying it
+    Outcomes(outcomes::OutcomesArgs),
     /// Check files of trajectories or tasks and list every problem with its place
     Validate(validate::ValidateArgs),
     /// Fetch what the encoder needs and say what is where
@@ -107,6 +111,7 @@ fn run(cli: Cli, printer: Printer) -> Result<(), Failure> {
         Command::Audit(args) => audit::run(&args, common, printer),
         Command::Leaderboard(args) => leaderboard::run(&args, printer),
         Command::Compare(args) => compare::run(&args, printer),
+        Command::Outcomes(args) => outcomes::run(&args, printer),
         Command::Validate(args) => validate::run(&args, printer),
         Command::Setup(args) => setup::run(&args, common, printer),
         Command::Cache(args) => cache::run(&args, common, printer),

@@ -4,9 +4,42 @@ use std::fs::File;
 use std::io::{self, Seek as _, Write};
 use std::path::{Path, PathBuf};
 
+use clap::ValueEnum;
+
 use super::failure::{Failure, code};
 use super::printer::Printer;
 use crate::files::AtomicFile;
+use crate::report::Format;
+
+/// The form of a report that is written trajectory by trajectory.
+#[derive(Debug, Clone, Copy, ValueEnum)]
+pub(super) enum FormatArg {
+    /// For people
+    Table,
+    /// Everything, as one document
+    Json,
+    /// One trajectory a line, the summary last: for files of any size
+    Jsonl,
+    /// A row for each trajectory, each type and the whole
+    Csv,
+    /// For a pull request
+    Markdown,
+}
+
+impl FormatArg {
+    /// What was asked for, or what the ending of the file says.
+    pub(super) fn or_by_ending(format: Option<Self>, out: Option<&Path>) -> Format {
+        let ending = out.and_then(Path::extension).map(|ending| ending.to_string_lossy().to_lowercase());
+        match (format, ending.as_deref()) {
+            (Some(Self::Table), _) => Format::Table,
+            (Some(Self::Json), _) | (None, Some("json")) => Format::Json,
+            (Some(Self::Jsonl), _) | (None, Some("jsonl")) => Format::JsonLines,
+            (Some(Self::Csv), _) | (None, Some("csv")) => Format::Csv,
+            (Some(Self::Markdown), _) | (None, Some("md")) => Format::Markdown,
+            (None, _) => Format::Table,
+        }
+    }
+}
 
 /// The target of a report. Its errors name it.
 pub(super) enum Output {

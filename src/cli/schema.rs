@@ -8,7 +8,7 @@ use super::failure::Failure;
 use super::printer::Printer;
 use crate::leaderboard::{Comparison, Leaderboard};
 use crate::report::audit::AuditReport;
-use crate::report::{ScoreReport, ValidationReport};
+use crate::report::{OutcomesReport, ScoreReport, ValidationReport};
 
 /// Options of `m3 schema`.
 #[derive(Debug, Args)]
@@ -31,6 +31,8 @@ enum Name {
     Leaderboard,
     /// What `m3 compare --format json` writes
     Comparison,
+    /// What `m3 outcomes --format json` writes
+    Outcomes,
 }
 
 /// Prints a JSON Schema.
@@ -41,6 +43,7 @@ pub(super) fn run(args: &SchemaArgs) -> Result<(), Failure> {
         Name::Validate => schemars::schema_for!(ValidationReport),
         Name::Leaderboard => schemars::schema_for!(Leaderboard),
         Name::Comparison => schemars::schema_for!(Comparison),
+        Name::Outcomes => schemars::schema_for!(OutcomesReport),
     };
     let mut out = Printer::out();
     let written = serde_json::to_string_pretty(&schema)

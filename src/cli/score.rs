@@ -2,14 +2,14 @@
 
 use std::path::PathBuf;
 
-use clap::{Args, ValueEnum};
+use clap::Args;
 
 use super::Common;
 use super::failure::{Failure, code};
-use super::output::Output;
+use super::output::{FormatArg, Output};
 use super::printer::Printer;
 use super::scoring::ScoringArgs;
-use crate::report::{Format, TrajectoryReport};
+use crate::report::{Format, OutcomesByTrajectory, TrajectoryReport};
 use crate::score::{self, MetricName};
 
 /// Options of `m3 score`.
@@ -24,6 +24,10 @@ pub(super) struct ScoreArgs {
     /// Write the report to a file instead of standard output
     #[arg(long, value_name = "FILE")]
     out: Option<PathBuf>,
+    /// What became of the predicted calls, written by `m3 outcomes --format json`: goes into the JSON, for
+    /// leaderboards
+    #[arg(long, value_name = "FILE")]
+    outcomes: Option<PathBuf>,
     /// Exit with code 1 if a metric of the whole set is lower, such as recall=0.8; repeatable
     #[arg(long, value_name = "METRIC=VALUE", value_parser = parse_floor)]
     fail_under: Vec<(MetricName, f64)>,
@@ -35,32 +39,6 @@ Examples:
   m3 score predictions.jsonl.gz references.json --format json --out score.json
   m3 score predictions.json references.json --profile open-m3-bench
   m3 score predictions.json references.json --fail-under recall=0.8 --fail-under average=0.7";
-
-#[derive(Debug, Clone, Copy, ValueEnum)]
-enum FormatArg {
-    /// For people
-    Table,
-    /// m3.score/1, with every matched pair
-    Json,
-    /// One trajectory a line, the summary last: for files of any size
-    Jsonl,
-    /// A row for each trajectory, each type and the whole
-    Csv,
-    /// For a pull request
-    Markdown,
-}
-
-impl From<FormatArg> for Format {
-    fn from(format: FormatArg) -> Self {
-        match format {
-            FormatArg::Table => Format::Table,
-            FormatArg::Json => Format::Json,
-            FormatArg::Jsonl => Format::JsonLines,
-            FormatArg::Csv => Format::Csv,
-            FormatArg::Markdown => Format::Markdown,
-        }
-    }
-}
 
 fn parse_floor(text: &str) -> Result<(MetricName, f64), String> {
     let names = || MetricName::ALL.map(MetricName::name).join(", ");
@@ -75,35 +53,42 @@ fn parse_floor(text: &str) -> Result<(MetricName, f64), String> {
 
 /// Scores two files.
 pub(super) fn run(args: &ScoreArgs, common: &Common, printer: Printer) -> Result<(), Failure> {
+    let outcomes = args.outcomes.as_deref().map(OutcomesByTrajectory::read).transpose();
+    let outcomes = outcomes.map_err(|error| Failure::new(code::INPUT, error.to_string()))?;
+    let format = FormatArg::or_by_ending(args.format, args.out.as_deref());
+    if outcomes.is_some() && !matches!(format, Format::Json | Format::JsonLines) {
+        printer.warn("`--outcomes` has no effect on this form; only JSON has a place for them");
+    }
     let mut scoring = args.scoring.open(common, printer)?;
     let profile = scoring.profile;
-    let mut output = Output::open(args.out.as_deref(), &args.scoring.inputs(), printer)?;
+    let mut inputs = args.scoring.inputs();
+    inputs.extend(args.outcomes.as_deref());
+    let mut output = Output::open(args.out.as_deref(), &inputs, printer)?;
     if !args.fail_under.is_empty() {
         output = output.outliving_its_reader();
     }
     let is_styled = output.is_styled();
-    let mut renderer = args.format().renderer(&mut output, is_styled);
-    let (summary, report) =
-        scoring.run(false, &mut |scored| renderer.trajectory(&TrajectoryReport::new(scored, profile)))?;
+    let mut renderer = format.renderer(&mut output, is_styled);
+    let mut other_calls = None;
+    let scored = scoring.run(false, &mut |scored| {
+        let mut report = TrajectoryReport::new(scored, profile);
+        if let Some(outcomes) = &outcomes {
+            let calls = usize::try_from(report.metrics.predicted_calls).unwrap_or(usize::MAX);
+            report.outcomes = outcomes.get(&report.id, calls).map_err(|error| {
+                other_calls = Some(Failure::new(code::INPUT, error.to_string()));
+                std::io::Error::other("the outcomes are of other calls")
+            })?;
+        }
+        renderer.trajectory(&report)
+    });
+    let (summary, report) = match other_calls {
+        Some(failure) => return Err(failure),
+        None => scored?,
+    };
     renderer.finish(&report).map_err(|cause| Failure::written(&cause))?;
     drop(renderer);
     output.commit()?;
     check_floors(&args.fail_under, &summary.aggregate.metrics(profile))
-}
-
-impl ScoreArgs {
-    fn format(&self) -> Format {
-        let ending = self.out.as_ref().and_then(|path| path.extension());
-        let ending = ending.map(|ending| ending.to_string_lossy().to_lowercase());
-        match (self.format, ending.as_deref()) {
-            (Some(format), _) => format.into(),
-            (None, Some("json")) => Format::Json,
-            (None, Some("jsonl")) => Format::JsonLines,
-            (None, Some("csv")) => Format::Csv,
-            (None, Some("md")) => Format::Markdown,
-            (None, _) => Format::Table,
-        }
-    }
 }
 
 /// Fails if a metric is below its floor, saying which.

@@ -52,6 +52,12 @@ pub struct ReadyServer {
 /// Why a server cannot be called.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum StartError {
+    /// The configuration does not say how to reach it.
+    #[error("it is not configured: {reason}")]
+    Configuration {
+        /// What is missing.
+        reason: String,
+    },
     /// There is no such program.
     #[error("the command `{command}` was not found\nhint: {hint}")]
     CommandNotFound {

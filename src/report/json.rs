@@ -1,7 +1,8 @@
-//! `m3.score/1` as one JSON document or as JSON Lines.
+//! Reports as one JSON document, and `m3.score/1` also as JSON Lines.
 
 use std::io::{self, Read as _, Seek as _, Write};
 
+use serde::Serialize;
 use tempfile::SpooledTempFile;
 
 use super::{ScoreRenderer, ScoreSummary, TrajectoryReport};
@@ -25,14 +26,16 @@ impl<W: Write> Json<W> {
     }
 }
 
-impl<W: Write> ScoreRenderer for Json<W> {
-    fn trajectory(&mut self, report: &TrajectoryReport) -> io::Result<()> {
+impl<W: Write> Json<W> {
+    /// Takes the next trajectory.
+    pub(super) fn push(&mut self, report: &impl Serialize) -> io::Result<()> {
         let separator: &[u8] = if std::mem::take(&mut self.is_first) { b"\n    " } else { b",\n    " };
         self.trajectories.write_all(separator)?;
         self.trajectories.write_all(json_without_hidden(&serde_json::to_string(report)?).as_bytes())
     }
 
-    fn finish(&mut self, summary: &ScoreSummary) -> io::Result<()> {
+    /// Writes the head and then the trajectories.
+    pub(super) fn close(&mut self, summary: &impl Serialize) -> io::Result<()> {
         let summary = json_without_hidden(&serde_json::to_string_pretty(summary)?).into_owned();
         let open = summary.strip_suffix("\n}").unwrap_or(&summary);
         write!(self.writer, "{open},\n  \"trajectories\": [")?;
@@ -47,6 +50,16 @@ impl<W: Write> ScoreRenderer for Json<W> {
         }
         self.writer.write_all(b"\n  ]\n}\n")?;
         self.writer.flush()
+    }
+}
+
+impl<W: Write> ScoreRenderer for Json<W> {
+    fn trajectory(&mut self, report: &TrajectoryReport) -> io::Result<()> {
+        self.push(report)
+    }
+
+    fn finish(&mut self, summary: &ScoreSummary) -> io::Result<()> {
+        self.close(summary)
     }
 }
 

@@ -9,6 +9,7 @@ mod csv;
 mod json;
 mod leaderboard;
 mod markdown;
+mod outcomes;
 mod pictures;
 mod sheet;
 mod tables;
@@ -24,6 +25,12 @@ pub use csv::Csv;
 pub use json::{Json, JsonLines};
 pub use leaderboard::leaderboard_sheets;
 pub use markdown::Markdown;
+pub use outcomes::{
+    ArgumentProblemReport, CallOutcomeReport, NotJudgedCounts, OUTCOMES_SCHEMA, OutcomeCounts,
+    OutcomesByTrajectory, OutcomesFileError, OutcomesGatherer, OutcomesRenderer, OutcomesReport,
+    OutcomesSummary, RateReport, RuleReport, SetOutcomesReport, TallyReport, ToolOutcomesReport,
+    TrajectoryOutcomesReport, UnavailableServerReport, outcomes_renderer,
+};
 pub use pictures::{Picture, PictureChoice, leaderboard_pictures};
 pub use sheet::{Cell, Column, Sheet, SheetForm, write_sheets};
 pub use terminal::Terminal;

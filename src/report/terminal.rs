@@ -69,7 +69,7 @@ fn table(header: Vec<&str>, rows: Vec<Vec<String>>) -> String {
 }
 
 /// A bar in eighths of a character, padded to its full width.
-fn bar(value: f64) -> String {
+pub(super) fn bar(value: f64) -> String {
     const EIGHTHS: [&str; 8] = ["", "▏", "▎", "▍", "▌", "▋", "▊", "▉"];
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "in [0, 8 x width]")]
     let eighths = (value.clamp(0.0, 1.0) * (8 * BAR_WIDTH) as f64).round() as usize;

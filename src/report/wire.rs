@@ -6,6 +6,7 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::Serialize;
 
+use super::OutcomeCounts;
 use crate::encoder::Identity;
 use crate::score::{self, CallPlace, Profile, Tally, Thresholds};
 
@@ -134,6 +135,9 @@ pub struct TrajectoryReport {
     pub unmatched_references: Vec<UnmatchedReferenceReport>,
     /// Predicted calls without a partner.
     pub unmatched_predictions: Vec<UnmatchedPredictionReport>,
+    /// What became of its calls, with `m3 score --outcomes`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub outcomes: Option<OutcomeCounts>,
 }
 
 /// Where a call stands in its trajectory, counted from 0.
@@ -291,6 +295,7 @@ impl TrajectoryReport {
             matches: matching.matches.into_iter().map(MatchReport::from).collect(),
             unmatched_references: matching.unmatched_references.into_iter().map(Into::into).collect(),
             unmatched_predictions: matching.unmatched_predictions.into_iter().map(Into::into).collect(),
+            outcomes: None,
         }
     }
 }

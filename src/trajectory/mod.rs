@@ -15,7 +15,7 @@ mod split;
 mod whole;
 
 pub use file::{Duplicate, Duplicates, OpenError, TrajectoryFile};
-pub use model::{Call, Step, Task, Trajectory};
+pub use model::{Call, MalformedCall, Step, Task, Trajectory};
 pub use problem::{Place, Problem, Problems, Severity};
 pub use source::SourceError;
 pub use split::Shape;

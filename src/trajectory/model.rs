@@ -29,6 +29,9 @@ pub struct Step {
     pub number: Option<i64>,
     /// The calls, in the order of the file, which means nothing.
     pub calls: Vec<Call>,
+    /// What stands among the calls and is none. Only a file that was opened with
+    /// [`TrajectoryFile::open_all`](super::TrajectoryFile::open_all) keeps them; elsewhere they are errors.
+    pub malformed: Vec<MalformedCall>,
     /// All other keys of the file.
     pub extra: Vec<(String, Json)>,
 }
@@ -44,6 +47,17 @@ pub struct Call {
     pub result: Option<Json>,
     /// All other keys of the file.
     pub extra: Vec<(String, Json)>,
+}
+
+/// Something among the calls of a step that names no tool: a model wrote it and no server could be asked.
+#[derive(Debug, Clone, PartialEq)]
+pub struct MalformedCall {
+    /// Its place in the file's list of calls, counted from 0 with the well-formed ones.
+    pub index: usize,
+    /// What stands there.
+    pub value: Json,
+    /// Why it is no call.
+    pub reason: String,
 }
 
 /// A question about an image, to be answered with tools.
@@ -93,10 +107,23 @@ impl Trajectory {
 }
 
 impl Step {
+    /// What stands in the file's list of calls, in its order.
+    pub fn entries(&self) -> impl Iterator<Item = Result<&Call, &MalformedCall>> {
+        let (mut calls, mut malformed) = (self.calls.iter(), self.malformed.iter().peekable());
+        (0..self.calls.len() + self.malformed.len()).filter_map(move |index| {
+            match malformed.next_if(|malformed| malformed.index <= index) {
+                Some(malformed) => Some(Err(malformed)),
+                None => calls.next().map(Ok).or_else(|| malformed.next().map(Err)),
+            }
+        })
+    }
+
     fn to_json(&self) -> Json {
         let mut members = Vec::new();
         members.extend(self.number.map(|number| ("step".to_owned(), Json::Integer(number))));
-        members.push(("calls".to_owned(), Json::Array(self.calls.iter().map(Call::to_json).collect())));
+        let entry =
+            |entry: Result<&Call, &MalformedCall>| entry.map_or_else(|m| m.value.clone(), Call::to_json);
+        members.push(("calls".to_owned(), Json::Array(self.entries().map(entry).collect())));
         members.extend(self.extra.iter().cloned());
         Json::Object(members)
     }

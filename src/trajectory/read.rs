@@ -1,7 +1,7 @@
 //! Turns the JSON of one task or trajectory into its type, reporting every oddity on the way.
 
 use super::json::{Json, Keys, pointer_to};
-use super::model::{Call, Step, Task, Trajectory};
+use super::model::{Call, MalformedCall, Step, Task, Trajectory};
 use super::problem::Severity;
 
 /// Receives what is wrong or odd: how bad, the JSON pointer below the element, the message.
@@ -13,9 +13,10 @@ pub(super) fn trajectory(
     value: Json,
     key: Option<&str>,
     default_id: Option<&str>,
+    malformed_calls: MalformedCalls,
     report: &mut Report<'_>,
 ) -> Option<Trajectory> {
-    let mut reader = Reader { report, is_broken: false };
+    let mut reader = Reader { report, is_broken: false, malformed_calls };
     let mut members = reader.members(value, "", "a trajectory should be an object with `id` and `steps`")?;
     let mut trajectory =
         Trajectory { id: reader.id(&mut members, key, default_id)?, ..Trajectory::default() };
@@ -30,7 +31,7 @@ pub(super) fn trajectory(
 
 /// Reads a task, likewise.
 pub(super) fn task(value: Json, key: Option<&str>, report: &mut Report<'_>) -> Option<Task> {
-    let mut reader = Reader { report, is_broken: false };
+    let mut reader = Reader { report, is_broken: false, malformed_calls: MalformedCalls::Error };
     let mut members = reader.members(value, "", "a task should be an object with `id` and `question`")?;
     let mut task = Task { id: reader.id(&mut members, key, None)?, ..Task::default() };
     task.image = reader.text(&mut members, "image");
@@ -47,11 +48,21 @@ pub(super) fn task(value: Json, key: Option<&str>, report: &mut Report<'_>) -> O
 /// What is said of a trajectory that may have crashed before its first step.
 pub(super) const WITHOUT_STEPS: &str = "no `steps`; read as a trajectory without calls";
 
+/// What a call without a name is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum MalformedCalls {
+    /// An error: it cannot be scored.
+    Error,
+    /// Something that the model did: kept, with a warning.
+    Keep,
+}
+
 type Members = Vec<(String, Json)>;
 
 struct Reader<'a, 'b> {
     report: &'a mut Report<'b>,
     is_broken: bool,
+    malformed_calls: MalformedCalls,
 }
 
 impl Reader<'_, '_> {
@@ -183,28 +194,26 @@ impl Reader<'_, '_> {
         };
         let pointer_to_calls = pointer_to(pointer, "calls");
         for (index, call) in calls.into_iter().enumerate() {
-            step.calls.extend(self.call(call, &pointer_to(&pointer_to_calls, index)));
+            let pointer = pointer_to(&pointer_to_calls, index);
+            match call_members(call) {
+                Ok((tool, members)) => step.calls.push(self.call(tool, members, &pointer)),
+                Err((segment, reason, value)) => {
+                    let pointer = format!("{pointer}{segment}");
+                    match self.malformed_calls {
+                        MalformedCalls::Error => self.error(&pointer, reason),
+                        MalformedCalls::Keep => {
+                            self.warn(&pointer, reason.clone());
+                            step.malformed.push(MalformedCall { index, value, reason });
+                        }
+                    }
+                }
+            }
         }
         step.extra = self.extra(members, pointer, &["step"]);
         Some(step)
     }
 
-    fn call(&mut self, value: Json, pointer: &str) -> Option<Call> {
-        let mut members =
-            self.members(value, pointer, "a call should be an object with `name` and `arguments`")?;
-        let tool = match take(&mut members, "name") {
-            Some(Json::String(name)) if !name.is_empty() => name,
-            Some(Json::String(_)) | None => {
-                self.error(pointer, "a call without a name; `name` should be `server/tool`");
-                return None;
-            }
-            Some(other) => {
-                let message =
-                    format!("the name of a call should be a string `server/tool`, and is {}", other.kind());
-                self.error(&pointer_to(pointer, "name"), message);
-                return None;
-            }
-        };
+    fn call(&mut self, tool: String, mut members: Members, pointer: &str) -> Call {
         let arguments = take(&mut members, "arguments");
         match &arguments {
             Some(Json::Object(_)) => {}
@@ -216,7 +225,7 @@ impl Reader<'_, '_> {
             }
         }
         let result = take(&mut members, "result");
-        Some(Call { tool, arguments, result, extra: self.extra(members, pointer, &[]) })
+        Call { tool, arguments, result, extra: self.extra(members, pointer, &[]) }
     }
 
     /// What is left: keys without a field. `reported` are those of them that were spoken of already.
@@ -232,6 +241,32 @@ impl Reader<'_, '_> {
 
 /// The text members of tasks and trajectories; one that is not text has been reported when it is left over.
 const TEXT_KEYS: [&str; 5] = ["image", "type", "question", "prompt", "final_reply"];
+
+/// The tool of a call and its other members; or the pointer below the call to what is wrong, the message and
+/// the call itself.
+fn call_members(value: Json) -> Result<(String, Members), (&'static str, String, Json)> {
+    let Json::Object(mut members) = value else {
+        let kind = value.kind();
+        let reason = format!("a call should be an object with `name` and `arguments`, and is {kind}");
+        return Err(("", reason, value));
+    };
+    match members.iter().position(|(key, _)| key == "name").map(|at| (at, &members[at].1)) {
+        Some((at, Json::String(name))) if !name.is_empty() => {
+            let name = name.clone();
+            members.remove(at);
+            Ok((name, members))
+        }
+        Some((_, Json::String(_))) | None => {
+            let reason = "a call without a name; `name` should be `server/tool`".to_owned();
+            Err(("", reason, Json::Object(members)))
+        }
+        Some((_, other)) => {
+            let reason =
+                format!("the name of a call should be a string `server/tool`, and is {}", other.kind());
+            Err(("/name", reason, Json::Object(members)))
+        }
+    }
+}
 
 fn take(members: &mut Members, key: &str) -> Option<Json> {
     let index = members.iter().position(|(k, _)| k == key)?;

@@ -3,7 +3,7 @@
 
 use std::collections::HashMap;
 use std::io::Cursor;
-use std::path::{Component, Path, PathBuf};
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use base64::Engine as _;
@@ -11,6 +11,7 @@ use base64::engine::general_purpose::STANDARD;
 use image::codecs::jpeg::JpegEncoder;
 use image::{DynamicImage, ImageFormat};
 
+use crate::files::{self, NotInside};
 use crate::images::{self, ImageFileError};
 
 /// The longest side of an embedded image, in pixels.
@@ -101,23 +102,9 @@ impl Pictures {
 
     /// Where the file is, if it is in one of the folders.
     fn locate(&self, path: &Path) -> Result<PathBuf, &'static str> {
-        let is_inside = |part: Component<'_>| matches!(part, Component::Normal(_) | Component::CurDir);
-        if path.as_os_str().is_empty() || !path.components().all(is_inside) {
-            return Err("the path leads out of the image folder and was not followed");
-        }
-        let mut leads_out = false;
-        for folder in &self.folders {
-            // A symbolic link shows where it leads only when it is resolved.
-            let Ok(resolved) = folder.join(path).canonicalize() else { continue };
-            if resolved.starts_with(folder) {
-                return Ok(resolved);
-            }
-            leads_out = true;
-        }
-        Err(if leads_out {
-            "the path leads out of the image folder and was not followed"
-        } else {
-            "no such file in the image folder"
+        files::locate(&self.folders, path).map_err(|reason| match reason {
+            NotInside::LeadsOut => "the path leads out of the image folder and was not followed",
+            NotInside::Missing => "no such file in the image folder",
         })
     }
 

@@ -14,7 +14,7 @@ use sha2::{Digest as _, Sha256};
 use crate::trajectory::json::{self, Json};
 use crate::trajectory::model::{Task, Trajectory};
 use crate::trajectory::problem::{Place, Problems, Severity};
-use crate::trajectory::read;
+use crate::trajectory::read::{self, MalformedCalls};
 use crate::trajectory::source::{Source, SourceError};
 use crate::trajectory::split::{Element, Shape, split};
 
@@ -69,6 +69,8 @@ pub struct TrajectoryFile {
     tasks: Vec<Element>,
     /// How many elements have steps, even broken ones.
     with_steps: usize,
+    /// Every trajectory and every call is kept, whatever is wrong with it.
+    keeps_all: bool,
 }
 
 /// The first 16 bytes of an id's SHA-256: ids can be long and many, and are hostile.
@@ -111,11 +113,16 @@ impl TrajectoryFile {
         duplicates: Duplicates,
         progress: &mut dyn FnMut(usize, usize),
     ) -> Result<Self, OpenError> {
-        let file = Self::scan(path, duplicates, progress)?;
-        if file.problems.count(Severity::Error) > 0 {
-            return Err(OpenError::Invalid { file: file.source.name().to_owned(), problems: file.problems });
-        }
-        Ok(file)
+        Self::scan(path, duplicates, progress)?.without_errors()
+    }
+
+    /// Opens a file to see all that a model did: trajectories of one id are each a trajectory of their own,
+    /// and what stands among the calls and is none is kept as [`MalformedCall`](super::MalformedCall).
+    ///
+    /// # Errors
+    /// As [`TrajectoryFile::open`].
+    pub fn open_all(path: &Path, progress: &mut dyn FnMut(usize, usize)) -> Result<Self, OpenError> {
+        Self::scan_by(path, Duplicates::Last, true, progress)?.without_errors()
     }
 
     /// Opens a file whatever is wrong in it, for those who want its problems.
@@ -125,6 +132,22 @@ impl TrajectoryFile {
     pub fn scan(
         path: &Path,
         duplicates: Duplicates,
+        progress: &mut dyn FnMut(usize, usize),
+    ) -> Result<Self, SourceError> {
+        Self::scan_by(path, duplicates, false, progress)
+    }
+
+    fn without_errors(self) -> Result<Self, OpenError> {
+        if self.problems.count(Severity::Error) > 0 {
+            return Err(OpenError::Invalid { file: self.source.name().to_owned(), problems: self.problems });
+        }
+        Ok(self)
+    }
+
+    fn scan_by(
+        path: &Path,
+        duplicates: Duplicates,
+        keeps_all: bool,
         progress: &mut dyn FnMut(usize, usize),
     ) -> Result<Self, SourceError> {
         let source = Source::open(path)?;
@@ -144,6 +167,7 @@ impl TrajectoryFile {
             is_single,
             tasks: Vec::new(),
             with_steps: 0,
+            keeps_all,
         };
         if elements.is_empty() && layout.error.is_none() {
             let message = "no trajectories in it; a file of them should have at least one";
@@ -171,7 +195,7 @@ impl TrajectoryFile {
         Ok(file)
     }
 
-    /// The number of different ids.
+    /// The number of trajectories that can be read: one for each id, unless all are kept.
     #[must_use]
     pub fn len(&self) -> usize {
         self.elements.len()
@@ -235,7 +259,7 @@ impl TrajectoryFile {
     pub fn read(&self, index: usize) -> Result<Trajectory, SourceError> {
         let element = self.elements[index];
         let (key, value) = (self.key(element)?, self.parse(element)?);
-        read::trajectory(value, key.as_deref(), self.default_id(), &mut |_, _, _| ())
+        read::trajectory(value, key.as_deref(), self.default_id(), self.malformed_calls(), &mut |_, _, _| ())
             .ok_or_else(|| self.changed())
     }
 
@@ -273,6 +297,10 @@ impl TrajectoryFile {
 
     fn changed(&self) -> SourceError {
         self.source.error(std::io::Error::other("the file has changed while it was read; start again"))
+    }
+
+    fn malformed_calls(&self) -> MalformedCalls {
+        if self.keeps_all { MalformedCalls::Keep } else { MalformedCalls::Error }
     }
 
     fn default_id(&self) -> Option<&'static str> {

@@ -49,7 +49,14 @@ impl TrajectoryFile {
             self.tasks.push(element);
             read::task(value, key.as_deref(), &mut report).map(|task| task.id)
         } else {
-            read::trajectory(value, key.as_deref(), self.default_id(), &mut report).map(|found| found.id)
+            let found = read::trajectory(
+                value,
+                key.as_deref(),
+                self.default_id(),
+                self.malformed_calls(),
+                &mut report,
+            );
+            found.map(|found| found.id)
         };
         self.problems = problems;
         Ok(id)
@@ -79,6 +86,10 @@ impl TrajectoryFile {
         let slot = match self.by_id.entry(hash_id(&id)) {
             Entry::Vacant(entry) => {
                 entry.insert(u32::try_from(self.elements.len()).unwrap_or(u32::MAX));
+                self.elements.push(element);
+                return Ok(());
+            }
+            Entry::Occupied(_) if self.keeps_all => {
                 self.elements.push(element);
                 return Ok(());
             }

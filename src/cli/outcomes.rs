@@ -1,0 +1,184 @@
+//! `m3 outcomes`
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use clap::Args;
+
+use super::failure::{Failure, code};
+use super::input;
+use super::output::{FormatArg, Output};
+use super::printer::{Printer, Unit};
+use super::replay::{Inputs, ReplayArgs};
+use crate::mcp::ToolCatalog;
+use crate::outcomes::{JudgedCall, KnownTools, Outcome, Rate, Tally, judge_trajectory, recorded_reply};
+use crate::report::{OutcomesGatherer, OutcomesRenderer, outcomes_renderer};
+use crate::trajectory::catalog::Catalog;
+use crate::trajectory::{Trajectory, TrajectoryFile};
+
+/// Options of `m3 outcomes`.
+#[derive(Debug, Args)]
+#[command(after_help = EXAMPLES)]
+pub(super) struct OutcomesArgs {
+    /// Predicted trajectories: JSON, JSON Lines, either with gzip; `-` for standard input
+    predictions: PathBuf,
+    /// Catalog of the tools that were offered: names and arguments are judged by it
+    #[arg(long, value_name = "FILE", required_unless_present = "servers")]
+    tools: Option<PathBuf>,
+    #[command(flatten)]
+    replay: ReplayArgs,
+    /// Add a table for each type of task
+    #[arg(long)]
+    by_type: bool,
+    /// Form of the report [default: by the ending of --out, else table]
+    #[arg(long, value_enum)]
+    format: Option<FormatArg>,
+    /// Write the report to a file instead of standard output
+    #[arg(long, value_name = "FILE")]
+    out: Option<PathBuf>,
+    /// Exit with code 1 if a share of the whole set is lower, such as success=0.9; repeatable
+    #[arg(long, value_name = "NAME=VALUE", value_parser = parse_floor)]
+    fail_under: Vec<Floor>,
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  m3 outcomes predictions.json --tools tools.json
+  m3 outcomes predictions.json --tools tools.json --out outcomes.json
+  m3 outcomes predictions.json --tools tools.json --fail-under schema_compliance=0.95
+  m3 outcomes predictions.json --servers servers/local.json --images images --record replayed.json
+
+docs/outcomes.md explains the rules. To have outcomes in a leaderboard:
+  m3 score predictions.json references.json --outcomes outcomes.json --out MODEL.json";
+
+/// The rates that have a floor beside the shares of outcomes.
+const RATES: [&str; 3] = ["tool_name_validity", "schema_compliance", "execution_success"];
+
+/// The least that a share may be.
+#[derive(Debug, Clone)]
+struct Floor {
+    name: &'static str,
+    least: f64,
+}
+
+fn parse_floor(text: &str) -> Result<Floor, String> {
+    let names = || RATES.into_iter().chain(["success"]);
+    let (name, value) = text.split_once('=').ok_or("it should be NAME=VALUE, such as success=0.9")?;
+    let known = names().find(|known| *known == name);
+    let name = known
+        .ok_or_else(|| format!("`{name}` is none of these: {}", names().collect::<Vec<_>>().join(", ")))?;
+    match value.parse() {
+        Ok(least) if (0.0..=1.0).contains(&least) => Ok(Floor { name, least }),
+        _ => Err(format!("`{value}` should be a number between 0 and 1")),
+    }
+}
+
+/// Judges every call of a file.
+pub(super) fn run(args: &OutcomesArgs, printer: Printer) -> Result<(), Failure> {
+    let catalog = args.tools.as_deref().map(Catalog::open).transpose()?;
+    let tools = catalog.map(|catalog| Arc::new(KnownTools::new(&ToolCatalog::from(&catalog))));
+    let file = input::open_predicted(&args.predictions, printer)?;
+    let mut inputs: Vec<&Path> = vec![&args.predictions];
+    inputs.extend(args.tools.as_deref());
+    inputs.extend(args.replay.servers());
+    let mut output = Output::open(args.out.as_deref(), &inputs, printer)?.outliving_its_reader();
+    let (is_styled, format) = (output.is_styled(), FormatArg::or_by_ending(args.format, args.out.as_deref()));
+    let mut renderer = outcomes_renderer(format, &mut output, args.by_type, is_styled);
+    let mut gatherer = OutcomesGatherer::default();
+    let sink = &mut Sink { gatherer: &mut gatherer, renderer: renderer.as_mut() };
+    let known_tools = match args.replay.servers() {
+        Some(servers) => {
+            let inputs =
+                Inputs { predictions: &args.predictions, all: &inputs, file: &file, tools: tools.as_ref() };
+            args.replay.run(servers, &inputs, sink, printer)?
+        }
+        None => judge(&file, tools.as_deref().unwrap_or(&KnownTools::default()), sink, printer)?,
+    };
+    if let Some(tools) = &tools {
+        say_unusable(tools, printer);
+    }
+    let tally = *gatherer.tally();
+    let summary = gatherer.finish(file.name(), known_tools, args.replay.servers().is_some());
+    renderer.finish(&summary).map_err(|cause| Failure::written(&cause))?;
+    drop(renderer);
+    output.commit()?;
+    check_floors(&args.fail_under, &tally)?;
+    check_complete(&tally)
+}
+
+/// Where judged trajectories go.
+pub(super) struct Sink<'a> {
+    pub(super) gatherer: &'a mut OutcomesGatherer,
+    renderer: &'a mut dyn OutcomesRenderer,
+}
+
+impl Sink<'_> {
+    /// Takes the next trajectory.
+    pub(super) fn push(&mut self, trajectory: &Trajectory, calls: &[JudgedCall]) -> Result<(), Failure> {
+        let report = self.gatherer.add(trajectory, calls);
+        self.renderer.trajectory(&report).map_err(|cause| Failure::written(&cause))
+    }
+}
+
+/// Calls without an outcome are no success of the run; if there is nothing else, the servers were missing.
+fn check_complete(tally: &Tally) -> Result<(), Failure> {
+    match (tally.calls - tally.judged(), tally.judged()) {
+        (0, _) => Ok(()),
+        (_, 0) => {
+            Printer::error("no call could be judged\nhint: the report names the servers and what they lack");
+            Err(Failure::silent(code::UNAVAILABLE))
+        }
+        _ => Err(Failure::silent(code::PARTIAL)),
+    }
+}
+
+/// Judges by the catalog and by what the file has recorded; how many tools there are.
+fn judge(
+    file: &TrajectoryFile,
+    tools: &KnownTools,
+    sink: &mut Sink<'_>,
+    printer: Printer,
+) -> Result<usize, Failure> {
+    let mut bar = printer.bar(Unit::Trajectories);
+    for index in 0..file.len() {
+        let trajectory = file.read(index)?;
+        sink.push(&trajectory, &judge_trajectory(&trajectory, tools, &mut |_, call| recorded_reply(call)))?;
+        bar.set("judging", index as u64 + 1, file.len() as u64);
+    }
+    Ok(tools.len())
+}
+
+/// Names that are said of schemas that judge nothing.
+const NAMED: usize = 5;
+
+fn say_unusable(tools: &KnownTools, printer: Printer) {
+    let names = tools.unusable_schemas();
+    if !names.is_empty() {
+        let shown = names.iter().take(NAMED).map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ");
+        let more = if names.len() > NAMED { ", and others" } else { "" };
+        printer.warn(&format!(
+            "{} input schemas cannot be used and accept everything: {shown}{more}",
+            names.len()
+        ));
+    }
+}
+
+/// Fails if a share is below its floor, or is not known, saying which.
+fn check_floors(floors: &[Floor], tally: &Tally) -> Result<(), Failure> {
+    let mut is_missed = false;
+    for Floor { name, least } in floors {
+        let rate = match *name {
+            "tool_name_validity" => Some(tally.tool_name_validity()),
+            "schema_compliance" => Some(tally.schema_compliance()),
+            "execution_success" => tally.execution_success(),
+            _ => Some(tally.share(Outcome::Success)),
+        };
+        match rate.and_then(Rate::value) {
+            Some(value) if value >= *least => continue,
+            Some(value) => Printer::error(&format!("{name} is {value:.4}, below --fail-under {least}")),
+            None => Printer::error(&format!("{name} is not known, and --fail-under asks for {least}")),
+        }
+        is_missed = true;
+    }
+    if is_missed { Err(Failure::silent(code::NOT_MET)) } else { Ok(()) }
+}

@@ -1,0 +1,243 @@
+//! The part of `m3 outcomes` that replays predictions against servers.
+
+use std::collections::VecDeque;
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use clap::Args;
+use tokio::sync::Semaphore;
+use tokio::task::JoinHandle;
+use tokio_util::sync::CancellationToken;
+
+use super::failure::{Failure, code};
+use super::outcomes::Sink;
+use super::output::Output;
+use super::printer::{Printer, Unit};
+use crate::mcp::HostOptions;
+use crate::mcp::config::HostConfig;
+use crate::outcomes::{KnownTools, Replay, ReplayError, ReplayOptions, ReplayedTrajectory};
+use crate::report::audit::image_folders;
+use crate::trajectory::json::Keys;
+use crate::trajectory::{Trajectory, TrajectoryFile};
+
+/// Trajectories that are read ahead for each worker, so that a slow one keeps no worker idle.
+const AHEAD: usize = 4;
+
+/// Options of a replay.
+#[derive(Debug, Args)]
+pub(super) struct ReplayArgs {
+    /// Configuration of MCP servers: replay every trajectory against fresh instances of them
+    #[arg(long, value_name = "CONFIG")]
+    servers: Option<PathBuf>,
+    /// Folder that the images of trajectories are in [default: that of the predictions, and the one above it]
+    #[arg(long, value_name = "DIR", requires = "servers")]
+    images: Option<PathBuf>,
+    /// Trajectories at once, each with servers of its own
+    #[arg(long, value_name = "N", default_value_t = 4, requires = "servers", value_parser = clap::value_parser!(u16).range(1..=256))]
+    workers: u16,
+    /// Write the predictions with the results of the replay, to be judged again without servers
+    #[arg(long, value_name = "FILE", requires = "servers")]
+    record: Option<PathBuf>,
+}
+
+/// What a replay needs beside its options.
+pub(super) struct Inputs<'a> {
+    pub(super) predictions: &'a Path,
+    /// All files that are read.
+    pub(super) all: &'a [&'a Path],
+    pub(super) file: &'a TrajectoryFile,
+    pub(super) tools: Option<&'a Arc<KnownTools>>,
+}
+
+impl ReplayArgs {
+    /// The configuration, if there is to be a replay.
+    pub(super) fn servers(&self) -> Option<&Path> {
+        self.servers.as_deref()
+    }
+
+    /// Replays all trajectories; by how many tools they were judged.
+    pub(super) fn run(
+        &self,
+        servers: &Path,
+        inputs: &Inputs<'_>,
+        sink: &mut Sink<'_>,
+        printer: Printer,
+    ) -> Result<usize, Failure> {
+        let config = configuration(servers, printer)?;
+        let record = self.record.as_deref().map(|path| Output::open(Some(path), inputs.all, printer));
+        let mut record = record.transpose()?.map(Recording::new);
+        let workspace = tempfile::tempdir().map_err(|cause| Failure::temporary(&cause))?;
+        let options = ReplayOptions {
+            images: self.image_folders(inputs.predictions),
+            host: HostOptions::new(workspace.path()).guarded(),
+        };
+        let runtime = tokio::runtime::Runtime::new().map_err(|cause| {
+            Failure::new(code::UNAVAILABLE, format!("failed to start the runtime: {cause}"))
+        })?;
+        let done = runtime.block_on(async {
+            let used = used_servers(inputs.file, config)?;
+            let replay = Replay::start(used, inputs.tools.cloned(), options).await;
+            self.replay_all(Arc::new(replay), inputs.file, sink, record.as_mut(), printer).await
+        });
+        // Nothing that still waits may keep the program: servers are ended with their hosts.
+        runtime.shutdown_background();
+        let known_tools = done?;
+        if let Some(record) = record {
+            record.finish()?;
+        }
+        Ok(inputs.tools.map_or(known_tools, |tools| tools.len()))
+    }
+
+    fn image_folders(&self, predictions: &Path) -> Vec<PathBuf> {
+        match &self.images {
+            Some(folder) => folder.canonicalize().into_iter().collect(),
+            None => image_folders(predictions),
+        }
+    }
+
+    /// Keeps workers busy, and takes what they have done in the order of the file.
+    async fn replay_all(
+        &self,
+        replay: Arc<Replay>,
+        file: &TrajectoryFile,
+        sink: &mut Sink<'_>,
+        mut record: Option<&mut Recording>,
+        printer: Printer,
+    ) -> Result<usize, Failure> {
+        let (cancel, places) = (CancellationToken::new(), Arc::new(Semaphore::new(self.workers.into())));
+        let mut interrupt = std::pin::pin!(tokio::signal::ctrl_c());
+        let mut bar = printer.bar(Unit::Trajectories);
+        let mut running: VecDeque<Running> = VecDeque::new();
+        let (mut next, mut known_tools, mut lack_images) = (0, 0, 0);
+        let mut failure = None;
+        for done in 0..file.len() {
+            while next < file.len() && running.len() < usize::from(self.workers) * AHEAD {
+                running.push_back(start(&replay, file.read(next)?, &places, &cancel));
+                next += 1;
+            }
+            let Some(mut first) = running.pop_front() else { break };
+            let found = tokio::select! {
+                found = &mut first => found,
+                _ = &mut interrupt => {
+                    running.push_front(first);
+                    failure = Some(Failure::silent(code::INTERRUPTED));
+                    break;
+                }
+            };
+            let taken = taken(found).and_then(|found| {
+                known_tools = known_tools.max(found.known_tools);
+                lack_images += usize::from(found.lacks_image);
+                take(&found, sink, record.as_deref_mut())
+            });
+            if let Err(reason) = taken {
+                failure = Some(reason);
+                break;
+            }
+            bar.set("replaying", done as u64 + 1, file.len() as u64);
+        }
+        drop(bar);
+        if failure.is_some() {
+            cancel.cancel();
+            printer.note("closing servers");
+        }
+        for left in running {
+            // What they found is not wanted any more, but their servers have to end.
+            let _ = left.await;
+        }
+        replay.close().await;
+        if lack_images > 0 {
+            printer.warn(&format!(
+                "the images of {lack_images} trajectories were not found\nhint: name their folder with `--images`"
+            ));
+        }
+        failure.map_or(Ok(known_tools), Err)
+    }
+}
+
+type Running = JoinHandle<Result<ReplayedTrajectory, ReplayError>>;
+
+fn start(
+    replay: &Arc<Replay>,
+    trajectory: Trajectory,
+    places: &Arc<Semaphore>,
+    cancel: &CancellationToken,
+) -> Running {
+    let (replay, places, cancel) = (Arc::clone(replay), Arc::clone(places), cancel.clone());
+    tokio::spawn(async move {
+        let _place = places.acquire_owned().await.map_err(|_| ReplayError::Cancelled)?;
+        if cancel.is_cancelled() {
+            return Err(ReplayError::Cancelled);
+        }
+        replay.replay(trajectory, &cancel).await
+    })
+}
+
+fn taken(
+    found: Result<Result<ReplayedTrajectory, ReplayError>, tokio::task::JoinError>,
+) -> Result<ReplayedTrajectory, Failure> {
+    let found =
+        found.map_err(|error| Failure::new(code::UNAVAILABLE, format!("a replay broke off: {error}")))?;
+    found.map_err(|error| Failure::new(code::UNAVAILABLE, error.to_string()))
+}
+
+fn take(
+    found: &ReplayedTrajectory,
+    sink: &mut Sink<'_>,
+    record: Option<&mut Recording>,
+) -> Result<(), Failure> {
+    for (server, reason) in &found.unavailable {
+        sink.gatherer.add_unavailable(server, reason);
+    }
+    sink.push(&found.trajectory, &found.calls)?;
+    record.map_or(Ok(()), |record| record.push(&found.trajectory))
+}
+
+/// Reads a configuration, saying what is odd in it.
+fn configuration(path: &Path, printer: Printer) -> Result<HostConfig, Failure> {
+    let (config, warnings) =
+        HostConfig::open(path).map_err(|error| Failure::new(code::INPUT, error.to_string()))?;
+    warnings.iter().for_each(|warning| printer.warn(&warning.to_string()));
+    Ok(config)
+}
+
+/// The configuration without servers that no call is of: starting them would take time for nothing.
+fn used_servers(file: &TrajectoryFile, mut config: HostConfig) -> Result<HostConfig, Failure> {
+    let mut is_used = vec![false; config.servers.len()];
+    for index in 0..file.len() {
+        let trajectory = file.read(index)?;
+        for (_, call) in trajectory.calls() {
+            let server = call.tool.split_once('/').map_or("", |(server, _)| server);
+            if let Some(place) = config.servers.iter().position(|config| config.name == server) {
+                is_used[place] = true;
+            }
+        }
+    }
+    let mut is_used = is_used.into_iter();
+    config.servers.retain(|_| is_used.next().unwrap_or(false));
+    Ok(config)
+}
+
+/// The predictions with their results, as a list with a trajectory on each line.
+struct Recording {
+    output: Output,
+    has_any: bool,
+}
+
+impl Recording {
+    fn new(output: Output) -> Self {
+        Self { output, has_any: false }
+    }
+
+    fn push(&mut self, trajectory: &Trajectory) -> Result<(), Failure> {
+        let separator = if std::mem::replace(&mut self.has_any, true) { ",\n" } else { "[\n" };
+        let text = trajectory.to_json().to_text(Keys::AsRead);
+        write!(self.output, "{separator}{text}").map_err(|cause| Failure::written(&cause))
+    }
+
+    fn finish(mut self) -> Result<(), Failure> {
+        let start = if self.has_any { "" } else { "[" };
+        write!(self.output, "{start}\n]\n").map_err(|cause| Failure::written(&cause))?;
+        self.output.commit()
+    }
+}

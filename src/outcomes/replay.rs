@@ -1,0 +1,286 @@
+//! Replays a trajectory: its calls are made again, step after step, those of a step at once, in a workspace of its
+//! own and with servers that no other trajectory has touched.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use serde_json::{Map, Value};
+use tokio::task::JoinSet;
+use tokio_util::sync::CancellationToken;
+
+use super::answer::Answer;
+use super::judge::{Judge, JudgedCall, KnownTools, Reply, judge_trajectory};
+use super::outcome::NotJudged;
+use crate::files;
+use crate::mcp::config::HostConfig;
+use crate::mcp::{CallError, Events, Host, HostOptions, ServerState, ToolName, ToolResult};
+use crate::trajectory::json::Json;
+use crate::trajectory::{Call, Trajectory};
+
+/// Makes the calls of trajectories again.
+pub struct Replay {
+    config: HostConfig,
+    /// Servers that trajectories may share.
+    shared: Arc<Host>,
+    /// What was offered, if a catalog says so; else what servers list.
+    offered: Option<Arc<KnownTools>>,
+    options: ReplayOptions,
+}
+
+/// Where images are, and how servers are started.
+#[derive(Debug, Clone)]
+pub struct ReplayOptions {
+    /// Folders that the images of trajectories are looked for in, and nowhere else.
+    pub images: Vec<PathBuf>,
+    /// How servers are started; the workspace is that of the servers that trajectories share.
+    pub host: HostOptions,
+}
+
+/// A trajectory that was replayed.
+#[derive(Debug)]
+pub struct ReplayedTrajectory {
+    /// The trajectory, with the results of its calls in place of those that it had.
+    pub trajectory: Trajectory,
+    /// What became of its calls.
+    pub calls: Vec<JudgedCall>,
+    /// Servers that it needed and that were not available, with the reason.
+    pub unavailable: BTreeMap<String, String>,
+    /// How many tools its calls were judged by.
+    pub known_tools: usize,
+    /// Whether its image is named and was not found.
+    pub lacks_image: bool,
+}
+
+/// A replay could not be done.
+#[derive(Debug, thiserror::Error)]
+pub enum ReplayError {
+    /// There is no place for a workspace.
+    #[error("failed to make a workspace: {0}\nhint: make space in the folder for temporary files (TMPDIR)")]
+    Workspace(#[source] std::io::Error),
+    /// The user stopped it.
+    #[error("the replay was cancelled")]
+    Cancelled,
+}
+
+/// What a call gave.
+struct Given {
+    reply: Reply,
+    result: Option<(Json, bool)>,
+}
+
+impl Replay {
+    /// Starts the servers that trajectories may share. `offered` are the tools that the model had, if they are
+    /// known; else those that servers list are taken for them.
+    pub async fn start(config: HostConfig, offered: Option<Arc<KnownTools>>, options: ReplayOptions) -> Self {
+        let mut stateless = config.clone();
+        stateless.servers.retain(|server| server.is_stateless);
+        let shared = Host::start(&stateless, options.host.clone(), silent()).await;
+        Self { config, shared: Arc::new(shared), offered, options }
+    }
+
+    /// Ends the servers that trajectories share.
+    pub async fn close(&self) {
+        self.shared.close().await;
+    }
+
+    /// Replays one trajectory.
+    ///
+    /// # Errors
+    /// [`ReplayError`].
+    pub async fn replay(
+        &self,
+        mut trajectory: Trajectory,
+        cancel: &CancellationToken,
+    ) -> Result<ReplayedTrajectory, ReplayError> {
+        let workspace = tempfile::Builder::new().prefix("m3-replay-").tempdir();
+        let workspace = workspace.map_err(ReplayError::Workspace)?;
+        let lacks_image =
+            self.copy_image(&trajectory, workspace.path()).await.map_err(ReplayError::Workspace)?;
+        let mut config = self.config.clone();
+        config.servers.retain(|server| {
+            !server.is_stateless && trajectory.calls().any(|(_, call)| is_of(call, &server.name))
+        });
+        let options = HostOptions { workspace: workspace.path().to_owned(), ..self.options.host.clone() };
+        let own = tokio::select! {
+            own = Host::start(&config, options, silent()) => Arc::new(own),
+            () = cancel.cancelled() => return Err(ReplayError::Cancelled),
+        };
+        let unavailable = self.unavailable(&own, &trajectory).await;
+        let known = self.known(&own, &unavailable);
+        let given = self.calls(&own, &trajectory, &known, cancel).await;
+        own.close().await;
+        if cancel.is_cancelled() {
+            return Err(ReplayError::Cancelled);
+        }
+        let mut replies: Vec<Option<Reply>> = Vec::with_capacity(given.len());
+        let calls = trajectory.steps.iter_mut().flat_map(|step| &mut step.calls);
+        for (call, given) in calls.zip(given) {
+            record(call, given.result);
+            replies.push(Some(given.reply));
+        }
+        let calls = judge_trajectory(&trajectory, &known, &mut |index, _| {
+            replies.get_mut(index).and_then(Option::take).unwrap_or(Reply::NotExecuted)
+        });
+        let known_tools = known.len();
+        Ok(ReplayedTrajectory { trajectory, calls, unavailable, known_tools, lacks_image })
+    }
+
+    /// The servers that the trajectory calls and that are not there.
+    async fn unavailable(&self, own: &Host, trajectory: &Trajectory) -> BTreeMap<String, String> {
+        let mut statuses = own.statuses().await;
+        statuses.extend(self.shared.statuses().await);
+        let is_called = |server: &str| trajectory.calls().any(|(_, call)| is_of(call, server));
+        let reason = |state: ServerState| match state {
+            ServerState::Ready(_) => None,
+            ServerState::Disabled => Some("it is disabled in the configuration".to_owned()),
+            ServerState::Failed(error) => Some(error.to_string()),
+        };
+        statuses
+            .into_iter()
+            .filter(|status| is_called(&status.server))
+            .filter_map(|status| Some((status.server, reason(status.state)?)))
+            .collect()
+    }
+
+    /// The tools that calls are judged by.
+    fn known(&self, own: &Host, unavailable: &BTreeMap<String, String>) -> Arc<KnownTools> {
+        if let Some(offered) = &self.offered {
+            return Arc::clone(offered);
+        }
+        let mut known = KnownTools::new(&own.catalog());
+        known.add(&self.shared.catalog());
+        unavailable.keys().for_each(|server| known.add_silent_server(server));
+        Arc::new(known)
+    }
+
+    /// Makes the calls; what each gave, in their order.
+    async fn calls(
+        &self,
+        own: &Arc<Host>,
+        trajectory: &Trajectory,
+        known: &Arc<KnownTools>,
+        cancel: &CancellationToken,
+    ) -> Vec<Given> {
+        let mut given = Vec::with_capacity(trajectory.call_count());
+        for step in &trajectory.steps {
+            let first = given.len();
+            let mut running = JoinSet::new();
+            for (index, call) in step.calls.iter().enumerate() {
+                given.push(Given { reply: Reply::NotExecuted, result: None });
+                // Arguments that the schema refuses are sent too: many servers take them all the same, and later
+                // calls may rest on what they did.
+                let Some(arguments) = Judge::new(known).check(call).arguments else { continue };
+                let Some(name) = ToolName::parse(&call.tool) else { continue };
+                let host = self.host_of(own, &name);
+                let cancel = cancel.clone();
+                running.spawn(async move { (index, ask(&host, &name, arguments, &cancel).await) });
+            }
+            while let Some(answered) = running.join_next().await {
+                if let Ok((index, answer)) = answered
+                    && let Some(place) = given.get_mut(first + index)
+                {
+                    *place = answer;
+                }
+            }
+        }
+        given
+    }
+
+    fn host_of(&self, own: &Arc<Host>, name: &ToolName) -> Arc<Host> {
+        let is_shared =
+            self.config.servers.iter().any(|server| server.name == name.server && server.is_stateless);
+        Arc::clone(if is_shared { &self.shared } else { own })
+    }
+
+    /// Puts the trajectory's image where calls may look for it: under the path that the file gives, under its name
+    /// alone, and in `media`, as the benchmark's references call it. True if it is named and was not found.
+    async fn copy_image(&self, trajectory: &Trajectory, workspace: &Path) -> std::io::Result<bool> {
+        let Some(image) = &trajectory.image else { return Ok(false) };
+        let (image, folders, workspace) =
+            (PathBuf::from(image), self.options.images.clone(), workspace.to_owned());
+        let copied = tokio::task::spawn_blocking(move || copy_image(&image, &folders, &workspace)).await;
+        copied.map_err(std::io::Error::other)?
+    }
+}
+
+fn copy_image(image: &Path, folders: &[PathBuf], workspace: &Path) -> std::io::Result<bool> {
+    let Ok(source) = files::locate(folders, image) else { return Ok(true) };
+    // Whether it is a file is asked before it is opened: opening a pipe would wait for its other end.
+    let Some(name) = image.file_name().filter(|_| source.is_file()) else { return Ok(true) };
+    for target in [image.to_owned(), PathBuf::from(name), Path::new("media").join(name)] {
+        let target = workspace.join(target);
+        if let Some(folder) = target.parent() {
+            std::fs::create_dir_all(folder)?;
+        }
+        std::fs::copy(&source, &target)?;
+    }
+    Ok(false)
+}
+
+/// Makes one call.
+async fn ask(
+    host: &Host,
+    name: &ToolName,
+    arguments: Map<String, Value>,
+    cancel: &CancellationToken,
+) -> Given {
+    let outcome = host.call(name, arguments, cancel).await;
+    let no_answer =
+        |why, error: &CallError| Given { reply: Reply::NoAnswer(why, error.to_string()), result: None };
+    match outcome.result {
+        Ok(result) => Given { reply: Reply::Answer(Answer::from(&result)), result: Some(recorded(&result)) },
+        Err(error) => match &error {
+            CallError::UnknownTool { .. } => protocol_error(-32_601, &format!("unknown tool: {name}")),
+            CallError::Protocol { code, message, .. } => protocol_error((*code).into(), message),
+            CallError::TimedOutIdle { .. } | CallError::TimedOutTotal { .. } => {
+                no_answer(NotJudged::TimedOut, &error)
+            }
+            CallError::ServerDied { .. } => no_answer(NotJudged::ServerLost, &error),
+            CallError::TooLarge { .. } | CallError::Malformed { .. } => {
+                no_answer(NotJudged::Unreadable, &error)
+            }
+            CallError::UnknownServer { .. } | CallError::Unavailable { .. } | CallError::Cancelled => {
+                no_answer(NotJudged::ServerNotAvailable, &error)
+            }
+        },
+    }
+}
+
+fn protocol_error(code: i64, message: &str) -> Given {
+    let text = format!("MCP error {code}: {message}");
+    Given {
+        reply: Reply::Answer(Answer::protocol_error(code, message)),
+        result: Some((Json::String(text), true)),
+    }
+}
+
+/// A result as trajectories record it: its text where it is nothing else, and whether it is an error.
+fn recorded(result: &ToolResult) -> (Json, bool) {
+    use crate::mcp::Content;
+    let value = match result.content.as_slice() {
+        [Content::Text(text)] if result.structured_content.is_none() => Json::String(text.clone()),
+        _ => Json::from(&result.to_wire()),
+    };
+    (value, result.is_error)
+}
+
+/// Replaces what a call has recorded.
+fn record(call: &mut Call, result: Option<(Json, bool)>) {
+    call.extra.retain(|(key, _)| key != "is_error" && key != "isError");
+    call.result = None;
+    if let Some((value, is_error)) = result {
+        call.result = Some(value);
+        if is_error {
+            call.extra.push(("is_error".to_owned(), Json::Bool(true)));
+        }
+    }
+}
+
+fn is_of(call: &Call, server: &str) -> bool {
+    call.tool.strip_prefix(server).is_some_and(|rest| rest.starts_with('/'))
+}
+
+fn silent() -> Events {
+    Arc::new(|_| ())
+}

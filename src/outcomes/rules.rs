@@ -1,0 +1,247 @@
+//! The rules that tell from an answer what became of a call, as one table. They are tried in its order; the first
+//! that applies decides. `docs/outcomes.md` lists them with examples.
+
+use super::format;
+use super::outcome::{NotJudged, Outcome, Rule};
+
+/// A rule over an answer.
+#[derive(Debug)]
+pub struct AnswerRule {
+    /// Its name and what it decides.
+    pub rule: Rule,
+    /// What it looks at.
+    pub looks_at: Where,
+}
+
+/// What a rule over an answer looks at.
+#[derive(Debug)]
+pub enum Where {
+    /// The status code (RFC 9110, section 15) of an answer that says that it failed: ranges, both ends included.
+    Status(&'static [(u16, u16)]),
+    /// The message of an answer that says that it failed: a regular expression, in upper and lower case.
+    Failure(&'static str),
+    /// The whole of a short answer that does not say so, likewise.
+    Short(&'static str),
+}
+
+const fn on_status(rule: Rule, codes: &'static [(u16, u16)]) -> AnswerRule {
+    AnswerRule { rule, looks_at: Where::Status(codes) }
+}
+
+const fn on_failure(rule: Rule, pattern: &'static str) -> AnswerRule {
+    AnswerRule { rule, looks_at: Where::Failure(pattern) }
+}
+
+/// The rules over answers, in the order in which they are tried.
+pub static ANSWER_RULES: [AnswerRule; 13] = [
+    on_failure(
+        Rule::sure(
+            "unknown_tool_answer",
+            Outcome::UnknownTool,
+            "the answer says that there is no such tool, or has the code -32601 (method not found)",
+        ),
+        r#"\b(unknown|no such|unrecognized|nonexistent) (tool|function)\b|\b(tool|function)\s+[`'"]?[\w./:-]{1,100}[`'"]?\s+(was |is )?(not (found|registered|known|available)|does not exist|unknown)\b|\btool not found\b|-32601\b|\bmethod not found\b"#,
+    ),
+    on_status(
+        Rule::sure("status_not_found", Outcome::ResourceNotFound, "status 404 or 410"),
+        &[(404, 404), (410, 410)],
+    ),
+    on_status(
+        Rule::sure(
+            "status_denied",
+            Outcome::ResourceNotFound,
+            "status 401, 402, 403, 407 or 451: the backend gives it to others only",
+        ),
+        &[(401, 403), (407, 407), (451, 451)],
+    ),
+    on_status(
+        Rule::sure(
+            "status_busy",
+            Outcome::ResourceNotFound,
+            "status 408, 425 or 429: the backend has no time for it",
+        ),
+        &[(408, 408), (425, 425), (429, 429)],
+    ),
+    on_status(
+        Rule::sure(
+            "status_bad_request",
+            Outcome::InvalidArguments,
+            "any other status of the 400s, 400 and 422 above all",
+        ),
+        &[(400, 499)],
+    ),
+    on_status(
+        Rule::sure(
+            "status_server_error",
+            Outcome::ResourceNotFound,
+            "a status of the 500s: the backend failed",
+        ),
+        &[(500, 599)],
+    ),
+    on_failure(
+        Rule::sure(
+            "connection_failed",
+            Outcome::ResourceNotFound,
+            "the message speaks of a connection, a name or a time limit between tool and backend",
+        ),
+        r"\bECONN(REFUSED|RESET|ABORTED)\b|\bE(NOTFOUND|AI_AGAIN|TIMEDOUT|HOSTUNREACH|NETUNREACH)\b|\bgetaddrinfo\b|\bname or service not known\b|\bname resolution\b|\bcould not resolve host\b|\bnodename nor servname\b|\bmax retries exceeded\b|\bfetch failed\b|\bfailed to (fetch|connect|establish)\b|\bnetwork (is )?(unreachable|error)\b|\bconnection ?(refused|reset|error|aborted|failed|closed|timed ?out|attempts failed)\b|\b(all )?connection attempts failed\b|\bno route to host\b|\bcannot connect\b|\bconnect(ion)? ?error\b|\btimed?[ -]?out\b|\bssl (error|handshake|certificate)\b|\bcertificate verify failed\b",
+    ),
+    on_failure(
+        Rule::sure(
+            "access_denied",
+            Outcome::ResourceNotFound,
+            "the message speaks of permission, authentication or a key that is missing",
+        ),
+        r"\b(permission|access|request)[ _]denied\b|\bunauthori[sz]ed\b|\bunauthenticated\b|\bforbidden\b|\bnot (authori[sz]ed|permitted|logged in)\b|\bEACCES\b|\bEPERM\b|\boperation not permitted\b|\bapi[ _-]?(key|token)s?\b|\baccess token\b|\bauthentication\b|\bcredentials?\b|\bsubscription\b",
+    ),
+    on_failure(
+        Rule::sure(
+            "rate_limited",
+            Outcome::ResourceNotFound,
+            "the message speaks of too many requests or a used-up quota",
+        ),
+        r"\brate[ -]?limit(s|ed|ing)?\b|\btoo many requests\b|\bquota\b|\bover_(query|daily)_limit\b|\bresource_exhausted\b|\bthrottl(ed|ing)\b|\blimit exceeded\b",
+    ),
+    on_failure(
+        Rule::sure(
+            "invalid_arguments_answer",
+            Outcome::InvalidArguments,
+            "the message says that arguments are invalid, missing or of the wrong kind, or has the code -32602",
+        ),
+        r#"-32602\b|\b(invalid|illegal|bad|wrong|incorrect|malformed)[ _]?(tool )?(arg(ument)?s?|param(eter)?s?|input|request|value|type|format|literal|url|uri|coordinates?|dates?|filename|file name|path|query|json|option|enum value)\b|\bvalidation (error|failed)|\bfields? required\b|\brequired (propert(y|ies)|fields?|arg(ument)?s?|param(eter)?s?)\b|\b(arg(ument)?|param(eter)?|field|property|key)s?\s+[`'"]?[\w.-]{0,60}[`'"]?\s*(is|are) (required|missing|invalid)\b|\bis a required property\b|\bmissing\b.{0,40}\b(arg(ument)?|param(eter)?|field|property|key|value)s?\b|\binput should be\b|\bmust (be|have|contain|match|not|provide|specify)\b|\bunexpected (keyword|arg(ument)?|propert|param)|\badditional propert(y|ies)\b|\bunrecognized (key|arg|param)|\bnot of type\b|\bis not one of\b|\bout of (range|bounds)\b|\bunsupported\b|\bexpected\b.{1,60}\b(but )?(got|received|found)\b|\bcould not convert\b"#,
+    ),
+    on_failure(
+        Rule::sure(
+            "not_found_answer",
+            Outcome::ResourceNotFound,
+            "the message says that something is not there",
+        ),
+        r"\bnot[ _]found\b|\bno such\b|\b(does|do|did)(n't| not) exist\b|\bno longer (exists|available)\b|\b(could ?n[o']t|cannot|can't|can not|unable to|failed to) (be )?(find|found|locate|located|resolve|resolved)\b|\bno (\w+ ){0,3}(found|available|matched|match|matches|results?)\b|\bzero_results\b|\bENOENT\b|\bnothing (was )?found\b|\bnot (available|exist)\b|\bunknown (city|location|place|page|id|user|subreddit|resource|station|symbol)\b",
+    ),
+    on_failure(
+        Rule::sure(
+            "backend_error",
+            Outcome::ResourceNotFound,
+            "the message says that the backend failed within itself, or has the code -32603",
+        ),
+        r"-32603\b|\binternal (server )?error\b|\b(service|server|temporarily|currently) (is )?(temporarily |currently )?(unavailable|down|overloaded)\b|\bbad gateway\b|\bgateway time-?out\b|\bsomething went wrong\b|\bupstream\b|\boverloaded\b|\bmaintenance\b|\bunknown_error\b|\btry again later\b",
+    ),
+    AnswerRule {
+        rule: Rule::sure(
+            "nothing_found",
+            Outcome::ResourceNotFound,
+            "a short answer that does not call itself an error says nothing but that there is nothing",
+        ),
+        looks_at: Where::Short(
+            r"^\W{0,3}(sorry,? )?(there (are|were|is|was) )?(no|zero|0) ([\w'-]+ ){0,5}(found|available|returned|match|matches|matched|exists?)\b|^\W{0,3}(no|0) (results?|matches|data|hits|entries|items)\b|^\W{0,3}(i )?(could ?n[o']t|cannot|can't|unable to) (find|locate)\b|^.{0,120}\b((was|were|is|are|could) )?not (be )?found\W{0,3}$|^not found\b|^.{0,120}\bdo(es)? not exist\W{0,3}$|^\W{0,3}nothing (was )?found\b|^.{0,120}\bdid not match any\b|^.{0,120}\breturned no (results|matches|data)\W{0,3}$",
+        ),
+    },
+];
+
+/// Known to the catalog and its schema, and nobody was asked.
+pub(super) static FITS_SCHEMA: Rule = Rule::unsure(
+    "fits_schema",
+    Outcome::Success,
+    "the tool is known, its schema accepts the arguments, and there is no answer: nothing was executed",
+);
+
+/// No such tool.
+pub(super) static NOT_IN_CATALOG: Rule = Rule::sure(
+    "not_in_catalog",
+    Outcome::UnknownTool,
+    "neither the catalog nor a server has a tool of this name",
+);
+
+/// The schema refuses.
+pub(super) static SCHEMA: Rule =
+    Rule::sure("schema", Outcome::InvalidArguments, "the tool's input schema does not accept the arguments");
+
+/// It failed, and nothing tells why.
+pub(super) static IS_ERROR: Rule = Rule::unsure(
+    "is_error",
+    Outcome::InvalidArguments,
+    "the server marks the answer as an error (`isError`) and no rule knows its message",
+);
+
+/// It says so without the mark.
+pub(super) static SAYS_ERROR: Rule = Rule::unsure(
+    "says_error",
+    Outcome::InvalidArguments,
+    "the answer begins like an error, or is JSON that says so, and no rule knows its message",
+);
+
+/// Nothing came.
+pub(super) static EMPTY_ANSWER: Rule = Rule::unsure(
+    "empty_answer",
+    Outcome::ResourceNotFound,
+    "the answer has no content, or nothing but white space, `[]`, `{}` or `null`",
+);
+
+/// A list without items.
+pub(super) static EMPTY_RESULTS: Rule = Rule::unsure(
+    "empty_results",
+    Outcome::ResourceNotFound,
+    "the answer is JSON whose list of results is empty, or whose count of them is 0",
+);
+
+/// A failure is spoken of.
+pub(super) static MENTIONS_FAILURE: Rule = Rule::unsure(
+    "mentions_failure",
+    Outcome::Success,
+    "the answer speaks of an error or of something not found near its beginning, but not as its message",
+);
+
+/// Everything else.
+pub(super) static NORMAL_RESULT: Rule = Rule::sure(
+    "normal_result",
+    Outcome::Success,
+    "the answer has content and nothing in it says that it failed",
+);
+
+/// Nobody to ask.
+pub(super) static SERVER_NOT_AVAILABLE: Rule = Rule::no_answer(
+    "server_not_available",
+    NotJudged::ServerNotAvailable,
+    "the tool's server could not be started, or is not in the configuration",
+);
+
+/// Too slow.
+pub(super) static TIMED_OUT: Rule =
+    Rule::no_answer("timed_out", NotJudged::TimedOut, "the server did not answer within its time limit");
+
+/// Gone.
+pub(super) static SERVER_LOST: Rule = Rule::no_answer(
+    "server_lost",
+    NotJudged::ServerLost,
+    "the server ended or broke the connection during the call",
+);
+
+/// Nothing to judge.
+pub(super) static UNREADABLE: Rule = Rule::no_answer(
+    "unreadable",
+    NotJudged::Unreadable,
+    "what the server answered breaks the protocol, or is larger than the host accepts",
+);
+
+/// Every rule, in the order in which they are tried.
+pub fn all_rules() -> impl Iterator<Item = &'static Rule> {
+    let before: [&'static Rule; 13] = [
+        &format::NO_NAME,
+        &format::RECORDED_ILLEGAL,
+        &format::ARGUMENTS_NOT_OBJECT,
+        &format::NOT_JSON,
+        &format::NO_ARGUMENTS,
+        &format::CALL_IN_REPLY,
+        &NOT_IN_CATALOG,
+        &SCHEMA,
+        &FITS_SCHEMA,
+        &SERVER_NOT_AVAILABLE,
+        &TIMED_OUT,
+        &SERVER_LOST,
+        &UNREADABLE,
+    ];
+    let after: [&'static Rule; 6] =
+        [&IS_ERROR, &SAYS_ERROR, &EMPTY_ANSWER, &EMPTY_RESULTS, &MENTIONS_FAILURE, &NORMAL_RESULT];
+    let answers = ANSWER_RULES.iter().map(|answer| &answer.rule);
+    before.into_iter().chain(answers).chain(after)
+}

@@ -1,0 +1,129 @@
+//! Counts of outcomes, and the three rates of MCP-Bench, section 5.1.
+
+use super::judge::JudgedCall;
+use super::outcome::{Confidence, NotJudged, Outcome, Verdict};
+use super::rules;
+
+/// Counts over calls.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Tally {
+    /// All calls.
+    pub calls: u64,
+    /// Calls by outcome, in the order of [`Outcome::ALL`].
+    pub outcomes: [u64; 5],
+    /// Calls without an outcome by reason, in the order of [`NotJudged::ALL`].
+    pub not_judged: [u64; 4],
+    /// Calls whose answer was looked at.
+    pub answered: u64,
+    /// Calls that count as success because they fit the schema; nobody was asked.
+    pub not_executed: u64,
+    /// Calls whose answer was decided by a rule that is not sure.
+    pub unsure: u64,
+    names_judged: u64,
+    known: u64,
+    fitting: u64,
+}
+
+/// A share of calls.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Rate {
+    /// The numerator.
+    pub count: u64,
+    /// The denominator.
+    pub of: u64,
+}
+
+impl Rate {
+    /// In [0, 1]; `None` where there is nothing to take a share of.
+    #[must_use]
+    pub fn value(self) -> Option<f64> {
+        (self.of > 0).then(|| self.count as f64 / self.of as f64)
+    }
+}
+
+impl Tally {
+    /// Counts one call.
+    pub fn add(&mut self, call: &JudgedCall) {
+        let judgement = &call.judgement;
+        self.calls += 1;
+        match judgement.verdict() {
+            Verdict::Outcome(outcome) => self.outcomes[outcome.index()] += 1,
+            Verdict::NotJudged(why) => self.not_judged[why.index()] += 1,
+        }
+        self.answered += u64::from(judgement.has_answer);
+        self.not_executed += u64::from(judgement.rule.name == rules::FITS_SCHEMA.name);
+        self.unsure += u64::from(judgement.has_answer && judgement.rule.confidence == Confidence::Unsure);
+        self.names_judged += u64::from(judgement.is_known_tool.is_some());
+        self.known += u64::from(judgement.is_known_tool == Some(true));
+        self.fitting += u64::from(judgement.fits_schema == Some(true));
+    }
+
+    /// Counts the calls of a trajectory.
+    #[must_use]
+    pub fn of(calls: &[JudgedCall]) -> Self {
+        let mut tally = Self::default();
+        calls.iter().for_each(|call| tally.add(call));
+        tally
+    }
+
+    /// Calls that have an outcome.
+    #[must_use]
+    pub fn judged(&self) -> u64 {
+        self.outcomes.iter().sum()
+    }
+
+    /// Calls with this outcome.
+    #[must_use]
+    pub fn outcome(&self, outcome: Outcome) -> u64 {
+        self.outcomes[outcome.index()]
+    }
+
+    /// Calls without an outcome for this reason.
+    #[must_use]
+    pub fn without_outcome(&self, why: NotJudged) -> u64 {
+        self.not_judged[why.index()]
+    }
+
+    /// The share of an outcome among the calls that have one.
+    #[must_use]
+    pub fn share(&self, outcome: Outcome) -> Rate {
+        Rate { count: self.outcome(outcome), of: self.judged() }
+    }
+
+    /// Tool name validity, `|valid tool| / |E|`: calls of known tools among all whose tool could be judged.
+    #[must_use]
+    pub fn tool_name_validity(&self) -> Rate {
+        Rate { count: self.known, of: self.names_judged }
+    }
+
+    /// Schema compliance, `|valid tool and valid schema| / |valid tool|`.
+    #[must_use]
+    pub fn schema_compliance(&self) -> Rate {
+        Rate { count: self.fitting, of: self.known }
+    }
+
+    /// Execution success, `|success| / |E|`: calls that gave a normal result among all that were judged. `None`
+    /// where some of them were never executed.
+    #[must_use]
+    pub fn execution_success(&self) -> Option<Rate> {
+        (self.not_executed == 0).then(|| Rate { count: self.outcome(Outcome::Success), of: self.judged() })
+    }
+}
+
+impl std::ops::AddAssign for Tally {
+    fn add_assign(&mut self, other: Self) {
+        self.calls += other.calls;
+        for (mine, others) in self.outcomes.iter_mut().zip(other.outcomes) {
+            *mine += others;
+        }
+        for (mine, others) in self.not_judged.iter_mut().zip(other.not_judged) {
+            *mine += others;
+        }
+        self.answered += other.answered;
+        self.not_executed += other.not_executed;
+        self.unsure += other.unsure;
+        self.names_judged += other.names_judged;
+        self.known += other.known;
+        self.fitting += other.fitting;
+    }
+}

@@ -1,0 +1,74 @@
+//! Outcomes as comma-separated values (RFC 4180): a row for each trajectory, then each type, each tool and the whole.
+
+use std::io::{self, Write};
+
+use super::TrajectoryOutcomesReport;
+use super::{NotJudgedCounts, OutcomeCounts, OutcomesRenderer, OutcomesSummary, RateReport, TallyReport};
+use crate::outcomes::{NotJudged, Outcome};
+use crate::text::visible;
+
+/// Writes rows as they come.
+pub(super) struct Csv<W: Write> {
+    writer: csv::Writer<W>,
+    has_header: bool,
+}
+
+impl<W: Write> Csv<W> {
+    /// Writes to `writer`.
+    pub(super) fn new(writer: W) -> Self {
+        Self { writer: csv::Writer::from_writer(writer), has_header: false }
+    }
+
+    fn row(&mut self, names: [&str; 3], tally: &TallyReport) -> io::Result<()> {
+        let rates = [Some(tally.tool_name_validity), Some(tally.schema_compliance), tally.execution_success];
+        let rate = |rate: Option<RateReport>| {
+            rate.and_then(|rate| rate.rate).map_or_else(String::new, |rate| rate.to_string())
+        };
+        let rates = rates.map(rate);
+        self.counts(names, tally.calls, &tally.outcomes, &tally.not_judged, &rates)
+    }
+
+    fn counts(
+        &mut self,
+        names: [&str; 3],
+        calls: u64,
+        outcomes: &OutcomeCounts,
+        not_judged: &NotJudgedCounts,
+        rates: &[String; 3],
+    ) -> io::Result<()> {
+        if !std::mem::replace(&mut self.has_header, true) {
+            let counts =
+                Outcome::ALL.map(Outcome::name).into_iter().chain(NotJudged::ALL.map(NotJudged::name));
+            let header = ["scope", "id", "type", "calls"].into_iter().chain(counts);
+            let rates = ["tool_name_validity", "schema_compliance", "execution_success"];
+            self.writer.write_record(header.chain(rates))?;
+        }
+        let names = names.map(|name| visible(name, false).into_owned());
+        let numbers = [calls].into_iter().chain(outcomes.all()).chain(not_judged.all());
+        let numbers = numbers.map(|number| number.to_string());
+        Ok(self.writer.write_record(names.into_iter().chain(numbers).chain(rates.iter().cloned()))?)
+    }
+}
+
+impl<W: Write> OutcomesRenderer for Csv<W> {
+    fn trajectory(&mut self, report: &TrajectoryOutcomesReport) -> io::Result<()> {
+        self.row(["trajectory", &report.id, report.task_type.as_deref().unwrap_or_default()], &report.tally)
+    }
+
+    fn finish(&mut self, summary: &OutcomesSummary) -> io::Result<()> {
+        for (name, set) in &summary.by_type {
+            self.row(["type", "", name], &set.tally)?;
+        }
+        for (tool, found) in &summary.by_tool {
+            self.counts(
+                ["tool", tool, ""],
+                found.calls,
+                &found.outcomes,
+                &found.not_judged,
+                &Default::default(),
+            )?;
+        }
+        self.row(["all", "", ""], &summary.aggregate.tally)?;
+        self.writer.flush()
+    }
+}

@@ -1,0 +1,98 @@
+//! What became of calls, in every form: the JSON `m3.outcomes/1`, and tables made from it.
+
+mod csv;
+mod gather;
+mod read;
+mod tables;
+mod terminal;
+mod wire;
+
+use std::io::{self, Write};
+
+pub use gather::OutcomesGatherer;
+pub use read::{OutcomesByTrajectory, OutcomesFileError};
+pub use wire::{
+    ArgumentProblemReport, CallOutcomeReport, NotJudgedCounts, OUTCOMES_SCHEMA, OutcomeCounts,
+    OutcomesReport, OutcomesSummary, RateReport, RuleReport, SetOutcomesReport, TallyReport,
+    ToolOutcomesReport, TrajectoryOutcomesReport, UnavailableServerReport,
+};
+
+use self::csv::Csv;
+use self::terminal::Terminal;
+use super::{Format, Json, SheetForm, write_sheets};
+
+/// Writes outcomes in one form.
+pub trait OutcomesRenderer {
+    /// Takes the next trajectory, in the order of the file.
+    ///
+    /// # Errors
+    /// The writer's reason.
+    fn trajectory(&mut self, report: &TrajectoryOutcomesReport) -> io::Result<()>;
+
+    /// Takes the summary and writes what is left.
+    ///
+    /// # Errors
+    /// The writer's reason.
+    fn finish(&mut self, summary: &OutcomesSummary) -> io::Result<()>;
+}
+
+/// A renderer of a form. `has_types` adds a table of types of task, `is_styled` allows colours and bold type.
+pub fn outcomes_renderer<'a>(
+    format: Format,
+    writer: impl Write + 'a,
+    has_types: bool,
+    is_styled: bool,
+) -> Box<dyn OutcomesRenderer + 'a> {
+    match format {
+        Format::Table => Box::new(Terminal::new(writer, has_types, is_styled)),
+        Format::Json => Box::new(Json::new(writer)),
+        Format::JsonLines => Box::new(Lines(writer)),
+        Format::Csv => Box::new(Csv::new(writer)),
+        Format::Markdown => Box::new(Markdown { writer, failed: tables::Failed::default(), has_types }),
+    }
+}
+
+impl<W: Write> OutcomesRenderer for Json<W> {
+    fn trajectory(&mut self, report: &TrajectoryOutcomesReport) -> io::Result<()> {
+        self.push(report)
+    }
+
+    fn finish(&mut self, summary: &OutcomesSummary) -> io::Result<()> {
+        self.close(summary)
+    }
+}
+
+/// A trajectory on each line, the summary on the last.
+struct Lines<W>(W);
+
+impl<W: Write> OutcomesRenderer for Lines<W> {
+    fn trajectory(&mut self, report: &TrajectoryOutcomesReport) -> io::Result<()> {
+        writeln!(self.0, "{}", super::json_without_hidden(&serde_json::to_string(report)?))
+    }
+
+    fn finish(&mut self, summary: &OutcomesSummary) -> io::Result<()> {
+        writeln!(self.0, "{}", super::json_without_hidden(&serde_json::to_string(summary)?))?;
+        self.0.flush()
+    }
+}
+
+/// Tables for a pull request.
+struct Markdown<W> {
+    writer: W,
+    failed: tables::Failed,
+    has_types: bool,
+}
+
+impl<W: Write> OutcomesRenderer for Markdown<W> {
+    fn trajectory(&mut self, report: &TrajectoryOutcomesReport) -> io::Result<()> {
+        self.failed.add(report);
+        Ok(())
+    }
+
+    fn finish(&mut self, summary: &OutcomesSummary) -> io::Result<()> {
+        let mut sheets = vec![tables::outcomes(summary), tables::rates(summary)];
+        sheets.extend(tables::details(summary, self.has_types));
+        sheets.extend(self.failed.sheet());
+        write_sheets(SheetForm::Markdown, &sheets, &mut self.writer)
+    }
+}

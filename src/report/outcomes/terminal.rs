@@ -1,0 +1,116 @@
+//! Outcomes for people at a terminal: 80 columns, readable without colour and through a pipe.
+
+use std::io::{self, Write};
+
+use anstyle::{AnsiColor, Style};
+
+use super::tables::{self, Failed};
+use super::{OutcomesRenderer, OutcomesSummary, TrajectoryOutcomesReport};
+use crate::outcomes::{NotJudged, Outcome};
+use crate::report::audit::wrapped;
+use crate::report::terminal::bar;
+use crate::report::{SheetForm, write_sheets};
+use crate::text::shortened;
+
+/// The width of a line.
+const WIDTH: usize = 80;
+
+/// Writes the summary and the calls that failed.
+pub(super) struct Terminal<W> {
+    writer: W,
+    has_types: bool,
+    is_styled: bool,
+    failed: Failed,
+}
+
+impl<W: Write> Terminal<W> {
+    /// Writes to `writer`, with colours and bold type if `is_styled`.
+    pub(super) fn new(writer: W, has_types: bool, is_styled: bool) -> Self {
+        Self { writer, has_types, is_styled, failed: Failed::default() }
+    }
+
+    fn shares(&mut self, summary: &OutcomesSummary, color: Style) -> io::Result<()> {
+        let tally = &summary.aggregate.tally;
+        for (outcome, count) in Outcome::ALL.iter().zip(tally.outcomes.all()) {
+            let share = if tally.judged == 0 { 0.0 } else { count as f64 / tally.judged as f64 };
+            let (name, percent) = (outcome.name().replace('_', " "), tables::percent(count, tally.judged));
+            let line = format!("{name:<20} {count:>7} {percent:>8}  {color}{}{color:#}", bar(share));
+            writeln!(self.writer, "{}", line.trim_end())?;
+        }
+        for (why, count) in NotJudged::ALL.iter().zip(tally.not_judged.all()) {
+            if count > 0 {
+                let name = why.name().replace('_', " ");
+                writeln!(self.writer, "{:<20} {count:>7}           not judged", name)?;
+            }
+        }
+        writeln!(self.writer)?;
+        for (name, value, of) in tables::rate_rows(summary) {
+            let (value, counts) = tables::rate(value);
+            let counts = if value == "-" { counts } else { format!("{counts} {of}") };
+            writeln!(self.writer, "{name:<20} {value:>7}  {counts}")?;
+        }
+        Ok(())
+    }
+
+    fn failed(&mut self, bold: Style) -> io::Result<()> {
+        if self.failed.count == 0 {
+            return Ok(());
+        }
+        writeln!(self.writer, "\n{bold}Calls without success{bold:#}")?;
+        for failed in &self.failed.calls {
+            let tool = failed.call.tool.as_deref().unwrap_or("no tool");
+            let head = format!(
+                "{} {}, {}: {}",
+                shortened(&failed.id, 24),
+                failed.place(),
+                shortened(tool, 60),
+                failed.verdict()
+            );
+            for line in wrapped(&head, WIDTH) {
+                writeln!(self.writer, "{line}")?;
+            }
+            let evidence = &failed.call.evidence;
+            let separator = if evidence.is_empty() { "" } else { ": " };
+            for line in wrapped(&format!("{}{separator}{evidence}", failed.call.rule), WIDTH - 4) {
+                writeln!(self.writer, "    {line}")?;
+            }
+        }
+        if let Some(rest) = self.failed.rest() {
+            writeln!(self.writer, "{rest}")?;
+        }
+        Ok(())
+    }
+}
+
+impl<W: Write> OutcomesRenderer for Terminal<W> {
+    fn trajectory(&mut self, report: &TrajectoryOutcomesReport) -> io::Result<()> {
+        self.failed.add(report);
+        Ok(())
+    }
+
+    fn finish(&mut self, summary: &OutcomesSummary) -> io::Result<()> {
+        let style = |style| if self.is_styled { style } else { Style::new() };
+        let (bold, color) = (style(Style::new().bold()), style(AnsiColor::Cyan.on_default()));
+        for line in wrapped(&tables::headline(summary), WIDTH) {
+            writeln!(self.writer, "{line}")?;
+        }
+        writeln!(self.writer)?;
+        self.shares(summary, color)?;
+        self.failed(bold)?;
+        let sheets = tables::details(summary, self.has_types);
+        if !sheets.is_empty() {
+            writeln!(self.writer)?;
+            let form = SheetForm::Terminal { is_styled: self.is_styled };
+            write_sheets(form, &sheets, &mut self.writer)?;
+        }
+        if !summary.notes.is_empty() {
+            writeln!(self.writer)?;
+        }
+        for note in &summary.notes {
+            for line in wrapped(note, WIDTH) {
+                writeln!(self.writer, "{line}")?;
+            }
+        }
+        self.writer.flush()
+    }
+}

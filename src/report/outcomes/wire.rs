@@ -1,0 +1,348 @@
+//! The JSON of outcomes, `m3.outcomes/1`. `m3 schema outcomes` prints its JSON Schema.
+
+use std::collections::BTreeMap;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::outcomes::{JudgedCall, NotJudged, Outcome, Rate, Rule, Tally};
+use crate::report::PlaceReport;
+use crate::report::shortened;
+
+/// The version of this format.
+pub const OUTCOMES_SCHEMA: &str = "m3.outcomes/1";
+
+/// The longest name of a tool that is written, in columns.
+const TOOL_NAME: usize = 200;
+
+/// What `m3 outcomes --format json` writes.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+#[schemars(title = "m3.outcomes/1")]
+pub struct OutcomesReport {
+    /// Everything but the trajectories.
+    #[serde(flatten)]
+    pub summary: OutcomesSummary,
+    /// Every trajectory of the file, in its order; those of one id each stand for themselves.
+    pub trajectories: Vec<TrajectoryOutcomesReport>,
+}
+
+/// The head of outcomes; with JSON Lines, the last line.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+pub struct OutcomesSummary {
+    /// Always `m3.outcomes/1`.
+    pub schema: String,
+    /// The file of predictions, as it was named.
+    pub predictions: String,
+    /// Where answers come from: `none` (nothing was executed and nothing recorded), `recorded` (the predictions hold
+    /// results of some calls) or `replayed` (the calls were made again).
+    #[schemars(extend("enum" = ["none", "recorded", "replayed"]))]
+    pub answers: String,
+    /// The number of tools that calls were judged by.
+    pub known_tools: usize,
+    /// All calls together.
+    pub aggregate: SetOutcomesReport,
+    /// Trajectories of each type; those without a type are only in the aggregate.
+    pub by_type: BTreeMap<String, SetOutcomesReport>,
+    /// Calls of each tool that was named, known or not; a very long name is shortened.
+    pub by_tool: BTreeMap<String, ToolOutcomesReport>,
+    /// The rules that decided any call, in the order in which they are tried.
+    pub rules: Vec<RuleReport>,
+    /// Servers that could not be started for some trajectory.
+    pub unavailable_servers: Vec<UnavailableServerReport>,
+    /// What a reader should know.
+    pub notes: Vec<String>,
+}
+
+/// Counts and rates of a set of trajectories.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+pub struct SetOutcomesReport {
+    /// The number of trajectories.
+    pub trajectories: u64,
+    /// Their calls.
+    #[serde(flatten)]
+    pub tally: TallyReport,
+}
+
+/// One trajectory.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+pub struct TrajectoryOutcomesReport {
+    /// The task's id.
+    pub id: String,
+    /// The task's type; null if it has none.
+    #[serde(rename = "type")]
+    pub task_type: Option<String>,
+    /// Its counts and rates.
+    #[serde(flatten)]
+    pub tally: TallyReport,
+    /// Its calls, in order; one that stands in the final reply comes last.
+    pub details: Vec<CallOutcomeReport>,
+}
+
+/// Counts of calls, and MCP-Bench's rates.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+pub struct TallyReport {
+    /// All calls.
+    pub calls: u64,
+    /// Calls that have an outcome: the sum of `outcomes`. With `not_judged` they add up to `calls`.
+    pub judged: u64,
+    /// Calls by outcome.
+    pub outcomes: OutcomeCounts,
+    /// Calls without an outcome, by reason.
+    pub not_judged: NotJudgedCounts,
+    /// Calls whose answer was looked at.
+    pub answered: u64,
+    /// Calls that count as success by `fits_schema`: they have no answer and nothing was executed.
+    pub not_executed: u64,
+    /// Calls whose answer was decided by a rule that is not sure.
+    pub unsure: u64,
+    /// Calls of known tools among all whose tool could be judged.
+    pub tool_name_validity: RateReport,
+    /// Calls whose arguments the schema accepts, among those of known tools.
+    pub schema_compliance: RateReport,
+    /// Successes among all calls that were judged; null where some of them have no answer.
+    pub execution_success: Option<RateReport>,
+}
+
+/// How many calls ended how.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct OutcomeCounts {
+    /// No call of the protocol.
+    pub illegal_format: u64,
+    /// Of a tool that does not exist or was not offered.
+    pub unknown_tool: u64,
+    /// With arguments that the tool does not take.
+    pub invalid_arguments: u64,
+    /// Right, but the backend did not have or give what was asked for.
+    pub resource_not_found: u64,
+    /// With a normal result.
+    pub success: u64,
+}
+
+/// How many calls have no outcome, and why.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct NotJudgedCounts {
+    /// The server could not be started, or is not in the configuration.
+    pub server_not_available: u64,
+    /// No answer came in time.
+    pub timed_out: u64,
+    /// The server ended, or the connection broke, during the call.
+    pub server_lost: u64,
+    /// The answer breaks the protocol or is too large.
+    pub unreadable: u64,
+}
+
+/// A share of calls.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, JsonSchema)]
+pub struct RateReport {
+    /// The numerator.
+    pub count: u64,
+    /// The denominator.
+    pub of: u64,
+    /// In [0, 1]; null where the denominator is 0.
+    pub rate: Option<f64>,
+}
+
+/// Calls of one tool.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct ToolOutcomesReport {
+    /// All calls.
+    pub calls: u64,
+    /// Calls by outcome.
+    pub outcomes: OutcomeCounts,
+    /// Calls without an outcome, by reason.
+    pub not_judged: NotJudgedCounts,
+}
+
+/// A rule and how many calls it decided.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct RuleReport {
+    /// Its name.
+    pub rule: String,
+    /// What it decides; null for a rule that says why there is no outcome.
+    pub outcome: Option<String>,
+    /// Why there is no outcome; null for a rule that decides one.
+    pub not_judged: Option<String>,
+    /// `sure` or `unsure`.
+    #[schemars(extend("enum" = ["sure", "unsure"]))]
+    pub confidence: String,
+    /// When it applies.
+    pub applies: String,
+    /// How many calls it decided.
+    pub calls: u64,
+}
+
+/// A server that could not be started.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct UnavailableServerReport {
+    /// Its name.
+    pub server: String,
+    /// For how many trajectories.
+    pub trajectories: u64,
+    /// The reason it gave first.
+    pub reason: String,
+}
+
+/// One call.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+pub struct CallOutcomeReport {
+    /// Where it stands, what is no call but stands among them counted too; null for one in the final reply.
+    pub place: Option<PlaceReport>,
+    /// The tool as the model named it; null where it did not.
+    pub tool: Option<String>,
+    /// Its outcome; null where there is none.
+    #[schemars(extend("enum" = ["illegal_format", "unknown_tool", "invalid_arguments", "resource_not_found", "success", null]))]
+    pub outcome: Option<String>,
+    /// Why it has no outcome.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub not_judged: Option<String>,
+    /// The rule that decided.
+    pub rule: String,
+    /// `sure` or `unsure`.
+    #[schemars(extend("enum" = ["sure", "unsure"]))]
+    pub confidence: String,
+    /// What the rule saw, shortened; untrusted text, with control characters made visible.
+    pub evidence: String,
+    /// What the schema has against the arguments, at most 20 problems.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub problems: Vec<ArgumentProblemReport>,
+}
+
+/// Something that the schema has against the arguments.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct ArgumentProblemReport {
+    /// JSON pointer (RFC 6901) into the arguments.
+    pub pointer: String,
+    /// The keyword of JSON Schema that is not met.
+    pub keyword: String,
+    /// In words.
+    pub message: String,
+}
+
+impl From<&Tally> for OutcomeCounts {
+    fn from(tally: &Tally) -> Self {
+        Self {
+            illegal_format: tally.outcome(Outcome::IllegalFormat),
+            unknown_tool: tally.outcome(Outcome::UnknownTool),
+            invalid_arguments: tally.outcome(Outcome::InvalidArguments),
+            resource_not_found: tally.outcome(Outcome::ResourceNotFound),
+            success: tally.outcome(Outcome::Success),
+        }
+    }
+}
+
+impl OutcomeCounts {
+    /// The counts in the order of [`Outcome::ALL`].
+    #[must_use]
+    pub fn all(&self) -> [u64; 5] {
+        [
+            self.illegal_format,
+            self.unknown_tool,
+            self.invalid_arguments,
+            self.resource_not_found,
+            self.success,
+        ]
+    }
+}
+
+impl From<&Tally> for NotJudgedCounts {
+    fn from(tally: &Tally) -> Self {
+        Self {
+            server_not_available: tally.without_outcome(NotJudged::ServerNotAvailable),
+            timed_out: tally.without_outcome(NotJudged::TimedOut),
+            server_lost: tally.without_outcome(NotJudged::ServerLost),
+            unreadable: tally.without_outcome(NotJudged::Unreadable),
+        }
+    }
+}
+
+impl NotJudgedCounts {
+    /// The counts in the order of [`NotJudged::ALL`].
+    #[must_use]
+    pub fn all(&self) -> [u64; 4] {
+        [self.server_not_available, self.timed_out, self.server_lost, self.unreadable]
+    }
+}
+
+impl From<Rate> for RateReport {
+    fn from(rate: Rate) -> Self {
+        Self { count: rate.count, of: rate.of, rate: rate.value() }
+    }
+}
+
+impl From<&Tally> for TallyReport {
+    fn from(tally: &Tally) -> Self {
+        Self {
+            calls: tally.calls,
+            judged: tally.judged(),
+            outcomes: tally.into(),
+            not_judged: tally.into(),
+            answered: tally.answered,
+            not_executed: tally.not_executed,
+            unsure: tally.unsure,
+            tool_name_validity: tally.tool_name_validity().into(),
+            schema_compliance: tally.schema_compliance().into(),
+            execution_success: tally.execution_success().map(RateReport::from),
+        }
+    }
+}
+
+impl From<&Tally> for ToolOutcomesReport {
+    fn from(tally: &Tally) -> Self {
+        Self { calls: tally.calls, outcomes: tally.into(), not_judged: tally.into() }
+    }
+}
+
+impl RuleReport {
+    /// A rule that decided so many calls.
+    #[must_use]
+    pub fn new(rule: &Rule, calls: u64) -> Self {
+        let (outcome, not_judged) = names(rule);
+        Self {
+            rule: rule.name.to_owned(),
+            outcome,
+            not_judged,
+            confidence: rule.confidence.name().to_owned(),
+            applies: rule.applies.to_owned(),
+            calls,
+        }
+    }
+}
+
+/// What a rule decides, or why it decides nothing.
+fn names(rule: &Rule) -> (Option<String>, Option<String>) {
+    match rule.verdict {
+        crate::outcomes::Verdict::Outcome(outcome) => (Some(outcome.name().to_owned()), None),
+        crate::outcomes::Verdict::NotJudged(why) => (None, Some(why.name().to_owned())),
+    }
+}
+
+/// A tool's name as it is written: a very long one is shortened.
+pub(crate) fn tool_name(tool: &str) -> String {
+    if tool.len() <= TOOL_NAME { tool.to_owned() } else { shortened(tool, TOOL_NAME) }
+}
+
+impl From<&JudgedCall> for CallOutcomeReport {
+    fn from(call: &JudgedCall) -> Self {
+        let judgement = &call.judgement;
+        let (outcome, not_judged) = names(judgement.rule);
+        let problems = judgement.problems.iter().map(|problem| ArgumentProblemReport {
+            pointer: shortened(&problem.pointer, TOOL_NAME),
+            keyword: problem.keyword.clone(),
+            message: problem.message.clone(),
+        });
+        Self {
+            place: call.place.map(|place| PlaceReport {
+                step: place.step,
+                call: place.call,
+                index: place.index,
+            }),
+            tool: call.tool.as_deref().map(tool_name),
+            outcome,
+            not_judged,
+            rule: judgement.rule.name.to_owned(),
+            confidence: judgement.rule.confidence.name().to_owned(),
+            evidence: judgement.evidence.clone(),
+            problems: problems.collect(),
+        }
+    }
+}
