@@ -32,7 +32,7 @@ const GUARD: Duration = Duration::from_secs(4);
 
 /// What every server finds in its environment, if we have it: what is needed to find programs, files and the
 /// network, and nothing that is a secret of ours.
-const PASSED: [&str; 27] = [
+const PASSED: [&str; 30] = [
     "PATH",
     "HOME",
     "LANG",
@@ -60,6 +60,9 @@ const PASSED: [&str; 27] = [
     "no_proxy",
     "SSL_CERT_FILE",
     "SSL_CERT_DIR",
+    "NODE_EXTRA_CA_CERTS",
+    "REQUESTS_CA_BUNDLE",
+    "CURL_CA_BUNDLE",
 ];
 
 /// What to start.

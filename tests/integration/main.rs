@@ -17,6 +17,7 @@ mod full_disk;
 mod host;
 mod image_server;
 mod leaderboard;
+mod other_servers;
 mod own_benchmark;
 mod page;
 mod paper_table;
