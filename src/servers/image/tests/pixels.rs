@@ -123,6 +123,7 @@ fn sepia_is_that_of_the_web() {
     assert_eq!(sepia[(1, 0)], Rgba([255, 255, 239, 255]));
 }
 
+#[expect(clippy::needless_pass_by_value, reason = "arguments are written where the call is")]
 fn rectangle(arguments: Value) -> Vec<String> {
     drawing(&Desk::white(7, 6).picture("draw_rectangles", json!({"rectangles": [arguments]})))
 }
