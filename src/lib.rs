@@ -46,3 +46,4 @@ pub mod servers;
 pub mod stats;
 mod text;
 pub mod trajectory;
+mod workspace;

@@ -1,6 +1,5 @@
 //! Our own MCP servers. Each is a [`Toolbox`](crate::mcp::Toolbox); how it is served is not its concern.
 
 pub mod image;
-mod workspace;
 
-pub use workspace::{Workspace, WorkspaceError};
+pub use crate::workspace::{Workspace, WorkspaceError};
