@@ -1,8 +1,7 @@
-//! Writing files so that nothing that existed is lost (beside, flushed, then renamed), and finding files whose paths
-//! come from others, in the folders where they may be.
+//! Writing files so that nothing that existed is lost: beside, flushed, then renamed.
 
 use std::io::{self, Write};
-use std::path::{Component, Path, PathBuf};
+use std::path::{Path, PathBuf};
 
 use tempfile::NamedTempFile;
 
@@ -31,37 +30,6 @@ pub(crate) fn write_new_atomically(path: &Path, content: &[u8]) -> io::Result<()
 /// The folder that a file is in.
 fn folder_of(path: &Path) -> &Path {
     path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."))
-}
-
-/// Why a path of others is not followed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum NotInside {
-    /// It leads out of the folders.
-    LeadsOut,
-    /// There is no such file.
-    Missing,
-}
-
-/// Where the file is that an untrusted path names, if it is in one of the folders, links resolved. The folders
-/// should be without links themselves ([`std::fs::canonicalize`]).
-///
-/// # Errors
-/// [`NotInside`].
-pub(crate) fn locate(folders: &[PathBuf], path: &Path) -> Result<PathBuf, NotInside> {
-    let is_inside = |part: Component<'_>| matches!(part, Component::Normal(_) | Component::CurDir);
-    if path.as_os_str().is_empty() || !path.components().all(is_inside) {
-        return Err(NotInside::LeadsOut);
-    }
-    let mut leads_out = false;
-    for folder in folders {
-        // A symbolic link shows where it leads only when it is resolved.
-        let Ok(resolved) = folder.join(path).canonicalize() else { continue };
-        if resolved.starts_with(folder) {
-            return Ok(resolved);
-        }
-        leads_out = true;
-    }
-    Err(if leads_out { NotInside::LeadsOut } else { NotInside::Missing })
 }
 
 /// A file that appears under its name only when it is complete.

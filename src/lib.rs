@@ -48,3 +48,4 @@ pub mod servers;
 pub mod stats;
 mod text;
 pub mod trajectory;
+mod workspace;

@@ -12,11 +12,11 @@ use tokio_util::sync::CancellationToken;
 use super::answer::Answer;
 use super::judge::{Judge, JudgedCall, KnownTools, Reply, judge_trajectory};
 use super::outcome::NotJudged;
-use crate::files;
 use crate::mcp::config::HostConfig;
 use crate::mcp::{CallError, Events, Host, HostOptions, ServerState, ToolName, ToolResult};
 use crate::trajectory::json::Json;
 use crate::trajectory::{Call, Trajectory};
+use crate::workspace::Workspace;
 
 /// Makes the calls of trajectories again.
 pub struct Replay {
@@ -205,10 +205,14 @@ impl Replay {
 }
 
 fn copy_image(image: &Path, folders: &[PathBuf], workspace: &Path) -> std::io::Result<bool> {
-    let Ok(source) = files::locate(folders, image) else { return Ok(true) };
-    // Whether it is a file is asked before it is opened: opening a pipe would wait for its other end.
-    let Some(name) = image.file_name().filter(|_| source.is_file()) else { return Ok(true) };
+    let within = |folder: &PathBuf| Workspace::new(folder).ok()?.file(image.to_str()?).ok();
+    let Some(source) = folders.iter().find_map(within) else { return Ok(true) };
+    let Some(name) = image.file_name() else { return Ok(true) };
     for target in [image.to_owned(), PathBuf::from(name), Path::new("media").join(name)] {
+        // An absolute path may name a file in the folders; there is no such place in the workspace.
+        if target.is_absolute() {
+            continue;
+        }
         let target = workspace.join(target);
         if let Some(folder) = target.parent() {
             std::fs::create_dir_all(folder)?;

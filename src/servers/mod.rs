@@ -4,6 +4,5 @@ pub mod image;
 pub mod math;
 pub mod simulated;
 mod tools;
-mod workspace;
 
-pub use workspace::{Workspace, WorkspaceError};
+pub use crate::workspace::{Workspace, WorkspaceError};

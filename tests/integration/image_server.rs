@@ -86,7 +86,7 @@ async fn recorded_calls_work() {
     }
     assert_eq!((worked, invalid.len(), refused.len()), (49, 1, 1), "{invalid:?} {refused:?}");
     assert!(invalid[0].contains("\"input_path\" is a required property"), "{invalid:?}");
-    assert!(refused[0].contains("`/tmp/hazard_no_protection_fall_circles.png` leads out"), "{refused:?}");
+    assert!(refused[0].contains("leads out of the workspace"), "{refused:?}");
 }
 
 /// Puts the image there that a call reads.

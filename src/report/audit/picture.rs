@@ -11,8 +11,8 @@ use base64::engine::general_purpose::STANDARD;
 use image::codecs::jpeg::JpegEncoder;
 use image::{DynamicImage, ImageFormat};
 
-use crate::files::{self, NotInside};
 use crate::images::{self, ImageFileError};
+use crate::workspace::{Workspace, WorkspaceError};
 
 /// The longest side of an embedded image, in pixels.
 const LONGEST_SIDE: u32 = 384;
@@ -28,6 +28,9 @@ const QUALITY: u8 = 72;
 
 /// The same where a page has many images: some 6 kB.
 const QUALITY_OF_MANY: u8 = 55;
+
+/// What is said of a folder, a device, a pipe.
+const NOT_A_FILE: &str = "it is not a file";
 
 /// What a page shows of a trajectory's image.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -48,8 +51,7 @@ pub enum Picture {
 /// Finds images in folders, and nowhere else.
 #[derive(Debug)]
 pub struct Pictures {
-    /// Without symbolic links.
-    folders: Vec<PathBuf>,
+    folders: Vec<Workspace>,
     longest_side: u32,
     quality: u8,
     /// What became of each file: many trajectories may name the same one.
@@ -79,7 +81,7 @@ impl Pictures {
     /// are left out.
     #[must_use]
     pub fn new(folders: &[PathBuf], count: usize) -> Self {
-        let folders = folders.iter().filter_map(|folder| folder.canonicalize().ok()).collect();
+        let folders = folders.iter().filter_map(|folder| Workspace::new(folder).ok()).collect();
         let (longest_side, quality) =
             if count > MANY { (LONGEST_SIDE_OF_MANY, QUALITY_OF_MANY) } else { (LONGEST_SIDE, QUALITY) };
         Self { folders, longest_side, quality, known: HashMap::new() }
@@ -87,7 +89,7 @@ impl Pictures {
 
     /// The image of a trajectory. Each file is decoded once.
     pub fn picture(&mut self, path: &str) -> Picture {
-        let path = match self.locate(Path::new(path)) {
+        let path = match self.locate(path) {
             Ok(path) => path,
             Err(note) => return Picture::Note(note),
         };
@@ -101,11 +103,19 @@ impl Pictures {
     }
 
     /// Where the file is, if it is in one of the folders.
-    fn locate(&self, path: &Path) -> Result<PathBuf, &'static str> {
-        files::locate(&self.folders, path).map_err(|reason| match reason {
-            NotInside::LeadsOut => "the path leads out of the image folder and was not followed",
-            NotInside::Missing => "no such file in the image folder",
-        })
+    fn locate(&self, path: &str) -> Result<PathBuf, &'static str> {
+        let mut note = "no such file in the image folder";
+        for folder in &self.folders {
+            match folder.file(path) {
+                Ok(file) => return Ok(file),
+                Err(WorkspaceError::Outside { .. }) => {
+                    note = "the path leads out of the image folder and was not followed";
+                }
+                Err(WorkspaceError::NotAFile { .. }) => note = NOT_A_FILE,
+                Err(_) => {}
+            }
+        }
+        Err(note)
     }
 
     /// Makes an image small: JPEG, or PNG where something shines through.
@@ -132,7 +142,7 @@ impl Pictures {
 
 fn load(path: &Path) -> Result<DynamicImage, &'static str> {
     images::read(path, u64::MAX).map_err(|error| match error {
-        ImageFileError::NotAFile => "it is not a file",
+        ImageFileError::NotAFile => NOT_A_FILE,
         ImageFileError::TooLarge { .. } => "the file is too large",
         ImageFileError::Unreadable(_) => "the file cannot be read",
         ImageFileError::NotAnImage(_) | ImageFileError::TooManyPixels { .. } => {
@@ -204,7 +214,7 @@ mod tests {
             Picture::Embedded { .. } => panic!("`{path}` was followed"),
         };
         let outside = root.path().join("outside.png");
-        for path in ["../outside.png", "x/../../outside.png", "", outside.to_str().unwrap(), "/etc/passwd"] {
+        for path in ["../outside.png", "x/../../outside.png", outside.to_str().unwrap(), "/etc/passwd"] {
             assert!(note(path).contains("leads out"), "{path}");
         }
         #[cfg(unix)]
@@ -214,7 +224,7 @@ mod tests {
         }
         assert_eq!(note("none.png"), "no such file in the image folder");
         assert_eq!(note("text.png"), "the file is not an image that can be shown");
-        assert_eq!(note("."), "it is not a file");
+        assert_eq!([note("."), note("")], ["it is not a file"; 2]);
         assert_eq!(note("a\0b"), "no such file in the image folder");
     }
 }

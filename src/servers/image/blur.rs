@@ -200,12 +200,11 @@ impl Area {
     /// An even size is made odd, one more.
     fn kernel(&self, place: &str) -> Result<Kernel, Failure> {
         let strength = self.blur_strength.map_or(i64::from(USUAL_STRENGTH), Pixels::whole);
-        match u16::try_from(strength) {
-            Ok(strength @ 1..=999) => Ok(Kernel { size: strength | 1 }),
-            _ => {
-                let argument = format!("{place}.blur_strength");
-                Err(Failure::Argument { argument, problem: "is not between 1 and 999" })
-            }
-        }
+        let allowed = u16::try_from(strength).ok().filter(|strength| (1..=999).contains(strength));
+        let refused = || Failure::Argument {
+            argument: format!("{place}.blur_strength"),
+            problem: "is not between 1 and 999",
+        };
+        allowed.map(|strength| Kernel { size: strength | 1 }).ok_or_else(refused)
     }
 }

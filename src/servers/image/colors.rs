@@ -33,8 +33,10 @@ const SEPIA: [[u32; 3]; 3] = [[393, 769, 189], [349, 686, 168], [272, 534, 131]]
 /// Arguments of `overlay`.
 #[derive(Debug, Deserialize)]
 pub(super) struct Overlay {
-    base_image_path: String,
-    overlay_image_path: String,
+    #[serde(rename = "base_image_path")]
+    below: String,
+    #[serde(rename = "overlay_image_path")]
+    above: String,
     output_path: Option<String>,
     x: Pixels,
     y: Pixels,
@@ -70,7 +72,7 @@ impl Edit for ChangeColor {
 
 impl Edit for Overlay {
     fn paths(&self) -> (&str, Option<&str>) {
-        (&self.base_image_path, self.output_path.as_deref())
+        (&self.below, self.output_path.as_deref())
     }
 
     fn suffix(&self) -> &'static str {
@@ -78,7 +80,7 @@ impl Edit for Overlay {
     }
 
     fn edit(&self, mut image: RgbaImage, images: &Images) -> Result<RgbaImage, Failure> {
-        let above = images.read(&self.overlay_image_path)?;
+        let above = images.read(&self.above)?;
         let (left, top) = (self.x.whole(), self.y.whole());
         let mut is_inside = false;
         for (x, y, &pixel) in above.enumerate_pixels() {

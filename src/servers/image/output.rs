@@ -57,13 +57,11 @@ impl Target {
     pub(super) fn new(input: &str, output: Option<&str>, suffix: &str) -> Result<Self, Failure> {
         if let Some(path) = output.filter(|path| !path.is_empty()) {
             let refused = || Failure::Format { path: visible(path, false).into_owned() };
-            return match Path::new(path).extension() {
-                None => Ok(Self { path: format!("{path}.png"), format: ImageFormat::Png, is_named: true }),
-                Some(_) => {
-                    let format = format_of(path).ok_or_else(refused)?;
-                    Ok(Self { path: path.to_owned(), format, is_named: true })
-                }
-            };
+            if Path::new(path).extension().is_none() {
+                return Ok(Self { path: format!("{path}.png"), format: ImageFormat::Png, is_named: true });
+            }
+            let format = format_of(path).ok_or_else(refused)?;
+            return Ok(Self { path: path.to_owned(), format, is_named: true });
         }
         let whole = Path::new(input);
         let stem = whole.file_stem().unwrap_or_default().to_string_lossy();

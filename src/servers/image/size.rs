@@ -96,12 +96,11 @@ impl Edit for Resize {
         let (width, height) = self.new_size(image.dimensions())?;
         let filter = match self.interpolation.unwrap_or_default() {
             Method::Nearest => FilterType::Nearest,
-            Method::Linear => FilterType::Triangle,
             Method::Area if width <= image.width() && height <= image.height() => {
                 return Ok(averaged(&image, width, height));
             }
             // Where there is nothing to average, OpenCV's `INTER_AREA` is linear too.
-            Method::Area => FilterType::Triangle,
+            Method::Linear | Method::Area => FilterType::Triangle,
             Method::Cubic => FilterType::CatmullRom,
             Method::Lanczos => FilterType::Lanczos3,
         };

@@ -192,3 +192,92 @@ fn polygon(corners: &[Point], y: f64, paint: &mut impl FnMut(Columns)) {
         paint((pair[0], pair[1]));
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    const SIZE: (u32, u32) = (12, 9);
+
+    fn painted(shape: &Shape) -> Vec<(u32, u32)> {
+        let mut pixels = Vec::new();
+        shape.spans(SIZE, |row, columns| pixels.extend(columns.map(|column| (column, row))));
+        pixels.sort_unstable();
+        pixels.dedup();
+        pixels
+    }
+
+    fn expected(is_inside: impl Fn(Point) -> bool) -> Vec<(u32, u32)> {
+        let all = (0..SIZE.0).flat_map(|x| (0..SIZE.1).map(move |y| (x, y)));
+        all.filter(|&(x, y)| is_inside(Point { x: f64::from(x), y: f64::from(y) })).collect()
+    }
+
+    fn distance(a: Point, b: Point) -> f64 {
+        (a.x - b.x).hypot(a.y - b.y)
+    }
+
+    fn point() -> impl Strategy<Value = Point> {
+        (-6_i32..18, -6_i32..15).prop_map(|(x, y)| Point { x: f64::from(x), y: f64::from(y) })
+    }
+
+    proptest! {
+        #[test]
+        fn round_shapes_are_what_is_near_their_center(center in point(), radius in 0_u8..9, width in 1_u8..6) {
+            let (radius, half) = (f64::from(radius), f64::from(width) / 2.0);
+            let disc = painted(&Shape::Disc { center, radius });
+            prop_assert_eq!(disc, expected(|pixel| distance(pixel, center) <= radius));
+            let (inner, outer) = (radius - half, radius + half);
+            let ring = painted(&Shape::Ring { center, inner, outer });
+            prop_assert_eq!(ring, expected(|pixel| (inner..outer).contains(&distance(pixel, center))));
+        }
+
+        /// The nearest point of a line is the foot of the perpendicular, or an end.
+        #[test]
+        fn lines_are_what_is_near_them(from in point(), to in point(), width in 1_u8..6) {
+            let radius = f64::from(width) / 2.0;
+            let length = distance(from, to).max(1e-9);
+            let away = |pixel: Point| {
+                let along = (pixel.x - from.x) * (to.x - from.x) + (pixel.y - from.y) * (to.y - from.y);
+                let part = (along / length / length).clamp(0.0, 1.0);
+                let foot = Point { x: from.x + part * (to.x - from.x), y: from.y + part * (to.y - from.y) };
+                distance(pixel, foot)
+            };
+            let line = painted(&Shape::Line { from, to, radius });
+            prop_assert_eq!(line, expected(|pixel| away(pixel) <= radius + 1e-9));
+        }
+
+        #[test]
+        fn upright_polygons_are_rectangles(a in point(), b in point()) {
+            let corners = [(a.x, a.y), (b.x, a.y), (b.x, b.y), (a.x, b.y)];
+            let corners = corners.map(|(x, y)| Point { x, y }).to_vec();
+            prop_assert_eq!(painted(&Shape::Polygon(corners)), painted(&Shape::Rectangle(Edges::between(a, b))));
+        }
+    }
+
+    /// A triangle with legs of 4: the rows have 5, 4, 3, 2, 1 pixels. And a star, whose middle is crossed twice.
+    #[test]
+    fn polygons_follow_the_even_odd_rule() {
+        let polygon = |corners: &[(f64, f64)]| {
+            painted(&Shape::Polygon(corners.iter().map(|&(x, y)| Point { x, y }).collect()))
+        };
+        let triangle = polygon(&[(1.0, 1.0), (5.0, 1.0), (1.0, 5.0)]);
+        assert_eq!(triangle, expected(|pixel| pixel.x >= 1.0 && pixel.y >= 1.0 && pixel.x + pixel.y <= 6.0));
+        // Two squares of one outline, the inner one walked the same way.
+        let twice = polygon(&[
+            (0.0, 0.0),
+            (8.0, 0.0),
+            (8.0, 8.0),
+            (0.0, 8.0),
+            (0.0, 0.0),
+            (2.0, 2.0),
+            (6.0, 2.0),
+            (6.0, 6.0),
+            (2.0, 6.0),
+            (2.0, 2.0),
+        ]);
+        assert!(twice.contains(&(1, 4)) && twice.contains(&(2, 4)) && !twice.contains(&(4, 4)), "{twice:?}");
+        assert_eq!(polygon(&[(3.0, 4.0)]), [(3, 4)], "a point");
+    }
+}

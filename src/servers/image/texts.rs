@@ -23,7 +23,8 @@ pub(super) struct DrawTexts {
 
 #[derive(Debug, Deserialize)]
 struct Text {
-    text: String,
+    #[serde(rename = "text")]
+    content: String,
     x: Pixels,
     y: Pixels,
     #[serde(default = "one")]
@@ -65,7 +66,7 @@ impl Edit for DrawTexts {
 
     fn edit(&self, image: RgbaImage, _: &Images) -> Result<RgbaImage, Failure> {
         few("texts", &self.texts)?;
-        if self.texts.iter().map(|text| text.text.len()).sum::<usize>() > LONGEST {
+        if self.texts.iter().map(|text| text.content.len()).sum::<usize>() > LONGEST {
             let problem = "have more than 100000 bytes together";
             return Err(Failure::Argument { argument: "texts".to_owned(), problem });
         }
@@ -96,7 +97,7 @@ impl Text {
         let step = scaled.height() + scaled.line_gap();
         let mut baseline = y;
         // Other controls are shown as they are in messages.
-        for line in self.text.replace('\t', "    ").split('\n') {
+        for line in self.content.replace('\t', "    ").split('\n') {
             let is_seen = baseline + em > 0.0 && baseline - 2.0 * em < canvas.image.height() as f32;
             if is_seen {
                 pen.line(&visible(line.trim_end_matches('\r'), false), x, baseline, canvas)?;

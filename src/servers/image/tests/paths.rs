@@ -103,7 +103,7 @@ fn nothing_outside_is_read_or_written() {
     let desk = Desk::white(4, 4);
     let target = outside.path().join("o.png");
     let target = target.to_str().unwrap();
-    for path in ["../o.png", target, "/etc/passwd", "/dev/zero", "/tmp/x.png"] {
+    for path in ["../o.png", target, "/etc/passwd", "/dev/zero", "/x.png"] {
         for arguments in [crop(path, Some("b.png")), crop("a.png", Some(path))] {
             let failure = desk.failure("crop", arguments);
             assert!(

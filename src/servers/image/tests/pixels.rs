@@ -123,6 +123,7 @@ fn sepia_is_that_of_the_web() {
     assert_eq!(sepia[(1, 0)], Rgba([255, 255, 239, 255]));
 }
 
+#[expect(clippy::needless_pass_by_value, reason = "arguments are written where the call is")]
 fn rectangle(arguments: Value) -> Vec<String> {
     drawing(&Desk::white(7, 6).picture("draw_rectangles", json!({"rectangles": [arguments]})))
 }
@@ -243,6 +244,20 @@ fn blur_is_gaussian_and_stays_in_its_area() {
         let failure = desk.failure("blur", json!({"areas": [area, outside], "invert_areas": invert}));
         assert!(failure.starts_with("`areas[1]` has no pixel of the image, which is 8 x 3"), "{failure}");
     }
+}
+
+/// A large area by a large kernel: three box blurs stand for the Gaussian, symmetric around the edge.
+#[test]
+fn large_blurs_are_nearly_gaussian() {
+    let image = RgbaImage::from_fn(2_000, 1_100, |x, _| if x < 1_000 { Rgba([0, 0, 0, 255]) } else { WHITE });
+    let desk = Desk::with(&image);
+    let areas = json!([{"x1": 0, "y1": 0, "x2": 1999, "y2": 1099, "blur_strength": 101}]);
+    let row = &reds(&desk.picture("blur", json!({"areas": areas})))[550];
+    // A kernel of 101 has the standard deviation 0.3 * 49 + 0.8 = 15.5; at that distance from the edge the
+    // normal distribution function is 0.159 and 0.841.
+    let near = |x: usize, part: f64| (f64::from(row[x]) / 255.0 - part).abs() < 0.03;
+    assert!(near(1000 - 16, 0.159) && near(1000, 0.5) && near(1000 + 15, 0.841), "{:?}", &row[980..1020]);
+    assert!(row[900] == 0 && row[1100] == 255);
 }
 
 #[test]

@@ -1,7 +1,8 @@
-//! The folder that a server may read and write: every path that a caller names is looked up here first.
+//! A folder that is not left: every path that a caller of our servers or a file of others names is looked up here
+//! first.
 //!
 //! A path is taken apart by name, and every symbolic link on the way is resolved, before anything is opened. A
-//! process that changes links in the workspace between the look-up and the opening could still lead a server
+//! process that changes links in the workspace between the look-up and the opening could still lead us
 //! out; such a process has the user's rights already.
 
 use std::io;
@@ -9,7 +10,7 @@ use std::path::{Component, Path, PathBuf};
 
 use crate::text::shortened;
 
-/// A folder that a server does not leave.
+/// A folder that is not left.
 #[derive(Debug, Clone)]
 pub struct Workspace {
     /// Without symbolic links.
