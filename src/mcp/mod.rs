@@ -7,6 +7,7 @@ pub mod arguments;
 mod catalog;
 pub mod config;
 mod content;
+pub mod serve;
 mod tool;
 mod toolbox;
 
