@@ -5,13 +5,33 @@
 
 pub mod arguments;
 mod catalog;
+mod client;
 pub mod config;
+mod connection;
 mod content;
+mod filter;
+pub mod guard;
+mod handler;
+mod host;
+mod http;
+mod in_process;
+mod instance;
+mod lines;
+mod message;
+mod outcome;
+mod process;
 pub mod serve;
+mod status;
+mod stdio;
+mod tail;
 mod tool;
 mod toolbox;
 
 pub use catalog::{RejectedTool, ServerTools, ToolCatalog};
 pub use content::{Content, ToolResult};
+pub use host::{Host, HostOptions, Instances};
+pub use lines::MAX_RESULT;
+pub use outcome::{CallError, CallOutcome};
+pub use status::{Events, HostEvent, ReadyServer, ServerState, ServerStatus, StartError};
 pub use tool::{Tool, ToolName};
 pub use toolbox::{Answer, Answering, Toolbox};

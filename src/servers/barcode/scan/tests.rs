@@ -58,7 +58,9 @@ const SAMPLES: [(BarcodeFormat, &str, &str); 6] = [
 
 #[test]
 fn probe() {
-    for name in ["shelf.png", "parcel.png", "badges.png", "poster.png", "receipt.png", "crowd.png", "plan.png"] {
+    for name in
+        ["shelf.png", "parcel.png", "badges.png", "poster.png", "receipt.png", "crowd.png", "plan.png"]
+    {
         let begin = std::time::Instant::now();
         println!("{name} {:?} {:?}", scan(&picture(name)), begin.elapsed());
     }
@@ -67,17 +69,24 @@ fn probe() {
             let begin = std::time::Instant::now();
             let image = drawn(text, format, module);
             let f = scan(&image.clone().into());
-            println!("{} {kind} {module} {:?} {:?} {f:?}", f.len()==1 && f[0].kind==kind && f[0].text==text, image.dimensions(), begin.elapsed());
+            println!(
+                "{} {kind} {module} {:?} {:?} {f:?}",
+                f.len() == 1 && f[0].kind == kind && f[0].text == text,
+                image.dimensions(),
+                begin.elapsed()
+            );
         }
         for degrees in (0..360).step_by(15) {
-            let f = scan(&turned(&drawn(text, format, 2 + (degrees/15) % 2), degrees as f32 + 0.5));
-            if !(f.len()==1 && f[0].kind==kind && f[0].text==text) { println!("BAD {kind} turned {degrees} {f:?}"); }
+            let f = scan(&turned(&drawn(text, format, 2 + (degrees / 15) % 2), degrees as f32 + 0.5));
+            if !(f.len() == 1 && f[0].kind == kind && f[0].text == text) {
+                println!("BAD {kind} turned {degrees} {f:?}");
+            }
         }
         for noise in [20.0] {
             let mut image = drawn(text, format, 4);
             gaussian_noise_mut(&mut image, 0.0, noise, 7);
             let f = scan(&image.clone().into());
-            println!("{} noise {kind} {noise} {f:?}", f.len()==1 && f[0].kind==kind && f[0].text==text);
+            println!("{} noise {kind} {noise} {f:?}", f.len() == 1 && f[0].kind == kind && f[0].text == text);
         }
     }
 }
