@@ -4,12 +4,14 @@ use std::collections::HashMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use m3::mcp::{Answer, Content, ToolName, ToolResult, Toolbox};
-use m3::servers::simulated::{Behaviour, MARK, SimulatedOptions, SimulatedServer, Simulation};
+use m3::mcp::config::HostConfig;
+use m3::mcp::{Answer, Content, Host, HostOptions, ToolName, ToolResult, Toolbox};
+use m3::servers::simulated::{Behaviour, Faults, MARK, SimulatedOptions, SimulatedServer, Simulation};
 use m3::trajectory::catalog::Catalog;
 use m3::trajectory::json::Json;
 use m3::trajectory::{Call, Duplicates, TrajectoryFile};
 use serde_json::{Map, Value, json};
+use tokio_util::sync::CancellationToken;
 
 use crate::support::{root, shared};
 
@@ -262,4 +264,81 @@ fn a_hundred_thousand_recorded_calls_are_found_again() {
     }
     let other = call(server, "evaluate", &json!({"expression": "1000 + 0"}));
     assert!(!other.all_text().contains(MARK) && is_marked(&other, "m3/simulated"));
+}
+
+/// The real catalog's servers in a host.
+fn hosted(faults: Faults) -> Option<HostConfig> {
+    let options = SimulatedOptions {
+        catalog: shared("open-m3-bench/tools.json")?,
+        trajectories: vec![shared("open-m3-bench/references.json")?],
+        behaviour: Behaviour { faults, ..Behaviour::default() },
+        ..SimulatedOptions::default()
+    };
+    let mut config = HostConfig::default();
+    options.add_to(&mut config, None).unwrap();
+    Some(config)
+}
+
+fn in_host<T>(config: &HostConfig, work: impl AsyncFnOnce(&Host) -> T) -> T {
+    let folder = tempfile::tempdir().unwrap();
+    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().unwrap();
+    runtime.block_on(async {
+        let host = Host::start(config, HostOptions::new(folder.path()), Arc::new(|_| ())).await;
+        let done = work(&host).await;
+        host.close().await;
+        done
+    })
+}
+
+async fn host_call(host: &Host, name: &str, arguments: &Value) -> Option<ToolResult> {
+    let Value::Object(arguments) = arguments else { panic!("an object") };
+    let name = ToolName::parse(name).unwrap();
+    host.call(&name, arguments.clone(), &CancellationToken::new()).await.result.ok()
+}
+
+#[test]
+fn the_host_runs_the_whole_catalog_within_its_own_process() {
+    let Some(config) = hosted(Faults::default()) else { return };
+    in_host(&config, async |host: &Host| {
+        assert_eq!((host.statuses().await.len(), host.catalog().len()), (27, 232));
+        let bell = host_call(host, "wiki/summary", &json!({"title": "Bell pepper"})).await.unwrap();
+        assert!(bell.all_text().starts_with("The bell pepper (Capsicum annuum) is the non-pungent fruit"));
+    });
+}
+
+#[test]
+fn a_task_gets_instances_that_know_nothing_of_other_tasks() {
+    let Some(config) = hosted(Faults::default()) else { return };
+    // Recorded with two results, in this order.
+    let carrot = json!({"title": "Carrot"});
+    in_host(&config, async |host: &Host| {
+        let folder = tempfile::tempdir().unwrap();
+        for _ in 0..2 {
+            let task = host.for_task(folder.path()).await;
+            let mut texts = Vec::new();
+            for _ in 0..3 {
+                texts.push(host_call(&task, "wiki/summary", &carrot).await.unwrap().all_text());
+            }
+            assert!(texts[0].contains("domesticated from wild carrot"), "{}", texts[0]);
+            assert!(texts[1].contains("heirloom") && texts[2] == texts[1]);
+            task.close().await;
+        }
+    });
+}
+
+#[test]
+fn a_retry_after_a_crash_may_succeed() {
+    let Some(config) = hosted(Faults { crash_rate: 0.5, ..Faults::default() }) else { return };
+    in_host(&config, async |host: &Host| {
+        // A call crashes with probability 1/2, and so does its retry; a server is restarted twice. Of 27 servers
+        // with a call each, that none is retried well has a probability of (3/4)^27 < 0.001; the seed is fixed.
+        let mut retried = 0;
+        for (name, tool) in host.catalog().tools() {
+            let first = host_call(host, &name.to_string(), &arguments(tool)).await;
+            if first.is_none() && host_call(host, &name.to_string(), &arguments(tool)).await.is_some() {
+                retried += 1;
+            }
+        }
+        assert!(retried > 0);
+    });
 }
