@@ -14,6 +14,7 @@ mod documents;
 mod encoder;
 mod formats;
 mod full_disk;
+mod image_server;
 mod leaderboard;
 mod own_benchmark;
 mod page;

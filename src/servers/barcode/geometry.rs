@@ -146,9 +146,8 @@ pub(super) fn bars(image: &GrayImage, start: Place, end: Place) -> Option<Bars> 
     let (before, after) = (line.reach(-1.0, module), line.reach(1.0, module));
     let (up, up_shift) = line.extent(&pattern, across, -1.0);
     let (down, down_shift) = line.extent(&pattern, across, 1.0);
-    let corner = |rows: f32, shift: f32, columns: f32| {
-        start.toward(across, rows).toward(along, shift + columns)
-    };
+    let corner =
+        |rows: f32, shift: f32, columns: f32| start.toward(across, rows).toward(along, shift + columns);
     let corners = Corners([
         corner(-up, up_shift, -before),
         corner(-up, up_shift, length + after),

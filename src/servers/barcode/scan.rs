@@ -173,7 +173,8 @@ impl Search {
             match bars(&seen, line[0], line[1]) {
                 Some(bars) if bars.height >= LEAST_HEIGHT => {
                     bars.corners.erase(&mut seen);
-                    let is_low = bars.ratio < LEAST_RATIO && result.getBarcodeFormat() != &BarcodeFormat::CODE_128;
+                    let is_low =
+                        bars.ratio < LEAST_RATIO && result.getBarcodeFormat() != &BarcodeFormat::CODE_128;
                     if bars.is_whole && !is_low {
                         self.keep(&result, bars.corners.map(&back));
                     }
