@@ -15,6 +15,23 @@ pub(crate) fn write_atomically(path: &Path, content: &[u8]) -> io::Result<()> {
     file.commit()
 }
 
+/// Writes `content` to `path` where nothing of that name is yet, complete or not at all.
+///
+/// # Errors
+/// [`io::ErrorKind::AlreadyExists`] where something is, or the system's reason.
+pub(crate) fn write_new_atomically(path: &Path, content: &[u8]) -> io::Result<()> {
+    let mut file = new_file().prefix(".m3-").suffix(".tmp").tempfile_in(folder_of(path))?;
+    file.write_all(content)?;
+    file.as_file().sync_all()?;
+    file.persist_noclobber(path).map_err(|error| error.error)?;
+    Ok(())
+}
+
+/// The folder that a file is in.
+fn folder_of(path: &Path) -> &Path {
+    path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."))
+}
+
 /// A file that appears under its name only when it is complete.
 ///
 /// Anything but a plain file (a device, a pipe) is written to directly: renaming would replace it.
@@ -49,8 +66,7 @@ impl AtomicFile {
                 return Ok(Self { target: Target::Direct(file) });
             }
         }
-        let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-        let file = new_file().prefix(".m3-").suffix(".tmp").tempfile_in(folder)?;
+        let file = new_file().prefix(".m3-").suffix(".tmp").tempfile_in(folder_of(&path))?;
         Ok(Self { target: Target::Beside { file, path } })
     }
 
@@ -126,5 +142,16 @@ mod tests {
         assert_eq!(std::fs::read_dir(path.parent().unwrap()).unwrap().count(), 1);
         write_atomically(&path, b"new").unwrap();
         assert_eq!(std::fs::read(&path).unwrap(), b"new");
+    }
+
+    #[test]
+    fn a_new_file_replaces_nothing() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a.json");
+        write_new_atomically(&path, b"first").unwrap();
+        let error = write_new_atomically(&path, b"second").unwrap_err();
+        assert_eq!(error.kind(), io::ErrorKind::AlreadyExists);
+        assert_eq!(std::fs::read(&path).unwrap(), b"first");
+        assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1);
     }
 }

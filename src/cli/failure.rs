@@ -16,6 +16,8 @@ pub(crate) mod code {
     pub(crate) const INPUT: u8 = 2;
     /// Something needed is not available.
     pub(crate) const UNAVAILABLE: u8 = 4;
+    /// A server that was told to crash did (`EX_SOFTWARE` of sysexits.h).
+    pub(crate) const CRASHED: u8 = 70;
 }
 
 /// A command failed.

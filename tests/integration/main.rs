@@ -15,6 +15,7 @@ mod encoder;
 mod formats;
 mod full_disk;
 mod host;
+mod image_server;
 mod leaderboard;
 mod own_benchmark;
 mod page;

@@ -1,10 +1,8 @@
 //! `m3 serve`: one file for what each server takes; here is how they are served.
 
-mod simulated;
-
 use std::io::Write as _;
 use std::net::SocketAddr;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use clap::{Args, Subcommand};
@@ -40,6 +38,8 @@ Examples:
 enum Server {
     /// Read barcodes and QR codes in images
     Barcode(WorkspaceArgs),
+    /// Crop, draw on, blur, resize and otherwise edit images
+    Image(WorkspaceArgs),
     /// Calculate with numbers and lists of numbers
     Math,
 }
@@ -68,30 +68,43 @@ struct Reach {
 /// Serves until the client or the user ends it.
 pub(super) fn run(args: ServeArgs, printer: Printer) -> Result<(), Failure> {
     let toolboxes = match args.server {
-        Server::Barcode(files) => vec![builtin("barcode", &files)?],
-        Server::Math => vec![Arc::new(servers::math::MathServer::new()) as Arc<dyn Toolbox>],
+        Server::Barcode(files) => vec![builtin("barcode", &files.workspace)?],
+        Server::Image(files) => vec![builtin("image", &files.workspace)?],
+        Server::Math => vec![builtin("math", Path::new("."))?],
     };
-    let options = args.reach.http.map(|address| HttpOptions { address, allowed_hosts: args.reach.allow_remote });
+    let options =
+        args.reach.http.map(|address| HttpOptions { address, allowed_hosts: args.reach.allow_remote });
     serve(toolboxes, options, printer)
 }
 
 /// One of the servers that need nothing but a workspace.
-fn builtin(name: &str, files: &WorkspaceArgs) -> Result<Arc<dyn Toolbox>, Failure> {
-    let toolbox = servers::builtin(name, &files.workspace).map_err(|error| Failure::new(code::INPUT, error.to_string()))?;
-    toolbox.ok_or_else(|| Failure::new(code::INPUT, format!("there is no server `{name}`")))
+fn builtin(name: &str, workspace: &Path) -> Result<Arc<dyn Toolbox>, Failure> {
+    match servers::builtin(name, workspace) {
+        Ok(Some(toolbox)) => Ok(toolbox),
+        Ok(None) => Err(Failure::new(code::INPUT, format!("there is no server `{name}`"))),
+        Err(error) => Err(Failure::new(code::INPUT, error.to_string())),
+    }
 }
 
 /// Serves toolboxes over HTTP, or the only one over standard input and output.
-fn serve(toolboxes: Vec<Arc<dyn Toolbox>>, http: Option<HttpOptions>, printer: Printer) -> Result<(), Failure> {
+fn serve(
+    toolboxes: Vec<Arc<dyn Toolbox>>,
+    http: Option<HttpOptions>,
+    printer: Printer,
+) -> Result<(), Failure> {
     let runtime = Builder::new_multi_thread().enable_all().build();
-    let runtime = runtime.map_err(|error| Failure::new(code::UNAVAILABLE, format!("failed to start: {error}")))?;
+    let runtime =
+        runtime.map_err(|error| Failure::new(code::UNAVAILABLE, format!("failed to start: {error}")))?;
     let ended = match (http, <[Arc<dyn Toolbox>; 1]>::try_from(toolboxes)) {
         (Some(options), Ok([toolbox])) => over_http(&runtime, vec![toolbox], &options, printer),
         (Some(options), Err(toolboxes)) => over_http(&runtime, toolboxes, &options, printer),
-        (None, Ok([toolbox])) => runtime.block_on(stdio(toolbox)).map_err(failed),
+        (None, Ok([toolbox])) => runtime.block_on(stdio(toolbox)).map_err(|error| failed(&error)),
         (None, Err(toolboxes)) => Err(Failure::new(
             code::INPUT,
-            format!("{} servers cannot share standard input\nhint: serve them with `--http`", toolboxes.len()),
+            format!(
+                "{} servers cannot share standard input\nhint: serve them with `--http`",
+                toolboxes.len()
+            ),
         )),
     };
     // A thread may still wait for input that never comes.
@@ -109,7 +122,7 @@ fn over_http(
     printer: Printer,
 ) -> Result<Ended, Failure> {
     runtime.block_on(async {
-        let server = http(toolboxes, options).await.map_err(failed)?;
+        let server = http(toolboxes, options).await.map_err(|error| failed(&error))?;
         announce(&server, printer)?;
         asked_to_end().await;
         server.stop().await;
@@ -159,11 +172,11 @@ async fn asked_to_end() {
     }
 }
 
-fn failed(error: ServeError) -> Failure {
+fn failed(error: &ServeError) -> Failure {
     let code = match error {
         ServeError::Remote { .. } | ServeError::DuplicateName { .. } => code::INPUT,
         _ => code::UNAVAILABLE,
     };
-    let cause = std::error::Error::source(&error).map(|cause| format!("\ncause: {cause}")).unwrap_or_default();
+    let cause = std::error::Error::source(error).map(|cause| format!("\ncause: {cause}")).unwrap_or_default();
     Failure::new(code, format!("{error}{cause}"))
 }
