@@ -20,6 +20,8 @@ pub(crate) mod code {
     pub(crate) const UNAVAILABLE: u8 = 4;
     /// Interrupted, as shells give it.
     pub(crate) const INTERRUPTED: u8 = 130;
+    /// A server that was told to crash did (`EX_SOFTWARE` of sysexits.h).
+    pub(crate) const CRASHED: u8 = 70;
 }
 
 /// A command failed.

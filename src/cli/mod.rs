@@ -16,6 +16,7 @@ mod results;
 mod schema;
 mod score;
 mod scoring;
+mod serve;
 mod setup;
 mod validate;
 
@@ -70,6 +71,8 @@ enum Command {
     Outcomes(outcomes::OutcomesArgs),
     /// Check files of trajectories or tasks and list every problem with its place
     Validate(validate::ValidateArgs),
+    /// Run one of m3's own MCP servers
+    Serve(serve::ServeArgs),
     /// Fetch what the encoder needs and say what is where
     Setup(setup::SetupArgs),
     /// Show or clear the embedding cache
@@ -113,6 +116,7 @@ fn run(cli: Cli, printer: Printer) -> Result<(), Failure> {
         Command::Compare(args) => compare::run(&args, printer),
         Command::Outcomes(args) => outcomes::run(&args, printer),
         Command::Validate(args) => validate::run(&args, printer),
+        Command::Serve(args) => serve::run(args, printer),
         Command::Setup(args) => setup::run(&args, common, printer),
         Command::Cache(args) => cache::run(&args, common, printer),
         Command::Schema(args) => schema::run(&args),

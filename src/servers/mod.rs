@@ -1,8 +1,11 @@
 //! Our own MCP servers. Each is a [`Toolbox`](crate::mcp::Toolbox); how it is served is not its concern.
 
+pub mod barcode;
+mod builtin;
 pub mod image;
 pub mod math;
 pub mod simulated;
 mod tools;
 
 pub use crate::workspace::{Workspace, WorkspaceError};
+pub use builtin::{BUILTIN, BuiltinError, builtin};

@@ -112,17 +112,39 @@ impl SimulatedOptions {
         if catalog.is_empty() {
             return Err(SimulationError::EmptyCatalog { path: self.catalog.display().to_string() });
         }
-        let mut recordings = Recordings::new(&catalog);
         let mut files = Vec::with_capacity(self.trajectories.len());
         for path in &self.trajectories {
-            let file = TrajectoryFile::open(path, Duplicates::Last)?;
-            if !file.is_tasks() {
-                recordings.add_file(&file)?;
-                files.push(file);
-            }
+            files.push(TrajectoryFile::open(path, Duplicates::Last)?);
         }
+        files.retain(|file| !file.is_tasks());
+        let recordings = self.recordings(&catalog, &files)?;
         let offered = self.offered(&catalog, &files, embedder)?;
         Ok(Simulation::new(offered, recordings, self.behaviour))
+    }
+
+    /// The results in the files. Trajectories that `only` names go first, so that each of them is replayed as it
+    /// was.
+    fn recordings(
+        &self,
+        catalog: &ToolCatalog,
+        files: &[TrajectoryFile],
+    ) -> Result<Recordings, SimulationError> {
+        let mut recordings = Recordings::new(catalog);
+        let places =
+            |file: &TrajectoryFile| self.only.iter().filter_map(|id| file.find(id)).collect::<Vec<_>>();
+        let named: Vec<Vec<usize>> = files.iter().map(places).collect();
+        for (file, places) in files.iter().zip(&named) {
+            for &index in places {
+                recordings.add(&file.read(index)?);
+            }
+        }
+        recordings.seal();
+        for (file, places) in files.iter().zip(&named) {
+            for index in (0..file.len()).filter(|index| !places.contains(index)) {
+                recordings.add(&file.read(index)?);
+            }
+        }
+        Ok(recordings)
     }
 
     /// Adds the simulated servers to a configuration, behind those that it has.

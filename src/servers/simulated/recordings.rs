@@ -1,10 +1,11 @@
 //! Results that were recorded, by call.
 //!
 //! A call that was recorded several times gives its results in the order of the record, then the last one again
-//! and again. A call without `arguments` was made with none; one whose arguments are no object cannot be made
+//! and again. The same call may have been recorded with different results for different tasks: one that is to be
+//! replayed for itself is added first, and [`Recordings::seal`] keeps the others' results out. A call without `arguments` was made with none; one whose arguments are no object cannot be made
 //! at all.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use serde_json::{Map, Value};
@@ -12,12 +13,14 @@ use serde_json::{Map, Value};
 use super::canonical::{CallKey, Defaults};
 use crate::mcp::{Content, ToolCatalog, ToolName, ToolResult};
 use crate::trajectory::json::{Json, Keys};
-use crate::trajectory::{Call, SourceError, Trajectory, TrajectoryFile};
+use crate::trajectory::{Call, Trajectory};
 
 /// Results by call, for the tools of one catalog.
 #[derive(Debug)]
 pub struct Recordings {
     results: HashMap<CallKey, Vec<Arc<ToolResult>>>,
+    /// Calls that take no more results.
+    sealed: HashSet<CallKey>,
     defaults: HashMap<ToolName, Defaults>,
     counts: RecordingCounts,
 }
@@ -27,6 +30,8 @@ pub struct Recordings {
 pub struct RecordingCounts {
     /// Calls whose results can be given again.
     pub recorded: usize,
+    /// Calls whose results are not used, for one of a trajectory that goes first.
+    pub superseded: usize,
     /// Calls without a result; `null` is none.
     pub without_result: usize,
     /// Calls of tools that the catalog does not have.
@@ -40,18 +45,12 @@ impl Recordings {
     #[must_use]
     pub fn new(catalog: &ToolCatalog) -> Self {
         let defaults = catalog.tools().map(|(name, tool)| (name, Defaults::new(&tool.input_schema)));
-        Self { results: HashMap::new(), defaults: defaults.collect(), counts: RecordingCounts::default() }
-    }
-
-    /// Adds the calls of all trajectories of a file, in its order.
-    ///
-    /// # Errors
-    /// [`SourceError`] when reading fails.
-    pub fn add_file(&mut self, file: &TrajectoryFile) -> Result<(), SourceError> {
-        for index in 0..file.len() {
-            self.add(&file.read(index)?);
+        Self {
+            results: HashMap::new(),
+            sealed: HashSet::new(),
+            defaults: defaults.collect(),
+            counts: RecordingCounts::default(),
         }
-        Ok(())
     }
 
     /// Adds the calls of a trajectory, in its order.
@@ -85,8 +84,17 @@ impl Recordings {
         };
         result.is_error |= call.extra.iter().any(failed);
         let key = CallKey::new(&name.server, &name.tool, &arguments, defaults);
+        if self.sealed.contains(&key) {
+            self.counts.superseded += 1;
+            return;
+        }
         self.results.entry(key).or_default().push(Arc::new(result));
         self.counts.recorded += 1;
+    }
+
+    /// Keeps the calls recorded so far as they are: no later trajectory adds a result to them.
+    pub fn seal(&mut self) {
+        self.sealed.extend(self.results.keys());
     }
 
     /// What became of all calls so far.

@@ -92,7 +92,10 @@ fn calls_without_a_usable_record_are_counted() {
         {"name": "wiki/plain", "arguments": "x", "result": "a"},
     ]);
     let counts = recordings(&catalog, &calls).counts();
-    assert_eq!(counts, RecordingCounts { recorded: 1, without_result: 2, unknown_tool: 2, unusable: 1 });
+    assert_eq!(
+        counts,
+        RecordingCounts { recorded: 1, superseded: 0, without_result: 2, unknown_tool: 2, unusable: 1 }
+    );
 }
 
 #[test]

@@ -42,7 +42,7 @@ fn recordings(catalog: &ToolCatalog, calls: &Value) -> Recordings {
     let path = folder.path().join("trajectories.json");
     let steps: Vec<Value> = calls.as_array().unwrap().iter().map(|call| json!({"calls": [call]})).collect();
     std::fs::write(&path, json!({"id": "1", "steps": steps}).to_string()).unwrap();
-    recordings.add_file(&TrajectoryFile::open(&path, Duplicates::Error).unwrap()).unwrap();
+    recordings.add(&TrajectoryFile::open(&path, Duplicates::Error).unwrap().read(0).unwrap());
     recordings
 }
 
