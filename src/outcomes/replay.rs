@@ -275,3 +275,28 @@ fn is_of(call: &Call, server: &str) -> bool {
 fn silent() -> Events {
     Arc::new(|_| ())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn images_are_copied_from_their_folder_and_from_nowhere_else() {
+        let (root, workspace) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+        let folder = root.path().join("set");
+        std::fs::create_dir_all(folder.join("images")).unwrap();
+        std::fs::write(folder.join("images/eel.png"), "eel").unwrap();
+        std::fs::write(root.path().join("secret"), "secret").unwrap();
+        let folders = [folder.canonicalize().unwrap()];
+        let lacks = |image: &str| copy_image(Path::new(image), &folders, workspace.path()).unwrap();
+        assert!(!lacks("./images/eel.png"));
+        for copy in ["images/eel.png", "eel.png", "media/eel.png"] {
+            assert_eq!(std::fs::read(workspace.path().join(copy)).unwrap(), b"eel", "{copy}");
+        }
+        let outside = root.path().join("secret");
+        for image in ["../secret", "images", "images/../../secret", "none.png", "", ".", outside.to_str().unwrap()] {
+            assert!(lacks(image), "{image}");
+        }
+        assert!(!workspace.path().join("secret").exists());
+    }
+}
