@@ -20,6 +20,7 @@ mod lines;
 mod message;
 mod outcome;
 mod process;
+pub mod serve;
 mod status;
 mod stdio;
 mod tail;

@@ -22,5 +22,6 @@ mod page;
 mod paper_table;
 mod properties;
 mod setup;
+mod simulated;
 mod support;
 mod validate;

@@ -1,0 +1,4 @@
+//! The `barcode` server.
+
+mod geometry;
+mod scan;
