@@ -7,6 +7,9 @@ pub mod arguments;
 mod catalog;
 pub mod config;
 mod content;
+pub mod names;
+pub mod redact;
+pub mod results;
 mod tool;
 mod toolbox;
 

@@ -15,6 +15,7 @@ mod encoder;
 mod formats;
 mod full_disk;
 mod leaderboard;
+mod mcp_config;
 mod own_benchmark;
 mod page;
 mod paper_table;
