@@ -5,6 +5,7 @@ mod cache;
 mod compare;
 mod encoder;
 mod failure;
+mod guard_server;
 mod input;
 mod leaderboard;
 mod output;
@@ -71,6 +72,9 @@ enum Command {
     Cache(cache::CacheArgs),
     /// Print the JSON Schema of a file that m3 writes
     Schema(schema::SchemaArgs),
+    /// Stand between a host and a server and end the server with the host
+    #[command(hide = true)]
+    GuardServer(guard_server::GuardServerArgs),
 }
 
 /// Runs the command line of this process.
@@ -107,6 +111,7 @@ fn run(cli: Cli, printer: Printer) -> Result<(), Failure> {
         Command::Setup(args) => setup::run(&args, common, printer),
         Command::Cache(args) => cache::run(&args, common, printer),
         Command::Schema(args) => schema::run(&args),
+        Command::GuardServer(args) => guard_server::run(&args),
     }
 }
 

@@ -5,15 +5,35 @@
 
 pub mod arguments;
 mod catalog;
+mod client;
 pub mod config;
+mod connection;
 mod content;
+mod filter;
+pub mod guard;
+mod handler;
+mod host;
+mod http;
+mod in_process;
+mod instance;
+mod lines;
+mod message;
 pub mod names;
+mod outcome;
+mod process;
 pub mod redact;
 pub mod results;
+mod status;
+mod stdio;
+mod tail;
 mod tool;
 mod toolbox;
 
 pub use catalog::{RejectedTool, ServerTools, ToolCatalog};
 pub use content::{Content, ToolResult};
+pub use host::{Host, HostOptions, Instances};
+pub use lines::MAX_RESULT;
+pub use outcome::{CallError, CallOutcome};
+pub use status::{Events, HostEvent, ReadyServer, ServerState, ServerStatus, StartError};
 pub use tool::{Tool, ToolName};
 pub use toolbox::{Answer, Answering, Toolbox};

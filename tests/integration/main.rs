@@ -14,6 +14,7 @@ mod documents;
 mod encoder;
 mod formats;
 mod full_disk;
+mod host;
 mod leaderboard;
 mod mcp_config;
 mod own_benchmark;

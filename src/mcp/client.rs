@@ -1,0 +1,350 @@
+//! One connection to a server that speaks MCP: the handshake, the list of tools, calls with their time limits.
+//!
+//! rmcp's service numbers requests and finds their answers; time limits, cancellation and death are ours, because a
+//! server that stops reading must not keep a call from ending.
+
+use std::collections::{HashMap, HashSet};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::time::Duration;
+
+use rmcp::model::{
+    CallToolRequest, CallToolRequestParams, CancelledNotification, CancelledNotificationParam,
+    ClientNotification, ClientRequest, ErrorCode, ListToolsRequest, PaginatedRequestParams,
+    ProgressNotificationParam, ProgressToken, RequestId, ServerResult,
+};
+use rmcp::service::{Peer, PeerRequestOptions, RequestHandle, RunningService, ServiceError};
+use rmcp::transport::Transport;
+use rmcp::{RoleClient, service};
+use serde_json::{Map, Value};
+use tokio::sync::mpsc;
+use tokio::time::{Instant, sleep_until};
+use tokio_util::sync::CancellationToken;
+
+use super::config::Timeouts;
+use super::handler::Handler;
+use super::lines::Refused;
+use super::stdio::StdioChild;
+use crate::text::shortened;
+
+/// A server's list of tools has at most so many pages.
+const MAX_PAGES: usize = 100;
+
+/// A server lists at most so many tools.
+const MAX_TOOLS: usize = 10_000;
+
+/// A cancellation that cannot be sent for so long means that the server has stopped reading.
+const DELIVERY: Duration = Duration::from_millis(500);
+
+/// Who waits for the progress of a call.
+#[derive(Debug, Default)]
+pub(super) struct Listeners(Mutex<HashMap<ProgressToken, mpsc::Sender<ProgressNotificationParam>>>);
+
+impl Listeners {
+    fn lock(&self) -> MutexGuard<'_, HashMap<ProgressToken, mpsc::Sender<ProgressNotificationParam>>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Hands progress on. Of a flood, some is dropped: what counts is that there is any.
+    pub(super) fn tell(&self, progress: ProgressNotificationParam) {
+        if let Some(listener) = self.lock().get(&progress.progress_token) {
+            let _ = listener.try_send(progress);
+        }
+    }
+}
+
+/// What the handshake said.
+#[derive(Debug, Clone)]
+pub(super) struct Greeting {
+    pub(super) protocol_version: String,
+    pub(super) name: String,
+    pub(super) version: String,
+}
+
+/// Why a call ended without an answer; the server's name is added by who knows it.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) enum Lost {
+    Protocol {
+        code: i32,
+        message: String,
+    },
+    Idle,
+    Total,
+    Cancelled,
+    /// Why, if it is known here.
+    Died(Option<String>),
+    TooLarge,
+    Malformed(String),
+}
+
+/// A connection.
+pub(super) struct Client {
+    peer: Peer<RoleClient>,
+    /// Ends the service when it is dropped.
+    _service: RunningService<RoleClient, Handler>,
+    pub(super) greeting: Greeting,
+    listeners: Arc<Listeners>,
+    refused: Arc<Refused>,
+    /// Set when no answer will come any more.
+    ended: CancellationToken,
+    stop: CancellationToken,
+    pub(super) child: Option<StdioChild>,
+    calls: AtomicUsize,
+    undelivered: AtomicUsize,
+}
+
+impl Client {
+    /// Makes the handshake. The caller limits the time. `ended` is set by the transport when it ends.
+    ///
+    /// # Errors
+    /// In words, why there is no connection.
+    pub(super) async fn connect(
+        transport: impl Transport<RoleClient> + 'static,
+        ended: CancellationToken,
+        refused: Arc<Refused>,
+    ) -> Result<Self, String> {
+        let listeners = Arc::new(Listeners::default());
+        let stop = CancellationToken::new();
+        let handler = Handler::new(Arc::clone(&listeners));
+        let service = service::serve_client_with_ct(handler, transport, stop.clone()).await;
+        let service = service.map_err(|error| describe(&error))?;
+        let peer = service.peer().clone();
+        let info = peer.peer_info();
+        let implementation = info.as_ref().and_then(|info| info.server_info.as_ref());
+        let greeting = Greeting {
+            protocol_version: info
+                .as_ref()
+                .map_or(String::new(), |info| short(info.protocol_version.as_str())),
+            name: implementation.map_or(String::new(), |server| short(&server.name)),
+            version: implementation.map_or(String::new(), |server| short(&server.version)),
+        };
+        let (calls, undelivered) = (AtomicUsize::new(0), AtomicUsize::new(0));
+        Ok(Self {
+            peer,
+            _service: service,
+            greeting,
+            listeners,
+            refused,
+            ended,
+            stop,
+            child: None,
+            calls,
+            undelivered,
+        })
+    }
+
+    /// All tools as the server lists them. The caller limits the time.
+    ///
+    /// # Errors
+    /// In words, why there is no list. A list that does not end is cut, not an error.
+    pub(super) async fn list_tools(&self) -> Result<Vec<Value>, String> {
+        let mut tools = Vec::new();
+        let mut cursor = None::<String>;
+        let mut seen = HashSet::new();
+        for _ in 0..MAX_PAGES {
+            let mut request = ListToolsRequest::default();
+            request.params =
+                cursor.take().map(|cursor| PaginatedRequestParams::default().with_cursor(Some(cursor)));
+            let answer = self.request(ClientRequest::ListToolsRequest(request)).await;
+            let mut page = match answer {
+                Ok(Value::Object(page)) => page,
+                Ok(other) => {
+                    return Err(format!("its list of tools is no object: {}", short(&other.to_string())));
+                }
+                // A server without tools need not know the method.
+                Err(Lost::Protocol { code, .. })
+                    if code == ErrorCode::METHOD_NOT_FOUND.0 && tools.is_empty() =>
+                {
+                    break;
+                }
+                Err(lost) => return Err(format!("no list of its tools: {}", lost.describe())),
+            };
+            match page.remove("tools") {
+                Some(Value::Array(listed)) => tools.extend(listed),
+                _ if tools.is_empty() => return Err("its list of tools has no `tools`".to_owned()),
+                _ => break,
+            }
+            match page.remove("nextCursor") {
+                Some(Value::String(next)) if seen.insert(next.clone()) && tools.len() < MAX_TOOLS => {
+                    cursor = Some(next);
+                }
+                _ => break,
+            }
+        }
+        tools.truncate(MAX_TOOLS);
+        Ok(tools)
+    }
+
+    /// Sends a request and waits for its answer or the end of the connection.
+    async fn request(&self, request: ClientRequest) -> Result<Value, Lost> {
+        let handle = self.peer.send_cancellable_request(request, PeerRequestOptions::default()).await;
+        let RequestHandle { mut rx, id, .. } = handle.map_err(|_| Lost::Died(None))?;
+        tokio::select! {
+            biased;
+            answer = &mut rx => self.read(answer.map_err(|_| Lost::Died(None))?, &id),
+            () = self.ended.cancelled() => match rx.try_recv() {
+                Ok(answer) => self.read(answer, &id),
+                Err(_) => Err(Lost::Died(None)),
+            },
+        }
+    }
+
+    /// Calls a tool. Once it ends without an answer, for whatever reason, the server is told so.
+    pub(super) async fn call(
+        self: &Arc<Self>,
+        tool: &str,
+        arguments: Map<String, Value>,
+        timeouts: &Timeouts,
+        cancel: &CancellationToken,
+        mut on_progress: impl FnMut(ProgressNotificationParam) + Send,
+    ) -> Result<Value, Lost> {
+        let params = CallToolRequestParams::new(tool.to_owned()).with_arguments(arguments);
+        let request = ClientRequest::CallToolRequest(CallToolRequest::new(params));
+        let started = Instant::now();
+        let handle = self.peer.send_cancellable_request(request, PeerRequestOptions::default()).await;
+        let RequestHandle { mut rx, id, progress_token, .. } = handle.map_err(|_| Lost::Died(None))?;
+        let (listener, mut progress) = mpsc::channel(16);
+        self.listeners.lock().insert(progress_token.clone(), listener);
+        self.calls.fetch_add(1, Ordering::Relaxed);
+        let mut pending = Pending { client: self, id, token: progress_token, is_answered: false };
+        let total = started + timeouts.total;
+        let mut idle = started + timeouts.idle;
+        loop {
+            tokio::select! {
+                biased;
+                answer = &mut rx => {
+                    pending.is_answered = true;
+                    return self.read(answer.map_err(|_| Lost::Died(None))?, &pending.id);
+                }
+                () = self.ended.cancelled() => {
+                    pending.is_answered = true;
+                    return rx.try_recv().map_err(|_| Lost::Died(None)).and_then(|answer| self.read(answer, &pending.id));
+                }
+                () = cancel.cancelled() => return Err(Lost::Cancelled),
+                () = sleep_until(total) => return Err(Lost::Total),
+                Some(report) = progress.recv() => {
+                    idle = Instant::now() + timeouts.idle;
+                    on_progress(report);
+                }
+                () = sleep_until(idle) => return Err(Lost::Idle),
+            }
+        }
+    }
+
+    fn read(&self, answer: Result<ServerResult, ServiceError>, id: &RequestId) -> Result<Value, Lost> {
+        match answer {
+            Ok(ServerResult::CustomResult(result)) => Ok(result.0),
+            Ok(other) => serde_json::to_value(other).map_err(|error| Lost::Malformed(error.to_string())),
+            Err(ServiceError::McpError(error)) => match self.refused.take(id) {
+                Some(None) => Err(Lost::TooLarge),
+                Some(Some(reason)) => Err(Lost::Malformed(reason)),
+                None => Err(Lost::Protocol { code: error.code.0, message: error.message.into_owned() }),
+            },
+            Err(ServiceError::TransportSend(error)) => Err(Lost::Died(Some(short(&error.to_string())))),
+            Err(_) => Err(Lost::Died(None)),
+        }
+    }
+
+    /// Whether no call can be answered any more.
+    pub(super) fn has_ended(&self) -> bool {
+        self.ended.is_cancelled() || self.peer.is_transport_closed()
+    }
+
+    /// Waits while a cancellation is on its way to a server that does not read; the connection may end meanwhile.
+    pub(super) async fn settled(&self) {
+        while self.undelivered.load(Ordering::Relaxed) > 0 && !self.has_ended() {
+            tokio::time::sleep(Duration::from_millis(10)).await;
+        }
+    }
+
+    /// Ends the connection without waiting for anything.
+    pub(super) fn kill(&self) {
+        self.ended.cancel();
+        self.stop.cancel();
+        if let Some(child) = &self.child {
+            child.process.kill();
+        }
+    }
+
+    /// Ends the connection, and the process with everything it started: 6 s at most.
+    pub(super) async fn close(&self) {
+        self.stop.cancel();
+        if let Some(child) = &self.child {
+            child.stdin.close().await;
+            child.process.close().await;
+        }
+        self.ended.cancel();
+    }
+
+    /// Tells the server that nobody waits for an answer any more. A server that does not even take this note, while
+    /// no other call waits for it, is of no use.
+    fn cancel_request(self: &Arc<Self>, id: RequestId) {
+        let Ok(runtime) = tokio::runtime::Handle::try_current() else { return };
+        self.undelivered.fetch_add(1, Ordering::Relaxed);
+        let peer = self.peer.clone();
+        let client = Arc::downgrade(self);
+        runtime.spawn(async move {
+            let reason = "nobody waits for the result any more".to_owned();
+            let params = CancelledNotificationParam::new(Some(id), Some(reason));
+            let note = ClientNotification::CancelledNotification(CancelledNotification::new(params));
+            let mut sending = std::pin::pin!(peer.send_notification(note));
+            while tokio::time::timeout(DELIVERY, &mut sending).await.is_err() {
+                let Some(client) = Weak::upgrade(&client) else { return };
+                if client.calls.load(Ordering::Relaxed) == 0 {
+                    client.kill();
+                    break;
+                }
+            }
+            if let Some(client) = Weak::upgrade(&client) {
+                client.undelivered.fetch_sub(1, Ordering::Relaxed);
+            }
+        });
+    }
+}
+
+/// A call that waits for its answer. It may be dropped at any time.
+struct Pending<'a> {
+    client: &'a Arc<Client>,
+    id: RequestId,
+    token: ProgressToken,
+    is_answered: bool,
+}
+
+impl Drop for Pending<'_> {
+    fn drop(&mut self) {
+        self.client.listeners.lock().remove(&self.token);
+        self.client.calls.fetch_sub(1, Ordering::Relaxed);
+        if !self.is_answered {
+            self.client.cancel_request(self.id.clone());
+        }
+    }
+}
+
+impl Lost {
+    fn describe(&self) -> String {
+        match self {
+            Self::Protocol { code, message } => format!("error {code}: {}", short(message)),
+            Self::TooLarge => "it is too large".to_owned(),
+            Self::Malformed(reason) => format!("it cannot be read: {reason}"),
+            Self::Died(_) | Self::Idle | Self::Total | Self::Cancelled => "the connection ended".to_owned(),
+        }
+    }
+}
+
+fn short(text: &str) -> String {
+    shortened(text, 200)
+}
+
+fn describe(error: &service::ClientInitializeError) -> String {
+    use service::ClientInitializeError as Error;
+    match error {
+        Error::ExpectedInitResult(Some(result)) => {
+            let result = serde_json::to_string(result).unwrap_or_default();
+            format!("the answer to `initialize` is none: {}", short(&result))
+        }
+        Error::JsonRpcError(error) => {
+            format!("`initialize` is answered with error {}: {}", error.code.0, short(&error.message))
+        }
+        other => short(&other.to_string()),
+    }
+}

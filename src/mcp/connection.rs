@@ -1,0 +1,239 @@
+//! A way to a server, whatever its transport: how it is made, and how it is called.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::AtomicU64;
+use std::time::{Duration, Instant};
+
+use rmcp::model::ProgressNotificationParam;
+use serde_json::{Map, Value};
+use tokio_util::sync::CancellationToken;
+
+use super::ServerTools;
+use super::client::{Client, Lost};
+use super::config::{ServerConfig, Timeouts, Transport};
+use super::content::{Content, ToolResult};
+use super::http;
+use super::in_process::Direct;
+use super::lines::MAX_RESULT;
+use super::process::Launch;
+use super::status::{Events, StartError};
+use super::stdio;
+
+/// What all servers of a host share.
+pub(super) struct Surroundings {
+    /// Where servers work that name no folder.
+    pub(super) workspace: PathBuf,
+    pub(super) guard: Option<PathBuf>,
+    pub(super) events: Events,
+}
+
+/// A way to a server.
+#[derive(Clone)]
+pub(super) enum Connection {
+    Client(Arc<Client>),
+    Direct(Arc<Direct>),
+}
+
+/// A server that has just been started.
+pub(super) struct Started {
+    pub(super) connection: Connection,
+    pub(super) tools: ServerTools,
+    pub(super) protocol_version: String,
+    pub(super) name: String,
+    pub(super) version: String,
+    pub(super) time: Duration,
+}
+
+/// Starts a server: process or connection, handshake, tools, all within its start timeout.
+///
+/// # Errors
+/// [`StartError`] where any of it fails; nothing is left running then.
+pub(super) async fn start(
+    config: &ServerConfig,
+    surroundings: &Surroundings,
+    noise: &Arc<AtomicU64>,
+) -> Result<Started, StartError> {
+    let started = Instant::now();
+    match &config.transport {
+        Transport::Stdio { command, args, env, cwd } => {
+            let workspace = surroundings.workspace.as_path();
+            let folder = cwd.as_deref().map_or(workspace.to_owned(), |cwd| workspace.join(cwd));
+            let launch = Launch { command, args, env, folder: &folder, guard: surroundings.guard.as_deref() };
+            start_process(config, &launch, &surroundings.events, noise, started).await
+        }
+        Transport::Http { url, headers } => {
+            let limit = config.timeouts.start;
+            let attempt = async {
+                let client = http::connect(url, headers).await?;
+                let tools = client.list_tools().await?;
+                Ok::<_, String>(from_client(config, client, tools, started))
+            };
+            match tokio::time::timeout(limit, attempt).await {
+                Ok(attempt) => attempt.map_err(|reason| StartError::Unreachable { url: url.clone(), reason }),
+                Err(_) => Err(StartError::TimedOut { limit, stderr: Vec::new() }),
+            }
+        }
+        Transport::Unusable { reason } => Err(StartError::Unusable { reason: reason.clone() }),
+        Transport::InProcess(server) => {
+            let toolbox = Arc::clone(&server.0);
+            let tools = ServerTools {
+                server: config.name.clone(),
+                tools: toolbox.tools().to_vec(),
+                rejected: Vec::new(),
+            };
+            let name = toolbox.name().to_owned();
+            Ok(Started {
+                connection: Connection::Direct(Arc::new(Direct::new(toolbox))),
+                tools,
+                protocol_version: String::new(),
+                name,
+                version: env!("CARGO_PKG_VERSION").to_owned(),
+                time: started.elapsed(),
+            })
+        }
+    }
+}
+
+async fn start_process(
+    config: &ServerConfig,
+    launch: &Launch<'_>,
+    events: &Events,
+    noise: &Arc<AtomicU64>,
+    started: Instant,
+) -> Result<Started, StartError> {
+    let refused = Arc::default();
+    let (child, transport) = stdio::start(launch, &config.name, events, noise, &refused)?;
+    let ended = transport.ended.clone();
+    let limit = config.timeouts.start;
+    let attempt = async {
+        let client = Client::connect(transport, ended, refused).await?;
+        let tools = client.list_tools().await?;
+        Ok::<_, String>((client, tools))
+    };
+    let error = match tokio::time::timeout(limit, attempt).await {
+        Ok(Ok((mut client, tools))) => {
+            client.child = Some(child);
+            return Ok(from_client(config, client, tools, started));
+        }
+        Ok(Err(reason)) => {
+            let _ = child.process.last_words().await;
+            let stderr = child.process.stderr().await;
+            match child.process.ending() {
+                Some(how) => StartError::Exited { how, stderr },
+                None => StartError::Protocol { reason, stderr },
+            }
+        }
+        Err(_) => StartError::TimedOut { limit, stderr: child.process.stderr().await },
+    };
+    child.process.kill();
+    Err(error)
+}
+
+fn from_client(config: &ServerConfig, client: Client, tools: Vec<Value>, started: Instant) -> Started {
+    let greeting = client.greeting.clone();
+    Started {
+        connection: Connection::Client(Arc::new(client)),
+        tools: ServerTools::from_wire(&config.name, tools),
+        protocol_version: greeting.protocol_version,
+        name: greeting.name,
+        version: greeting.version,
+        time: started.elapsed(),
+    }
+}
+
+impl Connection {
+    pub(super) async fn call(
+        &self,
+        tool: &str,
+        arguments: Map<String, Value>,
+        timeouts: &Timeouts,
+        cancel: &CancellationToken,
+        on_progress: impl FnMut(ProgressNotificationParam) + Send,
+    ) -> Result<ToolResult, Lost> {
+        let result = match self {
+            Self::Client(client) => {
+                let result = client.call(tool, arguments, timeouts, cancel, on_progress).await?;
+                ToolResult::from_wire(result)
+            }
+            Self::Direct(direct) => direct.call(tool, arguments, timeouts, cancel).await?,
+        };
+        if size(&result) > MAX_RESULT { Err(Lost::TooLarge) } else { Ok(result) }
+    }
+
+    pub(super) fn has_ended(&self) -> bool {
+        match self {
+            Self::Client(client) => client.has_ended(),
+            Self::Direct(direct) => direct.has_ended(),
+        }
+    }
+
+    /// Waits until calls that ended without an answer keep nobody from sending.
+    pub(super) async fn settled(&self) {
+        if let Self::Client(client) = self {
+            client.settled().await;
+        }
+    }
+
+    /// How it ended, in words.
+    pub(super) async fn last_words(&self) -> String {
+        let words = match self {
+            Self::Client(client) => match &client.child {
+                Some(child) => child.process.last_words().await,
+                None => Some("it closed the connection".to_owned()),
+            },
+            Self::Direct(_) => Some("it crashed".to_owned()),
+        };
+        words.unwrap_or_else(|| "it closed its standard output".to_owned())
+    }
+
+    /// The last lines on standard error.
+    pub(super) async fn stderr(&self) -> Vec<String> {
+        match self {
+            Self::Client(client) => match &client.child {
+                Some(child) => child.process.stderr().await,
+                None => Vec::new(),
+            },
+            Self::Direct(_) => Vec::new(),
+        }
+    }
+
+    /// Whether nothing is left of it once it has failed a call: another request to an endpoint may do better.
+    pub(super) fn dies_whole(&self) -> bool {
+        match self {
+            Self::Client(client) => client.child.is_some(),
+            Self::Direct(_) => true,
+        }
+    }
+
+    /// Ends it at once, without waiting.
+    pub(super) fn kill(&self) {
+        match self {
+            Self::Client(client) => client.kill(),
+            Self::Direct(direct) => direct.kill(),
+        }
+    }
+
+    /// Ends it: 6 s at most.
+    pub(super) async fn close(&self) {
+        match self {
+            Self::Client(client) => client.close().await,
+            Self::Direct(direct) => direct.kill(),
+        }
+    }
+}
+
+/// The content of a result in bytes; files in base64 count as they are.
+fn size(result: &ToolResult) -> usize {
+    let decoded = |data: &str| data.len() / 4 * 3;
+    let blob = |resource: &Map<String, Value>| match resource.get("blob") {
+        Some(Value::String(blob)) => decoded(blob),
+        _ => 0,
+    };
+    let parts = result.content.iter().map(|part| match part {
+        Content::Image { data, .. } | Content::Audio { data, .. } => decoded(data),
+        Content::Resource(resource) => blob(resource) + part.as_text().map_or(0, str::len),
+        _ => part.as_text().map_or(0, str::len),
+    });
+    parts.sum()
+}

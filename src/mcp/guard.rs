@@ -1,0 +1,243 @@
+//! The guard of a server: a process between the host and the server that outlives neither.
+//!
+//! `m3 guard-server --parent PID -- COMMAND ARGS..` starts the command with its own standard streams and waits. When
+//! the server ends, when the host is gone (`kill -9` included), or when `TERM` arrives, every process that descends
+//! from the server is ended: `TERM`, 2 s, `KILL`. On Linux the guard is the reaper of its descendants
+//! (`PR_SET_CHILD_SUBREAPER`), so that those that leave the process group (`setsid`) are found as well; elsewhere it
+//! ends the process group. It exits with the server's code, or 128 and the number of the signal that ended it, as
+//! shells do, and with 126 if the server cannot be started.
+
+use std::ffi::OsString;
+use std::fs::File;
+use std::io;
+use std::process::Command;
+use std::time::Duration;
+
+use rustix::process::{Pid, Signal, WaitOptions, getppid, kill_process};
+use tokio::signal::unix::{SignalKind, signal};
+use tokio::time::Instant;
+use tokio_util::sync::CancellationToken;
+
+use super::process::TERMINATE;
+
+/// The code with which a guard exits that cannot start its server.
+const NOT_STARTED: u8 = 126;
+
+/// The code of a server that was killed, as shells give it.
+const KILLED: u8 = 128 + 9;
+
+/// Where the parent cannot be watched, it is looked after this often.
+const LOOK: Duration = Duration::from_millis(200);
+
+/// A server that cannot be guarded.
+#[derive(Debug, thiserror::Error)]
+pub enum GuardError {
+    /// The command cannot be started.
+    #[error("failed to start `{command}`")]
+    Start {
+        /// The program.
+        command: String,
+        /// The system's reason.
+        #[source]
+        cause: io::Error,
+    },
+    /// The system does not let us watch.
+    #[error("failed to watch over `{command}`")]
+    Watch {
+        /// The program.
+        command: String,
+        /// The system's reason.
+        #[source]
+        cause: io::Error,
+    },
+}
+
+impl GuardError {
+    /// The code to exit with.
+    #[must_use]
+    pub fn code(&self) -> u8 {
+        NOT_STARTED
+    }
+}
+
+/// Starts `command`, waits for its end or that of `parent`, ends everything that it started, and says which code to
+/// exit with.
+///
+/// # Errors
+/// [`GuardError`] where the command cannot be started; nothing is left running then.
+pub fn run(parent: u32, command: &[OsString]) -> Result<u8, GuardError> {
+    let Some((program, args)) = command.split_first() else { return Ok(NOT_STARTED) };
+    let name = program.to_string_lossy().into_owned();
+    let watching = |cause| GuardError::Watch { command: name.clone(), cause };
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(watching)?;
+    runtime.block_on(guard(parent, program, args, &name))
+}
+
+async fn guard(parent: u32, program: &OsString, args: &[OsString], name: &str) -> Result<u8, GuardError> {
+    let watching = |cause| GuardError::Watch { command: name.to_owned(), cause };
+    let mut child_ended = signal(SignalKind::child()).map_err(watching)?;
+    let mut terminate = signal(SignalKind::terminate()).map_err(watching)?;
+    let mut interrupt = signal(SignalKind::interrupt()).map_err(watching)?;
+    let mut hangup = signal(SignalKind::hangup()).map_err(watching)?;
+    become_reaper();
+    let parent_gone = watch_parent(parent);
+    let child = Command::new(program).args(args).spawn();
+    let child = child.map_err(|cause| GuardError::Start { command: name.to_owned(), cause })?;
+    let Some(server) = to_pid(child.id()) else { return Ok(NOT_STARTED) };
+    close_streams();
+    let mut code = None;
+    loop {
+        reap(server, &mut code);
+        if code.is_some() {
+            break;
+        }
+        tokio::select! {
+            _ = child_ended.recv() => {}
+            () = parent_gone.cancelled() => break,
+            _ = terminate.recv() => break,
+            _ = interrupt.recv() => break,
+            _ = hangup.recv() => break,
+        }
+    }
+    end_descendants(server, &mut code).await;
+    Ok(code.unwrap_or(KILLED))
+}
+
+fn to_pid(pid: u32) -> Option<Pid> {
+    i32::try_from(pid).ok().and_then(Pid::from_raw)
+}
+
+#[cfg(target_os = "linux")]
+fn become_reaper() {
+    // A kernel that refuses leaves us with the descendants that stay with their parents.
+    let _ = rustix::process::set_child_subreaper(Some(rustix::process::getpid()));
+}
+
+#[cfg(not(target_os = "linux"))]
+fn become_reaper() {}
+
+/// Lets go of the standard streams, which are the server's now: its end should be seen at once by the host, however
+/// long its descendants take.
+fn close_streams() {
+    if let Ok(nothing) = File::options().read(true).write(true).open("/dev/null") {
+        let _ = rustix::stdio::dup2_stdin(&nothing);
+        let _ = rustix::stdio::dup2_stdout(&nothing);
+        let _ = rustix::stdio::dup2_stderr(&nothing);
+    }
+}
+
+/// Set once the parent is gone: then we are another's child. A thread waits for that, until the guard exits.
+fn watch_parent(parent: u32) -> CancellationToken {
+    let gone = CancellationToken::new();
+    let told = gone.clone();
+    std::thread::spawn(move || {
+        if let Some(parent) = to_pid(parent) {
+            wait_for_end(parent);
+        }
+        told.cancel();
+    });
+    gone
+}
+
+fn wait_for_end(parent: Pid) {
+    #[cfg(target_os = "linux")]
+    if let Ok(descriptor) = rustix::process::pidfd_open(parent, rustix::process::PidfdFlags::empty()) {
+        use rustix::event::{PollFd, PollFlags, poll};
+        // Were it not our parent any more, the descriptor might be another's.
+        while getppid() == Some(parent) {
+            let mut watched = [PollFd::new(&descriptor, PollFlags::IN)];
+            if poll(&mut watched, None).is_err_and(|error| error != rustix::io::Errno::INTR) {
+                break;
+            }
+        }
+    }
+    while getppid() == Some(parent) {
+        std::thread::sleep(LOOK);
+    }
+}
+
+/// Takes note of every child that has ended.
+fn reap(server: Pid, code: &mut Option<u8>) {
+    while let Ok(Some((pid, status))) = rustix::process::wait(WaitOptions::NOHANG) {
+        if pid == server {
+            let by_signal = status.terminating_signal().map(|signal| 128 + signal);
+            let ended = status.exit_status().or(by_signal).and_then(|code| u8::try_from(code).ok());
+            *code = Some(ended.unwrap_or(KILLED));
+        }
+    }
+}
+
+/// Ends everything that descends from the server.
+async fn end_descendants(server: Pid, code: &mut Option<u8>) {
+    for (signal, limit) in [(Signal::TERM, TERMINATE), (Signal::KILL, TERMINATE / 2)] {
+        let deadline = Instant::now() + limit;
+        let mut is_first = true;
+        loop {
+            reap(server, code);
+            let left = descendants();
+            if left.is_empty() {
+                return;
+            }
+            // Whoever is asked to end is asked once; whoever must end may have started others meanwhile.
+            if is_first || signal == Signal::KILL {
+                left.into_iter().for_each(|pid| {
+                    let _ = kill_process(pid, signal);
+                });
+            }
+            is_first = false;
+            if Instant::now() > deadline {
+                break;
+            }
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+    }
+    #[cfg(not(target_os = "linux"))]
+    {
+        let _ = rustix::process::kill_current_process_group(Signal::KILL);
+    }
+}
+
+/// Every process that descends from us and has not ended.
+#[cfg(target_os = "linux")]
+fn descendants() -> Vec<Pid> {
+    let Ok(entries) = std::fs::read_dir("/proc") else { return Vec::new() };
+    let pids = entries.filter_map(|entry| entry.ok()?.file_name().to_str()?.parse::<i32>().ok());
+    let processes: Vec<Process> = pids.filter_map(Process::read).collect();
+    let mut found = vec![rustix::process::getpid().as_raw_nonzero().get()];
+    let mut next = 0;
+    while let Some(&parent) = found.get(next) {
+        found.extend(processes.iter().filter(|process| process.parent == parent).map(|process| process.pid));
+        next += 1;
+    }
+    let lives = |pid: &i32| processes.iter().any(|process| process.pid == *pid && process.lives);
+    found.into_iter().skip(1).filter(lives).filter_map(Pid::from_raw).collect()
+}
+
+/// Without `/proc` the group stands for the descendants; it always has ourselves in it, so that the time limit and
+/// at last `KILL` decide.
+#[cfg(not(target_os = "linux"))]
+fn descendants() -> Vec<Pid> {
+    Vec::new()
+}
+
+/// A process, as `/proc/PID/stat` has it (proc_pid_stat(5)).
+#[cfg(target_os = "linux")]
+struct Process {
+    pid: i32,
+    parent: i32,
+    /// False once it only waits to be reaped.
+    lives: bool,
+}
+
+#[cfg(target_os = "linux")]
+impl Process {
+    fn read(pid: i32) -> Option<Self> {
+        let stat = std::fs::read(format!("/proc/{pid}/stat")).ok()?;
+        // The name before this may hold anything, parentheses too.
+        let end_of_name = stat.iter().rposition(|&byte| byte == b')')?;
+        let rest = std::str::from_utf8(&stat[end_of_name + 1..]).ok()?;
+        let mut fields = rest.split_ascii_whitespace();
+        let state = fields.next()?;
+        Some(Self { pid, parent: fields.next()?.parse().ok()?, lives: !matches!(state, "Z" | "X" | "x") })
+    }
+}

@@ -1,0 +1,70 @@
+//! A server within this process: its toolbox is called directly, with the same limits as any other.
+
+use std::sync::Arc;
+
+use serde_json::{Map, Value};
+use tokio::time::sleep;
+use tokio_util::sync::CancellationToken;
+use tokio_util::task::AbortOnDropHandle;
+
+use super::client::Lost;
+use super::config::Timeouts;
+use super::content::ToolResult;
+use super::toolbox::{Answer, Toolbox};
+
+/// The code of JSON-RPC for parameters that are wrong, an unknown tool's name included (MCP, "Error Handling").
+const INVALID_PARAMS: i32 = -32_602;
+
+/// A server within this process. A crash ends it as it would end a process: calls that are under way are lost.
+pub(super) struct Direct {
+    toolbox: Arc<dyn Toolbox>,
+    ended: CancellationToken,
+}
+
+impl Direct {
+    pub(super) fn new(toolbox: Arc<dyn Toolbox>) -> Self {
+        Self { toolbox, ended: CancellationToken::new() }
+    }
+
+    pub(super) async fn call(
+        &self,
+        tool: &str,
+        arguments: Map<String, Value>,
+        timeouts: &Timeouts,
+        cancel: &CancellationToken,
+    ) -> Result<ToolResult, Lost> {
+        let toolbox = Arc::clone(&self.toolbox);
+        let name = tool.to_owned();
+        // A task of its own: neither a panic nor work without pause in the toolbox is the caller's.
+        let task = tokio::spawn(async move { toolbox.call(&name, arguments).await });
+        let mut answering = AbortOnDropHandle::new(task);
+        let answer = tokio::select! {
+            biased;
+            answer = &mut answering => answer.unwrap_or(Answer::Crash),
+            () = self.ended.cancelled() => return Err(Lost::Died(None)),
+            () = cancel.cancelled() => return Err(Lost::Cancelled),
+            () = sleep(timeouts.total) => return Err(Lost::Total),
+            () = sleep(timeouts.idle) => return Err(Lost::Idle),
+        };
+        match answer {
+            Answer::Result(result) => Ok(result),
+            Answer::UnknownTool => {
+                Err(Lost::Protocol { code: INVALID_PARAMS, message: format!("Unknown tool: {tool}") })
+            }
+            Answer::InvalidArguments(message) => Err(Lost::Protocol { code: INVALID_PARAMS, message }),
+            Answer::ProtocolError { code, message } => Err(Lost::Protocol { code, message }),
+            Answer::Crash => {
+                self.ended.cancel();
+                Err(Lost::Died(None))
+            }
+        }
+    }
+
+    pub(super) fn has_ended(&self) -> bool {
+        self.ended.is_cancelled()
+    }
+
+    pub(super) fn kill(&self) {
+        self.ended.cancel();
+    }
+}

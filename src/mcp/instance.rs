@@ -1,0 +1,303 @@
+//! A server that is kept alive: restarted a bounded number of times, called by at most so many at once.
+
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use serde_json::{Map, Value};
+use tokio::sync::{Mutex as AsyncMutex, Semaphore};
+use tokio_util::sync::CancellationToken;
+
+use super::client::Lost;
+use super::config::ServerConfig;
+use super::connection::{Connection, Started, Surroundings, start};
+use super::filter;
+use super::outcome::{CallError, CallOutcome};
+use super::status::{HostEvent, ReadyServer, ServerState, ServerStatus, StartError};
+use super::{ServerTools, ToolName, ToolResult};
+
+/// A server that takes longer than this to start is reported as slow.
+const SLOW: Duration = Duration::from_secs(10);
+
+/// A server of a host.
+pub(super) struct Instance {
+    config: Arc<ServerConfig>,
+    surroundings: Arc<Surroundings>,
+    places: Option<Semaphore>,
+    /// Held during a restart: whoever comes meanwhile waits for it.
+    life: AsyncMutex<Life>,
+    restarts: AtomicU32,
+    noise: Arc<AtomicU64>,
+    shown: Mutex<Shown>,
+}
+
+enum Life {
+    Up(Connection),
+    /// It died, for this reason, and may be started again.
+    Down(String),
+    Over(StartError),
+}
+
+/// What can be told without waiting.
+struct Shown {
+    state: ServerState,
+    stderr: Vec<String>,
+    tools: Arc<ServerTools>,
+}
+
+impl Instance {
+    /// Starts a server, or not if it is disabled. What comes of it is in its status.
+    pub(super) async fn start(config: Arc<ServerConfig>, surroundings: Arc<Surroundings>) -> Self {
+        let noise = Arc::default();
+        let tools = ServerTools { server: config.name.clone(), tools: Vec::new(), rejected: Vec::new() };
+        let mut shown = Shown { state: ServerState::Disabled, stderr: Vec::new(), tools: Arc::new(tools) };
+        let life = if config.is_disabled {
+            Life::Over(StartError::Disabled)
+        } else {
+            match start_watched(&config, &surroundings, &noise).await {
+                Ok(started) => {
+                    let (connection, tools, ready) = accept(&config, started);
+                    shown.state = ServerState::Ready(ready.clone());
+                    shown.tools = Arc::new(tools);
+                    (surroundings.events)(HostEvent::Ready { server: config.name.clone(), ready });
+                    Life::Up(connection)
+                }
+                Err(error) => {
+                    shown.state = ServerState::Failed(error.clone());
+                    shown.stderr = error.stderr().to_vec();
+                    (surroundings.events)(HostEvent::Failed {
+                        server: config.name.clone(),
+                        error: error.clone(),
+                    });
+                    Life::Over(error)
+                }
+            }
+        };
+        Self {
+            places: config
+                .max_concurrent
+                .map(|places| Semaphore::new(places.clamp(1, Semaphore::MAX_PERMITS))),
+            config,
+            surroundings,
+            life: AsyncMutex::new(life),
+            restarts: AtomicU32::new(0),
+            noise,
+            shown: Mutex::new(shown),
+        }
+    }
+
+    pub(super) fn config(&self) -> &Arc<ServerConfig> {
+        &self.config
+    }
+
+    pub(super) fn tools(&self) -> Arc<ServerTools> {
+        Arc::clone(&self.shown().tools)
+    }
+
+    pub(super) async fn status(&self) -> ServerStatus {
+        // During a restart the lock is held; then the lines of the last start are told.
+        let connection = match self.life.try_lock().as_deref() {
+            Ok(Life::Up(connection)) => Some(connection.clone()),
+            _ => None,
+        };
+        let stderr = match connection {
+            Some(connection) => connection.stderr().await,
+            None => self.shown().stderr.clone(),
+        };
+        ServerStatus {
+            server: self.config.name.clone(),
+            state: self.shown().state.clone(),
+            restarts: self.restarts.load(Ordering::Relaxed),
+            noise: self.noise.load(Ordering::Relaxed),
+            stderr,
+        }
+    }
+
+    /// Calls a tool; one that is not offered is not asked for.
+    pub(super) async fn call(
+        &self,
+        tool: &str,
+        arguments: Map<String, Value>,
+        cancel: &CancellationToken,
+    ) -> CallOutcome {
+        let asked = Instant::now();
+        if !self.offers(tool) {
+            let error = CallError::UnknownTool { server: self.config.name.clone(), tool: tool.to_owned() };
+            return CallOutcome { result: Err(error), elapsed: Duration::ZERO, waited: Duration::ZERO };
+        }
+        let ready = async {
+            let place = match &self.places {
+                Some(places) => places.acquire().await.ok(),
+                None => None,
+            };
+            self.connection().await.map(|connection| (place, connection))
+        };
+        let ready = tokio::select! {
+            biased;
+            () = cancel.cancelled() => Err(CallError::Cancelled),
+            ready = ready => ready.map_err(|error| self.unavailable(&error)),
+        };
+        let waited = asked.elapsed();
+        let (_place, connection) = match ready {
+            Ok(ready) => ready,
+            Err(error) => return CallOutcome { result: Err(error), elapsed: Duration::ZERO, waited },
+        };
+        let sent = Instant::now();
+        let result = self.call_on(&connection, tool, arguments, cancel).await;
+        CallOutcome { result, elapsed: sent.elapsed(), waited }
+    }
+
+    async fn call_on(
+        &self,
+        connection: &Connection,
+        tool: &str,
+        arguments: Map<String, Value>,
+        cancel: &CancellationToken,
+    ) -> Result<ToolResult, CallError> {
+        let on_progress = |report: rmcp::model::ProgressNotificationParam| {
+            (self.surroundings.events)(HostEvent::Progress {
+                tool: ToolName { server: self.config.name.clone(), tool: tool.to_owned() },
+                progress: report.progress,
+                total: report.total,
+                message: report.message,
+            });
+        };
+        let timeouts = &self.config.timeouts;
+        let lost = match connection.call(tool, arguments, timeouts, cancel, on_progress).await {
+            Ok(result) => return Ok(result),
+            Err(lost) => lost,
+        };
+        let server = self.config.name.clone();
+        Err(match lost {
+            Lost::Protocol { code, message } => CallError::Protocol { server, code, message },
+            Lost::Idle => CallError::TimedOutIdle { server, limit: timeouts.idle },
+            Lost::Total => CallError::TimedOutTotal { server, limit: timeouts.total },
+            Lost::Cancelled => CallError::Cancelled,
+            Lost::TooLarge => CallError::TooLarge { server, limit: super::MAX_RESULT },
+            Lost::Malformed(reason) => CallError::Malformed { server, reason },
+            Lost::Died(reason) if !connection.dies_whole() && reason.is_some() => {
+                CallError::ServerDied { server, reason: reason.unwrap_or_default() }
+            }
+            Lost::Died(_) => {
+                let reason = connection.last_words().await;
+                connection.kill();
+                CallError::ServerDied { server, reason }
+            }
+        })
+    }
+
+    /// A connection that can be called; a server that died is started again.
+    async fn connection(&self) -> Result<Connection, StartError> {
+        loop {
+            let connection = self.living().await?;
+            connection.settled().await;
+            if !connection.has_ended() {
+                return Ok(connection);
+            }
+        }
+    }
+
+    async fn living(&self) -> Result<Connection, StartError> {
+        let mut life = self.life.lock().await;
+        let reason = match &*life {
+            Life::Up(connection) if !connection.has_ended() => return Ok(connection.clone()),
+            Life::Up(connection) => {
+                let reason = connection.last_words().await;
+                self.shown().stderr = connection.stderr().await;
+                connection.kill();
+                let server = self.config.name.clone();
+                (self.surroundings.events)(HostEvent::Died { server, reason: reason.clone() });
+                reason
+            }
+            Life::Down(reason) => reason.clone(),
+            Life::Over(error) => return Err(error.clone()),
+        };
+        let limit = self.config.restarts.limit;
+        let restarts = self.restarts.load(Ordering::Relaxed);
+        if restarts >= limit {
+            let error = StartError::Restarts { restarts, reason };
+            self.shown().state = ServerState::Failed(error.clone());
+            let server = self.config.name.clone();
+            (self.surroundings.events)(HostEvent::Failed { server, error: error.clone() });
+            *life = Life::Over(error.clone());
+            return Err(error);
+        }
+        *life = Life::Down(reason);
+        self.restarts.store(restarts + 1, Ordering::Relaxed);
+        match start_watched(&self.config, &self.surroundings, &self.noise).await {
+            Ok(started) => {
+                let server = self.config.name.clone();
+                (self.surroundings.events)(HostEvent::Restarted { server, restart: restarts + 1, limit });
+                *life = Life::Up(started.connection.clone());
+                Ok(started.connection)
+            }
+            Err(error) => {
+                self.shown().stderr = error.stderr().to_vec();
+                *life = Life::Down(error.to_string());
+                Err(error)
+            }
+        }
+    }
+
+    /// Ends it: 6 s at most. Calls that are under way are lost.
+    pub(super) async fn close(&self) {
+        if let Some(places) = &self.places {
+            places.close();
+        }
+        let mut life = self.life.lock().await;
+        let before = std::mem::replace(&mut *life, Life::Over(StartError::Closed));
+        drop(life);
+        if let Life::Up(connection) = before {
+            let stderr = connection.stderr().await;
+            connection.close().await;
+            self.shown().stderr = stderr;
+        }
+    }
+
+    /// Whether the server offers the tool, as far as is known: one that has failed might.
+    fn offers(&self, tool: &str) -> bool {
+        let shown = self.shown();
+        !matches!(shown.state, ServerState::Ready(_))
+            || shown.tools.tools.iter().any(|offered| offered.name == tool)
+    }
+
+    fn unavailable(&self, error: &StartError) -> CallError {
+        CallError::Unavailable { server: self.config.name.clone(), reason: error.to_string() }
+    }
+
+    fn shown(&self) -> MutexGuard<'_, Shown> {
+        self.shown.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Starts a server and tells if it takes long.
+async fn start_watched(
+    config: &ServerConfig,
+    surroundings: &Surroundings,
+    noise: &Arc<AtomicU64>,
+) -> Result<Started, StartError> {
+    let mut starting = std::pin::pin!(start(config, surroundings, noise));
+    let began = Instant::now();
+    loop {
+        if let Ok(started) = tokio::time::timeout(SLOW, &mut starting).await {
+            return started;
+        }
+        let (server, waited) = (config.name.clone(), began.elapsed());
+        (surroundings.events)(HostEvent::Slow { server, waited });
+    }
+}
+
+/// Takes from a server what the configuration offers of it.
+fn accept(config: &ServerConfig, started: Started) -> (Connection, ServerTools, ReadyServer) {
+    let mut tools = started.tools;
+    tools.tools.retain(|tool| filter::is_offered(&config.tools, &tool.name));
+    let ready = ReadyServer {
+        tools: tools.tools.len(),
+        rejected: tools.rejected.len(),
+        protocol_version: started.protocol_version,
+        name: started.name,
+        version: started.version,
+        start: started.time,
+    };
+    (started.connection, tools, ready)
+}

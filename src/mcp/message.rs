@@ -1,0 +1,207 @@
+//! What a line that a server writes is: a message, noise, or a message that is broken.
+//!
+//! rmcp would try every kind of result in turn and refuse a list or a call for one unknown part. Here results stay
+//! JSON as it came ([`ServerResult::CustomResult`]), except for the answer to the handshake, which rmcp needs.
+
+use rmcp::model::{
+    CustomResult, ErrorCode, ErrorData, InitializeResult, JsonRpcMessage, RequestId, ServerJsonRpcMessage,
+    ServerResult,
+};
+use serde_json::{Map, Value, json};
+
+/// What a line is.
+#[derive(Debug)]
+pub(super) enum Incoming {
+    /// A message, or several in a batch (MCP 2025-03-26).
+    Messages(Vec<ServerJsonRpcMessage>),
+    /// An answer that cannot be read, to this request if that is known.
+    Unreadable { id: Option<RequestId>, reason: String },
+    /// No message.
+    Noise,
+}
+
+/// Reads a line. `is_handshake` while the answer to `initialize` is awaited.
+pub(super) fn read_line(line: &[u8], is_handshake: bool) -> Incoming {
+    let line = line.strip_prefix(b"\xef\xbb\xbf").unwrap_or(line).trim_ascii();
+    if !matches!(line.first(), Some(b'{' | b'[')) {
+        return Incoming::Noise;
+    }
+    // Python writes half of a surrogate pair as an escape that no JSON parser takes, and some servers write
+    // other encodings than UTF-8: the call should end at once, if its id can be found.
+    let parsed = serde_json::from_slice::<Value>(line).or_else(|error| match std::str::from_utf8(line) {
+        Ok(_) => Err(error),
+        Err(_) => serde_json::from_str(&String::from_utf8_lossy(line)),
+    });
+    match parsed {
+        Ok(Value::Object(message)) if answers_nothing(&message) => Incoming::Unreadable {
+            id: message.get("id").and_then(|id| serde_json::from_value(id.clone()).ok()),
+            reason: "it has neither a result nor an error".to_owned(),
+        },
+        Ok(Value::Object(message)) => read_message(message, is_handshake)
+            .map_or(Incoming::Noise, |message| Incoming::Messages(vec![message])),
+        Ok(Value::Array(batch)) => {
+            let messages: Vec<_> = batch
+                .into_iter()
+                .filter_map(|message| match message {
+                    Value::Object(message) => read_message(message, is_handshake),
+                    _ => None,
+                })
+                .collect();
+            if messages.is_empty() { Incoming::Noise } else { Incoming::Messages(messages) }
+        }
+        Ok(_) => Incoming::Noise,
+        Err(error) => {
+            let id = response_id(line, line);
+            if id.is_none() && !contains(line, b"\"jsonrpc\"") {
+                return Incoming::Noise;
+            }
+            Incoming::Unreadable { id, reason: error.to_string() }
+        }
+    }
+}
+
+/// An answer without what an answer must have.
+fn answers_nothing(message: &Map<String, Value>) -> bool {
+    let has = |key: &str| message.get(key).is_some_and(|value| !value.is_null());
+    has("id") && has("jsonrpc") && !has("method") && !has("error") && !message.contains_key("result")
+}
+
+/// Reads a JSON object as a message; `None` if it is none.
+fn read_message(mut message: Map<String, Value>, is_handshake: bool) -> Option<ServerJsonRpcMessage> {
+    if message.contains_key("method") {
+        message.entry("jsonrpc").or_insert_with(|| json!("2.0"));
+        return serde_json::from_value(Value::Object(message)).ok();
+    }
+    let id = message.remove("id");
+    let id = id.and_then(|id| serde_json::from_value::<RequestId>(id).ok());
+    if let Some(error) = message.remove("error").filter(|error| !error.is_null()) {
+        // A line of a log in JSON may have an `error` too.
+        if id.is_none() && !message.contains_key("jsonrpc") {
+            return None;
+        }
+        return Some(JsonRpcMessage::error(read_error(&error), id));
+    }
+    let result = message.remove("result")?;
+    let result =
+        if is_handshake { read_handshake(result) } else { ServerResult::CustomResult(CustomResult(result)) };
+    Some(JsonRpcMessage::response(result, id?))
+}
+
+/// Some servers leave out what the specification requires of the answer to `initialize`.
+fn read_handshake(mut result: Value) -> ServerResult {
+    if let Value::Object(members) = &mut result {
+        members.entry("capabilities").or_insert_with(|| json!({}));
+        members.entry("serverInfo").or_insert_with(|| json!({"name": "", "version": ""}));
+    }
+    match serde_json::from_value::<InitializeResult>(result.clone()) {
+        Ok(result) => ServerResult::InitializeResult(result),
+        Err(_) => ServerResult::CustomResult(CustomResult(result)),
+    }
+}
+
+/// An error, however it is written.
+fn read_error(error: &Value) -> ErrorData {
+    let code = error.get("code").and_then(Value::as_i64).and_then(|code| i32::try_from(code).ok());
+    let message = match error.get("message").and_then(Value::as_str).or(error.as_str()) {
+        Some(message) => message.to_owned(),
+        None => error.to_string(),
+    };
+    ErrorData::new(code.map_or(ErrorCode::INTERNAL_ERROR, ErrorCode), message, error.get("data").cloned())
+}
+
+/// The id of a response that is not read whole, found in its beginning (where Python's servers write it) or in its
+/// end (where JavaScript's do).
+pub(super) fn response_id(head: &[u8], tail: &[u8]) -> Option<RequestId> {
+    id_before_result(head).or_else(|| id_at_end(tail))
+}
+
+fn id_before_result(head: &[u8]) -> Option<RequestId> {
+    let result = [&b"\"result\""[..], b"\"error\""].iter().filter_map(|key| position(head, key)).min()?;
+    let key = position(&head[..result], b"\"id\"")?;
+    let (id, _) = id_after(&head[key + 4..])?;
+    Some(id)
+}
+
+fn id_at_end(tail: &[u8]) -> Option<RequestId> {
+    let start = tail.len().saturating_sub(256);
+    let tail = &tail[start..];
+    let key = tail.windows(4).rposition(|window| window == b"\"id\"")?;
+    let (id, rest) = id_after(&tail[key + 4..])?;
+    // Anything else after it means that the id is one inside the result.
+    let rest: Vec<u8> = rest.iter().copied().filter(|byte| !byte.is_ascii_whitespace()).collect();
+    matches!(rest.as_slice(), b"}" | b",\"jsonrpc\":\"2.0\"}").then_some(id)
+}
+
+/// The value after a key, a number or a short string, and what follows it.
+fn id_after(text: &[u8]) -> Option<(RequestId, &[u8])> {
+    let text = text.trim_ascii_start().strip_prefix(b":")?.trim_ascii_start();
+    let end = if text.first() == Some(&b'"') {
+        text.iter().skip(1).position(|&byte| byte == b'"')? + 2
+    } else {
+        text.iter().position(|byte| !byte.is_ascii_digit())?
+    };
+    let id = serde_json::from_slice(&text[..end]).ok()?;
+    Some((id, &text[end..]))
+}
+
+fn contains(text: &[u8], part: &[u8]) -> bool {
+    position(text, part).is_some()
+}
+
+fn position(text: &[u8], part: &[u8]) -> Option<usize> {
+    text.windows(part.len()).position(|window| window == part)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn number(id: i64) -> Option<RequestId> {
+        Some(RequestId::Number(id))
+    }
+
+    #[test]
+    fn an_id_is_found_on_either_side_of_the_result_and_not_inside_of_it() {
+        assert_eq!(response_id(br#"{"jsonrpc":"2.0","id":7,"result":{"a":["#, b"]}}"), number(7));
+        assert_eq!(response_id(br#"{"result":{"id":3,"#, br#"x"},"jsonrpc":"2.0","id":12}"#), number(12));
+        assert_eq!(response_id(br#"{"result":{"#, br#"}, "id": 12, "jsonrpc": "2.0"}"#), number(12));
+        assert_eq!(response_id(br#"{"result":{"#, br#""x":{"id":12}}"#), None);
+        assert_eq!(response_id(b"{", b""), None);
+    }
+
+    #[test]
+    fn lines_are_told_apart() {
+        let is_noise = |line: &[u8]| matches!(read_line(line, false), Incoming::Noise);
+        assert!(is_noise(b"Starting server on stdio..."));
+        assert!(is_noise(b"[INFO] ready"));
+        assert!(is_noise(b"{'level': 'info'}"));
+        assert!(is_noise(br#"{"level": "info"}"#));
+        assert!(is_noise(br#"{"level": "error", "error": "x"}"#));
+        assert!(is_noise(b"[]"));
+        assert!(is_noise(b"42"));
+        assert!(is_noise(b""));
+        let Incoming::Messages(messages) = read_line(b"\xef\xbb\xbf{\"id\":1,\"result\":{\"x\":1}}\r", false)
+        else {
+            panic!("a response is a message")
+        };
+        assert!(matches!(&messages[0], JsonRpcMessage::Response(response)
+            if matches!(&response.result, ServerResult::CustomResult(result) if result.0 == json!({"x": 1}))));
+    }
+
+    #[test]
+    fn broken_answers_end_their_call() {
+        let half = br#"{"jsonrpc":"2.0","id":5,"result":{"content":[{"type":"text","text":"\ud800"}]}}"#;
+        assert!(matches!(
+            read_line(half, false),
+            Incoming::Unreadable { id: Some(RequestId::Number(5)), .. }
+        ));
+        let latin = b"{\"jsonrpc\":\"2.0\",\"id\":5,\"result\":{\"text\":\"\xe9\"}}";
+        assert!(matches!(read_line(latin, false), Incoming::Messages(_)));
+        let empty = read_line(br#"{"jsonrpc":"2.0","id":1}"#, false);
+        assert!(matches!(empty, Incoming::Unreadable { id: Some(_), .. }));
+        for error in [r#"{"id":1,"error":"text"}"#, r#"{"id":1,"error":{"code":1e99}}"#] {
+            let Incoming::Messages(messages) = read_line(error.as_bytes(), false) else { panic!("{error}") };
+            assert!(matches!(&messages[0], JsonRpcMessage::Error(_)), "{error}");
+        }
+    }
+}

@@ -1,0 +1,153 @@
+//! The connection to a child process, as rmcp's service uses it: requests to its standard input, messages from its
+//! standard output (`LineReader` reads them).
+
+use std::io;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::time::Duration;
+
+use rmcp::RoleClient;
+use rmcp::model::{ClientJsonRpcMessage, ServerJsonRpcMessage};
+use rmcp::transport::Transport;
+use tokio::io::AsyncWriteExt as _;
+use tokio::process::ChildStdin;
+use tokio::sync::{Mutex, mpsc};
+use tokio_util::sync::CancellationToken;
+use tokio_util::task::AbortOnDropHandle;
+
+use super::lines::{LineReader, Refused};
+use super::process::{Launch, ServerProcess};
+use super::status::{Events, StartError};
+
+/// A server that asks but does not read our answers is cut off at so many.
+const MAX_UNSENT: usize = 10_000;
+
+/// After its end, what a server wrote is read for so long.
+const AFTER_END: Duration = Duration::from_millis(500);
+
+/// A server's standard input; `None` once it is closed.
+#[derive(Debug, Clone)]
+pub(super) struct Stdin(Arc<Mutex<Option<ChildStdin>>>);
+
+impl Stdin {
+    pub(super) fn new(stdin: ChildStdin) -> Self {
+        Self(Arc::new(Mutex::new(Some(stdin))))
+    }
+
+    /// Closes it, unless something is being written that the server does not read.
+    pub(super) async fn close(&self) {
+        if let Ok(mut stdin) = tokio::time::timeout(Duration::from_millis(100), self.0.lock()).await {
+            stdin.take();
+        }
+    }
+
+    async fn write(&self, line: &[u8]) -> io::Result<()> {
+        match self.0.lock().await.as_mut() {
+            Some(stdin) => {
+                stdin.write_all(line).await?;
+                stdin.flush().await
+            }
+            None => Err(io::Error::from(io::ErrorKind::NotConnected)),
+        }
+    }
+}
+
+/// A child process that is a server, apart from what is said.
+pub(super) struct StdioChild {
+    pub(super) process: ServerProcess,
+    pub(super) stdin: Stdin,
+    _reader: AbortOnDropHandle<()>,
+    _watcher: AbortOnDropHandle<()>,
+}
+
+/// Starts a server's process, and what reads from it.
+///
+/// # Errors
+/// [`StartError`] where it cannot be started.
+pub(super) fn start(
+    launch: &Launch<'_>,
+    server: &str,
+    events: &Events,
+    noise: &Arc<AtomicU64>,
+    refused: &Arc<Refused>,
+) -> Result<(StdioChild, StdioTransport), StartError> {
+    let (process, stdin, stdout) = launch.start()?;
+    let stdin = Stdin::new(stdin);
+    let (sender, messages) = mpsc::channel(64);
+    let reader = LineReader {
+        server: server.to_owned(),
+        events: Arc::clone(events),
+        noise: Arc::clone(noise),
+        refused: Arc::clone(refused),
+        messages: sender,
+    };
+    let reader = tokio::spawn(reader.run(stdout));
+    let ended = CancellationToken::new();
+    // What a server started may hold its standard output open when it is gone.
+    let (has_ended, process_ended) = (ended.clone(), process.ended());
+    let watcher = tokio::spawn(async move {
+        process_ended.await;
+        tokio::time::sleep(AFTER_END).await;
+        has_ended.cancel();
+    });
+    let transport = StdioTransport { stdin: stdin.clone(), messages, ended, unsent: Arc::default() };
+    let (reader, watcher) = (AbortOnDropHandle::new(reader), AbortOnDropHandle::new(watcher));
+    Ok((StdioChild { process, stdin, _reader: reader, _watcher: watcher }, transport))
+}
+
+/// What rmcp reads from and writes to.
+pub(super) struct StdioTransport {
+    pub(super) stdin: Stdin,
+    pub(super) messages: mpsc::Receiver<ServerJsonRpcMessage>,
+    /// Set when the server's standard output has ended, after all of its messages were handed on.
+    pub(super) ended: CancellationToken,
+    pub(super) unsent: Arc<AtomicUsize>,
+}
+
+impl Transport<RoleClient> for StdioTransport {
+    type Error = io::Error;
+
+    fn send(
+        &mut self,
+        message: ClientJsonRpcMessage,
+    ) -> impl Future<Output = Result<(), io::Error>> + Send + 'static {
+        let stdin = self.stdin.clone();
+        let unsent = Arc::clone(&self.unsent);
+        unsent.fetch_add(1, Ordering::Relaxed);
+        let line = serde_json::to_vec(&message).map(|mut line| {
+            line.push(b'\n');
+            line
+        });
+        async move {
+            let written = match line {
+                Ok(line) => stdin.write(&line).await,
+                Err(error) => Err(error.into()),
+            };
+            unsent.fetch_sub(1, Ordering::Relaxed);
+            written
+        }
+    }
+
+    async fn receive(&mut self) -> Option<ServerJsonRpcMessage> {
+        if self.unsent.load(Ordering::Relaxed) > MAX_UNSENT {
+            self.ended.cancel();
+            return None;
+        }
+        let message = self.messages.recv().await;
+        if message.is_none() {
+            self.ended.cancel();
+        }
+        message
+    }
+
+    async fn close(&mut self) -> Result<(), io::Error> {
+        self.stdin.close().await;
+        Ok(())
+    }
+}
+
+impl Drop for StdioTransport {
+    fn drop(&mut self) {
+        self.ended.cancel();
+    }
+}

@@ -1,0 +1,114 @@
+//! A server of the Model Context Protocol that misbehaves on request, written without any library for the protocol.
+//!
+//! `stub_server SCENARIO [--marker TEXT]`: the scenario says how it starts (`startup.rs`), the tools do the rest
+//! (`tools.rs`): each is named after what it does. The marker is there to be found in the list of processes.
+
+#![expect(clippy::unwrap_used, reason = "it belongs to the tests, and may stop at the first surprise")]
+
+mod startup;
+mod tools;
+
+use std::collections::HashMap;
+use std::io::{BufRead as _, Write as _};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, mpsc};
+use std::time::Duration;
+
+use serde_json::{Value, json};
+
+/// What all threads share.
+struct Server {
+    scenario: String,
+    marker: String,
+    /// Calls of `count` so far.
+    count: AtomicU64,
+    /// Requests that the client cancelled.
+    cancelled: AtomicU64,
+    /// Set by the tool that stops reading.
+    is_deaf: AtomicBool,
+    /// Who waits for the client's answers, by id.
+    asked: Mutex<HashMap<String, mpsc::Sender<Value>>>,
+}
+
+fn main() {
+    let args: Vec<String> = std::env::args().collect();
+    let scenario = args.get(1).map_or("default", String::as_str).to_owned();
+    let marker = args.iter().position(|arg| arg == "--marker").and_then(|place| args.get(place + 1));
+    let marker = marker.map_or(String::new(), Clone::clone);
+    if scenario.starts_with("sleeper") {
+        return startup::sleeper(&scenario, &marker);
+    }
+    startup::before(&scenario);
+    let server = Arc::new(Server {
+        scenario,
+        marker,
+        count: AtomicU64::new(0),
+        cancelled: AtomicU64::new(0),
+        is_deaf: AtomicBool::new(false),
+        asked: Mutex::new(HashMap::new()),
+    });
+    for line in std::io::stdin().lock().lines() {
+        while server.is_deaf.load(Ordering::Relaxed) {
+            std::thread::sleep(Duration::from_millis(50));
+        }
+        let message: Value = serde_json::from_str(&line.unwrap()).unwrap();
+        Arc::clone(&server).receive(message);
+    }
+    startup::after(&server.scenario);
+}
+
+impl Server {
+    fn receive(self: Arc<Self>, message: Value) {
+        let id = message["id"].clone();
+        match message["method"].as_str() {
+            Some("initialize") => startup::initialize(&self, &id, &message),
+            Some("tools/list") => startup::list(&self, &id, &message["params"]),
+            Some("tools/call") if self.scenario == "serial" => tools::call(&self, &id, &message["params"]),
+            Some("tools/call") => {
+                std::thread::spawn(move || tools::call(&self, &id, &message["params"]));
+            }
+            Some("notifications/cancelled") => {
+                self.cancelled.fetch_add(1, Ordering::Relaxed);
+            }
+            Some("notifications/initialized") => startup::initialized(&self),
+            Some(other) if !id.is_null() => {
+                send(&json!({"jsonrpc": "2.0", "id": id, "error": {"code": -32601, "message": other}}));
+            }
+            Some(_) => {}
+            None => {
+                let waiting = self.asked.lock().unwrap().remove(&id.to_string());
+                if let Some(waiting) = waiting {
+                    let _ = waiting.send(message);
+                }
+            }
+        }
+    }
+
+    /// Asks the client and waits for its answer.
+    fn ask(&self, method: &str, params: &Value) -> Value {
+        let id = json!(format!("ask-{method}"));
+        let (sender, answer) = mpsc::channel();
+        self.asked.lock().unwrap().insert(id.to_string(), sender);
+        send(&json!({"jsonrpc": "2.0", "id": id, "method": method, "params": params}));
+        answer.recv_timeout(Duration::from_secs(10)).unwrap_or(Value::Null)
+    }
+}
+
+/// Sends a result; the id comes last, as servers in JavaScript write it, if the scenario is so called.
+fn answer(server: &Server, id: &Value, result: &Value) {
+    if server.scenario == "javascript" {
+        return write_line(format!("{{\"result\":{result},\"jsonrpc\":\"2.0\",\"id\":{id}}}").as_bytes());
+    }
+    send(&json!({"jsonrpc": "2.0", "id": id, "result": result}));
+}
+
+/// Sends a message.
+fn send(message: &Value) {
+    write_line(message.to_string().as_bytes());
+}
+
+/// Writes a line, whole, on standard output. That nobody reads it is no surprise.
+fn write_line(line: &[u8]) {
+    let mut stdout = std::io::stdout().lock();
+    let _ = stdout.write_all(line).and_then(|()| stdout.write_all(b"\n")).and_then(|()| stdout.flush());
+}
