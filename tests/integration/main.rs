@@ -16,6 +16,7 @@ mod formats;
 mod full_disk;
 mod host;
 mod leaderboard;
+mod mcp_config;
 mod outcomes;
 mod own_benchmark;
 mod page;

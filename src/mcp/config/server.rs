@@ -161,7 +161,8 @@ impl Reader<'_> {
         fields: &mut Fields<'_>,
     ) -> Option<Option<Transport>> {
         let args = fields.take(&["args"]).map(|(key, value)| self.findings.strings(key, value));
-        let env = fields.take(&["env", "environment"]).map(|(key, value)| (key, self.findings.texts(key, value)));
+        let env =
+            fields.take(&["env", "environment"]).map(|(key, value)| (key, self.findings.texts(key, value)));
         let cwd = fields.take(&["cwd"]);
         let Some((key, value)) = command else { return Some(None) };
         let mut words = self.findings.strings(key, value).into_iter();
