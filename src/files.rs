@@ -32,6 +32,22 @@ fn folder_of(path: &Path) -> &Path {
     path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."))
 }
 
+/// Writes a file that is not there yet, `false` if something of that name is. It appears when it is complete, and
+/// links are not followed.
+///
+/// # Errors
+/// The system's reason; nothing is left then.
+pub(crate) fn write_new(path: &Path, content: &[u8]) -> io::Result<bool> {
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let mut file = new_file().prefix(".m3-").suffix(".tmp").tempfile_in(folder)?;
+    file.write_all(content)?;
+    match file.persist_noclobber(path) {
+        Ok(_) => Ok(true),
+        Err(error) if error.error.kind() == io::ErrorKind::AlreadyExists => Ok(false),
+        Err(error) => Err(error.error),
+    }
+}
+
 /// A file that appears under its name only when it is complete.
 ///
 /// Anything but a plain file (a device, a pipe) is written to directly: renaming would replace it.
@@ -129,6 +145,19 @@ impl Write for AtomicFile {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[cfg(unix)]
+    #[test]
+    fn a_new_file_replaces_nothing_and_follows_no_link() {
+        let folder = tempfile::tempdir().unwrap();
+        let (path, link) = (folder.path().join("a"), folder.path().join("link"));
+        assert!(write_new(&path, b"first").unwrap());
+        assert!(!write_new(&path, b"second").unwrap());
+        std::os::unix::fs::symlink(folder.path().join("elsewhere"), &link).unwrap();
+        assert!(!write_new(&link, b"through").unwrap());
+        assert_eq!(std::fs::read(&path).unwrap(), b"first");
+        assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 2);
+    }
 
     #[test]
     fn an_abandoned_file_leaves_the_old_one() {

@@ -64,7 +64,7 @@ pub fn json_without_hidden(json: &str) -> Cow<'_, str> {
 /// Controls (C0, C1), and the format characters of Unicode that change how their neighbours are shown:
 /// zero-width ones, bidirectional marks and overrides, line separators, the byte order mark, tags; and what is
 /// no character, which XML has no way to write.
-fn is_hidden(c: char) -> bool {
+pub(crate) fn is_hidden(c: char) -> bool {
     c.is_control()
         || matches!(c,
             '\u{ad}' | '\u{61c}' | '\u{180e}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}'

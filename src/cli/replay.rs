@@ -18,6 +18,7 @@ use crate::mcp::HostOptions;
 use crate::mcp::config::HostConfig;
 use crate::outcomes::{KnownTools, Replay, ReplayError, ReplayOptions, ReplayedTrajectory};
 use crate::report::audit::image_folders;
+use crate::servers::simulated::SimulatedOptions;
 use crate::trajectory::json::Keys;
 use crate::trajectory::{Trajectory, TrajectoryFile};
 
@@ -78,6 +79,7 @@ impl ReplayArgs {
         let done = runtime.block_on(async {
             let used = used_servers(inputs.file, config)?;
             let replay = Replay::start(used, inputs.tools.cloned(), options).await;
+            let replay = replay.map_err(|error| Failure::new(code::INPUT, error.to_string()))?;
             self.replay_all(Arc::new(replay), inputs.file, sink, record.as_mut(), printer).await
         });
         // Nothing that still waits may keep the program: servers are ended with their hosts.
@@ -193,11 +195,14 @@ fn take(
     record.map_or(Ok(()), |record| record.push(&found.trajectory))
 }
 
-/// Reads a configuration, saying what is odd in it.
+/// Reads a configuration, saying what is odd in it; simulated servers are among its servers.
 fn configuration(path: &Path, printer: Printer) -> Result<HostConfig, Failure> {
-    let (config, warnings) =
-        HostConfig::open(path).map_err(|error| Failure::new(code::INPUT, error.to_string()))?;
+    let wrong = |error: &dyn std::error::Error| Failure::new(code::INPUT, error.to_string());
+    let (mut config, warnings) = HostConfig::open(path).map_err(|error| wrong(&error))?;
     warnings.iter().for_each(|warning| printer.warn(&warning.to_string()));
+    if let Some(simulated) = SimulatedOptions::of(&config).map_err(|error| wrong(&error))? {
+        simulated.add_to(&mut config, None).map_err(|error| wrong(&error))?;
+    }
     Ok(config)
 }
 

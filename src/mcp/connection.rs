@@ -74,9 +74,9 @@ pub(super) async fn start(
                 Err(_) => Err(StartError::TimedOut { limit, stderr: Vec::new() }),
             }
         }
-        Transport::Unusable { reason } => Err(StartError::Configuration { reason: reason.clone() }),
+        Transport::Unusable { reason } => Err(StartError::Unusable { reason: reason.clone() }),
         Transport::InProcess(server) => {
-            let toolbox = Arc::clone(&server.0);
+            let toolbox = server.0.fresh().unwrap_or_else(|| Arc::clone(&server.0));
             let tools = ServerTools {
                 server: config.name.clone(),
                 tools: toolbox.tools().to_vec(),

@@ -52,10 +52,10 @@ pub struct ReadyServer {
 /// Why a server cannot be called.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum StartError {
-    /// The configuration does not say how to reach it.
-    #[error("it is not configured: {reason}")]
-    Configuration {
-        /// What is missing.
+    /// It cannot be reached as configured.
+    #[error("{reason}")]
+    Unusable {
+        /// Why, with the key.
         reason: String,
     },
     /// There is no such program.

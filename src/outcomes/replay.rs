@@ -5,7 +5,6 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use serde_json::{Map, Value};
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 
@@ -13,6 +12,7 @@ use super::answer::Answer;
 use super::judge::{Judge, JudgedCall, KnownTools, Reply, judge_trajectory};
 use super::outcome::NotJudged;
 use crate::mcp::config::HostConfig;
+use crate::mcp::redact::{Redactor, RedactorError};
 use crate::mcp::{CallError, Events, Host, HostOptions, ServerState, ToolName, ToolResult};
 use crate::trajectory::json::Json;
 use crate::trajectory::{Call, Trajectory};
@@ -26,6 +26,13 @@ pub struct Replay {
     /// What was offered, if a catalog says so; else what servers list.
     offered: Option<Arc<KnownTools>>,
     options: ReplayOptions,
+    secrets: Arc<Secrets>,
+}
+
+/// The secrets of the configuration, which no answer may carry into a report.
+struct Secrets {
+    redactor: Redactor,
+    has_any: bool,
 }
 
 /// Where images are, and how servers are started.
@@ -72,11 +79,21 @@ struct Given {
 impl Replay {
     /// Starts the servers that trajectories may share. `offered` are the tools that the model had, if they are
     /// known; else those that servers list are taken for them.
-    pub async fn start(config: HostConfig, offered: Option<Arc<KnownTools>>, options: ReplayOptions) -> Self {
+    ///
+    /// # Errors
+    /// [`RedactorError`] for secrets that cannot be looked for.
+    pub async fn start(
+        config: HostConfig,
+        offered: Option<Arc<KnownTools>>,
+        options: ReplayOptions,
+    ) -> Result<Self, RedactorError> {
+        let secrets: Vec<&str> =
+            config.servers.iter().flat_map(|server| &server.secrets).map(String::as_str).collect();
+        let secrets = Secrets { has_any: !secrets.is_empty(), redactor: Redactor::new(secrets)? };
         let mut stateless = config.clone();
         stateless.servers.retain(|server| server.is_stateless);
         let shared = Host::start(&stateless, options.host.clone(), silent()).await;
-        Self { config, shared: Arc::new(shared), offered, options }
+        Ok(Self { config, shared: Arc::new(shared), offered, options, secrets: Arc::new(secrets) })
     }
 
     /// Ends the servers that trajectories share.
@@ -134,7 +151,7 @@ impl Replay {
         let reason = |state: ServerState| match state {
             ServerState::Ready(_) => None,
             ServerState::Disabled => Some("it is disabled in the configuration".to_owned()),
-            ServerState::Failed(error) => Some(error.to_string()),
+            ServerState::Failed(error) => Some(self.secrets.redactor.text(&error.to_string()).into_owned()),
         };
         statuses
             .into_iter()
@@ -173,8 +190,11 @@ impl Replay {
                 let Some(arguments) = Judge::new(known).check(call).arguments else { continue };
                 let Some(name) = ToolName::parse(&call.tool) else { continue };
                 let host = self.host_of(own, &name);
-                let cancel = cancel.clone();
-                running.spawn(async move { (index, ask(&host, &name, arguments, &cancel).await) });
+                let (cancel, secrets) = (cancel.clone(), Arc::clone(&self.secrets));
+                running.spawn(async move {
+                    let outcome = host.call(&name, arguments, &cancel).await;
+                    (index, secrets.given(&name, outcome.result))
+                });
             }
             while let Some(answered) = running.join_next().await {
                 if let Ok((index, answer)) = answered
@@ -222,32 +242,45 @@ fn copy_image(image: &Path, folders: &[PathBuf], workspace: &Path) -> std::io::R
     Ok(false)
 }
 
-/// Makes one call.
-async fn ask(
-    host: &Host,
-    name: &ToolName,
-    arguments: Map<String, Value>,
-    cancel: &CancellationToken,
-) -> Given {
-    let outcome = host.call(name, arguments, cancel).await;
-    let no_answer =
-        |why, error: &CallError| Given { reply: Reply::NoAnswer(why, error.to_string()), result: None };
-    match outcome.result {
-        Ok(result) => Given { reply: Reply::Answer(Answer::from(&result)), result: Some(recorded(&result)) },
-        Err(error) => match &error {
+impl Secrets {
+    /// What a call gave, without secrets.
+    fn given(&self, name: &ToolName, result: Result<ToolResult, CallError>) -> Given {
+        match result {
+            Ok(result) => {
+                let result = self.removed(result);
+                Given { reply: Reply::Answer(Answer::from(&result)), result: Some(recorded(&result)) }
+            }
+            Err(error) => self.failed(name, &error),
+        }
+    }
+
+    fn failed(&self, name: &ToolName, error: &CallError) -> Given {
+        let message = || self.redactor.text(&error.to_string()).into_owned();
+        let no_answer = |why| Given { reply: Reply::NoAnswer(why, message()), result: None };
+        match error {
             CallError::UnknownTool { .. } => protocol_error(-32_601, &format!("unknown tool: {name}")),
-            CallError::Protocol { code, message, .. } => protocol_error((*code).into(), message),
+            CallError::Protocol { code, message, .. } => {
+                protocol_error((*code).into(), &self.redactor.text(message))
+            }
             CallError::TimedOutIdle { .. } | CallError::TimedOutTotal { .. } => {
-                no_answer(NotJudged::TimedOut, &error)
+                no_answer(NotJudged::TimedOut)
             }
-            CallError::ServerDied { .. } => no_answer(NotJudged::ServerLost, &error),
-            CallError::TooLarge { .. } | CallError::Malformed { .. } => {
-                no_answer(NotJudged::Unreadable, &error)
-            }
+            CallError::ServerDied { .. } => no_answer(NotJudged::ServerLost),
+            CallError::TooLarge { .. } | CallError::Malformed { .. } => no_answer(NotJudged::Unreadable),
             CallError::UnknownServer { .. } | CallError::Unavailable { .. } | CallError::Cancelled => {
-                no_answer(NotJudged::ServerNotAvailable, &error)
+                no_answer(NotJudged::ServerNotAvailable)
             }
-        },
+        }
+    }
+
+    fn removed(&self, result: ToolResult) -> ToolResult {
+        // Results can be large; most configurations have no secrets.
+        if !self.has_any {
+            return result;
+        }
+        let mut value = result.to_wire();
+        self.redactor.value(&mut value);
+        ToolResult::from_wire(value)
     }
 }
 
@@ -287,4 +320,31 @@ fn is_of(call: &Call, server: &str) -> bool {
 
 fn silent() -> Events {
     Arc::new(|_| ())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn images_are_copied_from_their_folder_and_from_nowhere_else() {
+        let (root, workspace) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+        let folder = root.path().join("set");
+        std::fs::create_dir_all(folder.join("images")).unwrap();
+        std::fs::write(folder.join("images/eel.png"), "eel").unwrap();
+        std::fs::write(root.path().join("secret"), "secret").unwrap();
+        let folders = [folder.canonicalize().unwrap()];
+        let lacks = |image: &str| copy_image(Path::new(image), &folders, workspace.path()).unwrap();
+        assert!(!lacks("./images/eel.png"));
+        for copy in ["images/eel.png", "eel.png", "media/eel.png"] {
+            assert_eq!(std::fs::read(workspace.path().join(copy)).unwrap(), b"eel", "{copy}");
+        }
+        let outside = root.path().join("secret");
+        for image in
+            ["../secret", "images", "images/../../secret", "none.png", "", ".", outside.to_str().unwrap()]
+        {
+            assert!(lacks(image), "{image}");
+        }
+        assert!(!workspace.path().join("secret").exists());
+    }
 }

@@ -77,7 +77,9 @@ fn links_between_documents_lead_somewhere() {
         "CONTRIBUTING.md",
         "CHANGELOG.md",
         "docs/audit.md",
+        "docs/leaderboard.md",
         "docs/metrics.md",
+        "docs/outcomes.md",
         "docs/design.md",
         "docs/dependencies.md",
     ] {
@@ -89,6 +91,21 @@ fn links_between_documents_lead_somewhere() {
                 assert!(folder.join(path).exists(), "{name} links to {link}");
             }
         }
+    }
+}
+
+/// Every rule that judges calls is explained, with the outcome it has in the program.
+#[test]
+fn the_rules_in_the_documents_are_those_of_the_program() {
+    let document = read("docs/outcomes.md");
+    for rule in m3::outcomes::all_rules() {
+        let verdict = match rule.verdict {
+            m3::outcomes::Verdict::Outcome(outcome) => outcome.name().replace('_', " "),
+            m3::outcomes::Verdict::NotJudged(_) => "not judged".to_owned(),
+        };
+        let unsure = if rule.confidence == m3::outcomes::Confidence::Unsure { ", unsure" } else { "" };
+        let row = format!("| `{}` | {verdict}{unsure} | {} |", rule.name, rule.applies);
+        assert!(document.contains(&row), "docs/outcomes.md should have\n{row}");
     }
 }
 

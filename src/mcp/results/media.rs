@@ -1,0 +1,96 @@
+//! What a file is, by its bytes. What the server says about it is not believed.
+
+use serde::Serialize;
+
+/// What kind of file it is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, schemars::JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Kind {
+    /// A picture.
+    Image,
+    /// Sound.
+    Audio,
+    /// Anything else.
+    Other,
+}
+
+/// What a file is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Media {
+    /// What kind of file.
+    pub kind: Kind,
+    /// Such as `image/png`.
+    pub mime_type: &'static str,
+    /// Such as `png`, without a dot.
+    pub extension: &'static str,
+}
+
+impl Media {
+    const fn new(kind: Kind, mime_type: &'static str, extension: &'static str) -> Self {
+        Self { kind, mime_type, extension }
+    }
+
+    /// Looks at the first bytes.
+    #[must_use]
+    pub fn of(bytes: &[u8]) -> Self {
+        let container = |tag: &[u8], name: &[u8]| bytes.starts_with(tag) && bytes.get(8..12) == Some(name);
+        if let Some((_, media)) = MAGIC.iter().find(|(magic, _)| bytes.starts_with(magic)) {
+            return *media;
+        }
+        if container(b"RIFF", b"WEBP") {
+            return Self::new(Kind::Image, "image/webp", "webp");
+        }
+        if container(b"RIFF", b"WAVE") {
+            return Self::new(Kind::Audio, "audio/wav", "wav");
+        }
+        if bytes.get(4..8) == Some(b"ftyp") {
+            return match bytes.get(8..12) {
+                Some(b"avif") => Self::new(Kind::Image, "image/avif", "avif"),
+                Some(b"heic" | b"heix" | b"mif1") => Self::new(Kind::Image, "image/heic", "heic"),
+                Some(b"M4A ") => Self::new(Kind::Audio, "audio/mp4", "m4a"),
+                _ => Self::new(Kind::Other, "video/mp4", "mp4"),
+            };
+        }
+        // The 11 set bits that every frame of MPEG audio begins with; not all of those that follow are allowed.
+        if let [0xff, second, ..] = bytes
+            && second & 0xe0 == 0xe0
+            && second & 0x06 != 0
+        {
+            return Self::new(Kind::Audio, "audio/mpeg", "mp3");
+        }
+        Self::of_text(bytes)
+    }
+
+    fn of_text(bytes: &[u8]) -> Self {
+        let Ok(text) = std::str::from_utf8(bytes) else {
+            return Self::new(Kind::Other, "application/octet-stream", "bin");
+        };
+        let start = text.trim_start_matches('\u{feff}').trim_start();
+        let start = &start[..start.floor_char_boundary(1000)];
+        if start.starts_with("<svg") || (start.starts_with("<?xml") && start.contains("<svg")) {
+            Self::new(Kind::Image, "image/svg+xml", "svg")
+        } else {
+            Self::new(Kind::Other, "text/plain", "txt")
+        }
+    }
+}
+
+/// The bytes that files begin with, as their formats' specifications say.
+const MAGIC: [(&[u8], Media); 16] = [
+    (b"\x89PNG\r\n\x1a\n", Media::new(Kind::Image, "image/png", "png")),
+    (b"\xff\xd8\xff", Media::new(Kind::Image, "image/jpeg", "jpg")),
+    (b"GIF87a", Media::new(Kind::Image, "image/gif", "gif")),
+    (b"GIF89a", Media::new(Kind::Image, "image/gif", "gif")),
+    (b"BM", Media::new(Kind::Image, "image/bmp", "bmp")),
+    (b"II*\0", Media::new(Kind::Image, "image/tiff", "tiff")),
+    (b"MM\0*", Media::new(Kind::Image, "image/tiff", "tiff")),
+    (b"\0\0\x01\0", Media::new(Kind::Image, "image/x-icon", "ico")),
+    (b"ID3", Media::new(Kind::Audio, "audio/mpeg", "mp3")),
+    (b"OggS", Media::new(Kind::Audio, "audio/ogg", "ogg")),
+    (b"fLaC", Media::new(Kind::Audio, "audio/flac", "flac")),
+    (b"%PDF-", Media::new(Kind::Other, "application/pdf", "pdf")),
+    (b"PK\x03\x04", Media::new(Kind::Other, "application/zip", "zip")),
+    (b"\x1f\x8b", Media::new(Kind::Other, "application/gzip", "gz")),
+    (b"\x1a\x45\xdf\xa3", Media::new(Kind::Other, "video/webm", "webm")),
+    (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", Media::new(Kind::Other, "application/x-ole-storage", "ole")),
+];

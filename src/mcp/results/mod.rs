@@ -1,0 +1,21 @@
+//! What becomes of a result: kept whole on disk, its files saved into the task's workspace, its text made fit for
+//! a model.
+//!
+//! ```text
+//! ToolResult -> files (decode, sniff, save) -> ResultRecord (one JSON file for each call)
+//!                                          \-> text for the model, shortened
+//! ```
+//!
+//! Secrets are replaced in all three.
+
+mod media;
+mod save;
+mod store;
+#[cfg(test)]
+mod tests;
+mod text;
+
+pub use media::{Kind, Media};
+pub use save::SavedFile;
+pub use store::{KeptResult, ResultRecord, ResultStore, StoreError};
+pub use text::{readable, result_text, shortened_text};

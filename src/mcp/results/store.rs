@@ -1,0 +1,191 @@
+//! Keeps every result whole: one JSON file for each call.
+
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use serde::Serialize;
+use serde_json::Value;
+
+use super::save::{SavedFile, save_files};
+use super::text::{result_text, shortened_text};
+use crate::files;
+use crate::mcp::names::model_name;
+use crate::mcp::redact::Redactor;
+use crate::mcp::{ToolName, ToolResult};
+use crate::text::json_without_hidden;
+
+/// Where results are kept. Calls of several tasks may be kept at once.
+#[derive(Debug)]
+pub struct ResultStore {
+    folder: PathBuf,
+    workspace: PathBuf,
+    redactor: Redactor,
+    limit: usize,
+    next: AtomicU64,
+}
+
+/// A result that has been kept.
+#[derive(Debug, Clone, PartialEq)]
+pub struct KeptResult {
+    /// The JSON file with the whole of it, a [`ResultRecord`].
+    pub path: PathBuf,
+    /// The images, sounds and other files in it, saved in the workspace.
+    pub files: Vec<SavedFile>,
+    /// What a model is told: all text, shortened; files by their names.
+    pub text: String,
+    /// Whether `text` is shortened.
+    pub is_shortened: bool,
+    /// What is wrong with the result, such as data that is not base64.
+    pub problems: Vec<String>,
+}
+
+/// The file that keeps a result. Secrets in it are replaced by `***`.
+#[derive(Debug, Clone, Serialize, schemars::JsonSchema)]
+pub struct ResultRecord {
+    /// `m3.result/1`
+    pub schema: &'static str,
+    /// The tool as `server/tool`.
+    pub tool: String,
+    /// The arguments of the call.
+    pub arguments: Value,
+    /// The result as the server sent it.
+    pub result: Value,
+    /// The files of it that were saved in the workspace.
+    pub files: Vec<SavedFile>,
+    /// What is wrong with the result.
+    pub problems: Vec<String>,
+}
+
+/// A result cannot be kept.
+#[derive(Debug, thiserror::Error)]
+pub enum StoreError {
+    /// The folder cannot be made or read.
+    #[error("failed to use the folder `{}` for results: {cause}\nhint: name another one, or make space", folder.display())]
+    Folder {
+        /// The folder.
+        folder: PathBuf,
+        /// The system's reason.
+        #[source]
+        cause: io::Error,
+    },
+    /// A file cannot be written.
+    #[error("failed to keep a result of `{tool}` in `{}`: {cause}\nhint: make space, or name another folder", folder.display())]
+    Write {
+        /// The tool.
+        tool: String,
+        /// The folder.
+        folder: PathBuf,
+        /// The system's reason.
+        #[source]
+        cause: io::Error,
+    },
+}
+
+impl ResultStore {
+    /// Characters of a result that a model is told, unless said otherwise: some 5,000 tokens.
+    pub const DEFAULT_LIMIT: usize = 20_000;
+
+    /// Keeps results in `folder` and their files in `workspace`; both are made if need be. Numbers go on where
+    /// an earlier run stopped; two runs at once need two folders.
+    ///
+    /// # Errors
+    /// [`StoreError::Folder`].
+    pub fn open(
+        folder: impl Into<PathBuf>,
+        workspace: impl Into<PathBuf>,
+        redactor: Redactor,
+    ) -> Result<Self, StoreError> {
+        let (folder, workspace) = (folder.into(), workspace.into());
+        for made in [&folder, &workspace] {
+            std::fs::create_dir_all(made)
+                .map_err(|cause| StoreError::Folder { folder: made.clone(), cause })?;
+        }
+        let last =
+            last_number(&folder).map_err(|cause| StoreError::Folder { folder: folder.clone(), cause })?;
+        Ok(Self { folder, workspace, redactor, limit: Self::DEFAULT_LIMIT, next: AtomicU64::new(last + 1) })
+    }
+
+    /// Tells models at most `limit` characters of a result.
+    #[must_use]
+    pub fn with_limit(mut self, limit: usize) -> Self {
+        self.limit = limit;
+        self
+    }
+
+    /// What replaces secrets, for everything else that is written.
+    #[must_use]
+    pub fn redactor(&self) -> &Redactor {
+        &self.redactor
+    }
+
+    /// Keeps a result.
+    ///
+    /// # Errors
+    /// [`StoreError::Write`]; files that were saved before stay.
+    pub fn keep(
+        &self,
+        tool: &ToolName,
+        arguments: &Value,
+        result: &ToolResult,
+    ) -> Result<KeptResult, StoreError> {
+        let number = self.next.fetch_add(1, Ordering::Relaxed);
+        self.keep_as(number, tool, arguments, result).map_err(|cause| StoreError::Write {
+            tool: crate::text::shortened(&tool.to_string(), 100),
+            folder: self.folder.clone(),
+            cause,
+        })
+    }
+
+    fn keep_as(
+        &self,
+        number: u64,
+        tool: &ToolName,
+        arguments: &Value,
+        result: &ToolResult,
+    ) -> io::Result<KeptResult> {
+        let redacted = |text: String| self.redactor.text(&text).into_owned();
+        let (files, problems) =
+            save_files(result, &self.workspace, &format!("result-{number:05}"), &self.redactor)?;
+        let problems: Vec<String> = problems.into_iter().map(redacted).collect();
+        let mut record = ResultRecord {
+            schema: "m3.result/1",
+            tool: redacted(tool.to_string()),
+            arguments: arguments.clone(),
+            result: result.to_wire(),
+            files: files.clone(),
+            problems: problems.clone(),
+        };
+        self.redactor.value(&mut record.arguments);
+        self.redactor.value(&mut record.result);
+        let json = serde_json::to_string(&record)?;
+        let name = format!("{number:05}-{}.json", self.redactor.text(&model_name(tool)).replace('*', "x"));
+        let path = self.folder.join(name);
+        files::write_atomically(&path, json_without_hidden(&json).as_bytes())?;
+        let text = redacted(result_text(result, &files));
+        let shortened = shortened_text(&text, self.limit, &self.shown(&path));
+        Ok(KeptResult {
+            is_shortened: matches!(shortened, std::borrow::Cow::Owned(_)),
+            text: shortened.into_owned(),
+            path,
+            files,
+            problems,
+        })
+    }
+
+    /// The path of a record as a model is told it: within the workspace if it is there.
+    fn shown(&self, path: &Path) -> String {
+        path.strip_prefix(&self.workspace).unwrap_or(path).display().to_string()
+    }
+}
+
+/// The highest number that a file of the folder begins with.
+fn last_number(folder: &Path) -> io::Result<u64> {
+    let mut last = 0;
+    for entry in std::fs::read_dir(folder)? {
+        let name = entry?.file_name();
+        let digits: String = name.to_string_lossy().chars().take_while(char::is_ascii_digit).collect();
+        last = last.max(digits.parse().unwrap_or(0));
+    }
+    Ok(last)
+}

@@ -1,0 +1,166 @@
+//! The text of a result for a model, or for a reader at a terminal.
+
+use std::borrow::Cow;
+
+use serde_json::{Map, Value};
+
+use super::save::SavedFile;
+use crate::mcp::{Content, ToolResult};
+use crate::text::push_visible;
+
+/// The whole text of a result: its parts in order, each on lines of its own; files by their names; structured
+/// content where it says more than the text. Characters that act on a terminal are shown instead
+/// ([`readable`]).
+#[must_use]
+pub fn result_text(result: &ToolResult, files: &[SavedFile]) -> String {
+    let mut parts: Vec<String> = Vec::with_capacity(result.content.len());
+    for (index, content) in result.content.iter().enumerate() {
+        let file = files.iter().find(|file| file.part == index);
+        parts.push(part_text(content, file));
+    }
+    if let Some(structured) = says_more(result) {
+        parts.push(format!("[structured content]\n{structured}"));
+    }
+    if parts.is_empty() {
+        parts.push("[the result is empty]".to_owned());
+    }
+    readable(&parts.join("\n")).into_owned()
+}
+
+fn part_text(content: &Content, file: Option<&SavedFile>) -> String {
+    match content {
+        Content::Text(text) => text.clone(),
+        Content::Image { mime_type, .. } => file_text("image", mime_type, file),
+        Content::Audio { mime_type, .. } => file_text("audio", mime_type, file),
+        Content::ResourceLink(link) => format!("[resource link: {}]", described(link)),
+        Content::Resource(resource) => match resource.get("text").and_then(Value::as_str) {
+            Some(text) => format!("[resource: {}]\n{text}", described(resource)),
+            None => {
+                let what = format!("resource {}", described(resource));
+                file_text(&what, "a resource without text", file)
+            }
+        },
+        Content::Other(value) => value.to_string(),
+    }
+}
+
+fn file_text(what: &str, claimed: &str, file: Option<&SavedFile>) -> String {
+    let Some(file) = file else {
+        return format!("[{what}: {claimed}, and its data cannot be read]");
+    };
+    let size = match file.pixels {
+        Some((width, height)) => format!("{width} x {height} pixels, {} bytes", file.bytes),
+        None => format!("{} bytes", file.bytes),
+    };
+    format!("[{what}: saved as {}, {}, {size}]", file.name, file.mime_type)
+}
+
+/// A resource in a line: its name, address, type and description, as far as there are any.
+fn described(resource: &Map<String, Value>) -> String {
+    let words: Vec<&str> = ["name", "uri", "mimeType", "description"]
+        .iter()
+        .filter_map(|key| resource.get(*key).and_then(Value::as_str))
+        .collect();
+    words.join(", ")
+}
+
+/// The structured content, where the text does not say the same already. Servers repeat it as JSON text; and
+/// FastMCP wraps what is no object as `{"result": ..}`, whose items become one text each.
+fn says_more(result: &ToolResult) -> Option<&Value> {
+    let structured = result.structured_content.as_ref()?;
+    let texts: Vec<&str> = result.content.iter().filter_map(Content::as_text).collect();
+    let is_said = |value: &Value| {
+        let items = match value {
+            Value::Array(items) if items.len() == texts.len() => items.as_slice(),
+            _ => &[],
+        };
+        let is_each_said =
+            !items.is_empty() || value.as_array().is_some_and(|all| all.is_empty() && texts.is_empty());
+        says(&texts.join("\n"), value)
+            || texts.iter().any(|text| says(text, value))
+            || (is_each_said && items.iter().zip(&texts).all(|(item, text)| says(text, item)))
+    };
+    let wrapped =
+        structured.get("result").filter(|_| structured.as_object().is_some_and(|all| all.len() == 1));
+    let is_repeated = is_said(structured) || wrapped.is_some_and(is_said);
+    (!is_repeated).then_some(structured)
+}
+
+/// Whether a text says what a value does: literally, or as JSON.
+fn says(text: &str, value: &Value) -> bool {
+    if value.as_str() == Some(text) {
+        return true;
+    }
+    match serde_json::from_str::<Value>(text) {
+        Ok(parsed) => same(&parsed, value),
+        // As Python writes them.
+        Err(_) => matches!(
+            (text, value),
+            ("True", Value::Bool(true)) | ("False", Value::Bool(false)) | ("None", Value::Null)
+        ),
+    }
+}
+
+/// Equal, where 5 and 5.0 are.
+fn same(a: &Value, b: &Value) -> bool {
+    match (a, b) {
+        (Value::Number(a), Value::Number(b)) => a == b || a.as_f64() == b.as_f64(),
+        (Value::Array(a), Value::Array(b)) => a.len() == b.len() && a.iter().zip(b).all(|(a, b)| same(a, b)),
+        (Value::Object(a), Value::Object(b)) => {
+            a.len() == b.len() && a.iter().all(|(key, a)| b.get(key).is_some_and(|b| same(a, b)))
+        }
+        (a, b) => a == b,
+    }
+}
+
+/// The text with everything that acts on a terminal, or hides from a reader, shown instead. Line breaks, tabs and
+/// the joiners that scripts and emoji need stay.
+#[must_use]
+pub fn readable(text: &str) -> Cow<'_, str> {
+    let stays = |c: char| matches!(c, '\n' | '\t' | '\u{ad}' | '\u{200c}'..='\u{200f}');
+    let mut out = String::new();
+    let mut is_changed = false;
+    let mut chars = text.char_indices().peekable();
+    while let Some((index, c)) = chars.next() {
+        // The line breaks of Windows are line breaks.
+        let is_line_break = c == '\r' && chars.peek().is_some_and(|(_, next)| *next == '\n');
+        let is_shown = !stays(c) && (is_line_break || is_hidden(c));
+        if is_shown && !is_changed {
+            is_changed = true;
+            out.push_str(&text[..index]);
+        }
+        if !is_changed || is_line_break {
+            continue;
+        }
+        if is_shown { push_visible(&mut out, c) } else { out.push(c) }
+    }
+    if is_changed { Cow::Owned(out) } else { Cow::Borrowed(text) }
+}
+
+fn is_hidden(c: char) -> bool {
+    // Most text is ASCII.
+    if (' '..='~').contains(&c) { false } else { crate::text::is_hidden(c) }
+}
+
+/// At most `limit` characters of a text, its start and its end, with a note of what was cut and where the whole
+/// is. Three quarters are the start. A limit too small for anything but the note leaves the note.
+#[must_use]
+pub fn shortened_text<'t>(text: &'t str, limit: usize, whole: &str) -> Cow<'t, str> {
+    let length = text.chars().count();
+    if length <= limit {
+        return Cow::Borrowed(text);
+    }
+    let note = |cut: usize| {
+        format!("\n[... {cut} of {length} characters are cut here; the whole is in {whole} ...]\n")
+    };
+    let kept = limit.saturating_sub(note(length).chars().count());
+    let tail = kept / 4;
+    let head_end = byte_of(text, kept - tail);
+    let tail_start = byte_of(text, length - tail);
+    Cow::Owned(format!("{}{}{}", &text[..head_end], note(length - kept), &text[tail_start..]))
+}
+
+/// Where the character of this number begins.
+fn byte_of(text: &str, character: usize) -> usize {
+    text.char_indices().nth(character).map_or(text.len(), |(byte, _)| byte)
+}

@@ -1,0 +1,206 @@
+//! By replaying predictions against a stub server.
+
+use std::path::PathBuf;
+use std::process::Stdio;
+use std::time::{Duration, Instant};
+
+use assert_cmd::Command;
+use serde_json::{Value, json};
+
+use super::rules_of;
+use crate::host::support::{marker, processes, stub, wait_until_gone};
+use crate::support::{Folder, call, m3_bare, report, run, text, trajectory};
+
+/// A configuration of two stubs with short limits, one that is killed at its start, and one that is not there.
+fn servers(folder: &Folder, marker: &str) -> PathBuf {
+    let stub = |scenario: &str| {
+        json!({"command": stub(), "args": [scenario, "--marker", marker],
+            "timeouts": {"start": 20, "idle": 2, "total": 10}})
+    };
+    let config = json!({"mcpServers": {
+        "stub": stub("default"),
+        "other": stub("default"),
+        "unused": {"command": "/nonexistent/never-started"},
+        "missing": {"command": "/nonexistent/server"},
+    }});
+    folder.json("servers.json", &config)
+}
+
+fn outcomes(folder: &Folder, predictions: &Value, marker: &str) -> Command {
+    let predictions = folder.json("p.json", predictions);
+    let mut m3 = m3_bare(folder.path());
+    m3.arg("outcomes").arg(predictions).arg("--servers").arg(servers(folder, marker));
+    m3
+}
+
+/// The report of a run that exits with this code.
+fn report_with(command: &mut Command, code: i32) -> Value {
+    let output = run(command.args(["--format", "json", "--quiet"]));
+    assert_eq!(output.status.code(), Some(code), "{}", text(&output.stderr));
+    serde_json::from_slice(&output.stdout).unwrap()
+}
+
+#[test]
+fn calls_are_made_again_and_judged_by_their_answers() {
+    let folder = Folder::new();
+    let calls: Vec<Value> = ["echo", "failure", "empty", "structured", "error", "all_contents", "none"]
+        .map(|tool| call(&format!("stub/{tool}"), json!({"a": 1})))
+        .to_vec();
+    let first = [call("unknown/tool", json!({})), json!({"name": "stub/echo", "arguments": 7})];
+    let predictions = json!([trajectory("a", &[&first, &calls])]);
+    let report = report(&mut outcomes(&folder, &predictions, &marker()));
+    let expected = [
+        "not_in_catalog",
+        "arguments_not_object",
+        "normal_result",
+        "not_found_answer",
+        "empty_answer",
+        "normal_result",
+        "is_error",
+        "normal_result",
+        "not_in_catalog",
+    ];
+    assert_eq!(rules_of(&report), expected);
+    assert_eq!(report["answers"], "replayed");
+    // Three normal results of nine calls.
+    assert_eq!(report["aggregate"]["execution_success"]["rate"], 3.0 / 9.0);
+    crate::support::follows_kept_schema("outcomes", &report);
+}
+
+/// The stub counts its calls: a second trajectory, and another server, count from 1 again.
+#[test]
+fn every_trajectory_has_fresh_servers_and_its_steps_are_in_order() {
+    let folder = Folder::new();
+    let count = |server: &str| call(&format!("{server}/count"), json!({}));
+    let (stub, other) = (count("stub"), count("other"));
+    let steps: &[&[Value]] = &[&[stub.clone()], &[stub.clone(), other], &[stub]];
+    let predictions = json!([trajectory("a", steps), trajectory("b", steps), trajectory("a", steps)]);
+    let record = folder.path().join("record.json");
+    let mut m3 = outcomes(&folder, &predictions, &marker());
+    report(m3.arg("--record").arg(&record).args(["--workers", "2"]));
+    let recorded: Value = serde_json::from_slice(&std::fs::read(&record).unwrap()).unwrap();
+    for (index, id) in ["a", "b", "a"].iter().enumerate() {
+        let found = &recorded[index];
+        assert_eq!(found["id"], *id);
+        let result = |step: usize, call: usize| found["steps"][step]["calls"][call]["result"].clone();
+        assert_eq!(
+            [result(0, 0), result(1, 0), result(1, 1), result(2, 0)],
+            ["1", "2", "1", "3"].map(Value::from)
+        );
+    }
+}
+
+/// What a replay has recorded is judged in the same way without servers.
+#[test]
+fn a_recording_is_judged_like_the_replay() {
+    let folder = Folder::new();
+    let calls: Vec<Value> = ["echo", "failure", "empty", "structured", "error", "all_contents"]
+        .map(|tool| call(&format!("stub/{tool}"), json!({})))
+        .to_vec();
+    let predictions = json!([trajectory("a", &[&calls])]);
+    let record = folder.path().join("record.json");
+    let replayed = report(outcomes(&folder, &predictions, &marker()).arg("--record").arg(&record));
+    let tool = |name: &str| json!({"name": name, "inputSchema": {"type": "object"}});
+    let names = ["echo", "failure", "empty", "structured", "error", "all_contents"].map(tool);
+    let tools = folder.json("tools.json", &json!({"stub": {"tools": names}}));
+    let again = report(m3_bare(folder.path()).arg("outcomes").arg(&record).arg("--tools").arg(tools));
+    assert_eq!(again["answers"], "recorded");
+    assert_eq!(again["trajectories"], replayed["trajectories"]);
+}
+
+/// What nobody answered is no outcome, and the run says so by its exit code.
+#[test]
+fn calls_without_an_answer_are_not_judged() {
+    let folder = Folder::new();
+    let calls: Vec<Value> =
+        ["echo", "hang", "surrogate"].map(|tool| call(&format!("stub/{tool}"), json!({}))).to_vec();
+    let last = [call("missing/tool", json!({})), json!({"name": "missing/tool", "arguments": "x"})];
+    let predictions = json!([trajectory("a", &[&calls, &[call("other/crash", json!({}))], &last])]);
+    let report = report_with(&mut outcomes(&folder, &predictions, &marker()), 3);
+    let expected = [
+        "normal_result",
+        "timed_out",
+        "unreadable",
+        "server_lost",
+        "server_not_available",
+        "arguments_not_object",
+    ];
+    assert_eq!(rules_of(&report), expected);
+    let all = &report["aggregate"];
+    let not_judged = json!({"server_not_available": 1, "timed_out": 1, "server_lost": 1, "unreadable": 1});
+    assert_eq!((&all["judged"], &all["not_judged"]), (&json!(2), &not_judged));
+    assert_eq!(all["execution_success"], json!({"count": 1, "of": 2, "rate": 0.5}));
+    // Nobody could list the tools of the missing server, so its calls say nothing about names.
+    assert_eq!(all["tool_name_validity"], json!({"count": 4, "of": 4, "rate": 1.0}));
+    assert_eq!(report["unavailable_servers"][0]["server"], "missing");
+    crate::support::follows_kept_schema("outcomes", &report);
+    let table = run(&mut outcomes(&folder, &predictions, &marker()));
+    assert_eq!(table.status.code(), Some(3));
+    let table = text(&table.stdout);
+    assert!(table.contains("server not available") && table.contains("not judged"), "{table}");
+}
+
+#[test]
+fn nothing_but_missing_servers_is_exit_code_4() {
+    let folder = Folder::new();
+    let predictions = json!([trajectory("a", &[&[call("missing/tool", json!({}))]])]);
+    let report = report_with(&mut outcomes(&folder, &predictions, &marker()), 4);
+    assert_eq!(report["aggregate"]["not_judged"]["server_not_available"], 1);
+}
+
+/// With a catalog, its schemas judge, whether servers are there or not.
+#[test]
+fn a_catalog_says_what_was_offered() {
+    let folder = Folder::new();
+    let calls =
+        [call("stub/echo", json!({})), call("stub/empty", json!({})), call("missing/tool", json!({}))];
+    let predictions = json!([trajectory("a", &[&calls])]);
+    let schema = json!({"type": "object", "required": ["text"]});
+    let tools = json!({"stub": {"tools": [{"name": "echo", "inputSchema": schema}]},
+        "missing": {"tools": [{"name": "tool", "inputSchema": {"type": "object"}}]}});
+    let tools = folder.json("tools.json", &tools);
+    let report = report_with(outcomes(&folder, &predictions, &marker()).arg("--tools").arg(tools), 3);
+    assert_eq!(rules_of(&report), ["schema", "not_in_catalog", "server_not_available"]);
+    assert_eq!(report["aggregate"]["tool_name_validity"], json!({"count": 2, "of": 3, "rate": 2.0 / 3.0}));
+}
+
+/// Ctrl-C ends the servers and exits with 130.
+#[test]
+fn an_interrupted_replay_leaves_no_server_behind() {
+    let folder = Folder::new();
+    let marker = marker();
+    let predictions = folder.json("p.json", &json!([trajectory("a", &[&[call("stub/hang", json!({}))]])]));
+    let mut m3 = std::process::Command::new(assert_cmd::cargo::cargo_bin("m3"));
+    m3.arg("outcomes").arg(predictions).arg("--servers").arg(servers_with_patience(&folder, &marker));
+    let mut child = m3.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+    wait_for(|| !processes(&marker).is_empty());
+    let pid = rustix::process::Pid::from_child(&child);
+    rustix::process::kill_process(pid, rustix::process::Signal::INT).unwrap();
+    let start = Instant::now();
+    let status = loop {
+        if let Some(status) = child.try_wait().unwrap() {
+            break status;
+        }
+        if start.elapsed() > Duration::from_mins(1) {
+            child.kill().unwrap();
+            panic!("it hangs");
+        }
+        std::thread::sleep(Duration::from_millis(20));
+    };
+    assert_eq!(status.code(), Some(130));
+    wait_until_gone(&marker);
+}
+
+fn servers_with_patience(folder: &Folder, marker: &str) -> PathBuf {
+    let config =
+        json!({"mcpServers": {"stub": {"command": stub(), "args": ["default", "--marker", marker]}}});
+    folder.json("patient.json", &config)
+}
+
+fn wait_for(condition: impl Fn() -> bool) {
+    let start = Instant::now();
+    while !condition() {
+        assert!(start.elapsed() < Duration::from_mins(1), "it does not happen");
+        std::thread::sleep(Duration::from_millis(20));
+    }
+}
