@@ -14,8 +14,13 @@ pub(crate) mod code {
     pub(crate) const NOT_MET: u8 = 1;
     /// Bad usage or input.
     pub(crate) const INPUT: u8 = 2;
+    /// Finished, with failures recorded: of servers, of a tool.
+    pub(crate) const FAILED: u8 = 3;
     /// Something needed is not available.
     pub(crate) const UNAVAILABLE: u8 = 4;
+    /// The user interrupted the run, and what it had started was ended. (Where nothing is to be ended the shell
+    /// says this.)
+    pub(crate) const INTERRUPTED: u8 = 130;
 }
 
 /// A command failed.

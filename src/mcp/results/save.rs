@@ -50,7 +50,7 @@ const MAX_TRIES: u32 = 10_000;
 ///
 /// # Errors
 /// The system's reason, if one cannot be written.
-pub(super) fn save_files(
+pub fn save_files(
     result: &ToolResult,
     workspace: &Path,
     prefix: &str,
