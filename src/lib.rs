@@ -37,6 +37,7 @@ pub mod cli;
 pub mod encoder;
 pub mod figures;
 mod files;
+mod images;
 pub mod leaderboard;
 pub mod mcp;
 pub mod report;

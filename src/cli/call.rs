@@ -8,9 +8,12 @@ use clap::{Args, ValueEnum};
 use serde_json::{Map, Value};
 use tokio_util::sync::CancellationToken;
 
+use super::Common;
+use super::encoder::EncoderArgs;
 use super::failure::{Failure, code};
 use super::hosting::{
-    Hosted, Servers, cancel_at_interrupt, interrupted, nearest, redactor, runtime, select, shown_lines, start,
+    Hosted, Servers, Told, add_simulated, cancel_at_interrupt, interrupted, nearest, redactor, runtime,
+    select, shown_lines, start,
 };
 use super::output::Output;
 use super::printer::{Printer, Unit};
@@ -18,7 +21,7 @@ use crate::mcp::arguments::ArgumentSchema;
 use crate::mcp::config::HostConfig;
 use crate::mcp::redact::Redactor;
 use crate::mcp::results::{result_text, save_files};
-use crate::mcp::{CallError, CallOutcome, HostEvent, ToolName, ToolResult};
+use crate::mcp::{CallError, CallOutcome, HostEvent, ServerState, ToolName, ToolResult};
 use crate::report::json_without_hidden;
 use crate::text::shortened;
 use crate::trajectory::WholeFile;
@@ -51,6 +54,8 @@ pub(super) struct CallArgs {
     /// Do not call if the arguments do not fit the tool's schema
     #[arg(long)]
     check: bool,
+    #[command(flatten)]
+    encoder: EncoderArgs,
 }
 
 const EXAMPLES: &str = "\
@@ -74,7 +79,7 @@ enum FormatArg {
 }
 
 /// Calls one tool.
-pub(super) fn run(args: &CallArgs, printer: Printer) -> Result<(), Failure> {
+pub(super) fn run(args: &CallArgs, common: &Common, printer: Printer) -> Result<(), Failure> {
     let tool = ToolName::parse(&args.tool).ok_or_else(|| {
         let tool = shortened(&args.tool, 100);
         Failure::new(
@@ -87,6 +92,7 @@ pub(super) fn run(args: &CallArgs, printer: Printer) -> Result<(), Failure> {
         let message = "a catalog has no servers to call\nhint: give the configuration that starts them";
         return Err(Failure::new(code::INPUT, message));
     };
+    add_simulated(&mut config, || args.encoder.open(common.assets()?, printer), printer)?;
     prepare(&mut config, &tool, args)?;
     let redactor = redactor(&config)?;
     let mut output = Output::open(args.out.as_deref(), &[&args.config], printer)?.outliving_its_reader();
@@ -173,8 +179,9 @@ struct Call<'a> {
 impl Call<'_> {
     /// Starts the server, calls the tool, closes the server, whatever comes of it.
     async fn make(&self, config: &HostConfig, cancel: &CancellationToken) -> Result<CallOutcome, Failure> {
-        let mut hosted = start(config, self.workspace, self.redactor, self.printer, cancel).await?;
-        let outcome = match self.check(&hosted) {
+        let mut hosted =
+            start(config, self.workspace, self.redactor, (self.printer, Told::Slow), cancel).await?;
+        let outcome = match self.check(&hosted).await {
             Ok(()) => Ok(self.wait(&mut hosted, cancel).await),
             Err(failure) => Err(failure),
         };
@@ -183,15 +190,20 @@ impl Call<'_> {
     }
 
     /// Whether the tool is there and the arguments fit its schema.
-    fn check(&self, hosted: &Hosted) -> Result<(), Failure> {
+    async fn check(&self, hosted: &Hosted) -> Result<(), Failure> {
         let catalog = hosted.host.catalog();
         let Some(tool) = catalog.get(&self.tool) else {
             let known: Vec<String> = catalog.tools().map(|(name, _)| name.to_string()).collect();
             if known.is_empty() {
-                // Its server is not there; why has been said.
+                let statuses = hosted.host.statuses().await;
+                let why = statuses.iter().find_map(|status| match &status.state {
+                    ServerState::Failed(error) => Some(format!(": {error}")),
+                    _ => None,
+                });
+                let why = shown_lines(&self.redactor.text(&why.unwrap_or_default()));
                 return Err(Failure::new(
                     code::UNAVAILABLE,
-                    format!("`{}` cannot be called", shortened(&self.args.tool, 200)),
+                    format!("`{}` cannot be called{why}", shortened(&self.args.tool, 200)),
                 ));
             }
             let known: Vec<&str> = known.iter().map(String::as_str).collect();
@@ -259,13 +271,14 @@ impl Call<'_> {
                 json_without_hidden(&format!("{wire:#}")).into_owned()
             }
             FormatArg::Text => {
-                let (files, problems) = save_files(result, self.workspace, "result", self.redactor)
+                let (mut files, problems) = save_files(result, self.workspace, "result", self.redactor)
                     .map_err(|cause| Failure::output(&format!("`{}`", self.workspace.display()), &cause))?;
                 for problem in problems {
                     self.printer.warn(&shown_lines(&self.redactor.text(&problem)));
                 }
-                for file in &files {
-                    self.printer.note(&format!("saved {}", file.path.display()));
+                for file in &mut files {
+                    // Whoever reads this is not in the workspace.
+                    file.name = file.path.display().to_string();
                 }
                 self.redactor.text(&result_text(result, &files)).into_owned()
             }

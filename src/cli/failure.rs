@@ -21,6 +21,8 @@ pub(crate) mod code {
     /// The user interrupted the run, and what it had started was ended. (Where nothing is to be ended the shell
     /// says this.)
     pub(crate) const INTERRUPTED: u8 = 130;
+    /// A server that was told to crash did (`EX_SOFTWARE` of sysexits.h).
+    pub(crate) const CRASHED: u8 = 70;
 }
 
 /// A command failed.

@@ -11,9 +11,11 @@ use tokio_util::sync::CancellationToken;
 
 use super::failure::{Failure, code};
 use super::printer::{Bar, Printer, Unit};
+use crate::encoder::Embedder;
 use crate::mcp::config::{ConfigError, HostConfig};
 use crate::mcp::redact::{Redactor, RedactorError};
 use crate::mcp::{Events, Host, HostEvent, HostOptions, StartError};
+use crate::servers::simulated::{SimulatedOptions, SimulationError};
 use crate::text::shortened;
 use crate::trajectory::WholeFile;
 use crate::trajectory::catalog::Catalog;
@@ -61,6 +63,23 @@ impl From<RedactorError> for Failure {
     fn from(error: RedactorError) -> Self {
         Self::new(code::INPUT, error.to_string())
     }
+}
+
+/// Adds the servers that the key `simulated` asks for. Choosing near distractors takes the encoder.
+pub(super) fn add_simulated(
+    config: &mut HostConfig,
+    open_encoder: impl FnOnce() -> Result<Embedder, Failure>,
+    printer: Printer,
+) -> Result<(), Failure> {
+    let failed = |error: SimulationError| Failure::new(code::INPUT, error.to_string());
+    let Some(options) = SimulatedOptions::of(config).map_err(failed)? else { return Ok(()) };
+    let mut embedder = if options.needs_encoder() { Some(open_encoder()?) } else { None };
+    let simulation = options.add_to(config, embedder.as_mut()).map_err(failed)?;
+    for (server, tool) in &simulation.rejected {
+        let (name, reason) = (shortened(&tool.name, 64), shortened(&tool.reason, 200));
+        printer.warn(&format!("`{}/{name}` cannot be simulated: {reason}", shortened(server, 64)));
+    }
+    Ok(())
 }
 
 /// Keeps the named servers only; all of them without names.
@@ -132,12 +151,21 @@ pub(super) struct Hosted {
     pub(super) events: mpsc::UnboundedReceiver<HostEvent>,
 }
 
+/// What is said while servers start.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Told {
+    /// How each fares.
+    All,
+    /// Only what takes long: the command says the rest itself.
+    Slow,
+}
+
 /// Starts the servers and says of each when it is ready or why it is not.
 pub(super) async fn start(
     config: &HostConfig,
     workspace: &Path,
     redactor: &Redactor,
-    printer: Printer,
+    (printer, told): (Printer, Told),
     cancel: &CancellationToken,
 ) -> Result<Hosted, Failure> {
     let (tell, mut events) = mpsc::unbounded_channel();
@@ -146,7 +174,7 @@ pub(super) async fn start(
         let _ = tell.send(event);
     });
     let wanted = config.servers.iter().filter(|server| !server.is_disabled).count();
-    let mut progress = Progress { bar: printer.bar(Unit::Servers), printer, redactor, done: 0, wanted };
+    let mut progress = Progress { bar: printer.bar(Unit::Servers), printer, told, redactor, done: 0, wanted };
     let starting = Host::start(config, HostOptions::new(workspace).guarded(), tell);
     tokio::pin!(starting);
     let mut tick = tokio::time::interval(Duration::from_millis(200));
@@ -166,6 +194,7 @@ pub(super) async fn start(
 struct Progress<'a> {
     bar: Bar,
     printer: Printer,
+    told: Told,
     redactor: &'a Redactor,
     done: u64,
     wanted: usize,
@@ -194,6 +223,9 @@ impl Progress<'_> {
             _ => return,
         };
         self.done += u64::from(matches!(event, HostEvent::Ready { .. } | HostEvent::Failed { .. }));
+        if self.told == Told::Slow && !matches!(event, HostEvent::Slow { .. }) {
+            return;
+        }
         let message = shown_lines(&self.redactor.text(&message));
         self.bar.aside(|| if is_warning { self.printer.warn(&message) } else { self.printer.note(&message) });
         self.tick();

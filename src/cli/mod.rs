@@ -16,6 +16,7 @@ mod results;
 mod schema;
 mod score;
 mod scoring;
+mod serve;
 mod setup;
 mod tools;
 mod validate;
@@ -74,6 +75,8 @@ enum Command {
     Tools(tools::ToolsArgs),
     /// Call one tool of an MCP server and show its result
     Call(call::CallArgs),
+    /// Run one of m3's own MCP servers
+    Serve(serve::ServeArgs),
     /// Fetch what the encoder needs and say what is where
     Setup(setup::SetupArgs),
     /// Show or clear the embedding cache
@@ -117,7 +120,8 @@ fn run(cli: Cli, printer: Printer) -> Result<(), Failure> {
         Command::Compare(args) => compare::run(&args, printer),
         Command::Validate(args) => validate::run(&args, printer),
         Command::Tools(args) => tools::run(&args, common, printer),
-        Command::Call(args) => call::run(&args, printer),
+        Command::Call(args) => call::run(&args, common, printer),
+        Command::Serve(args) => serve::run(args, printer),
         Command::Setup(args) => setup::run(&args, common, printer),
         Command::Cache(args) => cache::run(&args, common, printer),
         Command::Schema(args) => schema::run(&args),

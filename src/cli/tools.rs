@@ -5,13 +5,14 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::{Args, ValueEnum};
-use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
 use super::Common;
 use super::encoder::EncoderArgs;
 use super::failure::{Failure, code};
-use super::hosting::{Servers, cancel_at_interrupt, interrupted, nearest, redactor, runtime, select, start};
+use super::hosting::{
+    Servers, Told, add_simulated, cancel_at_interrupt, interrupted, nearest, redactor, runtime, select, start,
+};
 use super::output::Output;
 use super::printer::{Printer, Unit};
 use crate::encoder::Embedder;
@@ -19,8 +20,8 @@ use crate::mcp::config::HostConfig;
 use crate::mcp::redact::Redactor;
 use crate::mcp::{Tool, ToolCatalog, ToolName};
 use crate::report::{
-    FoundTool, HealthReport, SearchReport, SheetForm, json_without_hidden, one_line, write_sheets,
-    write_tools,
+    CatalogFile, FoundTool, HealthReport, SearchReport, SheetForm, json_without_hidden, one_line,
+    write_sheets, write_tools,
 };
 use crate::score::cosine;
 use crate::text::shortened;
@@ -95,7 +96,8 @@ pub(super) fn run(args: &ToolsArgs, common: &Common, printer: Printer) -> Result
     let never = CancellationToken::new();
     let (found, cancel, _runtime) = match servers {
         Servers::Listed(catalog) => (listed(args, &ToolCatalog::from(&catalog))?, never, None),
-        Servers::Configured(config) => {
+        Servers::Configured(mut config) => {
+            add_simulated(&mut config, || args.encoder.open(common.assets()?, printer), printer)?;
             let runtime = runtime()?;
             let cancel = cancel_at_interrupt(&runtime);
             (runtime.block_on(configured(args, config, printer, &cancel))?, cancel, Some(runtime))
@@ -104,7 +106,8 @@ pub(super) fn run(args: &ToolsArgs, common: &Common, printer: Printer) -> Result
     match (embedder, &args.search) {
         (Some(mut embedder), Some(query)) => {
             let report = search(args, query, &found.catalog, &mut embedder, &cancel, printer)?;
-            write(&mut output, args.format, &serde_json::to_value(&report), |out| report.write(out))?;
+            let json = || serde_json::to_string_pretty(&report);
+            write(&mut output, args.format, json, |out| report.write(out))?;
         }
         _ => write_found(args, &found, &mut output)?,
     }
@@ -151,7 +154,7 @@ async fn configured(
     }
     let redactor = redactor(&config)?;
     let workspace = tempfile::tempdir().map_err(|cause| Failure::temporary(&cause))?;
-    let hosted = start(&config, workspace.path(), &redactor, printer, cancel).await?;
+    let hosted = start(&config, workspace.path(), &redactor, (printer, Told::All), cancel).await?;
     let catalog = without_secrets(hosted.host.catalog(), &redactor);
     let health = HealthReport::new(&hosted.host.statuses().await, &catalog, &redactor);
     hosted.host.close().await;
@@ -174,11 +177,11 @@ fn without_secrets(mut catalog: ToolCatalog, redactor: &Redactor) -> ToolCatalog
 
 fn write_found(args: &ToolsArgs, found: &Found, output: &mut Output) -> Result<(), Failure> {
     let is_styled = output.is_styled();
-    let json = match &found.health {
-        Some(health) if args.health => serde_json::to_value(health),
-        _ => Ok(found.catalog.to_json()),
+    let json = || match &found.health {
+        Some(health) if args.health => serde_json::to_string_pretty(health),
+        _ => serde_json::to_string_pretty(&CatalogFile(&found.catalog)),
     };
-    write(output, args.format, &json, |out| {
+    write(output, args.format, json, |out| {
         if let Some(health) = &found.health {
             write_sheets(SheetForm::Terminal { is_styled }, &[health.sheet()], out)?;
             if args.health {
@@ -194,13 +197,14 @@ fn write_found(args: &ToolsArgs, found: &Found, output: &mut Output) -> Result<(
 fn write(
     output: &mut Output,
     format: FormatArg,
-    json: &serde_json::Result<Value>,
+    json: impl FnOnce() -> serde_json::Result<String>,
     table: impl FnOnce(&mut dyn std::io::Write) -> std::io::Result<()>,
 ) -> Result<(), Failure> {
-    let written = match (format, json) {
-        (FormatArg::Table, _) => table(output),
-        (FormatArg::Json, Ok(json)) => writeln!(output, "{}", json_without_hidden(&format!("{json:#}"))),
-        (FormatArg::Json, Err(error)) => Err(std::io::Error::other(error.to_string())),
+    let written = match format {
+        FormatArg::Table => table(output),
+        FormatArg::Json => json()
+            .map_err(std::io::Error::from)
+            .and_then(|json| writeln!(output, "{}", json_without_hidden(&json))),
     };
     written.map_err(|cause| Failure::written(&cause))
 }

@@ -51,3 +51,4 @@ pub use histogram::{SimilarityBin, SimilarityHistogram};
 pub use leaderboard::{Bar, LeaderboardBars};
 pub use outcomes::{ModelOutcomes, Outcomes};
 pub use png::{FiguresError, to_png};
+pub(crate) use text::FONT;

@@ -12,7 +12,7 @@ use skrifa::metrics::GlyphMetrics;
 use skrifa::{FontRef, MetadataProvider as _};
 
 /// A subset of DejaVu Sans, made by `assets/fonts/make.py`.
-pub(super) const FONT: &[u8] = include_bytes!("../../assets/fonts/DejaVuSans-subset.ttf");
+pub(crate) const FONT: &[u8] = include_bytes!("../../assets/fonts/DejaVuSans-subset.ttf");
 
 /// The family of [`FONT`].
 pub(super) const FAMILY: &str = "DejaVu Sans";

@@ -152,7 +152,9 @@ async fn start_all<'a>(
 ) -> Vec<Arc<Instance>> {
     let mut starting = JoinSet::new();
     for (index, config) in configs.enumerate() {
-        let (config, surroundings) = (Arc::clone(config), Arc::clone(surroundings));
+        // Shared ones are told apart by their configuration, which stays the same.
+        let config = if config.is_stateless { Arc::clone(config) } else { Arc::new(config.for_instance()) };
+        let surroundings = Arc::clone(surroundings);
         starting.spawn(async move { (index, Arc::new(Instance::start(config, surroundings).await)) });
     }
     let mut started = Vec::new();

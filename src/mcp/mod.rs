@@ -23,6 +23,7 @@ mod outcome;
 mod process;
 pub mod redact;
 pub mod results;
+pub mod serve;
 mod status;
 mod stdio;
 mod tail;

@@ -1,6 +1,7 @@
 //! What a server of ours offers, apart from how it is served.
 
 use std::pin::Pin;
+use std::sync::Arc;
 
 use serde_json::{Map, Value};
 
@@ -20,6 +21,12 @@ pub trait Toolbox: Send + Sync + 'static {
     /// Answers a call. The tool is one of [`Toolbox::tools`], or [`Answer::UnknownTool`] is the answer; arguments
     /// are not checked yet ([`super::arguments`] does that).
     fn call<'a>(&'a self, tool: &'a str, arguments: Map<String, Value>) -> Answering<'a>;
+
+    /// Another instance, which knows nothing of the calls made to this one: for a task, or a session, of its own.
+    /// `None` where calls leave nothing behind, so that this one serves for all.
+    fn fresh(&self) -> Option<Arc<dyn Toolbox>> {
+        None
+    }
 }
 
 /// How a call ends.

@@ -29,7 +29,8 @@ pub use pictures::{Picture, PictureChoice, leaderboard_pictures};
 pub use sheet::{Cell, Column, Sheet, SheetForm, write_sheets};
 pub use terminal::Terminal;
 pub use tools::{
-    FoundTool, HealthReport, RejectedToolReport, SearchReport, ServerHealth, one_line, write_tools,
+    CatalogFile, FoundTool, HealthReport, RejectedToolReport, SearchReport, ServerHealth, one_line,
+    write_tools,
 };
 pub use validation::{FileReport, ProblemReport, ValidationReport};
 pub use wire::{

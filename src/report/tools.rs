@@ -4,7 +4,7 @@
 use std::io::{self, Write};
 
 use schemars::JsonSchema;
-use serde::Serialize;
+use serde::{Serialize, Serializer};
 use unicode_width::UnicodeWidthStr as _;
 
 use super::tables::counted;
@@ -86,6 +86,21 @@ pub struct FoundTool {
     pub similarity: f64,
     /// Its description.
     pub description: String,
+}
+
+/// A catalog as its file has it, `{server: {tools: [..]}}`, in the order of the configuration.
+#[derive(Debug, Clone, Copy)]
+pub struct CatalogFile<'a>(pub &'a ToolCatalog);
+
+impl Serialize for CatalogFile<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        #[derive(Serialize)]
+        struct Tools<'a> {
+            tools: &'a [Tool],
+        }
+        let servers = self.0.servers.iter();
+        serializer.collect_map(servers.map(|server| (&server.server, Tools { tools: &server.tools })))
+    }
 }
 
 /// Lines of standard error that are reported of each server.

@@ -119,6 +119,20 @@ pub struct ToolFilter {
     pub deny: Vec<String>,
 }
 
+impl ServerConfig {
+    /// The configuration of an instance of its own: a server within this process is replaced by one that knows
+    /// nothing of earlier calls. Restarts keep that one, so that a retry after a crash is a retry.
+    pub(in crate::mcp) fn for_instance(&self) -> Self {
+        let mut config = self.clone();
+        if let Transport::InProcess(server) = &mut config.transport
+            && let Some(fresh) = server.0.fresh()
+        {
+            *server = InProcess(fresh);
+        }
+        config
+    }
+}
+
 impl Default for Timeouts {
     fn default() -> Self {
         Self { start: Duration::from_mins(1), idle: Duration::from_mins(1), total: Duration::from_mins(5) }

@@ -2,15 +2,16 @@
 //! nothing outside of the image folders is opened.
 
 use std::collections::HashMap;
-use std::fs::File;
-use std::io::{BufReader, Cursor};
+use std::io::Cursor;
 use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use image::codecs::jpeg::JpegEncoder;
-use image::{DynamicImage, ImageFormat, ImageReader, Limits};
+use image::{DynamicImage, ImageFormat};
+
+use crate::images::{self, ImageFileError};
 
 /// The longest side of an embedded image, in pixels.
 const LONGEST_SIDE: u32 = 384;
@@ -26,15 +27,6 @@ const QUALITY: u8 = 72;
 
 /// The same where a page has many images: some 6 kB.
 const QUALITY_OF_MANY: u8 = 55;
-
-/// Larger files are not read, in bytes.
-const LARGEST_FILE: u64 = 64 << 20;
-
-/// Larger images are not decoded, in pixels of a side.
-const LARGEST_SIDE: u32 = 16_384;
-
-/// Memory that decoding may take, in bytes.
-const DECODER_MEMORY: u64 = 512 << 20;
 
 /// What a page shows of a trajectory's image.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -152,24 +144,14 @@ impl Pictures {
 }
 
 fn load(path: &Path) -> Result<DynamicImage, &'static str> {
-    const UNREADABLE: &str = "the file cannot be read";
-    const NO_IMAGE: &str = "the file is not an image that can be shown";
-    // Whether it is a file is asked before it is opened: opening a pipe would wait for its other end.
-    let metadata = path.metadata().map_err(|_| UNREADABLE)?;
-    if !metadata.is_file() {
-        return Err("it is not a file");
-    }
-    if metadata.len() > LARGEST_FILE {
-        return Err("the file is too large");
-    }
-    let file = File::open(path).map_err(|_| UNREADABLE)?;
-    let mut reader = ImageReader::new(BufReader::new(file)).with_guessed_format().map_err(|_| UNREADABLE)?;
-    let mut limits = Limits::default();
-    limits.max_image_width = Some(LARGEST_SIDE);
-    limits.max_image_height = Some(LARGEST_SIDE);
-    limits.max_alloc = Some(DECODER_MEMORY);
-    reader.limits(limits);
-    reader.decode().map_err(|_| NO_IMAGE)
+    images::read(path, u64::MAX).map_err(|error| match error {
+        ImageFileError::NotAFile => "it is not a file",
+        ImageFileError::TooLarge { .. } => "the file is too large",
+        ImageFileError::Unreadable(_) => "the file cannot be read",
+        ImageFileError::NotAnImage(_) | ImageFileError::TooManyPixels { .. } => {
+            "the file is not an image that can be shown"
+        }
+    })
 }
 
 #[cfg(test)]

@@ -1,0 +1,194 @@
+//! Shapes as rows of pixels. Every shape is cut to the image before anything is counted or walked, so that a
+//! radius of a billion takes no longer than the image is high.
+//!
+//! A pixel is its center: the pixel at (3, 5) belongs to a shape if the point (3, 5) does. Nothing is smoothed, so
+//! that what belongs to a shape can be computed by hand.
+
+use std::ops::Range;
+
+/// A point in pixels from the top left corner.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct Point {
+    pub(super) x: f64,
+    pub(super) y: f64,
+}
+
+/// The four edges of a rectangle, all of them inside.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct Edges {
+    pub(super) left: f64,
+    pub(super) top: f64,
+    pub(super) right: f64,
+    pub(super) bottom: f64,
+}
+
+/// What can be filled with a color.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) enum Shape {
+    /// All points at most `radius` from the center.
+    Disc { center: Point, radius: f64 },
+    /// All points at least `inner` and less than `outer` from the center.
+    Ring { center: Point, inner: f64, outer: f64 },
+    /// A rectangle.
+    Rectangle(Edges),
+    /// A rectangle without the one inside of it.
+    Frame { outer: Edges, hole: Edges },
+    /// All points at most `radius` from the straight line between two points.
+    Line { from: Point, to: Point, radius: f64 },
+    /// An area between corners by the even-odd rule, its outline included.
+    Polygon(Vec<Point>),
+}
+
+/// Columns `.0` to `.1`, both inside; empty if the first is larger.
+type Columns = (f64, f64);
+
+const NONE: Columns = (f64::INFINITY, f64::NEG_INFINITY);
+
+/// Roundoff that must not decide whether a pixel belongs to a shape.
+const ROUNDOFF: f64 = 1e-6;
+
+impl Edges {
+    /// A rectangle between any two opposite corners.
+    pub(super) fn between(a: Point, b: Point) -> Self {
+        Self { left: a.x.min(b.x), top: a.y.min(b.y), right: a.x.max(b.x), bottom: a.y.max(b.y) }
+    }
+
+    /// The rectangle with each edge moved outward.
+    pub(super) fn grown(self, by: f64) -> Self {
+        Self { left: self.left - by, top: self.top - by, right: self.right + by, bottom: self.bottom + by }
+    }
+
+    fn columns(&self, y: f64) -> Columns {
+        if (self.top..=self.bottom).contains(&y) { (self.left, self.right) } else { NONE }
+    }
+}
+
+impl Shape {
+    /// Calls `paint` with each row that the shape has in an image, and the columns there; a pixel may come more
+    /// than once. Returns how many pixels were painted.
+    pub(super) fn spans(&self, (width, height): (u32, u32), mut paint: impl FnMut(u32, Range<u32>)) -> u64 {
+        let (top, bottom) = self.rows();
+        let mut painted = 0;
+        for row in cut((top, bottom), height) {
+            let mut paint = |columns: Columns| {
+                let columns = cut(columns, width);
+                painted += u64::from(columns.end.saturating_sub(columns.start));
+                if !columns.is_empty() {
+                    paint(row, columns);
+                }
+            };
+            self.row(f64::from(row), &mut paint);
+        }
+        painted
+    }
+
+    /// The first and the last row that may have pixels.
+    fn rows(&self) -> (f64, f64) {
+        match self {
+            Self::Disc { center, radius: reach } | Self::Ring { center, outer: reach, .. } => {
+                (center.y - reach, center.y + reach)
+            }
+            Self::Rectangle(edges) | Self::Frame { outer: edges, .. } => (edges.top, edges.bottom),
+            Self::Line { from, to, radius } => (from.y.min(to.y) - radius, from.y.max(to.y) + radius),
+            Self::Polygon(corners) => {
+                corners.iter().fold(NONE, |rows, corner| hull(rows, (corner.y, corner.y)))
+            }
+        }
+    }
+
+    fn row(&self, y: f64, paint: &mut impl FnMut(Columns)) {
+        match self {
+            Self::Disc { center, radius } => paint(disc(*center, *radius, y)),
+            Self::Ring { center, inner, outer } => {
+                apart(open_disc(*center, *outer, y), open_disc(*center, *inner, y), paint);
+            }
+            Self::Rectangle(edges) => paint(edges.columns(y)),
+            Self::Frame { outer, hole } => apart(outer.columns(y), hole.columns(y), paint),
+            Self::Line { from, to, radius } => paint(line(*from, *to, *radius, y)),
+            Self::Polygon(corners) => polygon(corners, y, paint),
+        }
+    }
+}
+
+/// Whole columns or rows of an image of this many.
+fn cut((first, last): (f64, f64), count: u32) -> Range<u32> {
+    let first = (first - ROUNDOFF).ceil().max(0.0);
+    let last = (last + ROUNDOFF).floor().min(f64::from(count) - 1.0);
+    if first > last {
+        return 0..0;
+    }
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "both are in 0..count")]
+    let range = first as u32..last as u32 + 1;
+    range
+}
+
+fn hull(a: Columns, b: Columns) -> Columns {
+    (a.0.min(b.0), a.1.max(b.1))
+}
+
+/// The columns of a row without those of a hole in it.
+fn apart(all: Columns, hole: Columns, paint: &mut impl FnMut(Columns)) {
+    if hole.0 > hole.1 {
+        paint(all);
+    } else {
+        paint((all.0, hole.0 - 1.0));
+        paint((hole.1 + 1.0, all.1));
+    }
+}
+
+/// Points at most `radius` away.
+fn disc(center: Point, radius: f64, y: f64) -> Columns {
+    let rest = radius * radius - (y - center.y) * (y - center.y);
+    if rest < 0.0 { NONE } else { (center.x - rest.sqrt(), center.x + rest.sqrt()) }
+}
+
+/// Points less than `radius` away from a center at whole numbers; the bounds are whole.
+fn open_disc(center: Point, radius: f64, y: f64) -> Columns {
+    let rest = radius * radius - (y - center.y) * (y - center.y);
+    if radius <= 0.0 || rest <= 0.0 {
+        return NONE;
+    }
+    let reach = (rest.sqrt() - ROUNDOFF).ceil() - 1.0;
+    (center.x - reach, center.x + reach)
+}
+
+/// Points at most `radius` from a straight line: two discs and the strip between them, which together are convex.
+fn line(from: Point, to: Point, radius: f64, y: f64) -> Columns {
+    let ends = hull(disc(from, radius, y), disc(to, radius, y));
+    let (dx, dy) = (to.x - from.x, to.y - from.y);
+    let length = dx.hypot(dy);
+    if length == 0.0 {
+        return ends;
+    }
+    let (dx, dy, down) = (dx / length, dy / length, y - from.y);
+    // Both are linear in x: the way along the line, 0 to its length, and the distance to its side.
+    let along = solved(down * dy - from.x * dx, dx, 0.0, length);
+    let aside = solved(down * dx + from.x * dy, -dy, -radius, radius);
+    let strip = (along.0.max(aside.0), along.1.min(aside.1));
+    if strip.0 <= strip.1 { hull(ends, strip) } else { ends }
+}
+
+/// Where `low <= constant + slope * x <= high`.
+fn solved(constant: f64, slope: f64, low: f64, high: f64) -> Columns {
+    if slope.abs() < 1e-12 {
+        let all = (f64::NEG_INFINITY, f64::INFINITY);
+        return if (low..=high).contains(&constant) { all } else { NONE };
+    }
+    let (a, b) = ((low - constant) / slope, (high - constant) / slope);
+    (a.min(b), a.max(b))
+}
+
+fn polygon(corners: &[Point], y: f64, paint: &mut impl FnMut(Columns)) {
+    let mut crossings = Vec::new();
+    let next = corners.iter().cycle().skip(1);
+    for (&from, &to) in corners.iter().zip(next) {
+        paint(line(from, to, 0.5, y));
+        if (from.y <= y) != (to.y <= y) {
+            crossings.push(from.x + (y - from.y) / (to.y - from.y) * (to.x - from.x));
+        }
+    }
+    crossings.sort_by(f64::total_cmp);
+    for pair in crossings.chunks_exact(2) {
+        paint((pair[0], pair[1]));
+    }
+}
