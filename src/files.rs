@@ -15,7 +15,7 @@ pub(crate) fn write_atomically(path: &Path, content: &[u8]) -> io::Result<()> {
     file.commit()
 }
 
-/// Writes `content` to `path` where nothing of that name is yet, complete or not at all.
+/// Writes `content` to `path` where nothing of that name is yet, complete or not at all. Links are not followed.
 ///
 /// # Errors
 /// [`io::ErrorKind::AlreadyExists`] where something is, or the system's reason.
@@ -30,22 +30,6 @@ pub(crate) fn write_new_atomically(path: &Path, content: &[u8]) -> io::Result<()
 /// The folder that a file is in.
 fn folder_of(path: &Path) -> &Path {
     path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."))
-}
-
-/// Writes a file that is not there yet, `false` if something of that name is. It appears when it is complete, and
-/// links are not followed.
-///
-/// # Errors
-/// The system's reason; nothing is left then.
-pub(crate) fn write_new(path: &Path, content: &[u8]) -> io::Result<bool> {
-    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    let mut file = new_file().prefix(".m3-").suffix(".tmp").tempfile_in(folder)?;
-    file.write_all(content)?;
-    match file.persist_noclobber(path) {
-        Ok(_) => Ok(true),
-        Err(error) if error.error.kind() == io::ErrorKind::AlreadyExists => Ok(false),
-        Err(error) => Err(error.error),
-    }
 }
 
 /// A file that appears under its name only when it is complete.
@@ -151,10 +135,12 @@ mod tests {
     fn a_new_file_replaces_nothing_and_follows_no_link() {
         let folder = tempfile::tempdir().unwrap();
         let (path, link) = (folder.path().join("a"), folder.path().join("link"));
-        assert!(write_new(&path, b"first").unwrap());
-        assert!(!write_new(&path, b"second").unwrap());
+        let is_taken = |path: &Path| {
+            write_new_atomically(path, b"second").unwrap_err().kind() == io::ErrorKind::AlreadyExists
+        };
+        write_new_atomically(&path, b"first").unwrap();
         std::os::unix::fs::symlink(folder.path().join("elsewhere"), &link).unwrap();
-        assert!(!write_new(&link, b"through").unwrap());
+        assert!(is_taken(&path) && is_taken(&link));
         assert_eq!(std::fs::read(&path).unwrap(), b"first");
         assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 2);
     }

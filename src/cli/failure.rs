@@ -14,11 +14,12 @@ pub(crate) mod code {
     pub(crate) const NOT_MET: u8 = 1;
     /// Bad usage or input.
     pub(crate) const INPUT: u8 = 2;
-    /// Finished, with failures that are recorded.
-    pub(crate) const PARTIAL: u8 = 3;
+    /// Finished, with failures recorded: of servers, of a tool.
+    pub(crate) const FAILED: u8 = 3;
     /// Something needed is not available.
     pub(crate) const UNAVAILABLE: u8 = 4;
-    /// Interrupted, as shells give it.
+    /// The user interrupted the run, and what it had started was ended. (Where nothing is to be ended the shell
+    /// says this.)
     pub(crate) const INTERRUPTED: u8 = 130;
     /// A server that was told to crash did (`EX_SOFTWARE` of sysexits.h).
     pub(crate) const CRASHED: u8 = 70;

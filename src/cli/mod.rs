@@ -2,10 +2,12 @@
 
 mod audit;
 mod cache;
+mod call;
 mod compare;
 mod encoder;
 mod failure;
 mod guard_server;
+mod hosting;
 mod input;
 mod leaderboard;
 mod outcomes;
@@ -18,6 +20,7 @@ mod score;
 mod scoring;
 mod serve;
 mod setup;
+mod tools;
 mod validate;
 
 use std::path::PathBuf;
@@ -41,7 +44,8 @@ struct Cli {
 
 const EXIT_CODES: &str = "\
 Exit codes: 0 done, 1 --fail-under or --fail-if-worse was not met, 2 bad usage or input, \
-4 something needed is not available (the encoder, disk space), 130 interrupted.
+3 finished with failures recorded (of servers, of a tool), 4 something needed is not available (the encoder, \
+a server, disk space), 130 interrupted.
 
 Start with: m3 score trajectories/predictions.json trajectories/references.json";
 
@@ -71,6 +75,10 @@ enum Command {
     Outcomes(outcomes::OutcomesArgs),
     /// Check files of trajectories or tasks and list every problem with its place
     Validate(validate::ValidateArgs),
+    /// List MCP servers and their tools, or search tools by a sentence
+    Tools(tools::ToolsArgs),
+    /// Call one tool of an MCP server and show its result
+    Call(call::CallArgs),
     /// Run one of m3's own MCP servers
     Serve(serve::ServeArgs),
     /// Fetch what the encoder needs and say what is where
@@ -116,6 +124,8 @@ fn run(cli: Cli, printer: Printer) -> Result<(), Failure> {
         Command::Compare(args) => compare::run(&args, printer),
         Command::Outcomes(args) => outcomes::run(&args, printer),
         Command::Validate(args) => validate::run(&args, printer),
+        Command::Tools(args) => tools::run(&args, common, printer),
+        Command::Call(args) => call::run(&args, common, printer),
         Command::Serve(args) => serve::run(args, printer),
         Command::Setup(args) => setup::run(&args, common, printer),
         Command::Cache(args) => cache::run(&args, common, printer),

@@ -128,7 +128,7 @@ fn check_complete(tally: &Tally) -> Result<(), Failure> {
             Printer::error("no call could be judged\nhint: the report names the servers and what they lack");
             Err(Failure::silent(code::UNAVAILABLE))
         }
-        _ => Err(Failure::silent(code::PARTIAL)),
+        _ => Err(Failure::silent(code::FAILED)),
     }
 }
 

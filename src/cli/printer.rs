@@ -80,6 +80,10 @@ fn say(style: Style, label: &str, message: &str) {
 pub(crate) enum Unit {
     Bytes,
     Trajectories,
+    Servers,
+    Tools,
+    /// Whatever a tool counts.
+    Progress,
 }
 
 impl Unit {
@@ -88,7 +92,9 @@ impl Unit {
             Unit::Bytes => {
                 "{msg} {bar:24} {decimal_bytes}/{decimal_total_bytes} {decimal_bytes_per_sec} {eta}"
             }
-            Unit::Trajectories => "{msg} {bar:24} {pos}/{len} {eta}",
+            Unit::Trajectories | Unit::Servers | Unit::Tools | Unit::Progress => {
+                "{msg} {bar:24} {pos}/{len} {eta}"
+            }
         }
     }
 }
@@ -111,6 +117,13 @@ impl Bar {
         self.bar.set_message(message);
         self.bar.set_length(total);
         self.bar.set_position(done);
+    }
+}
+
+impl Bar {
+    /// Says something while the bar stands; `say` prints it.
+    pub(crate) fn aside(&self, say: impl FnOnce()) {
+        self.bar.suspend(say);
     }
 }
 

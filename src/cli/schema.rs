@@ -7,8 +7,9 @@ use clap::{Args, ValueEnum};
 use super::failure::Failure;
 use super::printer::Printer;
 use crate::leaderboard::{Comparison, Leaderboard};
+use crate::mcp::results::ResultRecord;
 use crate::report::audit::AuditReport;
-use crate::report::{OutcomesReport, ScoreReport, ValidationReport};
+use crate::report::{HealthReport, OutcomesReport, ScoreReport, SearchReport, ValidationReport};
 
 /// Options of `m3 schema`.
 #[derive(Debug, Args)]
@@ -33,6 +34,12 @@ enum Name {
     Comparison,
     /// What `m3 outcomes --format json` writes
     Outcomes,
+    /// What `m3 tools --health --format json` writes
+    Health,
+    /// What `m3 tools --search TEXT --format json` writes
+    Search,
+    /// The file that keeps a tool's result
+    Result,
 }
 
 /// Prints a JSON Schema.
@@ -44,6 +51,9 @@ pub(super) fn run(args: &SchemaArgs) -> Result<(), Failure> {
         Name::Leaderboard => schemars::schema_for!(Leaderboard),
         Name::Comparison => schemars::schema_for!(Comparison),
         Name::Outcomes => schemars::schema_for!(OutcomesReport),
+        Name::Health => schemars::schema_for!(HealthReport),
+        Name::Search => schemars::schema_for!(SearchReport),
+        Name::Result => schemars::schema_for!(ResultRecord),
     };
     let mut out = Printer::out();
     let written = serde_json::to_string_pretty(&schema)

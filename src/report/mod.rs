@@ -14,6 +14,7 @@ mod pictures;
 mod sheet;
 mod tables;
 mod terminal;
+mod tools;
 mod validation;
 mod wire;
 
@@ -34,6 +35,10 @@ pub use outcomes::{
 pub use pictures::{Picture, PictureChoice, leaderboard_pictures};
 pub use sheet::{Cell, Column, Sheet, SheetForm, write_sheets};
 pub use terminal::Terminal;
+pub use tools::{
+    CatalogFile, FoundTool, HealthReport, RejectedToolReport, SearchReport, ServerHealth, one_line,
+    write_tools,
+};
 pub use validation::{FileReport, ProblemReport, ValidationReport};
 pub use wire::{
     AggregateReport, BestPrediction, BestReference, EncoderReport, LedgerReport, MatchReport, PlaceReport,

@@ -58,7 +58,21 @@ impl Catalog {
     /// # Errors
     /// [`CatalogError`], with the place.
     pub fn open(path: &Path) -> Result<Self, CatalogError> {
-        let file = WholeFile::read(path, MAX_MEBIBYTES)?;
+        Self::from_file(WholeFile::read(path, MAX_MEBIBYTES)?)
+    }
+
+    /// Whether a file's value has the outward shape of a catalog: servers with lists of tools.
+    #[must_use]
+    pub fn is_shape_of(value: &Json) -> bool {
+        let is_server = |server: &Json| matches!(server.get("tools"), Some(Json::Array(_)));
+        matches!(value, Json::Object(servers) if !servers.is_empty() && servers.iter().all(|(_, server)| is_server(server)))
+    }
+
+    /// Takes the catalog out of a file that has been read.
+    ///
+    /// # Errors
+    /// [`CatalogError::Shape`], with the place.
+    pub fn from_file(file: WholeFile) -> Result<Self, CatalogError> {
         Self::from_json(&file.value).map_err(|(pointer, message)| CatalogError::Shape {
             path: file.name,
             pointer,
@@ -67,7 +81,7 @@ impl Catalog {
     }
 
     /// Takes the schemas out of a catalog's JSON. On failure, a JSON pointer and a message.
-    pub(crate) fn from_json(value: &Json) -> Result<Self, (String, String)> {
+    fn from_json(value: &Json) -> Result<Self, (String, String)> {
         let Json::Object(servers) = value else {
             return Err((String::new(), format!("expected an object of servers, found {}", value.kind())));
         };

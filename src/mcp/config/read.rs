@@ -26,11 +26,15 @@ impl HostConfig {
     /// [`ConfigError`]: the file cannot be read, is not JSON, or something in it is wrong.
     pub fn open(path: &Path) -> Result<(Self, Vec<ConfigProblem>), ConfigError> {
         let file = WholeFile::read(path, MAX_MEBIBYTES)?;
-        let is_standard_input = path == Path::new("-");
-        let folder = if is_standard_input { None } else { path.parent() };
+        Self::from_file(&file, Self::folder_of(path), &|name| std::env::var(name).ok())
+    }
+
+    /// The folder where relative paths of a file start: its own, or the working directory for standard input.
+    #[must_use]
+    pub fn folder_of(path: &Path) -> PathBuf {
+        let folder = if path == Path::new("-") { None } else { path.parent() };
         let folder = folder.filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-        let folder = std::path::absolute(folder).unwrap_or_else(|_| folder.to_owned());
-        Self::from_file(&file, folder, &|name| std::env::var(name).ok())
+        std::path::absolute(folder).unwrap_or_else(|_| folder.to_owned())
     }
 
     /// The same of a file that has been read: `folder` is where relative paths start, `lookup` knows variables.

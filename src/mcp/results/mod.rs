@@ -16,6 +16,6 @@ mod tests;
 mod text;
 
 pub use media::{Kind, Media};
-pub use save::SavedFile;
+pub use save::{SavedFile, save_files};
 pub use store::{KeptResult, ResultRecord, ResultStore, StoreError};
 pub use text::{readable, result_text, shortened_text};

@@ -50,7 +50,7 @@ const MAX_TRIES: u32 = 10_000;
 ///
 /// # Errors
 /// The system's reason, if one cannot be written.
-pub(super) fn save_files(
+pub fn save_files(
     result: &ToolResult,
     workspace: &Path,
     prefix: &str,
@@ -148,8 +148,10 @@ fn write_new(folder: &Path, stem: &str, extension: &str, bytes: &[u8]) -> io::Re
             attempt => format!("{stem}-{attempt}.{extension}"),
         };
         let path = folder.join(&name);
-        if files::write_new(&path, bytes)? {
-            return Ok((name, path));
+        match files::write_new_atomically(&path, bytes) {
+            Ok(()) => return Ok((name, path)),
+            Err(cause) if cause.kind() == io::ErrorKind::AlreadyExists => {}
+            Err(cause) => return Err(cause),
         }
     }
     Err(io::Error::from(io::ErrorKind::AlreadyExists))

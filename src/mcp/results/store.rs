@@ -42,9 +42,10 @@ pub struct KeptResult {
 
 /// The file that keeps a result. Secrets in it are replaced by `***`.
 #[derive(Debug, Clone, Serialize, schemars::JsonSchema)]
+#[schemars(title = "m3.result/1")]
 pub struct ResultRecord {
-    /// `m3.result/1`
-    pub schema: &'static str,
+    /// Always `m3.result/1`.
+    pub schema: String,
     /// The tool as `server/tool`.
     pub tool: String,
     /// The arguments of the call.
@@ -149,7 +150,7 @@ impl ResultStore {
             save_files(result, &self.workspace, &format!("result-{number:05}"), &self.redactor)?;
         let problems: Vec<String> = problems.into_iter().map(redacted).collect();
         let mut record = ResultRecord {
-            schema: "m3.result/1",
+            schema: "m3.result/1".to_owned(),
             tool: redacted(tool.to_string()),
             arguments: arguments.clone(),
             result: result.to_wire(),

@@ -1,0 +1,337 @@
+//! `m3 call`
+
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use clap::{Args, ValueEnum};
+use serde_json::{Map, Value};
+use tokio_util::sync::CancellationToken;
+
+use super::Common;
+use super::encoder::EncoderArgs;
+use super::failure::{Failure, code};
+use super::hosting::{
+    Hosted, Servers, Told, add_simulated, cancel_at_interrupt, interrupted, nearest, redactor, runtime,
+    select, shown_lines, start,
+};
+use super::output::Output;
+use super::printer::{Printer, Unit};
+use crate::mcp::arguments::ArgumentSchema;
+use crate::mcp::config::HostConfig;
+use crate::mcp::redact::Redactor;
+use crate::mcp::results::{result_text, save_files};
+use crate::mcp::{CallError, CallOutcome, HostEvent, ServerState, ToolName, ToolResult};
+use crate::report::json_without_hidden;
+use crate::text::shortened;
+use crate::trajectory::WholeFile;
+use crate::trajectory::json;
+
+/// Options of `m3 call`.
+#[derive(Debug, Args)]
+#[command(after_help = EXAMPLES)]
+pub(super) struct CallArgs {
+    /// Configuration of servers (docs/mcp.md)
+    config: PathBuf,
+    /// The tool, as `server/tool`
+    tool: String,
+    /// Its arguments as a JSON object; `@FILE` reads them from a file, `-` from standard input
+    #[arg(default_value = "{}")]
+    arguments: String,
+    /// Form of the output
+    #[arg(long, value_enum, default_value_t = FormatArg::Text)]
+    format: FormatArg,
+    /// File to write to, instead of standard output
+    #[arg(long, value_name = "FILE")]
+    out: Option<PathBuf>,
+    /// Folder that the server works in and that images are saved into [default: a new temporary one, kept if
+    /// anything is in it]
+    #[arg(long, value_name = "DIR")]
+    workspace: Option<PathBuf>,
+    /// Wait at most this long for the result, in seconds
+    #[arg(long, value_name = "SECONDS", value_parser = clap::value_parser!(u32).range(1..=604_800))]
+    timeout: Option<u32>,
+    /// Do not call if the arguments do not fit the tool's schema
+    #[arg(long)]
+    check: bool,
+    #[command(flatten)]
+    encoder: EncoderArgs,
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  m3 call servers/local.json math/add '{\"firstNumber\": 2, \"secondNumber\": 3}'
+  m3 call servers/local.json image/get_metainfo '{\"input_path\": \"photo.png\"}' --workspace .
+  m3 call servers/local.json math/sum @arguments.json --format json
+
+Only the tool's server is started. Arguments that do not fit the schema are sent all the same, with a \
+warning: servers may know better. --format json prints the result as the server sent it, secrets replaced, \
+and saves no files.
+
+Exits with 3 if the tool reports a failure or gives no result, with 4 if its server cannot be started.";
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum FormatArg {
+    /// Text as it is, files by their paths
+    Text,
+    /// The result of `tools/call`
+    Json,
+}
+
+/// Calls one tool.
+pub(super) fn run(args: &CallArgs, common: &Common, printer: Printer) -> Result<(), Failure> {
+    let tool = ToolName::parse(&args.tool).ok_or_else(|| {
+        let tool = shortened(&args.tool, 100);
+        Failure::new(
+            code::INPUT,
+            format!("`{tool}` is no tool\nhint: write server/tool; `m3 tools` lists them"),
+        )
+    })?;
+    let arguments = read_arguments(&args.arguments)?;
+    let Servers::Configured(mut config) = Servers::open(&args.config, printer)? else {
+        let message = "a catalog has no servers to call\nhint: give the configuration that starts them";
+        return Err(Failure::new(code::INPUT, message));
+    };
+    add_simulated(&mut config, || args.encoder.open(common.assets()?, printer), printer)?;
+    prepare(&mut config, &tool, args)?;
+    let redactor = redactor(&config)?;
+    let mut output = Output::open(args.out.as_deref(), &[&args.config], printer)?.outliving_its_reader();
+    let workspace = Workspace::open(args.workspace.as_deref())?;
+    let runtime = runtime()?;
+    let cancel = cancel_at_interrupt(&runtime);
+    let call = Call { args, tool, arguments, workspace: workspace.path(), redactor: &redactor, printer };
+    let outcome = runtime.block_on(call.make(&config, &cancel))?;
+    let shown = match outcome.result {
+        Ok(result) => call.show(&result, &mut output).map(|()| result.is_error),
+        Err(CallError::Cancelled) => Err(interrupted()),
+        Err(error) => Err(refusal(&error, &redactor)),
+    };
+    workspace.close(printer);
+    let is_error = shown?;
+    output.commit()?;
+    if is_error {
+        printer.warn("the tool reports a failure");
+        return Err(Failure::silent(code::FAILED));
+    }
+    Ok(())
+}
+
+/// Leaves only the server of the tool, with the limits that were asked for.
+fn prepare(config: &mut HostConfig, tool: &ToolName, args: &CallArgs) -> Result<(), Failure> {
+    select(config, std::slice::from_ref(&tool.server))?;
+    for server in &mut config.servers {
+        if server.is_disabled {
+            let message = format!(
+                "the configuration disables the server `{}`\nhint: remove the key `disabled`",
+                shortened(&server.name, 100)
+            );
+            return Err(Failure::new(code::INPUT, message));
+        }
+        if let Some(seconds) = args.timeout {
+            let limit = Duration::from_secs(seconds.into());
+            (server.timeouts.idle, server.timeouts.total) = (limit, limit);
+        }
+    }
+    Ok(())
+}
+
+/// Reads the arguments: JSON, `@FILE` or `-`.
+fn read_arguments(argument: &str) -> Result<Map<String, Value>, Failure> {
+    let value = match argument.strip_prefix('@') {
+        Some(path) => WholeFile::read(Path::new(path), MAX_ARGUMENTS)?.value,
+        None if argument == "-" => WholeFile::read(Path::new("-"), MAX_ARGUMENTS)?.value,
+        None => match json::parse(argument.as_bytes()) {
+            Ok((value, _)) => value,
+            Err(error) => {
+                let message = format!(
+                    "the arguments are not JSON: {} at byte {}\nhint: in a shell, put them between single quotes",
+                    error.message, error.offset
+                );
+                return Err(Failure::new(code::INPUT, message));
+            }
+        },
+    };
+    match value.to_value() {
+        Some(Value::Object(arguments)) => Ok(arguments),
+        Some(_) => Err(Failure::new(
+            code::INPUT,
+            format!("the arguments are {}, and should be an object", value.kind()),
+        )),
+        None => Err(Failure::new(
+            code::INPUT,
+            "the arguments hold `NaN` or an infinity, which JSON does not have",
+        )),
+    }
+}
+
+/// The largest file of arguments, in MiB: as large as a result may be.
+const MAX_ARGUMENTS: u64 = 64;
+
+struct Call<'a> {
+    args: &'a CallArgs,
+    tool: ToolName,
+    arguments: Map<String, Value>,
+    workspace: &'a Path,
+    redactor: &'a Redactor,
+    printer: Printer,
+}
+
+impl Call<'_> {
+    /// Starts the server, calls the tool, closes the server, whatever comes of it.
+    async fn make(&self, config: &HostConfig, cancel: &CancellationToken) -> Result<CallOutcome, Failure> {
+        let mut hosted =
+            start(config, self.workspace, self.redactor, (self.printer, Told::Slow), cancel).await?;
+        let outcome = match self.check(&hosted).await {
+            Ok(()) => Ok(self.wait(&mut hosted, cancel).await),
+            Err(failure) => Err(failure),
+        };
+        hosted.host.close().await;
+        outcome
+    }
+
+    /// Whether the tool is there and the arguments fit its schema.
+    async fn check(&self, hosted: &Hosted) -> Result<(), Failure> {
+        let catalog = hosted.host.catalog();
+        let Some(tool) = catalog.get(&self.tool) else {
+            let known: Vec<String> = catalog.tools().map(|(name, _)| name.to_string()).collect();
+            if known.is_empty() {
+                let statuses = hosted.host.statuses().await;
+                let why = statuses.iter().find_map(|status| match &status.state {
+                    ServerState::Failed(error) => Some(format!(": {error}")),
+                    _ => None,
+                });
+                let why = shown_lines(&self.redactor.text(&why.unwrap_or_default()));
+                return Err(Failure::new(
+                    code::UNAVAILABLE,
+                    format!("`{}` cannot be called{why}", shortened(&self.args.tool, 200)),
+                ));
+            }
+            let known: Vec<&str> = known.iter().map(String::as_str).collect();
+            let rejected = catalog.servers.iter().flat_map(|server| &server.rejected);
+            let rejected = rejected.into_iter().find(|rejected| rejected.name == self.tool.tool);
+            let why = match rejected {
+                Some(rejected) => {
+                    format!("; it is listed, and cannot be used: {}", shortened(&rejected.reason, 200))
+                }
+                None => nearest(&self.args.tool, &known),
+            };
+            let message = format!("there is no tool `{}`{why}", shortened(&self.args.tool, 200));
+            return Err(Failure::new(code::INPUT, message));
+        };
+        let problems = match ArgumentSchema::new(&tool.input_schema) {
+            Ok(schema) => schema.problems(&Value::Object(self.arguments.clone())),
+            Err(error) => {
+                self.printer.warn(&error.to_string());
+                return Ok(());
+            }
+        };
+        for problem in &problems {
+            let place =
+                if problem.pointer.is_empty() { String::new() } else { format!(" at {}", problem.pointer) };
+            self.printer.warn(&format!(
+                "the arguments do not fit the schema{}: {}",
+                shortened(&place, 100),
+                problem.message
+            ));
+        }
+        if self.args.check && !problems.is_empty() {
+            return Err(Failure::new(
+                code::INPUT,
+                "the tool was not called\nhint: leave out --check to call it",
+            ));
+        }
+        Ok(())
+    }
+
+    /// Waits for the result and shows progress.
+    async fn wait(&self, hosted: &mut Hosted, cancel: &CancellationToken) -> CallOutcome {
+        let mut bar = self.printer.bar(Unit::Progress);
+        let call = hosted.host.call(&self.tool, self.arguments.clone(), cancel);
+        tokio::pin!(call);
+        loop {
+            tokio::select! {
+                outcome = &mut call => return outcome,
+                Some(event) = hosted.events.recv() => {
+                    if let HostEvent::Progress { progress, total, .. } = event {
+                        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "it saturates")]
+                        let whole = |number: f64| number.max(0.0) as u64;
+                        bar.set("calling", whole(progress), total.map_or(0, whole));
+                    }
+                }
+            }
+        }
+    }
+
+    /// Writes the result.
+    fn show(&self, result: &ToolResult, output: &mut Output) -> Result<(), Failure> {
+        let text = match self.args.format {
+            FormatArg::Json => {
+                let mut wire = result.to_wire();
+                self.redactor.value(&mut wire);
+                json_without_hidden(&format!("{wire:#}")).into_owned()
+            }
+            FormatArg::Text => {
+                let (mut files, problems) = save_files(result, self.workspace, "result", self.redactor)
+                    .map_err(|cause| Failure::output(&format!("`{}`", self.workspace.display()), &cause))?;
+                for problem in problems {
+                    self.printer.warn(&shown_lines(&self.redactor.text(&problem)));
+                }
+                for file in &mut files {
+                    // Whoever reads this is not in the workspace.
+                    file.name = file.path.display().to_string();
+                }
+                self.redactor.text(&result_text(result, &files)).into_owned()
+            }
+        };
+        writeln!(output, "{text}").map_err(|cause| Failure::written(&cause))
+    }
+}
+
+/// The failure of a call that has no result.
+fn refusal(error: &CallError, redactor: &Redactor) -> Failure {
+    let code = match error {
+        CallError::UnknownServer { .. } | CallError::UnknownTool { .. } => code::INPUT,
+        CallError::Unavailable { .. } => code::UNAVAILABLE,
+        _ => code::FAILED,
+    };
+    let hint = match error {
+        CallError::TimedOutIdle { .. } | CallError::TimedOutTotal { .. } => "\nhint: --timeout waits longer",
+        _ => "",
+    };
+    Failure::new(code, shown_lines(&redactor.text(&error.to_string())) + hint)
+}
+
+/// Where the server works.
+enum Workspace {
+    Given(PathBuf),
+    Temporary(tempfile::TempDir),
+}
+
+impl Workspace {
+    /// The folder that was named, made if need be, or a temporary one.
+    fn open(named: Option<&Path>) -> Result<Self, Failure> {
+        let Some(named) = named else {
+            let folder = tempfile::Builder::new().prefix("m3-call-").tempdir();
+            return Ok(Self::Temporary(folder.map_err(|cause| Failure::temporary(&cause))?));
+        };
+        let failed = |cause| Failure::output(&format!("`{}`", named.display()), &cause);
+        std::fs::create_dir_all(named).map_err(failed)?;
+        Ok(Self::Given(std::fs::canonicalize(named).map_err(failed)?))
+    }
+
+    fn path(&self) -> &Path {
+        match self {
+            Self::Given(path) => path,
+            Self::Temporary(folder) => folder.path(),
+        }
+    }
+
+    /// Removes a temporary folder that nothing is in.
+    fn close(self, printer: Printer) {
+        if let Self::Temporary(folder) = self
+            && std::fs::read_dir(folder.path()).is_ok_and(|mut entries| entries.next().is_some())
+        {
+            printer.note(&format!("what the server wrote is in {}", folder.keep().display()));
+        }
+    }
+}

@@ -1,0 +1,239 @@
+//! What commands that start servers share: the configuration with its warnings, the start told server by server,
+//! Ctrl-C.
+
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+
+use tokio::runtime::Runtime;
+use tokio::sync::mpsc;
+use tokio_util::sync::CancellationToken;
+
+use super::failure::{Failure, code};
+use super::printer::{Bar, Printer, Unit};
+use crate::encoder::Embedder;
+use crate::mcp::config::{ConfigError, HostConfig};
+use crate::mcp::redact::{Redactor, RedactorError};
+use crate::mcp::{Events, Host, HostEvent, HostOptions, StartError};
+use crate::servers::simulated::{SimulatedOptions, SimulationError};
+use crate::text::shortened;
+use crate::trajectory::WholeFile;
+use crate::trajectory::catalog::Catalog;
+
+/// Larger files are neither configurations nor catalogs.
+const MAX_MEBIBYTES: u64 = 256;
+
+/// The longest message of a server that is shown, in columns.
+const MAX_MESSAGE: usize = 300;
+
+/// What the argument `CONFIG` names.
+pub(super) enum Servers {
+    /// Servers to be started.
+    Configured(HostConfig),
+    /// Tools that are known already.
+    Listed(Catalog),
+}
+
+impl Servers {
+    /// Reads a configuration, or a catalog where the file has the shape of one.
+    pub(super) fn open(path: &Path, printer: Printer) -> Result<Self, Failure> {
+        let file = WholeFile::read(path, MAX_MEBIBYTES)?;
+        if Catalog::is_shape_of(&file.value) {
+            return Ok(Self::Listed(Catalog::from_file(file)?));
+        }
+        let (config, warnings) =
+            HostConfig::from_file(&file, HostConfig::folder_of(path), &|name| std::env::var(name).ok())?;
+        for warning in warnings {
+            printer.warn(&warning.to_string());
+        }
+        Ok(Self::Configured(config))
+    }
+}
+
+impl From<ConfigError> for Failure {
+    fn from(error: ConfigError) -> Self {
+        match error {
+            ConfigError::File(error) => error.into(),
+            error @ ConfigError::Invalid { .. } => Self::new(code::INPUT, error.to_string()),
+        }
+    }
+}
+
+impl From<RedactorError> for Failure {
+    fn from(error: RedactorError) -> Self {
+        Self::new(code::INPUT, error.to_string())
+    }
+}
+
+/// Adds the servers that the key `simulated` asks for. Choosing near distractors takes the encoder.
+pub(super) fn add_simulated(
+    config: &mut HostConfig,
+    open_encoder: impl FnOnce() -> Result<Embedder, Failure>,
+    printer: Printer,
+) -> Result<(), Failure> {
+    let failed = |error: SimulationError| Failure::new(code::INPUT, error.to_string());
+    let Some(options) = SimulatedOptions::of(config).map_err(failed)? else { return Ok(()) };
+    let mut embedder = if options.needs_encoder() { Some(open_encoder()?) } else { None };
+    let simulation = options.add_to(config, embedder.as_mut()).map_err(failed)?;
+    for (server, tool) in &simulation.rejected {
+        let (name, reason) = (shortened(&tool.name, 64), shortened(&tool.reason, 200));
+        printer.warn(&format!("`{}/{name}` cannot be simulated: {reason}", shortened(server, 64)));
+    }
+    Ok(())
+}
+
+/// Keeps the named servers only; all of them without names.
+pub(super) fn select(config: &mut HostConfig, names: &[String]) -> Result<(), Failure> {
+    let known: Vec<&str> = config.servers.iter().map(|server| server.name.as_str()).collect();
+    for name in names {
+        if !known.contains(&name.as_str()) {
+            let what = format!("the configuration has no server `{}`", shortened(name, 100));
+            return Err(Failure::new(code::INPUT, what + &nearest(name, &known)));
+        }
+    }
+    if !names.is_empty() {
+        config.servers.retain(|server| names.contains(&server.name));
+    }
+    Ok(())
+}
+
+/// A hint with the names most like the one that was given: ` hint: did you mean ..`, or nothing.
+pub(super) fn nearest(name: &str, known: &[&str]) -> String {
+    let mut near: Vec<(f64, &str)> = known
+        .iter()
+        .map(|known| (strsim::jaro_winkler(&name.to_lowercase(), &known.to_lowercase()), *known))
+        .collect();
+    near.sort_by(|a, b| b.0.total_cmp(&a.0));
+    let near: Vec<String> = near
+        .iter()
+        .filter(|(similarity, _)| *similarity > 0.7)
+        .take(3)
+        .map(|(_, known)| format!("`{}`", shortened(known, 100)))
+        .collect();
+    if near.is_empty() { String::new() } else { format!("\nhint: did you mean {}?", near.join(" or ")) }
+}
+
+/// All secrets of a configuration.
+pub(super) fn redactor(config: &HostConfig) -> Result<Redactor, Failure> {
+    Ok(Redactor::new(config.servers.iter().flat_map(|server| &server.secrets))?)
+}
+
+/// Where asynchronous work runs.
+pub(super) fn runtime() -> Result<Runtime, Failure> {
+    tokio::runtime::Builder::new_multi_thread()
+        .worker_threads(2)
+        .enable_all()
+        .build()
+        .map_err(|cause| Failure::new(code::UNAVAILABLE, format!("failed to start threads: {cause}")))
+}
+
+/// Ends the work at Ctrl-C instead of the process, so that servers are closed first. A second Ctrl-C is heard
+/// too: closing takes 6 s at most.
+pub(super) fn cancel_at_interrupt(runtime: &Runtime) -> CancellationToken {
+    let token = CancellationToken::new();
+    let cancelled = token.clone();
+    runtime.spawn(async move {
+        if tokio::signal::ctrl_c().await.is_ok() {
+            cancelled.cancel();
+        }
+    });
+    token
+}
+
+/// The run was interrupted by the user.
+pub(super) fn interrupted() -> Failure {
+    Failure::silent(code::INTERRUPTED)
+}
+
+/// A host and what it tells.
+pub(super) struct Hosted {
+    pub(super) host: Host,
+    pub(super) events: mpsc::UnboundedReceiver<HostEvent>,
+}
+
+/// What is said while servers start.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Told {
+    /// How each fares.
+    All,
+    /// Only what takes long: the command says the rest itself.
+    Slow,
+}
+
+/// Starts the servers and says of each when it is ready or why it is not.
+pub(super) async fn start(
+    config: &HostConfig,
+    workspace: &Path,
+    redactor: &Redactor,
+    (printer, told): (Printer, Told),
+    cancel: &CancellationToken,
+) -> Result<Hosted, Failure> {
+    let (tell, mut events) = mpsc::unbounded_channel();
+    let tell: Events = Arc::new(move |event| {
+        // Nobody listens any more once the command is done.
+        let _ = tell.send(event);
+    });
+    let wanted = config.servers.iter().filter(|server| !server.is_disabled).count();
+    let mut progress = Progress { bar: printer.bar(Unit::Servers), printer, told, redactor, done: 0, wanted };
+    let starting = Host::start(config, HostOptions::new(workspace).guarded(), tell);
+    tokio::pin!(starting);
+    let mut tick = tokio::time::interval(Duration::from_millis(200));
+    loop {
+        tokio::select! {
+            // What was told before the end is shown before it.
+            biased;
+            Some(event) = events.recv() => progress.show(&event),
+            () = cancel.cancelled() => return Err(interrupted()),
+            host = &mut starting => return Ok(Hosted { host, events }),
+            _ = tick.tick() => progress.tick(),
+        }
+    }
+}
+
+/// Says how the start goes.
+struct Progress<'a> {
+    bar: Bar,
+    printer: Printer,
+    told: Told,
+    redactor: &'a Redactor,
+    done: u64,
+    wanted: usize,
+}
+
+impl Progress<'_> {
+    fn tick(&mut self) {
+        self.bar.set("starting servers", self.done, self.wanted as u64);
+    }
+
+    fn show(&mut self, event: &HostEvent) {
+        let (message, is_warning) = match event {
+            HostEvent::Ready { server, ready } => {
+                let seconds = ready.start.as_secs_f64();
+                let tools = if ready.tools == 1 { "tool" } else { "tools" };
+                (format!("{server} is ready after {seconds:.2} s with {} {tools}", ready.tools), false)
+            }
+            HostEvent::Failed { error: StartError::Disabled, .. } => return,
+            HostEvent::Failed { server, error } => (format!("{server} failed: {error}"), true),
+            HostEvent::Slow { server, waited } => {
+                (format!("{server} is not ready after {} s; still waiting", waited.as_secs()), false)
+            }
+            HostEvent::Noise { server, line } => {
+                (format!("{server} writes to standard output what is no message: {line}"), false)
+            }
+            _ => return,
+        };
+        self.done += u64::from(matches!(event, HostEvent::Ready { .. } | HostEvent::Failed { .. }));
+        if self.told == Told::Slow && !matches!(event, HostEvent::Slow { .. }) {
+            return;
+        }
+        let message = shown_lines(&self.redactor.text(&message));
+        self.bar.aside(|| if is_warning { self.printer.warn(&message) } else { self.printer.note(&message) });
+        self.tick();
+    }
+}
+
+/// Each line of a message of a server shortened and made visible.
+pub(super) fn shown_lines(message: &str) -> String {
+    let lines: Vec<String> = message.lines().take(4).map(|line| shortened(line, MAX_MESSAGE)).collect();
+    lines.join("\n")
+}

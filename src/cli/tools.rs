@@ -1,0 +1,271 @@
+//! `m3 tools`
+
+use std::io::Write as _;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use clap::{Args, ValueEnum};
+use tokio_util::sync::CancellationToken;
+
+use super::Common;
+use super::encoder::EncoderArgs;
+use super::failure::{Failure, code};
+use super::hosting::{
+    Servers, Told, add_simulated, cancel_at_interrupt, interrupted, nearest, redactor, runtime, select, start,
+};
+use super::output::Output;
+use super::printer::{Printer, Unit};
+use crate::encoder::Embedder;
+use crate::mcp::config::HostConfig;
+use crate::mcp::redact::Redactor;
+use crate::mcp::{Tool, ToolCatalog, ToolName};
+use crate::report::{
+    CatalogFile, FoundTool, HealthReport, SearchReport, SheetForm, json_without_hidden, one_line,
+    write_sheets, write_tools,
+};
+use crate::score::cosine;
+use crate::text::shortened;
+
+/// Options of `m3 tools`.
+#[derive(Debug, Args)]
+#[command(after_help = EXAMPLES)]
+pub(super) struct ToolsArgs {
+    /// Configuration of servers (docs/mcp.md), or a catalog that this command wrote; `-` for standard input
+    config: PathBuf,
+    /// Only this server; may be given more than once
+    #[arg(long, value_name = "NAME")]
+    server: Vec<String>,
+    /// Form of the output
+    #[arg(long, value_enum, default_value_t = FormatArg::Table)]
+    format: FormatArg,
+    /// File to write to, instead of standard output
+    #[arg(long, value_name = "FILE")]
+    out: Option<PathBuf>,
+    /// Say how each server fares, and not its tools
+    #[arg(long, conflicts_with = "search")]
+    health: bool,
+    /// Wait at most this long for each server to start, in seconds
+    #[arg(long, value_name = "SECONDS", value_parser = clap::value_parser!(u32).range(1..=604_800))]
+    timeout: Option<u32>,
+    /// Rank tools by how near name and description are to this sentence
+    #[arg(long, value_name = "TEXT")]
+    search: Option<String>,
+    /// Tools that a search shows
+    #[arg(long, value_name = "N", default_value_t = 10, requires = "search", value_parser = clap::value_parser!(u32).range(1..))]
+    limit: u32,
+    #[command(flatten)]
+    encoder: EncoderArgs,
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  m3 tools servers/local.json
+  m3 tools servers/m3-bench.json --format json --out tools.json
+  m3 tools tools.json --search \"crop an image\"
+
+Servers start together; one that fails does not stop the others. With a catalog no server is started. The \
+JSON is the catalog, {\"server\": {\"tools\": [..]}}, as `--tools` of other commands reads it; with --health \
+it is m3.health/1, with --search m3.search/1.
+
+Exits with 3 if a server failed, with 4 if none could be started.";
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum FormatArg {
+    /// For people, at a terminal
+    Table,
+    /// The catalog, m3.health/1 or m3.search/1
+    Json,
+}
+
+/// What is known of the servers.
+struct Found {
+    catalog: ToolCatalog,
+    /// `None` where no server was to be started.
+    health: Option<HealthReport>,
+}
+
+/// Lists servers and their tools.
+pub(super) fn run(args: &ToolsArgs, common: &Common, printer: Printer) -> Result<(), Failure> {
+    let servers = Servers::open(&args.config, printer)?;
+    let mut output = Output::open(args.out.as_deref(), &[&args.config], printer)?.outliving_its_reader();
+    // Before servers are started: it may have to be fetched.
+    let embedder = match &args.search {
+        Some(_) => Some(args.encoder.open(common.assets()?, printer)?),
+        None => None,
+    };
+    let never = CancellationToken::new();
+    let (found, cancel, _runtime) = match servers {
+        Servers::Listed(catalog) => (listed(args, &ToolCatalog::from(&catalog))?, never, None),
+        Servers::Configured(mut config) => {
+            add_simulated(&mut config, || args.encoder.open(common.assets()?, printer), printer)?;
+            let runtime = runtime()?;
+            let cancel = cancel_at_interrupt(&runtime);
+            (runtime.block_on(configured(args, config, printer, &cancel))?, cancel, Some(runtime))
+        }
+    };
+    match (embedder, &args.search) {
+        (Some(mut embedder), Some(query)) => {
+            let report = search(args, query, &found.catalog, &mut embedder, &cancel, printer)?;
+            let json = || serde_json::to_string_pretty(&report);
+            write(&mut output, args.format, json, |out| report.write(out))?;
+        }
+        _ => write_found(args, &found, &mut output)?,
+    }
+    output.commit()?;
+    match found.health {
+        Some(health) if !health.is_any_ready() => {
+            Err(Failure::new(code::UNAVAILABLE, "no server could be started"))
+        }
+        Some(health) if health.failed().next().is_some() => Err(Failure::silent(code::FAILED)),
+        _ => Ok(()),
+    }
+}
+
+/// The tools of a catalog file.
+fn listed(args: &ToolsArgs, catalog: &ToolCatalog) -> Result<Found, Failure> {
+    if args.health {
+        let message =
+            "a catalog does not tell how servers fare\nhint: give the configuration that starts them";
+        return Err(Failure::new(code::INPUT, message));
+    }
+    let mut catalog = catalog.clone();
+    let known: Vec<&str> = catalog.servers.iter().map(|server| server.server.as_str()).collect();
+    if let Some(name) = args.server.iter().find(|name| !known.contains(&name.as_str())) {
+        let message =
+            format!("the catalog has no server `{}`{}", shortened(name, 100), nearest(name, &known));
+        return Err(Failure::new(code::INPUT, message));
+    }
+    catalog.servers.retain(|server| args.server.is_empty() || args.server.contains(&server.server));
+    Ok(Found { catalog, health: None })
+}
+
+/// The tools of servers that are started for it, and closed again.
+async fn configured(
+    args: &ToolsArgs,
+    mut config: HostConfig,
+    printer: Printer,
+    cancel: &CancellationToken,
+) -> Result<Found, Failure> {
+    select(&mut config, &args.server)?;
+    if let Some(seconds) = args.timeout {
+        for server in &mut config.servers {
+            server.timeouts.start = Duration::from_secs(seconds.into());
+        }
+    }
+    let redactor = redactor(&config)?;
+    let workspace = tempfile::tempdir().map_err(|cause| Failure::temporary(&cause))?;
+    let hosted = start(&config, workspace.path(), &redactor, (printer, Told::All), cancel).await?;
+    let catalog = without_secrets(hosted.host.catalog(), &redactor);
+    let health = HealthReport::new(&hosted.host.statuses().await, &catalog, &redactor);
+    hosted.host.close().await;
+    if cancel.is_cancelled() { Err(interrupted()) } else { Ok(Found { catalog, health: Some(health) }) }
+}
+
+/// Descriptions may repeat what a server was started with.
+fn without_secrets(mut catalog: ToolCatalog, redactor: &Redactor) -> ToolCatalog {
+    for server in &mut catalog.servers {
+        for tool in &mut server.tools {
+            let Ok(mut value) = serde_json::to_value(&*tool) else { continue };
+            redactor.value(&mut value);
+            if let Ok(redacted) = serde_json::from_value::<Tool>(value) {
+                *tool = redacted;
+            }
+        }
+    }
+    catalog
+}
+
+fn write_found(args: &ToolsArgs, found: &Found, output: &mut Output) -> Result<(), Failure> {
+    let is_styled = output.is_styled();
+    let json = || match &found.health {
+        Some(health) if args.health => serde_json::to_string_pretty(health),
+        _ => serde_json::to_string_pretty(&CatalogFile(&found.catalog)),
+    };
+    write(output, args.format, json, |out| {
+        if let Some(health) = &found.health {
+            write_sheets(SheetForm::Terminal { is_styled }, &[health.sheet()], out)?;
+            if args.health {
+                return Ok(());
+            }
+            writeln!(out)?;
+        }
+        write_tools(&found.catalog, out)
+    })
+}
+
+/// Writes either form.
+fn write(
+    output: &mut Output,
+    format: FormatArg,
+    json: impl FnOnce() -> serde_json::Result<String>,
+    table: impl FnOnce(&mut dyn std::io::Write) -> std::io::Result<()>,
+) -> Result<(), Failure> {
+    let written = match format {
+        FormatArg::Table => table(output),
+        FormatArg::Json => json()
+            .map_err(std::io::Error::from)
+            .and_then(|json| writeln!(output, "{}", json_without_hidden(&json))),
+    };
+    written.map_err(|cause| Failure::written(&cause))
+}
+
+/// Texts embedded between two looks at whether the user interrupts.
+const CHUNK: usize = 32;
+
+/// Ranks the tools by the cosine of name and description with the query.
+fn search(
+    args: &ToolsArgs,
+    query: &str,
+    catalog: &ToolCatalog,
+    embedder: &mut Embedder,
+    cancel: &CancellationToken,
+    printer: Printer,
+) -> Result<SearchReport, Failure> {
+    let tools: Vec<(ToolName, &Tool)> = catalog.tools().collect();
+    let texts: Vec<String> = tools.iter().map(|(_, tool)| searched_text(tool)).collect();
+    let query_vector = embed(embedder, &[query])?.remove(0);
+    let mut bar = printer.bar(Unit::Tools);
+    let mut similarities = Vec::with_capacity(texts.len());
+    for chunk in texts.chunks(CHUNK) {
+        bar.set("comparing", similarities.len() as u64, texts.len() as u64);
+        let chunk: Vec<&str> = chunk.iter().map(String::as_str).collect();
+        similarities.extend(embed(embedder, &chunk)?.iter().map(|vector| cosine(&query_vector, vector)));
+        if cancel.is_cancelled() {
+            return Err(interrupted());
+        }
+    }
+    for warning in embedder.take_warnings() {
+        printer.warn(&warning);
+    }
+    let mut ranked: Vec<(f64, &(ToolName, &Tool))> = similarities.into_iter().zip(&tools).collect();
+    // Stable: equals stay in the order of the catalog.
+    ranked.sort_by(|a, b| b.0.total_cmp(&a.0));
+    let found = ranked.iter().take(args.limit as usize).map(|(similarity, (name, tool))| FoundTool {
+        tool: name.to_string(),
+        similarity: *similarity,
+        description: one_line(tool),
+    });
+    Ok(SearchReport {
+        schema: "m3.search/1".to_owned(),
+        query: query.to_owned(),
+        encoder: embedder.identity().name.clone(),
+        searched: tools.len(),
+        tools: found.collect(),
+    })
+}
+
+/// What a tool is found by. Names are taken apart into words: that is what the encoder knows.
+fn searched_text(tool: &Tool) -> String {
+    let name = tool.name.replace(['_', '-', '.'], " ");
+    let description = tool.description.as_deref().unwrap_or_default();
+    // The encoder reads 256 tokens; a description of a megabyte need not be tokenized for that.
+    let start = description.floor_char_boundary(4000);
+    format!("{name}: {}", description[..start].split_whitespace().collect::<Vec<_>>().join(" "))
+}
+
+fn embed(embedder: &mut Embedder, texts: &[&str]) -> Result<Vec<Vec<f32>>, Failure> {
+    let inputs = embedder.inputs(texts)?;
+    let pairs: Vec<_> = inputs.iter().copied().zip(texts.iter().copied()).collect();
+    embedder.embed(&pairs, &mut |_, _| ())?;
+    Ok(inputs.iter().map(|input| embedder.vector(input).to_vec()).collect())
+}

@@ -1,0 +1,286 @@
+//! Servers and their tools: how each fares (`m3.health/1`), what each offers, and tools found by a sentence
+//! (`m3.search/1`). Everything in them comes from servers and is shown with care.
+
+use std::io::{self, Write};
+
+use schemars::JsonSchema;
+use serde::{Serialize, Serializer};
+use unicode_width::UnicodeWidthStr as _;
+
+use super::tables::counted;
+use super::{Cell, Column, Sheet};
+use crate::mcp::redact::Redactor;
+use crate::mcp::{ServerState, ServerStatus, Tool, ToolCatalog};
+use crate::text::{shortened, visible};
+
+/// What `m3 tools --health --format json` writes.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+#[schemars(title = "m3.health/1")]
+pub struct HealthReport {
+    /// Always `m3.health/1`.
+    pub schema: String,
+    /// The servers in the order of the configuration.
+    pub servers: Vec<ServerHealth>,
+}
+
+/// How a server fares.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+pub struct ServerHealth {
+    /// Its name in the configuration.
+    pub server: String,
+    /// `ready`, `failed` or `disabled`.
+    pub state: String,
+    /// Tools that are offered.
+    pub tools: usize,
+    /// Tools that it lists and that cannot be used.
+    pub rejected: Vec<RejectedToolReport>,
+    /// From its start to the list of its tools, in seconds.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub start_seconds: Option<f64>,
+    /// The version of the protocol that it answered with.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub protocol_version: Option<String>,
+    /// What it calls itself, with its version.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub calls_itself: Option<String>,
+    /// Why it failed, with what to do.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
+    /// Lines on its standard output that are no messages of the protocol.
+    pub noise: u64,
+    /// The last lines on its standard error.
+    pub stderr: Vec<String>,
+}
+
+/// A tool that a server lists and that cannot be used.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+pub struct RejectedToolReport {
+    /// Its name, or its place in the list.
+    pub name: String,
+    /// What is wrong with it.
+    pub reason: String,
+}
+
+/// What `m3 tools --search TEXT --format json` writes.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+#[schemars(title = "m3.search/1")]
+pub struct SearchReport {
+    /// Always `m3.search/1`.
+    pub schema: String,
+    /// What was searched for.
+    pub query: String,
+    /// The sentence encoder.
+    pub encoder: String,
+    /// How many tools were compared.
+    pub searched: usize,
+    /// The tools, the most similar first.
+    pub tools: Vec<FoundTool>,
+}
+
+/// A tool that was found.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+pub struct FoundTool {
+    /// The tool as `server/tool`.
+    pub tool: String,
+    /// Cosine of the query and the tool's name and description, in [-1, 1].
+    pub similarity: f64,
+    /// Its description.
+    pub description: String,
+}
+
+/// A catalog as its file has it, `{server: {tools: [..]}}`, in the order of the configuration.
+#[derive(Debug, Clone, Copy)]
+pub struct CatalogFile<'a>(pub &'a ToolCatalog);
+
+impl Serialize for CatalogFile<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        #[derive(Serialize)]
+        struct Tools<'a> {
+            tools: &'a [Tool],
+        }
+        let servers = self.0.servers.iter();
+        serializer.collect_map(servers.map(|server| (&server.server, Tools { tools: &server.tools })))
+    }
+}
+
+/// Lines of standard error that are reported of each server.
+const MAX_STDERR: usize = 20;
+
+/// The longest line of standard error, or reason, in columns.
+const MAX_LINE: usize = 500;
+
+/// How wide a line of the list of tools may get.
+const LINE_WIDTH: usize = 100;
+
+/// The widest column of names of tools.
+const NAME_WIDTH: usize = 40;
+
+impl HealthReport {
+    /// How the servers fare, without secrets.
+    #[must_use]
+    pub fn new(statuses: &[ServerStatus], catalog: &ToolCatalog, redactor: &Redactor) -> Self {
+        let shown = |text: &str| shortened(&redactor.text(text), MAX_LINE);
+        let servers = statuses.iter().map(|status| {
+            let tools = catalog.servers.iter().find(|tools| tools.server == status.server);
+            let rejected = tools
+                .into_iter()
+                .flat_map(|tools| &tools.rejected)
+                .map(|tool| RejectedToolReport { name: shown(&tool.name), reason: shown(&tool.reason) });
+            let skipped = status.stderr.len().saturating_sub(MAX_STDERR);
+            let mut health = ServerHealth {
+                server: status.server.clone(),
+                state: String::new(),
+                tools: tools.map_or(0, |tools| tools.tools.len()),
+                rejected: rejected.collect(),
+                start_seconds: None,
+                protocol_version: None,
+                calls_itself: None,
+                reason: None,
+                noise: status.noise,
+                stderr: status.stderr[skipped..].iter().map(|line| shown(line)).collect(),
+            };
+            health.state = match &status.state {
+                ServerState::Disabled => "disabled",
+                ServerState::Ready(ready) => {
+                    health.start_seconds = Some(ready.start.as_secs_f64());
+                    let is_said = |text: &String| !text.is_empty();
+                    health.protocol_version = Some(shown(&ready.protocol_version)).filter(is_said);
+                    health.calls_itself =
+                        Some(shown(format!("{} {}", ready.name, ready.version).trim())).filter(is_said);
+                    "ready"
+                }
+                ServerState::Failed(error) => {
+                    let reason = error.to_string();
+                    // A reason has lines: the last line of standard error, what to do.
+                    let lines: Vec<String> = reason.lines().map(shown).collect();
+                    health.reason = Some(lines.join("\n"));
+                    "failed"
+                }
+            }
+            .to_owned();
+            health
+        });
+        Self { schema: "m3.health/1".to_owned(), servers: servers.collect() }
+    }
+
+    /// The servers that failed.
+    pub fn failed(&self) -> impl Iterator<Item = &ServerHealth> {
+        self.servers.iter().filter(|server| server.state == "failed")
+    }
+
+    /// Whether any server can be called.
+    #[must_use]
+    pub fn is_any_ready(&self) -> bool {
+        self.servers.iter().any(|server| server.state == "ready")
+    }
+
+    /// The health as a table; what is wrong stands below it.
+    #[must_use]
+    pub fn sheet(&self) -> Sheet {
+        let ready = self.servers.iter().filter(|server| server.state == "ready").count();
+        let row = |server: &ServerHealth| {
+            let start = server.start_seconds.map(|seconds| format!("{seconds:.2} s"));
+            let cells = [
+                server.server.clone(),
+                server.state.clone(),
+                server.tools.to_string(),
+                start.unwrap_or_default(),
+                server.protocol_version.clone().unwrap_or_default(),
+                server.calls_itself.clone().unwrap_or_default(),
+            ];
+            cells.into_iter().map(Cell::new).collect()
+        };
+        Sheet {
+            title: format!("{}, {ready} ready", counted(self.servers.len(), "server")),
+            notes: self.servers.iter().flat_map(notes).collect(),
+            columns: vec![
+                Column::text("server"),
+                Column::text("state"),
+                Column::number("tools", "tools"),
+                Column::number("start", "start"),
+                Column::text("protocol"),
+                Column::text("calls itself"),
+            ],
+            rows: self.servers.iter().map(row).collect(),
+        }
+    }
+}
+
+fn notes(server: &ServerHealth) -> Vec<String> {
+    let name = &server.server;
+    let mut notes = Vec::new();
+    if let Some(reason) = &server.reason {
+        notes.push(format!("{name}: {}", reason.replace('\n', "; ")));
+        let last = server.stderr.iter().rev().find(|line| !line.trim().is_empty());
+        notes.extend(last.filter(|last| !reason.contains(*last)).map(|last| format!("{name} said: {last}")));
+    }
+    notes.extend(
+        server
+            .rejected
+            .iter()
+            .map(|tool| format!("{name}: tool `{}` cannot be used: {}", tool.name, tool.reason)),
+    );
+    if server.noise > 0 {
+        let lines = counted(usize::try_from(server.noise).unwrap_or(usize::MAX), "line");
+        notes.push(format!("{name}: {lines} on standard output that are no messages of the protocol"));
+    }
+    notes
+}
+
+impl SearchReport {
+    /// The tools as lines for a terminal.
+    ///
+    /// # Errors
+    /// The writer's reason.
+    pub fn write(&self, out: &mut dyn Write) -> io::Result<()> {
+        let rows: Vec<(String, &str)> = self
+            .tools
+            .iter()
+            .map(|found| {
+                (
+                    format!("{:+.3}  {}", found.similarity, shortened(&found.tool, NAME_WIDTH)),
+                    found.description.as_str(),
+                )
+            })
+            .collect();
+        write_rows(&rows, "", out)
+    }
+}
+
+/// The tools of a catalog, server by server, a line each.
+///
+/// # Errors
+/// The writer's reason.
+pub fn write_tools(catalog: &ToolCatalog, out: &mut dyn Write) -> io::Result<()> {
+    for (index, server) in catalog.servers.iter().filter(|server| !server.tools.is_empty()).enumerate() {
+        if index > 0 {
+            writeln!(out)?;
+        }
+        let name = shortened(&server.server, LINE_WIDTH / 2);
+        writeln!(out, "{name} ({})", counted(server.tools.len(), "tool"))?;
+        let row = |tool: &Tool| (shortened(&tool.name, NAME_WIDTH), one_line(tool));
+        let rows: Vec<(String, String)> = server.tools.iter().map(row).collect();
+        let rows: Vec<(String, &str)> =
+            rows.iter().map(|(name, text)| (name.clone(), text.as_str())).collect();
+        write_rows(&rows, "  ", out)?;
+    }
+    Ok(())
+}
+
+fn write_rows(rows: &[(String, &str)], indent: &str, out: &mut dyn Write) -> io::Result<()> {
+    let width = rows.iter().map(|(name, _)| name.width()).max().unwrap_or(0);
+    for (name, text) in rows {
+        let padding = " ".repeat(width - name.width());
+        let text = shortened(text, LINE_WIDTH.saturating_sub(indent.len() + width + 2));
+        writeln!(out, "{}", format!("{indent}{name}{padding}  {text}").trim_end())?;
+    }
+    Ok(())
+}
+
+/// The first line of a tool's description that says something.
+#[must_use]
+pub fn one_line(tool: &Tool) -> String {
+    let description = tool.description.as_deref().unwrap_or_default();
+    let line = description.lines().map(str::trim).find(|line| !line.is_empty()).unwrap_or_default();
+    visible(&line[..line.floor_char_boundary(1000)], false).into_owned()
+}
