@@ -23,9 +23,12 @@ use tokio_util::sync::CancellationToken;
 
 use super::config::Timeouts;
 use super::handler::Handler;
-use super::lines::Refused;
+use super::lines::{MAX_RESULT, Refused};
 use super::stdio::StdioChild;
 use crate::text::shortened;
+
+/// Over HTTP rmcp accepts so many bytes of an answer that is no stream of events.
+const MAX_BODY: usize = 16 << 20;
 
 /// A server's list of tools has at most so many pages.
 const MAX_PAGES: usize = 100;
@@ -61,6 +64,21 @@ pub(super) struct Greeting {
     pub(super) version: String,
 }
 
+/// Why there is no connection, or no list of tools.
+#[derive(Debug)]
+pub(super) struct NoConnection {
+    /// The other side is gone: how it ended says more.
+    pub(super) is_closed: bool,
+    /// In words.
+    pub(super) reason: String,
+}
+
+impl From<String> for NoConnection {
+    fn from(reason: String) -> Self {
+        Self { is_closed: false, reason }
+    }
+}
+
 /// Why a call ended without an answer; the server's name is added by who knows it.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Lost {
@@ -73,7 +91,8 @@ pub(super) enum Lost {
     Cancelled,
     /// Why, if it is known here.
     Died(Option<String>),
-    TooLarge,
+    /// The result is larger than so many bytes.
+    TooLarge(usize),
     Malformed(String),
 }
 
@@ -97,12 +116,12 @@ impl Client {
     /// Makes the handshake. The caller limits the time. `ended` is set by the transport when it ends.
     ///
     /// # Errors
-    /// In words, why there is no connection.
+    /// [`NoConnection`] where the server does not greet as it should.
     pub(super) async fn connect(
         transport: impl Transport<RoleClient> + 'static,
         ended: CancellationToken,
         refused: Arc<Refused>,
-    ) -> Result<Self, String> {
+    ) -> Result<Self, NoConnection> {
         let listeners = Arc::new(Listeners::default());
         let stop = CancellationToken::new();
         let handler = Handler::new(Arc::clone(&listeners));
@@ -136,8 +155,8 @@ impl Client {
     /// All tools as the server lists them. The caller limits the time.
     ///
     /// # Errors
-    /// In words, why there is no list. A list that does not end is cut, not an error.
-    pub(super) async fn list_tools(&self) -> Result<Vec<Value>, String> {
+    /// [`NoConnection`] where there is no list. A list that does not end is cut, not an error.
+    pub(super) async fn list_tools(&self) -> Result<Vec<Value>, NoConnection> {
         let mut tools = Vec::new();
         let mut cursor = None::<String>;
         let mut seen = HashSet::new();
@@ -149,7 +168,9 @@ impl Client {
             let mut page = match answer {
                 Ok(Value::Object(page)) => page,
                 Ok(other) => {
-                    return Err(format!("its list of tools is no object: {}", short(&other.to_string())));
+                    return Err(
+                        format!("its list of tools is no object: {}", short(&other.to_string())).into()
+                    );
                 }
                 // A server without tools need not know the method.
                 Err(Lost::Protocol { code, .. })
@@ -157,11 +178,14 @@ impl Client {
                 {
                     break;
                 }
-                Err(lost) => return Err(format!("no list of its tools: {}", lost.describe())),
+                Err(lost) => {
+                    let reason = format!("no list of its tools: {}", lost.describe());
+                    return Err(NoConnection { is_closed: matches!(lost, Lost::Died(_)), reason });
+                }
             };
             match page.remove("tools") {
                 Some(Value::Array(listed)) => tools.extend(listed),
-                _ if tools.is_empty() => return Err("its list of tools has no `tools`".to_owned()),
+                _ if tools.is_empty() => return Err("its list of tools has no `tools`".to_owned().into()),
                 _ => break,
             }
             match page.remove("nextCursor") {
@@ -236,11 +260,16 @@ impl Client {
             Ok(ServerResult::CustomResult(result)) => Ok(result.0),
             Ok(other) => serde_json::to_value(other).map_err(|error| Lost::Malformed(error.to_string())),
             Err(ServiceError::McpError(error)) => match self.refused.take(id) {
-                Some(None) => Err(Lost::TooLarge),
+                Some(None) => Err(Lost::TooLarge(MAX_RESULT)),
                 Some(Some(reason)) => Err(Lost::Malformed(reason)),
                 None => Err(Lost::Protocol { code: error.code.0, message: error.message.into_owned() }),
             },
-            Err(ServiceError::TransportSend(error)) => Err(Lost::Died(Some(short(&error.to_string())))),
+            Err(ServiceError::TransportSend(error)) => {
+                let reason = whole_reason(error.error.as_ref());
+                // rmcp's own limit for a body that is no stream of events.
+                let is_size = reason.contains("exceeded the maximum size");
+                Err(if is_size { Lost::TooLarge(MAX_BODY) } else { Lost::Died(Some(reason)) })
+            }
             Err(_) => Err(Lost::Died(None)),
         }
     }
@@ -324,20 +353,34 @@ impl Lost {
     fn describe(&self) -> String {
         match self {
             Self::Protocol { code, message } => format!("error {code}: {}", short(message)),
-            Self::TooLarge => "it is too large".to_owned(),
+            Self::TooLarge(_) => "it is too large".to_owned(),
             Self::Malformed(reason) => format!("it cannot be read: {reason}"),
             Self::Died(_) | Self::Idle | Self::Total | Self::Cancelled => "the connection ended".to_owned(),
         }
     }
 }
 
+/// An error with all its causes: of one that comes from HTTP the outermost says nothing.
+fn whole_reason(error: &dyn std::error::Error) -> String {
+    let mut reason = error.to_string();
+    let mut cause = error.source();
+    while let Some(error) = cause {
+        let text = error.to_string();
+        if !reason.contains(&text) {
+            reason = format!("{reason}: {text}");
+        }
+        cause = error.source();
+    }
+    short(&reason)
+}
+
 fn short(text: &str) -> String {
     shortened(text, 200)
 }
 
-fn describe(error: &service::ClientInitializeError) -> String {
+fn describe(error: &service::ClientInitializeError) -> NoConnection {
     use service::ClientInitializeError as Error;
-    match error {
+    let reason = match error {
         Error::ExpectedInitResult(Some(result)) => {
             let result = serde_json::to_string(result).unwrap_or_default();
             format!("the answer to `initialize` is none: {}", short(&result))
@@ -345,6 +388,9 @@ fn describe(error: &service::ClientInitializeError) -> String {
         Error::JsonRpcError(error) => {
             format!("`initialize` is answered with error {}: {}", error.code.0, short(&error.message))
         }
+        Error::TransportError { error, .. } => whole_reason(error.error.as_ref()),
         other => short(&other.to_string()),
-    }
+    };
+    let is_closed = matches!(error, Error::ConnectionClosed(_) | Error::TransportError { .. });
+    NoConnection { is_closed, reason }
 }

@@ -7,6 +7,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
+use futures_util::future::join_all;
 use serde_json::{Map, Value};
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
@@ -150,18 +151,12 @@ async fn start_all<'a>(
     configs: impl Iterator<Item = &'a Arc<ServerConfig>>,
     surroundings: &Arc<Surroundings>,
 ) -> Vec<Arc<Instance>> {
-    let mut starting = JoinSet::new();
-    for (index, config) in configs.enumerate() {
+    let start = |config: &Arc<ServerConfig>| {
         // Shared ones are told apart by their configuration, which stays the same.
         let config = if config.is_stateless { Arc::clone(config) } else { Arc::new(config.for_instance()) };
-        let surroundings = Arc::clone(surroundings);
-        starting.spawn(async move { (index, Arc::new(Instance::start(config, surroundings).await)) });
-    }
-    let mut started = Vec::new();
-    while let Some(instance) = starting.join_next().await {
-        // A task that panics leaves its server out.
-        started.extend(instance.ok());
-    }
-    started.sort_by_key(|(index, _)| *index);
-    started.into_iter().map(|(_, instance)| instance).collect()
+        Instance::start(config, Arc::clone(surroundings))
+    };
+    // Not tasks of their own: whoever drops this future ends what it has started, at once.
+    let started = join_all(configs.map(start)).await;
+    started.into_iter().map(Arc::new).collect()
 }

@@ -12,7 +12,7 @@ use rmcp::transport::streamable_http_client::{
 };
 use tokio_util::sync::CancellationToken;
 
-use super::client::Client;
+use super::client::{Client, NoConnection};
 use super::lines::MAX_MESSAGE;
 
 /// Calls at once on one connection; `max_concurrent` is what limits them.
@@ -21,8 +21,8 @@ const CALLS: usize = 1024;
 /// Connects to a server. The caller limits the time.
 ///
 /// # Errors
-/// In words, why there is no connection.
-pub(super) async fn connect(url: &str, headers: &BTreeMap<String, String>) -> Result<Client, String> {
+/// [`NoConnection`] where a header is none, or the server does not greet as it should.
+pub(super) async fn connect(url: &str, headers: &BTreeMap<String, String>) -> Result<Client, NoConnection> {
     // Whoever installed one before us has the say.
     let _ = rustls::crypto::ring::default_provider().install_default();
     let mut named = HashMap::new();

@@ -173,7 +173,7 @@ impl Instance {
             Lost::Idle => CallError::TimedOutIdle { server, limit: timeouts.idle },
             Lost::Total => CallError::TimedOutTotal { server, limit: timeouts.total },
             Lost::Cancelled => CallError::Cancelled,
-            Lost::TooLarge => CallError::TooLarge { server, limit: super::MAX_RESULT },
+            Lost::TooLarge(limit) => CallError::TooLarge { server, limit },
             Lost::Malformed(reason) => CallError::Malformed { server, reason },
             Lost::Died(reason) if !connection.dies_whole() && reason.is_some() => {
                 CallError::ServerDied { server, reason: reason.unwrap_or_default() }
@@ -203,8 +203,10 @@ impl Instance {
             Life::Up(connection) if !connection.has_ended() => return Ok(connection.clone()),
             Life::Up(connection) => {
                 let reason = connection.last_words().await;
-                self.shown().stderr = connection.stderr().await;
-                connection.kill();
+                let stderr = connection.stderr().await;
+                self.shown().stderr = stderr;
+                // What is left of it might be in the way of the next one.
+                connection.end().await;
                 let server = self.config.name.clone();
                 (self.surroundings.events)(HostEvent::Died { server, reason: reason.clone() });
                 reason

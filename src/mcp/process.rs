@@ -246,12 +246,26 @@ impl ServerProcess {
                 self.signal_group(Signal::KILL);
             }
         }
-        let mut state = self.state.clone();
-        let gone = state.wait_for(|state| matches!(state, State::Gone(_)));
-        let _ = tokio::time::timeout(TERMINATE + Duration::from_millis(500), gone).await;
+        self.gone(TERMINATE + Duration::from_millis(500)).await;
     }
 
-    /// Ends it without waiting: nothing of it is wanted any more.
+    /// Ends it and everything it started, at once: nothing of it is wanted any more. 5 s at most.
+    pub(super) async fn end(&self) {
+        self.kill();
+        if !self.gone(GUARD).await {
+            self.signal_group(Signal::KILL);
+            self.gone(Duration::from_millis(500)).await;
+        }
+    }
+
+    /// Waits until nothing of it is left, and says whether that is so.
+    async fn gone(&self, limit: Duration) -> bool {
+        let mut state = self.state.clone();
+        let gone = state.wait_for(|state| matches!(state, State::Gone(_)));
+        tokio::time::timeout(limit, gone).await.is_ok()
+    }
+
+    /// The same without waiting.
     pub(super) fn kill(&self) {
         // A guard that is killed guards no more.
         if self.is_guarded { self.signal(Signal::TERM) } else { self.signal_group(Signal::KILL) }

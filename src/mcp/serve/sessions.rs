@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use futures_core::Stream;
+use futures_util::Stream;
 use rmcp::model::{ClientJsonRpcMessage, ServerJsonRpcMessage};
 use rmcp::transport::WorkerTransport;
 use rmcp::transport::streamable_http_server::session::local::{
