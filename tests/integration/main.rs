@@ -20,6 +20,8 @@ mod own_benchmark;
 mod page;
 mod paper_table;
 mod properties;
+mod serve;
+mod serve_http;
 mod setup;
 mod support;
 mod validate;
