@@ -24,6 +24,8 @@ mod own_benchmark;
 mod page;
 mod paper_table;
 mod properties;
+mod serve;
+mod serve_http;
 mod setup;
 mod simulated;
 mod support;

@@ -130,3 +130,6 @@ where
         ended = serving => ended,
     }
 }
+
+#[cfg(test)]
+mod tests;

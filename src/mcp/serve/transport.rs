@@ -2,7 +2,7 @@
 //! whose server crashed.
 
 use rmcp::RoleServer;
-use rmcp::model::{ClientRequest, CustomRequest, Extensions, JsonRpcMessage};
+use rmcp::model::{ClientRequest, CustomRequest, Extensions, GetMeta as _, JsonRpcMessage};
 use rmcp::service::{RxJsonRpcMessage, TxJsonRpcMessage};
 use rmcp::transport::Transport;
 use serde::Serialize;
@@ -48,6 +48,16 @@ impl<T> ToolTransport<T> {
     }
 }
 
+/// Whether rmcp takes the client as known from this request on.
+fn begins(request: &ClientRequest) -> bool {
+    match request {
+        ClientRequest::InitializeRequest(_) => true,
+        ClientRequest::PingRequest(_) | ClientRequest::DiscoverRequest(_) => false,
+        // The handshake is in the request itself.
+        other => other.get_meta().protocol_version().is_some(),
+    }
+}
+
 impl<T: Transport<RoleServer>> Transport<RoleServer> for ToolTransport<T> {
     type Error = T::Error;
 
@@ -73,11 +83,11 @@ impl<T: Transport<RoleServer>> Transport<RoleServer> for ToolTransport<T> {
             };
             match message {
                 JsonRpcMessage::Request(mut request) => {
-                    self.has_begun = true;
+                    self.has_begun |= begins(&request.request);
                     request.request = self.past_types(request.request);
                     return Some(JsonRpcMessage::Request(request));
                 }
-                // rmcp gives up on a client that begins with anything but a request.
+                // rmcp gives up on a client that says anything but requests before the handshake.
                 _ if !self.has_begun => {}
                 message => return Some(message),
             }
