@@ -111,7 +111,7 @@ fn run(cli: Cli, printer: Printer) -> Result<(), Failure> {
         Command::Leaderboard(args) => leaderboard::run(&args, printer),
         Command::Compare(args) => compare::run(&args, printer),
         Command::Validate(args) => validate::run(&args, printer),
-        Command::Serve(args) => serve::run(args, printer),
+        Command::Serve(args) => serve::run(args, common, printer),
         Command::Setup(args) => setup::run(&args, common, printer),
         Command::Cache(args) => cache::run(&args, common, printer),
         Command::Schema(args) => schema::run(&args),
