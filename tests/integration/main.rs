@@ -23,5 +23,6 @@ mod paper_table;
 mod properties;
 mod setup;
 mod simulated;
+mod simulated_cli;
 mod support;
 mod validate;

@@ -107,10 +107,12 @@ fn every_tool_of_the_real_catalog_answers_as_its_schema_says() {
     assert_eq!(refused, [""; 0]);
 }
 
+/// Servers by name.
+type Servers = HashMap<String, Arc<SimulatedServer>>;
+
 /// The servers of the real catalog for a seed, made once.
-fn servers_of(seed: u64, behaviour: Behaviour) -> HashMap<String, Arc<SimulatedServer>> {
-    static MADE: std::sync::Mutex<Option<HashMap<u64, HashMap<String, Arc<SimulatedServer>>>>> =
-        std::sync::Mutex::new(None);
+fn servers_of(seed: u64, behaviour: Behaviour) -> Servers {
+    static MADE: std::sync::Mutex<Option<HashMap<u64, Servers>>> = std::sync::Mutex::new(None);
     let mut made = MADE.lock().unwrap();
     let made = made.get_or_insert_default().entry(seed).or_insert_with(|| {
         let simulation = benchmark(behaviour).unwrap();

@@ -118,7 +118,7 @@ pub(super) fn toolboxes(
             let name = shortened(name, 80);
             return Err(Failure::new(
                 code::INPUT,
-                format!("there is no server `{name}` to simulate\nhint: {known}"),
+                format!("there is no server `{name}` to simulate\nhint: the servers are {known}"),
             ));
         }
     }
