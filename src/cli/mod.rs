@@ -126,7 +126,7 @@ fn run(cli: Cli, printer: Printer) -> Result<(), Failure> {
         Command::Validate(args) => validate::run(&args, printer),
         Command::Tools(args) => tools::run(&args, common, printer),
         Command::Call(args) => call::run(&args, common, printer),
-        Command::Serve(args) => serve::run(args, printer),
+        Command::Serve(args) => serve::run(args, common, printer),
         Command::Setup(args) => setup::run(&args, common, printer),
         Command::Cache(args) => cache::run(&args, common, printer),
         Command::Schema(args) => schema::run(&args),

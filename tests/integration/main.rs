@@ -28,5 +28,6 @@ mod serve;
 mod serve_http;
 mod setup;
 mod simulated;
+mod simulated_cli;
 mod support;
 mod validate;

@@ -1,5 +1,7 @@
 //! `m3 serve`: one file for what each server takes; here is how they are served.
 
+mod simulated;
+
 use std::io::Write as _;
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
@@ -9,6 +11,7 @@ use clap::{Args, Subcommand};
 use serde_json::{Map, Value, json};
 use tokio::runtime::{Builder, Runtime};
 
+use super::Common;
 use super::failure::{Failure, code};
 use super::printer::Printer;
 use crate::mcp::Toolbox;
@@ -42,6 +45,8 @@ enum Server {
     Image(WorkspaceArgs),
     /// Calculate with numbers and lists of numbers
     Math,
+    /// Play the servers of any catalog, from recorded results and made-up ones
+    Simulated(Box<simulated::SimulatedArgs>),
 }
 
 /// What a server that reads files takes.
@@ -66,11 +71,17 @@ struct Reach {
 }
 
 /// Serves until the client or the user ends it.
-pub(super) fn run(args: ServeArgs, printer: Printer) -> Result<(), Failure> {
+pub(super) fn run(args: ServeArgs, common: &Common, printer: Printer) -> Result<(), Failure> {
     let toolboxes = match args.server {
         Server::Barcode(files) => vec![builtin("barcode", &files.workspace)?],
         Server::Image(files) => vec![builtin("image", &files.workspace)?],
         Server::Math => vec![builtin("math", Path::new("."))?],
+        Server::Simulated(simulated) => {
+            match simulated::toolboxes(&simulated, args.reach.http.is_some(), common, printer)? {
+                Some(toolboxes) => toolboxes,
+                None => return Ok(()),
+            }
+        }
     };
     let options =
         args.reach.http.map(|address| HttpOptions { address, allowed_hosts: args.reach.allow_remote });

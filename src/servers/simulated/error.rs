@@ -24,6 +24,12 @@ pub enum SimulationError {
         /// What it may have been meant to be.
         hint: String,
     },
+    /// Rates or delays that cannot be.
+    #[error("the faults asked for cannot be: {problem}")]
+    Faults {
+        /// Why.
+        problem: String,
+    },
     /// The catalog cannot be read.
     #[error(transparent)]
     Catalog(#[from] CatalogError),

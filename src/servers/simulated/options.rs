@@ -103,10 +103,7 @@ impl SimulatedOptions {
     /// [`SimulationError`].
     pub fn open(&self, embedder: Option<&mut Embedder>) -> Result<Simulation, SimulationError> {
         if let Some(message) = self.behaviour.faults.problem() {
-            return Err(SimulationError::Option {
-                key: "faults".to_owned(),
-                message: format!("cannot be: {message}"),
-            });
+            return Err(SimulationError::Faults { problem: message });
         }
         let catalog = ToolCatalog::from(&Catalog::open(&self.catalog)?);
         if catalog.is_empty() {
@@ -293,10 +290,7 @@ fn read_faults(value: &Value) -> Result<Faults, SimulationError> {
     };
     match faults.problem() {
         None => Ok(faults),
-        Some(message) => Err(SimulationError::Option {
-            key: "faults".to_owned(),
-            message: format!("cannot be: {message}"),
-        }),
+        Some(message) => Err(SimulationError::Faults { problem: message }),
     }
 }
 

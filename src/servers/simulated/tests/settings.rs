@@ -86,6 +86,7 @@ fn folder() -> tempfile::TempDir {
     folder
 }
 
+#[expect(clippy::needless_pass_by_value, reason = "options are written where the call is")]
 fn offered(only: Value, distractors: Value) -> Result<Vec<String>, String> {
     let folder = folder();
     let simulated = json!({"catalog": "tools.json", "trajectories": "references.json", "only": only,
