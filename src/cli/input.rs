@@ -50,7 +50,8 @@ pub(super) fn open_all<const N: usize>(
     };
     let files = paths.map(|path| {
         let file = said(open(path), printer);
-        file.map_err(|code| broken = if code == code::INPUT { Some(code) } else { broken.or(Some(code)) }).ok()
+        file.map_err(|code| broken = if code == code::INPUT { Some(code) } else { broken.or(Some(code)) })
+            .ok()
     });
     let files: Vec<TrajectoryFile> = files.into_iter().flatten().collect();
     match files.try_into() {

@@ -40,7 +40,7 @@ struct Cli {
 
 const EXIT_CODES: &str = "\
 Exit codes: 0 done, 1 --fail-under or --fail-if-worse was not met, 2 bad usage or input, \
-4 something needed is not available (the encoder, disk space), 130 interrupted.
+3 finished with failures recorded, 4 something needed is not available (the encoder, disk space), 130 interrupted.
 
 Start with: m3 score trajectories/predictions.json trajectories/references.json";
 

@@ -13,8 +13,8 @@ use super::replay::{Inputs, ReplayArgs};
 use crate::mcp::ToolCatalog;
 use crate::outcomes::{JudgedCall, KnownTools, Outcome, Rate, Tally, judge_trajectory, recorded_reply};
 use crate::report::{OutcomesGatherer, OutcomesRenderer, outcomes_renderer};
-use crate::trajectory::{Trajectory, TrajectoryFile};
 use crate::trajectory::catalog::Catalog;
+use crate::trajectory::{Trajectory, TrajectoryFile};
 
 /// Options of `m3 outcomes`.
 #[derive(Debug, Args)]
@@ -156,7 +156,10 @@ fn say_unusable(tools: &KnownTools, printer: Printer) {
     if !names.is_empty() {
         let shown = names.iter().take(NAMED).map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ");
         let more = if names.len() > NAMED { ", and others" } else { "" };
-        printer.warn(&format!("{} input schemas cannot be used and accept everything: {shown}{more}", names.len()));
+        printer.warn(&format!(
+            "{} input schemas cannot be used and accept everything: {shown}{more}",
+            names.len()
+        ));
     }
 }
 

@@ -12,7 +12,8 @@ use serde_json::{Map, Value};
 
 use super::outcome::Rule;
 use super::rules::{
-    ANSWER_RULES, AnswerRule, EMPTY_ANSWER, EMPTY_RESULTS, IS_ERROR, MENTIONS_FAILURE, NORMAL_RESULT, SAYS_ERROR, Where,
+    ANSWER_RULES, AnswerRule, EMPTY_ANSWER, EMPTY_RESULTS, IS_ERROR, MENTIONS_FAILURE, NORMAL_RESULT,
+    SAYS_ERROR, Where,
 };
 use crate::mcp::ToolResult;
 use crate::trajectory::json::Json;
@@ -115,10 +116,10 @@ impl Answer {
             let status = self.status(&message);
             for (rule, pattern) in RULES.iter() {
                 match (&rule.looks_at, pattern, &status) {
-                    (Where::Status(codes), _, Some((code, seen))) => {
-                        if codes.iter().any(|(low, high)| (*low..=*high).contains(code)) {
-                            return (&rule.rule, seen.clone());
-                        }
+                    (Where::Status(codes), _, Some((code, seen)))
+                        if codes.iter().any(|(low, high)| (*low..=*high).contains(code)) =>
+                    {
+                        return (&rule.rule, seen.clone());
                     }
                     (Where::Failure(_), Some(pattern), _) => {
                         if let Some(found) = pattern.find(&message) {
@@ -202,7 +203,8 @@ fn json_failure(members: &Map<String, Value>) -> Option<String> {
     };
     let status = |key: &str| members.get(key).and_then(Value::as_str).unwrap_or_default().to_lowercase();
     let has_results = members.iter().any(|(key, value)| {
-        key != "errors" && value.as_array().is_some_and(|items| !items.is_empty()) || key == "data" && is_said(value)
+        key != "errors" && value.as_array().is_some_and(|items| !items.is_empty())
+            || key == "data" && is_said(value)
     });
     let fails = has("error")
         // Beside results, single failures are listed so.
@@ -212,7 +214,19 @@ fn json_failure(members: &Map<String, Value>) -> Option<String> {
         || ["success", "ok", "Response"].iter().any(|key| is_false(key))
         || ["status", "state"].iter().any(|key| FAILED_STATUSES.contains(&status(key).as_str()))
         || json_status(members).is_some();
-    let keys = ["error", "errors", "exception", "message", "Error", "error_message", "error_description", "detail", "reason", "status", "content"];
+    let keys = [
+        "error",
+        "errors",
+        "exception",
+        "message",
+        "Error",
+        "error_message",
+        "error_description",
+        "detail",
+        "reason",
+        "status",
+        "content",
+    ];
     fails.then(|| {
         let texts = keys.iter().filter_map(|key| members.get(*key)).map(|value| match value {
             Value::String(text) => text.clone(),
@@ -224,8 +238,21 @@ fn json_failure(members: &Map<String, Value>) -> Option<String> {
 
 /// Words that stand for a failure as the value of `status`: common ones, those of Google's maps, and of gRPC.
 const FAILED_STATUSES: [&str; 16] = [
-    "error", "errored", "fail", "failed", "failure", "zero_results", "not_found", "invalid_request", "request_denied",
-    "over_query_limit", "over_daily_limit", "unknown_error", "invalid_argument", "permission_denied", "unavailable",
+    "error",
+    "errored",
+    "fail",
+    "failed",
+    "failure",
+    "zero_results",
+    "not_found",
+    "invalid_request",
+    "request_denied",
+    "over_query_limit",
+    "over_daily_limit",
+    "unknown_error",
+    "invalid_argument",
+    "permission_denied",
+    "unavailable",
     "resource_exhausted",
 ];
 
@@ -250,12 +277,30 @@ fn json_status(members: &Map<String, Value>) -> Option<u16> {
 /// A list of results without any, or a count of 0, and no other list with something in it.
 fn empty_results(members: &Map<String, Value>) -> Option<String> {
     const LISTS: [&str; 12] = [
-        "results", "result", "items", "data", "articles", "entries", "records", "places", "candidates", "hits",
-        "matches", "features",
+        "results",
+        "result",
+        "items",
+        "data",
+        "articles",
+        "entries",
+        "records",
+        "places",
+        "candidates",
+        "hits",
+        "matches",
+        "features",
     ];
     const COUNTS: [&str; 10] = [
-        "count", "total", "total_results", "totalResults", "total_count", "totalCount", "num_results", "result_count",
-        "results_count", "hits",
+        "count",
+        "total",
+        "total_results",
+        "totalResults",
+        "total_count",
+        "totalCount",
+        "num_results",
+        "result_count",
+        "results_count",
+        "hits",
     ];
     if members.values().any(|value| value.as_array().is_some_and(|items| !items.is_empty())) {
         return None;
@@ -312,5 +357,8 @@ static RULES: LazyLock<Vec<(&'static AnswerRule, Option<Regex>)>> = LazyLock::ne
 /// A pattern of this program; a test compiles all of them.
 #[expect(clippy::expect_used, reason = "the patterns are constants, and a test compiles each")]
 fn compiled(pattern: &str) -> Regex {
-    RegexBuilder::new(pattern).case_insensitive(true).build().expect("a pattern of ours is wrong; this is a bug")
+    RegexBuilder::new(pattern)
+        .case_insensitive(true)
+        .build()
+        .expect("a pattern of ours is wrong; this is a bug")
 }

@@ -13,8 +13,16 @@ use crate::trajectory::json;
 const PLAIN: &[(&str, &str, Outcome)] = &[
     // Section 8.
     ("[Tool error] Unknown tool: ocr/performance", "unknown_tool_answer", UnknownTool),
-    ("Error executing tool create_workbook: Field required [filepath]", "invalid_arguments_answer", InvalidArguments),
-    ("Error executing tool create_worksheet: Missing filepath argument", "invalid_arguments_answer", InvalidArguments),
+    (
+        "Error executing tool create_workbook: Field required [filepath]",
+        "invalid_arguments_answer",
+        InvalidArguments,
+    ),
+    (
+        "Error executing tool create_worksheet: Missing filepath argument",
+        "invalid_arguments_answer",
+        InvalidArguments,
+    ),
     (
         "Error executing tool write_data_to_excel: Invalid filename | must be absolute path when not in SSE mode",
         "invalid_arguments_answer",
@@ -26,29 +34,49 @@ const PLAIN: &[(&str, &str, Outcome)] = &[
     ("Error: File not found | '/path/to/output.xlsx'.", "not_found_answer", ResourceNotFound),
     ("Error: No such file or directory | '/path/to/output.xlsx'.", "not_found_answer", ResourceNotFound),
     ("Top Reddit post found: 86 comments (r/food).", "normal_result", Success),
-    ("Created new presentation with ID: tourist_comparison_presentation (0 slides).", "normal_result", Success),
+    (
+        "Created new presentation with ID: tourist_comparison_presentation (0 slides).",
+        "normal_result",
+        Success,
+    ),
     // Section 5.4.
     ("[Tool error] Invalid arguments", "invalid_arguments_answer", InvalidArguments),
     // The references of the benchmark.
     ("Error: Reddit API returned 404", "status_not_found", ResourceNotFound),
-    ("Score: 121 | Comments: 138 | Post: 'Blossom End Rot - please read before posting'", "normal_result", Success),
+    (
+        "Score: 121 | Comments: 138 | Post: 'Blossom End Rot - please read before posting'",
+        "normal_result",
+        Success,
+    ),
     ("Workbook created at ./food_reddit_wiki.xlsx", "normal_result", Success),
     // Unknown tools.
     ("MCP error -32601: Method not found", "unknown_tool_answer", UnknownTool),
     ("MCP error -32602: Unknown tool: search", "unknown_tool_answer", UnknownTool),
     ("MCP error -32602: Tool search_all not found", "unknown_tool_answer", UnknownTool),
-    ("A spanner is a tool not found in every kitchen, but in most garages and workshops.", "mentions_failure", Success),
+    (
+        "A spanner is a tool not found in every kitchen, but in most garages and workshops.",
+        "mentions_failure",
+        Success,
+    ),
     // Status codes.
     ("HTTP 404", "status_not_found", ResourceNotFound),
     ("HTTP 404: Not Found", "status_not_found", ResourceNotFound),
     ("404 Client Error: Not Found for url: https://example.org/api/7", "status_not_found", ResourceNotFound),
     ("Error: Request failed with status code 404", "status_not_found", ResourceNotFound),
     (r#"{"status": 410, "message": "Gone"}"#, "status_not_found", ResourceNotFound),
-    (r#"{"error": {"code": 404, "message": "no", "status": "NOT_FOUND"}}"#, "status_not_found", ResourceNotFound),
+    (
+        r#"{"error": {"code": 404, "message": "no", "status": "NOT_FOUND"}}"#,
+        "status_not_found",
+        ResourceNotFound,
+    ),
     (r#"{"statusCode": "404", "title": "x"}"#, "status_not_found", ResourceNotFound),
     (r#"{"cod": "404", "message": "city"}"#, "status_not_found", ResourceNotFound),
     ("Request failed with status code 403", "status_denied", ResourceNotFound),
-    ("HTTPError: 401 Client Error: Unauthorized for url: https://example.org", "status_denied", ResourceNotFound),
+    (
+        "HTTPError: 401 Client Error: Unauthorized for url: https://example.org",
+        "status_denied",
+        ResourceNotFound,
+    ),
     ("Error: HTTP error! status: 429", "status_busy", ResourceNotFound),
     ("Error: Request failed with status code 422", "status_bad_request", InvalidArguments),
     (r#"{"error": "rejected", "status_code": 400}"#, "status_bad_request", InvalidArguments),
@@ -86,7 +114,11 @@ const PLAIN: &[(&str, &str, Outcome)] = &[
     // Access.
     ("Error: Access denied - path outside allowed directories: /etc", "access_denied", ResourceNotFound),
     ("Error: API key not configured", "access_denied", ResourceNotFound),
-    (r#"{"status": "REQUEST_DENIED", "error_message": "You must use a key"}"#, "access_denied", ResourceNotFound),
+    (
+        r#"{"status": "REQUEST_DENIED", "error_message": "You must use a key"}"#,
+        "access_denied",
+        ResourceNotFound,
+    ),
     ("Access to the forbidden city is by the south gate.", "normal_result", Success),
     // Limits.
     ("Error: rate limit exceeded", "rate_limited", ResourceNotFound),
@@ -100,7 +132,11 @@ const PLAIN: &[(&str, &str, Outcome)] = &[
     ),
     ("MCP error -32602: Input validation error", "invalid_arguments_answer", InvalidArguments),
     ("Input validation error: 'title' is a required property", "invalid_arguments_answer", InvalidArguments),
-    (r#"{"success": false, "message": "Parameter 'city' is missing"}"#, "invalid_arguments_answer", InvalidArguments),
+    (
+        r#"{"success": false, "message": "Parameter 'city' is missing"}"#,
+        "invalid_arguments_answer",
+        InvalidArguments,
+    ),
     (r#"{"status": "INVALID_REQUEST"}"#, "invalid_arguments_answer", InvalidArguments),
     ("ValueError: n must be positive", "invalid_arguments_answer", InvalidArguments),
     ("Passports must be valid for six months.", "normal_result", Success),
@@ -125,7 +161,11 @@ const PLAIN: &[(&str, &str, Outcome)] = &[
     ("No entry fee. The park is open all year.", "normal_result", Success),
     // Failures that nothing is known of.
     (r#"{"error": "E7"}"#, "says_error", InvalidArguments),
-    ("Traceback (most recent call last):\n  File \"x.py\"\nKeyError: 'measure'", "says_error", InvalidArguments),
+    (
+        "Traceback (most recent call last):\n  File \"x.py\"\nKeyError: 'measure'",
+        "says_error",
+        InvalidArguments,
+    ),
     ("An error occurred", "says_error", InvalidArguments),
     (r#"{"error": null, "errors": [], "name": "eel"}"#, "normal_result", Success),
     (r#"{"errors": ["row 7"], "data": {"rows": 6}}"#, "mentions_failure", Success),
@@ -181,7 +221,9 @@ fn every_rule_over_answers_has_an_example() {
         let is_over_answers = super::ANSWER_RULES.iter().any(|answer| answer.rule == *rule);
         assert!(!is_over_answers || with.contains(rule.name), "{} has no example", rule.name);
     }
-    for name in ["is_error", "says_error", "empty_answer", "empty_results", "mentions_failure", "normal_result"] {
+    for name in
+        ["is_error", "says_error", "empty_answer", "empty_results", "mentions_failure", "normal_result"]
+    {
         assert!(with.contains(name), "{name} has no example");
     }
 }
@@ -197,7 +239,8 @@ fn what_is_no_text_counts_as_content() {
     let image = Content::Image { data: "aGk=".to_owned(), mime_type: "image/png".to_owned() };
     let result = ToolResult { content: vec![image], ..ToolResult::default() };
     assert_eq!(Answer::from(&result).judge().0.name, "normal_result");
-    let structured = ToolResult { structured_content: Some(serde_json::json!({"result": 7})), ..ToolResult::default() };
+    let structured =
+        ToolResult { structured_content: Some(serde_json::json!({"result": 7})), ..ToolResult::default() };
     assert_eq!(Answer::from(&structured).judge().0.name, "normal_result");
     assert_eq!(Answer::from(&ToolResult::default()).judge().0.name, "empty_answer");
 }

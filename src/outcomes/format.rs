@@ -96,7 +96,8 @@ fn call_text(call: &Call) -> String {
 /// Where in a final reply a call begins that was not recognized as one. Marks are those of chat templates; without
 /// them, both keys of a call have to stand there as keys.
 pub(super) fn call_in_reply(reply: &str) -> Option<usize> {
-    const MARKS: [&str; 5] = ["<tool_call>", "<|tool_call|>", "<function_call>", "[TOOL_CALLS]", "<|python_tag|>"];
+    const MARKS: [&str; 5] =
+        ["<tool_call>", "<|tool_call|>", "<function_call>", "[TOOL_CALLS]", "<|python_tag|>"];
     let mark = MARKS.iter().filter_map(|mark| reply.find(mark)).min();
     mark.or_else(|| {
         let name = key(reply, "name")?;

@@ -68,6 +68,11 @@ impl KnownTools {
         self.tools.is_empty()
     }
 
+    /// The tools as `server/tool`, in no order.
+    pub fn names(&self) -> impl Iterator<Item = &str> {
+        self.tools.keys().map(String::as_str)
+    }
+
     /// Known tools whose schema was asked for and cannot be used; it accepts everything. In the order of names.
     #[must_use]
     pub fn unusable_schemas(&self) -> Vec<&str> {
@@ -262,10 +267,10 @@ pub fn judge_trajectory(
                     JudgedCall { place, tool: Some(call.tool.clone()), judgement }
                 }
                 Err(malformed) => {
-                    let text = malformed.value.as_str().map_or_else(
-                        || malformed.value.to_text(Keys::AsRead),
-                        str::to_owned,
-                    );
+                    let text = malformed
+                        .value
+                        .as_str()
+                        .map_or_else(|| malformed.value.to_text(Keys::AsRead), str::to_owned);
                     JudgedCall { place, tool: None, judgement: nameless(&format::NO_NAME, &text) }
                 }
             });
@@ -283,8 +288,10 @@ pub fn judge_trajectory(
 #[must_use]
 pub fn recorded_reply(call: &Call) -> Reply {
     use crate::trajectory::json::Json;
-    let is_error =
-        call.extra.iter().any(|(key, value)| (key == "is_error" || key == "isError") && *value == Json::Bool(true));
+    let is_error = call
+        .extra
+        .iter()
+        .any(|(key, value)| (key == "is_error" || key == "isError") && *value == Json::Bool(true));
     match &call.result {
         Some(result) => Reply::Answer(Answer::recorded(result, is_error)),
         None if is_error => Reply::Answer(Answer::recorded(&Json::String(String::new()), true)),

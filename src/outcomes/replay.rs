@@ -53,8 +53,8 @@ pub struct ReplayedTrajectory {
     pub calls: Vec<JudgedCall>,
     /// Servers that it needed and that were not available, with the reason.
     pub unavailable: BTreeMap<String, String>,
-    /// How many tools its calls were judged by.
-    pub known_tools: usize,
+    /// The tools that its calls were judged by.
+    pub tools: Arc<KnownTools>,
     /// Whether its image is named and was not found.
     pub lacks_image: bool,
 }
@@ -112,7 +112,8 @@ impl Replay {
     ) -> Result<ReplayedTrajectory, ReplayError> {
         let workspace = tempfile::Builder::new().prefix("m3-replay-").tempdir();
         let workspace = workspace.map_err(ReplayError::Workspace)?;
-        let lacks_image = self.copy_image(&trajectory, workspace.path()).await.map_err(ReplayError::Workspace)?;
+        let lacks_image =
+            self.copy_image(&trajectory, workspace.path()).await.map_err(ReplayError::Workspace)?;
         let mut config = self.config.clone();
         config.servers.retain(|server| {
             !server.is_stateless && trajectory.calls().any(|(_, call)| is_of(call, &server.name))
@@ -138,8 +139,7 @@ impl Replay {
         let calls = judge_trajectory(&trajectory, &known, &mut |index, _| {
             replies.get_mut(index).and_then(Option::take).unwrap_or(Reply::NotExecuted)
         });
-        let known_tools = known.len();
-        Ok(ReplayedTrajectory { trajectory, calls, unavailable, known_tools, lacks_image })
+        Ok(ReplayedTrajectory { trajectory, calls, unavailable, tools: known, lacks_image })
     }
 
     /// The servers that the trajectory calls and that are not there.
@@ -166,7 +166,9 @@ impl Replay {
         }
         let mut known = KnownTools::new(&own.catalog());
         known.add(&self.shared.catalog());
-        unavailable.keys().for_each(|server| known.add_silent_server(server));
+        for server in unavailable.keys() {
+            known.add_silent_server(server);
+        }
         Arc::new(known)
     }
 
@@ -207,7 +209,8 @@ impl Replay {
     }
 
     fn host_of(&self, own: &Arc<Host>, name: &ToolName) -> Arc<Host> {
-        let is_shared = self.config.servers.iter().any(|server| server.name == name.server && server.is_stateless);
+        let is_shared =
+            self.config.servers.iter().any(|server| server.name == name.server && server.is_stateless);
         Arc::clone(if is_shared { &self.shared } else { own })
     }
 
@@ -256,7 +259,9 @@ impl Secrets {
             CallError::Protocol { code, message, .. } => {
                 protocol_error((*code).into(), &self.redactor.text(message))
             }
-            CallError::TimedOutIdle { .. } | CallError::TimedOutTotal { .. } => no_answer(NotJudged::TimedOut),
+            CallError::TimedOutIdle { .. } | CallError::TimedOutTotal { .. } => {
+                no_answer(NotJudged::TimedOut)
+            }
             CallError::ServerDied { .. } => no_answer(NotJudged::ServerLost),
             CallError::TooLarge { .. } | CallError::Malformed { .. } => no_answer(NotJudged::Unreadable),
             CallError::UnknownServer { .. } | CallError::Unavailable { .. } | CallError::Cancelled => {
@@ -278,7 +283,10 @@ impl Secrets {
 
 fn protocol_error(code: i64, message: &str) -> Given {
     let text = format!("MCP error {code}: {message}");
-    Given { reply: Reply::Answer(Answer::protocol_error(code, message)), result: Some((Json::String(text), true)) }
+    Given {
+        reply: Reply::Answer(Answer::protocol_error(code, message)),
+        result: Some((Json::String(text), true)),
+    }
 }
 
 /// A result as trajectories record it: its text where it is nothing else, and whether it is an error.
@@ -329,7 +337,9 @@ mod tests {
             assert_eq!(std::fs::read(workspace.path().join(copy)).unwrap(), b"eel", "{copy}");
         }
         let outside = root.path().join("secret");
-        for image in ["../secret", "images", "images/../../secret", "none.png", "", ".", outside.to_str().unwrap()] {
+        for image in
+            ["../secret", "images", "images/../../secret", "none.png", "", ".", outside.to_str().unwrap()]
+        {
             assert!(lacks(image), "{image}");
         }
         assert!(!workspace.path().join("secret").exists());

@@ -71,7 +71,11 @@ pub static ANSWER_RULES: [AnswerRule; 13] = [
         &[(400, 499)],
     ),
     on_status(
-        Rule::sure("status_server_error", Outcome::ResourceNotFound, "a status of the 500s: the backend failed"),
+        Rule::sure(
+            "status_server_error",
+            Outcome::ResourceNotFound,
+            "a status of the 500s: the backend failed",
+        ),
         &[(500, 599)],
     ),
     on_failure(
@@ -188,8 +192,11 @@ pub(super) static MENTIONS_FAILURE: Rule = Rule::unsure(
 );
 
 /// Everything else.
-pub(super) static NORMAL_RESULT: Rule =
-    Rule::sure("normal_result", Outcome::Success, "the answer has content and nothing in it says that it failed");
+pub(super) static NORMAL_RESULT: Rule = Rule::sure(
+    "normal_result",
+    Outcome::Success,
+    "the answer has content and nothing in it says that it failed",
+);
 
 /// Nobody to ask.
 pub(super) static SERVER_NOT_AVAILABLE: Rule = Rule::no_answer(

@@ -62,7 +62,9 @@ impl Tally {
     #[must_use]
     pub fn of(calls: &[JudgedCall]) -> Self {
         let mut tally = Self::default();
-        calls.iter().for_each(|call| tally.add(call));
+        for call in calls {
+            tally.add(call);
+        }
         tally
     }
 
@@ -106,8 +108,7 @@ impl Tally {
     /// where some of them were never executed.
     #[must_use]
     pub fn execution_success(&self) -> Option<Rate> {
-        (self.not_executed == 0)
-            .then(|| Rate { count: self.outcome(Outcome::Success), of: self.judged() })
+        (self.not_executed == 0).then(|| Rate { count: self.outcome(Outcome::Success), of: self.judged() })
     }
 }
 

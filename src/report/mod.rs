@@ -26,9 +26,9 @@ pub use json::{Json, JsonLines};
 pub use leaderboard::leaderboard_sheets;
 pub use markdown::Markdown;
 pub use outcomes::{
-    ArgumentProblemReport, CallOutcomeReport, NotJudgedCounts, OUTCOMES_SCHEMA, OutcomeCounts, OutcomesByTrajectory, OutcomesFileError, OutcomesGatherer,
-    OutcomesReport,
-    OutcomesSummary, OutcomesRenderer, RateReport, RuleReport, SetOutcomesReport, TallyReport, ToolOutcomesReport,
+    ArgumentProblemReport, CallOutcomeReport, NotJudgedCounts, OUTCOMES_SCHEMA, OutcomeCounts,
+    OutcomesByTrajectory, OutcomesFileError, OutcomesGatherer, OutcomesRenderer, OutcomesReport,
+    OutcomesSummary, RateReport, RuleReport, SetOutcomesReport, TallyReport, ToolOutcomesReport,
     TrajectoryOutcomesReport, UnavailableServerReport, outcomes_renderer,
 };
 pub use pictures::{Picture, PictureChoice, leaderboard_pictures};

@@ -121,7 +121,8 @@ impl Step {
     fn to_json(&self) -> Json {
         let mut members = Vec::new();
         members.extend(self.number.map(|number| ("step".to_owned(), Json::Integer(number))));
-        let entry = |entry: Result<&Call, &MalformedCall>| entry.map_or_else(|m| m.value.clone(), Call::to_json);
+        let entry =
+            |entry: Result<&Call, &MalformedCall>| entry.map_or_else(|m| m.value.clone(), Call::to_json);
         members.push(("calls".to_owned(), Json::Array(self.entries().map(entry).collect())));
         members.extend(self.extra.iter().cloned());
         Json::Object(members)

@@ -335,7 +335,9 @@ fn hostile_names_cannot_act_on_the_terminal() {
 /// What people read first; a change of it is read in the snapshot.
 #[test]
 fn help_is_as_kept() {
-    for command in ["", "score", "audit", "leaderboard", "compare", "validate", "setup", "cache", "schema"] {
+    for command in
+        ["", "score", "audit", "leaderboard", "compare", "outcomes", "validate", "setup", "cache", "schema"]
+    {
         let Some(mut m3) = m3() else { return };
         let name = if command.is_empty() { "m3" } else { command };
         let help = stdout(m3.args(Some(command).filter(|name| !name.is_empty())).arg("--help"));

@@ -2,8 +2,8 @@
 
 use std::io::{self, Write};
 
-use super::{NotJudgedCounts, OutcomeCounts, OutcomesRenderer, OutcomesSummary, RateReport, TallyReport};
 use super::TrajectoryOutcomesReport;
+use super::{NotJudgedCounts, OutcomeCounts, OutcomesRenderer, OutcomesSummary, RateReport, TallyReport};
 use crate::outcomes::{NotJudged, Outcome};
 use crate::text::visible;
 
@@ -37,7 +37,8 @@ impl<W: Write> Csv<W> {
         rates: &[String; 3],
     ) -> io::Result<()> {
         if !std::mem::replace(&mut self.has_header, true) {
-            let counts = Outcome::ALL.map(Outcome::name).into_iter().chain(NotJudged::ALL.map(NotJudged::name));
+            let counts =
+                Outcome::ALL.map(Outcome::name).into_iter().chain(NotJudged::ALL.map(NotJudged::name));
             let header = ["scope", "id", "type", "calls"].into_iter().chain(counts);
             let rates = ["tool_name_validity", "schema_compliance", "execution_success"];
             self.writer.write_record(header.chain(rates))?;
@@ -58,8 +59,9 @@ impl<W: Write> OutcomesRenderer for Csv<W> {
         for (name, set) in &summary.by_type {
             self.row(["type", "", name], &set.tally)?;
         }
+        let no_rates = [const { String::new() }; 3];
         for (tool, found) in &summary.by_tool {
-            self.counts(["tool", tool, ""], found.calls, &found.outcomes, &found.not_judged, &Default::default())?;
+            self.counts(["tool", tool, ""], found.calls, &found.outcomes, &found.not_judged, &no_rates)?;
         }
         self.row(["all", "", ""], &summary.aggregate.tally)?;
         self.writer.flush()

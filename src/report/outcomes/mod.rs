@@ -3,8 +3,8 @@
 mod csv;
 mod gather;
 mod read;
-mod terminal;
 mod tables;
+mod terminal;
 mod wire;
 
 use std::io::{self, Write};
@@ -12,9 +12,9 @@ use std::io::{self, Write};
 pub use gather::OutcomesGatherer;
 pub use read::{OutcomesByTrajectory, OutcomesFileError};
 pub use wire::{
-    ArgumentProblemReport, CallOutcomeReport, NotJudgedCounts, OUTCOMES_SCHEMA, OutcomeCounts, OutcomesReport,
-    OutcomesSummary, RateReport, RuleReport, SetOutcomesReport, TallyReport, ToolOutcomesReport,
-    TrajectoryOutcomesReport, UnavailableServerReport,
+    ArgumentProblemReport, CallOutcomeReport, NotJudgedCounts, OUTCOMES_SCHEMA, OutcomeCounts,
+    OutcomesReport, OutcomesSummary, RateReport, RuleReport, SetOutcomesReport, TallyReport,
+    ToolOutcomesReport, TrajectoryOutcomesReport, UnavailableServerReport,
 };
 
 use self::csv::Csv;

@@ -108,7 +108,9 @@ impl OutcomesByTrajectory {
             match entry {
                 Entry { schema: Some(schema), trajectories, .. } => {
                     if schema != OUTCOMES_SCHEMA {
-                        return Err(wrong(format!("its schema is `{schema}`, and should be `{OUTCOMES_SCHEMA}`")));
+                        return Err(wrong(format!(
+                            "its schema is `{schema}`, and should be `{OUTCOMES_SCHEMA}`"
+                        )));
                     }
                     has_head = true;
                     trajectories.unwrap_or_default().into_iter().for_each(&mut keep);

@@ -1,8 +1,6 @@
 //! Tables of outcomes that the terminal and Markdown both show.
 
-use super::{
-    CallOutcomeReport, OutcomesSummary, RateReport, ToolOutcomesReport, TrajectoryOutcomesReport,
-};
+use super::{CallOutcomeReport, OutcomesSummary, RateReport, ToolOutcomesReport, TrajectoryOutcomesReport};
 use crate::outcomes::{NotJudged, Outcome};
 use crate::report::sheet::{Cell, Column, Sheet};
 use crate::report::tables::counted;
@@ -101,7 +99,11 @@ pub(super) fn headline(summary: &OutcomesSummary) -> String {
     format!(
         "{} of {}, {} known, {how}",
         many(set.tally.calls, "call"),
-        if set.trajectories == 1 { "1 trajectory".to_owned() } else { format!("{} trajectories", set.trajectories) },
+        if set.trajectories == 1 {
+            "1 trajectory".to_owned()
+        } else {
+            format!("{} trajectories", set.trajectories)
+        },
         counted(summary.known_tools, "tool"),
     )
 }
@@ -109,7 +111,9 @@ pub(super) fn headline(summary: &OutcomesSummary) -> String {
 /// A rate, or why there is none.
 pub(super) fn rate(rate: Option<RateReport>) -> (String, String) {
     match rate {
-        Some(RateReport { count, of, rate: Some(rate) }) => (format!("{rate:.4}"), format!("{count} of {of}")),
+        Some(RateReport { count, of, rate: Some(rate) }) => {
+            (format!("{rate:.4}"), format!("{count} of {of}"))
+        }
         Some(_) => ("-".to_owned(), "no calls to take a share of".to_owned()),
         None => ("-".to_owned(), "not known: some calls have no answer".to_owned()),
     }
@@ -144,7 +148,11 @@ pub(super) fn outcomes(summary: &OutcomesSummary) -> Sheet {
     Sheet {
         title: "What became of calls".to_owned(),
         notes,
-        columns: vec![Column::text("outcome"), Column::number("calls", "calls"), Column::number("share", "share")],
+        columns: vec![
+            Column::text("outcome"),
+            Column::number("calls", "calls"),
+            Column::number("share", "share"),
+        ],
         rows,
     }
 }
@@ -206,9 +214,10 @@ fn tools(summary: &OutcomesSummary) -> Sheet {
     // Stable: tools that fail equally often stay in the order of their names.
     failing.sort_by_key(|(_, tool)| std::cmp::Reverse(failures(tool)));
     let count = failing.len();
-    let rows = failing.into_iter().take(TOOLS).map(|(name, tool)| {
-        count_row(name, tool.calls, tool.outcomes.all(), tool.not_judged.all())
-    });
+    let rows = failing
+        .into_iter()
+        .take(TOOLS)
+        .map(|(name, tool)| count_row(name, tool.calls, tool.outcomes.all(), tool.not_judged.all()));
     let title = if count > TOOLS {
         format!("Tools that fail most ({TOOLS} of {count})")
     } else {
@@ -220,12 +229,8 @@ fn tools(summary: &OutcomesSummary) -> Sheet {
 fn rules(summary: &OutcomesSummary) -> Sheet {
     let rows = summary.rules.iter().map(|rule| {
         let verdict = rule.outcome.as_deref().or(rule.not_judged.as_deref()).unwrap_or_default();
-        let cells = [
-            rule.rule.clone(),
-            verdict.replace('_', " "),
-            rule.confidence.clone(),
-            rule.calls.to_string(),
-        ];
+        let cells =
+            [rule.rule.clone(), verdict.replace('_', " "), rule.confidence.clone(), rule.calls.to_string()];
         cells.map(Cell::new).to_vec()
     });
     Sheet {
@@ -243,12 +248,18 @@ fn rules(summary: &OutcomesSummary) -> Sheet {
 
 fn servers(summary: &OutcomesSummary) -> Sheet {
     let rows = summary.unavailable_servers.iter().map(|server| {
-        [server.server.clone(), server.trajectories.to_string(), server.reason.clone()].map(Cell::new).to_vec()
+        [server.server.clone(), server.trajectories.to_string(), server.reason.clone()]
+            .map(Cell::new)
+            .to_vec()
     });
     Sheet {
         title: "Servers that were not available".to_owned(),
         notes: Vec::new(),
-        columns: vec![Column::text("server"), Column::number("trajectories", "tasks"), Column::text("reason")],
+        columns: vec![
+            Column::text("server"),
+            Column::number("trajectories", "tasks"),
+            Column::text("reason"),
+        ],
         rows: rows.collect(),
     }
 }

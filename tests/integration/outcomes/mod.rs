@@ -12,9 +12,7 @@ use crate::support::{Folder, m3_bare};
 
 /// A catalog of three tools: one needs a text, one a number of 1 or more, one nothing.
 fn catalog() -> Value {
-    let schema = |properties: Value, required: Value| {
-        json!({"type": "object", "properties": properties, "required": required, "additionalProperties": false})
-    };
+    let schema = |properties: Value, required: Value| json!({"type": "object", "properties": properties, "required": required, "additionalProperties": false});
     json!({"wiki": {"tools": [
         {"name": "summary", "inputSchema": schema(json!({"title": {"type": "string"}}), json!(["title"]))},
         {"name": "random", "inputSchema": schema(json!({}), json!([]))},

@@ -73,7 +73,8 @@ fn every_trajectory_has_fresh_servers_and_its_steps_are_in_order() {
     let folder = Folder::new();
     let count = |server: &str| call(&format!("{server}/count"), json!({}));
     let (stub, other) = (count("stub"), count("other"));
-    let steps: &[&[Value]] = &[&[stub.clone()], &[stub.clone(), other], &[stub]];
+    let steps: &[&[Value]] =
+        &[std::slice::from_ref(&stub), &[stub.clone(), other], std::slice::from_ref(&stub)];
     let predictions = json!([trajectory("a", steps), trajectory("b", steps), trajectory("a", steps)]);
     let record = folder.path().join("record.json");
     let mut m3 = outcomes(&folder, &predictions, &marker());
@@ -83,7 +84,10 @@ fn every_trajectory_has_fresh_servers_and_its_steps_are_in_order() {
         let found = &recorded[index];
         assert_eq!(found["id"], *id);
         let result = |step: usize, call: usize| found["steps"][step]["calls"][call]["result"].clone();
-        assert_eq!([result(0, 0), result(1, 0), result(1, 1), result(2, 0)], ["1", "2", "1", "3"].map(Value::from));
+        assert_eq!(
+            [result(0, 0), result(1, 0), result(1, 1), result(2, 0)],
+            ["1", "2", "1", "3"].map(Value::from)
+        );
     }
 }
 
@@ -91,8 +95,9 @@ fn every_trajectory_has_fresh_servers_and_its_steps_are_in_order() {
 #[test]
 fn a_recording_is_judged_like_the_replay() {
     let folder = Folder::new();
-    let calls: Vec<Value> =
-        ["echo", "failure", "empty", "structured", "error", "all_contents"].map(|tool| call(&format!("stub/{tool}"), json!({}))).to_vec();
+    let calls: Vec<Value> = ["echo", "failure", "empty", "structured", "error", "all_contents"]
+        .map(|tool| call(&format!("stub/{tool}"), json!({})))
+        .to_vec();
     let predictions = json!([trajectory("a", &[&calls])]);
     let record = folder.path().join("record.json");
     let replayed = report(outcomes(&folder, &predictions, &marker()).arg("--record").arg(&record));
@@ -148,7 +153,8 @@ fn nothing_but_missing_servers_is_exit_code_4() {
 #[test]
 fn a_catalog_says_what_was_offered() {
     let folder = Folder::new();
-    let calls = [call("stub/echo", json!({})), call("stub/empty", json!({})), call("missing/tool", json!({}))];
+    let calls =
+        [call("stub/echo", json!({})), call("stub/empty", json!({})), call("missing/tool", json!({}))];
     let predictions = json!([trajectory("a", &[&calls])]);
     let schema = json!({"type": "object", "required": ["text"]});
     let tools = json!({"stub": {"tools": [{"name": "echo", "inputSchema": schema}]},
@@ -187,7 +193,8 @@ fn an_interrupted_replay_leaves_no_server_behind() {
 }
 
 fn servers_with_patience(folder: &Folder, marker: &str) -> PathBuf {
-    let config = json!({"mcpServers": {"stub": {"command": stub(), "args": ["default", "--marker", marker]}}});
+    let config =
+        json!({"mcpServers": {"stub": {"command": stub(), "args": ["default", "--marker", marker]}}});
     folder.json("patient.json", &config)
 }
 

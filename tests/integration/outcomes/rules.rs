@@ -33,8 +33,14 @@ fn the_references_have_twelve_calls_with_invalid_arguments() {
         let invalid = calls.filter(|call| call["outcome"] == "invalid_arguments");
         invalid.map(|call| {
             let problems = call["problems"].as_array().unwrap();
-            let keywords: Vec<&str> = problems.iter().map(|found| found["keyword"].as_str().unwrap()).collect();
-            format!("{} {} {}", trajectory["id"].as_str().unwrap(), call["tool"].as_str().unwrap(), keywords.join(" "))
+            let keywords: Vec<&str> =
+                problems.iter().map(|found| found["keyword"].as_str().unwrap()).collect();
+            format!(
+                "{} {} {}",
+                trajectory["id"].as_str().unwrap(),
+                call["tool"].as_str().unwrap(),
+                keywords.join(" ")
+            )
         })
     });
     let invalid: Vec<String> = invalid.collect();
@@ -117,8 +123,14 @@ fn every_kind_of_call_has_its_outcome() {
     assert_eq!(all["outcomes"], counts);
     // Names: 12 of 18 calls name a tool of the catalog (4 name nothing, 2 something else). Of those 12, five are
     // illegal and one is refused by the schema.
-    assert_eq!((&all["tool_name_validity"]["count"], &all["tool_name_validity"]["of"]), (&json!(12), &json!(18)));
-    assert_eq!((&all["schema_compliance"]["count"], &all["schema_compliance"]["of"]), (&json!(6), &json!(12)));
+    assert_eq!(
+        (&all["tool_name_validity"]["count"], &all["tool_name_validity"]["of"]),
+        (&json!(12), &json!(18))
+    );
+    assert_eq!(
+        (&all["schema_compliance"]["count"], &all["schema_compliance"]["of"]),
+        (&json!(6), &json!(12))
+    );
     let calls = report["trajectories"][0]["details"].as_array().unwrap();
     assert_eq!(calls[1]["place"], json!({"step": 0, "call": 1, "index": 1}));
     assert_eq!(calls[16]["place"], json!({"step": 1, "call": 6, "index": 16}));
@@ -198,7 +210,11 @@ fn an_unusable_schema_accepts_everything() {
     let tools = json!({"s": {"tools": [{"name": "t", "inputSchema": {"type": "sentence"}}]}});
     let tools = folder.json("tools.json", &tools);
     let output = run(m3_bare(folder.path()).arg("outcomes").arg(&predictions).arg("--tools").arg(&tools));
-    assert!(text(&output.stdout).contains("success                    1  100.0 %"), "{}", text(&output.stdout));
+    assert!(
+        text(&output.stdout).contains("success                    1  100.0 %"),
+        "{}",
+        text(&output.stdout)
+    );
     assert!(text(&output.stderr).contains("`s/t`"), "{}", text(&output.stderr));
 }
 
@@ -225,7 +241,10 @@ fn outcomes_reach_the_leaderboard() {
     score.args(["score", "-q"]).args([&other, &other]).arg("--outcomes").arg(&found);
     let (code, message) = failure(score.args(["--format", "json"]));
     assert_eq!(code, 2);
-    assert!(message.contains("trajectory `a` has 2 calls in it, and 4 calls in the predictions"), "{message}");
+    assert!(
+        message.contains("trajectory `a` has 2 calls in it, and 4 calls in the predictions"),
+        "{message}"
+    );
 }
 
 /// Any JSON for arguments, names that are known or nearly so, and calls that are none.
@@ -261,8 +280,9 @@ fn any_call() -> impl Strategy<Value = String> {
         r#", "result": [NaN], "is_error": true"#,
         r#", "outcome": "illegal_format""#,
     ]);
-    let whole = (name, value.clone(), result)
-        .prop_map(|(name, arguments, result)| format!(r#"{{"name": {name}, "arguments": {arguments}{result}}}"#));
+    let whole = (name, value.clone(), result).prop_map(|(name, arguments, result)| {
+        format!(r#"{{"name": {name}, "arguments": {arguments}{result}}}"#)
+    });
     prop_oneof![8 => whole, 1 => value.prop_map(str::to_owned)]
 }
 
@@ -287,11 +307,11 @@ proptest! {
         prop_assert_eq!(places, (0..calls).collect::<Vec<_>>());
         let tally = Tally::of(&judged);
         let sum: u64 = Outcome::ALL.iter().map(|outcome| tally.outcome(*outcome)).sum();
-        prop_assert_eq!(sum as usize, calls);
+        prop_assert_eq!(sum, calls as u64);
         prop_assert_eq!(tally.judged(), tally.calls);
         let rates = [Some(tally.tool_name_validity()), Some(tally.schema_compliance()), tally.execution_success()];
         for rate in rates.into_iter().flatten() {
-            prop_assert!(rate.count <= rate.of && rate.of as usize <= calls);
+            prop_assert!(rate.count <= rate.of && rate.of <= calls as u64);
         }
     }
 }
