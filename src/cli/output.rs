@@ -31,12 +31,11 @@ impl FormatArg {
     pub(super) fn or_by_ending(format: Option<Self>, out: Option<&Path>) -> Format {
         let ending = out.and_then(Path::extension).map(|ending| ending.to_string_lossy().to_lowercase());
         match (format, ending.as_deref()) {
-            (Some(Self::Table), _) => Format::Table,
             (Some(Self::Json), _) | (None, Some("json")) => Format::Json,
             (Some(Self::Jsonl), _) | (None, Some("jsonl")) => Format::JsonLines,
             (Some(Self::Csv), _) | (None, Some("csv")) => Format::Csv,
             (Some(Self::Markdown), _) | (None, Some("md")) => Format::Markdown,
-            (None, _) => Format::Table,
+            (Some(Self::Table) | None, _) => Format::Table,
         }
     }
 }

@@ -1,6 +1,6 @@
 //! The part of `m3 outcomes` that replays predictions against servers.
 
-use std::collections::VecDeque;
+use std::collections::{HashSet, VecDeque};
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -88,7 +88,7 @@ impl ReplayArgs {
         if let Some(record) = record {
             record.finish()?;
         }
-        Ok(inputs.tools.map_or(known_tools, |tools| tools.len()))
+        Ok(known_tools)
     }
 
     fn image_folders(&self, predictions: &Path) -> Vec<PathBuf> {
@@ -111,7 +111,7 @@ impl ReplayArgs {
         let mut interrupt = std::pin::pin!(tokio::signal::ctrl_c());
         let mut bar = printer.bar(Unit::Trajectories);
         let mut running: VecDeque<Running> = VecDeque::new();
-        let (mut next, mut known_tools, mut lack_images) = (0, 0, 0);
+        let (mut next, mut known_tools, mut lack_images) = (0, HashSet::new(), 0);
         let mut failure = None;
         for done in 0..file.len() {
             while next < file.len() && running.len() < usize::from(self.workers) * AHEAD {
@@ -128,7 +128,7 @@ impl ReplayArgs {
                 }
             };
             let taken = taken(found).and_then(|found| {
-                known_tools = known_tools.max(found.known_tools);
+                known_tools.extend(found.tools.names().map(str::to_owned));
                 lack_images += usize::from(found.lacks_image);
                 take(&found, sink, record.as_deref_mut())
             });
@@ -153,7 +153,7 @@ impl ReplayArgs {
                 "the images of {lack_images} trajectories were not found\nhint: name their folder with `--images`"
             ));
         }
-        failure.map_or(Ok(known_tools), Err)
+        failure.map_or(Ok(known_tools.len()), Err)
     }
 }
 
@@ -199,7 +199,9 @@ fn take(
 fn configuration(path: &Path, printer: Printer) -> Result<HostConfig, Failure> {
     let wrong = |error: &dyn std::error::Error| Failure::new(code::INPUT, error.to_string());
     let (mut config, warnings) = HostConfig::open(path).map_err(|error| wrong(&error))?;
-    warnings.iter().for_each(|warning| printer.warn(&warning.to_string()));
+    for warning in &warnings {
+        printer.warn(&warning.to_string());
+    }
     if let Some(simulated) = SimulatedOptions::of(&config).map_err(|error| wrong(&error))? {
         simulated.add_to(&mut config, None).map_err(|error| wrong(&error))?;
     }

@@ -116,10 +116,10 @@ impl Answer {
             let status = self.status(&message);
             for (rule, pattern) in RULES.iter() {
                 match (&rule.looks_at, pattern, &status) {
-                    (Where::Status(codes), _, Some((code, seen))) => {
-                        if codes.iter().any(|(low, high)| (*low..=*high).contains(code)) {
-                            return (&rule.rule, seen.clone());
-                        }
+                    (Where::Status(codes), _, Some((code, seen)))
+                        if codes.iter().any(|(low, high)| (*low..=*high).contains(code)) =>
+                    {
+                        return (&rule.rule, seen.clone());
                     }
                     (Where::Failure(_), Some(pattern), _) => {
                         if let Some(found) = pattern.find(&message) {

@@ -68,6 +68,11 @@ impl KnownTools {
         self.tools.is_empty()
     }
 
+    /// The tools as `server/tool`, in no order.
+    pub fn names(&self) -> impl Iterator<Item = &str> {
+        self.tools.keys().map(String::as_str)
+    }
+
     /// Known tools whose schema was asked for and cannot be used; it accepts everything. In the order of names.
     #[must_use]
     pub fn unusable_schemas(&self) -> Vec<&str> {

@@ -53,8 +53,8 @@ pub struct ReplayedTrajectory {
     pub calls: Vec<JudgedCall>,
     /// Servers that it needed and that were not available, with the reason.
     pub unavailable: BTreeMap<String, String>,
-    /// How many tools its calls were judged by.
-    pub known_tools: usize,
+    /// The tools that its calls were judged by.
+    pub tools: Arc<KnownTools>,
     /// Whether its image is named and was not found.
     pub lacks_image: bool,
 }
@@ -139,8 +139,7 @@ impl Replay {
         let calls = judge_trajectory(&trajectory, &known, &mut |index, _| {
             replies.get_mut(index).and_then(Option::take).unwrap_or(Reply::NotExecuted)
         });
-        let known_tools = known.len();
-        Ok(ReplayedTrajectory { trajectory, calls, unavailable, known_tools, lacks_image })
+        Ok(ReplayedTrajectory { trajectory, calls, unavailable, tools: known, lacks_image })
     }
 
     /// The servers that the trajectory calls and that are not there.
@@ -167,7 +166,9 @@ impl Replay {
         }
         let mut known = KnownTools::new(&own.catalog());
         known.add(&self.shared.catalog());
-        unavailable.keys().for_each(|server| known.add_silent_server(server));
+        for server in unavailable.keys() {
+            known.add_silent_server(server);
+        }
         Arc::new(known)
     }
 

@@ -62,7 +62,9 @@ impl Tally {
     #[must_use]
     pub fn of(calls: &[JudgedCall]) -> Self {
         let mut tally = Self::default();
-        calls.iter().for_each(|call| tally.add(call));
+        for call in calls {
+            tally.add(call);
+        }
         tally
     }
 

@@ -336,7 +336,22 @@ fn hostile_names_cannot_act_on_the_terminal() {
 #[test]
 fn help_is_as_kept() {
     for command in
-        ["", "score", "audit", "leaderboard", "compare", "validate", "serve", "setup", "cache", "schema"]
+        [
+            "",
+            "score",
+            "audit",
+            "leaderboard",
+            "compare",
+            "outcomes",
+            "validate",
+            "tools",
+            "call",
+            "serve",
+            "serve simulated",
+            "setup",
+            "cache",
+            "schema",
+        ]
     {
         let Some(mut m3) = m3() else { return };
         let name = if command.is_empty() { "m3" } else { command };

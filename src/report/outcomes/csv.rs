@@ -59,14 +59,9 @@ impl<W: Write> OutcomesRenderer for Csv<W> {
         for (name, set) in &summary.by_type {
             self.row(["type", "", name], &set.tally)?;
         }
+        let no_rates = [const { String::new() }; 3];
         for (tool, found) in &summary.by_tool {
-            self.counts(
-                ["tool", tool, ""],
-                found.calls,
-                &found.outcomes,
-                &found.not_judged,
-                &Default::default(),
-            )?;
+            self.counts(["tool", tool, ""], found.calls, &found.outcomes, &found.not_judged, &no_rates)?;
         }
         self.row(["all", "", ""], &summary.aggregate.tally)?;
         self.writer.flush()

@@ -40,7 +40,7 @@ impl<W: Write> Terminal<W> {
         for (why, count) in NotJudged::ALL.iter().zip(tally.not_judged.all()) {
             if count > 0 {
                 let name = why.name().replace('_', " ");
-                writeln!(self.writer, "{:<20} {count:>7}           not judged", name)?;
+                writeln!(self.writer, "{name:<20} {count:>7}           not judged")?;
             }
         }
         writeln!(self.writer)?;

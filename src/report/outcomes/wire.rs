@@ -203,7 +203,7 @@ pub struct CallOutcomeReport {
     /// What the rule saw, shortened; untrusted text, with control characters made visible.
     pub evidence: String,
     /// What the schema has against the arguments, at most 20 problems.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub problems: Vec<ArgumentProblemReport>,
 }
 

@@ -73,7 +73,8 @@ fn every_trajectory_has_fresh_servers_and_its_steps_are_in_order() {
     let folder = Folder::new();
     let count = |server: &str| call(&format!("{server}/count"), json!({}));
     let (stub, other) = (count("stub"), count("other"));
-    let steps: &[&[Value]] = &[&[stub.clone()], &[stub.clone(), other], &[stub]];
+    let steps: &[&[Value]] =
+        &[std::slice::from_ref(&stub), &[stub.clone(), other], std::slice::from_ref(&stub)];
     let predictions = json!([trajectory("a", steps), trajectory("b", steps), trajectory("a", steps)]);
     let record = folder.path().join("record.json");
     let mut m3 = outcomes(&folder, &predictions, &marker());

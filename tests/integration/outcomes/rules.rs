@@ -307,11 +307,11 @@ proptest! {
         prop_assert_eq!(places, (0..calls).collect::<Vec<_>>());
         let tally = Tally::of(&judged);
         let sum: u64 = Outcome::ALL.iter().map(|outcome| tally.outcome(*outcome)).sum();
-        prop_assert_eq!(sum as usize, calls);
+        prop_assert_eq!(sum, calls as u64);
         prop_assert_eq!(tally.judged(), tally.calls);
         let rates = [Some(tally.tool_name_validity()), Some(tally.schema_compliance()), tally.execution_success()];
         for rate in rates.into_iter().flatten() {
-            prop_assert!(rate.count <= rate.of && rate.of as usize <= calls);
+            prop_assert!(rate.count <= rate.of && rate.of <= calls as u64);
         }
     }
 }
