@@ -1,4 +1,4 @@
 //! The MCP host against a stub server that misbehaves on request (`tests/stub_server`).
 
 mod calls;
-mod support;
+pub(crate) mod support;
