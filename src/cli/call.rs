@@ -216,7 +216,7 @@ impl Call<'_> {
                 None => nearest(&self.args.tool, &known),
             };
             let message = format!("there is no tool `{}`{why}", shortened(&self.args.tool, 200));
-            return Err(Failure::new(code::INPUT, message));
+            return Err(Failure::new(code::INPUT, self.redactor.text(&message)));
         };
         let problems = match ArgumentSchema::new(&tool.input_schema) {
             Ok(schema) => schema.problems(&Value::Object(self.arguments.clone())),

@@ -78,6 +78,7 @@ fn links_between_documents_lead_somewhere() {
         "CHANGELOG.md",
         "docs/audit.md",
         "docs/leaderboard.md",
+        "docs/mcp.md",
         "docs/metrics.md",
         "docs/outcomes.md",
         "docs/design.md",

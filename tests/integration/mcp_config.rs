@@ -7,7 +7,7 @@ use m3::mcp::config::{HostConfig, Transport};
 use m3::mcp::names::ModelNames;
 use m3::trajectory::catalog::Catalog;
 
-use crate::support::{root, shared};
+use crate::support::{Folder, root, shared};
 
 fn included(name: &str) -> HostConfig {
     let (config, warnings) = HostConfig::open(&root().join("servers").join(name)).unwrap();
@@ -76,5 +76,18 @@ fn every_tool_of_the_benchmark_keeps_its_name_before_a_model() {
         let name = names.model_name(&tool).unwrap();
         assert_eq!(name, format!("{}__{}", tool.server, tool.tool));
         assert_eq!(names.tool(&name), Some(&tool));
+    }
+}
+
+#[test]
+fn the_configurations_in_the_documents_can_be_read() {
+    let document = std::fs::read_to_string(root().join("docs/mcp.md")).unwrap();
+    let folder = Folder::new();
+    let blocks: Vec<&str> =
+        document.split("```json\n").skip(1).map(|rest| rest.split("```").next().unwrap()).collect();
+    assert_eq!(blocks.len(), 2);
+    for block in blocks {
+        let (_, warnings) = HostConfig::open(&folder.write("config.json", block)).unwrap();
+        assert!(warnings.is_empty(), "{warnings:?}");
     }
 }
