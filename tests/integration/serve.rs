@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use crate::support::root;
 
 /// No test waits longer for anything.
-pub(crate) const LIMIT: Duration = Duration::from_secs(60);
+pub(crate) const LIMIT: Duration = Duration::from_mins(1);
 
 /// How long silence is waited for where silence is expected.
 const MOMENT: Duration = Duration::from_millis(300);

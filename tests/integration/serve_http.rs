@@ -35,8 +35,8 @@ impl Reply {
 
     /// The message of JSON-RPC, alone or in the last event with data (MCP, "Streamable HTTP").
     fn message(&self) -> Value {
-        let data = self.body.lines().filter_map(|line| line.strip_prefix("data:")).map(str::trim);
-        let data = data.filter(|data| !data.is_empty()).next_back().unwrap_or(&self.body);
+        let mut data = self.body.lines().filter_map(|line| line.strip_prefix("data:")).map(str::trim);
+        let data = data.rfind(|data| !data.is_empty()).unwrap_or(&self.body);
         serde_json::from_str(data).unwrap_or_else(|_| panic!("{}: {}", self.status, self.body))
     }
 }

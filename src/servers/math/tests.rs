@@ -136,6 +136,18 @@ fn every_schema_can_be_used() {
     assert_eq!(server.tools().len(), 22);
 }
 
+/// What a call must look like: names, types, items, lengths; not the descriptions.
+fn shape(schema: &Value) -> Value {
+    match schema {
+        Value::Object(members) => members
+            .iter()
+            .filter(|(key, _)| !matches!(key.as_str(), "description" | "$schema"))
+            .map(|(key, value)| (key.clone(), shape(value)))
+            .collect(),
+        other => other.clone(),
+    }
+}
+
 #[test]
 fn tools_are_those_of_the_catalog() {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared/data/open-m3-bench/tools.json");
@@ -145,17 +157,6 @@ fn tools_are_those_of_the_catalog() {
         return;
     };
     let catalog: Value = serde_json::from_slice(&file).unwrap();
-    // What a call must look like: names, types, items, lengths; not the descriptions.
-    fn shape(schema: &Value) -> Value {
-        match schema {
-            Value::Object(members) => members
-                .iter()
-                .filter(|(key, _)| !matches!(key.as_str(), "description" | "$schema"))
-                .map(|(key, value)| (key.clone(), shape(value)))
-                .collect(),
-            other => other.clone(),
-        }
-    }
     let theirs: Vec<(String, Value)> = catalog["math"]["tools"]
         .as_array()
         .unwrap()
