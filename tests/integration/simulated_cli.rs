@@ -26,7 +26,7 @@ fn session(tool: &str, arguments: &Value) -> String {
 #[test]
 fn one_server_answers_over_standard_input_and_output() {
     let folder = Folder::new();
-    let call = session("scan_barcode", &json!({"path": "shelf.png"}));
+    let call = session("scan", &json!({"path": "shelf.png"}));
     let mut command = serve(&folder, &["--server", "barcode"]);
     let out = stdout(command.write_stdin(call));
     let answer: Value = serde_json::from_str(out.lines().last().unwrap()).unwrap();
