@@ -92,6 +92,7 @@ impl<W: Write> OutcomesRenderer for Markdown<W> {
     fn finish(&mut self, summary: &OutcomesSummary) -> io::Result<()> {
         let mut sheets = vec![tables::outcomes(summary), tables::rates(summary)];
         sheets.extend(tables::details(summary, self.has_types));
+        sheets.extend(Some(tables::servers(summary)).filter(|sheet| !sheet.rows.is_empty()));
         sheets.extend(self.failed.sheet());
         write_sheets(SheetForm::Markdown, &sheets, &mut self.writer)
     }

@@ -172,10 +172,10 @@ pub(super) fn rates(summary: &OutcomesSummary) -> Sheet {
     }
 }
 
-/// Types of task if asked for, tools that fail most, rules, servers; only those that have something to show.
+/// Types of task if asked for, tools that fail most, rules; only those that have something to show.
 pub(super) fn details(summary: &OutcomesSummary, has_types: bool) -> Vec<Sheet> {
     let types = if has_types { types(summary) } else { Sheet::default() };
-    let sheets = [types, tools(summary), rules(summary), servers(summary)];
+    let sheets = [types, tools(summary), rules(summary)];
     sheets.into_iter().filter(|sheet| !sheet.rows.is_empty()).collect()
 }
 
@@ -246,7 +246,8 @@ fn rules(summary: &OutcomesSummary) -> Sheet {
     }
 }
 
-fn servers(summary: &OutcomesSummary) -> Sheet {
+/// Servers that were not there, with their reasons.
+pub(super) fn servers(summary: &OutcomesSummary) -> Sheet {
     let rows = summary.unavailable_servers.iter().map(|server| {
         [server.server.clone(), server.trajectories.to_string(), server.reason.clone()]
             .map(Cell::new)

@@ -103,6 +103,15 @@ impl<W: Write> OutcomesRenderer for Terminal<W> {
             let form = SheetForm::Terminal { is_styled: self.is_styled };
             write_sheets(form, &sheets, &mut self.writer)?;
         }
+        // A table would cut the reasons.
+        if !summary.unavailable_servers.is_empty() {
+            writeln!(self.writer, "\n{bold}Servers that were not available{bold:#}")?;
+        }
+        for server in &summary.unavailable_servers {
+            for line in wrapped(&format!("{}: {}", shortened(&server.server, 60), server.reason), WIDTH) {
+                writeln!(self.writer, "{line}")?;
+            }
+        }
         if !summary.notes.is_empty() {
             writeln!(self.writer)?;
         }
