@@ -83,7 +83,8 @@ fn every_tool_of_the_benchmark_keeps_its_name_before_a_model() {
 fn the_configurations_in_the_documents_can_be_read() {
     let document = std::fs::read_to_string(root().join("docs/mcp.md")).unwrap();
     let folder = Folder::new();
-    let blocks: Vec<&str> = document.split("```json\n").skip(1).map(|rest| rest.split("```").next().unwrap()).collect();
+    let blocks: Vec<&str> =
+        document.split("```json\n").skip(1).map(|rest| rest.split("```").next().unwrap()).collect();
     assert_eq!(blocks.len(), 2);
     for block in blocks {
         let (_, warnings) = HostConfig::open(&folder.write("config.json", block)).unwrap();
