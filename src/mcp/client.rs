@@ -23,9 +23,12 @@ use tokio_util::sync::CancellationToken;
 
 use super::config::Timeouts;
 use super::handler::Handler;
-use super::lines::Refused;
+use super::lines::{MAX_RESULT, Refusal, Refused};
+use super::lost::{Lost, NoConnection, describe, short, whole_reason};
 use super::stdio::StdioChild;
-use crate::text::shortened;
+
+/// Over HTTP rmcp accepts so many bytes of an answer that is no stream of events.
+const MAX_BODY: usize = 16 << 20;
 
 /// A server's list of tools has at most so many pages.
 const MAX_PAGES: usize = 100;
@@ -61,22 +64,6 @@ pub(super) struct Greeting {
     pub(super) version: String,
 }
 
-/// Why a call ended without an answer; the server's name is added by who knows it.
-#[derive(Debug, Clone, PartialEq)]
-pub(super) enum Lost {
-    Protocol {
-        code: i32,
-        message: String,
-    },
-    Idle,
-    Total,
-    Cancelled,
-    /// Why, if it is known here.
-    Died(Option<String>),
-    TooLarge,
-    Malformed(String),
-}
-
 /// A connection.
 pub(super) struct Client {
     peer: Peer<RoleClient>,
@@ -97,12 +84,12 @@ impl Client {
     /// Makes the handshake. The caller limits the time. `ended` is set by the transport when it ends.
     ///
     /// # Errors
-    /// In words, why there is no connection.
+    /// [`NoConnection`] where the server does not greet as it should.
     pub(super) async fn connect(
         transport: impl Transport<RoleClient> + 'static,
         ended: CancellationToken,
         refused: Arc<Refused>,
-    ) -> Result<Self, String> {
+    ) -> Result<Self, NoConnection> {
         let listeners = Arc::new(Listeners::default());
         let stop = CancellationToken::new();
         let handler = Handler::new(Arc::clone(&listeners));
@@ -136,20 +123,22 @@ impl Client {
     /// All tools as the server lists them. The caller limits the time.
     ///
     /// # Errors
-    /// In words, why there is no list. A list that does not end is cut, not an error.
-    pub(super) async fn list_tools(&self) -> Result<Vec<Value>, String> {
+    /// [`NoConnection`] where there is no list. A list that does not end is cut, not an error.
+    pub(super) async fn list_tools(&self) -> Result<Vec<Value>, NoConnection> {
         let mut tools = Vec::new();
         let mut cursor = None::<String>;
         let mut seen = HashSet::new();
         for _ in 0..MAX_PAGES {
-            let mut request = ListToolsRequest::default();
-            request.params =
+            let params =
                 cursor.take().map(|cursor| PaginatedRequestParams::default().with_cursor(Some(cursor)));
+            let request = ListToolsRequest { params, ..ListToolsRequest::default() };
             let answer = self.request(ClientRequest::ListToolsRequest(request)).await;
             let mut page = match answer {
                 Ok(Value::Object(page)) => page,
                 Ok(other) => {
-                    return Err(format!("its list of tools is no object: {}", short(&other.to_string())));
+                    return Err(
+                        format!("its list of tools is no object: {}", short(&other.to_string())).into()
+                    );
                 }
                 // A server without tools need not know the method.
                 Err(Lost::Protocol { code, .. })
@@ -157,11 +146,14 @@ impl Client {
                 {
                     break;
                 }
-                Err(lost) => return Err(format!("no list of its tools: {}", lost.describe())),
+                Err(lost) => {
+                    let reason = format!("no list of its tools: {}", lost.describe());
+                    return Err(NoConnection { is_closed: matches!(lost, Lost::Died(_)), reason });
+                }
             };
             match page.remove("tools") {
                 Some(Value::Array(listed)) => tools.extend(listed),
-                _ if tools.is_empty() => return Err("its list of tools has no `tools`".to_owned()),
+                _ if tools.is_empty() => return Err("its list of tools has no `tools`".to_owned().into()),
                 _ => break,
             }
             match page.remove("nextCursor") {
@@ -236,11 +228,16 @@ impl Client {
             Ok(ServerResult::CustomResult(result)) => Ok(result.0),
             Ok(other) => serde_json::to_value(other).map_err(|error| Lost::Malformed(error.to_string())),
             Err(ServiceError::McpError(error)) => match self.refused.take(id) {
-                Some(None) => Err(Lost::TooLarge),
-                Some(Some(reason)) => Err(Lost::Malformed(reason)),
+                Some(Refusal::Size) => Err(Lost::TooLarge(MAX_RESULT)),
+                Some(Refusal::Unreadable(reason)) => Err(Lost::Malformed(reason)),
                 None => Err(Lost::Protocol { code: error.code.0, message: error.message.into_owned() }),
             },
-            Err(ServiceError::TransportSend(error)) => Err(Lost::Died(Some(short(&error.to_string())))),
+            Err(ServiceError::TransportSend(error)) => {
+                let reason = whole_reason(error.error.as_ref());
+                // rmcp's own limit for a body that is no stream of events.
+                let is_size = reason.contains("exceeded the maximum size");
+                Err(if is_size { Lost::TooLarge(MAX_BODY) } else { Lost::Died(Some(reason)) })
+            }
             Err(_) => Err(Lost::Died(None)),
         }
     }
@@ -317,34 +314,5 @@ impl Drop for Pending<'_> {
         if !self.is_answered {
             self.client.cancel_request(self.id.clone());
         }
-    }
-}
-
-impl Lost {
-    fn describe(&self) -> String {
-        match self {
-            Self::Protocol { code, message } => format!("error {code}: {}", short(message)),
-            Self::TooLarge => "it is too large".to_owned(),
-            Self::Malformed(reason) => format!("it cannot be read: {reason}"),
-            Self::Died(_) | Self::Idle | Self::Total | Self::Cancelled => "the connection ended".to_owned(),
-        }
-    }
-}
-
-fn short(text: &str) -> String {
-    shortened(text, 200)
-}
-
-fn describe(error: &service::ClientInitializeError) -> String {
-    use service::ClientInitializeError as Error;
-    match error {
-        Error::ExpectedInitResult(Some(result)) => {
-            let result = serde_json::to_string(result).unwrap_or_default();
-            format!("the answer to `initialize` is none: {}", short(&result))
-        }
-        Error::JsonRpcError(error) => {
-            format!("`initialize` is answered with error {}: {}", error.code.0, short(&error.message))
-        }
-        other => short(&other.to_string()),
     }
 }

@@ -10,12 +10,13 @@ use serde_json::{Map, Value};
 use tokio_util::sync::CancellationToken;
 
 use super::ServerTools;
-use super::client::{Client, Lost};
+use super::client::Client;
 use super::config::{ServerConfig, Timeouts, Transport};
 use super::content::{Content, ToolResult};
 use super::http;
 use super::in_process::Direct;
 use super::lines::MAX_RESULT;
+use super::lost::{Lost, NoConnection};
 use super::process::Launch;
 use super::status::{Events, StartError};
 use super::stdio;
@@ -67,10 +68,11 @@ pub(super) async fn start(
             let attempt = async {
                 let client = http::connect(url, headers).await?;
                 let tools = client.list_tools().await?;
-                Ok::<_, String>(from_client(config, client, tools, started))
+                Ok::<_, NoConnection>(from_client(config, client, tools, started))
             };
             match tokio::time::timeout(limit, attempt).await {
-                Ok(attempt) => attempt.map_err(|reason| StartError::Unreachable { url: url.clone(), reason }),
+                Ok(attempt) => attempt
+                    .map_err(|error| StartError::Unreachable { url: url.clone(), reason: error.reason }),
                 Err(_) => Err(StartError::TimedOut { limit, stderr: Vec::new() }),
             }
         }
@@ -109,14 +111,14 @@ async fn start_process(
     let attempt = async {
         let client = Client::connect(transport, ended, refused).await?;
         let tools = client.list_tools().await?;
-        Ok::<_, String>((client, tools))
+        Ok::<_, NoConnection>((client, tools))
     };
     let error = match tokio::time::timeout(limit, attempt).await {
         Ok(Ok((mut client, tools))) => {
             client.child = Some(child);
             return Ok(from_client(config, client, tools, started));
         }
-        Ok(Err(reason)) => {
+        Ok(Err(NoConnection { is_closed: true, reason })) => {
             let _ = child.process.last_words().await;
             let stderr = child.process.stderr().await;
             match child.process.ending() {
@@ -124,9 +126,12 @@ async fn start_process(
                 None => StartError::Protocol { reason, stderr },
             }
         }
+        Ok(Err(NoConnection { is_closed: false, reason })) => {
+            StartError::Protocol { reason, stderr: child.process.stderr().await }
+        }
         Err(_) => StartError::TimedOut { limit, stderr: child.process.stderr().await },
     };
-    child.process.kill();
+    child.process.end().await;
     Err(error)
 }
 
@@ -158,7 +163,7 @@ impl Connection {
             }
             Self::Direct(direct) => direct.call(tool, arguments, timeouts, cancel).await?,
         };
-        if size(&result) > MAX_RESULT { Err(Lost::TooLarge) } else { Ok(result) }
+        if size(&result) > MAX_RESULT { Err(Lost::TooLarge(MAX_RESULT)) } else { Ok(result) }
     }
 
     pub(super) fn has_ended(&self) -> bool {
@@ -211,6 +216,16 @@ impl Connection {
         match self {
             Self::Client(client) => client.kill(),
             Self::Direct(direct) => direct.kill(),
+        }
+    }
+
+    /// Ends it at once and waits until it is gone: 5 s at most.
+    pub(super) async fn end(&self) {
+        self.kill();
+        if let Self::Client(client) = self
+            && let Some(child) = &client.child
+        {
+            child.process.end().await;
         }
     }
 

@@ -4,7 +4,9 @@
 //! with [`Instances::Shared`] for the stateless servers, and make each task's host from it with [`Host::for_task`].
 
 use std::path::PathBuf;
+use std::pin::Pin;
 use std::sync::Arc;
+use std::task::Poll;
 use std::time::Duration;
 
 use serde_json::{Map, Value};
@@ -150,18 +152,34 @@ async fn start_all<'a>(
     configs: impl Iterator<Item = &'a Arc<ServerConfig>>,
     surroundings: &Arc<Surroundings>,
 ) -> Vec<Arc<Instance>> {
-    let mut starting = JoinSet::new();
-    for (index, config) in configs.enumerate() {
+    let start = |config: &Arc<ServerConfig>| {
         // Shared ones are told apart by their configuration, which stays the same.
         let config = if config.is_stateless { Arc::clone(config) } else { Arc::new(config.for_instance()) };
-        let surroundings = Arc::clone(surroundings);
-        starting.spawn(async move { (index, Arc::new(Instance::start(config, surroundings).await)) });
-    }
-    let mut started = Vec::new();
-    while let Some(instance) = starting.join_next().await {
-        // A task that panics leaves its server out.
-        started.extend(instance.ok());
-    }
-    started.sort_by_key(|(index, _)| *index);
-    started.into_iter().map(|(_, instance)| instance).collect()
+        Instance::start(config, Arc::clone(surroundings))
+    };
+    // Not tasks of their own: whoever drops this future ends what it has started, at once.
+    let mut starting: Vec<_> = configs.map(|config| Starting::Going(Box::pin(start(config)))).collect();
+    std::future::poll_fn(|context| {
+        for slot in &mut starting {
+            if let Starting::Going(future) = slot
+                && let Poll::Ready(instance) = future.as_mut().poll(context)
+            {
+                *slot = Starting::Done(Arc::new(instance));
+            }
+        }
+        let is_done = starting.iter().all(|slot| matches!(slot, Starting::Done(_)));
+        if is_done { Poll::Ready(()) } else { Poll::Pending }
+    })
+    .await;
+    let done = starting.into_iter().filter_map(|slot| match slot {
+        Starting::Done(instance) => Some(instance),
+        Starting::Going(_) => None,
+    });
+    done.collect()
+}
+
+/// A server on its way.
+enum Starting<F> {
+    Going(Pin<Box<F>>),
+    Done(Arc<Instance>),
 }

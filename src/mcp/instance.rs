@@ -8,10 +8,10 @@ use serde_json::{Map, Value};
 use tokio::sync::{Mutex as AsyncMutex, Semaphore};
 use tokio_util::sync::CancellationToken;
 
-use super::client::Lost;
 use super::config::ServerConfig;
 use super::connection::{Connection, Started, Surroundings, start};
 use super::filter;
+use super::lost::Lost;
 use super::outcome::{CallError, CallOutcome};
 use super::status::{HostEvent, ReadyServer, ServerState, ServerStatus, StartError};
 use super::{ServerTools, ToolName, ToolResult};
@@ -29,6 +29,8 @@ pub(super) struct Instance {
     restarts: AtomicU32,
     noise: Arc<AtomicU64>,
     shown: Mutex<Shown>,
+    /// Set when the host closes: nothing is started any more.
+    closing: CancellationToken,
 }
 
 enum Life {
@@ -83,6 +85,7 @@ impl Instance {
             restarts: AtomicU32::new(0),
             noise,
             shown: Mutex::new(shown),
+            closing: CancellationToken::new(),
         }
     }
 
@@ -135,6 +138,7 @@ impl Instance {
         let ready = tokio::select! {
             biased;
             () = cancel.cancelled() => Err(CallError::Cancelled),
+            () = self.closing.cancelled() => Err(self.unavailable(&StartError::Closed)),
             ready = ready => ready.map_err(|error| self.unavailable(&error)),
         };
         let waited = asked.elapsed();
@@ -173,7 +177,7 @@ impl Instance {
             Lost::Idle => CallError::TimedOutIdle { server, limit: timeouts.idle },
             Lost::Total => CallError::TimedOutTotal { server, limit: timeouts.total },
             Lost::Cancelled => CallError::Cancelled,
-            Lost::TooLarge => CallError::TooLarge { server, limit: super::MAX_RESULT },
+            Lost::TooLarge(limit) => CallError::TooLarge { server, limit },
             Lost::Malformed(reason) => CallError::Malformed { server, reason },
             Lost::Died(reason) if !connection.dies_whole() && reason.is_some() => {
                 CallError::ServerDied { server, reason: reason.unwrap_or_default() }
@@ -203,8 +207,10 @@ impl Instance {
             Life::Up(connection) if !connection.has_ended() => return Ok(connection.clone()),
             Life::Up(connection) => {
                 let reason = connection.last_words().await;
-                self.shown().stderr = connection.stderr().await;
-                connection.kill();
+                let stderr = connection.stderr().await;
+                self.shown().stderr = stderr;
+                // What is left of it might be in the way of the next one.
+                connection.end().await;
                 let server = self.config.name.clone();
                 (self.surroundings.events)(HostEvent::Died { server, reason: reason.clone() });
                 reason
@@ -241,9 +247,8 @@ impl Instance {
 
     /// Ends it: 6 s at most. Calls that are under way are lost.
     pub(super) async fn close(&self) {
-        if let Some(places) = &self.places {
-            places.close();
-        }
+        // Whoever waits, for a place or for a restart, lets go of the lock.
+        self.closing.cancel();
         let mut life = self.life.lock().await;
         let before = std::mem::replace(&mut *life, Life::Over(StartError::Closed));
         drop(life);

@@ -27,6 +27,9 @@ const LEAVE: Duration = Duration::from_secs(1);
 /// After `TERM`, processes have this long until `KILL`.
 pub(super) const TERMINATE: Duration = Duration::from_secs(2);
 
+/// After `KILL`, processes are waited for this long.
+const KILLED: Duration = Duration::from_millis(500);
+
 /// A guard has this long to end everything: `TERM`, its wait, `KILL`.
 const GUARD: Duration = Duration::from_secs(4);
 
@@ -243,12 +246,26 @@ impl ServerProcess {
                 self.signal_group(Signal::KILL);
             }
         }
-        let mut state = self.state.clone();
-        let gone = state.wait_for(|state| matches!(state, State::Gone(_)));
-        let _ = tokio::time::timeout(TERMINATE + Duration::from_millis(500), gone).await;
+        self.gone(TERMINATE + 2 * KILLED).await;
     }
 
-    /// Ends it without waiting: nothing of it is wanted any more.
+    /// Ends it and everything it started, at once: nothing of it is wanted any more. 5 s at most.
+    pub(super) async fn end(&self) {
+        self.kill();
+        if !self.gone(GUARD).await {
+            self.signal_group(Signal::KILL);
+            self.gone(KILLED).await;
+        }
+    }
+
+    /// Waits until nothing of it is left, and says whether that is so.
+    async fn gone(&self, limit: Duration) -> bool {
+        let mut state = self.state.clone();
+        let gone = state.wait_for(|state| matches!(state, State::Gone(_)));
+        tokio::time::timeout(limit, gone).await.is_ok()
+    }
+
+    /// The same without waiting.
     pub(super) fn kill(&self) {
         // A guard that is killed guards no more.
         if self.is_guarded { self.signal(Signal::TERM) } else { self.signal_group(Signal::KILL) }
@@ -292,6 +309,11 @@ async fn watch_over(mut child: Child, pid: Pid, state: watch::Sender<State>) {
         }
         if has_group() {
             let _ = kill_process_group(pid, Signal::KILL);
+            // They end at once, but not before this returns; who reaps them is another's concern.
+            let deadline = Instant::now() + KILLED;
+            while has_group() && Instant::now() < deadline {
+                tokio::time::sleep(Duration::from_millis(5)).await;
+            }
         }
     }
     state.send_replace(State::Gone(status));

@@ -10,7 +10,7 @@ mod tools;
 
 use std::collections::HashMap;
 use std::io::{BufRead as _, Write as _};
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, mpsc};
 use std::time::Duration;
 
@@ -24,8 +24,6 @@ struct Server {
     count: AtomicU64,
     /// Requests that the client cancelled.
     cancelled: AtomicU64,
-    /// Set by the tool that stops reading.
-    is_deaf: AtomicBool,
     /// Who waits for the client's answers, by id.
     asked: Mutex<HashMap<String, mpsc::Sender<Value>>>,
 }
@@ -44,15 +42,15 @@ fn main() {
         marker,
         count: AtomicU64::new(0),
         cancelled: AtomicU64::new(0),
-        is_deaf: AtomicBool::new(false),
         asked: Mutex::new(HashMap::new()),
     });
     for line in std::io::stdin().lock().lines() {
-        while server.is_deaf.load(Ordering::Relaxed) {
-            std::thread::sleep(Duration::from_millis(50));
-        }
         let message: Value = serde_json::from_str(&line.unwrap()).unwrap();
+        let is_last = message["params"]["name"] == "stop_reading";
         Arc::clone(&server).receive(message);
+        if is_last {
+            startup::sleep(600_000);
+        }
     }
     startup::after(&server.scenario);
 }

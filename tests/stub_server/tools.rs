@@ -97,10 +97,7 @@ pub(super) fn call(server: &Server, id: &Value, params: &Value) {
             let _ = std::io::stderr().write_all(string("text").as_bytes());
             text("done")
         }
-        "stop_reading" => {
-            server.is_deaf.store(true, Ordering::Relaxed);
-            text("deaf")
-        }
+        "stop_reading" => text("deaf"),
         "error" => {
             let error = json!({"code": -32042, "message": "not today", "data": {"a": 1}});
             return send(&json!({"jsonrpc": "2.0", "id": id, "error": error}));

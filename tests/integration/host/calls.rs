@@ -1,9 +1,12 @@
 //! Calls and their results.
 
-use m3::mcp::{CallError, Content, ServerState};
-use serde_json::{Value, json};
+use std::time::Duration;
 
-use super::support::{host, is_same};
+use m3::mcp::{CallError, Content, HostEvent, ServerState, ToolName};
+use serde_json::{Value, json};
+use tokio_util::sync::CancellationToken;
+
+use super::support::{host, host_with, is_same, object};
 
 #[tokio::test]
 async fn a_server_is_started_listed_called_and_closed() {
@@ -16,4 +19,209 @@ async fn a_server_is_started_listed_called_and_closed() {
     assert_eq!(hosting.text("echo", json!({"a": "é", "b": [1, 2.5]})).await, r#"{"a":"é","b":[1,2.5]}"#);
     assert!(is_same(hosting.workspace.path(), &hosting.text("cwd", Value::Null).await));
     hosting.close().await;
+}
+
+#[tokio::test]
+async fn results_of_every_content_type_arrive_as_they_are() {
+    let hosting = host("default").await;
+    let result = hosting.call("all_contents", Value::Null).await.result.unwrap();
+    let kinds: Vec<_> = result.content.iter().map(std::mem::discriminant).collect();
+    let resource = |value: Value| Content::Resource(object(value));
+    assert_eq!(kinds.len(), 6);
+    assert_eq!(result.content[0], Content::Text("words".into()));
+    assert_eq!(result.content[1], Content::Image { data: "QUJD".into(), mime_type: "image/png".into() });
+    assert_eq!(result.content[2], Content::Audio { data: "QUJD".into(), mime_type: "audio/wav".into() });
+    assert!(matches!(&result.content[3], Content::ResourceLink(link) if link["uri"] == "file:///a.txt"));
+    assert_eq!(result.content[4], resource(json!({"uri": "file:///b.txt", "text": "inside"})));
+    assert_eq!(result.content[5], resource(json!({"uri": "file:///c.bin", "blob": "QUJD"})));
+    assert_eq!(result.structured_content, Some(json!({"n": 6})));
+    assert_eq!(result.extra["extension"], json!({"kept": true}));
+
+    let unknown = hosting.call("unknown_content", Value::Null).await.result.unwrap();
+    assert_eq!(unknown.content[0], Content::Other(json!({"type": "hologram", "depth": 3})));
+    assert_eq!(unknown.content[1], Content::Text("and".into()));
+    let invalid = hosting.call("invalid_base64", Value::Null).await.result.unwrap();
+    assert!(matches!(&invalid.content[0], Content::Image { data, .. } if data == "%%%"));
+    let empty = hosting.call("empty", Value::Null).await.result.unwrap();
+    assert!(empty.content.is_empty() && !empty.is_error);
+    let list = hosting.call("list", Value::Null).await.result.unwrap();
+    assert_eq!(list.content, [Content::Text("1".into()), Content::Text("2".into())]);
+    let structured = hosting.call("structured", Value::Null).await.result.unwrap();
+    assert_eq!(structured.structured_content, Some(json!({"sum": 3})));
+    assert_eq!(structured.extra["_meta"], json!({"took": 1}));
+    let failure = hosting.call("failure", Value::Null).await.result.unwrap();
+    assert!(failure.is_error);
+    // What is shown is another's concern; nothing is changed here.
+    assert_eq!(hosting.text("escapes", Value::Null).await, "\u{1b}]0;title\u{7}\u{1b}[2Jred");
+    hosting.close().await;
+}
+
+#[tokio::test]
+async fn errors_say_what_went_wrong() {
+    let hosting = host("default").await;
+    let server = || "stub".to_owned();
+    let error = hosting.call("error", Value::Null).await.result.unwrap_err();
+    let protocol = CallError::Protocol { server: server(), code: -32042, message: "not today".into() };
+    assert_eq!(error, protocol);
+    let error = hosting.call("no_such_tool", Value::Null).await.result.unwrap_err();
+    assert_eq!(error, CallError::UnknownTool { server: server(), tool: "no_such_tool".into() });
+    let error = hosting.call_on("no_such_server", "echo", Value::Null).await.result.unwrap_err();
+    assert_eq!(error, CallError::UnknownServer { server: "no_such_server".into() });
+    hosting.close().await;
+}
+
+#[tokio::test]
+async fn answers_that_are_none_end_their_call_at_once() {
+    let hosting = host("default").await;
+    for tool in ["neither", "surrogate"] {
+        let outcome = hosting.call(tool, Value::Null).await;
+        assert!(matches!(outcome.result, Err(CallError::Malformed { .. })), "{tool}: {outcome:?}");
+        assert!(outcome.elapsed < Duration::from_secs(10));
+    }
+    assert_eq!(hosting.text("latin1", Value::Null).await, "caf\u{fffd}");
+    assert_eq!(hosting.text("echo", json!({})).await, "{}");
+    hosting.close().await;
+}
+
+#[tokio::test]
+async fn a_result_of_20_mib_passes_and_one_of_70_is_refused_at_once() {
+    for scenario in ["default", "javascript"] {
+        let hosting = host(scenario).await;
+        let text = hosting.text("large", json!({"bytes": 20 << 20})).await;
+        assert_eq!(text.len(), 20 << 20);
+        for bytes in [70 << 20, 100 << 20] {
+            let other = hosting.call("slow", json!({"milliseconds": 300}));
+            let large = hosting.call("large", json!({"bytes": bytes}));
+            let (large, other) = tokio::join!(large, other);
+            assert!(
+                matches!(large.result, Err(CallError::TooLarge { .. })),
+                "{scenario}: {:?}",
+                large.elapsed
+            );
+            assert!(large.elapsed < Duration::from_secs(15));
+            assert_eq!(other.result.unwrap().all_text(), "done");
+        }
+        hosting.close().await;
+    }
+}
+
+#[tokio::test]
+async fn an_image_of_48_mib_arrives_whole() {
+    let hosting = host("default").await;
+    let arguments = json!({"bytes": 48 << 20, "image": true});
+    let result = hosting.call("large", arguments).await.result.unwrap();
+    assert!(matches!(&result.content[0], Content::Image { data, .. } if data.len() == 64 << 20));
+    hosting.close().await;
+}
+
+#[tokio::test]
+async fn noise_between_the_messages_harms_nothing_and_is_counted() {
+    let hosting = host("noise").await;
+    assert_eq!(hosting.text("noise", json!({"lines": 1000})).await, "done");
+    let statuses = hosting.host.statuses().await;
+    // Three lines before the handshake, two after it, 1000 in the call; an empty one does not count.
+    assert_eq!(statuses[0].noise, 1005);
+    let noise: Vec<_> = hosting
+        .events()
+        .into_iter()
+        .filter_map(|event| match event {
+            HostEvent::Noise { line, .. } => Some(line),
+            _ => None,
+        })
+        .collect();
+    assert_eq!(noise.len(), 5);
+    assert_eq!(noise[1], "\\u{1b}[32m[INFO]\\u{1b}[0m {not json}");
+    hosting.close().await;
+}
+
+#[tokio::test]
+async fn a_server_that_asks_is_answered_or_declined() {
+    let hosting = host("default").await;
+    let asked = async |method: &str, params: Value| {
+        let answer = hosting.text("ask", json!({"method": method, "params": params})).await;
+        serde_json::from_str::<Value>(&answer).unwrap()
+    };
+    assert_eq!(asked("ping", json!({})).await["result"], json!({}));
+    assert_eq!(asked("roots/list", json!({})).await["error"]["code"], -32601);
+    let message = json!({"role": "user", "content": {"type": "text", "text": "hi"}});
+    let sampling = json!({"messages": [message], "maxTokens": 5});
+    assert_eq!(asked("sampling/createMessage", sampling).await["error"]["code"], -32601);
+    let question = json!({"message": "name?", "requestedSchema": {"type": "object", "properties": {}}});
+    assert_eq!(asked("elicitation/create", question).await["result"]["action"], "decline");
+    assert_eq!(asked("its/own", json!({})).await["error"]["code"], -32601);
+    hosting.close().await;
+}
+
+#[tokio::test]
+async fn a_server_gets_its_own_variables_and_few_of_ours() {
+    let hosting = host_with("default", |config| {
+        if let m3::mcp::config::Transport::Stdio { env, .. } = &mut config.transport {
+            env.insert("GIVEN".to_owned(), "yes".to_owned());
+        }
+    })
+    .await;
+    let env = async |name: &str| hosting.text("env", json!({"name": name})).await;
+    assert_eq!(env("GIVEN").await, "yes");
+    assert_eq!(env("PATH").await, std::env::var("PATH").unwrap());
+    // Cargo sets it for tests.
+    assert_eq!(env("CARGO_MANIFEST_DIR").await, "(not set)");
+    hosting.close().await;
+}
+
+#[tokio::test]
+async fn only_tools_that_are_offered_can_be_called() {
+    let hosting = host_with("default", |config| {
+        config.tools.allow = Some(vec!["e*".to_owned()]);
+        config.tools.deny = vec!["e*r".to_owned()];
+    })
+    .await;
+    let catalog = hosting.host.catalog();
+    let names: Vec<_> = catalog.tools().map(|(name, _)| name.to_string()).collect();
+    assert_eq!(names, ["stub/echo", "stub/empty", "stub/env", "stub/escapes", "stub/exit"]);
+    let error = hosting.call("error", Value::Null).await.result.unwrap_err();
+    assert!(matches!(error, CallError::UnknownTool { .. }));
+    hosting.close().await;
+}
+
+#[tokio::test]
+async fn a_hundred_calls_at_once_on_ten_servers_get_their_own_results() {
+    let marker = super::support::marker();
+    let servers = (0..10).map(|index| super::support::server(&format!("stub{index}"), "default", &marker));
+    let hosting = super::support::host_all(servers.collect(), marker, Some(super::support::m3())).await;
+    let hosting = std::sync::Arc::new(hosting);
+    let mut calls = tokio::task::JoinSet::new();
+    for index in 0..100 {
+        let hosting = std::sync::Arc::clone(&hosting);
+        calls.spawn(async move {
+            let name = ToolName { server: format!("stub{}", index % 10), tool: "echo".to_owned() };
+            let arguments = object(json!({ "index": index }));
+            let outcome = hosting.host.call(&name, arguments, &CancellationToken::new()).await;
+            assert_eq!(outcome.result.unwrap().all_text(), format!(r#"{{"index":{index}}}"#));
+        });
+    }
+    calls.join_all().await;
+    std::sync::Arc::into_inner(hosting).unwrap().close().await;
+}
+
+#[tokio::test]
+async fn ten_thousand_calls_do_not_grow_memory() {
+    let hosting = host("serial").await;
+    let call = async |calls: usize| {
+        for index in 0..calls {
+            assert!(hosting.call("echo", json!({ "index": index })).await.result.is_ok());
+        }
+    };
+    call(1000).await;
+    let before = resident();
+    call(9000).await;
+    let grown = resident().saturating_sub(before);
+    // Other tests of the same process may run meanwhile: what is looked for is a leak for each call.
+    assert!(grown < 200 << 20, "{grown} bytes more");
+    hosting.close().await;
+}
+
+/// Bytes of memory in use (`proc_pid_statm(5)`), in pages of 4 KiB.
+fn resident() -> usize {
+    let statm = std::fs::read_to_string("/proc/self/statm").unwrap();
+    statm.split(' ').nth(1).unwrap().parse::<usize>().unwrap() * 4096
 }

@@ -16,7 +16,7 @@ use tokio_util::sync::CancellationToken;
 pub(crate) fn stub() -> PathBuf {
     let tests = std::env::current_exe().unwrap();
     let stub = tests.parent().unwrap().parent().unwrap().join("examples/stub_server");
-    assert!(stub.exists(), "`cargo build --example stub_server` makes {}", stub.display());
+    assert!(stub.exists(), "`cargo build --examples` makes {}", stub.display());
     stub
 }
 
@@ -28,7 +28,7 @@ pub(crate) fn m3() -> PathBuf {
 /// A text that no other process has in its arguments.
 pub(crate) fn marker() -> String {
     static NEXT: AtomicUsize = AtomicUsize::new(0);
-    format!("m3-test-{}-{}", std::process::id(), NEXT.fetch_add(1, Ordering::Relaxed))
+    format!("m3-test-{}-{}-end", std::process::id(), NEXT.fetch_add(1, Ordering::Relaxed))
 }
 
 /// A stub in a scenario, with short limits.
@@ -44,7 +44,7 @@ pub(crate) fn server(name: &str, scenario: &str, marker: &str) -> ServerConfig {
         timeouts: Timeouts {
             start: Duration::from_secs(20),
             idle: Duration::from_secs(20),
-            total: Duration::from_secs(60),
+            total: Duration::from_mins(1),
         },
         restarts: Restarts::default(),
         tools: ToolFilter::default(),
@@ -138,6 +138,7 @@ pub(crate) fn processes(marker: &str) -> Vec<String> {
 /// Waits until no process with the marker is left.
 pub(crate) fn wait_until_gone(marker: &str) {
     let deadline = Instant::now() + Duration::from_secs(15);
+    // The host's tasks do not run meanwhile: what must end has been told so.
     while !processes(marker).is_empty() {
         assert!(Instant::now() < deadline, "left: {:?}", processes(marker));
         std::thread::sleep(Duration::from_millis(20));
