@@ -23,9 +23,9 @@ use tokio_util::sync::CancellationToken;
 
 use super::config::Timeouts;
 use super::handler::Handler;
-use super::lines::{MAX_RESULT, Refused};
+use super::lines::{MAX_RESULT, Refusal, Refused};
+use super::lost::{Lost, NoConnection, describe, short, whole_reason};
 use super::stdio::StdioChild;
-use crate::text::shortened;
 
 /// Over HTTP rmcp accepts so many bytes of an answer that is no stream of events.
 const MAX_BODY: usize = 16 << 20;
@@ -62,38 +62,6 @@ pub(super) struct Greeting {
     pub(super) protocol_version: String,
     pub(super) name: String,
     pub(super) version: String,
-}
-
-/// Why there is no connection, or no list of tools.
-#[derive(Debug)]
-pub(super) struct NoConnection {
-    /// The other side is gone: how it ended says more.
-    pub(super) is_closed: bool,
-    /// In words.
-    pub(super) reason: String,
-}
-
-impl From<String> for NoConnection {
-    fn from(reason: String) -> Self {
-        Self { is_closed: false, reason }
-    }
-}
-
-/// Why a call ended without an answer; the server's name is added by who knows it.
-#[derive(Debug, Clone, PartialEq)]
-pub(super) enum Lost {
-    Protocol {
-        code: i32,
-        message: String,
-    },
-    Idle,
-    Total,
-    Cancelled,
-    /// Why, if it is known here.
-    Died(Option<String>),
-    /// The result is larger than so many bytes.
-    TooLarge(usize),
-    Malformed(String),
 }
 
 /// A connection.
@@ -161,9 +129,9 @@ impl Client {
         let mut cursor = None::<String>;
         let mut seen = HashSet::new();
         for _ in 0..MAX_PAGES {
-            let mut request = ListToolsRequest::default();
-            request.params =
+            let params =
                 cursor.take().map(|cursor| PaginatedRequestParams::default().with_cursor(Some(cursor)));
+            let request = ListToolsRequest { params, ..ListToolsRequest::default() };
             let answer = self.request(ClientRequest::ListToolsRequest(request)).await;
             let mut page = match answer {
                 Ok(Value::Object(page)) => page,
@@ -260,8 +228,8 @@ impl Client {
             Ok(ServerResult::CustomResult(result)) => Ok(result.0),
             Ok(other) => serde_json::to_value(other).map_err(|error| Lost::Malformed(error.to_string())),
             Err(ServiceError::McpError(error)) => match self.refused.take(id) {
-                Some(None) => Err(Lost::TooLarge(MAX_RESULT)),
-                Some(Some(reason)) => Err(Lost::Malformed(reason)),
+                Some(Refusal::Size) => Err(Lost::TooLarge(MAX_RESULT)),
+                Some(Refusal::Unreadable(reason)) => Err(Lost::Malformed(reason)),
                 None => Err(Lost::Protocol { code: error.code.0, message: error.message.into_owned() }),
             },
             Err(ServiceError::TransportSend(error)) => {
@@ -347,50 +315,4 @@ impl Drop for Pending<'_> {
             self.client.cancel_request(self.id.clone());
         }
     }
-}
-
-impl Lost {
-    fn describe(&self) -> String {
-        match self {
-            Self::Protocol { code, message } => format!("error {code}: {}", short(message)),
-            Self::TooLarge(_) => "it is too large".to_owned(),
-            Self::Malformed(reason) => format!("it cannot be read: {reason}"),
-            Self::Died(_) | Self::Idle | Self::Total | Self::Cancelled => "the connection ended".to_owned(),
-        }
-    }
-}
-
-/// An error with all its causes: of one that comes from HTTP the outermost says nothing.
-fn whole_reason(error: &dyn std::error::Error) -> String {
-    let mut reason = error.to_string();
-    let mut cause = error.source();
-    while let Some(error) = cause {
-        let text = error.to_string();
-        if !reason.contains(&text) {
-            reason = format!("{reason}: {text}");
-        }
-        cause = error.source();
-    }
-    short(&reason)
-}
-
-fn short(text: &str) -> String {
-    shortened(text, 200)
-}
-
-fn describe(error: &service::ClientInitializeError) -> NoConnection {
-    use service::ClientInitializeError as Error;
-    let reason = match error {
-        Error::ExpectedInitResult(Some(result)) => {
-            let result = serde_json::to_string(result).unwrap_or_default();
-            format!("the answer to `initialize` is none: {}", short(&result))
-        }
-        Error::JsonRpcError(error) => {
-            format!("`initialize` is answered with error {}: {}", error.code.0, short(&error.message))
-        }
-        Error::TransportError { error, .. } => whole_reason(error.error.as_ref()),
-        other => short(&other.to_string()),
-    };
-    let is_closed = matches!(error, Error::ConnectionClosed(_) | Error::TransportError { .. });
-    NoConnection { is_closed, reason }
 }

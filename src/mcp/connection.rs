@@ -10,12 +10,13 @@ use serde_json::{Map, Value};
 use tokio_util::sync::CancellationToken;
 
 use super::ServerTools;
-use super::client::{Client, Lost, NoConnection};
+use super::client::Client;
 use super::config::{ServerConfig, Timeouts, Transport};
 use super::content::{Content, ToolResult};
 use super::http;
 use super::in_process::Direct;
 use super::lines::MAX_RESULT;
+use super::lost::{Lost, NoConnection};
 use super::process::Launch;
 use super::status::{Events, StartError};
 use super::stdio;

@@ -13,7 +13,7 @@ use std::io;
 use std::process::Command;
 use std::time::Duration;
 
-use rustix::process::{Pid, Signal, WaitOptions, getppid, kill_process};
+use rustix::process::{Pid, Signal, WaitOptions, getppid};
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
@@ -168,6 +168,7 @@ fn reap(server: Pid, code: &mut Option<u8>) {
 }
 
 /// Ends everything that descends from the server.
+#[cfg(target_os = "linux")]
 async fn end_descendants(server: Pid, code: &mut Option<u8>) {
     for (signal, limit) in [(Signal::TERM, TERMINATE), (Signal::KILL, TERMINATE / 2)] {
         let deadline = Instant::now() + limit;
@@ -180,9 +181,9 @@ async fn end_descendants(server: Pid, code: &mut Option<u8>) {
             }
             // Whoever is asked to end is asked once; whoever must end may have started others meanwhile.
             if is_first || signal == Signal::KILL {
-                left.into_iter().for_each(|pid| {
-                    let _ = kill_process(pid, signal);
-                });
+                for pid in left {
+                    let _ = rustix::process::kill_process(pid, signal);
+                }
             }
             is_first = false;
             if Instant::now() > deadline {
@@ -191,8 +192,19 @@ async fn end_descendants(server: Pid, code: &mut Option<u8>) {
             tokio::time::sleep(Duration::from_millis(5)).await;
         }
     }
-    #[cfg(not(target_os = "linux"))]
-    {
+}
+
+/// Without `/proc` the group, which is ours, stands for the descendants. `KILL` ends ourselves too, and with it the
+/// server's code; so what is left by a server that has ended is only asked to end.
+#[cfg(not(target_os = "linux"))]
+async fn end_descendants(server: Pid, code: &mut Option<u8>) {
+    let _ = rustix::process::kill_current_process_group(Signal::TERM);
+    let deadline = Instant::now() + TERMINATE;
+    while code.is_none() && Instant::now() < deadline {
+        tokio::time::sleep(Duration::from_millis(5)).await;
+        reap(server, code);
+    }
+    if code.is_none() {
         let _ = rustix::process::kill_current_process_group(Signal::KILL);
     }
 }
@@ -213,14 +225,7 @@ fn descendants() -> Vec<Pid> {
     found.into_iter().skip(1).filter(lives).filter_map(Pid::from_raw).collect()
 }
 
-/// Without `/proc` the group stands for the descendants; it always has ourselves in it, so that the time limit and
-/// at last `KILL` decide.
-#[cfg(not(target_os = "linux"))]
-fn descendants() -> Vec<Pid> {
-    Vec::new()
-}
-
-/// A process, as `/proc/PID/stat` has it (proc_pid_stat(5)).
+/// A process, as `/proc/PID/stat` has it (`proc_pid_stat(5)`).
 #[cfg(target_os = "linux")]
 struct Process {
     pid: i32,

@@ -7,9 +7,9 @@ use tokio::time::sleep;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::AbortOnDropHandle;
 
-use super::client::Lost;
 use super::config::Timeouts;
 use super::content::ToolResult;
+use super::lost::Lost;
 use super::toolbox::{Answer, Toolbox};
 
 /// The code of JSON-RPC for parameters that are wrong, an unknown tool's name included (MCP, "Error Handling").

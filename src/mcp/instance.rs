@@ -8,10 +8,10 @@ use serde_json::{Map, Value};
 use tokio::sync::{Mutex as AsyncMutex, Semaphore};
 use tokio_util::sync::CancellationToken;
 
-use super::client::Lost;
 use super::config::ServerConfig;
 use super::connection::{Connection, Started, Surroundings, start};
 use super::filter;
+use super::lost::Lost;
 use super::outcome::{CallError, CallOutcome};
 use super::status::{HostEvent, ReadyServer, ServerState, ServerStatus, StartError};
 use super::{ServerTools, ToolName, ToolResult};
@@ -29,6 +29,8 @@ pub(super) struct Instance {
     restarts: AtomicU32,
     noise: Arc<AtomicU64>,
     shown: Mutex<Shown>,
+    /// Set when the host closes: nothing is started any more.
+    closing: CancellationToken,
 }
 
 enum Life {
@@ -83,6 +85,7 @@ impl Instance {
             restarts: AtomicU32::new(0),
             noise,
             shown: Mutex::new(shown),
+            closing: CancellationToken::new(),
         }
     }
 
@@ -135,6 +138,7 @@ impl Instance {
         let ready = tokio::select! {
             biased;
             () = cancel.cancelled() => Err(CallError::Cancelled),
+            () = self.closing.cancelled() => Err(self.unavailable(&StartError::Closed)),
             ready = ready => ready.map_err(|error| self.unavailable(&error)),
         };
         let waited = asked.elapsed();
@@ -243,9 +247,8 @@ impl Instance {
 
     /// Ends it: 6 s at most. Calls that are under way are lost.
     pub(super) async fn close(&self) {
-        if let Some(places) = &self.places {
-            places.close();
-        }
+        // Whoever waits, for a place or for a restart, lets go of the lock.
+        self.closing.cancel();
         let mut life = self.life.lock().await;
         let before = std::mem::replace(&mut *life, Life::Over(StartError::Closed));
         drop(life);

@@ -31,12 +31,18 @@ const TOLD_NOISE: u64 = 5;
 /// The answers that were not handed on, and why: shared between the reader and the calls.
 #[derive(Debug, Default)]
 pub(super) struct Refused {
-    /// The reason; `None` for the size.
-    answers: Mutex<HashMap<RequestId, Option<String>>>,
+    answers: Mutex<HashMap<RequestId, Refusal>>,
+}
+
+/// Why an answer was not handed on.
+#[derive(Debug)]
+pub(super) enum Refusal {
+    Size,
+    Unreadable(String),
 }
 
 impl Refused {
-    fn add(&self, id: RequestId, reason: Option<String>) {
+    fn add(&self, id: RequestId, reason: Refusal) {
         let mut answers = self.answers.lock().unwrap_or_else(PoisonError::into_inner);
         // A hostile server makes up ids that nobody takes out.
         if answers.len() > 10_000 {
@@ -45,8 +51,8 @@ impl Refused {
         answers.insert(id, reason);
     }
 
-    /// Why the answer to this request was refused, if it was: `Some(None)` for its size.
-    pub(super) fn take(&self, id: &RequestId) -> Option<Option<String>> {
+    /// Why the answer to this request was refused, if it was.
+    pub(super) fn take(&self, id: &RequestId) -> Option<Refusal> {
         self.answers.lock().unwrap_or_else(PoisonError::into_inner).remove(id)
     }
 }
@@ -90,7 +96,7 @@ impl LineReader {
                 Line::TooLong(end) => {
                     let server = self.server.clone();
                     (self.events)(HostEvent::Oversized { server, limit: MAX_MESSAGE });
-                    self.refuse(response_id(&line, &end), None).await;
+                    self.refuse(response_id(&line, &end), Refusal::Size).await;
                     continue;
                 }
             };
@@ -107,15 +113,15 @@ impl LineReader {
                 }
                 Incoming::Unreadable { id, reason } => {
                     self.count_noise(&line);
-                    self.refuse(id, Some(reason)).await;
+                    self.refuse(id, Refusal::Unreadable(reason)).await;
                 }
                 Incoming::Noise => self.count_noise(&line),
             }
         }
     }
 
-    /// Ends the call whose answer cannot be used; without an id it ends with its time. `None` for its size.
-    async fn refuse(&self, id: Option<RequestId>, reason: Option<String>) {
+    /// Ends the call whose answer cannot be used; without an id it ends with its time.
+    async fn refuse(&self, id: Option<RequestId>, reason: Refusal) {
         let Some(id) = id else { return };
         self.refused.add(id.clone(), reason);
         let error = ErrorData::new(ErrorCode::PARSE_ERROR, "", None);

@@ -17,6 +17,7 @@ mod http;
 mod in_process;
 mod instance;
 mod lines;
+mod lost;
 mod message;
 pub mod names;
 mod outcome;

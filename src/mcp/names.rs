@@ -5,6 +5,7 @@
 //! Two tools that would look the same to a model are an error, not a guess.
 
 use std::collections::HashMap;
+use std::fmt::Write as _;
 
 use sha2::{Digest as _, Sha256};
 
@@ -14,8 +15,8 @@ use crate::text::shortened;
 /// The longest name that every model's interface takes, in characters.
 pub const MAX_MODEL_NAME: usize = 64;
 
-/// Hexadecimal digits of the hash at the end of a name that was cut.
-const HASH_DIGITS: usize = 10;
+/// Bytes of the hash at the end of a name that was cut, two hexadecimal digits each.
+const HASH_BYTES: usize = 5;
 
 /// The names of a set of tools, both ways.
 #[derive(Debug, Clone, Default)]
@@ -96,10 +97,12 @@ pub fn model_name(tool: &ToolName) -> String {
     let mut name: String = chars.take(MAX_MODEL_NAME + 1).map(allowed).collect();
     if name.len() > MAX_MODEL_NAME {
         let hash = Sha256::digest(tool.to_string());
-        let digits: String = hash.iter().map(|byte| format!("{byte:02x}")).collect();
-        name.truncate(MAX_MODEL_NAME - HASH_DIGITS - 1);
+        name.truncate(MAX_MODEL_NAME - 2 * HASH_BYTES - 1);
         name.push('_');
-        name.push_str(&digits[..HASH_DIGITS]);
+        for byte in &hash[..HASH_BYTES] {
+            // Writing to a string cannot fail.
+            let _ = write!(name, "{byte:02x}");
+        }
     }
     name
 }
@@ -125,7 +128,11 @@ mod tests {
         assert_eq!(model_name(&tool("dinox-mcp/detect-all-objects")), "dinox-mcp__detect-all-objects");
         assert_eq!(model_name(&tool("a.b/c d/é")), "a_b__c_d__");
         let long = model_name(&tool(&format!("server/{}", "x".repeat(100))));
-        assert!(is_allowed(&long) && long.starts_with("server__xxxxx"), "{long}");
+        // `sha256sum` of `server/` and 100 x begins with a5e3afb55a.
+        assert!(
+            is_allowed(&long) && long.starts_with("server__xxxxx") && long.ends_with("_a5e3afb55a"),
+            "{long}"
+        );
         assert_ne!(long, model_name(&tool(&format!("server/{}", "x".repeat(101)))));
     }
 

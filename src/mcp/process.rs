@@ -27,6 +27,9 @@ const LEAVE: Duration = Duration::from_secs(1);
 /// After `TERM`, processes have this long until `KILL`.
 pub(super) const TERMINATE: Duration = Duration::from_secs(2);
 
+/// After `KILL`, processes are waited for this long.
+const KILLED: Duration = Duration::from_millis(500);
+
 /// A guard has this long to end everything: `TERM`, its wait, `KILL`.
 const GUARD: Duration = Duration::from_secs(4);
 
@@ -246,7 +249,7 @@ impl ServerProcess {
                 self.signal_group(Signal::KILL);
             }
         }
-        self.gone(TERMINATE + Duration::from_millis(500)).await;
+        self.gone(TERMINATE + 2 * KILLED).await;
     }
 
     /// Ends it and everything it started, at once: nothing of it is wanted any more. 5 s at most.
@@ -254,7 +257,7 @@ impl ServerProcess {
         self.kill();
         if !self.gone(GUARD).await {
             self.signal_group(Signal::KILL);
-            self.gone(Duration::from_millis(500)).await;
+            self.gone(KILLED).await;
         }
     }
 
@@ -309,6 +312,11 @@ async fn watch_over(mut child: Child, pid: Pid, state: watch::Sender<State>) {
         }
         if has_group() {
             let _ = kill_process_group(pid, Signal::KILL);
+            // They end at once, but not before this returns; who reaps them is another's concern.
+            let deadline = Instant::now() + KILLED;
+            while has_group() && Instant::now() < deadline {
+                tokio::time::sleep(Duration::from_millis(5)).await;
+            }
         }
     }
     state.send_replace(State::Gone(status));

@@ -139,7 +139,7 @@ impl HealthReport {
                 noise: status.noise,
                 stderr: status.stderr[skipped..].iter().map(|line| shown(line)).collect(),
             };
-            health.state = match &status.state {
+            let state = match &status.state {
                 ServerState::Disabled => "disabled",
                 ServerState::Ready(ready) => {
                     health.start_seconds = Some(ready.start.as_secs_f64());
@@ -156,8 +156,8 @@ impl HealthReport {
                     health.reason = Some(lines.join("\n"));
                     "failed"
                 }
-            }
-            .to_owned();
+            };
+            state.clone_into(&mut health.state);
             health
         });
         Self { schema: "m3.health/1".to_owned(), servers: servers.collect() }

@@ -214,7 +214,7 @@ impl Reader<'_> {
         let is_variable = url.contains("${");
         let url = self.expand(key, url);
         let is_address = url.starts_with("http://") || url.starts_with("https://");
-        if !is_address && !(is_variable && !self.reasons.is_empty()) {
+        if !is_address && (!is_variable || self.reasons.is_empty()) {
             self.findings.problem(key, "expected an address that begins with `http://` or `https://`");
             return None;
         }

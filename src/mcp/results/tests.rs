@@ -40,10 +40,10 @@ impl Kept {
     fn keep(&self, wire: Value) -> KeptResult {
         self.store.keep(&tool(), &json!({"a": 1}), &result(wire)).unwrap()
     }
+}
 
-    fn record(&self, kept: &KeptResult) -> Value {
-        serde_json::from_slice(&std::fs::read(&kept.path).unwrap()).unwrap()
-    }
+fn record(kept: &KeptResult) -> Value {
+    serde_json::from_slice(&std::fs::read(&kept.path).unwrap()).unwrap()
 }
 
 #[test]
@@ -78,7 +78,7 @@ fn every_kind_of_content_is_kept_and_told_in_order() {
     assert_eq!(std::fs::read(&told.files[0].path).unwrap(), png());
     assert_eq!(told.files[0].path, kept.folder.path().join("workspace/result-00001-1.png"));
     assert_eq!(told.path, kept.folder.path().join("results/00001-server__a_tool.json"));
-    let record = kept.record(&told);
+    let record = record(&told);
     assert_eq!(
         (&record["result"], &record["tool"], &record["arguments"]),
         (&wire, &json!("server/a tool"), &json!({"a": 1}))

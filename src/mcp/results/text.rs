@@ -33,13 +33,14 @@ fn part_text(content: &Content, file: Option<&SavedFile>) -> String {
         Content::Image { mime_type, .. } => file_text("image", mime_type, file),
         Content::Audio { mime_type, .. } => file_text("audio", mime_type, file),
         Content::ResourceLink(link) => format!("[resource link: {}]", described(link)),
-        Content::Resource(resource) => match resource.get("text").and_then(Value::as_str) {
-            Some(text) => format!("[resource: {}]\n{text}", described(resource)),
-            None => {
-                let what = format!("resource {}", described(resource));
-                file_text(&what, "a resource without text", file)
+        Content::Resource(resource) => {
+            let what = described(resource);
+            if let Some(text) = resource.get("text").and_then(Value::as_str) {
+                format!("[resource: {what}]\n{text}")
+            } else {
+                file_text(&format!("resource {what}"), "a resource without text", file)
             }
-        },
+        }
         Content::Other(value) => value.to_string(),
     }
 }
@@ -65,7 +66,7 @@ fn described(resource: &Map<String, Value>) -> String {
 }
 
 /// The structured content, where the text does not say the same already. Servers repeat it as JSON text; and
-/// FastMCP wraps what is no object as `{"result": ..}`, whose items become one text each.
+/// `FastMCP` wraps what is no object as `{"result": ..}`, whose items become one text each.
 fn says_more(result: &ToolResult) -> Option<&Value> {
     let structured = result.structured_content.as_ref()?;
     let texts: Vec<&str> = result.content.iter().filter_map(Content::as_text).collect();

@@ -220,7 +220,7 @@ async fn ten_thousand_calls_do_not_grow_memory() {
     hosting.close().await;
 }
 
-/// Bytes of memory in use (proc_pid_statm(5)), in pages of 4 KiB.
+/// Bytes of memory in use (`proc_pid_statm(5)`), in pages of 4 KiB.
 fn resident() -> usize {
     let statm = std::fs::read_to_string("/proc/self/statm").unwrap();
     statm.split(' ').nth(1).unwrap().parse::<usize>().unwrap() * 4096

@@ -145,7 +145,7 @@ async fn an_endpoint_that_cannot_be_used_is_named() {
     // Nothing listens at a port that was free a moment ago.
     let free = TcpListener::bind("127.0.0.1:0").await.unwrap().local_addr().unwrap();
     for (url, key, part) in [
-        (format!("http://{free}/mcp"), "secret", "refused"),
+        (format!("http://{free}/mcp"), "secret", "Connection refused"),
         (format!("http://{address}/mcp"), "wrong", "401"),
         (format!("http://{address}/elsewhere"), "secret", "404"),
         // No certificate: what answers there does not speak TLS.

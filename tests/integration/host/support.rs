@@ -44,7 +44,7 @@ pub(crate) fn server(name: &str, scenario: &str, marker: &str) -> ServerConfig {
         timeouts: Timeouts {
             start: Duration::from_secs(20),
             idle: Duration::from_secs(20),
-            total: Duration::from_secs(60),
+            total: Duration::from_mins(1),
         },
         restarts: Restarts::default(),
         tools: ToolFilter::default(),
