@@ -78,7 +78,7 @@ pub(super) async fn start(
         }
         Transport::Unusable { reason } => Err(StartError::Unusable { reason: reason.clone() }),
         Transport::InProcess(server) => {
-            let toolbox = server.0.fresh().unwrap_or_else(|| Arc::clone(&server.0));
+            let toolbox = Arc::clone(&server.0);
             let tools = ServerTools {
                 server: config.name.clone(),
                 tools: toolbox.tools().to_vec(),
