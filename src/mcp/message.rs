@@ -156,15 +156,18 @@ fn position(text: &[u8], part: &[u8]) -> Option<usize> {
 mod tests {
     use super::*;
 
-    fn number(id: i64) -> Option<RequestId> {
-        Some(RequestId::Number(id))
+    fn number(id: i64) -> RequestId {
+        RequestId::Number(id)
     }
 
     #[test]
     fn an_id_is_found_on_either_side_of_the_result_and_not_inside_of_it() {
-        assert_eq!(response_id(br#"{"jsonrpc":"2.0","id":7,"result":{"a":["#, b"]}}"), number(7));
-        assert_eq!(response_id(br#"{"result":{"id":3,"#, br#"x"},"jsonrpc":"2.0","id":12}"#), number(12));
-        assert_eq!(response_id(br#"{"result":{"#, br#"}, "id": 12, "jsonrpc": "2.0"}"#), number(12));
+        assert_eq!(response_id(br#"{"jsonrpc":"2.0","id":7,"result":{"a":["#, b"]}}"), Some(number(7)));
+        assert_eq!(
+            response_id(br#"{"result":{"id":3,"#, br#"x"},"jsonrpc":"2.0","id":12}"#),
+            Some(number(12))
+        );
+        assert_eq!(response_id(br#"{"result":{"#, br#"}, "id": 12, "jsonrpc": "2.0"}"#), Some(number(12)));
         assert_eq!(response_id(br#"{"result":{"#, br#""x":{"id":12}}"#), None);
         assert_eq!(response_id(b"{", b""), None);
     }

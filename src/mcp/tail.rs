@@ -83,10 +83,8 @@ mod tests {
     #[tokio::test]
     async fn only_the_last_lines_are_kept_and_no_line_is_long() {
         let tail = Tail::default();
-        let mut text = String::new();
-        for index in 0..100 {
-            text += &format!("line {index}\r\n");
-        }
+        let lines: Vec<String> = (0..100).map(|index| format!("line {index}\r\n")).collect();
+        let mut text = lines.concat();
         text += &"x".repeat(1 << 20);
         text += "\nno line break \u{1b}[31m";
         tail.drain(text.as_bytes()).await;
