@@ -142,6 +142,7 @@ const PLAIN: &[(&str, &str, Outcome)] = &[
     ("Passports must be valid for six months.", "normal_result", Success),
     // Not found.
     ("Error: Page 'Xyzzy' not found", "not_found_answer", ResourceNotFound),
+    ("Error: no file `moon.png` in the workspace `task`", "not_found_answer", ResourceNotFound),
     ("Failed to find a route", "not_found_answer", ResourceNotFound),
     ("Error: ENOENT: no such file or directory, open 'x.png'", "not_found_answer", ResourceNotFound),
     (r#"{"Response": "False", "Error": "Movie not found!"}"#, "not_found_answer", ResourceNotFound),

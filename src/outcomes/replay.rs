@@ -110,15 +110,16 @@ impl Replay {
         mut trajectory: Trajectory,
         cancel: &CancellationToken,
     ) -> Result<ReplayedTrajectory, ReplayError> {
-        let workspace = tempfile::Builder::new().prefix("m3-replay-").tempdir();
-        let workspace = workspace.map_err(ReplayError::Workspace)?;
-        let lacks_image =
-            self.copy_image(&trajectory, workspace.path()).await.map_err(ReplayError::Workspace)?;
+        let folder = tempfile::Builder::new().prefix("m3-replay-").tempdir().map_err(ReplayError::Workspace)?;
+        // Servers repeat its name in messages, which should be the same on every run.
+        let workspace = folder.path().join("workspace");
+        std::fs::create_dir(&workspace).map_err(ReplayError::Workspace)?;
+        let lacks_image = self.copy_image(&trajectory, &workspace).await.map_err(ReplayError::Workspace)?;
         let mut config = self.config.clone();
         config.servers.retain(|server| {
             !server.is_stateless && trajectory.calls().any(|(_, call)| is_of(call, &server.name))
         });
-        let options = HostOptions { workspace: workspace.path().to_owned(), ..self.options.host.clone() };
+        let options = HostOptions { workspace, ..self.options.host.clone() };
         let own = tokio::select! {
             own = Host::start(&config, options, silent()) => Arc::new(own),
             () = cancel.cancelled() => return Err(ReplayError::Cancelled),

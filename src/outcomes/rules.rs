@@ -116,7 +116,7 @@ pub static ANSWER_RULES: [AnswerRule; 13] = [
             Outcome::ResourceNotFound,
             "the message says that something is not there",
         ),
-        r"\bnot[ _]found\b|\bno such\b|\b(does|do|did)(n't| not) exist\b|\bno longer (exists|available)\b|\b(could ?n[o']t|cannot|can't|can not|unable to|failed to) (be )?(find|found|locate|located|resolve|resolved)\b|\bno (\w+ ){0,3}(found|available|matched|match|matches|results?)\b|\bzero_results\b|\bENOENT\b|\bnothing (was )?found\b|\bnot (available|exist)\b|\bunknown (city|location|place|page|id|user|subreddit|resource|station|symbol)\b",
+        r"\bnot[ _]found\b|\bno such\b|\bno (file|folder|directory|image|page|record|entry|item|user) [`'\x22]|\b(does|do|did)(n't| not) exist\b|\bno longer (exists|available)\b|\b(could ?n[o']t|cannot|can't|can not|unable to|failed to) (be )?(find|found|locate|located|resolve|resolved)\b|\bno (\w+ ){0,3}(found|available|matched|match|matches|results?)\b|\bzero_results\b|\bENOENT\b|\bnothing (was )?found\b|\bnot (available|exist)\b|\bunknown (city|location|place|page|id|user|subreddit|resource|station|symbol)\b",
     ),
     on_failure(
         Rule::sure(
