@@ -3,7 +3,7 @@
 
 use serde_json::Value;
 
-use crate::support::{m3, report, root, stdout};
+use crate::support::{m3, m3_bare, report, root, stdout};
 
 const REFERENCES: &str = "trajectories/references.json";
 
@@ -126,4 +126,27 @@ fn there_are_enough_tasks_with_images() {
     for task in tasks {
         assert!(root().join(task["image"].as_str().unwrap()).is_file(), "{}", task["image"]);
     }
+}
+
+#[test]
+fn every_call_of_the_references_works_on_our_own_servers() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut m3 = m3_bare(folder.path());
+    m3.args(["outcomes", "trajectories/references.json", "--servers", "servers/local.json"]);
+    let report = report(&mut m3);
+    // 15 trajectories, 39 calls, as the scores' ledger counts them.
+    assert_eq!(report["aggregate"]["calls"], 39, "{report}");
+    assert_eq!(report["aggregate"]["outcomes"]["success"], 39, "{report}");
+}
+
+#[test]
+fn the_catalog_is_what_our_own_servers_list() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut m3 = m3_bare(folder.path());
+    let listed = stdout(m3.args(["tools", "servers/local.json", "--format", "json", "--quiet"]));
+    let kept = std::fs::read_to_string(root().join("trajectories/tools.json")).unwrap();
+    assert!(
+        listed == kept,
+        "`m3 tools servers/local.json --format json --out trajectories/tools.json` keeps it"
+    );
 }
