@@ -110,7 +110,8 @@ impl Replay {
         mut trajectory: Trajectory,
         cancel: &CancellationToken,
     ) -> Result<ReplayedTrajectory, ReplayError> {
-        let folder = tempfile::Builder::new().prefix("m3-replay-").tempdir().map_err(ReplayError::Workspace)?;
+        let folder =
+            tempfile::Builder::new().prefix("m3-replay-").tempdir().map_err(ReplayError::Workspace)?;
         // Servers repeat its name in messages, which should be the same on every run.
         let workspace = folder.path().join("workspace");
         std::fs::create_dir(&workspace).map_err(ReplayError::Workspace)?;

@@ -110,7 +110,7 @@ const MAX_STDERR: usize = 20;
 const MAX_LINE: usize = 500;
 
 /// How wide a line of the list of tools may get.
-const LINE_WIDTH: usize = 100;
+const LINE_WIDTH: usize = 80;
 
 /// The widest column of names of tools.
 const NAME_WIDTH: usize = 40;

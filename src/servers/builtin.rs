@@ -39,12 +39,18 @@ pub fn builtin(name: &str, workspace: &Path) -> Result<Option<Arc<dyn Toolbox>>,
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::mcp::arguments::ArgumentSchema;
 
     #[test]
     fn every_name_is_a_server_of_that_name() {
         let folder = tempfile::tempdir().unwrap();
         for name in BUILTIN {
-            assert_eq!(builtin(name, folder.path()).unwrap().unwrap().name(), name);
+            let server = builtin(name, folder.path()).unwrap().unwrap();
+            assert_eq!(server.name(), name);
+            // A schema that cannot be used would let every argument through.
+            for tool in server.tools() {
+                ArgumentSchema::new(&tool.input_schema).unwrap();
+            }
         }
         assert!(builtin("weather", folder.path()).unwrap().is_none());
         let missing = folder.path().join("none");

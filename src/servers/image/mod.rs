@@ -38,8 +38,8 @@ use tokio::sync::Semaphore;
 
 use self::failure::Failure;
 use crate::images;
-use crate::mcp::arguments::{ArgumentSchema, SchemaError};
 use crate::mcp::{Answer, Answering, Tool, ToolResult, Toolbox};
+use crate::servers::tools::Tools;
 use crate::servers::{Workspace, WorkspaceError};
 use crate::text::visible;
 
@@ -59,9 +59,7 @@ const INTERNAL_ERROR: i32 = -32_603;
 #[derive(Debug)]
 pub struct ImageServer {
     images: Arc<Images>,
-    tools: Vec<Tool>,
-    /// One for each tool.
-    schemas: Vec<ArgumentSchema>,
+    tools: Tools,
     places: Arc<Semaphore>,
 }
 
@@ -74,9 +72,6 @@ pub enum ImageServerError {
     /// The server's own list of tools cannot be read. This is a bug.
     #[error("failed to read the image server's list of tools: {0}. This is a bug.")]
     Tools(#[from] serde_json::Error),
-    /// A schema of it cannot be used. This is a bug.
-    #[error("failed to use the image server's schemas: {0}. This is a bug.")]
-    Schema(#[from] SchemaError),
 }
 
 /// Where images come from.
@@ -118,29 +113,18 @@ impl ImageServer {
         for tool in &mut tools {
             tool.output_schema.get_or_insert_with(output::picture_schema);
         }
-        let schemas = tools.iter().map(|tool| ArgumentSchema::new(&tool.input_schema));
         Ok(Self {
             images: Arc::new(Images { workspace: Workspace::new(workspace)? }),
-            schemas: schemas.collect::<Result<_, _>>()?,
-            tools,
+            tools: Tools::new(tools),
             places: Arc::new(Semaphore::new(CALLS_AT_ONCE)),
         })
     }
 
     async fn answer(&self, tool: &str, arguments: Map<String, Value>) -> Answer {
-        let known = self.tools.iter().zip(&self.schemas).find(|(known, _)| known.name == tool);
-        let Some((_, schema)) = known else { return Answer::UnknownTool };
-        let arguments = Value::Object(arguments);
-        let problems = schema.problems(&arguments);
-        if !problems.is_empty() {
-            let problem = |pointer: &str, message: &str| match pointer {
-                "" => message.to_owned(),
-                pointer => format!("`{pointer}`: {message}"),
-            };
-            let problems: Vec<String> =
-                problems.iter().map(|found| problem(&found.pointer, &found.message)).collect();
-            return Answer::InvalidArguments(problems.join("\n"));
-        }
+        let arguments = match self.tools.checked(tool, arguments) {
+            Ok(arguments) => Value::Object(arguments),
+            Err(answer) => return answer,
+        };
         let Ok(place) = Arc::clone(&self.places).acquire_owned().await else {
             return internal("the server is shutting down");
         };
@@ -161,7 +145,7 @@ impl Toolbox for ImageServer {
     }
 
     fn tools(&self) -> &[Tool] {
-        &self.tools
+        self.tools.as_slice()
     }
 
     fn call<'a>(&'a self, tool: &'a str, arguments: Map<String, Value>) -> Answering<'a> {
