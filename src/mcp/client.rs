@@ -27,9 +27,6 @@ use super::lines::{MAX_RESULT, Refusal, Refused};
 use super::lost::{Lost, NoConnection, describe, short, whole_reason};
 use super::stdio::StdioChild;
 
-/// Over HTTP rmcp accepts so many bytes of an answer that is no stream of events.
-const MAX_BODY: usize = 16 << 20;
-
 /// A server's list of tools has at most so many pages.
 const MAX_PAGES: usize = 100;
 
@@ -233,10 +230,7 @@ impl Client {
                 None => Err(Lost::Protocol { code: error.code.0, message: error.message.into_owned() }),
             },
             Err(ServiceError::TransportSend(error)) => {
-                let reason = whole_reason(error.error.as_ref());
-                // rmcp's own limit for a body that is no stream of events.
-                let is_size = reason.contains("exceeded the maximum size");
-                Err(if is_size { Lost::TooLarge(MAX_BODY) } else { Lost::Died(Some(reason)) })
+                Err(Lost::Died(Some(whole_reason(error.error.as_ref()))))
             }
             Err(_) => Err(Lost::Died(None)),
         }

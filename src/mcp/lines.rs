@@ -23,7 +23,7 @@ pub(super) const MAX_MESSAGE: usize = MAX_RESULT / 3 * 4 + (1 << 20);
 const KEPT: usize = 1 << 10;
 
 /// A message of this size is read apart from the tasks of the runtime: it takes a while.
-const LARGE: usize = 1 << 20;
+pub(super) const LARGE: usize = 1 << 20;
 
 /// As many lines of noise are told; all are counted.
 const TOLD_NOISE: u64 = 5;
@@ -42,7 +42,7 @@ pub(super) enum Refusal {
 }
 
 impl Refused {
-    fn add(&self, id: RequestId, reason: Refusal) {
+    pub(super) fn add(&self, id: RequestId, reason: Refusal) {
         let mut answers = self.answers.lock().unwrap_or_else(PoisonError::into_inner);
         // A hostile server makes up ids that nobody takes out.
         if answers.len() > 10_000 {

@@ -1,6 +1,7 @@
 //! Why a connection does not come about, and why a call on it has no answer; servers are named by who knows them.
 
 use rmcp::service::ClientInitializeError;
+use rmcp::transport::streamable_http_client::StreamableHttpError;
 
 use crate::text::shortened;
 
@@ -48,7 +49,12 @@ impl Lost {
 }
 
 /// An error with all its causes: of one that comes from HTTP the outermost says nothing.
-pub(super) fn whole_reason(error: &dyn std::error::Error) -> String {
+pub(super) fn whole_reason(error: &(dyn std::error::Error + 'static)) -> String {
+    // rmcp keeps the causes of this one for itself.
+    let error = match error.downcast_ref() {
+        Some(StreamableHttpError::<reqwest::Error>::Client(error)) => error,
+        _ => error,
+    };
     let mut reason = error.to_string();
     let mut cause = error.source();
     while let Some(error) = cause {

@@ -1,4 +1,8 @@
-//! The connection to a server over streamable HTTP: rmcp's, with our limits.
+//! The connection to a server over streamable HTTP: rmcp's worker with requests of our own.
+
+mod answers;
+mod events;
+mod request;
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
@@ -10,15 +14,18 @@ use rmcp::transport::Transport;
 use rmcp::transport::streamable_http_client::{
     StreamableHttpClientTransport, StreamableHttpClientTransportConfig,
 };
-use tokio::net::TcpStream;
 use tokio_util::sync::CancellationToken;
 
 use super::client::Client;
-use super::lines::MAX_MESSAGE;
-use super::lost::NoConnection;
+use super::lost::{NoConnection, whole_reason};
+use answers::Answers;
+use request::Requests;
 
 /// Calls at once on one connection; `max_concurrent` is what limits them.
 const CALLS: usize = 1024;
+
+/// Headers that the transport sets by itself.
+const RESERVED: [&str; 3] = ["accept", "last-event-id", "mcp-session-id"];
 
 /// Connects to a server. The caller limits the time.
 ///
@@ -30,6 +37,9 @@ pub(super) async fn connect(url: &str, headers: &BTreeMap<String, String>) -> Re
     let mut named = HashMap::new();
     for (name, value) in headers {
         let header: HeaderName = name.parse().map_err(|_| format!("`{name}` is no name of a header"))?;
+        if RESERVED.contains(&header.as_str()) {
+            return Err(format!("header `{name}` is set by the protocol").into());
+        }
         // The value may be a secret.
         let value: HeaderValue =
             value.parse().map_err(|_| format!("the value of header `{name}` is none"))?;
@@ -40,17 +50,11 @@ pub(super) async fn connect(url: &str, headers: &BTreeMap<String, String>) -> Re
     }
     let mut config = StreamableHttpClientTransportConfig::with_uri(url).max_concurrent_requests(CALLS);
     config.custom_headers = named;
-    config.max_sse_event_size = MAX_MESSAGE;
-    let ended = CancellationToken::new();
-    let transport = StreamableHttpClientTransport::from_config(config);
-    let connected = Client::connect(Watched { transport, ended: ended.clone() }, ended, Arc::default()).await;
-    match connected {
-        Err(NoConnection { is_closed: true, reason }) => {
-            let reason = why_unreachable(url).await.unwrap_or(reason);
-            Err(NoConnection { is_closed: true, reason })
-        }
-        connected => connected,
-    }
+    let (ended, refused) = (CancellationToken::new(), Arc::default());
+    let answers = Arc::new(Answers::new(Arc::clone(&refused)));
+    let requests = Requests::new(Arc::clone(&answers)).map_err(|error| whole_reason(&error))?;
+    let transport = StreamableHttpClientTransport::with_client(requests, config);
+    Client::connect(Watched { transport, answers, ended: ended.clone() }, ended, refused).await
 }
 
 fn is_endpoint(url: &str) -> bool {
@@ -59,17 +63,10 @@ fn is_endpoint(url: &str) -> bool {
     })
 }
 
-/// Why nothing can be sent to the endpoint, if that is so: rmcp keeps the system's reason for itself.
-async fn why_unreachable(url: &str) -> Option<String> {
-    let uri: Uri = url.parse().ok()?;
-    let host = uri.host()?.trim_matches(['[', ']']);
-    let port = uri.port_u16().unwrap_or(if uri.scheme_str() == Some("https") { 443 } else { 80 });
-    TcpStream::connect((host, port)).await.err().map(|error| error.to_string())
-}
-
-/// A transport whose end is told.
+/// A transport whose answers are whole, and whose end is told.
 struct Watched<T> {
     transport: T,
+    answers: Arc<Answers>,
     ended: CancellationToken,
 }
 
@@ -84,9 +81,10 @@ impl<T: Transport<RoleClient> + 'static> Transport<RoleClient> for Watched<T> {
     }
 
     async fn receive(&mut self) -> Option<ServerJsonRpcMessage> {
-        let message = self.transport.receive().await;
-        if message.is_none() {
-            self.ended.cancel();
+        let mut message = self.transport.receive().await;
+        match &mut message {
+            Some(message) => self.answers.restore(message),
+            None => self.ended.cancel(),
         }
         message
     }
