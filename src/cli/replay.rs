@@ -70,7 +70,7 @@ impl ReplayArgs {
         let mut record = record.transpose()?.map(Recording::new);
         let workspace = tempfile::tempdir().map_err(|cause| Failure::temporary(&cause))?;
         let options = ReplayOptions {
-            images: self.image_folders(inputs.predictions),
+            images: self.image_folders(inputs.predictions)?,
             host: HostOptions::new(workspace.path()).guarded(),
         };
         let runtime = tokio::runtime::Runtime::new().map_err(|cause| {
@@ -78,7 +78,10 @@ impl ReplayArgs {
         })?;
         let done = runtime.block_on(async {
             let used = used_servers(inputs.file, config)?;
-            let replay = Replay::start(used, inputs.tools.cloned(), options).await;
+            let replay = tokio::select! {
+                replay = Replay::start(used, inputs.tools.cloned(), options) => replay,
+                _ = tokio::signal::ctrl_c() => return Err(Failure::silent(code::INTERRUPTED)),
+            };
             let replay = replay.map_err(|error| Failure::new(code::INPUT, error.to_string()))?;
             self.replay_all(Arc::new(replay), inputs.file, sink, record.as_mut(), printer).await
         });
@@ -91,10 +94,17 @@ impl ReplayArgs {
         Ok(known_tools)
     }
 
-    fn image_folders(&self, predictions: &Path) -> Vec<PathBuf> {
+    fn image_folders(&self, predictions: &Path) -> Result<Vec<PathBuf>, Failure> {
         match &self.images {
-            Some(folder) => folder.canonicalize().into_iter().collect(),
-            None => image_folders(predictions),
+            Some(folder) if folder.is_dir() => Ok(vec![folder.clone()]),
+            Some(folder) => {
+                let folder = folder.display();
+                Err(Failure::new(
+                    code::INPUT,
+                    format!("`{folder}` is no folder\nhint: name the images' folder"),
+                ))
+            }
+            None => Ok(image_folders(predictions)),
         }
     }
 

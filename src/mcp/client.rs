@@ -33,6 +33,9 @@ const MAX_PAGES: usize = 100;
 /// A server lists at most so many tools.
 const MAX_TOOLS: usize = 10_000;
 
+/// A server's list of tools takes at most so many bytes; the benchmark's 232 tools take 161 KB together.
+const MAX_LIST: usize = 32 << 20;
+
 /// A cancellation that cannot be sent for so long means that the server has stopped reading.
 const DELIVERY: Duration = Duration::from_millis(500);
 
@@ -123,6 +126,7 @@ impl Client {
     /// [`NoConnection`] where there is no list. A list that does not end is cut, not an error.
     pub(super) async fn list_tools(&self) -> Result<Vec<Value>, NoConnection> {
         let mut tools = Vec::new();
+        let mut bytes = 0;
         let mut cursor = None::<String>;
         let mut seen = HashSet::new();
         for _ in 0..MAX_PAGES {
@@ -149,12 +153,17 @@ impl Client {
                 }
             };
             match page.remove("tools") {
-                Some(Value::Array(listed)) => tools.extend(listed),
+                Some(Value::Array(listed)) => tools.extend(listed.into_iter().take_while(|tool| {
+                    bytes += serde_json::to_vec(tool).map_or(0, |text| text.len());
+                    bytes <= MAX_LIST
+                })),
                 _ if tools.is_empty() => return Err("its list of tools has no `tools`".to_owned().into()),
                 _ => break,
             }
             match page.remove("nextCursor") {
-                Some(Value::String(next)) if seen.insert(next.clone()) && tools.len() < MAX_TOOLS => {
+                Some(Value::String(next))
+                    if tools.len() < MAX_TOOLS && bytes <= MAX_LIST && seen.insert(next.clone()) =>
+                {
                     cursor = Some(next);
                 }
                 _ => break,

@@ -4,10 +4,12 @@
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
 
 use rmcp::model::{ErrorCode, ErrorData, JsonRpcMessage, RequestId, ServerJsonRpcMessage};
 use tokio::io::{AsyncBufRead, AsyncBufReadExt as _, AsyncRead, BufReader};
 use tokio::sync::mpsc;
+use tokio_util::sync::CancellationToken;
 
 use super::message::{Incoming, read_line, response_id};
 use super::status::{Events, HostEvent};
@@ -57,6 +59,9 @@ impl Refused {
     }
 }
 
+/// After a server's end, its standard output is waited for so long.
+const AFTER_END: Duration = Duration::from_millis(500);
+
 /// Reads a server's standard output until its end.
 pub(super) struct LineReader {
     pub(super) server: String,
@@ -64,6 +69,8 @@ pub(super) struct LineReader {
     pub(super) noise: Arc<AtomicU64>,
     pub(super) refused: Arc<Refused>,
     pub(super) messages: mpsc::Sender<ServerJsonRpcMessage>,
+    /// Set when the process has ended.
+    pub(super) has_left: CancellationToken,
 }
 
 /// How reading a line ended.
@@ -82,15 +89,19 @@ impl LineReader {
         let mut line = Vec::new();
         let mut is_handshake = true;
         loop {
-            let read = next_line(&mut stdout, &mut line, MAX_MESSAGE).await;
+            let read = tokio::select! {
+                biased;
+                read = next_line(&mut stdout, &mut line, MAX_MESSAGE) => read,
+                () = self.silence() => return,
+            };
             let incoming = match read {
                 Line::End => return,
                 Line::Whole if line.len() > LARGE => {
                     let text = std::mem::take(&mut line);
-                    match tokio::task::spawn_blocking(move || read_line(&text, is_handshake)).await {
-                        Ok(incoming) => incoming,
-                        Err(_) => return,
-                    }
+                    let reading = move || (read_line(&text, is_handshake), text);
+                    let Ok((incoming, text)) = tokio::task::spawn_blocking(reading).await else { return };
+                    line = text;
+                    incoming
                 }
                 Line::Whole => read_line(&line, is_handshake),
                 Line::TooLong(end) => {
@@ -118,6 +129,13 @@ impl LineReader {
                 Incoming::Noise => self.count_noise(&line),
             }
         }
+    }
+
+    /// Waits until the process has ended and nothing more is to be expected from it: what it has written is read,
+    /// however long that takes, but what it started may hold its standard output open for ever.
+    async fn silence(&self) {
+        self.has_left.cancelled().await;
+        tokio::time::sleep(AFTER_END).await;
     }
 
     /// Ends the call whose answer cannot be used; without an id it ends with its time.

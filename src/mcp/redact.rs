@@ -18,6 +18,12 @@ pub const REDACTED: &str = "***";
 /// Shorter secrets are not looked for in base64, in bytes: what is left of them there is found by chance.
 const MIN_BASE64: usize = 8;
 
+/// Fewer characters of a secret than these say nothing.
+const LEAST_CUT: usize = 4;
+
+/// Shortened texts are not longer than this, in characters.
+const MOST_CUT: usize = 1000;
+
 /// Finds and replaces secrets.
 #[derive(Debug, Clone, Default)]
 pub struct Redactor {
@@ -41,6 +47,7 @@ impl Redactor {
         let mut patterns = Vec::new();
         for secret in secrets {
             add_forms(secret.as_ref(), &mut patterns);
+            add_cut_forms(secret.as_ref(), &mut patterns);
         }
         patterns.retain(|pattern| !pattern.is_empty());
         patterns.sort_unstable();
@@ -125,8 +132,9 @@ fn add_forms(secret: &str, patterns: &mut Vec<String>) {
     patterns.push(secret.to_owned());
     for is_upper in [true, false] {
         let encoded = percent_encoded(secret, is_upper);
-        // Forms of web pages write a space as a plus.
+        // Forms of web pages write a space as a plus, and paths keep their slashes.
         patterns.push(encoded.replace("%20", "+"));
+        patterns.push(encoded.replace(if is_upper { "%2F" } else { "%2f" }, "/"));
         patterns.push(encoded);
         patterns.push(json_escaped(secret, is_upper));
     }
@@ -139,6 +147,12 @@ fn add_forms(secret: &str, patterns: &mut Vec<String>) {
     if secret.len() >= MIN_BASE64 {
         patterns.extend((0..3).flat_map(|offset| in_base64(secret, offset)));
     }
+}
+
+/// The beginnings of a secret that stand where a text was shortened, which is done before it is known whose text it is.
+fn add_cut_forms(secret: &str, patterns: &mut Vec<String>) {
+    let cuts = secret.char_indices().map(|(index, _)| index).skip(LEAST_CUT).take(MOST_CUT);
+    patterns.extend(cuts.map(|index| format!("{}…", &secret[..index])));
 }
 
 /// With everything escaped but unreserved characters (RFC 3986, section 2.3).
@@ -196,6 +210,16 @@ mod tests {
 
     fn redactor(secrets: &[&str]) -> Redactor {
         Redactor::new(secrets).unwrap()
+    }
+
+    #[test]
+    fn a_secret_that_was_cut_or_stands_in_a_path_is_found() {
+        let redactor = Redactor::new(["Sup3r/S3cr+t=K"]).unwrap();
+        assert_eq!(redactor.text("key Sup3r/S3c… failed"), "key *** failed");
+        // Three characters say nothing.
+        assert_eq!(redactor.text("key Sup…"), "key Sup…");
+        // As Python's `urllib.parse.quote` writes it.
+        assert_eq!(redactor.text("at /Sup3r/S3cr%2Bt%3DK"), "at /***");
     }
 
     #[test]

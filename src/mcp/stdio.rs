@@ -22,9 +22,6 @@ use super::status::{Events, StartError};
 /// A server that asks but does not read our answers is cut off at so many.
 const MAX_UNSENT: usize = 10_000;
 
-/// After its end, what a server wrote is read for so long.
-const AFTER_END: Duration = Duration::from_millis(500);
-
 /// A server's standard input; `None` once it is closed.
 #[derive(Debug, Clone)]
 pub(super) struct Stdin(Arc<Mutex<Option<ChildStdin>>>);
@@ -80,15 +77,14 @@ pub(super) fn start(
         noise: Arc::clone(noise),
         refused: Arc::clone(refused),
         messages: sender,
+        has_left: CancellationToken::new(),
     };
+    let (has_left, process_ended) = (reader.has_left.clone(), process.ended());
     let reader = tokio::spawn(reader.run(stdout));
     let ended = CancellationToken::new();
-    // What a server started may hold its standard output open when it is gone.
-    let (has_ended, process_ended) = (ended.clone(), process.ended());
     let watcher = tokio::spawn(async move {
         process_ended.await;
-        tokio::time::sleep(AFTER_END).await;
-        has_ended.cancel();
+        has_left.cancel();
     });
     let transport = StdioTransport { stdin: stdin.clone(), messages, ended, unsent: Arc::default() };
     let (reader, watcher) = (AbortOnDropHandle::new(reader), AbortOnDropHandle::new(watcher));

@@ -1,7 +1,7 @@
 //! Replays a trajectory: its calls are made again, step after step, those of a step at once, in a workspace of its
 //! own and with servers that no other trajectory has touched.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -192,6 +192,9 @@ impl Replay {
                 // calls may rest on what they did.
                 let Some(arguments) = Judge::new(known).check(call).arguments else { continue };
                 let Some(name) = ToolName::parse(&call.tool) else { continue };
+                // Until it is answered.
+                given[first + index].reply =
+                    Reply::NoAnswer(NotJudged::ServerLost, "the call ended without an answer".to_owned());
                 let host = self.host_of(own, &name);
                 let (cancel, secrets) = (cancel.clone(), Arc::clone(&self.secrets));
                 running.spawn(async move {
@@ -228,10 +231,16 @@ impl Replay {
 }
 
 fn copy_image(image: &Path, folders: &[PathBuf], workspace: &Path) -> std::io::Result<bool> {
-    let within = |folder: &PathBuf| Workspace::new(folder).ok()?.file(image.to_str()?).ok();
-    let Some(source) = folders.iter().find_map(within) else { return Ok(true) };
     let Some(name) = image.file_name() else { return Ok(true) };
-    for target in [image.to_owned(), PathBuf::from(name), Path::new("media").join(name)] {
+    // The folder may be the one that the path starts in, or the one that holds the image itself.
+    let within = |folder: &PathBuf| {
+        let folder = Workspace::new(folder).ok()?;
+        folder.file(image.to_str()?).or_else(|_| folder.file(&name.to_string_lossy())).ok()
+    };
+    let Some(source) = folders.iter().find_map(within) else { return Ok(true) };
+    let content = std::fs::read(&source)?;
+    let targets = [image.to_owned(), PathBuf::from(name), Path::new("media").join(name)];
+    for target in BTreeSet::from(targets) {
         // An absolute path may name a file in the folders; there is no such place in the workspace.
         if target.is_absolute() {
             continue;
@@ -240,7 +249,8 @@ fn copy_image(image: &Path, folders: &[PathBuf], workspace: &Path) -> std::io::R
         if let Some(folder) = target.parent() {
             std::fs::create_dir_all(folder)?;
         }
-        std::fs::copy(&source, &target)?;
+        // Not with the original's rights: a tool may write over it.
+        std::fs::write(&target, &content)?;
     }
     Ok(false)
 }

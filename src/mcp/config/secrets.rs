@@ -4,8 +4,11 @@
 //! results would garble them, so a value counts as a secret if its name says so (`API_KEY`, `TOKEN`, ...), or if
 //! it looks like a key; and never if it is short, a switch, a number or, without such a name, an address.
 
+use std::path::Path;
+
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD as BASE64;
+use percent_encoding::percent_decode_str;
 
 /// Shorter values are not replaced, in bytes: they would be found in the midst of other words.
 const MIN_LENGTH: usize = 4;
@@ -22,6 +25,9 @@ const PASSWORD_WORDS: [&str; 5] = ["PASSWORD", "PASSWD", "PASSPHRASE", "PASS", "
 
 /// Two words that together name a secret: one half of a credential.
 const SECRET_PAIRS: [[&str; 2]; 2] = [["APP", "ID"], ["CLIENT", "ID"]];
+
+/// Words in the name of a setting that says where a secret is.
+const FILE_WORDS: [&str; 4] = ["FILE", "PATH", "DIR", "DIRECTORY"];
 
 /// What stands in place of a value that is not there, and switches.
 const SWITCHES: [&str; 12] = [
@@ -83,7 +89,10 @@ impl Secrets {
         let Some((_, rest)) = address.split_once("://") else { return };
         let authority = rest.split(['/', '?', '#']).next().unwrap_or_default();
         if let Some((user, _)) = authority.rsplit_once('@') {
-            self.credential(user.split_once(':').map_or(user, |(_, password)| password));
+            let password = user.split_once(':').map_or(user, |(_, password)| password);
+            self.credential(password);
+            // The server sees what it stands for.
+            self.credential(&percent_decode_str(password).decode_utf8_lossy());
         }
         let query = rest.split_once('?').map_or("", |(_, query)| query);
         for pair in query.split(['&', '#']) {
@@ -95,12 +104,24 @@ impl Secrets {
         }
     }
 
-    /// The arguments of a command: `--api-key VALUE` and `--api-key=VALUE`.
+    /// The arguments of a command: `--api-key VALUE` and `--api-key=VALUE`; `NAME=VALUE`, as after `-e` of
+    /// `docker run`; `Name: value`, as after `--header`.
     pub(super) fn arguments(&mut self, arguments: &[String]) {
         for (index, argument) in arguments.iter().enumerate() {
             self.address(argument);
+            if let Some((name, value)) = argument.split_once(": ") {
+                let name = name.rsplit('=').next().unwrap_or(name);
+                self.header(name, value.trim());
+            }
             if !argument.starts_with('-') {
+                if let Some((name, value)) = argument.split_once('=') {
+                    self.variable(name, value);
+                }
                 continue;
+            }
+            // `--env=NAME=VALUE`
+            if let Some((name, value)) = argument.split_once('=').and_then(|(_, rest)| rest.split_once('=')) {
+                self.variable(name, value);
             }
             let (name, value) = match argument.split_once('=') {
                 Some((name, value)) => (name, Some(value)),
@@ -124,14 +145,16 @@ fn is_secret(name: &str, value: &str) -> bool {
         return false;
     }
     let words = words(name);
+    let names_a_file =
+        || is_path(value) && (words.iter().any(|word| has(&FILE_WORDS, word)) || Path::new(value).exists());
     if words.iter().any(|word| has(&PASSWORD_WORDS, word)) {
-        return !is_path(value);
+        return !names_a_file();
     }
     let is_number = value.bytes().all(|byte| byte.is_ascii_digit());
     let is_pair = |pair: &[String]| SECRET_PAIRS.iter().any(|secret| pair == secret);
     if words.iter().any(|word| has(&SECRET_WORDS, word)) || words.windows(2).any(is_pair) {
         // `MAX_TOKENS=4096` is a number, `KEY_FILE=/path` names where the secret is.
-        return !(is_path(value) || is_number && value.len() < MIN_KEY);
+        return !(names_a_file() || is_number && value.len() < MIN_KEY);
     }
     !value.contains("://") && !is_path(value) && looks_like_a_key(value)
 }
@@ -193,6 +216,7 @@ mod tests {
             ("SERVICE_KEY", "123456789"),
             ("ANYTHING", "sk-proj-a1B2c3D4e5"),
             ("CREDENTIALS", "user:words"),
+            ("AWS_SECRET_ACCESS_KEY", "/bPxRfiCYEXAMPLE/K7MDENG"),
         ] {
             assert!(is_secret(name, value), "{name}={value}");
         }
@@ -230,17 +254,32 @@ mod tests {
         let arguments =
             ["-y", "--api-key", "asargument", "--token=withequals", "--port", "8080", "--verbose"];
         secrets.arguments(&arguments.map(str::to_owned));
+        let arguments = [
+            "-e",
+            "SEARCH_API_KEY=inpair",
+            "--header",
+            "Authorization: Bearer inheader",
+            "--env=A_KEY=inenv",
+        ];
+        secrets.arguments(&arguments.map(str::to_owned));
+        secrets.address("https://user:p%40ssed@host/");
         let mut found = secrets.into_vec();
         found.sort();
         assert_eq!(
             found,
             [
                 "Basic dXNlcjpwYXNzcGFzcw==",
+                "Bearer inheader",
                 "Bearer tokentoken",
                 "asargument",
                 "dXNlcjpwYXNzcGFzcw==",
                 "inaddress",
+                "inenv",
+                "inheader",
+                "inpair",
                 "inquery",
+                "p%40ssed",
+                "p@ssed",
                 "passpass",
                 "tokentoken",
                 "withequals"
