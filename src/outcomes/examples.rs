@@ -190,6 +190,10 @@ const PLAIN: &[(&str, &str, Outcome)] = &[
 
 /// Short failures without any mark, normal answers that resemble failures, and what is left doubtful.
 const SHORT: &[(&str, &str, Outcome)] = &[
+    ("No such page", "nothing_found", ResourceNotFound),
+    ("You are not authorized to see this", "access_denied", ResourceNotFound),
+    ("Errors in authentication are common.", "mentions_failure", Success),
+    ("Error in search: page not found", "not_found_answer", ResourceNotFound),
     ("Connection refused", "connection_failed", ResourceNotFound),
     ("Timeout", "connection_failed", ResourceNotFound),
     ("Timed out after 30 seconds", "connection_failed", ResourceNotFound),

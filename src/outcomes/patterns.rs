@@ -10,7 +10,8 @@ use super::rules::{ANSWER_RULES, AnswerRule, Where};
 /// How the text of a failure begins.
 const STARTS: &[&str] = &[
     r"\[[\w ]{0,30}(error|failed|failure)\]",
-    r"[\w.]*(error|exception|failure)s?\s*([:!(\[–—]|-\s|in\b|on\b|while\b|when\b|occurred\b|code\b|during\b|from\b|\d|$)",
+    r"[\w.]*(error|exception|failure)s?\s*([:!(\[–—]|-\s|while\b|when\b|occurred\b|code\b|during\b|\d|$)",
+    r"[\w.]*(error|exception|failure)s? ((in|on|from)\b.{0,100}:|on line \d|in thread\b|(in|on|from) [\w./-]+$)",
     // Not every participle: "error handling", "error reporting" and the like are things of their own.
     r"[\w.]*(error|exception)s? (executing|calling|invoking|running|performing|processing|fetching|searching|finding|listing|looking|querying|retrieving|getting|loading|reading|opening|parsing|converting|decoding|writing|saving|creating|generating|adding|updating|deleting|removing|sending|making|connecting|accessing|downloading|uploading|extracting|analyzing|validating|initializing)\b",
     r"[\w.]*(error|exception)s? handling (the |a |your )?(request|tool|call|query|message|response)\b",
@@ -65,6 +66,7 @@ const PHRASES: &[&str] = &[
     r"((request|read|operation|server|search) )?(has )?timed[ -]out",
     r"(access )?forbidden",
     r"(unauthori[sz]ed|unauthenticated|not authori[sz]ed|not permitted|not logged in)( access| request)?",
+    r"not (authori[sz]ed|permitted) to [^.:;]{1,80}",
     r"(authentication|credentials|api key|access token|subscription) (is )?(required|failed|missing|expired|invalid)",
     r"(invalid|missing|expired|no) (credentials|api key|access token)",
     r"((api|request) )?rate[ -]?limit(ed|s)?( (has been |was )?(exceeded|reached|hit))?",
@@ -85,7 +87,7 @@ const AFTER_PHRASE: &str = r"( (after|in) \d+([.,]\d+)? ?\w{1,12}| for (today|no
 
 /// What follows it in an answer that may well be one of failure.
 const GOES_ON: &str =
-    r"([:;,!(]|\s+[–—-]\s|\s+(after|for|by|from|at|on|while|until|with|in|when|because|due|please|try)\b)";
+    r"(\s*[:;,!(]|\s+[–—-]\s|\s+(after|for|by|from|at|on|while|until|with|in|when|because|due|please|try)\b)";
 
 /// What a backend that has nothing says first.
 const NOTHING_YET: &str = r"^\W{0,3}(sorry,? )?((there (are|were|is|was) )?(no|zero|0) ([\w'-]+ ){0,3}(found|available|returned)\b|(no|zero|0) (results?|matches|hits)\s*([.,:;]|$)|(nothing (was )?|not )found\b)";

@@ -233,6 +233,7 @@ pub static ANSWER_RULES: [AnswerRule; 13] = [
             r"(sorry,? )?(i |we )?(could ?n[o']t|could not|cannot|can't|unable to) (find|locate) [`'\x22]?[^\s]+[`'\x22]?",
             r".{0,120}\b((was|were|is|are|could) )?not (be )?found",
             r"not found<about>",
+            r"no such [\w-]+",
             r".{0,120}\bdo(es)? not exist",
             r"nothing (was )?found<about>",
             r".{0,120}\bdid not match any\b.*",
