@@ -188,6 +188,64 @@ const PLAIN: &[(&str, &str, Outcome)] = &[
     (r#"{"title": "The day the power failed"}"#, "mentions_failure", Success),
 ];
 
+/// Short failures without any mark, normal answers that resemble failures, and what is left doubtful.
+const SHORT: &[(&str, &str, Outcome)] = &[
+    ("No such page", "nothing_found", ResourceNotFound),
+    ("You are not authorized to see this", "access_denied", ResourceNotFound),
+    ("Errors in authentication are common.", "mentions_failure", Success),
+    ("Error in search: page not found", "not_found_answer", ResourceNotFound),
+    ("Connection refused", "connection_failed", ResourceNotFound),
+    ("Timeout", "connection_failed", ResourceNotFound),
+    ("Timed out after 30 seconds", "connection_failed", ResourceNotFound),
+    ("Timeout is a novel of 1994.", "normal_result", Success),
+    ("Forbidden", "access_denied", ResourceNotFound),
+    ("Unauthorized", "access_denied", ResourceNotFound),
+    ("Forbidden City, Beijing: open daily", "normal_result", Success),
+    ("Forbidden: you have no part in this", "begins_like_failure", ResourceNotFound),
+    ("Rate limit exceeded", "rate_limited", ResourceNotFound),
+    ("Rate limit exceeded. Please wait a minute.", "rate_limited", ResourceNotFound),
+    ("Too many requests", "rate_limited", ResourceNotFound),
+    ("Quota exceeded for today", "rate_limited", ResourceNotFound),
+    ("Too many requests for tickets closed the box office.", "begins_like_failure", ResourceNotFound),
+    ("Sorry, something went wrong", "backend_error", ResourceNotFound),
+    ("Zero results", "nothing_found", ResourceNotFound),
+    ("No results found. 300 rows of the archive follow.", "begins_like_failure", ResourceNotFound),
+    ("No results are excluded. 300 rows follow", "normal_result", Success),
+    ("No changes found necessary: all 12 tests returned OK", "mentions_failure", Success),
+    ("No errors found", "mentions_failure", Success),
+    (
+        "Error handling is a chapter of software engineering. Authentication libraries are a common example of it.",
+        "mentions_failure",
+        Success,
+    ),
+    (
+        "Can't Buy Me Love is a song by the Beatles. The single was unsupported by a tour.",
+        "normal_result",
+        Success,
+    ),
+    ("The API returned 12 rows", "normal_result", Success),
+    (
+        "Error: the row was left out. Authentication is described in chapter 4.",
+        "says_error",
+        InvalidArguments,
+    ),
+    ("Error:\nPage not found", "not_found_answer", ResourceNotFound),
+    (
+        "Traceback (most recent call last):\n  File \"x.py\"\nConnectionError: x",
+        "connection_failed",
+        ResourceNotFound,
+    ),
+    (r#"{"error": 0.02, "estimate": 3.1}"#, "normal_result", Success),
+    (r#"{"error": 1, "estimate": 3}"#, "mentions_failure", Success),
+    (r#"{"error": 404}"#, "status_not_found", ResourceNotFound),
+    (r#"{"status": "unavailable", "product": "kettle"}"#, "mentions_failure", Success),
+    (
+        r#"{"status": "UNAVAILABLE", "message": "The service is currently unavailable."}"#,
+        "backend_error",
+        ResourceNotFound,
+    ),
+];
+
 /// Answers that set it.
 const MARKED: &[(&str, &str, Outcome)] = &[
     ("Page 'Xyzzy' not found", "not_found_answer", ResourceNotFound),
@@ -203,7 +261,7 @@ const MARKED: &[(&str, &str, Outcome)] = &[
 #[test]
 fn every_example_is_decided_by_its_rule() {
     let mut wrong = Vec::new();
-    for (examples, is_error) in [(PLAIN, false), (MARKED, true)] {
+    for (examples, is_error) in [(PLAIN, false), (SHORT, false), (MARKED, true)] {
         for (text, rule, outcome) in examples {
             let result = ToolResult { is_error, ..ToolResult::text(*text) };
             let (found, seen) = Answer::from(&result).judge();
@@ -217,14 +275,20 @@ fn every_example_is_decided_by_its_rule() {
 
 #[test]
 fn every_rule_over_answers_has_an_example() {
-    let with: BTreeSet<&str> = PLAIN.iter().chain(MARKED).map(|(_, rule, _)| *rule).collect();
+    let with: BTreeSet<&str> = PLAIN.iter().chain(SHORT).chain(MARKED).map(|(_, rule, _)| *rule).collect();
     for rule in all_rules() {
         let is_over_answers = super::ANSWER_RULES.iter().any(|answer| answer.rule == *rule);
         assert!(!is_over_answers || with.contains(rule.name), "{} has no example", rule.name);
     }
-    for name in
-        ["is_error", "says_error", "empty_answer", "empty_results", "mentions_failure", "normal_result"]
-    {
+    for name in [
+        "begins_like_failure",
+        "is_error",
+        "says_error",
+        "empty_answer",
+        "empty_results",
+        "mentions_failure",
+        "normal_result",
+    ] {
         assert!(with.contains(name), "{name} has no example");
     }
 }
@@ -255,6 +319,10 @@ fn results_are_read_in_every_form_that_is_recorded() {
         (r#"{"content": []}"#, "empty_answer"),
         (r#"{"structuredContent": {"result": "American eel"}}"#, "normal_result"),
         (r#"{"error": "Page not found"}"#, "not_found_answer"),
+        // A list of objects that have a type is no content of the protocol.
+        (r#"[{"type": "error", "message": "404 not found"}]"#, "status_not_found"),
+        (r#"{"content": [{"type": "error", "message": "x"}]}"#, "mentions_failure"),
+        (r#"[{"type": "hotel", "name": "Eel"}, {"type": "inn", "name": "Pike"}]"#, "normal_result"),
         ("[]", "empty_answer"),
         ("[1, 2]", "normal_result"),
         ("null", "empty_answer"),

@@ -18,8 +18,10 @@ mod answer;
 #[cfg(test)]
 mod examples;
 mod format;
+mod in_json;
 mod judge;
 mod outcome;
+mod patterns;
 mod replay;
 mod rules;
 mod tally;

@@ -18,18 +18,19 @@ pub struct AnswerRule {
 pub enum Where {
     /// The status code (RFC 9110, section 15) of an answer that says that it failed: ranges, both ends included.
     Status(&'static [(u16, u16)]),
-    /// The message of an answer that says that it failed: a regular expression, in upper and lower case.
-    Failure(&'static str),
-    /// The whole of a short answer that does not say so, likewise.
-    Short(&'static str),
+    /// The message of an answer that says that it failed: regular expressions, in upper and lower case.
+    Failure(&'static [&'static str]),
+    /// The whole first sentence of a short answer that does not say so, likewise; `<about>` stands for words that
+    /// say what was looked for, or none.
+    Short(&'static [&'static str]),
 }
 
 const fn on_status(rule: Rule, codes: &'static [(u16, u16)]) -> AnswerRule {
     AnswerRule { rule, looks_at: Where::Status(codes) }
 }
 
-const fn on_failure(rule: Rule, pattern: &'static str) -> AnswerRule {
-    AnswerRule { rule, looks_at: Where::Failure(pattern) }
+const fn on_failure(rule: Rule, patterns: &'static [&'static str]) -> AnswerRule {
+    AnswerRule { rule, looks_at: Where::Failure(patterns) }
 }
 
 /// The rules over answers, in the order in which they are tried.
@@ -40,7 +41,13 @@ pub static ANSWER_RULES: [AnswerRule; 13] = [
             Outcome::UnknownTool,
             "the answer says that there is no such tool, or has the code -32601 (method not found)",
         ),
-        r#"\b(unknown|no such|unrecognized|nonexistent) (tool|function)\b|\b(tool|function)\s+[`'"]?[\w./:-]{1,100}[`'"]?\s+(was |is )?(not (found|registered|known|available)|does not exist|unknown)\b|\btool not found\b|-32601\b|\bmethod not found\b"#,
+        &[
+            r"\b(unknown|no such|unrecognized|nonexistent) (tool|function)\b",
+            r#"\b(tool|function)\s+[`'"]?[\w./:-]{1,100}[`'"]?\s+(was |is )?(not (found|registered|known|available)|does not exist|unknown)\b"#,
+            r"\btool not found\b",
+            r"-32601\b",
+            r"\bmethod not found\b",
+        ],
     ),
     on_status(
         Rule::sure("status_not_found", Outcome::ResourceNotFound, "status 404 or 410"),
@@ -84,7 +91,27 @@ pub static ANSWER_RULES: [AnswerRule; 13] = [
             Outcome::ResourceNotFound,
             "the message speaks of a connection, a name or a time limit between tool and backend",
         ),
-        r"\bECONN(REFUSED|RESET|ABORTED)\b|\bE(NOTFOUND|AI_AGAIN|TIMEDOUT|HOSTUNREACH|NETUNREACH)\b|\bgetaddrinfo\b|\bname or service not known\b|\bname resolution\b|\bcould not resolve host\b|\bnodename nor servname\b|\bmax retries exceeded\b|\bfetch failed\b|\bfailed to (fetch|connect|establish)\b|\bnetwork (is )?(unreachable|error)\b|\bconnection ?(refused|reset|error|aborted|failed|closed|timed ?out|attempts failed)\b|\b(all )?connection attempts failed\b|\bno route to host\b|\bcannot connect\b|\bconnect(ion)? ?error\b|\btimed?[ -]?out\b|\bssl (error|handshake|certificate)\b|\bcertificate verify failed\b",
+        &[
+            r"\bECONN(REFUSED|RESET|ABORTED)\b",
+            r"\bE(NOTFOUND|AI_AGAIN|TIMEDOUT|HOSTUNREACH|NETUNREACH)\b",
+            r"\bgetaddrinfo\b",
+            r"\bname or service not known\b",
+            r"\bname resolution\b",
+            r"\bcould not resolve host\b",
+            r"\bnodename nor servname\b",
+            r"\bmax retries exceeded\b",
+            r"\bfetch failed\b",
+            r"\bfailed to (fetch|connect|establish)\b",
+            r"\bnetwork (is )?(unreachable|error)\b",
+            r"\bconnection ?(refused|reset|error|aborted|failed|closed|timed ?out|attempts failed)\b",
+            r"\b(all )?connection attempts failed\b",
+            r"\bno route to host\b",
+            r"\bcannot connect\b",
+            r"\bconnect(ion)? ?error\b",
+            r"\btimed?[ -]?out\b",
+            r"\bssl (error|handshake|certificate)\b",
+            r"\bcertificate verify failed\b",
+        ],
     ),
     on_failure(
         Rule::sure(
@@ -92,7 +119,21 @@ pub static ANSWER_RULES: [AnswerRule; 13] = [
             Outcome::ResourceNotFound,
             "the message speaks of permission, authentication or a key that is missing",
         ),
-        r"\b(permission|access|request)[ _]denied\b|\bunauthori[sz]ed\b|\bunauthenticated\b|\bforbidden\b|\bnot (authori[sz]ed|permitted|logged in)\b|\bEACCES\b|\bEPERM\b|\boperation not permitted\b|\bapi[ _-]?(key|token)s?\b|\baccess token\b|\bauthentication\b|\bcredentials?\b|\bsubscription\b",
+        &[
+            r"\b(permission|access|request)[ _]denied\b",
+            r"\bunauthori[sz]ed\b",
+            r"\bunauthenticated\b",
+            r"\bforbidden\b",
+            r"\bnot (authori[sz]ed|permitted|logged in)\b",
+            r"\bEACCES\b",
+            r"\bEPERM\b",
+            r"\boperation not permitted\b",
+            r"\bapi[ _-]?(key|token)s?\b",
+            r"\baccess token\b",
+            r"\bauthentication\b",
+            r"\bcredentials?\b",
+            r"\bsubscription\b",
+        ],
     ),
     on_failure(
         Rule::sure(
@@ -100,7 +141,15 @@ pub static ANSWER_RULES: [AnswerRule; 13] = [
             Outcome::ResourceNotFound,
             "the message speaks of too many requests or a used-up quota",
         ),
-        r"\brate[ -]?limit(s|ed|ing)?\b|\btoo many requests\b|\bquota\b|\bover_(query|daily)_limit\b|\bresource_exhausted\b|\bthrottl(ed|ing)\b|\blimit exceeded\b",
+        &[
+            r"\brate[ -]?limit(s|ed|ing)?\b",
+            r"\btoo many requests\b",
+            r"\bquota\b",
+            r"\bover_(query|daily)_limit\b",
+            r"\bresource_exhausted\b",
+            r"\bthrottl(ed|ing)\b",
+            r"\blimit exceeded\b",
+        ],
     ),
     on_failure(
         Rule::sure(
@@ -108,7 +157,27 @@ pub static ANSWER_RULES: [AnswerRule; 13] = [
             Outcome::InvalidArguments,
             "the message says that arguments are invalid, missing or of the wrong kind, or has the code -32602",
         ),
-        r#"-32602\b|\b(invalid|illegal|bad|wrong|incorrect|malformed)[ _]?(tool )?(arg(ument)?s?|param(eter)?s?|input|request|value|type|format|literal|url|uri|coordinates?|dates?|filename|file name|path|query|json|option|enum value)\b|\bvalidation (error|failed)|\bfields? required\b|\brequired (propert(y|ies)|fields?|arg(ument)?s?|param(eter)?s?)\b|\b(arg(ument)?|param(eter)?|field|property|key)s?\s+[`'"]?[\w.-]{0,60}[`'"]?\s*(is|are) (required|missing|invalid)\b|\bis a required property\b|\bmissing\b.{0,40}\b(arg(ument)?|param(eter)?|field|property|key|value)s?\b|\binput should be\b|\bmust (be|have|contain|match|not|provide|specify)\b|\bunexpected (keyword|arg(ument)?|propert|param)|\badditional propert(y|ies)\b|\bunrecognized (key|arg|param)|\bnot of type\b|\bis not one of\b|\bout of (range|bounds)\b|\bunsupported\b|\bexpected\b.{1,60}\b(but )?(got|received|found)\b|\bcould not convert\b"#,
+        &[
+            r"-32602\b",
+            r"\b(invalid|illegal|bad|wrong|incorrect|malformed)[ _]?(tool )?(arg(ument)?s?|param(eter)?s?|input|request|value|type|format|literal|url|uri|coordinates?|dates?|filename|file name|path|query|json|option|enum value)\b",
+            r"\bvalidation (error|failed)",
+            r"\bfields? required\b",
+            r"\brequired (propert(y|ies)|fields?|arg(ument)?s?|param(eter)?s?)\b",
+            r#"\b(arg(ument)?|param(eter)?|field|property|key)s?\s+[`'"]?[\w.-]{0,60}[`'"]?\s*(is|are) (required|missing|invalid)\b"#,
+            r"\bis a required property\b",
+            r"\bmissing\b.{0,40}\b(arg(ument)?|param(eter)?|field|property|key|value)s?\b",
+            r"\binput should be\b",
+            r"\bmust (be|have|contain|match|not|provide|specify)\b",
+            r"\bunexpected (keyword|arg(ument)?|propert|param)",
+            r"\badditional propert(y|ies)\b",
+            r"\bunrecognized (key|arg|param)",
+            r"\bnot of type\b",
+            r"\bis not one of\b",
+            r"\bout of (range|bounds)\b",
+            r"\bunsupported\b",
+            r"\bexpected\b.{1,60}\b(but )?(got|received|found)\b",
+            r"\bcould not convert\b",
+        ],
     ),
     on_failure(
         Rule::sure(
@@ -116,7 +185,20 @@ pub static ANSWER_RULES: [AnswerRule; 13] = [
             Outcome::ResourceNotFound,
             "the message says that something is not there",
         ),
-        r"\bnot[ _]found\b|\bno such\b|\bno (file|folder|directory|image|page|record|entry|item|user) [`'\x22]|\b(does|do|did)(n't| not) exist\b|\bno longer (exists|available)\b|\b(could ?n[o']t|cannot|can't|can not|unable to|failed to) (be )?(find|found|locate|located|resolve|resolved)\b|\bno (\w+ ){0,3}(found|available|matched|match|matches|results?)\b|\bzero_results\b|\bENOENT\b|\bnothing (was )?found\b|\bnot (available|exist)\b|\bunknown (city|location|place|page|id|user|subreddit|resource|station|symbol)\b",
+        &[
+            r"\bnot[ _]found\b",
+            r"\bno such\b",
+            r"\bno (file|folder|directory|image|page|record|entry|item|user) [`'\x22]",
+            r"\b(does|do|did)(n't| not) exist\b",
+            r"\bno longer (exists|available)\b",
+            r"\b(could ?n[o']t|cannot|can't|can not|unable to|failed to) (be )?(find|found|locate|located|resolve|resolved)\b",
+            r"\bno (\w+ ){0,3}(found|available|matched|match|matches|results?)\b",
+            r"\bzero_results\b",
+            r"\bENOENT\b",
+            r"\bnothing (was )?found\b",
+            r"\bnot (available|exist)\b",
+            r"\bunknown (city|location|place|page|id|user|subreddit|resource|station|symbol)\b",
+        ],
     ),
     on_failure(
         Rule::sure(
@@ -124,7 +206,19 @@ pub static ANSWER_RULES: [AnswerRule; 13] = [
             Outcome::ResourceNotFound,
             "the message says that the backend failed within itself, or has the code -32603",
         ),
-        r"-32603\b|\binternal (server )?error\b|\b(service|server|temporarily|currently) (is )?(temporarily |currently )?(unavailable|down|overloaded)\b|\bbad gateway\b|\bgateway time-?out\b|\bsomething went wrong\b|\bupstream\b|\boverloaded\b|\bmaintenance\b|\bunknown_error\b|\btry again later\b",
+        &[
+            r"-32603\b",
+            r"\binternal (server )?error\b",
+            r"\b(service|server|temporarily|currently) (is )?(temporarily |currently )?(unavailable|down|overloaded)\b",
+            r"\bbad gateway\b",
+            r"\bgateway time-?out\b",
+            r"\bsomething went wrong\b",
+            r"\bupstream\b",
+            r"\boverloaded\b",
+            r"\bmaintenance\b",
+            r"\bunknown_error\b",
+            r"\btry again later\b",
+        ],
     ),
     AnswerRule {
         rule: Rule::sure(
@@ -132,9 +226,19 @@ pub static ANSWER_RULES: [AnswerRule; 13] = [
             Outcome::ResourceNotFound,
             "a short answer that does not call itself an error says nothing but that there is nothing",
         ),
-        looks_at: Where::Short(
-            r"^\W{0,3}(sorry,? )?(there (are|were|is|was) )?(no|zero|0) ([\w'-]+ ){0,5}(found|available|returned|match|matches|matched|exists?)\b|^\W{0,3}(no|0) (results?|matches|data|hits|entries|items)\b|^\W{0,3}(i )?(could ?n[o']t|cannot|can't|unable to) (find|locate)\b|^.{0,120}\b((was|were|is|are|could) )?not (be )?found\W{0,3}$|^not found\b|^.{0,120}\bdo(es)? not exist\W{0,3}$|^\W{0,3}nothing (was )?found\b|^.{0,120}\bdid not match any\b|^.{0,120}\breturned no (results|matches|data)\W{0,3}$",
-        ),
+        looks_at: Where::Short(&[
+            r"(sorry,? )?(there (are|were|is|was) )?(no|zero|0) ([\w'-]+ ){0,5}(found|available|returned|match|matches|matched|exists?)<about>",
+            r"(sorry,? )?(there (are|were|is|was) )?(no|zero|0) (results?|matches|data|hits|entries|items)<about>",
+            r"(sorry,? )?(i |we )?(could ?n[o']t|could not|cannot|can't|unable to) (find|locate) (a|an|any|the|that|this|it|such)\b.*",
+            r"(sorry,? )?(i |we )?(could ?n[o']t|could not|cannot|can't|unable to) (find|locate) [`'\x22]?[^\s]+[`'\x22]?",
+            r".{0,120}\b((was|were|is|are|could) )?not (be )?found",
+            r"not found<about>",
+            r"no such [\w-]+",
+            r".{0,120}\bdo(es)? not exist",
+            r"nothing (was )?found<about>",
+            r".{0,120}\bdid not match any\b.*",
+            r".{0,120}\breturned no (results|matches|data)",
+        ]),
     },
 ];
 
@@ -168,6 +272,13 @@ pub(super) static SAYS_ERROR: Rule = Rule::unsure(
     "says_error",
     Outcome::InvalidArguments,
     "the answer begins like an error, or is JSON that says so, and no rule knows its message",
+);
+
+/// Perhaps it says so.
+pub(super) static BEGINS_LIKE_FAILURE: Rule = Rule::unsure(
+    "begins_like_failure",
+    Outcome::ResourceNotFound,
+    "a short answer begins as a failed or empty-handed backend does, and goes on",
 );
 
 /// Nothing came.
@@ -240,8 +351,15 @@ pub fn all_rules() -> impl Iterator<Item = &'static Rule> {
         &SERVER_LOST,
         &UNREADABLE,
     ];
-    let after: [&'static Rule; 6] =
-        [&IS_ERROR, &SAYS_ERROR, &EMPTY_ANSWER, &EMPTY_RESULTS, &MENTIONS_FAILURE, &NORMAL_RESULT];
+    let after: [&'static Rule; 7] = [
+        &IS_ERROR,
+        &SAYS_ERROR,
+        &BEGINS_LIKE_FAILURE,
+        &EMPTY_ANSWER,
+        &EMPTY_RESULTS,
+        &MENTIONS_FAILURE,
+        &NORMAL_RESULT,
+    ];
     let answers = ANSWER_RULES.iter().map(|answer| &answer.rule);
     before.into_iter().chain(answers).chain(after)
 }

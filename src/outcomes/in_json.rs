@@ -1,0 +1,134 @@
+//! What an answer says that is a JSON object: whether it failed, with which status, and whether it found anything.
+
+use serde_json::{Map, Value};
+
+/// What JSON says of its failure: its keys for errors, or a status that is one.
+pub(super) fn failure(members: &Map<String, Value>) -> Option<String> {
+    let is_said = |value: &Value| match value {
+        Value::Null | Value::Bool(false) => false,
+        Value::String(text) => !matches!(text.trim().to_lowercase().as_str(), "" | "none" | "null" | "false"),
+        Value::Array(items) => !items.is_empty(),
+        Value::Object(members) => !members.is_empty(),
+        Value::Number(number) => number.as_f64() != Some(0.0),
+        Value::Bool(true) => true,
+    };
+    // A number is a measure, such as the error of an estimate, unless it is a status code.
+    let has = |key: &str| members.get(key).is_some_and(|value| is_said(value) && !value.is_number());
+    let has_message = ["message", "error", "error_message"].iter().any(|key| has(key));
+    let is_false = |key: &str| match members.get(key) {
+        Some(Value::Bool(value)) => !value,
+        Some(Value::String(text)) => text.eq_ignore_ascii_case("false"),
+        _ => false,
+    };
+    let is_failed = |key: &str| {
+        let word = members.get(key).and_then(Value::as_str).unwrap_or_default().to_lowercase();
+        // Products are unavailable as well.
+        FAILED_STATUSES.contains(&word.as_str()) || (word == "unavailable" && has_message)
+    };
+    let has_results = members.iter().any(|(key, value)| {
+        key != "errors" && value.as_array().is_some_and(|items| !items.is_empty())
+            || key == "data" && is_said(value)
+    });
+    let fails = has("error")
+        // Beside results, single failures are listed so.
+        || (has("errors") && !has_results)
+        || has("exception")
+        || ["isError", "is_error"].iter().any(|key| members.get(*key) == Some(&Value::Bool(true)))
+        || ["success", "ok", "Response"].iter().any(|key| is_false(key))
+        || ["status", "state"].iter().any(|key| is_failed(key))
+        || (has_message && members.get("type").and_then(Value::as_str) == Some("error"))
+        || status(members).is_some();
+    let keys = [
+        "error",
+        "errors",
+        "exception",
+        "message",
+        "Error",
+        "error_message",
+        "error_description",
+        "detail",
+        "reason",
+        "status",
+        "content",
+    ];
+    fails.then(|| {
+        let texts = keys.iter().filter_map(|key| members.get(*key)).map(|value| match value {
+            Value::String(text) => text.clone(),
+            other => other.to_string(),
+        });
+        texts.collect::<Vec<_>>().join("; ")
+    })
+}
+
+/// Words that stand for a failure as the value of `status`: common ones, those of Google's maps, and of gRPC.
+const FAILED_STATUSES: [&str; 15] = [
+    "error",
+    "errored",
+    "fail",
+    "failed",
+    "failure",
+    "zero_results",
+    "not_found",
+    "invalid_request",
+    "request_denied",
+    "over_query_limit",
+    "over_daily_limit",
+    "unknown_error",
+    "invalid_argument",
+    "permission_denied",
+    "resource_exhausted",
+];
+
+/// A status code of 400 or more: called so, or the code of an error, beside a message.
+pub(super) fn status(members: &Map<String, Value>) -> Option<u16> {
+    let code = |members: &Map<String, Value>, keys: &[&str]| {
+        keys.iter().filter_map(|key| members.get(*key)).find_map(|value| {
+            let code = value.as_u64().or_else(|| value.as_str()?.parse().ok())?;
+            u16::try_from(code).ok().filter(|code| (400..600).contains(code))
+        })
+    };
+    let called = ["status", "statusCode", "status_code", "http_status", "httpStatus", "error"];
+    let of_error = ["status", "statusCode", "status_code", "http_status", "httpStatus", "code"];
+    let error = members.get("error").or_else(|| members.get("errors")?.get(0)).and_then(Value::as_object);
+    let in_error = error.and_then(|error| code(error, &of_error));
+    let has_message = members.contains_key("message") || members.contains_key("error");
+    in_error
+        .or_else(|| code(members, &called))
+        .or_else(|| if has_message { code(members, &["code", "cod"]) } else { None })
+}
+
+/// A list of results without any, or a count of 0, and no other list with something in it.
+pub(super) fn empty_results(members: &Map<String, Value>) -> Option<String> {
+    const LISTS: [&str; 12] = [
+        "results",
+        "result",
+        "items",
+        "data",
+        "articles",
+        "entries",
+        "records",
+        "places",
+        "candidates",
+        "hits",
+        "matches",
+        "features",
+    ];
+    const COUNTS: [&str; 10] = [
+        "count",
+        "total",
+        "total_results",
+        "totalResults",
+        "total_count",
+        "totalCount",
+        "num_results",
+        "result_count",
+        "results_count",
+        "hits",
+    ];
+    if members.values().any(|value| value.as_array().is_some_and(|items| !items.is_empty())) {
+        return None;
+    }
+    let list = LISTS.iter().find(|key| members.get(**key).and_then(Value::as_array).is_some());
+    let count = COUNTS.iter().find(|key| members.get(**key).and_then(Value::as_u64) == Some(0));
+    list.or(count).map(|key| format!("{key}: {}", members[*key]))
+}
