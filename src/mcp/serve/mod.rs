@@ -1,5 +1,5 @@
 //! Serves a [`Toolbox`] as an MCP server: over standard input and output ([`stdio`]) or over streamable HTTP
-//! ([`http`]), several at once.
+//! ([`http()`]), several at once.
 //!
 //! ```text
 //! message -> ToolTransport -> rmcp -> Handler -> Toolbox::call -> Answer -> result or error of JSON-RPC
