@@ -128,7 +128,7 @@ pub(super) fn runtime() -> Result<Runtime, Failure> {
 }
 
 /// Ends the work at Ctrl-C instead of the process, so that servers are closed first. A second Ctrl-C is heard
-/// too: closing takes 6 s at most.
+/// too: closing takes 8 s at most.
 pub(super) fn cancel_at_interrupt(runtime: &Runtime) -> CancellationToken {
     let token = CancellationToken::new();
     let cancelled = token.clone();

@@ -122,7 +122,7 @@ fn run(cli: Cli, printer: Printer) -> Result<(), Failure> {
         Command::Audit(args) => audit::run(&args, common, printer),
         Command::Leaderboard(args) => leaderboard::run(&args, printer),
         Command::Compare(args) => compare::run(&args, printer),
-        Command::Outcomes(args) => outcomes::run(&args, printer),
+        Command::Outcomes(args) => outcomes::run(&args, common, printer),
         Command::Validate(args) => validate::run(&args, printer),
         Command::Tools(args) => tools::run(&args, common, printer),
         Command::Call(args) => call::run(&args, common, printer),

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use clap::Args;
 
+use super::Common;
 use super::failure::{Failure, code};
 use super::input;
 use super::output::{FormatArg, Output};
@@ -74,7 +75,7 @@ fn parse_floor(text: &str) -> Result<Floor, String> {
 }
 
 /// Judges every call of a file.
-pub(super) fn run(args: &OutcomesArgs, printer: Printer) -> Result<(), Failure> {
+pub(super) fn run(args: &OutcomesArgs, common: &Common, printer: Printer) -> Result<(), Failure> {
     let catalog = args.tools.as_deref().map(Catalog::open).transpose()?;
     let tools = catalog.map(|catalog| Arc::new(KnownTools::new(&ToolCatalog::from(&catalog))));
     let file = input::open_predicted(&args.predictions, printer)?;
@@ -90,7 +91,7 @@ pub(super) fn run(args: &OutcomesArgs, printer: Printer) -> Result<(), Failure> 
         Some(servers) => {
             let inputs =
                 Inputs { predictions: &args.predictions, all: &inputs, file: &file, tools: tools.as_ref() };
-            args.replay.run(servers, &inputs, sink, printer)?
+            args.replay.run(servers, &inputs, sink, (common, printer))?
         }
         None => judge(&file, tools.as_deref().unwrap_or(&KnownTools::default()), sink, printer)?,
     };

@@ -10,7 +10,10 @@ use tokio::sync::Semaphore;
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 
+use super::Common;
+use super::encoder::EncoderArgs;
 use super::failure::{Failure, code};
+use super::hosting::{Servers, add_simulated, cancel_at_interrupt, interrupted, runtime};
 use super::outcomes::Sink;
 use super::output::Output;
 use super::printer::{Printer, Unit};
@@ -18,7 +21,6 @@ use crate::mcp::HostOptions;
 use crate::mcp::config::HostConfig;
 use crate::outcomes::{KnownTools, Replay, ReplayError, ReplayOptions, ReplayedTrajectory};
 use crate::report::audit::image_folders;
-use crate::servers::simulated::SimulatedOptions;
 use crate::trajectory::json::Keys;
 use crate::trajectory::{Trajectory, TrajectoryFile};
 
@@ -40,6 +42,8 @@ pub(super) struct ReplayArgs {
     /// Write the predictions with the results of the replay, to be judged again without servers
     #[arg(long, value_name = "FILE", requires = "servers")]
     record: Option<PathBuf>,
+    #[command(flatten)]
+    encoder: EncoderArgs,
 }
 
 /// What a replay needs beside its options.
@@ -63,9 +67,9 @@ impl ReplayArgs {
         servers: &Path,
         inputs: &Inputs<'_>,
         sink: &mut Sink<'_>,
-        printer: Printer,
+        (common, printer): (&Common, Printer),
     ) -> Result<usize, Failure> {
-        let config = configuration(servers, printer)?;
+        let config = self.configuration(servers, common, printer)?;
         let record = self.record.as_deref().map(|path| Output::open(Some(path), inputs.all, printer));
         let mut record = record.transpose()?.map(Recording::new);
         let workspace = tempfile::tempdir().map_err(|cause| Failure::temporary(&cause))?;
@@ -73,17 +77,16 @@ impl ReplayArgs {
             images: self.image_folders(inputs.predictions)?,
             host: HostOptions::new(workspace.path()).guarded(),
         };
-        let runtime = tokio::runtime::Runtime::new().map_err(|cause| {
-            Failure::new(code::UNAVAILABLE, format!("failed to start the runtime: {cause}"))
-        })?;
+        let runtime = runtime()?;
+        let cancel = cancel_at_interrupt(&runtime);
         let done = runtime.block_on(async {
             let used = used_servers(inputs.file, config)?;
             let replay = tokio::select! {
                 replay = Replay::start(used, inputs.tools.cloned(), options) => replay,
-                _ = tokio::signal::ctrl_c() => return Err(Failure::silent(code::INTERRUPTED)),
+                () = cancel.cancelled() => return Err(interrupted()),
             };
             let replay = replay.map_err(|error| Failure::new(code::INPUT, error.to_string()))?;
-            self.replay_all(Arc::new(replay), inputs.file, sink, record.as_mut(), printer).await
+            self.replay_all((Arc::new(replay), cancel), inputs.file, sink, record.as_mut(), printer).await
         });
         // Nothing that still waits may keep the program: servers are ended with their hosts.
         runtime.shutdown_background();
@@ -92,6 +95,20 @@ impl ReplayArgs {
             record.finish()?;
         }
         Ok(known_tools)
+    }
+
+    /// Reads the configuration; simulated servers are among its servers.
+    fn configuration(&self, path: &Path, common: &Common, printer: Printer) -> Result<HostConfig, Failure> {
+        let Servers::Configured(mut config) = Servers::open(path, printer)? else {
+            let message = format!(
+                "`{}` is a catalog; a replay needs servers\nhint: `--tools` takes it, and a configuration with \
+                 `{{\"simulated\": {{\"catalog\": ..}}}}` plays it",
+                path.display()
+            );
+            return Err(Failure::new(code::INPUT, message));
+        };
+        add_simulated(&mut config, || self.encoder.open(common.assets()?, printer), printer)?;
+        Ok(config)
     }
 
     fn image_folders(&self, predictions: &Path) -> Result<Vec<PathBuf>, Failure> {
@@ -111,14 +128,13 @@ impl ReplayArgs {
     /// Keeps workers busy, and takes what they have done in the order of the file.
     async fn replay_all(
         &self,
-        replay: Arc<Replay>,
+        (replay, cancel): (Arc<Replay>, CancellationToken),
         file: &TrajectoryFile,
         sink: &mut Sink<'_>,
         mut record: Option<&mut Recording>,
         printer: Printer,
     ) -> Result<usize, Failure> {
-        let (cancel, places) = (CancellationToken::new(), Arc::new(Semaphore::new(self.workers.into())));
-        let mut interrupt = std::pin::pin!(tokio::signal::ctrl_c());
+        let places = Arc::new(Semaphore::new(self.workers.into()));
         let mut bar = printer.bar(Unit::Trajectories);
         let mut running: VecDeque<Running> = VecDeque::new();
         let (mut next, mut known_tools, mut lack_images) = (0, HashSet::new(), 0);
@@ -130,12 +146,14 @@ impl ReplayArgs {
             }
             let Some(mut first) = running.pop_front() else { break };
             let found = tokio::select! {
-                found = &mut first => found,
-                _ = &mut interrupt => {
+                // A trajectory that was cancelled is no failure of its own.
+                biased;
+                () = cancel.cancelled() => {
                     running.push_front(first);
-                    failure = Some(Failure::silent(code::INTERRUPTED));
+                    failure = Some(interrupted());
                     break;
                 }
+                found = &mut first => found,
             };
             let taken = taken(found).and_then(|found| {
                 known_tools.extend(found.tools.names().map(str::to_owned));
@@ -203,19 +221,6 @@ fn take(
     }
     sink.push(&found.trajectory, &found.calls)?;
     record.map_or(Ok(()), |record| record.push(&found.trajectory))
-}
-
-/// Reads a configuration, saying what is odd in it; simulated servers are among its servers.
-fn configuration(path: &Path, printer: Printer) -> Result<HostConfig, Failure> {
-    let wrong = |error: &dyn std::error::Error| Failure::new(code::INPUT, error.to_string());
-    let (mut config, warnings) = HostConfig::open(path).map_err(|error| wrong(&error))?;
-    for warning in &warnings {
-        printer.warn(&warning.to_string());
-    }
-    if let Some(simulated) = SimulatedOptions::of(&config).map_err(|error| wrong(&error))? {
-        simulated.add_to(&mut config, None).map_err(|error| wrong(&error))?;
-    }
-    Ok(config)
 }
 
 /// The configuration without servers that no call is of: starting them would take time for nothing.

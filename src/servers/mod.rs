@@ -6,6 +6,7 @@ pub mod image;
 pub mod math;
 pub mod simulated;
 mod tools;
+mod work;
 
 pub use crate::workspace::{Workspace, WorkspaceError};
 pub use builtin::{BUILTIN, BuiltinError, builtin};

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::support::{Folder, failure, m3_bare, root, run, stdout, text};
+use crate::support::{Folder, failure, m3_bare, run, stdout, text};
 
 fn serve(folder: &Folder, arguments: &[&str]) -> assert_cmd::Command {
     let mut command = m3_bare(folder.path());
@@ -37,13 +37,10 @@ fn one_server_answers_over_standard_input_and_output() {
 
 #[test]
 fn a_crash_ends_the_process_with_a_code_of_its_own() {
-    // A client that keeps its side open, as real ones do; at the end of the input the server may leave first.
-    let mut command = assert_cmd::Command::new("sh");
-    command
-        .args(["-c", r#"(cat; sleep 3) | "$0" serve simulated --server math --crash-rate 1 --quiet "$@""#]);
-    command.arg(assert_cmd::cargo::cargo_bin("m3")).args(["--catalog", "trajectories/tools.json"]);
-    command.current_dir(root());
-    let output = run(command.write_stdin(session("add", &json!({"firstNumber": 1, "secondNumber": 2}))));
+    let folder = Folder::new();
+    let mut command = serve(&folder, &["--server", "math", "--crash-rate", "1", "--quiet"]);
+    let call = session("add", &json!({"firstNumber": 1, "secondNumber": 2}));
+    let output = run(command.write_stdin(call));
     assert_eq!(output.status.code(), Some(70));
     assert!(!text(&output.stdout).contains("\"id\":2"));
 }

@@ -226,7 +226,7 @@ mod tests {
             ("API_KEY", "none"),
             ("USE_TOKEN", "true"),
             ("MAX_TOKENS", "4096"),
-            ("KEY_FILE", "/home/someone/key.pem"),
+            ("KEY_FILE", "/folder/keys/key.pem"),
             ("KEY_FILE", "keys/../key.pem".trim_start_matches("keys/")),
             ("KEYBOARD", "german"),
             ("MONKEY", "banana"),

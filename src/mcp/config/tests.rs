@@ -10,7 +10,7 @@ fn read(text: &str) -> Result<(HostConfig, Vec<ConfigProblem>), ConfigError> {
     let file = WholeFile { name: "hosts.json".to_owned(), value, oddities };
     let lookup = |name: &str| match name {
         "KEY" => Some("from-the-environment-1a2b3c4d5e".to_owned()),
-        "HOME" => Some("/home/someone".to_owned()),
+        "HOME" => Some("/folder/of-the-user".to_owned()),
         _ => None,
     };
     HostConfig::from_file(&file, PathBuf::from("/folder"), &lookup)
@@ -39,7 +39,7 @@ fn a_stdio_server_has_everything_that_its_entry_says() {
         "allowed_tools": ["a", "b*"], "deny": "bc", "note": "said", "autoApprove": []}"#,
     );
     let Transport::Stdio { command, args, env, cwd } = &config.transport else { panic!("{config:?}") };
-    assert_eq!((command.as_str(), args.join(" ").as_str()), ("npx", "-y pkg /home/someone/x 5"));
+    assert_eq!((command.as_str(), args.join(" ").as_str()), ("npx", "-y pkg /folder/of-the-user/x 5"));
     assert_eq!(env["API_KEY"], "from-the-environment-1a2b3c4d5e");
     assert_eq!((env["LANG"].as_str(), env["PORT"].as_str()), ("en", "80"));
     assert_eq!(cwd.as_deref(), Some(Path::new("/folder/sub/dir")));

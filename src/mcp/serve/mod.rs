@@ -124,11 +124,12 @@ where
             Err(error) => Err(ServeError::Handshake { source: error.into() }),
         }
     };
-    tokio::select! {
-        biased;
+    let ended = tokio::select! {
         () = crashed.cancelled() => Ok(Ended::Crashed),
         ended = serving => ended,
-    }
+    };
+    // A crash ends the connection too, and that may be seen first.
+    if crashed.is_cancelled() { Ok(Ended::Crashed) } else { ended }
 }
 
 #[cfg(test)]

@@ -14,34 +14,25 @@ use std::path::Path;
 use std::sync::Arc;
 
 use serde_json::{Map, Value, json};
-use tokio::sync::Semaphore;
 
 use self::geometry::Rect;
 use self::scan::{Code, scan};
 use super::tools::Tools;
+use super::work::{MOST_PIXELS, Places};
 use super::{Workspace, WorkspaceError};
 use crate::images;
 use crate::mcp::{Answer, Answering, Tool, ToolResult, Toolbox};
 use crate::text::visible;
 
-/// The largest image that is searched, in pixels: a hundred megabytes while it is worked on, and seconds.
-const MOST_PIXELS: u64 = 25_000_000;
-
 /// Images that one call may name.
 const MOST_IMAGES: usize = 20;
-
-/// Calls that work at the same time; others wait.
-const CALLS_AT_ONCE: usize = 2;
-
-/// JSON-RPC's code for an error of the server itself.
-const INTERNAL_ERROR: i32 = -32_603;
 
 /// The server.
 #[derive(Debug)]
 pub struct BarcodeServer {
     workspace: Arc<Workspace>,
     tools: Tools,
-    places: Arc<Semaphore>,
+    places: Places,
 }
 
 impl BarcodeServer {
@@ -53,7 +44,7 @@ impl BarcodeServer {
         Ok(Self {
             workspace: Arc::new(Workspace::new(workspace)?),
             tools: Tools::new(tools()),
-            places: Arc::new(Semaphore::new(CALLS_AT_ONCE)),
+            places: Places::default(),
         })
     }
 
@@ -69,17 +60,8 @@ impl BarcodeServer {
         };
         let read: fn(&Workspace, &[String]) -> ToolResult =
             if tool == "scan_barcode" { scan_barcode } else { scan_all };
-        let Ok(place) = Arc::clone(&self.places).acquire_owned().await else {
-            return internal("the server is shutting down");
-        };
         let workspace = Arc::clone(&self.workspace);
-        // The place is given back when the work ends, not when the caller stops waiting.
-        let work = tokio::task::spawn_blocking(move || {
-            let result = read(&workspace, &paths);
-            drop(place);
-            result
-        });
-        work.await.map_or_else(|_| internal("reading the image failed; this is a bug"), Answer::Result)
+        self.places.run(move || Answer::Result(read(&workspace, &paths))).await
     }
 }
 
@@ -95,10 +77,6 @@ impl Toolbox for BarcodeServer {
     fn call<'a>(&'a self, tool: &'a str, arguments: Map<String, Value>) -> Answering<'a> {
         Box::pin(self.answer(tool, arguments))
     }
-}
-
-fn internal(message: &str) -> Answer {
-    Answer::ProtocolError { code: INTERNAL_ERROR, message: message.to_owned() }
 }
 
 /// Reads the first image, as `pyzbar-mcp` does.

@@ -34,33 +34,24 @@ use std::sync::Arc;
 use image::RgbaImage;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value, json};
-use tokio::sync::Semaphore;
 
 use self::failure::Failure;
 use crate::images;
 use crate::mcp::{Answer, Answering, Tool, ToolResult, Toolbox};
 use crate::servers::tools::Tools;
+use crate::servers::work::{MOST_PIXELS, Places};
 use crate::servers::{Workspace, WorkspaceError};
 use crate::text::visible;
 
 /// The tools, as `tools/list` has them but for the output schema of those that make a picture.
 const TOOLS: &str = include_str!("tools.json");
 
-/// The largest image that is read or made, in pixels: 100 MB while it is worked on.
-const MOST_PIXELS: u64 = 25_000_000;
-
-/// Calls that work at the same time; others wait. Each may take half a gigabyte.
-const CALLS_AT_ONCE: usize = 2;
-
-/// JSON-RPC's code for an error of the server itself.
-const INTERNAL_ERROR: i32 = -32_603;
-
 /// The server's toolbox.
 #[derive(Debug)]
 pub struct ImageServer {
     images: Arc<Images>,
     tools: Tools,
-    places: Arc<Semaphore>,
+    places: Places,
 }
 
 /// Why there is no server.
@@ -116,7 +107,7 @@ impl ImageServer {
         Ok(Self {
             images: Arc::new(Images { workspace: Workspace::new(workspace)? }),
             tools: Tools::new(tools),
-            places: Arc::new(Semaphore::new(CALLS_AT_ONCE)),
+            places: Places::default(),
         })
     }
 
@@ -125,17 +116,8 @@ impl ImageServer {
             Ok(arguments) => Value::Object(arguments),
             Err(answer) => return answer,
         };
-        let Ok(place) = Arc::clone(&self.places).acquire_owned().await else {
-            return internal("the server is shutting down");
-        };
         let (images, tool) = (Arc::clone(&self.images), tool.to_owned());
-        // The place is given back when the work ends, not when the caller stops waiting.
-        let work = tokio::task::spawn_blocking(move || {
-            let answer = run(&images, &tool, arguments);
-            drop(place);
-            answer
-        });
-        work.await.unwrap_or_else(|_| internal("the tool crashed"))
+        self.places.run(move || run(&images, &tool, arguments)).await
     }
 }
 
@@ -151,10 +133,6 @@ impl Toolbox for ImageServer {
     fn call<'a>(&'a self, tool: &'a str, arguments: Map<String, Value>) -> Answering<'a> {
         Box::pin(self.answer(tool, arguments))
     }
-}
-
-fn internal(message: &str) -> Answer {
-    Answer::ProtocolError { code: INTERNAL_ERROR, message: message.to_owned() }
 }
 
 /// Runs a tool on arguments that its schema allows.

@@ -9,13 +9,37 @@ use super::failure::Failure;
 use super::spans::{Edges, Point, Shape};
 use super::{Edit, Images};
 
-/// Arguments of `draw_circles`.
-#[derive(Debug, Deserialize)]
-pub(super) struct DrawCircles {
-    input_path: String,
-    output_path: Option<String>,
-    circles: Vec<Circle>,
+/// A tool that draws a list of items of one kind: its arguments, and what it does with them.
+macro_rules! drawing {
+    ($tool:ident, $list:ident: $item:ident) => {
+        #[doc = concat!("Arguments of `draw_", stringify!($list), "`.")]
+        #[derive(Debug, Deserialize)]
+        pub(super) struct $tool {
+            input_path: String,
+            output_path: Option<String>,
+            $list: Vec<$item>,
+        }
+
+        impl Edit for $tool {
+            fn paths(&self) -> (&str, Option<&str>) {
+                (&self.input_path, self.output_path.as_deref())
+            }
+
+            fn suffix(&self) -> &'static str {
+                concat!("_with_", stringify!($list))
+            }
+
+            fn edit(&self, image: RgbaImage, _: &Images) -> Result<RgbaImage, Failure> {
+                draw(stringify!($list), &self.$list, image, $item::draw)
+            }
+        }
+    };
 }
+
+drawing!(DrawCircles, circles: Circle);
+drawing!(DrawRectangles, rectangles: Rectangle);
+drawing!(DrawLines, lines: Line);
+drawing!(DrawArrows, arrows: Arrow);
 
 #[derive(Debug, Deserialize)]
 struct Circle {
@@ -30,14 +54,6 @@ struct Circle {
     filled: bool,
 }
 
-/// Arguments of `draw_rectangles`.
-#[derive(Debug, Deserialize)]
-pub(super) struct DrawRectangles {
-    input_path: String,
-    output_path: Option<String>,
-    rectangles: Vec<Rectangle>,
-}
-
 #[derive(Debug, Deserialize)]
 struct Rectangle {
     #[serde(flatten)]
@@ -50,14 +66,6 @@ struct Rectangle {
     filled: bool,
 }
 
-/// Arguments of `draw_lines`.
-#[derive(Debug, Deserialize)]
-pub(super) struct DrawLines {
-    input_path: String,
-    output_path: Option<String>,
-    lines: Vec<Line>,
-}
-
 #[derive(Debug, Deserialize)]
 struct Line {
     #[serde(flatten)]
@@ -66,14 +74,6 @@ struct Line {
     color: Color,
     #[serde(default)]
     thickness: Thickness,
-}
-
-/// Arguments of `draw_arrows`.
-#[derive(Debug, Deserialize)]
-pub(super) struct DrawArrows {
-    input_path: String,
-    output_path: Option<String>,
-    arrows: Vec<Arrow>,
 }
 
 #[derive(Debug, Deserialize)]
@@ -100,62 +100,6 @@ const fn tenth() -> f64 {
 impl Ends {
     fn points(self) -> (Point, Point) {
         (Point { x: self.x1.0, y: self.y1.0 }, Point { x: self.x2.0, y: self.y2.0 })
-    }
-}
-
-impl Edit for DrawCircles {
-    fn paths(&self) -> (&str, Option<&str>) {
-        (&self.input_path, self.output_path.as_deref())
-    }
-
-    fn suffix(&self) -> &'static str {
-        "_with_circles"
-    }
-
-    fn edit(&self, image: RgbaImage, _: &Images) -> Result<RgbaImage, Failure> {
-        draw("circles", &self.circles, image, Circle::draw)
-    }
-}
-
-impl Edit for DrawRectangles {
-    fn paths(&self) -> (&str, Option<&str>) {
-        (&self.input_path, self.output_path.as_deref())
-    }
-
-    fn suffix(&self) -> &'static str {
-        "_with_rectangles"
-    }
-
-    fn edit(&self, image: RgbaImage, _: &Images) -> Result<RgbaImage, Failure> {
-        draw("rectangles", &self.rectangles, image, Rectangle::draw)
-    }
-}
-
-impl Edit for DrawLines {
-    fn paths(&self) -> (&str, Option<&str>) {
-        (&self.input_path, self.output_path.as_deref())
-    }
-
-    fn suffix(&self) -> &'static str {
-        "_with_lines"
-    }
-
-    fn edit(&self, image: RgbaImage, _: &Images) -> Result<RgbaImage, Failure> {
-        draw("lines", &self.lines, image, Line::draw)
-    }
-}
-
-impl Edit for DrawArrows {
-    fn paths(&self) -> (&str, Option<&str>) {
-        (&self.input_path, self.output_path.as_deref())
-    }
-
-    fn suffix(&self) -> &'static str {
-        "_with_arrows"
-    }
-
-    fn edit(&self, image: RgbaImage, _: &Images) -> Result<RgbaImage, Failure> {
-        draw("arrows", &self.arrows, image, Arrow::draw)
     }
 }
 

@@ -113,7 +113,13 @@ fn a_host_that_is_killed_leaves_nothing() {
         let marker = marker();
         let program = stub().with_file_name("stub_host");
         let mut host = Command::new(program)
-            .args([m3().as_os_str(), stub().as_os_str(), scenario.as_ref(), marker.as_ref()])
+            .args([
+                m3().as_os_str(),
+                stub().as_os_str(),
+                scenario.as_ref(),
+                marker.as_ref(),
+                "descend".as_ref(),
+            ])
             .stdout(Stdio::piped())
             .spawn()
             .unwrap();

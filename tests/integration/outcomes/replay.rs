@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 
 use super::rules_of;
 use crate::host::support::{marker, processes, stub, wait_until_gone};
-use crate::support::{Folder, call, m3_bare, report, run, text, trajectory};
+use crate::support::{Folder, call, failure, m3_bare, report, root, run, text, trajectory};
 
 /// A configuration of two stubs with short limits, one that is killed at its start, and one that is not there.
 fn servers(folder: &Folder, marker: &str) -> PathBuf {
@@ -204,4 +204,23 @@ fn wait_for(condition: impl Fn() -> bool) {
         assert!(start.elapsed() < Duration::from_mins(1), "it does not happen");
         std::thread::sleep(Duration::from_millis(20));
     }
+}
+
+#[test]
+fn near_distractors_are_chosen_by_the_encoder_and_a_catalog_is_no_configuration() {
+    let Some(mut m3) = crate::support::m3() else { return };
+    let folder = tempfile::tempdir().unwrap();
+    let config = folder.path().join("servers.json");
+    let catalog = root().join("trajectories/tools.json");
+    let simulated =
+        json!({"catalog": catalog, "only": ["math/add"], "distractors": {"count": 3, "kind": "near"}});
+    std::fs::write(&config, json!({ "simulated": simulated }).to_string()).unwrap();
+    let references = "trajectories/references.json";
+    let report = report(m3.args(["outcomes", references, "--servers"]).arg(&config));
+    // math/add itself and three more; nobody else's calls are known.
+    assert_eq!(report["known_tools"], 4, "{report}");
+
+    let mut m3 = m3_bare(folder.path());
+    let (code, message) = failure(m3.args(["outcomes", references, "--servers"]).arg(&catalog));
+    assert!(code == 2 && message.contains("is a catalog; a replay needs servers"), "{message}");
 }
