@@ -19,6 +19,8 @@
 //! | [`figures`] | pictures of results as SVG and PNG |
 //! | [`mcp`] | tools of MCP servers: the host, and how our own are served |
 //! | [`servers`] | our own MCP servers |
+//! | [`llm`] | language models: the wires, retries, cassettes |
+//! | [`executor`] | tasks run by a model with tools, and their records |
 //! | [`cli`] | the command line |
 //!
 //! `score` sees `trajectory` and `encoder`, `stats` nothing of the others, `figures` names and numbers, `report`
@@ -36,10 +38,12 @@
 
 pub mod cli;
 pub mod encoder;
+pub mod executor;
 pub mod figures;
 mod files;
 mod images;
 pub mod leaderboard;
+pub mod llm;
 pub mod mcp;
 pub mod outcomes;
 pub mod report;

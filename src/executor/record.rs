@@ -1,0 +1,86 @@
+//! What is kept of a task: a native prediction with everything that was said and returned.
+
+use serde::Serialize;
+use serde_json::Value;
+
+use crate::llm::Usage;
+
+/// Why a task ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum FinishReason {
+    /// The model gave its answer.
+    Answered,
+    /// All steps were used; the model was asked for its answer with what it had.
+    MaxSteps,
+    /// Calls, tokens or time were used up.
+    Budget,
+    /// The model or what the task needs could not be had; the record has what was done until then.
+    Error,
+}
+
+/// A task that was run once. [`Record::to_value`] is the prediction that is written.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Record {
+    /// The steps, each with at least one call.
+    pub steps: Vec<StepRecord>,
+    /// The answer; empty if there is none.
+    pub final_reply: String,
+    /// Why it ended.
+    pub finish: FinishReason,
+    /// What failed, for [`FinishReason::Error`]; what was used up, for [`FinishReason::Budget`].
+    pub reason: Option<String>,
+    /// All that was said: system, user, assistant and tool messages, with images by name, size and hash.
+    pub dialogue: Vec<Value>,
+    /// The turns of the model.
+    pub turns: Vec<TurnRecord>,
+    /// Images that were sent: where they are in the workspace, what was sent.
+    pub images: Vec<Value>,
+}
+
+/// Calls that were made at once.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct StepRecord {
+    /// From 1.
+    pub step: u32,
+    /// In the order of the reply.
+    pub calls: Vec<CallRecord>,
+}
+
+/// A call and what became of it.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct CallRecord {
+    /// `server/tool`, or whatever the model wrote; a call without a name has an empty one.
+    pub name: String,
+    /// The object, or the text that was no object.
+    pub arguments: Value,
+    /// What came back, as [`crate::outcomes`] reads it: a text, or the wire's result; images are replaced by the
+    /// names of their files. Nothing if the call was not made or not answered.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub result: Option<Value>,
+    /// Whether the tool says that it failed, or the call could not be made.
+    pub is_error: bool,
+    /// One of the five outcomes of M³-Bench, section 5.4, or why there is none.
+    pub outcome: String,
+    /// From being sent to its result; 0 for a call that was not made.
+    pub milliseconds: u64,
+}
+
+/// A turn of the model.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct TurnRecord {
+    /// What it was asked for, as in [`Event::Asked`](super::Event::Asked).
+    pub purpose: String,
+    /// As reported.
+    pub usage: Usage,
+    /// From the first try to the answer.
+    pub milliseconds: u64,
+    /// How often it was asked.
+    pub tries: u32,
+    /// The model that the provider says has answered.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub model: Option<String>,
+    /// What was wrong with the reply and how it was understood all the same.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub oddities: Vec<String>,
+}

@@ -1,0 +1,17 @@
+//! Language models that see images: what is asked of them, over which wire, and what they answer.
+//!
+//! A [`Request`] is written by a wire (`wires/`), sent by a [`Model`], which retries, and read back as a [`Reply`].
+//! A [`Recorder`] keeps every exchange in a cassette, and a model opened from a [`Cassette`] answers from it without
+//! a network. Nothing in here knows of tasks, of servers or of scores.
+
+mod message;
+mod name;
+mod picture;
+mod wires;
+
+pub use message::{
+    Arguments, Assistant, Message, Part, Reply, ReplyCall, Request, Scope, Settings, StopReason, ToolAnswer,
+    ToolDefinition, Usage,
+};
+pub use name::{ModelName, ModelNameError, WireKind};
+pub use picture::Picture;
