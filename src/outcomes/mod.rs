@@ -9,12 +9,14 @@
 //! | [`Outcome`], [`Verdict`], [`Rule`] | what can be said of a call, and by which rule |
 //! | [`Judge`] | is it a call, of a known tool, with arguments that fit? |
 //! | [`Answer`] | what a tool answered, and what the rules of [`ANSWER_RULES`] say of it |
+//! | [`ask`] | has a language model decide what no rule is sure of |
 //! | [`Replay`] | makes the calls of a trajectory again |
 //! | [`Tally`] | counts and the three rates of MCP-Bench, section 5.1 |
 //!
 //! The rules are explained in `docs/outcomes.md`.
 
 mod answer;
+mod ask;
 #[cfg(test)]
 mod examples;
 mod format;
@@ -27,6 +29,7 @@ mod rules;
 mod tally;
 
 pub use answer::Answer;
+pub use ask::{Asked, Judged, ask, is_open};
 pub use judge::{
     Checked, Judge, JudgedCall, Judgement, KnownTools, Place, Reply, judge_trajectory, recorded_reply,
 };

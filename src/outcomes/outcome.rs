@@ -45,6 +45,8 @@ pub enum Confidence {
     Sure,
     /// Nothing better was found: a reader, or a language model, may decide otherwise.
     Unsure,
+    /// A language model was asked, and decided.
+    Asked,
 }
 
 /// A rule that decides.
@@ -129,6 +131,7 @@ impl Confidence {
         match self {
             Self::Sure => "sure",
             Self::Unsure => "unsure",
+            Self::Asked => "asked",
         }
     }
 }
@@ -142,6 +145,11 @@ impl Rule {
     /// A rule that is not.
     pub(super) const fn unsure(name: &'static str, outcome: Outcome, applies: &'static str) -> Self {
         Self { name, verdict: Verdict::Outcome(outcome), confidence: Confidence::Unsure, applies }
+    }
+
+    /// What a language model decided.
+    pub(super) const fn asked(name: &'static str, outcome: Outcome, applies: &'static str) -> Self {
+        Self { name, verdict: Verdict::Outcome(outcome), confidence: Confidence::Asked, applies }
     }
 
     /// A rule that says why there is no outcome.

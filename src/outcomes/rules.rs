@@ -334,6 +334,14 @@ pub(super) static UNREADABLE: Rule = Rule::no_answer(
     "what the server answered breaks the protocol, or is larger than the host accepts",
 );
 
+/// What a language model says of an answer that no rule is sure of.
+pub(super) static ANSWERS_BY_MODEL: [&Rule; 4] = [
+    &Rule::asked("model_says_unknown_tool", Outcome::UnknownTool, "asked, a language model finds that there is no such tool"),
+    &Rule::asked("model_says_invalid_arguments", Outcome::InvalidArguments, "asked, a language model finds that the tool could not work with the arguments"),
+    &Rule::asked("model_says_not_found", Outcome::ResourceNotFound, "asked, a language model finds that the backend did not have or did not give it"),
+    &Rule::asked("model_says_success", Outcome::Success, "asked, a language model finds that the result is a normal one"),
+];
+
 /// Every rule, in the order in which they are tried.
 pub fn all_rules() -> impl Iterator<Item = &'static Rule> {
     let before: [&'static Rule; 13] = [
@@ -361,5 +369,5 @@ pub fn all_rules() -> impl Iterator<Item = &'static Rule> {
         &NORMAL_RESULT,
     ];
     let answers = ANSWER_RULES.iter().map(|answer| &answer.rule);
-    before.into_iter().chain(answers).chain(after)
+    before.into_iter().chain(answers).chain(after).chain(ANSWERS_BY_MODEL)
 }

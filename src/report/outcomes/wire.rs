@@ -162,8 +162,8 @@ pub struct RuleReport {
     pub outcome: Option<String>,
     /// Why there is no outcome; null for a rule that decides one.
     pub not_judged: Option<String>,
-    /// `sure` or `unsure`.
-    #[schemars(extend("enum" = ["sure", "unsure"]))]
+    /// `sure`, `unsure`, or `asked`: a language model decided.
+    #[schemars(extend("enum" = ["sure", "unsure", "asked"]))]
     pub confidence: String,
     /// When it applies.
     pub applies: String,
@@ -197,8 +197,8 @@ pub struct CallOutcomeReport {
     pub not_judged: Option<String>,
     /// The rule that decided.
     pub rule: String,
-    /// `sure` or `unsure`.
-    #[schemars(extend("enum" = ["sure", "unsure"]))]
+    /// `sure`, `unsure`, or `asked`: a language model decided.
+    #[schemars(extend("enum" = ["sure", "unsure", "asked"]))]
     pub confidence: String,
     /// What the rule saw, shortened; untrusted text, with control characters made visible.
     pub evidence: String,
