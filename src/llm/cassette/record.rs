@@ -254,3 +254,36 @@ pub(super) fn reply_body(reply: Value) -> Vec<u8> {
 pub(in crate::llm) fn normalized(body: &[u8]) -> Vec<u8> {
     reply_body(reply_value(body))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn a_full_disk_stops_the_recording_and_is_told() {
+        let file = File::options().write(true).open("/dev/full").unwrap();
+        let output = Mutex::new(Output { file, failure: None });
+        let recorder = Recorder { path: PathBuf::from("c.jsonl"), output, redactors: RwLock::default() };
+        assert!(recorder.failure().is_none());
+        recorder.record_catalog(&Value::Null);
+        let message = recorder.failure().unwrap().to_string();
+        assert!(message.starts_with("failed to write the cassette `c.jsonl`: No space left"), "{message}");
+    }
+
+    #[test]
+    fn what_is_read_from_a_body_stays_the_same() {
+        for (body, kept) in [
+            ("{\"b\": 1.50,\n\"a\": 2}", "{\"a\":2,\"b\":1.5}"),
+            ("\"text\"", "\"text\""),
+            ("<html>", "<html>"),
+            ("{\"cut", "{\"cut"),
+        ] {
+            assert_eq!(normalized(body.as_bytes()), kept.as_bytes());
+            assert_eq!(normalized(kept.as_bytes()), kept.as_bytes());
+        }
+        let deep = "[".repeat(110) + &"]".repeat(110);
+        assert_eq!(reply_value(deep.as_bytes()), Value::String(deep.clone()));
+        assert_eq!(normalized(b"\xff"), "\u{fffd}".as_bytes());
+    }
+}
