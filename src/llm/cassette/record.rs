@@ -17,7 +17,7 @@ use super::{
 use crate::llm::Scope;
 use crate::llm::wires::WireRequest;
 use crate::mcp::redact::Redactor;
-use crate::mcp::{CallOutcome, ToolName};
+use crate::mcp::{CallError, CallOutcome, ToolName};
 
 /// The longest first line.
 const MAX_HEADER: u64 = 64 << 10;
@@ -59,16 +59,16 @@ impl Recorder {
         let read = BufReader::new(&mut file).take(MAX_HEADER).read_until(b'\n', &mut first);
         read.map_err(|source| CassetteError::Read { path: path.to_owned(), source })?;
         if first.ends_with(b"\n") || read_header(&first).is_ok() {
+            let created_by = header.created_by.clone();
             check(path, &first, header)?;
             if !ends_line(&mut file).map_err(write)? {
                 file.write_all(b"\n").map_err(write)?;
             }
+            file.write_all(&line_of(&Entry::Session { created_by }).map_err(write)?).map_err(write)?;
         } else if is_cut_header(&first) {
             // Nothing but the beginning of a first line was ever written.
             file.set_len(0).map_err(write)?;
-            let mut line = serde_json::to_vec(&header).map_err(|error| write(error.into()))?;
-            line.push(b'\n');
-            file.write_all(&line).map_err(write)?;
+            file.write_all(&line_of(&header).map_err(write)?).map_err(write)?;
         } else {
             let reason = read_header(&first).err().unwrap_or_default();
             return Err(CassetteError::NotACassette { path: path.to_owned(), reason });
@@ -109,9 +109,15 @@ impl Recorder {
         entry.arguments = shallow(keep(entry.arguments));
         entry.result = entry.result.map(|result| shallow(keep(result)));
         // Its texts may name paths and secrets as results do.
-        entry.error = entry.error.and_then(|error| {
-            let value = serde_json::to_value(&error).ok()?;
-            serde_json::from_value(keep(value)).ok().or(Some(error))
+        entry.error = entry.error.map(|error| {
+            let value = serde_json::to_value(&error).map(keep).unwrap_or_default();
+            serde_json::from_value(value).unwrap_or_else(|_| {
+                let reason = keep(Value::String(error.to_string()));
+                CallError::Malformed {
+                    server: tool.server.clone(),
+                    reason: reason.as_str().unwrap_or_default().to_owned(),
+                }
+            })
         });
         self.write(&Entry::Call(entry));
     }
@@ -130,17 +136,21 @@ impl Recorder {
     }
 
     fn write(&self, entry: &Entry) {
-        let line = serde_json::to_vec(entry).map_err(io::Error::from);
+        let line = line_of(entry);
         let mut output = self.output.lock().unwrap_or_else(PoisonError::into_inner);
         if output.failure.is_some() {
             return;
         }
-        let written = line.and_then(|mut line| {
-            line.push(b'\n');
-            output.file.write_all(&line)
-        });
+        let written = line.and_then(|line| output.file.write_all(&line));
         output.failure = written.err().map(|error| error.to_string());
     }
+}
+
+/// What is written at once.
+fn line_of(record: &impl serde::Serialize) -> io::Result<Vec<u8>> {
+    let mut line = serde_json::to_vec(record)?;
+    line.push(b'\n');
+    Ok(line)
 }
 
 /// Whether a first line is that of a cassette of this model.

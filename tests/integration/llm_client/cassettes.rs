@@ -193,6 +193,6 @@ async fn a_broken_line_is_named() {
     text(&tape.record(&server), &question("a"), &scope("t", 1)).await;
     let content = tape.content();
     std::fs::write(tape.path(), format!("{content}{{\"kind\": \"call\", nonsense\n{content}")).unwrap();
-    let message = Cassette::open(&tape.path()).err().unwrap().to_string();
+    let message = Cassette::open(&tape.path()).unwrap_err().to_string();
     assert!(message.starts_with("line 3 of the cassette"), "{message}");
 }

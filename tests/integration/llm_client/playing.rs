@@ -86,6 +86,19 @@ async fn an_unknown_request_fails_and_says_what_differs() {
 }
 
 #[tokio::test]
+async fn a_task_recorded_anew_is_played_as_it_was_recorded_last() {
+    let tape = Tape::new();
+    let server = Server::start(["before", "anew", "further"].map(Step::reply));
+    text(&tape.record(&server), &question("a"), &scope("t", 1)).await;
+    let live = tape.record(&server);
+    text(&live, &question("a"), &scope("t", 1)).await;
+    text(&live, &question("b"), &scope("t", 1)).await;
+    let played = tape.play();
+    assert_eq!(text(&played, &question("a"), &scope("t", 1)).await, "anew");
+    assert_eq!(text(&played, &question("b"), &scope("t", 1)).await, "further");
+}
+
+#[tokio::test]
 async fn what_is_played_can_be_recorded_again() {
     let tape = Tape::new();
     let server = Server::start([Step::failure(503, "{}"), Step::reply("one")]);
@@ -166,6 +179,6 @@ fn a_cassette_of_an_unknown_model_is_refused() {
     let line = json!({"schema": "m3.cassette/1", "model": "nobody:m", "created_by": "m3 0.1.0"});
     std::fs::write(tape.path(), format!("{line}\n")).unwrap();
     let cassette = Cassette::open(&tape.path()).unwrap();
-    let message = Model::replay(cassette.into()).err().unwrap().to_string();
+    let message = Model::replay(cassette.into()).unwrap_err().to_string();
     assert!(message.contains("is of no model that is known"), "{message}");
 }

@@ -200,6 +200,6 @@ async fn a_provider_that_wants_a_key_is_not_asked_without() {
         return;
     }
     let name = ModelName::parse("openai:gpt-5").unwrap();
-    let message = Model::open(name, ModelOptions::default()).err().unwrap().to_string();
+    let message = Model::open(name, ModelOptions::default()).unwrap_err().to_string();
     assert!(message.contains("`M3_LLM_KEY` or `OPENAI_API_KEY`"), "{message}");
 }
