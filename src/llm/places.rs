@@ -73,7 +73,9 @@ impl Places {
             match pause {
                 None => return Ok(place),
                 Some(pause) if pause >= deadline => {
-                    return Err("the provider wants to be left alone for longer than there is time".to_owned());
+                    return Err(
+                        "the provider wants to be left alone for longer than there is time".to_owned()
+                    );
                 }
                 Some(pause) => sleep_until(pause).await,
             }

@@ -120,13 +120,17 @@ mod tests {
 
     #[test]
     fn the_first_difference_has_a_place_and_both_sides() {
-        let recorded = json!({"messages": [{"content": "a"}, {"content": "Count the apples in it, please."}], "n": 1});
+        let recorded =
+            json!({"messages": [{"content": "a"}, {"content": "Count the apples in it, please."}], "n": 1});
         let mut asked = recorded.clone();
         assert_eq!(first(&recorded, &asked, String::new()), None);
         asked["messages"][1]["content"] = json!("Count the apples in it, please!");
         let found = first(&recorded, &asked, String::new()).unwrap();
         assert_eq!(found.pointer, "/messages/1/content");
-        assert_eq!((found.recorded.as_str(), found.asked.as_str()), ("…apples in it, please.", "…apples in it, please!"));
+        assert_eq!(
+            (found.recorded.as_str(), found.asked.as_str()),
+            ("…apples in it, please.", "…apples in it, please!")
+        );
         asked["messages"][1] = json!([]);
         assert_eq!(first(&recorded, &asked, String::new()).unwrap().asked, "[]");
         let missing = first(&json!({"a/b": {"~": 1}}), &json!({"a/b": {}}), String::new()).unwrap();

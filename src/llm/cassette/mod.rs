@@ -32,10 +32,10 @@ use super::{ModelName, Scope};
 use crate::canonical::canonical;
 use crate::mcp::{CallError, CallOutcome, ToolName, ToolResult};
 
+pub(super) use play::Try;
 pub use play::{Cassette, CassetteSummary};
-pub(super) use play::{Exchange, Try};
 pub use record::Recorder;
-pub(super) use record::Recording;
+pub(super) use record::{Recording, normalized};
 
 /// What the first line's `schema` is.
 pub const SCHEMA: &str = "m3.cassette/1";
@@ -204,12 +204,7 @@ struct CallEntry {
 }
 
 impl CallEntry {
-    fn new(
-        scope: &Scope,
-        tool: &ToolName,
-        arguments: &Map<String, Value>,
-        outcome: &CallOutcome,
-    ) -> Self {
+    fn new(scope: &Scope, tool: &ToolName, arguments: &Map<String, Value>, outcome: &CallOutcome) -> Self {
         let (result, error) = match &outcome.result {
             Ok(result) => (Some(result.to_wire()), None),
             Err(error) => (None, Some(error.clone())),

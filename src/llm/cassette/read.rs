@@ -69,7 +69,8 @@ impl Reader {
     fn line(&mut self) -> Result<Option<Vec<u8>>, CassetteError> {
         let mut line = Vec::new();
         let read = self.input.by_ref().take(MAX_LINE + 1).read_until(b'\n', &mut line);
-        let read = read.map_err(|source: io::Error| CassetteError::Read { path: self.path.clone(), source })?;
+        let read =
+            read.map_err(|source: io::Error| CassetteError::Read { path: self.path.clone(), source })?;
         if read == 0 {
             return Ok(None);
         }

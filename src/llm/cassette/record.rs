@@ -11,7 +11,8 @@ use serde_json::{Map, Value};
 use super::read::read_header;
 use super::workspace::Workspace;
 use super::{
-    CallEntry, CassetteError, ContentHash, Entry, Header, ModelEntry, RequestEntry, Try, milliseconds, shallow,
+    CallEntry, CassetteError, ContentHash, Entry, Header, ModelEntry, RequestEntry, Try, milliseconds,
+    shallow,
 };
 use crate::llm::Scope;
 use crate::llm::wires::WireRequest;
@@ -44,7 +45,8 @@ impl Recorder {
     /// [`CassetteError`] if the file cannot be written, is something else (compressed ones are not appended to), is
     /// another model's or is being recorded into.
     pub fn create_or_append(path: &Path, header: Header) -> Result<Self, CassetteError> {
-        let write = |error: io::Error| CassetteError::Write { path: path.to_owned(), reason: error.to_string() };
+        let write =
+            |error: io::Error| CassetteError::Write { path: path.to_owned(), reason: error.to_string() };
         let mut file = File::options().read(true).append(true).create(true).open(path).map_err(write)?;
         match file.try_lock() {
             Ok(()) => {}
@@ -246,4 +248,9 @@ pub(super) fn reply_body(reply: Value) -> Vec<u8> {
         Value::String(text) => text.into_bytes(),
         value => value.to_string().into_bytes(),
     }
+}
+
+/// The body as it will be played back: what is read from it now is then read again.
+pub(in crate::llm) fn normalized(body: &[u8]) -> Vec<u8> {
+    reply_body(reply_value(body))
 }

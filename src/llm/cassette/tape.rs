@@ -105,8 +105,12 @@ mod tests {
 
     #[test]
     fn each_repetition_gets_its_own_in_order_whoever_asks_first() {
-        let (tape, last, content) =
-            tape(&[(scope("a", 1, 1), "a1"), (scope("b", 1, 1), "b1"), (scope("a", 2, 1), "a2"), (scope("a", 1, 1), "a1+")]);
+        let (tape, last, content) = tape(&[
+            (scope("a", 1, 1), "a1"),
+            (scope("b", 1, 1), "b1"),
+            (scope("a", 2, 1), "a2"),
+            (scope("a", 1, 1), "a1+"),
+        ]);
         let next = |scope| *tape.next(content, &scope, &last).unwrap();
         assert_eq!(next(scope("a", 2, 1)), "a2");
         assert_eq!(next(scope("b", 1, 1)), "b1");
@@ -119,7 +123,8 @@ mod tests {
 
     #[test]
     fn who_has_none_gets_those_that_nobody_had_and_then_the_last() {
-        let (tape, last, content) = tape(&[(scope("a", 1, 1), "a1"), (scope("a", 2, 1), "a2"), (scope("a", 3, 1), "a3")]);
+        let (tape, last, content) =
+            tape(&[(scope("a", 1, 1), "a1"), (scope("a", 2, 1), "a2"), (scope("a", 3, 1), "a3")]);
         let next = |scope| *tape.next(content, &scope, &last).unwrap();
         assert_eq!(next(scope("a", 1, 1)), "a1");
         assert_eq!(next(scope("a", 4, 1)), "a2");
