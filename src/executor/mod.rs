@@ -15,7 +15,6 @@ mod parse;
 mod pool;
 mod prompts;
 mod record;
-mod standin;
 mod step;
 mod tools;
 
