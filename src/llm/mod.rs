@@ -25,4 +25,4 @@ pub use message::{
 };
 pub use model::{Answered, Model, ModelOptions, Retry};
 pub use name::{ModelName, ModelNameError, WireKind};
-pub use picture::Picture;
+pub use picture::{Picture, PictureError, PictureLimits, Pictures};

@@ -20,6 +20,7 @@ mod ask;
 #[cfg(test)]
 mod examples;
 mod format;
+mod given;
 mod in_json;
 mod judge;
 mod outcome;
@@ -30,6 +31,7 @@ mod tally;
 
 pub use answer::Answer;
 pub use ask::{Asked, Judged, ask, is_open};
+pub(crate) use given::{Given, without_secrets};
 pub use judge::{
     Checked, Judge, JudgedCall, Judgement, KnownTools, Place, Reply, judge_trajectory, recorded_reply,
 };
