@@ -30,6 +30,11 @@ pub enum ServerState {
     Ready(ReadyServer),
     /// It cannot.
     Failed(StartError),
+    /// It could, and died since; the next call starts it again, as often as its `restarts` say.
+    Died {
+        /// How it ended, or why it could not be started again.
+        reason: String,
+    },
 }
 
 /// What a server said when it was started.
