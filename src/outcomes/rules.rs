@@ -334,9 +334,16 @@ pub(super) static UNREADABLE: Rule = Rule::no_answer(
     "what the server answered breaks the protocol, or is larger than the host accepts",
 );
 
+/// The failure is that of the replay.
+pub(super) static IMAGE_MISSING: Rule = Rule::no_answer(
+    "image_missing",
+    NotJudged::ImageMissing,
+    "the call failed, the trajectory's image was not found for the replay, and the arguments of this call or of an earlier one that failed name it",
+);
+
 /// Every rule, in the order in which they are tried.
 pub fn all_rules() -> impl Iterator<Item = &'static Rule> {
-    let before: [&'static Rule; 13] = [
+    let before: [&'static Rule; 14] = [
         &format::NO_NAME,
         &format::RECORDED_ILLEGAL,
         &format::ARGUMENTS_NOT_OBJECT,
@@ -350,6 +357,7 @@ pub fn all_rules() -> impl Iterator<Item = &'static Rule> {
         &TIMED_OUT,
         &SERVER_LOST,
         &UNREADABLE,
+        &IMAGE_MISSING,
     ];
     let after: [&'static Rule; 7] = [
         &IS_ERROR,
