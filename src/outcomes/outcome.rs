@@ -93,13 +93,8 @@ impl Outcome {
 
 impl NotJudged {
     /// All of them.
-    pub const ALL: [Self; 5] = [
-        Self::ServerNotAvailable,
-        Self::TimedOut,
-        Self::ServerLost,
-        Self::Unreadable,
-        Self::ImageMissing,
-    ];
+    pub const ALL: [Self; 5] =
+        [Self::ServerNotAvailable, Self::TimedOut, Self::ServerLost, Self::Unreadable, Self::ImageMissing];
 
     /// Its name in files.
     #[must_use]

@@ -94,7 +94,8 @@ pub(super) fn list(server: &Server, id: &Value, params: &Value) {
         // Another list at its second start, which it knows by a file in its folder.
         "changes" => {
             let is_first = std::fs::File::create_new("started").is_ok();
-            let names: &[&str] = if is_first { &["exit", "echo", "count"] } else { &["exit", "echo", "pid", "cwd"] };
+            let names: &[&str] =
+                if is_first { &["exit", "echo", "count"] } else { &["exit", "echo", "pid", "cwd"] };
             let mut tools: Vec<_> = names.iter().map(|name| tool(name)).collect();
             if !is_first {
                 tools.push(json!({"name": "broken", "inputSchema": "none"}));

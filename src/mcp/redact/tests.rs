@@ -60,9 +60,11 @@ fn forms_of_web_pages_and_of_bytes_are_replaced() {
 #[test]
 fn nothing_of_a_secret_stays_at_the_end_of_base64() {
     // `printf 'user:passpass' | base64`, and the same without the colon and with the alphabet for addresses.
-    for (secret, encoded) in
-        [("passpass", "dXNlcjpwYXNzcGFzcw=="), ("passpass1", "dXNlcnBhc3NwYXNzMQ=="), ("passpass1", "dXNlcnBhc3NwYXNzMQ")]
-    {
+    for (secret, encoded) in [
+        ("passpass", "dXNlcjpwYXNzcGFzcw=="),
+        ("passpass1", "dXNlcnBhc3NwYXNzMQ=="),
+        ("passpass1", "dXNlcnBhc3NwYXNzMQ"),
+    ] {
         let left = redactor(&[secret]).text(encoded).into_owned();
         assert!(left.ends_with(REDACTED), "{left}");
     }

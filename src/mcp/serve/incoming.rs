@@ -78,7 +78,9 @@ mod tests {
         let refused = |line: &str| unreadable(line.as_bytes()).map(|(id, _)| id);
         let deep = |depth: usize| {
             let (open, close) = ("[".repeat(depth), "]".repeat(depth));
-            format!(r#"{{"jsonrpc":"2.0","id":3,"method":"tools/call","params":{{"arguments":{open}{close}}}}}"#)
+            format!(
+                r#"{{"jsonrpc":"2.0","id":3,"method":"tools/call","params":{{"arguments":{open}{close}}}}}"#
+            )
         };
         assert_eq!(refused(&deep(100)), None);
         assert_eq!(refused(&deep(200)), Some(RequestId::Number(3)));
