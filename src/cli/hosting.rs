@@ -38,7 +38,7 @@ pub(super) enum Servers {
 impl Servers {
     /// Reads a configuration, or a catalog where the file has the shape of one.
     pub(super) fn open(path: &Path, printer: Printer) -> Result<Self, Failure> {
-        let file = WholeFile::read(path, MAX_MEBIBYTES)?;
+        let file = WholeFile::read_commented(path, MAX_MEBIBYTES)?;
         if Catalog::is_shape_of(&file.value) {
             return Ok(Self::Listed(Catalog::from_file(file)?));
         }
@@ -200,7 +200,13 @@ pub(super) async fn start(
             biased;
             Some(event) = events.recv() => progress.show(&event),
             () = cancel.cancelled() => return Err(interrupted()),
-            host = &mut starting => return Ok(Hosted { host, events }),
+            host = &mut starting => {
+                // The last to be ready is told in the moment in which all are.
+                while let Ok(event) = events.try_recv() {
+                    progress.show(&event);
+                }
+                return Ok(Hosted { host, events });
+            }
             _ = tick.tick() => progress.tick(),
         }
     }

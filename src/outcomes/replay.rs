@@ -156,7 +156,7 @@ impl Replay {
             // One that died is started again by the first call.
             ServerState::Ready(_) | ServerState::Died { .. } => None,
             ServerState::Disabled => Some("it is disabled in the configuration".to_owned()),
-            ServerState::Failed(error) => Some(self.secrets.redactor.text(&error.to_string()).into_owned()),
+            ServerState::Failed(error) => Some(self.secrets.message(&error)),
         };
         statuses
             .into_iter()
@@ -271,9 +271,13 @@ impl Secrets {
         }
     }
 
+    /// An error in one line, without secrets.
+    fn message(&self, error: &dyn std::error::Error) -> String {
+        self.redactor.text(&error.to_string().replace('\n', "; ")).into_owned()
+    }
+
     fn failed(&self, name: &ToolName, error: &CallError) -> Given {
-        let message = || self.redactor.text(&error.to_string()).into_owned();
-        let no_answer = |why| Given { reply: Reply::NoAnswer(why, message()), result: None };
+        let no_answer = |why| Given { reply: Reply::NoAnswer(why, self.message(error)), result: None };
         match error {
             CallError::UnknownTool { .. } => protocol_error(-32_601, &format!("unknown tool: {name}")),
             CallError::Protocol { code, message, .. } => {

@@ -23,9 +23,9 @@ impl HostConfig {
     /// it. Relative paths in it start at its folder.
     ///
     /// # Errors
-    /// [`ConfigError`]: the file cannot be read, is not JSON, or something in it is wrong.
+    /// [`ConfigError`]: the file cannot be read, is not JSON (with or without comments), or something in it is wrong.
     pub fn open(path: &Path) -> Result<(Self, Vec<ConfigProblem>), ConfigError> {
-        let file = WholeFile::read(path, MAX_MEBIBYTES)?;
+        let file = WholeFile::read_commented(path, MAX_MEBIBYTES)?;
         Self::from_file(&file, Self::folder_of(path), &|name| std::env::var(name).ok())
     }
 

@@ -13,7 +13,7 @@ use crate::mcp::lines::{LARGE, Line, next_line};
 use crate::mcp::message::id_of_request;
 
 /// The method that stands for a request that could not be read; `params.reason` says why.
-pub(super) const REFUSED: &str = "m3/refused";
+pub(super) const REFUSED: &str = "m3/unreadable";
 
 /// Bytes that are on their way to `rmcp` at most.
 const BUFFER: usize = 64 << 10;

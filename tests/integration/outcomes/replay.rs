@@ -209,7 +209,11 @@ fn calls_that_fail_for_want_of_the_image_are_not_judged() {
     let read = |name: &str| call("stub/failure", json!({"path": name}));
     let mut lacking = trajectory(
         "a",
-        &[&[read("notes.txt")], &[read("media/eel.png")], &[call("stub/echo", json!({"a": 1})), read("cut.png")]],
+        &[
+            &[read("notes.txt")],
+            &[read("media/eel.png")],
+            &[call("stub/echo", json!({"a": 1})), read("cut.png")],
+        ],
     );
     lacking["image"] = json!("images/eel.png");
     // The same calls where the image is there.
