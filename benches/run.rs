@@ -21,7 +21,9 @@ const REPLY: Duration = Duration::from_millis(50);
 fn main() {
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build().unwrap();
     let url = runtime.block_on(model());
-    println!("| replies of a task | ideal | took | of the ideal | peak memory |\n| --- | --- | --- | --- | --- |");
+    println!(
+        "| replies of a task | ideal | took | of the ideal | peak memory |\n| --- | --- | --- | --- | --- |"
+    );
     for replies in [4, 7, 13] {
         let folder = tempfile::tempdir().unwrap();
         let (took, memory) = run(folder.path(), &url, replies);

@@ -18,8 +18,8 @@ pub(crate) mod code {
     pub(crate) const FAILED: u8 = 3;
     /// Something needed is not available.
     pub(crate) const UNAVAILABLE: u8 = 4;
-    /// The user interrupted the run, and what it had started was ended. (Where nothing is to be ended the shell
-    /// says this.)
+    /// The run was told to end (Ctrl-C, `SIGTERM`, `SIGHUP`), and what it had started was ended. (Where nothing is
+    /// to be ended the shell says this.)
     pub(crate) const INTERRUPTED: u8 = 130;
     /// A server that was told to crash did (`EX_SOFTWARE` of sysexits.h).
     pub(crate) const CRASHED: u8 = 70;

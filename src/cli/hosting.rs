@@ -1,11 +1,12 @@
 //! What commands that start servers share: the configuration with its warnings, the start told server by server,
-//! Ctrl-C.
+//! Ctrl-C and other signals to end.
 
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
 use tokio::runtime::Runtime;
+use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
@@ -37,7 +38,7 @@ pub(super) enum Servers {
 impl Servers {
     /// Reads a configuration, or a catalog where the file has the shape of one.
     pub(super) fn open(path: &Path, printer: Printer) -> Result<Self, Failure> {
-        let file = WholeFile::read(path, MAX_MEBIBYTES)?;
+        let file = WholeFile::read_commented(path, MAX_MEBIBYTES)?;
         if Catalog::is_shape_of(&file.value) {
             return Ok(Self::Listed(Catalog::from_file(file)?));
         }
@@ -127,17 +128,32 @@ pub(super) fn runtime() -> Result<Runtime, Failure> {
         .map_err(|cause| Failure::new(code::UNAVAILABLE, format!("failed to start threads: {cause}")))
 }
 
-/// Ends the work at Ctrl-C instead of the process, so that servers are closed first. A second Ctrl-C is heard
-/// too: closing takes 8 s at most.
+/// Ends the work at Ctrl-C, `SIGTERM` and `SIGHUP` instead of the process, so that servers are closed and temporary
+/// folders removed first. A second signal is heard too: closing takes 8 s at most.
 pub(super) fn cancel_at_interrupt(runtime: &Runtime) -> CancellationToken {
     let token = CancellationToken::new();
-    let cancelled = token.clone();
-    runtime.spawn(async move {
-        if tokio::signal::ctrl_c().await.is_ok() {
+    let mut kinds = vec![SignalKind::interrupt(), SignalKind::terminate()];
+    // Who started this with `nohup` wants it to go on.
+    if !ignores_hangup() {
+        kinds.push(SignalKind::hangup());
+    }
+    for kind in kinds {
+        let cancelled = token.clone();
+        runtime.spawn(async move {
+            // Where signals cannot be heard they end the process as ever.
+            let Ok(mut received) = signal(kind) else { return };
+            received.recv().await;
             cancelled.cancel();
-        }
-    });
+        });
+    }
     token
+}
+
+/// Whether this process was started to ignore `SIGHUP`; true also where that cannot be told (proc(5), `SigIgn`).
+fn ignores_hangup() -> bool {
+    let Ok(status) = std::fs::read_to_string("/proc/self/status") else { return true };
+    let ignored = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
+    ignored.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok()).is_none_or(|mask| mask & 1 != 0)
 }
 
 /// The run was interrupted by the user.
@@ -184,7 +200,13 @@ pub(super) async fn start(
             biased;
             Some(event) = events.recv() => progress.show(&event),
             () = cancel.cancelled() => return Err(interrupted()),
-            host = &mut starting => return Ok(Hosted { host, events }),
+            host = &mut starting => {
+                // The last to be ready is told in the moment in which all are.
+                while let Ok(event) = events.try_recv() {
+                    progress.show(&event);
+                }
+                return Ok(Hosted { host, events });
+            }
             _ = tick.tick() => progress.tick(),
         }
     }

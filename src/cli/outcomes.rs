@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use clap::Args;
+use clap::{ArgGroup, Args};
 
 use super::Common;
 use super::failure::{Failure, code};
@@ -19,12 +19,12 @@ use crate::trajectory::{Trajectory, TrajectoryFile};
 
 /// Options of `m3 outcomes`.
 #[derive(Debug, Args)]
-#[command(after_help = EXAMPLES)]
+#[command(after_help = EXAMPLES, group(ArgGroup::new("judged_by").args(["tools", "servers"]).required(true).multiple(true)))]
 pub(super) struct OutcomesArgs {
     /// Predicted trajectories: JSON, JSON Lines, either with gzip; `-` for standard input
     predictions: PathBuf,
     /// Catalog of the tools that were offered: names and arguments are judged by it
-    #[arg(long, value_name = "FILE", required_unless_present = "servers")]
+    #[arg(long, value_name = "FILE")]
     tools: Option<PathBuf>,
     #[command(flatten)]
     replay: ReplayArgs,
@@ -82,6 +82,7 @@ pub(super) fn run(args: &OutcomesArgs, common: &Common, printer: Printer) -> Res
     let mut inputs: Vec<&Path> = vec![&args.predictions];
     inputs.extend(args.tools.as_deref());
     inputs.extend(args.replay.servers());
+    args.replay.check_record(args.out.as_deref())?;
     let mut output = Output::open(args.out.as_deref(), &inputs, printer)?.outliving_its_reader();
     let (is_styled, format) = (output.is_styled(), FormatArg::or_by_ending(args.format, args.out.as_deref()));
     let mut renderer = outcomes_renderer(format, &mut output, args.by_type, is_styled);

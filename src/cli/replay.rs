@@ -61,6 +61,22 @@ impl ReplayArgs {
         self.servers.as_deref()
     }
 
+    /// Whether recording and report go to different files.
+    pub(super) fn check_record(&self, report: Option<&Path>) -> Result<(), Failure> {
+        // Files that are not there yet have a folder that is.
+        let real = |path: &Path| {
+            let full = std::path::absolute(path).ok()?;
+            let folder = std::fs::canonicalize(full.parent()?).ok()?;
+            Some(std::fs::canonicalize(path).unwrap_or(folder.join(full.file_name()?)))
+        };
+        let (record, report) = (self.record.as_deref().and_then(real), report.and_then(real));
+        if record.is_some() && record == report {
+            let message = "`--record` and `--out` name the same file\nhint: name two";
+            return Err(Failure::new(code::INPUT, message));
+        }
+        Ok(())
+    }
+
     /// Replays all trajectories; by how many tools they were judged.
     pub(super) fn run(
         &self,

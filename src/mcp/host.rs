@@ -111,8 +111,8 @@ impl Host {
         statuses
     }
 
-    /// The tools that are offered, and those that cannot be used; the tools of servers that died since they were
-    /// started are in it.
+    /// The tools that are offered, and those that cannot be used, as each server listed them when it was last
+    /// started; the tools of servers that died since are in it.
     #[must_use]
     pub fn catalog(&self) -> ToolCatalog {
         ToolCatalog { servers: self.instances.iter().map(|slot| (*slot.instance.tools()).clone()).collect() }

@@ -103,13 +103,19 @@ impl Instance {
             Ok(Life::Up(connection)) => Some(connection.clone()),
             _ => None,
         };
-        let stderr = match connection {
-            Some(connection) => connection.stderr().await,
-            None => self.shown().stderr.clone(),
+        let (mut state, mut stderr) = {
+            let shown = self.shown();
+            (shown.state.clone(), shown.stderr.clone())
         };
+        if let Some(connection) = connection {
+            stderr = connection.stderr().await;
+            if connection.has_ended() {
+                state = ServerState::Died { reason: connection.last_words().await };
+            }
+        }
         ServerStatus {
             server: self.config.name.clone(),
-            state: self.shown().state.clone(),
+            state,
             restarts: self.restarts.load(Ordering::Relaxed),
             noise: self.noise.load(Ordering::Relaxed),
             stderr,
@@ -125,8 +131,7 @@ impl Instance {
     ) -> CallOutcome {
         let asked = Instant::now();
         if !self.offers(tool) {
-            let error = CallError::UnknownTool { server: self.config.name.clone(), tool: tool.to_owned() };
-            return CallOutcome { result: Err(error), elapsed: Duration::ZERO, waited: Duration::ZERO };
+            return self.unknown(tool, Duration::ZERO);
         }
         let ready = async {
             let place = match &self.places {
@@ -146,6 +151,10 @@ impl Instance {
             Ok(ready) => ready,
             Err(error) => return CallOutcome { result: Err(error), elapsed: Duration::ZERO, waited },
         };
+        // A server that was started again may list other tools.
+        if !self.offers(tool) {
+            return self.unknown(tool, waited);
+        }
         let sent = Instant::now();
         let result = self.call_on(&connection, tool, arguments, cancel).await;
         CallOutcome { result, elapsed: sent.elapsed(), waited }
@@ -228,17 +237,28 @@ impl Instance {
             *life = Life::Over(error.clone());
             return Err(error);
         }
+        self.shown().state = ServerState::Died { reason: reason.clone() };
         *life = Life::Down(reason);
         self.restarts.store(restarts + 1, Ordering::Relaxed);
         match start_watched(&self.config, &self.surroundings, &self.noise).await {
             Ok(started) => {
+                let (connection, tools, ready) = accept(&self.config, started);
+                {
+                    let mut shown = self.shown();
+                    shown.state = ServerState::Ready(ready);
+                    shown.tools = Arc::new(tools);
+                }
                 let server = self.config.name.clone();
                 (self.surroundings.events)(HostEvent::Restarted { server, restart: restarts + 1, limit });
-                *life = Life::Up(started.connection.clone());
-                Ok(started.connection)
+                *life = Life::Up(connection.clone());
+                Ok(connection)
             }
             Err(error) => {
-                self.shown().stderr = error.stderr().to_vec();
+                {
+                    let mut shown = self.shown();
+                    shown.stderr = error.stderr().to_vec();
+                    shown.state = ServerState::Died { reason: error.to_string() };
+                }
                 *life = Life::Down(error.to_string());
                 Err(error)
             }
@@ -259,11 +279,17 @@ impl Instance {
         }
     }
 
-    /// Whether the server offers the tool, as far as is known: one that has failed might.
+    /// Whether the server offers the tool, as far as is known: one that has failed might. Of one that died the
+    /// last list counts.
     fn offers(&self, tool: &str) -> bool {
         let shown = self.shown();
-        !matches!(shown.state, ServerState::Ready(_))
+        matches!(shown.state, ServerState::Failed(_) | ServerState::Disabled)
             || shown.tools.tools.iter().any(|offered| offered.name == tool)
+    }
+
+    fn unknown(&self, tool: &str, waited: Duration) -> CallOutcome {
+        let error = CallError::UnknownTool { server: self.config.name.clone(), tool: tool.to_owned() };
+        CallOutcome { result: Err(error), elapsed: Duration::ZERO, waited }
     }
 
     fn unavailable(&self, error: &StartError) -> CallError {

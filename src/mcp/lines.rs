@@ -74,7 +74,7 @@ pub(super) struct LineReader {
 }
 
 /// How reading a line ended.
-enum Line {
+pub(super) enum Line {
     /// It is in the buffer.
     Whole,
     /// It was too long; its end is in the second buffer.
@@ -161,7 +161,11 @@ impl LineReader {
 
 /// Reads the next line without its end into `line`. Of one that is longer than `limit`, the beginning stays there.
 /// A last line without a line break counts: the server may have died while writing it, or forgotten it.
-async fn next_line(stdout: &mut (impl AsyncBufRead + Unpin), line: &mut Vec<u8>, limit: usize) -> Line {
+pub(super) async fn next_line(
+    stdout: &mut (impl AsyncBufRead + Unpin),
+    line: &mut Vec<u8>,
+    limit: usize,
+) -> Line {
     line.clear();
     // One large message should not keep its memory for as long as the server lives.
     line.shrink_to(LARGE);

@@ -115,9 +115,19 @@ pub(super) fn response_id(head: &[u8], tail: &[u8]) -> Option<RequestId> {
     id_before_result(head).or_else(|| id_at_end(tail))
 }
 
+/// The id of a request that is not read whole: before its parameters, or at its end.
+pub(super) fn id_of_request(head: &[u8], tail: &[u8]) -> Option<RequestId> {
+    id_before(head, &[b"\"params\""]).or_else(|| id_at_end(tail))
+}
+
 fn id_before_result(head: &[u8]) -> Option<RequestId> {
-    let result = [&b"\"result\""[..], b"\"error\""].iter().filter_map(|key| position(head, key)).min()?;
-    let key = position(&head[..result], b"\"id\"")?;
+    id_before(head, &[b"\"result\"", b"\"error\""])
+}
+
+/// The first id before any of these keys.
+fn id_before(head: &[u8], keys: &[&[u8]]) -> Option<RequestId> {
+    let end = keys.iter().filter_map(|key| position(head, key)).min()?;
+    let key = position(&head[..end], b"\"id\"")?;
     let (id, _) = id_after(&head[key + 4..])?;
     Some(id)
 }

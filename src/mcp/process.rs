@@ -18,7 +18,7 @@ use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::AbortOnDropHandle;
 
-use super::status::StartError;
+use super::status::{StartError, telling_line};
 use super::tail::Tail;
 
 /// After its standard input is closed, a server has this long to end by itself.
@@ -221,13 +221,12 @@ impl ServerProcess {
         }
     }
 
-    /// How it ended, for one that is about to or has been; with the last line on its standard error.
+    /// How it ended, for one that is about to or has been; with the line on its standard error that says most.
     pub(super) async fn last_words(&self) -> Option<String> {
         let _ = tokio::time::timeout(Duration::from_millis(500), self.ended()).await;
         let ending = self.ending()?;
         let lines = self.stderr().await;
-        let last = lines.iter().rev().find(|line| !line.trim().is_empty());
-        Some(last.map_or(ending.clone(), |line| format!("{ending}: {line}")))
+        Some(telling_line(&lines).map_or(ending.clone(), |line| format!("{ending}: {line}")))
     }
 
     /// The last lines on its standard error, all of them if it has ended.

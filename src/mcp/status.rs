@@ -30,6 +30,11 @@ pub enum ServerState {
     Ready(ReadyServer),
     /// It cannot.
     Failed(StartError),
+    /// It could, and died since; the next call starts it again, as often as its `restarts` say.
+    Died {
+        /// How it ended, or why it could not be started again.
+        reason: String,
+    },
 }
 
 /// What a server said when it was started.
@@ -144,9 +149,21 @@ impl StartError {
     }
 }
 
-/// `: ` and the last line of standard error, if there is one.
+/// `: ` and the line of standard error that says most, if there is one.
 fn last_line(stderr: &[String]) -> String {
-    stderr.iter().rev().find(|line| !line.trim().is_empty()).map_or(String::new(), |line| format!(": {line}"))
+    telling_line(stderr).map_or(String::new(), |line| format!(": {line}"))
+}
+
+/// The line that says most of why a program ended: the last that speaks of an error, else the last one. Programs end
+/// with places in their code and with the names of their logs.
+pub(super) fn telling_line(stderr: &[String]) -> Option<&String> {
+    let is_aside = |line: &str| line.starts_with("at ") || line.contains("log of this run");
+    let is_error = |line: &&String| {
+        let line = line.trim();
+        line.to_ascii_lowercase().contains("error") && !is_aside(line)
+    };
+    let last = || stderr.iter().rev().find(|line| !line.trim().is_empty());
+    stderr.iter().rev().find(is_error).or_else(last)
 }
 
 /// Something that happens while the host works. Texts in it come from servers: show them with care.
@@ -219,3 +236,25 @@ pub enum HostEvent {
 
 /// Who is told what happens. Called from the host's tasks: it should return at once.
 pub type Events = Arc<dyn Fn(HostEvent) + Send + Sync>;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_line_that_speaks_of_an_error_is_told() {
+        let told = |text: &str| {
+            let lines: Vec<String> = text.lines().map(str::to_owned).collect();
+            telling_line(&lines).cloned().unwrap_or_default()
+        };
+        // As Node and npm end.
+        let node = "node:internal/modules/cjs/loader:1228\n  throw err;\n\nError: Cannot find module '/x'\n    \
+                    at node:internal/errors:1:2 {\n  code: 'MODULE_NOT_FOUND'\n}\n\nNode.js v22.1.0\n";
+        assert_eq!(told(node), "Error: Cannot find module '/x'");
+        let npm = "npm error code E404\nnpm error 404 Not Found\n\
+                   npm error A complete log of this run can be found in: x.log\n";
+        assert_eq!(told(npm), "npm error 404 Not Found");
+        assert_eq!(told("reading settings\nAPI_KEY is not set\n\n"), "API_KEY is not set");
+        assert_eq!(told(""), "");
+    }
+}

@@ -25,8 +25,7 @@ impl Given {
 
     /// No result, without secrets.
     pub(crate) fn failed(name: &ToolName, error: &CallError, redactor: &Redactor) -> Self {
-        let message = || redactor.text(&error.to_string()).into_owned();
-        let no_answer = |why| Self { reply: Reply::NoAnswer(why, message()), result: None };
+        let no_answer = |why| Self { reply: Reply::NoAnswer(why, message(error, redactor)), result: None };
         match error {
             CallError::UnknownTool { .. } => protocol_error(-32_601, &format!("unknown tool: {name}")),
             CallError::Protocol { code, message, .. } => {
@@ -42,6 +41,11 @@ impl Given {
             }
         }
     }
+}
+
+/// An error in one line, without secrets.
+pub(super) fn message(error: &dyn std::error::Error, redactor: &Redactor) -> String {
+    redactor.text(&error.to_string().replace('\n', "; ")).into_owned()
 }
 
 fn protocol_error(code: i64, message: &str) -> Given {

@@ -1,13 +1,14 @@
 //! Judges the calls of a trajectory: what can be said before a tool is asked, and what its answer adds.
 
 use std::collections::{HashMap, HashSet};
+use std::path::Path;
 use std::sync::OnceLock;
 
 use serde_json::{Map, Value};
 
 use super::answer::Answer;
 use super::format::{self, Arguments};
-use super::outcome::{NotJudged, Rule, Verdict};
+use super::outcome::{NotJudged, Outcome, Rule, Verdict};
 use super::rules;
 use crate::mcp::arguments::{ArgumentProblem, ArgumentSchema};
 use crate::mcp::{ToolCatalog, ToolName};
@@ -284,6 +285,26 @@ pub fn judge_trajectory(
     judged
 }
 
+/// Takes back what was said of calls that failed where the trajectory's image was not there: the first that names it
+/// in its arguments, and all later ones, which may rest on it. `calls` as [`judge_trajectory`] gave them.
+pub(super) fn excuse_missing_image(trajectory: &Trajectory, calls: &mut [JudgedCall]) {
+    let image = trajectory.image.as_deref().and_then(|image| Path::new(image).file_name()?.to_str());
+    let Some(image) = image.filter(|image| !image.is_empty()) else { return };
+    let names_it =
+        |call: &Call| call.arguments.as_ref().is_some_and(|json| json.to_text(Keys::AsRead).contains(image));
+    let judged = calls.iter_mut().filter(|judged| judged.tool.is_some());
+    let mut is_felt = false;
+    for (judged, (_, call)) in judged.zip(trajectory.calls()) {
+        let judgement = &mut judged.judgement;
+        let has_failed =
+            judgement.has_answer && judgement.verdict().outcome().is_some_and(|it| it != Outcome::Success);
+        if has_failed && (is_felt || names_it(call)) {
+            is_felt = true;
+            judgement.rule = &rules::IMAGE_MISSING;
+        }
+    }
+}
+
 /// What trajectories have recorded of a call: its `result`, and whether it is an error.
 #[must_use]
 pub fn recorded_reply(call: &Call) -> Reply {
@@ -316,6 +337,7 @@ fn no_answer(why: NotJudged) -> &'static Rule {
         NotJudged::TimedOut => &rules::TIMED_OUT,
         NotJudged::ServerLost => &rules::SERVER_LOST,
         NotJudged::Unreadable => &rules::UNREADABLE,
+        NotJudged::ImageMissing => &rules::IMAGE_MISSING,
     }
 }
 

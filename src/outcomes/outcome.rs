@@ -16,7 +16,7 @@ pub enum Outcome {
     Success,
 }
 
-/// Why a call has no outcome: nothing answered it, and that says nothing about the model.
+/// Why a call has no outcome: nothing answered it, or its image was not there, and that says nothing about the model.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum NotJudged {
     /// Its server could not be started, or is not in the configuration.
@@ -27,6 +27,8 @@ pub enum NotJudged {
     ServerLost,
     /// What it answered cannot be read, or is too large.
     Unreadable,
+    /// It failed, and the image that it or an earlier call needed was not found for the replay.
+    ImageMissing,
 }
 
 /// An outcome, or why there is none.
@@ -93,7 +95,8 @@ impl Outcome {
 
 impl NotJudged {
     /// All of them.
-    pub const ALL: [Self; 4] = [Self::ServerNotAvailable, Self::TimedOut, Self::ServerLost, Self::Unreadable];
+    pub const ALL: [Self; 5] =
+        [Self::ServerNotAvailable, Self::TimedOut, Self::ServerLost, Self::Unreadable, Self::ImageMissing];
 
     /// Its name in files.
     #[must_use]
@@ -103,6 +106,7 @@ impl NotJudged {
             Self::TimedOut => "timed_out",
             Self::ServerLost => "server_lost",
             Self::Unreadable => "unreadable",
+            Self::ImageMissing => "image_missing",
         }
     }
 

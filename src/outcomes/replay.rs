@@ -9,8 +9,8 @@ use serde_json::Value;
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 
-use super::given::{Given, without_secrets};
-use super::judge::{Judge, JudgedCall, KnownTools, Reply, judge_trajectory};
+use super::given::{Given, message, without_secrets};
+use super::judge::{Judge, JudgedCall, KnownTools, Reply, excuse_missing_image, judge_trajectory};
 use super::outcome::NotJudged;
 use crate::mcp::config::HostConfig;
 use crate::mcp::redact::{Redactor, RedactorError};
@@ -128,9 +128,12 @@ impl Replay {
             record(call, given.result);
             replies.push(Some(given.reply));
         }
-        let calls = judge_trajectory(&trajectory, &known, &mut |index, _| {
+        let mut calls = judge_trajectory(&trajectory, &known, &mut |index, _| {
             replies.get_mut(index).and_then(Option::take).unwrap_or(Reply::NotExecuted)
         });
+        if lacks_image {
+            excuse_missing_image(&trajectory, &mut calls);
+        }
         Ok(ReplayedTrajectory { trajectory, calls, unavailable, tools: known, lacks_image })
     }
 
@@ -140,9 +143,10 @@ impl Replay {
         statuses.extend(self.shared.statuses().await);
         let is_called = |server: &str| trajectory.calls().any(|(_, call)| is_of(call, server));
         let reason = |state: ServerState| match state {
-            ServerState::Ready(_) => None,
+            // One that died is started again by the first call.
+            ServerState::Ready(_) | ServerState::Died { .. } => None,
             ServerState::Disabled => Some("it is disabled in the configuration".to_owned()),
-            ServerState::Failed(error) => Some(self.redactor.text(&error.to_string()).into_owned()),
+            ServerState::Failed(error) => Some(message(&error, &self.redactor)),
         };
         statuses
             .into_iter()

@@ -334,17 +334,40 @@ pub(super) static UNREADABLE: Rule = Rule::no_answer(
     "what the server answered breaks the protocol, or is larger than the host accepts",
 );
 
+/// The failure is that of the replay.
+pub(super) static IMAGE_MISSING: Rule = Rule::no_answer(
+    "image_missing",
+    NotJudged::ImageMissing,
+    "the call failed, the trajectory's image was not found for the replay, and the arguments of this call or of an earlier one that failed name it",
+);
+
 /// What a language model says of an answer that no rule is sure of.
 pub(super) static ANSWERS_BY_MODEL: [&Rule; 4] = [
-    &Rule::asked("model_says_unknown_tool", Outcome::UnknownTool, "asked, a language model finds that there is no such tool"),
-    &Rule::asked("model_says_invalid_arguments", Outcome::InvalidArguments, "asked, a language model finds that the tool could not work with the arguments"),
-    &Rule::asked("model_says_not_found", Outcome::ResourceNotFound, "asked, a language model finds that the backend did not have or did not give it"),
-    &Rule::asked("model_says_success", Outcome::Success, "asked, a language model finds that the result is a normal one"),
+    &Rule::asked(
+        "model_says_unknown_tool",
+        Outcome::UnknownTool,
+        "asked, a language model finds that there is no such tool",
+    ),
+    &Rule::asked(
+        "model_says_invalid_arguments",
+        Outcome::InvalidArguments,
+        "asked, a language model finds that the tool could not work with the arguments",
+    ),
+    &Rule::asked(
+        "model_says_not_found",
+        Outcome::ResourceNotFound,
+        "asked, a language model finds that the backend did not have or did not give it",
+    ),
+    &Rule::asked(
+        "model_says_success",
+        Outcome::Success,
+        "asked, a language model finds that the result is a normal one",
+    ),
 ];
 
 /// Every rule, in the order in which they are tried.
 pub fn all_rules() -> impl Iterator<Item = &'static Rule> {
-    let before: [&'static Rule; 13] = [
+    let before: [&'static Rule; 14] = [
         &format::NO_NAME,
         &format::RECORDED_ILLEGAL,
         &format::ARGUMENTS_NOT_OBJECT,
@@ -358,6 +381,7 @@ pub fn all_rules() -> impl Iterator<Item = &'static Rule> {
         &TIMED_OUT,
         &SERVER_LOST,
         &UNREADABLE,
+        &IMAGE_MISSING,
     ];
     let after: [&'static Rule; 7] = [
         &IS_ERROR,

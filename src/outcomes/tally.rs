@@ -12,7 +12,7 @@ pub struct Tally {
     /// Calls by outcome, in the order of [`Outcome::ALL`].
     pub outcomes: [u64; 5],
     /// Calls without an outcome by reason, in the order of [`NotJudged::ALL`].
-    pub not_judged: [u64; 4],
+    pub not_judged: [u64; NotJudged::ALL.len()],
     /// Calls whose answer was looked at.
     pub answered: u64,
     /// Calls that count as success because they fit the schema; nobody was asked.

@@ -156,6 +156,10 @@ impl HealthReport {
                     health.reason = Some(lines.join("\n"));
                     "failed"
                 }
+                ServerState::Died { reason } => {
+                    health.reason = Some(shown(&format!("it died after it was ready: {reason}")));
+                    "failed"
+                }
             };
             state.clone_into(&mut health.state);
             health

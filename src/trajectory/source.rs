@@ -113,13 +113,25 @@ impl Source {
     /// # Errors
     /// [`SourceError`], which names the file.
     pub(super) fn open(path: &Path) -> Result<Self, SourceError> {
+        Self::open_within(path, MAX_SPOOLED)
+    }
+
+    /// The same; what has to be written to a temporary file is refused beyond `limit` bytes, as
+    /// [`SourceError::TooLarge`].
+    ///
+    /// # Errors
+    /// [`SourceError`], which names the file.
+    pub(super) fn open_within(path: &Path, limit: u64) -> Result<Self, SourceError> {
         let name = if path == Path::new("-") {
             "standard input".to_owned()
         } else {
             visible(&path.display().to_string(), false).into_owned()
         };
-        let file =
-            if path == Path::new("-") { spool(&name, io::stdin().lock())? } else { open_file(&name, path)? };
+        let file = if path == Path::new("-") {
+            spool(&name, io::stdin().lock(), limit)?
+        } else {
+            open_file(&name, path, limit)?
+        };
         Ok(Self { file, name, path: path.to_owned(), position: Cell::default() })
     }
 
@@ -184,7 +196,7 @@ impl Source {
     }
 }
 
-fn open_file(name: &str, path: &Path) -> Result<File, SourceError> {
+fn open_file(name: &str, path: &Path, limit: u64) -> Result<File, SourceError> {
     let error = |cause| SourceError::Read { path: name.to_owned(), cause };
     let mut file = File::open(path).map_err(error)?;
     let metadata = file.metadata().map_err(error)?;
@@ -192,26 +204,26 @@ fn open_file(name: &str, path: &Path) -> Result<File, SourceError> {
         return Err(SourceError::Folder { path: name.to_owned() });
     }
     if !metadata.is_file() {
-        return spool(name, BufReader::new(file));
+        return spool(name, BufReader::new(file), limit);
     }
     let mut magic = [0; 2];
     let is_gzip = file.read(&mut magic).map_err(error)? == 2 && magic == GZIP_MAGIC;
     file.seek(SeekFrom::Start(0)).map_err(error)?;
-    if is_gzip { spool(name, BufReader::new(file)) } else { Ok(file) }
+    if is_gzip { spool(name, BufReader::new(file), limit) } else { Ok(file) }
 }
 
 /// RFC 1952, section 2.3.1.
 const GZIP_MAGIC: [u8; 2] = [0x1f, 0x8b];
 
 /// Copies `input`, decompressed if it is gzip, to a temporary file that has no name.
-fn spool(name: &str, mut input: impl BufRead) -> Result<File, SourceError> {
+fn spool(name: &str, mut input: impl BufRead, limit: u64) -> Result<File, SourceError> {
     let path = || name.to_owned();
     let mut file = tempfile::tempfile().map_err(|cause| SourceError::Spool { path: path(), cause })?;
     let start = input.fill_buf().map_err(|cause| SourceError::Read { path: path(), cause })?;
     let (mut input, is_gzip): (Box<dyn Read>, bool) = if start.starts_with(&GZIP_MAGIC) {
-        (Box::new(MultiGzDecoder::new(input).take(MAX_SPOOLED + 1)), true)
+        (Box::new(MultiGzDecoder::new(input).take(limit + 1)), true)
     } else {
-        (Box::new(input.take(MAX_SPOOLED + 1)), false)
+        (Box::new(input.take(limit + 1)), false)
     };
     let mut buffer = vec![0; 1 << 18];
     let mut written = 0;
@@ -226,7 +238,7 @@ fn spool(name: &str, mut input: impl BufRead) -> Result<File, SourceError> {
         io::Write::write_all(&mut file, &buffer[..length])
             .map_err(|cause| SourceError::Spool { path: path(), cause })?;
         written += length as u64;
-        if written > MAX_SPOOLED {
+        if written > limit {
             return Err(SourceError::TooLarge { path: path() });
         }
     }

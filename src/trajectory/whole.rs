@@ -51,20 +51,80 @@ impl WholeFile {
     /// # Errors
     /// [`WholeFileError`], with the place.
     pub fn read(path: &Path, max_mebibytes: u64) -> Result<Self, WholeFileError> {
-        let source = Source::open(path)?;
+        Self::read_as(path, max_mebibytes, json::parse)
+    }
+
+    /// The same of JSON as editors keep it, with comments, commas before closing brackets, and a byte order mark.
+    ///
+    /// # Errors
+    /// [`WholeFileError`], with the place.
+    pub fn read_commented(path: &Path, max_mebibytes: u64) -> Result<Self, WholeFileError> {
+        Self::read_as(path, max_mebibytes, parse_commented)
+    }
+
+    fn read_as(
+        path: &Path,
+        max_mebibytes: u64,
+        parse: impl FnOnce(&[u8]) -> Result<(Json, Vec<Oddity>), json::SyntaxError>,
+    ) -> Result<Self, WholeFileError> {
         let max_bytes = max_mebibytes << 20;
+        let source = Source::open_within(path, max_bytes).map_err(|error| match error {
+            SourceError::TooLarge { path } => WholeFileError::TooLarge { path, mebibytes: max_mebibytes },
+            error => error.into(),
+        })?;
         let mut text = Vec::new();
         source.reader()?.take(max_bytes + 1).read_to_end(&mut text).map_err(|cause| source.error(cause))?;
         let name = source.name().to_owned();
         if text.len() as u64 > max_bytes {
             return Err(WholeFileError::TooLarge { path: name, mebibytes: max_mebibytes });
         }
-        match json::parse(&text) {
+        match parse(&text) {
             Ok((value, oddities)) => Ok(Self { name, value, oddities }),
             Err(error) => {
                 let (line, column) = source.position(error.offset as u64);
                 Err(WholeFileError::Syntax { path: name, line, column, message: error.message })
             }
         }
+    }
+}
+
+/// What is no JSON becomes white space, so that offsets stay.
+fn parse_commented(text: &[u8]) -> Result<(Json, Vec<Oddity>), json::SyntaxError> {
+    let mut text = text.to_vec();
+    if text.starts_with(b"\xef\xbb\xbf") {
+        text[..3].fill(b' ');
+    }
+    json::parse(&text).or_else(|error| {
+        // A comment that does not end is told as what it is to a parser of plain JSON.
+        let Ok(()) = json_strip_comments::strip_slice(&mut text) else { return Err(error) };
+        json::parse(&text)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn comments_and_trailing_commas_are_left_aside_and_nothing_else() {
+        let text =
+            "\u{feff}{ // a \"comment\"\n \"url\": \"http://x/*y*/,}\", /* b */\n \"list\": [1, 2, ],\n}\n";
+        let (value, oddities) = parse_commented(text.as_bytes()).unwrap();
+        assert_eq!(value.get("url").and_then(Json::as_str), Some("http://x/*y*/,}"));
+        assert!(oddities.is_empty());
+        let plain = r#"{"a": "\\", "b": "// no comment"}"#;
+        assert_eq!(parse_commented(plain.as_bytes()).unwrap().0, json::parse(plain.as_bytes()).unwrap().0);
+        for wrong in ["{\"a\": 1 \"b\": 2}", "{} /* open", "", "{,}", "[1,,2]"] {
+            assert!(parse_commented(wrong.as_bytes()).is_err(), "{wrong}");
+        }
+        // The place stays: the second line, behind a comment.
+        let text = "{ // one\n \"a\": x}";
+        assert_eq!(parse_commented(text.as_bytes()).unwrap_err().offset, text.find('x').unwrap());
+    }
+
+    #[test]
+    fn a_stream_without_end_is_refused_early() {
+        let error = WholeFile::read(Path::new("/dev/zero"), 1).unwrap_err();
+        assert!(matches!(error, WholeFileError::TooLarge { mebibytes: 1, .. }), "{error}");
     }
 }

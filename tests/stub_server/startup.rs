@@ -91,6 +91,17 @@ pub(super) fn list(server: &Server, id: &Value, params: &Value) {
                 &json!({"jsonrpc": "2.0", "id": id, "error": {"code": -32601, "message": "Method not found"}}),
             );
         }
+        // Another list at its second start, which it knows by a file in its folder.
+        "changes" => {
+            let is_first = std::fs::File::create_new("started").is_ok();
+            let names: &[&str] =
+                if is_first { &["exit", "echo", "count"] } else { &["exit", "echo", "pid", "cwd"] };
+            let mut tools: Vec<_> = names.iter().map(|name| tool(name)).collect();
+            if !is_first {
+                tools.push(json!({"name": "broken", "inputSchema": "none"}));
+            }
+            answer(server, id, &page(json!(tools), Value::Null));
+        }
         "nonsense_list" => answer(server, id, &json!([1, 2])),
         "malformed_tool" => {
             let mut tools: Vec<_> = (0..8).map(|index| tool(&format!("tool_{index}"))).collect();

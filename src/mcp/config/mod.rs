@@ -17,3 +17,4 @@ mod variables;
 
 pub use error::{ConfigError, ConfigProblem};
 pub use model::{HostConfig, InProcess, Restarts, ServerConfig, Timeouts, ToolFilter, Transport};
+pub use read::problem_of_name;

@@ -20,6 +20,8 @@ pub struct HostConfig {
     pub simulated: Option<Map<String, Value>>,
     /// The folder of the file.
     pub folder: PathBuf,
+    /// The file as the user named it, for errors.
+    pub file: String,
 }
 
 /// One server.

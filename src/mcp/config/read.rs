@@ -23,9 +23,9 @@ impl HostConfig {
     /// it. Relative paths in it start at its folder.
     ///
     /// # Errors
-    /// [`ConfigError`]: the file cannot be read, is not JSON, or something in it is wrong.
+    /// [`ConfigError`]: the file cannot be read, is not JSON (with or without comments), or something in it is wrong.
     pub fn open(path: &Path) -> Result<(Self, Vec<ConfigProblem>), ConfigError> {
-        let file = WholeFile::read(path, MAX_MEBIBYTES)?;
+        let file = WholeFile::read_commented(path, MAX_MEBIBYTES)?;
         Self::from_file(&file, Self::folder_of(path), &|name| std::env::var(name).ok())
     }
 
@@ -58,7 +58,7 @@ impl HostConfig {
         if !findings.problems.is_empty() {
             return Err(ConfigError::Invalid { problems: findings.problems });
         }
-        Ok((Self { servers, simulated, folder }, findings.warnings))
+        Ok((Self { servers, simulated, folder, file: file.name.clone() }, findings.warnings))
     }
 }
 
@@ -150,10 +150,13 @@ fn entries<'a>(
     }
 }
 
-/// What is wrong with a server's name; it becomes the part of `server/tool` before the slash.
-fn problem_of_name(name: &str) -> Option<&'static str> {
+/// What is wrong with a server's name; it becomes the part of `server/tool` before the slash. `None` for a good one.
+#[must_use]
+pub fn problem_of_name(name: &str) -> Option<&'static str> {
     if name.trim().is_empty() {
         Some("its name is empty")
+    } else if matches!(name, "." | "..") {
+        Some("its name stands for a folder")
     } else if name.contains('/') {
         Some("its name has a slash, which separates servers from tools")
     } else if name.chars().any(char::is_control) {

@@ -65,6 +65,14 @@ impl Secrets {
         self.address(value);
     }
 
+    /// A value of a file that is there to keep secrets: it counts as if its name said so.
+    pub(super) fn in_file(&mut self, name: &str, value: &str) {
+        if is_secret("KEY", value) {
+            self.0.push(value.to_owned());
+        }
+        self.variable(name, value);
+    }
+
     /// A header.
     pub(super) fn header(&mut self, name: &str, value: &str) {
         if !is_secret(name, value) {

@@ -11,10 +11,11 @@ use super::{Restarts, ServerConfig, Timeouts, ToolFilter, Transport};
 use crate::trajectory::json::Json;
 
 /// The keys of a server, for suggestions.
-const KEYS: [&str; 20] = [
+const KEYS: [&str; 21] = [
     "command",
     "args",
     "env",
+    "envFile",
     "cwd",
     "url",
     "headers",
@@ -33,6 +34,9 @@ const KEYS: [&str; 20] = [
     "deny",
     "note",
 ];
+
+/// Larger files hold no variables.
+const MAX_ENV_FILE: u64 = 1 << 20;
 
 /// Reads the entry of a server. Everything wrong is in `findings`.
 pub(super) fn read(
@@ -163,6 +167,7 @@ impl Reader<'_> {
         let args = fields.take(&["args"]).map(|(key, value)| self.findings.strings(key, value));
         let env =
             fields.take(&["env", "environment"]).map(|(key, value)| (key, self.findings.texts(key, value)));
+        let env_file = fields.take(&["envFile"]);
         let cwd = fields.take(&["cwd"]);
         let Some((key, value)) = command else { return Some(None) };
         let mut words = self.findings.strings(key, value).into_iter();
@@ -185,6 +190,10 @@ impl Reader<'_> {
         let args = expanded;
         self.secrets.arguments(&args);
         let mut variables = BTreeMap::new();
+        if let Some((key, value)) = env_file {
+            let path = self.findings.string(key, value)?;
+            variables = self.env_file(key, path);
+        }
         for (name, value) in env.into_iter().flat_map(|(_, env)| env) {
             let value = self.expand(&format!("env.{name}"), &value);
             if name.is_empty() || name.contains(['=', '\0']) || value.contains('\0') {
@@ -202,6 +211,37 @@ impl Reader<'_> {
             None => None,
         };
         Some(Some(Transport::Stdio { command, args, env: variables, cwd }))
+    }
+
+    /// The variables of a file of `NAME=value`, all of them secret. Without it the server cannot be started.
+    fn env_file(&mut self, key: &str, path: &str) -> BTreeMap<String, String> {
+        let path = self.variables.folder.join(self.expand(key, path));
+        let is_small = std::fs::metadata(&path).map(|file| file.is_file() && file.len() <= MAX_ENV_FILE);
+        let read = match is_small {
+            Ok(true) => dotenvy::from_path_iter(&path).and_then(Iterator::collect::<Result<Vec<_>, _>>),
+            Ok(false) => Err(dotenvy::Error::Io(std::io::Error::other("it is no file of at most 1 MiB"))),
+            Err(cause) => Err(dotenvy::Error::Io(cause)),
+        };
+        match read {
+            Ok(variables) => {
+                for (name, value) in &variables {
+                    self.secrets.in_file(name, value);
+                }
+                variables
+                    .into_iter()
+                    .filter(|(name, value)| !name.is_empty() && !value.contains('\0'))
+                    .collect()
+            }
+            Err(error) => {
+                let why = match error {
+                    dotenvy::Error::Io(cause) => cause.to_string(),
+                    // The line itself may hold a secret.
+                    _ => "a line of it is not `NAME=value`".to_owned(),
+                };
+                self.reasons.push(format!("key `{key}`: failed to read `{}`: {why}", path.display()));
+                BTreeMap::new()
+            }
+        }
     }
 
     /// `Some(None)` where there is no address; `None` where it is wrong.

@@ -218,3 +218,29 @@ fn syntax_errors_have_their_line() {
     let error = HostConfig::open(&path).unwrap_err().to_string();
     assert!(error.contains("c.json:2:18"), "{error}");
 }
+
+#[test]
+fn variables_of_a_file_are_secret_and_give_way_to_those_of_the_configuration() {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(
+        folder.path().join(".env"),
+        "# keys\nTOKEN_OF_MINE='some words'\nDEBUG=true\nexport REGION=eu\n",
+    )
+    .unwrap();
+    let path = folder.path().join("mcp.json");
+    let text = r#"{"mcpServers": { // an editor's
+        "a": {"command": "x", "envFile": "${workspaceFolder}/.env", "env": {"REGION": "us"}},
+        "b": {"command": "x", "envFile": "missing.env"},
+    }}"#;
+    std::fs::write(&path, text).unwrap();
+    let (config, warnings) = HostConfig::open(&path).unwrap();
+    assert_eq!(warnings, []);
+    let Transport::Stdio { env, .. } = &config.servers[0].transport else { panic!("{config:?}") };
+    let expected = [("DEBUG", "true"), ("REGION", "us"), ("TOKEN_OF_MINE", "some words")];
+    let expected: Vec<_> = expected.iter().map(|(name, value)| (*name, *value)).collect();
+    let env: Vec<_> = env.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect();
+    assert_eq!(env, expected);
+    assert_eq!(config.servers[0].secrets, ["some words"]);
+    let Transport::Unusable { reason } = &config.servers[1].transport else { panic!("{config:?}") };
+    assert!(reason.contains("envFile") && reason.contains("missing.env"), "{reason}");
+}

@@ -14,6 +14,7 @@ use serde_json::{Map, Value, json};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::AbortOnDropHandle;
 
+use super::incoming::REFUSED;
 use super::transport::Crash;
 use crate::mcp::{Answer, Toolbox};
 use crate::text::shortened;
@@ -152,6 +153,11 @@ impl ServerHandler for Handler {
                     let crash = context.extensions.get::<Crash>();
                     let crashed = crash.map_or_else(CancellationToken::new, |crash| crash.0.clone());
                     self.call(request.params, &crashed).await
+                }
+                REFUSED => {
+                    let reason = request.params.as_ref().and_then(|params| params.get("reason"));
+                    let reason = reason.and_then(Value::as_str).unwrap_or("the message cannot be read");
+                    Err(ErrorData::invalid_request(shortened(reason, 2 * MAX_NAME), None))
                 }
                 method => Err(ErrorData::new(
                     ErrorCode::METHOD_NOT_FOUND,

@@ -13,6 +13,7 @@
 
 mod handler;
 mod http;
+mod incoming;
 mod sessions;
 mod transport;
 
@@ -32,8 +33,8 @@ use self::handler::Handler;
 use self::transport::ToolTransport;
 use super::Toolbox;
 
-/// The largest message that is taken, in bytes. Over stdio a larger line is skipped, over HTTP it is answered
-/// with 413.
+/// The largest message that is taken, in bytes. A larger one is answered with an error of JSON-RPC over stdio, with
+/// 413 over HTTP.
 pub const MAX_MESSAGE: usize = 16 << 20;
 
 /// How serving came to its end.
@@ -112,7 +113,9 @@ where
     W: AsyncWrite + Send + Unpin + 'static,
 {
     let crashed = CancellationToken::new();
-    let lines = AsyncRwTransport::new_server(reader, writer).with_max_line_length(MAX_MESSAGE);
+    // With room for the end of the line: what is larger was refused before.
+    let lines = AsyncRwTransport::new_server(incoming::readable(reader), writer)
+        .with_max_line_length(MAX_MESSAGE + 1);
     let transport = ToolTransport::new(lines, crashed.clone());
     let serving = async {
         match Handler::new(toolbox).serve(transport).await {

@@ -1,6 +1,8 @@
 //! The sessions of streamable HTTP: `rmcp`'s own, with our transport around each and a limit on their number.
 
-use std::time::Duration;
+use std::collections::HashMap;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
 
 use futures_util::Stream;
 use rmcp::model::{ClientJsonRpcMessage, ServerJsonRpcMessage};
@@ -13,7 +15,8 @@ use tokio_util::sync::CancellationToken;
 
 use super::transport::ToolTransport;
 
-/// More sessions than these are refused: a client that only ever begins new ones must not fill the memory.
+/// Of more sessions than these the longest unused is ended: a client that only ever begins new ones must neither
+/// fill the memory nor lock others out.
 const MAX_SESSIONS: usize = 1000;
 
 /// A session unused for so long is closed. A model may think for minutes, a person reads for longer.
@@ -23,14 +26,10 @@ const IDLE: Duration = Duration::from_hours(1);
 const KEPT: Duration = Duration::from_secs(10);
 
 /// The sessions of one server.
-pub(super) struct Sessions(LocalSessionManager);
-
-#[derive(Debug, thiserror::Error)]
-pub(super) enum SessionsError {
-    #[error(transparent)]
-    Local(#[from] LocalSessionManagerError),
-    #[error("more than {MAX_SESSIONS} sessions at once")]
-    TooMany,
+pub(super) struct Sessions {
+    inner: LocalSessionManager,
+    /// When each was used last.
+    used: Mutex<HashMap<SessionId, Instant>>,
 }
 
 impl Sessions {
@@ -38,19 +37,45 @@ impl Sessions {
         let mut sessions = LocalSessionManager::default();
         sessions.session_config.keep_alive = Some(IDLE);
         sessions.session_config.completed_cache_ttl = KEPT;
-        Self(sessions)
+        Self { inner: sessions, used: Mutex::default() }
+    }
+
+    fn used(&self) -> MutexGuard<'_, HashMap<SessionId, Instant>> {
+        self.used.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn touch(&self, id: &SessionId) {
+        if let Some(last) = self.used().get_mut(id) {
+            *last = Instant::now();
+        }
+    }
+
+    /// Makes place for one more. A session that ended by itself is forgotten here at the latest.
+    async fn make_place(&self) -> Result<(), LocalSessionManagerError> {
+        let longest_unused = {
+            let open = self.inner.sessions.read().await;
+            let mut used = self.used();
+            used.retain(|id, _| open.contains_key(id));
+            if open.len() < MAX_SESSIONS {
+                return Ok(());
+            }
+            used.iter().min_by_key(|(_, last)| **last).map(|(id, _)| id.clone())
+        };
+        match longest_unused {
+            Some(id) => self.close_session(&id).await,
+            None => Ok(()),
+        }
     }
 }
 
 impl SessionManager for Sessions {
-    type Error = SessionsError;
+    type Error = LocalSessionManagerError;
     type Transport = ToolTransport<WorkerTransport<LocalSessionWorker>>;
 
-    async fn create_session(&self) -> Result<(SessionId, Self::Transport), SessionsError> {
-        if self.0.sessions.read().await.len() >= MAX_SESSIONS {
-            return Err(SessionsError::TooMany);
-        }
-        let (id, transport) = self.0.create_session().await?;
+    async fn create_session(&self) -> Result<(SessionId, Self::Transport), LocalSessionManagerError> {
+        self.make_place().await?;
+        let (id, transport) = self.inner.create_session().await?;
+        self.used().insert(id.clone(), Instant::now());
         Ok((id, ToolTransport::new(transport, CancellationToken::new())))
     }
 
@@ -58,46 +83,52 @@ impl SessionManager for Sessions {
         &self,
         id: &SessionId,
         message: ClientJsonRpcMessage,
-    ) -> Result<ServerJsonRpcMessage, SessionsError> {
-        Ok(self.0.initialize_session(id, message).await?)
+    ) -> Result<ServerJsonRpcMessage, LocalSessionManagerError> {
+        self.inner.initialize_session(id, message).await
     }
 
-    async fn has_session(&self, id: &SessionId) -> Result<bool, SessionsError> {
-        Ok(self.0.has_session(id).await?)
+    async fn has_session(&self, id: &SessionId) -> Result<bool, LocalSessionManagerError> {
+        self.touch(id);
+        self.inner.has_session(id).await
     }
 
-    async fn close_session(&self, id: &SessionId) -> Result<(), SessionsError> {
-        Ok(self.0.close_session(id).await?)
+    async fn close_session(&self, id: &SessionId) -> Result<(), LocalSessionManagerError> {
+        self.used().remove(id);
+        self.inner.close_session(id).await
     }
 
     async fn create_stream(
         &self,
         id: &SessionId,
         message: ClientJsonRpcMessage,
-    ) -> Result<impl Stream<Item = ServerSseMessage> + Send + Sync + 'static, SessionsError> {
-        Ok(self.0.create_stream(id, message).await?)
+    ) -> Result<impl Stream<Item = ServerSseMessage> + Send + Sync + 'static, LocalSessionManagerError> {
+        self.touch(id);
+        self.inner.create_stream(id, message).await
     }
 
     async fn accept_message(
         &self,
         id: &SessionId,
         message: ClientJsonRpcMessage,
-    ) -> Result<(), SessionsError> {
-        Ok(self.0.accept_message(id, message).await?)
+    ) -> Result<(), LocalSessionManagerError> {
+        self.touch(id);
+        self.inner.accept_message(id, message).await
     }
 
     async fn create_standalone_stream(
         &self,
         id: &SessionId,
-    ) -> Result<impl Stream<Item = ServerSseMessage> + Send + Sync + 'static, SessionsError> {
-        Ok(self.0.create_standalone_stream(id).await?)
+    ) -> Result<impl Stream<Item = ServerSseMessage> + Send + Sync + 'static, LocalSessionManagerError> {
+        self.touch(id);
+        self.inner.create_standalone_stream(id).await
     }
 
     async fn resume(
         &self,
         id: &SessionId,
         last_event_id: String,
-    ) -> Result<impl Stream<Item = ServerSseMessage> + Send + Sync + 'static, SessionsError> {
-        Ok(self.0.resume(id, last_event_id).await?)
+    ) -> Result<impl Stream<Item = ServerSseMessage> + Send + Sync + 'static, LocalSessionManagerError> {
+        self.touch(id);
+        self.inner.resume(id, last_event_id).await
     }
 }

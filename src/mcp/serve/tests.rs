@@ -200,6 +200,52 @@ async fn a_cancelled_call_is_dropped_and_others_go_on() {
 }
 
 #[tokio::test]
+async fn a_message_that_cannot_be_read_is_answered_with_an_error() {
+    let mut client = Client::start(Script::new(Vec::new())).await;
+    let call = |id: u64, argument: &str| {
+        let params = format!(r#"{{"name":"odd","arguments":{{"x":{argument}}}}}"#);
+        format!(r#"{{"jsonrpc":"2.0","id":{id},"method":"tools/call","params":{params}}}"#)
+    };
+    let large = format!("\"{}\"", "x".repeat(MAX_MESSAGE));
+    let deep = format!("{}{}", "[".repeat(500), "]".repeat(500));
+    for (id, argument, why) in
+        [(50, large.as_str(), "larger than"), (51, &deep, "recursion"), (52, r#""\ud800""#, "hex escape")]
+    {
+        client.input.write_all(format!("{}\n", call(id, argument)).as_bytes()).await.unwrap();
+        let answer = client.receive().await;
+        assert_eq!(answer["id"], json!(id));
+        assert_eq!(answer["error"]["code"], json!(-32600), "{answer}");
+        assert!(answer["error"]["message"].as_str().unwrap().contains(why), "{answer}");
+    }
+    // The largest that is taken, and the connection goes on.
+    let room = MAX_MESSAGE - call(53, "\"\"").len();
+    let largest = call(53, &format!("\"{}\"", "x".repeat(room)));
+    client.input.write_all(format!("{largest}\n").as_bytes()).await.unwrap();
+    assert_eq!(client.receive().await["result"]["new"], json!(1));
+}
+
+#[tokio::test]
+async fn the_longest_unused_session_makes_place_for_a_new_one() {
+    let server = http(vec![Script::new(Vec::new())], &HttpOptions::default()).await.unwrap();
+    let path = "/mcp";
+    let forgotten = session(server.address(), path).await;
+    let used = session(server.address(), path).await;
+    let ping = json!({"jsonrpc": "2.0", "id": 1, "method": "ping"});
+    for index in 0..999 {
+        session(server.address(), path).await;
+        if index % 100 == 0 {
+            let answer = post(server.address(), path, Some(&used), &ping).await;
+            assert!(answer.starts_with("HTTP/1.1 200"), "{answer}");
+        }
+    }
+    let answer = post(server.address(), path, Some(&used), &ping).await;
+    assert!(answer.starts_with("HTTP/1.1 200"), "{answer}");
+    let answer = post(server.address(), path, Some(&forgotten), &ping).await;
+    assert!(answer.starts_with("HTTP/1.1 404"), "{answer}");
+    server.stop().await;
+}
+
+#[tokio::test]
 async fn a_panic_is_an_error_of_its_call() {
     let mut client = Client::start(Script::new(vec![])).await;
     assert_eq!(client.call("panic").await["error"]["code"], -32_603);

@@ -190,7 +190,7 @@ fn count_columns(first: &str) -> Vec<Column> {
         .collect()
 }
 
-fn count_row(name: &str, calls: u64, outcomes: [u64; 5], not_judged: [u64; 4]) -> Vec<Cell> {
+fn count_row(name: &str, calls: u64, outcomes: [u64; 5], not_judged: [u64; 5]) -> Vec<Cell> {
     let numbers = [calls].into_iter().chain(outcomes).chain([not_judged.iter().sum()]);
     [Cell::new(name)].into_iter().chain(numbers.map(|number| Cell::new(number.to_string()))).collect()
 }

@@ -129,6 +129,8 @@ pub struct NotJudgedCounts {
     pub server_lost: u64,
     /// The answer breaks the protocol or is too large.
     pub unreadable: u64,
+    /// The call failed, and the image that it or an earlier call needed was not found for the replay.
+    pub image_missing: u64,
 }
 
 /// A share of calls.
@@ -251,6 +253,7 @@ impl From<&Tally> for NotJudgedCounts {
             timed_out: tally.without_outcome(NotJudged::TimedOut),
             server_lost: tally.without_outcome(NotJudged::ServerLost),
             unreadable: tally.without_outcome(NotJudged::Unreadable),
+            image_missing: tally.without_outcome(NotJudged::ImageMissing),
         }
     }
 }
@@ -258,8 +261,8 @@ impl From<&Tally> for NotJudgedCounts {
 impl NotJudgedCounts {
     /// The counts in the order of [`NotJudged::ALL`].
     #[must_use]
-    pub fn all(&self) -> [u64; 4] {
-        [self.server_not_available, self.timed_out, self.server_lost, self.unreadable]
+    pub fn all(&self) -> [u64; NotJudged::ALL.len()] {
+        [self.server_not_available, self.timed_out, self.server_lost, self.unreadable, self.image_missing]
     }
 }
 

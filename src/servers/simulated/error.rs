@@ -1,6 +1,7 @@
 //! Why servers cannot be simulated.
 
 use crate::encoder::EncoderError;
+use crate::mcp::config::ConfigError;
 use crate::text::shortened;
 use crate::trajectory::catalog::CatalogError;
 use crate::trajectory::{OpenError, SourceError};
@@ -8,22 +9,9 @@ use crate::trajectory::{OpenError, SourceError};
 /// Servers cannot be simulated as asked.
 #[derive(Debug, thiserror::Error)]
 pub enum SimulationError {
-    /// An option has a value that it cannot have.
-    #[error("`simulated`: `{key}` {message}")]
-    Option {
-        /// The option, such as `faults.delay`.
-        key: String,
-        /// What it should be and is.
-        message: String,
-    },
-    /// An option that does not exist.
-    #[error("`simulated` has no option `{}`\nhint: {hint}", shortened(.key, SHOWN))]
-    UnknownOption {
-        /// The option.
-        key: String,
-        /// What it may have been meant to be.
-        hint: String,
-    },
+    /// The key `simulated` of a configuration is wrong.
+    #[error(transparent)]
+    Config(#[from] ConfigError),
     /// Rates or delays that cannot be.
     #[error("the faults asked for cannot be: {problem}")]
     Faults {
@@ -82,6 +70,14 @@ pub enum SimulationError {
     /// The encoder failed.
     #[error(transparent)]
     Encoder(#[from] EncoderError),
+    /// A server of the catalog has a name that no server may have.
+    #[error("server `{}` cannot be simulated: {problem}\nhint: change its name in the catalog, or leave its tools out with `only`", shortened(.name, SHOWN))]
+    ServerName {
+        /// The name.
+        name: String,
+        /// What is wrong with it.
+        problem: &'static str,
+    },
     /// A simulated server has the name of a configured one.
     #[error("server `{}` is configured and also simulated\nhint: remove one of them, or leave its tools out with `only`", shortened(.name, SHOWN))]
     ServerExists {

@@ -21,6 +21,7 @@ mod error;
 mod faults;
 mod generate;
 mod options;
+mod reading;
 mod recordings;
 mod refusal;
 mod seed;

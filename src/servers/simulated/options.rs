@@ -1,18 +1,18 @@
 //! What is asked for: by the key `simulated` of a configuration, or on the command line.
 
 use std::collections::BTreeSet;
-use std::path::{Path, PathBuf};
-
-use serde_json::{Map, Value};
+use std::path::PathBuf;
 
 use super::Simulation;
 use super::distractors::{DistractorKind, distractors, narrowed};
 use super::error::{SimulationError, suggestion};
-use super::faults::{Delay, Faults};
+use super::reading;
 use super::recordings::Recordings;
 use super::server::Behaviour;
 use crate::encoder::Embedder;
-use crate::mcp::config::{HostConfig, InProcess, Restarts, ServerConfig, Timeouts, ToolFilter, Transport};
+use crate::mcp::config::{
+    HostConfig, InProcess, Restarts, ServerConfig, Timeouts, ToolFilter, Transport, problem_of_name,
+};
 use crate::mcp::{ToolCatalog, ToolName, Toolbox as _};
 use crate::trajectory::catalog::Catalog;
 use crate::trajectory::{Duplicates, TrajectoryFile};
@@ -43,52 +43,14 @@ pub struct DistractorOptions {
     pub kind: DistractorKind,
 }
 
-const KEYS: [&str; 7] = ["catalog", "trajectories", "strict", "seed", "faults", "only", "distractors"];
-const FAULT_KEYS: [&str; 4] = ["delay", "failure_rate", "crash_rate", "hang_rate"];
-
 impl SimulatedOptions {
     /// What a configuration's key `simulated` asks for, if it has one.
     ///
     /// # Errors
-    /// [`SimulationError::Option`] and [`SimulationError::UnknownOption`].
+    /// [`SimulationError::Config`], with everything that is wrong.
     pub fn of(config: &HostConfig) -> Result<Option<Self>, SimulationError> {
-        config.simulated.as_ref().map(|simulated| Self::parse(simulated, &config.folder)).transpose()
-    }
-
-    /// Reads `{catalog, trajectories, strict, seed, faults: {delay, failure_rate, crash_rate, hang_rate}, only,
-    /// distractors}`; only `catalog` has to be there. Lists of one may be written as that one; `delay` is a mean in
-    /// seconds or `[least, most]`; `distractors` a number or `{count, kind}` with the kind `near` (the default) or
-    /// `random`. Paths are relative to `folder`.
-    ///
-    /// # Errors
-    /// [`SimulationError::Option`] and [`SimulationError::UnknownOption`].
-    pub fn parse(simulated: &Map<String, Value>, folder: &Path) -> Result<Self, SimulationError> {
-        check_keys(simulated, "", &KEYS)?;
-        let path = |text: &String| folder.join(text);
-        let catalog = match simulated.get("catalog") {
-            Some(Value::String(catalog)) if !catalog.is_empty() => path(catalog),
-            Some(other) => return Err(wrong("catalog", "the path of a catalog of tools", other)),
-            None => {
-                let message = "is missing: the path of a catalog of tools".to_owned();
-                return Err(SimulationError::Option { key: "catalog".to_owned(), message });
-            }
-        };
-        let behaviour = Behaviour {
-            seed: simulated.get("seed").map_or(Ok(0), |value| {
-                value.as_u64().ok_or_else(|| wrong("seed", "a whole number from 0 to 2^64 - 1", value))
-            })?,
-            is_strict: simulated.get("strict").map_or(Ok(false), |value| {
-                value.as_bool().ok_or_else(|| wrong("strict", "`true` or `false`", value))
-            })?,
-            faults: simulated.get("faults").map_or(Ok(Faults::default()), read_faults)?,
-        };
-        Ok(Self {
-            catalog,
-            trajectories: texts(simulated, "trajectories")?.iter().map(path).collect(),
-            behaviour,
-            only: texts(simulated, "only")?,
-            distractors: simulated.get("distractors").map(read_distractors).transpose()?,
-        })
+        let Some(simulated) = &config.simulated else { return Ok(None) };
+        Ok(Some(reading::options(simulated, &config.folder, &config.file)?))
     }
 
     /// Whether [`SimulatedOptions::open`] needs the encoder.
@@ -116,6 +78,11 @@ impl SimulatedOptions {
         files.retain(|file| !file.is_tasks());
         let recordings = self.recordings(&catalog, &files)?;
         let offered = self.offered(&catalog, &files, embedder)?;
+        for server in &offered.servers {
+            if let Some(problem) = problem_of_name(&server.server) {
+                return Err(SimulationError::ServerName { name: server.server.clone(), problem });
+            }
+        }
         Ok(Simulation::new(offered, recordings, self.behaviour))
     }
 
@@ -238,87 +205,4 @@ fn named(
             Err(SimulationError::UnknownName { name: name.to_owned(), hint })
         }
     }
-}
-
-fn check_keys(members: &Map<String, Value>, prefix: &str, known: &[&str]) -> Result<(), SimulationError> {
-    match members.keys().find(|key| !known.contains(&key.as_str())) {
-        None => Ok(()),
-        Some(key) => Err(SimulationError::UnknownOption {
-            key: format!("{prefix}{key}"),
-            hint: suggestion(key, known.iter().copied()),
-        }),
-    }
-}
-
-fn wrong(key: &str, expected: &str, found: &Value) -> SimulationError {
-    let found = crate::text::shortened(&found.to_string(), 80);
-    SimulationError::Option {
-        key: key.to_owned(),
-        message: format!("should be {expected}, and is `{found}`"),
-    }
-}
-
-/// A list of texts, or a single one; empty without the key.
-fn texts(members: &Map<String, Value>, key: &str) -> Result<Vec<String>, SimulationError> {
-    let Some(value) = members.get(key) else { return Ok(Vec::new()) };
-    let items = match value {
-        Value::Array(items) => items.as_slice(),
-        single => std::slice::from_ref(single),
-    };
-    let text = |item: &Value| item.as_str().filter(|text| !text.is_empty()).map(str::to_owned);
-    items
-        .iter()
-        .map(|item| text(item).ok_or_else(|| wrong(key, "a text or a list of texts", value)))
-        .collect()
-}
-
-fn read_faults(value: &Value) -> Result<Faults, SimulationError> {
-    let Value::Object(members) = value else {
-        return Err(wrong("faults", "an object of rates", value));
-    };
-    check_keys(members, "faults.", &FAULT_KEYS)?;
-    let rate = |key: &str| {
-        let Some(value) = members.get(key) else { return Ok(0.0) };
-        let rate = value.as_f64().filter(|rate| (0.0..=1.0).contains(rate));
-        rate.ok_or_else(|| wrong(&format!("faults.{key}"), "a number from 0 to 1", value))
-    };
-    let faults = Faults {
-        delay: members.get("delay").map_or(Ok(Delay::None), read_delay)?,
-        failure_rate: rate("failure_rate")?,
-        crash_rate: rate("crash_rate")?,
-        hang_rate: rate("hang_rate")?,
-    };
-    match faults.problem() {
-        None => Ok(faults),
-        Some(message) => Err(SimulationError::Faults { problem: message }),
-    }
-}
-
-fn read_delay(value: &Value) -> Result<Delay, SimulationError> {
-    let range = || match value.as_array()?.as_slice() {
-        [low, high] => Some(Delay::Between(low.as_f64()?, high.as_f64()?)),
-        _ => None,
-    };
-    let expected = "the mean in seconds, or `[least, most]`";
-    value.as_f64().map(Delay::Mean).or_else(range).ok_or_else(|| wrong("faults.delay", expected, value))
-}
-
-fn read_distractors(value: &Value) -> Result<DistractorOptions, SimulationError> {
-    let count = |value: &Value| {
-        let count = value.as_u64().and_then(|count| usize::try_from(count).ok());
-        count.ok_or_else(|| {
-            wrong("distractors", "a number of tools, or `{\"count\": .., \"kind\": ..}`", value)
-        })
-    };
-    let Value::Object(members) = value else {
-        return Ok(DistractorOptions { count: count(value)?, kind: DistractorKind::default() });
-    };
-    check_keys(members, "distractors.", &["count", "kind"])?;
-    let kind = match members.get("kind").map(|kind| (kind, kind.as_str())) {
-        None => DistractorKind::default(),
-        Some((_, Some("near"))) => DistractorKind::Near,
-        Some((_, Some("random"))) => DistractorKind::Random,
-        Some((kind, _)) => return Err(wrong("distractors.kind", "`near` or `random`", kind)),
-    };
-    Ok(DistractorOptions { count: members.get("count").map_or(Ok(0), count)?, kind })
 }

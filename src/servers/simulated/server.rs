@@ -64,6 +64,9 @@ struct Seen {
     replays: usize,
 }
 
+/// JSON-RPC's code for an error of the server itself.
+const INTERNAL_ERROR: i32 = -32_603;
+
 /// Distinct calls that are remembered; others count as new each time. 50 MB at most.
 const MAX_SEEN: usize = 500_000;
 
@@ -117,27 +120,35 @@ impl SimulatedServer {
         faults.draw(&self.shared.seed, call, self.count(call, false).calls)
     }
 
-    /// The answer to a call that nothing befalls.
-    fn answer(&self, prepared: &Prepared, call: &CallKey, arguments: Map<String, Value>) -> ToolResult {
-        let shared = &*self.shared;
-        let tool = &shared.tools[prepared.index];
+    /// Which of several recorded results is due.
+    fn turn(&self, call: &CallKey) -> usize {
+        let has_several = self.shared.recordings.of(call).len() > 1;
+        if has_several { self.count(call, true).replays } else { 0 }
+    }
+}
+
+impl Shared {
+    /// The answer to a call that nothing befalls. Schemas and results may be large: this may take a while.
+    fn answer(&self, tool: &str, call: &CallKey, turn: usize, arguments: Map<String, Value>) -> Answer {
+        let Some(prepared) = self.prepared.get(tool) else { return Answer::UnknownTool };
+        let tool = &self.tools[prepared.index];
         let output = prepared.output(tool);
         // Recorded first: what the real server accepted is accepted, whatever its schema says.
-        let recorded = shared.recordings.of(call);
+        let recorded = self.recordings.of(call);
         if let Some(last) = recorded.last() {
-            let turn = if recorded.len() > 1 { self.count(call, true).replays } else { 0 };
-            return answer::recorded(recorded.get(turn).unwrap_or(last), output);
+            return Answer::Result(answer::recorded(recorded.get(turn).unwrap_or(last), output));
         }
         let arguments = Value::Object(arguments);
         let problems = prepared.input(tool).map_or_else(Vec::new, |schema| schema.problems(&arguments));
         if !problems.is_empty() {
-            return answer::refused(refusal::text(tool, &arguments, &problems));
+            return Answer::Result(answer::refused(refusal::text(tool, &arguments, &problems)));
         }
-        let Value::Object(arguments) = arguments else { return ToolResult::default() };
-        if shared.behaviour.is_strict {
-            return answer::not_recorded(&shared.name, &tool.name, &arguments);
+        let Value::Object(arguments) = arguments else { return Answer::Result(ToolResult::default()) };
+        if self.behaviour.is_strict {
+            return Answer::Result(answer::not_recorded(&self.name, &tool.name, &arguments));
         }
-        answer::made(&tool.name, &arguments, output, &shared.seed.child("result").child(call.bytes()))
+        let seed = self.seed.child("result").child(call.bytes());
+        Answer::Result(answer::made(&tool.name, &arguments, output, &seed))
     }
 }
 
@@ -183,7 +194,15 @@ impl Toolbox for SimulatedServer {
                     let output = prepared.output(&self.shared.tools[prepared.index]);
                     Answer::Result(answer::failed(form, text, output))
                 }
-                None => Answer::Result(self.answer(prepared, &call, arguments)),
+                None => {
+                    let (shared, tool, turn) = (Arc::clone(&self.shared), tool.to_owned(), self.turn(&call));
+                    let work = move || shared.answer(&tool, &call, turn, arguments);
+                    let answer = tokio::task::spawn_blocking(work).await;
+                    answer.unwrap_or_else(|_| Answer::ProtocolError {
+                        code: INTERNAL_ERROR,
+                        message: "the simulation crashed; this is a bug".to_owned(),
+                    })
+                }
             }
         })
     }

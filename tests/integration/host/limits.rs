@@ -170,6 +170,32 @@ async fn restarts_are_bounded() {
 }
 
 #[tokio::test]
+async fn a_dead_server_is_told_and_its_next_list_of_tools_is_held_to_the_same_rules() {
+    let hosting = host_with("changes", |config| config.tools.deny = vec!["cwd".to_owned()]).await;
+    let names = || {
+        let catalog = hosting.host.catalog();
+        catalog.servers[0].tools.iter().map(|tool| tool.name.clone()).collect::<Vec<_>>()
+    };
+    assert_eq!(names(), ["exit", "echo", "count"]);
+    let outcome = hosting.call("exit", Value::Null).await;
+    assert!(matches!(outcome.result, Err(CallError::ServerDied { .. })), "{outcome:?}");
+    let state = hosting.host.statuses().await.remove(0).state;
+    assert_eq!(state, ServerState::Died { reason: "exit code 0".to_owned() });
+    // The call that starts it again is of a tool that is gone by then.
+    for gone in ["count", "cwd", "broken"] {
+        let outcome = hosting.call(gone, Value::Null).await;
+        assert!(matches!(outcome.result, Err(CallError::UnknownTool { .. })), "{gone}: {outcome:?}");
+    }
+    assert_eq!(names(), ["exit", "echo", "pid"]);
+    assert_eq!(hosting.host.catalog().servers[0].rejected[0].name, "broken");
+    let status = hosting.host.statuses().await.remove(0);
+    assert!(matches!(&status.state, ServerState::Ready(ready) if (ready.tools, ready.rejected) == (3, 1)));
+    assert_eq!(status.restarts, 1);
+    hosting.text("pid", Value::Null).await;
+    hosting.close().await;
+}
+
+#[tokio::test]
 async fn closing_ends_calls_that_are_under_way_or_wait() {
     let hosting = host_with("default", |config| config.max_concurrent = Some(1)).await;
     let (under_way, waiting, ()) =

@@ -128,7 +128,8 @@ fn calls_without_an_answer_are_not_judged() {
     ];
     assert_eq!(rules_of(&report), expected);
     let all = &report["aggregate"];
-    let not_judged = json!({"server_not_available": 1, "timed_out": 1, "server_lost": 1, "unreadable": 1});
+    let not_judged = json!({"server_not_available": 1, "timed_out": 1, "server_lost": 1, "unreadable": 1,
+        "image_missing": 0});
     assert_eq!((&all["judged"], &all["not_judged"]), (&json!(2), &not_judged));
     assert_eq!(all["execution_success"], json!({"count": 1, "of": 2, "rate": 0.5}));
     // Nobody could list the tools of the missing server, so its calls say nothing about names.
@@ -165,31 +166,67 @@ fn a_catalog_says_what_was_offered() {
     assert_eq!(report["aggregate"]["tool_name_validity"], json!({"count": 2, "of": 3, "rate": 2.0 / 3.0}));
 }
 
-/// Ctrl-C ends the servers and exits with 130.
+/// Ctrl-C and other signals to end close the servers, leave no temporary folder, and exit with 130.
 #[test]
-fn an_interrupted_replay_leaves_no_server_behind() {
+fn an_interrupted_replay_leaves_nothing_behind() {
+    use rustix::process::Signal;
+    for signal in [Signal::INT, Signal::TERM, Signal::HUP] {
+        let folder = Folder::new();
+        let marker = marker();
+        let hang = json!([trajectory("a", &[&[call("stub/hang", json!({}))]])]);
+        let predictions = folder.json("p.json", &hang);
+        let temporary = folder.path().join("temporary");
+        std::fs::create_dir(&temporary).unwrap();
+        let left = || std::fs::read_dir(&temporary).unwrap().count();
+        let mut m3 = std::process::Command::new(assert_cmd::cargo::cargo_bin("m3"));
+        m3.arg("outcomes").arg(predictions).arg("--servers").arg(servers_with_patience(&folder, &marker));
+        m3.env("TMPDIR", &temporary).stdout(Stdio::null()).stderr(Stdio::null());
+        let mut child = m3.spawn().unwrap();
+        wait_for(|| !processes(&marker).is_empty());
+        assert!(left() > 0);
+        rustix::process::kill_process(rustix::process::Pid::from_child(&child), signal).unwrap();
+        let start = Instant::now();
+        let status = loop {
+            if let Some(status) = child.try_wait().unwrap() {
+                break status;
+            }
+            if start.elapsed() > Duration::from_mins(1) {
+                child.kill().unwrap();
+                panic!("it hangs");
+            }
+            std::thread::sleep(Duration::from_millis(20));
+        };
+        assert_eq!(status.code(), Some(130));
+        wait_until_gone(&marker);
+        assert_eq!(left(), 0, "{signal:?}");
+    }
+}
+
+/// A failure that comes from an image which is not there says nothing about the model.
+#[test]
+fn calls_that_fail_for_want_of_the_image_are_not_judged() {
     let folder = Folder::new();
-    let marker = marker();
-    let predictions = folder.json("p.json", &json!([trajectory("a", &[&[call("stub/hang", json!({}))]])]));
-    let mut m3 = std::process::Command::new(assert_cmd::cargo::cargo_bin("m3"));
-    m3.arg("outcomes").arg(predictions).arg("--servers").arg(servers_with_patience(&folder, &marker));
-    let mut child = m3.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
-    wait_for(|| !processes(&marker).is_empty());
-    let pid = rustix::process::Pid::from_child(&child);
-    rustix::process::kill_process(pid, rustix::process::Signal::INT).unwrap();
-    let start = Instant::now();
-    let status = loop {
-        if let Some(status) = child.try_wait().unwrap() {
-            break status;
-        }
-        if start.elapsed() > Duration::from_mins(1) {
-            child.kill().unwrap();
-            panic!("it hangs");
-        }
-        std::thread::sleep(Duration::from_millis(20));
-    };
-    assert_eq!(status.code(), Some(130));
-    wait_until_gone(&marker);
+    let read = |name: &str| call("stub/failure", json!({"path": name}));
+    let mut lacking = trajectory(
+        "a",
+        &[
+            &[read("notes.txt")],
+            &[read("media/eel.png")],
+            &[call("stub/echo", json!({"a": 1})), read("cut.png")],
+        ],
+    );
+    lacking["image"] = json!("images/eel.png");
+    // The same calls where the image is there.
+    let mut whole = lacking.clone();
+    whole["id"] = json!("b");
+    whole["image"] = json!("there/eel.png");
+    std::fs::create_dir(folder.path().join("there")).unwrap();
+    std::fs::write(folder.path().join("there/eel.png"), "eel").unwrap();
+    let report = report_with(&mut outcomes(&folder, &json!([lacking, whole]), &marker()), 3);
+    let rules = rules_of(&report);
+    assert_eq!(rules[..4], ["not_found_answer", "image_missing", "normal_result", "image_missing"]);
+    assert_eq!(rules[4..], ["not_found_answer", "not_found_answer", "normal_result", "not_found_answer"]);
+    assert_eq!(report["aggregate"]["not_judged"]["image_missing"], 2);
 }
 
 fn servers_with_patience(folder: &Folder, marker: &str) -> PathBuf {

@@ -7,7 +7,8 @@ use super::*;
 use crate::mcp::config::{HostConfig, Transport};
 
 fn parsed(simulated: Value) -> Result<SimulatedOptions, String> {
-    SimulatedOptions::parse(&object(simulated), Path::new("folder")).map_err(|error| error.to_string())
+    reading::options(&object(simulated), Path::new("folder"), "config.json")
+        .map_err(|error| error.to_string())
 }
 
 #[test]
@@ -40,34 +41,74 @@ fn a_configuration_says_it_all() {
 #[test]
 fn what_is_wrong_is_named() {
     for (simulated, said) in [
-        (json!({}), "`simulated`: `catalog` is missing"),
-        (json!({"catalog": 5}), "`catalog` should be the path of a catalog of tools, and is `5`"),
+        (json!({}), "`config.json`: key `simulated.catalog`: it is missing"),
+        (
+            json!({"catalog": 5}),
+            "key `simulated.catalog`: it should be the path of a catalog of tools, and is `5`",
+        ),
         (
             json!({"catalog": "t", "trajectory": []}),
-            "no option `trajectory`\nhint: the nearest are `trajectories`",
+            "key `simulated.trajectory`: there is no such option; the nearest are `trajectories`",
         ),
-        (json!({"catalog": "t", "trajectories": [1]}), "`trajectories` should be a text or a list of texts"),
-        (json!({"catalog": "t", "strict": "yes"}), "`strict` should be `true` or `false`, and is `\"yes\"`"),
-        (json!({"catalog": "t", "seed": -1}), "`seed` should be a whole number"),
+        (
+            json!({"catalog": "t", "trajectories": [1]}),
+            "`simulated.trajectories`: it should be a text or a list of texts",
+        ),
+        (
+            json!({"catalog": "t", "strict": "yes"}),
+            "`simulated.strict`: it should be `true` or `false`, and is `\"yes\"`",
+        ),
+        (json!({"catalog": "t", "seed": -1}), "`simulated.seed`: it should be a whole number"),
         (
             json!({"catalog": "t", "faults": {"crash": 1}}),
-            "no option `faults.crash`\nhint: the nearest are `crash_rate`",
+            "`simulated.faults.crash`: there is no such option",
         ),
         (
             json!({"catalog": "t", "faults": {"crash_rate": 2}}),
-            "`faults.crash_rate` should be a number from 0 to 1",
+            "`simulated.faults.crash_rate`: it should be a number from 0 to 1",
         ),
         (json!({"catalog": "t", "faults": {"crash_rate": 0.7, "hang_rate": 0.7}}), "add up to 1.4"),
-        (json!({"catalog": "t", "faults": {"delay": [1]}}), "`faults.delay` should be the mean in seconds"),
+        (
+            json!({"catalog": "t", "faults": {"delay": [1]}}),
+            "`simulated.faults.delay`: it should be the mean in seconds",
+        ),
         (json!({"catalog": "t", "faults": {"delay": [2, 1]}}), "a range with its smaller end first"),
-        (json!({"catalog": "t", "distractors": -1}), "`distractors` should be a number of tools"),
+        (
+            json!({"catalog": "t", "distractors": -1}),
+            "`simulated.distractors`: it should be a number of tools",
+        ),
         (
             json!({"catalog": "t", "distractors": {"count": 1, "kind": "far"}}),
-            "should be `near` or `random`, and is `\"far\"`",
+            "it should be `near` or `random`, and is `\"far\"`",
         ),
     ] {
         let message = parsed(simulated.clone()).unwrap_err();
         assert!(message.contains(said), "{simulated}: {message}");
+    }
+}
+
+#[test]
+fn everything_that_is_wrong_is_told_together() {
+    let message =
+        parsed(json!({"catalog": 1, "sed": 2, "faults": {"crash_rate": 3}, "only": 4})).unwrap_err();
+    let lines: Vec<&str> = message.lines().collect();
+    let keys = ["sed", "catalog", "faults.crash_rate", "only"].map(|key| format!("key `simulated.{key}`: "));
+    assert_eq!(lines.len(), keys.len() + 1, "{message}");
+    for (line, key) in lines.iter().zip(&keys) {
+        assert!(line.starts_with("`config.json`: ") && line.contains(key), "{message}");
+    }
+}
+
+#[test]
+fn a_name_that_no_server_may_have_is_refused() {
+    for name in ["", "a/b", "..", "a\u{7}"] {
+        let folder = tempfile::tempdir().unwrap();
+        let catalog = json!({ name: {"tools": [{"name": "x", "inputSchema": {"type": "object"}}]} });
+        std::fs::write(folder.path().join("tools.json"), catalog.to_string()).unwrap();
+        let simulated = object(json!({"catalog": "tools.json"}));
+        let options = reading::options(&simulated, folder.path(), "config.json").unwrap();
+        let message = options.open(None).unwrap_err().to_string();
+        assert!(message.contains("cannot be simulated: its name"), "{name:?}: {message}");
     }
 }
 
@@ -91,7 +132,7 @@ fn offered(only: Value, distractors: Value) -> Result<Vec<String>, String> {
     let folder = folder();
     let simulated = json!({"catalog": "tools.json", "trajectories": "references.json", "only": only,
         "distractors": distractors});
-    let options = SimulatedOptions::parse(&object(simulated), folder.path()).unwrap();
+    let options = reading::options(&object(simulated), folder.path(), "config.json").unwrap();
     let simulation = options.open(None).map_err(|error| error.to_string())?;
     let tools = |server: &Arc<SimulatedServer>| {
         let server = server.clone();
