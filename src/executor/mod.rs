@@ -5,8 +5,10 @@
 //! native prediction with everything that was said and returned.
 
 mod event;
+pub mod nearest;
 mod options;
 mod record;
+pub mod run;
 
 pub use event::{Event, Events, Told};
 pub use options::{Instruction, Limits, Mode, RunOptions};
