@@ -1,11 +1,14 @@
 //! Reading images of unknown origin: what is no file, too large or no image is refused before it costs anything.
 
 use std::fs::File;
-use std::io::{self, BufReader};
+use std::io::{self, BufRead, BufReader, Cursor, Read as _, Seek};
 use std::path::Path;
 
+use image::codecs::gif::GifDecoder;
+use image::codecs::png::PngDecoder;
+use image::codecs::webp::WebPDecoder;
 use image::metadata::Orientation;
-use image::{ColorType, DynamicImage, ImageDecoder, ImageFormat, ImageReader, Limits};
+use image::{AnimationDecoder as _, ColorType, DynamicImage, ImageDecoder, ImageFormat, ImageReader, Limits};
 
 /// Larger files are not read, in bytes.
 const LARGEST_FILE: u64 = 64 << 20;
@@ -75,7 +78,85 @@ pub(crate) fn facts(path: &Path) -> Result<ImageFacts, ImageFileError> {
 /// # Errors
 /// [`ImageFileError`].
 pub(crate) fn read(path: &Path, most_pixels: u64) -> Result<DynamicImage, ImageFileError> {
-    let (facts, mut decoder) = open(path)?;
+    let (facts, decoder) = open(path)?;
+    let mut image = decode(&facts, decoder, most_pixels)?;
+    image.apply_orientation(facts.orientation);
+    Ok(image)
+}
+
+/// The bytes of a file that may be an image.
+///
+/// # Errors
+/// [`ImageFileError`], but never for what the bytes are.
+pub(crate) fn bytes_of(path: &Path) -> Result<Vec<u8>, ImageFileError> {
+    let (file, size) = open_file(path)?;
+    let mut bytes = Vec::with_capacity(usize::try_from(size).unwrap_or_default());
+    // It may have grown since.
+    file.take(LARGEST_FILE + 1).read_to_end(&mut bytes).map_err(ImageFileError::Unreadable)?;
+    check_size(bytes.len() as u64)?;
+    Ok(bytes)
+}
+
+/// An image that is in memory, opened.
+pub(crate) struct Opened<'a> {
+    /// What it says of itself.
+    pub(crate) facts: ImageFacts,
+    decoder: Box<dyn ImageDecoder + 'a>,
+}
+
+impl<'a> Opened<'a> {
+    /// Opens an image; no pixel is decoded.
+    ///
+    /// # Errors
+    /// [`ImageFileError`], but never for the number of pixels.
+    pub(crate) fn new(bytes: &'a [u8]) -> Result<Self, ImageFileError> {
+        check_size(bytes.len() as u64)?;
+        let (facts, decoder) = open_reader(Cursor::new(bytes), bytes.len() as u64)?;
+        Ok(Self { facts, decoder: Box::new(decoder) })
+    }
+
+    /// The ICC profile that says what the colors mean, if there is one.
+    pub(crate) fn color_profile(&mut self) -> Option<Vec<u8>> {
+        self.decoder.icc_profile().ok().flatten()
+    }
+
+    /// Memory that its pixels take, in bytes.
+    pub(crate) fn decoded_bytes(&self) -> u64 {
+        self.decoder.total_bytes()
+    }
+
+    /// Decodes an image of at most `most_pixels` as it is stored, not turned; of an animation, the first picture.
+    ///
+    /// # Errors
+    /// [`ImageFileError`].
+    pub(crate) fn decode(self, most_pixels: u64) -> Result<DynamicImage, ImageFileError> {
+        decode(&self.facts, self.decoder, most_pixels)
+    }
+}
+
+/// Whether an image that is in memory has more than one picture; damage after the first one counts as more.
+pub(crate) fn is_animated(bytes: &[u8], format: ImageFormat) -> bool {
+    let reader = Cursor::new(bytes);
+    match format {
+        ImageFormat::Gif => {
+            let limited = |mut decoder: GifDecoder<_>| decoder.set_limits(limits()).map(|()| decoder);
+            GifDecoder::new(reader)
+                .and_then(limited)
+                .is_ok_and(|decoder| decoder.into_frames().nth(1).is_some())
+        }
+        ImageFormat::WebP => WebPDecoder::new(reader).is_ok_and(|decoder| decoder.has_animation()),
+        ImageFormat::Png => {
+            PngDecoder::with_limits(reader, limits()).is_ok_and(|decoder| decoder.is_apng().unwrap_or(true))
+        }
+        _ => false,
+    }
+}
+
+fn decode(
+    facts: &ImageFacts,
+    mut decoder: impl ImageDecoder,
+    most_pixels: u64,
+) -> Result<DynamicImage, ImageFileError> {
     let (width, height) = (facts.width, facts.height);
     if u64::from(width) * u64::from(height) > most_pixels {
         return Err(ImageFileError::TooManyPixels { width, height });
@@ -86,23 +167,35 @@ pub(crate) fn read(path: &Path, most_pixels: u64) -> Result<DynamicImage, ImageF
         decoder.set_limits(limits.clone())
     };
     decode().map_err(ImageFileError::NotAnImage)?;
-    let mut image = DynamicImage::from_decoder(decoder).map_err(ImageFileError::NotAnImage)?;
-    image.apply_orientation(facts.orientation);
-    Ok(image)
+    DynamicImage::from_decoder(decoder).map_err(ImageFileError::NotAnImage)
 }
 
 fn open(path: &Path) -> Result<(ImageFacts, impl ImageDecoder), ImageFileError> {
+    let (file, bytes) = open_file(path)?;
+    open_reader(BufReader::new(file), bytes)
+}
+
+/// A file and its size in bytes.
+fn open_file(path: &Path) -> Result<(File, u64), ImageFileError> {
     // Whether it is a file is asked before it is opened: opening a pipe would wait for its other end.
     let metadata = path.metadata().map_err(ImageFileError::Unreadable)?;
     if !metadata.is_file() {
         return Err(ImageFileError::NotAFile);
     }
-    let bytes = metadata.len();
-    if bytes > LARGEST_FILE {
-        return Err(ImageFileError::TooLarge { bytes });
-    }
+    check_size(metadata.len())?;
     let file = File::open(path).map_err(ImageFileError::Unreadable)?;
-    let reader = ImageReader::new(BufReader::new(file));
+    Ok((file, metadata.len()))
+}
+
+fn check_size(bytes: u64) -> Result<(), ImageFileError> {
+    if bytes > LARGEST_FILE { Err(ImageFileError::TooLarge { bytes }) } else { Ok(()) }
+}
+
+fn open_reader<'a>(
+    reader: impl BufRead + Seek + 'a,
+    bytes: u64,
+) -> Result<(ImageFacts, impl ImageDecoder + 'a), ImageFileError> {
+    let reader = ImageReader::new(reader);
     let mut reader = reader.with_guessed_format().map_err(ImageFileError::Unreadable)?;
     let format = reader.format();
     reader.limits(limits());

@@ -14,4 +14,4 @@ pub use message::{
     ToolDefinition, Usage,
 };
 pub use name::{ModelName, ModelNameError, WireKind};
-pub use picture::Picture;
+pub use picture::{Picture, PictureError, PictureLimits, Pictures};

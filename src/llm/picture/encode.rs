@@ -1,0 +1,185 @@
+//! Writing an image as PNG or JPEG of at most so many bytes.
+
+use std::borrow::Cow;
+
+use image::codecs::jpeg::JpegEncoder;
+use image::codecs::png::PngEncoder;
+use image::{DynamicImage, GrayImage, ImageEncoder, ImageResult, Rgb, RgbImage};
+
+use super::scale;
+
+/// Quality of photographs, of 100.
+const QUALITY: u8 = 90;
+
+/// Qualities that are tried where the file is too large, best first.
+const LOWER_QUALITIES: [u8; 3] = [80, 65, 50];
+
+/// Smaller images are not made, in pixels of the longest side.
+const SMALLEST_SIDE: u32 = 16;
+
+/// An image to be written.
+pub(super) struct Source {
+    /// Whether it was a JPEG.
+    pub(super) is_photo: bool,
+    /// What it had before it was scaled, as it is shown.
+    pub(super) size: (u32, u32),
+    /// What its colors mean.
+    pub(super) profile: Option<Vec<u8>>,
+    /// Upright and scaled.
+    pub(super) image: DynamicImage,
+}
+
+/// An image that was written.
+pub(super) struct Encoded {
+    pub(super) mime_type: &'static str,
+    pub(super) size: (u32, u32),
+    pub(super) bytes: Vec<u8>,
+    /// What was done, in words.
+    pub(super) changes: Vec<String>,
+}
+
+/// Why an image was not written.
+pub(super) enum EncodingProblem {
+    /// It cannot be made as small as this.
+    TooLarge { max_bytes: usize },
+    /// The encoder's reason.
+    Encoder(image::ImageError),
+}
+
+impl Source {
+    /// Writes a photograph as JPEG and anything else as PNG; if that has more than `max_bytes`, as JPEG of falling
+    /// quality, then with smaller sides.
+    pub(super) fn encode(&self, max_bytes: usize) -> Result<Encoded, EncodingProblem> {
+        let fits = |bytes: &Vec<u8>| bytes.len() <= max_bytes;
+        let size = (self.image.width(), self.image.height());
+        let mut changes = Vec::new();
+        if size != self.size {
+            changes.push(scaled_from(self.size));
+        }
+        if !self.is_photo {
+            let bytes = self.png().map_err(EncodingProblem::Encoder)?;
+            if fits(&bytes) {
+                changes.push("re-encoded as image/png".to_owned());
+                return Ok(Encoded { mime_type: "image/png", size, bytes, changes });
+            }
+        }
+        let (opaque, had_alpha) = opaque(&self.image);
+        if had_alpha {
+            changes.push("its transparency laid on white".to_owned());
+        }
+        let first = self.is_photo.then_some(QUALITY);
+        let all = std::iter::once(QUALITY).chain(LOWER_QUALITIES);
+        for quality in all {
+            let bytes = self.jpeg(&opaque, quality).map_err(EncodingProblem::Encoder)?;
+            if fits(&bytes) {
+                let reason = if first == Some(quality) { String::new() } else { because(quality, max_bytes) };
+                changes.push(format!("re-encoded as image/jpeg{reason}"));
+                return Ok(Encoded { mime_type: "image/jpeg", size, bytes, changes });
+            }
+        }
+        self.shrink(opaque, max_bytes, changes)
+    }
+
+    /// The last resort: three quarters of each side until it fits.
+    fn shrink(
+        &self,
+        mut opaque: DynamicImage,
+        max_bytes: usize,
+        mut changes: Vec<String>,
+    ) -> Result<Encoded, EncodingProblem> {
+        let [.., lowest] = LOWER_QUALITIES;
+        loop {
+            let side = opaque.width().max(opaque.height());
+            if side <= SMALLEST_SIDE {
+                return Err(EncodingProblem::TooLarge { max_bytes });
+            }
+            opaque = scale::down(opaque, (side / 4 * 3).max(SMALLEST_SIDE));
+            let bytes = self.jpeg(&opaque, lowest).map_err(EncodingProblem::Encoder)?;
+            if bytes.len() <= max_bytes {
+                let scaled = scaled_from(self.size);
+                changes.retain(|change| *change != scaled);
+                changes.push(scaled);
+                changes.push(format!("re-encoded as image/jpeg{}", because(lowest, max_bytes)));
+                let size = (opaque.width(), opaque.height());
+                return Ok(Encoded { mime_type: "image/jpeg", size, bytes, changes });
+            }
+        }
+    }
+
+    fn png(&self) -> ImageResult<Vec<u8>> {
+        let mut bytes = Vec::new();
+        let mut encoder = PngEncoder::new(&mut bytes);
+        let image = of_integers(&self.image);
+        if let Some(profile) = self.profile_for(&image) {
+            // An encoder that has no place for it leaves it out.
+            let _ = encoder.set_icc_profile(profile);
+        }
+        image.write_with_encoder(encoder)?;
+        Ok(bytes)
+    }
+
+    /// `opaque` is 8-bit gray or RGB.
+    fn jpeg(&self, opaque: &DynamicImage, quality: u8) -> ImageResult<Vec<u8>> {
+        let mut bytes = Vec::new();
+        let mut encoder = JpegEncoder::new_with_quality(&mut bytes, quality);
+        if let Some(profile) = self.profile_for(opaque) {
+            // As above.
+            let _ = encoder.set_icc_profile(profile);
+        }
+        opaque.write_with_encoder(encoder)?;
+        Ok(bytes)
+    }
+
+    /// The profile, if it is one of the image's own colors (ICC.1:2022, 7.2.6): that of CMYK, which was made RGB
+    /// when it was decoded, says nothing any more.
+    fn profile_for(&self, image: &DynamicImage) -> Option<Vec<u8>> {
+        let space: &[u8] = if image.color().has_color() { b"RGB " } else { b"GRAY" };
+        self.profile.clone().filter(|profile| profile.get(16..20) == Some(space))
+    }
+}
+
+fn scaled_from((width, height): (u32, u32)) -> String {
+    format!("scaled from {width} x {height}")
+}
+
+fn because(quality: u8, max_bytes: usize) -> String {
+    format!(" of quality {quality} to have at most {max_bytes} bytes")
+}
+
+/// PNG has no floating-point colors.
+fn of_integers(image: &DynamicImage) -> Cow<'_, DynamicImage> {
+    match image {
+        DynamicImage::ImageRgb32F(_) => Cow::Owned(image.to_rgb16().into()),
+        DynamicImage::ImageRgba32F(_) => Cow::Owned(image.to_rgba16().into()),
+        image => Cow::Borrowed(image),
+    }
+}
+
+/// The image in 8-bit gray or RGB, laid on white where something shines through, and whether anything does.
+fn opaque(image: &DynamicImage) -> (DynamicImage, bool) {
+    let color = image.color();
+    if !color.has_alpha() {
+        let gray = || DynamicImage::from(image.to_luma8());
+        return (if color.has_color() { image.to_rgb8().into() } else { gray() }, false);
+    }
+    let over = |value: u8, alpha: u8| {
+        let (value, alpha) = (u32::from(value), u32::from(alpha));
+        u8::try_from((value * alpha + 255 * (255 - alpha) + 127) / 255).unwrap_or(u8::MAX)
+    };
+    if color.has_color() {
+        let rgba = image.to_rgba8();
+        let had_alpha = rgba.pixels().any(|pixel| pixel.0[3] < u8::MAX);
+        let flat = RgbImage::from_fn(rgba.width(), rgba.height(), |x, y| {
+            let [red, green, blue, alpha] = rgba.get_pixel(x, y).0;
+            Rgb([over(red, alpha), over(green, alpha), over(blue, alpha)])
+        });
+        return (flat.into(), had_alpha);
+    }
+    let gray = image.to_luma_alpha8();
+    let had_alpha = gray.pixels().any(|pixel| pixel.0[1] < u8::MAX);
+    let flat = GrayImage::from_fn(gray.width(), gray.height(), |x, y| {
+        let [value, alpha] = gray.get_pixel(x, y).0;
+        image::Luma([over(value, alpha)])
+    });
+    (flat.into(), had_alpha)
+}
