@@ -1,8 +1,16 @@
 //! The wires: how a request is written for a provider and its answer read. No network in here.
 
+mod error;
+mod openai;
+mod reading;
+mod thoughts;
+mod writing;
+
 use serde_json::Value;
 
-use super::{Reply, Request};
+use super::{ModelName, Reply, Request, WireKind};
+
+pub(crate) use error::ReplyError;
 
 /// How images stand in a body.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -22,25 +30,6 @@ pub(crate) struct WireRequest {
     pub(crate) body: Value,
 }
 
-/// An answer that is no reply of a model.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub(crate) enum ReplyError {
-    /// The provider says what went wrong, with an HTTP error or in an envelope with status 200.
-    #[error("the provider answers with an error{}: {message}", code.as_ref().map(|code| format!(" `{code}`")).unwrap_or_default())]
-    Provider {
-        /// The provider's own code or type, `insufficient_quota`, `overloaded_error`.
-        code: Option<String>,
-        /// Its message, without control characters, shortened.
-        message: String,
-    },
-    /// Not JSON, or JSON without an answer: HTML, `choices: []`.
-    #[error("the answer is no reply: {reason}")]
-    Unreadable {
-        /// Why, with the beginning of what came, without control characters.
-        reason: String,
-    },
-}
-
 /// One way to speak to models.
 pub(crate) trait Wire: Send + Sync {
     /// Where the provider listens, without a slash at the end.
@@ -49,15 +38,24 @@ pub(crate) trait Wire: Send + Sync {
     /// The environment variables that may hold the key, in order.
     fn key_variables(&self) -> &'static [&'static str];
 
-    /// The headers of every request; without a key those of a server that needs none.
+    /// The headers of every request besides `content-type`; without a key those of a server that needs none.
     fn headers(&self, key: Option<&str>) -> Vec<(&'static str, String)>;
 
-    /// Writes a request.
-    fn request(&self, model: &str, request: &Request, images: ImageData) -> WireRequest;
+    /// Writes a request. Equal requests have equal bodies, byte for byte.
+    fn request(&self, name: &ModelName, request: &Request, images: ImageData) -> WireRequest;
 
     /// Reads an answer with any status: what is a reply with status 200 is one, whatever is odd about it.
     fn reply(&self, status: u16, body: &[u8]) -> Result<Reply, ReplyError>;
 
     /// What the provider takes of an image: the longest side in pixels, and bytes before base64.
     fn image_limits(&self) -> (u32, usize);
+}
+
+/// The wire of a kind.
+pub(crate) fn of(kind: WireKind) -> &'static dyn Wire {
+    match kind {
+        WireKind::OpenAi => &openai::OpenAi,
+        WireKind::Anthropic => &openai::OpenAi,
+        WireKind::Gemini => &openai::OpenAi,
+    }
 }
