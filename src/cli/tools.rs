@@ -18,7 +18,6 @@ use super::printer::{Printer, Unit};
 use crate::encoder::Embedder;
 use crate::executor::nearest::similarities;
 use crate::mcp::config::HostConfig;
-use crate::mcp::redact::Redactor;
 use crate::mcp::{Tool, ToolCatalog, ToolName};
 use crate::report::{
     CatalogFile, FoundTool, HealthReport, SearchReport, SheetForm, json_without_hidden, one_line,
@@ -155,24 +154,10 @@ async fn configured(
     let redactor = redactor(&config)?;
     let workspace = tempfile::tempdir().map_err(|cause| Failure::temporary(&cause))?;
     let hosted = start(&config, workspace.path(), &redactor, (printer, Told::All), cancel).await?;
-    let catalog = without_secrets(hosted.host.catalog(), &redactor);
+    let catalog = hosted.host.catalog().without_secrets(&redactor);
     let health = HealthReport::new(&hosted.host.statuses().await, &catalog, &redactor);
     hosted.host.close().await;
     if cancel.is_cancelled() { Err(interrupted()) } else { Ok(Found { catalog, health: Some(health) }) }
-}
-
-/// Descriptions may repeat what a server was started with.
-fn without_secrets(mut catalog: ToolCatalog, redactor: &Redactor) -> ToolCatalog {
-    for server in &mut catalog.servers {
-        for tool in &mut server.tools {
-            let Ok(mut value) = serde_json::to_value(&*tool) else { continue };
-            redactor.value(&mut value);
-            if let Ok(redacted) = serde_json::from_value::<Tool>(value) {
-                *tool = redacted;
-            }
-        }
-    }
-    catalog
 }
 
 fn write_found(args: &ToolsArgs, found: &Found, output: &mut Output) -> Result<(), Failure> {

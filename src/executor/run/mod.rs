@@ -16,7 +16,7 @@ mod prices;
 mod work;
 mod workspace;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -153,6 +153,12 @@ impl TaskImage {
     pub fn open(source: PathBuf) -> std::io::Result<Self> {
         let hash = key::hash_of_bytes(&std::fs::read(&source)?);
         Ok(Self { source, hash })
+    }
+
+    /// Where it is.
+    #[must_use]
+    pub fn source(&self) -> &Path {
+        &self.source
     }
 
     fn hash(&self) -> &str {
