@@ -36,6 +36,7 @@
 //! assert_eq!(step_coherence(&[pair(0), pair(1)]), 0.5);
 //! ```
 
+mod canonical;
 pub mod cli;
 pub mod encoder;
 pub mod executor;

@@ -94,6 +94,20 @@ pub fn shortened(text: &str, width: usize) -> String {
     cut + "…"
 }
 
+/// An error with all its causes: of one that comes from HTTP the outermost says nothing.
+pub(crate) fn error_with_causes(error: &(dyn std::error::Error + 'static)) -> String {
+    let mut reason = error.to_string();
+    let mut cause = error.source();
+    while let Some(error) = cause {
+        let text = error.to_string();
+        if !reason.contains(&text) {
+            reason = format!("{reason}: {text}");
+        }
+        cause = error.source();
+    }
+    reason
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -4,14 +4,25 @@
 //! A [`Recorder`] keeps every exchange in a cassette, and a model opened from a [`Cassette`] answers from it without
 //! a network. Nothing in here knows of tasks, of servers or of scores.
 
+pub mod cassette;
+mod error;
+mod http;
+pub mod keys;
 mod message;
+mod model;
 mod name;
+mod network;
 mod picture;
+mod places;
 mod wires;
 
+pub use cassette::{Cassette, CassetteError, CassetteSummary, Header, Recorder};
+pub use error::ModelError;
+pub use keys::{Key, KeyError, Keys, key_from};
 pub use message::{
     Arguments, Assistant, Message, Part, Reply, ReplyCall, Request, Scope, Settings, StopReason, ToolAnswer,
     ToolDefinition, Usage,
 };
+pub use model::{Answered, Model, ModelOptions, Retry};
 pub use name::{ModelName, ModelNameError, WireKind};
 pub use picture::{Picture, PictureError, PictureLimits, Pictures};

@@ -3,7 +3,7 @@
 use rmcp::service::ClientInitializeError;
 use rmcp::transport::streamable_http_client::StreamableHttpError;
 
-use crate::text::shortened;
+use crate::text::{error_with_causes, shortened};
 
 /// Why there is no connection, or no list of tools.
 #[derive(Debug)]
@@ -55,16 +55,7 @@ pub(super) fn whole_reason(error: &(dyn std::error::Error + 'static)) -> String 
         Some(StreamableHttpError::<reqwest::Error>::Client(error)) => error,
         _ => error,
     };
-    let mut reason = error.to_string();
-    let mut cause = error.source();
-    while let Some(error) = cause {
-        let text = error.to_string();
-        if !reason.contains(&text) {
-            reason = format!("{reason}: {text}");
-        }
-        cause = error.source();
-    }
-    short(&reason)
+    short(&error_with_causes(error))
 }
 
 pub(super) fn short(text: &str) -> String {

@@ -2,6 +2,8 @@
 
 use std::time::Duration;
 
+use serde::{Deserialize, Serialize};
+
 use super::ToolResult;
 
 /// A call that has ended.
@@ -16,7 +18,8 @@ pub struct CallOutcome {
 }
 
 /// Why a call has no result.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
+#[serde(tag = "kind", rename_all = "snake_case")]
 pub enum CallError {
     /// The configuration has no such server.
     #[error("no server is called `{server}`")]

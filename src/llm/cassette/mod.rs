@@ -1,0 +1,293 @@
+//! Cassettes: everything that a model and its tools were asked and answered, to be played back without them.
+//!
+//! A cassette is a file of JSON Lines that only grows. Its first line says what it is:
+//!
+//! ```json
+//! {"schema":"m3.cassette/1","model":"openai:gpt-5","created_by":"m3 0.1.0"}
+//! ```
+//!
+//! Every other line is a try at asking the model (`"kind":"model"`), a call of a tool (`"call"`) or the tools that
+//! were offered (`"catalog"`), written at once when it has ended. Requests have `sha256:..` in the place of images
+//! and `{workspace}` in the place of the workspace's path ([`workspace`]), so that they are the same wherever they
+//! are made again. Results of tools are whole, images too: what is played back is what the tool gave. Secrets are
+//! replaced by `***`.
+
+mod difference;
+mod play;
+mod read;
+mod record;
+mod tape;
+mod workspace;
+
+use std::collections::BTreeMap;
+use std::io;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+use sha2::{Digest as _, Sha256};
+
+use super::{ModelName, Scope};
+use crate::canonical::canonical;
+use crate::mcp::{CallError, CallOutcome, ToolName, ToolResult};
+
+pub(super) use play::Try;
+pub use play::{Cassette, CassetteSummary};
+pub use record::Recorder;
+pub(super) use record::{Recording, normalized};
+
+/// What the first line's `schema` is.
+pub const SCHEMA: &str = "m3.cassette/1";
+
+/// Values that are nested deeper are kept as text: a line is nested deeper than what is in it, and readers have
+/// limits (`serde_json`: 128).
+const MAX_DEPTH: usize = 100;
+
+/// The first line of a cassette.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Header {
+    /// Always [`SCHEMA`].
+    pub schema: String,
+    /// The model, as `--llm` names it.
+    pub model: String,
+    /// The program that made the cassette.
+    pub created_by: String,
+}
+
+impl Header {
+    /// The first line of a cassette of this model.
+    #[must_use]
+    pub fn new(model: &ModelName) -> Self {
+        Self {
+            schema: SCHEMA.to_owned(),
+            model: model.to_string(),
+            created_by: concat!("m3 ", env!("CARGO_PKG_VERSION")).to_owned(),
+        }
+    }
+}
+
+/// Why there is no cassette.
+#[derive(Debug, thiserror::Error)]
+pub enum CassetteError {
+    /// It cannot be read.
+    #[error("failed to read the cassette `{}`: {source}", path.display())]
+    Read {
+        /// The file.
+        path: PathBuf,
+        /// The system's reason.
+        #[source]
+        source: io::Error,
+    },
+    /// It cannot be written.
+    #[error("failed to write the cassette `{}`: {reason}\nhint: what was recorded until then is kept", path.display())]
+    Write {
+        /// The file.
+        path: PathBuf,
+        /// The system's reason.
+        reason: String,
+    },
+    /// The file is something else.
+    #[error("`{}` is no cassette: {reason}\nhint: `--record FILE` makes one", path.display())]
+    NotACassette {
+        /// The file.
+        path: PathBuf,
+        /// What is missing.
+        reason: String,
+    },
+    /// A line of it is broken.
+    #[error("line {line} of the cassette `{}` cannot be read: {reason}", path.display())]
+    Line {
+        /// The file.
+        path: PathBuf,
+        /// Its number, from 1.
+        line: usize,
+        /// What is wrong with it.
+        reason: String,
+    },
+    /// It holds another model's answers.
+    #[error(
+        "the cassette `{}` is of `{recorded}`, not of `{asked}`\nhint: record each model in a file of its own",
+        path.display()
+    )]
+    OtherModel {
+        /// The file.
+        path: PathBuf,
+        /// Its model.
+        recorded: String,
+        /// The model that is to be recorded.
+        asked: String,
+    },
+    /// Another process records into it.
+    #[error("another process records into the cassette `{}`\nhint: wait for its end, or name another file", path.display())]
+    Locked {
+        /// The file.
+        path: PathBuf,
+    },
+}
+
+/// [`Scope`] as it is written.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+struct ScopeEntry {
+    task: String,
+    repeat: u32,
+    attempt: u32,
+}
+
+impl From<&Scope> for ScopeEntry {
+    fn from(scope: &Scope) -> Self {
+        Self { task: scope.task.clone(), repeat: scope.repeat, attempt: scope.attempt }
+    }
+}
+
+/// A line after the first.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "snake_case")]
+enum Entry {
+    Model(ModelEntry),
+    Call(CallEntry),
+    Catalog { servers: Value },
+}
+
+/// A try at asking the model.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+struct ModelEntry {
+    scope: ScopeEntry,
+    request: RequestEntry,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    status: Option<u16>,
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    headers: BTreeMap<String, String>,
+    /// An object or a list where the body is one, else its text.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    reply: Option<Value>,
+    /// Why there is no reply.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    error: Option<String>,
+    then: Then,
+    milliseconds: u64,
+}
+
+/// What was done after a try.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(super) enum Then {
+    /// Nothing: the reply was good, or so bad that asking again is of no use.
+    End,
+    /// It was asked again.
+    Retry,
+    /// It would have been asked again, but for this reason.
+    GiveUp(String),
+}
+
+/// What was asked.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+struct RequestEntry {
+    /// Of path and body; what requests are matched by.
+    sha256: String,
+    path: String,
+    body: Value,
+}
+
+/// A call of a tool.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+struct CallEntry {
+    scope: ScopeEntry,
+    tool: String,
+    arguments: Value,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    result: Option<Value>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    error: Option<CallError>,
+    milliseconds: u64,
+    waited_milliseconds: u64,
+}
+
+impl CallEntry {
+    fn new(scope: &Scope, tool: &ToolName, arguments: &Map<String, Value>, outcome: &CallOutcome) -> Self {
+        let (result, error) = match &outcome.result {
+            Ok(result) => (Some(result.to_wire()), None),
+            Err(error) => (None, Some(error.clone())),
+        };
+        Self {
+            scope: scope.into(),
+            tool: tool.to_string(),
+            arguments: Value::Object(arguments.clone()),
+            result,
+            error,
+            milliseconds: milliseconds(outcome.elapsed),
+            waited_milliseconds: milliseconds(outcome.waited),
+        }
+    }
+
+    fn outcome(self) -> CallOutcome {
+        let result = match (self.error, self.result) {
+            (Some(error), _) => Err(error),
+            (None, result) => Ok(ToolResult::from_wire(as_given(result.unwrap_or_default()))),
+        };
+        CallOutcome {
+            result,
+            elapsed: Duration::from_millis(self.milliseconds),
+            waited: Duration::from_millis(self.waited_milliseconds),
+        }
+    }
+}
+
+fn milliseconds(duration: Duration) -> u64 {
+    u64::try_from(duration.as_millis()).unwrap_or(u64::MAX)
+}
+
+/// What makes two requests, or two calls, the same.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+struct ContentHash([u8; 32]);
+
+impl ContentHash {
+    fn of(name: &str, content: &Value) -> Self {
+        let mut hash = Sha256::new();
+        hash.update((name.len() as u64).to_le_bytes());
+        hash.update(name);
+        hash.update(canonical(content));
+        Self(hash.finalize().into())
+    }
+
+    fn to_hex(self) -> String {
+        use std::fmt::Write as _;
+        self.0.iter().fold(String::with_capacity(64), |mut text, byte| {
+            // Writing to a string cannot fail.
+            let _ = write!(text, "{byte:02x}");
+            text
+        })
+    }
+
+    fn from_hex(text: &str) -> Option<Self> {
+        let mut bytes = [0; 32];
+        if text.len() != 64 || !text.is_ascii() {
+            return None;
+        }
+        for (index, byte) in bytes.iter_mut().enumerate() {
+            *byte = u8::from_str_radix(&text[index * 2..index * 2 + 2], 16).ok()?;
+        }
+        Some(Self(bytes))
+    }
+}
+
+/// A value as a line can hold it: as text if it is nested too deeply. Only for values that are no text.
+fn shallow(value: Value) -> Value {
+    if is_deeper(&value, MAX_DEPTH) { Value::String(value.to_string()) } else { value }
+}
+
+/// The value that [`shallow`] was given.
+fn as_given(value: Value) -> Value {
+    match value {
+        Value::String(text) => serde_json::from_str(&text).unwrap_or(Value::String(text)),
+        value => value,
+    }
+}
+
+fn is_deeper(value: &Value, depth: usize) -> bool {
+    match value {
+        Value::Array(items) => depth == 0 || items.iter().any(|item| is_deeper(item, depth - 1)),
+        Value::Object(members) => depth == 0 || members.values().any(|item| is_deeper(item, depth - 1)),
+        _ => false,
+    }
+}

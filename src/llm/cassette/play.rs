@@ -1,0 +1,225 @@
+//! Playing back: what was answered to the same request, or the same call.
+
+use std::collections::{BTreeMap, HashMap};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use serde_json::{Map, Value};
+
+use super::read::Reader;
+use super::record::{Recording, reply_body};
+use super::tape::{LastAttempts, Tape};
+use super::workspace::Workspace;
+use super::{
+    CallEntry, CassetteError, ContentHash, Entry, Header, ModelEntry, ScopeEntry, Then, as_given, difference,
+};
+use crate::llm::Scope;
+use crate::mcp::{CallOutcome, ServerTools, ToolCatalog, ToolName};
+
+/// A cassette that is played back.
+#[derive(Debug)]
+pub struct Cassette {
+    path: PathBuf,
+    header: Header,
+    exchanges: Tape<Exchange>,
+    calls: Tape<CallEntry>,
+    last_attempts: LastAttempts,
+    catalog: Option<ToolCatalog>,
+    summary: CassetteSummary,
+}
+
+/// What is in a cassette.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct CassetteSummary {
+    /// Tasks with at least one record.
+    pub tasks: usize,
+    /// Requests to the model that have an end, interrupted and repeated ones too.
+    pub requests: usize,
+    /// Tries at them, failed ones too.
+    pub tries: usize,
+    /// Calls of tools.
+    pub calls: usize,
+    /// Lines that were cut off and are left aside, from 1.
+    pub cut_lines: Vec<usize>,
+}
+
+/// All tries at a request, of which the last one counts.
+#[derive(Debug, Clone, PartialEq)]
+pub(in crate::llm) struct Exchange {
+    pub(in crate::llm) tries: Vec<Try>,
+}
+
+/// A try at a request.
+#[derive(Debug, Clone, PartialEq)]
+pub(in crate::llm) struct Try {
+    /// Nothing where there was no answer.
+    pub(in crate::llm) status: Option<u16>,
+    /// Those that matter.
+    pub(in crate::llm) headers: BTreeMap<String, String>,
+    /// Nothing where there was no answer.
+    pub(in crate::llm) body: Option<Vec<u8>>,
+    /// Why there was no answer.
+    pub(in crate::llm) error: Option<String>,
+    /// What was done then.
+    pub(in crate::llm) then: Then,
+}
+
+impl Cassette {
+    /// Reads a cassette, compressed with gzip or not.
+    ///
+    /// # Errors
+    /// [`CassetteError`] if it cannot be read or is none. Lines that were cut off are only told
+    /// ([`CassetteSummary::cut_lines`]).
+    pub fn open(path: &Path) -> Result<Self, CassetteError> {
+        let (header, mut reader) = Reader::open(path)?;
+        let mut cassette = Self {
+            path: path.to_owned(),
+            header,
+            exchanges: Tape::default(),
+            calls: Tape::default(),
+            last_attempts: LastAttempts::default(),
+            catalog: None,
+            summary: CassetteSummary::default(),
+        };
+        let mut open = HashMap::new();
+        while let Some(entry) = reader.next()? {
+            match entry {
+                Entry::Model(entry) => cassette.add_try(entry, &mut open, path)?,
+                Entry::Call(entry) => cassette.add_call(entry),
+                Entry::Catalog { servers } => cassette.catalog = Some(read_catalog(as_given(servers))),
+            }
+        }
+        cassette.summary.tasks = cassette.last_attempts.tasks();
+        cassette.summary.requests = cassette.exchanges.len();
+        cassette.summary.calls = cassette.calls.len();
+        cassette.summary.cut_lines = reader.cut;
+        Ok(cassette)
+    }
+
+    fn add_try(
+        &mut self,
+        entry: ModelEntry,
+        open: &mut HashMap<(ContentHash, ScopeEntry), Vec<Try>>,
+        path: &Path,
+    ) -> Result<(), CassetteError> {
+        let Some(content) = ContentHash::from_hex(&entry.request.sha256) else {
+            let reason = "a request's `sha256` is none".to_owned();
+            return Err(CassetteError::NotACassette { path: path.to_owned(), reason });
+        };
+        self.last_attempts.add(&entry.scope);
+        self.summary.tries += 1;
+        let is_last = entry.then != Then::Retry;
+        let tries = open.entry((content, entry.scope.clone())).or_default();
+        tries.push(Try {
+            status: entry.status,
+            headers: entry.headers,
+            body: entry.reply.map(reply_body),
+            error: entry.error,
+            then: entry.then,
+        });
+        // One that has no end was interrupted.
+        if is_last && let Some(tries) = open.remove(&(content, entry.scope.clone())) {
+            self.exchanges.add(content, entry.scope, Exchange { tries });
+        }
+        Ok(())
+    }
+
+    fn add_call(&mut self, entry: CallEntry) {
+        self.last_attempts.add(&entry.scope);
+        let content = ContentHash::of(&entry.tool, &as_given(entry.arguments.clone()));
+        self.calls.add(content, entry.scope.clone(), entry);
+    }
+
+    /// Its first line.
+    #[must_use]
+    pub fn header(&self) -> &Header {
+        &self.header
+    }
+
+    /// The tools that were offered, if that was recorded.
+    #[must_use]
+    pub fn catalog(&self) -> Option<ToolCatalog> {
+        self.catalog.clone()
+    }
+
+    /// What is in it.
+    #[must_use]
+    pub fn summary(&self) -> &CassetteSummary {
+        &self.summary
+    }
+
+    /// What came of the same call, with the paths of this scope's workspace. A task's repetition gets what was
+    /// recorded of it, in that order.
+    #[must_use]
+    pub fn call(
+        &self,
+        scope: &Scope,
+        tool: &ToolName,
+        arguments: &Map<String, Value>,
+    ) -> Option<CallOutcome> {
+        let workspace = Workspace::new(scope.workspace.as_deref());
+        let mut arguments = Value::Object(arguments.clone());
+        workspace.hide_in(&mut arguments);
+        let content = ContentHash::of(&tool.to_string(), &arguments);
+        let mut entry = (*self.calls.next(content, &scope.into(), &self.last_attempts)?).clone();
+        entry.result = entry.result.map(|result| {
+            let mut result = as_given(result);
+            workspace.reveal_in(&mut result);
+            result
+        });
+        entry.error = entry.error.and_then(|error| {
+            let mut value = serde_json::to_value(&error).ok()?;
+            workspace.reveal_in(&mut value);
+            serde_json::from_value(value).ok().or(Some(error))
+        });
+        Some(entry.outcome())
+    }
+
+    /// What came of the same request.
+    ///
+    /// # Errors
+    /// It was not recorded: what differs, in words.
+    pub(in crate::llm) fn exchange(&self, recording: &Recording) -> Result<Arc<Exchange>, String> {
+        let found = self.exchanges.next(recording.content, &(&recording.scope).into(), &self.last_attempts);
+        let Some(found) = found else { return Err(difference::describe(&self.path, recording)) };
+        let mut exchange = (*found).clone();
+        for tried in &mut exchange.tries {
+            if let Some(body) = tried.body.take() {
+                tried.body = Some(revealed(&body, &recording.workspace));
+            }
+            if let Some(error) = tried.error.take() {
+                tried.error = Some(recording.workspace.reveal(&error).into_owned());
+            }
+        }
+        Ok(Arc::new(exchange))
+    }
+
+    /// The file.
+    #[must_use]
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+}
+
+/// The body with the workspace's path: within the texts of JSON, where it may need escapes.
+fn revealed(body: &[u8], workspace: &Workspace) -> Vec<u8> {
+    match serde_json::from_slice(body) {
+        Ok(mut value @ (Value::Object(_) | Value::Array(_))) => {
+            workspace.reveal_in(&mut value);
+            value.to_string().into_bytes()
+        }
+        _ => workspace.reveal(&String::from_utf8_lossy(body)).into_owned().into_bytes(),
+    }
+}
+
+fn read_catalog(servers: Value) -> ToolCatalog {
+    let Value::Object(servers) = servers else { return ToolCatalog::default() };
+    let servers = servers.into_iter().map(|(server, mut listed)| {
+        let tools = match listed.get_mut("tools").map(Value::take) {
+            Some(Value::Array(tools)) => tools,
+            _ => Vec::new(),
+        };
+        ServerTools::from_wire(&server, tools)
+    });
+    ToolCatalog { servers: servers.collect() }
+}

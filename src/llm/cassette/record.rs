@@ -1,0 +1,256 @@
+//! Recording: each record is a line, written at once.
+
+use std::fs::File;
+use std::io::{self, BufRead as _, BufReader, Read as _, Seek as _, SeekFrom, Write as _};
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError, RwLock};
+use std::time::Duration;
+
+use serde_json::{Map, Value};
+
+use super::read::read_header;
+use super::workspace::Workspace;
+use super::{
+    CallEntry, CassetteError, ContentHash, Entry, Header, ModelEntry, RequestEntry, Try, milliseconds,
+    shallow,
+};
+use crate::llm::Scope;
+use crate::llm::wires::WireRequest;
+use crate::mcp::redact::Redactor;
+use crate::mcp::{CallOutcome, ToolName};
+
+/// The longest first line.
+const MAX_HEADER: u64 = 64 << 10;
+
+/// Writes a cassette.
+#[derive(Debug)]
+pub struct Recorder {
+    path: PathBuf,
+    output: Mutex<Output>,
+    redactors: RwLock<Vec<Redactor>>,
+}
+
+#[derive(Debug)]
+struct Output {
+    file: File,
+    /// Why a record could not be written; nothing is written after it.
+    failure: Option<String>,
+}
+
+impl Recorder {
+    /// Starts a cassette, or goes on with one of the same model. A last line that was cut off is ended, so that it
+    /// stays the only one. The file is locked until the recorder is dropped.
+    ///
+    /// # Errors
+    /// [`CassetteError`] if the file cannot be written, is something else (compressed ones are not appended to), is
+    /// another model's or is being recorded into.
+    pub fn create_or_append(path: &Path, header: Header) -> Result<Self, CassetteError> {
+        let write =
+            |error: io::Error| CassetteError::Write { path: path.to_owned(), reason: error.to_string() };
+        let mut file = File::options().read(true).append(true).create(true).open(path).map_err(write)?;
+        match file.try_lock() {
+            Ok(()) => {}
+            Err(std::fs::TryLockError::WouldBlock) => {
+                return Err(CassetteError::Locked { path: path.to_owned() });
+            }
+            Err(std::fs::TryLockError::Error(error)) => return Err(write(error)),
+        }
+        let mut first = Vec::new();
+        let read = BufReader::new(&mut file).take(MAX_HEADER).read_until(b'\n', &mut first);
+        read.map_err(|source| CassetteError::Read { path: path.to_owned(), source })?;
+        if first.ends_with(b"\n") || read_header(&first).is_ok() {
+            check(path, &first, header)?;
+            if !ends_line(&mut file).map_err(write)? {
+                file.write_all(b"\n").map_err(write)?;
+            }
+        } else if is_cut_header(&first) {
+            // Nothing but the beginning of a first line was ever written.
+            file.set_len(0).map_err(write)?;
+            let mut line = serde_json::to_vec(&header).map_err(|error| write(error.into()))?;
+            line.push(b'\n');
+            file.write_all(&line).map_err(write)?;
+        } else {
+            let reason = read_header(&first).err().unwrap_or_default();
+            return Err(CassetteError::NotACassette { path: path.to_owned(), reason });
+        }
+        let output = Mutex::new(Output { file, failure: None });
+        Ok(Self { path: path.to_owned(), output, redactors: RwLock::default() })
+    }
+
+    /// Has these secrets replaced in everything that is recorded from now on. A model that is recorded adds its key
+    /// by itself; the secrets of servers are up to the caller.
+    pub fn hide(&self, redactor: Redactor) {
+        self.redactors.write().unwrap_or_else(PoisonError::into_inner).push(redactor);
+    }
+
+    /// Records the tools that are offered: `{server: {"tools": [..]}}`, as
+    /// [`ToolCatalog::to_json`](crate::mcp::ToolCatalog::to_json) writes them.
+    pub fn record_catalog(&self, catalog: &Value) {
+        let mut servers = catalog.clone();
+        self.redact(&mut servers);
+        self.write(&Entry::Catalog { servers: shallow(servers) });
+    }
+
+    /// Records a call and how it ended.
+    pub fn record_call(
+        &self,
+        scope: &Scope,
+        tool: &ToolName,
+        arguments: &Map<String, Value>,
+        outcome: &CallOutcome,
+    ) {
+        let mut entry = CallEntry::new(scope, tool, arguments, outcome);
+        let workspace = Workspace::new(scope.workspace.as_deref());
+        let keep = |mut value: Value| {
+            self.redact(&mut value);
+            workspace.hide_in(&mut value);
+            value
+        };
+        entry.arguments = shallow(keep(entry.arguments));
+        entry.result = entry.result.map(|result| shallow(keep(result)));
+        // Its texts may name paths and secrets as results do.
+        entry.error = entry.error.and_then(|error| {
+            let value = serde_json::to_value(&error).ok()?;
+            serde_json::from_value(keep(value)).ok().or(Some(error))
+        });
+        self.write(&Entry::Call(entry));
+    }
+
+    /// Why recording has stopped, if it has: what happened since is not in the cassette.
+    #[must_use]
+    pub fn failure(&self) -> Option<CassetteError> {
+        let failure = self.output.lock().unwrap_or_else(PoisonError::into_inner).failure.clone();
+        failure.map(|reason| CassetteError::Write { path: self.path.clone(), reason })
+    }
+
+    fn redact(&self, value: &mut Value) {
+        for redactor in self.redactors.read().unwrap_or_else(PoisonError::into_inner).iter() {
+            redactor.value(value);
+        }
+    }
+
+    fn write(&self, entry: &Entry) {
+        let line = serde_json::to_vec(entry).map_err(io::Error::from);
+        let mut output = self.output.lock().unwrap_or_else(PoisonError::into_inner);
+        if output.failure.is_some() {
+            return;
+        }
+        let written = line.and_then(|mut line| {
+            line.push(b'\n');
+            output.file.write_all(&line)
+        });
+        output.failure = written.err().map(|error| error.to_string());
+    }
+}
+
+/// Whether a first line is that of a cassette of this model.
+fn check(path: &Path, first: &[u8], header: Header) -> Result<(), CassetteError> {
+    let found =
+        read_header(first).map_err(|reason| CassetteError::NotACassette { path: path.to_owned(), reason })?;
+    if found.model == header.model {
+        return Ok(());
+    }
+    Err(CassetteError::OtherModel { path: path.to_owned(), recorded: found.model, asked: header.model })
+}
+
+/// Whether this is the beginning of a header of ours, or nothing at all.
+fn is_cut_header(first: &[u8]) -> bool {
+    const START: &[u8] = b"{\"schema\":\"m3.cassette/";
+    let length = first.len().min(START.len());
+    first[..length] == START[..length]
+}
+
+fn ends_line(file: &mut File) -> io::Result<bool> {
+    let mut last = [0];
+    file.seek(SeekFrom::End(-1))?;
+    file.read_exact(&mut last)?;
+    Ok(last == *b"\n")
+}
+
+/// A request whose tries are recorded, or looked for.
+#[derive(Debug)]
+pub(in crate::llm) struct Recording {
+    pub(super) scope: Scope,
+    pub(super) workspace: Workspace,
+    pub(super) content: ContentHash,
+    pub(super) path: String,
+    pub(super) body: Value,
+}
+
+impl Recording {
+    /// Of a request that was written with hashes in the place of images.
+    pub(in crate::llm) fn new(scope: &Scope, request: WireRequest, recorder: Option<&Recorder>) -> Self {
+        let workspace = Workspace::new(scope.workspace.as_deref());
+        let WireRequest { path, mut body } = request;
+        if let Some(recorder) = recorder {
+            recorder.redact(&mut body);
+        }
+        workspace.hide_in(&mut body);
+        let content = ContentHash::of(&path, &body);
+        Self { scope: scope.clone(), workspace, content, path, body }
+    }
+}
+
+impl Recorder {
+    /// Records a try at asking the model and what was done then.
+    ///
+    /// # Errors
+    /// [`CassetteError::Write`] if it, or anything before it, could not be written.
+    pub(in crate::llm) fn record_try(
+        &self,
+        recording: &Recording,
+        tried: &Try,
+        elapsed: Duration,
+    ) -> Result<(), CassetteError> {
+        let reply = tried.body.as_ref().map(|body| {
+            let mut reply = reply_value(body);
+            self.redact(&mut reply);
+            recording.workspace.hide_in(&mut reply);
+            reply
+        });
+        let error = tried.error.as_ref().map(|error| {
+            let mut error = Value::String(recording.workspace.hide(error).into_owned());
+            self.redact(&mut error);
+            error.as_str().unwrap_or_default().to_owned()
+        });
+        self.write(&Entry::Model(ModelEntry {
+            scope: (&recording.scope).into(),
+            request: RequestEntry {
+                sha256: recording.content.to_hex(),
+                path: recording.path.clone(),
+                body: shallow(recording.body.clone()),
+            },
+            status: tried.status,
+            headers: tried.headers.clone(),
+            reply,
+            error,
+            then: tried.then.clone(),
+            milliseconds: milliseconds(elapsed),
+        }));
+        self.failure().map_or(Ok(()), Err)
+    }
+}
+
+/// A body as an object or a list where it is one, else as its text: what is read from it is the same.
+fn reply_value(body: &[u8]) -> Value {
+    match serde_json::from_slice(body) {
+        Ok(value @ (Value::Object(_) | Value::Array(_))) => match shallow(value) {
+            Value::String(_) => Value::String(String::from_utf8_lossy(body).into_owned()),
+            value => value,
+        },
+        _ => Value::String(String::from_utf8_lossy(body).into_owned()),
+    }
+}
+
+/// The body that [`reply_value`] was given, or one that means the same.
+pub(super) fn reply_body(reply: Value) -> Vec<u8> {
+    match reply {
+        Value::String(text) => text.into_bytes(),
+        value => value.to_string().into_bytes(),
+    }
+}
+
+/// The body as it will be played back: what is read from it now is then read again.
+pub(in crate::llm) fn normalized(body: &[u8]) -> Vec<u8> {
+    reply_body(reply_value(body))
+}

@@ -1,0 +1,196 @@
+//! Posting requests: one client, bodies bounded, nothing followed, nothing decided.
+
+use std::collections::BTreeMap;
+use std::net::IpAddr;
+use std::time::{Duration, SystemTime};
+
+use axum::body::Bytes;
+use axum::http::{HeaderMap, HeaderName, HeaderValue};
+use reqwest::header::{CONTENT_TYPE, LOCATION, RETRY_AFTER};
+use reqwest::{Client, Url, redirect};
+use tokio::time::timeout;
+
+use super::wires::Wire;
+use super::{Key, ModelError, ModelName};
+use crate::text::{error_with_causes, shortened};
+
+/// The longest answer, in bytes.
+const MAX_BODY: usize = 64 << 20;
+
+/// To reach a server; its answer may take much longer.
+const CONNECT_TIME: Duration = Duration::from_secs(30);
+
+/// Of OpenAI and those who follow it: more exact than `retry-after`.
+const RETRY_AFTER_MS: &str = "retry-after-ms";
+
+/// Posts requests to one address.
+#[derive(Debug)]
+pub(super) struct Poster {
+    client: Client,
+    base_url: String,
+    headers: HeaderMap,
+}
+
+/// What a server answered.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Answer {
+    pub(super) status: u16,
+    /// Those that decide what is done.
+    pub(super) headers: BTreeMap<String, String>,
+    pub(super) body: Vec<u8>,
+}
+
+/// Why there is no answer.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct NoAnswer {
+    pub(super) reason: String,
+    pub(super) is_worth_retrying: bool,
+}
+
+impl Poster {
+    /// # Errors
+    /// [`ModelError`] where the address or the key cannot be used.
+    pub(super) fn new(name: &ModelName, wire: &dyn Wire, key: Option<&Key>) -> Result<Self, ModelError> {
+        let base_url = name.address().to_owned();
+        let unusable = |reason: String| ModelError::Address { url: shortened(&base_url, 200), reason };
+        let url: Url = base_url.parse().map_err(|error| unusable(format!("{error}")))?;
+        let mut headers = HeaderMap::new();
+        headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
+        for (header, value) in wire.headers(key.map(Key::expose)) {
+            let mut value = HeaderValue::from_str(&value)
+                .map_err(|_| ModelError::UnusableKey { model: name.to_string() })?;
+            value.set_sensitive(true);
+            headers.insert(HeaderName::from_static(header), value);
+        }
+        // Whoever installed one before us has the say.
+        let _ = rustls::crypto::ring::default_provider().install_default();
+        let mut client = Client::builder()
+            // The key must not follow, and a POST becomes a GET on the way.
+            .redirect(redirect::Policy::none())
+            .connect_timeout(CONNECT_TIME);
+        if is_loopback(&url) {
+            client = client.no_proxy();
+        }
+        let client = client.build().map_err(|error| unusable(error_with_causes(&error)))?;
+        Ok(Self { client, base_url, headers })
+    }
+
+    /// Posts a body and reads the whole answer, whatever its status.
+    pub(super) async fn post(&self, path: &str, body: Bytes, limit: Duration) -> Result<Answer, NoAnswer> {
+        let url = format!("{}/{path}", self.base_url);
+        let request = self.client.post(url).headers(self.headers.clone()).body(body);
+        match timeout(limit, read(request)).await {
+            Ok(answer) => answer,
+            Err(_) => Err(NoAnswer {
+                reason: format!("there was no whole answer within {limit:?}"),
+                is_worth_retrying: true,
+            }),
+        }
+    }
+}
+
+async fn read(request: reqwest::RequestBuilder) -> Result<Answer, NoAnswer> {
+    let mut response = request.send().await.map_err(no_answer)?;
+    let too_large = || NoAnswer {
+        reason: format!("the answer is larger than {MAX_BODY} bytes"),
+        is_worth_retrying: false,
+    };
+    if response.content_length().is_some_and(|length| length > MAX_BODY as u64) {
+        return Err(too_large());
+    }
+    let status = response.status().as_u16();
+    let headers = [RETRY_AFTER.as_str(), RETRY_AFTER_MS, LOCATION.as_str()]
+        .into_iter()
+        .filter_map(|name| {
+            let value = String::from_utf8_lossy(response.headers().get(name)?.as_bytes()).into_owned();
+            Some((name.to_owned(), shortened(&value, 200)))
+        })
+        .collect();
+    let mut body = Vec::new();
+    while let Some(chunk) = response.chunk().await.map_err(no_answer)? {
+        if body.len() + chunk.len() > MAX_BODY {
+            return Err(too_large());
+        }
+        body.extend_from_slice(&chunk);
+    }
+    Ok(Answer { status, headers, body })
+}
+
+fn no_answer(error: reqwest::Error) -> NoAnswer {
+    let is_worth_retrying = !error.is_builder();
+    // The address is known, and what else stands in it is nobody's business.
+    let error = error.without_url();
+    NoAnswer { reason: shortened(&error_with_causes(&error), 300), is_worth_retrying }
+}
+
+impl Answer {
+    /// How long the server wants to be left alone.
+    pub(super) fn retry_after(&self) -> Option<Duration> {
+        retry_after(&self.headers, SystemTime::now())
+    }
+}
+
+/// `Retry-After` (RFC 9110, section 10.2.3): seconds or a date; `retry-after-ms` goes first.
+fn retry_after(headers: &BTreeMap<String, String>, now: SystemTime) -> Option<Duration> {
+    let number = |text: &str| text.trim().parse::<f64>().ok().filter(|number| *number >= 0.0);
+    if let Some(wait) = headers.get(RETRY_AFTER_MS).and_then(|text| number(text)) {
+        return Some(Duration::try_from_secs_f64(wait / 1000.0).unwrap_or(Duration::MAX));
+    }
+    let text = headers.get(RETRY_AFTER.as_str())?;
+    if let Some(wait) = number(text) {
+        return Some(Duration::try_from_secs_f64(wait).unwrap_or(Duration::MAX));
+    }
+    let date = httpdate::parse_http_date(text.trim()).ok()?;
+    Some(date.duration_since(now).unwrap_or_default())
+}
+
+fn is_loopback(url: &Url) -> bool {
+    url.host_str().is_some_and(|host| {
+        let address = host.trim_start_matches('[').trim_end_matches(']');
+        let is_local =
+            host.eq_ignore_ascii_case("localhost") || host.to_ascii_lowercase().ends_with(".localhost");
+        is_local || address.parse::<IpAddr>().is_ok_and(|address| address.is_loopback())
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_wait_is_told_in_seconds_milliseconds_or_as_a_date() {
+        // RFC 9110, section 5.6.7: the same moment in its three formats.
+        let now = SystemTime::UNIX_EPOCH + Duration::from_secs(784_111_777 - 30);
+        for (header, text, expected) in [
+            ("retry-after", "120", Some(Duration::from_secs(120))),
+            ("retry-after", " 1.5 ", Some(Duration::from_millis(1500))),
+            ("retry-after", "0", Some(Duration::ZERO)),
+            ("retry-after", "1e300", Some(Duration::MAX)),
+            ("retry-after", "-5", None),
+            ("retry-after", "NaN", None),
+            ("retry-after", "soon", None),
+            ("retry-after", "Sun, 06 Nov 1994 08:49:37 GMT", Some(Duration::from_secs(30))),
+            ("retry-after", "Sunday, 06-Nov-94 08:49:37 GMT", Some(Duration::from_secs(30))),
+            ("retry-after", "Sun Nov  6 08:49:37 1994", Some(Duration::from_secs(30))),
+            ("retry-after", "Sun, 06 Nov 1994 08:00:00 GMT", Some(Duration::ZERO)),
+            ("retry-after-ms", "250", Some(Duration::from_millis(250))),
+        ] {
+            let headers = BTreeMap::from([(header.to_owned(), text.to_owned())]);
+            assert_eq!(retry_after(&headers, now), expected, "{text}");
+        }
+        assert_eq!(retry_after(&BTreeMap::new(), now), None);
+    }
+
+    #[test]
+    fn this_machine_is_told_from_others() {
+        for (url, expected) in [
+            ("http://127.0.0.1:8000/v1", true),
+            ("http://[::1]/v1", true),
+            ("http://LOCALHOST:1", true),
+            ("http://10.0.0.1/v1", false),
+            ("https://localhost.example/v1", false),
+        ] {
+            assert_eq!(is_loopback(&url.parse().unwrap()), expected, "{url}");
+        }
+    }
+}

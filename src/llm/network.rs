@@ -1,0 +1,204 @@
+//! The tries at one request: when it is sent, what came back, whether and when it is sent again.
+
+use std::time::Duration;
+
+use axum::body::Bytes;
+use backon::{BackoffBuilder as _, ExponentialBackoff, ExponentialBuilder};
+use tokio::time::Instant;
+
+use super::cassette::{Then, Try, normalized};
+use super::http::{NoAnswer, Poster};
+use super::model::Failure;
+use super::places::Places;
+use super::wires::{Wire, WireRequest};
+use super::{ModelError, ModelName, ModelOptions, Reply};
+use crate::mcp::redact::Redactor;
+
+/// The first wait, without its jitter; each one is twice as long as the one before.
+const FIRST_WAIT: Duration = Duration::from_millis(500);
+
+/// The longest wait.
+const LONGEST_WAIT: Duration = Duration::from_mins(1);
+
+/// A provider, and how it is asked.
+#[derive(Debug)]
+pub(super) struct Network {
+    poster: Poster,
+    places: Places,
+    options: ModelOptions,
+}
+
+/// A request that is being asked.
+pub(super) struct Asking<'a> {
+    network: &'a Network,
+    path: String,
+    body: Bytes,
+    start: Instant,
+    deadline: Instant,
+    waits: ExponentialBackoff,
+    tries: u32,
+}
+
+/// A try that has ended.
+pub(super) struct Tried {
+    pub(super) tried: Try,
+    pub(super) elapsed: Duration,
+    is_worth_retrying: bool,
+    retry_after: Option<Duration>,
+}
+
+impl Network {
+    /// # Errors
+    /// [`ModelError`] where the address or the key cannot be used.
+    pub(super) fn new(name: &ModelName, wire: &dyn Wire, options: ModelOptions) -> Result<Self, ModelError> {
+        let poster = Poster::new(name, wire, options.key.as_ref())?;
+        Ok(Self { poster, places: Places::new(options.concurrency), options })
+    }
+
+    pub(super) fn concurrency(&self) -> usize {
+        self.places.limit()
+    }
+
+    pub(super) fn has_key(&self) -> bool {
+        self.options.key.is_some()
+    }
+
+    /// Begins with a request; its time runs from now on.
+    pub(super) fn start(&self, request: &WireRequest) -> Asking<'_> {
+        let start = Instant::now();
+        let retries = usize::try_from(self.options.tries.saturating_sub(1)).unwrap_or(usize::MAX);
+        let waits = ExponentialBuilder::new()
+            .with_min_delay(FIRST_WAIT)
+            .with_max_delay(LONGEST_WAIT)
+            .with_max_times(retries)
+            .with_jitter()
+            .build();
+        Asking {
+            network: self,
+            path: request.path.clone(),
+            body: Bytes::from(request.body.to_string()),
+            start,
+            // Further than anyone waits, where the sum cannot be told.
+            deadline: start
+                .checked_add(self.options.total_time)
+                .unwrap_or(start + Duration::from_hours(24 * 365)),
+            waits,
+            tries: 0,
+        }
+    }
+}
+
+impl Asking<'_> {
+    pub(super) fn tries(&self) -> u32 {
+        self.tries
+    }
+
+    pub(super) fn elapsed(&self) -> Duration {
+        self.start.elapsed()
+    }
+
+    fn left(&self) -> Duration {
+        self.deadline.saturating_duration_since(Instant::now())
+    }
+
+    /// Waits for a place, sends the request and reads the answer. The key is in none of it; what will be recorded
+    /// is read as it is recorded.
+    pub(super) async fn next_try(&mut self, redactor: &Redactor, is_recorded: bool) -> Tried {
+        self.tries += 1;
+        let place = match self.network.places.take(self.deadline).await {
+            Ok(place) => place,
+            Err(reason) => {
+                let no_answer = NoAnswer { reason, is_worth_retrying: false };
+                return Tried::without_answer(no_answer, Duration::ZERO, redactor);
+            }
+        };
+        let start = Instant::now();
+        let limit = self.network.options.try_time.min(self.left());
+        let answer = self.network.poster.post(&self.path, self.body.clone(), limit).await;
+        let elapsed = start.elapsed();
+        let answer = match answer {
+            Ok(answer) => answer,
+            Err(no_answer) => return Tried::without_answer(no_answer, elapsed, redactor),
+        };
+        let retry_after = answer.retry_after();
+        match answer.status {
+            // What is longer than any request waits is for the one that was told.
+            429 => place.too_many(retry_after.filter(|wait| *wait < self.network.options.total_time)),
+            200..300 => place.answered(),
+            _ => {}
+        }
+        drop(place);
+        let mut body = redacted(answer.body, redactor);
+        if is_recorded {
+            body = normalized(&body);
+        }
+        let headers =
+            answer.headers.into_iter().map(|(name, value)| (name, redactor.text(&value).into_owned()));
+        let tried = Try {
+            status: Some(answer.status),
+            headers: headers.collect(),
+            body: Some(body),
+            error: None,
+            then: Then::End,
+        };
+        Tried { tried, elapsed, is_worth_retrying: true, retry_after }
+    }
+
+    /// Decides what is done after a try; `Some` is the wait until the next one.
+    pub(super) fn decide(&mut self, tried: &mut Tried, judged: &Result<Reply, Failure>) -> Option<Duration> {
+        let Err(failure) = judged else { return None };
+        if !failure.is_worth_retrying || !tried.is_worth_retrying {
+            return None;
+        }
+        let Some(wait) = self.waits.next() else {
+            // Whoever allows one try is not told that it was the last.
+            if self.tries > 1 {
+                tried.tried.then = Then::GiveUp(format!("it was asked {} times", self.tries));
+            }
+            return None;
+        };
+        let wait = tried.retry_after.unwrap_or_else(|| wait.min(LONGEST_WAIT));
+        if wait >= self.left() {
+            let total = self.network.options.total_time;
+            tried.tried.then = Then::GiveUp(match tried.retry_after {
+                Some(wait) => {
+                    format!("it wants to be left alone for {wait:?}, which is more than is left of {total:?}")
+                }
+                None => format!("nothing is left of {total:?} for another try"),
+            });
+            return None;
+        }
+        tried.tried.then = Then::Retry;
+        Some(wait)
+    }
+}
+
+impl Tried {
+    fn without_answer(no_answer: NoAnswer, elapsed: Duration, redactor: &Redactor) -> Self {
+        let error = Some(redactor.text(&no_answer.reason).into_owned());
+        let tried = Try {
+            status: None,
+            headers: std::collections::BTreeMap::new(),
+            body: None,
+            error,
+            then: Then::End,
+        };
+        Self { tried, elapsed, is_worth_retrying: no_answer.is_worth_retrying, retry_after: None }
+    }
+}
+
+/// A body without the key, and still JSON if it was.
+fn redacted(body: Vec<u8>, redactor: &Redactor) -> Vec<u8> {
+    let text = String::from_utf8_lossy(&body);
+    let redacted = redactor.text(&text);
+    if *redacted == *text {
+        return body;
+    }
+    match serde_json::from_slice(&body) {
+        Ok(mut value) => {
+            redactor.value(&mut value);
+            value.to_string().into_bytes()
+        }
+        Err(_) => redacted.into_owned().into_bytes(),
+    }
+}

@@ -1,0 +1,194 @@
+//! How many requests a provider gets at once: as many as it takes. A 429 lowers the limit, answers slowly raise it
+//! again (additive increase, multiplicative decrease, as TCP does); a server's failure says nothing of it.
+
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use tokio::sync::{Semaphore, SemaphorePermit};
+use tokio::time::{Instant, sleep_until, timeout_at};
+
+/// The places for requests to one provider, given in the order they are asked for.
+#[derive(Debug)]
+pub(super) struct Places {
+    semaphore: Semaphore,
+    state: Mutex<State>,
+    most: usize,
+}
+
+#[derive(Debug)]
+struct State {
+    limit: usize,
+    /// Places above the limit that are still in use: they are not given again.
+    owed: usize,
+    /// How often the limit was lowered. Of the requests that were on their way then, a further 429 tells nothing
+    /// new.
+    lowered: u64,
+    /// Answers since the limit was changed.
+    answers: usize,
+    paused_until: Option<Instant>,
+}
+
+/// A place for one request, free again once it is dropped.
+#[derive(Debug)]
+pub(super) struct Place<'a> {
+    places: &'a Places,
+    permit: Option<SemaphorePermit<'a>>,
+    lowered: u64,
+}
+
+impl Places {
+    /// At first and at most so many, at least one.
+    pub(super) fn new(most: usize) -> Self {
+        let most = most.clamp(1, Semaphore::MAX_PERMITS);
+        let state = State { limit: most, owed: 0, lowered: 0, answers: 0, paused_until: None };
+        Self { semaphore: Semaphore::new(most), state: Mutex::new(state), most }
+    }
+
+    /// How many there are now.
+    pub(super) fn limit(&self) -> usize {
+        self.lock().limit
+    }
+
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Waits for a place, and for the end of a pause.
+    ///
+    /// # Errors
+    /// There is none until the deadline, in words.
+    pub(super) async fn take(&self, deadline: Instant) -> Result<Place<'_>, String> {
+        let permit = match timeout_at(deadline, self.semaphore.acquire()).await {
+            Ok(Ok(permit)) => permit,
+            Ok(Err(_)) => return Err("no more requests are sent".to_owned()),
+            Err(_) => return Err("other requests to the provider took all the time".to_owned()),
+        };
+        let mut place = Place { places: self, permit: Some(permit), lowered: 0 };
+        loop {
+            let pause = {
+                let state = self.lock();
+                place.lowered = state.lowered;
+                state.paused_until.filter(|pause| *pause > Instant::now())
+            };
+            match pause {
+                None => return Ok(place),
+                Some(pause) if pause >= deadline => {
+                    return Err(
+                        "the provider wants to be left alone for longer than there is time".to_owned()
+                    );
+                }
+                Some(pause) => sleep_until(pause).await,
+            }
+        }
+    }
+}
+
+impl Place<'_> {
+    /// The request was answered.
+    pub(super) fn answered(&self) {
+        let mut state = self.places.lock();
+        state.answers += 1;
+        if state.answers < state.limit || state.limit == self.places.most {
+            return;
+        }
+        state.answers = 0;
+        state.limit += 1;
+        match state.owed.checked_sub(1) {
+            Some(owed) => state.owed = owed,
+            None => self.places.semaphore.add_permits(1),
+        }
+    }
+
+    /// The provider says that these are too many (429), and how long it wants none at all.
+    pub(super) fn too_many(&self, pause: Option<Duration>) {
+        let mut state = self.places.lock();
+        if let Some(until) = pause.and_then(|pause| Instant::now().checked_add(pause)) {
+            state.paused_until = state.paused_until.max(Some(until));
+        }
+        if self.lowered == state.lowered {
+            let limit = (state.limit * 4 / 5).max(1);
+            state.owed += state.limit - limit;
+            state.owed -= self.places.semaphore.forget_permits(state.owed);
+            state.limit = limit;
+            state.lowered += 1;
+            state.answers = 0;
+        }
+    }
+}
+
+impl Drop for Place<'_> {
+    fn drop(&mut self) {
+        let mut state = self.places.lock();
+        if let Some(owed) = state.owed.checked_sub(1) {
+            state.owed = owed;
+            if let Some(permit) = self.permit.take() {
+                permit.forget();
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use futures_util::FutureExt as _;
+
+    use super::*;
+
+    fn soon() -> Instant {
+        Instant::now() + Duration::from_mins(1)
+    }
+
+    #[tokio::test]
+    async fn the_limit_falls_once_for_requests_on_their_way_and_grows_slowly() {
+        let places = Places::new(10);
+        let mut taken = Vec::new();
+        for _ in 0..10 {
+            taken.push(places.take(soon()).await.unwrap());
+        }
+        for place in &taken {
+            place.too_many(None);
+        }
+        assert_eq!(places.limit(), 8);
+        assert!(places.take(soon()).now_or_never().is_none(), "all are taken");
+        taken.truncate(8);
+        assert!(places.take(soon()).now_or_never().is_none(), "two were given up");
+        taken.truncate(7);
+        let place = places.take(soon()).await.unwrap();
+        place.too_many(None);
+        assert_eq!(places.limit(), 6);
+        for _ in 0..5 {
+            place.answered();
+        }
+        assert_eq!(places.limit(), 6);
+        place.answered();
+        assert_eq!(places.limit(), 7);
+        for _ in 0..100 {
+            place.answered();
+        }
+        assert_eq!(places.limit(), 10);
+        drop((place, taken));
+        assert_eq!(places.semaphore.available_permits(), 10);
+    }
+
+    #[tokio::test]
+    async fn one_place_is_always_left() {
+        let places = Places::new(3);
+        for limit in [2, 1, 1] {
+            places.take(soon()).await.unwrap().too_many(None);
+            assert_eq!(places.limit(), limit);
+            assert_eq!(places.semaphore.available_permits(), limit);
+        }
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_pause_holds_for_all_and_is_not_waited_for_in_vain() {
+        let places = Places::new(2);
+        places.take(soon()).await.unwrap().too_many(Some(Duration::from_secs(40)));
+        let start = Instant::now();
+        let error = places.take(start + Duration::from_secs(39)).await.unwrap_err();
+        assert!(error.contains("left alone"), "{error}");
+        assert_eq!(start.elapsed(), Duration::ZERO);
+        places.take(soon()).await.unwrap();
+        assert!(start.elapsed() >= Duration::from_secs(40));
+    }
+}
