@@ -59,6 +59,12 @@ impl Redactor {
         Ok(Self { finder: Some(finder) })
     }
 
+    /// True if there is nothing to look for.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.finder.is_none()
+    }
+
     /// The text without secrets.
     #[must_use]
     pub fn text<'t>(&self, text: &'t str) -> Cow<'t, str> {

@@ -18,6 +18,7 @@ mod answer;
 #[cfg(test)]
 mod examples;
 mod format;
+mod given;
 mod in_json;
 mod judge;
 mod outcome;
@@ -27,6 +28,7 @@ mod rules;
 mod tally;
 
 pub use answer::Answer;
+pub(crate) use given::{Given, without_secrets};
 pub use judge::{
     Checked, Judge, JudgedCall, Judgement, KnownTools, Place, Reply, judge_trajectory, recorded_reply,
 };

@@ -5,10 +5,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use serde_json::Value;
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 
-use super::answer::Answer;
+use super::given::{Given, without_secrets};
 use super::judge::{Judge, JudgedCall, KnownTools, Reply, judge_trajectory};
 use super::outcome::NotJudged;
 use crate::mcp::config::HostConfig;
@@ -26,13 +27,8 @@ pub struct Replay {
     /// What was offered, if a catalog says so; else what servers list.
     offered: Option<Arc<KnownTools>>,
     options: ReplayOptions,
-    secrets: Arc<Secrets>,
-}
-
-/// The secrets of the configuration, which no answer may carry into a report.
-struct Secrets {
-    redactor: Redactor,
-    has_any: bool,
+    /// For the secrets of the configuration, which no answer may carry into a report.
+    redactor: Arc<Redactor>,
 }
 
 /// Where images are, and how servers are started.
@@ -70,12 +66,6 @@ pub enum ReplayError {
     Cancelled,
 }
 
-/// What a call gave.
-struct Given {
-    reply: Reply,
-    result: Option<(Json, bool)>,
-}
-
 impl Replay {
     /// Starts the servers that trajectories may share. `offered` are the tools that the model had, if they are
     /// known; else those that servers list are taken for them.
@@ -89,11 +79,11 @@ impl Replay {
     ) -> Result<Self, RedactorError> {
         let secrets: Vec<&str> =
             config.servers.iter().flat_map(|server| &server.secrets).map(String::as_str).collect();
-        let secrets = Secrets { has_any: !secrets.is_empty(), redactor: Redactor::new(secrets)? };
+        let redactor = Arc::new(Redactor::new(secrets)?);
         let mut stateless = config.clone();
         stateless.servers.retain(|server| server.is_stateless);
         let shared = Host::start(&stateless, options.host.clone(), silent()).await;
-        Ok(Self { config, shared: Arc::new(shared), offered, options, secrets: Arc::new(secrets) })
+        Ok(Self { config, shared: Arc::new(shared), offered, options, redactor })
     }
 
     /// Ends the servers that trajectories share.
@@ -152,7 +142,7 @@ impl Replay {
         let reason = |state: ServerState| match state {
             ServerState::Ready(_) => None,
             ServerState::Disabled => Some("it is disabled in the configuration".to_owned()),
-            ServerState::Failed(error) => Some(self.secrets.redactor.text(&error.to_string()).into_owned()),
+            ServerState::Failed(error) => Some(self.redactor.text(&error.to_string()).into_owned()),
         };
         statuses
             .into_iter()
@@ -196,10 +186,10 @@ impl Replay {
                 given[first + index].reply =
                     Reply::NoAnswer(NotJudged::ServerLost, "the call ended without an answer".to_owned());
                 let host = self.host_of(own, &name);
-                let (cancel, secrets) = (cancel.clone(), Arc::clone(&self.secrets));
+                let (cancel, redactor) = (cancel.clone(), Arc::clone(&self.redactor));
                 running.spawn(async move {
                     let outcome = host.call(&name, arguments, &cancel).await;
-                    (index, secrets.given(&name, outcome.result))
+                    (index, given(&name, outcome.result, &redactor))
                 });
             }
             while let Some(answered) = running.join_next().await {
@@ -255,72 +245,20 @@ fn copy_image(image: &Path, folders: &[PathBuf], workspace: &Path) -> std::io::R
     Ok(false)
 }
 
-impl Secrets {
-    /// What a call gave, without secrets.
-    fn given(&self, name: &ToolName, result: Result<ToolResult, CallError>) -> Given {
-        match result {
-            Ok(result) => {
-                let result = self.removed(result);
-                Given { reply: Reply::Answer(Answer::from(&result)), result: Some(recorded(&result)) }
-            }
-            Err(error) => self.failed(name, &error),
-        }
+/// What a call gave, without secrets.
+fn given(name: &ToolName, result: Result<ToolResult, CallError>, redactor: &Redactor) -> Given {
+    match result {
+        Ok(result) => Given::answered(&without_secrets(result, redactor)),
+        Err(error) => Given::failed(name, &error, redactor),
     }
-
-    fn failed(&self, name: &ToolName, error: &CallError) -> Given {
-        let message = || self.redactor.text(&error.to_string()).into_owned();
-        let no_answer = |why| Given { reply: Reply::NoAnswer(why, message()), result: None };
-        match error {
-            CallError::UnknownTool { .. } => protocol_error(-32_601, &format!("unknown tool: {name}")),
-            CallError::Protocol { code, message, .. } => {
-                protocol_error((*code).into(), &self.redactor.text(message))
-            }
-            CallError::TimedOutIdle { .. } | CallError::TimedOutTotal { .. } => {
-                no_answer(NotJudged::TimedOut)
-            }
-            CallError::ServerDied { .. } => no_answer(NotJudged::ServerLost),
-            CallError::TooLarge { .. } | CallError::Malformed { .. } => no_answer(NotJudged::Unreadable),
-            CallError::UnknownServer { .. } | CallError::Unavailable { .. } | CallError::Cancelled => {
-                no_answer(NotJudged::ServerNotAvailable)
-            }
-        }
-    }
-
-    fn removed(&self, result: ToolResult) -> ToolResult {
-        // Results can be large; most configurations have no secrets.
-        if !self.has_any {
-            return result;
-        }
-        let mut value = result.to_wire();
-        self.redactor.value(&mut value);
-        ToolResult::from_wire(value)
-    }
-}
-
-fn protocol_error(code: i64, message: &str) -> Given {
-    let text = format!("MCP error {code}: {message}");
-    Given {
-        reply: Reply::Answer(Answer::protocol_error(code, message)),
-        result: Some((Json::String(text), true)),
-    }
-}
-
-/// A result as trajectories record it: its text where it is nothing else, and whether it is an error.
-fn recorded(result: &ToolResult) -> (Json, bool) {
-    use crate::mcp::Content;
-    let value = match result.content.as_slice() {
-        [Content::Text(text)] if result.structured_content.is_none() => Json::String(text.clone()),
-        _ => Json::from(&result.to_wire()),
-    };
-    (value, result.is_error)
 }
 
 /// Replaces what a call has recorded.
-fn record(call: &mut Call, result: Option<(Json, bool)>) {
+fn record(call: &mut Call, result: Option<(Value, bool)>) {
     call.extra.retain(|(key, _)| key != "is_error" && key != "isError");
     call.result = None;
     if let Some((value, is_error)) = result {
-        call.result = Some(value);
+        call.result = Some(Json::from(&value));
         if is_error {
             call.extra.push(("is_error".to_owned(), Json::Bool(true)));
         }

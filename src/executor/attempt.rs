@@ -1,0 +1,70 @@
+//! One task, run once.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use tokio_util::sync::CancellationToken;
+
+use super::course::{Course, Stop};
+use super::standin::Model;
+use super::{Events, FinishReason, Mode, Record, RunOptions, Tools, modes};
+use crate::llm::{Picture, Scope};
+use crate::mcp::ToolCatalog;
+use crate::mcp::redact::Redactor;
+use crate::trajectory::Task;
+
+/// Everything that running a task once takes. Servers are started and the image is prepared by the caller.
+pub struct Attempt<'a> {
+    /// The task.
+    pub task: &'a Task,
+    /// Its image: the path that tools may be called with, relative to the workspace, and the picture that the model
+    /// is shown.
+    pub image: Option<(String, Arc<Picture>)>,
+    /// The task's workspace.
+    pub workspace: &'a Path,
+    /// Its tools.
+    pub tools: &'a Tools,
+    /// Those that the model is offered; calls of any other are calls of unknown tools.
+    pub offered: &'a ToolCatalog,
+    /// The model.
+    pub model: &'a Model,
+    /// How they work together.
+    pub options: &'a RunOptions,
+    /// On whose behalf the model is asked.
+    pub scope: Scope,
+    /// Gets what happens.
+    pub events: Events,
+    /// Cancelled when nothing new should be begun: calls that are under way are finished, the model is not waited
+    /// for. Dropping the future stops at once.
+    pub stop: CancellationToken,
+    /// Takes secrets out of everything that is recorded.
+    pub redactor: &'a Redactor,
+}
+
+/// How an attempt ended.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Attempted {
+    /// With a record, whatever it says.
+    Done(Record),
+    /// It was stopped; what was done is lost.
+    Interrupted,
+}
+
+/// Runs a task once. Tells everything but [`Event::Started`](super::Event::Started),
+/// [`Event::Finished`](super::Event::Finished) and [`Event::Interrupted`](super::Event::Interrupted), which are
+/// the caller's: it starts the servers and writes the record.
+pub async fn attempt(attempt: Attempt<'_>) -> Attempted {
+    let mut course = Course::new(attempt);
+    let ended = match course.attempt.options.mode {
+        Mode::Staged => modes::staged(&mut course).await,
+        Mode::Native => modes::native(&mut course).await,
+        Mode::React => modes::react(&mut course).await,
+    };
+    let (finish, reason) = match ended {
+        Ok(finish) => (finish, None),
+        Err(Stop::Interrupted) => return Attempted::Interrupted,
+        Err(Stop::Budget(reason)) => (FinishReason::Budget, Some(reason)),
+        Err(Stop::Error(reason)) => (FinishReason::Error, Some(reason)),
+    };
+    Attempted::Done(course.into_record(finish, reason))
+}

@@ -1,0 +1,292 @@
+//! What an attempt has come to: the conversation so far, what was used up, what is recorded.
+
+use std::collections::HashSet;
+use std::sync::Arc;
+use std::time::Duration;
+
+use serde_json::Value;
+use tokio::time::{Instant, sleep_until};
+
+use super::dialogue;
+use super::event::milliseconds;
+use super::pool::Pool;
+use super::standin::{Answered, Retry};
+use super::{Attempt, CallRecord, Event, FinishReason, Record, StepRecord, Told, TurnRecord};
+use crate::llm::{Arguments, Assistant, Message, Part, Picture, Reply, Request, ToolDefinition, Usage};
+use crate::mcp::names::ModelNames;
+use crate::outcomes::KnownTools;
+
+/// Why an attempt ends before the model has given its answer.
+#[derive(Debug)]
+pub(super) enum Stop {
+    /// The run is interrupted.
+    Interrupted,
+    /// This was used up.
+    Budget(String),
+    /// This failed.
+    Error(String),
+}
+
+/// An attempt under way.
+pub(super) struct Course<'a> {
+    pub(super) attempt: Attempt<'a>,
+    /// What calls are judged by.
+    pub(super) known: KnownTools,
+    /// The names of the offered tools for models; empty if two tools would look the same, which only native tool
+    /// calling minds.
+    pub(super) names: ModelNames,
+    pub(super) pool: Pool,
+    /// Steps so far.
+    pub(super) steps: Vec<StepRecord>,
+    /// What was used up, where the model still was asked for its answer.
+    pub(super) used_up: Option<String>,
+    pub(super) final_reply: String,
+    messages: Vec<Message>,
+    dialogue: Vec<Value>,
+    turns: Vec<TurnRecord>,
+    images: Vec<Value>,
+    /// Instructions that the dialogue has already.
+    instructed: HashSet<String>,
+    usage: Usage,
+    began: Instant,
+}
+
+impl<'a> Course<'a> {
+    pub(super) fn new(attempt: Attempt<'a>) -> Self {
+        let names = ModelNames::new(attempt.offered.tools().map(|(name, _)| name)).unwrap_or_default();
+        let first = attempt.image.iter().map(|(path, _)| path.clone()).collect();
+        Self {
+            known: KnownTools::new(attempt.offered),
+            names,
+            pool: Pool::new(attempt.workspace, first),
+            attempt,
+            steps: Vec::new(),
+            used_up: None,
+            final_reply: String::new(),
+            messages: Vec::new(),
+            dialogue: Vec::new(),
+            turns: Vec::new(),
+            images: Vec::new(),
+            instructed: HashSet::new(),
+            usage: Usage::default(),
+            began: Instant::now(),
+        }
+    }
+
+    /// Says something to the model; what is said in a row is one message.
+    pub(super) fn say(&mut self, text: impl Into<String>) {
+        let text = text.into();
+        self.dialogue.push(dialogue::user_text(&text));
+        self.push_part(Part::Text(text));
+    }
+
+    /// Shows the model a picture, which is called by its path in the workspace.
+    pub(super) fn show(&mut self, path: &str, picture: Arc<Picture>) {
+        let shown = dialogue::image(path, &picture);
+        self.dialogue.push(dialogue::user_image(shown));
+        self.note_image(path, &picture);
+        self.push_part(Part::Image(picture));
+    }
+
+    fn push_part(&mut self, part: Part) {
+        if let Some(Message::User(parts)) = self.messages.last_mut() {
+            parts.push(part);
+        } else {
+            self.messages.push(Message::User(vec![part]));
+        }
+    }
+
+    /// Answers the calls of the model's message before.
+    pub(super) fn answer_calls(&mut self, answers: Vec<crate::llm::ToolAnswer>, paths: &[Vec<String>]) {
+        for (answer, paths) in answers.iter().zip(paths) {
+            self.dialogue.push(dialogue::tool_answer(answer, paths));
+            for (path, picture) in paths.iter().zip(&answer.images) {
+                self.note_image(path, picture);
+            }
+        }
+        self.messages.push(Message::ToolResults(answers));
+    }
+
+    fn note_image(&mut self, path: &str, picture: &Picture) {
+        self.images.push(dialogue::sent_image(path, picture));
+    }
+
+    /// Asks the model for the next message of the conversation.
+    pub(super) async fn ask(
+        &mut self,
+        purpose: &str,
+        system: &str,
+        tools: Vec<ToolDefinition>,
+    ) -> Result<Reply, Stop> {
+        if self.instructed.insert(system.to_owned()) {
+            self.dialogue.push(dialogue::system(purpose, system));
+        }
+        let request = Request {
+            system: system.to_owned(),
+            messages: self.messages.clone(),
+            tools,
+            settings: self.attempt.options.settings.clone(),
+        };
+        let reply = self.turn(purpose, &request).await?;
+        self.dialogue.push(dialogue::assistant(purpose, &reply));
+        let assistant = if request.tools.is_empty() { as_text(&reply) } else { reply.to_assistant() };
+        self.messages.push(Message::Assistant(assistant));
+        Ok(reply)
+    }
+
+    /// Replaces what the model is told that it said last, where it went on to say what only others can.
+    pub(super) fn cut_last_reply(&mut self, text: &str) {
+        if let Some(Message::Assistant(assistant)) = self.messages.last_mut() {
+            *assistant = Assistant { text: text.to_owned(), ..Assistant::default() };
+        }
+    }
+
+    /// Asks the model outside of the conversation, or for it: events, usage and the turn's record.
+    pub(super) async fn turn(&mut self, purpose: &str, request: &Request) -> Result<Reply, Stop> {
+        self.check_time()?;
+        let turn = u32::try_from(self.turns.len()).unwrap_or(u32::MAX).saturating_add(1);
+        self.tell(Event::Asked { turn, purpose: purpose.to_owned() });
+        let told = |retry: Retry| {
+            let reason = self.attempt.redactor.text(&retry.reason).into_owned();
+            self.tell(Event::Retried { turn, reason, milliseconds: milliseconds(retry.wait) });
+        };
+        let asked = tokio::select! {
+            biased;
+            () = self.attempt.stop.cancelled() => return Err(Stop::Interrupted),
+            asked = self.attempt.model.ask(request, &self.attempt.scope, &told) => asked,
+            () = sleep_until(self.deadline()) => return Err(self.out_of_time()),
+        };
+        let Answered { reply, tries, elapsed } = asked.map_err(|error| Stop::Error(error.to_string()))?;
+        self.usage = self.usage.plus(reply.usage);
+        let milliseconds = milliseconds(elapsed);
+        self.tell(Event::Answered { turn, usage: reply.usage, milliseconds, tries });
+        self.turns.push(TurnRecord {
+            purpose: purpose.to_owned(),
+            usage: reply.usage,
+            milliseconds,
+            tries,
+            model: reply.model.clone(),
+            oddities: reply.oddities.clone(),
+        });
+        Ok(reply)
+    }
+
+    /// Notes something about the last reply.
+    pub(super) fn note(&mut self, oddities: impl IntoIterator<Item = String>) {
+        if let Some(turn) = self.turns.last_mut() {
+            turn.oddities.extend(oddities);
+        }
+    }
+
+    /// Tells that the last reply could not be used.
+    pub(super) fn tell_malformed(&mut self, reason: &str) {
+        let turn = u32::try_from(self.turns.len()).unwrap_or(u32::MAX);
+        let reason = self.attempt.redactor.text(reason).into_owned();
+        self.note([reason.clone()]);
+        self.tell(Event::Malformed { turn, reason });
+    }
+
+    pub(super) fn tell(&self, event: Event) {
+        let scope = &self.attempt.scope;
+        (self.attempt.events)(Told {
+            task: self.attempt.task.id.clone(),
+            repeat: scope.repeat,
+            attempt: scope.attempt,
+            event,
+        });
+    }
+
+    /// The number of the step that comes next, from 1.
+    pub(super) fn next_step(&self) -> u32 {
+        self.steps_done().saturating_add(1)
+    }
+
+    pub(super) fn steps_done(&self) -> u32 {
+        u32::try_from(self.steps.len()).unwrap_or(u32::MAX)
+    }
+
+    /// Calls that may still be made.
+    pub(super) fn calls_left(&self) -> u32 {
+        let made = self.steps.iter().map(|step| step.calls.len()).sum::<usize>();
+        let made = u32::try_from(made).unwrap_or(u32::MAX);
+        self.attempt.options.limits.calls.map_or(u32::MAX, |calls| calls.saturating_sub(made))
+    }
+
+    /// When the task has to end.
+    pub(super) fn deadline(&self) -> Instant {
+        // A limit beyond what the clock can say is none.
+        let far = || self.began + Duration::from_hours(24 * 365);
+        self.began.checked_add(self.attempt.options.limits.task_time).unwrap_or_else(far)
+    }
+
+    /// What ends a task that the model has not ended: tokens, time, an interruption.
+    pub(super) fn check(&self) -> Result<(), Stop> {
+        if self.attempt.stop.is_cancelled() {
+            return Err(Stop::Interrupted);
+        }
+        let used = self.usage.total();
+        match self.attempt.options.limits.tokens {
+            Some(limit) if used >= limit => {
+                Err(Stop::Budget(format!("tokens: {used} are used, the limit is {limit}")))
+            }
+            _ => self.check_time(),
+        }
+    }
+
+    fn check_time(&self) -> Result<(), Stop> {
+        if Instant::now() >= self.deadline() { Err(self.out_of_time()) } else { Ok(()) }
+    }
+
+    fn out_of_time(&self) -> Stop {
+        Stop::Budget(format!("time: the limit is {:?}", self.attempt.options.limits.task_time))
+    }
+
+    /// The record, without secrets.
+    pub(super) fn into_record(self, finish: FinishReason, reason: Option<String>) -> Record {
+        let redactor = self.attempt.redactor;
+        let text = |text: &mut String| *text = redactor.text(text).into_owned();
+        let mut record = Record {
+            steps: self.steps,
+            final_reply: self.final_reply,
+            finish,
+            reason: reason.or(self.used_up),
+            dialogue: self.dialogue,
+            turns: self.turns,
+            images: self.images,
+        };
+        text(&mut record.final_reply);
+        record.reason.iter_mut().for_each(text);
+        record.dialogue.iter_mut().chain(&mut record.images).for_each(|value| redactor.value(value));
+        for turn in &mut record.turns {
+            turn.model.iter_mut().chain(&mut turn.oddities).for_each(text);
+        }
+        for call in record.steps.iter_mut().flat_map(|step| &mut step.calls) {
+            let CallRecord { name, arguments, result, .. } = call;
+            text(name);
+            redactor.value(arguments);
+            result.iter_mut().for_each(|result| redactor.value(result));
+        }
+        record
+    }
+}
+
+/// A reply as text, for a conversation without the provider's tool calling: calls that came all the same are written
+/// out. Some providers refuse empty messages.
+fn as_text(reply: &Reply) -> Assistant {
+    if reply.calls.is_empty() && !reply.text.trim().is_empty() {
+        return reply.to_assistant();
+    }
+    let call = |call: &crate::llm::ReplyCall| match &call.arguments {
+        Arguments::Object(arguments) => serde_json::json!({"name": call.name, "arguments": arguments}),
+        Arguments::Malformed(text) => serde_json::json!({"name": call.name, "arguments": text}),
+    };
+    let mut text = reply.text.clone();
+    if !reply.calls.is_empty() {
+        let calls: Vec<Value> = reply.calls.iter().map(call).collect();
+        text.push_str(&serde_json::json!({ "tool_calls": calls }).to_string());
+    }
+    if text.trim().is_empty() {
+        "(no text)".clone_into(&mut text);
+    }
+    Assistant { text, ..Assistant::default() }
+}

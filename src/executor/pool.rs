@@ -1,0 +1,135 @@
+//! The pool of image paths: image files of the workspace that the model may name in calls.
+
+use std::fs;
+use std::io::Read as _;
+use std::path::{Path, PathBuf};
+
+use crate::mcp::results::{Kind, Media};
+use crate::text::is_hidden;
+
+/// More images are not named.
+const MOST_IMAGES: usize = 200;
+
+/// More entries of folders are not looked at.
+const MOST_ENTRIES: usize = 5_000;
+
+/// Folders below this depth are not looked into.
+const DEEPEST: usize = 8;
+
+/// Bytes that tell what a file is.
+const HEAD: usize = 64;
+
+/// The images of a workspace, in the order in which they appeared.
+pub(super) struct Pool {
+    workspace: PathBuf,
+    /// Relative to the workspace.
+    paths: Vec<String>,
+}
+
+impl Pool {
+    /// Begins with the task's own image.
+    pub(super) fn new(workspace: &Path, first: Vec<String>) -> Self {
+        Self { workspace: workspace.to_owned(), paths: first }
+    }
+
+    pub(super) fn paths(&self) -> &[String] {
+        &self.paths
+    }
+
+    /// The folder that [`list`] is to look into.
+    pub(super) fn workspace(&self) -> PathBuf {
+        self.workspace.clone()
+    }
+
+    /// Takes what [`list`] has found: what is gone is forgotten, what is new comes last. True if anything is new.
+    pub(super) fn update(&mut self, found: Vec<String>) -> bool {
+        self.paths.retain(|path| found.contains(path));
+        let before = self.paths.len();
+        let new: Vec<String> = found.into_iter().filter(|path| !self.paths.contains(path)).collect();
+        self.paths.extend(new);
+        self.paths.truncate(MOST_IMAGES);
+        self.paths.len() > before
+    }
+}
+
+/// The image files of a folder and those in it, by name. No link is followed. Names that do not read as they are
+/// written, and hidden ones, are left out.
+pub(super) fn list(workspace: &Path) -> Vec<String> {
+    let mut found = Vec::new();
+    let mut folders = vec![(workspace.to_owned(), String::new(), 0)];
+    let mut looked_at = 0;
+    while let Some((folder, prefix, depth)) = folders.pop() {
+        let Ok(entries) = fs::read_dir(&folder) else { continue };
+        for entry in entries.flatten() {
+            looked_at += 1;
+            if looked_at > MOST_ENTRIES {
+                found.sort_unstable();
+                return found;
+            }
+            let (Ok(kind), Ok(name)) = (entry.file_type(), entry.file_name().into_string()) else { continue };
+            if name.starts_with('.') || name.chars().any(is_hidden) {
+                continue;
+            }
+            let path = format!("{prefix}{name}");
+            if kind.is_dir() && depth < DEEPEST {
+                folders.push((entry.path(), format!("{path}/"), depth + 1));
+            } else if kind.is_file() && is_image(&entry.path()) {
+                found.push(path);
+            }
+        }
+    }
+    found.sort_unstable();
+    found
+}
+
+fn is_image(path: &Path) -> bool {
+    let mut head = Vec::with_capacity(HEAD);
+    let read = fs::File::open(path).and_then(|file| file.take(HEAD as u64).read_to_end(&mut head));
+    read.is_ok() && Media::of(&head).kind == Kind::Image
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn images_are_found_by_their_bytes_and_no_link_is_followed() {
+        let (folder, outside) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+        let write = |name: &str, bytes: &[u8]| {
+            let path = folder.path().join(name);
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(path, bytes).unwrap();
+        };
+        write("b.dat", b"\x89PNG\r\n\x1a\n");
+        write("sub/a.jpg", b"\xff\xd8\xff");
+        write("text.png", b"not an image");
+        write(".hidden.png", b"\x89PNG\r\n\x1a\n");
+        write("turned\u{202e}gnp.png", b"\x89PNG\r\n\x1a\n");
+        fs::write(outside.path().join("c.png"), b"\x89PNG\r\n\x1a\n").unwrap();
+        #[cfg(unix)]
+        {
+            std::os::unix::fs::symlink(outside.path(), folder.path().join("link")).unwrap();
+            std::os::unix::fs::symlink(outside.path().join("c.png"), folder.path().join("d.png")).unwrap();
+        }
+        assert_eq!(list(folder.path()), ["b.dat", "sub/a.jpg"]);
+    }
+
+    #[test]
+    fn the_order_is_that_of_appearance() {
+        let mut pool = Pool::new(Path::new("w"), vec!["task.png".to_owned()]);
+        let found = |names: &[&str]| names.iter().map(|&name| name.to_owned()).collect();
+        assert!(!pool.update(found(&["task.png"])));
+        assert!(pool.update(found(&["b.png", "task.png"])));
+        assert!(pool.update(found(&["a.png", "b.png", "task.png"])));
+        assert_eq!(pool.paths(), ["task.png", "b.png", "a.png"]);
+        assert!(!pool.update(found(&["a.png", "task.png"])));
+        assert_eq!(pool.paths(), ["task.png", "a.png"]);
+    }
+
+    #[test]
+    fn a_full_workspace_is_not_listed_without_end() {
+        let mut pool = Pool::new(Path::new("w"), Vec::new());
+        pool.update((0..1000).map(|number| format!("{number:04}.png")).collect());
+        assert_eq!(pool.paths().len(), MOST_IMAGES);
+    }
+}

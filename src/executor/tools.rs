@@ -1,0 +1,173 @@
+//! The tools of one task: called on its servers, or played back from a cassette; their results kept.
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use serde_json::{Map, Value, json};
+use tokio::time::timeout;
+use tokio_util::sync::CancellationToken;
+
+use super::standin::{Cassette, Recorder};
+use crate::llm::Scope;
+use crate::mcp::redact::Redactor;
+use crate::mcp::results::{KeptResult, ResultStore};
+use crate::mcp::{CallError, CallOutcome, Host, ToolCatalog, ToolName, ToolResult};
+use crate::outcomes::without_secrets;
+use crate::text::shortened;
+
+/// The tools of one task.
+pub struct Tools {
+    source: Source,
+    catalog: ToolCatalog,
+    store: Arc<ResultStore>,
+    recorder: Option<Arc<Recorder>>,
+}
+
+/// Where results come from.
+enum Source {
+    Live(Arc<Host>),
+    Replayed(Arc<Cassette>),
+}
+
+/// A call that has ended.
+pub(super) struct Called {
+    /// How, without secrets.
+    pub(super) outcome: CallOutcome,
+    /// What was kept of its result.
+    pub(super) kept: Option<KeptResult>,
+    /// Why the task cannot go on: the result cannot be kept, or the cassette does not know the call.
+    pub(super) fault: Option<String>,
+}
+
+/// The longest arguments that a message repeats, in columns.
+const SHOWN: usize = 200;
+
+impl Tools {
+    /// Calls tools on the task's own host. `store` shortens results to [`RunOptions::result_limit`], and writes
+    /// into the task's workspace; its redactor is the one of the run. Calls are recorded, if a recorder is given.
+    ///
+    /// [`RunOptions::result_limit`]: super::RunOptions::result_limit
+    #[must_use]
+    pub fn live(host: Arc<Host>, store: ResultStore, recorder: Option<Arc<Recorder>>) -> Self {
+        let catalog = host.catalog();
+        Self { source: Source::Live(host), catalog, store: Arc::new(store), recorder }
+    }
+
+    /// Plays calls back. A call that the cassette does not know ends the task with an error that names it.
+    #[must_use]
+    pub fn replayed(cassette: Arc<Cassette>, store: ResultStore) -> Self {
+        let catalog = cassette.catalog().unwrap_or_default();
+        Self { source: Source::Replayed(cassette), catalog, store: Arc::new(store), recorder: None }
+    }
+
+    /// All tools that there are.
+    #[must_use]
+    pub fn catalog(&self) -> &ToolCatalog {
+        &self.catalog
+    }
+
+    /// Calls a tool and keeps its result; gives up after `limit`.
+    pub(super) async fn call(
+        &self,
+        scope: &Scope,
+        name: &ToolName,
+        arguments: Map<String, Value>,
+        limit: Duration,
+    ) -> Called {
+        let mut outcome = match self.outcome(scope, name, &arguments, limit).await {
+            Ok(outcome) => outcome,
+            Err(fault) => return fault,
+        };
+        outcome.result = outcome.result.map(|result| without_secrets(result, self.redactor()));
+        if let Some(recorder) = &self.recorder {
+            recorder.record_call(scope, name, &arguments, &outcome);
+        }
+        let Ok(result) = &outcome.result else { return Called { outcome, kept: None, fault: None } };
+        match self.keep(name, arguments, result.clone()).await {
+            Ok(kept) => Called { outcome, kept: Some(kept), fault: None },
+            Err(fault) => Called { outcome, kept: None, fault: Some(fault) },
+        }
+    }
+
+    async fn outcome(
+        &self,
+        scope: &Scope,
+        name: &ToolName,
+        arguments: &Map<String, Value>,
+        limit: Duration,
+    ) -> Result<CallOutcome, Called> {
+        match &self.source {
+            Source::Live(host) => {
+                let began = Instant::now();
+                // Whoever interrupts the run waits for the calls that are under way.
+                let never = CancellationToken::new();
+                let called = timeout(limit, host.call(name, arguments.clone(), &never)).await;
+                Ok(called.unwrap_or_else(|_| {
+                    ended(CallError::TimedOutTotal { server: name.server.clone(), limit }, began.elapsed())
+                }))
+            }
+            Source::Replayed(cassette) => cassette.call(scope, name, arguments).ok_or_else(|| {
+                let shown = shortened(&json!(arguments).to_string(), SHOWN);
+                let tool = shortened(&name.to_string(), SHOWN);
+                let fault = format!(
+                    "the cassette has no call of `{tool}` with {shown} for the task `{}`\nhint: record the \
+                     run again",
+                    shortened(&scope.task, SHOWN)
+                );
+                let unavailable =
+                    CallError::Unavailable { server: name.server.clone(), reason: fault.clone() };
+                Called { outcome: ended(unavailable, Duration::ZERO), kept: None, fault: Some(fault) }
+            }),
+        }
+    }
+
+    /// Writing waits for the disk, which no other task should do.
+    async fn keep(
+        &self,
+        name: &ToolName,
+        arguments: Map<String, Value>,
+        result: ToolResult,
+    ) -> Result<KeptResult, String> {
+        let (store, name) = (Arc::clone(&self.store), name.clone());
+        let keep = move || store.keep(&name, &Value::Object(arguments), &result);
+        match tokio::task::spawn_blocking(keep).await {
+            Ok(Ok(kept)) => Ok(kept),
+            Ok(Err(error)) => Err(error.to_string()),
+            Err(error) => Err(format!("the result of a call cannot be kept: {error}")),
+        }
+    }
+
+    /// The image files of the workspace, as `list` finds them; a cassette plays them back, for without the
+    /// servers nobody makes the files.
+    pub(super) async fn image_files(
+        &self,
+        scope: &Scope,
+        step: u32,
+        list: impl FnOnce() -> Vec<String> + Send + 'static,
+    ) -> Vec<String> {
+        // No server has an empty name.
+        let name = ToolName { server: String::new(), tool: "image_files".to_owned() };
+        let arguments = Map::from_iter([("step".to_owned(), json!(step))]);
+        if let Source::Replayed(cassette) = &self.source {
+            let recorded = cassette.call(scope, &name, &arguments);
+            let files = recorded.and_then(|outcome| outcome.result.ok()?.structured_content);
+            return files.and_then(|files| serde_json::from_value(files).ok()).unwrap_or_default();
+        }
+        let files = tokio::task::spawn_blocking(list).await.unwrap_or_default();
+        if let Some(recorder) = &self.recorder {
+            let result =
+                Ok(ToolResult { structured_content: Some(json!(files)), ..ToolResult::default() });
+            let outcome = CallOutcome { result, elapsed: Duration::ZERO, waited: Duration::ZERO };
+            recorder.record_call(scope, &name, &arguments, &outcome);
+        }
+        files
+    }
+
+    pub(super) fn redactor(&self) -> &Redactor {
+        self.store.redactor()
+    }
+}
+
+fn ended(error: CallError, elapsed: Duration) -> CallOutcome {
+    CallOutcome { result: Err(error), elapsed, waited: Duration::ZERO }
+}
