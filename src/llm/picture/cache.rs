@@ -103,8 +103,8 @@ impl Pictures {
 
     #[cfg(test)]
     pub(super) fn kept(&self) -> (usize, usize) {
-        let shelf = self.shelf();
-        (shelf.places.len(), shelf.bytes)
+        let held = self.shelf();
+        (held.places.len(), held.bytes)
     }
 }
 

@@ -89,11 +89,11 @@ impl Source {
     ) -> Result<Encoded, EncodingProblem> {
         let [.., lowest] = LOWER_QUALITIES;
         loop {
-            let side = opaque.width().max(opaque.height());
-            if side <= SMALLEST_SIDE {
+            let longest = opaque.width().max(opaque.height());
+            if longest <= SMALLEST_SIDE {
                 return Err(EncodingProblem::TooLarge { max_bytes });
             }
-            opaque = scale::down(opaque, (side / 4 * 3).max(SMALLEST_SIDE));
+            opaque = scale::down(opaque, (longest / 4 * 3).max(SMALLEST_SIDE));
             let bytes = self.jpeg(&opaque, lowest).map_err(EncodingProblem::Encoder)?;
             if bytes.len() <= max_bytes {
                 let scaled = scaled_from(self.size);

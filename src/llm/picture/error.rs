@@ -56,7 +56,7 @@ pub enum PictureError {
         reason: String,
         /// The decoder's reason, if it noticed.
         #[source]
-        source: Option<ImageError>,
+        source: Option<Box<ImageError>>,
     },
     /// Reading or decoding it would take too much.
     #[error("`{name}` is too large: {found}\nhint: scale it down; {LARGEST}")]
@@ -81,7 +81,7 @@ pub enum PictureError {
         name: String,
         /// The encoder's reason.
         #[source]
-        source: ImageError,
+        source: Box<ImageError>,
     },
 }
 
@@ -115,7 +115,7 @@ impl PictureError {
                 let found = media.mime_type;
                 if media.kind == Kind::Image && is_read(found) {
                     let reason = visible(&source.to_string(), false).into_owned();
-                    Self::Damaged { name, found, reason, source: Some(source) }
+                    Self::Damaged { name, found, reason, source: Some(Box::new(source)) }
                 } else {
                     Self::NotAnImage { name, found }
                 }
@@ -139,7 +139,7 @@ impl PictureError {
         let name = shown(name);
         match problem {
             EncodingProblem::TooLarge { max_bytes } => Self::CannotFit { name, max_bytes },
-            EncodingProblem::Encoder(source) => Self::Encode { name, source },
+            EncodingProblem::Encoder(source) => Self::Encode { name, source: Box::new(source) },
         }
     }
 }

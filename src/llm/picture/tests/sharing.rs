@@ -32,7 +32,9 @@ fn pictures_used_last_are_kept() {
     let folder = tempfile::tempdir().unwrap();
     let paths: Vec<_> = ["a", "b", "c"].map(|name| folder.path().join(name)).into();
     let bytes = encoded(&noise(30, 30, false), ImageFormat::Png);
-    paths.iter().for_each(|path| std::fs::write(path, &bytes).unwrap());
+    for path in &paths {
+        std::fs::write(path, &bytes).unwrap();
+    }
     let pictures = Pictures::keeping(2 * (bytes.len() + 1_100));
     let get = |index: usize| pictures.get(&paths[index], &WIDE).unwrap();
     let (a, b) = (get(0), get(1));
