@@ -10,9 +10,13 @@ use tokio::time::{Instant, sleep_until};
 use super::dialogue;
 use super::event::milliseconds;
 use super::pool::Pool;
+use super::prompts::{TaskPrompt, filled};
 use super::standin::{Answered, Retry};
-use super::{Attempt, CallRecord, Event, FinishReason, Record, StepRecord, Told, TurnRecord};
-use crate::llm::{Arguments, Assistant, Message, Part, Picture, Reply, Request, ToolDefinition, Usage};
+use super::{Attempt, CallRecord, Event, FinishReason, Instruction, Record, StepRecord, Told, TurnRecord};
+use crate::llm::{
+    Arguments, Assistant, Message, Part, Picture, Reply, ReplyCall, Request, ToolAnswer, ToolDefinition,
+    Usage,
+};
 use crate::mcp::names::ModelNames;
 use crate::outcomes::KnownTools;
 
@@ -36,6 +40,8 @@ pub(super) struct Course<'a> {
     /// calling minds.
     pub(super) names: ModelNames,
     pub(super) pool: Pool,
+    /// Whether the last step has left images in the workspace that were not there before.
+    pub(super) has_new_images: bool,
     /// Steps so far.
     pub(super) steps: Vec<StepRecord>,
     /// What was used up, where the model still was asked for its answer.
@@ -59,6 +65,7 @@ impl<'a> Course<'a> {
             known: KnownTools::new(attempt.offered),
             names,
             pool: Pool::new(attempt.workspace, first),
+            has_new_images: false,
             attempt,
             steps: Vec::new(),
             used_up: None,
@@ -71,6 +78,30 @@ impl<'a> Course<'a> {
             usage: Usage::default(),
             began: Instant::now(),
         }
+    }
+
+    /// The text that the model gets.
+    pub(super) fn instruction(&self) -> Result<&'a str, Stop> {
+        let Attempt { task, options, .. } = &self.attempt;
+        let (name, text) = match options.instruction {
+            Instruction::Question => ("question", task.question.as_deref()),
+            Instruction::Prompt => ("prompt", task.prompt.as_deref()),
+        };
+        text.filter(|text| !text.trim().is_empty())
+            .ok_or_else(|| Stop::Error(format!("the task has no `{name}`")))
+    }
+
+    /// Shows the task: the image first, then the text, which names it.
+    pub(super) fn begin(&mut self) -> Result<(), Stop> {
+        let instruction = self.instruction()?;
+        let image = self.attempt.image.clone();
+        let path = image.as_ref().map(|(path, _)| path.as_str());
+        let text = filled(&TaskPrompt { instruction, image: path });
+        if let Some((path, picture)) = image {
+            self.show(&path, picture);
+        }
+        self.say(text);
+        Ok(())
     }
 
     /// Says something to the model; what is said in a row is one message.
@@ -97,7 +128,7 @@ impl<'a> Course<'a> {
     }
 
     /// Answers the calls of the model's message before.
-    pub(super) fn answer_calls(&mut self, answers: Vec<crate::llm::ToolAnswer>, paths: &[Vec<String>]) {
+    pub(super) fn answer_calls(&mut self, answers: Vec<ToolAnswer>, paths: &[Vec<String>]) {
         for (answer, paths) in answers.iter().zip(paths) {
             self.dialogue.push(dialogue::tool_answer(answer, paths));
             for (path, picture) in paths.iter().zip(&answer.images) {
@@ -129,7 +160,9 @@ impl<'a> Course<'a> {
         };
         let reply = self.turn(purpose, &request).await?;
         self.dialogue.push(dialogue::assistant(purpose, &reply));
-        let assistant = if request.tools.is_empty() { as_text(&reply) } else { reply.to_assistant() };
+        let is_empty = reply.calls.is_empty() && reply.text.trim().is_empty();
+        let assistant =
+            if request.tools.is_empty() || is_empty { as_text(&reply) } else { reply.to_assistant() };
         self.messages.push(Message::Assistant(assistant));
         Ok(reply)
     }
@@ -169,6 +202,21 @@ impl<'a> Course<'a> {
             oddities: reply.oddities.clone(),
         });
         Ok(reply)
+    }
+
+    /// Records a turn that was no part of the conversation.
+    pub(super) fn record_aside(&mut self, purpose: &str, request: &Request, reply: &Reply) {
+        self.dialogue.push(dialogue::system(purpose, &request.system));
+        for message in &request.messages {
+            if let Message::User(parts) = message {
+                let texts = parts.iter().filter_map(|part| match part {
+                    Part::Text(text) => Some(dialogue::user_text(text)),
+                    Part::Image(_) => None,
+                });
+                self.dialogue.extend(texts);
+            }
+        }
+        self.dialogue.push(dialogue::assistant(purpose, reply));
     }
 
     /// Notes something about the last reply.
@@ -276,7 +324,7 @@ fn as_text(reply: &Reply) -> Assistant {
     if reply.calls.is_empty() && !reply.text.trim().is_empty() {
         return reply.to_assistant();
     }
-    let call = |call: &crate::llm::ReplyCall| match &call.arguments {
+    let call = |call: &ReplyCall| match &call.arguments {
         Arguments::Object(arguments) => serde_json::json!({"name": call.name, "arguments": arguments}),
         Arguments::Malformed(text) => serde_json::json!({"name": call.name, "arguments": text}),
     };

@@ -59,7 +59,8 @@ pub struct CallRecord {
     /// names of their files. Nothing if the call was not made or not answered.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub result: Option<Value>,
-    /// Whether the tool says that it failed, or the call could not be made.
+    /// Whether the tool says that it failed, or it was no call of an offered tool. A call that was not answered has
+    /// neither a result nor an error: nobody said that it failed.
     pub is_error: bool,
     /// One of the five outcomes of M³-Bench, section 5.4, or why there is none.
     pub outcome: String,

@@ -1,5 +1,12 @@
 //! Stand-ins for types that other branches bring; removed when they are merged.
-#![expect(missing_docs, clippy::unused_async, clippy::must_use_candidate, clippy::missing_errors_doc, dead_code, reason = "stand-ins")]
+#![expect(
+    missing_docs,
+    clippy::unused_async,
+    clippy::must_use_candidate,
+    clippy::missing_errors_doc,
+    dead_code,
+    reason = "stand-ins"
+)]
 use std::path::Path;
 use std::time::Duration;
 
@@ -59,7 +66,12 @@ impl Recorder {
 }
 pub struct Cassette;
 impl Cassette {
-    pub fn call(&self, _scope: &Scope, _tool: &ToolName, _arguments: &Map<String, Value>) -> Option<CallOutcome> {
+    pub fn call(
+        &self,
+        _scope: &Scope,
+        _tool: &ToolName,
+        _arguments: &Map<String, Value>,
+    ) -> Option<CallOutcome> {
         None
     }
     pub fn catalog(&self) -> Option<ToolCatalog> {

@@ -155,8 +155,7 @@ impl Tools {
         }
         let files = tokio::task::spawn_blocking(list).await.unwrap_or_default();
         if let Some(recorder) = &self.recorder {
-            let result =
-                Ok(ToolResult { structured_content: Some(json!(files)), ..ToolResult::default() });
+            let result = Ok(ToolResult { structured_content: Some(json!(files)), ..ToolResult::default() });
             let outcome = CallOutcome { result, elapsed: Duration::ZERO, waited: Duration::ZERO };
             recorder.record_call(scope, &name, &arguments, &outcome);
         }

@@ -189,7 +189,7 @@ impl Replay {
                 let (cancel, redactor) = (cancel.clone(), Arc::clone(&self.redactor));
                 running.spawn(async move {
                     let outcome = host.call(&name, arguments, &cancel).await;
-                    (index, given(&name, outcome.result, &redactor))
+                    (index, given_by(&name, outcome.result, &redactor))
                 });
             }
             while let Some(answered) = running.join_next().await {
@@ -246,7 +246,7 @@ fn copy_image(image: &Path, folders: &[PathBuf], workspace: &Path) -> std::io::R
 }
 
 /// What a call gave, without secrets.
-fn given(name: &ToolName, result: Result<ToolResult, CallError>, redactor: &Redactor) -> Given {
+fn given_by(name: &ToolName, result: Result<ToolResult, CallError>, redactor: &Redactor) -> Given {
     match result {
         Ok(result) => Given::answered(&without_secrets(result, redactor)),
         Err(error) => Given::failed(name, &error, redactor),

@@ -89,15 +89,11 @@ fn items(value: &Value) -> Option<(Vec<&Value>, Option<&'static str>)> {
     match value {
         Value::Object(members) => match members.get("tool_calls") {
             Some(Value::Array(items)) => Some((items.iter().collect(), None)),
-            Some(item @ Value::Object(_)) => {
-                Some((vec![item], Some("`tool_calls` is one call and no list")))
-            }
+            Some(item @ Value::Object(_)) => Some((vec![item], Some("`tool_calls` is one call and no list"))),
             Some(_) => None,
             None => is_call(value).then(|| (vec![value], Some(ONE_CALL))),
         },
-        Value::Array(items) if items.iter().any(is_call) => {
-            Some((items.iter().collect(), Some(BARE_LIST)))
-        }
+        Value::Array(items) if items.iter().any(is_call) => Some((items.iter().collect(), Some(BARE_LIST))),
         _ => None,
     }
 }
@@ -110,11 +106,8 @@ fn wanted(item: &Value, oddities: &mut Vec<String>) -> Wanted {
             illegal: Some("a call has no `name` that is a text".to_owned()),
         };
     };
-    let call = |arguments: Value, illegal: Option<String>| Wanted {
-        name: name.to_owned(),
-        arguments,
-        illegal,
-    };
+    let call =
+        |arguments: Value, illegal: Option<String>| Wanted { name: name.to_owned(), arguments, illegal };
     match item.get("arguments") {
         None | Some(Value::Null) => {
             oddities.push("a call has no `arguments`".to_owned());
@@ -126,7 +119,9 @@ fn wanted(item: &Value, oddities: &mut Vec<String>) -> Wanted {
                 oddities.push("the `arguments` of a call are JSON within a text".to_owned());
                 call(json!(object), None)
             }
-            Err(_) => call(json!(text), Some("the `arguments` of a call are a text and no object".to_owned())),
+            Err(_) => {
+                call(json!(text), Some("the `arguments` of a call are a text and no object".to_owned()))
+            }
         },
         Some(other) => call(other.clone(), Some("the `arguments` of a call are no object".to_owned())),
     }

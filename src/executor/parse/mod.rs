@@ -8,4 +8,4 @@ mod react;
 
 pub(super) use calls::{Calls, Wanted, calls};
 pub(super) use plan::{decision, plan};
-pub(super) use react::{Act, react};
+pub(super) use react::{Act, Reacted, react};

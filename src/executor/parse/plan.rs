@@ -94,7 +94,10 @@ mod tests {
             ("First ocr/perform_ocr, then `wiki/search_all`.", vec!["ocr/perform_ocr", "wiki/search_all"], 1),
         ] {
             let plan = plan(text, OFFERED.into_iter()).unwrap();
-            assert_eq!((plan.tools, plan.oddities.len()), (tools.into_iter().map(str::to_owned).collect(), odd));
+            assert_eq!(
+                (plan.tools, plan.oddities.len()),
+                (tools.into_iter().map(str::to_owned).collect(), odd)
+            );
         }
         for text in ["", "I do not know.", r#"{"plan": "none"}"#, "xwiki/search wiki/searching"] {
             assert!(plan(text, OFFERED.into_iter()).is_err(), "{text}");

@@ -113,8 +113,14 @@ mod tests {
     #[test]
     fn answers_end_it() {
         let act = |text: &str| react(text).act;
-        assert_eq!(act("Thought: t\nFinal Answer: 7 eels.\nIn two lines."), Act::Answer("7 eels.\nIn two lines.".to_owned()));
-        assert_eq!(act("Final Answer: the label says\nAction: stop"), Act::Answer("the label says\nAction: stop".to_owned()));
+        assert_eq!(
+            act("Thought: t\nFinal Answer: 7 eels.\nIn two lines."),
+            Act::Answer("7 eels.\nIn two lines.".to_owned())
+        );
+        assert_eq!(
+            act("Final Answer: the label says\nAction: stop"),
+            Act::Answer("the label says\nAction: stop".to_owned())
+        );
         assert!(matches!(act("It is 7."), Act::Neither(_)));
         assert!(matches!(act("I give no Final Answer: yet"), Act::Neither(_)));
     }

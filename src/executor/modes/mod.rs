@@ -1,0 +1,123 @@
+//! The three ways in which a model and the executor work together, and what they have in common.
+
+mod native;
+mod react;
+mod staged;
+
+pub(super) use native::native;
+pub(super) use react::react;
+pub(super) use staged::staged;
+
+use super::FinishReason;
+use super::course::{Course, Stop};
+use super::observation::Observation;
+use super::parse::{Calls, Wanted};
+use super::prompts::{AgainCue, ObservationCue, filled};
+use crate::llm::{Arguments, Reply, ReplyCall, StopReason};
+
+/// A reply that was read, or what could be made of it.
+struct Read<T> {
+    value: T,
+    /// Why it cannot be used.
+    problem: Option<String>,
+}
+
+/// Asks in text, and once more with the reason if the reply cannot be used.
+async fn ask<T>(
+    course: &mut Course<'_>,
+    purpose: &str,
+    system: &str,
+    read: impl Fn(&Reply) -> Read<T>,
+) -> Result<Read<T>, Stop> {
+    let first = ask_once(course, purpose, system, &read).await?;
+    let Some(reason) = first.problem else { return Ok(first) };
+    course.check()?;
+    course.say(filled(&AgainCue { reason: &reason }));
+    ask_once(course, purpose, system, &read).await
+}
+
+async fn ask_once<T>(
+    course: &mut Course<'_>,
+    purpose: &str,
+    system: &str,
+    read: &impl Fn(&Reply) -> Read<T>,
+) -> Result<Read<T>, Stop> {
+    let reply = course.ask(purpose, system, Vec::new()).await?;
+    let mut read = read(&reply);
+    if let Some(reason) = &mut read.problem {
+        reason.push_str(why(&reply.stop));
+        course.tell_malformed(reason);
+    }
+    Ok(read)
+}
+
+/// What the end of a reply says of its form.
+fn why(stop: &StopReason) -> &'static str {
+    match stop {
+        StopReason::Length => "; it ended at the limit of tokens",
+        StopReason::Refused => "; it was held back by the provider",
+        _ => "",
+    }
+}
+
+/// The calls of a reply in text. If it has none, and the model has used the provider's tool calling instead, those.
+fn calls_of(reply: &Reply, calls: Calls) -> Read<Calls> {
+    let calls = if calls.problem.is_some() && !reply.calls.is_empty() {
+        let (calls, problem) = wanted(&reply.calls);
+        let oddities =
+            vec!["the calls came by the provider's tool calling, which was not offered".to_owned()];
+        Calls { calls, oddities, problem }
+    } else {
+        calls
+    };
+    Read { problem: calls.problem.clone(), value: calls }
+}
+
+/// The calls of the provider's tool calling, and why one of them is none.
+fn wanted(calls: &[ReplyCall]) -> (Vec<Wanted>, Option<String>) {
+    let wanted = |call: &ReplyCall| {
+        let (arguments, mut illegal) = match &call.arguments {
+            Arguments::Object(arguments) => (arguments.clone().into(), None),
+            Arguments::Malformed(text) => {
+                (text.as_str().into(), Some("the arguments of a call are no JSON object".to_owned()))
+            }
+        };
+        if call.name.trim().is_empty() {
+            illegal = Some("a call has no name".to_owned());
+        }
+        Wanted { name: call.name.clone(), arguments, illegal }
+    };
+    let wanted: Vec<Wanted> = calls.iter().map(wanted).collect();
+    let problem = wanted.iter().find_map(|call| call.illegal.clone());
+    (wanted, problem)
+}
+
+/// Tells in text what calls gave, and shows their pictures.
+fn tell(course: &mut Course<'_>, heading: &str, observations: Vec<Observation>) {
+    for (index, observation) in observations.into_iter().enumerate() {
+        let Observation { tool, text, pictures, is_error } = observation;
+        let tool = if tool.is_empty() { "no tool" } else { &tool };
+        course.say(filled(&ObservationCue { heading, number: index + 1, tool, is_error, text: &text }));
+        for (path, picture) in pictures {
+            course.show(&path, picture);
+        }
+    }
+}
+
+/// The limit that forbids another step, as a model and a record are told.
+fn used_up(course: &Course<'_>) -> Option<(FinishReason, String)> {
+    let limits = &course.attempt.options.limits;
+    if course.calls_left() == 0 {
+        let reason = format!("calls: the limit of {} is reached", limits.calls.unwrap_or_default());
+        return Some((FinishReason::Budget, reason));
+    }
+    (course.steps_done() >= limits.steps)
+        .then(|| (FinishReason::MaxSteps, format!("the limit of {} steps is reached", limits.steps)))
+}
+
+/// Ends with what the model says at last, after a limit was reached.
+fn ended(course: &mut Course<'_>, (finish, reason): (FinishReason, String), text: &str) -> FinishReason {
+    text.trim().clone_into(&mut course.final_reply);
+    course.used_up = (finish == FinishReason::Budget).then_some(reason);
+    finish
+}

@@ -1,0 +1,89 @@
+//! The provider's own tool calling. A reply without calls is the answer (MCP-AgentBench, appendix C.2).
+
+use super::{ended, used_up, wanted};
+use crate::executor::FinishReason;
+use crate::executor::course::{Course, Stop};
+use crate::executor::observation::Observation;
+use crate::executor::prompts::{
+    AgainCue, LastCue, NativePrompt, PoolCue, description, filled, quoted, schema,
+};
+use crate::llm::{ReplyCall, StopReason, ToolAnswer, ToolDefinition};
+use crate::mcp::names::ModelNames;
+
+pub(in crate::executor) async fn native(course: &mut Course<'_>) -> Result<FinishReason, Stop> {
+    course.begin()?;
+    let tools = definitions(course)?;
+    let prompt = filled(&NativePrompt { most_calls: course.attempt.options.limits.calls_per_step });
+    let mut is_again = false;
+    loop {
+        let reply = course.ask("turn", &prompt, tools.clone()).await?;
+        if reply.calls.is_empty() {
+            let is_empty = reply.text.trim().is_empty() && reply.stop != StopReason::Refused;
+            if !is_empty || is_again {
+                reply.text.trim().clone_into(&mut course.final_reply);
+                return Ok(FinishReason::Answered);
+            }
+            is_again = true;
+            let reason = format!("it has neither text nor calls{}", super::why(&reply.stop));
+            course.tell_malformed(&reason);
+            course.check()?;
+            course.say(filled(&AgainCue { reason: &reason }));
+            continue;
+        }
+        is_again = false;
+        course.check()?;
+        if let Some(limit) = used_up(course) {
+            let refused =
+                |call: &ReplyCall| Observation::error(call.name.clone(), &format!("not made: {}", limit.1));
+            let observations = reply.calls.iter().map(refused).collect();
+            answer(course, &reply.calls, observations);
+            course.say(filled(&LastCue { reason: &limit.1 }));
+            let last = course.ask("answer", &prompt, tools).await?;
+            return Ok(ended(course, limit, &last.text));
+        }
+        let (wanted, problem) = wanted(&reply.calls);
+        if let Some(reason) = problem {
+            course.tell_malformed(&reason);
+        }
+        let mut observations = course.run_step(wanted).await?;
+        if course.has_new_images
+            && let Some(last) = observations.last_mut()
+        {
+            let images = filled(&PoolCue { images: quoted(course.pool.paths()) });
+            last.text.push_str(&format!("\n\n{images}"));
+        }
+        answer(course, &reply.calls, observations);
+    }
+}
+
+/// Answers every call exactly once, in the order of the calls.
+fn answer(course: &mut Course<'_>, calls: &[ReplyCall], observations: Vec<Observation>) {
+    let (mut answers, mut paths) = (Vec::new(), Vec::new());
+    for (call, observation) in calls.iter().zip(observations) {
+        let (names, images) = observation.pictures.into_iter().unzip();
+        paths.push(names);
+        answers.push(ToolAnswer {
+            call_id: call.id.clone(),
+            name: call.name.clone(),
+            text: observation.text,
+            images,
+            is_error: observation.is_error,
+        });
+    }
+    course.answer_calls(answers, &paths);
+}
+
+/// The offered tools as providers take them.
+fn definitions(course: &Course<'_>) -> Result<Vec<ToolDefinition>, Stop> {
+    let offered = course.attempt.offered;
+    let names = ModelNames::new(offered.tools().map(|(name, _)| name))
+        .map_err(|collision| Stop::Error(collision.to_string()))?;
+    let definition = |(name, tool)| {
+        Some(ToolDefinition {
+            name: names.model_name(&name)?,
+            description: description(tool),
+            schema: schema(tool),
+        })
+    };
+    Ok(offered.tools().filter_map(definition).collect())
+}

@@ -1,0 +1,221 @@
+//! A step: the calls of one reply, made at once, judged and kept.
+
+use futures_util::future::join_all;
+use serde_json::{Value, json};
+use std::time::Duration;
+use tokio::time::Instant;
+
+use super::course::{Course, Stop};
+use super::event::milliseconds;
+use super::observation::{Observation, Seen};
+use super::parse::Wanted;
+use super::tools::Called;
+use super::{CallRecord, Event, StepRecord, pool};
+use crate::mcp::results::{KeptResult, SavedFile};
+use crate::mcp::{Content, ToolName, ToolResult};
+use crate::outcomes::{Given, Judge, Outcome, Reply};
+use crate::text::shortened;
+use crate::trajectory::Call;
+use crate::trajectory::json::Json;
+
+/// A longer result is recorded as the model would see it, in bytes; the whole is in the file that it names.
+const LARGEST_RECORDED: usize = 1 << 20;
+
+/// The longest reason that a model is told, in columns.
+const REASON: usize = 300;
+
+/// A call that was dealt with.
+struct Ran {
+    record: CallRecord,
+    seen: Seen,
+    fault: Option<String>,
+}
+
+impl Course<'_> {
+    /// Makes the calls of a reply; what each gave, in their order, those included that a limit forbids. At least one
+    /// call should be left ([`Course::calls_left`]).
+    pub(super) async fn run_step(&mut self, mut wanted: Vec<Wanted>) -> Result<Vec<Observation>, Stop> {
+        let allowed = self.attempt.options.limits.calls_per_step.max(1).min(self.calls_left());
+        let allowed = usize::try_from(allowed).unwrap_or(usize::MAX);
+        let further = wanted.split_off(allowed.min(wanted.len()));
+        if !further.is_empty() {
+            self.note([format!("{} further calls were not made: {allowed} are allowed", further.len())]);
+        }
+        let step = self.next_step();
+        let calls = wanted.iter().enumerate();
+        let ran = join_all(calls.map(|(index, wanted)| self.run_call(step, index, wanted))).await;
+        let (mut calls, mut seen, mut fault) = (Vec::new(), Vec::new(), None);
+        for ran in ran {
+            calls.push(ran.record);
+            seen.push(ran.seen);
+            fault = fault.or(ran.fault);
+        }
+        self.steps.push(StepRecord { step, calls });
+        if let Some(fault) = fault {
+            return Err(Stop::Error(fault));
+        }
+        self.check()?;
+        let workspace = self.pool.workspace();
+        let list = move || pool::list(&workspace);
+        let found = self.attempt.tools.image_files(&self.attempt.scope, step, list).await;
+        self.has_new_images = self.pool.update(found);
+        let mut observations = self.observe(seen).await?;
+        let not_made = format!("not made: no more than {allowed} calls are allowed here");
+        observations.extend(further.into_iter().map(|wanted| Observation::error(wanted.name, &not_made)));
+        self.check()?;
+        Ok(observations)
+    }
+
+    async fn run_call(&self, step: u32, index: usize, wanted: &Wanted) -> Ran {
+        let call = u32::try_from(index).unwrap_or(u32::MAX);
+        // Shown on terminals and kept in journals: what models write may be anything.
+        let tool = shortened(&self.attempt.redactor.text(&wanted.name), REASON);
+        self.tell(Event::Called { step, call, tool: tool.clone() });
+        let ran = match &wanted.illegal {
+            Some(reason) => illegal(wanted, reason),
+            None => self.judged_call(wanted).await,
+        };
+        let CallRecord { outcome, milliseconds, .. } = &ran.record;
+        let (outcome, milliseconds) = (outcome.clone(), *milliseconds);
+        self.tell(Event::Returned { step, call, tool, outcome, milliseconds });
+        ran
+    }
+
+    async fn judged_call(&self, wanted: &Wanted) -> Ran {
+        let name = self.exact_name(&wanted.name);
+        let judge = Judge::new(&self.known);
+        let checked = judge.check(&Call {
+            tool: name.clone(),
+            arguments: Some(Json::from(&wanted.arguments)),
+            result: None,
+            extra: Vec::new(),
+        });
+        // Arguments that the schema refuses are sent all the same: many servers take them.
+        let sent = checked.arguments.clone().zip(ToolName::parse(&name));
+        let Some((arguments, tool)) = sent else {
+            let judgement = judge.finish(checked, Reply::NotExecuted);
+            let reason = not_made(&name, judgement.verdict().outcome(), &judgement.evidence);
+            let record = CallRecord {
+                name: name.clone(),
+                arguments: wanted.arguments.clone(),
+                result: None,
+                is_error: true,
+                outcome: outcome_name(judgement.verdict()),
+                milliseconds: 0,
+            };
+            return Ran { record, seen: Seen::text(name, reason, true), fault: None };
+        };
+        let called =
+            self.attempt.tools.call(&self.attempt.scope, &tool, arguments.clone(), self.call_limit()).await;
+        let Called { outcome, kept, fault } = called;
+        let given = match &outcome.result {
+            Ok(result) => {
+                let files = kept.as_ref().map(|kept| kept.files.as_slice()).unwrap_or_default();
+                Given::answered(&without_data(result, files))
+            }
+            Err(error) => Given::failed(&tool, error, self.attempt.tools.redactor()),
+        };
+        let seen = match (&outcome.result, kept.clone()) {
+            (Ok(result), Some(kept)) => Seen::result(name.clone(), result.clone(), kept),
+            (Ok(_), None) => Seen::text(name.clone(), "the result is lost".to_owned(), true),
+            (Err(error), _) => {
+                let reason = self.attempt.tools.redactor().text(&error.to_string()).into_owned();
+                Seen::text(name.clone(), format!("The call failed: {}", shortened(&reason, REASON)), true)
+            }
+        };
+        let (result, is_error) = given
+            .result
+            .map_or((None, false), |(result, is_error)| (Some(bounded(result, kept.as_ref())), is_error));
+        let record = CallRecord {
+            name,
+            arguments: Value::Object(arguments),
+            result,
+            is_error,
+            outcome: outcome_name(judge.finish(checked, given.reply).verdict()),
+            milliseconds: milliseconds(outcome.elapsed),
+        };
+        Ran { record, seen, fault }
+    }
+
+    /// The name as the benchmark writes it, where a model has written the name that providers' interfaces allow.
+    pub(super) fn exact_name(&self, written: &str) -> String {
+        self.names.tool(written).map_or_else(|| written.to_owned(), ToString::to_string)
+    }
+
+    /// How long a call that begins now may take.
+    fn call_limit(&self) -> Duration {
+        let limits = &self.attempt.options.limits;
+        let left = self.deadline().saturating_duration_since(Instant::now());
+        limits.call_time.min(limits.step_time).min(left)
+    }
+}
+
+/// What was no call: recorded as it was written, with the reason as its result.
+fn illegal(wanted: &Wanted, reason: &str) -> Ran {
+    let record = CallRecord {
+        name: wanted.name.clone(),
+        arguments: wanted.arguments.clone(),
+        result: Some(Value::String(reason.to_owned())),
+        is_error: true,
+        outcome: Outcome::IllegalFormat.name().to_owned(),
+        milliseconds: 0,
+    };
+    let seen = Seen::text(wanted.name.clone(), format!("No call was made: {reason}."), true);
+    Ran { record, seen, fault: None }
+}
+
+/// Why no call was made, for the model.
+fn not_made(name: &str, outcome: Option<Outcome>, evidence: &str) -> String {
+    match outcome {
+        Some(Outcome::UnknownTool) => {
+            format!("No call was made: `{}` is none of the tools.", shortened(name, REASON))
+        }
+        _ => format!("No call was made: the arguments are no object that the tool takes: {evidence}"),
+    }
+}
+
+fn outcome_name(verdict: crate::outcomes::Verdict) -> String {
+    use crate::outcomes::Verdict;
+    match verdict {
+        Verdict::Outcome(outcome) => outcome.name(),
+        Verdict::NotJudged(why) => why.name(),
+    }
+    .to_owned()
+}
+
+/// The result with the names of saved files in place of their data.
+fn without_data(result: &ToolResult, files: &[SavedFile]) -> ToolResult {
+    let part = |(index, content): (usize, &Content)| {
+        let file = files.iter().find(|file| file.part == index).map(|file| file.name.as_str());
+        match content {
+            Content::Image { mime_type, .. } => {
+                Content::Other(json!({"type": "image", "file": file, "mimeType": mime_type}))
+            }
+            Content::Audio { mime_type, .. } => {
+                Content::Other(json!({"type": "audio", "file": file, "mimeType": mime_type}))
+            }
+            Content::Resource(resource) if resource.contains_key("blob") => {
+                let mut resource = resource.clone();
+                resource.remove("blob");
+                resource.insert("file".to_owned(), json!(file));
+                Content::Resource(resource)
+            }
+            other => other.clone(),
+        }
+    };
+    ToolResult {
+        content: result.content.iter().enumerate().map(part).collect(),
+        structured_content: result.structured_content.clone(),
+        is_error: result.is_error,
+        extra: result.extra.clone(),
+    }
+}
+
+/// The result, unless it is too large to be repeated in a record.
+fn bounded(result: Value, kept: Option<&KeptResult>) -> Value {
+    let size = result.as_str().map_or_else(|| result.to_string().len(), str::len);
+    match kept {
+        Some(kept) if size > LARGEST_RECORDED => Value::String(kept.text.clone()),
+        _ => result,
+    }
+}
