@@ -16,17 +16,28 @@ pub(crate) fn locate(image: &str, folders: &[PathBuf]) -> Option<PathBuf> {
     })
 }
 
-/// Puts a task's image where calls may look for it: under the path that the task gives, under its name alone, and
-/// in `media`, as the benchmark's references call it.
+/// Where a workspace has a task's image.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Copies {
+    /// Under the path that the task gives, and under its name alone.
+    Plain,
+    /// In `media`, too, as the benchmark's references call it.
+    WithMedia,
+}
+
+/// Puts a task's image where calls may look for it.
 ///
 /// # Errors
 /// The system's reason.
-pub(crate) fn put(image: &str, source: &Path, workspace: &Path) -> io::Result<()> {
+pub(crate) fn put(image: &str, source: &Path, workspace: &Path, copies: Copies) -> io::Result<()> {
     let path = Path::new(image);
     let Some(name) = path.file_name() else { return Ok(()) };
     let content = std::fs::read(source)?;
-    let targets = [path.to_owned(), PathBuf::from(name), Path::new("media").join(name)];
-    for target in BTreeSet::from(targets) {
+    let mut targets = BTreeSet::from([path.to_owned(), PathBuf::from(name)]);
+    if copies == Copies::WithMedia {
+        targets.insert(Path::new("media").join(name));
+    }
+    for target in targets {
         // Other paths may name a file in the image folders; there is no such place in the workspace.
         if !is_inside(&target) {
             continue;
@@ -68,7 +79,7 @@ mod tests {
         let folders = [folder.canonicalize().unwrap()];
         let workspace = root.path().join("deep/workspace");
         std::fs::create_dir_all(&workspace).unwrap();
-        put("./images/eel.png", &locate("./images/eel.png", &folders).unwrap(), &workspace).unwrap();
+        put("./images/eel.png", &locate("./images/eel.png", &folders).unwrap(), &workspace, Copies::WithMedia).unwrap();
         for copy in ["images/eel.png", "eel.png", "media/eel.png"] {
             assert_eq!(std::fs::read(workspace.join(copy)).unwrap(), b"eel", "{copy}");
         }
@@ -88,7 +99,7 @@ mod tests {
         std::fs::write(root.path().join("eel.png"), "eel").unwrap();
         let folders = [root.path().canonicalize().unwrap()];
         let image = "../eel.png";
-        put(image, &locate(image, &folders).unwrap(), &workspace).unwrap();
+        put(image, &locate(image, &folders).unwrap(), &workspace, Copies::Plain).unwrap();
         assert!(!root.path().join("a/eel.png").exists());
         assert!(workspace.join("eel.png").exists());
         assert_eq!(path_in_workspace(image), "eel.png");

@@ -1,6 +1,5 @@
 //! What is said when a run has ended.
 
-use std::io::Write as _;
 use std::time::Duration;
 
 use super::RunArgs;

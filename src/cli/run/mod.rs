@@ -68,6 +68,9 @@ fn prepare(args: &RunArgs, common: &Common, printer: Printer) -> Result<Ready, F
     let prices = args.prices.as_deref().map(Prices::read).transpose()?;
     let config = servers::configuration(args, common, printer)?;
     let (model, cassette) = open_model(args)?;
+    for note in model.notes() {
+        printer.warn(note);
+    }
     if config.is_none() && cassette.is_none() {
         let message = "no servers\nhint: `--servers CONFIG` names them; `--servers servers/local.json` starts m3's own";
         return Err(Failure::new(code::INPUT, message));

@@ -12,7 +12,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use tokio_util::sync::CancellationToken;
 
-use crate::executor::{Event, Told};
+use crate::executor::Told;
 
 /// A line of the journal.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
@@ -144,14 +144,14 @@ fn read(file: &File) -> io::Result<(Attempts, u64)> {
     }
 }
 
-/// An event without what only the journal of a finished task needs to be read for.
-pub(super) fn started(task: &str, repeat: u32, attempt: u32) -> Told {
-    Told { task: task.to_owned(), repeat, attempt, event: Event::Started }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::executor::Event;
+
+    fn started(task: &str, repeat: u32, attempt: u32) -> Told {
+        Told { task: task.to_owned(), repeat, attempt, event: Event::Started }
+    }
 
     #[test]
     fn a_line_that_was_cut_off_is_removed_and_tries_are_counted() {

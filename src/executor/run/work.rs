@@ -168,7 +168,7 @@ impl Work {
     /// Writes the prediction, then tells of it: whoever reads of it in the journal finds it.
     async fn finish(&self, record: Record, began: Instant) -> Result<Worked, RunError> {
         let task = self.task();
-        let prediction = Prediction::new(
+        let mut prediction = Prediction::new(
             record,
             Circumstances {
                 task: &task.task,
@@ -184,6 +184,8 @@ impl Work {
                 },
             },
         );
+        // Secrets of servers are gone already; the model's key may have come back from a tool.
+        prediction.redact(self.run.model.redactor());
         let finish = prediction.finish;
         let event = Event::Finished {
             finish,

@@ -3,7 +3,7 @@
 use std::io;
 use std::path::Path;
 
-use crate::task_image;
+use crate::task_image::{self, Copies};
 
 /// Which workspaces are left when their tasks are done.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -24,7 +24,7 @@ pub(super) fn make(workspace: &Path, image: Option<(&str, &Path)>) -> io::Result
     remove(workspace)?;
     std::fs::create_dir_all(workspace)?;
     match image {
-        Some((image, source)) => task_image::put(image, source, workspace),
+        Some((image, source)) => task_image::put(image, source, workspace, Copies::Plain),
         None => Ok(()),
     }
 }
