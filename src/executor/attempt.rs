@@ -6,9 +6,8 @@ use std::sync::Arc;
 use tokio_util::sync::CancellationToken;
 
 use super::course::{Course, Stop};
-use super::standin::Model;
 use super::{Events, FinishReason, Mode, Record, RunOptions, Tools, modes};
-use crate::llm::{Picture, Scope};
+use crate::llm::{Model, Picture, Scope};
 use crate::mcp::ToolCatalog;
 use crate::mcp::redact::Redactor;
 use crate::trajectory::Task;

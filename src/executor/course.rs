@@ -11,11 +11,10 @@ use super::dialogue;
 use super::event::milliseconds;
 use super::pool::Pool;
 use super::prompts::{TaskPrompt, filled};
-use super::standin::{Answered, Retry};
 use super::{Attempt, CallRecord, Event, FinishReason, Instruction, Record, StepRecord, Told, TurnRecord};
 use crate::llm::{
-    Arguments, Assistant, Message, Part, Picture, Reply, ReplyCall, Request, ToolAnswer, ToolDefinition,
-    Usage,
+    Answered, Arguments, Assistant, Message, Part, Picture, Reply, ReplyCall, Request, Retry, ToolAnswer,
+    ToolDefinition, Usage,
 };
 use crate::mcp::names::ModelNames;
 use crate::outcomes::KnownTools;

@@ -4,8 +4,7 @@ use std::sync::Arc;
 
 use super::course::{Course, Stop};
 use super::prompts::{CompressPrompt, filled};
-use super::standin::{PictureLimits, open_picture};
-use crate::llm::{Message, Part, Picture, Request};
+use crate::llm::{Message, Part, Picture, PictureLimits, Request};
 use crate::mcp::ToolResult;
 use crate::mcp::results::{KeptResult, Kind, result_text, shortened_text};
 
@@ -111,10 +110,12 @@ impl Course<'_> {
                 text.push_str(&format!("\n[{} is not shown: too many pictures]", file.name));
                 continue;
             }
-            let path = file.path.clone();
+            let (path, name) = (file.path.clone(), file.name.clone());
             let open = move || {
                 let limits = PictureLimits { max_side, max_bytes };
-                open_picture(&path, &limits).map_err(|error| error.to_string())
+                // The model knows the file by its name in the workspace.
+                let named = |reason: String| reason.replace(&path.display().to_string(), &name);
+                Picture::open(&path, &limits).map_err(|error| named(error.to_string()))
             };
             let opened = tokio::task::spawn_blocking(open).await;
             match opened.unwrap_or_else(|error| Err(error.to_string())) {

@@ -7,8 +7,7 @@ use serde_json::{Map, Value, json};
 use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
 
-use super::standin::{Cassette, Recorder};
-use crate::llm::Scope;
+use crate::llm::{Cassette, Recorder, Scope};
 use crate::mcp::redact::Redactor;
 use crate::mcp::results::{KeptResult, ResultStore};
 use crate::mcp::{CallError, CallOutcome, Host, ToolCatalog, ToolName, ToolResult};
