@@ -63,4 +63,9 @@ pub(crate) fn of(kind: WireKind) -> &'static dyn Wire {
 }
 
 #[cfg(test)]
+mod conversation;
+#[cfg(test)]
+#[path = "../../../tests/integration/model_server/mod.rs"]
+mod model_server;
+#[cfg(test)]
 mod tests;
