@@ -17,6 +17,7 @@ mod full_disk;
 mod host;
 mod image_server;
 mod leaderboard;
+mod llm_client;
 mod mcp_cli;
 mod mcp_config;
 mod model_server;
