@@ -79,7 +79,13 @@ mod tests {
         let folders = [folder.canonicalize().unwrap()];
         let workspace = root.path().join("deep/workspace");
         std::fs::create_dir_all(&workspace).unwrap();
-        put("./images/eel.png", &locate("./images/eel.png", &folders).unwrap(), &workspace, Copies::WithMedia).unwrap();
+        put(
+            "./images/eel.png",
+            &locate("./images/eel.png", &folders).unwrap(),
+            &workspace,
+            Copies::WithMedia,
+        )
+        .unwrap();
         for copy in ["images/eel.png", "eel.png", "media/eel.png"] {
             assert_eq!(std::fs::read(workspace.join(copy)).unwrap(), b"eel", "{copy}");
         }

@@ -109,7 +109,9 @@ impl Live {
     /// Shows these lines; those that are too many are left out.
     pub(crate) fn set(&self, texts: &[String]) {
         for (index, line) in self.lines.iter().enumerate() {
-            line.set_message(texts.get(index).map_or_else(String::new, |text| visible(text, false).into_owned()));
+            line.set_message(
+                texts.get(index).map_or_else(String::new, |text| visible(text, false).into_owned()),
+            );
             line.tick();
         }
     }

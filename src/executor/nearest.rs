@@ -46,12 +46,14 @@ pub fn nearest_tools(
 ) -> Result<ToolCatalog, EncoderError> {
     let tools: Vec<(ToolName, &Tool)> = catalog.tools().collect();
     let found = similarities(embedder, sentence, &tools, &mut |_| true)?.unwrap_or_default();
-    let mut ranked: Vec<(f64, &ToolName)> = found.into_iter().zip(tools.iter().map(|(name, _)| name)).collect();
+    let mut ranked: Vec<(f64, &ToolName)> =
+        found.into_iter().zip(tools.iter().map(|(name, _)| name)).collect();
     // Stable: equals stay in the order of the catalog.
     ranked.sort_by(|a, b| b.0.total_cmp(&a.0));
     let kept: Vec<&ToolName> = ranked.into_iter().take(count).map(|(_, name)| name).collect();
     let servers = catalog.servers.iter().map(|server| {
-        let is_kept = |tool: &&Tool| kept.iter().any(|name| name.server == server.server && name.tool == tool.name);
+        let is_kept =
+            |tool: &&Tool| kept.iter().any(|name| name.server == server.server && name.tool == tool.name);
         let tools = server.tools.iter().filter(is_kept).cloned().collect();
         ServerTools { server: server.server.clone(), tools, rejected: Vec::new() }
     });

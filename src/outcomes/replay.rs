@@ -15,9 +15,9 @@ use super::outcome::NotJudged;
 use crate::mcp::config::HostConfig;
 use crate::mcp::redact::{Redactor, RedactorError};
 use crate::mcp::{CallError, Events, Host, HostOptions, ServerState, ToolName, ToolResult};
+use crate::task_image::{self, Copies};
 use crate::trajectory::json::Json;
 use crate::trajectory::{Call, Trajectory};
-use crate::task_image::{self, Copies};
 
 /// Makes the calls of trajectories again.
 pub struct Replay {

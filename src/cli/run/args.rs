@@ -228,7 +228,11 @@ impl RunArgs {
 
 fn parse_temperature(text: &str) -> Result<f64, String> {
     let temperature: f64 = text.parse().map_err(|_| "it should be a number".to_owned())?;
-    if (0.0..=10.0).contains(&temperature) { Ok(temperature) } else { Err("it should be in [0, 10]".to_owned()) }
+    if (0.0..=10.0).contains(&temperature) {
+        Ok(temperature)
+    } else {
+        Err("it should be in [0, 10]".to_owned())
+    }
 }
 
 fn parse_object(text: &str) -> Result<Extra, String> {

@@ -65,11 +65,15 @@ pub(super) fn say(
 }
 
 fn rows(end: &RunEnd, cost: Option<f64>) -> Vec<(&'static str, String)> {
-    let RunSummary { predictions, answered, max_steps, budget, error, steps, calls, outcomes, usage } = &end.summary;
+    let RunSummary { predictions, answered, max_steps, budget, error, steps, calls, outcomes, usage } =
+        &end.summary;
     let known = Outcome::ALL.map(Outcome::name);
-    let in_order = known.iter().copied().chain(outcomes.keys().map(String::as_str).filter(|name| !known.contains(name)));
+    let in_order =
+        known.iter().copied().chain(outcomes.keys().map(String::as_str).filter(|name| !known.contains(name)));
     let outcomes: Vec<String> = in_order
-        .filter_map(|name| outcomes.get(name).map(|count| format!("{count} {}", shortened(&name.replace('_', " "), 40))))
+        .filter_map(|name| {
+            outcomes.get(name).map(|count| format!("{count} {}", shortened(&name.replace('_', " "), 40)))
+        })
         .collect();
     let tokens = |count: Option<u64>| count.map_or("?".to_owned(), |count| count.to_string());
     let mut rows = vec![

@@ -72,7 +72,8 @@ fn prepare(args: &RunArgs, common: &Common, printer: Printer) -> Result<Ready, F
         printer.warn(note);
     }
     if config.is_none() && cassette.is_none() {
-        let message = "no servers\nhint: `--servers CONFIG` names them; `--servers servers/local.json` starts m3's own";
+        let message =
+            "no servers\nhint: `--servers CONFIG` names them; `--servers servers/local.json` starts m3's own";
         return Err(Failure::new(code::INPUT, message));
     }
     let pictures = Pictures::new();
@@ -168,13 +169,20 @@ async fn watch(begun: Begun, view: View, stop: &CancellationToken) -> Result<Run
 }
 
 fn say_standing(standing: Standing, printer: Printer) {
-    let Standing { to_do, done, failed, again } = standing;
+    let Standing { to_do, done, failed, again, others } = standing;
     let all = to_do + done + failed;
     if done > 0 {
         printer.note(&format!("{done} of {all} tasks are done already"));
     }
     if again > 0 {
-        printer.note(&format!("{again} tasks are run again: they failed, or what they depend on has changed"));
+        printer
+            .note(&format!("{again} tasks are run again: they failed, or what they depend on has changed"));
+    }
+    if others > 0 {
+        printer.note(&format!(
+            "{others} tasks that are not selected have predictions made under other conditions; they are not in \
+             predictions.json"
+        ));
     }
     if failed > 0 {
         printer.warn(&format!(

@@ -9,7 +9,9 @@ use super::RunArgs;
 use super::tasks::Checked;
 use crate::cli::Common;
 use crate::cli::failure::{Failure, code};
-use crate::cli::hosting::{Servers, Told, add_simulated, interrupted, select, shown_lines, start as start_all};
+use crate::cli::hosting::{
+    Servers, Told, add_simulated, interrupted, select, shown_lines, start as start_all,
+};
 use crate::cli::printer::{Printer, Unit};
 use crate::executor::Instruction;
 use crate::executor::nearest::nearest_tools;
@@ -73,7 +75,10 @@ pub(super) async fn start(
         return Err(Failure::new(code::UNAVAILABLE, message));
     }
     if catalog.is_empty() {
-        return Err(Failure::new(code::INPUT, "the servers offer no tool\nhint: `m3 tools CONFIG` lists them"));
+        return Err(Failure::new(
+            code::INPUT,
+            "the servers offer no tool\nhint: `m3 tools CONFIG` lists them",
+        ));
     }
     for rejected in catalog.servers.iter().flat_map(|server| &server.rejected) {
         printer.warn(&format!("a tool is left out: {}", shortened(&rejected.name, 100)));

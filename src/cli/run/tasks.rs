@@ -44,12 +44,17 @@ pub(super) fn open(
         }
         None => image_folders(&args.tasks),
     };
-    say_instruction(args, tasks.iter().zip(&is_selected).filter(|(_, is)| **is).map(|(task, _)| task), printer);
+    say_instruction(
+        args,
+        tasks.iter().zip(&is_selected).filter(|(_, is)| **is).map(|(task, _)| task),
+        printer,
+    );
     let mut problems = Vec::new();
     let mut files = HashMap::new();
     let mut checked = Vec::with_capacity(tasks.len());
     for (task, is_selected) in tasks.into_iter().zip(is_selected) {
-        let image = task.image.as_deref().map_or(Ok(None), |image| find(image, &folders, &mut files).map(Some));
+        let image =
+            task.image.as_deref().map_or(Ok(None), |image| find(image, &folders, &mut files).map(Some));
         let image = image.unwrap_or_else(|problem| {
             if is_selected {
                 problems.push(of_task(&task, &problem));
@@ -101,7 +106,10 @@ fn read(args: &RunArgs) -> Result<Vec<Task>, Failure> {
             let id = shortened(&duplicate.id, 100);
             Printer::error(&format!("{}: the id `{id}` stands more than once", file.name()));
         }
-        return Err(Failure::new(code::INPUT, "each task needs an id of its own\nhint: remove or rename the others"));
+        return Err(Failure::new(
+            code::INPUT,
+            "each task needs an id of its own\nhint: remove or rename the others",
+        ));
     }
     (0..file.len()).map(|index| Ok(file.read_task(index)?)).collect()
 }
@@ -121,7 +129,8 @@ fn select(args: &RunArgs, tasks: &[Task]) -> Result<Vec<bool>, Failure> {
         let mut types: Vec<&str> = tasks.iter().filter_map(|task| task.task_type.as_deref()).collect();
         types.sort_unstable();
         types.dedup();
-        let types: Vec<String> = types.iter().take(20).map(|name| format!("`{}`", shortened(name, 40))).collect();
+        let types: Vec<String> =
+            types.iter().take(20).map(|name| format!("`{}`", shortened(name, 40))).collect();
         let message = format!("no task is selected\nhint: the types are {}", types.join(", "));
         return Err(Failure::new(code::INPUT, message));
     }
@@ -143,7 +152,8 @@ fn find(
     if let Some(known) = files.get(&source) {
         return Ok(known.clone());
     }
-    let file = TaskImage::open(source.clone()).map_err(|cause| format!("failed to read `{shown}`: {cause}"))?;
+    let file =
+        TaskImage::open(source.clone()).map_err(|cause| format!("failed to read `{shown}`: {cause}"))?;
     files.insert(source, file.clone());
     Ok(file)
 }

@@ -278,7 +278,13 @@ mod tests {
     }
 
     fn finished(finish: FinishReason) -> Event {
-        Event::Finished { finish, steps: 2, calls: 3, usage: Usage::default(), error: Some("no\u{1b}[2J".to_owned()) }
+        Event::Finished {
+            finish,
+            steps: 2,
+            calls: 3,
+            usage: Usage::default(),
+            error: Some("no\u{1b}[2J".to_owned()),
+        }
     }
 
     #[test]
@@ -291,12 +297,15 @@ mod tests {
             milliseconds: 1500,
         };
         assert_eq!(line(&told("x\ny", 2, event)), "x\\ny (2) step 1: a/\\u{1b}[2Jb unknown tool in 1.5 s");
-        assert_eq!(line(&told("x", 1, finished(FinishReason::Error))), "x failed after 2 steps and 3 calls: no\\u{1b}[2J");
+        assert_eq!(
+            line(&told("x", 1, finished(FinishReason::Error))),
+            "x failed after 2 steps and 3 calls: no\\u{1b}[2J"
+        );
     }
 
     #[test]
     fn totals_count_what_was_told() {
-        let standing = Standing { to_do: 4, done: 1, failed: 1, again: 0 };
+        let standing = Standing { to_do: 4, done: 1, failed: 1, again: 0, others: 0 };
         let price = Price { input: 1.0, cached_input: None, output: 1.0 };
         let mut board = Board::new(standing, Some(price));
         let now = board.began;

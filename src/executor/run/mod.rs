@@ -233,8 +233,7 @@ impl Begun {
         let inner = stop.child_token();
         let Plan { items, present, .. } = self.plan;
         let mut combiner = Combiner::new(Arc::clone(&self.run), present);
-        let worked =
-            work_all(&self.run, items, &events, (&inner, &self.failed), &mut combiner).await;
+        let worked = work_all(&self.run, items, &events, (&inner, &self.failed), &mut combiner).await;
         if let ToolSource::Live { host, .. } = &self.run.tools {
             host.close().await;
         }
@@ -383,7 +382,9 @@ impl Combiner {
 fn summary(run: &Run, present: &[Vec<bool>]) -> RunSummary {
     let mut summary = RunSummary::default();
     for (repeat, present) in (1..).zip(present) {
-        for (task, _) in run.tasks.iter().zip(present).filter(|(task, is_present)| task.is_selected && **is_present) {
+        for (task, _) in
+            run.tasks.iter().zip(present).filter(|(task, is_present)| task.is_selected && **is_present)
+        {
             if let Some(kept) = run.output.kept(&task.task.id, repeat) {
                 summary.add(&kept);
             }

@@ -238,8 +238,30 @@ mod tests {
     fn every_id_has_a_file_of_its_own_in_the_folder() {
         let long = "x".repeat(300);
         let ids = [
-            "00010000", "a.b", "A.b", "a", "A", "a~2", "..", ".", "", "../../etc/passwd", "a/b", "a\\b", "a\0b", "-rf",
-            "CON ", "é", "e", "\u{202e}a", &long, &long[..100], &long[..101], ".hidden", "a.", "a\n",
+            "00010000",
+            "a.b",
+            "A.b",
+            "a",
+            "A",
+            "a~2",
+            "..",
+            ".",
+            "",
+            "../../etc/passwd",
+            "a/b",
+            "a\\b",
+            "a\0b",
+            "-rf",
+            "CON ",
+            "é",
+            "e",
+            "\u{202e}a",
+            &long,
+            &long[..100],
+            &long[..101],
+            ".hidden",
+            "a.",
+            "a\n",
         ];
         let mut names = HashSet::new();
         for id in ids {

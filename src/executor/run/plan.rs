@@ -39,6 +39,9 @@ pub struct Standing {
     pub failed: usize,
     /// Those among `to_do` that have a prediction made under other conditions, or one that failed.
     pub again: usize,
+    /// Runs of tasks that are not selected and have a prediction made under other conditions: it stays, and is not
+    /// among the predictions of this run.
+    pub others: usize,
 }
 
 /// Compares what there is with what there should be.
@@ -65,6 +68,7 @@ pub(super) fn plan(run: &Run, attempts: &Attempts) -> Plan {
             let same = kept.filter(|kept| kept.run.key == key);
             present.push(same.is_some());
             if !task.is_selected {
+                plan.standing.others += usize::from(is_there && same.is_none());
                 continue;
             }
             match same.map(|kept| kept.finish) {
@@ -73,7 +77,8 @@ pub(super) fn plan(run: &Run, attempts: &Attempts) -> Plan {
                 _ => {
                     plan.standing.to_do += 1;
                     plan.standing.again += usize::from(is_there);
-                    let attempt = attempts.get(&(id.clone(), repeat)).map_or(1, |last| last.saturating_add(1));
+                    let attempt =
+                        attempts.get(&(id.clone(), repeat)).map_or(1, |last| last.saturating_add(1));
                     plan.items.push(Item { task: index, repeat, attempt, key });
                 }
             }

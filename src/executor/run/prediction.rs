@@ -182,7 +182,9 @@ impl Prediction {
         let is_ours = |key: &str| ours.get(key).is_some() || key == "reason";
         let members = task.extra.iter().map(|(key, value)| {
             // What standard JSON cannot say, an infinity, is kept as text.
-            let value = value.to_value().unwrap_or_else(|| Value::String(value.to_text(crate::trajectory::json::Keys::AsRead)));
+            let value = value
+                .to_value()
+                .unwrap_or_else(|| Value::String(value.to_text(crate::trajectory::json::Keys::AsRead)));
             (if is_ours(key) { format!("task_{key}") } else { key.clone() }, value)
         });
         members.collect()
@@ -300,7 +302,10 @@ mod tests {
             oddities: Vec::new(),
         };
         let record = Record {
-            steps: vec![StepRecord { step: 1, calls: vec![call("", "illegal_format"), call("a/b", "success")] }],
+            steps: vec![StepRecord {
+                step: 1,
+                calls: vec![call("", "illegal_format"), call("a/b", "success")],
+            }],
             final_reply: "yes".to_owned(),
             finish: FinishReason::Answered,
             reason: None,
@@ -308,19 +313,24 @@ mod tests {
             turns: vec![turn(Some("m-1"), 5), turn(None, 7)],
             images: Vec::new(),
         };
-        let run = RunReport { key: "k".to_owned(), repeat: 1, attempt: 1, milliseconds: 3, options: options() };
+        let run =
+            RunReport { key: "k".to_owned(), repeat: 1, attempt: 1, milliseconds: 3, options: options() };
         let (model, prompts, tools) = ("openai:m".to_owned(), "p".to_owned(), "t".to_owned());
         Prediction::new(record, Circumstances { task, model, prompts, tools, run })
     }
 
     #[test]
     fn keys_of_the_task_survive_and_take_no_place_of_ours() {
-        let extra = [("level", Json::Integer(3)), ("usage", Json::Bool(true)), ("odd", Json::Float(f64::NAN))];
+        let extra =
+            [("level", Json::Integer(3)), ("usage", Json::Bool(true)), ("odd", Json::Float(f64::NAN))];
         let extra = extra.map(|(key, value)| (key.to_owned(), value)).to_vec();
         let task = Task { id: "a".to_owned(), question: Some("why".to_owned()), extra, ..Task::default() };
         let line = prediction(&task).to_line();
         let value: Value = serde_json::from_str(&line).unwrap();
-        assert_eq!((&value["id"], &value["question"], &value["level"]), (&"a".into(), &"why".into(), &3.into()));
+        assert_eq!(
+            (&value["id"], &value["question"], &value["level"]),
+            (&"a".into(), &"why".into(), &3.into())
+        );
         assert_eq!((&value["task_usage"], &value["odd"]), (&true.into(), &"NaN".into()));
         assert_eq!(value["usage"]["input_tokens"], 12);
         assert_eq!(value["model"]["reported"], "m-1");
@@ -344,7 +354,8 @@ mod tests {
         let file = TrajectoryFile::open(&path, Duplicates::Error).unwrap();
         let trajectory = file.read(0).unwrap();
         assert_eq!(trajectory.steps[0].calls[0].tool, NO_NAME);
-        let judged = judge_trajectory(&trajectory, &KnownTools::default(), &mut |_, call| recorded_reply(call));
+        let judged =
+            judge_trajectory(&trajectory, &KnownTools::default(), &mut |_, call| recorded_reply(call));
         let outcome = |index: usize| judged[index].judgement.verdict().outcome();
         assert_eq!(outcome(0), Some(Outcome::IllegalFormat));
         assert_eq!(outcome(1), Some(Outcome::UnknownTool));
