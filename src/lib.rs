@@ -51,6 +51,7 @@ pub mod report;
 pub mod score;
 pub mod servers;
 pub mod stats;
+mod task_image;
 mod text;
 pub mod trajectory;
 mod workspace;

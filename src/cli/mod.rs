@@ -15,6 +15,7 @@ mod output;
 mod printer;
 mod replay;
 mod results;
+mod run;
 mod schema;
 mod score;
 mod scoring;
@@ -44,8 +45,8 @@ struct Cli {
 
 const EXIT_CODES: &str = "\
 Exit codes: 0 done, 1 --fail-under or --fail-if-worse was not met, 2 bad usage or input, \
-3 finished with failures recorded (of servers, of a tool), 4 something needed is not available (the encoder, \
-a server, disk space), 130 interrupted.
+3 finished with failures recorded (of tasks, of servers, of a tool), 4 something needed is not available (the encoder, \
+a model, a server, disk space), 130 interrupted.
 
 Start with: m3 score trajectories/predictions.json trajectories/references.json";
 
@@ -75,6 +76,8 @@ enum Command {
     Outcomes(outcomes::OutcomesArgs),
     /// Check files of trajectories or tasks and list every problem with its place
     Validate(validate::ValidateArgs),
+    /// Run tasks with a model and tools, and record predictions
+    Run(Box<run::RunArgs>),
     /// List MCP servers and their tools, or search tools by a sentence
     Tools(tools::ToolsArgs),
     /// Call one tool of an MCP server and show its result
@@ -124,6 +127,7 @@ fn run(cli: Cli, printer: Printer) -> Result<(), Failure> {
         Command::Compare(args) => compare::run(&args, printer),
         Command::Outcomes(args) => outcomes::run(&args, common, printer),
         Command::Validate(args) => validate::run(&args, printer),
+        Command::Run(args) => run::run(&args, common, printer),
         Command::Tools(args) => tools::run(&args, common, printer),
         Command::Call(args) => call::run(&args, common, printer),
         Command::Serve(args) => serve::run(args, common, printer),

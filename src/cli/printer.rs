@@ -4,7 +4,7 @@ use std::io::{self, IsTerminal as _, Write};
 use std::time::{Duration, Instant};
 
 use anstyle::{AnsiColor, Style};
-use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use indicatif::{MultiProgress, ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use crate::report::visible;
 
@@ -59,6 +59,30 @@ impl Printer {
         }
     }
 
+    /// Says what has happened, on a line of its own.
+    pub(crate) fn event(self, message: &str) {
+        if !self.is_quiet {
+            // Errors in writing to standard error have nowhere to go.
+            let _ = writeln!(anstream::stderr(), "{}", visible(message, true));
+        }
+    }
+
+    /// Whether only errors are said.
+    pub(crate) fn is_quiet(self) -> bool {
+        self.is_quiet
+    }
+
+    /// Lines that change in place, at most `count`; on a terminal only.
+    pub(crate) fn live(self, count: usize) -> Option<Live> {
+        if self.is_quiet || !io::stderr().is_terminal() {
+            return None;
+        }
+        let all = MultiProgress::new();
+        let style = ProgressStyle::with_template("{wide_msg}").ok()?;
+        let lines = (0..count).map(|_| all.add(ProgressBar::new_spinner().with_style(style.clone())));
+        Some(Live { lines: lines.collect(), all })
+    }
+
     /// A bar that appears once the work has taken a moment, on a terminal only.
     pub(crate) fn bar(self, unit: Unit) -> Bar {
         let is_visible = !self.is_quiet && io::stderr().is_terminal();
@@ -75,6 +99,30 @@ fn say(style: Style, label: &str, message: &str) {
     let _ = writeln!(anstream::stderr(), "{style}{label}{style:#}: {}", visible(message, true));
 }
 
+/// Lines that change in place.
+pub(crate) struct Live {
+    all: MultiProgress,
+    lines: Vec<ProgressBar>,
+}
+
+impl Live {
+    /// Shows these lines; those that are too many are left out.
+    pub(crate) fn set(&self, texts: &[String]) {
+        for (index, line) in self.lines.iter().enumerate() {
+            line.set_message(
+                texts.get(index).map_or_else(String::new, |text| visible(text, false).into_owned()),
+            );
+            line.tick();
+        }
+    }
+
+    /// Removes the lines.
+    pub(crate) fn clear(&self) {
+        // A terminal that cannot be written to shows nothing either way.
+        let _ = self.all.clear();
+    }
+}
+
 /// What a bar counts.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Unit {
@@ -82,6 +130,7 @@ pub(crate) enum Unit {
     Trajectories,
     Servers,
     Tools,
+    Images,
     /// Whatever a tool counts.
     Progress,
 }
@@ -92,7 +141,7 @@ impl Unit {
             Unit::Bytes => {
                 "{msg} {bar:24} {decimal_bytes}/{decimal_total_bytes} {decimal_bytes_per_sec} {eta}"
             }
-            Unit::Trajectories | Unit::Servers | Unit::Tools | Unit::Progress => {
+            Unit::Trajectories | Unit::Servers | Unit::Tools | Unit::Images | Unit::Progress => {
                 "{msg} {bar:24} {pos}/{len} {eta}"
             }
         }

@@ -6,6 +6,7 @@ use clap::{Args, ValueEnum};
 
 use super::failure::Failure;
 use super::printer::Printer;
+use crate::executor::run::{JournalLine, Prediction};
 use crate::leaderboard::{Comparison, Leaderboard};
 use crate::mcp::results::ResultRecord;
 use crate::report::audit::AuditReport;
@@ -40,6 +41,10 @@ enum Name {
     Search,
     /// The file that keeps a tool's result
     Result,
+    /// A prediction that `m3 run` writes
+    Prediction,
+    /// A line of the journal that `m3 run` writes
+    Journal,
 }
 
 /// Prints a JSON Schema.
@@ -54,6 +59,8 @@ pub(super) fn run(args: &SchemaArgs) -> Result<(), Failure> {
         Name::Health => schemars::schema_for!(HealthReport),
         Name::Search => schemars::schema_for!(SearchReport),
         Name::Result => schemars::schema_for!(ResultRecord),
+        Name::Prediction => schemars::schema_for!(Prediction),
+        Name::Journal => schemars::schema_for!(JournalLine),
     };
     let mut out = Printer::out();
     let written = serde_json::to_string_pretty(&schema)

@@ -16,14 +16,13 @@ use super::hosting::{
 use super::output::Output;
 use super::printer::{Printer, Unit};
 use crate::encoder::Embedder;
+use crate::executor::nearest::similarities;
 use crate::mcp::config::HostConfig;
-use crate::mcp::redact::Redactor;
 use crate::mcp::{Tool, ToolCatalog, ToolName};
 use crate::report::{
     CatalogFile, FoundTool, HealthReport, SearchReport, SheetForm, json_without_hidden, one_line,
     write_sheets, write_tools,
 };
-use crate::score::cosine;
 use crate::text::shortened;
 
 /// Options of `m3 tools`.
@@ -155,24 +154,10 @@ async fn configured(
     let redactor = redactor(&config)?;
     let workspace = tempfile::tempdir().map_err(|cause| Failure::temporary(&cause))?;
     let hosted = start(&config, workspace.path(), &redactor, (printer, Told::All), cancel).await?;
-    let catalog = without_secrets(hosted.host.catalog(), &redactor);
+    let catalog = hosted.host.catalog().without_secrets(&redactor);
     let health = HealthReport::new(&hosted.host.statuses().await, &catalog, &redactor);
     hosted.host.close().await;
     if cancel.is_cancelled() { Err(interrupted()) } else { Ok(Found { catalog, health: Some(health) }) }
-}
-
-/// Descriptions may repeat what a server was started with.
-fn without_secrets(mut catalog: ToolCatalog, redactor: &Redactor) -> ToolCatalog {
-    for server in &mut catalog.servers {
-        for tool in &mut server.tools {
-            let Ok(mut value) = serde_json::to_value(&*tool) else { continue };
-            redactor.value(&mut value);
-            if let Ok(redacted) = serde_json::from_value::<Tool>(value) {
-                *tool = redacted;
-            }
-        }
-    }
-    catalog
 }
 
 fn write_found(args: &ToolsArgs, found: &Found, output: &mut Output) -> Result<(), Failure> {
@@ -209,9 +194,6 @@ fn write(
     written.map_err(|cause| Failure::written(&cause))
 }
 
-/// Texts embedded between two looks at whether the user interrupts.
-const CHUNK: usize = 32;
-
 /// Ranks the tools by the cosine of name and description with the query.
 fn search(
     args: &ToolsArgs,
@@ -222,18 +204,12 @@ fn search(
     printer: Printer,
 ) -> Result<SearchReport, Failure> {
     let tools: Vec<(ToolName, &Tool)> = catalog.tools().collect();
-    let texts: Vec<String> = tools.iter().map(|(_, tool)| searched_text(tool)).collect();
-    let query_vector = embed(embedder, &[query])?.remove(0);
     let mut bar = printer.bar(Unit::Tools);
-    let mut similarities = Vec::with_capacity(texts.len());
-    for chunk in texts.chunks(CHUNK) {
-        bar.set("comparing", similarities.len() as u64, texts.len() as u64);
-        let chunk: Vec<&str> = chunk.iter().map(String::as_str).collect();
-        similarities.extend(embed(embedder, &chunk)?.iter().map(|vector| cosine(&query_vector, vector)));
-        if cancel.is_cancelled() {
-            return Err(interrupted());
-        }
-    }
+    let similarities = similarities(embedder, query, &tools, &mut |done| {
+        bar.set("comparing", done as u64, tools.len() as u64);
+        !cancel.is_cancelled()
+    })?;
+    let similarities = similarities.ok_or_else(interrupted)?;
     for warning in embedder.take_warnings() {
         printer.warn(&warning);
     }
@@ -252,20 +228,4 @@ fn search(
         searched: tools.len(),
         tools: found.collect(),
     })
-}
-
-/// What a tool is found by. Names are taken apart into words: that is what the encoder knows.
-fn searched_text(tool: &Tool) -> String {
-    let name = tool.name.replace(['_', '-', '.'], " ");
-    let description = tool.description.as_deref().unwrap_or_default();
-    // The encoder reads 256 tokens; a description of a megabyte need not be tokenized for that.
-    let start = description.floor_char_boundary(4000);
-    format!("{name}: {}", description[..start].split_whitespace().collect::<Vec<_>>().join(" "))
-}
-
-fn embed(embedder: &mut Embedder, texts: &[&str]) -> Result<Vec<Vec<f32>>, Failure> {
-    let inputs = embedder.inputs(texts)?;
-    let pairs: Vec<_> = inputs.iter().copied().zip(texts.iter().copied()).collect();
-    embedder.embed(&pairs, &mut |_, _| ())?;
-    Ok(inputs.iter().map(|input| embedder.vector(input).to_vec()).collect())
 }

@@ -2,19 +2,21 @@
 //! records what happened.
 //!
 //! [`attempt`] runs one task once. What happens on the way is told as [`Event`]s; the outcome is a [`Record`], a
-//! native prediction with everything that was said and returned.
+//! native prediction with everything that was said and returned. [`run`] runs many tasks and keeps what they give.
 
 mod attempt;
 mod course;
 mod dialogue;
 mod event;
 mod modes;
+pub mod nearest;
 mod observation;
 mod options;
 mod parse;
 mod pool;
 mod prompts;
 mod record;
+pub mod run;
 mod step;
 mod tools;
 

@@ -2,12 +2,13 @@
 
 use std::time::Duration;
 
-use serde::Serialize;
+use schemars::JsonSchema;
+use serde::{Serialize, Serializer};
 
 use crate::llm::Settings;
 
 /// How the model and the executor work together.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Mode {
     /// Plan which tools, emit calls as strict JSON, decide whether it is complete, answer (M³-Bench, section 3.1).
@@ -19,7 +20,7 @@ pub enum Mode {
 }
 
 /// Which of a task's texts the model gets.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Instruction {
     /// The fuzzy `question`, as people ask.
@@ -29,7 +30,7 @@ pub enum Instruction {
 }
 
 /// What a task may cost. A task that reaches a limit ends with what it has.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Limits {
     /// Steps with calls.
     pub steps: u32,
@@ -40,15 +41,21 @@ pub struct Limits {
     /// Tokens of a task, input and output together.
     pub tokens: Option<u64>,
     /// For one call, from being sent to its result.
+    #[serde(serialize_with = "seconds")]
+    #[schemars(with = "f64")]
     pub call_time: Duration,
-    /// For all calls of a step together.
+    /// For all calls of a step together, in seconds.
+    #[serde(serialize_with = "seconds")]
+    #[schemars(with = "f64")]
     pub step_time: Duration,
     /// For a task, the model's turns included.
+    #[serde(serialize_with = "seconds")]
+    #[schemars(with = "f64")]
     pub task_time: Duration,
 }
 
 /// Everything that decides what a model is asked and what may happen then.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct RunOptions {
     /// How the model is driven.
     pub mode: Mode,
@@ -78,4 +85,9 @@ impl Default for Limits {
             task_time: Duration::from_mins(60),
         }
     }
+}
+
+/// Times stand in files as seconds.
+fn seconds<S: Serializer>(time: &Duration, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.serialize_f64(time.as_secs_f64())
 }

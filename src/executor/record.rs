@@ -1,12 +1,13 @@
 //! What is kept of a task: a native prediction with everything that was said and returned.
 
-use serde::Serialize;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::llm::Usage;
 
 /// Why a task ended.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum FinishReason {
     /// The model gave its answer.
@@ -19,7 +20,7 @@ pub enum FinishReason {
     Error,
 }
 
-/// A task that was run once. [`Record::to_value`] is the prediction that is written.
+/// A task that was run once; [`Prediction`](super::run::Prediction) is what is written of it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Record {
     /// The steps, each with at least one call.
@@ -39,7 +40,7 @@ pub struct Record {
 }
 
 /// Calls that were made at once.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct StepRecord {
     /// From 1.
     pub step: u32,
@@ -48,7 +49,7 @@ pub struct StepRecord {
 }
 
 /// A call and what became of it.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct CallRecord {
     /// `server/tool`, or whatever the model wrote; a call without a name has an empty one.
     pub name: String,
@@ -68,7 +69,7 @@ pub struct CallRecord {
 }
 
 /// A turn of the model.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct TurnRecord {
     /// What it was asked for, as in [`Event::Asked`](super::Event::Asked).
     pub purpose: String,

@@ -3,7 +3,8 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use serde::Serialize;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use super::Picture;
@@ -22,7 +23,7 @@ pub struct Request {
 }
 
 /// How a request should be answered. What is not set is left to the provider.
-#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, JsonSchema)]
 pub struct Settings {
     /// The longest answer, in tokens.
     pub max_output_tokens: Option<u32>,
@@ -151,7 +152,7 @@ pub enum StopReason {
 }
 
 /// Tokens of a turn, as the provider names them. What is not reported is `None`, not 0.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Usage {
     /// Tokens read, cached ones included.
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -2,6 +2,7 @@
 
 use serde_json::{Map, Value, json};
 
+use super::redact::Redactor;
 use super::{Tool, ToolName};
 use crate::trajectory::catalog::Catalog;
 
@@ -60,6 +61,19 @@ impl ToolCatalog {
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.len() == 0
+    }
+
+    /// The same without secrets: descriptions may repeat what a server was started with.
+    #[must_use]
+    pub fn without_secrets(mut self, redactor: &Redactor) -> Self {
+        for tool in self.servers.iter_mut().flat_map(|server| &mut server.tools) {
+            let Ok(mut value) = serde_json::to_value(&*tool) else { continue };
+            redactor.value(&mut value);
+            if let Ok(redacted) = serde_json::from_value(value) {
+                *tool = redacted;
+            }
+        }
+        self
     }
 
     /// The catalog as its file has it: `{server: {tools: [...]}}`.

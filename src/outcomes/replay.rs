@@ -1,7 +1,7 @@
 //! Replays a trajectory: its calls are made again, step after step, those of a step at once, in a workspace of its
 //! own and with servers that no other trajectory has touched.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -15,9 +15,9 @@ use super::outcome::NotJudged;
 use crate::mcp::config::HostConfig;
 use crate::mcp::redact::{Redactor, RedactorError};
 use crate::mcp::{CallError, Events, Host, HostOptions, ServerState, ToolName, ToolResult};
+use crate::task_image::{self, Copies};
 use crate::trajectory::json::Json;
 use crate::trajectory::{Call, Trajectory};
-use crate::workspace::Workspace;
 
 /// Makes the calls of trajectories again.
 pub struct Replay {
@@ -213,40 +213,16 @@ impl Replay {
         Arc::clone(if is_shared { &self.shared } else { own })
     }
 
-    /// Puts the trajectory's image where calls may look for it: under the path that the file gives, under its name
-    /// alone, and in `media`, as the benchmark's references call it. True if it is named and was not found.
+    /// Puts the trajectory's image into the workspace. True if it is named and was not found.
     async fn copy_image(&self, trajectory: &Trajectory, workspace: &Path) -> std::io::Result<bool> {
-        let Some(image) = &trajectory.image else { return Ok(false) };
-        let (image, folders, workspace) =
-            (PathBuf::from(image), self.options.images.clone(), workspace.to_owned());
-        let copied = tokio::task::spawn_blocking(move || copy_image(&image, &folders, &workspace)).await;
-        copied.map_err(std::io::Error::other)?
+        let Some(image) = trajectory.image.clone() else { return Ok(false) };
+        let (folders, workspace) = (self.options.images.clone(), workspace.to_owned());
+        let copied = tokio::task::spawn_blocking(move || match task_image::locate(&image, &folders) {
+            Some(source) => task_image::put(&image, &source, &workspace, Copies::WithMedia).map(|()| false),
+            None => Ok(true),
+        });
+        copied.await.map_err(std::io::Error::other)?
     }
-}
-
-fn copy_image(image: &Path, folders: &[PathBuf], workspace: &Path) -> std::io::Result<bool> {
-    let Some(name) = image.file_name() else { return Ok(true) };
-    // The folder may be the one that the path starts in, or the one that holds the image itself.
-    let within = |folder: &PathBuf| {
-        let folder = Workspace::new(folder).ok()?;
-        folder.file(image.to_str()?).or_else(|_| folder.file(&name.to_string_lossy())).ok()
-    };
-    let Some(source) = folders.iter().find_map(within) else { return Ok(true) };
-    let content = std::fs::read(&source)?;
-    let targets = [image.to_owned(), PathBuf::from(name), Path::new("media").join(name)];
-    for target in BTreeSet::from(targets) {
-        // An absolute path may name a file in the folders; there is no such place in the workspace.
-        if target.is_absolute() {
-            continue;
-        }
-        let target = workspace.join(target);
-        if let Some(folder) = target.parent() {
-            std::fs::create_dir_all(folder)?;
-        }
-        // Not with the original's rights: a tool may write over it.
-        std::fs::write(&target, &content)?;
-    }
-    Ok(false)
 }
 
 /// What a call gave, without secrets.
@@ -275,31 +251,4 @@ fn is_of(call: &Call, server: &str) -> bool {
 
 fn silent() -> Events {
     Arc::new(|_| ())
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn images_are_copied_from_their_folder_and_from_nowhere_else() {
-        let (root, workspace) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
-        let folder = root.path().join("set");
-        std::fs::create_dir_all(folder.join("images")).unwrap();
-        std::fs::write(folder.join("images/eel.png"), "eel").unwrap();
-        std::fs::write(root.path().join("secret"), "secret").unwrap();
-        let folders = [folder.canonicalize().unwrap()];
-        let lacks = |image: &str| copy_image(Path::new(image), &folders, workspace.path()).unwrap();
-        assert!(!lacks("./images/eel.png"));
-        for copy in ["images/eel.png", "eel.png", "media/eel.png"] {
-            assert_eq!(std::fs::read(workspace.path().join(copy)).unwrap(), b"eel", "{copy}");
-        }
-        let outside = root.path().join("secret");
-        for image in
-            ["../secret", "images", "images/../../secret", "none.png", "", ".", outside.to_str().unwrap()]
-        {
-            assert!(lacks(image), "{image}");
-        }
-        assert!(!workspace.path().join("secret").exists());
-    }
 }

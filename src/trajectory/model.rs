@@ -106,6 +106,20 @@ impl Trajectory {
     }
 }
 
+impl Task {
+    /// The task as the file format has it, unknown keys included.
+    #[must_use]
+    pub fn to_json(&self) -> Json {
+        let mut members = vec![("id".to_owned(), Json::String(self.id.clone()))];
+        push_text(&mut members, "image", self.image.as_ref());
+        push_text(&mut members, "type", self.task_type.as_ref());
+        push_text(&mut members, "prompt", self.prompt.as_ref());
+        push_text(&mut members, "question", self.question.as_ref());
+        members.extend(self.extra.iter().cloned());
+        Json::Object(members)
+    }
+}
+
 impl Step {
     /// What stands in the file's list of calls, in its order.
     pub fn entries(&self) -> impl Iterator<Item = Result<&Call, &MalformedCall>> {

@@ -343,6 +343,7 @@ fn help_is_as_kept() {
         "compare",
         "outcomes",
         "validate",
+        "run",
         "tools",
         "call",
         "serve",

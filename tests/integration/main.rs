@@ -27,6 +27,7 @@ mod own_benchmark;
 mod page;
 mod paper_table;
 mod properties;
+mod run;
 mod scripted_model;
 mod serve;
 mod serve_http;

@@ -1,0 +1,244 @@
+//! The options of `m3 run`.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use clap::{Args, ValueEnum};
+use serde_json::{Map, Value};
+
+use crate::cli::encoder::EncoderArgs;
+use crate::executor::run::KeepWorkspaces;
+use crate::executor::{Instruction, Limits, Mode, RunOptions};
+use crate::llm::Settings;
+use crate::mcp::results::ResultStore;
+
+/// Options of `m3 run`.
+#[derive(Debug, Args)]
+#[command(after_help = EXAMPLES)]
+pub(in crate::cli) struct RunArgs {
+    /// Tasks: JSON, JSON Lines, either with gzip; `-` for standard input
+    pub(super) tasks: PathBuf,
+    /// The model, such as openai:gpt-5, or replay:FILE for what a cassette has
+    #[arg(long, value_name = "MODEL")]
+    pub(super) llm: String,
+    /// Folder for everything that is written; the same command continues what is in it
+    #[arg(short, long, value_name = "DIR")]
+    pub(super) output: PathBuf,
+    /// Configuration of MCP servers (docs/mcp.md); not needed with replay:FILE
+    #[arg(long, value_name = "CONFIG")]
+    pub(super) servers: Option<PathBuf>,
+    /// Only this server; repeatable
+    #[arg(long, value_name = "NAME", requires = "servers")]
+    pub(super) server: Vec<String>,
+    /// Folder that the images of tasks are in [default: that of the tasks, and the one above it]
+    #[arg(long, value_name = "DIR")]
+    pub(super) images: Option<PathBuf>,
+    /// How the model is driven
+    #[arg(long, value_enum, default_value_t = ModeArg::Staged)]
+    pub(super) mode: ModeArg,
+    /// Which text of a task the model gets; the other one where a task has only that
+    #[arg(long, value_enum, default_value_t = InstructionArg::Question)]
+    pub(super) instruction: InstructionArg,
+    /// Only the task with this id; repeatable
+    #[arg(long, value_name = "ID", help_heading = "Which tasks")]
+    pub(super) id: Vec<String>,
+    /// Only tasks of this type
+    #[arg(long = "type", value_name = "TYPE", help_heading = "Which tasks")]
+    pub(super) task_type: Option<String>,
+    /// Run each task so often, for pass@k
+    #[arg(long, value_name = "K", default_value_t = 1, help_heading = "Which tasks", value_parser = clap::value_parser!(u32).range(1..=1000))]
+    pub(super) repeat: u32,
+    /// Run tasks again that failed before
+    #[arg(long, help_heading = "Which tasks")]
+    pub(super) retry_failed: bool,
+    #[command(flatten)]
+    pub(super) limits: LimitArgs,
+    #[command(flatten)]
+    pub(super) asking: AskingArgs,
+    /// Tasks at once, each with servers of its own
+    #[arg(long, value_name = "N", default_value_t = 4, value_parser = clap::value_parser!(u16).range(1..=256))]
+    pub(super) workers: u16,
+    /// Keep every request and reply of models and tools in a cassette
+    #[arg(long, value_name = "FILE")]
+    pub(super) record: Option<PathBuf>,
+    /// Which workspaces are left when their tasks are done
+    #[arg(long, value_enum, value_name = "WHICH", default_value_t = KeepArg::Always)]
+    pub(super) keep_workspaces: KeepArg,
+    /// Table of prices, to show what the run costs (docs/run.md)
+    #[arg(long, value_name = "FILE")]
+    pub(super) prices: Option<PathBuf>,
+    #[command(flatten)]
+    pub(super) encoder: EncoderArgs,
+}
+
+/// What a task may cost.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Limits of a task")]
+pub(super) struct LimitArgs {
+    /// Steps with calls
+    #[arg(long, value_name = "N", default_value_t = 6, value_parser = clap::value_parser!(u32).range(1..=1000))]
+    max_steps: u32,
+    /// Calls of one step
+    #[arg(long, value_name = "N", default_value_t = 10, value_parser = clap::value_parser!(u32).range(1..=1000))]
+    max_calls_per_step: u32,
+    /// Calls of all steps
+    #[arg(long, value_name = "N")]
+    max_calls: Option<u32>,
+    /// Tokens, input and output of all turns together
+    #[arg(long, value_name = "N")]
+    max_tokens: Option<u64>,
+    /// Seconds of one call
+    #[arg(long, value_name = "SECONDS", default_value_t = 300, value_parser = clap::value_parser!(u32).range(1..=604_800))]
+    call_time: u32,
+    /// Seconds of all calls of one step
+    #[arg(long, value_name = "SECONDS", default_value_t = 600, value_parser = clap::value_parser!(u32).range(1..=604_800))]
+    step_time: u32,
+    /// Seconds of the task, from its first request
+    #[arg(long, value_name = "SECONDS", default_value_t = 3600, value_parser = clap::value_parser!(u32).range(1..=604_800))]
+    task_time: u32,
+}
+
+/// What is asked of the model.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "What the model gets")]
+pub(super) struct AskingArgs {
+    /// Offer only the K tools nearest to the task's text, by the sentence encoder
+    #[arg(long, value_name = "K", value_parser = clap::value_parser!(u32).range(1..))]
+    pub(super) top_tools: Option<u32>,
+    /// Have long results shortened by the model itself instead of by rule
+    #[arg(long)]
+    compress: bool,
+    /// Scale images down to this side, in pixels, where the provider takes more
+    #[arg(long, value_name = "PIXELS", value_parser = clap::value_parser!(u32).range(16..=16_384))]
+    max_image_side: Option<u32>,
+    /// Sampling temperature [default: the provider's]
+    #[arg(long, value_name = "X", value_parser = parse_temperature)]
+    temperature: Option<f64>,
+    /// Seed of sampling, for providers that have one
+    #[arg(long, value_name = "N")]
+    seed: Option<u64>,
+    /// Longest reply, in tokens [default: the provider's]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    max_output_tokens: Option<u32>,
+    /// Further keys of every request's body, as a JSON object
+    #[arg(long, value_name = "JSON", value_parser = parse_object)]
+    llm_extra: Option<Extra>,
+    /// Variable that holds the key [default: the provider's own, such as `OPENAI_API_KEY`]
+    #[arg(long, value_name = "VARIABLE")]
+    pub(super) llm_key_from: Option<String>,
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  m3 run trajectories/tasks.json --llm openai:gpt-5 --servers servers/local.json -o runs/gpt-5
+  m3 run tasks.json --llm anthropic:claude-sonnet-4-5 --servers servers.json -o runs/a --mode native
+  m3 run tasks.json --llm openai@http://127.0.0.1:8000/v1:Qwen/Qwen3-VL-8B --servers servers.json -o runs/b
+  m3 run tasks.json --llm openai:gpt-5 --servers servers.json -o runs/c --record run.cassette
+  m3 run tasks.json --llm replay:run.cassette -o runs/d
+
+The same command again continues where it stopped: tasks that are done are left alone, those whose image, \
+text, model, prompts, limits or tools have changed are run again. Then score DIR/predictions.json. docs/run.md \
+explains the folder and the modes.
+
+With replay:FILE the model's replies come from a cassette, and so do the tools' results unless --servers \
+names servers to call.
+
+Exits with 3 if tasks failed, with 4 if the model, a server or disk space is not available, with 130 if it was \
+interrupted: Ctrl-C once finishes running calls and saves, twice stops at once.";
+
+/// How the model is driven.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(super) enum ModeArg {
+    /// Plan tools, emit calls as JSON, decide whether it is complete, answer (the paper's way)
+    Staged,
+    /// The provider's own tool calling
+    Native,
+    /// Thought, action, observation, in text
+    React,
+}
+
+/// Which text of a task the model gets.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(super) enum InstructionArg {
+    /// As people ask
+    Question,
+    /// Explicit: names tools and steps
+    Prompt,
+}
+
+/// Which workspaces are left.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(super) enum KeepArg {
+    /// All
+    Always,
+    /// Those of tasks that failed
+    Failed,
+    /// None
+    Never,
+}
+
+/// An object on the command line.
+#[derive(Debug, Clone)]
+pub(super) struct Extra(Map<String, Value>);
+
+impl RunArgs {
+    /// How tasks are run.
+    pub(super) fn options(&self) -> RunOptions {
+        let seconds = |seconds: u32| Duration::from_secs(seconds.into());
+        let (limits, asking) = (&self.limits, &self.asking);
+        RunOptions {
+            mode: match self.mode {
+                ModeArg::Staged => Mode::Staged,
+                ModeArg::Native => Mode::Native,
+                ModeArg::React => Mode::React,
+            },
+            instruction: match self.instruction {
+                InstructionArg::Question => Instruction::Question,
+                InstructionArg::Prompt => Instruction::Prompt,
+            },
+            limits: Limits {
+                steps: limits.max_steps,
+                calls_per_step: limits.max_calls_per_step,
+                calls: limits.max_calls,
+                tokens: limits.max_tokens,
+                call_time: seconds(limits.call_time),
+                step_time: seconds(limits.step_time),
+                task_time: seconds(limits.task_time),
+            },
+            compress: asking.compress,
+            result_limit: ResultStore::DEFAULT_LIMIT,
+            max_image_side: asking.max_image_side,
+            settings: Settings {
+                max_output_tokens: asking.max_output_tokens,
+                temperature: asking.temperature,
+                seed: asking.seed,
+                extra: asking.llm_extra.as_ref().map_or_else(Map::new, |extra| extra.0.clone()),
+            },
+        }
+    }
+
+    pub(super) fn keep(&self) -> KeepWorkspaces {
+        match self.keep_workspaces {
+            KeepArg::Always => KeepWorkspaces::Always,
+            KeepArg::Failed => KeepWorkspaces::Failed,
+            KeepArg::Never => KeepWorkspaces::Never,
+        }
+    }
+}
+
+fn parse_temperature(text: &str) -> Result<f64, String> {
+    let temperature: f64 = text.parse().map_err(|_| "it should be a number".to_owned())?;
+    if (0.0..=10.0).contains(&temperature) {
+        Ok(temperature)
+    } else {
+        Err("it should be in [0, 10]".to_owned())
+    }
+}
+
+fn parse_object(text: &str) -> Result<Extra, String> {
+    match serde_json::from_str(text) {
+        Ok(Value::Object(members)) => Ok(Extra(members)),
+        Ok(_) => Err("it should be a JSON object, such as {\"top_p\": 0.9}".to_owned()),
+        Err(error) => Err(format!("it is not JSON: {error}")),
+    }
+}

@@ -1,0 +1,132 @@
+//! What is said when a run has ended.
+
+use std::time::Duration;
+
+use super::RunArgs;
+use crate::cli::failure::{Failure, code};
+use crate::cli::printer::Printer;
+use crate::executor::run::{Price, Prices, RunEnd, RunSummary};
+use crate::outcomes::Outcome;
+use crate::text::{shortened, visible};
+
+/// The price of a model, by its whole name or by the part that the provider knows.
+pub(super) fn price(prices: &Prices, name: &str) -> Option<Price> {
+    let mut names = vec![name];
+    // `openai:gpt-5`; an address has colons of its own, `openai@http://127.0.0.1:8000/v1:MODEL`.
+    let rest = name.find("://").map_or(0, |at| at + 3);
+    let rest = name[rest..].find('/').map_or(0, |at| rest + at);
+    names.extend(name[rest..].split_once(':').map(|(_, model)| model));
+    prices.of(&names)
+}
+
+/// Prints the table and the next command; a failure if tasks failed or the run was interrupted.
+pub(super) fn say(
+    end: &RunEnd,
+    prices: Option<&Prices>,
+    name: &str,
+    args: &RunArgs,
+    printer: Printer,
+) -> Result<(), Failure> {
+    let cost = prices.map(|prices| price(prices, name).map(|price| price.cost(end.summary.usage)));
+    if cost == Some(None) {
+        printer.warn(&format!("the table of prices has no `{}`", shortened(name, 100)));
+    }
+    let mut out = Printer::out();
+    let write = |out: &mut dyn std::io::Write| {
+        for (label, value) in rows(end, cost.flatten()) {
+            writeln!(out, "{label:<10} {value}")?;
+        }
+        out.flush()
+    };
+    match write(&mut out) {
+        Err(cause) if cause.kind() != std::io::ErrorKind::BrokenPipe => {
+            return Err(Failure::output("standard output", &cause));
+        }
+        _ => {}
+    }
+    let folder = args.output.display().to_string();
+    let folder = visible(folder.trim_end_matches('/'), false);
+    if end.is_interrupted {
+        printer.note("interrupted; the same command continues");
+        return Err(Failure::silent(code::INTERRUPTED));
+    }
+    if end.summary.predictions > 0 {
+        printer.note(&format!("next: m3 score {folder}/predictions.json REFERENCES"));
+    }
+    if end.summary.error > 0 {
+        let message = format!(
+            "{} of {} tasks failed\nhint: `reason` in {folder}/predictions.json says why; `--retry-failed` runs them \
+             again",
+            end.summary.error, end.summary.predictions
+        );
+        return Err(Failure::new(code::FAILED, message));
+    }
+    Ok(())
+}
+
+fn rows(end: &RunEnd, cost: Option<f64>) -> Vec<(&'static str, String)> {
+    let RunSummary { predictions, answered, max_steps, budget, error, steps, calls, outcomes, usage } =
+        &end.summary;
+    let known = Outcome::ALL.map(Outcome::name);
+    let in_order =
+        known.iter().copied().chain(outcomes.keys().map(String::as_str).filter(|name| !known.contains(name)));
+    let outcomes: Vec<String> = in_order
+        .filter_map(|name| {
+            outcomes.get(name).map(|count| format!("{count} {}", shortened(&name.replace('_', " "), 40)))
+        })
+        .collect();
+    let tokens = |count: Option<u64>| count.map_or("?".to_owned(), |count| count.to_string());
+    let mut rows = vec![
+        ("tasks", predictions.to_string()),
+        ("answered", answered.to_string()),
+        ("max_steps", max_steps.to_string()),
+        ("budget", budget.to_string()),
+        ("error", error.to_string()),
+        ("steps", steps.to_string()),
+        ("calls", calls.to_string()),
+        ("outcomes", if outcomes.is_empty() { "none".to_owned() } else { outcomes.join(", ") }),
+        ("tokens", format!("{} in, {} out", tokens(usage.input_tokens), tokens(usage.output_tokens))),
+    ];
+    rows.extend(cost.map(|cost| ("cost", format!("{cost:.4}"))));
+    rows.push(("time", duration(end.elapsed)));
+    rows
+}
+
+/// `3.2 s`, `4 min 05 s`, `2 h 07 min`.
+pub(super) fn duration(time: Duration) -> String {
+    match time.as_secs() {
+        0..60 => format!("{:.1} s", time.as_secs_f64()),
+        seconds @ 60..3600 => format!("{} min {:02} s", seconds / 60, seconds % 60),
+        seconds => format!("{} h {:02} min", seconds / 3600, seconds / 60 % 60),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_model_has_the_price_of_its_whole_name_or_of_its_own() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("prices.json");
+        std::fs::write(
+            &path,
+            r#"{"gpt-5": {"input": 1, "output": 1}, "Qwen/Qwen3-VL-8B:free": {"input": 2, "output": 1},
+                "openai:gpt-6": {"input": 3, "output": 1}}"#,
+        )
+        .unwrap();
+        let prices = Prices::read(&path).unwrap();
+        let input = |name| price(&prices, name).map(|price| price.input);
+        assert_eq!(input("openai:gpt-5"), Some(1.0));
+        assert_eq!(input("openai@http://127.0.0.1:8000/v1:Qwen/Qwen3-VL-8B:free"), Some(2.0));
+        assert_eq!(input("openai:gpt-6"), Some(3.0));
+        assert_eq!(input("openai:other"), None);
+    }
+
+    #[test]
+    fn times_are_said_as_people_do() {
+        assert_eq!(duration(Duration::from_millis(3210)), "3.2 s");
+        assert_eq!(duration(Duration::from_secs(245)), "4 min 05 s");
+        assert_eq!(duration(Duration::from_secs(7620)), "2 h 07 min");
+    }
+}

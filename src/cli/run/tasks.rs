@@ -1,0 +1,220 @@
+//! Opens the tasks and looks at everything that can be wrong with them, before anything is sent.
+
+use std::collections::{HashMap, HashSet};
+use std::path::PathBuf;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use super::RunArgs;
+use crate::cli::failure::{Failure, code};
+use crate::cli::hosting::nearest;
+use crate::cli::printer::{Printer, Unit};
+use crate::executor::Instruction;
+use crate::executor::run::{TaskImage, picture_limits};
+use crate::llm::{Model, Pictures};
+use crate::report::audit::image_folders;
+use crate::task_image::locate;
+use crate::text::shortened;
+use crate::trajectory::{Duplicates, OpenError, Task, TrajectoryFile};
+
+/// A task that can be run.
+pub(super) struct Checked {
+    pub(super) task: Task,
+    pub(super) image: Option<TaskImage>,
+    pub(super) is_selected: bool,
+}
+
+/// Problems that are said one by one; the rest are counted.
+const SHOWN: usize = 50;
+
+/// Opens the tasks and checks those that are selected. All problems are said.
+pub(super) fn open(
+    args: &RunArgs,
+    model: &Model,
+    pictures: &Pictures,
+    printer: Printer,
+) -> Result<Vec<Checked>, Failure> {
+    let tasks = read(args)?;
+    let is_selected = select(args, &tasks)?;
+    let folders = match &args.images {
+        Some(folder) if folder.is_dir() => vec![folder.clone()],
+        Some(folder) => {
+            let message = format!("`{}` is no folder\nhint: name the images' folder", folder.display());
+            return Err(Failure::new(code::INPUT, message));
+        }
+        None => image_folders(&args.tasks),
+    };
+    say_instruction(
+        args,
+        tasks.iter().zip(&is_selected).filter(|(_, is)| **is).map(|(task, _)| task),
+        printer,
+    );
+    let mut problems = Vec::new();
+    let mut files = HashMap::new();
+    let mut checked = Vec::with_capacity(tasks.len());
+    for (task, is_selected) in tasks.into_iter().zip(is_selected) {
+        let image =
+            task.image.as_deref().map_or(Ok(None), |image| find(image, &folders, &mut files).map(Some));
+        let image = image.unwrap_or_else(|problem| {
+            if is_selected {
+                problems.push(of_task(&task, &problem));
+            }
+            None
+        });
+        checked.push(Checked { task, image, is_selected });
+    }
+    problems.extend(unusable(&checked, args, model, pictures, printer));
+    if problems.is_empty() {
+        return Ok(checked);
+    }
+    for problem in problems.iter().take(SHOWN) {
+        Printer::error(problem);
+    }
+    if problems.len() > SHOWN {
+        Printer::error(&format!("{} more problems", problems.len() - SHOWN));
+    }
+    Err(Failure::silent(code::INPUT))
+}
+
+fn of_task(task: &Task, problem: &str) -> String {
+    format!("task `{}`: {problem}", shortened(&task.id, 100))
+}
+
+/// Reads all tasks of the file; no two have the same id.
+fn read(args: &RunArgs) -> Result<Vec<Task>, Failure> {
+    let name = &args.tasks;
+    let file = match TrajectoryFile::open(name, Duplicates::Last) {
+        Ok(file) => file,
+        Err(OpenError::Source(error)) => return Err(error.into()),
+        Err(OpenError::Invalid { problems, .. }) => {
+            let errors = problems.iter().filter(|p| p.severity == crate::trajectory::Severity::Error);
+            for problem in errors.take(SHOWN) {
+                Printer::error(&problem.to_string());
+            }
+            return Err(Failure::silent(code::INPUT));
+        }
+    };
+    if !file.is_tasks() {
+        let message = format!(
+            "`{}` has trajectories, not tasks\nhint: a task has `id`, `image` and `question`, and no `steps`",
+            file.name()
+        );
+        return Err(Failure::new(code::INPUT, message));
+    }
+    if !file.duplicates().is_empty() {
+        for duplicate in file.duplicates().iter().take(SHOWN) {
+            let id = shortened(&duplicate.id, 100);
+            Printer::error(&format!("{}: the id `{id}` stands more than once", file.name()));
+        }
+        return Err(Failure::new(
+            code::INPUT,
+            "each task needs an id of its own\nhint: remove or rename the others",
+        ));
+    }
+    (0..file.len()).map(|index| Ok(file.read_task(index)?)).collect()
+}
+
+/// Which tasks are to be run.
+fn select(args: &RunArgs, tasks: &[Task]) -> Result<Vec<bool>, Failure> {
+    let known: HashSet<&str> = tasks.iter().map(|task| task.id.as_str()).collect();
+    if let Some(id) = args.id.iter().find(|id| !known.contains(id.as_str())) {
+        let known: Vec<&str> = tasks.iter().map(|task| task.id.as_str()).collect();
+        let message = format!("there is no task `{}`{}", shortened(id, 100), nearest(id, &known));
+        return Err(Failure::new(code::INPUT, message));
+    }
+    let is_of_type = |task: &Task| args.task_type.is_none() || task.task_type == args.task_type;
+    let is_wanted = |task: &Task| args.id.is_empty() || args.id.contains(&task.id);
+    let selected: Vec<bool> = tasks.iter().map(|task| is_of_type(task) && is_wanted(task)).collect();
+    if !selected.contains(&true) {
+        let mut types: Vec<&str> = tasks.iter().filter_map(|task| task.task_type.as_deref()).collect();
+        types.sort_unstable();
+        types.dedup();
+        let types: Vec<String> =
+            types.iter().take(20).map(|name| format!("`{}`", shortened(name, 40))).collect();
+        let message = format!("no task is selected\nhint: the types are {}", types.join(", "));
+        return Err(Failure::new(code::INPUT, message));
+    }
+    Ok(selected)
+}
+
+/// Where an image is, with its hash. Many tasks may show the same one.
+fn find(
+    image: &str,
+    folders: &[PathBuf],
+    files: &mut HashMap<PathBuf, TaskImage>,
+) -> Result<TaskImage, String> {
+    let shown = shortened(image, 200);
+    let source = locate(image, folders).ok_or_else(|| {
+        let folders: Vec<String> = folders.iter().map(|folder| format!("`{}`", folder.display())).collect();
+        let folders = if folders.is_empty() { "no folder".to_owned() } else { folders.join(" and ") };
+        format!("the image `{shown}` is not in {folders}\nhint: `--images DIR` names the images' folder")
+    })?;
+    if let Some(known) = files.get(&source) {
+        return Ok(known.clone());
+    }
+    let file =
+        TaskImage::open(source.clone()).map_err(|cause| format!("failed to read `{shown}`: {cause}"))?;
+    files.insert(source, file.clone());
+    Ok(file)
+}
+
+/// What is wrong with the images of selected tasks: each is made ready to be sent, as it will be.
+fn unusable(
+    checked: &[Checked],
+    args: &RunArgs,
+    model: &Model,
+    pictures: &Pictures,
+    printer: Printer,
+) -> Vec<String> {
+    let limits = picture_limits(model, &args.options());
+    let mut seen = HashSet::new();
+    let selected: Vec<(&Checked, &TaskImage)> = checked
+        .iter()
+        .filter(|task| task.is_selected)
+        .filter_map(|task| Some((task, task.image.as_ref()?)))
+        .filter(|(_, image)| seen.insert(image.source()))
+        .collect();
+    let (next, done) = (AtomicUsize::new(0), AtomicUsize::new(0));
+    let found = Mutex::new(Vec::new());
+    let threads = std::thread::available_parallelism().map_or(1, std::num::NonZero::get).min(4);
+    let work = || {
+        while let Some((index, (task, image))) = {
+            let index = next.fetch_add(1, Ordering::Relaxed);
+            selected.get(index).map(|found| (index, *found))
+        } {
+            if let Err(error) = pictures.get(image.source(), &limits)
+                && let Ok(mut found) = found.lock()
+            {
+                found.push((index, of_task(&task.task, &error.to_string())));
+            }
+            done.fetch_add(1, Ordering::Relaxed);
+        }
+    };
+    std::thread::scope(|scope| {
+        let working: Vec<_> = (0..threads).map(|_| scope.spawn(work)).collect();
+        let mut bar = printer.bar(Unit::Images);
+        while working.iter().any(|thread| !thread.is_finished()) {
+            bar.set("checking images", done.load(Ordering::Relaxed) as u64, selected.len() as u64);
+            std::thread::sleep(std::time::Duration::from_millis(5));
+        }
+    });
+    let mut found = found.into_inner().unwrap_or_default();
+    found.sort_unstable();
+    found.into_iter().map(|(_, problem)| problem).collect()
+}
+
+/// Says how many tasks have only the other text.
+fn say_instruction<'a>(args: &RunArgs, tasks: impl Iterator<Item = &'a Task>, printer: Printer) {
+    let (wanted, other) = match args.options().instruction {
+        Instruction::Question => ("question", "prompt"),
+        Instruction::Prompt => ("prompt", "question"),
+    };
+    let lacks = |task: &Task| match args.options().instruction {
+        Instruction::Question => task.question.is_none(),
+        Instruction::Prompt => task.prompt.is_none(),
+    };
+    let count = tasks.filter(|task| lacks(task)).count();
+    if count > 0 {
+        printer.note(&format!("{count} tasks have no `{wanted}`; their `{other}` is used"));
+    }
+}

@@ -1,0 +1,112 @@
+//! What a prediction depends on, as one hash: a task is done when there is a record with the key that a run of it
+//! would have now.
+
+use serde::Serialize;
+use serde_json::{Value, json};
+use sha2::{Digest as _, Sha256};
+
+use super::prediction::PREDICTION_SCHEMA;
+use crate::encoder::hex;
+use crate::executor::RunOptions;
+use crate::mcp::ToolCatalog;
+
+/// Everything that decides what a model is asked in a task and what may happen then.
+#[derive(Debug, Clone, Copy)]
+pub struct RunKey<'a> {
+    /// The whole task, unknown keys included.
+    pub task: &'a Value,
+    /// SHA-256 of its image's file.
+    pub image: Option<&'a str>,
+    /// The model as requested.
+    pub model: &'a str,
+    /// The hash of the prompts.
+    pub prompts: &'a str,
+    /// Mode, limits, settings.
+    pub options: &'a RunOptions,
+    /// The hash of the tools that are offered.
+    pub tools: &'a str,
+    /// Which repetition, from 1.
+    pub repeat: u32,
+}
+
+impl RunKey<'_> {
+    /// The hash: `sha256:` and 64 hexadecimal digits.
+    #[must_use]
+    pub fn hash(&self) -> String {
+        hash_of(&json!({
+            "schema": PREDICTION_SCHEMA,
+            "task": self.task,
+            "image": self.image,
+            "model": self.model,
+            "prompts": self.prompts,
+            "options": self.options,
+            "tools": self.tools,
+            "repeat": self.repeat,
+        }))
+    }
+}
+
+/// The hash of the tools of a catalog, descriptions and schemas included.
+#[must_use]
+pub fn tools_hash(catalog: &ToolCatalog) -> String {
+    hash_of(&catalog.to_json())
+}
+
+/// The hash of a value as canonical JSON: keys sorted, no white space.
+pub(super) fn hash_of(value: &impl Serialize) -> String {
+    // Through a value, whose maps are sorted. What cannot be written is nothing but a bug, and equal to nothing.
+    let value = serde_json::to_value(value).unwrap_or(Value::Null);
+    hash_of_bytes(value.to_string().as_bytes())
+}
+
+/// The hash of bytes.
+pub(super) fn hash_of_bytes(bytes: &[u8]) -> String {
+    format!("sha256:{}", hex(&Sha256::digest(bytes)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::executor::{Instruction, Limits, Mode};
+    use crate::llm::Settings;
+
+    #[test]
+    fn every_part_counts_and_the_order_of_keys_does_not() {
+        let options = RunOptions {
+            mode: Mode::Staged,
+            instruction: Instruction::Question,
+            limits: Limits::default(),
+            compress: false,
+            result_limit: 100,
+            max_image_side: None,
+            settings: Settings::default(),
+        };
+        let task: Value = serde_json::from_str(r#"{"id": "a", "question": "b"}"#).unwrap();
+        let other: Value = serde_json::from_str(r#"{"question": "b", "id": "a"}"#).unwrap();
+        let key = RunKey {
+            task: &task,
+            image: Some("sha256:1"),
+            model: "openai:m",
+            prompts: "sha256:2",
+            options: &options,
+            tools: "sha256:3",
+            repeat: 1,
+        };
+        assert_eq!(key.hash(), RunKey { task: &other, ..key }.hash());
+        let mut fewer = options.clone();
+        fewer.limits.steps = 5;
+        let changed = serde_json::json!({"id": "a", "question": "b", "note": 1});
+        let keys = [
+            key,
+            RunKey { task: &changed, ..key },
+            RunKey { image: None, ..key },
+            RunKey { model: "openai:n", ..key },
+            RunKey { prompts: "", ..key },
+            RunKey { options: &fewer, ..key },
+            RunKey { tools: "", ..key },
+            RunKey { repeat: 2, ..key },
+        ];
+        let hashes: std::collections::HashSet<String> = keys.iter().map(RunKey::hash).collect();
+        assert_eq!(hashes.len(), keys.len());
+    }
+}

@@ -1,0 +1,394 @@
+//! A run: all tasks of a file, several at once, each kept as soon as it is done.
+//!
+//! ```text
+//! tasks, model, servers -> Run::begin -> Begun (what is to do) -> Begun::go -> predictions, journal
+//! ```
+//!
+//! A prediction is written, whole and on disk, before the journal says that its task is done; a run that is killed
+//! at any moment and begun again does what is left and nothing twice. `docs/run.md` describes the folder.
+
+mod journal;
+mod key;
+mod output;
+mod plan;
+mod prediction;
+mod prices;
+mod work;
+mod workspace;
+
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use tokio::task::JoinSet;
+use tokio_util::sync::CancellationToken;
+
+pub use journal::{JournalEntry, JournalLine, RunEvent};
+pub use key::{RunKey, tools_hash};
+pub use output::{OutputError, OutputFolder, file_name};
+pub use plan::Standing;
+pub use prediction::{ModelReport, NO_NAME, PREDICTION_SCHEMA, Prediction, RunReport, RunSummary, Versions};
+pub use prices::{Price, Prices, PricesError};
+pub use workspace::KeepWorkspaces;
+
+use super::{Events, RunOptions};
+use crate::llm::{Cassette, Model, PictureLimits, Pictures, Recorder};
+use crate::mcp::redact::Redactor;
+use crate::mcp::results::StoreError;
+use crate::mcp::{Host, ToolCatalog};
+use crate::trajectory::Task;
+use journal::Journal;
+use plan::{Item, Plan};
+use work::{Work, Worked, blocking};
+
+/// Everything that a run takes.
+pub struct Run {
+    /// All tasks of the file, in its order. Their ids are different.
+    pub tasks: Vec<RunTask>,
+    /// Where everything is written.
+    pub output: OutputFolder,
+    /// The model.
+    pub model: Arc<Model>,
+    /// Who answers calls.
+    pub tools: ToolSource,
+    /// Takes secrets out of everything that is written.
+    pub redactor: Redactor,
+    /// Pictures that several tasks show.
+    pub pictures: Pictures,
+    /// How each task is run.
+    pub options: RunOptions,
+    /// How often each task is run, at least once.
+    pub repeats: u32,
+    /// Tasks at once, at least one.
+    pub workers: usize,
+    /// Which workspaces are left.
+    pub keep: KeepWorkspaces,
+    /// Whether tasks are run again that failed before.
+    pub retry_failed: bool,
+}
+
+/// A task, checked.
+#[derive(Debug, Clone)]
+pub struct RunTask {
+    /// The task.
+    pub task: Task,
+    /// Its image, if it has one.
+    pub image: Option<TaskImage>,
+    /// Whether it is to be run; others stay as they are.
+    pub is_selected: bool,
+    /// The tools that the model is offered; tasks may share them.
+    pub offered: Arc<Offered>,
+}
+
+/// The file of a task's image.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TaskImage {
+    source: PathBuf,
+    hash: String,
+}
+
+/// Tools with their hash.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Offered {
+    catalog: ToolCatalog,
+    hash: String,
+}
+
+/// Who answers calls.
+pub enum ToolSource {
+    /// Servers.
+    Live {
+        /// Those that tasks share run already; every task starts the others for itself.
+        host: Host,
+        /// Keeps what they answer.
+        recorder: Option<Arc<Recorder>>,
+    },
+    /// What a cassette has.
+    Replayed(Arc<Cassette>),
+}
+
+/// A run cannot go on.
+#[derive(Debug, thiserror::Error)]
+pub enum RunError {
+    /// The output folder cannot be written to.
+    #[error(transparent)]
+    Output(#[from] OutputError),
+    /// Results of tools cannot be kept.
+    #[error(transparent)]
+    Results(StoreError),
+    /// A task ended in a way that should not be.
+    #[error("a task broke off: {0}")]
+    BrokeOff(String),
+}
+
+/// A run that knows what it has to do.
+pub struct Begun {
+    run: Arc<Run>,
+    journal: Arc<Journal>,
+    /// Cancelled when the journal cannot be written.
+    failed: CancellationToken,
+    plan: Plan,
+}
+
+/// How a run ended.
+#[derive(Debug, Clone, PartialEq)]
+pub struct RunEnd {
+    /// Predictions of the selected tasks, those made before included.
+    pub summary: RunSummary,
+    /// Whether it was told to stop before all was done.
+    pub is_interrupted: bool,
+    /// What it took.
+    pub elapsed: Duration,
+}
+
+/// `predictions.json` is written again at most this often while tasks are done, or as long as writing it took the
+/// last time, twenty times over.
+const COMBINE_EVERY: Duration = Duration::from_secs(5);
+
+impl TaskImage {
+    /// Reads a file's content once, for its hash.
+    ///
+    /// # Errors
+    /// The system's reason.
+    pub fn open(source: PathBuf) -> std::io::Result<Self> {
+        let hash = key::hash_of_bytes(&std::fs::read(&source)?);
+        Ok(Self { source, hash })
+    }
+
+    /// Where it is.
+    #[must_use]
+    pub fn source(&self) -> &Path {
+        &self.source
+    }
+
+    fn hash(&self) -> &str {
+        &self.hash
+    }
+}
+
+impl Offered {
+    /// A catalog with its hash.
+    #[must_use]
+    pub fn new(catalog: ToolCatalog) -> Self {
+        Self { hash: tools_hash(&catalog), catalog }
+    }
+}
+
+impl Run {
+    /// Opens the journal and finds out what is to be done.
+    ///
+    /// # Errors
+    /// [`RunError::Output`].
+    pub fn begin(self) -> Result<Begun, RunError> {
+        let failed = CancellationToken::new();
+        let path = self.output.journal();
+        let (journal, attempts) =
+            Journal::open(&path, failed.clone()).map_err(OutputError::io("open", &path))?;
+        let plan = plan::plan(&self, &attempts);
+        Ok(Begun { run: Arc::new(self), journal: Arc::new(journal), failed, plan })
+    }
+
+    /// What pictures must not exceed.
+    #[must_use]
+    pub fn picture_limits(&self) -> PictureLimits {
+        picture_limits(&self.model, &self.options)
+    }
+}
+
+/// What pictures must not exceed for a model.
+#[must_use]
+pub fn picture_limits(model: &Model, options: &RunOptions) -> PictureLimits {
+    let (side, max_bytes) = model.image_limits();
+    PictureLimits { max_side: options.max_image_side.map_or(side, |wanted| wanted.min(side)), max_bytes }
+}
+
+impl Begun {
+    /// What is to be done, and what was done before.
+    #[must_use]
+    pub fn standing(&self) -> Standing {
+        self.plan.standing
+    }
+
+    /// Does it. `events` gets everything that the journal gets. When `stop` is cancelled, calls that run are
+    /// finished, and nothing new is begun.
+    ///
+    /// # Errors
+    /// [`RunError`] if nothing more can be written; what was written is whole.
+    pub async fn go(self, events: Events, stop: CancellationToken) -> Result<RunEnd, RunError> {
+        let began = Instant::now();
+        let standing = self.plan.standing;
+        self.journal.write(JournalEntry::Run(RunEvent::RunStarted {
+            m3: env!("CARGO_PKG_VERSION").to_owned(),
+            process: std::process::id(),
+            model: self.run.model.name().to_string(),
+            to_do: standing.to_do,
+            done: standing.done,
+        }));
+        let journal = Arc::clone(&self.journal);
+        let events: Events = Arc::new(move |told| {
+            journal.write(JournalEntry::Task(told.clone()));
+            events(told);
+        });
+        // Stops for reasons of its own too, which are no interruption by the user.
+        let inner = stop.child_token();
+        let Plan { items, present, .. } = self.plan;
+        let mut combiner = Combiner::new(Arc::clone(&self.run), present);
+        let worked = work_all(&self.run, items, &events, (&inner, &self.failed), &mut combiner).await;
+        if let ToolSource::Live { host, .. } = &self.run.tools {
+            host.close().await;
+        }
+        // Also after a failure: what is done should be in it, if it can be.
+        let combined = combiner.finish().await;
+        let is_interrupted = worked.as_ref().is_ok_and(|interrupted| *interrupted);
+        self.journal.write(JournalEntry::Run(RunEvent::RunEnded { is_interrupted }));
+        if let Some(cause) = self.journal.take_failure() {
+            return Err(OutputError::io("write", self.journal.path())(cause).into());
+        }
+        worked?;
+        combined?;
+        let (run, present) = (Arc::clone(&self.run), combiner.present());
+        let summary = blocking(move || summary(&run, &present)).await?;
+        Ok(RunEnd { summary, is_interrupted, elapsed: began.elapsed() })
+    }
+}
+
+/// Keeps workers busy until all is done; whether the run was interrupted before.
+async fn work_all(
+    run: &Arc<Run>,
+    items: Vec<Item>,
+    events: &Events,
+    (stop, failed): (&CancellationToken, &CancellationToken),
+    combiner: &mut Combiner,
+) -> Result<bool, RunError> {
+    let mut left = items.into_iter().peekable();
+    let mut running: JoinSet<(Item, Result<Worked, RunError>)> = JoinSet::new();
+    let (mut failure, mut is_interrupted) = (None, false);
+    let mut tick = tokio::time::interval(Duration::from_millis(500));
+    loop {
+        if failed.is_cancelled() {
+            stop.cancel();
+        }
+        while running.len() < run.workers.max(1)
+            && !stop.is_cancelled()
+            && let Some(item) = left.next()
+        {
+            let (run, events, stop) = (Arc::clone(run), Arc::clone(events), stop.clone());
+            running.spawn(async move {
+                let work = Work { run, item: item.clone(), events, stop };
+                (item, work.work().await)
+            });
+        }
+        let joined = tokio::select! {
+            joined = running.join_next() => joined,
+            _ = tick.tick() => {
+                combiner.write_if_due().await;
+                continue;
+            }
+        };
+        let Some(joined) = joined else { break };
+        match joined {
+            Ok((item, Ok(Worked::Done(_)))) => combiner.add(&item),
+            Ok((_, Ok(Worked::Interrupted))) => is_interrupted = true,
+            Ok((_, Err(error))) => {
+                stop.cancel();
+                failure.get_or_insert(error);
+            }
+            Err(error) => {
+                stop.cancel();
+                failure.get_or_insert(RunError::BrokeOff(error.to_string()));
+            }
+        }
+    }
+    is_interrupted |= left.peek().is_some();
+    failure.map_or(Ok(is_interrupted), Err)
+}
+
+/// Writes `predictions.json` and its like, now and then and at the end.
+struct Combiner {
+    run: Arc<Run>,
+    /// For each repetition and each task, whether there is a prediction that belongs to this run.
+    present: Arc<Mutex<Vec<Vec<bool>>>>,
+    writing: Option<tokio::task::JoinHandle<Result<Duration, OutputError>>>,
+    is_changed: bool,
+    next: Instant,
+    failure: Option<RunError>,
+}
+
+impl Combiner {
+    fn new(run: Arc<Run>, present: Vec<Vec<bool>>) -> Self {
+        let present = Arc::new(Mutex::new(present));
+        let next = Instant::now() + COMBINE_EVERY;
+        Self { run, present, writing: None, is_changed: true, next, failure: None }
+    }
+
+    fn present(&self) -> Vec<Vec<bool>> {
+        self.present.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    fn add(&mut self, item: &Item) {
+        let mut present = self.present.lock().unwrap_or_else(PoisonError::into_inner);
+        let place = present.get_mut(item.repeat as usize - 1).and_then(|tasks| tasks.get_mut(item.task));
+        if let Some(place) = place {
+            *place = true;
+            self.is_changed = true;
+        }
+    }
+
+    /// Starts to write if it is time to, and does not wait for it.
+    async fn write_if_due(&mut self) {
+        if self.writing.as_ref().is_some_and(|writing| !writing.is_finished()) {
+            return;
+        }
+        self.join().await;
+        if self.is_changed && Instant::now() >= self.next {
+            self.write();
+        }
+    }
+
+    fn write(&mut self) {
+        self.is_changed = false;
+        let (run, present) = (Arc::clone(&self.run), self.present());
+        self.writing = Some(tokio::task::spawn_blocking(move || {
+            let began = Instant::now();
+            for (repeat, present) in (1..).zip(&present) {
+                let ids = run.tasks.iter().zip(present).filter(|(_, is_present)| **is_present);
+                run.output.combine(ids.map(|(task, _)| task.task.id.as_str()), repeat)?;
+            }
+            Ok(began.elapsed())
+        }));
+    }
+
+    async fn join(&mut self) {
+        let Some(writing) = self.writing.take() else { return };
+        match writing.await {
+            Ok(Ok(took)) => self.next = Instant::now() + COMBINE_EVERY.max(took * 20),
+            Ok(Err(error)) => self.failure = Some(error.into()),
+            Err(error) => self.failure = Some(RunError::BrokeOff(error.to_string())),
+        }
+    }
+
+    /// Writes a last time.
+    async fn finish(&mut self) -> Result<(), RunError> {
+        self.join().await;
+        // What failed on the way may succeed now, and counts only if not.
+        self.failure = None;
+        self.write();
+        self.join().await;
+        self.failure.take().map_or(Ok(()), Err)
+    }
+}
+
+/// Sums over the predictions of the selected tasks.
+fn summary(run: &Run, present: &[Vec<bool>]) -> RunSummary {
+    let mut summary = RunSummary::default();
+    for (repeat, present) in (1..).zip(present) {
+        for (task, _) in
+            run.tasks.iter().zip(present).filter(|(task, is_present)| task.is_selected && **is_present)
+        {
+            if let Some(kept) = run.output.kept(&task.task.id, repeat) {
+                summary.add(&kept);
+            }
+        }
+    }
+    summary
+}

@@ -1,0 +1,115 @@
+//! The image of a task: where it is looked for, and where it stands in a workspace.
+
+use std::collections::BTreeSet;
+use std::io;
+use std::path::{Component, Path, PathBuf};
+
+use crate::workspace::Workspace;
+
+/// The file that a task's path names in one of the folders, and in nothing outside of them. A folder may be the
+/// one that the path starts in, or the one that holds the image itself.
+pub(crate) fn locate(image: &str, folders: &[PathBuf]) -> Option<PathBuf> {
+    let name = Path::new(image).file_name()?.to_string_lossy().into_owned();
+    folders.iter().find_map(|folder| {
+        let folder = Workspace::new(folder).ok()?;
+        folder.file(image).or_else(|_| folder.file(&name)).ok()
+    })
+}
+
+/// Where a workspace has a task's image.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Copies {
+    /// Under the path that the task gives, and under its name alone.
+    Plain,
+    /// In `media`, too, as the benchmark's references call it.
+    WithMedia,
+}
+
+/// Puts a task's image where calls may look for it.
+///
+/// # Errors
+/// The system's reason.
+pub(crate) fn put(image: &str, source: &Path, workspace: &Path, copies: Copies) -> io::Result<()> {
+    let path = Path::new(image);
+    let Some(name) = path.file_name() else { return Ok(()) };
+    let content = std::fs::read(source)?;
+    let mut targets = BTreeSet::from([path.to_owned(), PathBuf::from(name)]);
+    if copies == Copies::WithMedia {
+        targets.insert(Path::new("media").join(name));
+    }
+    for target in targets {
+        // Other paths may name a file in the image folders; there is no such place in the workspace.
+        if !is_inside(&target) {
+            continue;
+        }
+        let target = workspace.join(target);
+        if let Some(folder) = target.parent() {
+            std::fs::create_dir_all(folder)?;
+        }
+        // Not with the original's rights: a tool may write over it.
+        std::fs::write(&target, &content)?;
+    }
+    Ok(())
+}
+
+/// The path of a task's image in its workspace: the task's own where that is one inside, else the name of the file.
+pub(crate) fn path_in_workspace(image: &str) -> String {
+    let path = Path::new(image);
+    if is_inside(path) {
+        return image.strip_prefix("./").unwrap_or(image).to_owned();
+    }
+    path.file_name().map_or_else(String::new, |name| name.to_string_lossy().into_owned())
+}
+
+fn is_inside(path: &Path) -> bool {
+    path.components().all(|part| matches!(part, Component::Normal(_) | Component::CurDir))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn images_are_copied_from_their_folder_and_from_nowhere_else() {
+        let root = tempfile::tempdir().unwrap();
+        let folder = root.path().join("set");
+        std::fs::create_dir_all(folder.join("images")).unwrap();
+        std::fs::write(folder.join("images/eel.png"), "eel").unwrap();
+        std::fs::write(root.path().join("secret"), "secret").unwrap();
+        let folders = [folder.canonicalize().unwrap()];
+        let workspace = root.path().join("deep/workspace");
+        std::fs::create_dir_all(&workspace).unwrap();
+        put(
+            "./images/eel.png",
+            &locate("./images/eel.png", &folders).unwrap(),
+            &workspace,
+            Copies::WithMedia,
+        )
+        .unwrap();
+        for copy in ["images/eel.png", "eel.png", "media/eel.png"] {
+            assert_eq!(std::fs::read(workspace.join(copy)).unwrap(), b"eel", "{copy}");
+        }
+        let outside = root.path().join("secret");
+        for image in
+            ["../secret", "images", "images/../../secret", "none.png", "", ".", outside.to_str().unwrap()]
+        {
+            assert_eq!(locate(image, &folders), None, "{image}");
+        }
+    }
+
+    #[test]
+    fn nothing_is_written_beside_the_workspace() {
+        let root = tempfile::tempdir().unwrap();
+        let workspace = root.path().join("a/b");
+        std::fs::create_dir_all(&workspace).unwrap();
+        std::fs::write(root.path().join("eel.png"), "eel").unwrap();
+        let folders = [root.path().canonicalize().unwrap()];
+        let image = "../eel.png";
+        put(image, &locate(image, &folders).unwrap(), &workspace, Copies::Plain).unwrap();
+        assert!(!root.path().join("a/eel.png").exists());
+        assert!(workspace.join("eel.png").exists());
+        assert_eq!(path_in_workspace(image), "eel.png");
+        assert_eq!(path_in_workspace("./images/eel.png"), "images/eel.png");
+        assert_eq!(path_in_workspace("/images/eel.png"), "eel.png");
+    }
+}
