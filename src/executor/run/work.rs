@@ -159,7 +159,7 @@ impl Work {
         let statuses = host.statuses().await;
         let failed = statuses.iter().filter_map(|status| match &status.state {
             ServerState::Failed(error) => Some(format!("server `{}` failed: {error}", status.server)),
-            ServerState::Ready(_) | ServerState::Disabled => None,
+            ServerState::Ready(_) | ServerState::Died { .. } | ServerState::Disabled => None,
         });
         let failed: Vec<String> = failed.collect();
         (!failed.is_empty()).then(|| self.run.redactor.text(&failed.join("; ")).into_owned())
