@@ -1,5 +1,6 @@
 //! The command line: one file for each subcommand.
 
+mod asking;
 mod audit;
 mod cache;
 mod call;
@@ -10,6 +11,7 @@ mod guard_server;
 mod hosting;
 mod input;
 mod leaderboard;
+mod llm;
 mod outcomes;
 mod output;
 mod printer;

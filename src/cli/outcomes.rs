@@ -6,13 +6,14 @@ use std::sync::Arc;
 use clap::{ArgGroup, Args};
 
 use super::Common;
+use super::asking::{AskArgs, Asking};
 use super::failure::{Failure, code};
 use super::input;
 use super::output::{FormatArg, Output};
 use super::printer::{Printer, Unit};
 use super::replay::{Inputs, ReplayArgs};
 use crate::mcp::ToolCatalog;
-use crate::outcomes::{JudgedCall, KnownTools, Outcome, Rate, Tally, judge_trajectory, recorded_reply};
+use crate::outcomes::{Judged, JudgedCall, KnownTools, Outcome, Rate, Tally, judge_trajectory, recorded_reply};
 use crate::report::{OutcomesGatherer, OutcomesRenderer, outcomes_renderer};
 use crate::trajectory::catalog::Catalog;
 use crate::trajectory::{Trajectory, TrajectoryFile};
@@ -28,6 +29,8 @@ pub(super) struct OutcomesArgs {
     tools: Option<PathBuf>,
     #[command(flatten)]
     replay: ReplayArgs,
+    #[command(flatten)]
+    asking: AskArgs,
     /// Add a table for each type of task
     #[arg(long)]
     by_type: bool,
@@ -47,6 +50,7 @@ Examples:
   m3 outcomes predictions.json --tools tools.json
   m3 outcomes predictions.json --tools tools.json --out outcomes.json
   m3 outcomes predictions.json --tools tools.json --fail-under schema_compliance=0.95
+  m3 outcomes predictions.json --tools tools.json --llm openai:gpt-5
   m3 outcomes predictions.json --servers servers/local.json --images images --record replayed.json
 
 docs/outcomes.md explains the rules. To have outcomes in a leaderboard:
@@ -87,7 +91,8 @@ pub(super) fn run(args: &OutcomesArgs, common: &Common, printer: Printer) -> Res
     let (is_styled, format) = (output.is_styled(), FormatArg::or_by_ending(args.format, args.out.as_deref()));
     let mut renderer = outcomes_renderer(format, &mut output, args.by_type, is_styled);
     let mut gatherer = OutcomesGatherer::default();
-    let sink = &mut Sink { gatherer: &mut gatherer, renderer: renderer.as_mut() };
+    let asking = args.asking.open(printer)?;
+    let sink = &mut Sink { gatherer: &mut gatherer, renderer: renderer.as_mut(), asking };
     let known_tools = match args.replay.servers() {
         Some(servers) => {
             let inputs =
@@ -96,6 +101,7 @@ pub(super) fn run(args: &OutcomesArgs, common: &Common, printer: Printer) -> Res
         }
         None => judge(&file, tools.as_deref().unwrap_or(&KnownTools::default()), sink, printer)?,
     };
+    sink.decide_rest(printer)?;
     if let Some(tools) = &tools {
         say_unusable(tools, printer);
     }
@@ -112,12 +118,29 @@ pub(super) fn run(args: &OutcomesArgs, common: &Common, printer: Printer) -> Res
 pub(super) struct Sink<'a> {
     pub(super) gatherer: &'a mut OutcomesGatherer,
     renderer: &'a mut dyn OutcomesRenderer,
+    asking: Option<Asking>,
 }
 
 impl Sink<'_> {
     /// Takes the next trajectory.
-    pub(super) fn push(&mut self, trajectory: &Trajectory, calls: &[JudgedCall]) -> Result<(), Failure> {
-        let report = self.gatherer.add(trajectory, calls);
+    pub(super) fn push(&mut self, trajectory: Trajectory, calls: Vec<JudgedCall>) -> Result<(), Failure> {
+        let judged = Judged { trajectory, calls };
+        match &mut self.asking {
+            None => self.take(&judged),
+            Some(asking) => asking.push(judged)?.iter().try_for_each(|judged| self.take(judged)),
+        }
+    }
+
+    /// Has the model decide what it was not asked about yet.
+    fn decide_rest(&mut self, printer: Printer) -> Result<(), Failure> {
+        let Some(asking) = &mut self.asking else { return Ok(()) };
+        let rest = asking.decide()?;
+        asking.say(printer);
+        rest.iter().try_for_each(|judged| self.take(judged))
+    }
+
+    fn take(&mut self, judged: &Judged) -> Result<(), Failure> {
+        let report = self.gatherer.add(&judged.trajectory, &judged.calls);
         self.renderer.trajectory(&report).map_err(|cause| Failure::written(&cause))
     }
 }
@@ -144,7 +167,8 @@ fn judge(
     let mut bar = printer.bar(Unit::Trajectories);
     for index in 0..file.len() {
         let trajectory = file.read(index)?;
-        sink.push(&trajectory, &judge_trajectory(&trajectory, tools, &mut |_, call| recorded_reply(call)))?;
+        let calls = judge_trajectory(&trajectory, tools, &mut |_, call| recorded_reply(call));
+        sink.push(trajectory, calls)?;
         bar.set("judging", index as u64 + 1, file.len() as u64);
     }
     Ok(tools.len())

@@ -174,7 +174,7 @@ impl ReplayArgs {
             let taken = taken(found).and_then(|found| {
                 known_tools.extend(found.tools.names().map(str::to_owned));
                 lack_images += usize::from(found.lacks_image);
-                take(&found, sink, record.as_deref_mut())
+                take(found, sink, record.as_deref_mut())
             });
             if let Err(reason) = taken {
                 failure = Some(reason);
@@ -228,15 +228,17 @@ fn taken(
 }
 
 fn take(
-    found: &ReplayedTrajectory,
+    found: ReplayedTrajectory,
     sink: &mut Sink<'_>,
     record: Option<&mut Recording>,
 ) -> Result<(), Failure> {
     for (server, reason) in &found.unavailable {
         sink.gatherer.add_unavailable(server, reason);
     }
-    sink.push(&found.trajectory, &found.calls)?;
-    record.map_or(Ok(()), |record| record.push(&found.trajectory))
+    if let Some(record) = record {
+        record.push(&found.trajectory)?;
+    }
+    sink.push(found.trajectory, found.calls)
 }
 
 /// The configuration without servers that no call is of: starting them would take time for nothing.

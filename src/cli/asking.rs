@@ -1,0 +1,98 @@
+//! The part of `m3 outcomes` that has a language model decide what no rule is sure of.
+
+use std::path::PathBuf;
+
+use clap::Args;
+use tokio::runtime::Runtime;
+use tokio_util::sync::CancellationToken;
+
+use super::failure::Failure;
+use super::hosting::{cancel_at_interrupt, interrupted, runtime};
+use super::llm::{open_model, record};
+use super::printer::Printer;
+use crate::llm::Model;
+use crate::outcomes::{Asked, Judged, ask, is_open};
+
+/// Calls that are gathered before the model is asked about all of them.
+const GATHERED: usize = 64;
+
+/// Trajectories that are held back at most.
+const HELD: usize = 256;
+
+/// Options of asking.
+#[derive(Debug, Args)]
+pub(super) struct AskArgs {
+    /// Have a language model decide the answers that no rule is sure of, such as openai:gpt-5 (docs/models.md)
+    #[arg(long, value_name = "MODEL")]
+    llm: Option<String>,
+    /// Variable that holds the model's key [default: the provider's own, such as `OPENAI_API_KEY`]
+    #[arg(long, value_name = "VARIABLE", requires = "llm")]
+    llm_key_from: Option<String>,
+    /// Keep what the model was asked and what it said in a cassette; --llm replay:FILE plays it
+    #[arg(long, value_name = "FILE", requires = "llm")]
+    llm_record: Option<PathBuf>,
+}
+
+/// A model, and what it is to be asked about.
+pub(super) struct Asking {
+    model: Model,
+    runtime: Runtime,
+    cancel: CancellationToken,
+    held: Vec<Judged>,
+    open: usize,
+    asked: Asked,
+}
+
+impl AskArgs {
+    /// The model, if one is to be asked.
+    pub(super) fn open(&self, printer: Printer) -> Result<Option<Asking>, Failure> {
+        let Some(llm) = &self.llm else { return Ok(None) };
+        let (model, _) = open_model(llm, self.llm_key_from.as_deref(), printer)?;
+        let (model, _) = record(model, self.llm_record.as_ref())?;
+        let runtime = runtime()?;
+        let cancel = cancel_at_interrupt(&runtime);
+        Ok(Some(Asking { model, runtime, cancel, held: Vec::new(), open: 0, asked: Asked::default() }))
+    }
+}
+
+impl Asking {
+    /// Takes a judged trajectory; gives back those whose calls are decided, in order, if any are.
+    pub(super) fn push(&mut self, judged: Judged) -> Result<Vec<Judged>, Failure> {
+        self.open += judged.calls.iter().filter(|call| is_open(call)).count();
+        self.held.push(judged);
+        if self.open < GATHERED && self.held.len() < HELD { Ok(Vec::new()) } else { self.decide() }
+    }
+
+    /// Has the model decide what is held, and gives it back.
+    pub(super) fn decide(&mut self) -> Result<Vec<Judged>, Failure> {
+        let mut held = std::mem::take(&mut self.held);
+        self.open = 0;
+        let asking = async {
+            tokio::select! {
+                () = self.cancel.cancelled() => Err(interrupted()),
+                asked = ask(&self.model, &mut held) => Ok(asked?),
+            }
+        };
+        // A replay calls this on a thread of its own runtime, which goes on with its other threads.
+        let asked = if tokio::runtime::Handle::try_current().is_ok() {
+            tokio::task::block_in_place(|| self.runtime.block_on(asking))
+        } else {
+            self.runtime.block_on(asking)
+        }?;
+        self.asked.decided += asked.decided;
+        self.asked.unclear += asked.unclear;
+        Ok(held)
+    }
+
+    /// Says how asking went.
+    pub(super) fn say(&self, printer: Printer) {
+        let Asked { decided, unclear } = self.asked;
+        printer.note(&format!("{decided} answers were decided by {}", self.model.name()));
+        if unclear > 0 {
+            printer.warn(&format!(
+                "{unclear} replies of {} name no outcome, or several; what the rules said stays",
+                self.model.name()
+            ));
+        }
+    }
+}

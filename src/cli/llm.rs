@@ -1,0 +1,42 @@
+//! What commands that ask language models share: naming one, its key, cassettes.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use super::failure::{Failure, code};
+use super::printer::Printer;
+use crate::llm::{Cassette, Header, Model, ModelName, ModelOptions, Recorder, key_from};
+
+/// Before the file of a cassette in place of a model's name.
+const REPLAY: &str = "replay:";
+
+/// The model that `--llm` names, and the cassette that it plays, if it does.
+pub(super) fn open_model(
+    llm: &str,
+    key_variable: Option<&str>,
+    printer: Printer,
+) -> Result<(Model, Option<Arc<Cassette>>), Failure> {
+    let (model, cassette) = if let Some(path) = llm.strip_prefix(REPLAY) {
+        let cassette = Arc::new(Cassette::open(Path::new(path))?);
+        (Model::replay(Arc::clone(&cassette))?, Some(cassette))
+    } else {
+        let name = ModelName::parse(llm).map_err(|error| Failure::new(code::INPUT, error.to_string()))?;
+        let key = key_variable.map(key_from).transpose();
+        let key = key.map_err(|error| Failure::new(code::UNAVAILABLE, error.to_string()))?;
+        (Model::open(name, ModelOptions { key, ..ModelOptions::default() })?, None)
+    };
+    for note in model.notes() {
+        printer.warn(note);
+    }
+    Ok((model, cassette))
+}
+
+/// Has the model recorded, if that is wanted.
+pub(super) fn record(
+    model: Model,
+    path: Option<&PathBuf>,
+) -> Result<(Model, Option<Arc<Recorder>>), Failure> {
+    let Some(path) = path else { return Ok((model, None)) };
+    let recorder = Arc::new(Recorder::create_or_append(path, Header::new(model.name()))?);
+    Ok((model.recorded_by(Arc::clone(&recorder)), Some(recorder)))
+}
