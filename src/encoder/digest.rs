@@ -87,7 +87,7 @@ fn hash_file(path: &Path) -> io::Result<String> {
 }
 
 /// Lower-case hexadecimal digits of `bytes`.
-pub(super) fn hex(bytes: &[u8]) -> String {
+pub(crate) fn hex(bytes: &[u8]) -> String {
     use std::fmt::Write as _;
     bytes.iter().fold(String::with_capacity(2 * bytes.len()), |mut out, byte| {
         // Writing to a string cannot fail.

@@ -24,6 +24,7 @@ pub use asset_error::AssetError;
 pub use assets::{AssetOptions, Assets, InstallEvent, default_encoder_dir};
 pub use cache::{Cache, CacheError};
 pub use cache_usage::CacheUsage;
+pub(crate) use digest::hex;
 pub use embedder::Embedder;
 pub use fetch::FetchError;
 pub use session::OnnxEncoder;

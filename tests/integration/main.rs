@@ -28,6 +28,7 @@ mod properties;
 mod serve;
 mod serve_http;
 mod setup;
+mod show;
 mod simulated;
 mod simulated_cli;
 mod support;
