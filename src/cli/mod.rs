@@ -23,6 +23,7 @@ mod score;
 mod scoring;
 mod serve;
 mod setup;
+mod show;
 mod tools;
 mod validate;
 
@@ -70,6 +71,8 @@ enum Command {
     Score(score::ScoreArgs),
     /// Show call by call where a score comes from, at the terminal or as a page
     Audit(audit::AuditArgs),
+    /// Show one trajectory: its image, question, calls, results and answer
+    Show(show::ShowArgs),
     /// Rank models by their scores, with intervals, places and groups
     Leaderboard(leaderboard::LeaderboardArgs),
     /// Compare two scores task by task
@@ -125,6 +128,7 @@ fn run(cli: Cli, printer: Printer) -> Result<(), Failure> {
     match cli.command {
         Command::Score(args) => score::run(&args, common, printer),
         Command::Audit(args) => audit::run(&args, common, printer),
+        Command::Show(args) => show::run(&args, printer),
         Command::Leaderboard(args) => leaderboard::run(&args, printer),
         Command::Compare(args) => compare::run(&args, printer),
         Command::Outcomes(args) => outcomes::run(&args, common, printer),

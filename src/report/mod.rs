@@ -12,6 +12,7 @@ mod markdown;
 mod outcomes;
 mod pictures;
 mod sheet;
+mod show;
 mod tables;
 mod terminal;
 mod tools;
@@ -34,6 +35,7 @@ pub use outcomes::{
 };
 pub use pictures::{Picture, PictureChoice, leaderboard_pictures};
 pub use sheet::{Cell, Column, Sheet, SheetForm, write_sheets};
+pub use show::{ShowOptions, ShownTrajectory};
 pub use terminal::Terminal;
 pub use tools::{
     CatalogFile, FoundTool, HealthReport, RejectedToolReport, SearchReport, ServerHealth, one_line,

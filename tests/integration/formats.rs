@@ -339,6 +339,7 @@ fn help_is_as_kept() {
         "",
         "score",
         "audit",
+        "show",
         "leaderboard",
         "compare",
         "outcomes",

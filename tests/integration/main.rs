@@ -32,6 +32,7 @@ mod scripted_model;
 mod serve;
 mod serve_http;
 mod setup;
+mod show;
 mod simulated;
 mod simulated_cli;
 mod support;

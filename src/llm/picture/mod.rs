@@ -9,7 +9,6 @@ mod scale;
 #[cfg(test)]
 mod tests;
 
-use std::fmt::Write as _;
 use std::path::Path;
 
 use image::metadata::Orientation;
@@ -21,6 +20,7 @@ pub use cache::Pictures;
 use encode::{Encoded, Source};
 pub use error::PictureError;
 
+use crate::encoder::hex;
 use crate::images::{self, Opened};
 
 /// Larger images are refused, in pixels: 120 million of 8-bit RGB with transparency are 480 MB, which is what
@@ -144,10 +144,5 @@ fn upright(image: DynamicImage, orientation: Orientation, max_side: u32) -> Dyna
 }
 
 fn sha256(bytes: &[u8]) -> String {
-    let mut text = String::with_capacity(64);
-    for byte in Sha256::digest(bytes) {
-        // Writing to a string cannot fail.
-        let _ = write!(text, "{byte:02x}");
-    }
-    text
+    hex(&Sha256::digest(bytes))
 }

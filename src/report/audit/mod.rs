@@ -12,7 +12,7 @@ mod page;
 mod picture;
 mod structure;
 mod terminal;
-mod text;
+pub(in crate::report) mod text;
 mod words;
 
 pub use cost::costs;

@@ -12,12 +12,12 @@ const ELLIPSIS: char = '…';
 const CONTEXT: usize = 12;
 
 /// The columns a text takes on a terminal.
-pub(super) fn width(text: &str) -> usize {
+pub(in crate::report) fn width(text: &str) -> usize {
     text.width()
 }
 
 /// The start of a text, as much as `columns` hold; what was cut leaves an ellipsis.
-pub(super) fn cut_end(text: &str, columns: usize) -> String {
+pub(in crate::report) fn cut_end(text: &str, columns: usize) -> String {
     if width(text) <= columns {
         return text.to_owned();
     }
@@ -46,7 +46,7 @@ fn take(characters: impl Iterator<Item = char>, columns: usize) -> Vec<char> {
 }
 
 /// A text with blanks after it, `columns` wide in all.
-pub(super) fn padded(text: &str, columns: usize) -> String {
+pub(in crate::report) fn padded(text: &str, columns: usize) -> String {
     format!("{text}{}", " ".repeat(columns.saturating_sub(width(text))))
 }
 
@@ -101,7 +101,7 @@ fn ends(text: &str, first: usize, last: usize) -> Option<(&str, &str)> {
 
 /// A text of others for a page: its lines kept, at most `characters` long, saying how much was cut out of
 /// its middle.
-pub(super) fn passage(text: &str, characters: usize) -> String {
+pub(in crate::report) fn passage(text: &str, characters: usize) -> String {
     let Some((start, end)) = ends(text, characters - characters / 4, characters / 4) else {
         return visible(text, true).into_owned();
     };

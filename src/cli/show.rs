@@ -1,0 +1,185 @@
+//! `m3 show`
+
+use std::collections::{HashMap, HashSet};
+use std::path::{Path, PathBuf};
+
+use clap::{Args, ValueEnum};
+
+use super::failure::{Failure, code};
+use super::hosting::nearest;
+use super::input;
+use super::output::Output;
+use super::printer::Printer;
+use super::results::write_json;
+use crate::images;
+use crate::report::audit::image_folders;
+use crate::report::{ShowOptions, ShownTrajectory, json_without_hidden, shortened};
+use crate::trajectory::json::{Json, Keys};
+use crate::trajectory::{Trajectory, TrajectoryFile};
+use crate::workspace::Workspace;
+
+/// Options of `m3 show`.
+#[derive(Debug, Args)]
+#[command(after_help = EXAMPLES)]
+pub(super) struct ShowArgs {
+    /// Predictions or references: JSON, JSON Lines, either with gzip; `-` for standard input
+    predictions: PathBuf,
+    /// The trajectory to show; not needed in a file of one
+    #[arg(long, value_name = "ID")]
+    id: Option<String>,
+    /// Which repetition of the task, from 1 [default: the first in the file]
+    #[arg(long, value_name = "K")]
+    repeat: Option<u64>,
+    /// How it is written
+    #[arg(long, value_enum, default_value_t = FormatArg::Text)]
+    format: FormatArg,
+    /// List the images that the model was sent, with what was done to them
+    #[arg(long)]
+    images: bool,
+    /// Show all that was said between executor and model
+    #[arg(long)]
+    dialogue: bool,
+    /// Width of the text, in columns
+    #[arg(long, value_name = "N", default_value_t = 80, value_parser = clap::value_parser!(u16).range(40..=400))]
+    width: u16,
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  m3 show trajectories/predictions.json --id 00010000
+  m3 show predictions.json --id 00050000 --repeat 2 --dialogue | less -R
+  m3 show predictions.json --id 00050000 --format markdown > 00050000.md
+  m3 show predictions.json --id 00050000 --format json | jq .turns
+
+Long texts are shortened, saying by how much; --format json has everything that the file has.";
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum FormatArg {
+    /// For people at a terminal
+    Text,
+    /// For a pull request or a report
+    Markdown,
+    /// As the file has it
+    Json,
+}
+
+/// Ids that are named where none was, or none like it is known.
+const NAMED_IDS: usize = 5;
+
+/// The longest id that is shown or compared, in characters.
+const LONGEST_ID: usize = 100;
+
+/// Shows one trajectory of a file.
+pub(super) fn run(args: &ShowArgs, printer: Printer) -> Result<(), Failure> {
+    let file = input::open_predicted(&args.predictions, printer)?;
+    let trajectory = args.choose(&file, printer)?;
+    let mut output = Output::open(None, &[], printer)?;
+    if args.format == FormatArg::Json {
+        write_as_read(&trajectory.to_json(), &mut output).map_err(|cause| Failure::written(&cause))?;
+        return output.commit();
+    }
+    let options = ShowOptions { images: args.images, dialogue: args.dialogue };
+    let shown = ShownTrajectory::new(&trajectory, options, |image| size(image, &args.predictions));
+    let (columns, is_styled) = (usize::from(args.width), output.is_styled());
+    let written = match args.format {
+        FormatArg::Markdown => shown.write_markdown(&mut output),
+        _ => shown.write_text(&mut output, columns, is_styled),
+    };
+    written.map_err(|cause| Failure::written(&cause))?;
+    output.commit()
+}
+
+/// Everything, also what standard JSON cannot say.
+fn write_as_read(trajectory: &Json, output: &mut Output) -> std::io::Result<()> {
+    use std::io::Write as _;
+    match trajectory.to_value() {
+        Some(value) => write_json(&value, output),
+        None => writeln!(output, "{}", json_without_hidden(&trajectory.to_text(Keys::AsRead))),
+    }
+}
+
+/// Width and height of an image that lies beside the file or in the folder above it.
+fn size(image: &str, predictions: &Path) -> Option<(u32, u32)> {
+    let folders = image_folders(predictions);
+    let found = folders.iter().find_map(|folder| Workspace::new(folder).ok()?.file(image).ok())?;
+    let facts = images::facts(&found).ok()?;
+    Some((facts.width, facts.height))
+}
+
+/// A trajectory of the file: where it is, its id, its repetition.
+struct Entry {
+    index: usize,
+    id: String,
+    repeat: u64,
+}
+
+impl ShowArgs {
+    fn choose(&self, file: &TrajectoryFile, printer: Printer) -> Result<Trajectory, Failure> {
+        let all = entries(file)?;
+        let mut ids: Vec<&str> = all.iter().map(|entry| entry.id.as_str()).collect();
+        let mut seen = HashSet::new();
+        ids.retain(|id| seen.insert(*id));
+        let id = match (&self.id, ids.as_slice()) {
+            (Some(id), _) => id.as_str(),
+            (None, [id]) => id,
+            (None, _) => {
+                return Err(failed(&format!("{} has {} trajectories", file.name(), all.len()), &ids));
+            }
+        };
+        let with_id: Vec<&Entry> = all.iter().filter(|entry| entry.id == id).collect();
+        let Some(first) = with_id.first() else {
+            let start = |id: &str| id.chars().take(LONGEST_ID).collect::<String>();
+            let what = format!("{} has no trajectory `{}`", file.name(), shortened(id, LONGEST_ID));
+            let known: Vec<String> = ids.iter().map(|id| start(id)).collect();
+            let near = nearest(&start(id), &known.iter().map(String::as_str).collect::<Vec<_>>());
+            let failure = || failed(&what, &ids);
+            return Err(if near.is_empty() {
+                failure()
+            } else {
+                Failure::new(code::INPUT, what.clone() + &near)
+            });
+        };
+        let Some(repeat) = self.repeat else {
+            if with_id.len() > 1 {
+                let id = shortened(id, LONGEST_ID);
+                let count = with_id.len();
+                printer.note(&format!("`{id}` stands {count} times; --repeat K shows another one"));
+            }
+            return Ok(file.read(first.index)?);
+        };
+        if let Some(found) = with_id.iter().find(|entry| entry.repeat == repeat) {
+            return Ok(file.read(found.index)?);
+        }
+        let named = with_id.iter().take(NAMED_IDS).map(|entry| entry.repeat.to_string());
+        let named = named.collect::<Vec<_>>().join(", ");
+        let id = shortened(id, LONGEST_ID);
+        let message = format!("`{id}` has no repetition {repeat}\nhint: it has {named}");
+        Err(Failure::new(code::INPUT, message))
+    }
+}
+
+/// All trajectories of a file. Those that do not say which repetition they are are counted.
+fn entries(file: &TrajectoryFile) -> Result<Vec<Entry>, Failure> {
+    let mut seen = HashMap::new();
+    let mut entries = Vec::with_capacity(file.len());
+    for index in 0..file.len() {
+        let trajectory = file.read(index)?;
+        let count: &mut u64 = seen.entry(trajectory.id.clone()).or_default();
+        *count += 1;
+        let run = trajectory.extra.iter().find(|(key, _)| key == "run").map(|(_, run)| run);
+        let repeat = match run.and_then(|run| run.get("repeat")) {
+            Some(Json::Integer(repeat)) => u64::try_from(*repeat).unwrap_or(*count),
+            _ => *count,
+        };
+        entries.push(Entry { index, id: trajectory.id, repeat });
+    }
+    Ok(entries)
+}
+
+/// A failure that names the first ids.
+fn failed(what: &str, ids: &[&str]) -> Failure {
+    let named = ids.iter().take(NAMED_IDS).map(|id| format!("`{}`", shortened(id, LONGEST_ID)));
+    let more = if ids.len() > NAMED_IDS { ", .." } else { "" };
+    let named = named.collect::<Vec<_>>().join(", ");
+    Failure::new(code::INPUT, format!("{what}\nhint: name one with --id: {named}{more}"))
+}

@@ -1,0 +1,87 @@
+//! What a prediction says of the run that made it, in a few lines.
+
+use super::{Row, bounded, integer, member};
+use crate::trajectory::Trajectory;
+use crate::trajectory::json::Json;
+
+/// The longest reason that is shown, in characters.
+const REASON: usize = 1_000;
+
+/// Longer names are cut, in characters.
+const NAME: usize = 200;
+
+/// The lines: none for a trajectory that was not recorded by a run.
+pub(super) fn rows(trajectory: &Trajectory) -> Vec<Row> {
+    let extra = |key: &str| member(&trajectory.extra, key);
+    let lines = [
+        ("Model", extra("model").and_then(model)),
+        ("Run", run(extra("mode"), extra("run"))),
+        ("Finish", finish(extra("finish"), extra("reason"))),
+        ("Tokens", tokens(extra("usage"), extra("turns"))),
+        ("Time", extra("run").and_then(|run| run.get("milliseconds")).and_then(integer).map(duration)),
+    ];
+    lines.into_iter().filter_map(|(label, text)| Some(Row { label, text: text? })).collect()
+}
+
+/// 85 ms, 12.3 s, 4 min 10 s.
+pub(super) fn duration(milliseconds: u64) -> String {
+    match milliseconds {
+        0..1_000 => format!("{milliseconds} ms"),
+        1_000..60_000 => format!("{}.{} s", milliseconds / 1_000, milliseconds % 1_000 / 100),
+        _ => format!("{} min {} s", milliseconds / 60_000, milliseconds % 60_000 / 1_000),
+    }
+}
+
+fn name(value: &Json) -> Option<String> {
+    value.as_str().filter(|text| !text.is_empty()).map(|text| bounded(text, NAME))
+}
+
+fn model(model: &Json) -> Option<String> {
+    let requested = name(model).or_else(|| model.get("requested").and_then(name))?;
+    Some(match model.get("reported").and_then(name) {
+        // `openai:gpt-5` is answered by `gpt-5`.
+        Some(reported) if !requested.ends_with(&reported) => format!("{requested}, answered by {reported}"),
+        _ => requested,
+    })
+}
+
+fn run(mode: Option<&Json>, run: Option<&Json>) -> Option<String> {
+    let number = |key: &str| run.and_then(|run| run.get(key)).and_then(integer);
+    let parts = [
+        mode.and_then(name),
+        number("repeat").map(|repeat| format!("repeat {repeat}")),
+        number("attempt").filter(|attempt| *attempt > 1).map(|attempt| format!("attempt {attempt}")),
+    ];
+    joined(parts)
+}
+
+fn finish(finish: Option<&Json>, reason: Option<&Json>) -> Option<String> {
+    let finish = finish.and_then(name)?;
+    let reason = reason.and_then(Json::as_str).map(|reason| bounded(reason, REASON));
+    Some(reason.map_or_else(|| finish.clone(), |reason| format!("{finish}: {reason}")))
+}
+
+fn tokens(usage: Option<&Json>, turns: Option<&Json>) -> Option<String> {
+    let count = |key: &str| usage.and_then(|usage| usage.get(key)).and_then(integer);
+    let of_which = |key: &str, what: &str| {
+        let part = count(key).filter(|part| *part > 0);
+        part.map(|part| format!(" ({part} {what})")).unwrap_or_default()
+    };
+    let turns = match turns {
+        Some(Json::Array(turns)) if turns.len() == 1 => Some("1 turn".to_owned()),
+        Some(Json::Array(turns)) if !turns.is_empty() => Some(format!("{} turns", turns.len())),
+        _ => None,
+    };
+    let parts = [
+        count("input_tokens").map(|read| format!("{read} in{}", of_which("cached_input_tokens", "cached"))),
+        count("output_tokens")
+            .map(|written| format!("{written} out{}", of_which("reasoning_tokens", "reasoning"))),
+        turns,
+    ];
+    joined(parts)
+}
+
+fn joined<const N: usize>(parts: [Option<String>; N]) -> Option<String> {
+    let parts: Vec<String> = parts.into_iter().flatten().collect();
+    (!parts.is_empty()).then(|| parts.join(", "))
+}
