@@ -261,3 +261,20 @@ fn near_distractors_are_chosen_by_the_encoder_and_a_catalog_is_no_configuration(
     let (code, message) = failure(m3.args(["outcomes", references, "--servers"]).arg(&catalog));
     assert!(code == 2 && message.contains("is a catalog; a replay needs servers"), "{message}");
 }
+
+#[test]
+fn recording_and_report_go_to_different_files() {
+    let folder = Folder::new();
+    let predictions = json!([trajectory("a", &[&[call("stub/echo", json!({"a": 1}))]])]);
+    let mut m3 = outcomes(&folder, &predictions, &marker());
+    let (code, message) = failure(m3.args(["--record", "one.json", "--out", "./one.json"]));
+    assert!(code == 2 && message.contains("name the same file"), "{message}");
+    assert!(!folder.path().join("one.json").exists());
+}
+
+#[test]
+fn one_of_catalog_and_servers_is_asked_for() {
+    let folder = Folder::new();
+    let (code, message) = failure(m3_bare(folder.path()).args(["outcomes", "p.json"]));
+    assert!(code == 2 && message.contains("--tools") && message.contains("--servers"), "{message}");
+}
