@@ -51,8 +51,10 @@ Examples:
   m3 audit predictions.json references.json --id 00050000
   m3 audit predictions.json references.json --worst 10 | less
   m3 audit predictions.json references.json --html audit.html
-  m3 audit predictions.json references.json --html audit.html --images benchmark/
-  m3 audit predictions.json references.json --worst 20 --format json --out audit.json";
+  m3 audit predictions.json references.json --html audit.html \\
+      --images benchmark/
+  m3 audit predictions.json references.json --worst 20 \\
+      --format json --out audit.json";
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum FormatArg {

@@ -61,7 +61,8 @@ pub(super) struct CallArgs {
 const EXAMPLES: &str = "\
 Examples:
   m3 call servers/local.json math/add '{\"firstNumber\": 2, \"secondNumber\": 3}'
-  m3 call servers/local.json image/get_metainfo '{\"input_path\": \"photo.png\"}' --workspace .
+  m3 call servers/local.json image/get_metainfo '{\"input_path\": \"photo.png\"}' \\
+      --workspace .
   m3 call servers/local.json math/sum @arguments.json --format json
 
 Only the tool's server is started. Arguments that do not fit the schema are sent all the same, with a \

@@ -137,11 +137,13 @@ pub(super) fn cancel_at_interrupt(runtime: &Runtime) -> CancellationToken {
     if !ignores_hangup() {
         kinds.push(SignalKind::hangup());
     }
+    // From here on, and not from when the tasks are first run.
+    let _entered = runtime.enter();
     for kind in kinds {
+        // Where signals cannot be heard they end the process as ever.
+        let Ok(mut received) = signal(kind) else { continue };
         let cancelled = token.clone();
         runtime.spawn(async move {
-            // Where signals cannot be heard they end the process as ever.
-            let Ok(mut received) = signal(kind) else { return };
             received.recv().await;
             cancelled.cancel();
         });

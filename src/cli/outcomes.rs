@@ -49,12 +49,15 @@ const EXAMPLES: &str = "\
 Examples:
   m3 outcomes predictions.json --tools tools.json
   m3 outcomes predictions.json --tools tools.json --out outcomes.json
-  m3 outcomes predictions.json --tools tools.json --fail-under schema_compliance=0.95
+  m3 outcomes predictions.json --tools tools.json \\
+      --fail-under schema_compliance=0.95
   m3 outcomes predictions.json --tools tools.json --llm openai:gpt-5
-  m3 outcomes predictions.json --servers servers/local.json --images images --record replayed.json
+  m3 outcomes predictions.json --servers servers/local.json \\
+      --images images --record replayed.json
 
 docs/outcomes.md explains the rules. To have outcomes in a leaderboard:
-  m3 score predictions.json references.json --outcomes outcomes.json --out MODEL.json";
+  m3 score predictions.json references.json --outcomes outcomes.json \\
+      --out MODEL.json";
 
 /// The rates that have a floor beside the shares of outcomes.
 const RATES: [&str; 3] = ["tool_name_validity", "schema_compliance", "execution_success"];

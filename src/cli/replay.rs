@@ -141,7 +141,7 @@ impl ReplayArgs {
         }
     }
 
-    /// Keeps workers busy, and takes what they have done in the order of the file.
+    /// Takes what was replayed, in the order of the file.
     async fn replay_all(
         &self,
         (replay, cancel): (Arc<Replay>, CancellationToken),
@@ -150,28 +150,12 @@ impl ReplayArgs {
         mut record: Option<&mut Recording>,
         printer: Printer,
     ) -> Result<usize, Failure> {
-        let places = Arc::new(Semaphore::new(self.workers.into()));
+        let mut work = Work::new(replay, file, self.workers.into(), cancel);
         let mut bar = printer.bar(Unit::Trajectories);
-        let mut running: VecDeque<Running> = VecDeque::new();
-        let (mut next, mut known_tools, mut lack_images) = (0, HashSet::new(), 0);
+        let (mut done, mut known_tools, mut lack_images) = (0, HashSet::new(), 0);
         let mut failure = None;
-        for done in 0..file.len() {
-            while next < file.len() && running.len() < usize::from(self.workers) * AHEAD {
-                running.push_back(start(&replay, file.read(next)?, &places, &cancel));
-                next += 1;
-            }
-            let Some(mut first) = running.pop_front() else { break };
-            let found = tokio::select! {
-                // A trajectory that was cancelled is no failure of its own.
-                biased;
-                () = cancel.cancelled() => {
-                    running.push_front(first);
-                    failure = Some(interrupted());
-                    break;
-                }
-                found = &mut first => found,
-            };
-            let taken = taken(found).and_then(|found| {
+        while let Some(found) = work.next().await {
+            let taken = found.and_then(|found| {
                 known_tools.extend(found.tools.names().map(str::to_owned));
                 lack_images += usize::from(found.lacks_image);
                 take(found, sink, record.as_deref_mut())
@@ -180,24 +164,72 @@ impl ReplayArgs {
                 failure = Some(reason);
                 break;
             }
-            bar.set("replaying", done as u64 + 1, file.len() as u64);
+            done += 1;
+            bar.set("replaying", done, file.len() as u64);
         }
         drop(bar);
         if failure.is_some() {
-            cancel.cancel();
             printer.note("closing servers");
         }
-        for left in running {
-            // What they found is not wanted any more, but their servers have to end.
-            let _ = left.await;
-        }
-        replay.close().await;
+        work.end().await;
         if lack_images > 0 {
             printer.warn(&format!(
                 "the images of {lack_images} trajectories were not found\nhint: name their folder with `--images`"
             ));
         }
         failure.map_or(Ok(known_tools.len()), Err)
+    }
+}
+
+/// The trajectories that are replayed, in the order of the file.
+struct Work<'a> {
+    replay: Arc<Replay>,
+    file: &'a TrajectoryFile,
+    cancel: CancellationToken,
+    places: Arc<Semaphore>,
+    running: VecDeque<Running>,
+    /// As many run or wait at most.
+    most: usize,
+    /// The next that is read.
+    next: usize,
+}
+
+impl<'a> Work<'a> {
+    fn new(replay: Arc<Replay>, file: &'a TrajectoryFile, workers: usize, cancel: CancellationToken) -> Self {
+        let places = Arc::new(Semaphore::new(workers));
+        Self { replay, file, cancel, places, running: VecDeque::new(), most: workers * AHEAD, next: 0 }
+    }
+
+    /// Keeps workers busy, and gives the next trajectory of the file once it is done.
+    async fn next(&mut self) -> Option<Result<ReplayedTrajectory, Failure>> {
+        while self.next < self.file.len() && self.running.len() < self.most {
+            let trajectory = match self.file.read(self.next) {
+                Ok(trajectory) => trajectory,
+                Err(error) => return Some(Err(error.into())),
+            };
+            self.running.push_back(start(&self.replay, trajectory, &self.places, &self.cancel));
+            self.next += 1;
+        }
+        let mut first = self.running.pop_front()?;
+        tokio::select! {
+            // A trajectory that was cancelled is no failure of its own.
+            biased;
+            () = self.cancel.cancelled() => {
+                self.running.push_front(first);
+                Some(Err(interrupted()))
+            }
+            found = &mut first => Some(taken(found)),
+        }
+    }
+
+    /// Ends what still runs, and the servers.
+    async fn end(self) {
+        self.cancel.cancel();
+        for left in self.running {
+            // What they found is not wanted any more, but their servers have to end.
+            let _ = left.await;
+        }
+        self.replay.close().await;
     }
 }
 

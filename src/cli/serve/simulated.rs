@@ -91,11 +91,13 @@ struct FaultArgs {
 
 const EXAMPLES: &str = "\
 Examples:
-  m3 serve simulated --catalog tools.json --trajectories references.json --http 127.0.0.1:8080
-  m3 serve simulated --catalog tools.json --server wiki --strict --trajectories references.json
+  m3 serve simulated --catalog tools.json --trajectories references.json \\
+      --http 127.0.0.1:8080
+  m3 serve simulated --catalog tools.json --server wiki --strict \\
+      --trajectories references.json
   m3 serve simulated --catalog tools.json --print-config > simulated.json
-  m3 serve simulated --catalog tools.json --trajectories references.json --only 00050000 \\
-      --distractors 20 --http 127.0.0.1:8080
+  m3 serve simulated --catalog tools.json --trajectories references.json \\
+      --only 00050000 --distractors 20 --http 127.0.0.1:8080
 
 Results are marked under `_meta`: `m3/recorded`, or `m3/simulated` for all that was made up. What befalls a call is
 drawn from the seed, the call, and how often this process got it: one that is started again draws the same again.";

@@ -214,7 +214,7 @@ fn relative_paths_of_existing_files_become_absolute() {
 fn syntax_errors_have_their_line() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("c.json");
-    std::fs::write(&path, "{\n  \"mcpServers\": {,}\n}").unwrap();
+    std::fs::write(&path, "{ // servers\n  \"mcpServers\": {x}\n}").unwrap();
     let error = HostConfig::open(&path).unwrap_err().to_string();
     assert!(error.contains("c.json:2:18"), "{error}");
 }

@@ -223,9 +223,11 @@ fn calls_that_fail_for_want_of_the_image_are_not_judged() {
     std::fs::create_dir(folder.path().join("there")).unwrap();
     std::fs::write(folder.path().join("there/eel.png"), "eel").unwrap();
     let report = report_with(&mut outcomes(&folder, &json!([lacking, whole]), &marker()), 3);
-    let rules = rules_of(&report);
-    assert_eq!(rules[..4], ["not_found_answer", "image_missing", "normal_result", "image_missing"]);
-    assert_eq!(rules[4..], ["not_found_answer", "not_found_answer", "normal_result", "not_found_answer"]);
+    let expected = ["not_found_answer", "image_missing", "normal_result", "image_missing"];
+    assert_eq!(rules_of(&report), expected);
+    let rules: Vec<&Value> =
+        report["trajectories"][1]["details"].as_array().unwrap().iter().map(|call| &call["rule"]).collect();
+    assert_eq!(rules, ["not_found_answer", "not_found_answer", "normal_result", "not_found_answer"]);
     assert_eq!(report["aggregate"]["not_judged"]["image_missing"], 2);
 }
 
@@ -260,4 +262,21 @@ fn near_distractors_are_chosen_by_the_encoder_and_a_catalog_is_no_configuration(
     let mut m3 = m3_bare(folder.path());
     let (code, message) = failure(m3.args(["outcomes", references, "--servers"]).arg(&catalog));
     assert!(code == 2 && message.contains("is a catalog; a replay needs servers"), "{message}");
+}
+
+#[test]
+fn recording_and_report_go_to_different_files() {
+    let folder = Folder::new();
+    let predictions = json!([trajectory("a", &[&[call("stub/echo", json!({"a": 1}))]])]);
+    let mut m3 = outcomes(&folder, &predictions, &marker());
+    let (code, message) = failure(m3.args(["--record", "one.json", "--out", "./one.json"]));
+    assert!(code == 2 && message.contains("name the same file"), "{message}");
+    assert!(!folder.path().join("one.json").exists());
+}
+
+#[test]
+fn one_of_catalog_and_servers_is_asked_for() {
+    let folder = Folder::new();
+    let (code, message) = failure(m3_bare(folder.path()).args(["outcomes", "p.json"]));
+    assert!(code == 2 && message.contains("--tools") && message.contains("--servers"), "{message}");
 }

@@ -52,11 +52,21 @@ fn wiki(calls: &Value, behaviour: Behaviour) -> Arc<SimulatedServer> {
     Simulation::new(catalog, recordings, behaviour).servers.remove(0)
 }
 
-/// The answer to a call; none within a second is `None`.
+/// The answer to a call.
 fn answer(server: &dyn crate::mcp::Toolbox, tool: &str, arguments: Value) -> Option<Answer> {
+    answer_within(60, server, tool, arguments)
+}
+
+/// The answer to a call; none within so many seconds is `None`.
+fn answer_within(
+    seconds: u64,
+    server: &dyn crate::mcp::Toolbox,
+    tool: &str,
+    arguments: Value,
+) -> Option<Answer> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
     let call = server.call(tool, object(arguments));
-    runtime.block_on(async { tokio::time::timeout(std::time::Duration::from_secs(1), call).await.ok() })
+    runtime.block_on(async { tokio::time::timeout(std::time::Duration::from_secs(seconds), call).await.ok() })
 }
 
 fn result(server: &dyn crate::mcp::Toolbox, tool: &str, arguments: Value) -> ToolResult {
