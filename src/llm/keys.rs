@@ -157,7 +157,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join(".env");
         assert_eq!(Keys::read(&path).warning(), None);
-        std::fs::write(&path, "# keys\nM3_TEST_A='a key'\nexport M3_TEST_B=b\nPATH=not this\nM3_TEST_C=\n")
+        std::fs::write(&path, "# keys\nM3_TEST_A='a key'\nexport M3_TEST_B=b\nPATH='not this'\nM3_TEST_C=\n")
             .unwrap();
         let keys = Keys::read(&path);
         assert_eq!(keys.warning(), None);

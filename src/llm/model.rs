@@ -1,5 +1,6 @@
 //! A model that can be asked: over the network with tries and limits, or from a cassette.
 
+use std::fmt;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -32,6 +33,12 @@ struct Inner {
 enum Source {
     Network(Network),
     Cassette(Arc<Cassette>),
+}
+
+impl fmt::Debug for Model {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "Model({})", self.inner.name)
+    }
 }
 
 /// How a model is asked.
@@ -199,7 +206,7 @@ impl Model {
         drop(written);
         loop {
             let mut tried = asking.next_try(&self.inner.redactor, recording.is_some()).await;
-            let judged = self.judge(&tried.tried, network.has_key());
+            let judged = self.judge(&tried.tried);
             let wait = asking.decide(&mut tried, &judged);
             if let Some((recorder, recording)) = &recording {
                 recorder.record_try(recording, &tried.tried, tried.elapsed)?;
@@ -236,7 +243,7 @@ impl Model {
             if let Some(recorder) = recorder {
                 recorder.record_try(&recording, tried, Duration::ZERO)?;
             }
-            match self.judge(tried, true) {
+            match self.judge(tried) {
                 Ok(reply) => return Ok(Answered { reply, tries, elapsed: start.elapsed() }),
                 Err(failure) if tried.then == Then::Retry => {
                     told(Retry { reason: failure.reason, wait: Duration::ZERO });
@@ -253,7 +260,7 @@ impl Model {
     }
 
     /// What a try came to: the same live and from a cassette.
-    fn judge(&self, tried: &Try, has_key: bool) -> Result<Reply, Failure> {
+    fn judge(&self, tried: &Try) -> Result<Reply, Failure> {
         let redact = |text: &str| self.inner.redactor.text(text).into_owned();
         let (Some(status), Some(body)) = (tried.status, &tried.body) else {
             let reason = redact(tried.error.as_deref().unwrap_or("there was no answer"));
@@ -272,9 +279,10 @@ impl Model {
             if !(200..300).contains(&status) {
                 reason = format!("HTTP {status}: {reason}");
             }
-            if matches!(status, 401 | 403) && !has_key {
+            if matches!(status, 401 | 403) && self.inner.name.base_url.is_some() {
                 reason.push_str(
-                    "\nhint: no key was sent; an address of your own gets one if its variable is named",
+                    "
+hint: a key is sent to an address of your own only if its variable is named",
                 );
             }
             Failure { reason, is_worth_retrying: error.is_worth_retrying(status) }

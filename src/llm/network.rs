@@ -59,10 +59,6 @@ impl Network {
         self.places.limit()
     }
 
-    pub(super) fn has_key(&self) -> bool {
-        self.options.key.is_some()
-    }
-
     /// Begins with a request; its time runs from now on.
     pub(super) fn start(&self, request: &WireRequest) -> Asking<'_> {
         let start = Instant::now();

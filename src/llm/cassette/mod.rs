@@ -6,8 +6,19 @@
 //! {"schema":"m3.cassette/1","model":"openai:gpt-5","created_by":"m3 0.1.0"}
 //! ```
 //!
-//! Every other line is a try at asking the model (`"kind":"model"`), a call of a tool (`"call"`) or the tools that
-//! were offered (`"catalog"`), written at once when it has ended. Requests have `sha256:..` in the place of images
+//! Every other line is a try at asking the model (`"kind":"model"`), a call of a tool (`"call"`), the tools that were
+//! offered (`"catalog"`) or the beginning of a further recording into the same file (`"session"`), written at once
+//! when it has ended:
+//!
+//! ```json
+//! {"kind":"model","scope":{"task":"t1","repeat":1,"attempt":1},"request":{"sha256":"..","path":"chat/completions",
+//!  "body":{..}},"status":200,"reply":{..},"then":"end","milliseconds":812}
+//! {"kind":"call","scope":{..},"tool":"image/blur","arguments":{..},"result":{..},"milliseconds":40,
+//!  "waited_milliseconds":0}
+//! ```
+//!
+//! A try without an answer has `error` instead of `status` and `reply`; `then` says what was done: `end`, `retry` or
+//! `{"give_up": why}`. A call without a result has `error` as well. Requests have `sha256:..` in the place of images
 //! and `{workspace}` in the place of the workspace's path ([`workspace`]), so that they are the same wherever they
 //! are made again. Results of tools are whole, images too: what is played back is what the tool gave. Secrets are
 //! replaced by `***`.
@@ -132,11 +143,14 @@ struct ScopeEntry {
     task: String,
     repeat: u32,
     attempt: u32,
+    /// Which recording into the file it is of, from 0; told by the lines between.
+    #[serde(skip)]
+    session: usize,
 }
 
 impl From<&Scope> for ScopeEntry {
     fn from(scope: &Scope) -> Self {
-        Self { task: scope.task.clone(), repeat: scope.repeat, attempt: scope.attempt }
+        Self { task: scope.task.clone(), repeat: scope.repeat, attempt: scope.attempt, session: 0 }
     }
 }
 
@@ -147,6 +161,7 @@ enum Entry {
     Model(ModelEntry),
     Call(CallEntry),
     Catalog { servers: Value },
+    Session { created_by: String },
 }
 
 /// A try at asking the model.

@@ -81,12 +81,19 @@ impl Cassette {
             catalog: None,
             summary: CassetteSummary::default(),
         };
-        let mut open = HashMap::new();
+        let (mut open, mut session) = (HashMap::new(), 0);
         while let Some(entry) = reader.next()? {
             match entry {
-                Entry::Model(entry) => cassette.add_try(entry, &mut open, path)?,
-                Entry::Call(entry) => cassette.add_call(entry),
+                Entry::Model(mut entry) => {
+                    entry.scope.session = session;
+                    cassette.add_try(entry, &mut open)?;
+                }
+                Entry::Call(mut entry) => {
+                    entry.scope.session = session;
+                    cassette.add_call(entry);
+                }
                 Entry::Catalog { servers } => cassette.catalog = Some(read_catalog(as_given(servers))),
+                Entry::Session { .. } => session += 1,
             }
         }
         cassette.summary.tasks = cassette.last_attempts.tasks();
@@ -100,11 +107,10 @@ impl Cassette {
         &mut self,
         entry: ModelEntry,
         open: &mut HashMap<(ContentHash, ScopeEntry), Vec<Try>>,
-        path: &Path,
     ) -> Result<(), CassetteError> {
         let Some(content) = ContentHash::from_hex(&entry.request.sha256) else {
             let reason = "a request's `sha256` is none".to_owned();
-            return Err(CassetteError::NotACassette { path: path.to_owned(), reason });
+            return Err(CassetteError::NotACassette { path: self.path.clone(), reason });
         };
         self.last_attempts.add(&entry.scope);
         self.summary.tries += 1;

@@ -17,7 +17,7 @@ use super::{
 use crate::llm::Scope;
 use crate::llm::wires::WireRequest;
 use crate::mcp::redact::Redactor;
-use crate::mcp::{CallOutcome, ToolName};
+use crate::mcp::{CallError, CallOutcome, ToolName};
 
 /// The longest first line.
 const MAX_HEADER: u64 = 64 << 10;
@@ -59,16 +59,16 @@ impl Recorder {
         let read = BufReader::new(&mut file).take(MAX_HEADER).read_until(b'\n', &mut first);
         read.map_err(|source| CassetteError::Read { path: path.to_owned(), source })?;
         if first.ends_with(b"\n") || read_header(&first).is_ok() {
+            let created_by = header.created_by.clone();
             check(path, &first, header)?;
             if !ends_line(&mut file).map_err(write)? {
                 file.write_all(b"\n").map_err(write)?;
             }
+            file.write_all(&line_of(&Entry::Session { created_by }).map_err(write)?).map_err(write)?;
         } else if is_cut_header(&first) {
             // Nothing but the beginning of a first line was ever written.
             file.set_len(0).map_err(write)?;
-            let mut line = serde_json::to_vec(&header).map_err(|error| write(error.into()))?;
-            line.push(b'\n');
-            file.write_all(&line).map_err(write)?;
+            file.write_all(&line_of(&header).map_err(write)?).map_err(write)?;
         } else {
             let reason = read_header(&first).err().unwrap_or_default();
             return Err(CassetteError::NotACassette { path: path.to_owned(), reason });
@@ -109,9 +109,15 @@ impl Recorder {
         entry.arguments = shallow(keep(entry.arguments));
         entry.result = entry.result.map(|result| shallow(keep(result)));
         // Its texts may name paths and secrets as results do.
-        entry.error = entry.error.and_then(|error| {
-            let value = serde_json::to_value(&error).ok()?;
-            serde_json::from_value(keep(value)).ok().or(Some(error))
+        entry.error = entry.error.map(|error| {
+            let value = serde_json::to_value(&error).map(keep).unwrap_or_default();
+            serde_json::from_value(value).unwrap_or_else(|_| {
+                let reason = keep(Value::String(error.to_string()));
+                CallError::Malformed {
+                    server: tool.server.clone(),
+                    reason: reason.as_str().unwrap_or_default().to_owned(),
+                }
+            })
         });
         self.write(&Entry::Call(entry));
     }
@@ -130,17 +136,21 @@ impl Recorder {
     }
 
     fn write(&self, entry: &Entry) {
-        let line = serde_json::to_vec(entry).map_err(io::Error::from);
+        let line = line_of(entry);
         let mut output = self.output.lock().unwrap_or_else(PoisonError::into_inner);
         if output.failure.is_some() {
             return;
         }
-        let written = line.and_then(|mut line| {
-            line.push(b'\n');
-            output.file.write_all(&line)
-        });
+        let written = line.and_then(|line| output.file.write_all(&line));
         output.failure = written.err().map(|error| error.to_string());
     }
+}
+
+/// What is written at once.
+fn line_of(record: &impl serde::Serialize) -> io::Result<Vec<u8>> {
+    let mut line = serde_json::to_vec(record)?;
+    line.push(b'\n');
+    Ok(line)
 }
 
 /// Whether a first line is that of a cassette of this model.
@@ -253,4 +263,37 @@ pub(super) fn reply_body(reply: Value) -> Vec<u8> {
 /// The body as it will be played back: what is read from it now is then read again.
 pub(in crate::llm) fn normalized(body: &[u8]) -> Vec<u8> {
     reply_body(reply_value(body))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn a_full_disk_stops_the_recording_and_is_told() {
+        let file = File::options().write(true).open("/dev/full").unwrap();
+        let output = Mutex::new(Output { file, failure: None });
+        let recorder = Recorder { path: PathBuf::from("c.jsonl"), output, redactors: RwLock::default() };
+        assert!(recorder.failure().is_none());
+        recorder.record_catalog(&Value::Null);
+        let message = recorder.failure().unwrap().to_string();
+        assert!(message.starts_with("failed to write the cassette `c.jsonl`: No space left"), "{message}");
+    }
+
+    #[test]
+    fn what_is_read_from_a_body_stays_the_same() {
+        for (body, kept) in [
+            ("{\"b\": 1.50,\n\"a\": 2}", "{\"a\":2,\"b\":1.5}"),
+            ("\"text\"", "\"text\""),
+            ("<html>", "<html>"),
+            ("{\"cut", "{\"cut"),
+        ] {
+            assert_eq!(normalized(body.as_bytes()), kept.as_bytes());
+            assert_eq!(normalized(kept.as_bytes()), kept.as_bytes());
+        }
+        let deep = "[".repeat(110) + &"]".repeat(110);
+        assert_eq!(reply_value(deep.as_bytes()), Value::String(deep.clone()));
+        assert_eq!(normalized(b"\xff"), "\u{fffd}".as_bytes());
+    }
 }

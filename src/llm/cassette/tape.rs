@@ -22,15 +22,16 @@ struct Played {
 
 /// The attempt of each task's repetition that counts: the one that was recorded last.
 #[derive(Debug, Default)]
-pub(super) struct LastAttempts(HashMap<(String, u32), u32>);
+pub(super) struct LastAttempts(HashMap<(String, u32), (usize, u32)>);
 
 impl LastAttempts {
     pub(super) fn add(&mut self, scope: &ScopeEntry) {
-        self.0.insert((scope.task.clone(), scope.repeat), scope.attempt);
+        self.0.insert((scope.task.clone(), scope.repeat), (scope.session, scope.attempt));
     }
 
     fn is_last(&self, scope: &ScopeEntry) -> bool {
-        self.0.get(&(scope.task.clone(), scope.repeat)).is_none_or(|attempt| *attempt == scope.attempt)
+        let last = self.0.get(&(scope.task.clone(), scope.repeat));
+        last.is_none_or(|last| *last == (scope.session, scope.attempt))
     }
 
     /// How many tasks there are.
@@ -90,7 +91,7 @@ mod tests {
     use super::*;
 
     fn scope(task: &str, repeat: u32, attempt: u32) -> ScopeEntry {
-        ScopeEntry { task: task.to_owned(), repeat, attempt }
+        ScopeEntry { task: task.to_owned(), repeat, attempt, session: 0 }
     }
 
     fn tape(recorded: &[(ScopeEntry, &'static str)]) -> (Tape<&'static str>, LastAttempts, ContentHash) {
@@ -140,5 +141,12 @@ mod tests {
         let (tape, last, content) = tape(&[(scope("a", 1, 1), "cut short"), (scope("a", 1, 2), "whole")]);
         assert_eq!(*tape.next(content, &scope("a", 1, 1), &last).unwrap(), "whole");
         assert_eq!(*tape.next(content, &scope("a", 2, 1), &last).unwrap(), "cut short");
+    }
+
+    #[test]
+    fn of_a_task_that_was_recorded_anew_the_last_recording_counts() {
+        let anew = ScopeEntry { session: 1, ..scope("a", 1, 1) };
+        let (tape, last, content) = tape(&[(scope("a", 1, 1), "before"), (anew, "anew")]);
+        assert_eq!(*tape.next(content, &scope("a", 1, 1), &last).unwrap(), "anew");
     }
 }

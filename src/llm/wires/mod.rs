@@ -1,6 +1,8 @@
 //! The wires: how a request is written for a provider and its answer read. No network in here.
 
+mod anthropic;
 mod error;
+mod gemini;
 mod openai;
 mod reading;
 mod thoughts;
@@ -55,7 +57,15 @@ pub(crate) trait Wire: Send + Sync {
 pub(crate) fn of(kind: WireKind) -> &'static dyn Wire {
     match kind {
         WireKind::OpenAi => &openai::OpenAi,
-        WireKind::Anthropic => &openai::OpenAi,
-        WireKind::Gemini => &openai::OpenAi,
+        WireKind::Anthropic => &anthropic::Anthropic,
+        WireKind::Gemini => &gemini::Gemini,
     }
 }
+
+#[cfg(test)]
+mod conversation;
+#[cfg(test)]
+#[path = "../../../tests/integration/model_server/mod.rs"]
+mod model_server;
+#[cfg(test)]
+mod tests;

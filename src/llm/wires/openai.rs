@@ -294,3 +294,6 @@ fn usage(body: &Map<String, Value>, choice: &Map<String, Value>, oddities: &mut 
     }
     Usage { input_tokens, cached_input_tokens, output_tokens, reasoning_tokens }
 }
+
+#[cfg(test)]
+mod tests;

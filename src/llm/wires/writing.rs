@@ -46,6 +46,16 @@ impl SentAnswer<'_> {
         self.answer.map_or(NO_ANSWER, |answer| answer.text.as_str())
     }
 
+    /// The text, for wires that have no other way to say that a call failed.
+    pub(super) fn text_with_error(&self) -> Cow<'_, str> {
+        let says_so = self.text().get(..5).is_some_and(|start| start.eq_ignore_ascii_case("error"));
+        if self.is_error() && !says_so {
+            format!("Error: {}", self.text()).into()
+        } else {
+            self.text().into()
+        }
+    }
+
     pub(super) fn images(&self) -> &[std::sync::Arc<Picture>] {
         self.answer.map_or(&[], |answer| answer.images.as_slice())
     }

@@ -1,0 +1,71 @@
+//! Models as they are asked: tries, limits and keys over HTTP, and cassettes.
+
+mod cassettes;
+mod playing;
+mod retries;
+mod server;
+
+use std::sync::Mutex;
+use std::time::Duration;
+
+use m3::llm::{
+    Answered, Key, Message, Model, ModelError, ModelName, ModelOptions, Part, Request, Retry, Scope,
+};
+use serde_json::{Value, json};
+
+use server::Server;
+
+/// No test takes that long.
+const LIMIT: Duration = Duration::from_mins(1);
+
+/// What a key looks like.
+const KEY: &str = "sk-test/0123456789+abcdef";
+
+/// A model at this server, with a key.
+fn model(server: &Server, options: ModelOptions) -> Model {
+    Model::open(name(server), ModelOptions { key: Key::new(KEY), ..options }).unwrap()
+}
+
+fn name(server: &Server) -> ModelName {
+    ModelName::parse(&format!("openai@http://{}/v1:test-model", server.address)).unwrap()
+}
+
+/// A user's question.
+fn question(text: &str) -> Request {
+    Request {
+        system: "Be brief.".to_owned(),
+        messages: vec![Message::User(vec![Part::Text(text.to_owned())])],
+        ..Request::default()
+    }
+}
+
+fn scope(task: &str, repeat: u32) -> Scope {
+    Scope { task: task.to_owned(), repeat, attempt: 1, workspace: None }
+}
+
+/// The body of a chat completion (OpenAI, "The chat completion object").
+fn completion(text: &str) -> Value {
+    json!({
+        "id": "c", "object": "chat.completion", "created": 1, "model": "test-model",
+        "choices": [{"index": 0, "finish_reason": "stop", "message": {"role": "assistant", "content": text}}],
+        "usage": {"prompt_tokens": 7, "completion_tokens": 3, "total_tokens": 10},
+    })
+}
+
+/// The body of an error (OpenAI, "Error codes").
+fn error(code: &str, message: &str) -> String {
+    json!({"error": {"message": message, "type": code, "code": code, "param": null}}).to_string()
+}
+
+/// What came of asking, and which tries failed before.
+async fn ask(model: &Model, request: &Request, scope: &Scope) -> (Result<Answered, ModelError>, Vec<Retry>) {
+    let retries = Mutex::new(Vec::new());
+    let told = |retry| retries.lock().unwrap().push(retry);
+    let answered = tokio::time::timeout(LIMIT, model.ask(request, scope, &told)).await.unwrap();
+    (answered, retries.into_inner().unwrap())
+}
+
+/// The text of an answer that should be one.
+async fn text(model: &Model, request: &Request, scope: &Scope) -> String {
+    ask(model, request, scope).await.0.unwrap().reply.text
+}

@@ -1,0 +1,128 @@
+//! A model's server that does what its script says, one step for each request.
+
+use std::collections::VecDeque;
+use std::io::{BufRead as _, BufReader, Read as _, Write as _};
+use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::sync::{Arc, Mutex};
+use std::thread;
+
+use serde_json::Value;
+
+use super::completion;
+
+/// What is done with a request.
+#[derive(Debug, Clone)]
+pub(super) enum Step {
+    /// Status, further headers, body.
+    Answer(u16, Vec<(&'static str, String)>, String),
+    /// A 200 whose text is the header `authorization`, and how that is written in JSON and base64.
+    Echo(u16),
+    /// Nothing, until the client leaves.
+    Stall,
+    /// The connection ends without an answer.
+    Cut,
+    /// The connection ends within the body.
+    CutBody,
+}
+
+impl Step {
+    /// A reply of the model.
+    pub(super) fn reply(text: &str) -> Self {
+        Self::Answer(200, Vec::new(), completion(text).to_string())
+    }
+
+    /// A failure, with a body.
+    pub(super) fn failure(status: u16, body: &str) -> Self {
+        Self::Answer(status, Vec::new(), body.to_owned())
+    }
+}
+
+/// A request as it came.
+#[derive(Debug, Clone)]
+pub(super) struct Received {
+    pub(super) path: String,
+    pub(super) authorization: Option<String>,
+    pub(super) body: Value,
+}
+
+/// The server; its threads end with the test.
+pub(super) struct Server {
+    pub(super) address: SocketAddr,
+    received: Arc<Mutex<Vec<Received>>>,
+}
+
+impl Server {
+    /// Starts one; the last step is done again and again.
+    pub(super) fn start(steps: impl IntoIterator<Item = Step>) -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let address = listener.local_addr().unwrap();
+        let steps: Arc<Mutex<VecDeque<Step>>> = Arc::new(Mutex::new(steps.into_iter().collect()));
+        let received = Arc::new(Mutex::new(Vec::new()));
+        let seen = Arc::clone(&received);
+        thread::spawn(move || {
+            for stream in listener.incoming() {
+                let (steps, seen) = (Arc::clone(&steps), Arc::clone(&seen));
+                thread::spawn(move || serve(&stream.unwrap(), &steps, &seen));
+            }
+        });
+        Self { address, received }
+    }
+
+    /// All requests so far.
+    pub(super) fn received(&self) -> Vec<Received> {
+        self.received.lock().unwrap().clone()
+    }
+}
+
+fn serve(mut stream: &TcpStream, steps: &Mutex<VecDeque<Step>>, seen: &Mutex<Vec<Received>>) {
+    let mut reader = BufReader::new(stream);
+    let mut head = Vec::new();
+    loop {
+        let mut line = String::new();
+        if reader.read_line(&mut line).unwrap_or(0) == 0 {
+            return;
+        }
+        if line.trim().is_empty() {
+            break;
+        }
+        head.push(line.trim().to_owned());
+    }
+    let header = |name: &str| {
+        head.iter().find_map(|line| {
+            let (key, value) = line.split_once(": ")?;
+            key.eq_ignore_ascii_case(name).then(|| value.to_owned())
+        })
+    };
+    let mut body = vec![0; header("content-length").unwrap().parse().unwrap()];
+    reader.read_exact(&mut body).unwrap();
+    let authorization = header("authorization");
+    seen.lock().unwrap().push(Received {
+        path: head[0].split(' ').nth(1).unwrap().to_owned(),
+        authorization: authorization.clone(),
+        body: serde_json::from_slice(&body).unwrap(),
+    });
+    let step = {
+        let mut steps = steps.lock().unwrap();
+        if steps.len() > 1 { steps.pop_front().unwrap() } else { steps[0].clone() }
+    };
+    let (status, headers, body) = match step {
+        Step::Answer(status, headers, body) => (status, headers, body),
+        Step::Echo(200) => (200, Vec::new(), completion(&format!("{authorization:?}")).to_string()),
+        Step::Echo(status) => (status, Vec::new(), super::error("bad", &format!("no: {authorization:?}"))),
+        Step::Stall => {
+            let _ = reader.read(&mut [0]);
+            return;
+        }
+        Step::Cut => return,
+        Step::CutBody => {
+            let _ = stream.write_all(b"HTTP/1.1 200 OK\r\ncontent-length: 1000\r\n\r\n{\"choices\": [");
+            return;
+        }
+    };
+    let headers: String = headers.iter().map(|(name, value)| format!("{name}: {value}\r\n")).collect();
+    let length = body.len();
+    let answer = format!(
+        "HTTP/1.1 {status} X\r\n{headers}content-length: {length}\r\nconnection: close\r\n\r\n{body}"
+    );
+    let _ = stream.write_all(answer.as_bytes());
+}

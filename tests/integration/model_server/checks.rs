@@ -1,0 +1,197 @@
+//! What the checks of all wires share: places and what is wrong there, names, schemas, images, answers to calls.
+
+use std::collections::HashSet;
+
+use axum::http::HeaderMap;
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use image::ImageFormat;
+use serde_json::Value;
+use sha2::{Digest as _, Sha256};
+
+use super::SeenRequest;
+
+/// One request under scrutiny.
+#[derive(Debug, Default)]
+pub(super) struct Checks {
+    pub(super) seen: SeenRequest,
+    pub(super) problems: Vec<String>,
+    ids: HashSet<String>,
+}
+
+/// A call that waits for its answer.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct OpenCall {
+    pub(super) id: String,
+    pub(super) name: String,
+}
+
+impl Checks {
+    pub(super) fn fail(&mut self, place: &str, what: impl std::fmt::Display) {
+        self.problems.push(format!("{place} {what}"));
+    }
+
+    /// Finds a problem unless something holds.
+    pub(super) fn that(&mut self, holds: bool, place: &str, what: &str) {
+        if !holds {
+            self.fail(place, what);
+        }
+    }
+
+    /// Finds a problem with every key that is not documented.
+    pub(super) fn keys(&mut self, value: &Value, place: &str, documented: &[&str]) {
+        let unknown = value.as_object().into_iter().flatten().map(|(key, _)| key);
+        for key in unknown.filter(|key| !documented.contains(&key.as_str())) {
+            self.fail(place, format!("has the key `{key}`, which is not documented"));
+        }
+    }
+
+    /// A text that is kept among the texts.
+    pub(super) fn text(&mut self, value: &Value, place: &str, may_be_empty: bool) -> String {
+        let Some(text) = value.as_str() else {
+            self.fail(place, "is no string");
+            return String::new();
+        };
+        self.that(may_be_empty || !text.trim().is_empty(), place, "is empty");
+        self.seen.texts.push(text.to_owned());
+        text.to_owned()
+    }
+
+    /// A list with at least one member.
+    pub(super) fn list<'a>(&mut self, value: &'a Value, place: &str) -> &'a [Value] {
+        match value.as_array() {
+            Some(list) if !list.is_empty() => list,
+            Some(_) => {
+                self.fail(place, "is empty");
+                &[]
+            }
+            None => {
+                self.fail(place, "is no list");
+                &[]
+            }
+        }
+    }
+
+    /// An image, which must be what it says it is and decode.
+    pub(super) fn image(&mut self, media_type: &str, data: &str, place: &str) {
+        let format = match media_type {
+            "image/png" => ImageFormat::Png,
+            "image/jpeg" => ImageFormat::Jpeg,
+            "image/webp" => ImageFormat::WebP,
+            "image/gif" => ImageFormat::Gif,
+            other => return self.fail(place, format!("has the media type `{other}`")),
+        };
+        let Ok(bytes) = STANDARD.decode(data) else { return self.fail(place, "is not base64") };
+        self.seen.images.push(hash(&bytes));
+        match image::guess_format(&bytes) {
+            Ok(found) if found == format => {}
+            Ok(found) => return self.fail(place, format!("is {found:?}, said to be {media_type}")),
+            Err(_) => return self.fail(place, "is no image"),
+        }
+        if let Err(error) = image::load_from_memory_with_format(&bytes, format) {
+            self.fail(place, format!("is a damaged image: {error}"));
+        }
+    }
+
+    /// `^[a-zA-Z0-9_-]{1,64}$`, which all three providers take.
+    pub(super) fn tool_name(&mut self, value: &Value, place: &str) -> String {
+        let name = value.as_str().unwrap_or_default();
+        let is_fine = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-');
+        self.that((1..=64).contains(&name.len()) && name.chars().all(is_fine), place, "is no name of a tool");
+        name.to_owned()
+    }
+
+    /// A tool that is offered.
+    pub(super) fn tool(&mut self, name: &Value, description: &Value, schema: &Value, place: &str) {
+        let name = self.tool_name(name, place);
+        self.that(!self.seen.tools.contains(&name), place, "has the name of another tool");
+        self.that(
+            description.is_null() || description.is_string(),
+            place,
+            "has a description that is no string",
+        );
+        self.that(schema["type"] == "object", place, "has a schema whose type is not object");
+        self.seen.tools.push(name);
+    }
+
+    /// The id of a call, which must be new.
+    pub(super) fn call_id(&mut self, id: &Value, place: &str) -> String {
+        let id = id.as_str().unwrap_or_default();
+        self.that(!id.is_empty(), place, "has no id");
+        let is_new = self.ids.insert(id.to_owned());
+        self.that(is_new, place, "has the id of an earlier call");
+        id.to_owned()
+    }
+
+    /// The answer to one of the open calls.
+    pub(super) fn answered(&mut self, open: &mut Vec<OpenCall>, id: &str, text: String, place: &str) {
+        match open.iter().position(|call| call.id == id) {
+            Some(index) => {
+                open.remove(index);
+            }
+            None => self.fail(place, format!("answers `{id}`, which no open call has")),
+        }
+        self.seen.results.push((id.to_owned(), text));
+    }
+
+    /// All calls must be answered by now.
+    pub(super) fn all_answered(&mut self, open: &mut Vec<OpenCall>, place: &str) {
+        for call in open.drain(..) {
+            self.fail(place, format!("comes before the call `{}` of `{}` is answered", call.id, call.name));
+        }
+    }
+
+    /// A number in a range, where one is given.
+    pub(super) fn number(&mut self, value: &Value, place: &str, low: f64, high: f64) {
+        let is_fine = value.as_f64().is_some_and(|number| (low..=high).contains(&number));
+        self.that(value.is_null() || is_fine, place, "is no number in its range");
+    }
+
+    /// A whole number, where one is given.
+    pub(super) fn whole(&mut self, value: &Value, place: &str) {
+        self.that(value.is_null() || value.as_u64().is_some(), place, "is no whole number");
+    }
+
+    /// The key in its header; any or none, if the server has none of its own.
+    pub(super) fn key(&mut self, headers: &HeaderMap, name: &str, prefix: &str, key: Option<&str>) {
+        let given = headers.get(name).map(|value| value.to_str().unwrap_or_default());
+        let is_fine = match (given.map(|given| given.strip_prefix(prefix)), key) {
+            (Some(given), Some(key)) => given == Some(key),
+            (Some(given), None) => given.is_some_and(|given| !given.is_empty()),
+            (None, key) => key.is_none(),
+        };
+        self.that(is_fine, name, "does not have the key");
+    }
+}
+
+/// Puts `sha256:..` of the decoded bytes where the data of images are.
+pub(super) fn hash_images(value: &mut Value) {
+    match value {
+        Value::Array(list) => list.iter_mut().for_each(hash_images),
+        Value::Object(object) => {
+            if object.contains_key("media_type") || object.contains_key("mimeType") {
+                let data = object.get("data").and_then(Value::as_str);
+                if let Some(bytes) = data.and_then(|data| STANDARD.decode(data).ok()) {
+                    object.insert("data".to_owned(), format!("sha256:{}", hash(&bytes)).into());
+                }
+            }
+            object.values_mut().for_each(hash_images);
+        }
+        Value::String(text) if text.starts_with("data:") => {
+            if let Some((head, data)) = text.split_once(";base64,")
+                && let Ok(bytes) = STANDARD.decode(data)
+            {
+                *text = format!("{head};base64,sha256:{}", hash(&bytes));
+            }
+        }
+        _ => {}
+    }
+}
+
+fn hash(bytes: &[u8]) -> String {
+    use std::fmt::Write as _;
+    Sha256::digest(bytes).iter().fold(String::new(), |mut hex, byte| {
+        let _ = write!(hex, "{byte:02x}");
+        hex
+    })
+}
