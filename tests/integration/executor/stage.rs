@@ -1,0 +1,284 @@
+//! A stage for one task: a model that says what the test wrote, tools that are watched, and all that came of it.
+
+use std::collections::VecDeque;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use m3::executor::{Attempt, Attempted, Mode, Record, RunOptions, Told, Tools, attempt};
+use m3::llm::{Cassette, Header, Model, ModelName, ModelOptions, Picture, PictureLimits, Recorder, Scope};
+use m3::mcp::redact::Redactor;
+use m3::mcp::results::ResultStore;
+use m3::mcp::{Host, HostOptions};
+use m3::trajectory::Task;
+use serde_json::{Value, json};
+use tempfile::TempDir;
+use tokio_util::sync::CancellationToken;
+
+use super::tools;
+use crate::model_server::{Scripted, ScriptedModel, SeenRequest, Spoken};
+
+/// What came of it.
+pub(super) struct Played {
+    pub(super) record: Record,
+    /// The bodies that the model got, with hashes where images were.
+    pub(super) requests: Vec<Value>,
+    /// The same in words that are the same for all wires.
+    pub(super) seen: Vec<SeenRequest>,
+    pub(super) told: Vec<Told>,
+    pub(super) workspace: TempDir,
+    /// What the tools were called with, in order of the calls.
+    pub(super) called: Vec<(String, Value)>,
+}
+
+/// What is to be played.
+pub(super) struct Stage {
+    pub(super) options: RunOptions,
+    pub(super) stop: CancellationToken,
+    pub(super) secrets: Vec<String>,
+    pub(super) image: Option<Vec<u8>>,
+    pub(super) wire: Spoken,
+    /// Where everything is recorded.
+    pub(super) cassette: Option<PathBuf>,
+    lines: Vec<Scripted>,
+}
+
+pub(super) fn text(text: impl Into<String>) -> Scripted {
+    Scripted::Say(text.into())
+}
+
+pub(super) fn options(mode: Mode) -> RunOptions {
+    RunOptions {
+        mode,
+        instruction: m3::executor::Instruction::Question,
+        limits: m3::executor::Limits::default(),
+        compress: false,
+        result_limit: 2_000,
+        max_image_side: None,
+        settings: m3::llm::Settings::default(),
+    }
+}
+
+/// Calls as the staged mode asks for them.
+pub(super) fn staged_calls(calls: &[(&str, Value)]) -> Scripted {
+    let calls: Vec<Value> =
+        calls.iter().map(|(name, arguments)| json!({"name": name, "arguments": arguments})).collect();
+    text(json!({ "tool_calls": calls }).to_string())
+}
+
+/// Calls as the native mode has them.
+pub(super) fn native_calls(calls: &[(&str, Value)]) -> Scripted {
+    let calls = calls.iter().map(|(name, arguments)| ((*name).to_owned(), arguments.clone()));
+    Scripted::Call(calls.collect())
+}
+
+/// An action of the react mode.
+pub(super) fn action(calls: &[(&str, Value)]) -> Scripted {
+    let calls: Vec<Value> =
+        calls.iter().map(|(name, arguments)| json!({"name": name, "arguments": arguments})).collect();
+    text(format!("Thought: more is needed.\nAction: {}", Value::from(calls)))
+}
+
+/// A plan of the staged mode.
+pub(super) fn plan(tools: &[&str]) -> Scripted {
+    text(json!({"tools": tools, "plan": "as it says"}).to_string())
+}
+
+impl Stage {
+    pub(super) fn new(mode: Mode, lines: impl IntoIterator<Item = Scripted>) -> Self {
+        Self {
+            options: options(mode),
+            stop: CancellationToken::new(),
+            secrets: Vec::new(),
+            image: None,
+            wire: Spoken::OpenAi,
+            cassette: None,
+            lines: lines.into_iter().collect(),
+        }
+    }
+
+    pub(super) fn with(mut self, change: impl FnOnce(&mut Self)) -> Self {
+        change(&mut self);
+        self
+    }
+
+    /// Plays it to its end.
+    pub(super) async fn play(self) -> Played {
+        self.play_until_stopped().await.unwrap()
+    }
+
+    /// Plays it; nothing if it was interrupted.
+    pub(super) async fn play_until_stopped(self) -> Option<Played> {
+        let lines = Arc::new(Mutex::new(VecDeque::from(self.lines)));
+        let seen = Arc::new(Mutex::new(Vec::new()));
+        let (script, seeing) = (Arc::clone(&lines), Arc::clone(&seen));
+        let server = ScriptedModel::start(self.wire, move |request| {
+            seeing.lock().unwrap().push(request.clone());
+            script.lock().unwrap().pop_front().unwrap_or_else(|| refusal("the script has ended"))
+        });
+        let wire = match self.wire {
+            Spoken::OpenAi => "openai",
+            Spoken::Anthropic => "anthropic",
+            Spoken::Gemini => "gemini",
+        };
+        let name = ModelName::parse(&format!("{wire}@{}:test-model", server.base_url())).unwrap();
+        let record = |path: &PathBuf| Recorder::create_or_append(path, Header::new(&name)).unwrap();
+        let recorder = self.cassette.as_ref().map(|path| Arc::new(record(path)));
+        let mut model =
+            Model::open(name.clone(), ModelOptions { tries: 2, ..ModelOptions::default() }).unwrap();
+        if let Some(recorder) = &recorder {
+            model = model.recorded_by(Arc::clone(recorder));
+        }
+        let workspace = tempfile::tempdir().unwrap();
+        let (config, called) = tools::servers(workspace.path());
+        let host = Arc::new(Host::start(&config, HostOptions::new(workspace.path()), Arc::new(|_| ())).await);
+        let redactor = Redactor::new(&self.secrets).unwrap();
+        let store = ResultStore::open(workspace.path().join("results"), workspace.path(), redactor.clone())
+            .unwrap()
+            .with_limit(self.options.result_limit);
+        let tools = Tools::live(Arc::clone(&host), store, recorder.clone());
+        if let Some(recorder) = &recorder {
+            recorder.record_catalog(&tools.catalog().to_json());
+        }
+        let image = self.image.map(|bytes| prepared(bytes, &model, workspace.path()));
+        let told = Arc::new(Mutex::new(Vec::new()));
+        let telling = Arc::clone(&told);
+        let playing = played_by(Cast {
+            tools: &tools,
+            model: &model,
+            options: &self.options,
+            workspace: workspace.path(),
+            image,
+            events: Arc::new(move |event| telling.lock().unwrap().push(event)),
+            stop: self.stop,
+            redactor: &redactor,
+        });
+        // Nothing here takes long; what hangs fails.
+        let attempted = tokio::time::timeout(Duration::from_mins(2), playing).await.unwrap();
+        host.close().await;
+        let record = match attempted {
+            Attempted::Done(record) => record,
+            Attempted::Interrupted => return None,
+        };
+        assert_eq!(server.problems(), [""; 0]);
+        let left = lines.lock().unwrap().len();
+        assert_eq!(left, 0, "lines of the script that nobody asked for: {record:#?}");
+        let requests = server.requests();
+        if self.wire == Spoken::OpenAi {
+            requests.iter().for_each(takes_turns);
+        }
+        let seen = seen.lock().unwrap().clone();
+        let told = told.lock().unwrap().clone();
+        let called = called.lock().unwrap().clone();
+        Some(Played { record, requests, seen, told, workspace, called })
+    }
+}
+
+/// Plays what was recorded, without a model and without servers.
+pub(super) async fn replay(cassette: &Path, options: &RunOptions, image: Option<Vec<u8>>) -> Record {
+    let cassette = Arc::new(Cassette::open(cassette).unwrap());
+    let model = Model::replay(Arc::clone(&cassette)).unwrap();
+    let workspace = tempfile::tempdir().unwrap();
+    let redactor = Redactor::default();
+    let store = ResultStore::open(workspace.path().join("results"), workspace.path(), redactor.clone())
+        .unwrap()
+        .with_limit(options.result_limit);
+    let tools = Tools::replayed(cassette, store);
+    let image = image.map(|bytes| prepared(bytes, &model, workspace.path()));
+    let (events, stop) = (Arc::new(|_| ()), CancellationToken::new());
+    let (workspace, redactor) = (workspace.path(), &redactor);
+    let (tools, model) = (&tools, &model);
+    match played_by(Cast { tools, model, options, workspace, image, events, stop, redactor }).await {
+        Attempted::Done(record) => record,
+        Attempted::Interrupted => panic!("nobody stopped it"),
+    }
+}
+
+/// What an attempt takes, but for the task.
+struct Cast<'a> {
+    tools: &'a Tools,
+    model: &'a Model,
+    options: &'a RunOptions,
+    workspace: &'a Path,
+    image: Option<(String, Arc<Picture>)>,
+    events: m3::executor::Events,
+    stop: CancellationToken,
+    redactor: &'a Redactor,
+}
+
+async fn played_by(cast: Cast<'_>) -> Attempted {
+    let Cast { tools, model, options, workspace, image, events, stop, redactor } = cast;
+    let question = Some("How many eels?".to_owned());
+    let task = Task { id: "t1".to_owned(), question, ..Task::default() };
+    let scope = Scope { task: task.id.clone(), repeat: 1, attempt: 1, workspace: Some(workspace.to_owned()) };
+    let (task, offered) = (&task, tools.catalog());
+    let playing = attempt(Attempt {
+        task,
+        image,
+        workspace,
+        tools,
+        offered,
+        model,
+        options,
+        scope,
+        events,
+        stop,
+        redactor,
+    });
+    // Workers run many of them.
+    is_send(playing).await
+}
+
+fn is_send<F: Future + Send>(future: F) -> F {
+    future
+}
+
+fn prepared(bytes: Vec<u8>, model: &Model, workspace: &Path) -> (String, Arc<Picture>) {
+    std::fs::write(workspace.join("task.png"), &bytes).unwrap();
+    let (max_side, max_bytes) = model.image_limits();
+    let limits = PictureLimits { max_side, max_bytes };
+    ("task.png".to_owned(), Arc::new(Picture::from_bytes("task.png", bytes, &limits).unwrap()))
+}
+
+/// An error that asking again does not change.
+pub(super) fn refusal(message: &str) -> Scripted {
+    let body = json!({"error": {"message": message}}).to_string();
+    Scripted::Raw { status: 400, headers: Vec::new(), body }
+}
+
+impl Played {
+    /// Outcomes of the calls, step by step.
+    pub(super) fn outcomes(&self) -> Vec<Vec<&str>> {
+        let steps = self.record.steps.iter();
+        steps.map(|step| step.calls.iter().map(|call| call.outcome.as_str()).collect()).collect()
+    }
+
+    /// The names of the calls, step by step.
+    pub(super) fn names(&self) -> Vec<Vec<&str>> {
+        let steps = self.record.steps.iter();
+        steps.map(|step| step.calls.iter().map(|call| call.name.as_str()).collect()).collect()
+    }
+
+    /// What the turns were for.
+    pub(super) fn purposes(&self) -> Vec<&str> {
+        self.record.turns.iter().map(|turn| turn.purpose.as_str()).collect()
+    }
+
+    /// All that the model was told with a request.
+    pub(super) fn request(&self, index: usize) -> String {
+        self.requests[index]["messages"].to_string()
+    }
+
+    /// The last message of a request.
+    pub(super) fn last_message(&self, index: usize) -> &Value {
+        self.requests[index]["messages"].as_array().unwrap().last().unwrap()
+    }
+}
+
+/// Some servers of open models want the user and the model in turn, and no empty messages.
+fn takes_turns(request: &Value) {
+    let messages = request["messages"].as_array().unwrap();
+    let is_in_turn = |pair: &[Value]| pair[0]["role"] != pair[1]["role"] || pair[0]["role"] == "tool";
+    assert!(messages.windows(2).all(is_in_turn), "{messages:#?}");
+    assert!(messages.iter().all(|message| message["content"] != ""), "{messages:#?}");
+}
