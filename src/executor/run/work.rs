@@ -159,7 +159,8 @@ impl Work {
         let statuses = host.statuses().await;
         let failed = statuses.iter().filter_map(|status| match &status.state {
             ServerState::Failed(error) => Some(format!("server `{}` failed: {error}", status.server)),
-            ServerState::Ready(_) | ServerState::Disabled => None,
+            // One that has died since is started again by the first call.
+            _ => None,
         });
         let failed: Vec<String> = failed.collect();
         (!failed.is_empty()).then(|| self.run.redactor.text(&failed.join("; ")).into_owned())
