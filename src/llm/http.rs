@@ -20,7 +20,7 @@ const MAX_BODY: usize = 64 << 20;
 /// To reach a server; its answer may take much longer.
 const CONNECT_TIME: Duration = Duration::from_secs(30);
 
-/// Of OpenAI and those who follow it: more exact than `retry-after`.
+/// What some providers send besides `retry-after`, more exactly.
 const RETRY_AFTER_MS: &str = "retry-after-ms";
 
 /// Posts requests to one address.
@@ -162,7 +162,7 @@ mod tests {
         // RFC 9110, section 5.6.7: the same moment in its three formats.
         let now = SystemTime::UNIX_EPOCH + Duration::from_secs(784_111_777 - 30);
         for (header, text, expected) in [
-            ("retry-after", "120", Some(Duration::from_secs(120))),
+            ("retry-after", "120", Some(Duration::from_mins(2))),
             ("retry-after", " 1.5 ", Some(Duration::from_millis(1500))),
             ("retry-after", "0", Some(Duration::ZERO)),
             ("retry-after", "1e300", Some(Duration::MAX)),

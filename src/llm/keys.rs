@@ -4,7 +4,6 @@
 //! holds it is named ([`Keys::from_variable`]): it would be sent to whoever listens there.
 
 use std::collections::HashMap;
-use std::env::{VarError, var};
 use std::fmt;
 use std::path::Path;
 
@@ -118,12 +117,8 @@ impl Keys {
     /// The value of a variable: the environment's, else the file's. An empty one is none.
     #[must_use]
     pub fn get(&self, variable: &str) -> Option<Key> {
-        match var(variable) {
-            Ok(value) => Key::new(&value),
-            Err(VarError::NotUnicode(_)) => None,
-            Err(VarError::NotPresent) => None,
-        }
-        .or_else(|| self.dotenv.get(variable).cloned())
+        let given = std::env::var(variable).ok();
+        given.as_deref().and_then(Key::new).or_else(|| self.dotenv.get(variable).cloned())
     }
 
     /// The key in a variable that the user names, for any address.

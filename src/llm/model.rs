@@ -31,7 +31,7 @@ struct Inner {
 }
 
 enum Source {
-    Network(Network),
+    Network(Box<Network>),
     Cassette(Arc<Cassette>),
 }
 
@@ -113,7 +113,7 @@ impl Model {
         }
         let redactor = redactor(options.key.as_ref());
         let network = Network::new(&name, wire, options)?;
-        Ok(Self::new(Inner { name, wire, redactor, notes, source: Source::Network(network) }))
+        Ok(Self::new(Inner { name, wire, redactor, notes, source: Source::Network(Box::new(network)) }))
     }
 
     /// The model of a cassette, which answers what was recorded.
@@ -206,10 +206,10 @@ impl Model {
         drop(written);
         loop {
             let mut tried = asking.next_try(&self.inner.redactor, recording.is_some()).await;
-            let judged = self.judge(&tried.tried);
+            let judged = self.judge(&tried.outcome);
             let wait = asking.decide(&mut tried, &judged);
             if let Some((recorder, recording)) = &recording {
-                recorder.record_try(recording, &tried.tried, tried.elapsed)?;
+                recorder.record_try(recording, &tried.outcome, tried.elapsed)?;
             }
             match (judged, wait) {
                 (Ok(reply), _) => {
@@ -219,7 +219,7 @@ impl Model {
                     told(Retry { reason: failure.reason, wait });
                     tokio::time::sleep(wait).await;
                 }
-                (Err(failure), None) => return Err(self.no_reply(failure, &tried.tried, asking.tries())),
+                (Err(failure), None) => return Err(self.no_reply(failure, &tried.outcome, asking.tries())),
             }
         }
     }
@@ -289,12 +289,12 @@ hint: a key is sent to an address of your own only if its variable is named",
         })
     }
 
-    fn no_reply(&self, failure: Failure, tried: &Try, tries: u32) -> ModelError {
+    fn no_reply(&self, failure: Failure, last: &Try, tries: u32) -> ModelError {
         let mut reason = failure.reason;
-        if let Then::GiveUp(why) = &tried.then {
+        if let Then::GiveUp(why) = &last.then {
             reason = format!("{reason}; {why}");
         }
-        ModelError::NoReply { model: self.inner.name.to_string(), status: tried.status, tries, reason }
+        ModelError::NoReply { model: self.inner.name.to_string(), status: last.status, tries, reason }
     }
 }
 

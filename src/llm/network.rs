@@ -41,7 +41,7 @@ pub(super) struct Asking<'a> {
 
 /// A try that has ended.
 pub(super) struct Tried {
-    pub(super) tried: Try,
+    pub(super) outcome: Try,
     pub(super) elapsed: Duration,
     is_worth_retrying: bool,
     retry_after: Option<Duration>,
@@ -105,7 +105,7 @@ impl Asking<'_> {
             Ok(place) => place,
             Err(reason) => {
                 let no_answer = NoAnswer { reason, is_worth_retrying: false };
-                return Tried::without_answer(no_answer, Duration::ZERO, redactor);
+                return Tried::without_answer(&no_answer, Duration::ZERO, redactor);
             }
         };
         let start = Instant::now();
@@ -114,7 +114,7 @@ impl Asking<'_> {
         let elapsed = start.elapsed();
         let answer = match answer {
             Ok(answer) => answer,
-            Err(no_answer) => return Tried::without_answer(no_answer, elapsed, redactor),
+            Err(no_answer) => return Tried::without_answer(&no_answer, elapsed, redactor),
         };
         let retry_after = answer.retry_after();
         match answer.status {
@@ -130,14 +130,14 @@ impl Asking<'_> {
         }
         let headers =
             answer.headers.into_iter().map(|(name, value)| (name, redactor.text(&value).into_owned()));
-        let tried = Try {
+        let outcome = Try {
             status: Some(answer.status),
             headers: headers.collect(),
             body: Some(body),
             error: None,
             then: Then::End,
         };
-        Tried { tried, elapsed, is_worth_retrying: true, retry_after }
+        Tried { outcome, elapsed, is_worth_retrying: true, retry_after }
     }
 
     /// Decides what is done after a try; `Some` is the wait until the next one.
@@ -149,14 +149,14 @@ impl Asking<'_> {
         let Some(wait) = self.waits.next() else {
             // Whoever allows one try is not told that it was the last.
             if self.tries > 1 {
-                tried.tried.then = Then::GiveUp(format!("it was asked {} times", self.tries));
+                tried.outcome.then = Then::GiveUp(format!("it was asked {} times", self.tries));
             }
             return None;
         };
         let wait = tried.retry_after.unwrap_or_else(|| wait.min(LONGEST_WAIT));
         if wait >= self.left() {
             let total = self.network.options.total_time;
-            tried.tried.then = Then::GiveUp(match tried.retry_after {
+            tried.outcome.then = Then::GiveUp(match tried.retry_after {
                 Some(wait) => {
                     format!("it wants to be left alone for {wait:?}, which is more than is left of {total:?}")
                 }
@@ -164,22 +164,22 @@ impl Asking<'_> {
             });
             return None;
         }
-        tried.tried.then = Then::Retry;
+        tried.outcome.then = Then::Retry;
         Some(wait)
     }
 }
 
 impl Tried {
-    fn without_answer(no_answer: NoAnswer, elapsed: Duration, redactor: &Redactor) -> Self {
+    fn without_answer(no_answer: &NoAnswer, elapsed: Duration, redactor: &Redactor) -> Self {
         let error = Some(redactor.text(&no_answer.reason).into_owned());
-        let tried = Try {
+        let outcome = Try {
             status: None,
             headers: std::collections::BTreeMap::new(),
             body: None,
             error,
             then: Then::End,
         };
-        Self { tried, elapsed, is_worth_retrying: no_answer.is_worth_retrying, retry_after: None }
+        Self { outcome, elapsed, is_worth_retrying: no_answer.is_worth_retrying, retry_after: None }
     }
 }
 

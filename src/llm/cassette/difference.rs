@@ -1,12 +1,13 @@
 //! What is different about a request that a cassette does not have: the place, and what stands there.
 
+use std::cmp::Reverse;
 use std::path::Path;
 
 use serde_json::Value;
 
 use super::read::Reader;
 use super::record::Recording;
-use super::{Entry, as_given};
+use super::{Entry, RequestEntry, as_given};
 use crate::canonical::canonical;
 use crate::text::shortened;
 
@@ -45,26 +46,29 @@ pub(super) fn describe(path: &Path, recording: &Recording) -> String {
     }
 }
 
+/// How near a recorded request is: whether it has the same path, for how many bytes it is the same, and how much its
+/// length differs.
+type Nearness = (bool, usize, Reverse<usize>);
+
 /// The request of the same task that is the same for longest, and nearest in length among those.
 fn nearest(path: &Path, recording: &Recording) -> Option<(String, Value)> {
     let (_, mut reader) = Reader::open(path).ok()?;
     let asked = canonical(&recording.body);
-    let mut best: Option<((bool, usize, std::cmp::Reverse<usize>), (String, Value))> = None;
+    let mut best: Option<(Nearness, RequestEntry)> = None;
     while let Ok(Some(entry)) = reader.next() {
         let Entry::Model(entry) = entry else { continue };
         if entry.scope.task != recording.scope.task {
             continue;
         }
-        let body = as_given(entry.request.body);
-        let text = canonical(&body);
+        let request = RequestEntry { body: as_given(entry.request.body), ..entry.request };
+        let text = canonical(&request.body);
         let same = text.bytes().zip(asked.bytes()).take_while(|(a, b)| a == b).count();
-        let rank =
-            (entry.request.path == recording.path, same, std::cmp::Reverse(text.len().abs_diff(asked.len())));
-        if best.as_ref().is_none_or(|(other, _)| rank > *other) {
-            best = Some((rank, (entry.request.path, body)));
+        let nearness = (request.path == recording.path, same, Reverse(text.len().abs_diff(asked.len())));
+        if best.as_ref().is_none_or(|(other, _)| nearness > *other) {
+            best = Some((nearness, request));
         }
     }
-    best.map(|(_, request)| request)
+    best.map(|(_, request)| (request.path, request.body))
 }
 
 /// The first difference, members in alphabetical order.

@@ -119,10 +119,10 @@ async fn a_compressed_cassette_is_played_and_not_appended_to() {
     let server = Server::start([Step::reply("one")]);
     text(&tape.record(&server), &question("a"), &scope("t", 1)).await;
     let packed = tape.folder.path().join("c.jsonl.gz");
-    let mut packer =
+    let mut output =
         flate2::write::GzEncoder::new(std::fs::File::create(&packed).unwrap(), flate2::Compression::fast());
-    packer.write_all(tape.content().as_bytes()).unwrap();
-    packer.finish().unwrap();
+    output.write_all(tape.content().as_bytes()).unwrap();
+    output.finish().unwrap();
     let played = Model::replay(Arc::new(Cassette::open(&packed).unwrap())).unwrap();
     assert_eq!(text(&played, &question("a"), &scope("t", 1)).await, "one");
     let refused = Recorder::create_or_append(&packed, Header::new(&name(&server))).unwrap_err();

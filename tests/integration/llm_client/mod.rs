@@ -22,8 +22,9 @@ const LIMIT: Duration = Duration::from_mins(1);
 const KEY: &str = "sk-test/0123456789+abcdef";
 
 /// A model at this server, with a key.
-fn model(server: &Server, options: ModelOptions) -> Model {
-    Model::open(name(server), ModelOptions { key: Key::new(KEY), ..options }).unwrap()
+fn model(server: &Server, mut options: ModelOptions) -> Model {
+    options.key = Key::new(KEY);
+    Model::open(name(server), options).unwrap()
 }
 
 fn name(server: &Server) -> ModelName {
@@ -43,7 +44,7 @@ fn scope(task: &str, repeat: u32) -> Scope {
     Scope { task: task.to_owned(), repeat, attempt: 1, workspace: None }
 }
 
-/// The body of a chat completion (OpenAI, "The chat completion object").
+/// The body of a chat completion ("The chat completion object").
 fn completion(text: &str) -> Value {
     json!({
         "id": "c", "object": "chat.completion", "created": 1, "model": "test-model",
@@ -52,7 +53,7 @@ fn completion(text: &str) -> Value {
     })
 }
 
-/// The body of an error (OpenAI, "Error codes").
+/// The body of an error ("Error codes").
 fn error(code: &str, message: &str) -> String {
     json!({"error": {"message": message, "type": code, "code": code, "param": null}}).to_string()
 }

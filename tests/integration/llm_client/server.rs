@@ -119,7 +119,8 @@ fn serve(mut stream: &TcpStream, steps: &Mutex<VecDeque<Step>>, seen: &Mutex<Vec
             return;
         }
     };
-    let headers: String = headers.iter().map(|(name, value)| format!("{name}: {value}\r\n")).collect();
+    let headers: Vec<String> = headers.iter().map(|(name, value)| format!("{name}: {value}\r\n")).collect();
+    let headers = headers.concat();
     let length = body.len();
     let answer = format!(
         "HTTP/1.1 {status} X\r\n{headers}content-length: {length}\r\nconnection: close\r\n\r\n{body}"
