@@ -12,6 +12,7 @@ mod browser;
 mod cache;
 mod documents;
 mod encoder;
+mod executor;
 mod formats;
 mod full_disk;
 mod host;

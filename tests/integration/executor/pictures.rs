@@ -1,0 +1,82 @@
+//! Images: the task's own, and those that tools return.
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use m3::executor::{FinishReason, Mode};
+use serde_json::{Value, json};
+
+use super::stage::{Stage, action, native_calls, plan, staged_calls, text};
+use super::tools::png;
+
+/// The images of a message, decoded.
+fn images(message: &Value) -> Vec<Vec<u8>> {
+    let parts = message["content"].as_array().cloned().unwrap_or_default();
+    let url = |part: &Value| part["image_url"]["url"].as_str().map(str::to_owned);
+    let data = |url: String| STANDARD.decode(url.split_once(";base64,").unwrap().1).unwrap();
+    parts.iter().filter_map(url).map(data).collect()
+}
+
+#[tokio::test]
+async fn the_task_is_shown_with_its_image_and_its_path() {
+    let stage = Stage::new(Mode::Native, [text("done")]);
+    let played = stage.with(|stage| stage.image = Some(png(8, 6))).play().await;
+    let first = &played.requests[0]["messages"][1];
+    assert_eq!(images(first), [png(8, 6)]);
+    let said = first.to_string();
+    assert!(said.contains("How many eels?") && said.contains("`task.png`"), "{said}");
+    assert_eq!(played.record.images.len(), 1);
+    let image = &played.record.images[0];
+    assert_eq!(
+        (&image["image"], &image["width"], &image["height"]),
+        (&json!("task.png"), &json!(8), &json!(6))
+    );
+    let dialogue = json!(played.record.dialogue).to_string();
+    assert!(dialogue.contains(image["sha256"].as_str().unwrap()));
+    assert!(!dialogue.contains(&STANDARD.encode(png(8, 6))));
+}
+
+#[tokio::test]
+async fn an_image_from_a_tool_is_shown_next_and_named_in_the_pool() {
+    let staged = [
+        plan(&["kit/draw"]),
+        staged_calls(&[("kit/draw", json!({}))]),
+        text("no"),
+        plan(&["kit/echo"]),
+        staged_calls(&[("kit/echo", json!({"text": "a"}))]),
+        text("yes"),
+        text("done"),
+    ];
+    let native = [native_calls(&[("kit__draw", json!({}))]), text("done")];
+    let react = [action(&[("kit/draw", json!({}))]), text("Final Answer: done")];
+    let saved = "result-00001-1.png";
+    for (mode, lines, next) in [
+        (Mode::Staged, staged.to_vec(), 2),
+        (Mode::Native, native.to_vec(), 1),
+        (Mode::React, react.to_vec(), 1),
+    ] {
+        let played = Stage::new(mode, lines).with(|stage| stage.image = Some(png(8, 6))).play().await;
+        assert_eq!(played.record.finish, FinishReason::Answered, "{mode:?}");
+        let shown: Vec<_> =
+            played.requests[next]["messages"].as_array().unwrap().iter().flat_map(images).collect();
+        assert_eq!(shown, [png(8, 6), png(3, 2)], "{mode:?}");
+        assert_eq!(std::fs::read(played.workspace.path().join(saved)).unwrap(), png(3, 2));
+        // Named for later calls: in the staged mode where calls are written.
+        let named = if mode == Mode::Staged { 4 } else { next };
+        let pool = format!("Image files that calls may name: `task.png`, `{saved}`.");
+        assert!(played.request(named).contains(&pool), "{mode:?}: {}", played.request(named));
+        let result = played.record.steps[0].calls[0].result.as_ref().unwrap();
+        assert_eq!(result["content"][1], json!({"type": "image", "file": saved, "mimeType": "image/png"}));
+        assert_eq!(played.record.images.len(), 2);
+    }
+}
+
+#[tokio::test]
+async fn an_image_that_cannot_be_shown_is_told_in_words() {
+    let lines = [native_calls(&[("kit__scribble", json!({}))]), text("done")];
+    let played = Stage::new(Mode::Native, lines).play().await;
+    let seen = played.last_message(1).to_string();
+    assert!(seen.contains("result-00001-1.png cannot be shown"), "{seen}");
+    assert!(!seen.contains(played.workspace.path().to_str().unwrap()), "{seen}");
+    assert!(played.record.turns[0].oddities.iter().any(|oddity| oddity.contains("cannot be shown")));
+    assert!(played.record.images.is_empty());
+}

@@ -1,0 +1,98 @@
+//! The tools of the tests, named after what they do.
+
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use m3::mcp::config::{HostConfig, InProcess, Restarts, ServerConfig, Timeouts, ToolFilter, Transport};
+use m3::mcp::{Answer, Answering, Content, Tool, ToolResult, Toolbox};
+use serde_json::{Map, Value, json};
+use tokio::sync::Barrier;
+
+/// What was called, in the order in which it arrived.
+pub(super) type Called = Arc<Mutex<Vec<(String, Value)>>>;
+
+struct Kit {
+    tools: Vec<Tool>,
+    /// Lets two calls pass only together.
+    pair: Arc<Barrier>,
+    called: Called,
+}
+
+impl Toolbox for Kit {
+    fn name(&self) -> &'static str {
+        "kit"
+    }
+
+    fn tools(&self) -> &[Tool] {
+        &self.tools
+    }
+
+    fn call<'a>(&'a self, tool: &'a str, arguments: Map<String, Value>) -> Answering<'a> {
+        self.called.lock().unwrap().push((tool.to_owned(), Value::Object(arguments.clone())));
+        Box::pin(async move {
+            let said = arguments.get("text").and_then(Value::as_str).unwrap_or_default().to_owned();
+            Answer::Result(match tool {
+                "echo" => ToolResult::text(said),
+                "together" => {
+                    self.pair.wait().await;
+                    ToolResult::text(format!("{said} eels"))
+                }
+                "fail" => ToolResult::error("no such page: 404"),
+                "hang" => std::future::pending().await,
+                "slow" => {
+                    tokio::time::sleep(Duration::from_millis(300)).await;
+                    ToolResult::text("slow but done")
+                }
+                "long" => ToolResult::text("eel ".repeat(5_000)),
+                "draw" => image("image/png", &png(3, 2)),
+                "scribble" => image("image/png", b"\x89PNG\r\n\x1a\nand nothing else"),
+                _ => return Answer::UnknownTool,
+            })
+        })
+    }
+}
+
+fn image(mime_type: &str, bytes: &[u8]) -> ToolResult {
+    let content = vec![
+        Content::Text("drawn".to_owned()),
+        Content::Image { data: STANDARD.encode(bytes), mime_type: mime_type.to_owned() },
+    ];
+    ToolResult { content, ..ToolResult::default() }
+}
+
+/// A picture of one color.
+pub(super) fn png(width: u32, height: u32) -> Vec<u8> {
+    let picture = image::RgbImage::from_pixel(width, height, image::Rgb([10, 120, 30]));
+    let mut bytes = std::io::Cursor::new(Vec::new());
+    picture.write_to(&mut bytes, image::ImageFormat::Png).unwrap();
+    bytes.into_inner()
+}
+
+/// One server, `kit`, and what is called.
+pub(super) fn servers() -> (HostConfig, Called) {
+    let tool = |name: &str| -> Tool {
+        let schema = json!({
+            "type": "object", "properties": {"text": {"type": "string"}}, "additionalProperties": false,
+        });
+        serde_json::from_value(json!({"name": name, "description": "A tool.", "inputSchema": schema}))
+            .unwrap()
+    };
+    let names = ["echo", "together", "fail", "hang", "slow", "long", "draw", "scribble"];
+    let called = Called::default();
+    let kit =
+        Kit { tools: names.map(tool).to_vec(), pair: Arc::new(Barrier::new(2)), called: Arc::clone(&called) };
+    let server = ServerConfig {
+        name: "kit".to_owned(),
+        transport: Transport::InProcess(InProcess(Arc::new(kit))),
+        is_disabled: false,
+        is_stateless: false,
+        max_concurrent: None,
+        timeouts: Timeouts::default(),
+        restarts: Restarts::default(),
+        tools: ToolFilter::default(),
+        secrets: Vec::new(),
+    };
+    (HostConfig { servers: vec![server], ..HostConfig::default() }, called)
+}
