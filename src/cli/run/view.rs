@@ -30,8 +30,11 @@ const WAITING: usize = 10_000;
 /// The longest id of a task, in columns.
 const ID: usize = 24;
 
-/// The longest name of a tool and the longest reason, in columns.
+/// The longest name of a tool and the longest reason of something that is tried again, in columns.
 const TEXT: usize = 120;
+
+/// The longest reason why a task failed, in columns.
+const ERROR: usize = 400;
 
 /// Shows events until it is finished.
 pub(super) struct View {
@@ -183,7 +186,8 @@ fn line(told: &Told) -> String {
         }
         Event::Malformed { turn, reason } => format!("turn {turn}: cannot be used: {}", text(reason)),
         Event::Finished { finish, steps, calls, error, .. } => {
-            let error = error.as_ref().map_or_else(String::new, |error| format!(": {}", text(error)));
+            let error = error.as_ref();
+            let error = error.map_or_else(String::new, |error| format!(": {}", shortened(error, ERROR)));
             format!("{} after {steps} steps and {calls} calls{error}", said(*finish))
         }
         Event::Interrupted => "interrupted".to_owned(),
@@ -278,7 +282,7 @@ impl Board {
             let left = elapsed.as_secs_f64() / self.finished as f64 * left as f64;
             format!(", {} left", duration(Duration::from_secs_f64(left)))
         });
-        let mut totals = format!(
+        let mut totals = vec![format!(
             "{} of {} tasks, {} running, {} failed; {} steps, {} calls, {} tokens",
             done + self.finished,
             to_do + done + failed,
@@ -287,23 +291,21 @@ impl Board {
             self.steps,
             self.calls,
             self.usage.total(),
-        );
-        if let Some(price) = self.price {
-            totals += &format!(", cost {:.2}", price.cost(self.usage));
-        }
+        )];
+        totals.extend(self.price.map(|price| format!(", cost {:.2}", price.cost(self.usage))));
         if self.again + self.malformed > 0 {
-            totals += &format!("; {} requests again, {} replies unusable", self.again, self.malformed);
+            totals.push(format!("; {} requests again, {} replies unusable", self.again, self.malformed));
         }
-        totals += &format!("; {}{}", duration(elapsed), time_left.unwrap_or_default());
+        totals.push(format!("; {}{}", duration(elapsed), time_left.unwrap_or_default()));
+        let more = self.running.len().saturating_sub(SHOWN);
+        if more > 0 {
+            totals.push(format!(" ({more} more run)"));
+        }
         let tasks = self.running.iter().take(SHOWN).map(|((since, name), what)| {
             format!("  {name} {} {what}", duration(now.saturating_duration_since(*since)))
         });
-        let mut lines = vec![totals];
+        let mut lines = vec![totals.concat()];
         lines.extend(tasks);
-        let more = self.running.len().saturating_sub(SHOWN);
-        if more > 0 {
-            lines[0] += &format!(" ({more} more run)");
-        }
         lines
     }
 }

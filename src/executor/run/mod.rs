@@ -236,14 +236,14 @@ impl Begun {
             host.close().await;
         }
         // Also after a failure: what is done should be in it, if it can be.
-        let combined = combiner.finish().await;
+        let written = combiner.finish().await;
         let is_interrupted = worked.as_ref().is_ok_and(|interrupted| *interrupted);
         self.journal.write(JournalEntry::Run(RunEvent::RunEnded { is_interrupted }));
         if let Some(cause) = self.journal.take_failure() {
             return Err(OutputError::io("write", self.journal.path())(cause).into());
         }
         worked?;
-        combined?;
+        written?;
         let (run, present) = (Arc::clone(&self.run), combiner.present());
         let summary = blocking(move || summary(&run, &present)).await?;
         Ok(RunEnd { summary, is_interrupted, elapsed: began.elapsed() })

@@ -89,12 +89,12 @@ impl Work {
     async fn make_workspace(&self) -> Result<(), RunError> {
         let path = self.workspace();
         let image = self.task().task.image.clone().zip(self.task().image.clone());
-        let made = path.clone();
-        let make = move || {
+        let folder = path.clone();
+        let act = move || {
             let image = image.as_ref().map(|(image, file)| (image.as_str(), file.source.as_path()));
-            workspace::make(&made, image)
+            workspace::make(&folder, image)
         };
-        Ok(blocking(make).await?.map_err(OutputError::io("make the workspace", &path))?)
+        Ok(blocking(act).await?.map_err(OutputError::io("make the workspace", &path))?)
     }
 
     /// The image: its path in the workspace, and what the model is shown.
