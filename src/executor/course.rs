@@ -149,7 +149,10 @@ impl<'a> Course<'a> {
         tools: Vec<ToolDefinition>,
     ) -> Result<Reply, Stop> {
         if self.instructed.insert(system.to_owned()) {
-            self.dialogue.push(dialogue::system(purpose, system));
+            let instructions = dialogue::system(purpose, system);
+            // The first stand above the conversation, as they do for the model.
+            let place = if self.turns.is_empty() { 0 } else { self.dialogue.len() };
+            self.dialogue.insert(place, instructions);
         }
         let request = Request {
             system: system.to_owned(),

@@ -6,7 +6,8 @@ use m3::executor::{Event, FinishReason, Mode};
 use serde_json::json;
 use tokio_util::sync::CancellationToken;
 
-use super::stage::{Say, Stage, action, native_calls, plan, staged_calls, text};
+use super::stage::{Stage, action, native_calls, plan, refusal, staged_calls, text};
+use crate::model_server::Scripted;
 
 #[tokio::test]
 async fn after_the_last_step_the_model_is_asked_for_its_answer() {
@@ -88,7 +89,7 @@ async fn a_call_that_hangs_is_given_up_and_the_others_are_not() {
 
 #[tokio::test]
 async fn a_model_that_never_answers_costs_no_more_than_the_time_of_the_task() {
-    let stage = Stage::new(Mode::Native, [Say::Nothing]);
+    let stage = Stage::new(Mode::Native, [Scripted::Stall]);
     let played = stage.with(|stage| stage.options.limits.task_time = Duration::from_millis(300)).play().await;
     assert_eq!(played.record.finish, FinishReason::Budget);
     assert!(played.record.reason.as_ref().unwrap().starts_with("time:"));
@@ -107,7 +108,7 @@ async fn an_interruption_waits_for_calls_and_not_for_the_model() {
     assert!(played.is_none());
     let stop = CancellationToken::new();
     let stopping = stop.clone();
-    let stage = Stage::new(Mode::Native, [Say::Nothing]).with(|stage| stage.stop = stop);
+    let stage = Stage::new(Mode::Native, [Scripted::Stall]).with(|stage| stage.stop = stop);
     let (played, ()) = tokio::join!(stage.play_until_stopped(), async move {
         tokio::time::sleep(Duration::from_millis(150)).await;
         stopping.cancel();
@@ -132,7 +133,7 @@ async fn a_long_result_is_shortened_by_rule_or_by_the_model() {
     assert!(played.last_message(2)["content"].as_str().unwrap().contains("5,000 times eel"));
 
     // A model that cannot, does not end the task.
-    let lines = [long(), Say::Status(400, "too long".to_owned()), text("done")];
+    let lines = [long(), refusal("too long"), text("done")];
     let played = Stage::new(Mode::Native, lines).with(|stage| stage.options.compress = true).play().await;
     assert_eq!(played.record.finish, FinishReason::Answered);
     assert!(played.last_message(2)["content"].as_str().unwrap().contains("characters are cut"));

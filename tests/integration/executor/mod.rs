@@ -3,6 +3,7 @@
 mod limits;
 mod modes;
 mod pictures;
+mod replays;
 mod sloppy;
 mod stage;
 mod tools;

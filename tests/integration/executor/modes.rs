@@ -3,7 +3,9 @@
 use m3::executor::{Event, FinishReason, Mode};
 use serde_json::json;
 
-use super::stage::{Played, Stage, action, native_calls, plan, staged_calls, text};
+use super::stage::{Played, Stage, action, native_calls, plan, refusal, staged_calls, text};
+use super::tools::png;
+use crate::model_server::Spoken;
 
 const PAIR: [(&str, &str); 2] = [("kit/together", "3"), ("kit/together", "4")];
 
@@ -31,10 +33,10 @@ fn has_done_the_task(played: &Played) {
     assert_eq!(told(|event| matches!(event, Event::Asked { .. })), played.requests.len());
     assert_eq!(told(|event| matches!(event, Event::Answered { .. })), played.requests.len());
     assert_eq!(played.record.turns.len(), played.requests.len());
-    assert!(played.record.turns.iter().all(|turn| turn.model.as_deref() == Some("test-model-1")));
+    assert!(played.record.turns.iter().all(|turn| turn.model.as_deref() == Some("test-model")));
     let roles: Vec<&str> =
         played.record.dialogue.iter().filter_map(|message| message["role"].as_str()).collect();
-    assert_eq!(roles[..2], ["user", "system"]);
+    assert_eq!(roles[..2], ["system", "user"]);
     assert_eq!(roles.iter().filter(|role| **role == "assistant").count(), played.requests.len());
 }
 
@@ -128,10 +130,7 @@ async fn failed_calls_and_unknown_tools_are_observations() {
 
 #[tokio::test]
 async fn an_error_of_the_model_keeps_what_was_done() {
-    let lines = [
-        native_calls(&[("kit__echo", json!({"text": "a"}))]),
-        super::stage::Say::Status(400, "images are not supported".to_owned()),
-    ];
+    let lines = [native_calls(&[("kit__echo", json!({"text": "a"}))]), refusal("images are not supported")];
     let played = Stage::new(Mode::Native, lines).play().await;
     assert_eq!(played.record.finish, FinishReason::Error);
     assert!(played.record.reason.as_ref().unwrap().contains("images are not supported"));
@@ -152,4 +151,27 @@ async fn secrets_are_in_no_record_and_no_event() {
     assert!(!format!("{:?}", played.record).contains(secret));
     assert!(!serde_json::to_string(&played.told).unwrap().contains(secret));
     assert!(!played.last_message(1).to_string().contains(secret));
+}
+
+#[tokio::test]
+async fn native_works_over_every_wire() {
+    for wire in [Spoken::OpenAi, Spoken::Anthropic, Spoken::Gemini] {
+        let echo = ["a", "b"].map(|said| ("kit__echo", json!({ "text": said })));
+        let lines = [
+            native_calls(&echo),
+            native_calls(&[("kit__draw", json!({}))]),
+            native_calls(&echo[..1]),
+            text("7 eels."),
+        ];
+        let stage = Stage::new(Mode::Native, lines).with(|stage| {
+            (stage.wire, stage.image) = (wire, Some(png(8, 6)));
+            stage.options.limits.steps = 2;
+        });
+        let played = stage.play().await;
+        assert_eq!(played.record.finish, FinishReason::MaxSteps, "{wire:?}");
+        assert_eq!(played.record.final_reply, "7 eels.", "{wire:?}");
+        assert_eq!(played.outcomes(), [vec!["success"; 2], vec!["success"]], "{wire:?}");
+        assert_eq!(played.seen[2].images.len(), 2, "{wire:?}");
+        assert_eq!(played.seen[3].results.len(), 4, "{wire:?}");
+    }
 }

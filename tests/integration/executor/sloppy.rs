@@ -3,7 +3,7 @@
 use m3::executor::{Event, FinishReason, Mode};
 use serde_json::json;
 
-use super::stage::{Say, Stage, action, plan, staged_calls, text};
+use super::stage::{Stage, action, native_calls, plan, staged_calls, text};
 
 /// M³-Bench, section 8: GLM-4.5v.
 const GLM: &str =
@@ -50,10 +50,7 @@ async fn the_second_time_it_is_an_illegal_format_and_the_loop_goes_on() {
 
 #[tokio::test]
 async fn malformed_arguments_of_the_provider_are_no_empty_object() {
-    let cut = Say::Calls(vec![
-        ("kit__echo".to_owned(), "{\"text\": \"a".to_owned()),
-        ("kit__echo".to_owned(), "{\"text\": \"b\"}".to_owned()),
-    ]);
+    let cut = native_calls(&[("kit__echo", json!("{\"text\": \"a")), ("kit__echo", json!({"text": "b"}))]);
     let played = Stage::new(Mode::Native, [cut, text("done")]).play().await;
     assert_eq!(played.outcomes(), [["illegal_format", "success"]]);
     assert_eq!(played.record.steps[0].calls[0].arguments, json!("{\"text\": \"a"));

@@ -1,16 +1,12 @@
 //! A stage for one task: a model that says what the test wrote, tools that are watched, and all that came of it.
 
 use std::collections::VecDeque;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use axum::Router;
-use axum::extract::State;
-use axum::http::StatusCode;
-use axum::response::{IntoResponse as _, Response};
-use axum::routing::post;
 use m3::executor::{Attempt, Attempted, Mode, Record, RunOptions, Told, Tools, attempt};
-use m3::llm::{Model, ModelName, ModelOptions, Picture, PictureLimits, Scope};
+use m3::llm::{Cassette, Header, Model, ModelName, ModelOptions, Picture, PictureLimits, Recorder, Scope};
 use m3::mcp::redact::Redactor;
 use m3::mcp::results::ResultStore;
 use m3::mcp::{Host, HostOptions};
@@ -20,32 +16,15 @@ use tempfile::TempDir;
 use tokio_util::sync::CancellationToken;
 
 use super::tools;
-
-/// What the model does with a request.
-#[derive(Debug, Clone)]
-pub(super) enum Say {
-    /// It writes this.
-    Text(String),
-    /// It calls tools by the provider's tool calling: name and arguments, each with an id of its own.
-    Calls(Vec<(String, String)>),
-    /// It answers with an error.
-    Status(u16, String),
-    /// It never answers.
-    Nothing,
-}
-
-/// A model that follows a script.
-#[derive(Clone, Default)]
-struct Script {
-    lines: Arc<Mutex<VecDeque<Say>>>,
-    requests: Arc<Mutex<Vec<Value>>>,
-}
+use crate::model_server::{Scripted, ScriptedModel, SeenRequest, Spoken};
 
 /// What came of it.
 pub(super) struct Played {
     pub(super) record: Record,
-    /// The bodies that the model got.
+    /// The bodies that the model got, with hashes where images were.
     pub(super) requests: Vec<Value>,
+    /// The same in words that are the same for all wires.
+    pub(super) seen: Vec<SeenRequest>,
     pub(super) told: Vec<Told>,
     pub(super) workspace: TempDir,
     /// What the tools were called with, in order of the calls.
@@ -58,11 +37,14 @@ pub(super) struct Stage {
     pub(super) stop: CancellationToken,
     pub(super) secrets: Vec<String>,
     pub(super) image: Option<Vec<u8>>,
-    lines: Vec<Say>,
+    pub(super) wire: Spoken,
+    /// Where everything is recorded.
+    pub(super) cassette: Option<PathBuf>,
+    lines: Vec<Scripted>,
 }
 
-pub(super) fn text(text: impl Into<String>) -> Say {
-    Say::Text(text.into())
+pub(super) fn text(text: impl Into<String>) -> Scripted {
+    Scripted::Say(text.into())
 }
 
 pub(super) fn options(mode: Mode) -> RunOptions {
@@ -78,36 +60,39 @@ pub(super) fn options(mode: Mode) -> RunOptions {
 }
 
 /// Calls as the staged mode asks for them.
-pub(super) fn staged_calls(calls: &[(&str, Value)]) -> Say {
+pub(super) fn staged_calls(calls: &[(&str, Value)]) -> Scripted {
     let calls: Vec<Value> =
         calls.iter().map(|(name, arguments)| json!({"name": name, "arguments": arguments})).collect();
     text(json!({ "tool_calls": calls }).to_string())
 }
 
 /// Calls as the native mode has them.
-pub(super) fn native_calls(calls: &[(&str, Value)]) -> Say {
-    Say::Calls(calls.iter().map(|(name, arguments)| ((*name).to_owned(), arguments.to_string())).collect())
+pub(super) fn native_calls(calls: &[(&str, Value)]) -> Scripted {
+    let calls = calls.iter().map(|(name, arguments)| ((*name).to_owned(), arguments.clone()));
+    Scripted::Call(calls.collect())
 }
 
 /// An action of the react mode.
-pub(super) fn action(calls: &[(&str, Value)]) -> Say {
+pub(super) fn action(calls: &[(&str, Value)]) -> Scripted {
     let calls: Vec<Value> =
         calls.iter().map(|(name, arguments)| json!({"name": name, "arguments": arguments})).collect();
     text(format!("Thought: more is needed.\nAction: {}", Value::from(calls)))
 }
 
 /// A plan of the staged mode.
-pub(super) fn plan(tools: &[&str]) -> Say {
+pub(super) fn plan(tools: &[&str]) -> Scripted {
     text(json!({"tools": tools, "plan": "as it says"}).to_string())
 }
 
 impl Stage {
-    pub(super) fn new(mode: Mode, lines: impl IntoIterator<Item = Say>) -> Self {
+    pub(super) fn new(mode: Mode, lines: impl IntoIterator<Item = Scripted>) -> Self {
         Self {
             options: options(mode),
             stop: CancellationToken::new(),
             secrets: Vec::new(),
             image: None,
+            wire: Spoken::OpenAi,
+            cassette: None,
             lines: lines.into_iter().collect(),
         }
     }
@@ -124,43 +109,46 @@ impl Stage {
 
     /// Plays it; nothing if it was interrupted.
     pub(super) async fn play_until_stopped(self) -> Option<Played> {
-        let script = Script { lines: Arc::new(Mutex::new(self.lines.into())), ..Script::default() };
-        let address = serve(script.clone()).await;
-        let name = ModelName::parse(&format!("openai@http://{address}/v1:test-model")).unwrap();
-        let model = Model::open(name, ModelOptions { tries: 2, ..ModelOptions::default() }).unwrap();
+        let lines = Arc::new(Mutex::new(VecDeque::from(self.lines)));
+        let seen = Arc::new(Mutex::new(Vec::new()));
+        let (script, seeing) = (Arc::clone(&lines), Arc::clone(&seen));
+        let server = ScriptedModel::start(self.wire, move |request| {
+            seeing.lock().unwrap().push(request.clone());
+            script.lock().unwrap().pop_front().unwrap_or_else(|| refusal("the script has ended"))
+        });
+        let wire = match self.wire {
+            Spoken::OpenAi => "openai",
+            Spoken::Anthropic => "anthropic",
+            Spoken::Gemini => "gemini",
+        };
+        let name = ModelName::parse(&format!("{wire}@{}:test-model", server.base_url())).unwrap();
+        let record = |path: &PathBuf| Recorder::create_or_append(path, Header::new(&name)).unwrap();
+        let recorder = self.cassette.as_ref().map(|path| Arc::new(record(path)));
+        let mut model =
+            Model::open(name.clone(), ModelOptions { tries: 2, ..ModelOptions::default() }).unwrap();
+        if let Some(recorder) = &recorder {
+            model = model.recorded_by(Arc::clone(recorder));
+        }
         let workspace = tempfile::tempdir().unwrap();
-        let (config, called) = tools::servers();
+        let (config, called) = tools::servers(workspace.path());
         let host = Arc::new(Host::start(&config, HostOptions::new(workspace.path()), Arc::new(|_| ())).await);
         let redactor = Redactor::new(&self.secrets).unwrap();
         let store = ResultStore::open(workspace.path().join("results"), workspace.path(), redactor.clone())
             .unwrap()
             .with_limit(self.options.result_limit);
-        let tools = Tools::live(Arc::clone(&host), store, None);
-        let image = self.image.map(|bytes| {
-            std::fs::write(workspace.path().join("task.png"), &bytes).unwrap();
-            let (max_side, max_bytes) = model.image_limits();
-            let limits = PictureLimits { max_side, max_bytes };
-            ("task.png".to_owned(), Arc::new(Picture::from_bytes("task.png", bytes, &limits).unwrap()))
-        });
-        let task =
-            Task { id: "t1".to_owned(), question: Some("How many eels?".to_owned()), ..Task::default() };
+        let tools = Tools::live(Arc::clone(&host), store, recorder.clone());
+        if let Some(recorder) = &recorder {
+            recorder.record_catalog(&tools.catalog().to_json());
+        }
+        let image = self.image.map(|bytes| prepared(bytes, &model, workspace.path()));
         let told = Arc::new(Mutex::new(Vec::new()));
         let telling = Arc::clone(&told);
-        let offered = tools.catalog().clone();
-        let playing = attempt(Attempt {
-            task: &task,
-            image,
-            workspace: workspace.path(),
+        let playing = played_by(Cast {
             tools: &tools,
-            offered: &offered,
             model: &model,
             options: &self.options,
-            scope: Scope {
-                task: task.id.clone(),
-                repeat: 1,
-                attempt: 1,
-                workspace: Some(workspace.path().to_owned()),
-            },
+            workspace: workspace.path(),
+            image,
             events: Arc::new(move |event| telling.lock().unwrap().push(event)),
             stop: self.stop,
             redactor: &redactor,
@@ -172,13 +160,90 @@ impl Stage {
             Attempted::Done(record) => record,
             Attempted::Interrupted => return None,
         };
-        let left = script.lines.lock().unwrap().len();
+        assert_eq!(server.problems(), [""; 0]);
+        let left = lines.lock().unwrap().len();
         assert_eq!(left, 0, "lines of the script that nobody asked for: {record:#?}");
-        let requests = script.requests.lock().unwrap().clone();
+        let requests = server.requests();
+        if self.wire == Spoken::OpenAi {
+            requests.iter().for_each(takes_turns);
+        }
+        let seen = seen.lock().unwrap().clone();
         let told = told.lock().unwrap().clone();
         let called = called.lock().unwrap().clone();
-        Some(Played { record, requests, told, workspace, called })
+        Some(Played { record, requests, seen, told, workspace, called })
     }
+}
+
+/// Plays what was recorded, without a model and without servers.
+pub(super) async fn replay(cassette: &Path, options: &RunOptions, image: Option<Vec<u8>>) -> Record {
+    let cassette = Arc::new(Cassette::open(cassette).unwrap());
+    let model = Model::replay(Arc::clone(&cassette)).unwrap();
+    let workspace = tempfile::tempdir().unwrap();
+    let redactor = Redactor::default();
+    let store = ResultStore::open(workspace.path().join("results"), workspace.path(), redactor.clone())
+        .unwrap()
+        .with_limit(options.result_limit);
+    let tools = Tools::replayed(cassette, store);
+    let image = image.map(|bytes| prepared(bytes, &model, workspace.path()));
+    let (events, stop) = (Arc::new(|_| ()), CancellationToken::new());
+    let (workspace, redactor) = (workspace.path(), &redactor);
+    let (tools, model) = (&tools, &model);
+    match played_by(Cast { tools, model, options, workspace, image, events, stop, redactor }).await {
+        Attempted::Done(record) => record,
+        Attempted::Interrupted => panic!("nobody stopped it"),
+    }
+}
+
+/// What an attempt takes, but for the task.
+struct Cast<'a> {
+    tools: &'a Tools,
+    model: &'a Model,
+    options: &'a RunOptions,
+    workspace: &'a Path,
+    image: Option<(String, Arc<Picture>)>,
+    events: m3::executor::Events,
+    stop: CancellationToken,
+    redactor: &'a Redactor,
+}
+
+async fn played_by(cast: Cast<'_>) -> Attempted {
+    let Cast { tools, model, options, workspace, image, events, stop, redactor } = cast;
+    let question = Some("How many eels?".to_owned());
+    let task = Task { id: "t1".to_owned(), question, ..Task::default() };
+    let scope = Scope { task: task.id.clone(), repeat: 1, attempt: 1, workspace: Some(workspace.to_owned()) };
+    let (task, offered) = (&task, tools.catalog());
+    let playing = attempt(Attempt {
+        task,
+        image,
+        workspace,
+        tools,
+        offered,
+        model,
+        options,
+        scope,
+        events,
+        stop,
+        redactor,
+    });
+    // Workers run many of them.
+    is_send(playing).await
+}
+
+fn is_send<F: Future + Send>(future: F) -> F {
+    future
+}
+
+fn prepared(bytes: Vec<u8>, model: &Model, workspace: &Path) -> (String, Arc<Picture>) {
+    std::fs::write(workspace.join("task.png"), &bytes).unwrap();
+    let (max_side, max_bytes) = model.image_limits();
+    let limits = PictureLimits { max_side, max_bytes };
+    ("task.png".to_owned(), Arc::new(Picture::from_bytes("task.png", bytes, &limits).unwrap()))
+}
+
+/// An error that asking again does not change.
+pub(super) fn refusal(message: &str) -> Scripted {
+    let body = json!({"error": {"message": message}}).to_string();
+    Scripted::Raw { status: 400, headers: Vec::new(), body }
 }
 
 impl Played {
@@ -210,77 +275,10 @@ impl Played {
     }
 }
 
-async fn serve(script: Script) -> std::net::SocketAddr {
-    let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
-    let address = listener.local_addr().unwrap();
-    let router = Router::new()
-        .route("/v1/chat/completions", post(reply))
-        .layer(axum::extract::DefaultBodyLimit::disable())
-        .with_state(script);
-    tokio::spawn(async move { axum::serve(listener, router).await.unwrap() });
-    address
-}
-
-async fn reply(State(script): State<Script>, body: axum::body::Bytes) -> Response {
-    let body: Value = serde_json::from_slice(&body).unwrap();
-    check(&body);
-    let number = {
-        let mut requests = script.requests.lock().unwrap();
-        requests.push(body);
-        requests.len()
-    };
-    let line = script.lines.lock().unwrap().pop_front();
-    let message = match line {
-        Some(Say::Text(text)) => json!({"role": "assistant", "content": text}),
-        Some(Say::Calls(calls)) => {
-            let calls: Vec<Value> = calls
-                .iter()
-                .enumerate()
-                .map(|(index, (name, arguments))| {
-                    let function = json!({"name": name, "arguments": arguments});
-                    json!({"id": format!("call-{number}-{index}"), "type": "function", "function": function})
-                })
-                .collect();
-            json!({"role": "assistant", "content": null, "tool_calls": calls})
-        }
-        Some(Say::Status(status, message)) => {
-            let body = json!({"error": {"message": message}}).to_string();
-            return (StatusCode::from_u16(status).unwrap(), body).into_response();
-        }
-        Some(Say::Nothing) => std::future::pending().await,
-        None => return (StatusCode::BAD_REQUEST, "the script has ended").into_response(),
-    };
-    let finish = if message["tool_calls"].is_array() { "tool_calls" } else { "stop" };
-    json!({
-        "id": "reply", "model": "test-model-1",
-        "choices": [{"index": 0, "message": message, "finish_reason": finish}],
-        "usage": {"prompt_tokens": 100, "completion_tokens": 10},
-    })
-    .to_string()
-    .into_response()
-}
-
-/// What every request keeps to: roles in turn, every call answered once, nothing empty.
-fn check(body: &Value) {
-    let messages = body["messages"].as_array().unwrap();
-    let mut before = "";
-    let mut open: Vec<&str> = Vec::new();
-    for message in messages {
-        let role = message["role"].as_str().unwrap();
-        if role == "tool" {
-            let id = message["tool_call_id"].as_str().unwrap();
-            assert_eq!(open.remove(0), id, "an answer to another call");
-        } else {
-            assert!(open.is_empty(), "a call was not answered");
-            assert!(role != before, "two messages of {role} in a row");
-        }
-        if let Some(calls) = message["tool_calls"].as_array() {
-            open = calls.iter().map(|call| call["id"].as_str().unwrap()).collect();
-        } else {
-            assert!(message["content"].as_str() != Some(""), "an empty message");
-        }
-        before = role;
-    }
-    assert!(open.is_empty(), "a call was not answered");
-    assert_ne!(before, "assistant", "the last message is the model's own");
+/// Some servers of open models want the user and the model in turn, and no empty messages.
+fn takes_turns(request: &Value) {
+    let messages = request["messages"].as_array().unwrap();
+    let is_in_turn = |pair: &[Value]| pair[0]["role"] != pair[1]["role"] || pair[0]["role"] == "tool";
+    assert!(messages.windows(2).all(is_in_turn), "{messages:#?}");
+    assert!(messages.iter().all(|message| message["content"] != ""), "{messages:#?}");
 }

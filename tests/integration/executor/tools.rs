@@ -1,5 +1,6 @@
 //! The tools of the tests, named after what they do.
 
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
@@ -18,6 +19,7 @@ struct Kit {
     /// Lets two calls pass only together.
     pair: Arc<Barrier>,
     called: Called,
+    workspace: PathBuf,
 }
 
 impl Toolbox for Kit {
@@ -48,6 +50,10 @@ impl Toolbox for Kit {
                 "long" => ToolResult::text("eel ".repeat(5_000)),
                 "draw" => image("image/png", &png(3, 2)),
                 "scribble" => image("image/png", b"\x89PNG\r\n\x1a\nand nothing else"),
+                "write" => {
+                    std::fs::write(self.workspace.join("written.png"), png(2, 2)).unwrap();
+                    ToolResult::text("written to written.png")
+                }
                 _ => return Answer::UnknownTool,
             })
         })
@@ -71,7 +77,7 @@ pub(super) fn png(width: u32, height: u32) -> Vec<u8> {
 }
 
 /// One server, `kit`, and what is called.
-pub(super) fn servers() -> (HostConfig, Called) {
+pub(super) fn servers(workspace: &Path) -> (HostConfig, Called) {
     let tool = |name: &str| -> Tool {
         let schema = json!({
             "type": "object", "properties": {"text": {"type": "string"}}, "additionalProperties": false,
@@ -79,10 +85,14 @@ pub(super) fn servers() -> (HostConfig, Called) {
         serde_json::from_value(json!({"name": name, "description": "A tool.", "inputSchema": schema}))
             .unwrap()
     };
-    let names = ["echo", "together", "fail", "hang", "slow", "long", "draw", "scribble"];
+    let names = ["echo", "together", "fail", "hang", "slow", "long", "draw", "scribble", "write"];
     let called = Called::default();
-    let kit =
-        Kit { tools: names.map(tool).to_vec(), pair: Arc::new(Barrier::new(2)), called: Arc::clone(&called) };
+    let kit = Kit {
+        tools: names.map(tool).to_vec(),
+        pair: Arc::new(Barrier::new(2)),
+        called: Arc::clone(&called),
+        workspace: workspace.to_owned(),
+    };
     let server = ServerConfig {
         name: "kit".to_owned(),
         transport: Transport::InProcess(InProcess(Arc::new(kit))),
