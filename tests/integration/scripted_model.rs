@@ -110,7 +110,7 @@ fn post(
     Ok((answer.status().as_u16(), text))
 }
 
-const LONG: Duration = Duration::from_secs(60);
+const LONG: Duration = Duration::from_mins(1);
 const WIRES: [Spoken; 3] = [Spoken::OpenAi, Spoken::Anthropic, Spoken::Gemini];
 
 #[test]
@@ -157,6 +157,9 @@ fn places(spoken: Spoken) -> [&'static str; 4] {
         ],
     }
 }
+
+/// Does something wrong to a request.
+type Seed<'a> = &'a dyn Fn(&mut Value);
 
 #[test]
 fn seeded_violations_are_found_on_every_wire() {
@@ -207,7 +210,7 @@ fn seeded_violations_are_found_on_every_wire() {
             let text = body.to_string().replace("\"look\"", "\"server/look\"");
             *body = serde_json::from_str(&text).unwrap();
         };
-        let violations: [(&str, &dyn Fn(&mut Value)); 12] = [
+        let violations: [(&str, Seed<'_>); 12] = [
             ("is answered", &missing),
             ("no open call has", &twice),
             ("answers `c`", &unknown),

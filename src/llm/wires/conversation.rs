@@ -21,12 +21,16 @@ const WIRES: [(WireKind, Spoken); 3] = [
     (WireKind::Gemini, Spoken::Gemini),
 ];
 
+fn hash(bytes: &[u8]) -> String {
+    Sha256::digest(bytes).iter().fold(String::new(), |hex, byte| hex + &format!("{byte:02x}"))
+}
+
 fn picture(mime_type: &'static str, format: ImageFormat, shade: u8) -> Arc<Picture> {
     let image = DynamicImage::ImageRgb8(RgbImage::from_pixel(6, 4, Rgb([shade, 90, 7])));
     let mut bytes = Cursor::new(Vec::new());
     image.write_to(&mut bytes, format).unwrap();
     let bytes = bytes.into_inner();
-    let sha256 = Sha256::digest(&bytes).iter().map(|byte| format!("{byte:02x}")).collect();
+    let sha256 = hash(&bytes);
     Arc::new(Picture { mime_type, width: 6, height: 4, sha256, changes: Vec::new(), bytes })
 }
 

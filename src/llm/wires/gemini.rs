@@ -206,13 +206,10 @@ fn finished(mut reply: Reply, body: &Map<String, Value>, mut oddities: Oddities)
 
 /// `content` with its parts, made up where a candidate has none.
 fn content(candidate: &Map<String, Value>, oddities: &mut Oddities) -> Map<String, Value> {
-    let mut content = match candidate.get("content") {
-        Some(Value::Object(content)) => content.clone(),
-        _ => {
-            oddities.note("the candidate had no content");
-            Map::new()
-        }
-    };
+    let mut content = candidate.get("content").and_then(Value::as_object).cloned().unwrap_or_else(|| {
+        oddities.note("the candidate had no content");
+        Map::new()
+    });
     content.insert("role".to_owned(), json!("model"));
     let parts = match content.remove("parts") {
         Some(Value::Array(parts)) => parts,

@@ -121,7 +121,7 @@ fn messages(name: &ModelName, request: &Request, images: ImageData) -> Vec<Value
                 writing::push_merged(&mut messages, "user", "content", parts.collect());
             }
             Turn::Assistant { message, calls } => {
-                messages.push(calls::written(message, &calls, name.base_url.is_none()))
+                messages.push(calls::written(message, &calls, name.base_url.is_none()));
             }
             Turn::Results(answers) => push_results(&mut messages, &answers, images),
         }

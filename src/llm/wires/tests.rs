@@ -108,7 +108,7 @@ fn a_reply_goes_back_as_it_came_with_signatures_and_without_thoughts_in_text() {
         {"text": "why", "thought": true}, {"functionCall": {"name": "f", "args": {"b": 1}}, "thoughtSignature": "s"},
     ]}}]});
     let expected = [
-        json!({"role": "assistant", "content": "So.", "tool_calls": [{"id": "a", "type": "function",
+        json!({"role": "assistant", "content": "So.", "reasoning_content": "more", "tool_calls": [{"id": "a", "type": "function",
             "extra_content": {"google": {"thought_signature": "s"}},
             "function": {"name": "f", "arguments": "{ \"b\" : 1 }"}}]}),
         json!({"role": "assistant", "content": [
@@ -122,14 +122,26 @@ fn a_reply_goes_back_as_it_came_with_signatures_and_without_thoughts_in_text() {
     ];
     for ((kind, body), expected) in ALL.into_iter().zip([openai, anthropic, gemini]).zip(expected) {
         let reply = of(kind).reply(200, body.to_string().as_bytes()).unwrap();
-        let mut request = Request::default();
-        request.messages = vec![
-            Message::User(vec![Part::Text("hello".to_owned())]),
-            Message::Assistant(reply.to_assistant()),
-        ];
+        let hello = Message::User(vec![Part::Text("hello".to_owned())]);
+        let messages = vec![hello, Message::Assistant(reply.to_assistant())];
+        let request = Request { messages, ..Request::default() };
         let name = ModelName::parse(&format!("{}:m", kind.as_str())).unwrap();
         let body = of(kind).request(&name, &request, ImageData::Hash).body;
         let messages = if kind == WireKind::Gemini { &body["contents"] } else { &body["messages"] };
         assert_eq!(messages[1], expected);
     }
+}
+
+#[test]
+fn thoughts_without_calls_do_not_go_back_on_chat_completions() {
+    let body = json!({"choices": [{"finish_reason": "stop", "message": {
+        "role": "assistant", "content": "So.", "reasoning_content": "why", "reasoning_details": [{"type": "reasoning.text"}],
+    }}]});
+    let reply = of(WireKind::OpenAi).reply(200, body.to_string().as_bytes()).unwrap();
+    let request = Request { messages: vec![Message::Assistant(reply.to_assistant())], ..Request::default() };
+    let name = ModelName::parse("openai:m").unwrap();
+    let body = of(WireKind::OpenAi).request(&name, &request, ImageData::Hash).body;
+    let details = json!([{"type": "reasoning.text"}]);
+    let expected = json!({"role": "assistant", "content": "So.", "reasoning_details": details});
+    assert_eq!(body["messages"][0], expected);
 }

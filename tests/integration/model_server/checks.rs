@@ -1,6 +1,8 @@
 //! What the checks of all wires share: places and what is wrong there, names, schemas, images, answers to calls.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
+use std::hash::{DefaultHasher, Hash as _, Hasher as _};
+use std::sync::{Arc, Mutex};
 
 use axum::http::HeaderMap;
 use base64::Engine as _;
@@ -17,6 +19,24 @@ pub(super) struct Checks {
     pub(super) seen: SeenRequest,
     pub(super) problems: Vec<String>,
     ids: HashSet<String>,
+    known: Arc<Images>,
+}
+
+/// Images that were found intact: their media type and base64, as a hash, and the SHA-256 of their bytes. Many
+/// requests have the same ones, and decoding them again would take the time of who is tested.
+#[derive(Debug, Default)]
+pub(super) struct Images(Mutex<HashMap<u64, String>>);
+
+impl Images {
+    fn key(media_type: &str, data: &str) -> u64 {
+        let mut hasher = DefaultHasher::new();
+        (media_type, data).hash(&mut hasher);
+        hasher.finish()
+    }
+
+    fn get(&self, media_type: &str, data: &str) -> Option<String> {
+        self.0.lock().unwrap().get(&Self::key(media_type, data)).cloned()
+    }
 }
 
 /// A call that waits for its answer.
@@ -27,6 +47,10 @@ pub(super) struct OpenCall {
 }
 
 impl Checks {
+    pub(super) fn new(known: Arc<Images>) -> Self {
+        Self { known, ..Self::default() }
+    }
+
     pub(super) fn fail(&mut self, place: &str, what: impl std::fmt::Display) {
         self.problems.push(format!("{place} {what}"));
     }
@@ -74,6 +98,10 @@ impl Checks {
 
     /// An image, which must be what it says it is and decode.
     pub(super) fn image(&mut self, media_type: &str, data: &str, place: &str) {
+        if let Some(hash) = self.known.get(media_type, data) {
+            self.seen.images.push(hash);
+            return;
+        }
         let format = match media_type {
             "image/png" => ImageFormat::Png,
             "image/jpeg" => ImageFormat::Jpeg,
@@ -82,14 +110,19 @@ impl Checks {
             other => return self.fail(place, format!("has the media type `{other}`")),
         };
         let Ok(bytes) = STANDARD.decode(data) else { return self.fail(place, "is not base64") };
-        self.seen.images.push(hash(&bytes));
+        let hash = hash(&bytes);
+        self.seen.images.push(hash.clone());
         match image::guess_format(&bytes) {
             Ok(found) if found == format => {}
             Ok(found) => return self.fail(place, format!("is {found:?}, said to be {media_type}")),
             Err(_) => return self.fail(place, "is no image"),
         }
-        if let Err(error) = image::load_from_memory_with_format(&bytes, format) {
-            self.fail(place, format!("is a damaged image: {error}"));
+        match image::load_from_memory_with_format(&bytes, format) {
+            Ok(_) => {
+                let key = Images::key(media_type, data);
+                self.known.0.lock().unwrap().insert(key, hash);
+            }
+            Err(error) => self.fail(place, format!("is a damaged image: {error}")),
         }
     }
 
@@ -164,24 +197,22 @@ impl Checks {
     }
 }
 
-/// Puts `sha256:..` of the decoded bytes where the data of images are.
-pub(super) fn hash_images(value: &mut Value) {
+/// Puts `sha256:..` of the decoded bytes where the data of intact images are.
+pub(super) fn hash_images(value: &mut Value, known: &Images) {
     match value {
-        Value::Array(list) => list.iter_mut().for_each(hash_images),
+        Value::Array(list) => list.iter_mut().for_each(|value| hash_images(value, known)),
         Value::Object(object) => {
-            if object.contains_key("media_type") || object.contains_key("mimeType") {
-                let data = object.get("data").and_then(Value::as_str);
-                if let Some(bytes) = data.and_then(|data| STANDARD.decode(data).ok()) {
-                    object.insert("data".to_owned(), format!("sha256:{}", hash(&bytes)).into());
-                }
+            let text = |key: &str| object.get(key).and_then(Value::as_str);
+            let media_type = text("media_type").or(text("mimeType"));
+            if let Some(hash) = media_type.zip(text("data")).and_then(|(kind, data)| known.get(kind, data)) {
+                object.insert("data".to_owned(), format!("sha256:{hash}").into());
             }
-            object.values_mut().for_each(hash_images);
+            object.values_mut().for_each(|value| hash_images(value, known));
         }
-        Value::String(text) if text.starts_with("data:") => {
-            if let Some((head, data)) = text.split_once(";base64,")
-                && let Ok(bytes) = STANDARD.decode(data)
-            {
-                *text = format!("{head};base64,sha256:{}", hash(&bytes));
+        Value::String(text) => {
+            let parts = text.strip_prefix("data:").and_then(|rest| rest.split_once(";base64,"));
+            if let Some((kind, hash)) = parts.and_then(|(kind, data)| Some((kind, known.get(kind, data)?))) {
+                *text = format!("data:{kind};base64,sha256:{hash}");
             }
         }
         _ => {}

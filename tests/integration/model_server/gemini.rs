@@ -24,7 +24,7 @@ pub(super) fn check(path: &str, headers: &HeaderMap, key: Option<&str>, body: &V
         "the path",
         "names no model and generateContent",
     );
-    checks.seen.model = model.unwrap_or_default().to_owned();
+    model.unwrap_or_default().clone_into(&mut checks.seen.model);
     checks.key(headers, "x-goog-api-key", "", key);
     checks.keys(body, "the body", &KEYS);
     let config = &body["generationConfig"];
@@ -40,7 +40,7 @@ pub(super) fn check(path: &str, headers: &HeaderMap, key: Option<&str>, body: &V
     if !body["tools"].is_null() {
         let tools = checks.list(&body["tools"], "tools");
         for (index, tool) in
-            tools.iter().flat_map(|tool| tool["functionDeclarations"].as_array()).flatten().enumerate()
+            tools.iter().filter_map(|tool| tool["functionDeclarations"].as_array()).flatten().enumerate()
         {
             let place = format!("functionDeclarations[{index}]");
             checks.keys(tool, &place, &["name", "description", "parametersJsonSchema"]);

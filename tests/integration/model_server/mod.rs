@@ -20,7 +20,7 @@ use axum::http::{HeaderMap, Method, Request, Response, Uri};
 use serde_json::Value;
 use tokio::sync::oneshot;
 
-use checks::Checks;
+use checks::{Checks, Images};
 
 /// What every scripted reply reports as read.
 pub(crate) const INPUT_TOKENS: u64 = 100;
@@ -104,6 +104,7 @@ struct Shared {
     key: Option<String>,
     script: Box<Script>,
     seen: Mutex<Seen>,
+    images: Arc<Images>,
 }
 
 #[derive(Default)]
@@ -139,7 +140,7 @@ impl ScriptedModel {
             Spoken::Gemini => "/v1beta",
         };
         let base_url = format!("http://{}{version}", listener.local_addr().unwrap());
-        let shared = Arc::new(Shared { wire, key, script, seen: Mutex::default() });
+        let shared = Arc::new(Shared { wire, key, script, seen: Mutex::default(), images: Arc::default() });
         let (stop, stopped) = oneshot::channel();
         let router =
             Router::new().fallback(answer).layer(DefaultBodyLimit::disable()).with_state(shared.clone());
@@ -218,7 +219,7 @@ async fn answer(State(shared): State<Arc<Shared>>, request: Request<Body>) -> Re
             }
             response
         }
-        Scripted::Cut => cut(rendered("This is cut off in the middle.", &[])),
+        Scripted::Cut => cut(&rendered("This is cut off in the middle.", &[])),
         Scripted::Stall | Scripted::After(..) => std::future::pending().await,
     }
 }
@@ -231,7 +232,7 @@ fn look(
     headers: &HeaderMap,
     bytes: &Bytes,
 ) -> (SeenRequest, Vec<String>) {
-    let mut checks = Checks::default();
+    let mut checks = Checks::new(shared.images.clone());
     checks.that(*method == Method::POST, "the method", "is not POST");
     let content_type = headers.get("content-type").and_then(|value| value.to_str().ok()).unwrap_or_default();
     checks.that(content_type.starts_with("application/json"), "content-type", "is not application/json");
@@ -246,7 +247,7 @@ fn look(
         Spoken::Anthropic => anthropic::check(path, headers, key, &body, &mut checks),
         Spoken::Gemini => gemini::check(path, headers, key, &body, &mut checks),
     }
-    checks::hash_images(&mut body);
+    checks::hash_images(&mut body, &shared.images);
     let mut kept = shared.seen.lock().unwrap();
     kept.requests.push(body);
     let number = kept.requests.len();
@@ -260,7 +261,7 @@ fn plain(status: u16, body: String) -> Response<Body> {
 }
 
 /// Half of a body whose whole length was promised.
-fn cut(body: String) -> Response<Body> {
+fn cut(body: &str) -> Response<Body> {
     let half = Bytes::copy_from_slice(&body.as_bytes()[..body.len() / 2]);
     let stream = futures_util::stream::unfold(Some(half), |half| async move {
         let Some(half) = half else {

@@ -107,8 +107,9 @@ fn user(content: &Value, place: &str, checks: &mut Checks) -> String {
 }
 
 fn assistant(message: &Value, place: &str, checks: &mut Checks) -> Vec<OpenCall> {
-    // DeepSeek refuses a request that repeats thoughts.
-    checks.that(message.get("reasoning_content").is_none(), place, "repeats thoughts");
+    // DeepSeek wants thoughts back that led to calls, and no others.
+    let has_thoughts = message.get("reasoning_content").is_some();
+    checks.that(!has_thoughts || !message["tool_calls"].is_null(), place, "repeats thoughts without calls");
     if !message["content"].is_null() || message["tool_calls"].is_null() {
         checks.text(&message["content"], place, true);
     }

@@ -68,18 +68,22 @@ fn arguments(written: Option<&Value>, name: &str, oddities: &mut Oddities) -> Ar
     reading::arguments_of(written, name, oddities)
 }
 
-/// What the model said, as it is said to it again: its text without thoughts, which DeepSeek refuses to have
-/// back, and its calls with all that came with them (Gemini signs them in `extra_content` on this wire).
+/// What the model said, as it is said to it again: its text without thoughts, and its calls with all that came
+/// with them (Gemini signs them in `extra_content` on this wire).
+///
+/// `reasoning_content` goes back with calls only: DeepSeek ("Thinking mode") and Moonshot refuse calls without
+/// the thoughts that led to them, and DeepSeek's older models refuse thoughts anywhere. `reasoning_details` are
+/// OpenRouter's, which wants them back as they were.
 ///
 /// OpenAI takes any string for the arguments of an earlier call. Other servers parse it for the template of the
 /// model (vLLM refuses the request if it cannot), so that malformed arguments go to them within an object.
 pub(super) fn written(message: &Assistant, calls: &[SentCall<'_>], takes_any_string: bool) -> Value {
     let mut written = Map::new();
     written.insert("role".to_owned(), json!("assistant"));
-    let content =
-        if message.text.is_empty() && !calls.is_empty() { Value::Null } else { json!(message.text) };
+    let has_calls = !calls.is_empty();
+    let content = if message.text.is_empty() && has_calls { Value::Null } else { json!(message.text) };
     written.insert("content".to_owned(), content);
-    if !calls.is_empty() {
+    if has_calls {
         let raw = message.raw.as_ref().and_then(|raw| raw["tool_calls"].as_array());
         let raw = raw.filter(|raw| raw.len() == calls.len());
         let calls = calls.iter().enumerate();
@@ -88,6 +92,13 @@ pub(super) fn written(message: &Assistant, calls: &[SentCall<'_>], takes_any_str
             written_call(call, raw, takes_any_string)
         });
         written.insert("tool_calls".to_owned(), calls.collect());
+    }
+    for (key, goes_back) in [("reasoning_content", has_calls), ("reasoning_details", true)] {
+        if let Some(thoughts) = message.raw.as_ref().and_then(|raw| raw.get(key)).filter(|_| goes_back)
+            && !thoughts.is_null()
+        {
+            written.insert(key.to_owned(), thoughts.clone());
+        }
     }
     Value::Object(written)
 }
