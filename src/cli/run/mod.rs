@@ -113,7 +113,7 @@ async fn run_all(
     ready: Ready,
     stop: &CancellationToken,
     printer: Printer,
-) -> Result<(RunEnd, String), Failure> {
+) -> Result<(RunEnd, ModelName), Failure> {
     let Ready { tasks, model, cassette, recorder, config, pictures, prices, output } = ready;
     let redactor = match &config {
         Some(config) => redactor(config)?,
@@ -139,7 +139,7 @@ async fn run_all(
         recorder.record_catalog(&catalog.to_json());
     }
     let tasks = servers::offer(args, common, tasks, catalog, printer)?;
-    let name = model.name().to_string();
+    let name = model.name().clone();
     let begun = Run {
         tasks,
         output,
