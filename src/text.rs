@@ -108,6 +108,16 @@ pub(crate) fn error_with_causes(error: &(dyn std::error::Error + 'static)) -> St
     reason
 }
 
+/// Bytes in hexadecimal, two lower-case digits each.
+pub(crate) fn hexadecimal(bytes: &[u8]) -> String {
+    let mut out = String::with_capacity(bytes.len() * 2);
+    for byte in bytes {
+        // Writing to a string cannot fail.
+        let _ = write!(out, "{byte:02x}");
+    }
+    out
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

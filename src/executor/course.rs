@@ -113,7 +113,7 @@ impl<'a> Course<'a> {
     /// Shows the model a picture, which is called by its path in the workspace.
     pub(super) fn show(&mut self, path: &str, picture: Arc<Picture>) {
         let shown = dialogue::image(path, &picture);
-        self.dialogue.push(dialogue::user_image(shown));
+        self.dialogue.push(dialogue::user_image(&shown));
         self.note_image(path, &picture);
         self.push_part(Part::Image(picture));
     }
@@ -314,7 +314,9 @@ impl<'a> Course<'a> {
             let CallRecord { name, arguments, result, .. } = call;
             text(name);
             redactor.value(arguments);
-            result.iter_mut().for_each(|result| redactor.value(result));
+            if let Some(result) = result {
+                redactor.value(result);
+            }
         }
         record
     }

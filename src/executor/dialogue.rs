@@ -12,7 +12,7 @@ pub(super) fn user_text(text: &str) -> Value {
     json!({"role": "user", "content": text})
 }
 
-pub(super) fn user_image(image: Value) -> Value {
+pub(super) fn user_image(image: &Value) -> Value {
     json!({"role": "user", "content": image})
 }
 

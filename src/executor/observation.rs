@@ -107,7 +107,7 @@ impl Course<'_> {
         let mut pictures = Vec::new();
         for file in kept.files.iter().filter(|file| file.kind == Kind::Image) {
             if pictures.len() == MOST_PICTURES {
-                text.push_str(&format!("\n[{} is not shown: too many pictures]", file.name));
+                add(text, &format!("{} is not shown: too many pictures", file.name));
                 continue;
             }
             let (path, name) = (file.path.clone(), file.name.clone());
@@ -123,11 +123,16 @@ impl Course<'_> {
                 Err(reason) => {
                     let reason = reason.lines().next().unwrap_or_default();
                     let told = format!("{} cannot be shown: {reason}", file.name);
-                    text.push_str(&format!("\n[{told}]"));
+                    add(text, &told);
                     self.note([told]);
                 }
             }
         }
         pictures
     }
+}
+
+/// Adds a note of our own to what a tool said.
+fn add(text: &mut String, note: &str) {
+    text.extend(["\n[", note, "]"]);
 }

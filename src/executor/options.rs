@@ -82,7 +82,7 @@ impl Default for Limits {
             tokens: None,
             call_time: Duration::from_mins(5),
             step_time: Duration::from_mins(10),
-            task_time: Duration::from_mins(60),
+            task_time: Duration::from_hours(1),
         }
     }
 }

@@ -7,6 +7,7 @@ use sha2::{Digest as _, Sha256};
 use super::Mode;
 use crate::mcp::results::readable;
 use crate::mcp::{Tool, ToolCatalog, ToolName};
+use crate::text::hexadecimal;
 
 /// Raised when what this file and its neighbours say to a model beside the templates changes.
 const VERSION: u32 = 1;
@@ -42,7 +43,7 @@ pub fn prompts_hash(mode: Mode) -> String {
             hash.update(part);
         }
     }
-    hash.finalize().iter().map(|byte| format!("{byte:02x}")).collect()
+    hexadecimal(&hash.finalize())
 }
 
 /// A tool with its arguments in words.

@@ -43,7 +43,9 @@ const SHOWN: usize = 200;
 
 impl Tools {
     /// Calls tools on the task's own host. `store` shortens results to [`RunOptions::result_limit`], and writes
-    /// into the task's workspace; its redactor is the one of the run. Calls are recorded, if a recorder is given.
+    /// into the task's workspace, its folder too: models are told where the whole of a result is, and a path that
+    /// differs between runs would keep a cassette from being played. Its redactor is the one of the run. Calls are
+    /// recorded, if a recorder is given.
     ///
     /// [`RunOptions::result_limit`]: super::RunOptions::result_limit
     #[must_use]

@@ -50,7 +50,8 @@ pub(in crate::executor) async fn native(course: &mut Course<'_>) -> Result<Finis
             && let Some(last) = observations.last_mut()
         {
             let images = filled(&PoolCue { images: quoted(course.pool.paths()) });
-            last.text.push_str(&format!("\n\n{images}"));
+            last.text.push_str("\n\n");
+            last.text.push_str(&images);
         }
         answer(course, &reply.calls, observations);
     }

@@ -18,6 +18,7 @@ pub(in crate::executor) struct Wanted {
 
 /// The calls of a reply.
 #[derive(Debug, Clone, Default, PartialEq)]
+#[expect(clippy::struct_field_names, reason = "the calls are what it is about")]
 pub(in crate::executor) struct Calls {
     /// In order, those that are none included.
     pub(in crate::executor) calls: Vec<Wanted>,
