@@ -116,6 +116,11 @@ impl Live {
         }
     }
 
+    /// Says something while the lines stand; `say` prints it.
+    pub(crate) fn aside(&self, say: impl FnOnce()) {
+        self.all.suspend(say);
+    }
+
     /// Removes the lines.
     pub(crate) fn clear(&self) {
         // A terminal that cannot be written to shows nothing either way.

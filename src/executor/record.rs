@@ -83,6 +83,6 @@ pub struct TurnRecord {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub model: Option<String>,
     /// What was wrong with the reply and how it was understood all the same.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub oddities: Vec<String>,
 }

@@ -81,6 +81,7 @@ fn links_between_documents_lead_somewhere() {
         "docs/mcp.md",
         "docs/metrics.md",
         "docs/outcomes.md",
+        "docs/run.md",
         "docs/servers.md",
         "docs/design.md",
         "docs/dependencies.md",

@@ -130,11 +130,12 @@ pub(super) struct AskingArgs {
 
 const EXAMPLES: &str = "\
 Examples:
-  m3 run trajectories/tasks.json --llm openai:gpt-5 --servers servers/local.json -o runs/gpt-5
-  m3 run tasks.json --llm anthropic:claude-sonnet-4-5 --servers servers.json -o runs/a --mode native
-  m3 run tasks.json --llm openai@http://127.0.0.1:8000/v1:Qwen/Qwen3-VL-8B --servers servers.json -o runs/b
-  m3 run tasks.json --llm openai:gpt-5 --servers servers.json -o runs/c --record run.cassette
-  m3 run tasks.json --llm replay:run.cassette -o runs/d
+  m3 run tasks.json --llm openai:gpt-5 --servers servers/local.json -o out
+  m3 run tasks.json --llm gemini:gemini-2.5-pro --servers s.json -o out
+  m3 run tasks.json --llm openai@http://127.0.0.1:8000/v1:Qwen/Qwen3-VL-8B \\
+      --servers s.json -o out --mode native
+  m3 run tasks.json --llm openai:gpt-5 --servers s.json -o out --record a.tape
+  m3 run tasks.json --llm replay:a.tape -o again
 
 The same command again continues where it stopped: tasks that are done are left alone, those whose image, \
 text, model, prompts, limits or tools have changed are run again. Then score DIR/predictions.json. docs/run.md \

@@ -6,30 +6,26 @@ use super::RunArgs;
 use crate::cli::failure::{Failure, code};
 use crate::cli::printer::Printer;
 use crate::executor::run::{Price, Prices, RunEnd, RunSummary};
+use crate::llm::ModelName;
 use crate::outcomes::Outcome;
 use crate::text::{shortened, visible};
 
 /// The price of a model, by its whole name or by the part that the provider knows.
-pub(super) fn price(prices: &Prices, name: &str) -> Option<Price> {
-    let mut names = vec![name];
-    // `openai:gpt-5`; an address has colons of its own, `openai@http://127.0.0.1:8000/v1:MODEL`.
-    let rest = name.find("://").map_or(0, |at| at + 3);
-    let rest = name[rest..].find('/').map_or(0, |at| rest + at);
-    names.extend(name[rest..].split_once(':').map(|(_, model)| model));
-    prices.of(&names)
+pub(super) fn price(prices: &Prices, name: &ModelName) -> Option<Price> {
+    prices.of(&[&name.to_string(), &name.model])
 }
 
 /// Prints the table and the next command; a failure if tasks failed or the run was interrupted.
 pub(super) fn say(
     end: &RunEnd,
     prices: Option<&Prices>,
-    name: &str,
+    name: &ModelName,
     args: &RunArgs,
     printer: Printer,
 ) -> Result<(), Failure> {
     let cost = prices.map(|prices| price(prices, name).map(|price| price.cost(end.summary.usage)));
     if cost == Some(None) {
-        printer.warn(&format!("the table of prices has no `{}`", shortened(name, 100)));
+        printer.warn(&format!("the table of prices has no `{}`", shortened(&name.to_string(), 100)));
     }
     let mut out = Printer::out();
     let write = |out: &mut dyn std::io::Write| {
@@ -116,7 +112,7 @@ mod tests {
         )
         .unwrap();
         let prices = Prices::read(&path).unwrap();
-        let input = |name| price(&prices, name).map(|price| price.input);
+        let input = |name| price(&prices, &ModelName::parse(name).unwrap()).map(|price| price.input);
         assert_eq!(input("openai:gpt-5"), Some(1.0));
         assert_eq!(input("openai@http://127.0.0.1:8000/v1:Qwen/Qwen3-VL-8B:free"), Some(2.0));
         assert_eq!(input("openai:gpt-6"), Some(3.0));

@@ -10,6 +10,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use tokio::runtime::Runtime;
+use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio_util::sync::CancellationToken;
 
 pub(super) use args::RunArgs;
@@ -47,7 +48,7 @@ struct Ready {
 pub(super) fn run(args: &RunArgs, common: &Common, printer: Printer) -> Result<(), Failure> {
     let ready = prepare(args, common, printer)?;
     let runtime = runtime()?;
-    let signals = Signals::listen(&runtime, printer);
+    let signals = Signals::listen(&runtime);
     let prices = ready.prices.clone();
     let ended = runtime.block_on(async {
         tokio::select! {
@@ -93,7 +94,8 @@ fn open_model(args: &RunArgs) -> Result<(Model, Option<Arc<Cassette>>), Failure>
     let name = ModelName::parse(&args.llm).map_err(|error| Failure::new(code::INPUT, error.to_string()))?;
     let key = args.asking.llm_key_from.as_deref().map(key_from).transpose();
     let key = key.map_err(|error| Failure::new(code::UNAVAILABLE, error.to_string()))?;
-    let options = ModelOptions { key, ..ModelOptions::default() };
+    let mut options = ModelOptions { key, ..ModelOptions::default() };
+    options.concurrency = options.concurrency.max(args.workers.into());
     Ok((Model::open(name, options)?, None))
 }
 
@@ -111,7 +113,7 @@ async fn run_all(
     ready: Ready,
     stop: &CancellationToken,
     printer: Printer,
-) -> Result<(RunEnd, String), Failure> {
+) -> Result<(RunEnd, ModelName), Failure> {
     let Ready { tasks, model, cassette, recorder, config, pictures, prices, output } = ready;
     let redactor = match &config {
         Some(config) => redactor(config)?,
@@ -137,7 +139,7 @@ async fn run_all(
         recorder.record_catalog(&catalog.to_json());
     }
     let tasks = servers::offer(args, common, tasks, catalog, printer)?;
-    let name = model.name().to_string();
+    let name = model.name().clone();
     let begun = Run {
         tasks,
         output,
@@ -155,7 +157,7 @@ async fn run_all(
     let standing = begun.standing();
     say_standing(standing, printer);
     let price = prices.as_ref().and_then(|prices| end::price(prices, &name));
-    let end = watch(begun, View::new(standing, args.workers, price, printer), stop).await?;
+    let end = watch(begun, View::new(standing, args.workers, price, stop, printer), stop).await?;
     match recorder.and_then(|recorder| recorder.failure()) {
         Some(error) => Err(error.into()),
         None => Ok((end, name)),
@@ -200,14 +202,13 @@ struct Signals {
 }
 
 impl Signals {
-    fn listen(runtime: &Runtime, printer: Printer) -> Self {
+    fn listen(runtime: &Runtime) -> Self {
         let signals = Self { stop: CancellationToken::new(), now: CancellationToken::new() };
         let (stop, now) = (signals.stop.clone(), signals.now.clone());
         runtime.spawn(async move {
             let Ok(mut listener) = Listener::new() else { return };
             listener.next().await;
             stop.cancel();
-            printer.note("finishing the calls that run, then saving; once more stops at once");
             listener.next().await;
             now.cancel();
         });
@@ -216,16 +217,13 @@ impl Signals {
 }
 
 /// Waits for Ctrl-C and for what asks a process to end.
-#[cfg(unix)]
 struct Listener {
-    interrupt: tokio::signal::unix::Signal,
-    terminate: tokio::signal::unix::Signal,
+    interrupt: Signal,
+    terminate: Signal,
 }
 
-#[cfg(unix)]
 impl Listener {
     fn new() -> std::io::Result<Self> {
-        use tokio::signal::unix::{SignalKind, signal};
         Ok(Self { interrupt: signal(SignalKind::interrupt())?, terminate: signal(SignalKind::terminate())? })
     }
 
@@ -233,22 +231,6 @@ impl Listener {
         tokio::select! {
             _ = self.interrupt.recv() => {}
             _ = self.terminate.recv() => {}
-        }
-    }
-}
-
-#[cfg(not(unix))]
-struct Listener;
-
-#[cfg(not(unix))]
-impl Listener {
-    fn new() -> std::io::Result<Self> {
-        Ok(Self)
-    }
-
-    async fn next(&mut self) {
-        if tokio::signal::ctrl_c().await.is_err() {
-            std::future::pending::<()>().await;
         }
     }
 }

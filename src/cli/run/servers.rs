@@ -63,7 +63,7 @@ pub(super) async fn start(
         ServerState::Failed(error) => {
             Some(format!("{} failed: {}", status.server, shown_lines(&redactor.text(&error.to_string()))))
         }
-        ServerState::Ready(_) | ServerState::Died { .. } | ServerState::Disabled => None,
+        _ => None,
     });
     let failed: Vec<String> = failed.collect();
     if !failed.is_empty() {

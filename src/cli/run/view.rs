@@ -9,6 +9,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
+use tokio_util::sync::CancellationToken;
+
 use super::end::duration;
 use crate::cli::printer::Printer;
 use crate::executor::run::{Price, Standing};
@@ -28,8 +30,11 @@ const WAITING: usize = 10_000;
 /// The longest id of a task, in columns.
 const ID: usize = 24;
 
-/// The longest name of a tool and the longest reason, in columns.
+/// The longest name of a tool and the longest reason of something that is tried again, in columns.
 const TEXT: usize = 120;
+
+/// The longest reason why a task failed, in columns.
+const ERROR: usize = 400;
 
 /// Shows events until it is finished.
 pub(super) struct View {
@@ -41,7 +46,13 @@ pub(super) struct View {
 
 impl View {
     /// A view of a run that has this to do, with a line for each of some workers.
-    pub(super) fn new(standing: Standing, workers: u16, price: Option<Price>, printer: Printer) -> Self {
+    pub(super) fn new(
+        standing: Standing,
+        workers: u16,
+        price: Option<Price>,
+        stop: &CancellationToken,
+        printer: Printer,
+    ) -> Self {
         if printer.is_quiet() {
             return Self { events: Arc::new(|_| ()), end: None, thread: None };
         }
@@ -50,26 +61,31 @@ impl View {
                 let board = Arc::new(Mutex::new(Board::new(standing, price)));
                 let (end, ended) = sync_channel::<()>(1);
                 let shown = Arc::clone(&board);
+                let mut stopping = Stopping::new(stop, printer);
                 let thread = std::thread::spawn(move || {
                     while ended.recv_timeout(EVERY) == Err(RecvTimeoutError::Timeout) {
                         let lines = locked(&shown).lines(Instant::now());
                         live.set(&lines);
+                        if stopping.is_due() {
+                            live.aside(|| stopping.say());
+                        }
                     }
                     live.clear();
                 });
                 let events: Events = Arc::new(move |told| locked(&board).add(&told, Instant::now()));
                 Self { events, end: Some(end), thread: Some(thread) }
             }
-            None => Self::lines(printer),
+            None => Self::lines(stop, printer),
         }
     }
 
-    fn lines(printer: Printer) -> Self {
+    fn lines(stop: &CancellationToken, printer: Printer) -> Self {
         let (send, lines) = sync_channel::<Told>(WAITING);
         let left_out = Arc::new(AtomicU64::new(0));
         let (end, ended) = sync_channel::<()>(1);
         let count = Arc::clone(&left_out);
-        let thread = std::thread::spawn(move || print_lines(&lines, &ended, &count, printer));
+        let stopping = Stopping::new(stop, printer);
+        let thread = std::thread::spawn(move || print_lines(&lines, &ended, &count, stopping));
         let events: Events = Arc::new(move |told| {
             if send.try_send(told).is_err() {
                 left_out.fetch_add(1, Ordering::Relaxed);
@@ -93,9 +109,35 @@ impl View {
     }
 }
 
+/// Says once that the run is being stopped.
+struct Stopping {
+    stop: CancellationToken,
+    is_said: bool,
+    printer: Printer,
+}
+
+impl Stopping {
+    fn new(stop: &CancellationToken, printer: Printer) -> Self {
+        Self { stop: stop.clone(), is_said: false, printer }
+    }
+
+    fn is_due(&self) -> bool {
+        self.stop.is_cancelled() && !self.is_said
+    }
+
+    fn say(&mut self) {
+        if self.is_due() {
+            self.is_said = true;
+            self.printer.note("finishing the calls that run, then saving; once more stops at once");
+        }
+    }
+}
+
 /// Prints events until there are none left after the end.
-fn print_lines(lines: &Receiver<Told>, ended: &Receiver<()>, left_out: &AtomicU64, printer: Printer) {
+fn print_lines(lines: &Receiver<Told>, ended: &Receiver<()>, left_out: &AtomicU64, mut stopping: Stopping) {
+    let printer = stopping.printer;
     loop {
+        stopping.say();
         match lines.recv_timeout(EVERY) {
             Ok(told) => printer.event(&line(&told)),
             Err(RecvTimeoutError::Timeout) => {
@@ -144,7 +186,8 @@ fn line(told: &Told) -> String {
         }
         Event::Malformed { turn, reason } => format!("turn {turn}: cannot be used: {}", text(reason)),
         Event::Finished { finish, steps, calls, error, .. } => {
-            let error = error.as_ref().map_or_else(String::new, |error| format!(": {}", text(error)));
+            let error = error.as_ref();
+            let error = error.map_or_else(String::new, |error| format!(": {}", shortened(error, ERROR)));
             format!("{} after {steps} steps and {calls} calls{error}", said(*finish))
         }
         Event::Interrupted => "interrupted".to_owned(),
@@ -239,7 +282,7 @@ impl Board {
             let left = elapsed.as_secs_f64() / self.finished as f64 * left as f64;
             format!(", {} left", duration(Duration::from_secs_f64(left)))
         });
-        let mut totals = format!(
+        let mut totals = vec![format!(
             "{} of {} tasks, {} running, {} failed; {} steps, {} calls, {} tokens",
             done + self.finished,
             to_do + done + failed,
@@ -248,23 +291,21 @@ impl Board {
             self.steps,
             self.calls,
             self.usage.total(),
-        );
-        if let Some(price) = self.price {
-            totals += &format!(", cost {:.2}", price.cost(self.usage));
-        }
+        )];
+        totals.extend(self.price.map(|price| format!(", cost {:.2}", price.cost(self.usage))));
         if self.again + self.malformed > 0 {
-            totals += &format!("; {} requests again, {} replies unusable", self.again, self.malformed);
+            totals.push(format!("; {} requests again, {} replies unusable", self.again, self.malformed));
         }
-        totals += &format!("; {}{}", duration(elapsed), time_left.unwrap_or_default());
+        totals.push(format!("; {}{}", duration(elapsed), time_left.unwrap_or_default()));
+        let more = self.running.len().saturating_sub(SHOWN);
+        if more > 0 {
+            totals.push(format!(" ({more} more run)"));
+        }
         let tasks = self.running.iter().take(SHOWN).map(|((since, name), what)| {
             format!("  {name} {} {what}", duration(now.saturating_duration_since(*since)))
         });
-        let mut lines = vec![totals];
+        let mut lines = vec![totals.concat()];
         lines.extend(tasks);
-        let more = self.running.len().saturating_sub(SHOWN);
-        if more > 0 {
-            lines[0] += &format!(" ({more} more run)");
-        }
         lines
     }
 }
@@ -335,7 +376,7 @@ mod tests {
 
     #[test]
     fn the_end_shows_every_line_that_was_told() {
-        let view = View::lines(Printer::new(true));
+        let view = View::lines(&CancellationToken::new(), Printer::new(true));
         let events = view.events();
         for _ in 0..100 {
             events(told("a", 1, Event::Started));

@@ -7,6 +7,7 @@
 //! A prediction is written, whole and on disk, before the journal says that its task is done; a run that is killed
 //! at any moment and begun again does what is left and nothing twice. `docs/run.md` describes the folder.
 
+mod combine;
 mod journal;
 mod key;
 mod output;
@@ -17,7 +18,7 @@ mod work;
 mod workspace;
 
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use tokio::task::JoinSet;
@@ -37,6 +38,7 @@ use crate::mcp::redact::Redactor;
 use crate::mcp::results::StoreError;
 use crate::mcp::{Host, ToolCatalog};
 use crate::trajectory::Task;
+use combine::Combiner;
 use journal::Journal;
 use plan::{Item, Plan};
 use work::{Work, Worked, blocking};
@@ -141,10 +143,6 @@ pub struct RunEnd {
     pub elapsed: Duration,
 }
 
-/// `predictions.json` is written again at most this often while tasks are done, or as long as writing it took the
-/// last time, twenty times over.
-const COMBINE_EVERY: Duration = Duration::from_secs(5);
-
 impl TaskImage {
     /// Reads a file's content once, for its hash.
     ///
@@ -238,14 +236,14 @@ impl Begun {
             host.close().await;
         }
         // Also after a failure: what is done should be in it, if it can be.
-        let combined = combiner.finish().await;
+        let written = combiner.finish().await;
         let is_interrupted = worked.as_ref().is_ok_and(|interrupted| *interrupted);
         self.journal.write(JournalEntry::Run(RunEvent::RunEnded { is_interrupted }));
         if let Some(cause) = self.journal.take_failure() {
             return Err(OutputError::io("write", self.journal.path())(cause).into());
         }
         worked?;
-        combined?;
+        written?;
         let (run, present) = (Arc::clone(&self.run), combiner.present());
         let summary = blocking(move || summary(&run, &present)).await?;
         Ok(RunEnd { summary, is_interrupted, elapsed: began.elapsed() })
@@ -301,81 +299,6 @@ async fn work_all(
     }
     is_interrupted |= left.peek().is_some();
     failure.map_or(Ok(is_interrupted), Err)
-}
-
-/// Writes `predictions.json` and its like, now and then and at the end.
-struct Combiner {
-    run: Arc<Run>,
-    /// For each repetition and each task, whether there is a prediction that belongs to this run.
-    present: Arc<Mutex<Vec<Vec<bool>>>>,
-    writing: Option<tokio::task::JoinHandle<Result<Duration, OutputError>>>,
-    is_changed: bool,
-    next: Instant,
-    failure: Option<RunError>,
-}
-
-impl Combiner {
-    fn new(run: Arc<Run>, present: Vec<Vec<bool>>) -> Self {
-        let present = Arc::new(Mutex::new(present));
-        let next = Instant::now() + COMBINE_EVERY;
-        Self { run, present, writing: None, is_changed: true, next, failure: None }
-    }
-
-    fn present(&self) -> Vec<Vec<bool>> {
-        self.present.lock().unwrap_or_else(PoisonError::into_inner).clone()
-    }
-
-    fn add(&mut self, item: &Item) {
-        let mut present = self.present.lock().unwrap_or_else(PoisonError::into_inner);
-        let place = present.get_mut(item.repeat as usize - 1).and_then(|tasks| tasks.get_mut(item.task));
-        if let Some(place) = place {
-            *place = true;
-            self.is_changed = true;
-        }
-    }
-
-    /// Starts to write if it is time to, and does not wait for it.
-    async fn write_if_due(&mut self) {
-        if self.writing.as_ref().is_some_and(|writing| !writing.is_finished()) {
-            return;
-        }
-        self.join().await;
-        if self.is_changed && Instant::now() >= self.next {
-            self.write();
-        }
-    }
-
-    fn write(&mut self) {
-        self.is_changed = false;
-        let (run, present) = (Arc::clone(&self.run), self.present());
-        self.writing = Some(tokio::task::spawn_blocking(move || {
-            let began = Instant::now();
-            for (repeat, present) in (1..).zip(&present) {
-                let ids = run.tasks.iter().zip(present).filter(|(_, is_present)| **is_present);
-                run.output.combine(ids.map(|(task, _)| task.task.id.as_str()), repeat)?;
-            }
-            Ok(began.elapsed())
-        }));
-    }
-
-    async fn join(&mut self) {
-        let Some(writing) = self.writing.take() else { return };
-        match writing.await {
-            Ok(Ok(took)) => self.next = Instant::now() + COMBINE_EVERY.max(took * 20),
-            Ok(Err(error)) => self.failure = Some(error.into()),
-            Err(error) => self.failure = Some(RunError::BrokeOff(error.to_string())),
-        }
-    }
-
-    /// Writes a last time.
-    async fn finish(&mut self) -> Result<(), RunError> {
-        self.join().await;
-        // What failed on the way may succeed now, and counts only if not.
-        self.failure = None;
-        self.write();
-        self.join().await;
-        self.failure.take().map_or(Ok(()), Err)
-    }
 }
 
 /// Sums over the predictions of the selected tasks.

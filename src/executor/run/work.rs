@@ -89,12 +89,12 @@ impl Work {
     async fn make_workspace(&self) -> Result<(), RunError> {
         let path = self.workspace();
         let image = self.task().task.image.clone().zip(self.task().image.clone());
-        let made = path.clone();
-        let make = move || {
+        let folder = path.clone();
+        let act = move || {
             let image = image.as_ref().map(|(image, file)| (image.as_str(), file.source.as_path()));
-            workspace::make(&made, image)
+            workspace::make(&folder, image)
         };
-        Ok(blocking(make).await?.map_err(OutputError::io("make the workspace", &path))?)
+        Ok(blocking(act).await?.map_err(OutputError::io("make the workspace", &path))?)
     }
 
     /// The image: its path in the workspace, and what the model is shown.
@@ -159,7 +159,8 @@ impl Work {
         let statuses = host.statuses().await;
         let failed = statuses.iter().filter_map(|status| match &status.state {
             ServerState::Failed(error) => Some(format!("server `{}` failed: {error}", status.server)),
-            ServerState::Ready(_) | ServerState::Died { .. } | ServerState::Disabled => None,
+            // One that has died since is started again by the first call.
+            _ => None,
         });
         let failed: Vec<String> = failed.collect();
         (!failed.is_empty()).then(|| self.run.redactor.text(&failed.join("; ")).into_owned())

@@ -66,7 +66,7 @@ fn what_the_command_line_names_has_to_be_there() {
     let refused = |arguments: &[&str]| failure(command(&model, &output).args(arguments));
     for (arguments, code, expected) in [
         (&["--id", "00010009"][..], 2, "there is no task `00010009`\nhint: did you mean"),
-        (&["--type", "none"], 2, "no task is selected\nhint: the types are `barcode`"),
+        (&["--type", "none"], 2, "no task is selected\nhint: the types are `arithmetic`, `barcode`"),
         (&["--server", "imag"], 2, "no server `imag`\nhint: did you mean `image`"),
         (&["--images", "nowhere"], 2, "`nowhere` is no folder"),
         (&["--prices", "trajectories/tasks.json"], 2, "is no table of prices"),

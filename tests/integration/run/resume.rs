@@ -75,7 +75,7 @@ fn a_changed_task_or_image_is_run_again() {
     let task =
         |id: &str, image: &str, question: &str| json!({"id": id, "image": image, "question": question});
     let mut tasks = [task("a", "one.png", "a?"), task("b", "one.png", "b?"), task("c", "two.png", "c?")];
-    let mut runs = |tasks: &[Value]| {
+    let runs = |tasks: &[Value]| {
         let path = folder.json("tasks.json", &json!(tasks));
         let before = model.requests().len();
         let mut command = crate::support::m3_bare(folder.path());
