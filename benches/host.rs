@@ -123,10 +123,11 @@ async fn simulated() {
     }
     let folder = tempfile::tempdir().unwrap();
     let options = json!({"catalog": data.join("tools.json"), "trajectories": [data.join("references.json")]});
+    let path = folder.path().join("servers.json");
+    std::fs::write(&path, json!({ "simulated": options }).to_string()).unwrap();
     let begun = Instant::now();
-    let options = SimulatedOptions::parse(options.as_object().unwrap(), folder.path()).unwrap();
-    let mut config = HostConfig::default();
-    options.add_to(&mut config, None).unwrap();
+    let (mut config, _) = HostConfig::open(&path).unwrap();
+    SimulatedOptions::of(&config).unwrap().unwrap().add_to(&mut config, None).unwrap();
     let host = start(&config, folder.path()).await;
     assert_eq!(host.catalog().len(), 232);
     println!(

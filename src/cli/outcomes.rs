@@ -13,7 +13,9 @@ use super::output::{FormatArg, Output};
 use super::printer::{Printer, Unit};
 use super::replay::{Inputs, ReplayArgs};
 use crate::mcp::ToolCatalog;
-use crate::outcomes::{Judged, JudgedCall, KnownTools, Outcome, Rate, Tally, judge_trajectory, recorded_reply};
+use crate::outcomes::{
+    Judged, JudgedCall, KnownTools, Outcome, Rate, Tally, judge_trajectory, recorded_reply,
+};
 use crate::report::{OutcomesGatherer, OutcomesRenderer, outcomes_renderer};
 use crate::trajectory::catalog::Catalog;
 use crate::trajectory::{Trajectory, TrajectoryFile};

@@ -42,8 +42,9 @@ impl Course<'_> {
             self.note([format!("{} further calls were not made: {allowed} are allowed", further.len())]);
         }
         let step = self.next_step();
+        let first = self.attempt.tools.reserve(wanted.len());
         let calls = wanted.iter().enumerate();
-        let ran = join_all(calls.map(|(index, wanted)| self.run_call(step, index, wanted))).await;
+        let ran = join_all(calls.map(|(index, wanted)| self.run_call(step, (index, first), wanted))).await;
         let (mut calls, mut seen, mut fault) = (Vec::new(), Vec::new(), None);
         for ran in ran {
             calls.push(ran.record);
@@ -66,14 +67,14 @@ impl Course<'_> {
         Ok(observations)
     }
 
-    async fn run_call(&self, step: u32, index: usize, wanted: &Wanted) -> Ran {
+    async fn run_call(&self, step: u32, (index, first): (usize, u64), wanted: &Wanted) -> Ran {
         let call = u32::try_from(index).unwrap_or(u32::MAX);
         // Shown on terminals and kept in journals: what models write may be anything.
         let tool = shortened(&self.attempt.redactor.text(&wanted.name), REASON);
         self.tell(Event::Called { step, call, tool: tool.clone() });
         let ran = match &wanted.illegal {
             Some(reason) => illegal(wanted, reason),
-            None => self.judged_call(wanted).await,
+            None => self.judged_call(wanted, first + index as u64).await,
         };
         let CallRecord { outcome, milliseconds, .. } = &ran.record;
         let (outcome, milliseconds) = (outcome.clone(), *milliseconds);
@@ -81,7 +82,8 @@ impl Course<'_> {
         ran
     }
 
-    async fn judged_call(&self, wanted: &Wanted) -> Ran {
+    /// Makes a call, judges it, and keeps its result under a number.
+    async fn judged_call(&self, wanted: &Wanted, number: u64) -> Ran {
         let name = self.exact_name(&wanted.name);
         let judge = Judge::new(&self.known);
         let checked = judge.check(&Call {
@@ -105,8 +107,11 @@ impl Course<'_> {
             };
             return Ran { record, seen: Seen::text(name, reason, true), fault: None };
         };
-        let called =
-            self.attempt.tools.call(&self.attempt.scope, &tool, arguments.clone(), self.call_limit()).await;
+        let called = self
+            .attempt
+            .tools
+            .call(&self.attempt.scope, (&tool, number), arguments.clone(), self.call_limit())
+            .await;
         let Called { outcome, kept, fault } = called;
         let given = match &outcome.result {
             Ok(result) => {

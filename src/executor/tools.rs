@@ -67,11 +67,16 @@ impl Tools {
         &self.catalog
     }
 
-    /// Calls a tool and keeps its result; gives up after `limit`.
+    /// Numbers for the results of this many calls, the first of them.
+    pub(super) fn reserve(&self, calls: usize) -> u64 {
+        self.store.reserve(calls)
+    }
+
+    /// Calls a tool and keeps its result under a number of [`Tools::reserve`]; gives up after `limit`.
     pub(super) async fn call(
         &self,
         scope: &Scope,
-        name: &ToolName,
+        (name, number): (&ToolName, u64),
         arguments: Map<String, Value>,
         limit: Duration,
     ) -> Called {
@@ -84,7 +89,7 @@ impl Tools {
             recorder.record_call(scope, name, &arguments, &outcome);
         }
         let Ok(result) = &outcome.result else { return Called { outcome, kept: None, fault: None } };
-        match self.keep(name, arguments, result.clone()).await {
+        match self.keep((name, number), arguments, result.clone()).await {
             Ok(kept) => Called { outcome, kept: Some(kept), fault: None },
             Err(fault) => Called { outcome, kept: None, fault: Some(fault) },
         }
@@ -125,12 +130,12 @@ impl Tools {
     /// Writing waits for the disk, which no other task should do.
     async fn keep(
         &self,
-        name: &ToolName,
+        (name, number): (&ToolName, u64),
         arguments: Map<String, Value>,
         result: ToolResult,
     ) -> Result<KeptResult, String> {
         let (store, name) = (Arc::clone(&self.store), name.clone());
-        let keep = move || store.keep(&name, &Value::Object(arguments), &result);
+        let keep = move || store.keep_as(number, &name, &Value::Object(arguments), &result);
         match tokio::task::spawn_blocking(keep).await {
             Ok(Ok(kept)) => Ok(kept),
             Ok(Err(error)) => Err(error.to_string()),

@@ -46,9 +46,21 @@ impl ArgumentSchema {
     /// # Errors
     /// [`SchemaError`] where the schema is no JSON Schema or refers to a document outside of itself.
     pub fn new(schema: &Map<String, Value>) -> Result<Self, SchemaError> {
+        Self::build(schema, false)
+    }
+
+    /// The same with formats as rules.
+    ///
+    /// # Errors
+    /// As [`ArgumentSchema::new`].
+    pub fn with_formats(schema: &Map<String, Value>) -> Result<Self, SchemaError> {
+        Self::build(schema, true)
+    }
+
+    fn build(schema: &Map<String, Value>, has_formats: bool) -> Result<Self, SchemaError> {
         jsonschema::options()
             .with_pattern_options(PatternOptions::regex())
-            .should_validate_formats(false)
+            .should_validate_formats(has_formats)
             .build(&Value::Object(schema.clone()))
             .map(|validator| Self { validator })
             .map_err(|error| SchemaError { reason: shortened(&error.to_string(), MAX_MESSAGE) })

@@ -4,6 +4,7 @@
 use std::io;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 
 use rmcp::RoleClient;
@@ -11,7 +12,7 @@ use rmcp::model::{ClientJsonRpcMessage, ServerJsonRpcMessage};
 use rmcp::transport::Transport;
 use tokio::io::AsyncWriteExt as _;
 use tokio::process::ChildStdin;
-use tokio::sync::{Mutex, mpsc};
+use tokio::sync::{Mutex, OwnedMutexGuard, mpsc};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::AbortOnDropHandle;
 
@@ -38,14 +39,27 @@ impl Stdin {
         }
     }
 
-    async fn write(&self, line: &[u8]) -> io::Result<()> {
-        match self.0.lock().await.as_mut() {
-            Some(stdin) => {
-                stdin.write_all(line).await?;
-                stdin.flush().await
+    /// A turn at writing, taken now and not when the future is first polled: messages are written in the order in
+    /// which they were sent, whichever of rmcp's tasks gets to run first.
+    fn turn(&self) -> impl Future<Output = OwnedMutexGuard<Option<ChildStdin>>> + use<> {
+        let mut lock = Box::pin(Arc::clone(&self.0).lock_owned());
+        let first = lock.as_mut().poll(&mut Context::from_waker(Waker::noop()));
+        async move {
+            match first {
+                Poll::Ready(stdin) => stdin,
+                Poll::Pending => lock.await,
             }
-            None => Err(io::Error::from(io::ErrorKind::NotConnected)),
         }
+    }
+}
+
+async fn write(mut stdin: OwnedMutexGuard<Option<ChildStdin>>, line: &[u8]) -> io::Result<()> {
+    match stdin.as_mut() {
+        Some(stdin) => {
+            stdin.write_all(line).await?;
+            stdin.flush().await
+        }
+        None => Err(io::Error::from(io::ErrorKind::NotConnected)),
     }
 }
 
@@ -107,7 +121,7 @@ impl Transport<RoleClient> for StdioTransport {
         &mut self,
         message: ClientJsonRpcMessage,
     ) -> impl Future<Output = Result<(), io::Error>> + Send + 'static {
-        let stdin = self.stdin.clone();
+        let turn = self.stdin.turn();
         let unsent = Arc::clone(&self.unsent);
         unsent.fetch_add(1, Ordering::Relaxed);
         let line = serde_json::to_vec(&message).map(|mut line| {
@@ -116,7 +130,7 @@ impl Transport<RoleClient> for StdioTransport {
         });
         async move {
             let written = match line {
-                Ok(line) => stdin.write(&line).await,
+                Ok(line) => write(turn.await, &line).await,
                 Err(error) => Err(error.into()),
             };
             unsent.fetch_sub(1, Ordering::Relaxed);

@@ -106,8 +106,11 @@ fn the_rules_in_the_documents_are_those_of_the_program() {
             m3::outcomes::Verdict::Outcome(outcome) => outcome.name().replace('_', " "),
             m3::outcomes::Verdict::NotJudged(_) => "not judged".to_owned(),
         };
-        let unsure = if rule.confidence == m3::outcomes::Confidence::Unsure { ", unsure" } else { "" };
-        let row = format!("| `{}` | {verdict}{unsure} | {} |", rule.name, rule.applies);
+        let confidence = match rule.confidence {
+            m3::outcomes::Confidence::Sure => String::new(),
+            other => format!(", {}", other.name()),
+        };
+        let row = format!("| `{}` | {verdict}{confidence} | {} |", rule.name, rule.applies);
         assert!(document.contains(&row), "docs/outcomes.md should have\n{row}");
     }
 }

@@ -8,8 +8,9 @@ use serde_json::{Value, json};
 use super::startup::{end, sleep, spawn};
 use super::{Server, answer, send, write_line};
 
-const NAMES: [&str; 29] = [
+const NAMES: [&str; 30] = [
     "all_contents",
+    "append",
     "ask",
     "cancelled",
     "count",
@@ -57,6 +58,12 @@ pub(super) fn call(server: &Server, id: &Value, params: &Value) {
     let string = |key: &str| arguments[key].as_str().unwrap_or_default();
     let result = match params["name"].as_str().unwrap() {
         "echo" => text(&arguments.to_string()),
+        "append" => {
+            let mut file =
+                std::fs::OpenOptions::new().append(true).create(true).open(string("path")).unwrap();
+            file.write_all(format!("{}\n", string("line")).as_bytes()).unwrap();
+            text("done")
+        }
         "empty" => json!({"content": []}),
         "list" => json!({"content": [{"type": "text", "text": "1"}, {"type": "text", "text": "2"}]}),
         "structured" => json!({"content": [], "structuredContent": {"sum": 3}, "_meta": {"took": 1}}),

@@ -123,6 +123,6 @@ mod tests {
     fn times_are_said_as_people_do() {
         assert_eq!(duration(Duration::from_millis(3210)), "3.2 s");
         assert_eq!(duration(Duration::from_secs(245)), "4 min 05 s");
-        assert_eq!(duration(Duration::from_secs(7620)), "2 h 07 min");
+        assert_eq!(duration(Duration::from_mins(127)), "2 h 07 min");
     }
 }

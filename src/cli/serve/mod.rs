@@ -103,7 +103,8 @@ fn serve(
     http: Option<HttpOptions>,
     printer: Printer,
 ) -> Result<(), Failure> {
-    let runtime = Builder::new_multi_thread().enable_all().build();
+    // On one thread calls begin in the order in which they come; what takes long runs on threads of its own.
+    let runtime = Builder::new_current_thread().enable_all().build();
     let runtime =
         runtime.map_err(|error| Failure::new(code::UNAVAILABLE, format!("failed to start: {error}")))?;
     let ended = match (http, <[Arc<dyn Toolbox>; 1]>::try_from(toolboxes)) {

@@ -65,6 +65,7 @@ pub(crate) fn of(kind: WireKind) -> &'static dyn Wire {
 #[cfg(test)]
 mod conversation;
 #[cfg(test)]
+#[expect(dead_code, reason = "the integration tests use what is not used here")]
 #[path = "../../../tests/integration/model_server/mod.rs"]
 mod model_server;
 #[cfg(test)]

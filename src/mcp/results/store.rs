@@ -130,15 +130,34 @@ impl ResultStore {
         arguments: &Value,
         result: &ToolResult,
     ) -> Result<KeptResult, StoreError> {
-        let number = self.next.fetch_add(1, Ordering::Relaxed);
-        self.keep_as(number, tool, arguments, result).map_err(|cause| StoreError::Write {
+        self.keep_as(self.reserve(1), tool, arguments, result)
+    }
+
+    /// Numbers for this many results, the first of them: results of calls that are made at once are numbered in the
+    /// order of the calls, whichever ends first.
+    pub fn reserve(&self, results: usize) -> u64 {
+        self.next.fetch_add(results as u64, Ordering::Relaxed)
+    }
+
+    /// Keeps a result under a number of [`ResultStore::reserve`].
+    ///
+    /// # Errors
+    /// [`StoreError::Write`]; files that were saved before stay.
+    pub fn keep_as(
+        &self,
+        number: u64,
+        tool: &ToolName,
+        arguments: &Value,
+        result: &ToolResult,
+    ) -> Result<KeptResult, StoreError> {
+        self.write(number, tool, arguments, result).map_err(|cause| StoreError::Write {
             tool: crate::text::shortened(&tool.to_string(), 100),
             folder: self.folder.clone(),
             cause,
         })
     }
 
-    fn keep_as(
+    fn write(
         &self,
         number: u64,
         tool: &ToolName,

@@ -34,6 +34,7 @@ use std::sync::Arc;
 use image::RgbaImage;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value, json};
+use tokio::sync::Mutex;
 
 use self::failure::Failure;
 use crate::images;
@@ -52,6 +53,9 @@ pub struct ImageServer {
     images: Arc<Images>,
     tools: Tools,
     places: Places,
+    /// Calls that name no output make one after the other, in the order in which they came: the number that is added
+    /// to a name that is taken should not depend on which of them is faster.
+    unnamed: Mutex<()>,
 }
 
 /// Why there is no server.
@@ -108,6 +112,7 @@ impl ImageServer {
             images: Arc::new(Images { workspace: Workspace::new(workspace)? }),
             tools: Tools::new(tools),
             places: Places::default(),
+            unnamed: Mutex::default(),
         })
     }
 
@@ -116,6 +121,9 @@ impl ImageServer {
             Ok(arguments) => Value::Object(arguments),
             Err(answer) => return answer,
         };
+        let is_named =
+            arguments.get("output_path").and_then(Value::as_str).is_some_and(|path| !path.is_empty());
+        let _turn = if is_named || tool == "get_metainfo" { None } else { Some(self.unnamed.lock().await) };
         let (images, tool) = (Arc::clone(&self.images), tool.to_owned());
         self.places.run(move || run(&images, &tool, arguments)).await
     }

@@ -1,5 +1,6 @@
 //! `m3 outcomes`: what became of every call.
 
+mod asking;
 mod replay;
 mod rules;
 

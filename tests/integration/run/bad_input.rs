@@ -12,7 +12,7 @@ use crate::support::{Folder, failure, m3_bare};
 fn refused(folder: &Folder, model: &ScriptedModel, tasks: &Value) -> (i32, String) {
     let path = folder.json("tasks.json", tasks);
     let mut arguments = arguments(model, &output_of(folder));
-    arguments[1] = path.to_str().unwrap().to_owned();
+    path.to_str().unwrap().clone_into(&mut arguments[1]);
     let refused = failure(m3_bare(folder.path()).args(arguments));
     assert_eq!(model.requests().len(), 0);
     assert!(!output_of(folder).join("predictions.json").exists());

@@ -1,6 +1,8 @@
 //! `m3 run`, against a scripted model and our own servers.
 
 mod bad_input;
+mod cassette;
+mod killed;
 mod repeats;
 mod resume;
 mod stop;

@@ -60,7 +60,7 @@ fn wait_for(what: &str, is_there: impl Fn() -> bool) {
 }
 
 /// As if nothing had happened: the port of the model is part of its name, and the number of the try counts.
-fn comparable(output: &Path) -> Vec<String> {
+pub(super) fn comparable(output: &Path) -> Vec<String> {
     let mut found = Vec::new();
     for prediction in without_times(output.join("predictions.json")).lines() {
         let Some(start) = prediction.find("\"run\":{") else { continue };

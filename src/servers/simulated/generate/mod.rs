@@ -138,7 +138,7 @@ impl<'a> Maker<'a> {
             }
         }
         schema.insert("allOf".to_owned(), schemas.iter().map(|&schema| schema.clone()).collect());
-        let judge = ArgumentSchema::new(&schema).ok()?;
+        let judge = ArgumentSchema::with_formats(&schema).ok()?;
         let size = argument.to_string().len();
         if !judge.problems(argument).is_empty() || size > self.text {
             return None;

@@ -28,6 +28,14 @@ fn always(schema: Value) -> Vec<Value> {
 }
 
 #[test]
+fn arguments_that_are_no_date_do_not_reappear_as_one() {
+    let schema = json!({"type": "object", "required": ["c"], "properties": {"c": {"type": "string", "format": "date-time"}}});
+    let c = |argument: &str| made(&schema, &json!({"c": argument}), 1).unwrap()["c"].clone();
+    assert_eq!(c("2026-01-02T03:04:05Z"), "2026-01-02T03:04:05Z");
+    assert_ne!(c("tomorrow"), "tomorrow");
+}
+
+#[test]
 fn every_keyword_is_met() {
     for schema in [
         json!({"type": "string", "minLength": 3, "maxLength": 5}),
