@@ -19,7 +19,7 @@ fn predictions(folder: &Folder) -> std::path::PathBuf {
 
 fn tools(folder: &Folder) -> std::path::PathBuf {
     let tool = json!({"name": "get", "description": "", "inputSchema": {"type": "object"}});
-    folder.json("tools.json", &json!([{"server": "food", "tools": [tool]}]))
+    folder.json("tools.json", &json!({"food": {"tools": [tool]}}))
 }
 
 fn decide(seen: &SeenRequest) -> Scripted {
@@ -42,7 +42,6 @@ fn a_model_decides_what_no_rule_is_sure_of_and_nothing_else() {
     let outcomes = |llm: &str, record: bool| {
         let mut command = m3_bare(folder.path());
         command.arg("outcomes").arg(&predictions).arg("--tools").arg(&tools).args(["--llm", llm]);
-        command.args(["--format", "json"]);
         if record {
             command.arg("--llm-record").arg(&cassette);
         }
