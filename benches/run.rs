@@ -44,11 +44,9 @@ async fn model() -> String {
 
 async fn reply(body: Bytes) -> ([(&'static str, &'static str); 1], String) {
     tokio::time::sleep(REPLY).await;
-    let count = |needle: &[u8]| body.windows(needle.len()).filter(|window| *window == needle).count();
-    let at = body.windows(6).position(|window| window == b"calls=").unwrap();
-    let calls: usize =
-        String::from_utf8_lossy(&body[at + 6..at + 10]).split('.').next().unwrap().parse().unwrap();
-    let done = count(b"\"tool_call_id\"");
+    let body = std::str::from_utf8(&body).unwrap();
+    let calls = body.split_once("calls=").unwrap().1.split('.').next().unwrap().parse().unwrap();
+    let done = body.matches("\"tool_call_id\"").count();
     let message = if done < calls {
         let arguments = json!({"firstNumber": done, "secondNumber": 1}).to_string();
         let function = json!({"name": "math__add", "arguments": arguments});

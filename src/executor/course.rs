@@ -11,11 +11,8 @@ use super::dialogue;
 use super::event::milliseconds;
 use super::pool::Pool;
 use super::prompts::{TaskPrompt, filled};
-use super::{Attempt, CallRecord, Event, FinishReason, Instruction, Record, StepRecord, Told, TurnRecord};
-use crate::llm::{
-    Answered, Arguments, Assistant, Message, Part, Picture, Reply, ReplyCall, Request, Retry, ToolAnswer,
-    ToolDefinition, Usage,
-};
+use super::{Attempt, CallRecord, Event, FinishReason, Record, StepRecord, Told, TurnRecord};
+use crate::llm::{Answered, Arguments, Assistant, Message, Part, Picture, Reply, ReplyCall, Request, Retry, Settings, ToolAnswer, ToolDefinition, Usage};
 use crate::mcp::names::ModelNames;
 use crate::outcomes::KnownTools;
 
@@ -59,11 +56,11 @@ pub(super) struct Course<'a> {
 impl<'a> Course<'a> {
     pub(super) fn new(attempt: Attempt<'a>) -> Self {
         let names = ModelNames::new(attempt.offered.tools().map(|(name, _)| name)).unwrap_or_default();
-        let first = attempt.image.iter().map(|(path, _)| path.clone()).collect();
+        let image = attempt.image.as_ref().map(|(path, _)| path.as_str());
         Self {
             known: KnownTools::new(attempt.offered),
             names,
-            pool: Pool::new(attempt.workspace, first),
+            pool: Pool::new(attempt.workspace, image),
             has_new_images: false,
             attempt,
             steps: Vec::new(),
@@ -82,12 +79,16 @@ impl<'a> Course<'a> {
     /// The text that the model gets.
     pub(super) fn instruction(&self) -> Result<&'a str, Stop> {
         let Attempt { task, options, .. } = &self.attempt;
-        let (name, text) = match options.instruction {
-            Instruction::Question => ("question", task.question.as_deref()),
-            Instruction::Prompt => ("prompt", task.prompt.as_deref()),
-        };
-        text.filter(|text| !text.trim().is_empty())
-            .ok_or_else(|| Stop::Error(format!("the task has no `{name}`")))
+        let text = options.instruction.text_of(task);
+        text.ok_or_else(|| Stop::Error("the task has neither a `question` nor a `prompt`".to_owned()))
+    }
+
+    /// Repetitions have seeds of their own: with one seed they would be copies.
+    fn settings(&self) -> Settings {
+        let mut settings = self.attempt.options.settings.clone();
+        let further = u64::from(self.attempt.scope.repeat.saturating_sub(1));
+        settings.seed = settings.seed.map(|seed| seed.wrapping_add(further));
+        settings
     }
 
     /// Shows the task: the image first, then the text, which names it.
@@ -158,7 +159,7 @@ impl<'a> Course<'a> {
             system: system.to_owned(),
             messages: self.messages.clone(),
             tools,
-            settings: self.attempt.options.settings.clone(),
+            settings: self.settings(),
         };
         let reply = self.turn(purpose, &request).await?;
         self.dialogue.push(dialogue::assistant(purpose, &reply));

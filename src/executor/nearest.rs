@@ -1,8 +1,7 @@
 //! Tools that are nearest to a sentence, by the sentence encoder.
 
-use crate::encoder::{Embedder, EncoderError};
+use crate::encoder::{Embedder, EncoderError, cosine};
 use crate::mcp::{ServerTools, Tool, ToolCatalog, ToolName};
-use crate::score::cosine;
 
 /// Texts embedded between two looks at whether to go on.
 const CHUNK: usize = 32;

@@ -6,6 +6,7 @@ use schemars::JsonSchema;
 use serde::{Serialize, Serializer};
 
 use crate::llm::Settings;
+use crate::trajectory::Task;
 
 /// How the model and the executor work together.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
@@ -29,6 +30,19 @@ pub enum Instruction {
     Prompt,
 }
 
+impl Instruction {
+    /// The text of a task, or the other one where it has only that; white space alone is no text.
+    #[must_use]
+    pub fn text_of(self, task: &Task) -> Option<&str> {
+        let (question, prompt) = (task.question.as_deref(), task.prompt.as_deref());
+        let texts = match self {
+            Self::Question => [question, prompt],
+            Self::Prompt => [prompt, question],
+        };
+        texts.into_iter().flatten().find(|text| !text.trim().is_empty())
+    }
+}
+
 /// What a task may cost. A task that reaches a limit ends with what it has.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Limits {
@@ -40,7 +54,7 @@ pub struct Limits {
     pub calls: Option<u32>,
     /// Tokens of a task, input and output together.
     pub tokens: Option<u64>,
-    /// For one call, from being sent to its result.
+    /// For one call; waiting for a place at its server, or for the server to be started again, counts.
     #[serde(serialize_with = "seconds")]
     #[schemars(with = "f64")]
     pub call_time: Duration,

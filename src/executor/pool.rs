@@ -24,12 +24,15 @@ pub(super) struct Pool {
     workspace: PathBuf,
     /// Relative to the workspace.
     paths: Vec<String>,
+    /// The task's image has a second place, under its name alone; naming both would ask why there are two.
+    second: Option<String>,
 }
 
 impl Pool {
     /// Begins with the task's own image.
-    pub(super) fn new(workspace: &Path, first: Vec<String>) -> Self {
-        Self { workspace: workspace.to_owned(), paths: first }
+    pub(super) fn new(workspace: &Path, image: Option<&str>) -> Self {
+        let second = image.and_then(|path| path.rsplit_once('/')).map(|(_, name)| name.to_owned());
+        Self { workspace: workspace.to_owned(), paths: image.map(str::to_owned).into_iter().collect(), second }
     }
 
     pub(super) fn paths(&self) -> &[String] {
@@ -45,7 +48,10 @@ impl Pool {
     pub(super) fn update(&mut self, found: Vec<String>) -> bool {
         self.paths.retain(|path| found.contains(path));
         let before = self.paths.len();
-        let new: Vec<String> = found.into_iter().filter(|path| !self.paths.contains(path)).collect();
+        let new: Vec<String> = found
+            .into_iter()
+            .filter(|path| !self.paths.contains(path) && self.second.as_ref() != Some(path))
+            .collect();
         self.paths.extend(new);
         self.paths.truncate(MOST_IMAGES);
         self.paths.len() > before
@@ -116,19 +122,20 @@ mod tests {
 
     #[test]
     fn the_order_is_that_of_appearance() {
-        let mut pool = Pool::new(Path::new("w"), vec!["task.png".to_owned()]);
+        let mut pool = Pool::new(Path::new("w"), Some("images/task.png"));
         let found = |names: &[&str]| names.iter().map(|&name| name.to_owned()).collect();
-        assert!(!pool.update(found(&["task.png"])));
-        assert!(pool.update(found(&["b.png", "task.png"])));
-        assert!(pool.update(found(&["a.png", "b.png", "task.png"])));
-        assert_eq!(pool.paths(), ["task.png", "b.png", "a.png"]);
-        assert!(!pool.update(found(&["a.png", "task.png"])));
-        assert_eq!(pool.paths(), ["task.png", "a.png"]);
+        // The second place of the task's own image is nothing new.
+        assert!(!pool.update(found(&["images/task.png", "task.png"])));
+        assert!(pool.update(found(&["b.png", "images/task.png", "task.png"])));
+        assert!(pool.update(found(&["a.png", "b.png", "images/task.png"])));
+        assert_eq!(pool.paths(), ["images/task.png", "b.png", "a.png"]);
+        assert!(!pool.update(found(&["a.png", "images/task.png"])));
+        assert_eq!(pool.paths(), ["images/task.png", "a.png"]);
     }
 
     #[test]
     fn a_full_workspace_is_not_listed_without_end() {
-        let mut pool = Pool::new(Path::new("w"), Vec::new());
+        let mut pool = Pool::new(Path::new("w"), None);
         pool.update((0..1000).map(|number| format!("{number:04}.png")).collect());
         assert_eq!(pool.paths().len(), MOST_IMAGES);
     }

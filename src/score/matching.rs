@@ -5,7 +5,7 @@ use ndarray::Array2;
 use super::Thresholds;
 use super::assign::{TooLarge, assign, check_size};
 use super::bucket::{Bucket, buckets};
-use super::similarity::cosine;
+use crate::encoder::cosine;
 use crate::encoder::{Embedder, InputKey};
 
 /// Where a call stands in its trajectory; all counted from 0.

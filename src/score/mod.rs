@@ -13,7 +13,6 @@ pub mod metrics;
 mod pipeline;
 mod profile;
 mod serialize;
-mod similarity;
 mod sum;
 mod sums;
 mod tally;
@@ -27,7 +26,7 @@ pub use pipeline::{
 };
 pub use profile::{Profile, ThresholdError, Thresholds};
 pub use serialize::Serializer;
-pub use similarity::cosine;
+pub use crate::encoder::cosine;
 pub use sum::ExactSum;
 pub use sums::{Metrics, Sums};
 pub use tally::Tally;

@@ -117,7 +117,7 @@ pub(super) struct AskingArgs {
     /// Seed of sampling, for providers that have one
     #[arg(long, value_name = "N")]
     seed: Option<u64>,
-    /// Longest reply, in tokens [default: the provider's]
+    /// Longest reply, in tokens [default: the provider's; 8192 for Anthropic, which asks for a number]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     max_output_tokens: Option<u32>,
     /// Further keys of every request's body, as a JSON object

@@ -13,7 +13,6 @@ use crate::cli::hosting::{
     Servers, Told, add_simulated, interrupted, select, shown_lines, start as start_all,
 };
 use crate::cli::printer::{Printer, Unit};
-use crate::executor::Instruction;
 use crate::executor::nearest::nearest_tools;
 use crate::executor::run::{Offered, RunTask};
 use crate::mcp::config::HostConfig;
@@ -115,11 +114,7 @@ pub(super) fn offer(
     let mut offered = Vec::with_capacity(tasks.len());
     for (done, checked) in (0..).zip(tasks) {
         bar.set("choosing tools", done, total);
-        let (question, prompt) = (checked.task.question.as_deref(), checked.task.prompt.as_deref());
-        let text = match args.options().instruction {
-            Instruction::Question => question.or(prompt),
-            Instruction::Prompt => prompt.or(question),
-        };
+        let text = args.options().instruction.text_of(&checked.task);
         let nearest = nearest_tools(&mut embedder, text.unwrap_or_default(), &catalog, count)?;
         offered.push(run_task(checked, Arc::new(Offered::new(nearest))));
     }

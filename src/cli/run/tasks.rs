@@ -209,9 +209,10 @@ fn say_instruction<'a>(args: &RunArgs, tasks: impl Iterator<Item = &'a Task>, pr
         Instruction::Question => ("question", "prompt"),
         Instruction::Prompt => ("prompt", "question"),
     };
+    let is_missing = |text: Option<&String>| text.is_none_or(|text| text.trim().is_empty());
     let lacks = |task: &Task| match args.options().instruction {
-        Instruction::Question => task.question.is_none(),
-        Instruction::Prompt => task.prompt.is_none(),
+        Instruction::Question => is_missing(task.question.as_ref()),
+        Instruction::Prompt => is_missing(task.prompt.as_ref()),
     };
     let count = tasks.filter(|task| lacks(task)).count();
     if count > 0 {

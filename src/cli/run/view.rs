@@ -208,6 +208,9 @@ fn seconds(milliseconds: u64) -> String {
     format!("{:.1} s", Duration::from_millis(milliseconds).as_secs_f64())
 }
 
+/// A task and its repetition; shown names are shortened and may be alike.
+type Run = (String, u32);
+
 /// What the live view knows.
 struct Board {
     standing: Standing,
@@ -221,8 +224,9 @@ struct Board {
     again: u64,
     malformed: u64,
     usage: Usage,
-    running: BTreeMap<(Instant, String), String>,
-    since: BTreeMap<String, Instant>,
+    /// Since when, and which: the name as it is shown, and what it does.
+    running: BTreeMap<(Instant, Run), (String, String)>,
+    since: BTreeMap<Run, Instant>,
 }
 
 impl Board {
@@ -245,10 +249,10 @@ impl Board {
     }
 
     fn add(&mut self, told: &Told, now: Instant) {
-        let name = name(told);
+        let run = (told.task.clone(), told.repeat);
         match &told.event {
             Event::Started => {
-                self.since.insert(name.clone(), now);
+                self.since.insert(run.clone(), now);
             }
             Event::Answered { usage, .. } => self.usage = self.usage.plus(*usage),
             Event::Retried { .. } => self.again += 1,
@@ -262,14 +266,14 @@ impl Board {
             Event::Interrupted => self.interrupted += 1,
             Event::Asked { .. } | Event::Returned { .. } => {}
         }
-        let Some(since) = self.since.get(&name).copied() else { return };
+        let Some(since) = self.since.get(&run).copied() else { return };
         if matches!(told.event, Event::Finished { .. } | Event::Interrupted) {
-            self.since.remove(&name);
-            self.running.remove(&(since, name));
+            self.since.remove(&run);
+            self.running.remove(&(since, run));
         } else {
-            let what = line(told);
+            let (name, what) = (name(told), line(told));
             let what = what.strip_prefix(&format!("{name} ")).unwrap_or(&what).to_owned();
-            self.running.insert((since, name), what);
+            self.running.insert((since, run), (name, what));
         }
     }
 
@@ -301,7 +305,7 @@ impl Board {
         if more > 0 {
             totals.push(format!(" ({more} more run)"));
         }
-        let tasks = self.running.iter().take(SHOWN).map(|((since, name), what)| {
+        let tasks = self.running.iter().take(SHOWN).map(|((since, _), (name, what))| {
             format!("  {name} {} {what}", duration(now.saturating_duration_since(*since)))
         });
         let mut lines = vec![totals.concat()];

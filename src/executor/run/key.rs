@@ -6,6 +6,7 @@ use serde_json::{Value, json};
 use sha2::{Digest as _, Sha256};
 
 use super::prediction::PREDICTION_SCHEMA;
+use crate::canonical::canonical;
 use crate::encoder::hex;
 use crate::executor::RunOptions;
 use crate::mcp::ToolCatalog;
@@ -13,8 +14,8 @@ use crate::mcp::ToolCatalog;
 /// Everything that decides what a model is asked in a task and what may happen then.
 #[derive(Debug, Clone, Copy)]
 pub struct RunKey<'a> {
-    /// The whole task, unknown keys included.
-    pub task: &'a Value,
+    /// The whole task as JSON with sorted keys, unknown ones included; its numbers may be more than JSON takes.
+    pub task: &'a str,
     /// SHA-256 of its image's file.
     pub image: Option<&'a str>,
     /// The model as requested.
@@ -54,9 +55,9 @@ pub fn tools_hash(catalog: &ToolCatalog) -> String {
 
 /// The hash of a value as canonical JSON: keys sorted, no white space.
 pub(super) fn hash_of(value: &impl Serialize) -> String {
-    // Through a value, whose maps are sorted. What cannot be written is nothing but a bug, and equal to nothing.
+    // What cannot be written is nothing but a bug.
     let value = serde_json::to_value(value).unwrap_or(Value::Null);
-    hash_of_bytes(value.to_string().as_bytes())
+    hash_of_bytes(canonical(&value).as_bytes())
 }
 
 /// The hash of bytes.
@@ -69,6 +70,7 @@ mod tests {
     use super::*;
     use crate::executor::{Instruction, Limits, Mode};
     use crate::llm::Settings;
+    use crate::trajectory::json::Keys;
 
     #[test]
     fn every_part_counts_and_the_order_of_keys_does_not() {
@@ -81,8 +83,9 @@ mod tests {
             max_image_side: None,
             settings: Settings::default(),
         };
-        let task: Value = serde_json::from_str(r#"{"id": "a", "question": "b"}"#).unwrap();
-        let other: Value = serde_json::from_str(r#"{"question": "b", "id": "a"}"#).unwrap();
+        let text = |task: &str| crate::trajectory::json::parse(task.as_bytes()).unwrap().0.to_text(Keys::Sorted);
+        let task = text(r#"{"id": "a", "question": "b", "odd": NaN}"#);
+        let other = text(r#"{"odd": NaN, "question": "b", "id": "a"}"#);
         let key = RunKey {
             task: &task,
             image: Some("sha256:1"),
@@ -95,7 +98,7 @@ mod tests {
         assert_eq!(key.hash(), RunKey { task: &other, ..key }.hash());
         let mut fewer = options.clone();
         fewer.limits.steps = 5;
-        let changed = serde_json::json!({"id": "a", "question": "b", "note": 1});
+        let changed = text(r#"{"id": "a", "question": "c", "odd": NaN}"#);
         let keys = [
             key,
             RunKey { task: &changed, ..key },

@@ -4,7 +4,7 @@ use super::journal::Attempts;
 use super::key::RunKey;
 use super::{Run, TaskImage};
 use crate::executor::{FinishReason, prompts_hash};
-use serde_json::Value;
+use crate::trajectory::json::Keys;
 
 /// A run of a task that is to be done.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -53,7 +53,7 @@ pub(super) fn plan(run: &Run, attempts: &Attempts) -> Plan {
         let mut present = Vec::with_capacity(run.tasks.len());
         for (index, task) in run.tasks.iter().enumerate() {
             let key = RunKey {
-                task: &task.task.to_json().to_value().unwrap_or(Value::Null),
+                task: &task.task.to_json().to_text(Keys::Sorted),
                 image: task.image.as_ref().map(TaskImage::hash),
                 model: &model,
                 prompts: &prompts,

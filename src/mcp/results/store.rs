@@ -1,5 +1,6 @@
 //! Keeps every result whole: one JSON file for each call.
 
+use std::borrow::Cow;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -82,6 +83,9 @@ pub enum StoreError {
         cause: io::Error,
     },
 }
+
+/// Stands for the workspace's path while a text is cut; no text has it by chance.
+const WORKSPACE: &str = "\u{f8ff}workspace\u{f8ff}";
 
 impl ResultStore {
     /// Characters of a result that a model is told, unless said otherwise: some 5,000 tokens.
@@ -183,14 +187,28 @@ impl ResultStore {
         let path = self.folder.join(name);
         files::write_atomically(&path, json_without_hidden(&json).as_bytes())?;
         let text = redacted(result_text(result, &files));
-        let shortened = shortened_text(&text, self.limit, &self.shown(&path));
+        let (text, is_shortened) = self.shortened(text, &self.shown(&path));
         Ok(KeptResult {
-            is_shortened: matches!(shortened, std::borrow::Cow::Owned(_)),
-            text: shortened.into_owned(),
+            is_shortened,
+            text,
             path,
             files,
             problems,
         })
+    }
+
+    /// The text within the limit, and whether it was cut. Where it is cut does not depend on how long the workspace's
+    /// own path is: the same run in another folder is told the same.
+    fn shortened(&self, text: String, whole: &str) -> (String, bool) {
+        if text.len() <= self.limit {
+            return (text, false);
+        }
+        let path = self.workspace.display().to_string();
+        let named = if path.len() > 1 { text.replace(&path, WORKSPACE) } else { text };
+        match shortened_text(&named, self.limit, whole) {
+            Cow::Owned(cut) => (cut.replace(WORKSPACE, &path), true),
+            Cow::Borrowed(_) => (named.replace(WORKSPACE, &path), false),
+        }
     }
 
     /// The path of a record as a model is told it: within the workspace if it is there.

@@ -202,6 +202,21 @@ fn long_texts_are_cut_in_the_middle_and_say_where_the_whole_is() {
 }
 
 #[test]
+fn where_a_text_is_cut_does_not_depend_on_the_path_of_the_workspace() {
+    let root = tempfile::tempdir().unwrap();
+    let told = |folder: &str| {
+        let workspace = root.path().join(folder);
+        let store = ResultStore::open(workspace.join("r"), &workspace, Redactor::default()).unwrap();
+        let path = workspace.display().to_string();
+        let text = format!("{path}/a.txt\n").repeat(100);
+        let told = store.with_limit(400).keep(&tool(), &json!({}), &ToolResult::text(&text)).unwrap();
+        assert!(told.is_shortened && told.text.contains(&path));
+        told.text.replace(&path, "")
+    };
+    assert_eq!(told("a"), told("a-much-longer-name-of-a-folder"));
+}
+
+#[test]
 fn what_acts_on_a_terminal_is_shown_instead() {
     assert_eq!(readable("a\u{1b}[2Jb\u{7}\r\nc\td\r"), "a\\u{1b}[2Jb\\u{7}\nc\td\\r");
     assert_eq!(readable("\u{202e}abc\u{e0041}"), "\\u{202e}abc\\u{e0041}");

@@ -10,9 +10,8 @@ use std::collections::{BTreeSet, HashSet};
 
 use super::error::SimulationError;
 use super::seed::Seed;
-use crate::encoder::{Embedder, InputKey};
+use crate::encoder::{Embedder, InputKey, cosine};
 use crate::mcp::{ToolCatalog, ToolName};
-use crate::score::cosine;
 
 /// Which tools distract.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]

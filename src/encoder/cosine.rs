@@ -1,9 +1,9 @@
-//! The similarity of two calls: the cosine of the embeddings of their arguments.
+//! How alike two texts are: the cosine of their embeddings.
 
 /// The cosine of two vectors of one length, in [-1, 1]; 0 if either is a zero vector or they differ in
 /// length. Computed in 64 bits, so that vectors of unit length up to rounding give no more than 1.
 ///
-/// S of M³-Bench, section 4.1.
+/// Of the embeddings of two calls' arguments it is the S of M³-Bench, section 4.1.
 #[must_use]
 pub fn cosine(a: &[f32], b: &[f32]) -> f64 {
     if a.len() != b.len() {
