@@ -98,7 +98,7 @@ impl Model {
     pub fn open(name: ModelName, mut options: ModelOptions) -> Result<Self, ModelError> {
         let wire = wires::of(name.wire);
         let mut notes = Vec::new();
-        if options.key.is_none() && name.address() == wire.base_url() {
+        if options.key.is_none() && name.is_at_provider() {
             let keys = Keys::load();
             notes.extend(keys.warning().map(str::to_owned));
             let variables: Vec<&str> =
