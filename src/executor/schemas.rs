@@ -116,7 +116,9 @@ impl Branch {
     fn join(&mut self, other: Self) {
         for (name, property) in other.properties {
             match self.properties.get_mut(&name) {
-                Some(before) if *before != property => *before = json!({ "allOf": [before.take(), property] }),
+                Some(before) if *before != property => {
+                    *before = json!({ "allOf": [before.take(), property] })
+                }
                 Some(_) => {}
                 None => {
                     self.properties.insert(name, property);
@@ -207,7 +209,9 @@ mod tests {
     #[test]
     fn an_object_has_its_properties() {
         let bare = json!({"type": "object", "properties": {}});
-        for schema in [json!({}), json!({"type": "object"}), json!({"type": ["object", "null"], "properties": 7})] {
+        for schema in
+            [json!({}), json!({"type": "object"}), json!({"type": ["object", "null"], "properties": 7})]
+        {
             assert_eq!(shaped(&schema), ("Finds it.".to_owned(), bare.clone()), "{schema}");
         }
         let whole = json!({
@@ -272,12 +276,13 @@ mod tests {
 
     #[test]
     fn openai_alone_takes_no_more_than_128_tools() {
-        let check = |mode, model: &str, offered| {
-            check_tool_count(mode, &ModelName::parse(model).unwrap(), offered)
-        };
+        let check =
+            |mode, model: &str, offered| check_tool_count(mode, &ModelName::parse(model).unwrap(), offered);
         assert_eq!(check(Mode::Native, "openai:gpt-5", 128), Ok(()));
         let message = check(Mode::Native, "openai:gpt-5", 129).unwrap_err().to_string();
-        assert!(message.starts_with("`openai:gpt-5` takes at most 128 tools, and 129 are offered\nhint: `--top-tools 128`"));
+        assert!(message.starts_with(
+            "`openai:gpt-5` takes at most 128 tools, and 129 are offered\nhint: `--top-tools 128`"
+        ));
         assert!(check(Mode::Native, "openai@https://api.openai.com/v1:gpt-5", 129).is_err());
         for (mode, model) in [
             (Mode::Staged, "openai:gpt-5"),

@@ -139,11 +139,15 @@ mod tests {
     /// Each would take minutes if every marker looked back over the text.
     #[test]
     fn hostile_replies_take_no_time() {
-        for text in ["Action: ".repeat(LONGEST / 8), "x Action:".repeat(LONGEST / 9), "Action:\n".repeat(LONGEST / 8)] {
+        for text in
+            ["Action: ".repeat(LONGEST / 8), "x Action:".repeat(LONGEST / 9), "Action:\n".repeat(LONGEST / 8)]
+        {
             assert_eq!(react(&text), react(&text));
         }
         let text = "x".repeat(LONGEST) + "\nFinal Answer: 7";
-        assert!(matches!(react(&text).act, Act::Neither(reason) if reason.contains("at most 1048576 are read")));
+        assert!(
+            matches!(react(&text).act, Act::Neither(reason) if reason.contains("at most 1048576 are read"))
+        );
     }
 
     #[test]

@@ -93,7 +93,8 @@ pub(super) fn servers(workspace: &Path) -> (HostConfig, Called) {
         serde_json::from_value(json!({"name": name, "description": "A tool.", "inputSchema": schema}))
             .unwrap()
     };
-    let names = ["echo", "together", "fail", "hang", "slow", "long", "draw", "scribble", "write", "bare", "either"];
+    let names =
+        ["echo", "together", "fail", "hang", "slow", "long", "draw", "scribble", "write", "bare", "either"];
     let called = Called::default();
     let kit = Kit {
         tools: names.map(tool).to_vec(),
