@@ -90,7 +90,7 @@ impl Asking {
         printer.note(&format!("{decided} answers were decided by {}", self.model.name()));
         if unclear > 0 {
             printer.warn(&format!(
-                "{unclear} replies of {} name no outcome, or several; what the rules said stays",
+                "{unclear} replies of {} do not begin with the name of one outcome; what the rules said stays",
                 self.model.name()
             ));
         }

@@ -4,6 +4,7 @@ use std::io;
 
 use super::output::TEMPORARY;
 use crate::encoder::{AssetError, EncoderError};
+use crate::executor::TooManyTools;
 use crate::score::{ScoreError, ThresholdError};
 use crate::trajectory::catalog::CatalogError;
 use crate::trajectory::{SourceError, WholeFileError};
@@ -107,6 +108,12 @@ impl From<CatalogError> for Failure {
 
 impl From<ThresholdError> for Failure {
     fn from(error: ThresholdError) -> Self {
+        Self::new(code::INPUT, error.to_string())
+    }
+}
+
+impl From<TooManyTools> for Failure {
+    fn from(error: TooManyTools) -> Self {
         Self::new(code::INPUT, error.to_string())
     }
 }

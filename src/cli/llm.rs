@@ -6,6 +6,7 @@ use std::sync::Arc;
 use super::failure::{Failure, code};
 use super::printer::Printer;
 use crate::llm::{Cassette, Header, Model, ModelName, ModelOptions, Recorder, key_from};
+use crate::text::shortened;
 
 /// Before the file of a cassette in place of a model's name.
 const REPLAY: &str = "replay:";
@@ -18,6 +19,7 @@ pub(super) fn open_model(
 ) -> Result<(Model, Option<Arc<Cassette>>), Failure> {
     let (model, cassette) = if let Some(path) = llm.strip_prefix(REPLAY) {
         let cassette = Arc::new(Cassette::open(Path::new(path))?);
+        warn_of_cut_lines(path, &cassette, printer);
         (Model::replay(Arc::clone(&cassette))?, Some(cassette))
     } else {
         let name = ModelName::parse(llm).map_err(|error| Failure::new(code::INPUT, error.to_string()))?;
@@ -29,6 +31,18 @@ pub(super) fn open_model(
         printer.warn(note);
     }
     Ok((model, cassette))
+}
+
+/// Who plays a cassette whose recording was killed may miss what it said last.
+fn warn_of_cut_lines(path: &str, cassette: &Cassette, printer: Printer) {
+    let cut = &cassette.summary().cut_lines;
+    let Some(first) = cut.first() else { return };
+    printer.warn(&format!(
+        "`{}` has lines that were cut off when they were written, {} of them, the first is line {first}; they are not \
+         played",
+        shortened(path, 200),
+        cut.len(),
+    ));
 }
 
 /// Has the model recorded, if that is wanted.

@@ -17,6 +17,7 @@ mod pool;
 mod prompts;
 mod record;
 pub mod run;
+mod schemas;
 mod step;
 mod tools;
 
@@ -25,4 +26,5 @@ pub use event::{Event, Events, Told};
 pub use options::{Instruction, Limits, Mode, RunOptions};
 pub use prompts::prompts_hash;
 pub use record::{CallRecord, FinishReason, Record, StepRecord, TurnRecord};
+pub use schemas::{TooManyTools, check_tool_count};
 pub use tools::Tools;

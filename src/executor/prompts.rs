@@ -32,7 +32,7 @@ pub fn prompts_hash(mode: Mode) -> String {
             file!("staged_decision.txt"),
             file!("staged_answer.txt"),
         ],
-        Mode::Native => &[file!("native.txt")],
+        Mode::Native => &[file!("native.txt"), ("schemas", "2")],
         Mode::React => &[file!("react.txt")],
     };
     let mut hash = Sha256::new();
@@ -210,7 +210,7 @@ pub(super) fn description(tool: &Tool) -> String {
     readable(tool.description.as_deref().unwrap_or_default().trim()).into_owned()
 }
 
-/// The schema of the arguments, as providers take it: without `$schema`, always of an object.
+/// The schema of the arguments: without `$schema`, always of an object.
 pub(super) fn schema(tool: &Tool) -> Map<String, Value> {
     let mut schema = tool.input_schema.clone();
     schema.remove("$schema");
@@ -280,7 +280,7 @@ mod tests {
     }
 
     #[test]
-    fn schemas_are_given_as_providers_take_them() {
+    fn schemas_are_given_without_what_says_nothing() {
         let prompt = filled(&CallsPrompt { tools: with_schemas(&tool(), |_| true), most_calls: 10 });
         assert!(prompt.contains("1 to 10 calls") && prompt.contains(r#""required":["title"]"#), "{prompt}");
         assert!(prompt.contains(r#""type":"object""#) && !prompt.contains("$schema"), "{prompt}");

@@ -42,7 +42,8 @@ pub struct ToolDefinition {
     pub name: String,
     /// What it does.
     pub description: String,
-    /// The JSON Schema of its arguments, always an object.
+    /// The JSON Schema of its arguments: of an object, with `properties`, and at its root without `anyOf`, `oneOf`,
+    /// `allOf`, `enum` and `not`, which providers refuse there.
     pub schema: Map<String, Value>,
 }
 

@@ -2,7 +2,8 @@
 //!
 //! A [`Request`] is written by a wire (`wires/`), sent by a [`Model`], which retries, and read back as a [`Reply`].
 //! A [`Recorder`] keeps every exchange in a cassette, and a model opened from a [`Cassette`] answers from it without
-//! a network. Nothing in here knows of tasks, of servers or of scores.
+//! a network. Cassettes also keep what tools answered, and for which task ([`Scope`]) something was asked: nothing else
+//! in here knows of tasks and of servers, and nothing at all of scores.
 
 pub mod cassette;
 mod error;

@@ -51,6 +51,9 @@ pub struct ModelOptions {
     pub total_time: Duration,
     /// How often it is asked at most, at least once.
     pub tries: u32,
+    /// The wait before the second try, without its jitter; each one is twice as long as the one before, up to a
+    /// minute. A provider that wants a longer one gets it.
+    pub first_wait: Duration,
     /// Requests at once at most; fewer while the provider says that these are too many.
     pub concurrency: usize,
     /// The key. Without, it is looked for in the environment and `.env`, but only for the provider's own address.
@@ -83,6 +86,7 @@ impl Default for ModelOptions {
             try_time: Duration::from_mins(10),
             total_time: Duration::from_mins(30),
             tries: 8,
+            first_wait: Duration::from_millis(500),
             concurrency: 64,
             key: None,
         }
@@ -98,7 +102,7 @@ impl Model {
     pub fn open(name: ModelName, mut options: ModelOptions) -> Result<Self, ModelError> {
         let wire = wires::of(name.wire);
         let mut notes = Vec::new();
-        if options.key.is_none() && name.address() == wire.base_url() {
+        if options.key.is_none() && name.is_at_provider() {
             let keys = Keys::load();
             notes.extend(keys.warning().map(str::to_owned));
             let variables: Vec<&str> =
@@ -278,12 +282,6 @@ impl Model {
             let mut reason = redact(&error.to_string());
             if !(200..300).contains(&status) {
                 reason = format!("HTTP {status}: {reason}");
-            }
-            if matches!(status, 401 | 403) && self.inner.name.base_url.is_some() {
-                reason.push_str(
-                    "
-hint: a key is sent to an address of your own only if its variable is named",
-                );
             }
             Failure { reason, is_worth_retrying: error.is_worth_retrying(status) }
         })

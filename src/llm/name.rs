@@ -100,6 +100,12 @@ impl ModelName {
             .as_deref()
             .map_or_else(|| wires::of(self.wire).base_url(), |url| url.trim_end_matches('/'))
     }
+
+    /// Whether requests go to the provider's own address.
+    #[must_use]
+    pub fn is_at_provider(&self) -> bool {
+        self.address() == wires::of(self.wire).base_url()
+    }
 }
 
 impl fmt::Display for ModelName {

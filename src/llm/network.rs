@@ -14,11 +14,12 @@ use super::wires::{Wire, WireRequest};
 use super::{ModelError, ModelName, ModelOptions, Reply};
 use crate::mcp::redact::Redactor;
 
-/// The first wait, without its jitter; each one is twice as long as the one before.
-const FIRST_WAIT: Duration = Duration::from_millis(500);
-
-/// The longest wait.
+/// The longest wait, unless the provider wants a longer one.
 const LONGEST_WAIT: Duration = Duration::from_mins(1);
+
+/// What is said when an address refuses a request without a key.
+const NO_KEY_SENT: &str = "no key was sent\nhint: an address of your own gets the key of the variable that \
+                           `--llm-key-from VARIABLE` names";
 
 /// A provider, and how it is asked.
 #[derive(Debug)]
@@ -64,7 +65,7 @@ impl Network {
         let start = Instant::now();
         let retries = usize::try_from(self.options.tries.saturating_sub(1)).unwrap_or(usize::MAX);
         let waits = ExponentialBuilder::new()
-            .with_min_delay(FIRST_WAIT)
+            .with_min_delay(self.options.first_wait)
             .with_max_delay(LONGEST_WAIT)
             .with_max_times(retries)
             .with_jitter()
@@ -144,6 +145,10 @@ impl Asking<'_> {
     pub(super) fn decide(&mut self, tried: &mut Tried, judged: &Result<Reply, Failure>) -> Option<Duration> {
         let Err(failure) = judged else { return None };
         if !failure.is_worth_retrying || !tried.is_worth_retrying {
+            // Only an address of one's own is asked without a key. It is recorded, so that a cassette says it too.
+            if matches!(tried.outcome.status, Some(401 | 403)) && self.network.options.key.is_none() {
+                tried.outcome.then = Then::GiveUp(NO_KEY_SENT.to_owned());
+            }
             return None;
         }
         let Some(wait) = self.waits.next() else {
@@ -153,14 +158,19 @@ impl Asking<'_> {
             }
             return None;
         };
-        let wait = tried.retry_after.unwrap_or_else(|| wait.min(LONGEST_WAIT));
-        if wait >= self.left() {
+        // As long as it wants, but never less than without its word: `Retry-After: 0`, or a date that has passed on
+        // this clock, would use up all tries at once.
+        let wait = wait.min(LONGEST_WAIT).max(tried.retry_after.unwrap_or_default());
+        let left = self.left();
+        if wait >= left {
             let total = self.network.options.total_time;
             tried.outcome.then = Then::GiveUp(match tried.retry_after {
-                Some(wait) => {
-                    format!("it wants to be left alone for {wait:?}, which is more than is left of {total:?}")
+                Some(wanted) if wanted >= left => {
+                    format!(
+                        "it wants to be left alone for {wanted:?}, which is more than is left of {total:?}"
+                    )
                 }
-                None => format!("nothing is left of {total:?} for another try"),
+                _ => format!("nothing is left of {total:?} for another try"),
             });
             return None;
         }

@@ -37,7 +37,7 @@ pub struct Judged {
 pub struct Asked {
     /// Calls that the model decided.
     pub decided: usize,
-    /// Calls whose reply named no outcome, or more than one; the rule's outcome stays.
+    /// Calls whose reply did not begin with one outcome; the rule's outcome stays.
     pub unclear: usize,
 }
 
@@ -112,30 +112,19 @@ fn answer_text(call: &Call) -> String {
     result.as_str().map_or_else(|| result.to_text(Keys::AsRead), str::to_owned)
 }
 
-/// The outcome that a reply names, with its reason; nothing if it names none or several.
+/// The outcome that a reply names, with its reason. What stands before the first colon is exactly one name, but for
+/// markup around it, or the reply says nothing: a name within a sentence may be there to be denied.
 fn decision(reply: &str) -> Option<(&'static Rule, String)> {
-    let (before, reason) = reply.trim().split_once(':').unwrap_or((reply.trim(), ""));
-    let named = |text: &str| -> Vec<&'static Rule> {
-        let words: Vec<String> = text
-            .split(|c: char| !c.is_ascii_alphabetic() && c != '_')
-            .map(str::to_ascii_lowercase)
-            .filter(|word| !word.is_empty())
-            .collect();
-        ANSWERS_BY_MODEL.iter().filter(|rule| words.iter().any(|word| is_name(rule, word))).copied().collect()
-    };
-    // The choice stands before the colon; a model that writes a sentence first may name it anywhere.
-    let rules = match named(before).as_slice() {
-        [] => named(reply),
-        found => found.to_vec(),
-    };
-    match rules.as_slice() {
-        [rule] => Some((rule, shortened(reason.trim(), REASON_KEPT))),
-        _ => None,
-    }
+    let is_markup = |c: char| c.is_whitespace() || matches!(c, '*' | '`' | '"' | '\'');
+    let (before, reason) = reply.split_once(':').unwrap_or((reply, ""));
+    let name = before.trim_matches(is_markup);
+    let rule = ANSWERS_BY_MODEL.iter().find(|rule| is_name(rule, name))?;
+    // The other half of what stood around the name.
+    Some((rule, shortened(reason.trim_start_matches(is_markup).trim_end(), REASON_KEPT)))
 }
 
 fn is_name(rule: &Rule, word: &str) -> bool {
-    matches!(rule.verdict, Verdict::Outcome(outcome) if Outcome::name(outcome) == word)
+    matches!(rule.verdict, Verdict::Outcome(outcome) if Outcome::name(outcome).eq_ignore_ascii_case(word))
 }
 
 #[cfg(test)]
@@ -148,8 +137,16 @@ mod tests {
             ("success: it returned the list", Some("success")),
             ("Resource_Not_Found: no such fish", Some("resource_not_found")),
             ("**invalid_arguments**: the measure is unknown", Some("invalid_arguments")),
-            ("I would say: unknown_tool", Some("unknown_tool")),
+            ("**invalid_arguments:** the measure is unknown", Some("invalid_arguments")),
+            (" `unknown_tool` : there is none", Some("unknown_tool")),
+            ("\"success\"", Some("success")),
             ("success", Some("success")),
+            ("This is not a success: the page is missing", None),
+            ("This is not a success", None),
+            ("success? no: the page is missing", None),
+            ("I would say: unknown_tool", None),
+            ("Reason: it is a success", None),
+            (": success", None),
             ("success or resource_not_found: hard to say", None),
             ("It worked.", None),
             ("unsuccessful", None),
@@ -158,6 +155,8 @@ mod tests {
             let found = decision(reply).and_then(|(rule, _)| rule.verdict.outcome());
             assert_eq!(found.map(Outcome::name), outcome, "{reply}");
         }
-        assert_eq!(decision("success:  it is there. ").unwrap().1, "it is there.");
+        for reply in ["success:  it is there. ", "**success:** it is there."] {
+            assert_eq!(decision(reply).unwrap().1, "it is there.");
+        }
     }
 }

@@ -128,6 +128,11 @@ pub(super) fn list(server: &Server, id: &Value, params: &Value) {
             let next = if number < 2 { json!((number + 1).to_string()) } else { Value::Null };
             answer(server, id, &page(json!([tool(&format!("tool_{number}"))]), next));
         }
+        // One more than OpenAI takes.
+        "many" => {
+            let tools: Vec<_> = (0..129).map(|number| tool(&format!("tool_{number}"))).collect();
+            answer(server, id, &page(json!(tools), Value::Null));
+        }
         "hostile_tools" => answer(
             server,
             id,

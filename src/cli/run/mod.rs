@@ -138,6 +138,8 @@ async fn run_all(
         recorder.hide(redactor.clone());
         recorder.record_catalog(&catalog.to_json());
     }
+    let offered = args.asking.top_tools.map_or(usize::MAX, |count| count as usize).min(catalog.len());
+    crate::executor::check_tool_count(args.options().mode, model.name(), offered)?;
     let tasks = servers::offer(args, common, tasks, catalog, printer)?;
     let name = model.name().clone();
     let begun = Run {

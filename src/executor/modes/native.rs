@@ -4,9 +4,8 @@ use super::{ended, used_up, wanted};
 use crate::executor::FinishReason;
 use crate::executor::course::{Course, Stop};
 use crate::executor::observation::Observation;
-use crate::executor::prompts::{
-    AgainCue, LastCue, NativePrompt, PoolCue, description, filled, quoted, schema,
-};
+use crate::executor::prompts::{AgainCue, LastCue, NativePrompt, PoolCue, filled, quoted};
+use crate::executor::schemas;
 use crate::llm::{ReplyCall, StopReason, ToolAnswer, ToolDefinition};
 use crate::mcp::names::ModelNames;
 
@@ -80,11 +79,8 @@ fn definitions(course: &Course<'_>) -> Result<Vec<ToolDefinition>, Stop> {
     let names = ModelNames::new(offered.tools().map(|(name, _)| name))
         .map_err(|collision| Stop::Error(collision.to_string()))?;
     let definition = |(name, tool)| {
-        Some(ToolDefinition {
-            name: names.model_name(&name)?,
-            description: description(tool),
-            schema: schema(tool),
-        })
+        let (description, schema) = schemas::native(tool);
+        Some(ToolDefinition { name: names.model_name(&name)?, description, schema })
     };
     Ok(offered.tools().filter_map(definition).collect())
 }

@@ -99,6 +99,13 @@ fn items(value: &Value) -> Option<(Vec<&Value>, Option<&'static str>)> {
     }
 }
 
+/// Notes something once, however many calls have it.
+fn note(oddities: &mut Vec<String>, oddity: &str) {
+    if !oddities.iter().any(|noted| noted == oddity) {
+        oddities.push(oddity.to_owned());
+    }
+}
+
 fn wanted(item: &Value, oddities: &mut Vec<String>) -> Wanted {
     let Some(name) = item.get("name").and_then(Value::as_str).filter(|name| !name.trim().is_empty()) else {
         return Wanted {
@@ -111,13 +118,13 @@ fn wanted(item: &Value, oddities: &mut Vec<String>) -> Wanted {
         |arguments: Value, illegal: Option<String>| Wanted { name: name.to_owned(), arguments, illegal };
     match item.get("arguments") {
         None | Some(Value::Null) => {
-            oddities.push("a call has no `arguments`".to_owned());
+            note(oddities, "a call has no `arguments`");
             call(Value::Null, None)
         }
         Some(object @ Value::Object(_)) => call(object.clone(), None),
         Some(Value::String(text)) => match serde_json::from_str::<Map<String, Value>>(text) {
             Ok(object) => {
-                oddities.push("the `arguments` of a call are JSON within a text".to_owned());
+                note(oddities, "the `arguments` of a call are JSON within a text");
                 call(json!(object), None)
             }
             Err(_) => {
@@ -204,6 +211,15 @@ mod tests {
         let read = calls(&format!("{list} or {list}"));
         assert_eq!(read.calls.len(), 1);
         assert!(read.oddities.iter().any(|oddity| oddity.contains("only the first counts")));
+    }
+
+    #[test]
+    fn what_many_calls_have_is_noted_once() {
+        let items = r#"{"name": "a/b"}, {"name": "a/b", "arguments": "{}"}, "#.repeat(1000);
+        let read = calls(&format!(r#"{{"tool_calls": [{items}{{"name": "c"}}]}}"#));
+        assert_eq!(read.calls.len(), 2001);
+        let expected = ["a call has no `arguments`", "the `arguments` of a call are JSON within a text"];
+        assert_eq!(read.oddities, expected);
     }
 
     #[test]

@@ -15,7 +15,7 @@ const DELIMITERS: [&str; 6] =
     ["<|begin_of_box|>", "<|end_of_box|>", "<tool_call>", "</tool_call>", "<|im_end|>", "<|eot_id|>"];
 
 /// Longer replies are not searched, in bytes.
-const LONGEST: usize = 1 << 20;
+pub(super) const LONGEST: usize = 1 << 20;
 
 /// No more places are tried.
 const MOST_PLACES: usize = 200;
@@ -28,7 +28,7 @@ pub(super) fn find(text: &str) -> Result<Vec<Found>, String> {
         return Err("the reply is empty".to_owned());
     }
     if text.len() > LONGEST {
-        return Err(format!("the reply has {} bytes", text.len()));
+        return Err(too_long(text));
     }
     if let Ok(value) = serde_json::from_str::<Value>(text)
         && (value.is_object() || value.is_array())
@@ -68,6 +68,10 @@ pub(super) fn find(text: &str) -> Result<Vec<Found>, String> {
         None if found.is_empty() => Err("there is no JSON in it".to_owned()),
         None => Ok(found),
     }
+}
+
+pub(super) fn too_long(text: &str) -> String {
+    format!("the reply has {} bytes, and at most {LONGEST} are read", text.len())
 }
 
 fn without_delimiters(text: &str) -> (String, Vec<String>) {

@@ -1,6 +1,7 @@
 //! Replies of the `react` mode: a thought, and then either an action or the final answer.
 
 use super::calls::{BARE_LIST, Calls, calls};
+use super::json::{LONGEST, too_long};
 
 /// What a model says after its thought.
 #[derive(Debug, Clone, PartialEq)]
@@ -26,17 +27,26 @@ const ACTION: &str = "Action:";
 const OBSERVATION: &str = "Observation:";
 const ANSWER: &str = "Final Answer:";
 
+/// A marker at the beginning of a line.
+#[derive(Clone, Copy)]
+struct Mark {
+    word: &'static str,
+    start: usize,
+    end: usize,
+}
+
 /// Reads a reply. Whichever of action and answer comes first counts; what a model invents as an observation, and all
 /// that it builds on it, does not.
 pub(in crate::executor) fn react(text: &str) -> Reacted {
-    let (action, answer) = (marker(text, ACTION), marker(text, ANSWER));
-    match (action, answer) {
-        (Some(action), answer) if answer.is_none_or(|(at, _)| action.0 < at) => {
-            let after = &text[action.1..];
-            let ends =
-                [OBSERVATION, ANSWER, ACTION].iter().filter_map(|end| Some(marker(after, end)?.0)).min();
-            let end = ends.unwrap_or(after.len());
-            let mut calls = calls(&after[..end]);
+    if text.len() > LONGEST {
+        return Reacted { act: Act::Neither(too_long(text)), cut: None };
+    }
+    let mut marks = marks(text);
+    match marks.find(|mark| mark.word != OBSERVATION) {
+        Some(action) if action.word == ACTION => {
+            let next = marks.next();
+            let end = next.map_or(text.len(), |next| next.start);
+            let mut calls = calls(&text[action.end..end]);
             if let Some(first) = calls.calls.first_mut().filter(|call| call.name.is_empty())
                 && first.arguments.is_string()
             {
@@ -45,7 +55,7 @@ pub(in crate::executor) fn react(text: &str) -> Reacted {
             }
             // A list is what the prompt asks for.
             calls.oddities.retain(|oddity| oddity != BARE_LIST);
-            let cut = ends.map(|_| text[..action.1 + end].trim_end().to_owned());
+            let cut = next.map(|_| text[..end].trim_end().to_owned());
             if cut.is_some() {
                 calls.oddities.push(
                     "the reply goes on after its action, before there was an observation; that was left out"
@@ -54,25 +64,26 @@ pub(in crate::executor) fn react(text: &str) -> Reacted {
             }
             Reacted { act: Act::Calls(calls), cut }
         }
-        (_, Some((_, end))) => {
-            let after = &text[end..];
-            Reacted { act: Act::Answer(after.trim().to_owned()), cut: None }
-        }
-        _ => {
+        Some(answer) => Reacted { act: Act::Answer(text[answer.end..].trim().to_owned()), cut: None },
+        None => {
             let reason = format!("it has neither `{ACTION}` nor `{ANSWER}`");
             Reacted { act: Act::Neither(reason), cut: None }
         }
     }
 }
 
-/// Where a marker begins and ends that stands at the beginning of a line, perhaps in bold.
-fn marker(text: &str, marker: &str) -> Option<(usize, usize)> {
-    text.match_indices(marker).find_map(|(at, _)| {
-        let line = text[..at].rsplit('\n').next().unwrap_or_default();
-        let is_first = line.chars().all(|c| c.is_whitespace() || matches!(c, '*' | '#' | '>'));
-        let end = at + marker.len();
-        let bold = text[end..].bytes().take_while(|byte| *byte == b'*').count();
-        is_first.then_some((at, end + bold))
+/// The markers of a text, in order: those that stand at the beginning of a line, perhaps in bold.
+fn marks(text: &str) -> impl Iterator<Item = Mark> {
+    let mut line_start = 0;
+    text.split_inclusive('\n').filter_map(move |line| {
+        let at = line_start;
+        line_start += line.len();
+        let rest = line.trim_start_matches(|c: char| c.is_whitespace() || matches!(c, '*' | '#' | '>'));
+        let start = at + line.len() - rest.len();
+        [ACTION, OBSERVATION, ANSWER].into_iter().find(|word| rest.starts_with(word)).map(|word| {
+            let bold = rest[word.len()..].bytes().take_while(|byte| *byte == b'*').count();
+            Mark { word, start, end: start + word.len() + bold }
+        })
     })
 }
 
@@ -123,6 +134,30 @@ mod tests {
         );
         assert!(matches!(act("It is 7."), Act::Neither(_)));
         assert!(matches!(act("I give no Final Answer: yet"), Act::Neither(_)));
+    }
+
+    /// Each would take minutes if every marker looked back over the text.
+    #[test]
+    fn hostile_replies_take_no_time() {
+        for text in
+            ["Action: ".repeat(LONGEST / 8), "x Action:".repeat(LONGEST / 9), "Action:\n".repeat(LONGEST / 8)]
+        {
+            assert_eq!(react(&text), react(&text));
+        }
+        let text = "x".repeat(LONGEST) + "\nFinal Answer: 7";
+        assert!(
+            matches!(react(&text).act, Act::Neither(reason) if reason.contains("at most 1048576 are read"))
+        );
+    }
+
+    #[test]
+    fn markers_stand_at_the_beginning_of_lines() {
+        let found = |text| marks(text).map(|mark| (mark.word, mark.start, mark.end)).collect::<Vec<_>>();
+        assert_eq!(
+            found("an Action: no\r\n > **Action:** yes\nObservation:\n\u{a0}## Final Answer: 7"),
+            [(ACTION, 20, 29), (OBSERVATION, 34, 46), (ANSWER, 52, 65)]
+        );
+        assert!(found("").is_empty());
     }
 
     #[test]

@@ -92,6 +92,7 @@ impl Wire for Anthropic {
 fn tool(name: &str, description: &str, schema: &Map<String, Value>) -> Value {
     let mut schema = schema.clone();
     schema.entry("type").or_insert_with(|| json!("object"));
+    schema.entry("properties").or_insert_with(|| json!({}));
     let mut tool = Map::from_iter([("name".to_owned(), json!(name))]);
     if !description.is_empty() {
         tool.insert("description".to_owned(), json!(description));

@@ -76,6 +76,18 @@ async fn native_uses_the_tool_calling_of_the_provider() {
     assert_eq!(tool["parameters"]["additionalProperties"], json!(false));
 }
 
+/// The scripted model finds every schema that its provider would refuse; the server is called as the model said.
+#[tokio::test]
+async fn native_gives_every_provider_schemas_that_it_takes() {
+    for wire in [Spoken::OpenAi, Spoken::Anthropic, Spoken::Gemini] {
+        let lines = [native_calls(&[("kit__either", json!({"text": "one eel"}))]), text("1")];
+        let played = Stage::new(Mode::Native, lines).with(|stage| stage.wire = wire).play().await;
+        assert_eq!(played.outcomes(), [["success"]], "{wire:?}");
+        let said = "It takes one of these combinations of arguments: `id`; `text`.";
+        assert!(played.requests[0]["tools"].to_string().contains(said), "{wire:?}");
+    }
+}
+
 #[tokio::test]
 async fn react_acts_on_what_it_observes() {
     let lines = [

@@ -36,7 +36,7 @@ impl Toolbox for Kit {
         Box::pin(async move {
             let said = arguments.get("text").and_then(Value::as_str).unwrap_or_default().to_owned();
             Answer::Result(match tool {
-                "echo" => ToolResult::text(said),
+                "echo" | "bare" | "either" => ToolResult::text(said),
                 "together" => {
                     self.pair.wait().await;
                     ToolResult::text(format!("{said} eels"))
@@ -79,13 +79,22 @@ pub(super) fn png(width: u32, height: u32) -> Vec<u8> {
 /// One server, `kit`, and what is called.
 pub(super) fn servers(workspace: &Path) -> (HostConfig, Called) {
     let tool = |name: &str| -> Tool {
-        let schema = json!({
-            "type": "object", "properties": {"text": {"type": "string"}}, "additionalProperties": false,
-        });
+        let schema = match name {
+            "bare" => json!({"type": "object"}),
+            // What pydantic writes for a union.
+            "either" => json!({
+                "anyOf": [{"$ref": "#/$defs/A"}, {"properties": {"text": {"type": "string"}}, "required": ["text"]}],
+                "$defs": {"A": {"properties": {"id": {"type": "string"}}, "required": ["id"]}},
+            }),
+            _ => json!({
+                "type": "object", "properties": {"text": {"type": "string"}}, "additionalProperties": false,
+            }),
+        };
         serde_json::from_value(json!({"name": name, "description": "A tool.", "inputSchema": schema}))
             .unwrap()
     };
-    let names = ["echo", "together", "fail", "hang", "slow", "long", "draw", "scribble", "write"];
+    let names =
+        ["echo", "together", "fail", "hang", "slow", "long", "draw", "scribble", "write", "bare", "either"];
     let called = Called::default();
     let kit = Kit {
         tools: names.map(tool).to_vec(),

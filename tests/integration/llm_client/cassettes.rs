@@ -3,6 +3,7 @@
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::Duration;
 
 use m3::llm::{
     Cassette, CassetteError, Header, Message, Model, ModelName, ModelOptions, Part, Picture, Recorder,
@@ -38,7 +39,8 @@ impl Tape {
     pub(super) fn record_with(&self, server: &Server, tries: u32) -> Model {
         let header = Header::new(&name(server));
         let recorder = Recorder::create_or_append(&self.path(), header).unwrap();
-        model(server, ModelOptions { tries, ..ModelOptions::default() }).recorded_by(Arc::new(recorder))
+        model(server, ModelOptions { tries, first_wait: Duration::from_millis(1), ..ModelOptions::default() })
+            .recorded_by(Arc::new(recorder))
     }
 
     pub(super) fn play(&self) -> Model {

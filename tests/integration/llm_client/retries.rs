@@ -45,21 +45,26 @@ async fn a_request_is_posted_with_its_key_and_answered() {
 }
 
 #[tokio::test]
-async fn a_429_is_waited_for_as_long_as_it_says() {
+async fn a_429_is_waited_for_as_long_as_it_says_and_never_not_at_all() {
     let past = "Sun, 06 Nov 1994 08:49:37 GMT";
     let server = Server::start([
         too_many("Retry-After", "0"),
         too_many("Retry-After", past),
-        too_many("retry-after-ms", "20"),
-        too_many("Retry-After", "1"),
+        too_many("retry-after-ms", "300"),
+        too_many("retry-after-ms", "1"),
         Step::reply("at last"),
     ]);
     let start = Instant::now();
-    let (answered, retries) = ask(&model(&server, options(8)), &question("q"), &scope("t", 1)).await;
+    // Each wait has a jitter of up to its own length.
+    let options = ModelOptions { first_wait: Duration::from_millis(10), ..options(8) };
+    let (answered, retries) = ask(&model(&server, options), &question("q"), &scope("t", 1)).await;
     assert_eq!(answered.unwrap().tries, 5);
     let waits: Vec<_> = retries.iter().map(|retry| retry.wait.as_millis()).collect();
-    assert_eq!(waits, [0, 0, 20, 1000]);
-    assert!(start.elapsed() >= Duration::from_millis(1020));
+    assert_eq!(waits[2], 300);
+    // What asks for less than the growing wait gets that.
+    assert!((10..=20).contains(&waits[0]) && (20..=40).contains(&waits[1]), "{waits:?}");
+    assert!((80..=160).contains(&waits[3]), "{waits:?}");
+    assert!(start.elapsed() >= Duration::from_millis(410));
     assert_eq!(
         retries[0].reason,
         "HTTP 429: the provider answers with an error `rate_limit_exceeded`: slow down"
@@ -101,6 +106,21 @@ async fn what_will_not_pass_is_not_tried_again() {
         let (_, tries, message) = no_reply(&server, options(8)).await;
         assert_eq!((tries, server.received().len()), (1, 1), "{message}");
         assert!(message.contains(part), "{message}");
+    }
+}
+
+#[tokio::test]
+async fn an_address_that_refuses_a_request_without_a_key_is_told_how_to_get_one() {
+    let hint =
+        "no key was sent\nhint: an address of your own gets the key of the variable that `--llm-key-from";
+    for (status, key, is_told) in
+        [(401, None, true), (403, None, true), (401, Some(KEY), false), (404, None, false)]
+    {
+        let server = Server::start([Step::failure(status, &error("refused", "who?"))]);
+        let options = ModelOptions { key: key.and_then(m3::llm::Key::new), ..options(8) };
+        let model = Model::open(name(&server), options).unwrap();
+        let message = ask(&model, &question("q"), &scope("t", 1)).await.0.unwrap_err().to_string();
+        assert_eq!(message.contains(hint), is_told, "{message}");
     }
 }
 
@@ -157,7 +177,8 @@ async fn a_redirect_is_not_followed() {
 #[tokio::test]
 async fn a_429_lowers_the_concurrency_and_a_500_does_not() {
     let server = Server::start([Step::failure(500, "{}"), too_many("Retry-After", "0"), Step::reply("yes")]);
-    let model = model(&server, ModelOptions { concurrency: 10, ..options(3) });
+    let first_wait = Duration::from_millis(1);
+    let model = model(&server, ModelOptions { concurrency: 10, first_wait, ..options(3) });
     assert_eq!(model.concurrency(), Some(10));
     let told = |retry: m3::llm::Retry| {
         let expected = if retry.reason.contains("500") { 10 } else { 8 };

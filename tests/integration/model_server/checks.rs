@@ -144,6 +144,12 @@ impl Checks {
             "has a description that is no string",
         );
         self.that(schema["type"] == "object", place, "has a schema whose type is not object");
+        // OpenAI: "object schema missing properties".
+        self.that(schema["properties"].is_object(), place, "has a schema without properties");
+        // OpenAI: "schema must have type 'object' and not have .. at the top level"; Anthropic refuses the first three.
+        for key in ["anyOf", "oneOf", "allOf", "enum", "not"] {
+            self.that(schema.get(key).is_none(), place, &format!("has `{key}` at the root of its schema"));
+        }
         self.seen.tools.push(name);
     }
 

@@ -45,6 +45,12 @@ pub(super) fn check(path: &str, headers: &HeaderMap, key: Option<&str>, body: &V
     checks.whole(&body["seed"], "seed");
     checks.number(&body["temperature"], "temperature", 0.0, 2.0);
     if !body["tools"].is_null() {
+        let count = body["tools"].as_array().map_or(0, Vec::len);
+        checks.that(
+            count <= 128,
+            "tools",
+            "are more than the 128 that are supported (`array_above_max_length`)",
+        );
         for (index, tool) in checks.list(&body["tools"], "tools").iter().enumerate() {
             let (place, function) = (format!("tools[{index}]"), &tool["function"]);
             checks.that(tool["type"] == "function", &place, "is no function");

@@ -74,6 +74,15 @@ fn a_model_decides_what_no_rule_is_sure_of_and_nothing_else() {
     assert_eq!(report(&mut outcomes(&replay, false)), found);
     let said = text(&run(&mut outcomes(&replay, false)).stderr);
     assert!(said.contains("1 replies of") && said.contains("2 answers were decided by"), "{said}");
+    assert!(!said.contains("cut off"), "{said}");
+    // As a recording that was killed leaves it.
+    let mut recorded = std::fs::read(&cassette).unwrap();
+    let lines = recorded.iter().filter(|byte| **byte == b'\n').count();
+    recorded.extend(b"{\"kind\": \"mod");
+    std::fs::write(&cassette, recorded).unwrap();
+    let said = text(&run(&mut outcomes(&replay, false)).stderr);
+    let expected = format!("cut off when they were written, 1 of them, the first is line {}", lines + 1);
+    assert!(said.contains(&expected), "{said}");
 }
 
 #[test]

@@ -1,6 +1,7 @@
 //! What is wrong is said before the first request, all of it at once.
 
 use std::path::Path;
+use std::time::Duration;
 
 use serde_json::{Value, json};
 
@@ -25,10 +26,11 @@ fn all_that_is_wrong_with_images_is_said_at_once() {
     folder.write("text.png", "no image");
     folder.write("empty.png", "");
     image::RgbImage::new(8, 8).save(folder.path().join("good.png")).unwrap();
-    // 10,000 x 10,000 pixels by its head, which is all that should be read of it.
+    // More than the 120 megapixels that are decoded, by its head alone: nothing else of it is read, or it would be
+    // found cut off.
     let mut head = std::fs::read(folder.path().join("good.png")).unwrap();
-    let mut size = 10_000_u32.to_be_bytes().repeat(2);
-    head.splice(16..24, size.drain(..));
+    let size = [13_000_u32.to_be_bytes(), 10_000_u32.to_be_bytes()].concat();
+    head.splice(16..24, size);
     let checksum = crc32fast::hash(&head[12..29]).to_be_bytes();
     head.splice(29..33, checksum);
     folder.write("huge.png", head);
@@ -41,6 +43,7 @@ fn all_that_is_wrong_with_images_is_said_at_once() {
     for name in &names[1..] {
         assert!(said.contains(&format!("task `{name}`: ")), "{name}: {said}");
     }
+    assert!(said.contains("is too large: 13000 x 10000 pixels, more than 120 million"), "{said}");
 }
 
 #[test]
@@ -106,6 +109,23 @@ fn what_the_command_line_names_has_to_be_there() {
         assert!(said.contains(expected), "{llm}: {said}");
     }
     assert_eq!(model.requests().len(), 0);
+}
+
+/// OpenAI refuses a request with more than 128 tools, which every task would otherwise find out for itself.
+#[test]
+fn more_tools_than_the_provider_takes_are_refused_before_it_is_asked() {
+    let folder = Folder::new();
+    let stub = json!({"command": crate::host::support::stub(), "args": ["many"]});
+    let config = folder.json("servers.json", &json!({"mcpServers": {"stub": stub}}));
+    let (config, output) = (config.to_str().unwrap(), output_of(&folder));
+    let mut command = m3_bare(folder.path());
+    // Whatever is sent all the same, it goes nowhere.
+    command.env("M3_LLM_KEY", "sk-test-0123456789").env("HTTPS_PROXY", "http://127.0.0.1:1");
+    command.args(["run", "trajectories/tasks.json", "--llm", "openai:gpt-5", "--servers", config]);
+    command.args(["--mode", "native", "-o", output.to_str().unwrap()]).timeout(Duration::from_mins(1));
+    let (code, said) = failure(&mut command);
+    assert_eq!(code, 2, "{said}");
+    assert!(said.contains("takes at most 128 tools, and 129 are offered\nhint: `--top-tools 128`"), "{said}");
 }
 
 /// All tasks should be offered the same tools: a server that cannot be started stops the run before it begins.
