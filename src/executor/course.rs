@@ -11,7 +11,9 @@ use super::dialogue;
 use super::event::milliseconds;
 use super::pool::Pool;
 use super::prompts::{TaskPrompt, filled};
-use super::{Attempt, CallRecord, Event, FinishReason, Instruction, Record, StepRecord, Told, TurnRecord};
+use super::{
+    Attempt, CallRecord, Event, FinishReason, Instruction, Lack, Record, StepRecord, Told, TurnRecord,
+};
 use crate::llm::{
     Answered, Arguments, Assistant, Message, Part, Picture, Reply, ReplyCall, Request, Retry, ToolAnswer,
     ToolDefinition, Usage,
@@ -28,6 +30,8 @@ pub(super) enum Stop {
     Budget(String),
     /// This failed.
     Error(String),
+    /// Nothing else in the whole run would do better.
+    Lack(Lack),
 }
 
 /// An attempt under way.
@@ -191,7 +195,11 @@ impl<'a> Course<'a> {
             asked = self.attempt.model.ask(request, &self.attempt.scope, &told) => asked,
             () = sleep_until(self.deadline()) => return Err(self.out_of_time()),
         };
-        let Answered { reply, tries, elapsed } = asked.map_err(|error| Stop::Error(error.to_string()))?;
+        let failed = |error| match Lack::of_model(error, self.turns.is_empty()) {
+            Ok(lack) => Stop::Lack(lack),
+            Err(error) => Stop::Error(error.to_string()),
+        };
+        let Answered { reply, tries, elapsed } = asked.map_err(failed)?;
         self.usage = self.usage.plus(reply.usage);
         let milliseconds = milliseconds(elapsed);
         self.tell(Event::Answered { turn, usage: reply.usage, milliseconds, tries });
