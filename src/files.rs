@@ -27,6 +27,12 @@ pub(crate) fn write_new_atomically(path: &Path, content: &[u8]) -> io::Result<()
     Ok(())
 }
 
+/// Whether something was not written for want of space: on the disk, in a quota, up to the limit of a file's size.
+pub(crate) fn is_full(error: &io::Error) -> bool {
+    use io::ErrorKind::{FileTooLarge, QuotaExceeded, StorageFull};
+    matches!(error.kind(), StorageFull | QuotaExceeded | FileTooLarge)
+}
+
 /// The folder that a file is in.
 fn folder_of(path: &Path) -> &Path {
     path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."))

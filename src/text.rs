@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 use std::fmt::Write as _;
+use std::time::Duration;
 
 use unicode_width::UnicodeWidthStr as _;
 
@@ -108,6 +109,16 @@ pub(crate) fn error_with_causes(error: &(dyn std::error::Error + 'static)) -> St
     reason
 }
 
+/// A time as people say it: `85 ms`, `12.3 s`, `4 min 10 s`, `2 h 7 min`; what is below the last unit is cut off.
+pub(crate) fn duration(time: Duration) -> String {
+    match time.as_secs() {
+        0 => format!("{} ms", time.subsec_millis()),
+        seconds @ 1..60 => format!("{seconds}.{} s", time.subsec_millis() / 100),
+        seconds @ 60..3600 => format!("{} min {} s", seconds / 60, seconds % 60),
+        seconds => format!("{} h {} min", seconds / 3600, seconds / 60 % 60),
+    }
+}
+
 /// Bytes in hexadecimal, two lower-case digits each.
 pub(crate) fn hexadecimal(bytes: &[u8]) -> String {
     let mut out = String::with_capacity(bytes.len() * 2);
@@ -121,6 +132,13 @@ pub(crate) fn hexadecimal(bytes: &[u8]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn times_are_said_as_people_do() {
+        let said =
+            [0, 999, 1_000, 59_999, 60_000, 365_300, 7_620_000].map(Duration::from_millis).map(duration);
+        assert_eq!(said, ["0 ms", "999 ms", "1.0 s", "59.9 s", "1 min 0 s", "6 min 5 s", "2 h 7 min"]);
+    }
 
     #[test]
     fn what_acts_on_the_terminal_is_shown_instead() {

@@ -47,7 +47,7 @@ impl AskArgs {
     /// The model, if one is to be asked.
     pub(super) fn open(&self, printer: Printer) -> Result<Option<Asking>, Failure> {
         let Some(llm) = &self.llm else { return Ok(None) };
-        let (model, _) = open_model(llm, self.llm_key_from.as_deref(), printer)?;
+        let (model, _) = open_model(llm, self.llm_key_from.as_deref(), 1, printer)?;
         let (model, _) = record(model, self.llm_record.as_ref())?;
         let runtime = runtime()?;
         let cancel = cancel_at_interrupt(&runtime);

@@ -10,7 +10,7 @@ use crate::encoder::{AssetOptions, Assets, Cache, Embedder, InstallEvent, OnnxEn
 use crate::report::visible;
 
 /// Options of commands that embed texts.
-#[derive(Debug, Args)]
+#[derive(Debug, Clone, Args)]
 pub(super) struct EncoderArgs {
     /// Another sentence encoder: a folder with `model.onnx` and `tokenizer.json` [env: M3_ENCODER_DIR]
     #[arg(long, value_name = "DIR", help_heading = "Encoder")]

@@ -1,12 +1,14 @@
 //! What commands that start servers share: the configuration with its warnings, the start told server by server,
 //! Ctrl-C and other signals to end.
 
+use std::future::poll_fn;
 use std::path::Path;
 use std::sync::Arc;
+use std::task::{Context, Poll};
 use std::time::Duration;
 
 use tokio::runtime::Runtime;
-use tokio::signal::unix::{SignalKind, signal};
+use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
@@ -128,27 +130,49 @@ pub(super) fn runtime() -> Result<Runtime, Failure> {
         .map_err(|cause| Failure::new(code::UNAVAILABLE, format!("failed to start threads: {cause}")))
 }
 
-/// Ends the work at Ctrl-C, `SIGTERM` and `SIGHUP` instead of the process, so that servers are closed and temporary
-/// folders removed first. A second signal is heard too: closing takes 8 s at most.
-pub(super) fn cancel_at_interrupt(runtime: &Runtime) -> CancellationToken {
-    let token = CancellationToken::new();
-    let mut kinds = vec![SignalKind::interrupt(), SignalKind::terminate()];
-    // Who started this with `nohup` wants it to go on.
-    if !ignores_hangup() {
-        kinds.push(SignalKind::hangup());
-    }
-    // From here on, and not from when the tasks are first run.
-    let _entered = runtime.enter();
-    for kind in kinds {
+/// What the user, or the system, has asked for.
+pub(super) struct Signals {
+    /// Cancelled at the first signal.
+    pub(super) first: CancellationToken,
+    /// Cancelled at the second: whoever asks twice does not want to wait.
+    pub(super) second: CancellationToken,
+}
+
+impl Signals {
+    /// Hears Ctrl-C, `SIGTERM` and `SIGHUP` from here on, which no longer end the process.
+    pub(super) fn listen(runtime: &Runtime) -> Self {
+        let mut kinds = vec![SignalKind::interrupt(), SignalKind::terminate()];
+        // Who started this with `nohup` wants it to go on.
+        if !ignores_hangup() {
+            kinds.push(SignalKind::hangup());
+        }
+        // From here on, and not from when the task is first run.
+        let _entered = runtime.enter();
         // Where signals cannot be heard they end the process as ever.
-        let Ok(mut received) = signal(kind) else { continue };
-        let cancelled = token.clone();
+        let mut heard: Vec<Signal> = kinds.into_iter().filter_map(|kind| signal(kind).ok()).collect();
+        let signals = Self { first: CancellationToken::new(), second: CancellationToken::new() };
+        let (first, second) = (signals.first.clone(), signals.second.clone());
         runtime.spawn(async move {
-            received.recv().await;
-            cancelled.cancel();
+            next(&mut heard).await;
+            first.cancel();
+            next(&mut heard).await;
+            second.cancel();
         });
+        signals
     }
-    token
+}
+
+/// Waits for the next signal of any kind.
+async fn next(heard: &mut [Signal]) {
+    let mut is_there =
+        |context: &mut Context<'_>| heard.iter_mut().any(|kind| kind.poll_recv(context).is_ready());
+    poll_fn(|context| if is_there(context) { Poll::Ready(()) } else { Poll::Pending }).await;
+}
+
+/// Ends the work at the first signal instead of the process, so that servers are closed and temporary folders
+/// removed first. A second signal is heard too, and changes nothing: closing takes 8 s at most.
+pub(super) fn cancel_at_interrupt(runtime: &Runtime) -> CancellationToken {
+    Signals::listen(runtime).first
 }
 
 /// Whether this process was started to ignore `SIGHUP`; true also where that cannot be told (proc(5), `SigIgn`).

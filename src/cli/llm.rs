@@ -11,10 +11,11 @@ use crate::text::shortened;
 /// Before the file of a cassette in place of a model's name.
 const REPLAY: &str = "replay:";
 
-/// The model that `--llm` names, and the cassette that it plays, if it does.
+/// The model that `--llm` names, and the cassette that it plays, if it does. It may be asked by `workers` at once.
 pub(super) fn open_model(
     llm: &str,
     key_variable: Option<&str>,
+    workers: usize,
     printer: Printer,
 ) -> Result<(Model, Option<Arc<Cassette>>), Failure> {
     let (model, cassette) = if let Some(path) = llm.strip_prefix(REPLAY) {
@@ -25,7 +26,9 @@ pub(super) fn open_model(
         let name = ModelName::parse(llm).map_err(|error| Failure::new(code::INPUT, error.to_string()))?;
         let key = key_variable.map(key_from).transpose();
         let key = key.map_err(|error| Failure::new(code::UNAVAILABLE, error.to_string()))?;
-        (Model::open(name, ModelOptions { key, ..ModelOptions::default() })?, None)
+        let mut options = ModelOptions { key, ..ModelOptions::default() };
+        options.concurrency = options.concurrency.max(workers);
+        (Model::open(name, options)?, None)
     };
     for note in model.notes() {
         printer.warn(note);

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use tokio_util::sync::CancellationToken;
 
 use super::course::{Course, Stop};
-use super::{Events, FinishReason, Mode, Record, RunOptions, Tools, modes};
+use super::{Events, FinishReason, Lack, Mode, Record, RunOptions, Tools, modes};
 use crate::llm::{Model, Picture, Scope};
 use crate::mcp::ToolCatalog;
 use crate::mcp::redact::Redactor;
@@ -41,12 +41,14 @@ pub struct Attempt<'a> {
 }
 
 /// How an attempt ended.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug)]
 pub enum Attempted {
     /// With a record, whatever it says.
     Done(Record),
     /// It was stopped; what was done is lost.
     Interrupted,
+    /// The whole run lacks something. The record is that of a task that has failed, for callers who take it so.
+    Lacking(Lack, Box<Record>),
 }
 
 /// Runs a task once. Tells everything but [`Event::Started`](super::Event::Started),
@@ -64,6 +66,10 @@ pub async fn attempt(attempt: Attempt<'_>) -> Attempted {
         Err(Stop::Interrupted) => return Attempted::Interrupted,
         Err(Stop::Budget(reason)) => (FinishReason::Budget, Some(reason)),
         Err(Stop::Error(reason)) => (FinishReason::Error, Some(reason)),
+        Err(Stop::Lack(lack)) => {
+            let record = course.into_record(FinishReason::Error, Some(lack.to_string()));
+            return Attempted::Lacking(lack, Box::new(record));
+        }
     };
     Attempted::Done(course.into_record(finish, reason))
 }

@@ -11,8 +11,11 @@ use super::dialogue;
 use super::event::milliseconds;
 use super::pool::Pool;
 use super::prompts::{TaskPrompt, filled};
-use super::{Attempt, CallRecord, Event, FinishReason, Record, StepRecord, Told, TurnRecord};
-use crate::llm::{Answered, Arguments, Assistant, Message, Part, Picture, Reply, ReplyCall, Request, Retry, Settings, ToolAnswer, ToolDefinition, Usage};
+use super::{Attempt, CallRecord, Event, FinishReason, Lack, Record, StepRecord, Told, TurnRecord};
+use crate::llm::{
+    Answered, Arguments, Assistant, Message, Part, Picture, Reply, ReplyCall, Request, Retry, Settings,
+    ToolAnswer, ToolDefinition, Usage,
+};
 use crate::mcp::names::ModelNames;
 use crate::outcomes::KnownTools;
 
@@ -25,6 +28,8 @@ pub(super) enum Stop {
     Budget(String),
     /// This failed.
     Error(String),
+    /// Nothing else in the whole run would do better.
+    Lack(Lack),
 }
 
 /// An attempt under way.
@@ -192,7 +197,11 @@ impl<'a> Course<'a> {
             asked = self.attempt.model.ask(request, &self.attempt.scope, &told) => asked,
             () = sleep_until(self.deadline()) => return Err(self.out_of_time()),
         };
-        let Answered { reply, tries, elapsed } = asked.map_err(|error| Stop::Error(error.to_string()))?;
+        let failed = |error| match Lack::of_model(error, self.turns.is_empty()) {
+            Ok(lack) => Stop::Lack(lack),
+            Err(error) => Stop::Error(error.to_string()),
+        };
+        let Answered { reply, tries, elapsed } = asked.map_err(failed)?;
         self.usage = self.usage.plus(reply.usage);
         let milliseconds = milliseconds(elapsed);
         self.tell(Event::Answered { turn, usage: reply.usage, milliseconds, tries });

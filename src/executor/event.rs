@@ -99,6 +99,11 @@ pub enum Event {
         #[serde(skip_serializing_if = "Option::is_none")]
         error: Option<String>,
     },
+    /// The task's workspace should have been removed and could not be.
+    WorkspaceLeft {
+        /// Why.
+        reason: String,
+    },
     /// The run was interrupted before the task was done; it will be run again.
     Interrupted,
 }

@@ -8,6 +8,7 @@ mod attempt;
 mod course;
 mod dialogue;
 mod event;
+mod lack;
 mod modes;
 pub mod nearest;
 mod observation;
@@ -23,6 +24,7 @@ mod tools;
 
 pub use attempt::{Attempt, Attempted, attempt};
 pub use event::{Event, Events, Told};
+pub use lack::Lack;
 pub use options::{Instruction, Limits, Mode, RunOptions};
 pub use prompts::prompts_hash;
 pub use record::{CallRecord, FinishReason, Record, StepRecord, TurnRecord};

@@ -33,7 +33,8 @@ pub fn similarities(
     Ok(go_on(similarities.len()).then_some(similarities))
 }
 
-/// The `count` tools nearest to the sentence, in the catalog's order, which tells nothing about them.
+/// The `count` tools nearest to the sentence, in the catalog's order, which tells nothing about them. `go_on` is told
+/// how many are done; nothing is returned once it says no.
 ///
 /// # Errors
 /// [`EncoderError`].
@@ -42,9 +43,10 @@ pub fn nearest_tools(
     sentence: &str,
     catalog: &ToolCatalog,
     count: usize,
-) -> Result<ToolCatalog, EncoderError> {
+    go_on: &mut dyn FnMut(usize) -> bool,
+) -> Result<Option<ToolCatalog>, EncoderError> {
     let tools: Vec<(ToolName, &Tool)> = catalog.tools().collect();
-    let found = similarities(embedder, sentence, &tools, &mut |_| true)?.unwrap_or_default();
+    let Some(found) = similarities(embedder, sentence, &tools, go_on)? else { return Ok(None) };
     let mut ranked: Vec<(f64, &ToolName)> =
         found.into_iter().zip(tools.iter().map(|(name, _)| name)).collect();
     // Stable: equals stay in the order of the catalog.
@@ -56,7 +58,7 @@ pub fn nearest_tools(
         let tools = server.tools.iter().filter(is_kept).cloned().collect();
         ServerTools { server: server.server.clone(), tools, rejected: Vec::new() }
     });
-    Ok(ToolCatalog { servers: servers.filter(|server| !server.tools.is_empty()).collect() })
+    Ok(Some(ToolCatalog { servers: servers.filter(|server| !server.tools.is_empty()).collect() }))
 }
 
 /// What a tool is found by. Names are taken apart into words: that is what the encoder knows.

@@ -32,7 +32,11 @@ impl Pool {
     /// Begins with the task's own image.
     pub(super) fn new(workspace: &Path, image: Option<&str>) -> Self {
         let second = image.and_then(|path| path.rsplit_once('/')).map(|(_, name)| name.to_owned());
-        Self { workspace: workspace.to_owned(), paths: image.map(str::to_owned).into_iter().collect(), second }
+        Self {
+            workspace: workspace.to_owned(),
+            paths: image.map(str::to_owned).into_iter().collect(),
+            second,
+        }
     }
 
     pub(super) fn paths(&self) -> &[String] {

@@ -28,7 +28,7 @@ const REASON: usize = 300;
 struct Ran {
     record: CallRecord,
     seen: Seen,
-    fault: Option<String>,
+    fault: Option<Stop>,
 }
 
 impl Course<'_> {
@@ -53,7 +53,7 @@ impl Course<'_> {
         }
         self.steps.push(StepRecord { step, calls });
         if let Some(fault) = fault {
-            return Err(Stop::Error(fault));
+            return Err(fault);
         }
         self.check()?;
         let workspace = self.pool.workspace();

@@ -7,6 +7,8 @@ use serde_json::{Map, Value, json};
 use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
 
+use super::Lack;
+use super::course::Stop;
 use crate::llm::{Cassette, Recorder, Scope};
 use crate::mcp::redact::Redactor;
 use crate::mcp::results::{KeptResult, ResultStore};
@@ -35,7 +37,7 @@ pub(super) struct Called {
     /// What was kept of its result.
     pub(super) kept: Option<KeptResult>,
     /// Why the task cannot go on: the result cannot be kept, or the cassette does not know the call.
-    pub(super) fault: Option<String>,
+    pub(super) fault: Option<Stop>,
 }
 
 /// The longest arguments that a message repeats, in columns.
@@ -122,7 +124,8 @@ impl Tools {
                 );
                 let unavailable =
                     CallError::Unavailable { server: name.server.clone(), reason: fault.clone() };
-                Called { outcome: ended(unavailable, Duration::ZERO), kept: None, fault: Some(fault) }
+                let fault = Some(Stop::Error(fault));
+                Called { outcome: ended(unavailable, Duration::ZERO), kept: None, fault }
             }),
         }
     }
@@ -133,13 +136,16 @@ impl Tools {
         (name, number): (&ToolName, u64),
         arguments: Map<String, Value>,
         result: ToolResult,
-    ) -> Result<KeptResult, String> {
+    ) -> Result<KeptResult, Stop> {
         let (store, name) = (Arc::clone(&self.store), name.clone());
         let keep = move || store.keep_as(number, &name, &Value::Object(arguments), &result);
         match tokio::task::spawn_blocking(keep).await {
             Ok(Ok(kept)) => Ok(kept),
-            Ok(Err(error)) => Err(error.to_string()),
-            Err(error) => Err(format!("the result of a call cannot be kept: {error}")),
+            Ok(Err(error)) => Err(match Lack::of_results(error) {
+                Ok(lack) => Stop::Lack(lack),
+                Err(error) => Stop::Error(error.to_string()),
+            }),
+            Err(error) => Err(Stop::Error(format!("the result of a call cannot be kept: {error}"))),
         }
     }
 

@@ -8,7 +8,7 @@ use super::cassette::{Cassette, Recorder, Recording, Then, Try};
 use super::network::Network;
 use super::wires::{self, ImageData, Wire, WireRequest};
 use super::{Key, Keys, ModelError, ModelName, Reply, Request, Scope, keys};
-use crate::mcp::redact::Redactor;
+use crate::mcp::redact::{Redactor, RedactorError};
 use crate::text::shortened;
 
 /// Shorter keys are placeholders for servers that need none, such as `EMPTY`: they are not looked for in texts,
@@ -25,6 +25,7 @@ pub struct Model {
 struct Inner {
     name: ModelName,
     wire: &'static dyn Wire,
+    key: Option<Key>,
     redactor: Redactor,
     notes: Vec<String>,
     source: Source,
@@ -115,9 +116,11 @@ impl Model {
                 return Err(ModelError::NoKey { model: name.to_string(), variables });
             }
         }
-        let redactor = redactor(options.key.as_ref());
+        let key = options.key.clone();
+        // Fails for hundreds of megabytes of secrets alone; a header would not hold them.
+        let redactor = Redactor::new(secret(key.as_ref())).unwrap_or_default();
         let network = Network::new(&name, wire, options)?;
-        Ok(Self::new(Inner { name, wire, redactor, notes, source: Source::Network(Box::new(network)) }))
+        Ok(Self::new(Inner { name, wire, key, redactor, notes, source: Source::Network(Box::new(network)) }))
     }
 
     /// The model of a cassette, which answers what was recorded.
@@ -129,7 +132,8 @@ impl Model {
             .map_err(|source| ModelError::CassetteModel { path: cassette.path().to_owned(), source })?;
         let wire = wires::of(name.wire);
         let (redactor, notes) = (Redactor::default(), Vec::new());
-        Ok(Self::new(Inner { name, wire, redactor, notes, source: Source::Cassette(cassette) }))
+        let source = Source::Cassette(cassette);
+        Ok(Self::new(Inner { name, wire, key: None, redactor, notes, source }))
     }
 
     fn new(inner: Inner) -> Self {
@@ -156,10 +160,15 @@ impl Model {
         self.inner.wire.image_limits()
     }
 
-    /// Takes the key out of what is written elsewhere; replies and errors are without it already.
-    #[must_use]
-    pub fn redactor(&self) -> &Redactor {
-        &self.inner.redactor
+    /// Looks for the key and for these secrets: for texts in which either may stand, as results of tools are.
+    ///
+    /// # Errors
+    /// [`RedactorError`] if the secrets are too many or too long.
+    pub fn redactor_with<'s>(
+        &'s self,
+        secrets: impl IntoIterator<Item = &'s str>,
+    ) -> Result<Redactor, RedactorError> {
+        Redactor::new(secrets.into_iter().chain(secret(self.inner.key.as_ref())))
     }
 
     /// What should be told when it is opened: what is wrong with `.env`.
@@ -189,6 +198,10 @@ impl Model {
         scope: &Scope,
         told: &(dyn Fn(Retry) + Send + Sync),
     ) -> Result<Answered, ModelError> {
+        // What cannot be recorded should not be paid for.
+        if let Some(error) = self.recorder.as_deref().and_then(Recorder::failure) {
+            return Err(error.into());
+        }
         match &self.inner.source {
             Source::Network(network) => self.ask_network(network, request, scope, told).await,
             Source::Cassette(cassette) => self.ask_cassette(cassette, request, scope, told),
@@ -303,8 +316,7 @@ pub(super) struct Failure {
     pub(super) is_worth_retrying: bool,
 }
 
-fn redactor(key: Option<&Key>) -> Redactor {
-    let secrets = key.map(Key::expose).filter(|key| key.len() >= LEAST_KEY);
-    // Fails for hundreds of megabytes of secrets alone; a header would not hold them.
-    Redactor::new(secrets).unwrap_or_default()
+/// What is looked for in texts.
+fn secret(key: Option<&Key>) -> Option<&str> {
+    key.map(Key::expose).filter(|key| key.len() >= LEAST_KEY)
 }

@@ -17,6 +17,7 @@ mod sum;
 mod sums;
 mod tally;
 
+pub use crate::encoder::cosine;
 pub use assign::{TooLarge, assign};
 pub use bucket::{Bucket, buckets};
 pub use matching::{BucketSimilarities, CallPlace, Calls, Match, Matching, Reason, Unmatched};
@@ -26,7 +27,6 @@ pub use pipeline::{
 };
 pub use profile::{Profile, ThresholdError, Thresholds};
 pub use serialize::Serializer;
-pub use crate::encoder::cosine;
 pub use sum::ExactSum;
 pub use sums::{Metrics, Sums};
 pub use tally::Tally;

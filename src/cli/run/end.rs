@@ -1,14 +1,12 @@
 //! What is said when a run has ended.
 
-use std::time::Duration;
-
 use super::RunArgs;
 use crate::cli::failure::{Failure, code};
 use crate::cli::printer::Printer;
 use crate::executor::run::{Price, Prices, RunEnd, RunSummary};
 use crate::llm::ModelName;
 use crate::outcomes::Outcome;
-use crate::text::{shortened, visible};
+use crate::text::{duration, shortened, visible};
 
 /// The price of a model, by its whole name or by the part that the provider knows.
 pub(super) fn price(prices: &Prices, name: &ModelName) -> Option<Price> {
@@ -88,15 +86,6 @@ fn rows(end: &RunEnd, cost: Option<f64>) -> Vec<(&'static str, String)> {
     rows
 }
 
-/// `3.2 s`, `4 min 05 s`, `2 h 07 min`.
-pub(super) fn duration(time: Duration) -> String {
-    match time.as_secs() {
-        0..60 => format!("{:.1} s", time.as_secs_f64()),
-        seconds @ 60..3600 => format!("{} min {:02} s", seconds / 60, seconds % 60),
-        seconds => format!("{} h {:02} min", seconds / 3600, seconds / 60 % 60),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -117,12 +106,5 @@ mod tests {
         assert_eq!(input("openai@http://127.0.0.1:8000/v1:Qwen/Qwen3-VL-8B:free"), Some(2.0));
         assert_eq!(input("openai:gpt-6"), Some(3.0));
         assert_eq!(input("openai:other"), None);
-    }
-
-    #[test]
-    fn times_are_said_as_people_do() {
-        assert_eq!(duration(Duration::from_millis(3210)), "3.2 s");
-        assert_eq!(duration(Duration::from_secs(245)), "4 min 05 s");
-        assert_eq!(duration(Duration::from_mins(127)), "2 h 07 min");
     }
 }

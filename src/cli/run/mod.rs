@@ -6,31 +6,25 @@ mod servers;
 mod tasks;
 mod view;
 
-use std::path::Path;
 use std::sync::Arc;
 
-use tokio::runtime::Runtime;
-use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio_util::sync::CancellationToken;
 
 pub(super) use args::RunArgs;
 
 use super::Common;
 use super::failure::{Failure, code};
-use super::hosting::{interrupted, redactor, runtime};
+use super::hosting::{Signals, interrupted, runtime};
+use super::llm::{open_model, record};
 use super::printer::Printer;
+use crate::executor::Lack;
 use crate::executor::run::{
     Begun, OutputError, OutputFolder, Prices, PricesError, Run, RunEnd, RunError, Standing, ToolSource,
 };
-use crate::llm::{
-    Cassette, CassetteError, Header, Model, ModelError, ModelName, ModelOptions, Pictures, Recorder, key_from,
-};
+use crate::llm::{Cassette, CassetteError, Model, ModelError, ModelName, Pictures, Recorder};
 use crate::mcp::config::HostConfig;
 use servers::Started;
 use view::View;
-
-/// What stands before the file of a cassette that takes a model's place.
-const REPLAY: &str = "replay:";
 
 /// Everything that is known before anything is started.
 struct Ready {
@@ -54,8 +48,8 @@ pub(super) fn run(args: &RunArgs, common: &Common, printer: Printer) -> Result<(
         tokio::select! {
             // Whoever asks twice does not want to wait for anything.
             biased;
-            () = signals.now.cancelled() => Err(interrupted()),
-            ended = run_all(args, common, ready, &signals.stop, printer) => ended,
+            () = signals.second.cancelled() => Err(interrupted()),
+            ended = run_all(args, common, ready, &signals.first, printer) => ended,
         }
     });
     // Nothing that still waits may keep the program: servers are ended with their hosts.
@@ -68,10 +62,8 @@ pub(super) fn run(args: &RunArgs, common: &Common, printer: Printer) -> Result<(
 fn prepare(args: &RunArgs, common: &Common, printer: Printer) -> Result<Ready, Failure> {
     let prices = args.prices.as_deref().map(Prices::read).transpose()?;
     let config = servers::configuration(args, common, printer)?;
-    let (model, cassette) = open_model(args)?;
-    for note in model.notes() {
-        printer.warn(note);
-    }
+    let (model, cassette) =
+        open_model(&args.llm, args.asking.llm_key_from.as_deref(), args.workers.into(), printer)?;
     if config.is_none() && cassette.is_none() {
         let message =
             "no servers\nhint: `--servers CONFIG` names them; `--servers servers/local.json` starts m3's own";
@@ -80,30 +72,8 @@ fn prepare(args: &RunArgs, common: &Common, printer: Printer) -> Result<Ready, F
     let pictures = Pictures::new();
     let tasks = tasks::open(args, &model, &pictures, printer)?;
     let output = OutputFolder::open(&args.output)?;
-    let (model, recorder) = record(args, model)?;
+    let (model, recorder) = record(model, args.record.as_ref())?;
     Ok(Ready { tasks, model: Arc::new(model), cassette, recorder, config, pictures, prices, output })
-}
-
-/// The model, and the cassette that it plays, if it does.
-fn open_model(args: &RunArgs) -> Result<(Model, Option<Arc<Cassette>>), Failure> {
-    if let Some(path) = args.llm.strip_prefix(REPLAY) {
-        let cassette = Arc::new(Cassette::open(Path::new(path))?);
-        let model = Model::replay(Arc::clone(&cassette))?;
-        return Ok((model, Some(cassette)));
-    }
-    let name = ModelName::parse(&args.llm).map_err(|error| Failure::new(code::INPUT, error.to_string()))?;
-    let key = args.asking.llm_key_from.as_deref().map(key_from).transpose();
-    let key = key.map_err(|error| Failure::new(code::UNAVAILABLE, error.to_string()))?;
-    let mut options = ModelOptions { key, ..ModelOptions::default() };
-    options.concurrency = options.concurrency.max(args.workers.into());
-    Ok((Model::open(name, options)?, None))
-}
-
-/// Has the model recorded, if that is wanted.
-fn record(args: &RunArgs, model: Model) -> Result<(Model, Option<Arc<Recorder>>), Failure> {
-    let Some(path) = &args.record else { return Ok((model, None)) };
-    let recorder = Arc::new(Recorder::create_or_append(path, Header::new(model.name()))?);
-    Ok((model.recorded_by(Arc::clone(&recorder)), Some(recorder)))
 }
 
 /// Starts the servers and runs the tasks; how that ended, and the model's name.
@@ -115,10 +85,9 @@ async fn run_all(
     printer: Printer,
 ) -> Result<(RunEnd, ModelName), Failure> {
     let Ready { tasks, model, cassette, recorder, config, pictures, prices, output } = ready;
-    let redactor = match &config {
-        Some(config) => redactor(config)?,
-        None => crate::mcp::redact::Redactor::default(),
-    };
+    // Of servers and of the model: what a server returns may hold the key of the model, and is told to it.
+    let secrets = config.iter().flat_map(|config| &config.servers).flat_map(|server| &server.secrets);
+    let redactor = model.redactor_with(secrets.map(String::as_str))?;
     // Shared servers work here; it goes when they are closed.
     let shared = tempfile::tempdir().map_err(|cause| Failure::temporary(&cause))?;
     let (catalog, source) = match (config, cassette) {
@@ -140,7 +109,7 @@ async fn run_all(
     }
     let offered = args.asking.top_tools.map_or(usize::MAX, |count| count as usize).min(catalog.len());
     crate::executor::check_tool_count(args.options().mode, model.name(), offered)?;
-    let tasks = servers::offer(args, common, tasks, catalog, printer)?;
+    let tasks = servers::offer(args, common.assets()?, tasks, catalog, (stop, printer)).await?;
     let name = model.name().clone();
     let begun = Run {
         tasks,
@@ -195,48 +164,6 @@ fn say_standing(standing: Standing, printer: Printer) {
     }
 }
 
-/// What the user says while tasks run.
-struct Signals {
-    /// After the first: begin nothing new.
-    stop: CancellationToken,
-    /// After the second: drop everything.
-    now: CancellationToken,
-}
-
-impl Signals {
-    fn listen(runtime: &Runtime) -> Self {
-        let signals = Self { stop: CancellationToken::new(), now: CancellationToken::new() };
-        let (stop, now) = (signals.stop.clone(), signals.now.clone());
-        runtime.spawn(async move {
-            let Ok(mut listener) = Listener::new() else { return };
-            listener.next().await;
-            stop.cancel();
-            listener.next().await;
-            now.cancel();
-        });
-        signals
-    }
-}
-
-/// Waits for Ctrl-C and for what asks a process to end.
-struct Listener {
-    interrupt: Signal,
-    terminate: Signal,
-}
-
-impl Listener {
-    fn new() -> std::io::Result<Self> {
-        Ok(Self { interrupt: signal(SignalKind::interrupt())?, terminate: signal(SignalKind::terminate())? })
-    }
-
-    async fn next(&mut self) {
-        tokio::select! {
-            _ = self.interrupt.recv() => {}
-            _ = self.terminate.recv() => {}
-        }
-    }
-}
-
 impl From<ModelError> for Failure {
     fn from(error: ModelError) -> Self {
         Self::new(code::UNAVAILABLE, error.to_string())
@@ -280,7 +207,14 @@ impl From<OutputError> for Failure {
 
 impl From<RunError> for Failure {
     fn from(error: RunError) -> Self {
-        // Whatever it is, it was possible to write when the run began.
-        Self::new(code::UNAVAILABLE, error.to_string())
+        let mut message = error.to_string();
+        if matches!(error, RunError::Lack(Lack::Model(_))) {
+            message.push_str(
+                "\nhint: nothing is recorded for tasks that it did not answer; when the model can be asked, the same \
+                 command continues",
+            );
+        }
+        // Whatever it is, it was there when the run began, or should have been.
+        Self::new(code::UNAVAILABLE, message)
     }
 }

@@ -8,16 +8,19 @@ use tokio_util::sync::CancellationToken;
 use super::RunArgs;
 use super::tasks::Checked;
 use crate::cli::Common;
+use crate::cli::encoder::EncoderArgs;
 use crate::cli::failure::{Failure, code};
 use crate::cli::hosting::{
     Servers, Told, add_simulated, interrupted, select, shown_lines, start as start_all,
 };
 use crate::cli::printer::{Printer, Unit};
+use crate::encoder::AssetOptions;
+use crate::executor::Instruction;
 use crate::executor::nearest::nearest_tools;
 use crate::executor::run::{Offered, RunTask};
 use crate::mcp::config::HostConfig;
 use crate::mcp::redact::Redactor;
-use crate::mcp::{Host, HostOptions, Instances, ServerState, ToolCatalog};
+use crate::mcp::{Host, HostOptions, Instances, ServerState, ServerStatus, ToolCatalog};
 use crate::text::shortened;
 
 /// Reads the configuration, if there is one.
@@ -58,21 +61,7 @@ pub(super) async fn start(
     let statuses = hosted.host.statuses().await;
     let catalog = sorted(hosted.host.catalog().without_secrets(redactor));
     hosted.host.close().await;
-    let failed = statuses.iter().filter_map(|status| match &status.state {
-        ServerState::Failed(error) => {
-            Some(format!("{} failed: {}", status.server, shown_lines(&redactor.text(&error.to_string()))))
-        }
-        _ => None,
-    });
-    let failed: Vec<String> = failed.collect();
-    if !failed.is_empty() {
-        for reason in &failed {
-            Printer::error(reason);
-        }
-        let message = "not all servers can be started, and tasks should be offered the same tools\nhint: `--server NAME` \
-                       names those to use, and `\"disabled\": true` leaves one out";
-        return Err(Failure::new(code::UNAVAILABLE, message));
-    }
+    all_started(&statuses, redactor)?;
     if catalog.is_empty() {
         return Err(Failure::new(
             code::INPUT,
@@ -83,10 +72,37 @@ pub(super) async fn start(
         printer.warn(&format!("a tool is left out: {}", shortened(&rejected.name, 100)));
     }
     let options = HostOptions { instances: Instances::Shared, ..HostOptions::new(workspace).guarded() };
-    tokio::select! {
-        host = Host::start(config, options, Arc::new(|_| ())) => Ok(Started { catalog, host }),
-        () = stop.cancelled() => Err(interrupted()),
+    let host = tokio::select! {
+        host = Host::start(config, options, Arc::new(|_| ())) => host,
+        () = stop.cancelled() => return Err(interrupted()),
+    };
+    // That they could be started once does not mean that they can be again.
+    if let Err(failure) = all_started(&host.statuses().await, redactor) {
+        host.close().await;
+        return Err(failure);
     }
+    Ok(Started { catalog, host })
+}
+
+/// A failure if one of the servers is not there; each is named.
+fn all_started(statuses: &[ServerStatus], redactor: &Redactor) -> Result<(), Failure> {
+    let failed = statuses.iter().filter_map(|status| match &status.state {
+        ServerState::Failed(error) => {
+            Some(format!("{} failed: {}", status.server, shown_lines(&redactor.text(&error.to_string()))))
+        }
+        // One that has died since is started again by the first call.
+        _ => None,
+    });
+    let failed: Vec<String> = failed.collect();
+    if failed.is_empty() {
+        return Ok(());
+    }
+    for reason in &failed {
+        Printer::error(reason);
+    }
+    let message = "not all servers can be started, and tasks should be offered the same tools\nhint: `--server NAME` \
+                   names those to use, and `\"disabled\": true` leaves one out";
+    Err(Failure::new(code::UNAVAILABLE, message))
 }
 
 /// In the order of the servers' names: the order of a configuration should change nothing.
@@ -96,32 +112,63 @@ pub(super) fn sorted(mut catalog: ToolCatalog) -> ToolCatalog {
 }
 
 /// Decides which tools each task is offered.
-pub(super) fn offer(
+pub(super) async fn offer(
     args: &RunArgs,
-    common: &Common,
+    assets: AssetOptions,
     tasks: Vec<Checked>,
     catalog: ToolCatalog,
-    printer: Printer,
+    (stop, printer): (&CancellationToken, Printer),
 ) -> Result<Vec<RunTask>, Failure> {
     let count = args.asking.top_tools.map(|count| count as usize).filter(|count| *count < catalog.len());
     let Some(count) = count else {
         let all = Arc::new(Offered::new(catalog));
         return Ok(tasks.into_iter().map(|task| run_task(task, Arc::clone(&all))).collect());
     };
-    let mut embedder = args.encoder.open(common.assets()?, printer)?;
-    let mut bar = printer.bar(Unit::Trajectories);
-    let total = tasks.len() as u64;
-    let mut offered = Vec::with_capacity(tasks.len());
-    for (done, checked) in (0..).zip(tasks) {
-        bar.set("choosing tools", done, total);
-        let text = args.options().instruction.text_of(&checked.task);
-        let nearest = nearest_tools(&mut embedder, text.unwrap_or_default(), &catalog, count)?;
-        offered.push(run_task(checked, Arc::new(Offered::new(nearest))));
+    let choice =
+        Choice { encoder: args.encoder.clone(), instruction: args.options().instruction, count, printer };
+    let cancelled = stop.clone();
+    let choosing = tokio::task::spawn_blocking(move || choice.choose(assets, tasks, &catalog, &cancelled));
+    tokio::select! {
+        // The encoder may be being fetched, which does not end early.
+        () = stop.cancelled() => Err(interrupted()),
+        chosen = choosing => chosen.unwrap_or_else(|error| Err(Failure::new(code::UNAVAILABLE, error.to_string()))),
     }
-    for warning in embedder.take_warnings() {
-        printer.warn(&warning);
+}
+
+/// How the tools nearest to a task are chosen.
+struct Choice {
+    encoder: EncoderArgs,
+    instruction: Instruction,
+    count: usize,
+    printer: Printer,
+}
+
+impl Choice {
+    /// The tools of each task. It takes a while, and is not for asynchronous threads.
+    fn choose(
+        &self,
+        assets: AssetOptions,
+        tasks: Vec<Checked>,
+        catalog: &ToolCatalog,
+        stop: &CancellationToken,
+    ) -> Result<Vec<RunTask>, Failure> {
+        let mut embedder = self.encoder.open(assets, self.printer)?;
+        let mut bar = self.printer.bar(Unit::Trajectories);
+        let total = tasks.len() as u64;
+        let mut offered = Vec::with_capacity(tasks.len());
+        for (done, checked) in (0..).zip(tasks) {
+            bar.set("choosing tools", done, total);
+            let mut go_on = |_| !stop.is_cancelled();
+            let text = self.instruction.text_of(&checked.task).unwrap_or_default();
+            let nearest = nearest_tools(&mut embedder, text, catalog, self.count, &mut go_on)?;
+            let nearest = nearest.ok_or_else(interrupted)?;
+            offered.push(run_task(checked, Arc::new(Offered::new(nearest))));
+        }
+        for warning in embedder.take_warnings() {
+            self.printer.warn(&warning);
+        }
+        Ok(offered)
     }
-    Ok(offered)
 }
 
 fn run_task(checked: Checked, offered: Arc<Offered>) -> RunTask {

@@ -137,7 +137,7 @@ fn select(args: &RunArgs, tasks: &[Task]) -> Result<Vec<bool>, Failure> {
     Ok(selected)
 }
 
-/// Where an image is, with its hash. Many tasks may show the same one.
+/// Where an image is. Many tasks may show the same one, which is read once.
 fn find(
     image: &str,
     folders: &[PathBuf],
@@ -149,13 +149,7 @@ fn find(
         let folders = if folders.is_empty() { "no folder".to_owned() } else { folders.join(" and ") };
         format!("the image `{shown}` is not in {folders}\nhint: `--images DIR` names the images' folder")
     })?;
-    if let Some(known) = files.get(&source) {
-        return Ok(known.clone());
-    }
-    let file =
-        TaskImage::open(source.clone()).map_err(|cause| format!("failed to read `{shown}`: {cause}"))?;
-    files.insert(source, file.clone());
-    Ok(file)
+    Ok(files.entry(source.clone()).or_insert_with(|| TaskImage::new(source)).clone())
 }
 
 /// What is wrong with the images of selected tasks: each is made ready to be sent, as it will be.
@@ -182,10 +176,17 @@ fn unusable(
             let index = next.fetch_add(1, Ordering::Relaxed);
             selected.get(index).map(|found| (index, *found))
         } {
-            if let Err(error) = pictures.get(image.source(), &limits)
+            let problem = match pictures.get(image.source(), &limits) {
+                Err(error) => Some(error.to_string()),
+                Ok(_) if image.hash().is_none() => {
+                    Some(format!("failed to read `{}` again", image.source().display()))
+                }
+                Ok(_) => None,
+            };
+            if let Some(problem) = problem
                 && let Ok(mut found) = found.lock()
             {
-                found.push((index, of_task(&task.task, &error.to_string())));
+                found.push((index, of_task(&task.task, &problem)));
             }
             done.fetch_add(1, Ordering::Relaxed);
         }

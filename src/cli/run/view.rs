@@ -11,12 +11,11 @@ use std::time::{Duration, Instant};
 
 use tokio_util::sync::CancellationToken;
 
-use super::end::duration;
 use crate::cli::printer::Printer;
 use crate::executor::run::{Price, Standing};
 use crate::executor::{Event, Events, FinishReason, Told};
 use crate::llm::Usage;
-use crate::text::shortened;
+use crate::text::{duration, shortened};
 
 /// Tasks that have a line of their own.
 const SHOWN: usize = 8;
@@ -190,6 +189,7 @@ fn line(told: &Told) -> String {
             let error = error.map_or_else(String::new, |error| format!(": {}", shortened(error, ERROR)));
             format!("{} after {steps} steps and {calls} calls{error}", said(*finish))
         }
+        Event::WorkspaceLeft { reason } => format!("its workspace cannot be removed: {}", text(reason)),
         Event::Interrupted => "interrupted".to_owned(),
     };
     format!("{} {what}", name(told))
@@ -264,7 +264,7 @@ impl Board {
                 self.failed += usize::from(*finish == FinishReason::Error);
             }
             Event::Interrupted => self.interrupted += 1,
-            Event::Asked { .. } | Event::Returned { .. } => {}
+            Event::Asked { .. } | Event::Returned { .. } | Event::WorkspaceLeft { .. } => {}
         }
         let Some(since) = self.since.get(&run).copied() else { return };
         if matches!(told.event, Event::Finished { .. } | Event::Interrupted) {

@@ -83,7 +83,8 @@ mod tests {
             max_image_side: None,
             settings: Settings::default(),
         };
-        let text = |task: &str| crate::trajectory::json::parse(task.as_bytes()).unwrap().0.to_text(Keys::Sorted);
+        let text =
+            |task: &str| crate::trajectory::json::parse(task.as_bytes()).unwrap().0.to_text(Keys::Sorted);
         let task = text(r#"{"id": "a", "question": "b", "odd": NaN}"#);
         let other = text(r#"{"odd": NaN, "question": "b", "id": "a"}"#);
         let key = RunKey {

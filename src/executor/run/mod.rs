@@ -18,7 +18,8 @@ mod work;
 mod workspace;
 
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
 use tokio::task::JoinSet;
@@ -32,10 +33,10 @@ pub use prediction::{ModelReport, NO_NAME, PREDICTION_SCHEMA, Prediction, RunRep
 pub use prices::{Price, Prices, PricesError};
 pub use workspace::KeepWorkspaces;
 
-use super::{Events, RunOptions};
+use super::{Event, Events, Lack, RunOptions};
+use crate::images;
 use crate::llm::{Cassette, Model, PictureLimits, Pictures, Recorder};
 use crate::mcp::redact::Redactor;
-use crate::mcp::results::StoreError;
 use crate::mcp::{Host, ToolCatalog};
 use crate::trajectory::Task;
 use combine::Combiner;
@@ -86,7 +87,8 @@ pub struct RunTask {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TaskImage {
     source: PathBuf,
-    hash: String,
+    /// Nothing inside if the file cannot be read.
+    hash: Arc<OnceLock<Option<String>>>,
 }
 
 /// Tools with their hash.
@@ -115,9 +117,12 @@ pub enum RunError {
     /// The output folder cannot be written to.
     #[error(transparent)]
     Output(#[from] OutputError),
-    /// Results of tools cannot be kept.
+    /// No other task could be run either.
     #[error(transparent)]
-    Results(StoreError),
+    Lack(#[from] Lack),
+    /// Servers that tasks share are over.
+    #[error("{0}\nhint: tasks share it; the same command starts it again and continues")]
+    Servers(String),
     /// A task ended in a way that should not be.
     #[error("a task broke off: {0}")]
     BrokeOff(String),
@@ -144,13 +149,10 @@ pub struct RunEnd {
 }
 
 impl TaskImage {
-    /// Reads a file's content once, for its hash.
-    ///
-    /// # Errors
-    /// The system's reason.
-    pub fn open(source: PathBuf) -> std::io::Result<Self> {
-        let hash = key::hash_of_bytes(&std::fs::read(&source)?);
-        Ok(Self { source, hash })
+    /// The image in a file, which is not read yet.
+    #[must_use]
+    pub fn new(source: PathBuf) -> Self {
+        Self { source, hash: Arc::default() }
     }
 
     /// Where it is.
@@ -159,8 +161,11 @@ impl TaskImage {
         &self.source
     }
 
-    fn hash(&self) -> &str {
-        &self.hash
+    /// The hash of its content, which is read once, and not at all if it is larger than images may be. It takes
+    /// time and is not for asynchronous threads. `None` if it cannot be read.
+    pub fn hash(&self) -> Option<&str> {
+        let read = || images::bytes_of(&self.source).ok().map(|bytes| key::hash_of_bytes(&bytes));
+        self.hash.get_or_init(read).as_deref()
     }
 }
 
@@ -183,6 +188,7 @@ impl Run {
         let (journal, attempts) =
             Journal::open(&path, failed.clone()).map_err(OutputError::io("open", &path))?;
         let plan = plan::plan(&self, &attempts);
+        plan::clear_up(&self, &plan);
         Ok(Begun { run: Arc::new(self), journal: Arc::new(journal), failed, plan })
     }
 
@@ -223,7 +229,12 @@ impl Begun {
             done: standing.done,
         }));
         let journal = Arc::clone(&self.journal);
+        let has_answered = Arc::new(AtomicBool::new(false));
+        let answered = Arc::clone(&has_answered);
         let events: Events = Arc::new(move |told| {
+            if matches!(told.event, Event::Answered { .. }) {
+                answered.store(true, Ordering::Relaxed);
+            }
             journal.write(JournalEntry::Task(told.clone()));
             events(told);
         });
@@ -231,7 +242,15 @@ impl Begun {
         let inner = stop.child_token();
         let Plan { items, present, .. } = self.plan;
         let mut combiner = Combiner::new(Arc::clone(&self.run), present);
-        let worked = work_all(&self.run, items, &events, (&inner, &self.failed), &mut combiner).await;
+        let work = |item| Work {
+            run: Arc::clone(&self.run),
+            item,
+            events: Arc::clone(&events),
+            stop: inner.clone(),
+            has_answered: Arc::clone(&has_answered),
+        };
+        let workers = self.run.workers.max(1);
+        let worked = work_all((items, workers), &work, (&inner, &self.failed), &mut combiner).await;
         if let ToolSource::Live { host, .. } = &self.run.tools {
             host.close().await;
         }
@@ -252,9 +271,8 @@ impl Begun {
 
 /// Keeps workers busy until all is done; whether the run was interrupted before.
 async fn work_all(
-    run: &Arc<Run>,
-    items: Vec<Item>,
-    events: &Events,
+    (items, workers): (Vec<Item>, usize),
+    work: &(dyn Fn(Item) -> Work + Send + Sync),
     (stop, failed): (&CancellationToken, &CancellationToken),
     combiner: &mut Combiner,
 ) -> Result<bool, RunError> {
@@ -266,15 +284,12 @@ async fn work_all(
         if failed.is_cancelled() {
             stop.cancel();
         }
-        while running.len() < run.workers.max(1)
+        while running.len() < workers
             && !stop.is_cancelled()
             && let Some(item) = left.next()
         {
-            let (run, events, stop) = (Arc::clone(run), Arc::clone(events), stop.clone());
-            running.spawn(async move {
-                let work = Work { run, item: item.clone(), events, stop };
-                (item, work.work().await)
-            });
+            let work = work(item.clone());
+            running.spawn(async move { (item, work.work().await) });
         }
         let joined = tokio::select! {
             joined = running.join_next() => joined,

@@ -1,8 +1,9 @@
 //! What a run has to do: every selected task that has no prediction with the key it would have now.
 
+use super::Run;
 use super::journal::Attempts;
 use super::key::RunKey;
-use super::{Run, TaskImage};
+use super::workspace;
 use crate::executor::{FinishReason, prompts_hash};
 use crate::trajectory::json::Keys;
 
@@ -24,6 +25,8 @@ pub(super) struct Plan {
     /// In the order of repetitions, then of tasks: all tasks are tried once before any is tried twice.
     pub(super) items: Vec<Item>,
     pub(super) standing: Standing,
+    /// Selected tasks that are not to be run again: their place, their repetition and how they ended.
+    over: Vec<(usize, u32, FinishReason)>,
     /// For each repetition and each task of the file, whether there is a prediction with its key.
     pub(super) present: Vec<Vec<bool>>,
 }
@@ -52,9 +55,17 @@ pub(super) fn plan(run: &Run, attempts: &Attempts) -> Plan {
     for repeat in 1..=run.repeats {
         let mut present = Vec::with_capacity(run.tasks.len());
         for (index, task) in run.tasks.iter().enumerate() {
+            let id = &task.task.id;
+            let kept = run.output.kept(id, repeat);
+            if kept.is_none() && !task.is_selected {
+                // Nobody asks for its key, for which its image would have to be read.
+                present.push(false);
+                continue;
+            }
             let key = RunKey {
                 task: &task.task.to_json().to_text(Keys::Sorted),
-                image: task.image.as_ref().map(TaskImage::hash),
+                // An image that cannot be read is like no other.
+                image: task.image.as_ref().map(|image| image.hash().unwrap_or("unreadable")),
                 model: &model,
                 prompts: &prompts,
                 options: &run.options,
@@ -62,8 +73,6 @@ pub(super) fn plan(run: &Run, attempts: &Attempts) -> Plan {
                 repeat,
             };
             let key = key.hash();
-            let id = &task.task.id;
-            let kept = run.output.kept(id, repeat);
             let is_there = kept.is_some();
             let same = kept.filter(|kept| kept.run.key == key);
             present.push(same.is_some());
@@ -72,8 +81,14 @@ pub(super) fn plan(run: &Run, attempts: &Attempts) -> Plan {
                 continue;
             }
             match same.map(|kept| kept.finish) {
-                Some(FinishReason::Error) if !run.retry_failed => plan.standing.failed += 1,
-                Some(finish) if finish != FinishReason::Error => plan.standing.done += 1,
+                Some(finish @ FinishReason::Error) if !run.retry_failed => {
+                    plan.standing.failed += 1;
+                    plan.over.push((index, repeat, finish));
+                }
+                Some(finish) if finish != FinishReason::Error => {
+                    plan.standing.done += 1;
+                    plan.over.push((index, repeat, finish));
+                }
                 _ => {
                     plan.standing.to_do += 1;
                     plan.standing.again += usize::from(is_there);
@@ -86,4 +101,14 @@ pub(super) fn plan(run: &Run, attempts: &Attempts) -> Plan {
         plan.present.push(present);
     }
     plan
+}
+
+/// Removes workspaces that a run has left which was killed after it had written a prediction, or which was told to keep
+/// more than this one is. What cannot be removed is left: nothing depends on it.
+pub(super) fn clear_up(run: &Run, plan: &Plan) {
+    for (task, repeat, finish) in &plan.over {
+        if !run.keep.keeps(*finish) {
+            let _ = workspace::remove(&run.output.workspace(&run.tasks[*task].task.id, *repeat));
+        }
+    }
 }

@@ -9,7 +9,6 @@ use serde_json::{Map, Value};
 
 use crate::executor::{FinishReason, Mode, Record, RunOptions, StepRecord, TurnRecord};
 use crate::llm::Usage;
-use crate::mcp::redact::Redactor;
 use crate::trajectory::Task;
 
 /// The schema of a prediction.
@@ -155,25 +154,6 @@ impl Prediction {
         };
         prediction.extra = prediction.others(task);
         prediction
-    }
-
-    /// Replaces secrets in all that was said and returned.
-    pub(super) fn redact(&mut self, redactor: &Redactor) {
-        if redactor.is_empty() {
-            return;
-        }
-        for call in self.steps.iter_mut().flat_map(|step| &mut step.calls) {
-            call.name = redactor.text(&call.name).into_owned();
-            redactor.value(&mut call.arguments);
-            if let Some(result) = &mut call.result {
-                redactor.value(result);
-            }
-        }
-        self.final_reply = redactor.text(&self.final_reply).into_owned();
-        self.reason = self.reason.as_deref().map(|reason| redactor.text(reason).into_owned());
-        for message in &mut self.dialogue {
-            redactor.value(message);
-        }
     }
 
     /// The task's keys that have no field here.

@@ -1,6 +1,7 @@
 //! One task from the start of its servers to its prediction on disk.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
 use tokio_util::sync::CancellationToken;
@@ -12,10 +13,11 @@ use super::workspace::{self, KeepWorkspaces, RESULTS};
 use super::{Run, RunError, RunTask, ToolSource};
 use crate::executor::event::milliseconds;
 use crate::executor::{
-    Attempt, Attempted, Event, Events, FinishReason, Record, Told, Tools, attempt, prompts_hash,
+    Attempt, Attempted, Event, Events, FinishReason, Lack, Record, Told, Tools, attempt, prompts_hash,
 };
+use crate::files::is_full;
 use crate::llm::{Picture, Scope};
-use crate::mcp::results::ResultStore;
+use crate::mcp::results::{ResultStore, StoreError};
 use crate::mcp::{Host, ServerState};
 use crate::task_image::path_in_workspace;
 
@@ -34,41 +36,37 @@ pub(super) struct Work {
     pub(super) item: Item,
     pub(super) events: Events,
     pub(super) stop: CancellationToken,
+    /// Whether the model has answered any request of the run.
+    pub(super) has_answered: Arc<AtomicBool>,
 }
 
-/// What a task needs and could not be had: it ends with a record that says so.
-struct Unavailable(String);
+/// What a task needs and could not be had.
+enum Unavailable {
+    /// It ends with a record that says so.
+    Task(String),
+    /// No other task could be run either.
+    Run(RunError),
+}
 
 impl Work {
     /// Does it.
     pub(super) async fn work(self) -> Result<Worked, RunError> {
         let began = Instant::now();
         self.tell(Event::Started);
-        self.make_workspace().await?;
-        let tried = match self.image().await {
-            Ok(image) => self.attempt(image).await?,
-            Err(Unavailable(reason)) => (Attempted::Done(failed(reason)), None),
+        let (attempted, host) = match self.ready().await {
+            Ok(image) => self.attempt(image).await,
+            Err(unavailable) => (Err(unavailable), None),
         };
-        let (attempted, host) = tried;
-        let worked = match attempted {
-            Attempted::Done(record) => self.finish(record, began).await,
-            Attempted::Interrupted => {
-                self.tell(Event::Interrupted);
-                Ok(Worked::Interrupted)
-            }
-        };
+        let worked = self.conclude(attempted, began).await;
         if let Some(host) = host {
             host.close().await;
         }
-        let is_kept = match self.run.keep {
-            KeepWorkspaces::Always => true,
-            KeepWorkspaces::Failed => matches!(worked, Ok(Worked::Done(FinishReason::Error))),
-            KeepWorkspaces::Never => false,
+        let is_kept = match &worked {
+            Ok(Worked::Done(finish)) => self.run.keep.keeps(*finish),
+            Ok(Worked::Interrupted) | Err(_) => self.run.keep == KeepWorkspaces::Always,
         };
         if !is_kept {
-            let path = self.workspace();
-            let removed = path.clone();
-            blocking(move || workspace::remove(&removed)).await?.map_err(OutputError::io("remove", &path))?;
+            self.remove_workspace().await;
         }
         worked
     }
@@ -86,46 +84,59 @@ impl Work {
         (self.events)(Told { task, repeat: self.item.repeat, attempt: self.item.attempt, event });
     }
 
-    async fn make_workspace(&self) -> Result<(), RunError> {
+    /// Makes the workspace and reads the image: its path in the workspace, and what the model is shown.
+    async fn ready(&self) -> Result<Option<(String, Arc<Picture>)>, Unavailable> {
         let path = self.workspace();
         let image = self.task().task.image.clone().zip(self.task().image.clone());
+        let named = image.clone();
         let folder = path.clone();
-        let act = move || {
-            let image = image.as_ref().map(|(image, file)| (image.as_str(), file.source.as_path()));
+        let make = move || {
+            let image = named.as_ref().map(|(image, file)| (image.as_str(), file.source()));
             workspace::make(&folder, image)
         };
-        Ok(blocking(act).await?.map_err(OutputError::io("make the workspace", &path))?)
-    }
-
-    /// The image: its path in the workspace, and what the model is shown.
-    async fn image(&self) -> Result<Option<(String, Arc<Picture>)>, Unavailable> {
-        let Some((image, file)) = self.task().task.image.as_ref().zip(self.task().image.as_ref()) else {
-            return Ok(None);
-        };
-        let (run, source) = (Arc::clone(&self.run), file.source.clone());
-        let picture = blocking(move || run.pictures.get(&source, &run.picture_limits()));
-        let picture = picture.await.map_err(|error| Unavailable(error.to_string()))?;
-        let picture = picture.map_err(|error| Unavailable(error.to_string()))?;
-        Ok(Some((path_in_workspace(image), picture)))
+        match blocking(make).await.map_err(Unavailable::Run)? {
+            Err(cause) if is_full(&cause) => {
+                let error = OutputError::io("make the workspace", &path)(cause);
+                return Err(Unavailable::Run(error.into()));
+            }
+            // An image that has gone since, a folder that cannot be removed: others fare better.
+            made => made.map_err(|cause| {
+                let file = image.as_ref().map_or_else(String::new, |(_, file)| {
+                    format!(", with a copy of `{}`", file.source().display())
+                });
+                Unavailable::Task(format!("failed to make the workspace{file}: {cause}"))
+            })?,
+        }
+        let Some((image, file)) = image else { return Ok(None) };
+        let run = Arc::clone(&self.run);
+        let picture = blocking(move || run.pictures.get(file.source(), &run.picture_limits()));
+        let picture = picture.await.map_err(|error| Unavailable::Task(error.to_string()))?;
+        let picture = picture.map_err(|error| Unavailable::Task(error.to_string()))?;
+        Ok(Some((path_in_workspace(&image), picture)))
     }
 
     /// Starts the servers and lets the model work. The host comes back to be closed.
     async fn attempt(
         &self,
         image: Option<(String, Arc<Picture>)>,
-    ) -> Result<(Attempted, Option<Arc<Host>>), RunError> {
+    ) -> (Result<Attempted, Unavailable>, Option<Arc<Host>>) {
         let workspace = self.workspace();
-        let store = ResultStore::open(workspace.join(RESULTS), &workspace, self.run.redactor.clone())
-            .map_err(RunError::Results)?;
+        let store = match ResultStore::open(workspace.join(RESULTS), &workspace, self.run.redactor.clone()) {
+            Ok(store) => store,
+            Err(error) => return (Err(of_store(error)), None),
+        };
         let (tools, host) = match &self.run.tools {
             ToolSource::Replayed(cassette) => (Tools::replayed(Arc::clone(cassette), store), None),
-            ToolSource::Live { host, recorder } => {
+            ToolSource::Live { host: shared, recorder } => {
+                if let Some(reason) = self.failed_servers(shared).await {
+                    return (Err(Unavailable::Run(RunError::Servers(reason))), None);
+                }
                 let host = tokio::select! {
-                    host = host.for_task(&workspace) => Arc::new(host),
-                    () = self.stop.cancelled() => return Ok((Attempted::Interrupted, None)),
+                    host = shared.for_task(&workspace) => Arc::new(host),
+                    () = self.stop.cancelled() => return (Ok(Attempted::Interrupted), None),
                 };
-                if let Some(reason) = self.missing_servers(&host).await {
-                    return Ok((Attempted::Done(failed(reason)), Some(host)));
+                if let Some(reason) = self.failed_servers(&host).await {
+                    return (Err(Unavailable::Task(reason)), Some(host));
                 }
                 (Tools::live(Arc::clone(&host), store, recorder.clone()), Some(host))
             }
@@ -151,11 +162,11 @@ impl Work {
             redactor: &self.run.redactor,
         })
         .await;
-        Ok((attempted, host))
+        (Ok(attempted), host)
     }
 
-    /// Why servers could not be started that all tasks should have.
-    async fn missing_servers(&self, host: &Host) -> Option<String> {
+    /// Why servers of a host cannot be called, if some cannot.
+    async fn failed_servers(&self, host: &Host) -> Option<String> {
         let statuses = host.statuses().await;
         let failed = statuses.iter().filter_map(|status| match &status.state {
             ServerState::Failed(error) => Some(format!("server `{}` failed: {error}", status.server)),
@@ -166,10 +177,46 @@ impl Work {
         (!failed.is_empty()).then(|| self.run.redactor.text(&failed.join("; ")).into_owned())
     }
 
+    /// Writes what an attempt has come to, if it is the task's and not the run's.
+    async fn conclude(
+        &self,
+        attempted: Result<Attempted, Unavailable>,
+        began: Instant,
+    ) -> Result<Worked, RunError> {
+        let record = match attempted {
+            Ok(Attempted::Done(record)) => record,
+            Ok(Attempted::Lacking(lack, record)) => {
+                if lack.is_sure(self.has_answered.load(Ordering::Relaxed)) {
+                    return Err(lack.into());
+                }
+                *record
+            }
+            Ok(Attempted::Interrupted) => {
+                self.tell(Event::Interrupted);
+                return Ok(Worked::Interrupted);
+            }
+            Err(Unavailable::Task(reason)) => failed(self.run.redactor.text(&reason).into_owned()),
+            Err(Unavailable::Run(error)) => return Err(error),
+        };
+        self.finish(record, began).await
+    }
+
+    /// What cannot be removed is left, and told.
+    async fn remove_workspace(&self) {
+        let path = self.workspace();
+        let removed = blocking(move || workspace::remove(&path)).await;
+        let reason = match removed {
+            Ok(Ok(())) => return,
+            Ok(Err(cause)) => cause.to_string(),
+            Err(error) => error.to_string(),
+        };
+        self.tell(Event::WorkspaceLeft { reason });
+    }
+
     /// Writes the prediction, then tells of it: whoever reads of it in the journal finds it.
     async fn finish(&self, record: Record, began: Instant) -> Result<Worked, RunError> {
         let task = self.task();
-        let mut prediction = Prediction::new(
+        let prediction = Prediction::new(
             record,
             Circumstances {
                 task: &task.task,
@@ -185,8 +232,6 @@ impl Work {
                 },
             },
         );
-        // Secrets of servers are gone already; the model's key may have come back from a tool.
-        prediction.redact(self.run.model.redactor());
         let finish = prediction.finish;
         let event = Event::Finished {
             finish,
@@ -199,6 +244,13 @@ impl Work {
         blocking(move || run.output.write_prediction(&id, repeat, &prediction.to_line())).await??;
         self.tell(event);
         Ok(Worked::Done(finish))
+    }
+}
+
+fn of_store(error: StoreError) -> Unavailable {
+    match Lack::of_results(error) {
+        Ok(lack) => Unavailable::Run(lack.into()),
+        Err(error) => Unavailable::Task(error.to_string()),
     }
 }
 

@@ -152,7 +152,7 @@ impl ShownCall {
             Some(outcome) => format!("failed: {}", bounded(outcome, 60)),
             None => "failed".to_owned(),
         });
-        let time = extra("milliseconds").and_then(integer).map(run::duration);
+        let time = extra("milliseconds").and_then(milliseconds);
         let output = match &call.result {
             Some(result) => Some(bounded(&output::text(result), OUTPUT)),
             None => outcome.map(|_| "(no answer)".to_owned()),
@@ -194,6 +194,11 @@ fn arguments(arguments: Option<&Json>) -> String {
 
 fn member<'a>(members: &'a [(String, Json)], key: &str) -> Option<&'a Json> {
     members.iter().find(|(name, _)| name == key).map(|(_, value)| value)
+}
+
+/// A time that is written in milliseconds, as people say it.
+fn milliseconds(value: &Json) -> Option<String> {
+    integer(value).map(|time| crate::text::duration(std::time::Duration::from_millis(time)))
 }
 
 fn integer(value: &Json) -> Option<u64> {

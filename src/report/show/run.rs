@@ -1,6 +1,6 @@
 //! What a prediction says of the run that made it, in a few lines.
 
-use super::{Row, bounded, integer, member};
+use super::{Row, bounded, integer, member, milliseconds};
 use crate::trajectory::Trajectory;
 use crate::trajectory::json::Json;
 
@@ -18,18 +18,9 @@ pub(super) fn rows(trajectory: &Trajectory) -> Vec<Row> {
         ("Run", run(extra("mode"), extra("run"))),
         ("Finish", finish(extra("finish"), extra("reason"))),
         ("Tokens", tokens(extra("usage"), extra("turns"))),
-        ("Time", extra("run").and_then(|run| run.get("milliseconds")).and_then(integer).map(duration)),
+        ("Time", extra("run").and_then(|run| run.get("milliseconds")).and_then(milliseconds)),
     ];
     lines.into_iter().filter_map(|(label, text)| Some(Row { label, text: text? })).collect()
-}
-
-/// 85 ms, 12.3 s, 4 min 10 s.
-pub(super) fn duration(milliseconds: u64) -> String {
-    match milliseconds {
-        0..1_000 => format!("{milliseconds} ms"),
-        1_000..60_000 => format!("{}.{} s", milliseconds / 1_000, milliseconds % 1_000 / 100),
-        _ => format!("{} min {} s", milliseconds / 60_000, milliseconds % 60_000 / 1_000),
-    }
 }
 
 fn name(value: &Json) -> Option<String> {

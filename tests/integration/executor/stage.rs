@@ -159,6 +159,7 @@ impl Stage {
         let record = match attempted {
             Attempted::Done(record) => record,
             Attempted::Interrupted => return None,
+            Attempted::Lacking(_, record) => *record,
         };
         assert_eq!(server.problems(), [""; 0]);
         let left = lines.lock().unwrap().len();
@@ -191,6 +192,7 @@ pub(super) async fn replay(cassette: &Path, options: &RunOptions, image: Option<
     match played_by(Cast { tools, model, options, workspace, image, events, stop, redactor }).await {
         Attempted::Done(record) => record,
         Attempted::Interrupted => panic!("nobody stopped it"),
+        Attempted::Lacking(lack, _) => panic!("{lack}"),
     }
 }
 

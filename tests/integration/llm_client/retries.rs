@@ -161,7 +161,7 @@ async fn the_key_comes_back_in_no_answer_and_no_error() {
     let server = Server::start([Step::Echo(200)]);
     let model = model(&server, options(1));
     assert_eq!(text(&model, &question("q"), &scope("t", 1)).await, "Some(\"Bearer ***\")");
-    assert_eq!(model.redactor().text(&format!("a {KEY} b")), "a *** b");
+    assert_eq!(model.redactor_with([]).unwrap().text(&format!("a {KEY} b")), "a *** b");
 }
 
 #[tokio::test]
