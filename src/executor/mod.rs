@@ -13,6 +13,7 @@ pub mod nearest;
 mod observation;
 mod options;
 mod parse;
+mod picture_room;
 mod pool;
 mod prompts;
 mod record;
