@@ -93,7 +93,7 @@ async fn the_oldest_pictures_make_room_when_a_request_would_be_too_large() {
     let counts: Vec<usize> = played.seen.iter().map(|seen| seen.images.len()).collect();
     assert_eq!(counts, [1, 2, 3, 3]);
     assert_eq!(played.seen[3].images[0], hash(&png(8, 6)), "the task's image stays");
-    let said = played.request(3);
+    let said = played.requests[3].to_string();
     assert!(said.contains("[`result-00001-1.png` is not shown again"), "{said}");
     assert!(!said.contains("[`result-00002-1.png` is not shown again"), "{said}");
     let oddities: Vec<_> = played.record.turns.iter().map(|turn| turn.oddities.concat()).collect();
