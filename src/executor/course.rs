@@ -9,8 +9,9 @@ use tokio::time::{Instant, sleep_until};
 
 use super::dialogue;
 use super::event::milliseconds;
+use super::picture_room::{Shown, make_room};
 use super::pool::Pool;
-use super::prompts::{TaskPrompt, filled};
+use super::prompts::{TaskPrompt, filled, quoted};
 use super::{Attempt, CallRecord, Event, FinishReason, Lack, Record, StepRecord, Told, TurnRecord};
 use crate::llm::{
     Answered, Arguments, Assistant, Message, Part, Picture, Reply, ReplyCall, Request, Retry, Settings,
@@ -52,6 +53,8 @@ pub(super) struct Course<'a> {
     dialogue: Vec<Value>,
     turns: Vec<TurnRecord>,
     images: Vec<Value>,
+    /// Pictures of the conversation, by their paths.
+    shown: Vec<Shown>,
     /// Instructions that the dialogue has already.
     instructed: HashSet<String>,
     usage: Usage,
@@ -75,6 +78,7 @@ impl<'a> Course<'a> {
             dialogue: Vec::new(),
             turns: Vec::new(),
             images: Vec::new(),
+            shown: Vec::new(),
             instructed: HashSet::new(),
             usage: Usage::default(),
             began: Instant::now(),
@@ -143,8 +147,9 @@ impl<'a> Course<'a> {
         self.messages.push(Message::ToolResults(answers));
     }
 
-    fn note_image(&mut self, path: &str, picture: &Picture) {
+    fn note_image(&mut self, path: &str, picture: &Arc<Picture>) {
         self.images.push(dialogue::sent_image(path, picture));
+        self.shown.push(Shown { path: path.to_owned(), picture: Arc::clone(picture) });
     }
 
     /// Asks the model for the next message of the conversation.
@@ -160,13 +165,21 @@ impl<'a> Course<'a> {
             let place = if self.turns.is_empty() { 0 } else { self.dialogue.len() };
             self.dialogue.insert(place, instructions);
         }
+        let mut messages = self.messages.clone();
+        let task_image = self.attempt.image.as_ref().map(|(_, picture)| picture);
+        let limits = self.attempt.model.request_limits();
+        let left_out = make_room(&mut messages, limits, task_image, &self.shown);
         let request = Request {
             system: system.to_owned(),
-            messages: self.messages.clone(),
+            messages,
             tools,
             settings: self.settings(),
         };
         let reply = self.turn(purpose, &request).await?;
+        if !left_out.is_empty() {
+            let paths = quoted(&left_out);
+            self.note([format!("the request had no room for all images; these were named instead: {paths}")]);
+        }
         self.dialogue.push(dialogue::assistant(purpose, &reply));
         let is_empty = reply.calls.is_empty() && reply.text.trim().is_empty();
         let assistant =

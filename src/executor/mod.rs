@@ -14,6 +14,7 @@ pub mod nearest;
 mod observation;
 mod options;
 mod parse;
+mod picture_room;
 mod pool;
 mod prompts;
 mod record;

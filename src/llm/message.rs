@@ -22,6 +22,15 @@ pub struct Request {
     pub settings: Settings,
 }
 
+/// What a provider takes of all images of a request together.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct RequestLimits {
+    /// How many.
+    pub images: usize,
+    /// Bytes before base64; what else stands in a request has room beside them.
+    pub image_bytes: usize,
+}
+
 /// How a request should be answered. What is not set is left to the provider.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, JsonSchema)]
 pub struct Settings {

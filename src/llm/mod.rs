@@ -21,8 +21,8 @@ pub use cassette::{Cassette, CassetteError, CassetteSummary, Header, Recorder};
 pub use error::ModelError;
 pub use keys::{Key, KeyError, Keys, key_from};
 pub use message::{
-    Arguments, Assistant, Message, Part, Reply, ReplyCall, Request, Scope, Settings, StopReason, ToolAnswer,
-    ToolDefinition, Usage,
+    Arguments, Assistant, Message, Part, Reply, ReplyCall, Request, RequestLimits, Scope, Settings,
+    StopReason, ToolAnswer, ToolDefinition, Usage,
 };
 pub use model::{Answered, Model, ModelOptions, Retry};
 pub use name::{ModelName, ModelNameError, WireKind};

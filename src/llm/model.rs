@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use super::cassette::{Cassette, Recorder, Recording, Then, Try};
 use super::network::Network;
 use super::wires::{self, ImageData, Wire, WireRequest};
-use super::{Key, Keys, ModelError, ModelName, Reply, Request, Scope, keys};
+use super::{Key, Keys, ModelError, ModelName, Reply, Request, RequestLimits, Scope, keys};
 use crate::mcp::redact::{Redactor, RedactorError};
 use crate::text::shortened;
 
@@ -158,6 +158,12 @@ impl Model {
     #[must_use]
     pub fn image_limits(&self) -> (u32, usize) {
         self.inner.wire.image_limits()
+    }
+
+    /// What it takes of all images of a request together. Other servers of a wire may take less, or more.
+    #[must_use]
+    pub fn request_limits(&self) -> RequestLimits {
+        self.inner.wire.request_limits()
     }
 
     /// Looks for the key and for these secrets: for texts in which either may stand, as results of tools are.

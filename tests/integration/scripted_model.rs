@@ -206,11 +206,19 @@ fn seeded_violations_are_found_on_every_wire() {
             let text = body.to_string().replace("\"type\":\"object\"", "\"type\":\"array\"");
             *body = serde_json::from_str(&text).unwrap();
         };
+        let bare_schema = |body: &mut Value| {
+            let text = body.to_string().replace("\"properties\":", "\"patternProperties\":");
+            *body = serde_json::from_str(&text).unwrap();
+        };
+        let combined_schema = |body: &mut Value| {
+            let text = body.to_string().replace("\"properties\":", "\"anyOf\":[],\"properties\":");
+            *body = serde_json::from_str(&text).unwrap();
+        };
         let bad_name = |body: &mut Value| {
             let text = body.to_string().replace("\"look\"", "\"server/look\"");
             *body = serde_json::from_str(&text).unwrap();
         };
-        let violations: [(&str, Seed<'_>); 12] = [
+        let violations: [(&str, Seed<'_>); 14] = [
             ("is answered", &missing),
             ("no open call has", &twice),
             ("answers `c`", &unknown),
@@ -221,7 +229,9 @@ fn seeded_violations_are_found_on_every_wire() {
             ("is not base64", &no_base64),
             ("`invented`", &further),
             ("is no list", &no_messages),
-            ("schema", &bad_schema),
+            ("schema whose type is not object", &bad_schema),
+            ("schema without properties", &bare_schema),
+            ("`anyOf` at the root", &combined_schema),
             ("is no name of a tool", &bad_name),
         ];
         for (expected, seed) in violations {
@@ -235,6 +245,14 @@ fn seeded_violations_are_found_on_every_wire() {
                 "{spoken:?} {expected}: {problems:?}"
             );
             assert_eq!(status, 400);
+        }
+        if spoken == Spoken::OpenAi {
+            let server = ScriptedModel::start(spoken, |_: &SeenRequest| Scripted::Stall);
+            let mut body = sound(spoken);
+            body["tools"] = vec![body["tools"][0].clone(); 129].into();
+            post(&server, spoken, &body, LONG).unwrap();
+            let problems = server.problems();
+            assert!(problems.iter().any(|problem| problem.contains("more than the 128")), "{problems:?}");
         }
         let server = ScriptedModel::start_with_key(spoken, "another", |_: &SeenRequest| Scripted::Stall);
         post(&server, spoken, &sound(spoken), LONG).unwrap();

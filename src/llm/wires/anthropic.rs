@@ -8,7 +8,9 @@ use serde_json::{Map, Value, json};
 use super::reading::{self, Calls, Oddities};
 use super::writing::{self, NOTHING, SentAnswer, SentCall, Turn};
 use super::{ImageData, ReplyError, Wire, WireRequest, thoughts};
-use crate::llm::{Arguments, Assistant, ModelName, Part, Picture, Reply, Request, StopReason, Usage};
+use crate::llm::{
+    Arguments, Assistant, ModelName, Part, Picture, Reply, Request, RequestLimits, StopReason, Usage,
+};
 use crate::text::shortened;
 
 /// The wire.
@@ -86,6 +88,11 @@ impl Wire for Anthropic {
         // "Vision": images over 1568 pixels on a side are scaled down; of the 5 MB that an image may have, base64
         // takes a quarter.
         (1568, 5 * 1024 * 1024 / 4 * 3)
+    }
+
+    fn request_limits(&self) -> RequestLimits {
+        // "Vision": 100 images for a request; "Errors": a request of more than 32 MB is too large.
+        RequestLimits { images: 100, image_bytes: 22_000_000 }
     }
 }
 

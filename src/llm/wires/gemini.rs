@@ -9,7 +9,9 @@ use serde_json::{Map, Value, json};
 use super::reading::{self, Calls, Oddities};
 use super::writing::{self, NOTHING, SentAnswer, SentCall, Turn};
 use super::{ImageData, ReplyError, Wire, WireRequest, thoughts};
-use crate::llm::{Arguments, Assistant, ModelName, Part, Picture, Reply, Request, StopReason, Usage};
+use crate::llm::{
+    Arguments, Assistant, ModelName, Part, Picture, Reply, Request, RequestLimits, StopReason, Usage,
+};
 use crate::text::shortened;
 
 /// The wire.
@@ -95,6 +97,11 @@ impl Wire for Gemini {
         // "Image understanding": images are scaled to fit 3072 x 3072. Vertex AI documents 7 MB for an image
         // within a request, the Gemini API 20 MB for the whole of it.
         (3072, 7_000_000)
+    }
+
+    fn request_limits(&self) -> RequestLimits {
+        // "Image understanding": 20 MB for a request with images in it, and 3,600 images.
+        RequestLimits { images: 3600, image_bytes: 13_500_000 }
     }
 }
 

@@ -10,7 +10,7 @@ mod writing;
 
 use serde_json::Value;
 
-use super::{ModelName, Reply, Request, WireKind};
+use super::{ModelName, Reply, Request, RequestLimits, WireKind};
 
 pub(crate) use error::ReplyError;
 
@@ -51,6 +51,9 @@ pub(crate) trait Wire: Send + Sync {
 
     /// What the provider takes of an image: the longest side in pixels, and bytes before base64.
     fn image_limits(&self) -> (u32, usize);
+
+    /// What the provider takes of all images of a request together. Base64 makes four bytes of three.
+    fn request_limits(&self) -> RequestLimits;
 }
 
 /// The wire of a kind.

@@ -10,7 +10,7 @@ use serde_json::{Map, Value, json};
 use super::reading::{self, Oddities};
 use super::writing::{self, SentAnswer, Turn};
 use super::{ImageData, ReplyError, Wire, WireRequest, thoughts};
-use crate::llm::{ModelName, Part, Picture, Reply, Request, StopReason, Usage};
+use crate::llm::{ModelName, Part, Picture, Reply, Request, RequestLimits, StopReason, Usage};
 use crate::text::shortened;
 
 /// The wire.
@@ -103,6 +103,11 @@ impl Wire for OpenAi {
         // "Images and vision": images are scaled to fit 2048 x 2048 before anything else is done with them. 20 MB
         // is the least that any of OpenAI's documents has allowed for one image.
         (2048, 20_000_000)
+    }
+
+    fn request_limits(&self) -> RequestLimits {
+        // "Images and vision": 500 images and 50 MB for a request.
+        RequestLimits { images: 500, image_bytes: 35_000_000 }
     }
 }
 

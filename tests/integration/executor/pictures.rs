@@ -78,3 +78,25 @@ async fn an_image_that_cannot_be_shown_is_told_in_words() {
     assert!(played.record.turns[0].oddities.iter().any(|oddity| oddity.contains("cannot be shown")));
     assert!(played.record.images.is_empty());
 }
+
+/// Gemini takes 20 MB for a whole request, and three such pictures are more: the scripted model refuses what is larger.
+#[tokio::test]
+async fn the_oldest_pictures_make_room_when_a_request_would_be_too_large() {
+    let draw = || native_calls(&[("kit__noise", json!({}))]);
+    let lines = [draw(), draw(), draw(), text("done")];
+    let stage = Stage::new(Mode::Native, lines).with(|stage| {
+        stage.wire = crate::model_server::Spoken::Gemini;
+        stage.image = Some(png(8, 6));
+    });
+    let played = stage.play().await;
+    assert_eq!(played.record.finish, FinishReason::Answered, "{:?}", played.record.reason);
+    let counts: Vec<usize> = played.seen.iter().map(|seen| seen.images.len()).collect();
+    assert_eq!(counts, [1, 2, 3, 3]);
+    assert_eq!(played.seen[3].images[0], hash(&png(8, 6)), "the task's image stays");
+    let said = played.requests[3].to_string();
+    assert!(said.contains("[`result-00001-1.png` is not shown again"), "{said}");
+    assert!(!said.contains("[`result-00002-1.png` is not shown again"), "{said}");
+    let oddities: Vec<_> = played.record.turns.iter().map(|turn| turn.oddities.concat()).collect();
+    assert!(oddities[3].contains("these were named instead: `result-00001-1.png`"), "{oddities:?}");
+    assert!(oddities[..3].iter().all(|oddities| !oddities.contains("named instead")), "{oddities:?}");
+}

@@ -49,6 +49,7 @@ impl Toolbox for Kit {
                 }
                 "long" => ToolResult::text("eel ".repeat(5_000)),
                 "draw" => image("image/png", &png(3, 2)),
+                "noise" => image("image/png", &noise()),
                 "scribble" => image("image/png", b"\x89PNG\r\n\x1a\nand nothing else"),
                 "write" => {
                     std::fs::write(self.workspace.join("written.png"), png(2, 2)).unwrap();
@@ -76,6 +77,20 @@ pub(super) fn png(width: u32, height: u32) -> Vec<u8> {
     bytes.into_inner()
 }
 
+/// A picture of more than 5 MB, which nothing makes smaller.
+fn noise() -> Vec<u8> {
+    let mut state = 1_u32;
+    let mut next = || {
+        // Numerical Recipes, section 7.1: a generator that is quick.
+        state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+        state.to_be_bytes()[0]
+    };
+    let picture = image::RgbImage::from_fn(1400, 1300, |_, _| image::Rgb([next(), next(), next()]));
+    let mut bytes = std::io::Cursor::new(Vec::new());
+    picture.write_to(&mut bytes, image::ImageFormat::Png).unwrap();
+    bytes.into_inner()
+}
+
 /// One server, `kit`, and what is called.
 pub(super) fn servers(workspace: &Path) -> (HostConfig, Called) {
     let tool = |name: &str| -> Tool {
@@ -93,8 +108,10 @@ pub(super) fn servers(workspace: &Path) -> (HostConfig, Called) {
         serde_json::from_value(json!({"name": name, "description": "A tool.", "inputSchema": schema}))
             .unwrap()
     };
-    let names =
-        ["echo", "together", "fail", "hang", "slow", "long", "draw", "scribble", "write", "bare", "either"];
+    let names = [
+        "echo", "together", "fail", "hang", "slow", "long", "draw", "scribble", "write", "bare", "either",
+        "noise",
+    ];
     let called = Called::default();
     let kit = Kit {
         tools: names.map(tool).to_vec(),

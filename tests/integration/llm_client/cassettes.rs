@@ -33,14 +33,13 @@ impl Tape {
 
     /// A model at this server, recorded.
     pub(super) fn record(&self, server: &Server) -> Model {
-        self.record_with(server, 8)
+        self.record_with(server, ModelOptions::default())
     }
 
-    pub(super) fn record_with(&self, server: &Server, tries: u32) -> Model {
+    pub(super) fn record_with(&self, server: &Server, options: ModelOptions) -> Model {
         let header = Header::new(&name(server));
         let recorder = Recorder::create_or_append(&self.path(), header).unwrap();
-        model(server, ModelOptions { tries, first_wait: Duration::from_millis(1), ..ModelOptions::default() })
-            .recorded_by(Arc::new(recorder))
+        model(server, options).recorded_by(Arc::new(recorder))
     }
 
     pub(super) fn play(&self) -> Model {
@@ -64,7 +63,8 @@ async fn answers_and_failed_tries_are_played_as_they_were() {
         Step::failure(400, &error("invalid_request_error", "no images")),
         Step::failure(200, "{\n  \"choices\" : [ ]\n}"),
     ]);
-    let live = tape.record_with(&server, 3);
+    let first_wait = Duration::from_millis(1);
+    let live = tape.record_with(&server, ModelOptions { tries: 3, first_wait, ..ModelOptions::default() });
     let mut seen = Vec::new();
     for text in ["a", "b", "c", "d"] {
         seen.push(ask(&live, &question(text), &scope(text, 1)).await);

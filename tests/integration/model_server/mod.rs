@@ -239,6 +239,13 @@ fn look(
     checks.that(headers.get_all("content-type").iter().count() < 2, "content-type", "is there twice");
     checks.that(uri.query().is_none(), "the address", "has a query");
     let key = shared.key.as_deref();
+    // OpenAI, "Images and vision"; Anthropic, "Errors"; Gemini, "Image understanding".
+    let most_bytes = match shared.wire {
+        Spoken::OpenAi => 50_000_000,
+        Spoken::Anthropic => 32_000_000,
+        Spoken::Gemini => 20_000_000,
+    };
+    checks.that(bytes.len() <= most_bytes, "the body", "is larger than the provider takes");
     let mut body: Value = serde_json::from_slice(bytes).unwrap_or_default();
     checks.that(body.is_object(), "the body", "is no JSON object");
     let path = uri.path();
