@@ -45,8 +45,8 @@ pub struct Attempt<'a> {
 pub enum Attempted {
     /// With a record, whatever it says.
     Done(Record),
-    /// It was stopped; what was done is lost.
-    Interrupted,
+    /// It was stopped. The record has what was done until then.
+    Interrupted(Box<Record>),
     /// The whole run lacks something. The record is that of a task that has failed, for callers who take it so.
     Lacking(Lack, Box<Record>),
 }
@@ -63,7 +63,10 @@ pub async fn attempt(attempt: Attempt<'_>) -> Attempted {
     };
     let (finish, reason) = match ended {
         Ok(finish) => (finish, None),
-        Err(Stop::Interrupted) => return Attempted::Interrupted,
+        Err(Stop::Interrupted) => {
+            let record = course.into_record(FinishReason::Interrupted, None);
+            return Attempted::Interrupted(Box::new(record));
+        }
         Err(Stop::Budget(reason)) => (FinishReason::Budget, Some(reason)),
         Err(Stop::Error(reason)) => (FinishReason::Error, Some(reason)),
         Err(Stop::Lack(lack)) => {

@@ -18,6 +18,9 @@ pub enum FinishReason {
     Budget,
     /// The model or what the task needs could not be had; the record has what was done until then.
     Error,
+    /// The run was interrupted: the record has what was done until then, and the task will be run again. Predictions
+    /// never end so, only what is kept beside them.
+    Interrupted,
 }
 
 /// A task that was run once; [`Prediction`](super::run::Prediction) is what is written of it.

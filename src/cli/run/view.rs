@@ -201,6 +201,7 @@ fn said(finish: FinishReason) -> &'static str {
         FinishReason::MaxSteps => "used all steps",
         FinishReason::Budget => "used its budget",
         FinishReason::Error => "failed",
+        FinishReason::Interrupted => "interrupted",
     }
 }
 

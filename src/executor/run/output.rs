@@ -1,4 +1,5 @@
-//! The folder that a run writes: `predictions.json`, `predictions/`, `journal.jsonl`, `workspaces/`, `lock`.
+//! The folder that a run writes: `predictions.json`, `predictions/`, `interrupted/`, `journal.jsonl`,
+//! `workspaces/`, `lock`.
 //! Only one run at a time has it.
 
 use std::fs::{File, OpenOptions, TryLockError};
@@ -68,8 +69,11 @@ impl OutputFolder {
         for folder in [output.predictions(), output.workspaces()] {
             std::fs::create_dir_all(&folder).map_err(OutputError::io("make the folder", &folder))?;
         }
-        for folder in [output.root.clone(), output.predictions()] {
-            remove_temporary(&folder).map_err(OutputError::io("clear up", &folder))?;
+        for folder in [output.root.clone(), output.predictions(), output.all_interrupted()] {
+            match remove_temporary(&folder) {
+                Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+                cleared => cleared.map_err(OutputError::io("clear up", &folder))?,
+            }
         }
         Ok(output)
     }
@@ -101,12 +105,23 @@ impl OutputFolder {
         self.workspaces().join(file_name(id, repeat))
     }
 
+    /// The file of what an interrupted task has come to.
+    #[must_use]
+    pub fn interrupted(&self, id: &str, repeat: u32) -> PathBuf {
+        self.all_interrupted().join(format!("{}.json", file_name(id, repeat)))
+    }
+
     pub(super) fn journal(&self) -> PathBuf {
         self.root.join("journal.jsonl")
     }
 
     fn predictions(&self) -> PathBuf {
         self.root.join("predictions")
+    }
+
+    /// Only there once a task was interrupted.
+    fn all_interrupted(&self) -> PathBuf {
+        self.root.join("interrupted")
     }
 
     fn workspaces(&self) -> PathBuf {
@@ -119,11 +134,27 @@ impl OutputFolder {
         serde_json::from_slice::<KeptPrediction>(&text).ok().filter(|kept| kept.id == id)
     }
 
-    /// Writes one prediction: it is there whole, and on disk, or not at all.
+    /// Writes one prediction: it is there whole, and on disk, or not at all. What an interruption has left of the task
+    /// is removed.
     pub(super) fn write_prediction(&self, id: &str, repeat: u32, json: &str) -> Result<(), OutputError> {
         let path = self.prediction(id, repeat);
         write_atomically(&path, json.as_bytes())
             .and_then(|()| sync_folder(&self.predictions()))
+            .map_err(OutputError::io("write", &path))?;
+        let interrupted = self.interrupted(id, repeat);
+        match std::fs::remove_file(&interrupted) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => {
+                Err(OutputError::io("remove", &interrupted)(error))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Writes what an interrupted task has come to, in place of what an earlier interruption has left.
+    pub(super) fn write_interrupted(&self, id: &str, repeat: u32, json: &str) -> Result<(), OutputError> {
+        let path = self.interrupted(id, repeat);
+        std::fs::create_dir_all(self.all_interrupted())
+            .and_then(|()| write_atomically(&path, json.as_bytes()))
             .map_err(OutputError::io("write", &path))
     }
 

@@ -85,7 +85,7 @@ pub(super) fn plan(run: &Run, attempts: &Attempts) -> Plan {
                     plan.standing.failed += 1;
                     plan.over.push((index, repeat, finish));
                 }
-                Some(finish) if finish != FinishReason::Error => {
+                Some(finish) if !matches!(finish, FinishReason::Error | FinishReason::Interrupted) => {
                     plan.standing.done += 1;
                     plan.over.push((index, repeat, finish));
                 }

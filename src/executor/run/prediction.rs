@@ -234,7 +234,7 @@ impl RunSummary {
             FinishReason::Answered => &mut self.answered,
             FinishReason::MaxSteps => &mut self.max_steps,
             FinishReason::Budget => &mut self.budget,
-            FinishReason::Error => &mut self.error,
+            FinishReason::Error | FinishReason::Interrupted => &mut self.error,
         } += 1;
         self.steps += kept.steps.len() as u64;
         for call in kept.steps.iter().flat_map(|step| &step.calls) {

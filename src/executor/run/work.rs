@@ -133,7 +133,10 @@ impl Work {
                 }
                 let host = tokio::select! {
                     host = shared.for_task(&workspace) => Arc::new(host),
-                    () = self.stop.cancelled() => return (Ok(Attempted::Interrupted), None),
+                    () = self.stop.cancelled() => {
+                        let record = nothing(FinishReason::Interrupted, None);
+                        return (Ok(Attempted::Interrupted(Box::new(record))), None);
+                    }
                 };
                 if let Some(reason) = self.failed_servers(&host).await {
                     return (Err(Unavailable::Task(reason)), Some(host));
@@ -191,11 +194,14 @@ impl Work {
                 }
                 *record
             }
-            Ok(Attempted::Interrupted) => {
+            Ok(Attempted::Interrupted(record)) => {
+                self.keep_interrupted(*record, began).await?;
                 self.tell(Event::Interrupted);
                 return Ok(Worked::Interrupted);
             }
-            Err(Unavailable::Task(reason)) => failed(self.run.redactor.text(&reason).into_owned()),
+            Err(Unavailable::Task(reason)) => {
+                nothing(FinishReason::Error, Some(self.run.redactor.text(&reason).into_owned()))
+            }
             Err(Unavailable::Run(error)) => return Err(error),
         };
         self.finish(record, began).await
@@ -213,10 +219,10 @@ impl Work {
         self.tell(Event::WorkspaceLeft { reason });
     }
 
-    /// Writes the prediction, then tells of it: whoever reads of it in the journal finds it.
-    async fn finish(&self, record: Record, began: Instant) -> Result<Worked, RunError> {
+    /// The prediction that a record makes.
+    fn prediction(&self, record: Record, began: Instant) -> Prediction {
         let task = self.task();
-        let prediction = Prediction::new(
+        Prediction::new(
             record,
             Circumstances {
                 task: &task.task,
@@ -231,7 +237,22 @@ impl Work {
                     options: self.run.options.clone(),
                 },
             },
-        );
+        )
+    }
+
+    /// Writes what an interrupted task has come to, if it has come to anything, beside the predictions.
+    async fn keep_interrupted(&self, record: Record, began: Instant) -> Result<(), RunError> {
+        if record.turns.is_empty() {
+            return Ok(());
+        }
+        let prediction = self.prediction(record, began);
+        let (run, id, repeat) = (Arc::clone(&self.run), self.task().task.id.clone(), self.item.repeat);
+        Ok(blocking(move || run.output.write_interrupted(&id, repeat, &prediction.to_line())).await??)
+    }
+
+    /// Writes the prediction, then tells of it: whoever reads of it in the journal finds it.
+    async fn finish(&self, record: Record, began: Instant) -> Result<Worked, RunError> {
+        let prediction = self.prediction(record, began);
         let finish = prediction.finish;
         let event = Event::Finished {
             finish,
@@ -240,7 +261,7 @@ impl Work {
             usage: prediction.usage,
             error: prediction.reason.clone().filter(|_| finish == FinishReason::Error),
         };
-        let (run, id, repeat) = (Arc::clone(&self.run), task.task.id.clone(), self.item.repeat);
+        let (run, id, repeat) = (Arc::clone(&self.run), self.task().task.id.clone(), self.item.repeat);
         blocking(move || run.output.write_prediction(&id, repeat, &prediction.to_line())).await??;
         self.tell(event);
         Ok(Worked::Done(finish))
@@ -254,13 +275,13 @@ fn of_store(error: StoreError) -> Unavailable {
     }
 }
 
-/// The record of a task that could not be begun.
-fn failed(reason: String) -> Record {
+/// The record of a task that was not begun.
+fn nothing(finish: FinishReason, reason: Option<String>) -> Record {
     Record {
         steps: Vec::new(),
         final_reply: String::new(),
-        finish: FinishReason::Error,
-        reason: Some(reason),
+        finish,
+        reason,
         dialogue: Vec::new(),
         turns: Vec::new(),
         images: Vec::new(),

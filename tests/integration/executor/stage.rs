@@ -158,7 +158,7 @@ impl Stage {
         host.close().await;
         let record = match attempted {
             Attempted::Done(record) => record,
-            Attempted::Interrupted => return None,
+            Attempted::Interrupted(_) => return None,
             Attempted::Lacking(_, record) => *record,
         };
         assert_eq!(server.problems(), [""; 0]);
@@ -191,7 +191,7 @@ pub(super) async fn replay(cassette: &Path, options: &RunOptions, image: Option<
     let (tools, model) = (&tools, &model);
     match played_by(Cast { tools, model, options, workspace, image, events, stop, redactor }).await {
         Attempted::Done(record) => record,
-        Attempted::Interrupted => panic!("nobody stopped it"),
+        Attempted::Interrupted(_) => panic!("nobody stopped it"),
         Attempted::Lacking(lack, _) => panic!("{lack}"),
     }
 }

@@ -6,6 +6,7 @@ mod killed;
 mod repeats;
 mod resume;
 mod stop;
+mod unavailable;
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;

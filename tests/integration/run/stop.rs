@@ -1,17 +1,21 @@
 //! Runs that are stopped, and folders that are in use.
 #![cfg(unix)]
 
+use std::io::{BufRead as _, BufReader};
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
-use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Arc, mpsc};
 use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal, kill_process};
 
-use super::{arguments, command, ids, journal, model, output_of, predictions, two_calls, without_times};
+use super::{
+    arguments, command, ids, journal, json_of, model, output_of, predictions, two_calls, without_times,
+};
+use crate::host::support::{marker, stub, wait_until_gone};
 use crate::model_server::{Scripted, ScriptedModel, Spoken};
-use crate::support::{Folder, failure, root, stdout, text};
+use crate::support::{Folder, failure, follows_kept_schema, root, stdout, text};
 
 /// Answers so many requests, then stalls until it is allowed more.
 fn stalling_after(requests: usize) -> (ScriptedModel, Arc<AtomicUsize>) {
@@ -102,20 +106,69 @@ fn a_signal_saves_what_is_done_and_the_next_run_goes_on() {
     }
 }
 
+/// The calls of the first step are made and their results kept, though the task is run again from its start.
+#[test]
+fn what_interrupted_tasks_have_come_to_is_kept_until_they_are_done() {
+    let folder = Folder::new();
+    let output = output_of(&folder);
+    let is_slow = Arc::new(AtomicBool::new(true));
+    let slow = Arc::clone(&is_slow);
+    let model = ScriptedModel::start(Spoken::OpenAi, move |seen| {
+        if seen.turn > 1 && slow.load(Ordering::Relaxed) { Scripted::Stall } else { two_calls(seen) }
+    });
+    let running = Running(Some(start(&model, &output)));
+    // Four workers, each at its second turn.
+    wait_for("the model stalls", || model.requests().len() >= 8);
+    running.signal(Signal::INT);
+    assert_eq!(running.output().status.code(), Some(130));
+    let kept = || -> Vec<_> {
+        std::fs::read_dir(output.join("interrupted")).unwrap().map(|entry| entry.unwrap().path()).collect()
+    };
+    assert_eq!((kept().len(), predictions(&output).len()), (4, 0));
+    for path in kept() {
+        let interrupted = json_of(path);
+        follows_kept_schema("prediction", &interrupted);
+        assert_eq!(interrupted["finish"], "interrupted");
+        assert_eq!(interrupted["steps"][0]["calls"][1]["result"], "3");
+    }
+    is_slow.store(false, Ordering::Relaxed);
+    let table = stdout(&mut command(&model, &output));
+    assert!(table.contains("answered   15\n"), "{table}");
+    assert_eq!(kept().len(), 0);
+}
+
+/// A call that never returns holds the run up, once it is told to stop; told twice, it drops the call.
 #[test]
 fn a_second_signal_stops_at_once() {
-    let (folder, (model, _)) = (Folder::new(), stalling_after(0));
-    let output = output_of(&folder);
-    let running = Running(Some(start(&model, &output)));
-    wait_for("the model is asked", || !model.requests().is_empty());
+    let (folder, marker) = (Folder::new(), marker());
+    let model = ScriptedModel::start(Spoken::OpenAi, |_| {
+        Scripted::Call(vec![("stub__hang".to_owned(), serde_json::json!({}))])
+    });
+    let server = serde_json::json!({"command": stub(), "args": ["plain", "--marker", marker]});
+    let servers = folder.json("servers.json", &serde_json::json!({"mcpServers": {"stub": server}}));
+    let mut arguments = arguments(&model, &output_of(&folder));
+    servers.to_str().unwrap().clone_into(&mut arguments[5]);
+    arguments.extend(["--call-time", "3000", "--step-time", "3000"].map(str::to_owned));
+    let mut command = Command::new(assert_cmd::cargo::cargo_bin("m3"));
+    command.args(arguments).current_dir(root()).stdout(Stdio::null()).stderr(Stdio::piped());
+    let mut running = Running(Some(command.spawn().unwrap()));
+    let said = BufReader::new(running.0.as_mut().unwrap().stderr.take().unwrap());
+    let (tell, told) = mpsc::channel();
+    std::thread::spawn(move || said.lines().map_while(Result::ok).all(|line| tell.send(line).is_ok()));
+    let wait_for_line = |what: &str| {
+        let deadline = Instant::now() + Duration::from_mins(1);
+        while !told.recv_timeout(deadline.saturating_duration_since(Instant::now())).unwrap().contains(what) {
+        }
+    };
+    wait_for_line("step 1: calls ");
     running.signal(Signal::INT);
-    std::thread::sleep(Duration::from_millis(50));
-    // It may have ended already.
-    if let Some(child) = running.0.as_ref() {
-        let pid = Pid::from_raw(i32::try_from(child.id()).unwrap()).unwrap();
-        let _ = kill_process(pid, Signal::INT);
-    }
+    wait_for_line("once more stops at once");
+    // Long enough for a run that does not wait to be over.
+    std::thread::sleep(Duration::from_secs(1));
+    assert!(running.0.as_mut().unwrap().try_wait().unwrap().is_none(), "it waits for the call");
+    running.signal(Signal::INT);
     assert_eq!(running.output().status.code(), Some(130));
+    wait_until_gone(&marker);
 }
 
 #[test]

@@ -1,0 +1,255 @@
+//! What a task lacks ends that task; what all tasks lack ends the run, and nothing is recorded for those that met it.
+
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use assert_cmd::Command;
+use serde_json::{Value, json};
+
+use super::{arguments, command, ids, journal, json_of, output_of, predictions, two_calls};
+use crate::host::support::{marker, stub, wait_until_gone};
+use crate::model_server::{Scripted, ScriptedModel, Spoken};
+use crate::support::{Folder, failure, m3_bare, root, run, stdout, text};
+
+/// Three tasks with an image of their own each, and a stub server, configured further.
+fn small(folder: &Folder, server: &Value) -> String {
+    for name in ["a", "b", "c"] {
+        image::RgbImage::new(8, 8).save(folder.path().join(format!("{name}.png"))).unwrap();
+    }
+    let task = |id: &str| json!({"id": id, "image": format!("{id}.png"), "question": format!("Task {id}.")});
+    folder.json("tasks.json", &json!([task("a"), task("b"), task("c")]));
+    let marker = marker();
+    let mut config = json!({"command": stub(), "args": ["plain", "--marker", marker]});
+    for (key, value) in server.as_object().unwrap() {
+        config[key] = value.clone();
+    }
+    folder.json("servers.json", &json!({"mcpServers": {"stub": config}}));
+    marker
+}
+
+/// Runs them one after the other.
+fn small_run(folder: &Folder, model: &ScriptedModel) -> Command {
+    let mut arguments = arguments(model, &output_of(folder));
+    folder.path().join("tasks.json").to_str().unwrap().clone_into(&mut arguments[1]);
+    folder.path().join("servers.json").to_str().unwrap().clone_into(&mut arguments[5]);
+    let mut command = m3_bare(folder.path());
+    command.args(arguments).args(["--workers", "1"]).timeout(Duration::from_mins(3));
+    command
+}
+
+fn files(folder: &Path) -> usize {
+    std::fs::read_dir(folder).map_or(0, Iterator::count)
+}
+
+#[test]
+fn a_key_that_is_refused_stops_the_run_before_any_task_is_spent() {
+    let folder = Folder::new();
+    let output = output_of(&folder);
+    let is_refused = Arc::new(AtomicBool::new(true));
+    let refused = Arc::clone(&is_refused);
+    let model = ScriptedModel::start(Spoken::OpenAi, move |seen| {
+        if refused.load(Ordering::Relaxed) {
+            let body =
+                r#"{"error": {"message": "Incorrect API key provided", "type": "invalid_request_error"}}"#;
+            return Scripted::Raw { status: 401, headers: Vec::new(), body: body.to_owned() };
+        }
+        two_calls(seen)
+    });
+    let (code, said) = failure(&mut command(&model, &output));
+    assert_eq!(code, 4, "{said}");
+    assert!(
+        said.contains("Incorrect API key provided") && said.contains("hint: nothing is recorded"),
+        "{said}"
+    );
+    // Four workers ask at once.
+    assert!(model.requests().len() <= 4, "{}", model.requests().len());
+    assert_eq!(files(&output.join("predictions")), 0);
+    assert_eq!(predictions(&output), [json!(0); 0]);
+    is_refused.store(false, Ordering::Relaxed);
+    stdout(&mut command(&model, &output));
+    assert_eq!(predictions(&output).len(), 15);
+}
+
+#[test]
+fn an_image_that_has_gone_fails_its_task_and_no_other() {
+    let folder = Folder::new();
+    let marker = small(&folder, &json!({}));
+    let image = folder.path().join("b.png");
+    let model = ScriptedModel::start(Spoken::OpenAi, move |_| {
+        let _ = std::fs::remove_file(&image);
+        Scripted::Say("seen".to_owned())
+    });
+    let (code, said) = failure(&mut small_run(&folder, &model));
+    assert_eq!(code, 3, "{said}");
+    let predictions = predictions(&output_of(&folder));
+    let finish = |index: usize| predictions[index]["finish"].as_str().unwrap();
+    assert_eq!(
+        (ids(&predictions), finish(0), finish(1), finish(2)),
+        (vec!["a", "b", "c"], "answered", "error", "answered")
+    );
+    let reason = predictions[1]["reason"].as_str().unwrap();
+    assert!(reason.contains("failed to make the workspace") && reason.contains("b.png"), "{reason}");
+    wait_until_gone(&marker);
+}
+
+/// The first start is for the list of tools, the second for the tasks.
+#[test]
+fn a_shared_server_that_starts_only_once_stops_the_run_before_it_begins() {
+    let folder = Folder::new();
+    let once = folder.path().join("once");
+    let script = "mkdir \"$0\" && exec \"$1\" plain --marker \"$2\"";
+    let marker = marker();
+    small(
+        &folder,
+        &json!({"command": "sh", "args": ["-c", script, once, stub(), marker], "stateless": true}),
+    );
+    let model = ScriptedModel::start(Spoken::OpenAi, |_| Scripted::Say("done".to_owned()));
+    let (code, said) = failure(&mut small_run(&folder, &model));
+    assert_eq!(code, 4, "{said}");
+    assert!(said.contains("stub failed: "), "{said}");
+    assert_eq!(model.requests().len(), 0);
+    wait_until_gone(&marker);
+}
+
+#[test]
+fn a_shared_server_that_is_over_stops_the_run_and_the_next_one_goes_on() {
+    let folder = Folder::new();
+    let marker = small(&folder, &json!({"stateless": true, "restarts": 0}));
+    let is_bad = Arc::new(AtomicBool::new(true));
+    let bad = Arc::clone(&is_bad);
+    let model = ScriptedModel::start(Spoken::OpenAi, move |seen| match seen.results.len() {
+        0 if bad.load(Ordering::Relaxed) => Scripted::Call(vec![("stub__crash".to_owned(), json!({}))]),
+        1 if bad.load(Ordering::Relaxed) => Scripted::Call(vec![("stub__echo".to_owned(), json!({}))]),
+        _ => Scripted::Say("done".to_owned()),
+    });
+    let (code, said) = failure(&mut small_run(&folder, &model));
+    assert_eq!(code, 4, "{said}");
+    assert!(said.contains("server `stub` failed: "), "{said}");
+    let output = output_of(&folder);
+    // That it met the crash itself is part of its record.
+    assert_eq!(ids(&predictions(&output)), ["a"]);
+    is_bad.store(false, Ordering::Relaxed);
+    stdout(&mut small_run(&folder, &model));
+    assert_eq!(ids(&predictions(&output)), ["a", "b", "c"]);
+    wait_until_gone(&marker);
+}
+
+/// `ulimit -f` stands in for a full disk: there is room for the tools and one more task.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_cassette_that_cannot_be_written_costs_one_request() {
+    let (folder, model) = (Folder::new(), super::model());
+    let (output, cassette) = (output_of(&folder), folder.path().join("run.cassette"));
+    stdout(command(&model, &output).args(["--id", "00010000", "--record"]).arg(&cassette));
+    let (asked, size) = (model.requests().len(), cassette.metadata().unwrap().len());
+    let script = format!("trap '' XFSZ; ulimit -f {}; exec \"$0\" \"$@\"", size * 2 / 512);
+    let mut limited = std::process::Command::new("sh");
+    limited.args(["-c", &script]).arg(assert_cmd::cargo::cargo_bin("m3")).args(arguments(&model, &output));
+    limited.args(["--workers", "1", "--record"]).arg(&cassette).current_dir(root());
+    let done = limited.output().unwrap();
+    let said = text(&done.stderr);
+    assert_eq!(done.status.code(), Some(4), "{said}");
+    assert!(said.contains("failed to write the cassette"), "{said}");
+    let predictions = predictions(&output);
+    assert!(predictions.len() < 5, "{:?}", ids(&predictions));
+    assert!(predictions.iter().all(|prediction| prediction["finish"] == "answered"));
+    // Two for each task that is done, and one or two for the task at which there was no room.
+    assert!(model.requests().len() - asked <= 2 * (predictions.len() - 1) + 2);
+    let with_room = run(command(&model, &output).arg("--record").arg(folder.path().join("other.cassette")));
+    assert_eq!(with_room.status.code(), Some(0));
+}
+
+/// Whatever a server returns: the key is neither told to the model nor written.
+#[test]
+fn the_models_key_is_in_no_file_and_no_result() {
+    const KEY: &str = "sk-a1b2c3d4e5f6-not-a-real-one";
+    let folder = Folder::new();
+    let marker = small(&folder, &json!({}));
+    let model = ScriptedModel::start_with_key(Spoken::OpenAi, KEY, |seen| {
+        if seen.turn == 1 {
+            Scripted::Call(vec![("stub__echo".to_owned(), json!({"text": KEY}))])
+        } else {
+            Scripted::Say(seen.results[0].1.clone())
+        }
+    });
+    let cassette = folder.path().join("run.cassette");
+    let mut command = small_run(&folder, &model);
+    command.env("M3_TEST_KEY", KEY).args(["--llm-key-from", "M3_TEST_KEY", "--record"]).arg(&cassette);
+    let done = run(&mut command);
+    assert_eq!(done.status.code(), Some(0), "{}", text(&done.stderr));
+    assert_eq!(model.problems(), Vec::<String>::new());
+    let output = output_of(&folder);
+    for prediction in predictions(&output) {
+        assert_eq!(prediction["final_reply"], r#"{"text":"***"}"#, "{prediction}");
+    }
+    let mut folders = vec![output.clone()];
+    let mut written = vec![std::fs::read(&cassette).unwrap(), done.stdout, done.stderr];
+    while let Some(folder) = folders.pop() {
+        for entry in std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()) {
+            if entry.is_dir() {
+                folders.push(entry);
+            } else {
+                written.push(std::fs::read(entry).unwrap());
+            }
+        }
+    }
+    assert!(written.len() > 10, "results, predictions, journal");
+    assert!(written.iter().all(|content| !String::from_utf8_lossy(content).contains(KEY)));
+    wait_until_gone(&marker);
+}
+
+/// A task that fails keeps its workspace, and the next run removes what is not to be kept.
+#[test]
+fn only_workspaces_of_tasks_that_failed_are_kept_if_asked() {
+    let folder = Folder::new();
+    let marker = small(&folder, &json!({}));
+    let output = output_of(&folder);
+    let model = ScriptedModel::start(Spoken::OpenAi, |seen| {
+        if seen.last_user_text.contains("Task b.") {
+            let body = r#"{"error": {"message": "no images here", "type": "invalid_request_error"}}"#;
+            return Scripted::Raw { status: 400, headers: Vec::new(), body: body.to_owned() };
+        }
+        Scripted::Say("done".to_owned())
+    });
+    let left = || {
+        let entries = std::fs::read_dir(output.join("workspaces")).unwrap();
+        let mut names: Vec<_> =
+            entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+        names.sort();
+        names
+    };
+    let run_keeping = |which: &str| {
+        let (code, _) = failure(small_run(&folder, &model).args(["--keep-workspaces", which]));
+        assert_eq!(code, 3);
+    };
+    run_keeping("failed");
+    assert_eq!(left(), ["b"]);
+    assert!(output.join("workspaces/b/b.png").exists());
+    // As a run leaves it that is killed between a prediction and the end of its task.
+    std::fs::create_dir(output.join("workspaces/a")).unwrap();
+    run_keeping("failed");
+    assert_eq!(left(), ["b"]);
+    run_keeping("never");
+    assert_eq!(left(), [""; 0]);
+    let finished = journal(&output).iter().filter(|line| line["event"] == "finished").count();
+    assert_eq!(finished, 3, "nothing was run again");
+    assert_eq!(json_of(output.join("predictions/b.json"))["finish"], "error");
+    wait_until_gone(&marker);
+}
+
+/// 8 GiB, of which no byte is on the disk: it would take half a minute to read.
+#[cfg(unix)]
+#[test]
+fn images_are_not_read_where_they_are_too_large_or_not_asked_for() {
+    let folder = Folder::new();
+    let marker = small(&folder, &json!({}));
+    std::fs::File::create(folder.path().join("b.png")).unwrap().set_len(8 << 30).unwrap();
+    let model = ScriptedModel::start(Spoken::OpenAi, |_| Scripted::Say("done".to_owned()));
+    stdout(small_run(&folder, &model).args(["--id", "a"]));
+    let (code, said) = failure(&mut small_run(&folder, &model));
+    assert_eq!(code, 2, "{said}");
+    assert!(said.contains("task `b`: ") && said.contains("too large"), "{said}");
+    wait_until_gone(&marker);
+}
