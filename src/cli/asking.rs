@@ -10,14 +10,18 @@ use super::failure::Failure;
 use super::hosting::{cancel_at_interrupt, interrupted, runtime};
 use super::llm::{open_model, record};
 use super::printer::Printer;
-use crate::llm::Model;
+use crate::llm::{Model, Retry};
 use crate::outcomes::{Asked, Judged, ask, is_open};
+use crate::text::shortened;
 
 /// Calls that are gathered before the model is asked about all of them.
 const GATHERED: usize = 64;
 
 /// Trajectories that are held back at most.
 const HELD: usize = 256;
+
+/// The longest reason of a failed try that is shown, in columns.
+const REASON: usize = 300;
 
 /// Options of asking.
 #[derive(Debug, Args)]
@@ -41,6 +45,7 @@ pub(super) struct Asking {
     held: Vec<Judged>,
     open: usize,
     asked: Asked,
+    printer: Printer,
 }
 
 impl AskArgs {
@@ -51,7 +56,7 @@ impl AskArgs {
         let (model, _) = record(model, self.llm_record.as_ref())?;
         let runtime = runtime()?;
         let cancel = cancel_at_interrupt(&runtime);
-        Ok(Some(Asking { model, runtime, cancel, held: Vec::new(), open: 0, asked: Asked::default() }))
+        Ok(Some(Asking { model, runtime, cancel, held: Vec::new(), open: 0, asked: Asked::default(), printer }))
     }
 }
 
@@ -67,10 +72,15 @@ impl Asking {
     pub(super) fn decide(&mut self) -> Result<Vec<Judged>, Failure> {
         let mut held = std::mem::take(&mut self.held);
         self.open = 0;
+        let printer = self.printer;
+        let told = |retry: Retry| {
+            let reason = shortened(&retry.reason, REASON);
+            printer.note(&format!("asks the model again in {:.1} s: {reason}", retry.wait.as_secs_f64()));
+        };
         let asking = async {
             tokio::select! {
                 () = self.cancel.cancelled() => Err(interrupted()),
-                asked = ask(&self.model, &mut held) => Ok(asked?),
+                asked = ask(&self.model, &mut held, &told) => Ok(asked?),
             }
         };
         // A replay calls this on a thread of its own runtime, which goes on with its other threads.

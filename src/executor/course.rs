@@ -1,7 +1,7 @@
 //! What an attempt has come to: the conversation so far, what was used up, what is recorded.
 
 use std::collections::HashSet;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use serde_json::Value;
@@ -200,15 +200,25 @@ impl<'a> Course<'a> {
         self.check_time()?;
         let turn = u32::try_from(self.turns.len()).unwrap_or(u32::MAX).saturating_add(1);
         self.tell(Event::Asked { turn, purpose: purpose.to_owned() });
+        let failed_before = Mutex::new(None);
         let told = |retry: Retry| {
             let reason = self.attempt.redactor.text(&retry.reason).into_owned();
+            *failed_before.lock().unwrap_or_else(PoisonError::into_inner) = Some(reason.clone());
             self.tell(Event::Retried { turn, reason, milliseconds: milliseconds(retry.wait) });
         };
         let asked = tokio::select! {
             biased;
             () = self.attempt.stop.cancelled() => return Err(Stop::Interrupted),
             asked = self.attempt.model.ask(request, &self.attempt.scope, &told) => asked,
-            () = sleep_until(self.deadline()) => return Err(self.out_of_time()),
+            () = sleep_until(self.deadline()) => {
+                // A model that gave nothing but errors, or nothing at all, has not used up anything.
+                let failed = failed_before.into_inner().unwrap_or_else(PoisonError::into_inner);
+                let failed = failed.or_else(|| self.turns.is_empty().then(|| "it did not answer".to_owned()));
+                return Err(match failed {
+                    Some(reason) => Stop::Error(format!("the model gave no reply within the time of the task: {reason}")),
+                    None => self.out_of_time(),
+                });
+            }
         };
         let failed = |error| match Lack::of_model(error, self.turns.is_empty()) {
             Ok(lack) => Stop::Lack(lack),

@@ -73,7 +73,7 @@ impl Course<'_> {
         let tool = shortened(&self.attempt.redactor.text(&wanted.name), REASON);
         self.tell(Event::Called { step, call, tool: tool.clone() });
         let ran = match &wanted.illegal {
-            Some(reason) => illegal(wanted, reason),
+            Some(reason) => illegal(self.exact_name(&wanted.name), wanted, reason),
             None => self.judged_call(wanted, first + index as u64).await,
         };
         let CallRecord { outcome, milliseconds, .. } = &ran.record;
@@ -156,16 +156,16 @@ impl Course<'_> {
 }
 
 /// What was no call: recorded as it was written, with the reason as its result.
-fn illegal(wanted: &Wanted, reason: &str) -> Ran {
+fn illegal(name: String, wanted: &Wanted, reason: &str) -> Ran {
     let record = CallRecord {
-        name: wanted.name.clone(),
+        name: name.clone(),
         arguments: wanted.arguments.clone(),
         result: Some(Value::String(reason.to_owned())),
         is_error: true,
         outcome: Outcome::IllegalFormat.name().to_owned(),
         milliseconds: 0,
     };
-    let seen = Seen::text(wanted.name.clone(), format!("No call was made: {reason}."), true);
+    let seen = Seen::text(name, format!("No call was made: {reason}."), true);
     Ran { record, seen, fault: None }
 }
 

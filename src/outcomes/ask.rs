@@ -6,7 +6,7 @@ use futures_util::stream::{self, StreamExt as _};
 use super::judge::JudgedCall;
 use super::outcome::{Confidence, Outcome, Rule, Verdict};
 use super::rules::ANSWERS_BY_MODEL;
-use crate::llm::{Message, Model, ModelError, Part, Request, Scope};
+use crate::llm::{Message, Model, ModelError, Part, Request, Retry, Scope};
 use crate::text::shortened;
 use crate::trajectory::json::Keys;
 use crate::trajectory::{Call, Trajectory};
@@ -57,11 +57,15 @@ pub fn is_open(call: &JudgedCall) -> bool {
     call.judgement.has_answer && call.judgement.rule.confidence == Confidence::Unsure
 }
 
-/// Has the model decide all open calls of these trajectories, several at once.
+/// Has the model decide all open calls of these trajectories, several at once. `told` gets each try that failed.
 ///
 /// # Errors
 /// [`ModelError`] of the first question that was not answered; what was decided until then stays.
-pub async fn ask(model: &Model, judged: &mut [Judged]) -> Result<Asked, ModelError> {
+pub async fn ask(
+    model: &Model,
+    judged: &mut [Judged],
+    told: &(dyn Fn(Retry) + Send + Sync),
+) -> Result<Asked, ModelError> {
     let mut questions = Vec::new();
     for (index, judged) in judged.iter().enumerate() {
         for (place, call) in judged.calls.iter().enumerate().filter(|(_, call)| is_open(call)) {
@@ -73,7 +77,7 @@ pub async fn ask(model: &Model, judged: &mut [Judged]) -> Result<Asked, ModelErr
     let mut asked = Asked::default();
     let replies = stream::iter(questions).map(|(index, place, task, request)| async move {
         let scope = Scope { task, repeat: 1, attempt: 1, workspace: None };
-        (index, place, model.ask(&request, &scope, &|_| ()).await)
+        (index, place, model.ask(&request, &scope, told).await)
     });
     let mut replies = std::pin::pin!(replies.buffer_unordered(AT_ONCE));
     while let Some((index, place, answered)) = replies.next().await {

@@ -236,9 +236,17 @@ fn parse_temperature(text: &str) -> Result<f64, String> {
     }
 }
 
+/// What requests say of themselves: the record would be untrue if something else were sent, and of several replies or
+/// a streamed one nothing could be read.
+const OWN_KEYS: [&str; 9] =
+    ["contents", "messages", "model", "n", "stream", "system", "systemInstruction", "tools", "toolConfig"];
+
 fn parse_object(text: &str) -> Result<Extra, String> {
     match serde_json::from_str(text) {
-        Ok(Value::Object(members)) => Ok(Extra(members)),
+        Ok(Value::Object(members)) => match members.keys().find(|key| OWN_KEYS.contains(&key.as_str())) {
+            Some(key) => Err(format!("m3 sets `{key}` itself")),
+            None => Ok(Extra(members)),
+        },
         Ok(_) => Err("it should be a JSON object, such as {\"top_p\": 0.9}".to_owned()),
         Err(error) => Err(format!("it is not JSON: {error}")),
     }

@@ -190,6 +190,7 @@ impl From<OutputError> for Failure {
     fn from(error: OutputError) -> Self {
         use std::io::ErrorKind;
         let code = match &error {
+            OutputError::Foreign { .. } => code::INPUT,
             OutputError::Locked { .. } => code::UNAVAILABLE,
             OutputError::Io { cause, .. } => match cause.kind() {
                 ErrorKind::NotFound

@@ -15,6 +15,7 @@ use crate::llm::{Model, Pictures};
 use crate::report::audit::image_folders;
 use crate::task_image::locate;
 use crate::text::shortened;
+use crate::trajectory::json::Json;
 use crate::trajectory::{Duplicates, OpenError, Task, TrajectoryFile};
 
 /// A task that can be run.
@@ -53,8 +54,14 @@ pub(super) fn open(
     let mut files = HashMap::new();
     let mut checked = Vec::with_capacity(tasks.len());
     for (task, is_selected) in tasks.into_iter().zip(is_selected) {
-        let image =
-            task.image.as_deref().map_or(Ok(None), |image| find(image, &folders, &mut files).map(Some));
+        let image = match (task.image.as_deref(), task.extra.iter().find(|(key, _)| key == "image")) {
+            (Some(image), _) => find(image, &folders, &mut files).map(Some),
+            // An image is never left out in silence.
+            (None, Some((_, other))) if *other != Json::Null => {
+                Err(format!("`image` should be a path, and is {}", other.kind()))
+            }
+            _ => Ok(None),
+        };
         let image = image.unwrap_or_else(|problem| {
             if is_selected {
                 problems.push(of_task(&task, &problem));

@@ -173,7 +173,9 @@ fn line(told: &Told) -> String {
         Event::Asked { turn, purpose } => format!("turn {turn}: asks the model ({})", text(purpose)),
         Event::Answered { turn, usage, milliseconds, tries } => {
             let tries = if *tries > 1 { format!(" after {tries} tries") } else { String::new() };
-            format!("turn {turn}: answered in {}{tries}, {} tokens", seconds(*milliseconds), usage.total())
+            let is_reported = usage.input_tokens.is_some() || usage.output_tokens.is_some();
+            let tokens = if is_reported { usage.total().to_string() } else { "unknown".to_owned() };
+            format!("turn {turn}: answered in {}{tries}, {tokens} tokens", seconds(*milliseconds))
         }
         Event::Retried { turn, reason, milliseconds } => {
             format!("turn {turn}: asks again in {}: {}", seconds(*milliseconds), text(reason))

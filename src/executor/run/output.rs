@@ -26,6 +26,14 @@ pub enum OutputError {
         #[source]
         cause: io::Error,
     },
+    /// It is somebody else's: there are files in it, and no lock of a run.
+    #[error(
+        "`{}` has files in it and is no folder of a run\nhint: name a new folder, or an empty one", path.display()
+    )]
+    Foreign {
+        /// The folder.
+        path: PathBuf,
+    },
     /// Another run works in it.
     #[error(
         "another m3 works in `{}`{}\nhint: wait for its end, or name another folder", path.display(),
@@ -64,9 +72,16 @@ impl OutputFolder {
     pub fn open(path: &Path) -> Result<Self, OutputError> {
         std::fs::create_dir_all(path).map_err(OutputError::io("make the folder", path))?;
         let root = path.canonicalize().map_err(OutputError::io("use the folder", path))?;
+        if !is_of_a_run(&root).map_err(OutputError::io("read", path))? {
+            return Err(OutputError::Foreign { path: path.to_owned() });
+        }
         let lock = lock(&root, path)?;
         let output = Self { root, _lock: lock };
         for folder in [output.predictions(), output.workspaces()] {
+            // What lies behind a link is not ours to clear up.
+            if folder.is_symlink() {
+                return Err(OutputError::Foreign { path: folder });
+            }
             std::fs::create_dir_all(&folder).map_err(OutputError::io("make the folder", &folder))?;
         }
         for folder in [output.root.clone(), output.predictions(), output.all_interrupted()] {
@@ -186,6 +201,12 @@ impl OutputFolder {
 }
 
 /// Locks the folder and writes down who has it.
+/// Whether the folder is empty, or has been written by a run: then there is a lock in it, which is made before anything
+/// else.
+fn is_of_a_run(root: &Path) -> io::Result<bool> {
+    Ok(root.join("lock").is_file() || std::fs::read_dir(root)?.next().is_none())
+}
+
 fn lock(root: &Path, shown: &Path) -> Result<File, OutputError> {
     let path = root.join("lock");
     let mut lock = OpenOptions::new()

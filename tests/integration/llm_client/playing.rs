@@ -56,7 +56,8 @@ async fn the_workspace_may_be_elsewhere() {
 #[tokio::test]
 async fn an_unknown_request_fails_and_says_what_differs() {
     let tape = Tape::new();
-    let server = Server::start([Step::reply("one"), Step::failure(500, "{}")]);
+    let long_wait = Step::Answer(500, vec![("retry-after", "60".to_owned())], "{}".to_owned());
+    let server = Server::start([Step::reply("one"), long_wait]);
     let live = tape.record(&server);
     text(&live, &question("How many apples are in the first image?"), &scope("t", 1)).await;
     // Killed during the wait.

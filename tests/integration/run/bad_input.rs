@@ -6,8 +6,8 @@ use std::time::Duration;
 use serde_json::{Value, json};
 
 use super::{arguments, command, model, output_of};
-use crate::model_server::ScriptedModel;
-use crate::support::{Folder, failure, m3_bare};
+use crate::model_server::{Scripted, ScriptedModel, Spoken};
+use crate::support::{Folder, failure, m3_bare, run};
 
 /// What is said of tasks, and the exit code; nobody was asked.
 fn refused(folder: &Folder, model: &ScriptedModel, tasks: &Value) -> (i32, String) {
@@ -181,4 +181,56 @@ fn a_full_disk_stops_the_run_and_leaves_nothing_half_written() {
 
 fn is_temporary(path: &Path) -> bool {
     path.extension().is_some_and(|ending| ending == "tmp")
+}
+
+#[test]
+fn a_folder_of_somebody_else_is_left_as_it_is() {
+    let (folder, model) = (Folder::new(), model());
+    let output = output_of(&folder);
+    std::fs::create_dir_all(output.join("workspaces/00010000")).unwrap();
+    std::fs::write(output.join("workspaces/00010000/thesis.txt"), "mine").unwrap();
+    std::fs::write(output.join("predictions.json"), "mine").unwrap();
+    let (code, said) = failure(&mut command(&model, &output));
+    assert_eq!(code, 2);
+    assert!(said.contains("is no folder of a run"), "{said}");
+    assert_eq!(std::fs::read(output.join("predictions.json")).unwrap(), b"mine");
+    assert_eq!(std::fs::read(output.join("workspaces/00010000/thesis.txt")).unwrap(), b"mine");
+}
+
+#[test]
+fn an_image_that_is_no_path_is_named_and_not_left_out() {
+    let (folder, model) = (Folder::new(), model());
+    let tasks = json!([{"id": "a", "image": ["images/dice.png"], "question": "?"}]);
+    let (code, said) = refused(&folder, &model, &tasks);
+    assert_eq!(code, 2);
+    assert!(said.contains("`image` should be a path, and is"), "{said}");
+}
+
+#[test]
+fn keys_that_m3_sets_itself_are_no_further_keys() {
+    let (folder, model) = (Folder::new(), model());
+    for extra in [r#"{"model": "other"}"#, r#"{"stream": true}"#] {
+        let mut command = command(&model, &output_of(&folder));
+        let (code, said) = failure(command.args(["--llm-extra", extra]));
+        assert_eq!(code, 2);
+        assert!(said.contains("itself"), "{said}");
+    }
+}
+
+/// A model that fails all the time a task has has not used up its budget: the task can be run again.
+#[test]
+fn a_model_that_only_fails_is_no_budget_that_is_used_up() {
+    let folder = Folder::new();
+    let model = ScriptedModel::start(Spoken::OpenAi, |_| Scripted::Raw {
+        status: 500,
+        headers: Vec::new(),
+        body: "{}".to_owned(),
+    });
+    let output = output_of(&folder);
+    let mut command = command(&model, &output);
+    let ended = run(command.args(["--id", "00030000", "--task-time", "1"]));
+    assert_ne!(ended.status.code(), Some(0));
+    if let Ok(written) = std::fs::read_to_string(output.join("predictions.json")) {
+        assert!(!written.contains("\"budget\""), "{written}");
+    }
 }
