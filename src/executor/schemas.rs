@@ -117,7 +117,7 @@ impl Branch {
         for (name, property) in other.properties {
             match self.properties.get_mut(&name) {
                 Some(before) if *before != property => {
-                    *before = json!({ "allOf": [before.take(), property] })
+                    *before = json!({ "allOf": [before.take(), property] });
                 }
                 Some(_) => {}
                 None => {
