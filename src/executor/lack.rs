@@ -24,7 +24,9 @@ impl Lack {
     pub(super) fn of_model(error: ModelError, is_first: bool) -> Result<Self, ModelError> {
         match error {
             ModelError::Cassette(error) => Ok(Self::Cassette(error)),
-            ModelError::NoReply { status, .. } if is_first && may_be_of_all(status) => Ok(Self::Model(error)),
+            ModelError::NoReply { status, ref reason, .. } if is_first && may_be_of_all(status, reason) => {
+                Ok(Self::Model(error))
+            }
             error => Err(error),
         }
     }
@@ -39,16 +41,22 @@ impl Lack {
     /// that some server before the model does not let through) if it has answered another.
     pub(super) fn is_sure(&self, has_answered: bool) -> bool {
         match self {
-            Self::Model(ModelError::NoReply { status: Some(401), .. }) => true,
+            Self::Model(ModelError::NoReply { status: Some(401), .. })
+            | Self::Cassette(_)
+            | Self::Results(_) => true,
             Self::Model(_) => !has_answered,
-            Self::Cassette(_) | Self::Results(_) => true,
         }
     }
 }
 
 /// No answer at all, a wrong key, no right to the model, no such model.
-fn may_be_of_all(status: Option<u16>) -> bool {
-    matches!(status, None | Some(401 | 403 | 404))
+fn may_be_of_all(status: Option<u16>, reason: &str) -> bool {
+    match status {
+        None | Some(401 | 403 | 404) => true,
+        // Gemini says so of a wrong key, with `INVALID_ARGUMENT`.
+        Some(400) => reason.contains("API key not valid"),
+        Some(_) => false,
+    }
 }
 
 #[cfg(test)]
@@ -76,5 +84,10 @@ mod tests {
             assert_eq!((is_sure(false), is_sure(true)), (before, after), "{status:?}");
             assert!(Lack::of_model(no_reply(status), false).is_err(), "{status:?}");
         }
+        let mut wrong_key = no_reply(Some(400));
+        if let ModelError::NoReply { reason, .. } = &mut wrong_key {
+            "HTTP 400: API key not valid. Please pass a valid API key.".clone_into(reason);
+        }
+        assert!(Lack::of_model(wrong_key, true).is_ok_and(|lack| lack.is_sure(false)));
     }
 }

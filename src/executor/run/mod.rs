@@ -163,6 +163,7 @@ impl TaskImage {
 
     /// The hash of its content, which is read once, and not at all if it is larger than images may be. It takes
     /// time and is not for asynchronous threads. `None` if it cannot be read.
+    #[must_use]
     pub fn hash(&self) -> Option<&str> {
         let read = || images::bytes_of(&self.source).ok().map(|bytes| key::hash_of_bytes(&bytes));
         self.hash.get_or_init(read).as_deref()

@@ -100,7 +100,7 @@ impl Work {
                 return Err(Unavailable::Run(error.into()));
             }
             // An image that has gone since, a folder that cannot be removed: others fare better.
-            made => made.map_err(|cause| {
+            result => result.map_err(|cause| {
                 let file = image.as_ref().map_or_else(String::new, |(_, file)| {
                     format!(", with a copy of `{}`", file.source().display())
                 });

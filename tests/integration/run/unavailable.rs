@@ -66,7 +66,7 @@ fn a_key_that_is_refused_stops_the_run_before_any_task_is_spent() {
     // Four workers ask at once.
     assert!(model.requests().len() <= 4, "{}", model.requests().len());
     assert_eq!(files(&output.join("predictions")), 0);
-    assert_eq!(predictions(&output), [json!(0); 0]);
+    assert!(predictions(&output).is_empty());
     is_refused.store(false, Ordering::Relaxed);
     stdout(&mut command(&model, &output));
     assert_eq!(predictions(&output).len(), 15);
