@@ -56,7 +56,15 @@ impl AskArgs {
         let (model, _) = record(model, self.llm_record.as_ref())?;
         let runtime = runtime()?;
         let cancel = cancel_at_interrupt(&runtime);
-        Ok(Some(Asking { model, runtime, cancel, held: Vec::new(), open: 0, asked: Asked::default(), printer }))
+        Ok(Some(Asking {
+            model,
+            runtime,
+            cancel,
+            held: Vec::new(),
+            open: 0,
+            asked: Asked::default(),
+            printer,
+        }))
     }
 }
 

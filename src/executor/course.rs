@@ -169,12 +169,7 @@ impl<'a> Course<'a> {
         let task_image = self.attempt.image.as_ref().map(|(_, picture)| picture);
         let limits = self.attempt.model.request_limits();
         let left_out = make_room(&mut messages, limits, task_image, &self.shown);
-        let request = Request {
-            system: system.to_owned(),
-            messages,
-            tools,
-            settings: self.settings(),
-        };
+        let request = Request { system: system.to_owned(), messages, tools, settings: self.settings() };
         let reply = self.turn(purpose, &request).await?;
         if !left_out.is_empty() {
             let paths = quoted(&left_out);
