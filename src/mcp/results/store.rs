@@ -188,7 +188,7 @@ impl ResultStore {
         files::write_atomically(&path, json_without_hidden(&json).as_bytes())?;
         let text = redacted(result_text(result, &files));
         let (text, is_shortened) = self.shortened(text, &self.shown(&path));
-        Ok(KeptResult { is_shortened, text, path, files, problems })
+        Ok(KeptResult { path, files, text, is_shortened, problems })
     }
 
     /// The text within the limit, and whether it was cut. Where it is cut does not depend on how long the workspace's
