@@ -91,8 +91,22 @@ async fn a_call_that_hangs_is_given_up_and_the_others_are_not() {
 async fn a_model_that_never_answers_costs_no_more_than_the_time_of_the_task() {
     let stage = Stage::new(Mode::Native, [Scripted::Stall]);
     let played = stage.with(|stage| stage.options.limits.task_time = Duration::from_millis(300)).play().await;
+    // A model that has given nothing has used up nothing: the task may be run again.
+    assert_eq!(played.record.finish, FinishReason::Error);
+    assert!(
+        played.record.reason.as_ref().unwrap().ends_with("within the time of the task: it did not answer")
+    );
+}
+
+/// Once it has answered, the task's time is a budget like others.
+#[tokio::test]
+async fn a_model_that_answers_no_more_has_used_up_the_time() {
+    let stage =
+        Stage::new(Mode::Native, [native_calls(&[("kit__echo", json!({"text": "a"}))]), Scripted::Stall]);
+    let played = stage.with(|stage| stage.options.limits.task_time = Duration::from_secs(2)).play().await;
     assert_eq!(played.record.finish, FinishReason::Budget);
     assert!(played.record.reason.as_ref().unwrap().starts_with("time:"));
+    assert_eq!(played.record.steps.len(), 1);
 }
 
 #[tokio::test]
