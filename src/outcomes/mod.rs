@@ -9,7 +9,7 @@
 //! | [`Outcome`], [`Verdict`], [`Rule`] | what can be said of a call, and by which rule |
 //! | [`Judge`] | is it a call, of a known tool, with arguments that fit? |
 //! | [`Answer`] | what a tool answered, and what the rules of [`ANSWER_RULES`] say of it |
-//! | [`ask`] | has a language model decide what no rule is sure of |
+//! | [`ask()`] | has a language model decide what no rule is sure of |
 //! | [`Replay`] | makes the calls of a trajectory again |
 //! | [`Tally`] | counts and the three rates of MCP-Bench, section 5.1 |
 //!

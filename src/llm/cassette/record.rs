@@ -1,6 +1,6 @@
 //! Recording: each record is a line, written at once.
 
-use std::fs::File;
+use std::fs::{File, TryLockError};
 use std::io::{self, BufRead as _, BufReader, Read as _, Seek as _, SeekFrom, Write as _};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError, RwLock};
@@ -22,6 +22,12 @@ use crate::mcp::{CallError, CallOutcome, ToolName};
 /// The longest first line.
 const MAX_HEADER: u64 = 64 << 10;
 
+/// How often a lock is tried, and how long is waited in between: a second together.
+const LOCK_TRIES: u32 = 20;
+
+/// See [`LOCK_TRIES`].
+const LOCK_WAIT: Duration = Duration::from_millis(50);
+
 /// Writes a cassette.
 #[derive(Debug)]
 pub struct Recorder {
@@ -37,6 +43,18 @@ struct Output {
     failure: Option<String>,
 }
 
+/// Locks the file. A process that is just being started shares what this one has open until it runs its own program:
+/// a lock that was given back is free a moment later.
+fn locked(file: &File) -> Result<(), TryLockError> {
+    for _ in 0..LOCK_TRIES {
+        match file.try_lock() {
+            Err(TryLockError::WouldBlock) => std::thread::sleep(LOCK_WAIT),
+            tried => return tried,
+        }
+    }
+    file.try_lock()
+}
+
 impl Recorder {
     /// Starts a cassette, or goes on with one of the same model. A last line that was cut off is ended, so that it
     /// stays the only one. The file is locked until the recorder is dropped.
@@ -48,12 +66,10 @@ impl Recorder {
         let write =
             |error: io::Error| CassetteError::Write { path: path.to_owned(), reason: error.to_string() };
         let mut file = File::options().read(true).append(true).create(true).open(path).map_err(write)?;
-        match file.try_lock() {
+        match locked(&file) {
             Ok(()) => {}
-            Err(std::fs::TryLockError::WouldBlock) => {
-                return Err(CassetteError::Locked { path: path.to_owned() });
-            }
-            Err(std::fs::TryLockError::Error(error)) => return Err(write(error)),
+            Err(TryLockError::WouldBlock) => return Err(CassetteError::Locked { path: path.to_owned() }),
+            Err(TryLockError::Error(error)) => return Err(write(error)),
         }
         let mut first = Vec::new();
         let read = BufReader::new(&mut file).take(MAX_HEADER).read_until(b'\n', &mut first);
