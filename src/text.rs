@@ -119,6 +119,11 @@ pub(crate) fn duration(time: Duration) -> String {
     }
 }
 
+/// A time in whole milliseconds, as records have it.
+pub(crate) fn milliseconds(time: Duration) -> u64 {
+    u64::try_from(time.as_millis()).unwrap_or(u64::MAX)
+}
+
 /// Bytes in hexadecimal, two lower-case digits each.
 pub(crate) fn hexadecimal(bytes: &[u8]) -> String {
     let mut out = String::with_capacity(bytes.len() * 2);

@@ -8,8 +8,9 @@ use serde_json::Value;
 use sha2::{Digest as _, Sha256};
 
 use super::assets::{Assets, graph_file, verify};
-use super::digest::{Digests, hex};
+use super::digest::Digests;
 use super::{EncoderError, Identity, pins};
+use crate::text::hexadecimal;
 
 /// What an encoder's folder says about running it.
 #[derive(Debug, Clone)]
@@ -56,7 +57,7 @@ impl EncoderConfig {
 
 /// The digests that make up the default encoder, each checked against its pin.
 fn default_parts(folder: &Path, digests: &mut Digests) -> Result<Vec<String>, EncoderError> {
-    let mut parts = vec![hex(&Sha256::digest(pins::GRAPH))];
+    let mut parts = vec![hexadecimal(&Sha256::digest(pins::GRAPH))];
     for file in pins::ENCODER_FILES.iter().filter(|file| file.name != "config.json") {
         verify(digests, &folder.join(file.name), file.sha256)?;
         parts.push(file.sha256.to_owned());
@@ -124,7 +125,7 @@ impl Graph {
 
 fn fingerprint(parts: &[String], max_tokens: usize, pooling: &Pooling) -> String {
     let text = format!("{} max_tokens={max_tokens} pooling={pooling:?}", parts.join(" "));
-    format!("sha256:{}", hex(&Sha256::digest(text)))
+    format!("sha256:{}", hexadecimal(&Sha256::digest(text)))
 }
 
 /// Where sentence-transformers, transformers and the model's configuration say it, in this order.

@@ -11,6 +11,7 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 
 use crate::files;
+use crate::text::hexadecimal;
 
 /// The digests of files, kept in one small file in the cache folder.
 #[derive(Debug)]
@@ -78,22 +79,12 @@ fn hash_file(path: &Path) -> io::Result<String> {
     let mut buffer = vec![0; 1 << 18];
     loop {
         match file.read(&mut buffer) {
-            Ok(0) => return Ok(hex(&hasher.finalize())),
+            Ok(0) => return Ok(hexadecimal(&hasher.finalize())),
             Ok(length) => hasher.update(&buffer[..length]),
             Err(cause) if cause.kind() == io::ErrorKind::Interrupted => {}
             Err(cause) => return Err(cause),
         }
     }
-}
-
-/// Lower-case hexadecimal digits of `bytes`.
-pub(crate) fn hex(bytes: &[u8]) -> String {
-    use std::fmt::Write as _;
-    bytes.iter().fold(String::with_capacity(2 * bytes.len()), |mut out, byte| {
-        // Writing to a string cannot fail.
-        let _ = write!(out, "{byte:02x}");
-        out
-    })
 }
 
 #[cfg(test)]

@@ -26,7 +26,6 @@ pub use assets::{AssetOptions, Assets, InstallEvent, default_encoder_dir};
 pub use cache::{Cache, CacheError};
 pub use cache_usage::CacheUsage;
 pub use cosine::cosine;
-pub(crate) use digest::hex;
 pub use embedder::Embedder;
 pub use fetch::FetchError;
 pub use session::OnnxEncoder;

@@ -8,7 +8,6 @@ use serde_json::Value;
 use tokio::time::{Instant, sleep_until};
 
 use super::dialogue;
-use super::event::milliseconds;
 use super::picture_room::{Shown, make_room};
 use super::pool::Pool;
 use super::prompts::{TaskPrompt, filled, quoted};
@@ -19,6 +18,7 @@ use crate::llm::{
 };
 use crate::mcp::names::ModelNames;
 use crate::outcomes::KnownTools;
+use crate::text::milliseconds;
 
 /// Why an attempt ends before the model has given its answer.
 #[derive(Debug)]

@@ -1,7 +1,6 @@
 //! What is told while tasks run: the only way from the executor to the journal and the terminal.
 
 use std::sync::Arc;
-use std::time::Duration;
 
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -110,9 +109,3 @@ pub enum Event {
 
 /// Gets every event, in order for each task; must not block.
 pub type Events = Arc<dyn Fn(Told) + Send + Sync>;
-
-/// In whole milliseconds, as records have it.
-#[must_use]
-pub(crate) fn milliseconds(duration: Duration) -> u64 {
-    u64::try_from(duration.as_millis()).unwrap_or(u64::MAX)
-}

@@ -6,7 +6,6 @@ use std::time::Duration;
 use tokio::time::Instant;
 
 use super::course::{Course, Stop};
-use super::event::milliseconds;
 use super::observation::{Observation, Seen};
 use super::parse::Wanted;
 use super::tools::Called;
@@ -14,6 +13,7 @@ use super::{CallRecord, Event, StepRecord, pool};
 use crate::mcp::results::{KeptResult, SavedFile};
 use crate::mcp::{Content, ToolName, ToolResult};
 use crate::outcomes::{Given, Judge, Outcome, Reply};
+use crate::text::milliseconds;
 use crate::text::shortened;
 use crate::trajectory::Call;
 use crate::trajectory::json::Json;

@@ -7,9 +7,9 @@ use sha2::{Digest as _, Sha256};
 
 use super::prediction::PREDICTION_SCHEMA;
 use crate::canonical::canonical;
-use crate::encoder::hex;
 use crate::executor::RunOptions;
 use crate::mcp::ToolCatalog;
+use crate::text::hexadecimal;
 
 /// Everything that decides what a model is asked in a task and what may happen then.
 #[derive(Debug, Clone, Copy)]
@@ -62,7 +62,7 @@ pub(super) fn hash_of(value: &impl Serialize) -> String {
 
 /// The hash of bytes.
 pub(super) fn hash_of_bytes(bytes: &[u8]) -> String {
-    format!("sha256:{}", hex(&Sha256::digest(bytes)))
+    format!("sha256:{}", hexadecimal(&Sha256::digest(bytes)))
 }
 
 #[cfg(test)]

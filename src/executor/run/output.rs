@@ -9,8 +9,8 @@ use std::path::{Path, PathBuf};
 use sha2::{Digest as _, Sha256};
 
 use super::prediction::KeptPrediction;
-use crate::encoder::hex;
 use crate::files::{AtomicFile, write_atomically};
+use crate::text::hexadecimal;
 
 /// The folder cannot be used.
 #[derive(Debug, thiserror::Error)]
@@ -274,7 +274,7 @@ pub fn file_name(id: &str, repeat: u32) -> String {
         id.to_owned()
     } else {
         let plain: String = id.chars().filter(|c| is_plain(*c) && *c != '.').take(40).collect();
-        let hash = hex(&Sha256::digest(id));
+        let hash = hexadecimal(&Sha256::digest(id));
         format!("{}~{}", plain.to_ascii_lowercase().trim_start_matches('-'), &hash[..16])
     };
     if repeat == 1 { name } else { format!("{name}~{repeat}") }

@@ -11,7 +11,6 @@ use super::plan::Item;
 use super::prediction::{Circumstances, Prediction, RunReport};
 use super::workspace::{self, KeepWorkspaces, RESULTS};
 use super::{Run, RunError, RunTask, ToolSource};
-use crate::executor::event::milliseconds;
 use crate::executor::{
     Attempt, Attempted, Event, Events, FinishReason, Lack, Record, Told, Tools, attempt, prompts_hash,
 };
@@ -20,6 +19,7 @@ use crate::llm::{Picture, Scope};
 use crate::mcp::results::{ResultStore, StoreError};
 use crate::mcp::{Host, ServerState};
 use crate::task_image::path_in_workspace;
+use crate::text::milliseconds;
 
 /// What became of an [`Item`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -42,6 +42,7 @@ use sha2::{Digest as _, Sha256};
 use super::{ModelName, Scope};
 use crate::canonical::canonical;
 use crate::mcp::{CallError, CallOutcome, ToolName, ToolResult};
+use crate::text::{hexadecimal, milliseconds};
 
 pub(super) use play::Try;
 pub use play::{Cassette, CassetteSummary};
@@ -248,10 +249,6 @@ impl CallEntry {
     }
 }
 
-fn milliseconds(duration: Duration) -> u64 {
-    u64::try_from(duration.as_millis()).unwrap_or(u64::MAX)
-}
-
 /// What makes two requests, or two calls, the same.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 struct ContentHash([u8; 32]);
@@ -266,12 +263,7 @@ impl ContentHash {
     }
 
     fn to_hex(self) -> String {
-        use std::fmt::Write as _;
-        self.0.iter().fold(String::with_capacity(64), |mut text, byte| {
-            // Writing to a string cannot fail.
-            let _ = write!(text, "{byte:02x}");
-            text
-        })
+        hexadecimal(&self.0)
     }
 
     fn from_hex(text: &str) -> Option<Self> {

@@ -10,14 +10,12 @@ use serde_json::{Map, Value};
 
 use super::read::read_header;
 use super::workspace::Workspace;
-use super::{
-    CallEntry, CassetteError, ContentHash, Entry, Header, ModelEntry, RequestEntry, Try, milliseconds,
-    shallow,
-};
+use super::{CallEntry, CassetteError, ContentHash, Entry, Header, ModelEntry, RequestEntry, Try, shallow};
 use crate::llm::Scope;
 use crate::llm::wires::WireRequest;
 use crate::mcp::redact::Redactor;
 use crate::mcp::{CallError, CallOutcome, ToolName};
+use crate::text::milliseconds;
 
 /// The longest first line.
 const MAX_HEADER: u64 = 64 << 10;

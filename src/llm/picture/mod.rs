@@ -20,8 +20,8 @@ pub use cache::Pictures;
 use encode::{Encoded, Source};
 pub use error::PictureError;
 
-use crate::encoder::hex;
 use crate::images::{self, Opened};
+use crate::text::hexadecimal;
 
 /// Larger images are refused, in pixels: 120 million of 8-bit RGB with transparency are 480 MB, which is what
 /// decoding may take.
@@ -144,5 +144,5 @@ fn upright(image: DynamicImage, orientation: Orientation, max_side: u32) -> Dyna
 }
 
 fn sha256(bytes: &[u8]) -> String {
-    hex(&Sha256::digest(bytes))
+    hexadecimal(&Sha256::digest(bytes))
 }
