@@ -59,10 +59,11 @@ impl AtomicFile {
     /// The system's reason.
     pub(crate) fn create(path: &Path) -> io::Result<Self> {
         // A link is followed, so that it is the file it names that is replaced, or made.
-        let path = std::fs::canonicalize(path).unwrap_or_else(|_| match std::fs::read_link(path) {
-            Ok(target) => path.parent().unwrap_or(Path::new("")).join(target),
+        let path = match std::fs::read_link(path) {
+            Ok(target) => std::fs::canonicalize(path)
+                .unwrap_or_else(|_| path.parent().unwrap_or(Path::new("")).join(target)),
             Err(_) => path.to_owned(),
-        });
+        };
         if let Ok(metadata) = std::fs::metadata(&path) {
             if metadata.is_dir() {
                 return Err(io::Error::from(io::ErrorKind::IsADirectory));

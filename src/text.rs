@@ -83,6 +83,10 @@ pub fn shortened(text: &str, width: usize) -> String {
     if start == text.len() && shown.width() <= width {
         return shown.into_owned();
     }
+    if shown.is_ascii() {
+        // A column each.
+        return format!("{}…", &shown[..shown.len().min(width.saturating_sub(1))]);
+    }
     let mut cut = String::new();
     for c in shown.chars() {
         cut.push(c);

@@ -6,9 +6,8 @@ use std::sync::Arc;
 use tokio_util::sync::CancellationToken;
 
 use super::course::{Course, Stop};
-use super::{Events, FinishReason, Lack, Mode, Record, RunOptions, Tools, modes};
+use super::{Events, FinishReason, Lack, Mode, Offered, Record, RunOptions, Tools, modes};
 use crate::llm::{Model, Picture, Scope};
-use crate::mcp::ToolCatalog;
 use crate::mcp::redact::Redactor;
 use crate::trajectory::Task;
 
@@ -24,7 +23,7 @@ pub struct Attempt<'a> {
     /// Its tools.
     pub tools: &'a Tools,
     /// Those that the model is offered; calls of any other are calls of unknown tools.
-    pub offered: &'a ToolCatalog,
+    pub offered: &'a Offered,
     /// The model.
     pub model: &'a Model,
     /// How they work together.

@@ -14,10 +14,8 @@ use super::prompts::{TaskPrompt, filled, quoted};
 use super::{Attempt, CallRecord, Event, FinishReason, Lack, Record, StepRecord, Told, TurnRecord};
 use crate::llm::{
     Answered, Arguments, Assistant, Message, Part, Picture, Reply, ReplyCall, Request, Retry, Settings,
-    ToolAnswer, ToolDefinition, Usage,
+    ToolAnswer, ToolDefinitions, Usage,
 };
-use crate::mcp::names::ModelNames;
-use crate::outcomes::KnownTools;
 use crate::text::milliseconds;
 
 /// Why an attempt ends before the model has given its answer.
@@ -36,11 +34,6 @@ pub(super) enum Stop {
 /// An attempt under way.
 pub(super) struct Course<'a> {
     pub(super) attempt: Attempt<'a>,
-    /// What calls are judged by.
-    pub(super) known: KnownTools,
-    /// The names of the offered tools for models; empty if two tools would look the same, which only native tool
-    /// calling minds.
-    pub(super) names: ModelNames,
     pub(super) pool: Pool,
     /// Whether the last step has left images in the workspace that were not there before.
     pub(super) has_new_images: bool,
@@ -49,7 +42,7 @@ pub(super) struct Course<'a> {
     /// What was used up, where the model still was asked for its answer.
     pub(super) used_up: Option<String>,
     pub(super) final_reply: String,
-    messages: Vec<Message>,
+    messages: Vec<Arc<Message>>,
     dialogue: Vec<Value>,
     turns: Vec<TurnRecord>,
     images: Vec<Value>,
@@ -63,11 +56,8 @@ pub(super) struct Course<'a> {
 
 impl<'a> Course<'a> {
     pub(super) fn new(attempt: Attempt<'a>) -> Self {
-        let names = ModelNames::new(attempt.offered.tools().map(|(name, _)| name)).unwrap_or_default();
         let image = attempt.image.as_ref().map(|(path, _)| path.as_str());
         Self {
-            known: KnownTools::new(attempt.offered),
-            names,
             pool: Pool::new(attempt.workspace, image),
             has_new_images: false,
             attempt,
@@ -129,10 +119,10 @@ impl<'a> Course<'a> {
     }
 
     fn push_part(&mut self, part: Part) {
-        if let Some(Message::User(parts)) = self.messages.last_mut() {
+        if let Some(Message::User(parts)) = self.messages.last_mut().map(Arc::make_mut) {
             parts.push(part);
         } else {
-            self.messages.push(Message::User(vec![part]));
+            self.messages.push(Arc::new(Message::User(vec![part])));
         }
     }
 
@@ -144,7 +134,7 @@ impl<'a> Course<'a> {
                 self.note_image(path, picture);
             }
         }
-        self.messages.push(Message::ToolResults(answers));
+        self.messages.push(Arc::new(Message::ToolResults(answers)));
     }
 
     fn note_image(&mut self, path: &str, picture: &Arc<Picture>) {
@@ -157,7 +147,7 @@ impl<'a> Course<'a> {
         &mut self,
         purpose: &str,
         system: &str,
-        tools: Vec<ToolDefinition>,
+        tools: ToolDefinitions,
     ) -> Result<Reply, Stop> {
         if self.instructed.insert(system.to_owned()) {
             let instructions = dialogue::system(purpose, system);
@@ -179,13 +169,13 @@ impl<'a> Course<'a> {
         let is_empty = reply.calls.is_empty() && reply.text.trim().is_empty();
         let assistant =
             if request.tools.is_empty() || is_empty { as_text(&reply) } else { reply.to_assistant() };
-        self.messages.push(Message::Assistant(assistant));
+        self.messages.push(Arc::new(Message::Assistant(assistant)));
         Ok(reply)
     }
 
     /// Replaces what the model is told that it said last, where it went on to say what only others can.
     pub(super) fn cut_last_reply(&mut self, text: &str) {
-        if let Some(Message::Assistant(assistant)) = self.messages.last_mut() {
+        if let Some(Message::Assistant(assistant)) = self.messages.last_mut().map(Arc::make_mut) {
             *assistant = Assistant { text: text.to_owned(), ..Assistant::default() };
         }
     }
@@ -238,7 +228,7 @@ impl<'a> Course<'a> {
     pub(super) fn record_aside(&mut self, purpose: &str, request: &Request, reply: &Reply) {
         self.dialogue.push(dialogue::system(purpose, &request.system));
         for message in &request.messages {
-            if let Message::User(parts) = message {
+            if let Message::User(parts) = message.as_ref() {
                 let texts = parts.iter().filter_map(|part| match part {
                     Part::Text(text) => Some(dialogue::user_text(text)),
                     Part::Image(_) => None,

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::course::{Course, Stop};
 use super::prompts::{CompressPrompt, filled};
-use crate::llm::{Message, Part, Picture, PictureLimits, Request};
+use crate::llm::{Message, Part, Picture, PictureLimits, Request, ToolDefinitions};
 use crate::mcp::ToolResult;
 use crate::mcp::results::{KeptResult, Kind, result_text, shortened_text};
 
@@ -77,8 +77,8 @@ impl Course<'_> {
         let whole = shortened_text(whole, MOST_COMPRESSED, "the results of the run");
         let request = Request {
             system: filled(&CompressPrompt { instruction: &instruction, tool, limit }),
-            messages: vec![Message::User(vec![Part::Text(whole.into_owned())])],
-            tools: Vec::new(),
+            messages: vec![Arc::new(Message::User(vec![Part::Text(whole.into_owned())]))],
+            tools: ToolDefinitions::default(),
             settings: self.attempt.options.settings.clone(),
         };
         let reply = match self.turn("compress", &request).await {

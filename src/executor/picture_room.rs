@@ -16,7 +16,7 @@ pub(super) struct Shown {
 /// the file stands in the place of each. The task's own image stays. Gives the paths of those that were taken out, in
 /// order.
 pub(super) fn make_room(
-    messages: &mut [Message],
+    messages: &mut [Arc<Message>],
     limits: RequestLimits,
     task_image: Option<&Arc<Picture>>,
     shown: &[Shown],
@@ -40,7 +40,7 @@ pub(super) fn make_room(
 }
 
 /// The pictures of a conversation, oldest first.
-fn pictures(messages: &[Message]) -> Vec<Arc<Picture>> {
+fn pictures(messages: &[Arc<Message>]) -> Vec<Arc<Picture>> {
     let of = |message: &Message| -> Vec<Arc<Picture>> {
         match message {
             Message::User(parts) => {
@@ -56,11 +56,11 @@ fn pictures(messages: &[Message]) -> Vec<Arc<Picture>> {
             }
         }
     };
-    messages.iter().flat_map(of).collect()
+    messages.iter().flat_map(|message| of(message)).collect()
 }
 
 /// Puts sentences where the pictures at these places are, counted as [`pictures`] does.
-fn replace(messages: &mut [Message], out: &BTreeSet<usize>, shown: &[Shown]) -> Vec<String> {
+fn replace(messages: &mut [Arc<Message>], out: &BTreeSet<usize>, shown: &[Shown]) -> Vec<String> {
     let (mut place, mut paths) = (0, Vec::new());
     let mut taken = |picture: &Arc<Picture>| {
         let is_out = out.contains(&place);
@@ -73,7 +73,8 @@ fn replace(messages: &mut [Message], out: &BTreeSet<usize>, shown: &[Shown]) -> 
         })
     };
     for message in messages {
-        match message {
+        // Those that others hold as well are copied, which few conversations come to.
+        match Arc::make_mut(message) {
             Message::User(parts) => {
                 for part in parts {
                     if let Part::Image(picture) = part
@@ -111,7 +112,7 @@ mod tests {
     }
 
     /// The task's image of 50 bytes, then pictures of 10, 20 and 30 bytes in results and messages.
-    fn conversation() -> (Vec<Message>, Arc<Picture>, Vec<Shown>) {
+    fn conversation() -> (Vec<Arc<Message>>, Arc<Picture>, Vec<Shown>) {
         let task = picture(50);
         let tools = [picture(10), picture(20), picture(30)];
         let answer = |images: &[Arc<Picture>]| ToolAnswer {
@@ -121,11 +122,12 @@ mod tests {
             images: images.to_vec(),
             is_error: false,
         };
-        let messages = vec![
+        let messages = [
             Message::User(vec![Part::Image(Arc::clone(&task)), Part::Text("What?".to_owned())]),
             Message::ToolResults(vec![answer(&tools[..2]), answer(&[])]),
             Message::User(vec![Part::Text("See:".to_owned()), Part::Image(Arc::clone(&tools[2]))]),
         ];
+        let messages = messages.into_iter().map(Arc::new).collect();
         let shown = tools.iter().zip(["a.png", "b.png", "c.png"]);
         let shown =
             shown.map(|(picture, path)| Shown { path: path.to_owned(), picture: Arc::clone(picture) });
@@ -159,10 +161,10 @@ mod tests {
         make_room(&mut messages, limits, Some(&task), &shown);
         let sentence =
             |path| format!("[`{path}` is not shown again: these are more images than a request may have]");
-        let Message::ToolResults(answers) = &messages[1] else { panic!() };
+        let Message::ToolResults(answers) = messages[1].as_ref() else { panic!() };
         assert_eq!(answers[0].text, format!("drawn\n{}\n{}", sentence("a.png"), sentence("b.png")));
         assert_eq!(answers[1].text, "drawn");
-        let Message::User(parts) = &messages[2] else { panic!() };
+        let Message::User(parts) = messages[2].as_ref() else { panic!() };
         assert!(matches!(&parts[1], Part::Text(text) if *text == sentence("c.png")));
     }
 }

@@ -1,8 +1,11 @@
 //! The pool of image paths: image files of the workspace that the model may name in calls.
 
-use std::fs;
+use std::collections::HashMap;
+use std::fs::{self, DirEntry};
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::SystemTime;
 
 use crate::mcp::results::{Kind, Media};
 use crate::text::is_hidden;
@@ -21,7 +24,7 @@ const HEAD: usize = 64;
 
 /// The images of a workspace, in the order in which they appeared.
 pub(super) struct Pool {
-    workspace: PathBuf,
+    folder: Arc<Folder>,
     /// Relative to the workspace.
     paths: Vec<String>,
     /// The task's image has a second place, under its name alone; naming both would ask why there are two.
@@ -33,7 +36,7 @@ impl Pool {
     pub(super) fn new(workspace: &Path, image: Option<&str>) -> Self {
         let second = image.and_then(|path| path.rsplit_once('/')).map(|(_, name)| name.to_owned());
         Self {
-            workspace: workspace.to_owned(),
+            folder: Arc::new(Folder { path: workspace.to_owned(), seen: Mutex::default() }),
             paths: image.map(str::to_owned).into_iter().collect(),
             second,
         }
@@ -43,12 +46,12 @@ impl Pool {
         &self.paths
     }
 
-    /// The folder that [`list`] is to look into.
-    pub(super) fn workspace(&self) -> PathBuf {
-        self.workspace.clone()
+    /// The workspace, to be listed where that keeps nobody waiting.
+    pub(super) fn folder(&self) -> Arc<Folder> {
+        Arc::clone(&self.folder)
     }
 
-    /// Takes what [`list`] has found: what is gone is forgotten, what is new comes last. True if anything is new.
+    /// Takes what [`Folder::list`] has found: what is gone is forgotten, what is new comes last. True if anything is new.
     pub(super) fn update(&mut self, found: Vec<String>) -> bool {
         self.paths.retain(|path| found.contains(path));
         let before = self.paths.len();
@@ -62,40 +65,69 @@ impl Pool {
     }
 }
 
-/// The image files of a folder and those in it, by name. No link is followed. Names that do not read as they are
-/// written, and hidden ones, are left out.
-pub(super) fn list(workspace: &Path) -> Vec<String> {
-    let mut found = Vec::new();
-    let mut folders = vec![(workspace.to_owned(), String::new(), 0)];
-    let mut looked_at = 0;
-    while let Some((folder, prefix, depth)) = folders.pop() {
-        let Ok(entries) = fs::read_dir(&folder) else { continue };
-        for entry in entries.flatten() {
-            looked_at += 1;
-            if looked_at > MOST_ENTRIES {
-                found.sort_unstable();
-                return found;
-            }
-            let (Ok(kind), Ok(name)) = (entry.file_type(), entry.file_name().into_string()) else { continue };
-            if name.starts_with('.') || name.chars().any(is_hidden) {
-                continue;
-            }
-            let path = format!("{prefix}{name}");
-            if kind.is_dir() && depth < DEEPEST {
-                folders.push((entry.path(), format!("{path}/"), depth + 1));
-            } else if kind.is_file() && is_image(&entry.path()) {
-                found.push(path);
-            }
-        }
-    }
-    found.sort_unstable();
-    found
+/// A workspace that is listed again and again.
+pub(super) struct Folder {
+    path: PathBuf,
+    /// What the files were when they were looked into last, by path: most stay as they are.
+    seen: Mutex<HashMap<String, Looked>>,
 }
 
-fn is_image(path: &Path) -> bool {
+/// A file that was looked into.
+struct Looked {
+    length: u64,
+    modified: Option<SystemTime>,
+    is_image: bool,
+}
+
+impl Folder {
+    /// The image files of the folder and those in it, by name. No link is followed. Names that do not read as they
+    /// are written, and hidden ones, are left out. It waits for the disk.
+    pub(super) fn list(&self) -> Vec<String> {
+        let mut seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut found = Vec::new();
+        let mut folders = vec![(self.path.clone(), String::new(), 0)];
+        let mut looked_at = 0;
+        while let Some((folder, prefix, depth)) = folders.pop() {
+            let Ok(entries) = fs::read_dir(&folder) else { continue };
+            for entry in entries.flatten() {
+                looked_at += 1;
+                if looked_at > MOST_ENTRIES {
+                    found.sort_unstable();
+                    return found;
+                }
+                let (Ok(kind), Ok(name)) = (entry.file_type(), entry.file_name().into_string()) else {
+                    continue;
+                };
+                if name.starts_with('.') || name.chars().any(is_hidden) {
+                    continue;
+                }
+                let path = format!("{prefix}{name}");
+                if kind.is_dir() && depth < DEEPEST {
+                    folders.push((entry.path(), format!("{path}/"), depth + 1));
+                } else if kind.is_file() && is_image(&entry, &path, &mut seen) {
+                    found.push(path);
+                }
+            }
+        }
+        found.sort_unstable();
+        found
+    }
+}
+
+/// Whether a file begins as an image does; it is only read if it has changed.
+fn is_image(entry: &DirEntry, path: &str, seen: &mut HashMap<String, Looked>) -> bool {
+    let Ok(metadata) = entry.metadata() else { return false };
+    let (length, modified) = (metadata.len(), metadata.modified().ok());
+    if let Some(looked) = seen.get(path)
+        && (looked.length, looked.modified) == (length, modified)
+    {
+        return looked.is_image;
+    }
     let mut head = Vec::with_capacity(HEAD);
-    let read = fs::File::open(path).and_then(|file| file.take(HEAD as u64).read_to_end(&mut head));
-    read.is_ok() && Media::of(&head).kind == Kind::Image
+    let read = fs::File::open(entry.path()).and_then(|file| file.take(HEAD as u64).read_to_end(&mut head));
+    let is_image = read.is_ok() && Media::of(&head).kind == Kind::Image;
+    seen.insert(path.to_owned(), Looked { length, modified, is_image });
+    is_image
 }
 
 #[cfg(test)]
@@ -121,7 +153,12 @@ mod tests {
             std::os::unix::fs::symlink(outside.path(), folder.path().join("link")).unwrap();
             std::os::unix::fs::symlink(outside.path().join("c.png"), folder.path().join("d.png")).unwrap();
         }
-        assert_eq!(list(folder.path()), ["b.dat", "sub/a.jpg"]);
+        let pool = Pool::new(folder.path(), None);
+        assert_eq!(pool.folder().list(), ["b.dat", "sub/a.jpg"]);
+        // Another content under a name that is known.
+        write("b.dat", b"text");
+        write("text.png", b"\x89PNG\r\n\x1a\n of some length");
+        assert_eq!(pool.folder().list(), ["sub/a.jpg", "text.png"]);
     }
 
     #[test]

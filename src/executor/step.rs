@@ -9,7 +9,7 @@ use super::course::{Course, Stop};
 use super::observation::{Observation, Seen};
 use super::parse::Wanted;
 use super::tools::Called;
-use super::{CallRecord, Event, StepRecord, pool};
+use super::{CallRecord, Event, StepRecord};
 use crate::mcp::results::{KeptResult, SavedFile};
 use crate::mcp::{Content, ToolName, ToolResult};
 use crate::outcomes::{Given, Judge, Outcome, Reply};
@@ -56,8 +56,8 @@ impl Course<'_> {
             return Err(fault);
         }
         self.check()?;
-        let workspace = self.pool.workspace();
-        let list = move || pool::list(&workspace);
+        let folder = self.pool.folder();
+        let list = move || folder.list();
         let found = self.attempt.tools.image_files(&self.attempt.scope, step, list).await;
         self.has_new_images = self.pool.update(found);
         let mut observations = self.observe(seen).await?;
@@ -85,7 +85,7 @@ impl Course<'_> {
     /// Makes a call, judges it, and keeps its result under a number.
     async fn judged_call(&self, wanted: &Wanted, number: u64) -> Ran {
         let name = self.exact_name(&wanted.name);
-        let judge = Judge::new(&self.known);
+        let judge = Judge::new(self.attempt.offered.known());
         let checked = judge.check(&Call {
             tool: name.clone(),
             arguments: Some(Json::from(&wanted.arguments)),
@@ -144,7 +144,8 @@ impl Course<'_> {
 
     /// The name as the benchmark writes it, where a model has written the name that providers' interfaces allow.
     pub(super) fn exact_name(&self, written: &str) -> String {
-        self.names.tool(written).map_or_else(|| written.to_owned(), ToString::to_string)
+        let names = self.attempt.offered.names().ok();
+        names.and_then(|names| names.tool(written)).map_or_else(|| written.to_owned(), ToString::to_string)
     }
 
     /// How long a call that begins now may take.

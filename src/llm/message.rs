@@ -7,17 +7,17 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use super::Picture;
+use super::{Picture, ToolDefinitions};
 
 /// One turn that is asked of a model: all that was said before, and what it may call.
 #[derive(Debug, Clone, Default)]
 pub struct Request {
     /// The instructions that stand above the conversation; nothing if empty.
     pub system: String,
-    /// The conversation. The last message is never the model's own.
-    pub messages: Vec<Message>,
+    /// The conversation, which the next request goes on with. The last message is never the model's own.
+    pub messages: Vec<Arc<Message>>,
     /// The tools of the provider's own tool calling; none for modes that call tools in text.
-    pub tools: Vec<ToolDefinition>,
+    pub tools: ToolDefinitions,
     /// How it should be answered.
     pub settings: Settings,
 }
@@ -42,18 +42,6 @@ pub struct Settings {
     pub seed: Option<u64>,
     /// Further keys of the body, put into it as they are.
     pub extra: Map<String, Value>,
-}
-
-/// A tool as the provider's tool calling takes it.
-#[derive(Debug, Clone, PartialEq)]
-pub struct ToolDefinition {
-    /// A name of at most 64 letters, digits, `_` and `-` (see [`ModelNames`](crate::mcp::names::ModelNames)).
-    pub name: String,
-    /// What it does.
-    pub description: String,
-    /// The JSON Schema of its arguments: of an object, with `properties`, and at its root without `anyOf`, `oneOf`,
-    /// `allOf`, `enum` and `not`, which providers refuse there.
-    pub schema: Map<String, Value>,
 }
 
 /// One message of a conversation.

@@ -15,6 +15,7 @@ mod name;
 mod network;
 mod picture;
 mod places;
+mod tools;
 mod wires;
 
 pub use cassette::{Cassette, CassetteError, CassetteSummary, Header, Recorder};
@@ -22,8 +23,9 @@ pub use error::ModelError;
 pub use keys::{Key, KeyError, Keys, key_from};
 pub use message::{
     Arguments, Assistant, Message, Part, Reply, ReplyCall, Request, RequestLimits, Scope, Settings,
-    StopReason, ToolAnswer, ToolDefinition, Usage,
+    StopReason, ToolAnswer, Usage,
 };
 pub use model::{Answered, Model, ModelOptions, Retry};
 pub use name::{ModelName, ModelNameError, WireKind};
 pub use picture::{Picture, PictureError, PictureLimits, Pictures};
+pub use tools::{ToolDefinition, ToolDefinitions};

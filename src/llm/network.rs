@@ -73,7 +73,7 @@ impl Network {
         Asking {
             network: self,
             path: request.path.clone(),
-            body: Bytes::from(request.body.to_string()),
+            body: Bytes::from(request.to_bytes()),
             start,
             // Further than anyone waits, where the sum cannot be told.
             deadline: start

@@ -134,6 +134,18 @@ impl Host {
         slot.instance.call(&name.tool, arguments, cancel).await
     }
 
+    /// Ends the servers that tasks cannot share, as [`Host::close`] does: what is left is a host as
+    /// [`Instances::Shared`] starts it.
+    #[must_use]
+    pub async fn into_shared(mut self) -> Self {
+        let is_shared = |slot: &Slot| slot.instance.config().is_stateless;
+        let (shared, others) = std::mem::take(&mut self.instances).into_iter().partition(is_shared);
+        self.instances = others;
+        self.close().await;
+        self.instances = shared;
+        self
+    }
+
     /// Ends all servers of its own together, each in 6 s at most. Calls that are under way are lost, later ones
     /// are not available.
     pub async fn close(&self) {

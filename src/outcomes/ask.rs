@@ -1,5 +1,7 @@
 //! Asks a language model about the calls that no rule is sure of (M³-Bench, section 5.4, leaves them to a reader).
 
+use std::sync::Arc;
+
 use askama::Template;
 use futures_util::stream::{self, StreamExt as _};
 
@@ -107,7 +109,7 @@ fn request(trajectory: &Trajectory, judged: &JudgedCall) -> Option<Request> {
             (key == "is_error" || key == "isError") && *value == crate::trajectory::json::Json::Bool(true)
         }),
     };
-    let messages = vec![Message::User(vec![Part::Text(question.render().ok()?)])];
+    let messages = vec![Arc::new(Message::User(vec![Part::Text(question.render().ok()?)]))];
     Some(Request { messages, ..Request::default() })
 }
 

@@ -36,6 +36,7 @@ pub use judge::{
     Checked, Judge, JudgedCall, Judgement, KnownTools, Place, Reply, judge_trajectory, recorded_reply,
 };
 pub use outcome::{Confidence, NotJudged, Outcome, Rule, Verdict};
+pub(crate) use patterns::prepare;
 pub use replay::{Replay, ReplayError, ReplayOptions, ReplayedTrajectory};
 pub use rules::{ANSWER_RULES, AnswerRule, Where, all_rules};
 pub use tally::{Rate, Tally};

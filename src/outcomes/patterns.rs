@@ -9,7 +9,8 @@ use super::rules::{ANSWER_RULES, AnswerRule, Where};
 
 /// How the text of a failure begins.
 const STARTS: &[&str] = &[
-    r"\[[\w ]{0,30}(error|failed|failure)\]",
+    // Not `\w`: each of thirty copies of it knows the letters of all alphabets, which takes long to compile.
+    r"\[[^\[\]]{0,30}(error|failed|failure)\]",
     r"[\w.]*(error|exception|failure)s?\s*([:!(\[–—]|-\s|while\b|when\b|occurred\b|code\b|during\b|\d|$)",
     r"[\w.]*(error|exception|failure)s? ((in|on|from)\b.{0,100}:|on line \d|in thread\b|(in|on|from) [\w./-]+$)",
     // Not every participle: "error handling", "error reporting" and the like are things of their own.
@@ -133,6 +134,17 @@ pub(super) static RULES: LazyLock<Vec<(&'static AnswerRule, Option<Regex>)>> = L
     };
     ANSWER_RULES.iter().map(compile).collect()
 });
+
+/// Compiles the patterns that most answers are held against, which takes tens of milliseconds: where answers are waited for, it
+/// is better done before the first one comes.
+pub(crate) fn prepare() {
+    for pattern in
+        [&FAILURE_START, &FAILURE_PHRASE, &PHRASE_START, &GOOD_NEWS, &STATUS, &FAILURE_WORDS, &ADVICE]
+    {
+        LazyLock::force(pattern);
+    }
+    LazyLock::force(&RULES);
+}
 
 /// A pattern of this program; a test compiles all of them.
 #[expect(clippy::expect_used, reason = "the patterns are constants, and a test compiles each")]

@@ -85,6 +85,8 @@ async fn run_all(
     printer: Printer,
 ) -> Result<(RunEnd, ModelName), Failure> {
     let Ready { tasks, model, cassette, recorder, config, pictures, prices, output } = ready;
+    // While servers start.
+    drop(tokio::task::spawn_blocking(crate::outcomes::prepare));
     // Of servers and of the model: what a server returns may hold the key of the model, and is told to it.
     let secrets = config.iter().flat_map(|config| &config.servers).flat_map(|server| &server.secrets);
     let redactor = model.redactor_with(secrets.map(String::as_str))?;

@@ -16,11 +16,12 @@ use crate::cli::hosting::{
 use crate::cli::printer::{Printer, Unit};
 use crate::encoder::AssetOptions;
 use crate::executor::Instruction;
+use crate::executor::Offered;
 use crate::executor::nearest::nearest_tools;
-use crate::executor::run::{Offered, RunTask};
+use crate::executor::run::RunTask;
 use crate::mcp::config::HostConfig;
 use crate::mcp::redact::Redactor;
-use crate::mcp::{Host, HostOptions, Instances, ServerState, ServerStatus, ToolCatalog};
+use crate::mcp::{Host, ServerState, ServerStatus, ToolCatalog};
 use crate::text::shortened;
 
 /// Reads the configuration, if there is one.
@@ -49,7 +50,7 @@ pub(super) struct Started {
     pub(super) host: Host,
 }
 
-/// Starts all servers once, to know what every task will be offered, then those that tasks share.
+/// Starts all servers, to know what every task will be offered; those that tasks share go on.
 pub(super) async fn start(
     config: &HostConfig,
     workspace: &Path,
@@ -59,10 +60,13 @@ pub(super) async fn start(
 ) -> Result<Started, Failure> {
     let hosted = start_all(config, workspace, redactor, (printer, Told::Slow), stop).await?;
     let statuses = hosted.host.statuses().await;
+    if let Err(failure) = all_started(&statuses, redactor) {
+        hosted.host.close().await;
+        return Err(failure);
+    }
     let catalog = sorted(hosted.host.catalog().without_secrets(redactor));
-    hosted.host.close().await;
-    all_started(&statuses, redactor)?;
     if catalog.is_empty() {
+        hosted.host.close().await;
         return Err(Failure::new(
             code::INPUT,
             "the servers offer no tool\nhint: `m3 tools CONFIG` lists them",
@@ -71,16 +75,7 @@ pub(super) async fn start(
     for rejected in catalog.servers.iter().flat_map(|server| &server.rejected) {
         printer.warn(&format!("a tool is left out: {}", shortened(&rejected.name, 100)));
     }
-    let options = HostOptions { instances: Instances::Shared, ..HostOptions::new(workspace).guarded() };
-    let host = tokio::select! {
-        host = Host::start(config, options, Arc::new(|_| ())) => host,
-        () = stop.cancelled() => return Err(interrupted()),
-    };
-    // That they could be started once does not mean that they can be again.
-    if let Err(failure) = all_started(&host.statuses().await, redactor) {
-        host.close().await;
-        return Err(failure);
-    }
+    let host = hosted.host.into_shared().await;
     Ok(Started { catalog, host })
 }
 

@@ -13,7 +13,7 @@ use super::course::{Course, Stop};
 use super::observation::Observation;
 use super::parse::{Calls, Wanted};
 use super::prompts::{AgainCue, ObservationCue, filled};
-use crate::llm::{Arguments, Reply, ReplyCall, StopReason};
+use crate::llm::{Arguments, Reply, ReplyCall, StopReason, ToolDefinitions};
 
 /// A reply that was read, or what could be made of it.
 struct Read<T> {
@@ -42,7 +42,7 @@ async fn ask_once<T>(
     system: &str,
     read: &impl Fn(&Reply) -> Read<T>,
 ) -> Result<Read<T>, Stop> {
-    let reply = course.ask(purpose, system, Vec::new()).await?;
+    let reply = course.ask(purpose, system, ToolDefinitions::default()).await?;
     let mut read = read(&reply);
     if let Some(reason) = &mut read.problem {
         reason.push_str(why(&reply.stop));

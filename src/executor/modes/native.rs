@@ -5,13 +5,12 @@ use crate::executor::FinishReason;
 use crate::executor::course::{Course, Stop};
 use crate::executor::observation::Observation;
 use crate::executor::prompts::{AgainCue, LastCue, NativePrompt, PoolCue, filled, quoted};
-use crate::executor::schemas;
-use crate::llm::{ReplyCall, StopReason, ToolAnswer, ToolDefinition};
-use crate::mcp::names::ModelNames;
+use crate::llm::{ReplyCall, StopReason, ToolAnswer};
 
 pub(in crate::executor) async fn native(course: &mut Course<'_>) -> Result<FinishReason, Stop> {
     course.begin()?;
-    let tools = definitions(course)?;
+    let tools = course.attempt.offered.definitions();
+    let tools = tools.map_err(|collision| Stop::Error(collision.to_string()))?;
     let prompt = filled(&NativePrompt { most_calls: course.attempt.options.limits.calls_per_step });
     let mut is_again = false;
     loop {
@@ -71,16 +70,4 @@ fn answer(course: &mut Course<'_>, calls: &[ReplyCall], observations: Vec<Observ
         });
     }
     course.answer_calls(answers, &paths);
-}
-
-/// The offered tools as providers take them.
-fn definitions(course: &Course<'_>) -> Result<Vec<ToolDefinition>, Stop> {
-    let offered = course.attempt.offered;
-    let names = ModelNames::new(offered.tools().map(|(name, _)| name))
-        .map_err(|collision| Stop::Error(collision.to_string()))?;
-    let definition = |(name, tool)| {
-        let (description, schema) = schemas::native(tool);
-        Some(ToolDefinition { name: names.model_name(&name)?, description, schema })
-    };
-    Ok(offered.tools().filter_map(definition).collect())
 }

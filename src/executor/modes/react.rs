@@ -5,7 +5,7 @@ use crate::executor::FinishReason;
 use crate::executor::course::{Course, Stop};
 use crate::executor::parse::{self, Act, Calls, Wanted};
 use crate::executor::prompts::{LastReactCue, PoolCue, ReactPrompt, filled, quoted, with_schemas};
-use crate::llm::Reply;
+use crate::llm::{Reply, ToolDefinitions};
 
 /// A reply, as far as it matters.
 enum Turn {
@@ -17,7 +17,7 @@ enum Turn {
 pub(in crate::executor) async fn react(course: &mut Course<'_>) -> Result<FinishReason, Stop> {
     course.begin()?;
     let prompt = filled(&ReactPrompt {
-        tools: with_schemas(course.attempt.offered, |_| true),
+        tools: with_schemas(course.attempt.offered.catalog(), |_| true),
         most_calls: course.attempt.options.limits.calls_per_step,
     });
     loop {
@@ -35,7 +35,7 @@ pub(in crate::executor) async fn react(course: &mut Course<'_>) -> Result<Finish
         }
         if let Some(limit) = used_up(course) {
             course.say(filled(&LastReactCue { reason: &limit.1 }));
-            let reply = course.ask("answer", &prompt, Vec::new()).await?;
+            let reply = course.ask("answer", &prompt, ToolDefinitions::default()).await?;
             let text = match parse::react(&reply.text).act {
                 Act::Answer(text) => text,
                 Act::Calls(_) | Act::Neither(_) => reply.text,

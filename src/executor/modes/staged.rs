@@ -15,7 +15,7 @@ use crate::mcp::ToolName;
 
 pub(in crate::executor) async fn staged(course: &mut Course<'_>) -> Result<FinishReason, Stop> {
     course.begin()?;
-    let plan_prompt = filled(&PlanPrompt { tools: in_words(course.attempt.offered) });
+    let plan_prompt = filled(&PlanPrompt { tools: in_words(course.attempt.offered.catalog()) });
     let steps = course.attempt.options.limits.steps;
     for step in 1..=steps {
         if used_up(course).is_some() {
@@ -50,7 +50,8 @@ pub(in crate::executor) async fn staged(course: &mut Course<'_>) -> Result<Finis
 
 /// The tools of the next step, as the model names them; nothing if it does not say.
 async fn plan(course: &mut Course<'_>, prompt: &str) -> Result<Option<Vec<String>>, Stop> {
-    let offered: Vec<String> = course.attempt.offered.tools().map(|(name, _)| name.to_string()).collect();
+    let offered: Vec<String> =
+        course.attempt.offered.catalog().tools().map(|(name, _)| name.to_string()).collect();
     let read = |reply: &Reply| {
         let planned = parse::plan(&reply.text, offered.iter().map(String::as_str));
         Read { problem: planned.as_ref().err().cloned(), value: planned.ok() }
@@ -64,7 +65,7 @@ async fn plan(course: &mut Course<'_>, prompt: &str) -> Result<Option<Vec<String
 
 /// The calls of the step. Without a plan that could be read, all tools are there.
 async fn calls(course: &mut Course<'_>, selected: Option<Vec<String>>) -> Result<Vec<Wanted>, Stop> {
-    let offered = course.attempt.offered;
+    let offered = course.attempt.offered.catalog();
     let is_offered = |name: &String| ToolName::parse(name).is_some_and(|name| offered.get(&name).is_some());
     let selected = selected.unwrap_or_default();
     let unknown: Vec<String> = selected.iter().filter(|name| !is_offered(name)).cloned().collect();

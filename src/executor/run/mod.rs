@@ -33,11 +33,11 @@ pub use prediction::{ModelReport, NO_NAME, PREDICTION_SCHEMA, Prediction, RunRep
 pub use prices::{Price, Prices, PricesError};
 pub use workspace::KeepWorkspaces;
 
-use super::{Event, Events, Lack, RunOptions};
+use super::{Event, Events, Lack, Offered, RunOptions};
 use crate::images;
 use crate::llm::{Cassette, Model, PictureLimits, Pictures, Recorder};
+use crate::mcp::Host;
 use crate::mcp::redact::Redactor;
-use crate::mcp::{Host, ToolCatalog};
 use crate::trajectory::Task;
 use combine::Combiner;
 use journal::Journal;
@@ -89,13 +89,6 @@ pub struct TaskImage {
     source: PathBuf,
     /// Nothing inside if the file cannot be read.
     hash: Arc<OnceLock<Option<String>>>,
-}
-
-/// Tools with their hash.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Offered {
-    catalog: ToolCatalog,
-    hash: String,
 }
 
 /// Who answers calls.
@@ -167,14 +160,6 @@ impl TaskImage {
     pub fn hash(&self) -> Option<&str> {
         let read = || images::bytes_of(&self.source).ok().map(|bytes| key::hash_of_bytes(&bytes));
         self.hash.get_or_init(read).as_deref()
-    }
-}
-
-impl Offered {
-    /// A catalog with its hash.
-    #[must_use]
-    pub fn new(catalog: ToolCatalog) -> Self {
-        Self { hash: tools_hash(&catalog), catalog }
     }
 }
 

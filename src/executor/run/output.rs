@@ -200,13 +200,13 @@ impl OutputFolder {
     }
 }
 
-/// Locks the folder and writes down who has it.
 /// Whether the folder is empty, or has been written by a run: then there is a lock in it, which is made before anything
 /// else.
 fn is_of_a_run(root: &Path) -> io::Result<bool> {
     Ok(root.join("lock").is_file() || std::fs::read_dir(root)?.next().is_none())
 }
 
+/// Locks the folder and writes down who has it.
 fn lock(root: &Path, shown: &Path) -> Result<File, OutputError> {
     let path = root.join("lock");
     let mut lock = OpenOptions::new()

@@ -69,7 +69,7 @@ pub(super) fn plan(run: &Run, attempts: &Attempts) -> Plan {
                 model: &model,
                 prompts: &prompts,
                 options: &run.options,
-                tools: &task.offered.hash,
+                tools: task.offered.hash(),
                 repeat,
             };
             let key = key.hash();

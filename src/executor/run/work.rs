@@ -156,7 +156,7 @@ impl Work {
             image,
             workspace: &workspace,
             tools: &tools,
-            offered: &task.offered.catalog,
+            offered: &task.offered,
             model: &self.run.model,
             options: &self.run.options,
             scope,
@@ -228,7 +228,7 @@ impl Work {
                 task: &task.task,
                 model: self.run.model.name().to_string(),
                 prompts: prompts_hash(self.run.options.mode),
-                tools: task.offered.hash.clone(),
+                tools: task.offered.hash().to_owned(),
                 run: RunReport {
                     key: self.item.key.clone(),
                     repeat: self.item.repeat,

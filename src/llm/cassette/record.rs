@@ -205,7 +205,8 @@ impl Recording {
     /// Of a request that was written with hashes in the place of images.
     pub(in crate::llm) fn new(scope: &Scope, request: WireRequest, recorder: Option<&Recorder>) -> Self {
         let workspace = Workspace::new(scope.workspace.as_deref());
-        let WireRequest { path, mut body } = request;
+        let path = request.path.clone();
+        let mut body = request.into_body();
         if let Some(recorder) = recorder {
             recorder.redact(&mut body);
         }

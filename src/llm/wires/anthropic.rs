@@ -10,6 +10,7 @@ use super::writing::{self, NOTHING, SentAnswer, SentCall, Turn};
 use super::{ImageData, ReplyError, Wire, WireRequest, thoughts};
 use crate::llm::{
     Arguments, Assistant, ModelName, Part, Picture, Reply, Request, RequestLimits, StopReason, Usage,
+    WireKind,
 };
 use crate::text::shortened;
 
@@ -56,16 +57,16 @@ impl Wire for Anthropic {
                 );
                 body.insert("tool_choice".to_owned(), json!({ "type": "none" }));
             }
-        } else {
-            let tools = request.tools.iter().map(|each| tool(&each.name, &each.description, &each.schema));
-            body.insert("tools".to_owned(), tools.collect());
         }
         body.insert("messages".to_owned(), Value::Array(messages));
         writing::merge(&mut body, &settings.extra);
         // Anthropic's own tools take addresses without the version; servers of open models are often given with it.
         let has_version = name.address().ends_with("/v1");
         let path = if has_version { "messages" } else { "v1/messages" };
-        WireRequest { path: path.to_owned(), body: Value::Object(body) }
+        let tools = request.tools.written(WireKind::Anthropic, |tools| {
+            tools.iter().map(|each| tool(&each.name, &each.description, &each.schema)).collect()
+        });
+        WireRequest::new(path.to_owned(), body, tools)
     }
 
     fn reply(&self, status: u16, body: &[u8]) -> Result<Reply, ReplyError> {

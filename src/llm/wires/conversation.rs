@@ -12,7 +12,7 @@ use super::model_server::{INPUT_TOKENS, OUTPUT_TOKENS, Scripted, ScriptedModel, 
 use super::{ImageData, of};
 use crate::llm::{
     Arguments, Message, ModelName, Part, Picture, Reply, Request, Settings, ToolAnswer, ToolDefinition,
-    WireKind,
+    ToolDefinitions, WireKind,
 };
 
 const WIRES: [(WireKind, Spoken); 3] = [
@@ -70,12 +70,12 @@ fn opening() -> Request {
     };
     Request {
         system: "Be exact.".to_owned(),
-        messages: vec![Message::User(vec![
+        messages: vec![Arc::new(Message::User(vec![
             Part::Text("What is this?".to_owned()),
             Part::Image(picture("image/png", ImageFormat::Png, 10)),
             Part::Image(picture("image/jpeg", ImageFormat::Jpeg, 20)),
-        ])],
-        tools: vec![tool("clock"), tool("crop")],
+        ]))],
+        tools: vec![tool("clock"), tool("crop")].into(),
         settings: Settings {
             max_output_tokens: Some(500),
             temperature: Some(0.5),
@@ -95,7 +95,7 @@ fn ask(kind: WireKind, name: &ModelName, request: &Request) -> Reply {
     for (header, value) in wire.headers(Some("a key")) {
         post = post.header(header, value);
     }
-    let mut answer = post.send(written.body.to_string()).unwrap();
+    let mut answer = post.send(written.to_bytes()).unwrap();
     let status = answer.status().as_u16();
     let body = answer.body_mut().read_to_vec().unwrap();
     wire.reply(status, &body).unwrap()
@@ -115,18 +115,20 @@ fn a_long_conversation_has_the_documented_shape_on_every_wire() {
         let mut last = Reply::default();
         for turn in 1..=6 {
             last = ask(kind, &name, &request);
-            hashed.push(of(kind).request(&name, &request, ImageData::Hash).body);
+            hashed.push(of(kind).request(&name, &request, ImageData::Hash).into_body());
             assert_eq!(last.usage.input_tokens, Some(INPUT_TOKENS));
             assert_eq!(last.usage.output_tokens, Some(OUTPUT_TOKENS));
-            request.messages.push(Message::Assistant(last.to_assistant()));
+            request.messages.push(Message::Assistant(last.to_assistant()).into());
             match turn {
-                1..=3 => request.messages.push(answers(&last, &shown)),
+                1..=3 => request.messages.push(answers(&last, &shown).into()),
                 // The call of this turn is never answered by a tool; the wire has to say so.
-                4 => request.messages.push(Message::User(vec![Part::Text("Stop calling.".to_owned())])),
-                _ => request.messages.push(Message::User(vec![
+                4 => {
+                    request.messages.push(Message::User(vec![Part::Text("Stop calling.".to_owned())]).into())
+                }
+                _ => request.messages.push(Arc::new(Message::User(vec![
                     Part::Text("And this?".to_owned()),
                     Part::Image(picture("image/png", ImageFormat::Png, 50)),
-                ])),
+                ]))),
             }
         }
         assert_eq!(server.problems(), Vec::<String>::new());
@@ -144,17 +146,17 @@ fn a_conversation_without_tools_may_have_had_calls_and_texts_of_nothing() {
         let mut request = opening();
         let first = ask(kind, &name, &request);
         let mut said = first.to_assistant();
-        request.messages.push(Message::Assistant(said.clone()));
-        request.messages.push(answers(&first, &[]));
+        request.messages.push(Message::Assistant(said.clone()).into());
+        request.messages.push(answers(&first, &[]).into());
         // Written from text and calls alone, and from a raw message whose calls were not taken up.
         said.raw = None;
-        request.messages.push(Message::Assistant(said.clone()));
-        request.messages.push(answers(&first, &[]));
+        request.messages.push(Message::Assistant(said.clone()).into());
+        request.messages.push(answers(&first, &[]).into());
         said = first.to_assistant();
         said.calls.clear();
-        request.messages.push(Message::Assistant(said));
-        request.messages.push(Message::User(vec![Part::Text("Go on.".to_owned())]));
-        request.tools.clear();
+        request.messages.push(Message::Assistant(said).into());
+        request.messages.push(Message::User(vec![Part::Text("Go on.".to_owned())]).into());
+        request.tools = ToolDefinitions::default();
         ask(kind, &name, &request);
         assert_eq!(server.problems(), Vec::<String>::new());
     }

@@ -10,7 +10,8 @@ use super::reading::{self, Calls, Oddities};
 use super::writing::{self, NOTHING, SentAnswer, SentCall, Turn};
 use super::{ImageData, ReplyError, Wire, WireRequest, thoughts};
 use crate::llm::{
-    Arguments, Assistant, ModelName, Part, Picture, Reply, Request, RequestLimits, StopReason, Usage,
+    Arguments, Assistant, ModelName, Part, Picture, Reply, Request, RequestLimits, StopReason,
+    ToolDefinition, Usage, WireKind,
 };
 use crate::text::shortened;
 
@@ -40,20 +41,6 @@ impl Wire for Gemini {
             body.insert("systemInstruction".to_owned(), json!({ "parts": [{ "text": request.system }] }));
         }
         body.insert("contents".to_owned(), Value::Array(contents(request, images)));
-        if !request.tools.is_empty() {
-            let declarations: Vec<Value> = request
-                .tools
-                .iter()
-                .map(|tool| {
-                    json!({
-                        "name": tool.name,
-                        "description": tool.description,
-                        "parametersJsonSchema": tool.schema,
-                    })
-                })
-                .collect();
-            body.insert("tools".to_owned(), json!([{ "functionDeclarations": declarations }]));
-        }
         let settings = &request.settings;
         let mut config = Map::new();
         if let Some(limit) = settings.max_output_tokens {
@@ -74,7 +61,7 @@ impl Wire for Gemini {
             ["models/", "tunedModels/"].iter().any(|collection| name.model.starts_with(collection));
         let collection = if is_whole { "" } else { "models/" };
         let path = format!("{collection}{}:generateContent", utf8_percent_encode(&name.model, PATH));
-        WireRequest { path, body: Value::Object(body) }
+        WireRequest::new(path, body, request.tools.written(WireKind::Gemini, tools))
     }
 
     fn reply(&self, status: u16, body: &[u8]) -> Result<Reply, ReplyError> {
@@ -103,6 +90,18 @@ impl Wire for Gemini {
         // "Image understanding": 20 MB for a request with images in it, and 3,600 images.
         RequestLimits { images: 3600, image_bytes: 13_500_000 }
     }
+}
+
+fn tools(tools: &[ToolDefinition]) -> Value {
+    let declaration = |tool: &ToolDefinition| {
+        json!({
+            "name": tool.name,
+            "description": tool.description,
+            "parametersJsonSchema": tool.schema,
+        })
+    };
+    let declarations: Vec<Value> = tools.iter().map(declaration).collect();
+    json!([{ "functionDeclarations": declarations }])
 }
 
 fn contents(request: &Request, images: ImageData) -> Vec<Value> {

@@ -8,8 +8,9 @@ mod reading;
 mod thoughts;
 mod writing;
 
-use serde_json::Value;
+use serde_json::{Map, Value};
 
+use super::tools::WrittenTools;
 use super::{ModelName, Reply, Request, RequestLimits, WireKind};
 
 pub(crate) use error::ReplyError;
@@ -28,9 +29,44 @@ pub(crate) enum ImageData {
 pub(crate) struct WireRequest {
     /// Below the base address, without a slash in front.
     pub(crate) path: String,
-    /// The JSON body.
-    pub(crate) body: Value,
+    /// The JSON body but for its tools; never empty.
+    body: Map<String, Value>,
+    /// `tools` of the body, where they are written once for many requests.
+    tools: Option<WrittenTools>,
 }
+
+impl WireRequest {
+    /// A request. `body` may have `tools` of its own, which then are those of the request.
+    fn new(path: String, body: Map<String, Value>, tools: Option<WrittenTools>) -> Self {
+        let tools = tools.filter(|_| !body.is_empty() && !body.contains_key(TOOLS));
+        Self { path, body, tools }
+    }
+
+    /// The body as it is sent.
+    pub(crate) fn to_bytes(&self) -> Vec<u8> {
+        // It is an object of JSON values: nothing in it cannot be written.
+        let mut bytes = serde_json::to_vec(&self.body).unwrap_or_default();
+        if let Some(tools) = &self.tools
+            && bytes.pop() == Some(b'}')
+        {
+            bytes.extend_from_slice(format!(",\"{TOOLS}\":").as_bytes());
+            bytes.extend_from_slice(tools.text().as_bytes());
+            bytes.push(b'}');
+        }
+        bytes
+    }
+
+    /// The body as a value.
+    pub(crate) fn into_body(mut self) -> Value {
+        if let Some(tools) = self.tools {
+            self.body.insert(TOOLS.to_owned(), tools.value().clone());
+        }
+        Value::Object(self.body)
+    }
+}
+
+/// The key that all wires have tools under.
+const TOOLS: &str = "tools";
 
 /// One way to speak to models.
 pub(crate) trait Wire: Send + Sync {

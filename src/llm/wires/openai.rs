@@ -10,7 +10,9 @@ use serde_json::{Map, Value, json};
 use super::reading::{self, Oddities};
 use super::writing::{self, SentAnswer, Turn};
 use super::{ImageData, ReplyError, Wire, WireRequest, thoughts};
-use crate::llm::{ModelName, Part, Picture, Reply, Request, RequestLimits, StopReason, Usage};
+use crate::llm::{
+    ModelName, Part, Picture, Reply, Request, RequestLimits, StopReason, ToolDefinition, Usage, WireKind,
+};
 use crate::text::shortened;
 
 /// The wire.
@@ -34,18 +36,6 @@ impl Wire for OpenAi {
         let mut body = Map::new();
         body.insert("model".to_owned(), json!(name.model));
         body.insert("messages".to_owned(), Value::Array(messages(name, request, images)));
-        if !request.tools.is_empty() {
-            let tools = request.tools.iter().map(|tool| {
-                let mut function = Map::new();
-                function.insert("name".to_owned(), json!(tool.name));
-                if !tool.description.is_empty() {
-                    function.insert("description".to_owned(), json!(tool.description));
-                }
-                function.insert("parameters".to_owned(), json!(tool.schema));
-                json!({ "type": "function", "function": function })
-            });
-            body.insert("tools".to_owned(), tools.collect());
-        }
         let settings = &request.settings;
         if let Some(limit) = settings.max_output_tokens {
             // Models that reason refuse `max_tokens` at OpenAI; other servers know no other name.
@@ -59,7 +49,8 @@ impl Wire for OpenAi {
             body.insert("seed".to_owned(), json!(seed));
         }
         writing::merge(&mut body, &settings.extra);
-        WireRequest { path: "chat/completions".to_owned(), body: Value::Object(body) }
+        let tools = request.tools.written(WireKind::OpenAi, tools);
+        WireRequest::new("chat/completions".to_owned(), body, tools)
     }
 
     fn reply(&self, status: u16, body: &[u8]) -> Result<Reply, ReplyError> {
@@ -109,6 +100,19 @@ impl Wire for OpenAi {
         // "Images and vision": 500 images and 50 MB for a request.
         RequestLimits { images: 500, image_bytes: 35_000_000 }
     }
+}
+
+fn tools(tools: &[ToolDefinition]) -> Value {
+    let tools = tools.iter().map(|tool| {
+        let mut function = Map::new();
+        function.insert("name".to_owned(), json!(tool.name));
+        if !tool.description.is_empty() {
+            function.insert("description".to_owned(), json!(tool.description));
+        }
+        function.insert("parameters".to_owned(), json!(tool.schema));
+        json!({ "type": "function", "function": function })
+    });
+    tools.collect()
 }
 
 fn messages(name: &ModelName, request: &Request, images: ImageData) -> Vec<Value> {

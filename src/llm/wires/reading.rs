@@ -61,8 +61,8 @@ pub(super) fn body(
     if let Some(error) = parsed.as_ref().ok().and_then(|body| provider_error(status, body)) {
         return Err(error);
     }
-    let shown = shortened(text, SHOWN);
-    let unreadable = |what: &str| ReplyError::Unreadable { reason: format!("{what}: `{shown}`") };
+    let unreadable =
+        |what: &str| ReplyError::Unreadable { reason: format!("{what}: `{}`", shortened(text, SHOWN)) };
     match parsed {
         _ if !is_success(status) => Err(unreadable(&format!("HTTP status {status}"))),
         _ if text.is_empty() => Err(ReplyError::Unreadable { reason: "it is empty".to_owned() }),

@@ -1,5 +1,7 @@
 //! What all wires have in common, and what the tests of single wires share.
 
+use std::sync::Arc;
+
 use serde_json::{Value, json};
 
 use super::{ImageData, of};
@@ -52,21 +54,21 @@ fn no_body_makes_a_wire_panic() {
 #[test]
 fn equal_requests_have_equal_bodies_and_further_keys_come_last() {
     let mut request = Request { system: "s".to_owned(), ..Request::default() };
-    request.messages.push(Message::User(vec![Part::Text("hello".to_owned())]));
+    request.messages.push(Message::User(vec![Part::Text("hello".to_owned())]).into());
     request.settings.temperature = Some(0.5);
     request.settings.extra =
         json!({"temperature": 1, "generationConfig": {"topK": 3}}).as_object().unwrap().clone();
     for kind in ALL {
         let name = ModelName::parse(&format!("{}:Some/Model:1 x", kind.as_str())).unwrap();
         let write = || of(kind).request(&name, &request, ImageData::Base64);
-        assert_eq!(write().body.to_string(), write().body.to_string());
-        assert_eq!(write().body["temperature"], 1);
+        assert_eq!(write().to_bytes(), write().to_bytes());
+        assert_eq!(write().into_body()["temperature"], 1);
         match kind {
             WireKind::Gemini => {
                 assert_eq!(write().path, "models/Some/Model%3A1%20x:generateContent");
-                assert_eq!(write().body["generationConfig"], json!({"temperature": 0.5, "topK": 3}));
+                assert_eq!(write().into_body()["generationConfig"], json!({"temperature": 0.5, "topK": 3}));
             }
-            _ => assert_eq!(write().body["model"], "Some/Model:1 x"),
+            _ => assert_eq!(write().into_body()["model"], "Some/Model:1 x"),
         }
     }
 }
@@ -78,17 +80,17 @@ fn openai_itself_gets_other_names_and_any_string_for_arguments() {
     let mut malformed = call("x", "f", json!({}));
     malformed.arguments = Arguments::Malformed("{\"a\":".to_owned());
     request.messages = vec![
-        Message::User(vec![Part::Text("hello".to_owned())]),
-        Message::Assistant(Assistant { calls: vec![malformed], ..Assistant::default() }),
+        Message::User(vec![Part::Text("hello".to_owned())]).into(),
+        Message::Assistant(Assistant { calls: vec![malformed], ..Assistant::default() }).into(),
     ];
     let write = |name: &str| {
         of(WireKind::OpenAi).request(&ModelName::parse(name).unwrap(), &request, ImageData::Hash)
     };
     let arguments = |body: &Value| body["messages"][1]["tool_calls"][0]["function"]["arguments"].clone();
-    let own = write("openai:gpt-5").body;
+    let own = write("openai:gpt-5").into_body();
     assert_eq!((&own["max_completion_tokens"], &own["max_tokens"]), (&json!(9), &Value::Null));
     assert_eq!(arguments(&own), "{\"a\":");
-    let other = write("openai@http://127.0.0.1:8000/v1:m").body;
+    let other = write("openai@http://127.0.0.1:8000/v1:m").into_body();
     assert_eq!((&other["max_completion_tokens"], &other["max_tokens"]), (&Value::Null, &json!(9)));
     assert_eq!(arguments(&other), "{\"malformed_arguments\":\"{\\\"a\\\":\"}");
 }
@@ -123,10 +125,10 @@ fn a_reply_goes_back_as_it_came_with_signatures_and_without_thoughts_in_text() {
     for ((kind, body), expected) in ALL.into_iter().zip([openai, anthropic, gemini]).zip(expected) {
         let reply = of(kind).reply(200, body.to_string().as_bytes()).unwrap();
         let hello = Message::User(vec![Part::Text("hello".to_owned())]);
-        let messages = vec![hello, Message::Assistant(reply.to_assistant())];
+        let messages = vec![hello.into(), Message::Assistant(reply.to_assistant()).into()];
         let request = Request { messages, ..Request::default() };
         let name = ModelName::parse(&format!("{}:m", kind.as_str())).unwrap();
-        let body = of(kind).request(&name, &request, ImageData::Hash).body;
+        let body = of(kind).request(&name, &request, ImageData::Hash).into_body();
         let messages = if kind == WireKind::Gemini { &body["contents"] } else { &body["messages"] };
         assert_eq!(messages[1], expected);
     }
@@ -138,9 +140,10 @@ fn thoughts_without_calls_do_not_go_back_on_chat_completions() {
         "role": "assistant", "content": "So.", "reasoning_content": "why", "reasoning_details": [{"type": "reasoning.text"}],
     }}]});
     let reply = of(WireKind::OpenAi).reply(200, body.to_string().as_bytes()).unwrap();
-    let request = Request { messages: vec![Message::Assistant(reply.to_assistant())], ..Request::default() };
+    let request =
+        Request { messages: vec![Arc::new(Message::Assistant(reply.to_assistant()))], ..Request::default() };
     let name = ModelName::parse("openai:m").unwrap();
-    let body = of(WireKind::OpenAi).request(&name, &request, ImageData::Hash).body;
+    let body = of(WireKind::OpenAi).request(&name, &request, ImageData::Hash).into_body();
     let details = json!([{"type": "reasoning.text"}]);
     let expected = json!({"role": "assistant", "content": "So.", "reasoning_details": details});
     assert_eq!(body["messages"][0], expected);

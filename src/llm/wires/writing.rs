@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 use std::collections::HashSet;
+use std::sync::Arc;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -56,7 +57,7 @@ impl SentAnswer<'_> {
         }
     }
 
-    pub(super) fn images(&self) -> &[std::sync::Arc<Picture>] {
+    pub(super) fn images(&self) -> &[Arc<Picture>] {
         self.answer.map_or(&[], |answer| answer.images.as_slice())
     }
 
@@ -67,11 +68,12 @@ impl SentAnswer<'_> {
 
 /// The conversation, with every call answered exactly once and directly after, which all providers insist on. An
 /// answer that no call asked for is left out.
-pub(super) fn turns<'a>(messages: &'a [Message], id: impl Fn(&str) -> String) -> Vec<Turn<'a>> {
+pub(super) fn turns<'a>(messages: &'a [Arc<Message>], id: impl Fn(&str) -> String) -> Vec<Turn<'a>> {
     let mut turns = Vec::with_capacity(messages.len());
     let mut given = HashSet::new();
     let mut open: Vec<(SentCall<'a>, &'a str)> = Vec::new();
     for message in messages {
+        let message = message.as_ref();
         let answers: &[ToolAnswer] = match message {
             Message::ToolResults(answers) => answers,
             Message::User(_) | Message::Assistant(_) => &[],

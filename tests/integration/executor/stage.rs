@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use m3::executor::{Attempt, Attempted, Mode, Record, RunOptions, Told, Tools, attempt};
+use m3::executor::{Attempt, Attempted, Mode, Offered, Record, RunOptions, Told, Tools, attempt};
 use m3::llm::{Cassette, Header, Model, ModelName, ModelOptions, Picture, PictureLimits, Recorder, Scope};
 use m3::mcp::redact::Redactor;
 use m3::mcp::results::ResultStore;
@@ -213,7 +213,7 @@ async fn played_by(cast: Cast<'_>) -> Attempted {
     let question = Some("How many eels?".to_owned());
     let task = Task { id: "t1".to_owned(), question, ..Task::default() };
     let scope = Scope { task: task.id.clone(), repeat: 1, attempt: 1, workspace: Some(workspace.to_owned()) };
-    let (task, offered) = (&task, tools.catalog());
+    let (task, offered) = (&task, &Offered::new(tools.catalog().clone()));
     let playing = attempt(Attempt {
         task,
         image,

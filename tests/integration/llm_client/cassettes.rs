@@ -103,7 +103,7 @@ async fn neither_the_key_nor_images_are_recorded() {
         bytes: b"the bytes of a picture".to_vec(),
     };
     let parts = vec![Part::Image(Arc::new(picture)), Part::Text(format!("the key is {KEY}"))];
-    let request = Request { messages: vec![Message::User(parts)], ..Request::default() };
+    let request = Request { messages: vec![Arc::new(Message::User(parts))], ..Request::default() };
     ask(&live, &request, &scope("t", 1)).await.0.unwrap_err();
     ask(&live, &request, &scope("u", 1)).await.0.unwrap();
     drop(live);

@@ -5,7 +5,7 @@ mod playing;
 mod retries;
 mod server;
 
-use std::sync::Mutex;
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use m3::llm::{
@@ -35,7 +35,7 @@ fn name(server: &Server) -> ModelName {
 fn question(text: &str) -> Request {
     Request {
         system: "Be brief.".to_owned(),
-        messages: vec![Message::User(vec![Part::Text(text.to_owned())])],
+        messages: vec![Arc::new(Message::User(vec![Part::Text(text.to_owned())]))],
         ..Request::default()
     }
 }

@@ -1,0 +1,70 @@
+//! The tools that models are offered, and what is made of them once for all tasks that are offered the same.
+
+use std::sync::OnceLock;
+
+use super::run::tools_hash;
+use super::schemas;
+use crate::llm::{ToolDefinition, ToolDefinitions};
+use crate::mcp::ToolCatalog;
+use crate::mcp::names::{ModelNames, NameCollision};
+use crate::outcomes::KnownTools;
+
+/// Tools with their hash, and as calls, models and providers have them.
+#[derive(Debug)]
+pub struct Offered {
+    catalog: ToolCatalog,
+    hash: String,
+    known: KnownTools,
+    names: Result<ModelNames, NameCollision>,
+    definitions: OnceLock<ToolDefinitions>,
+}
+
+impl Offered {
+    /// The tools of a catalog.
+    #[must_use]
+    pub fn new(catalog: ToolCatalog) -> Self {
+        Self {
+            hash: tools_hash(&catalog),
+            known: KnownTools::new(&catalog),
+            names: ModelNames::new(catalog.tools().map(|(name, _)| name)),
+            definitions: OnceLock::new(),
+            catalog,
+        }
+    }
+
+    /// The tools.
+    #[must_use]
+    pub fn catalog(&self) -> &ToolCatalog {
+        &self.catalog
+    }
+
+    /// See [`tools_hash`].
+    #[must_use]
+    pub fn hash(&self) -> &str {
+        &self.hash
+    }
+
+    /// What calls are judged by.
+    pub(super) fn known(&self) -> &KnownTools {
+        &self.known
+    }
+
+    /// The names of the tools for models; an error if two would look the same, which only native tool calling minds.
+    pub(super) fn names(&self) -> Result<&ModelNames, &NameCollision> {
+        self.names.as_ref()
+    }
+
+    /// The tools as providers take them.
+    ///
+    /// # Errors
+    /// [`NameCollision`].
+    pub(super) fn definitions(&self) -> Result<ToolDefinitions, &NameCollision> {
+        let names = self.names()?;
+        let definition = |(name, tool)| {
+            let (description, schema) = schemas::native(tool);
+            Some(ToolDefinition { name: names.model_name(&name)?, description, schema })
+        };
+        let all = || self.catalog.tools().filter_map(definition).collect::<Vec<_>>().into();
+        Ok(self.definitions.get_or_init(all).clone())
+    }
+}
