@@ -212,15 +212,15 @@ sys.exit(child.wait())
 ";
     let folder = Folder::new();
     let path = folder.json("p.json", &recorded());
-    let mut shown = |options: &[&str]| {
+    let shown = |options: &[&str]| {
         let mut command = assert_cmd::Command::new("python3");
         command.args(["-c", TERMINAL]).arg(assert_cmd::cargo::cargo_bin("m3")).arg("show").arg(&path);
         command.args(options).env("NO_COLOR", "1").current_dir(folder.path());
         let printed = stdout(&mut command);
-        printed.lines().map(UnicodeWidthStr::width).max().unwrap()
+        printed.lines().map(|line| line.width()).max().unwrap()
     };
     assert_eq!(shown(&[]), 60);
     assert_eq!(shown(&["--width", "100"]), 100);
     let piped = stdout(no_encoder(&folder).arg("show").arg(&path));
-    assert_eq!(piped.lines().map(UnicodeWidthStr::width).max().unwrap(), 80);
+    assert_eq!(piped.lines().map(|line| line.width()).max().unwrap(), 80);
 }

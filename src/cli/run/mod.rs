@@ -23,7 +23,7 @@ use crate::executor::run::{
 };
 use crate::llm::{Cassette, CassetteError, Model, ModelError, ModelName, Pictures, Recorder};
 use crate::mcp::config::HostConfig;
-use crate::text::counted;
+use crate::text::{counted, shortened};
 use servers::Started;
 use view::View;
 
@@ -129,6 +129,10 @@ async fn run_all(
     .begin()?;
     let standing = begun.standing();
     say_standing(standing, printer);
+    if standing.to_do > 0 {
+        let (tasks, model) = (counted(standing.to_do, "task"), shortened(&name.to_string(), 100));
+        printer.note(&format!("runs {tasks} with `{model}`, {} at once", args.workers));
+    }
     let price = prices.as_ref().and_then(|prices| end::price(prices, &name));
     let end = watch(begun, View::new(standing, args.workers, price, stop, printer), stop).await?;
     match recorder.and_then(|recorder| recorder.failure()) {
@@ -165,8 +169,9 @@ fn say_standing(standing: Standing, printer: Printer) {
     }
     if failed > 0 {
         printer.warn(&format!(
-            "{failed} of {} failed before, left as before\nhint: `--retry-failed` runs what failed again",
-            counted(all, "task")
+            "{failed} of {} failed before and {}\nhint: `--retry-failed` runs what failed again",
+            counted(all, "task"),
+            if failed == 1 { "is left as it is" } else { "are left as they are" },
         ));
     }
 }

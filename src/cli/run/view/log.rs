@@ -45,7 +45,7 @@ impl Log {
                 let error = error.map_or_else(String::new, |error| format!(": {}", reason(error)));
                 let (done, all) = (self.done, counted(self.all, "task"));
                 let elapsed = duration(now.saturating_duration_since(self.began));
-                format!("{text}{}, {done} of {all} in {elapsed}{error}", self.taken(&run, now))
+                format!("{text}{} ({done} of {all}, {elapsed}){error}", self.taken(&run, now))
             }
             Event::Interrupted => format!("{text}{}", self.taken(&run, now)),
             _ => text,
@@ -107,8 +107,8 @@ mod tests {
             [
                 "b started, try 2",
                 "a step 1: image/crop, resource not found, 215 ms",
-                "a answered after 1 step and 2 calls in 4.0 s, 2 of 3 tasks in 4.0 s",
-                "b failed after 1 step and 2 calls in 5.0 s, 3 of 3 tasks in 6.0 s: no reply (hint: ask again)",
+                "a answered after 1 step and 2 calls in 4.0 s (2 of 3 tasks, 4.0 s)",
+                "b failed after 1 step and 2 calls in 5.0 s (3 of 3 tasks, 6.0 s): no reply (hint: ask again)",
             ]
         );
     }
