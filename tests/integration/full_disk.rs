@@ -76,6 +76,29 @@ fn a_device_is_written_to_and_not_replaced() {
     assert!(std::fs::metadata("/dev/full").unwrap().file_type().is_char_device());
 }
 
+/// No file at all can be written, by commands that need no encoder.
+#[test]
+fn every_command_outlives_the_signal_of_a_file_that_is_too_large() {
+    let folder = Folder::new();
+    let m3 = assert_cmd::cargo::cargo_bin("m3");
+    let (out, run) = (folder.path().join("o.json"), folder.path().join("run"));
+    let (out, run) = (out.to_str().unwrap(), run.to_str().unwrap());
+    for arguments in [
+        &["validate", "-"][..],
+        &["outcomes", FILES[0], "--tools", "trajectories/tools.json", "--format", "json", "--out", out],
+        &["run", "trajectories/tasks.json", "--llm", "replay:trajectories/cassette.jsonl.gz", "-o", run],
+    ] {
+        let mut command = assert_cmd::Command::new("sh");
+        command.args(["-c", "ulimit -f 1; exec \"$0\" \"$@\""]).arg(&m3).args(arguments);
+        command.write_stdin(std::fs::read(crate::support::root().join(FILES[0])).unwrap());
+        command.env("M3_CACHE_DIR", folder.path()).current_dir(crate::support::root());
+        let (code, message) = crate::support::failure(&mut command);
+        assert_eq!(code, 4, "{arguments:?}: {message}");
+        assert!(message.contains("File too large"), "{arguments:?}: {message}");
+    }
+    assert!(!Path::new(out).exists());
+}
+
 #[test]
 fn a_cache_that_cannot_grow_changes_no_number_and_keeps_what_it_has() {
     let Some(assets) = encoder() else { return };
