@@ -121,7 +121,7 @@ pub(crate) fn duration(time: Duration) -> String {
 
 /// A number of things: `1 step`, `2 steps`, `0 tries`. `thing` is the word for one, which forms its plural by `s`, or by
 /// `ies` in the place of a `y` after a consonant.
-pub(crate) fn counted<N: fmt::Display + PartialEq + From<u8>>(count: N, thing: &str) -> String {
+pub(crate) fn counted<N: Copy + fmt::Display + PartialEq + From<u8>>(count: N, thing: &str) -> String {
     if count == N::from(1) {
         return format!("{count} {thing}");
     }

@@ -1,7 +1,7 @@
 //! `m3 show`: what it prints of predictions, references and recorded runs, and what it does with hostile input.
 
 use serde_json::{Value, json};
-use unicode_width::UnicodeWidthStr as _;
+use unicode_width::UnicodeWidthStr;
 
 use crate::support::{Folder, call, failure, no_encoder, shared, stdout, text, trajectory};
 
@@ -217,10 +217,10 @@ sys.exit(child.wait())
         command.args(["-c", TERMINAL]).arg(assert_cmd::cargo::cargo_bin("m3")).arg("show").arg(&path);
         command.args(options).env("NO_COLOR", "1").current_dir(folder.path());
         let printed = stdout(&mut command);
-        printed.lines().map(|line| line.width()).max().unwrap()
+        printed.lines().map(UnicodeWidthStr::width).max().unwrap()
     };
     assert_eq!(shown(&[]), 60);
     assert_eq!(shown(&["--width", "100"]), 100);
     let piped = stdout(no_encoder(&folder).arg("show").arg(&path));
-    assert_eq!(piped.lines().map(|line| line.width()).max().unwrap(), 80);
+    assert_eq!(piped.lines().map(UnicodeWidthStr::width).max().unwrap(), 80);
 }
