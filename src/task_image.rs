@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::io;
 use std::path::{Component, Path, PathBuf};
 
-use crate::workspace::Workspace;
+use crate::workspace::{Workspace, WorkspaceError};
 
 /// The file that a task's path names in one of the folders, and in nothing outside of them. A folder may be the
 /// one that the path starts in, or the one that holds the image itself.
@@ -14,6 +14,20 @@ pub(crate) fn locate(image: &str, folders: &[PathBuf]) -> Option<PathBuf> {
         let folder = Workspace::new(folder).ok()?;
         folder.file(image).or_else(|_| folder.file(&name)).ok()
     })
+}
+
+/// The folder out of which a link leads that stands in the place of an image that [`locate`] does not find, or on the
+/// way to it; where it leads is not followed.
+pub(crate) fn led_out_of<'f>(image: &str, folders: &'f [PathBuf]) -> Option<&'f Path> {
+    let name = Path::new(image).file_name()?.to_string_lossy().into_owned();
+    let leads_out = |folder: &Workspace, path: &str| {
+        // Other paths lead out by themselves.
+        is_inside(Path::new(path)) && matches!(folder.file(path), Err(WorkspaceError::Outside { .. }))
+    };
+    let found = folders.iter().find(|folder| {
+        Workspace::new(folder).is_ok_and(|folder| leads_out(&folder, image) || leads_out(&folder, &name))
+    });
+    found.map(PathBuf::as_path)
 }
 
 /// Where a workspace has a task's image.

@@ -1,7 +1,7 @@
 //! Makes untrusted text safe to show: on a terminal, in a log, in a message.
 
 use std::borrow::Cow;
-use std::fmt::Write as _;
+use std::fmt::{self, Write as _};
 use std::time::Duration;
 
 use unicode_width::UnicodeWidthStr as _;
@@ -123,6 +123,35 @@ pub(crate) fn duration(time: Duration) -> String {
     }
 }
 
+/// A number of things: `1 step`, `2 steps`, `0 tries`. `thing` is the word for one, which forms its plural by `s`, or by
+/// `ies` in the place of a `y` after a consonant.
+pub(crate) fn counted<N: Copy + fmt::Display + PartialEq + From<u8>>(count: N, thing: &str) -> String {
+    if count == N::from(1) {
+        return format!("{count} {thing}");
+    }
+    let is_changed = |stem: &str| !stem.ends_with(['a', 'e', 'i', 'o', 'u']);
+    match thing.strip_suffix('y').filter(|stem| is_changed(stem)) {
+        Some(stem) => format!("{count} {stem}ies"),
+        None => format!("{count} {thing}s"),
+    }
+}
+
+/// A message on one line: its hint, which stands on a line of its own, in brackets, other ends of lines as blanks.
+pub(crate) fn on_one_line(message: &str) -> String {
+    let mut lines = message.lines().map(str::trim).filter(|line| !line.is_empty());
+    let first = lines.next().unwrap_or_default().to_owned();
+    let mut is_open = false;
+    let mut text = lines.fold(first, |text, line| match line.strip_prefix("hint: ") {
+        Some(_) if !is_open => {
+            is_open = true;
+            format!("{text} ({line}")
+        }
+        _ => format!("{text} {line}"),
+    });
+    text.extend(is_open.then_some(')'));
+    text
+}
+
 /// A time in whole milliseconds, as records have it.
 pub(crate) fn milliseconds(time: Duration) -> u64 {
     u64::try_from(time.as_millis()).unwrap_or(u64::MAX)
@@ -147,6 +176,25 @@ mod tests {
         let said =
             [0, 999, 1_000, 59_999, 60_000, 365_300, 7_620_000].map(Duration::from_millis).map(duration);
         assert_eq!(said, ["0 ms", "999 ms", "1.0 s", "59.9 s", "1 min 0 s", "6 min 5 s", "2 h 7 min"]);
+    }
+
+    #[test]
+    fn one_thing_is_told_from_several() {
+        assert_eq!(counted(1_u32, "step"), "1 step");
+        assert_eq!([0_usize, 2].map(|count| counted(count, "call")), ["0 calls", "2 calls"]);
+        assert_eq!(counted(3_u64, "trajectory"), "3 trajectories");
+        assert_eq!(counted(1_u64, "trajectory"), "1 trajectory");
+        assert_eq!(counted(2_u8, "key"), "2 keys");
+    }
+
+    #[test]
+    fn a_hint_stands_on_the_line_of_its_message() {
+        assert_eq!(
+            on_one_line("no key\nhint: set it\nand try again\n"),
+            "no key (hint: set it and try again)"
+        );
+        assert_eq!(on_one_line("two\n  lines"), "two lines");
+        assert_eq!(on_one_line(""), "");
     }
 
     #[test]

@@ -8,11 +8,11 @@ use tokio_util::sync::CancellationToken;
 
 use super::failure::Failure;
 use super::hosting::{cancel_at_interrupt, interrupted, runtime};
-use super::llm::{open_model, record};
+use super::llm::{check_record, open_model, record};
 use super::printer::Printer;
 use crate::llm::{Model, Retry};
 use crate::outcomes::{Asked, Judged, ask, is_open};
-use crate::text::shortened;
+use crate::text::{on_one_line, shortened};
 
 /// Calls that are gathered before the model is asked about all of them.
 const GATHERED: usize = 64;
@@ -52,7 +52,8 @@ impl AskArgs {
     /// The model, if one is to be asked.
     pub(super) fn open(&self, printer: Printer) -> Result<Option<Asking>, Failure> {
         let Some(llm) = &self.llm else { return Ok(None) };
-        let (model, _) = open_model(llm, self.llm_key_from.as_deref(), 1, printer)?;
+        let (model, played) = open_model(llm, self.llm_key_from.as_deref(), 1, printer)?;
+        check_record(self.llm_record.as_ref(), played.as_deref())?;
         let (model, _) = record(model, self.llm_record.as_ref())?;
         let runtime = runtime()?;
         let cancel = cancel_at_interrupt(&runtime);
@@ -82,7 +83,7 @@ impl Asking {
         self.open = 0;
         let printer = self.printer;
         let told = |retry: Retry| {
-            let reason = shortened(&retry.reason, REASON);
+            let reason = shortened(&on_one_line(&retry.reason), REASON);
             printer.note(&format!("asks the model again in {:.1} s: {reason}", retry.wait.as_secs_f64()));
         };
         let asking = async {

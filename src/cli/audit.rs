@@ -17,6 +17,7 @@ use crate::report::audit::{
 use crate::report::{ScoreSummary, TrajectoryReport, shortened};
 use crate::score::{MetricName, Profile, Sums};
 use crate::stats::{Draws, LEVEL, bootstrap};
+use crate::text::counted;
 
 /// Options of `m3 audit`.
 #[derive(Debug, Args)]
@@ -116,9 +117,9 @@ pub(super) fn run(args: &AuditArgs, common: &Common, printer: Printer) -> Result
     })?;
     if let Some(page) = page {
         let count = page.finish(&findings)?;
-        let things = if count == 1 { "trajectory" } else { "trajectories" };
+        let trajectories = counted(count, "trajectory");
         let path = args.html.as_deref().unwrap_or(Path::new("-"));
-        printer.note(&format!("{count} {things} in `{}`", path.display()));
+        printer.note(&format!("{trajectories} in `{}`", path.display()));
     }
     printed_to.map_or(Ok(()), |target| target.finish(findings))
 }

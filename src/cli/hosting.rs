@@ -19,7 +19,7 @@ use crate::mcp::config::{ConfigError, HostConfig};
 use crate::mcp::redact::{Redactor, RedactorError};
 use crate::mcp::{Events, Host, HostEvent, HostOptions, StartError};
 use crate::servers::simulated::{SimulatedOptions, SimulationError};
-use crate::text::shortened;
+use crate::text::{counted, shortened};
 use crate::trajectory::WholeFile;
 use crate::trajectory::catalog::Catalog;
 
@@ -257,8 +257,8 @@ impl Progress<'_> {
         let (message, is_warning) = match event {
             HostEvent::Ready { server, ready } => {
                 let seconds = ready.start.as_secs_f64();
-                let tools = if ready.tools == 1 { "tool" } else { "tools" };
-                (format!("{server} is ready after {seconds:.2} s with {} {tools}", ready.tools), false)
+                let tools = counted(ready.tools, "tool");
+                (format!("{server} is ready after {seconds:.2} s with {tools}"), false)
             }
             HostEvent::Failed { error: StartError::Disabled, .. } => return,
             HostEvent::Failed { server, error } => (format!("{server} failed: {error}"), true),

@@ -6,6 +6,7 @@ use clap::ValueEnum;
 
 use super::failure::{Failure, code};
 use super::printer::{Printer, Unit};
+use crate::text::counted;
 use crate::trajectory::{Duplicates, OpenError, Problems, Severity, TrajectoryFile};
 
 /// What to do with an id that stands twice.
@@ -101,8 +102,8 @@ fn say(name: &str, problems: &Problems, printer: Printer) {
     let errors = problems.count(Severity::Error);
     if errors > SHOWN_ERRORS {
         Printer::error(&format!(
-            "{name}: {} more errors; `m3 validate {name}` lists them",
-            errors - SHOWN_ERRORS
+            "{name}: {}; `m3 validate {name}` lists them",
+            counted(errors - SHOWN_ERRORS, "more error")
         ));
     }
     if errors > 0 {
@@ -113,7 +114,7 @@ fn say(name: &str, problems: &Problems, printer: Printer) {
     }
     let warnings = problems.count(Severity::Warning);
     if warnings > SHOWN_WARNINGS {
-        let more = warnings - SHOWN_WARNINGS;
-        printer.warn(&format!("{name}: {more} more warnings; `m3 validate {name}` lists them"));
+        let more = counted(warnings - SHOWN_WARNINGS, "more warning");
+        printer.warn(&format!("{name}: {more}; `m3 validate {name}` lists them"));
     }
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::failure::{Failure, code};
 use super::printer::Printer;
-use crate::llm::{Cassette, Header, Model, ModelName, ModelOptions, Recorder, key_from};
+use crate::llm::{Cassette, CassetteError, Header, Model, ModelName, ModelOptions, Recorder, key_from};
 use crate::text::shortened;
 
 /// Before the file of a cassette in place of a model's name.
@@ -46,6 +46,17 @@ fn warn_of_cut_lines(path: &str, cassette: &Cassette, printer: Printer) {
         shortened(path, 200),
         cut.len(),
     ));
+}
+
+/// Refuses to record into the cassette that is played, by whatever name.
+pub(super) fn check_record(path: Option<&PathBuf>, played: Option<&Cassette>) -> Result<(), Failure> {
+    let real = |path: &Path| std::fs::canonicalize(path).ok();
+    match (path, played) {
+        (Some(path), Some(played)) if real(path).is_some_and(|path| Some(path) == real(played.path())) => {
+            Err(CassetteError::Played { path: path.clone() }.into())
+        }
+        _ => Ok(()),
+    }
 }
 
 /// Has the model recorded, if that is wanted.

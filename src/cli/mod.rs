@@ -7,6 +7,7 @@ mod call;
 mod compare;
 mod encoder;
 mod failure;
+mod file_size;
 mod guard_server;
 mod hosting;
 mod input;
@@ -103,6 +104,7 @@ enum Command {
 /// Runs the command line of this process.
 #[must_use]
 pub fn main() -> ExitCode {
+    file_size::outlive_limit();
     let cli = match Cli::try_parse() {
         Ok(cli) => cli,
         Err(error) => {

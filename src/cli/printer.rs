@@ -40,6 +40,15 @@ impl Printer {
         self.is_styled
     }
 
+    /// The width of the terminal that standard output is, in columns, if it is one and says so.
+    pub(crate) fn columns() -> Option<u16> {
+        #[cfg(unix)]
+        let columns = rustix::termios::tcgetwinsize(io::stdout()).ok().map(|size| size.ws_col);
+        #[cfg(not(unix))]
+        let columns = None;
+        columns.filter(|columns| *columns > 0)
+    }
+
     /// Says why the run failed.
     pub(crate) fn error(message: &str) {
         say(ERROR, "error", message);

@@ -21,6 +21,7 @@ use crate::mcp::HostOptions;
 use crate::mcp::config::HostConfig;
 use crate::outcomes::{KnownTools, Replay, ReplayError, ReplayOptions, ReplayedTrajectory};
 use crate::report::audit::image_folders;
+use crate::text::counted;
 use crate::trajectory::json::Keys;
 use crate::trajectory::{Trajectory, TrajectoryFile};
 
@@ -174,7 +175,8 @@ impl ReplayArgs {
         work.end().await;
         if lack_images > 0 {
             printer.warn(&format!(
-                "the images of {lack_images} trajectories were not found\nhint: name their folder with `--images`"
+                "the images of {} were not found\nhint: name their folder with `--images`",
+                counted(lack_images, "trajectory")
             ));
         }
         failure.map_or(Ok(known_tools.len()), Err)

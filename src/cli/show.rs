@@ -14,6 +14,7 @@ use super::results::write_json;
 use crate::images;
 use crate::report::audit::image_folders;
 use crate::report::{ShowOptions, ShownTrajectory, json_without_hidden, shortened};
+use crate::text::counted;
 use crate::trajectory::json::{Json, Keys};
 use crate::trajectory::{Trajectory, TrajectoryFile};
 use crate::workspace::Workspace;
@@ -39,10 +40,19 @@ pub(super) struct ShowArgs {
     /// Show all that was said between executor and model
     #[arg(long)]
     dialogue: bool,
-    /// Width of the text, in columns
-    #[arg(long, value_name = "N", default_value_t = 80, value_parser = clap::value_parser!(u16).range(40..=400))]
-    width: u16,
+    /// Width of the text, in columns [default: the terminal's, else 80]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(i64::from(NARROWEST)..=i64::from(WIDEST)))]
+    width: Option<u16>,
 }
+
+/// The width of text that is not for a terminal, in columns.
+const WIDTH: u16 = 80;
+
+/// The least and the greatest width of text, in columns.
+const NARROWEST: u16 = 40;
+
+/// See [`NARROWEST`].
+const WIDEST: u16 = 400;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -80,7 +90,9 @@ pub(super) fn run(args: &ShowArgs, printer: Printer) -> Result<(), Failure> {
     }
     let options = ShowOptions { images: args.images, dialogue: args.dialogue };
     let shown = ShownTrajectory::new(&trajectory, options, |image| size(image, &args.predictions));
-    let (columns, is_styled) = (usize::from(args.width), output.is_styled());
+    let width = args.width.or_else(Printer::columns).unwrap_or(WIDTH);
+    let columns = usize::from(width.clamp(NARROWEST, WIDEST));
+    let is_styled = output.is_styled();
     let written = match args.format {
         FormatArg::Markdown => shown.write_markdown(&mut output),
         _ => shown.write_text(&mut output, columns, is_styled),
@@ -123,7 +135,10 @@ impl ShowArgs {
             (Some(id), _) => id.as_str(),
             (None, [id]) => id,
             (None, _) => {
-                return Err(failed(&format!("{} has {} trajectories", file.name(), all.len()), &ids));
+                return Err(failed(
+                    &format!("{} has {}", file.name(), counted(all.len(), "trajectory")),
+                    &ids,
+                ));
             }
         };
         let with_id: Vec<&Entry> = all.iter().filter(|entry| entry.id == id).collect();

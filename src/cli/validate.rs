@@ -11,7 +11,7 @@ use super::input::DuplicatesArg;
 use super::output::Output;
 use super::printer::{Printer, Unit};
 use crate::report::{FileReport, ValidationReport, json_without_hidden, visible};
-use crate::trajectory::{Problems, Severity, TrajectoryFile};
+use crate::trajectory::{Problems, Severity, SourceError, TrajectoryFile};
 
 /// Options of `m3 validate`.
 #[derive(Debug, Args)]
@@ -51,6 +51,8 @@ pub(super) fn run(args: &ValidateArgs, printer: Printer) -> Result<(), Failure> 
         let mut progress = |done, total| bar.set("reading", done as u64, total as u64);
         match TrajectoryFile::scan(path, args.duplicates.into(), &mut progress) {
             Ok(file) => report.files.push(describe(&file)?),
+            // This says nothing of the file.
+            Err(error @ SourceError::Spool { .. }) => return Err(error.into()),
             Err(error) => report.files.push(FileReport::unreadable(path, &error.to_string())),
         }
     }

@@ -7,7 +7,8 @@ use crate::mcp::results::StoreError;
 /// What a whole run lacks. A task that has met it should not count as failed: it may be run again as it is.
 #[derive(Debug, thiserror::Error)]
 pub enum Lack {
-    /// The model: it did not answer the first request of a task, for a reason that lies in no task.
+    /// The model: it did not answer the first request of a task, for a reason that lies in no task; or the account is
+    /// empty, at whichever request.
     #[error(transparent)]
     Model(ModelError),
     /// The cassette cannot be written any more, and what is not recorded cannot be replayed.
@@ -24,6 +25,7 @@ impl Lack {
     pub(super) fn of_model(error: ModelError, is_first: bool) -> Result<Self, ModelError> {
         match error {
             ModelError::Cassette(error) => Ok(Self::Cassette(error)),
+            error if error.is_of_empty_account() => Ok(Self::Model(error)),
             ModelError::NoReply { status, ref reason, .. } if is_first && may_be_of_all(status, reason) => {
                 Ok(Self::Model(error))
             }
@@ -44,7 +46,7 @@ impl Lack {
             Self::Model(ModelError::NoReply { status: Some(401), .. })
             | Self::Cassette(_)
             | Self::Results(_) => true,
-            Self::Model(_) => !has_answered,
+            Self::Model(error) => error.is_of_empty_account() || !has_answered,
         }
     }
 }
@@ -84,6 +86,11 @@ mod tests {
             assert_eq!((is_sure(false), is_sure(true)), (before, after), "{status:?}");
             assert!(Lack::of_model(no_reply(status), false).is_err(), "{status:?}");
         }
+        let mut empty = no_reply(Some(429));
+        if let ModelError::NoReply { reason, .. } = &mut empty {
+            "HTTP 429: the provider answers with an error `insufficient_quota`: pay".clone_into(reason);
+        }
+        assert!(Lack::of_model(empty, false).is_ok_and(|lack| lack.is_sure(true)));
         let mut wrong_key = no_reply(Some(400));
         if let ModelError::NoReply { reason, .. } = &mut wrong_key {
             "HTTP 400: API key not valid. Please pass a valid API key.".clone_into(reason);

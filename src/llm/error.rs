@@ -3,7 +3,9 @@
 use std::path::PathBuf;
 
 use super::cassette::CassetteError;
+use super::wires::is_of_empty_account;
 use super::{KeyError, ModelNameError};
+use crate::text::counted;
 
 /// Why a model cannot be asked, or gave no answer. Keys are in none of the texts.
 #[derive(Debug, thiserror::Error)]
@@ -73,6 +75,17 @@ pub enum ModelError {
     Cassette(#[from] CassetteError),
 }
 
+impl ModelError {
+    /// Whether the account is empty: no request gets a reply until somebody pays, and no waiting helps.
+    #[must_use]
+    pub fn is_of_empty_account(&self) -> bool {
+        match self {
+            Self::NoReply { status: Some(status), reason, .. } => is_of_empty_account(*status, reason),
+            _ => false,
+        }
+    }
+}
+
 fn times(tries: u32) -> String {
-    if tries > 1 { format!(" in {tries} tries") } else { String::new() }
+    if tries > 1 { format!(" in {}", counted(tries, "try")) } else { String::new() }
 }

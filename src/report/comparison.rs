@@ -46,7 +46,7 @@ fn differences(comparison: &Comparison) -> Sheet {
         format!(
             "Profile {}, {}; intervals of {} %, {} resamples, seed {}",
             comparison.profile,
-            super::tables::counted(comparison.tasks, "task"),
+            crate::text::counted(comparison.tasks, "task"),
             100.0 * comparison.level,
             comparison.resamples,
             comparison.seed
@@ -60,7 +60,7 @@ fn differences(comparison: &Comparison) -> Sheet {
         ));
     }
     if comparison.tasks < FEW_TASKS {
-        let tasks = super::tables::counted(comparison.tasks, "task");
+        let tasks = crate::text::counted(comparison.tasks, "task");
         notes.push(format!("Only {tasks}: intervals and p-values are rough"));
     }
     if comparison.differences.iter().any(|found| found.has_no_spread) {

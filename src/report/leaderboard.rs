@@ -82,7 +82,7 @@ fn metrics(board: &Leaderboard) -> Sheet {
     let models: Vec<Values<'_>> = models.collect();
     let mut notes = vec![format!("Average: {}", board.average.description)];
     if let (Some(profile), Some(tasks)) = (&board.profile, board.tasks) {
-        notes.push(format!("Profile {profile}, {}", super::tables::counted(tasks, "task")));
+        notes.push(format!("Profile {profile}, {}", crate::text::counted(tasks, "task")));
     }
     notes.extend(board.models.iter().filter(|model| model.left_out > 0).map(|model| {
         format!(
@@ -109,7 +109,7 @@ fn places(board: &Leaderboard) -> Sheet {
     )];
     if let Some(difference) = board.smallest_detectable_difference {
         let pairs = board.models.iter().filter(|model| model.group.is_some()).count();
-        let pairs = super::tables::counted(pairs * (pairs - 1) / 2, "comparison");
+        let pairs = crate::text::counted(pairs * (pairs - 1) / 2, "comparison");
         notes.push(format!(
             "Smallest difference of averages that these tasks show (power 80 %, {pairs}): {difference:.3}"
         ));
@@ -215,7 +215,7 @@ fn types(board: &Leaderboard) -> Vec<Sheet> {
             (row.model.as_str(), values)
         });
         let models: Vec<Values<'_>> = models.collect();
-        let tasks = super::tables::counted(found.tasks, "task");
+        let tasks = crate::text::counted(found.tasks, "task");
         Sheet {
             title: format!("Type {} ({tasks})", found.task_type),
             notes: vec![format!("Average: {}", found.average.description)],

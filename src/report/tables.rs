@@ -3,6 +3,7 @@
 use super::shortened;
 use super::{AggregateReport, LedgerReport, ScoreSummary};
 use crate::score::Profile;
+use crate::text::counted;
 
 /// How many types are shown.
 const WEAKEST: usize = 5;
@@ -111,10 +112,6 @@ pub(super) fn ledger(summary: &ScoreSummary) -> Vec<String> {
     say(duplicate, "id stands twice", "ids stand twice");
     say(empty, "prediction without calls", "predictions without calls");
     lines
-}
-
-pub(super) fn counted(count: usize, thing: &str) -> String {
-    format!("{count} {thing}{}", if count == 1 { "" } else { "s" })
 }
 
 fn names(ids: &[String]) -> String {

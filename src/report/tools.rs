@@ -7,10 +7,10 @@ use schemars::JsonSchema;
 use serde::{Serialize, Serializer};
 use unicode_width::UnicodeWidthStr as _;
 
-use super::tables::counted;
 use super::{Cell, Column, Sheet};
 use crate::mcp::redact::Redactor;
 use crate::mcp::{ServerState, ServerStatus, Tool, ToolCatalog};
+use crate::text::counted;
 use crate::text::{shortened, visible};
 
 /// What `m3 tools --health --format json` writes.
@@ -225,7 +225,7 @@ fn notes(server: &ServerHealth) -> Vec<String> {
             .map(|tool| format!("{name}: tool `{}` cannot be used: {}", tool.name, tool.reason)),
     );
     if server.noise > 0 {
-        let lines = counted(usize::try_from(server.noise).unwrap_or(usize::MAX), "line");
+        let lines = counted(server.noise, "line");
         notes.push(format!("{name}: {lines} on standard output that are no messages of the protocol"));
     }
     notes

@@ -5,7 +5,7 @@ use std::path::Path;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::tables::counted;
+use crate::text::counted;
 use crate::trajectory::{Problem, Problems, Severity};
 
 /// What `m3 validate --format json` writes.
@@ -134,10 +134,10 @@ impl FileReport {
         } else if self.is_tasks {
             counted(*entries, "task")
         } else {
-            let trajectories = if *entries == 1 { "trajectory" } else { "trajectories" };
+            let trajectories = counted(*entries, "trajectory");
             let (steps, calls, tools) =
                 (counted(*steps, "step"), counted(*calls, "call"), counted(*tools, "tool"));
-            format!("{entries} {trajectories}, {steps}, {calls} of {tools}")
+            format!("{trajectories}, {steps}, {calls} of {tools}")
         };
         let problems = [counted(*errors, "error"), counted(*warnings, "warning"), counted(*notes, "note")];
         format!("{file}: {content}; {}", problems.join(", "))

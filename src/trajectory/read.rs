@@ -16,7 +16,8 @@ pub(super) fn trajectory(
     malformed_calls: MalformedCalls,
     report: &mut Report<'_>,
 ) -> Option<Trajectory> {
-    let mut reader = Reader { report, is_broken: false, malformed_calls };
+    let is_recorded = is_recorded(&value);
+    let mut reader = Reader { report, is_broken: false, malformed_calls, is_recorded, thing: "trajectory" };
     let mut members = reader.members(value, "", "a trajectory should be an object with `id` and `steps`")?;
     let mut trajectory =
         Trajectory { id: reader.id(&mut members, key, default_id)?, ..Trajectory::default() };
@@ -25,13 +26,15 @@ pub(super) fn trajectory(
     trajectory.question = reader.text(&mut members, "question");
     trajectory.final_reply = reader.text(&mut members, "final_reply");
     trajectory.steps = reader.steps(&mut members);
-    trajectory.extra = reader.extra(members, "", &TEXT_KEYS);
+    let recorded = if is_recorded { RECORDED_KEYS.as_slice() } else { &[] };
+    trajectory.extra = reader.extra(members, "", &[&TEXT_KEYS, recorded]);
     (!reader.is_broken).then_some(trajectory)
 }
 
 /// Reads a task, likewise.
 pub(super) fn task(value: Json, key: Option<&str>, report: &mut Report<'_>) -> Option<Task> {
-    let mut reader = Reader { report, is_broken: false, malformed_calls: MalformedCalls::Error };
+    let malformed_calls = MalformedCalls::Error;
+    let mut reader = Reader { report, is_broken: false, malformed_calls, is_recorded: false, thing: "task" };
     let mut members = reader.members(value, "", "a task should be an object with `id` and `question`")?;
     let mut task = Task { id: reader.id(&mut members, key, None)?, ..Task::default() };
     task.image = reader.text(&mut members, "image");
@@ -41,7 +44,7 @@ pub(super) fn task(value: Json, key: Option<&str>, report: &mut Report<'_>) -> O
     if task.prompt.is_none() && task.question.is_none() {
         reader.error("", "a task without `question` and `prompt` asks nothing; add one of them");
     }
-    task.extra = reader.extra(members, "", &TEXT_KEYS);
+    task.extra = reader.extra(members, "", &[&TEXT_KEYS]);
     (!reader.is_broken).then_some(task)
 }
 
@@ -63,6 +66,10 @@ struct Reader<'a, 'b> {
     report: &'a mut Report<'b>,
     is_broken: bool,
     malformed_calls: MalformedCalls,
+    /// Whether it is a prediction that `m3 run` has written.
+    is_recorded: bool,
+    /// What is read, in one word.
+    thing: &'static str,
 }
 
 impl Reader<'_, '_> {
@@ -111,7 +118,8 @@ impl Reader<'_, '_> {
                 Some(default.to_owned())
             }
             (None, None, None) => {
-                self.error("", "no `id`; give each trajectory the id of its task");
+                let whose = if self.thing == "task" { "an id of its own" } else { "the id of its task" };
+                self.error("", format!("no `id`; give each {} {whose}", self.thing));
                 None
             }
         }
@@ -209,7 +217,7 @@ impl Reader<'_, '_> {
                 }
             }
         }
-        step.extra = self.extra(members, pointer, &["step"]);
+        step.extra = self.extra(members, pointer, &[&["step"]]);
         Some(step)
     }
 
@@ -225,13 +233,14 @@ impl Reader<'_, '_> {
             }
         }
         let result = take(&mut members, "result");
-        Call { tool, arguments, result, extra: self.extra(members, pointer, &[]) }
+        let recorded = if self.is_recorded { RECORDED_CALL_KEYS.as_slice() } else { &[] };
+        Call { tool, arguments, result, extra: self.extra(members, pointer, &[recorded]) }
     }
 
-    /// What is left: keys without a field. `reported` are those of them that were spoken of already.
-    fn extra(&mut self, members: Members, pointer: &str, reported: &[&str]) -> Members {
+    /// What is left: keys without a field. Of those that are `known` nothing is said.
+    fn extra(&mut self, members: Members, pointer: &str, known: &[&[&str]]) -> Members {
         for (key, _) in &members {
-            if !reported.contains(&key.as_str()) {
+            if !known.iter().any(|known| known.contains(&key.as_str())) {
                 (self.report)(Severity::Note, pointer_to(pointer, key), format!("unknown key `{key}`, kept"));
             }
         }
@@ -241,6 +250,21 @@ impl Reader<'_, '_> {
 
 /// The text members of tasks and trajectories; one that is not text has been reported when it is left over.
 const TEXT_KEYS: [&str; 5] = ["image", "type", "question", "prompt", "final_reply"];
+
+/// What `m3 run` writes beside what every trajectory has (`m3 schema prediction`; a test compares).
+const RECORDED_KEYS: [&str; 12] = [
+    "finish", "reason", "model", "mode", "prompts", "tools", "versions", "usage", "images", "turns",
+    "dialogue", "run",
+];
+
+/// The same of a call.
+const RECORDED_CALL_KEYS: [&str; 3] = ["is_error", "outcome", "milliseconds"];
+
+/// Whether a trajectory says that it is a prediction that `m3 run` has written.
+fn is_recorded(value: &Json) -> bool {
+    let schema = value.get("versions").and_then(|versions| versions.get("schema")).and_then(Json::as_str);
+    schema.is_some_and(|schema| schema.starts_with("m3.prediction/"))
+}
 
 /// The tool of a call and its other members; or the pointer below the call to what is wrong, the message and
 /// the call itself.

@@ -1,7 +1,7 @@
 //! A disk that is full while something is written: what existed before stays, and the message says so.
 //!
-//! `ulimit -f` stands in for the disk: writing beyond it fails with "file too large", once the signal that
-//! would end the process is ignored.
+//! `ulimit -f` stands in for the disk: writing beyond it fails with "file too large", and the signal that would end
+//! the process does not.
 #![cfg(target_os = "linux")]
 
 use std::os::unix::fs::FileTypeExt as _;
@@ -18,7 +18,7 @@ const FILES: [&str; 2] = ["trajectories/predictions.json", "trajectories/referen
 fn score_on_small_disk(blocks: u32, cache_dir: &Path, options: &[&str]) -> Option<Output> {
     let assets = encoder()?;
     let m3 = assert_cmd::cargo::cargo_bin("m3");
-    let script = format!("trap '' XFSZ; ulimit -f {blocks}; exec \"$0\" \"$@\"");
+    let script = format!("ulimit -f {blocks}; exec \"$0\" \"$@\"");
     let mut command = program_with_cache("sh", cache_dir, assets);
     command.args(["-c", &script]).arg(m3).arg("score").args(FILES).args(options);
     Some(command.output().unwrap())
@@ -74,6 +74,29 @@ fn a_device_is_written_to_and_not_replaced() {
     };
     assert_eq!(output.status.code(), Some(4), "{}", text(&output.stderr));
     assert!(std::fs::metadata("/dev/full").unwrap().file_type().is_char_device());
+}
+
+/// No file at all can be written, by commands that need no encoder.
+#[test]
+fn every_command_outlives_the_signal_of_a_file_that_is_too_large() {
+    let folder = Folder::new();
+    let m3 = assert_cmd::cargo::cargo_bin("m3");
+    let (out, run) = (folder.path().join("o.json"), folder.path().join("run"));
+    let (out, run) = (out.to_str().unwrap(), run.to_str().unwrap());
+    for arguments in [
+        &["validate", "-"][..],
+        &["outcomes", FILES[0], "--tools", "trajectories/tools.json", "--format", "json", "--out", out],
+        &["run", "trajectories/tasks.json", "--llm", "replay:trajectories/cassette.jsonl.gz", "-o", run],
+    ] {
+        let mut command = assert_cmd::Command::new("sh");
+        command.args(["-c", "ulimit -f 1; exec \"$0\" \"$@\""]).arg(&m3).args(arguments);
+        command.write_stdin(std::fs::read(crate::support::root().join(FILES[0])).unwrap());
+        command.env("M3_CACHE_DIR", folder.path()).current_dir(crate::support::root());
+        let (code, message) = crate::support::failure(&mut command);
+        assert_eq!(code, 4, "{arguments:?}: {message}");
+        assert!(message.contains("File too large"), "{arguments:?}: {message}");
+    }
+    assert!(!Path::new(out).exists());
 }
 
 #[test]

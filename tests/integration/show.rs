@@ -1,7 +1,7 @@
 //! `m3 show`: what it prints of predictions, references and recorded runs, and what it does with hostile input.
 
 use serde_json::{Value, json};
-use unicode_width::UnicodeWidthStr as _;
+use unicode_width::UnicodeWidthStr;
 
 use crate::support::{Folder, call, failure, no_encoder, shared, stdout, text, trajectory};
 
@@ -188,4 +188,39 @@ fn predictions_of_the_benchmark_are_shown() {
         let printed = stdout(no_encoder(&scratch).arg("show").arg(path).args(["-q", "--id", id]));
         assert!(printed.contains("Step 1\n") && printed.contains("Final Reply\n"), "{printed}");
     }
+}
+
+/// A terminal of 60 columns is one; Python, which m3 needs anyway, makes it.
+#[cfg(unix)]
+#[test]
+fn the_width_is_the_terminals_where_there_is_one() {
+    const TERMINAL: &str = "\
+import fcntl, os, pty, struct, subprocess, sys, termios
+ours, theirs = pty.openpty()
+fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack('HHHH', 24, 60, 0, 0))
+child = subprocess.Popen(sys.argv[1:], stdin=subprocess.DEVNULL, stdout=theirs)
+os.close(theirs)
+while True:
+    try:
+        data = os.read(ours, 65536)
+    except OSError:
+        break
+    if not data:
+        break
+    os.write(1, data)
+sys.exit(child.wait())
+";
+    let folder = Folder::new();
+    let path = folder.json("p.json", &recorded());
+    let shown = |options: &[&str]| {
+        let mut command = assert_cmd::Command::new("python3");
+        command.args(["-c", TERMINAL]).arg(assert_cmd::cargo::cargo_bin("m3")).arg("show").arg(&path);
+        command.args(options).env("NO_COLOR", "1").current_dir(folder.path());
+        let printed = stdout(&mut command);
+        printed.lines().map(UnicodeWidthStr::width).max().unwrap()
+    };
+    assert_eq!(shown(&[]), 60);
+    assert_eq!(shown(&["--width", "100"]), 100);
+    let piped = stdout(no_encoder(&folder).arg("show").arg(&path));
+    assert_eq!(piped.lines().map(UnicodeWidthStr::width).max().unwrap(), 80);
 }

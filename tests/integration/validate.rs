@@ -75,3 +75,34 @@ fn the_real_references_load_with_their_oddities_named() {
         assert_eq!(validate(&format!("predictions/{name}.json"), &["--duplicates", "last"])["errors"], 0);
     }
 }
+
+/// Of every key that `m3 schema prediction` has, and of no other one, nothing is said.
+#[test]
+fn keys_that_a_run_writes_are_known() {
+    let folder = Folder::new();
+    let schema = std::fs::read(crate::support::root().join("docs/schemas/prediction.schema.json")).unwrap();
+    let schema: Value = serde_json::from_slice(&schema).unwrap();
+    let with_null = |properties: &Value| -> Value {
+        properties.as_object().unwrap().keys().map(|key| (key.clone(), Value::Null)).collect()
+    };
+    let mut prediction = with_null(&schema["properties"]);
+    let mut call = with_null(&schema["$defs"]["CallRecord"]["properties"]);
+    call["name"] = json!("s/t");
+    call["surprise"] = json!(1);
+    prediction["id"] = json!("a");
+    prediction["steps"] = json!([{"step": 1, "calls": [call]}]);
+    prediction["level"] = json!(3);
+    let mut notes = |versions: Value| -> Vec<String> {
+        prediction["versions"] = versions;
+        let path = folder.json("p.json", &json!([prediction]));
+        let output = run(no_encoder(&folder).args(["validate", "--format", "json"]).arg(&path));
+        let report: Value = serde_json::from_slice(&output.stdout).unwrap();
+        let problems = report["files"][0]["problems"].as_array().unwrap();
+        let notes = problems.iter().filter(|problem| problem["severity"] == "note");
+        notes.map(|note| note["pointer"].as_str().unwrap().to_owned()).collect()
+    };
+    let recorded = notes(json!({"m3": "0.1.0", "schema": "m3.prediction/1"}));
+    assert_eq!(recorded, ["/0/steps/0/calls/0/surprise", "/0/level"]);
+    // The same keys in a file of somebody else mean nothing to m3.
+    assert!(notes(json!({})).len() > 10);
+}

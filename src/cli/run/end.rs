@@ -6,7 +6,7 @@ use crate::cli::printer::Printer;
 use crate::executor::run::{Price, Prices, RunEnd, RunSummary};
 use crate::llm::ModelName;
 use crate::outcomes::Outcome;
-use crate::text::{duration, shortened, visible};
+use crate::text::{counted, duration, shortened, visible};
 
 /// The price of a model, by its whole name or by the part that the provider knows.
 pub(super) fn price(prices: &Prices, name: &ModelName) -> Option<Price> {
@@ -49,9 +49,10 @@ pub(super) fn say(
     }
     if end.summary.error > 0 {
         let message = format!(
-            "{} of {} tasks failed\nhint: `reason` in {folder}/predictions.json says why; `--retry-failed` runs them \
+            "{} of {} failed\nhint: `reason` in {folder}/predictions.json says why; `--retry-failed` runs what failed \
              again",
-            end.summary.error, end.summary.predictions
+            end.summary.error,
+            counted(end.summary.predictions, "task")
         );
         return Err(Failure::new(code::FAILED, message));
     }

@@ -15,7 +15,7 @@ pub(super) use args::RunArgs;
 use super::Common;
 use super::failure::{Failure, code};
 use super::hosting::{Signals, interrupted, runtime};
-use super::llm::{open_model, record};
+use super::llm::{check_record, open_model, record};
 use super::printer::Printer;
 use crate::executor::Lack;
 use crate::executor::run::{
@@ -23,6 +23,7 @@ use crate::executor::run::{
 };
 use crate::llm::{Cassette, CassetteError, Model, ModelError, ModelName, Pictures, Recorder};
 use crate::mcp::config::HostConfig;
+use crate::text::{counted, shortened};
 use servers::Started;
 use view::View;
 
@@ -64,6 +65,7 @@ fn prepare(args: &RunArgs, common: &Common, printer: Printer) -> Result<Ready, F
     let config = servers::configuration(args, common, printer)?;
     let (model, cassette) =
         open_model(&args.llm, args.asking.llm_key_from.as_deref(), args.workers.into(), printer)?;
+    check_record(args.record.as_ref(), cassette.as_deref())?;
     if config.is_none() && cassette.is_none() {
         let message =
             "no servers\nhint: `--servers CONFIG` names them; `--servers servers/local.json` starts m3's own";
@@ -129,6 +131,10 @@ async fn run_all(
     .begin()?;
     let standing = begun.standing();
     say_standing(standing, printer);
+    if standing.to_do > 0 {
+        let (tasks, model) = (counted(standing.to_do, "task"), shortened(&name.to_string(), 100));
+        printer.note(&format!("runs {tasks} with `{model}`, {} at once", args.workers));
+    }
     let price = prices.as_ref().and_then(|prices| end::price(prices, &name));
     let end = watch(begun, View::new(standing, args.workers, price, stop, printer), stop).await?;
     match recorder.and_then(|recorder| recorder.failure()) {
@@ -147,21 +153,27 @@ fn say_standing(standing: Standing, printer: Printer) {
     let Standing { to_do, done, failed, again, others } = standing;
     let all = to_do + done + failed;
     if done > 0 {
-        printer.note(&format!("{done} of {all} tasks are done already"));
+        let are = if done == 1 { "is" } else { "are" };
+        printer.note(&format!("{done} of {} {are} done already", counted(all, "task")));
     }
     if again > 0 {
-        printer
-            .note(&format!("{again} tasks are run again: they failed, or what they depend on has changed"));
+        let (are, why) = match again {
+            1 => ("is", "it failed, or what it depends on has changed"),
+            _ => ("are", "they failed, or what they depend on has changed"),
+        };
+        printer.note(&format!("{} {are} run again: {why}", counted(again, "task")));
     }
     if others > 0 {
         printer.note(&format!(
-            "{others} tasks that are not selected have predictions made under other conditions; they are not in \
-             predictions.json"
+            "predictions of {}, not selected, were made under other conditions; they are not in predictions.json",
+            counted(others, "task")
         ));
     }
     if failed > 0 {
         printer.warn(&format!(
-            "{failed} of {all} tasks failed before and are left as they are\nhint: `--retry-failed` runs them again"
+            "{failed} of {} failed before and {}\nhint: `--retry-failed` runs what failed again",
+            counted(all, "task"),
+            if failed == 1 { "is left as it is" } else { "are left as they are" },
         ));
     }
 }

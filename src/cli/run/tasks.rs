@@ -13,10 +13,10 @@ use crate::executor::Instruction;
 use crate::executor::run::{TaskImage, picture_limits};
 use crate::llm::{Model, Pictures};
 use crate::report::audit::image_folders;
-use crate::task_image::locate;
-use crate::text::shortened;
+use crate::task_image::{led_out_of, locate};
+use crate::text::{counted, shortened};
 use crate::trajectory::json::Json;
-use crate::trajectory::{Duplicates, OpenError, Task, TrajectoryFile};
+use crate::trajectory::{Duplicates, Problems, Severity, Task, TrajectoryFile};
 
 /// A task that can be run.
 pub(super) struct Checked {
@@ -35,8 +35,12 @@ pub(super) fn open(
     pictures: &Pictures,
     printer: Printer,
 ) -> Result<Vec<Checked>, Failure> {
-    let tasks = read(args)?;
-    let is_selected = select(args, &tasks)?;
+    let (tasks, mut problems) = read(args)?;
+    let is_selected = match select(args, &tasks) {
+        // What is selected may be what cannot be read.
+        Err(_) if !problems.is_empty() => return Err(say_problems(&problems)),
+        selected => selected?,
+    };
     let folders = match &args.images {
         Some(folder) if folder.is_dir() => vec![folder.clone()],
         Some(folder) => {
@@ -50,7 +54,6 @@ pub(super) fn open(
         tasks.iter().zip(&is_selected).filter(|(_, is)| **is).map(|(task, _)| task),
         printer,
     );
-    let mut problems = Vec::new();
     let mut files = HashMap::new();
     let mut checked = Vec::with_capacity(tasks.len());
     for (task, is_selected) in tasks.into_iter().zip(is_selected) {
@@ -71,54 +74,45 @@ pub(super) fn open(
         checked.push(Checked { task, image, is_selected });
     }
     problems.extend(unusable(&checked, args, model, pictures, printer));
-    if problems.is_empty() {
-        return Ok(checked);
-    }
+    if problems.is_empty() { Ok(checked) } else { Err(say_problems(&problems)) }
+}
+
+fn say_problems(problems: &[String]) -> Failure {
     for problem in problems.iter().take(SHOWN) {
         Printer::error(problem);
     }
     if problems.len() > SHOWN {
-        Printer::error(&format!("{} more problems", problems.len() - SHOWN));
+        Printer::error(&counted(problems.len() - SHOWN, "more problem"));
     }
-    Err(Failure::silent(code::INPUT))
+    Failure::silent(code::INPUT)
 }
 
 fn of_task(task: &Task, problem: &str) -> String {
     format!("task `{}`: {problem}", shortened(&task.id, 100))
 }
 
-/// Reads all tasks of the file; no two have the same id.
-fn read(args: &RunArgs) -> Result<Vec<Task>, Failure> {
-    let name = &args.tasks;
-    let file = match TrajectoryFile::open(name, Duplicates::Last) {
-        Ok(file) => file,
-        Err(OpenError::Source(error)) => return Err(error.into()),
-        Err(OpenError::Invalid { problems, .. }) => {
-            let errors = problems.iter().filter(|p| p.severity == crate::trajectory::Severity::Error);
-            for problem in errors.take(SHOWN) {
-                Printer::error(&problem.to_string());
-            }
-            return Err(Failure::silent(code::INPUT));
-        }
-    };
-    if !file.is_tasks() {
+/// Reads all tasks of the file that can be read, and says what is wrong with the file: no two have the same id.
+fn read(args: &RunArgs) -> Result<(Vec<Task>, Vec<String>), Failure> {
+    let file = TrajectoryFile::scan_tasks(&args.tasks, Duplicates::Last)?;
+    if file.has_steps() {
         let message = format!(
             "`{}` has trajectories, not tasks\nhint: a task has `id`, `image` and `question`, and no `steps`",
             file.name()
         );
         return Err(Failure::new(code::INPUT, message));
     }
-    if !file.duplicates().is_empty() {
-        for duplicate in file.duplicates().iter().take(SHOWN) {
-            let id = shortened(&duplicate.id, 100);
-            Printer::error(&format!("{}: the id `{id}` stands more than once", file.name()));
-        }
-        return Err(Failure::new(
-            code::INPUT,
-            "each task needs an id of its own\nhint: remove or rename the others",
-        ));
-    }
-    (0..file.len()).map(|index| Ok(file.read_task(index)?)).collect()
+    let errors = file.problems().iter().filter(|problem| problem.severity == Severity::Error);
+    let mut problems: Vec<String> = errors.map(ToString::to_string).collect();
+    problems.extend(file.duplicates().iter().take(Problems::KEPT).map(|duplicate| {
+        let id = shortened(&duplicate.id, 100);
+        format!(
+            "{}: the id `{id}` stands more than once, and each task needs one of its own\nhint: remove or rename the \
+             others",
+            file.name()
+        )
+    }));
+    let tasks = (0..file.len()).map(|index| Ok(file.read_task(index)?)).collect::<Result<_, Failure>>()?;
+    Ok((tasks, problems))
 }
 
 /// Which tasks are to be run.
@@ -152,6 +146,13 @@ fn find(
 ) -> Result<TaskImage, String> {
     let shown = shortened(image, 200);
     let source = locate(image, folders).ok_or_else(|| {
+        if let Some(folder) = led_out_of(image, folders) {
+            return format!(
+                "the image `{shown}` is a link, or in one, that leads out of `{}` or nowhere, and is not followed\nhint: \
+                 put the file itself there, or name the folder that it is in with `--images DIR`",
+                folder.display()
+            );
+        }
         let folders: Vec<String> = folders.iter().map(|folder| format!("`{}`", folder.display())).collect();
         let folders = if folders.is_empty() { "no folder".to_owned() } else { folders.join(" and ") };
         format!("the image `{shown}` is not in {folders}\nhint: `--images DIR` names the images' folder")
@@ -224,6 +225,8 @@ fn say_instruction<'a>(args: &RunArgs, tasks: impl Iterator<Item = &'a Task>, pr
     };
     let count = tasks.filter(|task| lacks(task)).count();
     if count > 0 {
-        printer.note(&format!("{count} tasks have no `{wanted}`; their `{other}` is used"));
+        let (tasks, have, their) =
+            if count == 1 { ("task", "has", "its") } else { ("tasks", "have", "their") };
+        printer.note(&format!("{count} {tasks} {have} no `{wanted}`; {their} `{other}` is used"));
     }
 }

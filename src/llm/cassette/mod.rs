@@ -7,7 +7,7 @@
 //! ```
 //!
 //! Every other line is a try at asking the model (`"kind":"model"`), a call of a tool (`"call"`), the tools that were
-//! offered (`"catalog"`) or the beginning of a further recording into the same file (`"session"`), written at once
+//! offered (`"catalog"`, where they are others than before) or the beginning of a further recording into the same file (`"session"`), written at once
 //! when it has ended:
 //!
 //! ```json
@@ -129,6 +129,16 @@ pub enum CassetteError {
         recorded: String,
         /// The model that is to be recorded.
         asked: String,
+    },
+    /// It is to be played and recorded into at once.
+    #[error(
+        "the cassette `{}` is played, and cannot be recorded into as well: it would grow by what it holds already\n\
+         hint: name another file, or leave out one of the two",
+        path.display()
+    )]
+    Played {
+        /// The file.
+        path: PathBuf,
     },
     /// Another process records into it.
     #[error("another process records into the cassette `{}`\nhint: wait for its end, or name another file", path.display())]

@@ -62,6 +62,20 @@ impl Reader {
         Ok(None)
     }
 
+    /// The last line that begins like this, as it is written. Those before it are read over, not understood.
+    ///
+    /// # Errors
+    /// [`CassetteError`] if it cannot be read.
+    pub(super) fn last_line(mut self, start: &[u8]) -> Result<Option<Vec<u8>>, CassetteError> {
+        let mut last = None;
+        while let Some(line) = self.line()? {
+            if line.starts_with(start) {
+                last = Some(line);
+            }
+        }
+        Ok(last)
+    }
+
     fn broken(&self, reason: String) -> CassetteError {
         CassetteError::Line { path: self.path.clone(), line: self.line, reason }
     }

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use serde_json::{Map, Value};
 
-use super::read::read_header;
+use super::read::{Reader, read_header};
 use super::workspace::Workspace;
 use super::{CallEntry, CassetteError, ContentHash, Entry, Header, ModelEntry, RequestEntry, Try, shallow};
 use crate::llm::Scope;
@@ -19,6 +19,9 @@ use crate::text::milliseconds;
 
 /// The longest first line.
 const MAX_HEADER: u64 = 64 << 10;
+
+/// What the line of a catalog begins with, as [`line_of`] writes it.
+const CATALOG_START: &[u8] = b"{\"kind\":\"catalog\",";
 
 /// How often a lock is tried, and how long is waited in between: a second together.
 const LOCK_TRIES: u32 = 20;
@@ -37,6 +40,8 @@ pub struct Recorder {
 #[derive(Debug)]
 struct Output {
     file: File,
+    /// The last catalog in it, as its line.
+    catalog: Option<Vec<u8>>,
     /// Why a record could not be written; nothing is written after it.
     failure: Option<String>,
 }
@@ -69,12 +74,13 @@ impl Recorder {
             Err(TryLockError::WouldBlock) => return Err(CassetteError::Locked { path: path.to_owned() }),
             Err(TryLockError::Error(error)) => return Err(write(error)),
         }
-        let mut first = Vec::new();
+        let (mut first, mut catalog) = (Vec::new(), None);
         let read = BufReader::new(&mut file).take(MAX_HEADER).read_until(b'\n', &mut first);
         read.map_err(|source| CassetteError::Read { path: path.to_owned(), source })?;
         if first.ends_with(b"\n") || read_header(&first).is_ok() {
             let created_by = header.created_by.clone();
             check(path, &first, header)?;
+            catalog = Reader::open(path)?.1.last_line(CATALOG_START)?;
             if !ends_line(&mut file).map_err(write)? {
                 file.write_all(b"\n").map_err(write)?;
             }
@@ -87,7 +93,7 @@ impl Recorder {
             let reason = read_header(&first).err().unwrap_or_default();
             return Err(CassetteError::NotACassette { path: path.to_owned(), reason });
         }
-        let output = Mutex::new(Output { file, failure: None });
+        let output = Mutex::new(Output { file, catalog, failure: None });
         Ok(Self { path: path.to_owned(), output, redactors: RwLock::default() })
     }
 
@@ -98,11 +104,18 @@ impl Recorder {
     }
 
     /// Records the tools that are offered: `{server: {"tools": [..]}}`, as
-    /// [`ToolCatalog::to_json`](crate::mcp::ToolCatalog::to_json) writes them.
+    /// [`ToolCatalog::to_json`](crate::mcp::ToolCatalog::to_json) writes them. Those that were recorded last are not
+    /// recorded again.
     pub fn record_catalog(&self, catalog: &Value) {
         let mut servers = catalog.clone();
         self.redact(&mut servers);
-        self.write(&Entry::Catalog { servers: shallow(servers) });
+        let line = line_of(&Entry::Catalog { servers: shallow(servers) });
+        let mut output = self.output.lock().unwrap_or_else(PoisonError::into_inner);
+        if line.as_ref().is_ok_and(|line| output.catalog.as_ref() == Some(line)) {
+            return;
+        }
+        output.catalog = line.as_ref().ok().cloned();
+        output.write(line);
     }
 
     /// Records a call and how it ended.
@@ -151,12 +164,16 @@ impl Recorder {
 
     fn write(&self, entry: &Entry) {
         let line = line_of(entry);
-        let mut output = self.output.lock().unwrap_or_else(PoisonError::into_inner);
-        if output.failure.is_some() {
-            return;
+        self.output.lock().unwrap_or_else(PoisonError::into_inner).write(line);
+    }
+}
+
+impl Output {
+    fn write(&mut self, line: io::Result<Vec<u8>>) {
+        if self.failure.is_none() {
+            let written = line.and_then(|line| self.file.write_all(&line));
+            self.failure = written.err().map(|error| error.to_string());
         }
-        let written = line.and_then(|line| output.file.write_all(&line));
-        output.failure = written.err().map(|error| error.to_string());
     }
 }
 
@@ -288,12 +305,29 @@ mod tests {
     #[test]
     fn a_full_disk_stops_the_recording_and_is_told() {
         let file = File::options().write(true).open("/dev/full").unwrap();
-        let output = Mutex::new(Output { file, failure: None });
+        let output = Mutex::new(Output { file, catalog: None, failure: None });
         let recorder = Recorder { path: PathBuf::from("c.jsonl"), output, redactors: RwLock::default() };
         assert!(recorder.failure().is_none());
         recorder.record_catalog(&Value::Null);
         let message = recorder.failure().unwrap().to_string();
         assert!(message.starts_with("failed to write the cassette `c.jsonl`: No space left"), "{message}");
+    }
+
+    #[test]
+    fn tools_are_recorded_where_they_differ_from_the_last_ones() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("c.jsonl");
+        let header = || Header::new(&crate::llm::ModelName::parse("openai:m").unwrap());
+        for tools in [&["a"][..], &["a"], &["a", "b", "b"], &["a"]] {
+            let recorder = Recorder::create_or_append(&path, header()).unwrap();
+            for tool in tools {
+                recorder.record_catalog(&serde_json::json!({"s": {"tools": [{"name": tool}]}}));
+            }
+        }
+        let content = std::fs::read_to_string(&path).unwrap();
+        let catalogs = content.lines().filter(|line| line.contains("catalog"));
+        let tools: Vec<&str> = catalogs.map(|line| line.split("\"name\":\"").nth(1).unwrap()).collect();
+        assert_eq!(tools.iter().map(|rest| &rest[..1]).collect::<String>(), "aba");
     }
 
     #[test]

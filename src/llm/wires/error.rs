@@ -19,8 +19,17 @@ pub(crate) enum ReplyError {
     },
 }
 
-/// Codes that no waiting helps against, although they come with status 429: the account is empty.
-const FINAL: [&str; 2] = ["insufficient_quota", "billing_hard_limit_reached"];
+/// Codes that no waiting helps against, although they come with status 429: OpenAI's of an account that is empty, at
+/// its limit or not paid for, and Anthropic's `billing_error` (402).
+const EMPTY_ACCOUNT: [&str; 4] =
+    ["insufficient_quota", "billing_hard_limit_reached", "billing_not_active", "billing_error"];
+
+/// What Anthropic says of an empty account, in lower case; the code is `invalid_request_error`, which says nothing.
+const EMPTY_ACCOUNT_MESSAGE: &str = "credit balance is too low";
+
+/// Payment required: what `DeepSeek` and `OpenRouter` answer where the account is empty, the latter also as the code of
+/// an error with status 200.
+const PAYMENT_REQUIRED: u16 = 402;
 
 /// Parts of codes and of messages, in lower case, that mean a failure in passing: OpenAI's `server_error` and
 /// `rate_limit_exceeded`, Anthropic's `overloaded_error`, `api_error` and `timeout_error`, Gemini's
@@ -49,13 +58,23 @@ impl ReplyError {
             Self::Unreadable { .. } => is_success(status) || is_passing(status),
             Self::Provider { code, message } => {
                 let code = code.as_deref().map(str::to_ascii_lowercase);
-                if code.as_deref().is_some_and(|code| FINAL.contains(&code)) {
+                if code.as_deref().is_some_and(|code| EMPTY_ACCOUNT.contains(&code)) {
                     return false;
                 }
                 is_passing(status) || (is_success(status) && means_passing(code.as_deref(), message))
             }
         }
     }
+}
+
+/// Whether a [`ReplyError`], as it was told, says that the account is empty: no request gets a reply until somebody pays.
+pub(in crate::llm) fn is_of_empty_account(status: u16, reason: &str) -> bool {
+    let reason = reason.to_lowercase();
+    let has_code = |code: &str| reason.contains(&format!("an error `{code}`"));
+    status == PAYMENT_REQUIRED
+        || has_code(&PAYMENT_REQUIRED.to_string())
+        || EMPTY_ACCOUNT.iter().any(|code| has_code(code))
+        || (!is_success(status) && reason.contains(EMPTY_ACCOUNT_MESSAGE))
 }
 
 fn means_passing(code: Option<&str>, message: &str) -> bool {
@@ -111,6 +130,29 @@ mod tests {
             (provider(None, ""), 425, true),
         ] {
             assert_eq!(error.is_worth_retrying(status), expected, "{error} {status}");
+        }
+    }
+
+    /// The bodies are those of the providers' pages on errors; Gemini's minute is over soon.
+    #[test]
+    fn an_empty_account_is_told_from_a_limit_that_passes() {
+        let told = |code: Option<&str>, message: &str| {
+            let (code, message) = (code.map(str::to_owned), message.to_owned());
+            ReplyError::Provider { code, message }.to_string()
+        };
+        let quota = "You exceeded your current quota, please check your plan and billing details.";
+        let credit = "Your credit balance is too low to access the Anthropic API.";
+        for (status, reason, expected) in [
+            (429, told(Some("insufficient_quota"), quota), true),
+            (429, told(Some("billing_not_active"), "Your account is not active"), true),
+            (400, told(Some("invalid_request_error"), credit), true),
+            (402, told(None, "Insufficient Balance"), true),
+            (200, told(Some("402"), "Insufficient credits"), true),
+            (429, told(Some("RESOURCE_EXHAUSTED"), quota), false),
+            (429, told(Some("rate_limit_exceeded"), "Rate limit reached"), false),
+            (400, told(Some("invalid_request_error"), "messages: too long"), false),
+        ] {
+            assert_eq!(is_of_empty_account(status, &reason), expected, "{status} {reason}");
         }
     }
 }

@@ -14,6 +14,7 @@ use super::tools::WrittenTools;
 use super::{ModelName, Reply, Request, RequestLimits, WireKind};
 
 pub(crate) use error::ReplyError;
+pub(in crate::llm) use error::is_of_empty_account;
 
 /// How images stand in a body.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

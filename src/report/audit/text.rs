@@ -4,6 +4,7 @@
 use unicode_width::{UnicodeWidthChar as _, UnicodeWidthStr as _};
 
 use crate::report::visible;
+use crate::text::counted;
 
 /// What stands for text that was cut out.
 const ELLIPSIS: char = '…';
@@ -106,7 +107,8 @@ pub(in crate::report) fn passage(text: &str, characters: usize) -> String {
         return visible(text, true).into_owned();
     };
     let cut = text.chars().count() - start.chars().count() - end.chars().count();
-    format!("{} {ELLIPSIS} [{cut} characters cut] {ELLIPSIS} {}", visible(start, true), visible(end, true))
+    let cut = counted(cut, "character");
+    format!("{} {ELLIPSIS} [{cut} cut] {ELLIPSIS} {}", visible(start, true), visible(end, true))
 }
 
 /// Two values, each on one line of at most `columns`: where they are longer, what they have in common at

@@ -41,7 +41,7 @@ pub enum OutcomesFileError {
         "`{}` is of other predictions: trajectory `{}` has {found} in it, and {} in the predictions\nhint: run \
          `m3 outcomes` again on the predictions that are scored",
         visible(&.path.display().to_string(), false), shortened(.id, 80),
-        crate::report::tables::counted(*.calls, "call")
+        crate::text::counted(*.calls, "call")
     )]
     OtherCalls {
         /// The file.
@@ -140,7 +140,7 @@ impl OutcomesByTrajectory {
         };
         match self.found.get(id) {
             Some((found, counts)) if *found == calls => Ok(Some(*counts)),
-            Some((found, _)) => Err(other(crate::report::tables::counted(*found, "call"))),
+            Some((found, _)) => Err(other(crate::text::counted(*found, "call"))),
             None if calls == 0 => Ok(None),
             None => Err(other("no place".to_owned())),
         }

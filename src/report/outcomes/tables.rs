@@ -3,7 +3,7 @@
 use super::{CallOutcomeReport, OutcomesSummary, RateReport, ToolOutcomesReport, TrajectoryOutcomesReport};
 use crate::outcomes::{NotJudged, Outcome};
 use crate::report::sheet::{Cell, Column, Sheet};
-use crate::report::tables::counted;
+use crate::text::counted;
 
 /// How many tools are shown.
 const TOOLS: usize = 10;
@@ -90,7 +90,6 @@ pub(super) fn percent(count: u64, of: u64) -> String {
 /// What was judged, and what by.
 pub(super) fn headline(summary: &OutcomesSummary) -> String {
     let set = &summary.aggregate;
-    let many = |count: u64, thing| counted(usize::try_from(count).unwrap_or(usize::MAX), thing);
     let how = match summary.answers.as_str() {
         "replayed" => "replayed against servers",
         "recorded" => "judged by rules and recorded results",
@@ -98,12 +97,8 @@ pub(super) fn headline(summary: &OutcomesSummary) -> String {
     };
     format!(
         "{} of {}, {} known, {how}",
-        many(set.tally.calls, "call"),
-        if set.trajectories == 1 {
-            "1 trajectory".to_owned()
-        } else {
-            format!("{} trajectories", set.trajectories)
-        },
+        counted(set.tally.calls, "call"),
+        counted(set.trajectories, "trajectory"),
         counted(summary.known_tools, "tool"),
     )
 }

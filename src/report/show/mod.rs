@@ -12,6 +12,7 @@ mod tests;
 use std::io::{self, Write};
 
 use crate::report::audit::text::passage;
+use crate::text::counted;
 use crate::trajectory::json::{Json, Keys};
 use crate::trajectory::{Call, MalformedCall, Trajectory};
 
@@ -221,9 +222,6 @@ fn bounded(text: &str, characters: usize) -> String {
 }
 
 fn more(count: usize, thing: &str) -> Option<String> {
-    match count {
-        0 => None,
-        1 => Some(format!("1 more {thing} is not shown")),
-        count => Some(format!("{count} more {thing}s are not shown")),
-    }
+    let is = if count == 1 { "is" } else { "are" };
+    (count > 0).then(|| format!("{} {is} not shown", counted(count, &format!("more {thing}"))))
 }

@@ -1,6 +1,7 @@
 //! What a call returned, as text: images and other files by their names.
 
 use super::bounded;
+use crate::text::counted;
 use crate::trajectory::json::{Json, Keys};
 
 /// Longer names of files are cut, in characters.
@@ -72,7 +73,7 @@ fn part(part: &Json) -> String {
     }
     let mime_type = part.get("mimeType").and_then(Json::as_str).unwrap_or("of an unknown kind");
     match part.get("data").and_then(Json::as_str) {
-        Some(data) => format!("[{kind}: {mime_type}, {} characters of Base64]", data.len()),
+        Some(data) => format!("[{kind}: {mime_type}, {} of Base64]", counted(data.len(), "character")),
         None => part.to_text(Keys::AsRead),
     }
 }

@@ -1,6 +1,7 @@
 //! What a prediction says of the run that made it, in a few lines.
 
 use super::{Row, bounded, integer, member, milliseconds};
+use crate::text::counted;
 use crate::trajectory::Trajectory;
 use crate::trajectory::json::Json;
 
@@ -59,8 +60,7 @@ fn tokens(usage: Option<&Json>, turns: Option<&Json>) -> Option<String> {
         part.map(|part| format!(" ({part} {what})")).unwrap_or_default()
     };
     let turns = match turns {
-        Some(Json::Array(turns)) if turns.len() == 1 => Some("1 turn".to_owned()),
-        Some(Json::Array(turns)) if !turns.is_empty() => Some(format!("{} turns", turns.len())),
+        Some(Json::Array(turns)) if !turns.is_empty() => Some(counted(turns.len(), "turn")),
         _ => None,
     };
     let parts = [

@@ -6,6 +6,7 @@ use anstyle::{AnsiColor, Style};
 
 use super::{ShownCall, ShownTrajectory};
 use crate::report::audit::text::{cut_end, padded, width, wrapped};
+use crate::text::counted;
 
 /// The column of labels.
 const LABEL: usize = 8;
@@ -172,8 +173,9 @@ impl<W: Write> Page<'_, W> {
         let first = if cut > 0 { most - most / 4 } else { lines.len() };
         let note = (cut > 0).then(|| {
             // Of a text that was too long already, this takes away the note that says so.
-            let had_note = lines[first..first + cut].join(" ").contains("characters cut]");
-            format!("… [{cut} lines{} cut] …", if had_note { " and more" } else { "" })
+            let taken = lines[first..first + cut].join(" ");
+            let had_note = ["character cut]", "characters cut]"].iter().any(|note| taken.contains(note));
+            format!("… [{}{} cut] …", counted(cut, "line"), if had_note { " and more" } else { "" })
         });
         let shown = lines[..first].iter().chain(&note).chain(&lines[(first + cut).min(lines.len())..]);
         for (place, line) in shown.enumerate() {

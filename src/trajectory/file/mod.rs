@@ -11,6 +11,7 @@ use std::path::Path;
 
 use sha2::{Digest as _, Sha256};
 
+use crate::text::counted;
 use crate::trajectory::json::{self, Json};
 use crate::trajectory::model::{Task, Trajectory};
 use crate::trajectory::problem::{Place, Problems, Severity};
@@ -43,7 +44,7 @@ pub enum OpenError {
     #[error(transparent)]
     Source(#[from] SourceError),
     /// It has errors; the problems say which and where.
-    #[error("`{file}` has {} error{}", .problems.count(Severity::Error), if .problems.count(Severity::Error) == 1 { "" } else { "s" })]
+    #[error("`{file}` has {}", counted(.problems.count(Severity::Error), "error"))]
     Invalid {
         /// The file as the user named it.
         file: String,
@@ -69,8 +70,18 @@ pub struct TrajectoryFile {
     tasks: Vec<Element>,
     /// How many elements have steps, even broken ones.
     with_steps: usize,
-    /// Every trajectory and every call is kept, whatever is wrong with it.
-    keeps_all: bool,
+    wants: Wants,
+}
+
+/// What a file is opened for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Wants {
+    /// Whatever is in it.
+    Any,
+    /// Every trajectory and every call, whatever is wrong with it.
+    All,
+    /// Tasks: what has no steps is one.
+    Tasks,
 }
 
 /// The first 16 bytes of an id's SHA-256: ids can be long and many, and are hostile.
@@ -122,7 +133,7 @@ impl TrajectoryFile {
     /// # Errors
     /// As [`TrajectoryFile::open`].
     pub fn open_all(path: &Path, progress: &mut dyn FnMut(usize, usize)) -> Result<Self, OpenError> {
-        Self::scan_by(path, Duplicates::Last, true, progress)?.without_errors()
+        Self::scan_by(path, Duplicates::Last, Wants::All, progress)?.without_errors()
     }
 
     /// Opens a file whatever is wrong in it, for those who want its problems.
@@ -134,7 +145,15 @@ impl TrajectoryFile {
         duplicates: Duplicates,
         progress: &mut dyn FnMut(usize, usize),
     ) -> Result<Self, SourceError> {
-        Self::scan_by(path, duplicates, false, progress)
+        Self::scan_by(path, duplicates, Wants::Any, progress)
+    }
+
+    /// The same of a file that should hold tasks: what has no steps is read as one, and spoken of as one.
+    ///
+    /// # Errors
+    /// [`SourceError`] if it cannot be read at all.
+    pub fn scan_tasks(path: &Path, duplicates: Duplicates) -> Result<Self, SourceError> {
+        Self::scan_by(path, duplicates, Wants::Tasks, &mut |_, _| ())
     }
 
     fn without_errors(self) -> Result<Self, OpenError> {
@@ -147,7 +166,7 @@ impl TrajectoryFile {
     fn scan_by(
         path: &Path,
         duplicates: Duplicates,
-        keeps_all: bool,
+        wants: Wants,
         progress: &mut dyn FnMut(usize, usize),
     ) -> Result<Self, SourceError> {
         let source = Source::open(path)?;
@@ -167,11 +186,11 @@ impl TrajectoryFile {
             is_single,
             tasks: Vec::new(),
             with_steps: 0,
-            keeps_all,
+            wants,
         };
         if elements.is_empty() && layout.error.is_none() {
-            let message = "no trajectories in it; a file of them should have at least one";
-            file.push(Severity::Error, Place::default(), message);
+            let message = file.in_words("no trajectories in it; a file of them should have at least one");
+            file.push(Severity::Error, Place::default(), &message);
         }
         let total = elements.len();
         for (done, element) in elements.into_iter().enumerate() {
@@ -183,7 +202,8 @@ impl TrajectoryFile {
             }
         }
         file.report_mixed()?;
-        if !file.is_empty() && file.with_steps == 0 && file.tasks.is_empty() {
+        let has_neither = file.with_steps == 0 && file.tasks.is_empty();
+        if !file.is_empty() && has_neither {
             let message = "no trajectory in it has `steps`; is it a file of trajectories? \
                 (a catalog of tools goes to `m3 score --tools`)";
             file.push(Severity::Error, Place::default(), message);
@@ -217,6 +237,12 @@ impl TrajectoryFile {
     #[must_use]
     pub fn is_tasks(&self) -> bool {
         self.with_steps == 0 && !self.tasks.is_empty()
+    }
+
+    /// True if something in the file has steps, as trajectories have and tasks have not.
+    #[must_use]
+    pub fn has_steps(&self) -> bool {
+        self.with_steps > 0
     }
 
     /// The file as the user named it.
@@ -300,7 +326,15 @@ impl TrajectoryFile {
     }
 
     fn malformed_calls(&self) -> MalformedCalls {
-        if self.keeps_all { MalformedCalls::Keep } else { MalformedCalls::Error }
+        if self.wants == Wants::All { MalformedCalls::Keep } else { MalformedCalls::Error }
+    }
+
+    /// A sentence about trajectories, about tasks if those are wanted.
+    fn in_words(&self, text: &str) -> String {
+        match self.wants {
+            Wants::Tasks => text.replace("trajectories", "tasks").replace("trajectory", "task"),
+            Wants::Any | Wants::All => text.to_owned(),
+        }
     }
 
     fn default_id(&self) -> Option<&'static str> {

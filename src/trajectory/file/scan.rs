@@ -2,7 +2,7 @@
 
 use std::collections::hash_map::Entry;
 
-use super::{Duplicate, Duplicates, MAX_ELEMENT, MAX_KEY, TrajectoryFile, hash_id};
+use super::{Duplicate, Duplicates, MAX_ELEMENT, MAX_KEY, TrajectoryFile, Wants, hash_id};
 use crate::trajectory::json::{self, Json, Keys, pointer_to};
 use crate::trajectory::problem::{Place, Severity};
 use crate::trajectory::read;
@@ -19,11 +19,9 @@ impl TrajectoryFile {
             return Ok(None);
         }
         if u64::from(element.length) > MAX_ELEMENT {
-            self.push(
-                Severity::Error,
-                place,
-                "one trajectory of more than 256 MiB; leave out what it returned",
-            );
+            let message =
+                self.in_words("one trajectory of more than 256 MiB; leave out what it does not need");
+            self.push(Severity::Error, place, &message);
             return Ok(None);
         }
         let text = self.source.bytes(element.offset, element.length.into())?;
@@ -45,7 +43,11 @@ impl TrajectoryFile {
         let mut report =
             |severity, pointer: String, message: String| problems.push(severity, &place, &pointer, &message);
         self.with_steps += usize::from(value.get("steps").is_some());
-        let id = if is_task(&value) {
+        let is_task = match self.wants {
+            Wants::Tasks => value.get("steps").is_none(),
+            Wants::Any | Wants::All => is_task(&value),
+        };
+        let id = if is_task {
             self.tasks.push(element);
             read::task(value, key.as_deref(), &mut report).map(|task| task.id)
         } else {
@@ -89,7 +91,7 @@ impl TrajectoryFile {
                 self.elements.push(element);
                 return Ok(());
             }
-            Entry::Occupied(_) if self.keeps_all => {
+            Entry::Occupied(_) if self.wants == Wants::All => {
                 self.elements.push(element);
                 return Ok(());
             }
@@ -145,7 +147,8 @@ impl TrajectoryFile {
     pub(super) fn push_layout_error(&mut self, error: &LayoutError) {
         let (line, column) = self.source.position(error.offset);
         let place = Place { line: Some(line), column: Some(column), ..Place::default() };
-        self.push(Severity::Error, place, &error.message);
+        let message = self.in_words(&error.message);
+        self.push(Severity::Error, place, &message);
     }
 }
 

@@ -3,9 +3,12 @@
 mod bad_input;
 mod cassette;
 mod killed;
+mod quota;
+mod record;
 mod repeats;
 mod resume;
 mod stop;
+mod task_files;
 mod unavailable;
 
 use std::path::{Path, PathBuf};
@@ -134,16 +137,18 @@ fn a_run_of_our_own_benchmark_gives_predictions_that_are_scored() {
     assert!(stdout(&mut score).contains("precision"));
 }
 
-/// A line for each event, on standard error, and none with `--quiet`.
+/// A line for each call and each task, on standard error, and none with `--quiet`.
 #[test]
-fn events_are_told_line_by_line_where_there_is_no_terminal() {
+fn calls_and_ends_of_tasks_are_told_line_by_line_where_there_is_no_terminal() {
     let (folder, model) = (Folder::new(), model());
     let output = output_of(&folder);
     let done = run(command(&model, &output).args(["--id", "00010000"]));
     let said = text(&done.stderr);
-    for line in ["00010000 started\n", "00010000 step 1: ", "00010000 answered after 1 steps and 2 calls\n"] {
-        assert!(said.contains(line), "{line}{said}");
-    }
+    let lines: Vec<&str> = said.lines().filter(|line| line.starts_with("00010000 ")).collect();
+    assert_eq!(lines.len(), 3, "{said}");
+    assert!(said.contains("00010000 step 1: math") && said.contains("add, success, "), "{said}");
+    assert!(lines[2].starts_with("00010000 answered after 1 step and 2 calls in "), "{said}");
+    assert!(lines[2].contains(" (1 of 1 task, "), "{said}");
     assert!(said.contains("next: m3 score"), "{said}");
     let quiet = run(command(&model, &output).args(["--id", "00010001", "--quiet"]));
     assert_eq!(text(&quiet.stderr), "");

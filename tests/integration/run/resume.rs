@@ -126,7 +126,7 @@ fn failed_tasks_are_never_done_and_are_run_again_when_asked() {
     is_broken.store(false, Ordering::Relaxed);
     let (code, asked, said) = run_again(&[]);
     assert_eq!((code, asked), (3, 0));
-    assert!(said.contains("1 of 2 tasks are done already") && said.contains("--retry-failed"), "{said}");
+    assert!(said.contains("1 of 2 tasks is done already") && said.contains("--retry-failed"), "{said}");
     assert_eq!(run_again(&["--retry-failed"]).0, 0);
     assert_eq!(predictions(&output)[1]["run"]["attempt"], 2);
     assert_eq!(run_again(&["--retry-failed"]).1, 0);

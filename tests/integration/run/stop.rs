@@ -160,7 +160,9 @@ fn a_second_signal_stops_at_once() {
         while !told.recv_timeout(deadline.saturating_duration_since(Instant::now())).unwrap().contains(what) {
         }
     };
-    wait_for_line("step 1: calls ");
+    let journal = output_of(&folder).join("journal.jsonl");
+    let is_called = |journal: String| journal.contains("\"event\":\"called\"");
+    wait_for("the call runs", || std::fs::read_to_string(&journal).is_ok_and(is_called));
     running.signal(Signal::INT);
     wait_for_line("once more stops at once");
     // Long enough for a run that does not wait to be over.

@@ -1,0 +1,165 @@
+//! What the live view knows, and the lines that it shows.
+
+use std::collections::BTreeMap;
+use std::time::{Duration, Instant};
+
+use super::words::{name, what};
+use super::{Run, SHOWN};
+use crate::executor::run::{Price, Standing};
+use crate::executor::{Event, FinishReason, Told};
+use crate::llm::Usage;
+use crate::text::{counted, duration};
+
+/// What the live view knows.
+pub(super) struct Board {
+    standing: Standing,
+    price: Option<Price>,
+    began: Instant,
+    finished: usize,
+    failed: usize,
+    interrupted: usize,
+    steps: u64,
+    calls: u64,
+    again: u64,
+    malformed: u64,
+    usage: Usage,
+    /// Since when, and which: the name as it is shown, and what it does.
+    running: BTreeMap<(Instant, Run), (String, String)>,
+    since: BTreeMap<Run, Instant>,
+}
+
+impl Board {
+    pub(super) fn new(standing: Standing, price: Option<Price>) -> Self {
+        Self {
+            standing,
+            price,
+            began: Instant::now(),
+            finished: 0,
+            failed: 0,
+            interrupted: 0,
+            steps: 0,
+            calls: 0,
+            again: 0,
+            malformed: 0,
+            usage: Usage::default(),
+            running: BTreeMap::new(),
+            since: BTreeMap::new(),
+        }
+    }
+
+    pub(super) fn add(&mut self, told: &Told, now: Instant) {
+        let run = (told.task.clone(), told.repeat);
+        match &told.event {
+            Event::Started => {
+                self.since.insert(run.clone(), now);
+            }
+            Event::Answered { usage, .. } => self.usage = self.usage.plus(*usage),
+            Event::Retried { .. } => self.again += 1,
+            Event::Malformed { .. } => self.malformed += 1,
+            Event::Called { .. } => self.calls += 1,
+            Event::Finished { finish, steps, .. } => {
+                self.finished += 1;
+                self.steps += u64::from(*steps);
+                self.failed += usize::from(*finish == FinishReason::Error);
+            }
+            Event::Interrupted => self.interrupted += 1,
+            Event::Asked { .. } | Event::Returned { .. } | Event::WorkspaceLeft { .. } => {}
+        }
+        let Some(since) = self.since.get(&run).copied() else { return };
+        if matches!(told.event, Event::Finished { .. } | Event::Interrupted) {
+            self.since.remove(&run);
+            self.running.remove(&(since, run));
+        } else {
+            self.running.insert((since, run), (name(told), what(&told.event, told.attempt)));
+        }
+    }
+
+    /// The totals, then the tasks that have run longest.
+    pub(super) fn lines(&self, now: Instant) -> Vec<String> {
+        let Standing { to_do, done, failed, .. } = self.standing;
+        let elapsed = now.saturating_duration_since(self.began);
+        let left = to_do.saturating_sub(self.finished + self.interrupted);
+        let time_left = (self.finished > 0 && left > 0).then(|| {
+            let left = elapsed.as_secs_f64() / self.finished as f64 * left as f64;
+            format!(", {} left", duration(Duration::from_secs_f64(left)))
+        });
+        let mut totals = vec![format!(
+            "{} of {}, {} running, {} failed; {}, {}, {}",
+            done + self.finished,
+            counted(to_do + done + failed, "task"),
+            self.since.len(),
+            failed + self.failed,
+            counted(self.steps, "step"),
+            counted(self.calls, "call"),
+            counted(self.usage.total(), "token"),
+        )];
+        totals.extend(self.price.map(|price| format!(", cost {:.2}", price.cost(self.usage))));
+        if self.again + self.malformed > 0 {
+            totals.push(format!(
+                "; {} again, {} unusable",
+                counted(self.again, "request"),
+                counted(self.malformed, "reply")
+            ));
+        }
+        totals.push(format!("; {}{}", duration(elapsed), time_left.unwrap_or_default()));
+        let more = self.running.len().saturating_sub(SHOWN);
+        if more > 0 {
+            totals.push(format!(" ({more} more run)"));
+        }
+        let tasks = self.running.iter().take(SHOWN).map(|((since, _), (name, what))| {
+            format!("  {name} {} {what}", duration(now.saturating_duration_since(*since)))
+        });
+        let mut lines = vec![totals.concat()];
+        lines.extend(tasks);
+        lines
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn told(task: &str, repeat: u32, event: Event) -> Told {
+        Told { task: task.to_owned(), repeat, attempt: 1, event }
+    }
+
+    fn finished(finish: FinishReason) -> Event {
+        Event::Finished {
+            finish,
+            steps: 2,
+            calls: 3,
+            usage: Usage::default(),
+            error: Some("no\u{1b}[2J".to_owned()),
+        }
+    }
+
+    #[test]
+    fn totals_count_what_was_told() {
+        let standing = Standing { to_do: 4, done: 1, failed: 1, again: 0, others: 0 };
+        let price = Price { input: 1.0, cached_input: None, output: 1.0 };
+        let mut board = Board::new(standing, Some(price));
+        let now = board.began;
+        let usage = Usage { input_tokens: Some(1_500_000), ..Usage::default() };
+        let answered = Event::Answered { turn: 1, usage, milliseconds: 10, tries: 1 };
+        let asked = Event::Asked { turn: 1, purpose: "plan".to_owned() };
+        for (task, event) in [
+            ("a", Event::Started),
+            ("b", Event::Started),
+            ("c", Event::Started),
+            ("a", answered),
+            ("b", asked),
+            ("a", finished(FinishReason::Answered)),
+            ("c", finished(FinishReason::Error)),
+        ] {
+            board.add(&told(task, 1, event), now);
+        }
+        let lines = board.lines(now + Duration::from_secs(10));
+        assert_eq!(
+            lines,
+            [
+                "3 of 6 tasks, 1 running, 2 failed; 4 steps, 0 calls, 1500000 tokens, cost 1.50; 10.0 s, 10.0 s left",
+                "  b 10.0 s turn 1: asks the model (plan)",
+            ]
+        );
+    }
+}

@@ -1,0 +1,91 @@
+//! Events in words, short and harmless: what models, tools and providers say is shortened and made visible.
+
+use std::time::Duration;
+
+use crate::executor::{Event, FinishReason, Told};
+use crate::text::{counted, duration, on_one_line, shortened};
+
+/// The longest id of a task, in columns.
+const ID: usize = 24;
+
+/// The longest name of a tool and the longest reason of something that is tried again, in columns.
+const TEXT: usize = 120;
+
+/// The longest reason why a task failed, in columns.
+const ERROR: usize = 400;
+
+/// A task's name with its repetition.
+pub(super) fn name(told: &Told) -> String {
+    let id = shortened(&told.task, ID);
+    if told.repeat == 1 { id } else { format!("{id} ({})", told.repeat) }
+}
+
+/// What happened in a task.
+pub(super) fn what(event: &Event, attempt: u32) -> String {
+    let text = |text: &str| shortened(&on_one_line(text), TEXT);
+    match event {
+        Event::Started if attempt > 1 => format!("started, try {attempt}"),
+        Event::Started => "started".to_owned(),
+        Event::Asked { turn, purpose } => format!("turn {turn}: asks the model ({})", text(purpose)),
+        Event::Answered { turn, usage, milliseconds, tries } => {
+            let tries = if *tries > 1 { format!(" after {}", counted(*tries, "try")) } else { String::new() };
+            let is_reported = usage.input_tokens.is_some() || usage.output_tokens.is_some();
+            let tokens =
+                if is_reported { counted(usage.total(), "token") } else { "unknown tokens".to_owned() };
+            format!("turn {turn}: answered in {}{tries}, {tokens}", time(*milliseconds))
+        }
+        Event::Retried { turn, reason, milliseconds } => {
+            format!("turn {turn}: asks again in {}: {}", time(*milliseconds), text(reason))
+        }
+        Event::Called { step, tool, .. } => format!("step {step}: calls {}", text(tool)),
+        Event::Returned { step, tool, outcome, milliseconds, .. } => {
+            let outcome = text(outcome).replace('_', " ");
+            format!("step {step}: {}, {outcome}, {}", text(tool), time(*milliseconds))
+        }
+        Event::Malformed { turn, reason } => format!("turn {turn}: cannot be used: {}", text(reason)),
+        Event::Finished { finish, steps, calls, .. } => {
+            format!("{} after {} and {}", said(*finish), counted(*steps, "step"), counted(*calls, "call"))
+        }
+        Event::WorkspaceLeft { reason } => format!("its workspace cannot be removed: {}", text(reason)),
+        Event::Interrupted => "interrupted".to_owned(),
+    }
+}
+
+/// Why a task failed.
+pub(super) fn reason(error: &str) -> String {
+    shortened(&on_one_line(error), ERROR)
+}
+
+fn said(finish: FinishReason) -> &'static str {
+    match finish {
+        FinishReason::Answered => "answered",
+        FinishReason::MaxSteps => "used all steps",
+        FinishReason::Budget => "used its budget",
+        FinishReason::Error => "failed",
+        FinishReason::Interrupted => "interrupted",
+    }
+}
+
+fn time(milliseconds: u64) -> String {
+    duration(Duration::from_millis(milliseconds))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_comes_from_models_cannot_move_the_cursor() {
+        let event = Event::Returned {
+            step: 1,
+            call: 0,
+            tool: "a/\u{1b}[2Jb".to_owned(),
+            outcome: "unknown_tool".to_owned(),
+            milliseconds: 1500,
+        };
+        let told = Told { task: "x\ny".to_owned(), repeat: 2, attempt: 1, event };
+        assert_eq!(name(&told), "x\\ny (2)");
+        assert_eq!(what(&told.event, 1), "step 1: a/\\u{1b}[2Jb, unknown tool, 1.5 s");
+        assert_eq!(reason("no\u{1b}[2J\nhint: wait"), "no\\u{1b}[2J (hint: wait)");
+    }
+}

@@ -1,0 +1,56 @@
+//! An account that is empty stops the run, whichever task finds that out: waiting does not fill it.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use super::{command, output_of, predictions, two_calls};
+use crate::model_server::{Scripted, ScriptedModel, Spoken};
+use crate::support::{Folder, failure, stdout};
+
+/// OpenAI's answer: platform.openai.com/docs/guides/error-codes, `You exceeded your current quota`.
+const QUOTA: &str = r#"{"error": {"message": "You exceeded your current quota, please check your plan and billing details.",
+    "type": "insufficient_quota", "param": null, "code": "insufficient_quota"}}"#;
+
+/// Anthropic's.
+const CREDIT: &str = r#"{"type": "error", "error": {"type": "invalid_request_error",
+    "message": "Your credit balance is too low to access the Anthropic API. Please go to Plans & Billing."}}"#;
+
+/// It has answered two tasks, and says so in the middle of the third.
+#[test]
+fn a_quota_that_is_used_up_stops_the_run_and_spends_no_task() {
+    let folder = Folder::new();
+    let left = Arc::new(AtomicUsize::new(5));
+    let paid = Arc::clone(&left);
+    let model = ScriptedModel::start(Spoken::OpenAi, move |seen| {
+        let take = |left: usize| left.checked_sub(1);
+        if left.fetch_update(Ordering::Relaxed, Ordering::Relaxed, take).is_err() {
+            return Scripted::Raw { status: 429, headers: Vec::new(), body: QUOTA.to_owned() };
+        }
+        two_calls(seen)
+    });
+    let output = output_of(&folder);
+    let (code, said) = failure(command(&model, &output).args(["--workers", "1"]));
+    assert_eq!(code, 4, "{said}");
+    assert!(said.contains("`insufficient_quota`") && said.contains("hint: nothing is recorded"), "{said}");
+    // Two for each of two tasks, one for the third, and the one that was refused, once.
+    assert_eq!(model.requests().len(), 6);
+    assert_eq!(predictions(&output).len(), 2);
+    paid.store(1000, Ordering::Relaxed);
+    stdout(&mut command(&model, &output));
+    assert_eq!(predictions(&output).len(), 15);
+}
+
+#[test]
+fn a_credit_that_is_too_low_stops_the_run() {
+    let folder = Folder::new();
+    let model = ScriptedModel::start(Spoken::OpenAi, |_| Scripted::Raw {
+        status: 400,
+        headers: Vec::new(),
+        body: CREDIT.to_owned(),
+    });
+    let output = output_of(&folder);
+    let (code, said) = failure(command(&model, &output).args(["--workers", "1"]));
+    assert_eq!((code, model.requests().len()), (4, 1), "{said}");
+    assert!(said.contains("credit balance is too low"), "{said}");
+    assert!(predictions(&output).is_empty());
+}
