@@ -21,6 +21,7 @@
 //! | [`servers`] | our own MCP servers |
 //! | [`llm`] | language models: the wires, retries, cassettes |
 //! | [`executor`] | tasks run by a model with tools, and their records |
+//! | [`judge`] | references from runs, grades for answers, and what people say of both |
 //! | [`cli`] | the command line |
 //!
 //! `score` sees `trajectory` and `encoder`, `stats` nothing of the others, `figures` names and numbers, `report`
@@ -43,6 +44,7 @@ pub mod executor;
 pub mod figures;
 mod files;
 mod images;
+pub mod judge;
 pub mod leaderboard;
 pub mod llm;
 pub mod mcp;

@@ -1,0 +1,99 @@
+//! The calls of a run as the judge sees them.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::outcomes::{KnownTools, Outcome, Verdict, judge_trajectory, recorded_reply};
+use crate::trajectory::Trajectory;
+use crate::trajectory::json::Json;
+
+/// Where a call stands in its trajectory.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
+pub struct CallPlace {
+    /// The step, from 0.
+    pub step: usize,
+    /// The call within the step, from 0.
+    pub call: usize,
+}
+
+/// What became of a call.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Standing {
+    /// It was executed, and gave a normal result.
+    Succeeded,
+    /// It failed; why, in a few words.
+    Failed(String),
+    /// Nothing is recorded of it, as in references.
+    NotRecorded,
+}
+
+/// A call of a run.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ChainCall {
+    /// Where it stands.
+    pub place: CallPlace,
+    /// The tool as `server/tool`.
+    pub tool: String,
+    /// Its arguments; `None` where the file has none.
+    pub arguments: Option<Json>,
+    /// What the tool returned, where that is recorded.
+    pub result: Option<Json>,
+    /// What became of it.
+    pub standing: Standing,
+}
+
+/// The calls of a run in the order of their places, and what the model knew before the first.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Chain {
+    /// The calls.
+    pub calls: Vec<ChainCall>,
+    /// What the task itself says: its question, its prompt, the path of its image. A value that stands here need not
+    /// have come from a result.
+    pub given: Vec<String>,
+}
+
+impl Chain {
+    /// The calls of a trajectory. What is recorded of each decides how it stands, its recorded outcome first; where
+    /// there is none, the rules of [`outcomes`](crate::outcomes) do, by these tools.
+    #[must_use]
+    pub fn new(trajectory: &Trajectory, tools: &KnownTools) -> Self {
+        let judged = judge_trajectory(trajectory, tools, &mut |_, call| recorded_reply(call));
+        let judged = judged.iter().filter(|judged| judged.tool.is_some() && judged.place.is_some());
+        let places = trajectory.steps.iter().enumerate().flat_map(|(step, found)| {
+            found.calls.iter().enumerate().map(move |(call, found)| (CallPlace { step, call }, found))
+        });
+        let calls = places.zip(judged).map(|((place, call), judged)| {
+            let recorded = call.extra.iter().find(|(key, _)| key == "outcome");
+            let standing = match recorded.and_then(|(_, outcome)| outcome.as_str()) {
+                Some(outcome) if outcome == Outcome::Success.name() => Standing::Succeeded,
+                Some(outcome) => Standing::Failed(outcome.to_owned()),
+                None if call.result.is_none() => Standing::NotRecorded,
+                None => match judged.judgement.verdict() {
+                    Verdict::Outcome(Outcome::Success) => Standing::Succeeded,
+                    // Of a tool that no catalog here has, the answer says more than its absence.
+                    Verdict::Outcome(Outcome::UnknownTool) if tools.is_empty() => Standing::Succeeded,
+                    Verdict::Outcome(outcome) => Standing::Failed(outcome.name().to_owned()),
+                    Verdict::NotJudged(why) => Standing::Failed(why.name().to_owned()),
+                },
+            };
+            ChainCall {
+                place,
+                tool: call.tool.clone(),
+                arguments: call.arguments.clone(),
+                result: call.result.clone(),
+                standing,
+            }
+        });
+        let prompt = trajectory.extra.iter().find(|(key, _)| key == "prompt");
+        let prompt = prompt.and_then(|(_, prompt)| prompt.as_str());
+        let given = [trajectory.question.as_deref(), prompt, trajectory.image.as_deref()];
+        Self { calls: calls.collect(), given: given.into_iter().flatten().map(str::to_owned).collect() }
+    }
+
+    /// The call at a place.
+    #[must_use]
+    pub fn at(&self, place: CallPlace) -> Option<&ChainCall> {
+        let index = self.calls.binary_search_by_key(&place, |call| call.place).ok()?;
+        self.calls.get(index)
+    }
+}

@@ -1,0 +1,23 @@
+//! The judge: references from runs, grades for answers, and what people say of both.
+//!
+//! ```text
+//! recorded run -> Chain -> dependencies -> Reconstruction (by rules, or a model's proposal that keeps them) -> reference
+//! prediction (+ reference) -> grade (a panel of models) -> grades
+//! reference -> review (a person) -> reference
+//! ```
+//!
+//! | part | what it does |
+//! | --- | --- |
+//! | [`Chain`] | the calls of a run and what came of them |
+//! | [`dependency`] | which call uses what another one returned |
+//! | [`reconstruct`] | the optimal trajectory (M³-Bench, section 3.1), and whether a proposal of one keeps the rules |
+//! | [`labels`] | pairs of calls that people have labelled |
+//!
+//! Nothing in here knows of scores.
+
+mod chain;
+pub mod dependency;
+pub mod labels;
+pub mod reconstruct;
+
+pub use chain::{CallPlace, Chain, ChainCall, Standing};
