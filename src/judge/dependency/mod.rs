@@ -10,9 +10,11 @@
 //! | `telling` | which equal values are more than chance |
 //! | `needles` | what is looked for |
 //! | `uses` | who uses whose values |
+//! | `files` | who reads what another call wrote |
 //! | `effects` | files and state, which no value shows |
 
 mod effects;
+mod files;
 mod leaves;
 mod names;
 mod needles;

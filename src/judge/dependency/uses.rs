@@ -7,7 +7,7 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
-use super::effects::{Effects, PathUse};
+use super::files::file_uses;
 use super::leaves::{Leaf, Segment, argument_leaves, pointer_of, walk_result};
 use super::names::names_one_of_many;
 use super::needles::{Fit, Needle, Needles};
@@ -96,8 +96,8 @@ struct Search<'a> {
     leaves: Vec<Vec<Leaf<'a>>>,
     occurrences: HashMap<usize, Vec<Occurrence>>,
     sources: BTreeMap<usize, Vec<Source>>,
-    /// The first step in which a list stands in arguments.
-    lists: HashMap<u64, usize>,
+    /// The first step in which a list with a needle stands in arguments.
+    lists: HashMap<(usize, u64), usize>,
 }
 
 impl<'a> Search<'a> {
@@ -152,11 +152,11 @@ impl<'a> Search<'a> {
             let step = self.chain.calls[call].place.step;
             for leaf in leaves {
                 let list = leaf.list.map(|list| *hashes.entry(list).or_insert_with(|| hash_of(list)));
-                if let Some(list) = list {
-                    let first = self.lists.entry(list).or_insert(step);
-                    *first = step.min(*first);
-                }
                 for needle in self.needles.in_argument(leaf) {
+                    if let Some(list) = list {
+                        let first = self.lists.entry((needle, list)).or_insert(step);
+                        *first = step.min(*first);
+                    }
                     let occurrences = self.occurrences.entry(needle).or_default();
                     if occurrences.len() < MAX_OCCURRENCES {
                         let shown = match leaf.value {
@@ -256,7 +256,10 @@ impl<'a> Search<'a> {
         }
         // A list that was there before is none that the value was put into.
         let is_old = |occurrence: &Occurrence| {
-            occurrence.list.and_then(|list| self.lists.get(&list)).is_some_and(|&step| step <= known_at)
+            occurrence
+                .list
+                .and_then(|list| self.lists.get(&(needle, list)))
+                .is_some_and(|&step| step <= known_at)
         };
         let later: Vec<&Occurrence> =
             occurrences.iter().filter(|found| step_of(found.call) > known_at && !is_old(found)).collect();
@@ -372,43 +375,3 @@ impl<'a> ResultReader<'a> {
         telling.map(|(needle, (_, pointer, _))| (needle, pointer, size.is_one_value())).collect()
     }
 }
-
-/// A source of a file is the last call that wrote it before.
-fn file_uses(chain: &Chain) -> Vec<Use> {
-    let effects: Vec<Effects> = chain.calls.iter().map(Effects::of).collect();
-    let mut written: Vec<(usize, &PathUse)> = Vec::new();
-    let mut uses = Vec::new();
-    let mut pending: Vec<usize> = Vec::new();
-    let mut step = 0;
-    for (to, call) in chain.calls.iter().enumerate() {
-        if call.place.step != step {
-            // What is written within a step is there for the next ones.
-            step = call.place.step;
-            for from in pending.drain(..) {
-                written.extend(
-                    effects[from].paths.iter().filter(|path| path.is_written).map(|path| (from, path)),
-                );
-            }
-        }
-        if call.standing == Standing::Succeeded {
-            pending.push(to);
-        }
-        for read in effects[to].paths.iter().filter(|path| !path.is_named_output) {
-            let wrote = |(_, path): &&(usize, &PathUse)| path.path.may_meet(&read.path);
-            let Some(&(from, path)) = written.iter().rev().take(MAX_WRITTEN).find(wrote) else { continue };
-            uses.push(Use {
-                from,
-                to,
-                value: crate::text::shortened(&read.text, 80),
-                in_result: format!("arguments{}", path.pointer),
-                in_arguments: read.pointer.clone(),
-                sources: std::sync::Arc::from([from]),
-                times: 1,
-            });
-        }
-    }
-    uses
-}
-
-/// Files that were written before so many others are not looked at.
-const MAX_WRITTEN: usize = 5000;

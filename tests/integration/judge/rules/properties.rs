@@ -86,7 +86,7 @@ fn step_count(chain: &Chain) -> usize {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 3000, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 200, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
     fn no_call_is_invented_and_none_is_lost_unsaid(chain in any_chain()) {
