@@ -40,7 +40,7 @@ pub(super) struct Needles {
     vocabulary: HashMap<String, u32>,
     words: Vec<String>,
     numbers_of: HashMap<Needle, usize>,
-    needles: Vec<Needle>,
+    all: Vec<Needle>,
     weights: Vec<TextWeight>,
     branches: HashMap<(u32, u32), u32>,
     ends: Vec<Option<u32>>,
@@ -64,14 +64,14 @@ impl Needles {
 
     /// The needle of this number.
     pub(super) fn get(&self, needle: usize) -> Option<&Needle> {
-        self.needles.get(needle)
+        self.all.get(needle)
     }
 
     fn add(&mut self, needle: Needle) {
-        if self.numbers_of.contains_key(&needle) || self.needles.len() >= MAX_NEEDLES {
+        if self.numbers_of.contains_key(&needle) || self.all.len() >= MAX_NEEDLES {
             return;
         }
-        let number = self.needles.len();
+        let number = self.all.len();
         let mut weight = TextWeight::Anywhere;
         match &needle {
             Needle::Text(ids) => {
@@ -99,7 +99,7 @@ impl Needles {
             Needle::Named(..) => {}
         }
         self.numbers_of.insert(needle.clone(), number);
-        self.needles.push(needle);
+        self.all.push(needle);
         self.weights.push(weight);
     }
 
@@ -171,7 +171,7 @@ impl Needles {
                 match Number::from_text(text) {
                     Some(number) => found.push(Needle::Number(number)),
                     None if !ids.is_empty() => {
-                        found.push(Needle::Text(ids.into_iter().take(MAX_TOKENS).collect()))
+                        found.push(Needle::Text(ids.into_iter().take(MAX_TOKENS).collect()));
                     }
                     None => {}
                 }
@@ -304,7 +304,7 @@ impl Needles {
             };
             let length = tokens(text).take(MAX_TOKENS + 1).count();
             self.in_text(text, &mut |needle, fit| {
-                let Some(Needle::Text(ids)) = self.needles.get(needle) else { return };
+                let Some(Needle::Text(ids)) = self.all.get(needle) else { return };
                 let is_all = ids.len() == length.min(MAX_TOKENS);
                 // One word in a long text is there by chance.
                 let is_lost = ids.len() == 1 && length > 24 && fit == Fit::Within;

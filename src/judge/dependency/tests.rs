@@ -6,6 +6,7 @@ use super::{Dependency, dependencies};
 use crate::judge::{CallPlace, Chain, ChainCall, Standing};
 use crate::trajectory::json::Json;
 
+#[expect(clippy::needless_pass_by_value, reason = "as `json!` gives it")]
 /// A successful call; one without a result is not recorded.
 pub(crate) fn call(place: (usize, usize), tool: &str, arguments: Value, result: Option<Value>) -> ChainCall {
     ChainCall {
@@ -35,6 +36,7 @@ fn between(result: Value, arguments: Value) -> Vec<(String, String)> {
 }
 
 #[test]
+#[expect(clippy::too_many_lines, reason = "a table")]
 fn values_of_results_are_found_in_arguments() {
     let table = [
         (

@@ -193,13 +193,13 @@ impl<'a> Search<'a> {
             let is_given = match self.needles.get(needle) {
                 Some(Needle::Number(number)) => known.contains(number),
                 Some(Needle::Named(class, _)) if names_one_of_many(class) => false,
-                Some(Needle::Named(_, value)) => match Number::from_text(value) {
-                    Some(number) => known.contains(&number),
-                    None => {
-                        let words: Vec<&str> = tokens(value).map(|token| token.text).collect();
-                        all.contains(&format!(" {} ", words.join(" ")))
-                    }
-                },
+                Some(Needle::Named(_, value)) => {
+                    let words = || tokens(value).map(|token| token.text).collect::<Vec<_>>().join(" ");
+                    Number::from_text(value).map_or_else(
+                        || all.contains(&format!(" {} ", words())),
+                        |number| known.contains(&number),
+                    )
+                }
                 _ => false,
             };
             if is_given {

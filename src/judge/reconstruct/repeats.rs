@@ -12,15 +12,15 @@ use crate::trajectory::json::{Json, Keys};
 pub(super) fn argument_key(arguments: Option<&Json>) -> String {
     let Some(arguments) = arguments else { return "{}".to_owned() };
     // As doubles, integers of more than 64 bits would be equal to their neighbours.
-    let value = (!has_long_integer(arguments, 0)).then(|| arguments.to_value()).flatten();
+    let value = (!has_long_integer(arguments)).then(|| arguments.to_value()).flatten();
     value.map_or_else(|| arguments.to_text(Keys::Sorted), |value| canonical(&value))
 }
 
-fn has_long_integer(value: &Json, depth: usize) -> bool {
+fn has_long_integer(value: &Json) -> bool {
     match value {
         Json::LongInteger(_) => true,
-        Json::Array(items) => items.iter().any(|item| has_long_integer(item, depth + 1)),
-        Json::Object(members) => members.iter().any(|(_, item)| has_long_integer(item, depth + 1)),
+        Json::Array(items) => items.iter().any(has_long_integer),
+        Json::Object(members) => members.iter().any(|(_, item)| has_long_integer(item)),
         _ => false,
     }
 }

@@ -1,6 +1,6 @@
 //! The optimal trajectory as far as rules alone can tell.
 
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 use super::order::{Bond, Rule, bonds_of_effects, earliest_steps};
 use super::repeats::{Repeat, find_repeats};
@@ -97,11 +97,11 @@ impl Findings {
         let mut evidence = format!("it failed: {}", shortened(why, 100));
         let lost = self.uses.lost.iter().find(|lost| lost.sources.contains(&call) && stays[lost.to]);
         if let Some(lost) = lost {
-            evidence += &format!(
-                "; {} uses `{}`, which only the answer to a failed call has",
-                named(calls, lost.to),
-                lost.value
-            );
+            evidence += "; ";
+            evidence += &named(calls, lost.to);
+            evidence += " uses `";
+            evidence += &lost.value;
+            evidence += "`, which only the answer to a failed call has";
         }
         evidence
     }
@@ -205,10 +205,10 @@ pub(super) fn merged(
 
 /// Steps without gaps.
 fn compressed(stays: &[bool], steps: &[usize]) -> Vec<usize> {
-    let used: BTreeMap<usize, ()> =
-        steps.iter().zip(stays).filter(|(_, stays)| **stays).map(|(step, _)| (*step, ())).collect();
+    let kept = steps.iter().zip(stays).filter(|(_, stays)| **stays);
+    let used: BTreeSet<usize> = kept.map(|(step, _)| *step).collect();
     let numbers: HashMap<usize, usize> =
-        used.into_keys().enumerate().map(|(number, step)| (step, number)).collect();
+        used.into_iter().enumerate().map(|(number, step)| (step, number)).collect();
     steps.iter().map(|step| numbers.get(step).copied().unwrap_or(0)).collect()
 }
 
