@@ -22,6 +22,9 @@ const PROBLEM: usize = 500;
 /// Broken rules that are told and kept of a proposal.
 const VIOLATIONS: usize = 20;
 
+/// The reason where a run gives no reference for want of results.
+pub const NO_RESULTS: &str = "no results of its calls are recorded";
+
 /// What was found of a run.
 #[derive(Debug, Default)]
 pub(super) struct Decision {
@@ -58,7 +61,7 @@ pub(super) fn refusal_beforehand(run: &Trajectory, chain: &Chain, has_judge: boo
         let reason = match (chain.calls.is_empty(), is_recorded) {
             (true, _) => "it has no calls",
             (false, true) => "none of its calls succeeded",
-            (false, false) => "no results of its calls are recorded",
+            (false, false) => NO_RESULTS,
         };
         return refusal(RefusalKind::NoSuccessfulCall, reason.to_owned());
     }

@@ -31,6 +31,7 @@ mod work;
 
 pub use ask::{Asker, ToldRetry};
 pub use build::PROVENANCE_KEY;
+pub use decide::NO_RESULTS;
 pub use journal::{JudgeJournal, JudgeJournalError, JudgeJournalLine, Kept, KeptAnswer};
 pub use prompts::{proposal_prompt_hash, verdict_prompt_hash};
 pub use provenance::{

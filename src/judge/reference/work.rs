@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use futures_util::stream::{self, StreamExt as _};
+use tokio_util::sync::CancellationToken;
 
 use super::JudgeError;
 use super::ask::Asker;
@@ -60,6 +61,8 @@ pub struct JudgeWork {
     pub verifier: Option<Verifier>,
     /// Tasks at once.
     pub workers: usize,
+    /// Cancelled when nothing new should be begun.
+    pub stop: CancellationToken,
 }
 
 /// A task that was judged.
@@ -117,6 +120,11 @@ impl JudgeWork {
     async fn judge(&self, task: &JudgeTask) -> Result<JudgedTask, JudgeError> {
         let mut looked = Vec::with_capacity(task.runs.len());
         for run in &task.runs {
+            // Rules alone wait for nothing, and signals should be heard all the same.
+            tokio::task::yield_now().await;
+            if self.stop.is_cancelled() {
+                return Err(JudgeError::Interrupted);
+            }
             looked.push(self.look(run).await?);
         }
         let chosen = self.choose(&mut looked).await?;
