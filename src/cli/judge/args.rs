@@ -79,12 +79,17 @@ impl Targets {
     pub(super) fn of(path: &Path) -> Result<Self, Failure> {
         let name = path.file_name().map(|name| name.to_string_lossy().into_owned());
         let Some(name) = name.filter(|name| name != "-" && !path.is_dir()) else {
-            let message = format!("`{}` is no file\nhint: name the file of the references with `-o`", path.display());
+            let message =
+                format!("`{}` is no file\nhint: name the file of the references with `-o`", path.display());
             return Err(Failure::new(code::INPUT, message));
         };
         let stem = name.strip_suffix(".json").filter(|stem| !stem.is_empty()).unwrap_or(&name);
         let beside = |ending: &str| path.with_file_name(format!("{stem}{ending}"));
-        Ok(Self { references: path.to_owned(), rejected: beside(".rejected.json"), journal: beside(".journal.jsonl") })
+        Ok(Self {
+            references: path.to_owned(),
+            rejected: beside(".rejected.json"),
+            journal: beside(".journal.jsonl"),
+        })
     }
 }
 
@@ -96,7 +101,8 @@ mod tests {
     fn what_is_beside_the_references_has_their_name() {
         let names = |path: &str| {
             let targets = Targets::of(Path::new(path)).unwrap();
-            [targets.references, targets.rejected, targets.journal].map(|path| path.to_string_lossy().into_owned())
+            [targets.references, targets.rejected, targets.journal]
+                .map(|path| path.to_string_lossy().into_owned())
         };
         assert_eq!(names("a/r.json"), ["a/r.json", "a/r.rejected.json", "a/r.journal.jsonl"]);
         assert_eq!(names("r"), ["r", "r.rejected.json", "r.journal.jsonl"]);

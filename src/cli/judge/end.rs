@@ -35,7 +35,11 @@ pub(super) fn line(task: &JudgedTask, (done, all): (usize, usize)) -> String {
         }
         (status, _) => {
             let word = if status == Status::Undecided { "undecided" } else { "rejected" };
-            let refusal = provenance.runs.iter().filter(|run| run.status == status).find_map(|run| run.refusal.as_ref());
+            let refusal = provenance
+                .runs
+                .iter()
+                .filter(|run| run.status == status)
+                .find_map(|run| run.refusal.as_ref());
             let reason = refusal.map_or_else(String::new, |refusal| {
                 format!(": {} ({})", refusal.kind.name(), shortened(&refusal.reason, REASON))
             });
@@ -102,14 +106,20 @@ impl Sums {
 
     /// Runs of which nobody could tell.
     fn undecided(&self) -> usize {
-        RefusalKind::ALL.iter().filter(|kind| kind.status() == Status::Undecided).map(|kind| self.count(*kind)).sum()
+        RefusalKind::ALL
+            .iter()
+            .filter(|kind| kind.status() == Status::Undecided)
+            .map(|kind| self.count(*kind))
+            .sum()
     }
 
     fn rows(&self, has_judge: bool, elapsed: Duration) -> Vec<(&'static str, String)> {
         let why = |status: Status| {
-            let kinds = RefusalKind::ALL.iter().filter(|kind| kind.status() == status && self.count(**kind) > 0);
-            let kinds: Vec<String> =
-                kinds.map(|kind| format!("{} {}", self.count(*kind), kind.name().replace('_', " "))).collect();
+            let kinds =
+                RefusalKind::ALL.iter().filter(|kind| kind.status() == status && self.count(**kind) > 0);
+            let kinds: Vec<String> = kinds
+                .map(|kind| format!("{} {}", self.count(*kind), kind.name().replace('_', " ")))
+                .collect();
             if kinds.is_empty() { String::new() } else { format!(" (runs: {})", kinds.join(", ")) }
         };
         let of = |status: Status| self.tasks[status as usize];
@@ -128,7 +138,10 @@ impl Sums {
         if has_judge {
             let tokens = |count: Option<u64>| count.map_or("?".to_owned(), |count| count.to_string());
             let usage = self.usage;
-            rows.push(("tokens", format!("{} in, {} out", tokens(usage.input_tokens), tokens(usage.output_tokens))));
+            rows.push((
+                "tokens",
+                format!("{} in, {} out", tokens(usage.input_tokens), tokens(usage.output_tokens)),
+            ));
         }
         rows.push(("time", duration(elapsed)));
         rows

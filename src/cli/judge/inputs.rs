@@ -45,7 +45,8 @@ pub(super) fn files(paths: &[PathBuf]) -> Result<Vec<PathBuf>, Failure> {
 /// `predictions.json`, `predictions-2.json`, ..
 fn of_folder(folder: &Path) -> Result<Vec<PathBuf>, Failure> {
     let failed = |cause: std::io::Error| {
-        let message = format!("failed to read the folder `{}`: {cause}\nhint: check its rights", folder.display());
+        let message =
+            format!("failed to read the folder `{}`: {cause}\nhint: check its rights", folder.display());
         Failure::new(code::INPUT, message)
     };
     let mut found = Vec::new();
@@ -162,7 +163,8 @@ impl<'a> Gathered<'a> {
     fn finish(mut self, args: &JudgeArgs) -> Result<Inputs, Failure> {
         if let Some(id) = args.id.iter().find(|id| !self.places.contains_key(*id)) {
             let known: Vec<&str> = self.others.iter().map(String::as_str).collect();
-            let message = format!("there is no run of the task `{}`{}", shortened(id, 100), nearest(id, &known));
+            let message =
+                format!("there is no run of the task `{}`{}", shortened(id, 100), nearest(id, &known));
             return Err(Failure::new(code::INPUT, message));
         }
         self.problems.dedup();
@@ -177,7 +179,13 @@ mod tests {
     #[test]
     fn a_folder_of_a_run_stands_for_its_repetitions_in_order() {
         let folder = tempfile::tempdir().unwrap();
-        for name in ["predictions-10.json", "predictions.json", "predictions-2.json", "predictions-x.json", "journal.jsonl"] {
+        for name in [
+            "predictions-10.json",
+            "predictions.json",
+            "predictions-2.json",
+            "predictions-x.json",
+            "journal.jsonl",
+        ] {
             std::fs::write(folder.path().join(name), "[]").unwrap();
         }
         std::fs::create_dir(folder.path().join("predictions")).unwrap();

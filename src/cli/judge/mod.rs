@@ -187,20 +187,32 @@ async fn judge(
         _ => None,
     };
     let all = tasks.len();
-    let work =
-        JudgeWork { tasks, asker, pictures: Pictures::new(), tools, verifier, workers: args.workers.into(), stop: stop.clone() };
+    let work = JudgeWork {
+        tasks,
+        asker,
+        pictures: Pictures::new(),
+        tools,
+        verifier,
+        workers: args.workers.into(),
+        stop: stop.clone(),
+    };
     let mut done = 0;
     let mut tell_done = |task: &JudgedTask| {
         done += 1;
         let _ = tell.send(Told::Done(end::line(task, (done, all))));
     };
     let mut view = View { bar: printer.bar(Unit::Trajectories), printer, done: 0, all };
+    let mut is_told = false;
     let ended = {
         let mut going = std::pin::pin!(work.go(&mut tell_done));
         loop {
             tokio::select! {
                 biased;
                 Some(said) = told.recv() => view.show(&said),
+                () = stop.cancelled(), if !is_told => {
+                    is_told = true;
+                    view.bar.aside(|| printer.note("waiting for replies that are under way; Ctrl-C again stops at once"));
+                }
                 ended = &mut going => break ended,
             }
         }

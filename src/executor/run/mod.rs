@@ -26,8 +26,8 @@ use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 
 pub use journal::{JournalEntry, JournalLine, RunEvent};
-pub(crate) use key::{hash_of, hash_of_bytes};
 pub use key::{RunKey, tools_hash};
+pub(crate) use key::{hash_of, hash_of_bytes};
 pub use output::{OutputError, OutputFolder, file_name};
 pub use plan::Standing;
 pub use prediction::{ModelReport, NO_NAME, PREDICTION_SCHEMA, Prediction, RunReport, RunSummary, Versions};

@@ -14,7 +14,7 @@ use crate::llm::{Assistant, Message, Model, ModelError, Part, Picture, Request, 
 use crate::mcp::redact::Redactor;
 
 /// How long questions that are under way are waited for once the work is stopped: what is paid for should be kept.
-const GRACE: Duration = Duration::from_mins(1);
+const GRACE: Duration = Duration::from_secs(30);
 
 /// Gets each try that failed.
 pub type ToldRetry = Arc<dyn Fn(Retry) + Send + Sync>;
@@ -50,8 +50,8 @@ pub(super) struct Asked {
     pub(super) usage: Usage,
     /// Models that the provider says have answered.
     pub(super) models: Vec<String>,
-    /// Replies, kept ones too.
-    pub(super) replies: usize,
+    /// Whether the model itself has replied, and not the journal: then one that does not reply lacks nothing.
+    is_answered: bool,
 }
 
 /// Questions that build on one another.
@@ -89,12 +89,19 @@ impl Asker {
         picture: Option<Arc<Picture>>,
     ) -> Conversation<'_> {
         let parts = picture.map(Part::Image).into_iter().chain([Part::Text(text)]).collect();
-        let request = Request { system, messages: vec![Arc::new(Message::User(parts))], ..Request::default() };
+        let request =
+            Request { system, messages: vec![Arc::new(Message::User(parts))], ..Request::default() };
         let scope = Scope { task: task.to_owned(), repeat: 1, attempt: 1, workspace: None };
         Conversation { asker: self, scope, request }
     }
 
-    async fn ask(&self, request: &Request, scope: &Scope, is_first: bool) -> Result<KeptAnswer, Unasked> {
+    /// The reply to a request. `is_answered` is whether the model has replied to another one about the run.
+    async fn ask(
+        &self,
+        request: &Request,
+        scope: &Scope,
+        is_answered: &mut bool,
+    ) -> Result<KeptAnswer, Unasked> {
         let key = self.key(request, &scope.task);
         if let Some(Kept::Answer(answer)) = self.journal.get(&key) {
             return Ok(answer);
@@ -110,7 +117,8 @@ impl Asker {
             answered = self.model.ask(request, scope, &*self.told) => answered,
             () = patience => return Err(Unasked::Stopped),
         };
-        let reply = answered.map_err(|error| self.unasked(error, is_first))?.reply;
+        let reply = answered.map_err(|error| self.unasked(error, !*is_answered))?.reply;
+        *is_answered = true;
         self.has_answered.store(true, Ordering::Relaxed);
         let text = self.redactor.text(&reply.text).into_owned();
         let answer = KeptAnswer { text, model: reply.model, usage: reply.usage };
@@ -160,8 +168,7 @@ fn in_json(message: &Message) -> Value {
 impl Conversation<'_> {
     /// The next reply.
     pub(super) async fn next(&mut self, asked: &mut Asked) -> Result<String, Unasked> {
-        let answer = self.asker.ask(&self.request, &self.scope, asked.replies == 0).await?;
-        asked.replies += 1;
+        let answer = self.asker.ask(&self.request, &self.scope, &mut asked.is_answered).await?;
         asked.usage = asked.usage.plus(answer.usage);
         if let Some(model) = answer.model
             && !asked.models.contains(&model)

@@ -5,8 +5,15 @@ use serde_json::Value;
 use super::provenance::{MergedCall, Provenance, Rebuilt, RemovedCall};
 use crate::judge::reconstruct::Reconstruction;
 use crate::judge::{CallPlace, Chain};
+use crate::text::shortened;
 use crate::trajectory::json::{Json, Keys};
 use crate::trajectory::{Call, Step, Trajectory, is_recorded_key};
+
+/// Longer arguments of calls that are gone are shortened, in bytes.
+const LONGEST: usize = 10_000;
+
+/// Arguments of calls that are gone are kept as text when they are nested deeper.
+const DEEPEST: usize = 50;
 
 /// The key that provenance stands under.
 pub const PROVENANCE_KEY: &str = "judge";
@@ -41,7 +48,9 @@ fn with_steps(run: &Trajectory, steps: impl Iterator<Item = Vec<Call>>) -> Traje
         image: run.image.clone(),
         task_type: run.task_type.clone(),
         question: run.question.clone(),
-        steps: numbered.map(|(number, calls)| Step { number: Some(number), calls, ..Step::default() }).collect(),
+        steps: numbered
+            .map(|(number, calls)| Step { number: Some(number), calls, ..Step::default() })
+            .collect(),
         final_reply: run.final_reply.clone(),
         extra: keys_of_the_task(run),
     }
@@ -52,11 +61,13 @@ fn with_steps(run: &Trajectory, steps: impl Iterator<Item = Vec<Call>>) -> Traje
 fn keys_of_the_task(run: &Trajectory) -> Vec<(String, Json)> {
     let is_recorded = run.extra.iter().any(|(key, value)| {
         key == "versions"
-            && value.get("schema").and_then(Json::as_str).is_some_and(|schema| schema.starts_with("m3.prediction/"))
+            && value
+                .get("schema")
+                .and_then(Json::as_str)
+                .is_some_and(|schema| schema.starts_with("m3.prediction/"))
     });
-    let is_kept = |key: &str| {
-        key == "prompt" || (is_recorded && !is_recorded_key(key) && key != PROVENANCE_KEY)
-    };
+    let is_kept =
+        |key: &str| key == "prompt" || (is_recorded && !is_recorded_key(key) && key != PROVENANCE_KEY);
     run.extra.iter().filter(|(key, _)| is_kept(key)).cloned().collect()
 }
 
@@ -73,10 +84,7 @@ pub(super) fn rebuilt(chain: &Chain, reconstruction: Reconstruction) -> Rebuilt 
     let tool = |place: CallPlace| chain.at(place).map(|call| call.tool.clone()).unwrap_or_default();
     let arguments = |place: CallPlace| {
         let arguments = chain.at(place).and_then(|call| call.arguments.as_ref());
-        arguments.map_or(Value::Null, |arguments| {
-            // What standard JSON cannot say, an infinity, is kept as text.
-            arguments.to_value().unwrap_or_else(|| Value::String(arguments.to_text(Keys::AsRead)))
-        })
+        arguments.map_or(Value::Null, shown)
     };
     let Reconstruction { steps, removed, merged, dependencies } = reconstruction;
     let removed = removed.into_iter().map(|removed| RemovedCall {
@@ -93,6 +101,22 @@ pub(super) fn rebuilt(chain: &Chain, reconstruction: Reconstruction) -> Rebuilt 
         evidence: merged.evidence,
     });
     Rebuilt { steps, removed: removed.collect(), merged: merged.collect(), dependencies }
+}
+
+/// Arguments of a call that is gone. What standard JSON cannot say, an infinity, is kept as text, and so is what is long
+/// or nested so deep that the file could not be read again.
+fn shown(arguments: &Json) -> Value {
+    let text = arguments.to_text(Keys::AsRead);
+    let value = if text.len() > LONGEST || depth(arguments) > DEEPEST { None } else { arguments.to_value() };
+    value.unwrap_or_else(|| Value::String(shortened(&text, LONGEST)))
+}
+
+fn depth(value: &Json) -> usize {
+    match value {
+        Json::Array(items) => 1 + items.iter().map(depth).max().unwrap_or(0),
+        Json::Object(members) => 1 + members.iter().map(|(_, value)| depth(value)).max().unwrap_or(0),
+        _ => 0,
+    }
 }
 
 #[cfg(test)]
@@ -129,11 +153,8 @@ mod tests {
         let own = |key: &str| (key.to_owned(), Json::Bool(true));
         let run = run(vec![own("prompt"), own("finish"), own("level"), ("versions".to_owned(), versions)]);
         let chain = Chain::new(&run, &KnownTools::default());
-        let removed = Removed {
-            place: place(1, 1),
-            reason: RemovalReason::Failed,
-            evidence: "it failed".to_owned(),
-        };
+        let removed =
+            Removed { place: place(1, 1), reason: RemovalReason::Failed, evidence: "it failed".to_owned() };
         let reconstruction = Reconstruction {
             steps: vec![vec![place(0, 0), place(1, 0)]],
             removed: vec![removed],
@@ -146,7 +167,10 @@ mod tests {
             r#"{"id":"t","steps":[{"step":1,"calls":[{"name":"a/b","arguments":{"x":5.0}},{"name":"a/b","arguments":{}}]}],"final_reply":"Seven.","prompt":true,"level":true}"#
         );
         let rebuilt = rebuilt(&chain, reconstruction);
-        assert_eq!((rebuilt.removed[0].tool.as_str(), &rebuilt.removed[0].arguments), ("a/b", &Value::from("{\"x\":Infinity}")));
+        assert_eq!(
+            (rebuilt.removed[0].tool.as_str(), &rebuilt.removed[0].arguments),
+            ("a/b", &Value::from("{\"x\":Infinity}"))
+        );
     }
 
     #[test]

@@ -35,9 +35,17 @@ pub(super) fn disagreements(chosen: &Trajectory, run: usize, other: &Trajectory)
         let (ours, theirs) = (ours.get(tool).unwrap_or(&empty), theirs.get(tool).unwrap_or(&empty));
         let name = shortened(tool, SHOWN);
         if ours.len() != theirs.len() {
-            tools.push(format!("`{name}` is called {} here, {} there", times(ours.len()), times(theirs.len())));
+            tools.push(format!(
+                "`{name}` is called {} here, {} there",
+                times(ours.len()),
+                times(theirs.len())
+            ));
         } else if let Some((one, another)) = ours.iter().zip(theirs).find(|(one, another)| one != another) {
-            arguments.push(format!("`{name}` has {} here, {} there", shortened(one, SHOWN), shortened(another, SHOWN)));
+            arguments.push(format!(
+                "`{name}` has {} here, {} there",
+                shortened(one, SHOWN),
+                shortened(another, SHOWN)
+            ));
         }
     }
     if !tools.is_empty() {
@@ -85,7 +93,9 @@ fn by_step(trajectory: &Trajectory) -> Vec<Vec<String>> {
 }
 
 fn arguments(call: &Call) -> String {
-    call.arguments.as_ref().map_or_else(|| "no arguments".to_owned(), |arguments| arguments.to_text(Keys::Sorted))
+    call.arguments
+        .as_ref()
+        .map_or_else(|| "no arguments".to_owned(), |arguments| arguments.to_text(Keys::Sorted))
 }
 
 fn times(count: usize) -> String {
@@ -113,7 +123,8 @@ mod tests {
     fn trajectory(steps: &[&[&str]]) -> Trajectory {
         let call = |text: &&str| {
             let (tool, argument) = text.split_once(' ').unwrap();
-            let arguments = crate::trajectory::json::parse(format!("{{\"x\": {argument}}}").as_bytes()).unwrap().0;
+            let arguments =
+                crate::trajectory::json::parse(format!("{{\"x\": {argument}}}").as_bytes()).unwrap().0;
             Call { tool: tool.to_owned(), arguments: Some(arguments), result: None, extra: Vec::new() }
         };
         let step = |calls: &&[&str]| Step { calls: calls.iter().map(call).collect(), ..Step::default() };

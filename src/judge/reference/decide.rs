@@ -152,7 +152,9 @@ async fn proposal(
                 }
                 Err(violations) => {
                     let all = violations.join("; ");
-                    decision.problems.extend(violations.iter().map(|violation| format!("proposal: {violation}")));
+                    decision
+                        .problems
+                        .extend(violations.iter().map(|violation| format!("proposal: {violation}")));
                     if !std::mem::take(&mut may_break_rules) {
                         decision.refuse(RefusalKind::BreaksRules, all);
                         return Ok(());
@@ -175,9 +177,14 @@ async fn proposal(
 }
 
 /// What the rules say of a proposal; the first broken rules in words.
-fn checked(chain: &Chain, dependencies: &[Dependency], proposal: &Proposal) -> Result<Reconstruction, Vec<String>> {
+fn checked(
+    chain: &Chain,
+    dependencies: &[Dependency],
+    proposal: &Proposal,
+) -> Result<Reconstruction, Vec<String>> {
     check(chain, dependencies, proposal).map_err(|violations| {
-        let words = violations.iter().map(|violation| shortened(&on_one_line(&violation.to_string()), PROBLEM));
+        let words =
+            violations.iter().map(|violation| shortened(&on_one_line(&violation.to_string()), PROBLEM));
         words.take(VIOLATIONS).collect()
     })
 }
@@ -188,7 +195,10 @@ fn begin<'a>(asker: &'a Asker, case: &Case<'_>, wish: Wish, record: &str) -> Con
 }
 
 /// The next reply; nothing if there is none to this question, which is then noted.
-async fn next(conversation: &mut Conversation<'_>, decision: &mut Decision) -> Result<Option<String>, JudgeError> {
+async fn next(
+    conversation: &mut Conversation<'_>,
+    decision: &mut Decision,
+) -> Result<Option<String>, JudgeError> {
     match conversation.next(&mut decision.asked).await {
         Ok(reply) => Ok(Some(reply)),
         Err(Unasked::NoReply(reason)) => {
@@ -219,7 +229,10 @@ mod tests {
                 tool: "a/b".to_owned(),
                 arguments: Some(Json::Object(Vec::new())),
                 result: result.map(|result| Json::String(result.to_owned())),
-                extra: outcome.map(|name| ("outcome".to_owned(), Json::String(name.to_owned()))).into_iter().collect(),
+                extra: outcome
+                    .map(|name| ("outcome".to_owned(), Json::String(name.to_owned())))
+                    .into_iter()
+                    .collect(),
             };
             Trajectory {
                 steps: vec![Step { calls: vec![call], ..Step::default() }],

@@ -49,7 +49,9 @@ pub(super) fn task(trajectory: &Trajectory) -> String {
 pub(super) fn dialogue(trajectory: &Trajectory, chain: &Chain) -> String {
     let recorded = trajectory.extra.iter().find(|(key, _)| key == "dialogue").map(|(_, dialogue)| dialogue);
     let messages = match recorded {
-        Some(Json::Array(messages)) if messages.iter().any(|message| message.get("role").is_some()) => messages,
+        Some(Json::Array(messages)) if messages.iter().any(|message| message.get("role").is_some()) => {
+            messages
+        }
         _ => return shortened_record(|limit| calls(trajectory, chain, limit)),
     };
     shortened_record(|limit| {
@@ -67,7 +69,9 @@ pub(super) fn chain(trajectory: &Trajectory, chain: &Chain, dependencies: &[Depe
     shortened_record(|limit| {
         let mut text = calls(trajectory, chain, limit);
         if !dependencies.is_empty() {
-            text.push_str("Values that calls took from results of earlier ones, as far as they were found:\n");
+            text.push_str(
+                "Values that calls took from results of earlier ones, as far as they were found:\n",
+            );
         }
         for dependency in dependencies.iter().take(DEPENDENCIES) {
             let (from, to) = (dependency.from, dependency.to);
@@ -122,7 +126,8 @@ fn push_call(text: &mut String, call: &ChainCall, limit: usize) {
         Standing::Failed(why) => format!("failed: {why}"),
         Standing::NotRecorded => "no result is recorded".to_owned(),
     };
-    let _ = writeln!(text, "Call {}: {} ({})", call.place.call + 1, readable(&call.tool), readable(&standing));
+    let _ =
+        writeln!(text, "Call {}: {} ({})", call.place.call + 1, readable(&call.tool), readable(&standing));
     if let Some(arguments) = &call.arguments {
         push(text, "Arguments", &said(arguments), ARGUMENTS);
     }
@@ -254,7 +259,10 @@ mod tests {
         let (trajectory, chain) = run(&"x".repeat(1_000_000), Vec::new());
         let text = dialogue(&trajectory, &chain);
         assert!(text.chars().count() < MESSAGE + 1000);
-        assert!(text.contains("of 1000000 characters are cut here; the whole is in the prediction"), "{text}");
+        assert!(
+            text.contains("of 1000000 characters are cut here; the whole is in the prediction"),
+            "{text}"
+        );
         let message = format!(r#"{{"role": "tool", "content": "{}"}}"#, "y".repeat(3000));
         let messages = json(&format!("[{}]", vec![message; 500].join(",")));
         let (trajectory, chain) = run("two", vec![("dialogue".to_owned(), messages)]);

@@ -36,8 +36,8 @@ pub use journal::{JudgeJournal, JudgeJournalError, JudgeJournalLine, Kept, KeptA
 pub use prompts::{proposal_prompt_hash, verdict_prompt_hash};
 pub use provenance::{
     Disagreement, DisagreementKind, FailedCall, JudgeMode, JudgedRun, MergedCall, PromptHashes, Provenance,
-    REFERENCE_SCHEMA, Rebuilt, Reference, ReferenceCall, ReferenceStep, Refusal, RefusalKind, RemovedCall, Status,
-    Verification, VerificationResult,
+    REFERENCE_SCHEMA, Rebuilt, Reference, ReferenceCall, ReferenceStep, Refusal, RefusalKind, RemovedCall,
+    Status, Verification, VerificationResult,
 };
 pub use reply::{Opinion, Verdict};
 pub use verify::Verifier;

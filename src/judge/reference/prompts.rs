@@ -159,7 +159,10 @@ mod tests {
 
     #[test]
     fn prompts_say_what_they_are_given() {
-        for (wish, form) in [(Wish::Verdict, r#"{"verdict": "success", "reason": "..."}"#), (Wish::Proposal, r#"{"steps": [{"calls""#)] {
+        for (wish, form) in [
+            (Wish::Verdict, r#"{"verdict": "success", "reason": "..."}"#),
+            (Wish::Proposal, r#"{"steps": [{"calls""#),
+        ] {
             assert!(wish.system().contains(form) && !wish.system().contains("version"), "{}", wish.system());
         }
         assert!(Wish::Verdict.message("t", "r", true).contains("The image of the task is attached"));

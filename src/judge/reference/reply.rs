@@ -41,8 +41,9 @@ pub(super) fn opinion(reply: &str) -> Result<Opinion, String> {
     if !text.starts_with('{') {
         return Err("it is not the JSON object that was asked for".to_owned());
     }
-    let mut opinion: Opinion = serde_json::from_str(text)
-        .map_err(|error| format!("it is not the JSON object that was asked for: {}", shortened(&error.to_string(), 200)))?;
+    let mut opinion: Opinion = serde_json::from_str(text).map_err(|error| {
+        format!("it is not the JSON object that was asked for: {}", shortened(&error.to_string(), 200))
+    })?;
     if opinion.reason.trim().is_empty() {
         return Err("`reason` is empty".to_owned());
     }
@@ -56,8 +57,8 @@ pub(super) fn proposal(reply: &str) -> Result<Option<Proposal>, String> {
     if text == "fail" || text == "\"fail\"" {
         return Ok(None);
     }
-    let (value, _) =
-        json::parse(text.as_bytes()).map_err(|error| format!("it is not JSON: {}", shortened(&error.message, 200)))?;
+    let (value, _) = json::parse(text.as_bytes())
+        .map_err(|error| format!("it is not JSON: {}", shortened(&error.message, 200)))?;
     let steps = only_list(&value, "steps", &[], "the reply")?;
     let steps = steps.iter().enumerate().map(|(step, value)| {
         let place = format!("step {}", step + 1);
@@ -72,7 +73,10 @@ pub(super) fn proposal(reply: &str) -> Result<Option<Proposal>, String> {
 
 fn proposed_call(value: &Json) -> Result<ProposedCall, String> {
     let Json::Object(members) = value else {
-        return Err(format!("a call should be an object with `name` and `arguments`, and is {}", value.kind()));
+        return Err(format!(
+            "a call should be an object with `name` and `arguments`, and is {}",
+            value.kind()
+        ));
     };
     if let Some((key, _)) = members.iter().find(|(key, _)| key != "name" && key != "arguments") {
         return Err(format!("a call has `name` and `arguments`, and this one has `{}`", shortened(key, 60)));
@@ -88,7 +92,9 @@ fn only_list<'j>(value: &'j Json, key: &str, allowed: &[&str], place: &str) -> R
     let Json::Object(members) = value else {
         return Err(format!("{place} should be an object with `{key}`, and is {}", value.kind()));
     };
-    if let Some((other, _)) = members.iter().find(|(name, _)| name != key && !allowed.contains(&name.as_str())) {
+    if let Some((other, _)) =
+        members.iter().find(|(name, _)| name != key && !allowed.contains(&name.as_str()))
+    {
         return Err(format!("{place} should have `{key}` alone, and has `{}`", shortened(other, 60)));
     }
     match value.get(key) {

@@ -80,9 +80,9 @@ fn verification(replayed: &ReplayedTrajectory, servers: &str) -> Verification {
     };
     let failures: Vec<FailedCall> =
         calls.iter().filter(|call| !is_success(call)).filter_map(|call| failed(call)).collect();
-    let has_failed = calls.iter().any(|call| {
-        call.judgement.verdict().outcome().is_some_and(|outcome| outcome != Outcome::Success)
-    });
+    let has_failed = calls
+        .iter()
+        .any(|call| call.judgement.verdict().outcome().is_some_and(|outcome| outcome != Outcome::Success));
     let result = match (failures.is_empty(), has_failed) {
         (true, _) => VerificationResult::Passed,
         (false, true) => VerificationResult::Failed,

@@ -12,8 +12,8 @@ use super::choose::{disagreements, in_order};
 use super::decide::{Case, Decision, by_judge, by_rules_alone, recorded, refusal_beforehand};
 use super::prompts::{proposal_prompt_hash, verdict_prompt_hash};
 use super::provenance::{
-    JudgeMode, JudgedRun, PromptHashes, Provenance, REFERENCE_SCHEMA, Refusal, RefusalKind, Status, Verification,
-    VerificationResult,
+    JudgeMode, JudgedRun, PromptHashes, Provenance, REFERENCE_SCHEMA, Refusal, RefusalKind, Status,
+    Verification, VerificationResult,
 };
 use super::verify::Verifier;
 use crate::executor::run::{TaskImage, hash_of_bytes};
@@ -131,7 +131,9 @@ impl JudgeWork {
         let mut found = Vec::new();
         if let Some(best) = chosen.and_then(|chosen| looked[chosen].reference.as_ref()) {
             for (run, other) in looked.iter().enumerate().filter(|(run, _)| Some(*run) != chosen) {
-                if let Some(other) = other.reference.as_ref().filter(|_| other.judged.status == Status::Accepted) {
+                if let Some(other) =
+                    other.reference.as_ref().filter(|_| other.judged.status == Status::Accepted)
+                {
                     found.extend(disagreements(best, run, other));
                 }
             }
@@ -199,7 +201,12 @@ impl JudgeWork {
         Ok(Looked { judged, trajectory, reference: found })
     }
 
-    async fn decide(&self, source: &RunSource, run: &Trajectory, chain: &Chain) -> Result<Decision, JudgeError> {
+    async fn decide(
+        &self,
+        source: &RunSource,
+        run: &Trajectory,
+        chain: &Chain,
+    ) -> Result<Decision, JudgeError> {
         let Some(asker) = &self.asker else { return Ok(by_rules_alone(chain)) };
         let picture = match &source.image {
             None => None,
@@ -219,13 +226,17 @@ impl JudgeWork {
         let (max_side, max_bytes) = asker.model().image_limits();
         let (pictures, limits) = (self.pictures.clone(), PictureLimits { max_side, max_bytes });
         let made = blocking(image, move |image| pictures.get(image.source(), &limits)).await;
-        made.ok_or_else(|| "it could not be read".to_owned())?.map_err(|error: PictureError| error.to_string())
+        made.ok_or_else(|| "it could not be read".to_owned())?
+            .map_err(|error: PictureError| error.to_string())
     }
 
     /// The run that gives the reference: the shortest, with a replay the shortest that passes it.
     async fn choose(&self, looked: &mut [Looked]) -> Result<Option<usize>, JudgeError> {
-        let candidates: Vec<(usize, &Trajectory)> =
-            looked.iter().enumerate().filter_map(|(run, looked)| Some((run, looked.reference.as_ref()?))).collect();
+        let candidates: Vec<(usize, &Trajectory)> = looked
+            .iter()
+            .enumerate()
+            .filter_map(|(run, looked)| Some((run, looked.reference.as_ref()?)))
+            .collect();
         let order: Vec<usize> = in_order(&candidates).into_iter().map(|(run, _)| run).collect();
         for run in order {
             let Some(verifier) = &self.verifier else { return Ok(Some(run)) };
@@ -278,7 +289,8 @@ fn refusal_by(verification: &Verification) -> Option<Refusal> {
     };
     let said = verification.failures.iter().take(3).map(|failure| {
         let (step, tool) = (failure.place.step + 1, shortened(&failure.tool, NAME));
-        let evidence = if failure.evidence.is_empty() { String::new() } else { format!(" ({})", failure.evidence) };
+        let evidence =
+            if failure.evidence.is_empty() { String::new() } else { format!(" ({})", failure.evidence) };
         format!("`{tool}` in step {step}: {}{evidence}", failure.outcome)
     });
     Some(Refusal { kind, reason: said.collect::<Vec<_>>().join("; ") })

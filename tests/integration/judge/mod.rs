@@ -1,0 +1,3 @@
+//! `m3 judge` and what goes with it.
+
+mod command;
