@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeSet, HashMap};
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::rc::Rc;
 
 use super::JudgeArgs;
 use crate::cli::failure::{Failure, code};
@@ -112,7 +112,7 @@ impl<'a> Gathered<'a> {
     }
 
     fn add(&mut self, path: &Path, printer: Printer) -> Result<(), Failure> {
-        let file = Arc::new(input::open_predicted(path, printer)?);
+        let file = Rc::new(input::open_predicted(path, printer)?);
         let folders = match &self.args.images {
             Some(folder) => vec![folder.clone()],
             None => image_folders(path),
@@ -133,13 +133,12 @@ impl<'a> Gathered<'a> {
             let servers = trajectory.calls().filter_map(|(_, call)| call.tool.split_once('/'));
             self.inputs.servers.extend(servers.map(|(server, _)| server.to_owned()));
             let image = self.image(&trajectory.id, trajectory.image.as_deref(), &folders);
-            let run = RunSource { file: Arc::clone(&file), index, image };
-            match self.places.get(&trajectory.id) {
-                Some(place) => self.inputs.tasks[*place].runs.push(run),
-                None => {
-                    self.places.insert(trajectory.id.clone(), self.inputs.tasks.len());
-                    self.inputs.tasks.push(JudgeTask { id: trajectory.id, runs: vec![run] });
-                }
+            let run = RunSource { file: Rc::clone(&file), index, image };
+            if let Some(place) = self.places.get(&trajectory.id) {
+                self.inputs.tasks[*place].runs.push(run);
+            } else {
+                self.places.insert(trajectory.id.clone(), self.inputs.tasks.len());
+                self.inputs.tasks.push(JudgeTask { id: trajectory.id, runs: vec![run] });
             }
         }
         Ok(())

@@ -99,7 +99,7 @@ fn prepare(
     printer: Printer,
 ) -> Result<Ready, Failure> {
     let catalog = args.tools.as_deref().map(Catalog::open).transpose()?;
-    let tools = catalog.map(|catalog| KnownTools::new(&ToolCatalog::from(&catalog))).unwrap_or_default();
+    let tools = catalog.map(|catalog| KnownTools::new(&ToolCatalog::from(&catalog)));
     let model = args.llm.as_deref().map(|llm| {
         let (model, played) = open_model(llm, args.llm_key_from.as_deref(), args.workers.into(), printer)?;
         check_record(args.record.as_ref(), played.as_deref())?;
@@ -107,6 +107,14 @@ fn prepare(
     });
     let model = model.transpose()?;
     let inputs = inputs::open(args, files, printer)?;
+    let tools = tools.unwrap_or_else(|| {
+        // What nobody has listed is judged by its answers alone, and not as unknown.
+        let mut tools = KnownTools::default();
+        for server in &inputs.servers {
+            tools.add_silent_server(server);
+        }
+        tools
+    });
     let servers = args.verify.as_deref().map(|path| configuration(args, path, &inputs, common, printer));
     let servers = servers.transpose()?;
     // Rules alone ask nobody.

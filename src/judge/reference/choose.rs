@@ -77,7 +77,9 @@ fn by_tool(trajectory: &Trajectory) -> BTreeMap<&str, Vec<String>> {
     for (_, call) in trajectory.calls() {
         found.entry(&call.tool).or_default().push(arguments(call));
     }
-    found.values_mut().for_each(|arguments| arguments.sort_unstable());
+    for arguments in found.values_mut() {
+        arguments.sort_unstable();
+    }
     found
 }
 

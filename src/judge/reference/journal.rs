@@ -223,7 +223,7 @@ mod tests {
         for cut in 0..whole.len() {
             std::fs::write(&path, &whole[..cut]).unwrap();
             let journal = JudgeJournal::open(&path).unwrap();
-            let lines = whole[..cut].iter().filter(|byte| **byte == b'\n').count();
+            let lines = whole[..cut].split(|byte| *byte == b'\n').count() - 1;
             let found = [journal.get("a"), journal.get("b")].iter().flatten().count();
             assert_eq!(found, lines.saturating_sub(1), "{cut}");
             journal.keep("c", "t", answer("third")).unwrap();

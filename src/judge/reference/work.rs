@@ -1,5 +1,6 @@
 //! All tasks, several at once; the runs of one task one after the other.
 
+use std::rc::Rc;
 use std::sync::Arc;
 
 use futures_util::stream::{self, StreamExt as _};
@@ -40,7 +41,7 @@ pub struct JudgeTask {
 #[derive(Debug)]
 pub struct RunSource {
     /// The file.
-    pub file: Arc<TrajectoryFile>,
+    pub file: Rc<TrajectoryFile>,
     /// Which trajectory of the file.
     pub index: usize,
     /// Its image, if it has one that was found.

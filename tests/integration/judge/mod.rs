@@ -1,3 +1,3 @@
-//! `m3 judge` and what goes with it.
+//! The judge.
 
 mod command;

@@ -29,7 +29,8 @@ fn a_success_becomes_a_reference_and_a_failure_does_not() {
         "calls         4 in the runs, 3 in the references\n",
         "steps         4 in the runs, 2 in the references\n",
         "removed       1 call\n",
-        "merged        2 calls\n",
+        // The second sum; the product, whose step is earlier too, stays alone in it.
+        "merged        1 call\n",
     ] {
         assert!(table.contains(row), "{row}{table}");
     }
@@ -64,7 +65,7 @@ fn a_success_becomes_a_reference_and_a_failure_does_not() {
     let removed = &judged["reconstruction"]["removed"][0];
     assert_eq!((&removed["tool"], &removed["reason"]), (&json!("wiki/summary"), &json!("failed")));
     assert!(!removed["evidence"].as_str().unwrap().is_empty());
-    assert_eq!(judged["reconstruction"]["merged"].as_array().unwrap().len(), 2);
+    assert_eq!(judged["reconstruction"]["merged"].as_array().unwrap().len(), 1);
     assert_eq!(judged["reconstruction"]["dependencies"].as_array().unwrap().len(), 2);
     assert_eq!(reference["judge"]["prompts"]["verdict"].as_str().unwrap().len(), 64);
     let [refused] = rejected(&folder).try_into().unwrap();
@@ -191,9 +192,13 @@ fn rules_alone_ask_nobody() {
         call["result"] = json!(result);
         call
     };
+    // Of these nothing but the server's word says that they failed.
+    let mut refused = bare(two(), "no file of this name");
+    refused["is_error"] = json!(true);
     let steps = [
         json!({"step": 1, "calls": [bare(one(), "1234")]}),
         json!({"step": 2, "calls": [bare(one(), "1234")]}),
+        json!({"step": 3, "calls": [refused]}),
     ];
     let foreign = json!({"id": "d", "question": "?", "num_step": 2, "steps": steps});
     let predictions = folder.json("predictions.json", &json!([long_run("a"), cut_short, nothing, foreign]));

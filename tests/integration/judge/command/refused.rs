@@ -23,10 +23,7 @@ fn bad_input_is_refused_before_anybody_is_asked() {
     refused(&mut command(&folder, &[&predictions]), "--llm <MODEL>|--rules-only");
     refused(asking(&folder, &[&predictions], &model).arg("--rules-only"), "cannot be used with");
     refused(asking(&folder, &[&predictions], &model).args(["--id", "abd"]), "did you mean `abc`?");
-    refused(
-        &mut asking(&folder, &[folder.path()], &model).args(["--id", "x"]),
-        "there is no run of the task `x`",
-    );
+    refused(asking(&folder, &[folder.path()], &model).args(["--id", "x"]), "there is no run of the task `x`");
     let empty = folder.path().join("empty");
     std::fs::create_dir(&empty).unwrap();
     refused(&mut asking(&folder, &[&empty], &model), "has no predictions.json");

@@ -40,7 +40,7 @@ fn the_shortest_of_all_runs_is_taken_and_the_others_are_compared_with_it() {
     let mut second = shortest.clone();
     second["run"]["repeat"] = json!(2);
     let write = |name: &str, predictions: &serde_json::Value| {
-        std::fs::write(output.join(name), predictions.to_string()).unwrap()
+        std::fs::write(output.join(name), predictions.to_string()).unwrap();
     };
     write("predictions.json", &json!([longer, long_run("b")]));
     write("predictions-2.json", &json!([second]));
