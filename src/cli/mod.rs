@@ -11,6 +11,7 @@ mod file_size;
 mod guard_server;
 mod hosting;
 mod input;
+mod judge;
 mod leaderboard;
 mod llm;
 mod outcomes;
@@ -84,6 +85,8 @@ enum Command {
     Validate(validate::ValidateArgs),
     /// Run tasks with a model and tools, and record predictions
     Run(Box<run::RunArgs>),
+    /// Make references from runs: what succeeded, without failed and needless calls
+    Judge(Box<judge::JudgeArgs>),
     /// List MCP servers and their tools, or search tools by a sentence
     Tools(tools::ToolsArgs),
     /// Call one tool of an MCP server and show its result
@@ -136,6 +139,7 @@ fn run(cli: Cli, printer: Printer) -> Result<(), Failure> {
         Command::Outcomes(args) => outcomes::run(&args, common, printer),
         Command::Validate(args) => validate::run(&args, printer),
         Command::Run(args) => run::run(&args, common, printer),
+        Command::Judge(args) => judge::run(&args, common, printer),
         Command::Tools(args) => tools::run(&args, common, printer),
         Command::Call(args) => call::run(&args, common, printer),
         Command::Serve(args) => serve::run(args, common, printer),

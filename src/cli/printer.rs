@@ -81,6 +81,11 @@ impl Printer {
         self.is_quiet
     }
 
+    /// Whether somebody watches a terminal, where bars are shown.
+    pub(crate) fn is_watched(self) -> bool {
+        !self.is_quiet && io::stderr().is_terminal()
+    }
+
     /// Lines that change in place, at most `count`; on a terminal only.
     pub(crate) fn live(self, count: usize) -> Option<Live> {
         if self.is_quiet || !io::stderr().is_terminal() {
@@ -94,7 +99,7 @@ impl Printer {
 
     /// A bar that appears once the work has taken a moment, on a terminal only.
     pub(crate) fn bar(self, unit: Unit) -> Bar {
-        let is_visible = !self.is_quiet && io::stderr().is_terminal();
+        let is_visible = self.is_watched();
         let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::hidden());
         if let Ok(style) = ProgressStyle::with_template(unit.template()) {
             bar.set_style(style.progress_chars("█▉▊▋▌▍▎▏ "));

@@ -7,6 +7,7 @@ use clap::{Args, ValueEnum};
 use super::failure::Failure;
 use super::printer::Printer;
 use crate::executor::run::{JournalLine, Prediction};
+use crate::judge::reference::{JudgeJournalLine, Reference};
 use crate::leaderboard::{Comparison, Leaderboard};
 use crate::mcp::results::ResultRecord;
 use crate::report::audit::AuditReport;
@@ -45,6 +46,10 @@ enum Name {
     Prediction,
     /// A line of the journal that `m3 run` writes
     Journal,
+    /// A reference that `m3 judge` writes
+    Reference,
+    /// A line of the journal that `m3 judge` writes
+    JudgeJournal,
 }
 
 /// Prints a JSON Schema.
@@ -61,6 +66,8 @@ pub(super) fn run(args: &SchemaArgs) -> Result<(), Failure> {
         Name::Result => schemars::schema_for!(ResultRecord),
         Name::Prediction => schemars::schema_for!(Prediction),
         Name::Journal => schemars::schema_for!(JournalLine),
+        Name::Reference => schemars::schema_for!(Reference),
+        Name::JudgeJournal => schemars::schema_for!(JudgeJournalLine),
     };
     let mut out = Printer::out();
     let written = serde_json::to_string_pretty(&schema)

@@ -22,7 +22,7 @@ pub enum Lack {
 impl Lack {
     /// What a failure to ask the model says of all other requests, where it was a task's first one; the error itself
     /// if it says nothing of them. Later requests have shown that the model can be asked.
-    pub(super) fn of_model(error: ModelError, is_first: bool) -> Result<Self, ModelError> {
+    pub(crate) fn of_model(error: ModelError, is_first: bool) -> Result<Self, ModelError> {
         match error {
             ModelError::Cassette(error) => Ok(Self::Cassette(error)),
             error if error.is_of_empty_account() => Ok(Self::Model(error)),
@@ -41,7 +41,7 @@ impl Lack {
 
     /// Whether it is sure. That a model cannot be reached, or may not be asked, may still lie in one task (a request
     /// that some server before the model does not let through) if it has answered another.
-    pub(super) fn is_sure(&self, has_answered: bool) -> bool {
+    pub(crate) fn is_sure(&self, has_answered: bool) -> bool {
         match self {
             Self::Model(ModelError::NoReply { status: Some(401), .. })
             | Self::Cassette(_)

@@ -11,6 +11,7 @@
 //! | [`Chain`] | the calls of a run and what came of them |
 //! | [`dependency`] | which call uses what another one returned |
 //! | [`reconstruct`] | the optimal trajectory (M³-Bench, section 3.1), and whether a proposal of one keeps the rules |
+//! | [`reference`] | from all runs of a task to its reference: verdict, proposal, replay, provenance |
 //! | [`labels`] | pairs of calls that people have labelled |
 //!
 //! Nothing in here knows of scores.
@@ -19,5 +20,6 @@ mod chain;
 pub mod dependency;
 pub mod labels;
 pub mod reconstruct;
+pub mod reference;
 
 pub use chain::{CallPlace, Chain, ChainCall, Standing};

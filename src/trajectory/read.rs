@@ -16,7 +16,7 @@ pub(super) fn trajectory(
     malformed_calls: MalformedCalls,
     report: &mut Report<'_>,
 ) -> Option<Trajectory> {
-    let is_recorded = is_recorded(&value);
+    let (is_recorded, is_judged) = (is_recorded(&value), is_judged(&value));
     let mut reader = Reader { report, is_broken: false, malformed_calls, is_recorded, thing: "trajectory" };
     let mut members = reader.members(value, "", "a trajectory should be an object with `id` and `steps`")?;
     let mut trajectory =
@@ -27,7 +27,8 @@ pub(super) fn trajectory(
     trajectory.final_reply = reader.text(&mut members, "final_reply");
     trajectory.steps = reader.steps(&mut members);
     let recorded = if is_recorded { RECORDED_KEYS.as_slice() } else { &[] };
-    trajectory.extra = reader.extra(members, "", &[&TEXT_KEYS, recorded]);
+    let provenance = if is_judged { PROVENANCE_KEYS.as_slice() } else { &[] };
+    trajectory.extra = reader.extra(members, "", &[&TEXT_KEYS, recorded, provenance]);
     (!reader.is_broken).then_some(trajectory)
 }
 
@@ -257,6 +258,14 @@ const RECORDED_KEYS: [&str; 12] = [
     "dialogue", "run",
 ];
 
+/// Where `m3 judge` writes where a reference comes from.
+const PROVENANCE_KEYS: [&str; 1] = ["judge"];
+
+/// Whether `m3 run` writes a key of a prediction beside what every trajectory has.
+pub(crate) fn is_recorded_key(key: &str) -> bool {
+    RECORDED_KEYS.contains(&key)
+}
+
 /// The same of a call.
 const RECORDED_CALL_KEYS: [&str; 3] = ["is_error", "outcome", "milliseconds"];
 
@@ -264,6 +273,12 @@ const RECORDED_CALL_KEYS: [&str; 3] = ["is_error", "outcome", "milliseconds"];
 fn is_recorded(value: &Json) -> bool {
     let schema = value.get("versions").and_then(|versions| versions.get("schema")).and_then(Json::as_str);
     schema.is_some_and(|schema| schema.starts_with("m3.prediction/"))
+}
+
+/// Whether a trajectory says that `m3 judge` has written it.
+fn is_judged(value: &Json) -> bool {
+    let schema = value.get("judge").and_then(|judge| judge.get("schema")).and_then(Json::as_str);
+    schema.is_some_and(|schema| schema.starts_with("m3.reference/"))
 }
 
 /// The tool of a call and its other members; or the pointer below the call to what is wrong, the message and

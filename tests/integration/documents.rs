@@ -77,6 +77,7 @@ fn links_between_documents_lead_somewhere() {
         "CONTRIBUTING.md",
         "CHANGELOG.md",
         "docs/audit.md",
+        "docs/judge.md",
         "docs/leaderboard.md",
         "docs/mcp.md",
         "docs/metrics.md",

@@ -345,6 +345,7 @@ fn help_is_as_kept() {
         "outcomes",
         "validate",
         "run",
+        "judge",
         "tools",
         "call",
         "serve",

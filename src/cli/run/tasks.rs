@@ -77,7 +77,8 @@ pub(super) fn open(
     if problems.is_empty() { Ok(checked) } else { Err(say_problems(&problems)) }
 }
 
-fn say_problems(problems: &[String]) -> Failure {
+/// Says problems one by one; a failure of bad input.
+pub(in crate::cli) fn say_problems(problems: &[String]) -> Failure {
     for problem in problems.iter().take(SHOWN) {
         Printer::error(problem);
     }
@@ -139,7 +140,7 @@ fn select(args: &RunArgs, tasks: &[Task]) -> Result<Vec<bool>, Failure> {
 }
 
 /// Where an image is. Many tasks may show the same one, which is read once.
-fn find(
+pub(in crate::cli) fn find(
     image: &str,
     folders: &[PathBuf],
     files: &mut HashMap<PathBuf, TaskImage>,

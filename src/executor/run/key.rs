@@ -54,14 +54,14 @@ pub fn tools_hash(catalog: &ToolCatalog) -> String {
 }
 
 /// The hash of a value as canonical JSON: keys sorted, no white space.
-pub(super) fn hash_of(value: &impl Serialize) -> String {
+pub(crate) fn hash_of(value: &impl Serialize) -> String {
     // What cannot be written is nothing but a bug.
     let value = serde_json::to_value(value).unwrap_or(Value::Null);
     hash_of_bytes(canonical(&value).as_bytes())
 }
 
 /// The hash of bytes.
-pub(super) fn hash_of_bytes(bytes: &[u8]) -> String {
+pub(crate) fn hash_of_bytes(bytes: &[u8]) -> String {
     format!("sha256:{}", hexadecimal(&Sha256::digest(bytes)))
 }
 

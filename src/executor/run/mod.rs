@@ -27,6 +27,7 @@ use tokio_util::sync::CancellationToken;
 
 pub use journal::{JournalEntry, JournalLine, RunEvent};
 pub use key::{RunKey, tools_hash};
+pub(crate) use key::{hash_of, hash_of_bytes};
 pub use output::{OutputError, OutputFolder, file_name};
 pub use plan::Standing;
 pub use prediction::{ModelReport, NO_NAME, PREDICTION_SCHEMA, Prediction, RunReport, RunSummary, Versions};
@@ -158,7 +159,7 @@ impl TaskImage {
     /// time and is not for asynchronous threads. `None` if it cannot be read.
     #[must_use]
     pub fn hash(&self) -> Option<&str> {
-        let read = || images::bytes_of(&self.source).ok().map(|bytes| key::hash_of_bytes(&bytes));
+        let read = || images::bytes_of(&self.source).ok().map(|bytes| hash_of_bytes(&bytes));
         self.hash.get_or_init(read).as_deref()
     }
 }

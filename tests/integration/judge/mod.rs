@@ -1,3 +1,4 @@
 //! The judge.
 
+mod command;
 mod rules;

@@ -1,0 +1,199 @@
+//! What is said of tasks that were judged: a line for each, and a table in the end.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use super::args::Targets;
+use crate::cli::failure::{Failure, code};
+use crate::cli::printer::Printer;
+use crate::judge::reference::{JudgeEnd, JudgedRun, JudgedTask, RefusalKind, Status};
+use crate::llm::Usage;
+use crate::text::{counted, duration, shortened, visible};
+
+/// The longest reason in a line, in columns.
+const REASON: usize = 200;
+
+/// The line of a task that is done.
+pub(super) fn line(task: &JudgedTask, (done, all): (usize, usize)) -> String {
+    let id = shortened(&task.trajectory.id, 100);
+    let provenance = &task.provenance;
+    let what = match (provenance.status, provenance.chosen.and_then(|chosen| provenance.runs.get(chosen))) {
+        (Status::Accepted, Some(run)) => {
+            let (calls, steps) = (task.trajectory.call_count(), task.trajectory.steps.len());
+            let of = if provenance.runs.len() > 1 {
+                format!(", of {}", counted(provenance.runs.len(), "run"))
+            } else {
+                String::new()
+            };
+            format!(
+                "accepted: {} in {}, from {} in {}{of}",
+                counted(calls, "call"),
+                counted(steps, "step"),
+                run.calls,
+                run.steps
+            )
+        }
+        (status, _) => {
+            let word = if status == Status::Undecided { "undecided" } else { "rejected" };
+            let refusal = provenance
+                .runs
+                .iter()
+                .filter(|run| run.status == status)
+                .find_map(|run| run.refusal.as_ref());
+            let reason = refusal.map_or_else(String::new, |refusal| {
+                format!(": {} ({})", refusal.kind.name(), shortened(&refusal.reason, REASON))
+            });
+            format!("{word}{reason}")
+        }
+    };
+    format!("{id} {what} ({done} of {})", counted(all, "task"))
+}
+
+/// Sums over all tasks.
+#[derive(Debug, Default)]
+struct Sums {
+    tasks: [usize; 3],
+    runs: usize,
+    refusals: BTreeMap<RefusalKind, usize>,
+    /// Of the runs that references were made of, and of the references.
+    calls: [usize; 2],
+    steps: [usize; 2],
+    removed: usize,
+    merged: usize,
+    disagreements: usize,
+    usage: Usage,
+    /// Whether the judge has said anything.
+    has_answers: bool,
+    has_verification: bool,
+}
+
+impl Sums {
+    fn of(end: &JudgeEnd) -> Self {
+        let mut sums = Self::default();
+        for task in &end.tasks {
+            let provenance = &task.provenance;
+            sums.tasks[provenance.status as usize] += 1;
+            sums.disagreements += provenance.disagreements.len();
+            for run in &provenance.runs {
+                sums.add(run);
+            }
+            if let Some(run) = provenance.chosen.and_then(|chosen| provenance.runs.get(chosen)) {
+                sums.calls[0] += run.calls;
+                sums.calls[1] += task.trajectory.call_count();
+                sums.steps[0] += run.steps;
+                sums.steps[1] += task.trajectory.steps.len();
+                let rebuilt = run.reconstruction.as_ref();
+                sums.removed += rebuilt.map_or(0, |rebuilt| rebuilt.removed.len());
+                sums.merged += rebuilt.map_or(0, |rebuilt| rebuilt.merged.len());
+            }
+        }
+        sums
+    }
+
+    fn add(&mut self, run: &JudgedRun) {
+        self.runs += 1;
+        self.usage = self.usage.plus(run.usage);
+        self.has_answers |= run.verdict.is_some() || !run.problems.is_empty();
+        self.has_verification |= run.verification.is_some();
+        if let Some(refusal) = &run.refusal {
+            *self.refusals.entry(refusal.kind).or_default() += 1;
+        }
+    }
+
+    fn count(&self, kind: RefusalKind) -> usize {
+        self.refusals.get(&kind).copied().unwrap_or(0)
+    }
+
+    /// Runs of which nobody could tell.
+    fn undecided(&self) -> usize {
+        RefusalKind::ALL
+            .iter()
+            .filter(|kind| kind.status() == Status::Undecided)
+            .map(|kind| self.count(*kind))
+            .sum()
+    }
+
+    fn rows(&self, has_judge: bool, elapsed: Duration) -> Vec<(&'static str, String)> {
+        let why = |status: Status| {
+            let kinds =
+                RefusalKind::ALL.iter().filter(|kind| kind.status() == status && self.count(**kind) > 0);
+            let kinds: Vec<String> = kinds
+                .map(|kind| format!("{} {}", self.count(*kind), kind.name().replace('_', " ")))
+                .collect();
+            if kinds.is_empty() { String::new() } else { format!(" (runs: {})", kinds.join(", ")) }
+        };
+        let of = |status: Status| self.tasks[status as usize];
+        let mut rows = vec![
+            ("tasks", self.tasks.iter().sum::<usize>().to_string()),
+            ("runs", self.runs.to_string()),
+            ("accepted", of(Status::Accepted).to_string()),
+            ("rejected", format!("{}{}", of(Status::Rejected), why(Status::Rejected))),
+            ("undecided", format!("{}{}", of(Status::Undecided), why(Status::Undecided))),
+            ("calls", format!("{} in the runs, {} in the references", self.calls[0], self.calls[1])),
+            ("steps", format!("{} in the runs, {} in the references", self.steps[0], self.steps[1])),
+            ("removed", counted(self.removed, "call")),
+            ("merged", counted(self.merged, "call")),
+            ("disagreements", self.disagreements.to_string()),
+        ];
+        if has_judge {
+            let tokens = |count: Option<u64>| count.map_or("?".to_owned(), |count| count.to_string());
+            let usage = self.usage;
+            rows.push((
+                "tokens",
+                format!("{} in, {} out", tokens(usage.input_tokens), tokens(usage.output_tokens)),
+            ));
+        }
+        rows.push(("time", duration(elapsed)));
+        rows
+    }
+}
+
+/// Prints the table and the next command; a failure if some runs are undecided.
+pub(super) fn say(
+    end: &JudgeEnd,
+    targets: &Targets,
+    (has_judge, elapsed): (bool, Duration),
+    printer: Printer,
+) -> Result<(), Failure> {
+    let sums = Sums::of(end);
+    let mut out = Printer::out();
+    let write = |out: &mut dyn std::io::Write| {
+        for (label, value) in sums.rows(has_judge, elapsed) {
+            writeln!(out, "{label:<13} {value}")?;
+        }
+        out.flush()
+    };
+    match write(&mut out) {
+        Err(cause) if cause.kind() != std::io::ErrorKind::BrokenPipe => {
+            return Err(Failure::output("standard output", &cause));
+        }
+        _ => {}
+    }
+    let name = |path: &std::path::Path| visible(&path.display().to_string(), false).into_owned();
+    let unrecorded = end.tasks.iter().flat_map(|task| &task.provenance.runs).filter(|run| {
+        run.refusal.as_ref().is_some_and(|refusal| refusal.reason == crate::judge::reference::NO_RESULTS)
+    });
+    let unrecorded = unrecorded.count();
+    if unrecorded > 0 {
+        printer.warn(&format!(
+            "{} no results of calls, and only calls that succeeded can be judged\nhint: `m3 outcomes PRED --servers \
+             CONFIG --record FILE` makes the calls again and writes what they return",
+            if unrecorded == 1 { "1 run has".to_owned() } else { format!("{unrecorded} runs have") }
+        ));
+    }
+    if sums.tasks[Status::Accepted as usize] > 0 {
+        printer.note(&format!("next: m3 score PREDICTIONS {}", name(&targets.references)));
+    }
+    let undecided = sums.undecided();
+    if undecided == 0 {
+        return Ok(());
+    }
+    let message = format!(
+        "{} of {} undecided\nhint: `judge` in {} says why; the same command asks again what was not answered",
+        undecided,
+        if sums.runs == 1 { "1 run is".to_owned() } else { format!("{} runs are", sums.runs) },
+        name(&targets.rejected),
+    );
+    let is_unavailable = sums.count(RefusalKind::NoReply) > 0 && !sums.has_answers;
+    Err(Failure::new(if is_unavailable { code::UNAVAILABLE } else { code::FAILED }, message))
+}

@@ -1,0 +1,197 @@
+//! Opens predictions and gathers the runs of each task, with their images.
+
+use std::collections::{BTreeSet, HashMap};
+use std::path::{Path, PathBuf};
+use std::rc::Rc;
+
+use super::JudgeArgs;
+use crate::cli::failure::{Failure, code};
+use crate::cli::hosting::nearest;
+use crate::cli::input;
+use crate::cli::printer::{Printer, Unit};
+use crate::cli::run::{find_image, say_problems};
+use crate::executor::run::TaskImage;
+use crate::judge::reference::{JudgeTask, RunSource};
+use crate::report::audit::image_folders;
+use crate::text::shortened;
+
+/// What is judged.
+pub(super) struct Inputs {
+    /// The tasks in the order in which they first stand in a file.
+    pub(super) tasks: Vec<JudgeTask>,
+    /// The servers that any call names.
+    pub(super) servers: BTreeSet<String>,
+    /// All folders that images are looked for in.
+    pub(super) images: Vec<PathBuf>,
+}
+
+/// The files that the arguments name: a folder of `m3 run` stands for the predictions of all its repetitions.
+pub(super) fn files(paths: &[PathBuf]) -> Result<Vec<PathBuf>, Failure> {
+    let mut files = Vec::new();
+    for path in paths {
+        if path.is_dir() {
+            files.extend(of_folder(path)?);
+        } else {
+            files.push(path.clone());
+        }
+    }
+    if files.iter().filter(|path| path.as_path() == Path::new("-")).count() > 1 {
+        let message = "`-` (standard input) can stand for one of the files only";
+        return Err(Failure::new(code::INPUT, message));
+    }
+    Ok(files)
+}
+
+/// `predictions.json`, `predictions-2.json`, ..
+fn of_folder(folder: &Path) -> Result<Vec<PathBuf>, Failure> {
+    let failed = |cause: std::io::Error| {
+        let message =
+            format!("failed to read the folder `{}`: {cause}\nhint: check its rights", folder.display());
+        Failure::new(code::INPUT, message)
+    };
+    let mut found = Vec::new();
+    for entry in std::fs::read_dir(folder).map_err(failed)? {
+        let path = entry.map_err(failed)?.path();
+        if let Some(repeat) = path.file_name().and_then(|name| repeat_of(&name.to_string_lossy())) {
+            found.push((repeat, path));
+        }
+    }
+    if found.is_empty() {
+        let message = format!(
+            "`{}` has no predictions.json\nhint: name a folder that `m3 run` has written, or a file of predictions",
+            folder.display()
+        );
+        return Err(Failure::new(code::INPUT, message));
+    }
+    found.sort();
+    Ok(found.into_iter().map(|(_, path)| path).collect())
+}
+
+/// Which repetition a file of a run's folder has.
+fn repeat_of(name: &str) -> Option<u32> {
+    match name.strip_prefix("predictions")?.strip_suffix(".json")? {
+        "" => Some(1),
+        number => number.strip_prefix('-')?.parse().ok().filter(|repeat| *repeat > 1),
+    }
+}
+
+/// Opens all files and gathers their runs by task.
+pub(super) fn open(args: &JudgeArgs, files: &[PathBuf], printer: Printer) -> Result<Inputs, Failure> {
+    let mut gathered = Gathered::new(args)?;
+    for path in files {
+        gathered.add(path, printer)?;
+    }
+    gathered.finish(args)
+}
+
+struct Gathered<'a> {
+    args: &'a JudgeArgs,
+    inputs: Inputs,
+    /// Where in the tasks an id is.
+    places: HashMap<String, usize>,
+    /// Ids that are not selected: for a hint.
+    others: BTreeSet<String>,
+    /// Images that were found, so that one that many runs show is read once.
+    found: HashMap<PathBuf, TaskImage>,
+    problems: Vec<String>,
+}
+
+impl<'a> Gathered<'a> {
+    fn new(args: &'a JudgeArgs) -> Result<Self, Failure> {
+        let images = match &args.images {
+            Some(folder) if folder.is_dir() => vec![folder.clone()],
+            Some(folder) => {
+                let message = format!("`{}` is no folder\nhint: name the images' folder", folder.display());
+                return Err(Failure::new(code::INPUT, message));
+            }
+            None => Vec::new(),
+        };
+        let inputs = Inputs { tasks: Vec::new(), servers: BTreeSet::new(), images };
+        let (places, others, found) = (HashMap::new(), BTreeSet::new(), HashMap::new());
+        Ok(Self { args, inputs, places, others, found, problems: Vec::new() })
+    }
+
+    fn add(&mut self, path: &Path, printer: Printer) -> Result<(), Failure> {
+        let file = Rc::new(input::open_predicted(path, printer)?);
+        let folders = match &self.args.images {
+            Some(folder) => vec![folder.clone()],
+            None => image_folders(path),
+        };
+        for folder in &folders {
+            if !self.inputs.images.contains(folder) {
+                self.inputs.images.push(folder.clone());
+            }
+        }
+        let mut bar = printer.bar(Unit::Trajectories);
+        for index in 0..file.len() {
+            bar.set("reading", index as u64, file.len() as u64);
+            let trajectory = file.read(index)?;
+            if !self.args.id.is_empty() && !self.args.id.contains(&trajectory.id) {
+                self.others.insert(trajectory.id);
+                continue;
+            }
+            let servers = trajectory.calls().filter_map(|(_, call)| call.tool.split_once('/'));
+            self.inputs.servers.extend(servers.map(|(server, _)| server.to_owned()));
+            let image = self.image(&trajectory.id, trajectory.image.as_deref(), &folders);
+            let run = RunSource { file: Rc::clone(&file), index, image };
+            if let Some(place) = self.places.get(&trajectory.id) {
+                self.inputs.tasks[*place].runs.push(run);
+            } else {
+                self.places.insert(trajectory.id.clone(), self.inputs.tasks.len());
+                self.inputs.tasks.push(JudgeTask { id: trajectory.id, runs: vec![run] });
+            }
+        }
+        Ok(())
+    }
+
+    /// The image of a run. A judge should see it; without one, it is there for the replay, if it is.
+    fn image(&mut self, id: &str, image: Option<&str>, folders: &[PathBuf]) -> Option<TaskImage> {
+        if self.args.rules_only && self.args.verify.is_none() {
+            return None;
+        }
+        match find_image(image?, folders, &mut self.found) {
+            Ok(image) => Some(image),
+            Err(problem) if !self.args.rules_only => {
+                self.problems.push(format!("task `{}`: {problem}", shortened(id, 100)));
+                None
+            }
+            Err(_) => None,
+        }
+    }
+
+    fn finish(mut self, args: &JudgeArgs) -> Result<Inputs, Failure> {
+        if let Some(id) = args.id.iter().find(|id| !self.places.contains_key(*id)) {
+            let known: Vec<&str> = self.others.iter().map(String::as_str).collect();
+            let message =
+                format!("there is no run of the task `{}`{}", shortened(id, 100), nearest(id, &known));
+            return Err(Failure::new(code::INPUT, message));
+        }
+        self.problems.dedup();
+        if self.problems.is_empty() { Ok(self.inputs) } else { Err(say_problems(&self.problems)) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_folder_of_a_run_stands_for_its_repetitions_in_order() {
+        let folder = tempfile::tempdir().unwrap();
+        for name in [
+            "predictions-10.json",
+            "predictions.json",
+            "predictions-2.json",
+            "predictions-x.json",
+            "journal.jsonl",
+        ] {
+            std::fs::write(folder.path().join(name), "[]").unwrap();
+        }
+        std::fs::create_dir(folder.path().join("predictions")).unwrap();
+        let found = files(&[folder.path().to_owned(), PathBuf::from("other.json")]).unwrap();
+        let names: Vec<_> = found.iter().map(|path| path.file_name().unwrap().to_str().unwrap()).collect();
+        assert_eq!(names, ["predictions.json", "predictions-2.json", "predictions-10.json", "other.json"]);
+        assert!(files(&[PathBuf::from("-"), PathBuf::from("-")]).is_err());
+        assert!(files(&[folder.path().join("predictions")]).is_err());
+    }
+}

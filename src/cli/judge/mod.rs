@@ -1,0 +1,301 @@
+//! `m3 judge`
+
+mod args;
+mod end;
+mod inputs;
+
+use std::io::Write as _;
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Instant;
+
+use tokio::sync::mpsc;
+use tokio_util::sync::CancellationToken;
+
+pub(super) use args::JudgeArgs;
+use args::Targets;
+use inputs::Inputs;
+
+use super::Common;
+use super::failure::{Failure, code};
+use super::hosting::{Servers, Signals, add_simulated, interrupted, redactor, runtime};
+use super::llm::{check_record, open_model, record};
+use super::output::Output;
+use super::printer::{Printer, Unit};
+use crate::executor::run::{RunError, hash_of_bytes};
+use crate::judge::reference::{
+    Asker, JudgeEnd, JudgeError, JudgeJournal, JudgeJournalError, JudgeWork, JudgedTask, Status, Verifier,
+};
+use crate::llm::{Model, Pictures, Recorder, Retry};
+use crate::mcp::config::HostConfig;
+use crate::mcp::{HostOptions, ToolCatalog};
+use crate::outcomes::{KnownTools, Replay, ReplayOptions};
+use crate::text::{on_one_line, shortened};
+use crate::trajectory::catalog::Catalog;
+use crate::trajectory::json::Keys;
+
+/// The longest reason of a failed try that is shown, in columns.
+const REASON: usize = 300;
+
+/// Everything that is known before anything is started.
+struct Ready {
+    inputs: Inputs,
+    model: Option<Model>,
+    recorder: Option<Arc<Recorder>>,
+    tools: KnownTools,
+    /// The servers of the replay, and the hash of their file.
+    servers: Option<(HostConfig, String)>,
+    journal: Option<Arc<JudgeJournal>>,
+}
+
+/// What happens while runs are judged.
+enum Told {
+    Retry(Retry),
+    Done(String),
+}
+
+/// Makes references from runs.
+pub(super) fn run(args: &JudgeArgs, common: &Common, printer: Printer) -> Result<(), Failure> {
+    let began = Instant::now();
+    let targets = Targets::of(&args.output)?;
+    let files = inputs::files(&args.predictions)?;
+    let mut read: Vec<&Path> = files.iter().map(std::path::PathBuf::as_path).collect();
+    read.extend(args.tools.as_deref().into_iter().chain(args.verify.as_deref()));
+    let outputs = [&targets.references, &targets.rejected];
+    let [references, rejected] = outputs.map(|path| Output::open(Some(path), &read, printer));
+    let (references, rejected) = (references?, rejected?);
+    let ready = prepare(args, &files, &targets, common, printer)?;
+    let has_judge = ready.model.is_some();
+    let runtime = runtime()?;
+    let signals = Signals::listen(&runtime);
+    let judged = runtime.block_on(async {
+        tokio::select! {
+            // Whoever asks twice does not want to wait for anything.
+            biased;
+            () = signals.second.cancelled() => Err(interrupted()),
+            judged = judge(args, ready, &signals.first, printer) => judged,
+        }
+    });
+    // Nothing that still waits may keep the program: servers are ended with their hosts.
+    runtime.shutdown_background();
+    let end = judged?;
+    if end.is_interrupted {
+        let saved = if has_judge || args.verify.is_some() { "what was answered is saved, and " } else { "" };
+        printer.note(&format!("interrupted: {saved}the same command continues; no references were written"));
+        return Err(interrupted());
+    }
+    let is_accepted = |task: &&JudgedTask| task.provenance.status == Status::Accepted;
+    write(end.tasks.iter().filter(|task| !is_accepted(task)), rejected)?;
+    write(end.tasks.iter().filter(is_accepted), references)?;
+    end::say(&end, &targets, (has_judge, began.elapsed()), printer)
+}
+
+/// Opens and checks everything, before the first server is started and the first request is sent.
+fn prepare(
+    args: &JudgeArgs,
+    files: &[std::path::PathBuf],
+    targets: &Targets,
+    common: &Common,
+    printer: Printer,
+) -> Result<Ready, Failure> {
+    let catalog = args.tools.as_deref().map(Catalog::open).transpose()?;
+    let tools = catalog.map(|catalog| KnownTools::new(&ToolCatalog::from(&catalog)));
+    let model = args.llm.as_deref().map(|llm| {
+        let (model, played) = open_model(llm, args.llm_key_from.as_deref(), args.workers.into(), printer)?;
+        check_record(args.record.as_ref(), played.as_deref())?;
+        Ok::<_, Failure>(model)
+    });
+    let model = model.transpose()?;
+    let inputs = inputs::open(args, files, printer)?;
+    let tools = tools.unwrap_or_else(|| {
+        // What nobody has listed is judged by its answers alone, and not as unknown.
+        let mut tools = KnownTools::default();
+        for server in &inputs.servers {
+            tools.add_silent_server(server);
+        }
+        tools
+    });
+    let servers = args.verify.as_deref().map(|path| configuration(args, path, &inputs, common, printer));
+    let servers = servers.transpose()?;
+    // Rules alone ask nobody.
+    let journal = (model.is_some() || servers.is_some()).then(|| JudgeJournal::open(&targets.journal));
+    let journal = journal.transpose()?.map(Arc::new);
+    let (model, recorder) = match model {
+        None => (None, None),
+        Some(model) => {
+            let (model, recorder) = record(model, args.record.as_ref())?;
+            (Some(model), recorder)
+        }
+    };
+    Ok(Ready { inputs, model, recorder, tools, servers, journal })
+}
+
+/// Reads the configuration of the replay's servers; those that no call names are left out.
+fn configuration(
+    args: &JudgeArgs,
+    path: &Path,
+    inputs: &Inputs,
+    common: &Common,
+    printer: Printer,
+) -> Result<(HostConfig, String), Failure> {
+    let Servers::Configured(mut config) = Servers::open(path, printer)? else {
+        let message = format!(
+            "`{}` is a catalog; a replay needs servers\nhint: `--tools` takes it, and a configuration with \
+             `{{\"simulated\": {{\"catalog\": ..}}}}` plays it",
+            path.display()
+        );
+        return Err(Failure::new(code::INPUT, message));
+    };
+    let content = std::fs::read(path).unwrap_or_default();
+    add_simulated(&mut config, || args.encoder.open(common.assets()?, printer), printer)?;
+    config.servers.retain(|server| inputs.servers.contains(&server.name));
+    Ok((config, hash_of_bytes(&content)))
+}
+
+/// Starts the servers, if a replay is wanted, and judges all tasks.
+async fn judge(
+    args: &JudgeArgs,
+    ready: Ready,
+    stop: &CancellationToken,
+    printer: Printer,
+) -> Result<JudgeEnd, Failure> {
+    let Ready { inputs, model, recorder, tools, servers, journal } = ready;
+    let Inputs { tasks, images, .. } = inputs;
+    let (tell, mut told) = mpsc::unbounded_channel();
+    // Shared servers work here; it goes when they are closed.
+    let workspace = tempfile::tempdir().map_err(|cause| Failure::temporary(&cause))?;
+    let secrets: Vec<String> = servers
+        .iter()
+        .flat_map(|(config, _)| &config.servers)
+        .flat_map(|server| server.secrets.iter().map(ToString::to_string))
+        .collect();
+    let verifier = match (servers, &journal) {
+        (Some((config, hash)), Some(journal)) => {
+            // Fails where the secrets cannot be looked for.
+            redactor(&config)?;
+            let host = HostOptions::new(workspace.path()).guarded();
+            let replay = tokio::select! {
+                replay = Replay::start(config, None, ReplayOptions { images, host }) => replay?,
+                () = stop.cancelled() => return Err(interrupted()),
+            };
+            Some(Verifier::new(replay, Arc::clone(journal), hash, stop.clone()))
+        }
+        _ => None,
+    };
+    let asker = match (model, journal) {
+        (Some(model), Some(journal)) => {
+            let redactor = model.redactor_with(secrets.iter().map(String::as_str))?;
+            let tell = tell.clone();
+            let told = Arc::new(move |retry| {
+                // Nobody listens any more once the command is done.
+                let _ = tell.send(Told::Retry(retry));
+            });
+            Some(Asker::new(model, journal, redactor, stop.clone(), told))
+        }
+        _ => None,
+    };
+    let all = tasks.len();
+    let work = JudgeWork {
+        tasks,
+        asker,
+        pictures: Pictures::new(),
+        tools,
+        verifier,
+        workers: args.workers.into(),
+        stop: stop.clone(),
+    };
+    let mut done = 0;
+    let mut tell_done = |task: &JudgedTask| {
+        done += 1;
+        let _ = tell.send(Told::Done(end::line(task, (done, all))));
+    };
+    let mut view = View { bar: printer.bar(Unit::Trajectories), printer, done: 0, all };
+    let mut is_told = false;
+    let ended = {
+        let mut going = std::pin::pin!(work.go(&mut tell_done));
+        loop {
+            tokio::select! {
+                biased;
+                Some(said) = told.recv() => view.show(&said),
+                () = stop.cancelled(), if !is_told => {
+                    is_told = true;
+                    view.bar.aside(|| printer.note("waiting for replies that are under way; Ctrl-C again stops at once"));
+                }
+                ended = &mut going => break ended,
+            }
+        }
+    };
+    while let Ok(said) = told.try_recv() {
+        view.show(&said);
+    }
+    drop(view);
+    if let Some(verifier) = &work.verifier {
+        verifier.close().await;
+    }
+    match recorder.and_then(|recorder| recorder.failure()) {
+        Some(error) => Err(error.into()),
+        None => Ok(ended?),
+    }
+}
+
+/// Shows how far it is: a bar on a terminal, else a line for each task.
+struct View {
+    bar: super::printer::Bar,
+    printer: Printer,
+    done: usize,
+    all: usize,
+}
+
+impl View {
+    fn show(&mut self, said: &Told) {
+        let printer = self.printer;
+        match said {
+            Told::Retry(retry) => self.bar.aside(|| {
+                let reason = shortened(&on_one_line(&retry.reason), REASON);
+                printer.note(&format!("asks the judge again in {:.1} s: {reason}", retry.wait.as_secs_f64()));
+            }),
+            Told::Done(line) => {
+                self.done += 1;
+                if !printer.is_watched() {
+                    printer.event(line);
+                }
+            }
+        }
+        self.bar.set("judging", self.done as u64, self.all as u64);
+    }
+}
+
+/// Writes trajectories as a list with one on each line.
+fn write<'t>(tasks: impl Iterator<Item = &'t JudgedTask>, mut output: Output) -> Result<(), Failure> {
+    let mut separator = "[\n";
+    for task in tasks {
+        let text = task.trajectory.to_json().to_text(Keys::AsRead);
+        write!(output, "{separator}{text}").map_err(|cause| Failure::written(&cause))?;
+        separator = ",\n";
+    }
+    let ending = if separator == "[\n" { "[]\n" } else { "\n]\n" };
+    write!(output, "{ending}").map_err(|cause| Failure::written(&cause))?;
+    output.commit()
+}
+
+impl From<JudgeJournalError> for Failure {
+    fn from(error: JudgeJournalError) -> Self {
+        let code = match &error {
+            JudgeJournalError::Foreign { .. } => code::INPUT,
+            JudgeJournalError::Locked { .. } | JudgeJournalError::Io { .. } => code::UNAVAILABLE,
+        };
+        Self::new(code, error.to_string())
+    }
+}
+
+impl From<JudgeError> for Failure {
+    fn from(error: JudgeError) -> Self {
+        match error {
+            JudgeError::Journal(error) => error.into(),
+            JudgeError::Lack(lack) => RunError::Lack(lack).into(),
+            JudgeError::Source(error) => error.into(),
+            JudgeError::Interrupted => interrupted(),
+            error @ JudgeError::Replay(_) => Self::new(code::UNAVAILABLE, error.to_string()),
+        }
+    }
+}

@@ -1,0 +1,188 @@
+//! Asks the judge: what it was asked before, and whatever it said then, is in the journal and not asked again.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use serde_json::{Value, json};
+use tokio_util::sync::CancellationToken;
+
+use super::journal::{JudgeJournal, JudgeJournalError, Kept, KeptAnswer};
+use crate::executor::Lack;
+use crate::executor::run::hash_of;
+use crate::llm::{Assistant, Message, Model, ModelError, Part, Picture, Request, Retry, Scope, Usage};
+use crate::mcp::redact::Redactor;
+
+/// How long questions that are under way are waited for once the work is stopped: what is paid for should be kept.
+const GRACE: Duration = Duration::from_secs(30);
+
+/// Gets each try that failed.
+pub type ToldRetry = Arc<dyn Fn(Retry) + Send + Sync>;
+
+/// Asks the judge.
+pub struct Asker {
+    model: Model,
+    journal: Arc<JudgeJournal>,
+    /// For secrets that a reply may repeat.
+    redactor: Redactor,
+    stop: CancellationToken,
+    told: ToldRetry,
+    /// Whether the model has answered anything: then one that does not answer lacks nothing.
+    has_answered: AtomicBool,
+}
+
+/// Why there is no reply.
+#[derive(Debug)]
+pub(super) enum Unasked {
+    /// The work was stopped.
+    Stopped,
+    /// No other question would be answered either.
+    Lack(Lack),
+    /// To this question.
+    NoReply(String),
+    /// What is said cannot be kept.
+    Journal(JudgeJournalError),
+}
+
+/// What asking about a run took.
+#[derive(Debug, Default)]
+pub(super) struct Asked {
+    pub(super) usage: Usage,
+    /// Models that the provider says have answered.
+    pub(super) models: Vec<String>,
+    /// Whether the model itself has replied, and not the journal: then one that does not reply lacks nothing.
+    is_answered: bool,
+}
+
+/// Questions that build on one another.
+pub(super) struct Conversation<'a> {
+    asker: &'a Asker,
+    scope: Scope,
+    request: Request,
+}
+
+impl Asker {
+    /// Asks this model until `stop` is cancelled. `told` gets each try that failed.
+    #[must_use]
+    pub fn new(
+        model: Model,
+        journal: Arc<JudgeJournal>,
+        redactor: Redactor,
+        stop: CancellationToken,
+        told: ToldRetry,
+    ) -> Self {
+        Self { model, journal, redactor, stop, told, has_answered: AtomicBool::new(false) }
+    }
+
+    /// The model.
+    #[must_use]
+    pub fn model(&self) -> &Model {
+        &self.model
+    }
+
+    /// Begins a conversation about a run of a task.
+    pub(super) fn begin(
+        &self,
+        task: &str,
+        system: String,
+        text: String,
+        picture: Option<Arc<Picture>>,
+    ) -> Conversation<'_> {
+        let parts = picture.map(Part::Image).into_iter().chain([Part::Text(text)]).collect();
+        let request =
+            Request { system, messages: vec![Arc::new(Message::User(parts))], ..Request::default() };
+        let scope = Scope { task: task.to_owned(), repeat: 1, attempt: 1, workspace: None };
+        Conversation { asker: self, scope, request }
+    }
+
+    /// The reply to a request. `is_answered` is whether the model has replied to another one about the run.
+    async fn ask(
+        &self,
+        request: &Request,
+        scope: &Scope,
+        is_answered: &mut bool,
+    ) -> Result<KeptAnswer, Unasked> {
+        let key = self.key(request, &scope.task);
+        if let Some(Kept::Answer(answer)) = self.journal.get(&key) {
+            return Ok(answer);
+        }
+        if self.stop.is_cancelled() {
+            return Err(Unasked::Stopped);
+        }
+        let patience = async {
+            self.stop.cancelled().await;
+            tokio::time::sleep(GRACE).await;
+        };
+        let answered = tokio::select! {
+            answered = self.model.ask(request, scope, &*self.told) => answered,
+            () = patience => return Err(Unasked::Stopped),
+        };
+        let reply = answered.map_err(|error| self.unasked(error, !*is_answered))?.reply;
+        *is_answered = true;
+        self.has_answered.store(true, Ordering::Relaxed);
+        let text = self.redactor.text(&reply.text).into_owned();
+        let answer = KeptAnswer { text, model: reply.model, usage: reply.usage };
+        self.journal.keep(&key, &scope.task, Kept::Answer(answer.clone())).map_err(Unasked::Journal)?;
+        Ok(answer)
+    }
+
+    fn unasked(&self, error: ModelError, is_first: bool) -> Unasked {
+        match Lack::of_model(error, is_first) {
+            Ok(lack) if lack.is_sure(self.has_answered.load(Ordering::Relaxed)) => Unasked::Lack(lack),
+            Ok(lack) => Unasked::NoReply(lack.to_string()),
+            Err(error) => Unasked::NoReply(error.to_string()),
+        }
+    }
+
+    /// The hash of everything that an answer depends on: the model and the whole request. The prompts, the run, its
+    /// tools' results and the image are in it.
+    fn key(&self, request: &Request, task: &str) -> String {
+        let messages: Vec<Value> = request.messages.iter().map(|message| in_json(message)).collect();
+        hash_of(&json!({
+            "kind": "judge answer",
+            "task": task,
+            "model": self.model.name().to_string(),
+            "system": request.system,
+            "messages": messages,
+            "settings": request.settings,
+        }))
+    }
+}
+
+fn in_json(message: &Message) -> Value {
+    match message {
+        Message::User(parts) => {
+            let part = |part: &Part| match part {
+                Part::Text(text) => json!({"text": text}),
+                // Its hash, not its bytes.
+                Part::Image(picture) => json!({"image": **picture}),
+            };
+            json!({"user": parts.iter().map(part).collect::<Vec<_>>()})
+        }
+        Message::Assistant(said) => json!({"assistant": said.text}),
+        // No tools are offered.
+        Message::ToolResults(_) => Value::Null,
+    }
+}
+
+impl Conversation<'_> {
+    /// The next reply.
+    pub(super) async fn next(&mut self, asked: &mut Asked) -> Result<String, Unasked> {
+        let answer = self.asker.ask(&self.request, &self.scope, &mut asked.is_answered).await?;
+        asked.usage = asked.usage.plus(answer.usage);
+        if let Some(model) = answer.model
+            && !asked.models.contains(&model)
+        {
+            asked.models.push(model);
+        }
+        Ok(answer.text)
+    }
+
+    /// Goes on with what was said to a reply.
+    pub(super) fn reply_to(&mut self, reply: String, text: String) {
+        // Without what the wire had: a reply that comes from the journal should lead to the same request.
+        let said = Assistant { text: reply, ..Assistant::default() };
+        self.request.messages.push(Arc::new(Message::Assistant(said)));
+        self.request.messages.push(Arc::new(Message::User(vec![Part::Text(text)])));
+    }
+}

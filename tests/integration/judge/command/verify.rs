@@ -1,0 +1,88 @@
+//! `--verify`: a reference is kept only if every call of it succeeds when it is made again.
+
+use serde_json::{Value, json};
+
+use super::{
+    command, ids, journal, long_run, made, one, prediction, product, references, refusal, rejected, two,
+};
+use crate::support::{Folder, call, follows_kept_schema, root, run, stdout, text};
+
+/// Looks at the image of the task, which the workspace has.
+fn look() -> Value {
+    call("image/get_metainfo", json!({"input_path": "images/shelf.png"}))
+}
+
+/// Is recorded as a success, and its file is not there.
+fn broken() -> Value {
+    call("image/get_metainfo", json!({"input_path": "images/none.png"}))
+}
+
+#[test]
+fn only_references_whose_calls_succeed_again_are_kept() {
+    let folder = Folder::new();
+    let good = prediction("good", "m", &[vec![made(look(), "800 x 600")], vec![made(one(), "1234")]]);
+    let bad = prediction("bad", "m", &[vec![made(one(), "1234")], vec![made(broken(), "800 x 600")]]);
+    // The shorter one fails, the longer one passes.
+    let short = prediction("two", "m", &[vec![made(broken(), "800 x 600")]]);
+    let long = prediction(
+        "two",
+        "m",
+        &[vec![made(one(), "1234"), made(two(), "70007")], vec![made(product(), "1")]],
+    );
+    let predictions = folder.json("predictions.json", &json!([good, bad, short, long]));
+    let judge = || {
+        let mut command = command(&folder, &[&predictions]);
+        command
+            .args(["--rules-only", "--verify", "servers/local.json"])
+            .arg("--images")
+            .arg(root().join("images"));
+        command
+    };
+    let table = stdout(&mut judge());
+    assert!(table.contains("accepted      2\n"), "{table}");
+    assert!(table.contains("rejected      1 (runs: 2 verification failed)\n"), "{table}");
+    let found = references(&folder);
+    assert_eq!(ids(&found), ["good", "two"]);
+    let verification = &found[0]["judge"]["runs"][0]["verification"];
+    assert_eq!((&verification["result"], &verification["calls"]), (&json!("passed"), &json!(2)));
+    assert_eq!(found[1]["judge"]["chosen"], 1);
+    assert_eq!(found[1]["steps"].as_array().unwrap().len(), 2);
+    let [refused] = rejected(&folder).try_into().unwrap();
+    assert_eq!(refusal(&refused)["kind"], "verification_failed");
+    let failure = &refused["judge"]["runs"][0]["verification"]["failures"][0];
+    assert_eq!(
+        (&failure["tool"], &failure["outcome"]),
+        (&json!("image/get_metainfo"), &json!("resource_not_found"))
+    );
+    assert!(failure["evidence"].as_str().unwrap().contains("none.png"), "{failure}");
+    follows_kept_schema("reference", &refused);
+    // What was replayed is not replayed again.
+    let lines = journal(&folder);
+    assert_eq!(lines.len(), 4);
+    follows_kept_schema("judge-journal", &lines[0]);
+    assert_eq!(stdout(&mut judge()).lines().next(), table.lines().next());
+    assert_eq!((journal(&folder), references(&folder)), (lines, found));
+}
+
+#[test]
+fn what_cannot_be_replayed_is_undecided_and_tried_again() {
+    let folder = Folder::new();
+    let predictions = folder.json("predictions.json", &json!([long_run("a")]));
+    let servers = json!({"mcpServers": {"math": {"command": "/nonexistent/m3", "args": ["serve", "math"]}}});
+    let servers = folder.json("servers.json", &servers);
+    let done = run(command(&folder, &[&predictions]).args(["--rules-only", "--verify"]).arg(&servers));
+    assert_eq!(done.status.code(), Some(3), "{}", text(&done.stderr));
+    assert!(
+        text(&done.stdout).contains("undecided     1 (runs: 1 not verified)\n"),
+        "{}",
+        text(&done.stdout)
+    );
+    let undecided = &rejected(&folder)[0];
+    assert_eq!(
+        (&undecided["judge"]["status"], &refusal(undecided)["kind"]),
+        (&json!("undecided"), &json!("not_verified"))
+    );
+    let unavailable = &undecided["judge"]["runs"][0]["verification"]["unavailable"];
+    assert!(unavailable[0].as_str().unwrap().starts_with("math: "), "{unavailable}");
+    assert_eq!(journal(&folder).len(), 0);
+}
