@@ -11,12 +11,14 @@
 //! | [`Chain`] | the calls of a run and what came of them |
 //! | [`dependency`] | which call uses what another one returned |
 //! | [`reconstruct`] | the optimal trajectory (M³-Bench, section 3.1), and whether a proposal of one keeps the rules |
+//! | [`grade`] | what a panel of models says of predictions (section 4.4) |
 //! | [`labels`] | pairs of calls that people have labelled |
 //!
 //! Nothing in here knows of scores.
 
 mod chain;
 pub mod dependency;
+pub mod grade;
 pub mod labels;
 pub mod reconstruct;
 

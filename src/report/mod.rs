@@ -4,8 +4,10 @@
 //! writer it was made with. None of them holds more than one trajectory, however many there are.
 
 pub mod audit;
+mod calibration;
 mod comparison;
 mod csv;
+mod grades;
 mod json;
 mod leaderboard;
 mod markdown;
@@ -22,8 +24,10 @@ mod wire;
 use std::io::{self, Write};
 
 pub use crate::text::{json_without_hidden, shortened, visible};
+pub use calibration::{calibration_picture, calibration_sheets};
 pub use comparison::comparison_sheets;
 pub use csv::Csv;
+pub use grades::grade_sheets;
 pub use json::{Json, JsonLines};
 pub use leaderboard::leaderboard_sheets;
 pub use markdown::Markdown;

@@ -15,6 +15,7 @@ mod encoder;
 mod executor;
 mod formats;
 mod full_disk;
+mod grade;
 mod host;
 mod image_server;
 mod leaderboard;
