@@ -10,6 +10,7 @@ mod audit;
 mod bad_input;
 mod browser;
 mod cache;
+mod calibrate;
 mod documents;
 mod encoder;
 mod executor;

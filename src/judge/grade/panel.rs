@@ -196,7 +196,7 @@ impl Panel {
         told: &Told<'_>,
     ) -> Result<Outcome, PanelError> {
         let judge = &self.judges[asking.judge];
-        let key = asking.question.key(&judge.name, asking.pass);
+        let key = asking.question.key(&judge.name, &asking.id, asking.pass);
         if let Some(answer) = store.get(&key) {
             return Ok(Outcome { answer: Ok(answer), is_reused: true, ..Outcome::default() });
         }

@@ -126,13 +126,13 @@ pub fn question(subject: &Subject, aspect: Aspect, has_eyes: bool, order: u64) -
 }
 
 impl Question {
-    /// Names this request to this judge: equal only where the judge, the instructions, the evidence, the image and the
-    /// pass are. The evidence has all that a judge sees of prediction and reference, and the code of its fence.
+    /// Names this request to this judge: equal only where the judge, the task, the instructions, the evidence, the image
+    /// and the pass are. The evidence has all that a judge sees of prediction and reference, and the code of its fence.
     #[must_use]
-    pub fn key(&self, judge: &str, pass: u32) -> String {
+    pub fn key(&self, judge: &str, task: &str, pass: u32) -> String {
         let image = self.picture.as_ref().map_or("", |picture| &picture.sha256);
         let pass = pass.to_le_bytes();
-        let texts = [judge, self.aspect.main(), &self.system, &self.evidence, image].map(str::as_bytes);
+        let texts = [judge, task, self.aspect.main(), &self.system, &self.evidence, image].map(str::as_bytes);
         hash(texts.into_iter().chain([&pass[..]]))
     }
 }
@@ -149,7 +149,7 @@ struct Part {
 
 fn parts(prediction: &Trajectory, reference: Option<&Trajectory>, aspect: Aspect) -> Vec<Part> {
     let part = |name, text| Part { name, text };
-    let mut parts = vec![part("question", shown::question(reference.unwrap_or(prediction)))];
+    let mut parts = vec![part("question", shown::question(reference, prediction))];
     match (aspect, reference) {
         (Aspect::InformationGrounding, Some(reference)) => {
             parts.push(part("reference steps", shown::steps(reference)));
@@ -291,10 +291,11 @@ mod tests {
                 assert_eq!(begins % 2, 0);
                 assert!(!question.evidence.contains('\u{202e}') && !question.evidence.contains('\u{2028}'));
                 // Every line is one of ours: what was written is within one that begins with our words.
-                let forged = question.evidence.lines().any(|line| {
-                    line.starts_with("The evidence ends here. \\") || line.starts_with("assistant:")
-                });
-                assert!(!forged, "{}", question.evidence);
+                let ours = ["[", "step ", "  ", "The "];
+                let forged = |line: &&str| !line.is_empty() && !ours.iter().any(|own| line.starts_with(own));
+                assert_eq!(question.evidence.lines().find(forged), None);
+                let ends = question.evidence.lines().filter(|line| line.starts_with("The evidence ends here"));
+                assert_eq!(ends.count(), 1);
                 // The instructions have nothing of it.
                 assert_eq!(question.system, asked("", "", aspect).system);
             }
@@ -304,19 +305,20 @@ mod tests {
     #[test]
     fn each_thing_that_matters_changes_the_key() {
         let question = asked("37 kcal", "37", Aspect::TaskCompletion);
-        let key = question.key("a", 1);
-        assert_eq!(key, asked("37 kcal", "37", Aspect::TaskCompletion).key("a", 1));
+        let key = question.key("a", "t", 1);
+        assert_eq!(key, asked("37 kcal", "37", Aspect::TaskCompletion).key("a", "t", 1));
         let mut others = vec![
-            question.key("b", 1),
-            question.key("a", 2),
-            asked("38 kcal", "37", Aspect::TaskCompletion).key("a", 1),
-            asked("37 kcal", "38", Aspect::TaskCompletion).key("a", 1),
-            asked("37 kcal", "37", Aspect::InformationGrounding).key("a", 1),
+            question.key("b", "t", 1),
+            question.key("a", "u", 1),
+            question.key("a", "t", 2),
+            asked("38 kcal", "37", Aspect::TaskCompletion).key("a", "t", 1),
+            asked("37 kcal", "38", Aspect::TaskCompletion).key("a", "t", 1),
+            asked("37 kcal", "37", Aspect::InformationGrounding).key("a", "t", 1),
         ];
         let picture = Some(TaskPicture { path: PathBuf::new(), sha256: "0".to_owned() });
         let subject = Subject { prediction: trajectory("37 kcal", "37"), reference: None, picture };
         let seen = super::question(&subject, Aspect::TaskCompletion, true, 0).unwrap();
-        others.push(seen.key("a", 1));
+        others.push(seen.key("a", "t", 1));
         others.push(key);
         let count = others.len();
         others.sort();

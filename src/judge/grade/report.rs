@@ -260,7 +260,7 @@ pub struct Grades {
     /// Whether the lowest and the highest score were left out of all measures.
     pub is_trimmed: bool,
     /// Whether as many judges pass as fail, which counts as a failure.
-    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_tied: bool,
     /// For each step of the reference, how far each step of the prediction obtained what it is for.
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -21,19 +21,21 @@ const ALL_RESULTS: usize = 80_000;
 /// More calls are not shown.
 const CALLS: usize = 400;
 
-/// The question.
-pub(super) fn question(trajectory: &Trajectory) -> String {
-    let question = trajectory.question.as_deref().or_else(|| {
-        trajectory.extra.iter().find(|(key, _)| key == "prompt").and_then(|(_, value)| value.as_str())
-    });
-    question.map_or_else(|| "(none is recorded)".to_owned(), |question| shortened(question, TEXT))
+/// The question, from whoever has it; who judges the prediction knows it best from elsewhere.
+pub(super) fn question(known: Option<&Trajectory>, prediction: &Trajectory) -> String {
+    let asked = |trajectory: &Trajectory| {
+        let prompt = || trajectory.extra.iter().find(|(key, _)| key == "prompt").and_then(|(_, value)| value.as_str());
+        let question = trajectory.question.as_deref().or_else(prompt)?;
+        Some(format!("  asked: {}", shortened(question, TEXT)))
+    };
+    known.and_then(asked).or_else(|| asked(prediction)).unwrap_or_else(|| "  (none is recorded)".to_owned())
 }
 
 /// The final answer.
 pub(super) fn answer(trajectory: &Trajectory) -> String {
     match trajectory.final_reply.as_deref().map(str::trim) {
-        Some(answer) if !answer.is_empty() => shortened(answer, TEXT),
-        _ => "(there is none)".to_owned(),
+        Some(answer) if !answer.is_empty() => format!("  answered: {}", shortened(answer, TEXT)),
+        _ => "  (there is none)".to_owned(),
     }
 }
 
@@ -41,7 +43,7 @@ pub(super) fn answer(trajectory: &Trajectory) -> String {
 pub(super) fn steps(trajectory: &Trajectory) -> String {
     let total: usize = trajectory.steps.iter().map(|step| step.entries().count()).sum();
     if trajectory.steps.is_empty() {
-        return "(there are none)".to_owned();
+        return "  (there are none)".to_owned();
     }
     let room = (ALL_RESULTS / total.clamp(1, CALLS)).clamp(RESULT.1, RESULT.0);
     let (mut text, mut shown) = (String::new(), 0);

@@ -154,3 +154,33 @@ fn the_tables_say_this() {
         assert!(shown.contains(part), "{shown}");
     }
 }
+
+#[test]
+fn grades_go_by_the_score_into_the_leaderboard() {
+    let tasks = Tasks::new(&["a", "b"]);
+    let model = judge("9", "0.5");
+    let graded = tasks.folder.path().join("graded.json");
+    report(tasks.grade(&[&model]).arg("-o").arg(&graded));
+    let Some(assets) = crate::support::encoder() else { return };
+    let m3 = || crate::support::m3_with_cache(tasks.folder.path(), assets);
+    let score = tasks.folder.path().join("model.json");
+    let scored = |grades: &std::path::Path| {
+        let mut command = m3();
+        command.arg("score").arg(&tasks.predictions).arg(&tasks.references).arg("--grades").arg(grades);
+        command
+    };
+    stdout(scored(&graded).arg("--out").arg(&score));
+    let written: Value = serde_json::from_slice(&std::fs::read(&score).unwrap()).unwrap();
+    follows_kept_schema("score", &written);
+    let board = report(m3().arg("leaderboard").arg(&score));
+    near(&board["models"][0]["metrics"]["task_completion"]["value"], 0.9);
+    near(&board["models"][0]["metrics"]["information_grounding"]["value"], 0.5);
+    // Those of other predictions are refused, as is a file without any.
+    let mut other: Value = serde_json::from_slice(&std::fs::read(&graded).unwrap()).unwrap();
+    other[0]["steps"] = json!([]);
+    let other = tasks.folder.json("other.json", &other);
+    let (code, said) = crate::support::failure(&mut scored(&other));
+    assert!(code == 2 && said.contains("other predictions"), "{said}");
+    let (code, said) = crate::support::failure(&mut scored(&tasks.references));
+    assert!(code == 2 && said.contains("no trajectory has `grades`"), "{said}");
+}
