@@ -91,7 +91,8 @@ impl LabelFile {
 
     fn of(json: &Json) -> Result<Self, String> {
         let value = json.to_value().ok_or("its numbers cannot be used")?;
-        let labels: Labels = serde_json::from_value(value).map_err(|error| shortened(&error.to_string(), 200))?;
+        let labels: Labels =
+            serde_json::from_value(value).map_err(|error| shortened(&error.to_string(), 200))?;
         if labels.schema != LABELS_SCHEMA {
             let found = shortened(&labels.schema, 60);
             return Err(format!("its schema is `{found}`, and should be `{LABELS_SCHEMA}`"));
@@ -182,7 +183,8 @@ mod tests {
             pair("none", &[]),
         ];
         let found = file(&pairs.join(",")).unwrap();
-        let labels: Vec<(&str, Label)> = found.pairs.iter().map(|pair| (pair.id.as_str(), pair.label)).collect();
+        let labels: Vec<(&str, Label)> =
+            found.pairs.iter().map(|pair| (pair.id.as_str(), pair.label)).collect();
         assert_eq!(labels, [("all", Label::Strong), ("most", Label::Weak)]);
         let LabelSummary { pairs, people, unlabelled, ties, disagreements } = found.summary;
         assert_eq!((pairs, people), (5, 3));

@@ -243,6 +243,7 @@ fn counts(file: &LabelFile, pairs: &[Labelled], best: &Pick) -> LabelCounts {
 fn cells(sweep: &Sweep) -> Vec<AgreementCell> {
     let value = |step: u32| f64::from(step) / f64::from(STEPS);
     let pairs = (0..=STEPS).flat_map(|strong| (0..strong).map(move |weak| (value(weak), value(strong))));
-    let cell = |(weak, strong)| Some(AgreementCell { weak, strong, agreement: sweep.agreement(weak, strong)? });
+    let cell =
+        |(weak, strong)| Some(AgreementCell { weak, strong, agreement: sweep.agreement(weak, strong)? });
     pairs.filter_map(cell).collect()
 }

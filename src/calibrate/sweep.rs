@@ -37,8 +37,6 @@ pub struct Sweep {
     sorted: Vec<(Labelled, usize)>,
     /// For each threshold of the grid, how many pairs lie below it, and the values that stand for it.
     gaps: Vec<Gap>,
-    /// Whether nobody says medium: then both thresholds may be the same.
-    is_without_medium: bool,
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -46,6 +44,8 @@ struct Gap {
     below: usize,
     weak: f64,
     strong: f64,
+    /// A weak threshold of this gap below its strong one.
+    weak_below_strong: Option<f64>,
 }
 
 /// What a label is called by two thresholds.
@@ -72,8 +72,7 @@ impl Sweep {
             pairs.iter().enumerate().map(|(index, pair)| (clean(pair), index)).collect();
         sorted.sort_by(|(a, _), (b, _)| a.similarity.total_cmp(&b.similarity));
         let gaps = gaps(&sorted.iter().map(|(pair, _)| pair.similarity).collect::<Vec<_>>());
-        let is_without_medium = sorted.iter().all(|(pair, _)| pair.label != Label::Medium);
-        Self { sorted, gaps, is_without_medium }
+        Self { sorted, gaps }
     }
 
     /// The share of pairs whose label these thresholds meet; none without pairs.
@@ -125,7 +124,8 @@ impl Sweep {
             let as_strong =
                 Score { met: medium + all_strong - strong, distance: (gap.strong - default.strong()).abs() };
             let mut offer = |lower: Score, weak: f64| {
-                let score = Score { met: lower.met + as_strong.met, distance: lower.distance + as_strong.distance };
+                let score =
+                    Score { met: lower.met + as_strong.met, distance: lower.distance + as_strong.distance };
                 if best.as_ref().is_none_or(|(best, ..)| score.is_better_than(best)) {
                     best = Some((score, weak, gap.strong));
                 }
@@ -133,8 +133,8 @@ impl Sweep {
             if let Some((lower, weak)) = best_weak {
                 offer(lower, weak);
             }
-            if self.is_without_medium {
-                let weak = gap.weak.min(gap.strong);
+            // Both in one gap: nothing is called medium.
+            if let Some(weak) = gap.weak_below_strong {
                 offer(Score { met: as_weak.met, distance: (weak - default.weak()).abs() }, weak);
             }
             if best_weak.as_ref().is_none_or(|(best, _)| as_weak.is_better_than(best)) {
@@ -188,8 +188,15 @@ fn gaps(similarities: &[f64]) -> Vec<Gap> {
         // A threshold t calls pairs strong from t on: it lies above `after` and not above `up_to`.
         let (after, up_to) = (after.max(-f64::MIN_POSITIVE), up_to.min(1.0));
         if after < up_to && up_to >= 0.0 {
-            let value = |wanted: f64| if wanted > after && wanted <= up_to { wanted } else { shortest(after, up_to) };
-            gaps.push(Gap { below, weak: value(default.weak()), strong: value(default.strong()) });
+            let value =
+                |wanted: f64| if wanted > after && wanted <= up_to { wanted } else { shortest(after, up_to) };
+            let (weak, strong) = (value(default.weak()), value(default.strong()));
+            let weak_below_strong = if weak < strong {
+                Some(weak)
+            } else {
+                (strong > 0.0).then(|| shortest(after, f64::midpoint(after.max(0.0), strong)))
+            };
+            gaps.push(Gap { below, weak, strong, weak_below_strong });
         }
     };
     let mut after = f64::NEG_INFINITY;
@@ -234,13 +241,23 @@ mod tests {
         // Weak up to 0.42, medium from 0.48 to 0.88, strong from 0.93: every weak threshold in (0.42, 0.48] with every
         // strong one in (0.88, 0.93] meets all. Neither default is among them; the shortest numbers nearest to the
         // middle are 0.45 and 0.9.
-        let pairs =
-            [(0.1, Weak), (0.42, Weak), (0.48, Medium), (0.6, Medium), (0.88, Medium), (0.93, Strong), (1.0, Strong)];
+        let pairs = [
+            (0.1, Weak),
+            (0.42, Weak),
+            (0.48, Medium),
+            (0.6, Medium),
+            (0.88, Medium),
+            (0.93, Strong),
+            (1.0, Strong),
+        ];
         let best = Sweep::new(&labelled(&pairs)).best().unwrap();
         assert_eq!(best, Pick { weak: 0.45, strong: 0.9, agreement: 1.0 });
         // Where the defaults are as good as any, they are it.
         let pairs = [(0.5, Weak), (0.7, Medium), (0.9, Strong)];
-        assert_eq!(Sweep::new(&labelled(&pairs)).best().unwrap(), Pick { weak: 0.6, strong: 0.8, agreement: 1.0 });
+        assert_eq!(
+            Sweep::new(&labelled(&pairs)).best().unwrap(),
+            Pick { weak: 0.6, strong: 0.8, agreement: 1.0 }
+        );
     }
 
     #[test]
@@ -268,13 +285,21 @@ mod tests {
                 .collect();
             let sweep = Sweep::new(&pairs);
             let best = sweep.best().unwrap();
-            assert_eq!(sweep.agreement(best.weak, best.strong).map(|a| (a * 1e9).round()), Some((best.agreement * 1e9).round()));
-            assert!(best.weak <= best.strong && (0.0..=1.0).contains(&best.weak) && best.strong <= 1.0, "{best:?}");
+            assert_eq!(
+                sweep.agreement(best.weak, best.strong).map(|a| (a * 1e9).round()),
+                Some((best.agreement * 1e9).round())
+            );
+            assert!(
+                best.weak < best.strong && (0.0..=1.0).contains(&best.weak) && best.strong <= 1.0,
+                "{best:?}"
+            );
             let all = (0..=40).flat_map(|weak| (weak + 1..=40).map(move |strong| (weak, strong)));
             let most = all
-                .filter_map(|(weak, strong)| sweep.agreement(f64::from(weak) / 40.0, f64::from(strong) / 40.0))
+                .filter_map(|(weak, strong)| {
+                    sweep.agreement(f64::from(weak) / 40.0, f64::from(strong) / 40.0)
+                })
                 .fold(0.0, f64::max);
-            assert!(best.agreement >= most - 1e-12 || pairs.iter().all(|pair| pair.label != Medium), "{pairs:?}");
+            assert!(best.agreement >= most - 1e-12, "{pairs:?}");
         }
     }
 
@@ -283,7 +308,7 @@ mod tests {
         let pairs = [(0.2, Weak), (0.7, Weak), (0.75, Strong), (0.9, Strong)];
         let best = Sweep::new(&labelled(&pairs)).best().unwrap();
         assert_eq!(best.agreement, 1.0);
-        assert!(best.weak <= best.strong && best.strong > 0.7 && best.strong <= 0.75, "{best:?}");
+        assert!(best.weak > 0.7 && best.weak < best.strong && best.strong <= 0.75, "{best:?}");
     }
 
     #[test]

@@ -12,7 +12,9 @@ use super::leaderboard::draw;
 use super::printer::{Printer, Unit};
 use super::results::TablesArgs;
 use super::scoring::ProfileArg;
-use crate::calibrate::{CalibrationReport, LabelFile, LabelFileError, SensitivityReport, calibrate, similarities};
+use crate::calibrate::{
+    CalibrationReport, LabelFile, LabelFileError, SensitivityReport, calibrate, similarities,
+};
 use crate::encoder::Embedder;
 use crate::report::{calibration_picture, calibration_sheets};
 use crate::score::{self, Profile, ScoreOptions, Serializer, Thresholds};
@@ -81,7 +83,8 @@ pub(super) fn run(args: &CalibrateArgs, common: &Common, printer: Printer) -> Re
     })?;
     drop(bar);
     let report = calibrate(&labels, &found, profile, embedder.identity(), &args.tables.draws());
-    let mut report = report.ok_or_else(|| Failure::new(code::INPUT, "there is no pair to choose thresholds by"))?;
+    let mut report =
+        report.ok_or_else(|| Failure::new(code::INPUT, "there is no pair to choose thresholds by"))?;
     if let Some([predictions, references]) = &files {
         let options = ScoreOptions { profile, catalog: catalog.as_ref(), ..ScoreOptions::default() };
         report.sensitivity = sensitivity(&report, predictions, references, options, &mut embedder, printer)?;

@@ -38,7 +38,9 @@ impl AgreementMap {
             .cells
             .iter()
             .copied()
-            .filter(|(weak, strong, agreement)| [weak, strong, agreement].into_iter().all(|v| (0.0..=1.0).contains(v)))
+            .filter(|(weak, strong, agreement)| {
+                [weak, strong, agreement].into_iter().all(|v| (0.0..=1.0).contains(v))
+            })
             .collect();
         let values = || cells.iter().map(|(_, _, agreement)| *agreement);
         let (low, high) = (values().fold(1.0, f64::min), values().fold(0.0, f64::max));
@@ -68,9 +70,17 @@ impl AgreementMap {
             let plate = text::width(&content, SMALL) + 4.0;
             let left = if is_right { x - 2.0 } else { x - plate + 2.0 };
             canvas.rectangle(Rectangle { x: left, y: cy - 8.0, width: plate, height: 16.0 }, "#fff");
-            canvas.text(Text { x, y: baseline(cy, SMALL), size: SMALL, anchor, colour: INK, content: &content });
+            canvas.text(Text {
+                x,
+                y: baseline(cy, SMALL),
+                size: SMALL,
+                anchor,
+                colour: INK,
+                content: &content,
+            });
         }
-        let note = if cells.is_empty() { "There is nothing to show." } else { "Darker: more labels are met." };
+        let note =
+            if cells.is_empty() { "There is nothing to show." } else { "Darker: more labels are met." };
         frame::finish(canvas, &self.title, &[note.to_owned()], bottom + axis::HEIGHT)
     }
 }
@@ -81,7 +91,8 @@ fn shade(value: f64, low: f64, high: f64) -> String {
     let between = |light: f64, dark: f64| light + share * (dark - light);
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "between 0 and 255")]
     let hexadecimal = |value: f64| format!("{:02x}", value.round() as u8);
-    let [red, green, blue] = [between(240.0, 0.0), between(246.0, 68.0), between(252.0, 110.0)].map(hexadecimal);
+    let [red, green, blue] =
+        [between(240.0, 0.0), between(246.0, 68.0), between(252.0, 110.0)].map(hexadecimal);
     format!("#{red}{green}{blue}")
 }
 
@@ -98,7 +109,12 @@ fn draw_scale(canvas: &mut Canvas, top: f64, low: f64, high: f64) -> f64 {
         let area = Rectangle { x: left + size * f64::from(square), y, width: size, height: size };
         canvas.rectangle(area, &shade(value, low, high));
     }
-    label(canvas, left + size * f64::from(SCALE) + GAP, Anchor::Start, &format!("{:.1} % agreement", 100.0 * high));
+    label(
+        canvas,
+        left + size * f64::from(SCALE) + GAP,
+        Anchor::Start,
+        &format!("{:.1} % agreement", 100.0 * high),
+    );
     y + size + 14.0
 }
 

@@ -99,7 +99,11 @@ fn sweep(report: &CalibrationReport) -> Sheet {
     let value = |step: u32| f64::from(step) / f64::from(STEPS);
     let agreement = |weak: f64, strong: f64| {
         let is = |a: f64, b: f64| (a - b).abs() < 1e-9;
-        report.sweep.iter().find(|cell| is(cell.weak, weak) && is(cell.strong, strong)).map(|cell| cell.agreement)
+        report
+            .sweep
+            .iter()
+            .find(|cell| is(cell.weak, weak) && is(cell.strong, strong))
+            .map(|cell| cell.agreement)
     };
     let all = (0..=STEPS).flat_map(|strong| (0..strong).map(move |weak| (weak, strong)));
     let values: Vec<f64> = all.filter_map(|(weak, strong)| agreement(value(weak), value(strong))).collect();

@@ -77,7 +77,9 @@ impl GradesByTrajectory {
         let mut found = HashMap::new();
         for index in 0..file.len() {
             let trajectory = file.read(index)?;
-            let Some((_, grades)) = trajectory.extra.iter().find(|(key, _)| key == "grades") else { continue };
+            let Some((_, grades)) = trajectory.extra.iter().find(|(key, _)| key == "grades") else {
+                continue;
+            };
             let id = shortened(&trajectory.id, 80);
             let grades: PanelGrades = grades
                 .to_value()
@@ -89,7 +91,11 @@ impl GradesByTrajectory {
             }
             found.insert(trajectory.id.clone(), (trajectory.call_count(), grades));
         }
-        if found.is_empty() { Err(wrong("no trajectory has `grades`".to_owned())) } else { Ok(Self { path: path.to_owned(), found }) }
+        if found.is_empty() {
+            Err(wrong("no trajectory has `grades`".to_owned()))
+        } else {
+            Ok(Self { path: path.to_owned(), found })
+        }
     }
 
     /// The grades of a trajectory with so many predicted calls; `None` for one that was not graded.

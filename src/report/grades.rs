@@ -2,6 +2,7 @@
 
 use super::sheet::{Cell, Column, Sheet};
 use crate::judge::grade::{GradeReport, MeasureReport, MissingGrade, RateReport};
+use crate::llm::ModelName;
 use crate::text::{counted, shortened};
 
 /// Missing answers that are listed one by one in a table; all of them are in the JSON.
@@ -20,6 +21,14 @@ pub fn grade_sheets(report: &GradeReport, has_types: bool) -> Vec<Sheet> {
     sheets.push(missing(report));
     sheets.retain(|sheet| !sheet.rows.is_empty());
     sheets
+}
+
+/// The judge as tables name it: without the wire and the address, if the rest tells all judges apart.
+fn short_name(report: &GradeReport, judge: &str) -> String {
+    let model = |name: &str| ModelName::parse(name).map_or_else(|_| name.to_owned(), |name| name.model);
+    let short = model(judge);
+    let alike = report.judges.iter().filter(|other| model(&other.judge) == short).count();
+    if alike > 1 { judge.to_owned() } else { short }
 }
 
 fn number(value: Option<f64>) -> Cell {
@@ -97,7 +106,7 @@ fn judges(report: &GradeReport) -> Sheet {
         let row = |measure: String, mean: Option<f64>, deviation: Option<f64>, tasks: usize| {
             let eyes = if judge.sees_images { "yes" } else { "no" };
             vec![
-                Cell::new(&judge.judge),
+                Cell::new(short_name(report, &judge.judge)),
                 Cell::new(measure),
                 number(mean),
                 number(deviation),
@@ -155,8 +164,8 @@ fn pairs(report: &GradeReport) -> Sheet {
         of.pairs.iter().map(|pair| {
             vec![
                 Cell::new(words(&of.measure)),
-                Cell::new(&pair.first),
-                Cell::new(&pair.second),
+                Cell::new(short_name(report, &pair.first)),
+                Cell::new(short_name(report, &pair.second)),
                 number(pair.agreement),
                 number(pair.cohen_kappa),
                 number(pair.weighted_kappa),
@@ -182,7 +191,7 @@ fn without_judge(report: &GradeReport) -> Sheet {
     let rows = report.without_judge.iter().map(|of| {
         vec![
             Cell::new(words(&of.measure)),
-            Cell::new(&of.judge),
+            Cell::new(short_name(report, &of.judge)),
             number(Some(of.mean)),
             Cell::new(format!("{:+.3}", of.change)),
         ]
@@ -204,7 +213,7 @@ fn consistency(report: &GradeReport) -> Sheet {
     let rows = report.consistency.iter().map(|of| {
         vec![
             Cell::new(words(&of.measure)),
-            Cell::new(&of.judge),
+            Cell::new(short_name(report, &of.judge)),
             number(Some(of.deviation)),
             Cell::new(format!("{:.1} %", 100.0 * of.same)),
             Cell::new(of.tasks.to_string()),
@@ -226,7 +235,8 @@ fn consistency(report: &GradeReport) -> Sheet {
 
 fn people(report: &GradeReport) -> Option<Sheet> {
     let people = report.people.as_ref()?;
-    let shown = |value: Option<f64>| value.map_or_else(|| "not known".to_owned(), |value| format!("{value:.3}"));
+    let shown =
+        |value: Option<f64>| value.map_or_else(|| "not known".to_owned(), |value| format!("{value:.3}"));
     let mut notes = vec![
         format!(
             "{}, {}; people pass {} of them, and agree with one another by alpha {}",
@@ -245,7 +255,7 @@ fn people(report: &GradeReport) -> Option<Sheet> {
     }
     let rows = people.raters.iter().map(|rater| {
         vec![
-            Cell::new(&rater.rater),
+            Cell::new(short_name(report, &rater.rater)),
             number(rater.agreement),
             number(rater.cohen_kappa),
             number(rater.sensitivity),
@@ -280,7 +290,7 @@ fn missing(report: &GradeReport) -> Sheet {
     let row = |of: &MissingGrade| {
         vec![
             Cell::new(&of.id),
-            Cell::new(&of.judge),
+            Cell::new(short_name(report, &of.judge)),
             Cell::new(words(of.aspect.main())),
             Cell::new(shortened(&of.reason, 60)),
         ]

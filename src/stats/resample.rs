@@ -2,9 +2,9 @@
 
 use rand::RngExt;
 
+use super::Draws;
 use super::draws::Purpose;
 use super::interval::quantile;
-use super::Draws;
 
 /// The values of a statistic over resamples of `units` units, drawn with replacement, as many as there are. The
 /// statistic gets how often each unit was drawn. Nothing is drawn from fewer than two units.

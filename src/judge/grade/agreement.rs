@@ -59,8 +59,7 @@ fn pair_report(
     (first, second): (usize, usize),
     mark: f64,
 ) -> PairReport {
-    let both: Vec<(f64, f64)> =
-        units.iter().filter_map(|unit| unit[first].zip(unit[second])).collect();
+    let both: Vec<(f64, f64)> = units.iter().filter_map(|unit| unit[first].zip(unit[second])).collect();
     let in_categories = |category: &dyn Fn(f64) -> usize| -> Vec<(usize, usize)> {
         both.iter().map(|(a, b)| (category(*a), category(*b))).collect()
     };

@@ -72,7 +72,8 @@ fn answer(aspect: Aspect, scores: &[f64]) -> Answer {
 /// What the one box says, or all boxes if they say the same.
 fn boxed(reply: &str) -> Result<String, String> {
     let Some(pattern) = BOXED.as_ref() else { return Err("boxes cannot be read".to_owned()) };
-    let found: Vec<&str> = pattern.captures_iter(reply).map(|found| found.extract::<1>().1[0].trim()).collect();
+    let found: Vec<&str> =
+        pattern.captures_iter(reply).map(|found| found.extract::<1>().1[0].trim()).collect();
     let Some(first) = found.first() else { return Err("it has no \\boxed{..}".to_owned()) };
     let is_same = |other: &&str| {
         let numbers = (first.parse::<f64>(), other.parse::<f64>());
@@ -121,8 +122,10 @@ fn object_with(reply: &str, key: &str) -> Result<Map<String, Value>, String> {
 fn read_matrix(reply: &str, (rows, columns): (usize, usize)) -> Result<Vec<Vec<f64>>, String> {
     let object = object_with(reply, "matrix")?;
     let wrong = || format!("the matrix should have {rows} rows of {columns} numbers between 0 and 1");
-    let matrix: Vec<Vec<f64>> =
-        object.get("matrix").and_then(|matrix| serde_json::from_value(matrix.clone()).ok()).ok_or_else(wrong)?;
+    let matrix: Vec<Vec<f64>> = object
+        .get("matrix")
+        .and_then(|matrix| serde_json::from_value(matrix.clone()).ok())
+        .ok_or_else(wrong)?;
     let is_right = |row: &Vec<f64>| row.len() == columns && row.iter().all(|g| (0.0..=1.0).contains(g));
     if matrix.len() == rows && matrix.iter().all(is_right) { Ok(matrix) } else { Err(wrong()) }
 }
@@ -137,7 +140,8 @@ fn six_scores(reply: &str) -> Result<Answer, String> {
         for respect in axis.respects {
             let score = object.get(respect.key).and_then(Value::as_f64);
             let score = score.filter(|score| (1.0..=10.0).contains(score));
-            let score = score.ok_or_else(|| format!("`{}` should be a number from 1 to 10", respect.key))? / 10.0;
+            let score =
+                score.ok_or_else(|| format!("`{}` should be a number from 1 to 10", respect.key))? / 10.0;
             scores.insert(format!("mcp_bench_{}", respect.key), score);
             of_axis += score / 2.0;
         }
@@ -192,7 +196,10 @@ mod tests {
         let Ok(Read::Whole(answer)) = read("```json\n{\"matrix\": [[1, 0.5]]}\n```\n\\boxed{0.9}") else {
             panic!("it is whole");
         };
-        assert_eq!((answer.scores["information_grounding"], answer.matrix), (0.9, Some(vec![vec![1.0, 0.5]])));
+        assert_eq!(
+            (answer.scores["information_grounding"], answer.matrix),
+            (0.9, Some(vec![vec![1.0, 0.5]]))
+        );
         for reply in [
             r"\boxed{0.9}",
             r#"{"matrix": [[1, 0.5], [0, 0]]} \boxed{0.9}"#,

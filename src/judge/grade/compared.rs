@@ -103,10 +103,16 @@ fn rater(
         cohen_kappa: cohen_kappa(&pairs, Weights::None),
         sensitivity: share(known.true_positives, known.positives()),
         specificity: share(known.true_negatives, known.negatives()),
-        rate: wilson(passed, judged, LEVEL)
-            .map(|rate| RateReport { value: rate.value, low: rate.low, high: rate.high }),
-        corrected_rate: rogan_gladen(passed, judged, &known, LEVEL)
-            .map(|rate| RateReport { value: rate.rate, low: rate.low, high: rate.high }),
+        rate: wilson(passed, judged, LEVEL).map(|rate| RateReport {
+            value: rate.value,
+            low: rate.low,
+            high: rate.high,
+        }),
+        corrected_rate: rogan_gladen(passed, judged, &known, LEVEL).map(|rate| RateReport {
+            value: rate.rate,
+            low: rate.low,
+            high: rate.high,
+        }),
         mean_difference: mean(&differences),
     }
 }

@@ -180,7 +180,13 @@ impl Panel {
                     let made = made[usize::from(*has_eyes)]
                         .get_or_insert_with(|| question(content, aspect, *has_eyes, order));
                     let Some(question) = made.clone() else { continue };
-                    askings.push(Asking { subject, id: content.prediction.id.clone(), judge, pass, question });
+                    askings.push(Asking {
+                        subject,
+                        id: content.prediction.id.clone(),
+                        judge,
+                        pass,
+                        question,
+                    });
                 }
             }
         }
@@ -202,7 +208,9 @@ impl Panel {
         }
         let model = match &judge.model {
             Ok(_) if fate.is_given_up.load(Ordering::Relaxed) => {
-                return Ok(Outcome::missing(format!("not asked any more after {FAILURES} failures in a row")));
+                return Ok(Outcome::missing(format!(
+                    "not asked any more after {FAILURES} failures in a row"
+                )));
             }
             Ok(model) => model,
             Err(reason) => return Ok(Outcome::missing(reason.clone())),
@@ -273,7 +281,9 @@ async fn parts(question: &Question, model: &Model, pictures: &Arc<Pictures>) -> 
         let (path, pictures) = (picture.path.clone(), Arc::clone(pictures));
         let limits = PictureLimits { max_side, max_bytes };
         let read = tokio::task::spawn_blocking(move || pictures.get(&path, &limits)).await;
-        let reason = |error: &(dyn std::error::Error + 'static)| shortened(&on_one_line(&error_with_causes(error)), REASON);
+        let reason = |error: &(dyn std::error::Error + 'static)| {
+            shortened(&on_one_line(&error_with_causes(error)), REASON)
+        };
         let picture = read.map_err(|error| reason(&error))?.map_err(|error| reason(&error))?;
         parts.push(Part::Image(picture));
     }

@@ -105,7 +105,8 @@ impl PeopleLabels {
         let text = text.strip_prefix('\u{feff}').unwrap_or(&text);
         let is_csv = path.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("csv"));
         let rows = if is_csv { of_csv(text) } else { serde_json::from_str(text).map_err(|e| e.to_string()) };
-        rows.and_then(Self::of_rows).map_err(|message| PeopleError::Content { path: path.to_owned(), message })
+        rows.and_then(Self::of_rows)
+            .map_err(|message| PeopleError::Content { path: path.to_owned(), message })
     }
 
     fn of_rows(rows: Vec<Row>) -> Result<Self, String> {
@@ -140,7 +141,8 @@ fn of_csv(text: &str) -> Result<Vec<Row>, String> {
     let mut rows = Vec::new();
     for record in reader.records() {
         let record = record.map_err(|error| error.to_string())?;
-        let cell = |column: Option<usize>| column.and_then(|at| record.get(at)).filter(|cell| !cell.is_empty());
+        let cell =
+            |column: Option<usize>| column.and_then(|at| record.get(at)).filter(|cell| !cell.is_empty());
         let number = |cell: &str| {
             cell.parse::<f64>().map_err(|_| format!("the score `{}` is no number", shortened(cell, 40)))
         };
@@ -183,7 +185,11 @@ mod tests {
             ("a.json", r#"[{"id": "a"}]"#, "neither `pass` nor `score`"),
             ("a.json", r#"[{"id": "a", "score": 7}]"#, "between 0 and 1"),
             ("a.json", r#"[{"id": "a", "pass": "perhaps"}]"#, "neither pass nor fail"),
-            ("a.json", r#"[{"id": "a", "person": "x", "pass": true}, {"id": "a", "person": "x", "pass": true}]"#, "twice"),
+            (
+                "a.json",
+                r#"[{"id": "a", "person": "x", "pass": true}, {"id": "a", "person": "x", "pass": true}]"#,
+                "twice",
+            ),
             ("a.csv", "name,pass\na,1\n", "no column `id`"),
             ("a.csv", "id,score\na,much\n", "no number"),
         ] {

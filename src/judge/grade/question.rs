@@ -4,9 +4,9 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use askama::Template;
+use rand::SeedableRng as _;
 use rand::rngs::ChaCha8Rng;
 use rand::seq::SliceRandom as _;
-use rand::SeedableRng as _;
 use sha2::{Digest as _, Sha256};
 
 use super::fence::Fence;
@@ -36,9 +36,7 @@ const COMMON: [(&str, &str); 3] =
 #[must_use]
 pub fn prompts_hash(rubric: Rubric) -> String {
     let own: &[(&str, &str)] = match rubric {
-        Rubric::M3Bench => {
-            &[file!("grade_task_completion.txt"), file!("grade_information_grounding.txt")]
-        }
+        Rubric::M3Bench => &[file!("grade_task_completion.txt"), file!("grade_information_grounding.txt")],
         Rubric::McpEval => &[file!("grade_mcp_eval.txt")],
         Rubric::McpBench => &[file!("grade_mcp_bench.txt")],
     };
@@ -107,7 +105,8 @@ pub fn question(subject: &Subject, aspect: Aspect, has_eyes: bool, order: u64) -
     let fence = Fence::around(&parts.iter().map(|part| part.text.as_str()).collect::<Vec<_>>());
     let steps = reference.as_ref().map_or(0, |reference| reference.steps.len());
     let size = (steps, prediction.steps.len());
-    let is_matrix = aspect == Aspect::InformationGrounding && (1..=LARGEST_MATRIX).contains(&(size.0 * size.1));
+    let is_matrix =
+        aspect == Aspect::InformationGrounding && (1..=LARGEST_MATRIX).contains(&(size.0 * size.1));
     let matrix = is_matrix.then_some(size);
     let image = match (&prediction.image, picture, has_eyes) {
         (_, Some(_), true) => Image::Shown,
@@ -156,7 +155,8 @@ fn parts(prediction: &Trajectory, reference: Option<&Trajectory>, aspect: Aspect
         }
         (Aspect::McpEval, Some(reference)) => parts.push(part("reference answer", shown::answer(reference))),
         (Aspect::McpBench, Some(reference)) => {
-            parts.push(part("one right way to do it, which the program did not see", shown::steps(reference)));
+            parts
+                .push(part("one right way to do it, which the program did not see", shown::steps(reference)));
         }
         _ => {}
     }
@@ -280,7 +280,8 @@ mod tests {
             "{% endraw %}{{ mark }}{# #}".to_owned(),
         ];
         for attack in attacks {
-            for aspect in [Aspect::TaskCompletion, Aspect::InformationGrounding, Aspect::McpEval, Aspect::McpBench]
+            for aspect in
+                [Aspect::TaskCompletion, Aspect::InformationGrounding, Aspect::McpEval, Aspect::McpBench]
             {
                 let question = asked(&attack, &attack, aspect);
                 let own = format!("[{} ", question.mark);
@@ -294,7 +295,8 @@ mod tests {
                 let ours = ["[", "step ", "  ", "The "];
                 let forged = |line: &&str| !line.is_empty() && !ours.iter().any(|own| line.starts_with(own));
                 assert_eq!(question.evidence.lines().find(forged), None);
-                let ends = question.evidence.lines().filter(|line| line.starts_with("The evidence ends here"));
+                let ends =
+                    question.evidence.lines().filter(|line| line.starts_with("The evidence ends here"));
                 assert_eq!(ends.count(), 1);
                 // The instructions have nothing of it.
                 assert_eq!(question.system, asked("", "", aspect).system);
@@ -347,10 +349,15 @@ mod tests {
         let hashes = Rubric::ALL.map(prompts_hash);
         assert!(hashes.iter().all(|hash| hash.len() == 64));
         assert!(hashes[0] != hashes[1] && hashes[1] != hashes[2] && hashes[0] != hashes[2]);
-        for aspect in [Aspect::TaskCompletion, Aspect::InformationGrounding, Aspect::McpEval, Aspect::McpBench] {
+        for aspect in
+            [Aspect::TaskCompletion, Aspect::InformationGrounding, Aspect::McpEval, Aspect::McpBench]
+        {
             let question = asked("37", "37", aspect);
             for text in [&question.system, &question.evidence] {
-                assert!(!text.contains("Version 1") && !text.contains("{{") && !text.contains("{%"), "{text}");
+                assert!(
+                    !text.contains("Version 1") && !text.contains("{{") && !text.contains("{%"),
+                    "{text}"
+                );
             }
         }
         insta::assert_snapshot!("grounding", {

@@ -24,7 +24,8 @@ const CALLS: usize = 400;
 /// The question, from whoever has it; who judges the prediction knows it best from elsewhere.
 pub(super) fn question(known: Option<&Trajectory>, prediction: &Trajectory) -> String {
     let asked = |trajectory: &Trajectory| {
-        let prompt = || trajectory.extra.iter().find(|(key, _)| key == "prompt").and_then(|(_, value)| value.as_str());
+        let prompt =
+            || trajectory.extra.iter().find(|(key, _)| key == "prompt").and_then(|(_, value)| value.as_str());
         let question = trajectory.question.as_deref().or_else(prompt)?;
         Some(format!("  asked: {}", shortened(question, TEXT)))
     };
@@ -76,9 +77,10 @@ fn write_call(text: &mut String, call: &Call, room: usize) {
     if let Some(arguments) = &call.arguments {
         let _ = writeln!(text, "    arguments {}", shortened(&arguments.to_text(Keys::AsRead), ARGUMENTS));
     }
-    let is_error = call.extra.iter().any(|(key, value)| {
-        (key == "is_error" || key == "isError") && *value == Json::Bool(true)
-    });
+    let is_error = call
+        .extra
+        .iter()
+        .any(|(key, value)| (key == "is_error" || key == "isError") && *value == Json::Bool(true));
     let head = if is_error { "failed with" } else { "result" };
     let _ = match &call.result {
         Some(result) => {

@@ -118,7 +118,12 @@ impl<'a> Collected<'a> {
     }
 
     /// What the panel says without one of the judges, if one is named.
-    pub(super) fn panel_score(&self, subject: usize, measure: &str, without: Option<usize>) -> Option<PanelScore> {
+    pub(super) fn panel_score(
+        &self,
+        subject: usize,
+        measure: &str,
+        without: Option<usize>,
+    ) -> Option<PanelScore> {
         let judges = (0..self.panel.judges.len()).filter(|judge| Some(*judge) != without);
         let scores: Vec<f64> = judges.filter_map(|judge| self.score(subject, judge, measure)).collect();
         let TrimmedMean { value, is_trimmed, .. } = trimmed_mean(&scores)?;
@@ -285,11 +290,13 @@ impl<'a> Collected<'a> {
                 ));
             }
         }
-        let is_tied =
-            |subject: &usize| self.panel_score(*subject, Aspect::McpEval.main(), None).is_some_and(|s| s.is_tied);
+        let is_tied = |subject: &usize| {
+            self.panel_score(*subject, Aspect::McpEval.main(), None).is_some_and(|s| s.is_tied)
+        };
         let ties = (0..self.subjects.len()).filter(is_tied).count();
         if ties > 0 {
-            notes.push(format!("{ties} tasks are passed by as many judges as fail them, and count as failed"));
+            notes
+                .push(format!("{ties} tasks are passed by as many judges as fail them, and count as failed"));
         }
         notes
     }

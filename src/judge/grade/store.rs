@@ -101,12 +101,8 @@ impl AnswerStore {
     /// [`StoreError`].
     pub fn open(path: &Path) -> Result<Self, StoreError> {
         let failed = |action| move |cause| StoreError::Io { action, path: path.to_owned(), cause };
-        let mut file = OpenOptions::new()
-            .create(true)
-            .read(true)
-            .append(true)
-            .open(path)
-            .map_err(failed("open"))?;
+        let mut file =
+            OpenOptions::new().create(true).read(true).append(true).open(path).map_err(failed("open"))?;
         match file.try_lock() {
             Ok(()) => {}
             Err(TryLockError::WouldBlock) => return Err(StoreError::Locked { path: path.to_owned() }),
@@ -161,9 +157,11 @@ fn read(file: &File, path: &Path) -> Result<(HashMap<String, Answer>, u64), Stor
     let (mut known, mut whole, mut bytes, mut number) = (HashMap::new(), 0, Vec::new(), 0);
     loop {
         bytes.clear();
-        let length = reader
-            .read_until(b'\n', &mut bytes)
-            .map_err(|cause| StoreError::Io { action: "read", path: path.to_owned(), cause })?;
+        let length = reader.read_until(b'\n', &mut bytes).map_err(|cause| StoreError::Io {
+            action: "read",
+            path: path.to_owned(),
+            cause,
+        })?;
         number += 1;
         let is_whole = bytes.ends_with(b"\n");
         let foreign = || StoreError::Content { path: path.to_owned(), line: number };
@@ -171,7 +169,11 @@ fn read(file: &File, path: &Path) -> Result<(HashMap<String, Answer>, u64), Stor
             let is_ours = match serde_json::from_slice::<Head>(&bytes) {
                 Ok(head) => head.schema == ANSWERS_SCHEMA,
                 // Cut off while it was written.
-                Err(_) => !is_whole && line(&Head { schema: ANSWERS_SCHEMA.to_owned() }).is_ok_and(|head| head.starts_with(&bytes)),
+                Err(_) => {
+                    !is_whole
+                        && line(&Head { schema: ANSWERS_SCHEMA.to_owned() })
+                            .is_ok_and(|head| head.starts_with(&bytes))
+                }
             };
             if !is_ours {
                 return Err(foreign());

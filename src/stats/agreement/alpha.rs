@@ -84,8 +84,10 @@ mod tests {
 
     /// The subjects of a table with a line for each rater, `.` where a value is missing.
     fn units(raters: &[&str]) -> Vec<Vec<Option<f64>>> {
-        let rows: Vec<Vec<Option<f64>>> =
-            raters.iter().map(|row| row.split_whitespace().map(|value| value.parse().ok()).collect()).collect();
+        let rows: Vec<Vec<Option<f64>>> = raters
+            .iter()
+            .map(|row| row.split_whitespace().map(|value| value.parse().ok()).collect())
+            .collect();
         (0..rows[0].len()).map(|unit| rows.iter().map(|row| row[unit]).collect()).collect()
     }
 

@@ -123,9 +123,12 @@ mod tests {
     #[test]
     fn intervals_are_those_of_newcombe() {
         // Newcombe (1998), "Two-sided confidence intervals for the single proportion", table I, method 3.
-        for (successes, trials, low, high) in
-            [(81, 263, 0.2553, 0.3662), (15, 148, 0.0624, 0.1605), (0, 20, 0.0, 0.1611), (1, 29, 0.0061, 0.1718)]
-        {
+        for (successes, trials, low, high) in [
+            (81, 263, 0.2553, 0.3662),
+            (15, 148, 0.0624, 0.1605),
+            (0, 20, 0.0, 0.1611),
+            (1, 29, 0.0061, 0.1718),
+        ] {
             let found = wilson(successes, trials, 0.95).unwrap();
             assert!((found.low - low).abs() < 5e-5 && (found.high - high).abs() < 5e-5, "{found:?}");
         }
@@ -152,7 +155,8 @@ mod tests {
 
     #[test]
     fn a_judge_that_tells_nothing_corrects_nothing() {
-        let half = Judgements { true_positives: 5, false_negatives: 5, true_negatives: 5, false_positives: 5 };
+        let half =
+            Judgements { true_positives: 5, false_negatives: 5, true_negatives: 5, false_positives: 5 };
         assert_eq!(rogan_gladen(5, 10, &half, 0.95), None);
         let without_failures = Judgements { true_positives: 5, ..Judgements::default() };
         assert_eq!(rogan_gladen(5, 10, &without_failures, 0.95), None);

@@ -20,7 +20,8 @@ fn pair(id: &str, reference: &str, predicted: &str, labels: &[&str]) -> Value {
 /// Pairs whose similarity nobody can doubt: the same, much the same, something else.
 fn labels(folder: &Folder) -> PathBuf {
     let same = ["American eel", "Eiffel Tower height", "kcal of a fig", "vitamin C of an orange"];
-    let else_ = ["quarterly tax forms", "how to tune a violin", "list of moons of Saturn", "python list sort"];
+    let else_ =
+        ["quarterly tax forms", "how to tune a violin", "list of moons of Saturn", "python list sort"];
     let mut pairs = Vec::new();
     for (index, (same, other)) in same.iter().zip(else_).enumerate() {
         pairs.push(pair(&format!("same {index}"), same, same, &["strong", "strong", "medium"]));
@@ -60,7 +61,8 @@ fn labels_that_similarity_can_meet_are_all_met() {
         assert!((0.0..=1.0).contains(&found["weak_interval"][end].as_f64().unwrap()), "{found}");
     }
     // The table of agreement has what the thresholds say: with both near 0 only strong pairs are met, by hand 4 of 9.
-    let cell = found["sweep"].as_array().unwrap().iter().find(|cell| cell["weak"] == 0.0 && cell["strong"] == 1.0);
+    let cell =
+        found["sweep"].as_array().unwrap().iter().find(|cell| cell["weak"] == 0.0 && cell["strong"] == 1.0);
     // With 0 and 1, the strong pairs (similarity 1) are met and the medium one; weak ones only below 0.
     assert!(cell.unwrap()["agreement"].as_f64().unwrap() >= 5.0 / 9.0 - 1e-9, "{cell:?}");
     let png = std::fs::read(figures.join("calibration.png")).unwrap();
@@ -94,7 +96,8 @@ fn scores_are_shown_for_the_thresholds_and_are_those_of_m3_score() {
             &thresholds[1],
         ]));
         for metric in ["recall", "argument_similarity", "average"] {
-            let (found, scored) = (row[metric].as_f64().unwrap(), score["aggregate"][metric].as_f64().unwrap());
+            let (found, scored) =
+                (row[metric].as_f64().unwrap(), score["aggregate"][metric].as_f64().unwrap());
             assert!((found - scored).abs() < 1e-6, "{metric}: {found} and {scored}");
         }
     }

@@ -55,7 +55,10 @@ fn a_score_out_of_range_is_asked_for_again() {
     near(&found["trajectories"][0]["grades"]["matrix"][0][0], 0.75);
     assert_eq!(requests(&[&corrects]), 5);
     let asked = json!(corrects.requests()).to_string();
-    assert!(asked.contains("11 is not between 0 and 10") && asked.contains("say different things"), "{asked}");
+    assert!(
+        asked.contains("11 is not between 0 and 10") && asked.contains("say different things"),
+        "{asked}"
+    );
 }
 
 #[test]

@@ -84,7 +84,10 @@ fn nothing_is_asked_twice_and_what_has_changed_is_asked_again() {
     grade();
     assert_eq!(requests(&[&model]), 7);
     // Another rubric, and the same one more often.
-    assert_eq!(run(tasks.grade(&[&model]).arg("-o").arg(&graded).args(["--repeat", "2"])).status.code(), Some(0));
+    assert_eq!(
+        run(tasks.grade(&[&model]).arg("-o").arg(&graded).args(["--repeat", "2"])).status.code(),
+        Some(0)
+    );
     assert_eq!(requests(&[&model]), 11);
     // Only one at a time has the answers; what is held here is released when it is dropped.
     let held = std::fs::File::open(&answers).unwrap();
@@ -102,8 +105,10 @@ fn a_recorded_panel_plays_without_a_network() {
     let names = [name(0, &judges[0]), name(1, &judges[1])];
     let first = report(tasks.grade_by(&names.join(",")).arg("--record").arg(&folder));
     drop(judges);
-    let mut cassettes: Vec<String> =
-        std::fs::read_dir(&folder).unwrap().map(|entry| format!("replay:{}", entry.unwrap().path().display())).collect();
+    let mut cassettes: Vec<String> = std::fs::read_dir(&folder)
+        .unwrap()
+        .map(|entry| format!("replay:{}", entry.unwrap().path().display()))
+        .collect();
     cassettes.sort();
     assert_eq!(cassettes.len(), 2);
     std::fs::remove_file(tasks.folder.path().join("predictions.json.answers.jsonl")).unwrap();
@@ -114,7 +119,8 @@ fn a_recorded_panel_plays_without_a_network() {
 fn images_are_shown_to_judges_that_see() {
     let tasks = Tasks::new(&["a"]);
     let image = crate::support::root().join("images").read_dir().unwrap();
-    let image = image.map(|entry| entry.unwrap().path()).find(|path| path.extension().is_some_and(|e| e == "png"));
+    let image =
+        image.map(|entry| entry.unwrap().path()).find(|path| path.extension().is_some_and(|e| e == "png"));
     std::fs::copy(image.unwrap(), tasks.folder.path().join("fig.png")).unwrap();
     let mut with_image = task("a", "37 kcal");
     with_image["image"] = json!("fig.png");
@@ -143,14 +149,16 @@ fn the_tables_say_this() {
     let judges = [judge("9", "1"), judge("2", "0.5"), judge("eleven", "0.25")];
     let mut command = tasks.grade(&[&judges[0], &judges[1], &judges[2]]);
     let shown = text(&run(command.args(["--resamples", "100", "--by-type"])).stdout);
-    let mut shown = judges.iter().enumerate().fold(shown, |shown, (index, judge)| {
-        shown.replace(&name(index, judge), &format!("openai:judge-{index}"))
-    });
-    // Columns are as wide as the address, which has a port.
-    while shown.contains("   ") {
-        shown = shown.replace("   ", "  ");
-    }
-    for part in ["Grades", "Judges", "How far judges agree", "Judges two by two", "Without one judge", "Missing answers"] {
+    // By the model's name alone, which tells them apart.
+    assert!(shown.contains("judge-2 ") && !shown.contains("127.0.0.1"), "{shown}");
+    for part in [
+        "Grades",
+        "Judges",
+        "How far judges agree",
+        "Judges two by two",
+        "Without one judge",
+        "Missing answers",
+    ] {
         assert!(shown.contains(part), "{shown}");
     }
 }

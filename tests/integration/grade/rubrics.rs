@@ -16,11 +16,14 @@ fn mcp_eval_gives_pass_rates_by_category() {
         prediction["type"] = json!("single");
     }
     tasks.folder.json("predictions.json", &json!(predictions));
-    tasks.folder.json("references.json", &json!(["a", "b", "c"].map(|id| {
-        let mut reference = task(id, "37 kcal");
-        reference["type"] = json!(if id == "c" { "multi" } else { "single" });
-        reference
-    })));
+    tasks.folder.json(
+        "references.json",
+        &json!(["a", "b", "c"].map(|id| {
+            let mut reference = task(id, "37 kcal");
+            reference["type"] = json!(if id == "c" { "multi" } else { "single" });
+            reference
+        })),
+    );
     let model = ScriptedModel::start(Spoken::OpenAi, |seen| {
         let passes = !seen.last_user_text.contains("12 kcal");
         Scripted::Say(if passes { "\\boxed{pass}" } else { "\\boxed{fail}" }.to_owned())
@@ -38,7 +41,8 @@ fn mcp_eval_gives_pass_rates_by_category() {
 #[test]
 fn judges_of_mcp_eval_vote() {
     let tasks = Tasks::new(&["a"]);
-    let verdict = |word: &str| ScriptedModel::start(Spoken::OpenAi, super::says(&format!("\\boxed{{{word}}}")));
+    let verdict =
+        |word: &str| ScriptedModel::start(Spoken::OpenAi, super::says(&format!("\\boxed{{{word}}}")));
     let judges = [verdict("pass"), verdict("fail"), verdict("pass"), verdict("fail")];
     let grade = |count: usize| {
         let judges: Vec<_> = judges[..count].iter().collect();
@@ -65,9 +69,8 @@ fn mcp_bench_shuffles_five_times_and_averages() {
             .collect();
         Scripted::Say(Value::Object(scores).to_string())
     });
-    let grade = |seed: &str| {
-        report(tasks.grade(&[&model]).args(["--rubric", "mcp-bench", "--order-seed", seed]))
-    };
+    let grade =
+        |seed: &str| report(tasks.grade(&[&model]).args(["--rubric", "mcp-bench", "--order-seed", seed]));
     let found = grade("0");
     assert_eq!(requests(&[&model]), 5);
     // By hand: one of six respects has 1.0 and five have 0.4 in each pass; its axis has 0.7, the others 0.4.

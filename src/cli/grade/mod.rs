@@ -1,34 +1,31 @@
 //! `m3 grade`
 
-use std::collections::HashMap;
+mod judges;
+mod sources;
+
 use std::ffi::OsString;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 use std::time::Duration;
 
-use clap::Args;
-use clap::ValueEnum;
+use clap::{Args, ValueEnum};
 
 use super::failure::{Failure, code};
 use super::hosting::{cancel_at_interrupt, interrupted, runtime};
 use super::input;
-use super::llm::{check_record, open_model, record};
 use super::printer::{Printer, Unit};
 use super::results::TablesArgs;
 use crate::files::AtomicFile;
-use crate::images::bytes_of;
 use crate::judge::grade::{
-    AnswerStore, Asked, Collected, GradeReport, GradedSubject, Judge, Panel, PanelError, PeopleLabels, Rubric,
-    StoreError, Subject, TaskPicture, Told,
+    AnswerStore, Asked, Collected, GradeReport, Panel, PanelError, PeopleLabels, Rubric, StoreError, Told,
 };
-use crate::llm::{Recorder, Retry};
-use crate::report::audit::image_folders;
+use crate::llm::Retry;
 use crate::report::grade_sheets;
-use crate::task_image::{led_out_of, locate};
-use crate::text::{counted, hexadecimal, on_one_line, shortened};
+use crate::text::{counted, on_one_line, shortened};
+use crate::trajectory::TrajectoryFile;
 use crate::trajectory::json::{Json, Keys};
-use crate::trajectory::{SourceError, Trajectory, TrajectoryFile};
+use judges::open_panel;
+use sources::Sources;
 
 /// The longest reason of a failed try that is shown, in columns.
 const REASON: usize = 300;
@@ -209,149 +206,12 @@ impl GradeArgs {
     }
 }
 
-/// What is graded.
-struct Sources<'a> {
-    predictions: &'a TrajectoryFile,
-    references: Option<&'a TrajectoryFile>,
-    subjects: Vec<GradedSubject>,
-    /// By the path that the task gives.
-    pictures: HashMap<String, TaskPicture>,
-}
-
-impl<'a> Sources<'a> {
-    /// Looks for the images of all tasks; an image is never left out in silence.
-    fn open(
-        args: &GradeArgs,
-        predictions: &'a TrajectoryFile,
-        references: Option<&'a TrajectoryFile>,
-        printer: Printer,
-    ) -> Result<Self, Failure> {
-        let folders = match &args.images {
-            Some(folder) if folder.is_dir() => vec![folder.clone()],
-            Some(folder) => {
-                let message = format!("`{}` is no folder\nhint: name the images' folder", folder.display());
-                return Err(Failure::new(code::INPUT, message));
-            }
-            None => image_folders(&args.predictions),
-        };
-        let mut sources = Self { predictions, references, subjects: Vec::new(), pictures: HashMap::new() };
-        let mut alone = 0;
-        let mut problems = Vec::new();
-        for index in 0..predictions.len() {
-            let prediction = predictions.read(index)?;
-            let reference = sources.reference(&prediction.id)?;
-            alone += usize::from(reference.is_none());
-            let of_reference = reference.and_then(|reference| reference.task_type);
-            sources.subjects.push(GradedSubject {
-                task_type: of_reference.or(prediction.task_type),
-                id: prediction.id,
-            });
-            let Some(image) = prediction.image.filter(|_| !args.no_images) else { continue };
-            if !sources.pictures.contains_key(&image) {
-                match picture(&image, &folders) {
-                    Ok(found) => _ = sources.pictures.insert(image, found),
-                    Err(problem) => problems.push(problem),
-                }
-            }
-        }
-        if !problems.is_empty() {
-            problems.sort();
-            problems.dedup();
-            problems.iter().take(20).for_each(|problem| Printer::error(problem));
-            let hint = "hint: `--images DIR` names the images' folder, `--no-images` grades without them";
-            let count = counted(problems.len(), "image");
-            return Err(Failure::new(code::INPUT, format!("{count} cannot be shown to judges\n{hint}")));
-        }
-        if references.is_some() && alone > 0 {
-            printer.warn(&format!(
-                "{} without a reference: what needs one is not asked there",
-                counted(alone, "prediction")
-            ));
-        }
-        Ok(sources)
-    }
-
-    fn reference(&self, id: &str) -> Result<Option<Trajectory>, SourceError> {
-        let Some(references) = self.references else { return Ok(None) };
-        references.find(id).map(|index| references.read(index)).transpose()
-    }
-
-    fn subject(&self, index: usize) -> Result<Subject, SourceError> {
-        let prediction = self.predictions.read(index)?;
-        let reference = self.reference(&prediction.id)?;
-        let picture = prediction.image.as_ref().and_then(|image| self.pictures.get(image)).cloned();
-        Ok(Subject { prediction, reference, picture })
-    }
-}
-
-/// The file of an image, and its hash.
-fn picture(image: &str, folders: &[PathBuf]) -> Result<TaskPicture, String> {
-    let shown = shortened(image, 200);
-    let Some(path) = locate(image, folders) else {
-        return Err(match led_out_of(image, folders) {
-            Some(_) => format!("the image `{shown}` is a link that leads out of its folder, and is not followed"),
-            None => format!("the image `{shown}` is not found"),
-        });
-    };
-    let bytes = bytes_of(&path).map_err(|error| format!("the image `{shown}` cannot be used: {error}"))?;
-    let sha256 = hexadecimal(&<sha2::Sha256 as sha2::Digest>::digest(&bytes));
-    Ok(TaskPicture { path, sha256 })
-}
-
-/// Opens all judges. One that cannot be asked is missing; if none can, there is nothing to do.
-fn open_panel(args: &GradeArgs, printer: Printer) -> Result<(Panel, Vec<Arc<Recorder>>), Failure> {
-    let mut named = args.text_judges.iter().chain(args.judge_key_from.iter().map(|(judge, _)| judge));
-    if let Some(unknown) = named.find(|name| !args.judges.contains(name)) {
-        let message = format!("`{}` is not one of --judges\nhint: write it in the same way", shortened(unknown, 100));
-        return Err(Failure::new(code::INPUT, message));
-    }
-    if let Some(folder) = &args.record {
-        std::fs::create_dir_all(folder)
-            .map_err(|cause| Failure::output(&format!("`{}`", folder.display()), &cause))?;
-    }
-    let (mut judges, mut recorders): (Vec<Judge>, Vec<Arc<Recorder>>) = (Vec::new(), Vec::new());
-    for (index, written) in args.judges.iter().enumerate() {
-        let key = args.judge_key_from.iter().find(|(judge, _)| judge == written);
-        let key = key.map(|(_, variable)| variable.as_str());
-        let has_eyes = !args.no_images && !args.text_judges.contains(written);
-        let judge = match open_model(written, key, args.workers.into(), printer) {
-            Ok((model, played)) => {
-                let path = args.record.as_ref().map(|folder| folder.join(cassette_name(index, model.name())));
-                check_record(path.as_ref(), played.as_deref())?;
-                let (model, recorder) = record(model, path.as_ref())?;
-                recorders.extend(recorder);
-                Judge { name: model.name().to_string(), model: Ok(model), has_eyes }
-            }
-            Err(failure) if failure.code == code::UNAVAILABLE => {
-                let reason = failure.message.unwrap_or_default();
-                printer.warn(&format!("the judge `{}` is missing: {reason}", shortened(written, 100)));
-                Judge { name: written.clone(), model: Err(on_one_line(&reason)), has_eyes }
-            }
-            Err(failure) => return Err(failure),
-        };
-        if judges.iter().any(|other| other.name == judge.name) {
-            let message = format!("the judge `{}` is named twice\nhint: `--repeat` asks judges more than once", judge.name);
-            return Err(Failure::new(code::INPUT, message));
-        }
-        judges.push(judge);
-    }
-    if judges.iter().all(|judge| judge.model.is_err()) {
-        return Err(Failure::new(code::UNAVAILABLE, "no judge can be asked"));
-    }
-    let rubric = Rubric::from(args.rubric);
-    let passes = args.repeat.unwrap_or(rubric.passes());
-    let panel = Panel { judges, rubric, passes, seed: args.order_seed, workers: args.workers.into() };
-    Ok((panel, recorders))
-}
-
-/// The file of a judge's cassette: its place in `--judges`, and its name as far as files may have it.
-fn cassette_name(index: usize, name: &impl std::fmt::Display) -> String {
-    let is_plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
-    let name: String = name.to_string().chars().map(|c| if is_plain(c) { c } else { '-' }).take(80).collect();
-    format!("{}-{name}.cassette", index + 1)
-}
-
-fn ask(panel: &Panel, sources: &Sources<'_>, store: &AnswerStore, printer: Printer) -> Result<Asked, Failure> {
+fn ask(
+    panel: &Panel,
+    sources: &Sources<'_>,
+    store: &AnswerStore,
+    printer: Printer,
+) -> Result<Asked, Failure> {
     let runtime = runtime()?;
     let cancel = cancel_at_interrupt(&runtime);
     let total = panel.requests(sources.subjects.len()) as u64;
@@ -371,9 +231,8 @@ fn ask(panel: &Panel, sources: &Sources<'_>, store: &AnswerStore, printer: Print
         }
     };
     let mut unreadable = None;
-    let subjects = (0..sources.subjects.len()).map_while(|index| {
-        sources.subject(index).map_err(|error| unreadable = Some(error)).ok()
-    });
+    let subjects = (0..sources.subjects.len())
+        .map_while(|index| sources.subject(index).map_err(|error| unreadable = Some(error)).ok());
     let told = Told { done: &done, retry: &retry };
     let asked = runtime.block_on(panel.ask(subjects, store, &cancel, &told));
     // What still waits for a provider need not be waited for.
