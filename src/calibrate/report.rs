@@ -160,7 +160,7 @@ pub fn calibrate(
     let sweep = Sweep::new(&pairs);
     let best = sweep.best()?;
     let default = Thresholds::default();
-    let drawn = resampled(
+    let resamples = resampled(
         pairs.len(),
         |counts| {
             let Some(pick) = sweep.best_of(counts) else { return [f64::NAN; 4] };
@@ -172,10 +172,10 @@ pub fn calibrate(
         draws,
     );
     let interval = |place: usize| {
-        let (low, high) = percentiles(drawn.iter().map(|row| row[place]), LEVEL)?;
+        let (low, high) = percentiles(resamples.iter().map(|row| row[place]), LEVEL)?;
         Some(IntervalReport { low, high })
     };
-    let rest: Vec<f64> = drawn.iter().map(|row| row[3]).filter(|rest| rest.is_finite()).collect();
+    let rest: Vec<f64> = resamples.iter().map(|row| row[3]).filter(|rest| rest.is_finite()).collect();
     Some(CalibrationReport {
         schema: CALIBRATION_SCHEMA.to_owned(),
         profile: profile.name().to_owned(),
@@ -189,7 +189,7 @@ pub fn calibrate(
         agreement_interval: interval(2),
         expected_agreement: (!rest.is_empty()).then(|| rest.iter().sum::<f64>() / rest.len() as f64),
         level: LEVEL,
-        resamples: drawn.len(),
+        resamples: resamples.len(),
         seed: draws.seed,
         sweep: cells(&sweep),
         sensitivity: Vec::new(),

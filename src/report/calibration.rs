@@ -112,8 +112,8 @@ fn sweep(report: &CalibrationReport) -> Sheet {
     let cell = |agreement: f64| {
         let share = if high > low { (agreement - low) / (high - low) } else { 1.0 };
         #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "clamped to the shades")]
-        let shade = (share * (SHADES.len() - 1) as f64).round().clamp(0.0, 4.0) as usize;
-        Cell { text: format!("{}{:.0}", SHADES[shade], 100.0 * agreement), is_best: agreement >= high }
+        let index = (share * (SHADES.len() - 1) as f64).round().clamp(0.0, 4.0) as usize;
+        Cell { text: format!("{}{:.0}", SHADES[index], 100.0 * agreement), is_best: agreement >= high }
     };
     let rows = (1..=STEPS).rev().map(|strong| {
         let cells = (0..STEPS).map(|weak| {

@@ -1,6 +1,7 @@
 //! What `m3 grade` grades: predictions with their references and images.
 
 use std::collections::HashMap;
+use std::collections::hash_map::Entry;
 use std::path::PathBuf;
 
 use super::GradeArgs;
@@ -51,9 +52,11 @@ impl<'a> Sources<'a> {
                 .subjects
                 .push(GradedSubject { task_type: of_reference.or(prediction.task_type), id: prediction.id });
             let Some(image) = prediction.image.filter(|_| !args.no_images) else { continue };
-            if !sources.pictures.contains_key(&image) {
-                match picture(&image, &folders) {
-                    Ok(found) => _ = sources.pictures.insert(image, found),
+            if let Entry::Vacant(vacant) = sources.pictures.entry(image) {
+                match picture(vacant.key(), &folders) {
+                    Ok(found) => {
+                        vacant.insert(found);
+                    }
                     Err(problem) => problems.push(problem),
                 }
             }

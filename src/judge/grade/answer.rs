@@ -210,7 +210,7 @@ mod tests {
             r#"{"matrix": [[1, 0]] \boxed{0.9}"#,
         ] {
             let Ok(Read::WithoutMatrix(answer, problem)) = read(reply) else { panic!("{reply}") };
-            assert_eq!(answer.scores["information_grounding"], 0.9, "{problem}");
+            assert_eq!(answer.scores.get("information_grounding"), Some(&0.9), "{problem}");
         }
         assert!(read(r#"{"matrix": [[1, 0.5]]} \boxed{9}"#).is_err(), "out of range");
     }

@@ -114,7 +114,7 @@ impl<'a> Collected<'a> {
             return Some(mean);
         }
         let is_even = (mean - 0.5).abs() < 1e-9;
-        (!is_even).then(|| if mean > 0.5 { 1.0 } else { 0.0 })
+        (!is_even).then_some(if mean > 0.5 { 1.0 } else { 0.0 })
     }
 
     /// What the panel says without one of the judges, if one is named.

@@ -27,7 +27,7 @@ pub fn krippendorff_alpha(units: &[Vec<Option<f64>>], scale: Scale) -> Option<f6
         .collect();
     let mut values: Vec<f64> = units.iter().flatten().copied().collect();
     values.sort_unstable_by(f64::total_cmp);
-    values.dedup_by(|a, b| *a == *b);
+    values.dedup();
     let place = |value: f64| values.partition_point(|other| *other < value);
     let mut totals = vec![0.0; values.len()];
     for value in units.iter().flatten() {
