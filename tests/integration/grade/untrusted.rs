@@ -60,9 +60,8 @@ fn only_what_the_judge_says_is_read() {
 fn check(request: &Value) {
     let messages = request["messages"].as_array().unwrap();
     let content = &messages.last().unwrap()["content"];
-    let evidence = content.as_str().map(str::to_owned).unwrap_or_else(|| {
-        content.as_array().unwrap().iter().filter_map(|part| part["text"].as_str()).collect()
-    });
+    let texts = || content.as_array().unwrap().iter().filter_map(|part| part["text"].as_str()).collect();
+    let evidence: String = content.as_str().map_or_else(texts, str::to_owned);
     let (_, after) = evidence.split_once("carry the code ").unwrap();
     let mark = &after[..24];
     let fences: Vec<&str> = evidence.lines().filter(|line| line.starts_with(&format!("[{mark} "))).collect();
