@@ -188,9 +188,14 @@ fn gaps(similarities: &[f64]) -> Vec<Gap> {
         // A threshold t calls pairs strong from t on: it lies above `after` and not above `up_to`.
         let (after, up_to) = (after.max(-f64::MIN_POSITIVE), up_to.min(1.0));
         if after < up_to && up_to >= 0.0 {
-            let value =
-                |wanted: f64| if wanted > after && wanted <= up_to { wanted } else { shortest(after, up_to) };
-            let (weak, strong) = (value(default.weak()), value(default.strong()));
+            let is_in = |wanted: f64| wanted > after && wanted <= up_to;
+            let weak = if is_in(default.weak()) { default.weak() } else { shortest(after, up_to) };
+            // Above 0, so that there is room for a weak one below it.
+            let strong = if is_in(default.strong()) {
+                default.strong()
+            } else {
+                shortest(after.max(0.0).min(up_to), up_to)
+            };
             let weak_below_strong = if weak < strong {
                 Some(weak)
             } else {
