@@ -22,6 +22,7 @@
 //! | [`llm`] | language models: the wires, retries, cassettes |
 //! | [`executor`] | tasks run by a model with tools, and their records |
 //! | [`judge`] | references from runs, grades for answers, and what people say of both |
+//! | [`calibrate`] | thresholds of similarity from labels of people |
 //! | [`cli`] | the command line |
 //!
 //! `score` sees `trajectory` and `encoder`, `stats` nothing of the others, `figures` names and numbers, `report`
@@ -37,6 +38,7 @@
 //! assert_eq!(step_coherence(&[pair(0), pair(1)]), 0.5);
 //! ```
 
+pub mod calibrate;
 mod canonical;
 pub mod cli;
 pub mod encoder;

@@ -11,6 +11,7 @@ use crate::figures::to_png;
 use crate::files::write_atomically;
 use crate::leaderboard::{Leaderboard, Metric, select};
 use crate::report::{Picture, PictureChoice, leaderboard_pictures, leaderboard_sheets, shortened};
+use crate::text::counted;
 
 /// Options of `m3 leaderboard`.
 #[derive(Debug, Args)]
@@ -95,7 +96,7 @@ fn failed(path: &Path, cause: &std::io::Error) -> Failure {
 const SCALE: f32 = 2.0;
 
 /// Writes each picture twice, as SVG and as PNG.
-fn draw(pictures: &[Picture], folder: &Path, printer: Printer) -> Result<(), Failure> {
+pub(super) fn draw(pictures: &[Picture], folder: &Path, printer: Printer) -> Result<(), Failure> {
     for picture in pictures {
         let png = to_png(&picture.svg, SCALE).map_err(|error| {
             Failure::new(code::UNAVAILABLE, format!("failed to draw {}: {error}", picture.name))
@@ -105,6 +106,6 @@ fn draw(pictures: &[Picture], folder: &Path, printer: Printer) -> Result<(), Fai
             write_atomically(&path, content).map_err(|cause| failed(&path, &cause))?;
         }
     }
-    printer.note(&format!("{} figures in `{}`", pictures.len(), folder.display()));
+    printer.note(&format!("{} in `{}`", counted(pictures.len(), "figure"), folder.display()));
     Ok(())
 }

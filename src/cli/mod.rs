@@ -3,11 +3,13 @@
 mod asking;
 mod audit;
 mod cache;
+mod calibrate;
 mod call;
 mod compare;
 mod encoder;
 mod failure;
 mod file_size;
+mod grade;
 mod guard_server;
 mod hosting;
 mod input;
@@ -81,6 +83,10 @@ enum Command {
     Compare(compare::CompareArgs),
     /// Say what became of every predicted call, by rules or by replaying it
     Outcomes(outcomes::OutcomesArgs),
+    /// Have a panel of models grade predictions, and say how far they agree
+    Grade(Box<grade::GradeArgs>),
+    /// Choose both thresholds of similarity by labels of people
+    Calibrate(Box<calibrate::CalibrateArgs>),
     /// Check files of trajectories or tasks and list every problem with its place
     Validate(validate::ValidateArgs),
     /// Run tasks with a model and tools, and record predictions
@@ -137,6 +143,8 @@ fn run(cli: Cli, printer: Printer) -> Result<(), Failure> {
         Command::Leaderboard(args) => leaderboard::run(&args, printer),
         Command::Compare(args) => compare::run(&args, printer),
         Command::Outcomes(args) => outcomes::run(&args, common, printer),
+        Command::Grade(args) => grade::run(&args, printer),
+        Command::Calibrate(args) => calibrate::run(&args, common, printer),
         Command::Validate(args) => validate::run(&args, printer),
         Command::Run(args) => run::run(&args, common, printer),
         Command::Judge(args) => judge::run(&args, common, printer),

@@ -6,8 +6,10 @@ use clap::{Args, ValueEnum};
 
 use super::failure::Failure;
 use super::printer::Printer;
+use crate::calibrate::CalibrationReport;
 use crate::executor::run::{JournalLine, Prediction};
 use crate::judge::reference::{JudgeJournalLine, Reference};
+use crate::judge::grade::GradeReport;
 use crate::leaderboard::{Comparison, Leaderboard};
 use crate::mcp::results::ResultRecord;
 use crate::report::audit::AuditReport;
@@ -36,6 +38,10 @@ enum Name {
     Comparison,
     /// What `m3 outcomes --format json` writes
     Outcomes,
+    /// What `m3 grade --format json` writes
+    Grades,
+    /// What `m3 calibrate --format json` writes
+    Calibration,
     /// What `m3 tools --health --format json` writes
     Health,
     /// What `m3 tools --search TEXT --format json` writes
@@ -61,6 +67,8 @@ pub(super) fn run(args: &SchemaArgs) -> Result<(), Failure> {
         Name::Leaderboard => schemars::schema_for!(Leaderboard),
         Name::Comparison => schemars::schema_for!(Comparison),
         Name::Outcomes => schemars::schema_for!(OutcomesReport),
+        Name::Grades => schemars::schema_for!(GradeReport),
+        Name::Calibration => schemars::schema_for!(CalibrationReport),
         Name::Health => schemars::schema_for!(HealthReport),
         Name::Search => schemars::schema_for!(SearchReport),
         Name::Result => schemars::schema_for!(ResultRecord),

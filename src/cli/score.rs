@@ -9,7 +9,7 @@ use super::failure::{Failure, code};
 use super::output::{FormatArg, Output};
 use super::printer::Printer;
 use super::scoring::ScoringArgs;
-use crate::report::{Format, OutcomesByTrajectory, TrajectoryReport};
+use crate::report::{Format, GradesByTrajectory, OutcomesByTrajectory, TrajectoryReport};
 use crate::score::{self, MetricName};
 
 /// Options of `m3 score`.
@@ -28,6 +28,9 @@ pub(super) struct ScoreArgs {
     /// leaderboards
     #[arg(long, value_name = "FILE")]
     outcomes: Option<PathBuf>,
+    /// What a panel says of the predictions, written by `m3 grade -o`: goes into the JSON, for leaderboards
+    #[arg(long, value_name = "FILE")]
+    grades: Option<PathBuf>,
     /// Exit with code 1 if a metric of the whole set is lower, such as recall=0.8; repeatable
     #[arg(long, value_name = "METRIC=VALUE", value_parser = parse_floor)]
     fail_under: Vec<(MetricName, f64)>,
@@ -56,14 +59,19 @@ fn parse_floor(text: &str) -> Result<(MetricName, f64), String> {
 pub(super) fn run(args: &ScoreArgs, common: &Common, printer: Printer) -> Result<(), Failure> {
     let outcomes = args.outcomes.as_deref().map(OutcomesByTrajectory::read).transpose();
     let outcomes = outcomes.map_err(|error| Failure::new(code::INPUT, error.to_string()))?;
+    let grades = args.grades.as_deref().map(GradesByTrajectory::read).transpose();
+    let grades = grades.map_err(|error| Failure::new(code::INPUT, error.to_string()))?;
     let format = FormatArg::or_by_ending(args.format, args.out.as_deref());
-    if outcomes.is_some() && !matches!(format, Format::Json | Format::JsonLines) {
-        printer.warn("`--outcomes` has no effect on this form; only JSON has a place for them");
+    for (option, is_given) in [("--outcomes", outcomes.is_some()), ("--grades", grades.is_some())] {
+        if is_given && !matches!(format, Format::Json | Format::JsonLines) {
+            printer.warn(&format!("`{option}` has no effect on this form; only JSON has a place for them"));
+        }
     }
     let mut scoring = args.scoring.open(common, printer)?;
     let profile = scoring.profile;
     let mut inputs = args.scoring.inputs();
     inputs.extend(args.outcomes.as_deref());
+    inputs.extend(args.grades.as_deref());
     let mut output = Output::open(args.out.as_deref(), &inputs, printer)?;
     if !args.fail_under.is_empty() {
         output = output.outliving_its_reader();
@@ -73,12 +81,17 @@ pub(super) fn run(args: &ScoreArgs, common: &Common, printer: Printer) -> Result
     let mut other_calls = None;
     let scored = scoring.run(false, &mut |scored| {
         let mut report = TrajectoryReport::new(scored, profile);
+        let calls = usize::try_from(report.metrics.predicted_calls).unwrap_or(usize::MAX);
+        let mut refuse = |message: String| {
+            other_calls = Some(Failure::new(code::INPUT, message));
+            std::io::Error::other("what was given is of other calls")
+        };
         if let Some(outcomes) = &outcomes {
-            let calls = usize::try_from(report.metrics.predicted_calls).unwrap_or(usize::MAX);
-            report.outcomes = outcomes.get(&report.id, calls).map_err(|error| {
-                other_calls = Some(Failure::new(code::INPUT, error.to_string()));
-                std::io::Error::other("the outcomes are of other calls")
-            })?;
+            let found = outcomes.get(&report.id, calls);
+            report.outcomes = found.map_err(|error| refuse(error.to_string()))?;
+        }
+        if let Some(grades) = &grades {
+            report.grades = grades.get(&report.id, calls).map_err(|error| refuse(error.to_string()))?;
         }
         renderer.trajectory(&report)
     });

@@ -42,12 +42,21 @@ pub(super) struct ScoringArgs {
 }
 
 #[derive(Debug, Clone, Copy, ValueEnum)]
-enum ProfileArg {
+pub(super) enum ProfileArg {
     /// The equations of M3-Bench
     Paper,
     /// The program published with Open-M3-Bench, to be set beside the paper's tables
     #[value(name = "open-m3-bench")]
     OpenM3Bench,
+}
+
+impl From<ProfileArg> for Profile {
+    fn from(profile: ProfileArg) -> Self {
+        match profile {
+            ProfileArg::Paper => Self::Paper,
+            ProfileArg::OpenM3Bench => Self::OpenM3Bench,
+        }
+    }
 }
 
 /// Everything that scoring needs, opened.
@@ -90,10 +99,7 @@ impl ScoringArgs {
     }
 
     fn profile(&self) -> Profile {
-        match self.profile {
-            ProfileArg::Paper => Profile::Paper,
-            ProfileArg::OpenM3Bench => Profile::OpenM3Bench,
-        }
+        self.profile.into()
     }
 
     fn duplicates(&self) -> Duplicates {

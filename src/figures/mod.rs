@@ -1,12 +1,12 @@
 //! Pictures of results, as SVG and PNG.
 //!
 //! ```text
-//! names and numbers -> LeaderboardBars | MetricByTask | Outcomes | SimilarityHistogram -> SVG -> PNG
+//! names and numbers -> LeaderboardBars | MetricByTask | Outcomes | SimilarityHistogram | AgreementMap -> SVG -> PNG
 //! ```
 //!
 //! | module | what it does |
 //! | --- | --- |
-//! | `leaderboard`, `by_task`, `outcomes`, `histogram` | one figure each: layout and drawing |
+//! | `leaderboard`, `by_task`, `outcomes`, `histogram`, `heat_map` | one figure each: layout and drawing |
 //! | `frame`, `axis`, `legend`, `marks` | what figures share: title and notes, scales, keys, colours and shapes |
 //! | `text` | widths of text, cleaning and shortening of names |
 //! | `svg` | the writer; everything is escaped there |
@@ -34,6 +34,7 @@
 mod axis;
 mod by_task;
 mod frame;
+mod heat_map;
 mod histogram;
 mod leaderboard;
 mod legend;
@@ -47,6 +48,7 @@ mod text;
 
 pub use by_task::{MetricByTask, TaskValues};
 pub use frame::MAX_ROWS;
+pub use heat_map::AgreementMap;
 pub use histogram::{SimilarityBin, SimilarityHistogram};
 pub use leaderboard::{Bar, LeaderboardBars};
 pub use outcomes::{ModelOutcomes, Outcomes};

@@ -12,12 +12,14 @@
 //! | [`dependency`] | which call uses what another one returned |
 //! | [`reconstruct`] | the optimal trajectory (M³-Bench, section 3.1), and whether a proposal of one keeps the rules |
 //! | [`reference`] | from all runs of a task to its reference: verdict, proposal, replay, provenance |
+//! | [`grade`] | what a panel of models says of predictions (section 4.4) |
 //! | [`labels`] | pairs of calls that people have labelled |
 //!
 //! Nothing in here knows of scores.
 
 mod chain;
 pub mod dependency;
+pub mod grade;
 pub mod labels;
 pub mod reconstruct;
 pub mod reference;

@@ -4,8 +4,11 @@
 //! writer it was made with. None of them holds more than one trajectory, however many there are.
 
 pub mod audit;
+mod calibration;
 mod comparison;
 mod csv;
+mod graded;
+mod grades;
 mod json;
 mod leaderboard;
 mod markdown;
@@ -22,8 +25,11 @@ mod wire;
 use std::io::{self, Write};
 
 pub use crate::text::{json_without_hidden, shortened, visible};
+pub use calibration::{calibration_picture, calibration_sheets};
 pub use comparison::comparison_sheets;
 pub use csv::Csv;
+pub use graded::{GradedFileError, GradesByTrajectory, PanelGrades};
+pub use grades::grade_sheets;
 pub use json::{Json, JsonLines};
 pub use leaderboard::leaderboard_sheets;
 pub use markdown::Markdown;

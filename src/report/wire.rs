@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::OutcomeCounts;
+use super::{OutcomeCounts, PanelGrades};
 use crate::encoder::Identity;
 use crate::score::{self, CallPlace, Profile, Tally, Thresholds};
 
@@ -138,6 +138,9 @@ pub struct TrajectoryReport {
     /// What became of its calls, with `m3 score --outcomes`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub outcomes: Option<OutcomeCounts>,
+    /// What a panel says of it, with `m3 score --grades`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub grades: Option<PanelGrades>,
 }
 
 /// Where a call stands in its trajectory, counted from 0.
@@ -296,6 +299,7 @@ impl TrajectoryReport {
             unmatched_references: matching.unmatched_references.into_iter().map(Into::into).collect(),
             unmatched_predictions: matching.unmatched_predictions.into_iter().map(Into::into).collect(),
             outcomes: None,
+            grades: None,
         }
     }
 }

@@ -131,7 +131,7 @@ fn standard_deviation(values: &[f64]) -> Option<f64> {
 
 /// The quantile of sorted values, of which there is at least one: the value at (n + 1) x share, counted from
 /// 1, interpolated; the first and the last value beyond them (type 6 of Hyndman and Fan, 1996).
-fn quantile(sorted: &[f64], share: f64) -> f64 {
+pub(super) fn quantile(sorted: &[f64], share: f64) -> f64 {
     let place = (share * (sorted.len() + 1) as f64 - 1.0).clamp(0.0, (sorted.len() - 1) as f64);
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "clamped to indices")]
     let index = place.floor() as usize;

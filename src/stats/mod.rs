@@ -17,16 +17,20 @@
 //! | `bootstrap` | sums of drawn trajectories, the same draws for all models |
 //! | `interval` | BCa intervals and standard errors |
 //! | `paired` | tests of the difference of two models, Holm's correction, detectable differences |
+//! | `resample` | resamples of other statistics, such as the place of a maximum |
 //! | `rank` | ranks with intervals, groups of models that are not told apart |
+//! | [`agreement`] | how far raters agree, scores of a panel, rates behind a judge that errs |
 //!
 //! Everything is the same on every run and on any number of threads: each draw has random numbers of its own,
 //! made from the seed and the number of the draw. This module sees nothing of the rest of the crate.
 
+pub mod agreement;
 mod bootstrap;
 mod draws;
 mod interval;
 mod paired;
 mod rank;
+mod resample;
 #[cfg(test)]
 mod simulation;
 
@@ -37,6 +41,7 @@ pub use draws::Draws;
 pub use interval::{Estimate, Interval, Method};
 pub use paired::{holm, least_p_value, pairs, smallest_detectable_difference};
 pub use rank::{RankInterval, tie_groups};
+pub use resample::{percentiles, resampled};
 
 /// The usual level of intervals.
 pub const LEVEL: f64 = 0.95;

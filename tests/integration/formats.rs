@@ -352,6 +352,8 @@ fn help_is_as_kept() {
         "serve simulated",
         "setup",
         "cache",
+        "grade",
+        "calibrate",
         "schema",
     ] {
         let Some(mut m3) = m3() else { return };

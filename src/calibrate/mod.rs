@@ -1,0 +1,25 @@
+//! Thresholds of similarity from labels of people (M³-Bench, section 6.4).
+//!
+//! ```text
+//! labels of pairs -> majority -> similarity (encoder, as scores have it) -> sweep -> best pair, interval, agreement
+//! ```
+//!
+//! | part | what it does |
+//! | --- | --- |
+//! | [`LabelFile`] | reads `m3.labels/1` and counts who says what |
+//! | [`similarities`] | how alike the calls of each pair are |
+//! | [`Sweep`] | agreement for every pair of thresholds that makes a difference, and the best |
+//! | [`CalibrationReport`] | what is reported |
+
+mod pairs;
+mod report;
+mod similarity;
+mod sweep;
+
+pub use pairs::{LabelFile, LabelFileError, LabelSummary, LabelledArguments};
+pub use report::{
+    AgreementCell, CALIBRATION_SCHEMA, CalibrationReport, IntervalReport, LabelCounts, SensitivityReport,
+    ThresholdReport, calibrate,
+};
+pub use similarity::similarities;
+pub use sweep::{Labelled, Pick, Sweep};

@@ -1,0 +1,249 @@
+//! What `m3 calibrate` reports: `m3.calibration/1`.
+
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use super::pairs::{LabelFile, LabelSummary};
+use super::sweep::{Labelled, Pick, Sweep, called};
+use crate::encoder::Identity;
+use crate::judge::labels::Label;
+use crate::score::{Profile, Thresholds};
+use crate::stats::agreement::{Scale, Weights, cohen_kappa, krippendorff_alpha};
+use crate::stats::{Draws, LEVEL, percentiles, resampled};
+
+/// The schema of the report.
+pub const CALIBRATION_SCHEMA: &str = "m3.calibration/1";
+
+/// Steps of the table of agreement between 0 and 1.
+const STEPS: u32 = 50;
+
+/// Thresholds from labels of people.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+#[schemars(title = "m3.calibration/1")]
+pub struct CalibrationReport {
+    /// `m3.calibration/1`.
+    pub schema: String,
+    /// How arguments are serialized.
+    pub profile: String,
+    /// The encoder.
+    pub encoder: String,
+    /// The encoder's fingerprint.
+    pub fingerprint: String,
+    /// What the labels are.
+    pub labels: LabelCounts,
+    /// The thresholds that meet most labels.
+    pub recommended: ThresholdReport,
+    /// The thresholds that scores have unless they are told otherwise.
+    pub default: ThresholdReport,
+    /// The interval of the recommended weak threshold, by bootstrap over pairs (percentiles).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub weak_interval: Option<IntervalReport>,
+    /// The interval of the recommended strong threshold.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub strong_interval: Option<IntervalReport>,
+    /// The interval of the agreement of the recommended thresholds.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub agreement_interval: Option<IntervalReport>,
+    /// The mean agreement of the best thresholds of a resample on the pairs that it does not have: what to expect of
+    /// new pairs, which the agreement on the pairs that chose the thresholds is better than.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub expected_agreement: Option<f64>,
+    /// The level of intervals.
+    pub level: f64,
+    /// Resamples.
+    pub resamples: usize,
+    /// The seed of the resamples.
+    pub seed: u64,
+    /// Agreement for thresholds in steps of 0.02, weak below strong.
+    pub sweep: Vec<AgreementCell>,
+    /// How scores of given predictions depend on the thresholds; empty without predictions.
+    pub sensitivity: Vec<SensitivityReport>,
+}
+
+/// How many labels of which kind.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+pub struct LabelCounts {
+    /// Pairs in the file.
+    pub pairs: usize,
+    /// Pairs that the thresholds are chosen by.
+    pub used: usize,
+    /// People.
+    pub people: usize,
+    /// Pairs that most people call weak.
+    pub weak: usize,
+    /// Medium.
+    pub medium: usize,
+    /// Strong.
+    pub strong: usize,
+    /// Krippendorff's alpha of what people say, on an ordinal scale; none where nobody labelled what somebody else did.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub krippendorff_alpha: Option<f64>,
+    /// Pairs without labels.
+    pub unlabelled: Vec<String>,
+    /// Pairs where no label has most votes; they are left out.
+    pub ties: Vec<String>,
+    /// Pairs where people do not all say the same.
+    pub disagreements: Vec<String>,
+    /// Pairs whose label the recommended thresholds do not meet.
+    pub not_met: Vec<String>,
+}
+
+/// A pair of thresholds.
+#[derive(Debug, Clone, Copy, Serialize, JsonSchema)]
+pub struct ThresholdReport {
+    /// The weak threshold.
+    pub weak: f64,
+    /// The strong threshold.
+    pub strong: f64,
+    /// The share of pairs whose label they meet, in [0, 1].
+    pub agreement: f64,
+    /// Cohen's kappa.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cohen_kappa: Option<f64>,
+    /// Cohen's kappa with quadratic weights.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub weighted_kappa: Option<f64>,
+}
+
+/// An interval.
+#[derive(Debug, Clone, Copy, Serialize, JsonSchema)]
+pub struct IntervalReport {
+    /// The lower end.
+    pub low: f64,
+    /// The upper end.
+    pub high: f64,
+}
+
+/// Agreement of two thresholds.
+#[derive(Debug, Clone, Copy, Serialize, JsonSchema)]
+pub struct AgreementCell {
+    /// The weak threshold.
+    pub weak: f64,
+    /// The strong threshold.
+    pub strong: f64,
+    /// The share of pairs whose label they meet.
+    pub agreement: f64,
+}
+
+/// Scores of given predictions with these thresholds.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+pub struct SensitivityReport {
+    /// Which thresholds: `recommended`, `default`, `low end`, `high end`.
+    pub name: String,
+    /// The weak threshold.
+    pub weak: f64,
+    /// The strong threshold.
+    pub strong: f64,
+    /// Matched pairs / reference calls.
+    pub recall: f64,
+    /// How similar the arguments of matched calls are.
+    pub argument_similarity: f64,
+    /// The mean of the six alignment metrics.
+    pub average: f64,
+}
+
+/// Chooses thresholds. `similarities` are those of the file's pairs, in their order. None without pairs.
+#[must_use]
+pub fn calibrate(
+    file: &LabelFile,
+    similarities: &[f64],
+    profile: Profile,
+    encoder: &Identity,
+    draws: &Draws,
+) -> Option<CalibrationReport> {
+    let pairs: Vec<Labelled> = file
+        .pairs
+        .iter()
+        .zip(similarities)
+        .map(|(pair, &similarity)| Labelled { similarity, label: pair.label })
+        .collect();
+    let sweep = Sweep::new(&pairs);
+    let best = sweep.best()?;
+    let default = Thresholds::default();
+    let resamples = resampled(
+        pairs.len(),
+        |counts| {
+            let Some(pick) = sweep.best_of(counts) else { return [f64::NAN; 4] };
+            let met = pairs.iter().zip(counts).filter(|(pair, _)| meets(pair, best.weak, best.strong));
+            let met: u32 = met.map(|(_, count)| *count).sum();
+            let rest = sweep.agreement_of_rest(counts, &pick).unwrap_or(f64::NAN);
+            [pick.weak, pick.strong, f64::from(met) / pairs.len() as f64, rest]
+        },
+        draws,
+    );
+    let interval = |place: usize| {
+        let (low, high) = percentiles(resamples.iter().map(|row| row[place]), LEVEL)?;
+        Some(IntervalReport { low, high })
+    };
+    let rest: Vec<f64> = resamples.iter().map(|row| row[3]).filter(|rest| rest.is_finite()).collect();
+    Some(CalibrationReport {
+        schema: CALIBRATION_SCHEMA.to_owned(),
+        profile: profile.name().to_owned(),
+        encoder: encoder.name.clone(),
+        fingerprint: encoder.fingerprint.clone(),
+        labels: counts(file, &pairs, &best),
+        recommended: thresholds(&pairs, best.weak, best.strong),
+        default: thresholds(&pairs, default.weak(), default.strong()),
+        weak_interval: interval(0),
+        strong_interval: interval(1),
+        agreement_interval: interval(2),
+        expected_agreement: (!rest.is_empty()).then(|| rest.iter().sum::<f64>() / rest.len() as f64),
+        level: LEVEL,
+        resamples: resamples.len(),
+        seed: draws.seed,
+        sweep: cells(&sweep),
+        sensitivity: Vec::new(),
+    })
+}
+
+fn meets(pair: &Labelled, weak: f64, strong: f64) -> bool {
+    called(pair.similarity, weak, strong) == pair.label
+}
+
+fn place(label: Label) -> usize {
+    match label {
+        Label::Weak => 0,
+        Label::Medium => 1,
+        Label::Strong => 2,
+    }
+}
+
+fn thresholds(pairs: &[Labelled], weak: f64, strong: f64) -> ThresholdReport {
+    let both: Vec<(usize, usize)> =
+        pairs.iter().map(|pair| (place(pair.label), place(called(pair.similarity, weak, strong)))).collect();
+    let met = both.iter().filter(|(said, called)| said == called).count();
+    ThresholdReport {
+        weak,
+        strong,
+        agreement: met as f64 / pairs.len().max(1) as f64,
+        cohen_kappa: cohen_kappa(&both, Weights::None),
+        weighted_kappa: cohen_kappa(&both, Weights::Quadratic),
+    }
+}
+
+fn counts(file: &LabelFile, pairs: &[Labelled], best: &Pick) -> LabelCounts {
+    let of = |label: Label| pairs.iter().filter(|pair| pair.label == label).count();
+    let LabelSummary { pairs: all, people, unlabelled, ties, disagreements } = file.summary.clone();
+    let not_met = file.pairs.iter().zip(pairs).filter(|(_, pair)| !meets(pair, best.weak, best.strong));
+    LabelCounts {
+        pairs: all,
+        used: pairs.len(),
+        people,
+        weak: of(Label::Weak),
+        medium: of(Label::Medium),
+        strong: of(Label::Strong),
+        krippendorff_alpha: krippendorff_alpha(&file.votes, Scale::Ordinal),
+        unlabelled,
+        ties,
+        disagreements,
+        not_met: not_met.map(|(pair, _)| pair.id.clone()).collect(),
+    }
+}
+
+fn cells(sweep: &Sweep) -> Vec<AgreementCell> {
+    let value = |step: u32| f64::from(step) / f64::from(STEPS);
+    let pairs = (0..=STEPS).flat_map(|strong| (0..strong).map(move |weak| (value(weak), value(strong))));
+    let cell =
+        |(weak, strong)| Some(AgreementCell { weak, strong, agreement: sweep.agreement(weak, strong)? });
+    pairs.filter_map(cell).collect()
+}

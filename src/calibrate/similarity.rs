@@ -1,0 +1,39 @@
+//! How alike the calls of labelled pairs are, as scores have it.
+
+use std::collections::HashMap;
+
+use super::pairs::LabelledArguments;
+use crate::encoder::{Embedder, EncoderError, InputKey, cosine};
+use crate::score::Serializer;
+
+/// The similarity of each pair, in [-1, 1]: the cosine of the embeddings of the two serialized arguments.
+///
+/// # Errors
+/// [`EncoderError`].
+pub fn similarities(
+    pairs: &[LabelledArguments],
+    serializer: &Serializer<'_>,
+    embedder: &mut Embedder,
+    progress: &mut dyn FnMut(usize, usize),
+) -> Result<Vec<f64>, EncoderError> {
+    let texts: Vec<String> = pairs
+        .iter()
+        .flat_map(|pair| {
+            [&pair.reference, &pair.predicted].map(|arguments| serializer.text(&pair.tool, Some(arguments)))
+        })
+        .collect();
+    let borrowed: Vec<&str> = texts.iter().map(String::as_str).collect();
+    let inputs = embedder.inputs(&borrowed)?;
+    let wanted: HashMap<InputKey, &str> = inputs.iter().copied().zip(borrowed).collect();
+    let wanted: Vec<(InputKey, &str)> = wanted.into_iter().collect();
+    embedder.embed(&wanted, progress)?;
+    let embedder = &*embedder;
+    let similarity = |pair: &[InputKey]| {
+        // As alignment has it: only what the encoder cannot tell apart is the same.
+        if pair[0] == pair[1] {
+            return 1.0;
+        }
+        cosine(embedder.vector(&pair[0]), embedder.vector(&pair[1])).min(1.0 - f64::EPSILON)
+    };
+    Ok(inputs.chunks_exact(2).map(similarity).collect())
+}

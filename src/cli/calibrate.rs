@@ -1,0 +1,148 @@
+//! `m3 calibrate`
+
+use std::path::{Path, PathBuf};
+
+use clap::Args;
+
+use super::Common;
+use super::encoder::EncoderArgs;
+use super::failure::{Failure, code};
+use super::input;
+use super::leaderboard::draw;
+use super::printer::{Printer, Unit};
+use super::results::TablesArgs;
+use super::scoring::ProfileArg;
+use crate::calibrate::{
+    CalibrationReport, LabelFile, LabelFileError, SensitivityReport, calibrate, similarities,
+};
+use crate::encoder::Embedder;
+use crate::report::{calibration_picture, calibration_sheets};
+use crate::score::{self, Profile, ScoreOptions, Serializer, Thresholds};
+use crate::trajectory::catalog::Catalog;
+use crate::trajectory::{Duplicates, TrajectoryFile};
+
+/// Options of `m3 calibrate`.
+#[derive(Debug, Args)]
+#[command(after_help = EXAMPLES)]
+pub(super) struct CalibrateArgs {
+    /// Pairs of calls that people have labelled, as `m3 review --label` writes them
+    labels: PathBuf,
+    /// Definitions: how arguments are serialized before they are embedded
+    #[arg(long, value_enum, default_value_t = ProfileArg::Paper)]
+    profile: ProfileArg,
+    /// Catalog of tools: optional arguments that say nothing are then ignored (profile paper)
+    #[arg(long, value_name = "FILE")]
+    tools: Option<PathBuf>,
+    /// Predictions whose scores are shown for the thresholds
+    #[arg(long, value_name = "FILE", requires = "reference")]
+    pred: Option<PathBuf>,
+    /// The references of these predictions
+    #[arg(long = "ref", value_name = "FILE", requires = "pred")]
+    reference: Option<PathBuf>,
+    /// Also draw agreement by both thresholds into this folder, as SVG and PNG
+    #[arg(long, value_name = "DIR")]
+    figures: Option<PathBuf>,
+    #[command(flatten)]
+    tables: TablesArgs,
+    #[command(flatten)]
+    encoder: EncoderArgs,
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  m3 calibrate labels.json
+  m3 calibrate labels.json --figures figures --out calibration.json
+  m3 calibrate labels.json --pred predictions.json --ref references.json
+
+docs/calibrate.md explains the labels and what is recommended. To score with other thresholds:
+  m3 score predictions.json references.json --tau-weak 0.55 --tau-strong 0.82";
+
+/// Chooses thresholds by labels of people.
+pub(super) fn run(args: &CalibrateArgs, common: &Common, printer: Printer) -> Result<(), Failure> {
+    let labels = LabelFile::read(&args.labels)?;
+    let catalog = args.tools.as_deref().map(Catalog::open).transpose()?;
+    let profile = Profile::from(args.profile);
+    let files = match (&args.pred, &args.reference) {
+        (Some(pred), Some(reference)) => {
+            Some(input::open_all([pred.as_path(), reference.as_path()], Duplicates::Error, printer)?)
+        }
+        _ => None,
+    };
+    let inputs = [Some(&args.labels), args.pred.as_ref(), args.reference.as_ref(), args.tools.as_ref()];
+    let inputs: Vec<&Path> = inputs.into_iter().flatten().map(PathBuf::as_path).collect();
+    let mut output = args.tables.open(&inputs, printer)?;
+    if let Some(folder) = &args.figures {
+        std::fs::create_dir_all(folder)
+            .map_err(|cause| Failure::output(&format!("`{}`", folder.display()), &cause))?;
+    }
+    let mut embedder = args.encoder.open(common.assets()?, printer)?;
+    let mut bar = printer.bar(Unit::Progress);
+    let serializer = Serializer::new(profile, catalog.as_ref());
+    let found = similarities(&labels.pairs, &serializer, &mut embedder, &mut |done, total| {
+        bar.set("embedding", done as u64, total as u64);
+    })?;
+    drop(bar);
+    let report = calibrate(&labels, &found, profile, embedder.identity(), &args.tables.draws());
+    let mut report =
+        report.ok_or_else(|| Failure::new(code::INPUT, "there is no pair to choose thresholds by"))?;
+    if let Some([predictions, references]) = &files {
+        let options = ScoreOptions { profile, catalog: catalog.as_ref(), ..ScoreOptions::default() };
+        report.sensitivity = sensitivity(&report, predictions, references, options, &mut embedder, printer)?;
+    }
+    embedder.take_warnings().iter().for_each(|warning| printer.warn(warning));
+    args.tables.write(&report, || calibration_sheets(&report), &mut output, printer)?;
+    output.commit()?;
+    match &args.figures {
+        Some(folder) => draw(&[calibration_picture(&report)], folder, printer),
+        None => Ok(()),
+    }
+}
+
+/// Scores the predictions once for each pair of thresholds.
+fn sensitivity(
+    report: &CalibrationReport,
+    predictions: &TrajectoryFile,
+    references: &TrajectoryFile,
+    options: ScoreOptions<'_>,
+    embedder: &mut Embedder,
+    printer: Printer,
+) -> Result<Vec<SensitivityReport>, Failure> {
+    let mut chosen = vec![
+        ("recommended", report.recommended.weak, report.recommended.strong),
+        ("default", report.default.weak, report.default.strong),
+    ];
+    if let (Some(weak), Some(strong)) = (report.weak_interval, report.strong_interval) {
+        chosen.push(("low end", weak.low, strong.low));
+        chosen.push(("high end", weak.high, strong.high));
+    }
+    let mut found = Vec::new();
+    for (name, weak, strong) in chosen {
+        // The ends come from different resamples and may have changed places.
+        let (weak, strong) = (weak.min(strong).clamp(0.0, 1.0), strong.max(weak).clamp(0.0, 1.0));
+        let options = ScoreOptions { thresholds: Thresholds::new(weak, strong)?, ..options };
+        let mut bar = printer.bar(Unit::Trajectories);
+        let summary =
+            score::score(predictions, references, options, embedder, &mut |_| Ok(()), &mut |done, total| {
+                bar.set("scoring", done as u64, total as u64);
+            })?;
+        let metrics = summary.aggregate.metrics(options.profile);
+        found.push(SensitivityReport {
+            name: name.to_owned(),
+            weak,
+            strong,
+            recall: metrics.recall,
+            argument_similarity: metrics.argument_similarity,
+            average: metrics.average(),
+        });
+    }
+    Ok(found)
+}
+
+impl From<LabelFileError> for Failure {
+    fn from(error: LabelFileError) -> Self {
+        match error {
+            LabelFileError::File(error) => error.into(),
+            error => Self::new(code::INPUT, error.to_string()),
+        }
+    }
+}

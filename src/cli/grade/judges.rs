@@ -1,0 +1,68 @@
+//! The judges that `m3 grade` asks.
+
+use std::sync::Arc;
+
+use super::GradeArgs;
+use crate::cli::failure::{Failure, code};
+use crate::cli::llm::{check_record, open_model, record};
+use crate::cli::printer::Printer;
+use crate::judge::grade::{Judge, Panel, Rubric};
+use crate::llm::Recorder;
+use crate::text::{on_one_line, shortened};
+
+/// Opens all judges. One that cannot be asked is missing; if none can, there is nothing to do.
+pub(super) fn open_panel(args: &GradeArgs, printer: Printer) -> Result<(Panel, Vec<Arc<Recorder>>), Failure> {
+    let mut named = args.text_judges.iter().chain(args.judge_key_from.iter().map(|(judge, _)| judge));
+    if let Some(unknown) = named.find(|name| !args.judges.contains(name)) {
+        let message =
+            format!("`{}` is not one of --judges\nhint: write it in the same way", shortened(unknown, 100));
+        return Err(Failure::new(code::INPUT, message));
+    }
+    if let Some(folder) = &args.record {
+        std::fs::create_dir_all(folder)
+            .map_err(|cause| Failure::output(&format!("`{}`", folder.display()), &cause))?;
+    }
+    let (mut judges, mut recorders): (Vec<Judge>, Vec<Arc<Recorder>>) = (Vec::new(), Vec::new());
+    for (index, written) in args.judges.iter().enumerate() {
+        let key = args.judge_key_from.iter().find(|(judge, _)| judge == written);
+        let key = key.map(|(_, variable)| variable.as_str());
+        let has_eyes = !args.no_images && !args.text_judges.contains(written);
+        let judge = match open_model(written, key, args.workers.into(), printer) {
+            Ok((model, played)) => {
+                let path = args.record.as_ref().map(|folder| folder.join(cassette_name(index, model.name())));
+                check_record(path.as_ref(), played.as_deref())?;
+                let (model, recorder) = record(model, path.as_ref())?;
+                recorders.extend(recorder);
+                Judge { name: model.name().to_string(), model: Ok(model), has_eyes }
+            }
+            Err(failure) if failure.code == code::UNAVAILABLE => {
+                let reason = failure.message.unwrap_or_default();
+                printer.warn(&format!("the judge `{}` is missing: {reason}", shortened(written, 100)));
+                Judge { name: written.clone(), model: Err(on_one_line(&reason)), has_eyes }
+            }
+            Err(failure) => return Err(failure),
+        };
+        if judges.iter().any(|other| other.name == judge.name) {
+            let message = format!(
+                "the judge `{}` is named twice\nhint: `--repeat` asks judges more than once",
+                judge.name
+            );
+            return Err(Failure::new(code::INPUT, message));
+        }
+        judges.push(judge);
+    }
+    if judges.iter().all(|judge| judge.model.is_err()) {
+        return Err(Failure::new(code::UNAVAILABLE, "no judge can be asked"));
+    }
+    let rubric = Rubric::from(args.rubric);
+    let passes = args.repeat.unwrap_or(rubric.passes());
+    let panel = Panel { judges, rubric, passes, seed: args.order_seed, workers: args.workers.into() };
+    Ok((panel, recorders))
+}
+
+/// The file of a judge's cassette: its place in `--judges`, and its name as far as files may have it.
+fn cassette_name(index: usize, name: &impl std::fmt::Display) -> String {
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
+    let name: String = name.to_string().chars().map(|c| if is_plain(c) { c } else { '-' }).take(80).collect();
+    format!("{}-{name}.cassette", index + 1)
+}

@@ -1,0 +1,306 @@
+//! `m3 grade`
+
+mod judges;
+mod sources;
+
+use std::ffi::OsString;
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use clap::{Args, ValueEnum};
+
+use super::failure::{Failure, code};
+use super::hosting::{cancel_at_interrupt, interrupted, runtime};
+use super::input;
+use super::printer::{Printer, Unit};
+use super::results::TablesArgs;
+use crate::files::AtomicFile;
+use crate::judge::grade::{
+    AnswerStore, Asked, Collected, GradeReport, Panel, PanelError, PeopleLabels, Rubric, StoreError, Told,
+};
+use crate::llm::Retry;
+use crate::report::grade_sheets;
+use crate::text::{counted, on_one_line, shortened};
+use crate::trajectory::TrajectoryFile;
+use crate::trajectory::json::{Json, Keys};
+use judges::open_panel;
+use sources::Sources;
+
+/// The longest reason of a failed try that is shown, in columns.
+const REASON: usize = 300;
+
+/// Options of `m3 grade`.
+#[derive(Debug, Args)]
+#[command(after_help = EXAMPLES)]
+pub(super) struct GradeArgs {
+    /// Predicted trajectories: JSON, JSON Lines, either with gzip
+    predictions: PathBuf,
+    /// Reference trajectories; without them nothing is graded that needs one
+    references: Option<PathBuf>,
+    /// The judges, such as openai:gpt-5,anthropic:claude-opus-4-1 or replay:FILE (docs/models.md)
+    #[arg(long, value_name = "MODEL", value_delimiter = ',', required = true)]
+    judges: Vec<String>,
+    /// What judges are asked
+    #[arg(long, value_enum, default_value_t = RubricArg::M3Bench)]
+    rubric: RubricArg,
+    /// How often each judge is asked the same [default: 1; 5 with mcp-bench]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=100))]
+    repeat: Option<u32>,
+    /// Number of the orders in which the respects of mcp-bench stand
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    order_seed: u64,
+    /// Folder that the images are in [default: that of the predictions, and the one above it]
+    #[arg(long, value_name = "DIR")]
+    images: Option<PathBuf>,
+    /// Judges, as named by --judges, that are shown no images
+    #[arg(long, value_name = "MODEL", value_delimiter = ',')]
+    text_judges: Vec<String>,
+    /// Show images to no judge
+    #[arg(long)]
+    no_images: bool,
+    /// Variable that holds a judge's key, by the judge's name; repeatable [default: the provider's own]
+    #[arg(long, value_name = "MODEL=VARIABLE", value_parser = parse_key)]
+    judge_key_from: Vec<(String, String)>,
+    /// Requests at once
+    #[arg(long, value_name = "N", default_value_t = 8, value_parser = clap::value_parser!(u16).range(1..=256))]
+    workers: u16,
+    /// Write the predictions with their grades
+    #[arg(short = 'o', long, value_name = "FILE")]
+    output: Option<PathBuf>,
+    /// Where answers are kept, so that none is asked for twice [default: beside --output, or beside the predictions,
+    /// with the ending .answers.jsonl]
+    #[arg(long, value_name = "FILE")]
+    answers: Option<PathBuf>,
+    /// Keep what judges were asked and said in this folder, a cassette for each; --judges replay:FILE plays one
+    #[arg(long, value_name = "DIR")]
+    record: Option<PathBuf>,
+    /// What people say of the same tasks, JSON or CSV: id, pass or score, perhaps person
+    #[arg(long, value_name = "FILE")]
+    labels: Option<PathBuf>,
+    /// Scores of at least this pass, where passes and failures are compared
+    #[arg(long, value_name = "S", default_value_t = 0.5, value_parser = parse_mark)]
+    pass_mark: f64,
+    /// Add a table of types of task
+    #[arg(long)]
+    by_type: bool,
+    #[command(flatten)]
+    tables: TablesArgs,
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  m3 grade predictions.json references.json -o graded.json \\
+      --judges openai:gpt-5,anthropic:claude-opus-4-1,gemini:gemini-2.5-pro,openai:gpt-4.1
+  m3 grade predictions.json references.json --judges openai:o3-mini \\
+      --rubric mcp-eval --by-type
+  m3 grade predictions.json --judges openai:o4-mini --rubric mcp-bench
+  m3 grade predictions.json references.json --judges openai:gpt-5 \\
+      --labels people.csv --out grades.json
+
+docs/grade.md explains rubrics, answers that are missing, and agreement.";
+
+#[derive(Debug, Clone, Copy, ValueEnum)]
+enum RubricArg {
+    /// Task Completion and Information Grounding of M3-Bench
+    M3Bench,
+    /// Pass or fail against the reference's answer, of MCP-AgentBench
+    McpEval,
+    /// Six respects from 1 to 10, in changing order, of MCP-Bench
+    McpBench,
+}
+
+impl From<RubricArg> for Rubric {
+    fn from(rubric: RubricArg) -> Self {
+        match rubric {
+            RubricArg::M3Bench => Self::M3Bench,
+            RubricArg::McpEval => Self::McpEval,
+            RubricArg::McpBench => Self::McpBench,
+        }
+    }
+}
+
+fn parse_key(text: &str) -> Result<(String, String), String> {
+    // Addresses in names of models may have a `=`, names of variables have none.
+    let (model, variable) = text.rsplit_once('=').ok_or("it should be MODEL=VARIABLE")?;
+    Ok((model.to_owned(), variable.to_owned()))
+}
+
+fn parse_mark(text: &str) -> Result<f64, String> {
+    let mark = text.parse().ok().filter(|mark| (0.0..=1.0).contains(mark));
+    mark.ok_or_else(|| format!("`{text}` should be a number between 0 and 1"))
+}
+
+/// Has a panel grade predictions.
+pub(super) fn run(args: &GradeArgs, printer: Printer) -> Result<(), Failure> {
+    let labels = args.labels.as_deref().map(PeopleLabels::read).transpose();
+    let labels = labels.map_err(|error| Failure::new(code::INPUT, error.to_string()))?;
+    let predictions = input::open_predicted(&args.predictions, printer)?;
+    let references =
+        args.references.as_deref().map(|path| input::open_predicted(path, printer)).transpose()?;
+    let inputs = args.inputs();
+    args.check_outputs(&inputs)?;
+    let mut report_to = args.tables.open(&inputs, printer)?;
+    let sources = Sources::open(args, &predictions, references.as_ref(), printer)?;
+    let store = match args.answers_path() {
+        Some(path) => AnswerStore::open(&path)?,
+        None => AnswerStore::in_memory(),
+    };
+    let (panel, recorders) = open_panel(args, printer)?;
+    let asked = ask(&panel, &sources, &store, printer)?;
+    for recorder in &recorders {
+        if let Some(error) = recorder.failure() {
+            return Err(Failure::new(code::UNAVAILABLE, error.to_string()));
+        }
+    }
+    say(&asked, &panel, printer);
+    if asked.is_interrupted {
+        printer.note("what was answered is kept; the same command goes on from there");
+        return Err(interrupted());
+    }
+    let collected = Collected::new(&panel, &sources.subjects, &asked.given);
+    if let Some(path) = &args.output {
+        write_graded(path, &predictions, &collected)?;
+    }
+    let report = collected.report(args.pass_mark, &args.tables.draws(), labels.as_ref());
+    args.tables.write(&report, || grade_sheets(&report, args.by_type), &mut report_to, printer)?;
+    report_to.commit()?;
+    check_complete(&asked, &report)
+}
+
+impl GradeArgs {
+    fn inputs(&self) -> Vec<&Path> {
+        let files = [Some(&self.predictions), self.references.as_ref(), self.labels.as_ref()];
+        files.into_iter().flatten().map(PathBuf::as_path).collect()
+    }
+
+    /// Refuses to write over what is read, before anything is asked.
+    fn check_outputs(&self, inputs: &[&Path]) -> Result<(), Failure> {
+        let real = |path: &Path| std::fs::canonicalize(path).ok();
+        let answers = self.answers_path();
+        for path in [self.output.as_deref(), answers.as_deref()].into_iter().flatten() {
+            if real(path).is_some_and(|path| inputs.iter().any(|input| real(input) == Some(path.clone()))) {
+                let message =
+                    format!("`{}` is one of the files that are read\nhint: name another one", path.display());
+                return Err(Failure::new(code::INPUT, message));
+            }
+        }
+        if let Some(path) = &self.output {
+            let quoted = format!("`{}`", path.display());
+            AtomicFile::create(path).map_err(|cause| Failure::output(&quoted, &cause))?;
+        }
+        Ok(())
+    }
+
+    /// Where answers are kept; nowhere for predictions from standard input, unless the user says.
+    fn answers_path(&self) -> Option<PathBuf> {
+        let beside = |path: &Path| {
+            let mut name: OsString = path.as_os_str().to_owned();
+            name.push(".answers.jsonl");
+            PathBuf::from(name)
+        };
+        self.answers.clone().or_else(|| {
+            let path = self.output.as_ref().unwrap_or(&self.predictions);
+            (path != Path::new("-")).then(|| beside(path))
+        })
+    }
+}
+
+fn ask(
+    panel: &Panel,
+    sources: &Sources<'_>,
+    store: &AnswerStore,
+    printer: Printer,
+) -> Result<Asked, Failure> {
+    let runtime = runtime()?;
+    let cancel = cancel_at_interrupt(&runtime);
+    let total = panel.requests(sources.subjects.len()) as u64;
+    let bar = std::sync::Mutex::new(printer.bar(Unit::Progress));
+    let done = |done: usize| {
+        if let Ok(mut bar) = bar.lock() {
+            bar.set("grading", done as u64, total);
+        }
+    };
+    let retry = |judge: &str, retry: Retry| {
+        let reason = shortened(&on_one_line(&retry.reason), REASON);
+        let seconds = retry.wait.as_secs_f64();
+        let say = || printer.note(&format!("asks {judge} again in {seconds:.1} s: {reason}"));
+        match bar.lock() {
+            Ok(bar) => bar.aside(say),
+            Err(_) => say(),
+        }
+    };
+    let mut unreadable = None;
+    let subjects = (0..sources.subjects.len())
+        .map_while(|index| sources.subject(index).map_err(|error| unreadable = Some(error)).ok());
+    let told = Told { done: &done, retry: &retry };
+    let asked = runtime.block_on(panel.ask(subjects, store, &cancel, &told));
+    // What still waits for a provider need not be waited for.
+    runtime.shutdown_timeout(Duration::from_secs(1));
+    match (asked, unreadable) {
+        (_, Some(error)) => Err(error.into()),
+        (asked, None) => Ok(asked?),
+    }
+}
+
+fn say(asked: &Asked, panel: &Panel, printer: Printer) {
+    let tokens = match asked.usage.total() {
+        0 => String::new(),
+        tokens => format!(", {tokens} tokens"),
+    };
+    printer.note(&format!(
+        "{} of {}, {} known before{tokens}",
+        counted(asked.requests, "reply"),
+        counted(panel.judges.len(), "judge"),
+        counted(asked.reused, "answer")
+    ));
+}
+
+/// Writes the predictions with `grades`, in the place of what stood there under this name.
+fn write_graded(path: &Path, predictions: &TrajectoryFile, collected: &Collected<'_>) -> Result<(), Failure> {
+    let quoted = format!("`{}`", path.display());
+    let failed = |cause: std::io::Error| Failure::output(&quoted, &cause);
+    let mut file = AtomicFile::create(path).map_err(failed)?;
+    for index in 0..predictions.len() {
+        let mut trajectory = predictions.read(index)?;
+        let grades = serde_json::to_vec(&collected.grades(index)).map_err(|error| failed(error.into()))?;
+        let grades = crate::trajectory::json::parse(&grades).map_or(Json::Null, |(grades, _)| grades);
+        trajectory.extra.retain(|(key, _)| key != "grades");
+        trajectory.extra.push(("grades".to_owned(), grades));
+        let before: &[u8] = if index == 0 { b"[\n" } else { b",\n" };
+        let text = trajectory.to_json().to_text(Keys::AsRead);
+        file.write_all(before).and_then(|()| file.write_all(text.as_bytes())).map_err(failed)?;
+    }
+    let end: &[u8] = if predictions.is_empty() { b"[]\n" } else { b"\n]\n" };
+    file.write_all(end).and_then(|()| file.commit()).map_err(failed)
+}
+
+/// Missing grades are no success; if there is nothing else, no judge could be asked.
+fn check_complete(asked: &Asked, report: &GradeReport) -> Result<(), Failure> {
+    if report.missing.is_empty() {
+        return Ok(());
+    }
+    if asked.given.iter().all(|given| given.answer.is_err()) {
+        Printer::error("no judge gave an answer\nhint: the report says why");
+        return Err(Failure::silent(code::UNAVAILABLE));
+    }
+    Err(Failure::silent(code::FAILED))
+}
+
+impl From<PanelError> for Failure {
+    fn from(error: PanelError) -> Self {
+        match error {
+            PanelError::Store(error) => error.into(),
+        }
+    }
+}
+
+impl From<StoreError> for Failure {
+    fn from(error: StoreError) -> Self {
+        let code = match error {
+            StoreError::Content { .. } => code::INPUT,
+            StoreError::Io { .. } | StoreError::Locked { .. } => code::UNAVAILABLE,
+        };
+        Self::new(code, error.to_string())
+    }
+}

@@ -1,0 +1,46 @@
+//! Grades: a panel of models judges predictions.
+//!
+//! ```text
+//! Subject -> question (prompts, fence) -> Panel (store, models) -> Given -> GradeReport
+//! ```
+//!
+//! | part | what it does |
+//! | --- | --- |
+//! | [`Rubric`] | what judges are asked, and what comes of it |
+//! | `question` | prompts and evidence of one request, and its key |
+//! | `fence` | keeps what is judged apart from the instructions |
+//! | `answer` | reads replies, strictly |
+//! | [`AnswerStore`] | what was answered before |
+//! | [`Panel`] | asks |
+//! | [`GradeReport`] | the trimmed means, what is missing, how far judges agree |
+//!
+//! What is judged is untrusted: it stands between marks that it cannot know, on lines that it cannot begin, and only the
+//! judge's own reply is read. Whether a judge is impressed all the same is beyond what a program can check; labels of
+//! people show it.
+
+mod agreement;
+mod answer;
+mod compared;
+mod fence;
+mod panel;
+mod people;
+mod question;
+mod report;
+mod rubric;
+mod shown;
+mod statistics;
+mod store;
+
+pub use answer::{Answer, Read, read};
+pub use fence::Fence;
+pub use panel::{Asked, Given, Judge, Panel, PanelError, Told};
+pub use people::{PeopleError, PeopleLabels, PersonSays};
+pub use question::{Question, Subject, TaskPicture, mcp_bench_order, prompts_hash, question};
+pub use report::{
+    AgreementReport, ConsistencyReport, GRADES_SCHEMA, GradeReport, Grades, JudgeGrades, JudgeMeasure,
+    JudgeReport, MeasureReport, MissingGrade, PairReport, PeopleRater, PeopleReport, RateReport,
+    TrajectoryGrades, WithoutJudge,
+};
+pub use rubric::{Aspect, Axis, MCP_BENCH_AXES, Respect, Rubric};
+pub use statistics::{Collected, GradedSubject};
+pub use store::{ANSWERS_SCHEMA, AnswerStore, KeptAnswer, StoreError};

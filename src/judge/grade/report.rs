@@ -1,0 +1,280 @@
+//! What `m3 grade` reports: the shapes of `m3.grades/1` and of the `grades` of a trajectory.
+
+use std::collections::BTreeMap;
+
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use super::rubric::Aspect;
+
+/// The schema of the report.
+pub const GRADES_SCHEMA: &str = "m3.grades/1";
+
+/// Grades of a file of predictions.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+#[schemars(title = "m3.grades/1")]
+pub struct GradeReport {
+    /// `m3.grades/1`.
+    pub schema: String,
+    /// The rubric by name.
+    pub rubric: String,
+    /// SHA-256 over the prompts before they are filled in.
+    pub prompts: String,
+    /// How often each judge was asked the same.
+    pub passes: u32,
+    /// A score of at least this counts as a pass where passes and failures are compared.
+    pub pass_mark: f64,
+    /// The level of intervals.
+    pub level: f64,
+    /// The judges.
+    pub judges: Vec<JudgeReport>,
+    /// Measures of the whole set by name: task by task the panel's scores without the lowest and the highest, then the
+    /// mean over tasks.
+    pub measures: BTreeMap<String, MeasureReport>,
+    /// The same for each type of task.
+    pub by_type: BTreeMap<String, BTreeMap<String, MeasureReport>>,
+    /// How far judges agree, one entry for each thing that was asked.
+    pub agreement: Vec<AgreementReport>,
+    /// How measures change without each judge.
+    pub without_judge: Vec<WithoutJudge>,
+    /// How far judges agree with themselves, where they were asked more than once.
+    pub consistency: Vec<ConsistencyReport>,
+    /// How far judges agree with people, with `--labels`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub people: Option<PeopleReport>,
+    /// Answers that are missing. None of them counts as 0.
+    pub missing: Vec<MissingGrade>,
+    /// What a reader should know.
+    pub notes: Vec<String>,
+    /// The trajectories, in the order of the file.
+    pub trajectories: Vec<TrajectoryGrades>,
+}
+
+/// One judge.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+pub struct JudgeReport {
+    /// The model.
+    pub judge: String,
+    /// Whether it was shown images.
+    pub sees_images: bool,
+    /// Its scores over all tasks.
+    pub measures: BTreeMap<String, JudgeMeasure>,
+    /// Answers that it did not give.
+    pub missing: usize,
+}
+
+/// Scores of one judge.
+#[derive(Debug, Clone, Copy, Serialize, JsonSchema)]
+pub struct JudgeMeasure {
+    /// The mean over tasks, in [0, 1].
+    pub mean: f64,
+    /// The sample standard deviation over tasks; none of fewer than two.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub deviation: Option<f64>,
+    /// Tasks.
+    pub tasks: usize,
+}
+
+/// A measure over tasks.
+#[derive(Debug, Clone, Copy, Default, Serialize, JsonSchema)]
+pub struct MeasureReport {
+    /// The mean over the tasks whose grade is known; none if there is no such task.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub mean: Option<f64>,
+    /// The lower end of its interval, by bootstrap over tasks.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub low: Option<f64>,
+    /// The upper end.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub high: Option<f64>,
+    /// Tasks whose grade is known.
+    pub tasks: usize,
+    /// Tasks whose grade is not.
+    pub missing: usize,
+    /// Tasks graded by fewer than three judges, where nothing is trimmed.
+    pub untrimmed: usize,
+}
+
+/// How far judges agree.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+pub struct AgreementReport {
+    /// The measure.
+    pub measure: String,
+    /// Krippendorff's alpha of the scores, on an interval scale; of verdicts, on a nominal one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub krippendorff_alpha: Option<f64>,
+    /// Fleiss' kappa of passes and failures, over the tasks that all judges graded.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub fleiss_kappa: Option<f64>,
+    /// The tasks that all judges graded.
+    pub graded_by_all: usize,
+    /// Every two judges.
+    pub pairs: Vec<PairReport>,
+}
+
+/// Two judges.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+pub struct PairReport {
+    /// One judge.
+    pub first: String,
+    /// The other.
+    pub second: String,
+    /// The tasks that both graded.
+    pub tasks: usize,
+    /// The share of them where both pass or both fail.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub agreement: Option<f64>,
+    /// Cohen's kappa of passes and failures.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cohen_kappa: Option<f64>,
+    /// Cohen's kappa of scores rounded to tenths, with quadratic weights; none of verdicts.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub weighted_kappa: Option<f64>,
+}
+
+/// A measure without one judge.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+pub struct WithoutJudge {
+    /// The judge that is left out.
+    pub judge: String,
+    /// The measure.
+    pub measure: String,
+    /// The mean over tasks that other judges graded as well.
+    pub mean: f64,
+    /// How far that is from the mean with the judge, over the same tasks.
+    pub change: f64,
+}
+
+/// How far a judge agrees with itself.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+pub struct ConsistencyReport {
+    /// The judge.
+    pub judge: String,
+    /// The measure.
+    pub measure: String,
+    /// Tasks with two answers or more.
+    pub tasks: usize,
+    /// The mean over tasks of the standard deviation within a task.
+    pub deviation: f64,
+    /// The share of tasks where all answers are the same.
+    pub same: f64,
+}
+
+/// How far judges agree with people.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+pub struct PeopleReport {
+    /// The measure that is compared.
+    pub measure: String,
+    /// Tasks with a label of people and a grade.
+    pub tasks: usize,
+    /// The share of them that people pass: a judge that passes everything agrees with them so far.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub base_rate: Option<f64>,
+    /// Krippendorff's alpha of what people say, nominal; none where nobody labelled what somebody else did.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub people_alpha: Option<f64>,
+    /// The panel, then each judge.
+    pub raters: Vec<PeopleRater>,
+    /// Tasks that as many people pass as fail; they are left out.
+    pub ties: Vec<String>,
+    /// Labelled tasks that are not among the predictions.
+    pub unknown: Vec<String>,
+}
+
+/// The panel or a judge beside people.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+pub struct PeopleRater {
+    /// `panel`, or the judge.
+    pub rater: String,
+    /// Tasks that were compared.
+    pub tasks: usize,
+    /// The share of them where both pass or both fail.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub agreement: Option<f64>,
+    /// Cohen's kappa of passes and failures.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cohen_kappa: Option<f64>,
+    /// The share of people's passes that it passes.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub sensitivity: Option<f64>,
+    /// The share of people's failures that it fails.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub specificity: Option<f64>,
+    /// The share of all graded tasks that it passes.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub rate: Option<RateReport>,
+    /// The same, corrected for its errors (Rogan and Gladen 1978).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub corrected_rate: Option<RateReport>,
+    /// The mean absolute difference of scores, where people gave scores.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub mean_difference: Option<f64>,
+}
+
+/// A share with its interval.
+#[derive(Debug, Clone, Copy, Serialize, JsonSchema)]
+pub struct RateReport {
+    /// The share, in [0, 1].
+    pub value: f64,
+    /// The lower end.
+    pub low: f64,
+    /// The upper end.
+    pub high: f64,
+}
+
+/// An answer that is missing.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+pub struct MissingGrade {
+    /// The trajectory.
+    pub id: String,
+    /// The judge.
+    pub judge: String,
+    /// What was asked.
+    pub aspect: Aspect,
+    /// For the how many-th time, from 1.
+    pub pass: u32,
+    /// Why there is no answer.
+    pub reason: String,
+}
+
+/// The grades of one trajectory.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+pub struct TrajectoryGrades {
+    /// The task.
+    pub id: String,
+    /// Its type.
+    #[serde(rename = "type", skip_serializing_if = "Option::is_none")]
+    pub task_type: Option<String>,
+    /// Its grades, as they also stand in the graded predictions.
+    pub grades: Grades,
+}
+
+/// What a panel says of one trajectory: `grades` of a graded prediction.
+#[derive(Debug, Clone, Default, Serialize, JsonSchema)]
+pub struct Grades {
+    /// The measures that are known, each in [0, 1], such as `task_completion`.
+    #[serde(flatten)]
+    pub measures: BTreeMap<String, f64>,
+    /// The rubric.
+    pub rubric: String,
+    /// Whether the lowest and the highest score were left out of all measures.
+    pub is_trimmed: bool,
+    /// Whether as many judges pass as fail, which counts as a failure.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_tied: bool,
+    /// For each step of the reference, how far each step of the prediction obtained what it is for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub matrix: Option<Vec<Vec<f64>>>,
+    /// What each judge says.
+    pub by_judge: Vec<JudgeGrades>,
+}
+
+/// What one judge says of one trajectory.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+pub struct JudgeGrades {
+    /// The judge.
+    pub judge: String,
+    /// Its measures, the mean of its answers.
+    #[serde(flatten)]
+    pub measures: BTreeMap<String, f64>,
+}

@@ -1,0 +1,175 @@
+//! Thresholds from labels of people as tables, with agreement by both of them, and as a heat map.
+
+use super::pictures::Picture;
+use super::sheet::{Cell, Column, Sheet};
+use crate::calibrate::{CalibrationReport, IntervalReport, ThresholdReport};
+use crate::figures::AgreementMap;
+use crate::text::{counted, shortened};
+
+/// Shades from few to many labels met, for terminals.
+const SHADES: [&str; 5] = [" ", "░", "▒", "▓", "█"];
+
+/// Thresholds between 0 and 1 in the table of agreement.
+const STEPS: u32 = 10;
+
+/// The tables of a report.
+#[must_use]
+pub fn calibration_sheets(report: &CalibrationReport) -> Vec<Sheet> {
+    let mut sheets = vec![thresholds(report), sweep(report), sensitivity(report)];
+    sheets.retain(|sheet| !sheet.rows.is_empty());
+    sheets
+}
+
+fn kappa(value: Option<f64>) -> Cell {
+    Cell::new(value.map_or_else(|| "-".to_owned(), |value| format!("{value:.3}")))
+}
+
+fn interval(of: Option<IntervalReport>) -> String {
+    of.map_or_else(|| "not known".to_owned(), |of| format!("{:.3} to {:.3}", of.low, of.high))
+}
+
+fn thresholds(report: &CalibrationReport) -> Sheet {
+    let labels = &report.labels;
+    let percent = 100.0 * report.level;
+    let mut notes = vec![
+        format!(
+            "{} of {} by {} ({} weak, {} medium, {} strong), profile {}, encoder {}",
+            labels.used,
+            counted(labels.pairs, "pair"),
+            counted(labels.people, "person").replace("persons", "people"),
+            labels.weak,
+            labels.medium,
+            labels.strong,
+            report.profile,
+            report.encoder
+        ),
+        format!(
+            "Intervals of {percent} % from {} resamples: weak {}, strong {}, agreement {}",
+            report.resamples,
+            interval(report.weak_interval),
+            interval(report.strong_interval),
+            interval(report.agreement_interval)
+        ),
+    ];
+    notes.extend(report.expected_agreement.map(|expected| {
+        format!("On pairs that did not choose the thresholds an agreement of {expected:.3} is to be expected")
+    }));
+    notes.extend(
+        labels.krippendorff_alpha.map(|alpha| format!("People agree with one another by alpha {alpha:.3}")),
+    );
+    for (what, ids) in [
+        ("Without a label", &labels.unlabelled),
+        ("Left out, no label has most votes", &labels.ties),
+        ("People do not all say the same", &labels.disagreements),
+        ("Not met by the recommended thresholds", &labels.not_met),
+    ] {
+        if !ids.is_empty() {
+            let shown: Vec<String> = ids.iter().take(5).map(|id| shortened(id, 30)).collect();
+            let more = if ids.len() > shown.len() { ", .." } else { "" };
+            notes.push(format!("{what}: {} ({}{more})", ids.len(), shown.join(", ")));
+        }
+    }
+    let row = |name: &str, of: &ThresholdReport| {
+        vec![
+            Cell::new(name),
+            Cell::new(format!("{:.3}", of.weak)),
+            Cell::new(format!("{:.3}", of.strong)),
+            Cell::new(format!("{:.3}", of.agreement)),
+            kappa(of.cohen_kappa),
+            kappa(of.weighted_kappa),
+        ]
+    };
+    Sheet {
+        title: "Thresholds".to_owned(),
+        notes,
+        columns: vec![
+            Column::text("thresholds"),
+            Column::number("weak", "weak"),
+            Column::number("strong", "strong"),
+            Column::number("agreement", "agree"),
+            Column::number("Cohen's kappa", "kappa"),
+            Column::number("weighted kappa", "weighted"),
+        ],
+        rows: vec![row("recommended", &report.recommended), row("default", &report.default)],
+    }
+}
+
+/// Agreement in percent, a row for each strong and a column for each weak threshold, with a shade for each.
+fn sweep(report: &CalibrationReport) -> Sheet {
+    let value = |step: u32| f64::from(step) / f64::from(STEPS);
+    let agreement = |weak: f64, strong: f64| {
+        let is = |a: f64, b: f64| (a - b).abs() < 1e-9;
+        report
+            .sweep
+            .iter()
+            .find(|cell| is(cell.weak, weak) && is(cell.strong, strong))
+            .map(|cell| cell.agreement)
+    };
+    let all = (0..=STEPS).flat_map(|strong| (0..strong).map(move |weak| (weak, strong)));
+    let values: Vec<f64> = all.filter_map(|(weak, strong)| agreement(value(weak), value(strong))).collect();
+    let (low, high) =
+        (values.iter().copied().fold(1.0, f64::min), values.iter().copied().fold(0.0, f64::max));
+    let cell = |agreement: f64| {
+        let share = if high > low { (agreement - low) / (high - low) } else { 1.0 };
+        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "clamped to the shades")]
+        let index = (share * (SHADES.len() - 1) as f64).round().clamp(0.0, 4.0) as usize;
+        Cell { text: format!("{}{:.0}", SHADES[index], 100.0 * agreement), is_best: agreement >= high }
+    };
+    let rows = (1..=STEPS).rev().map(|strong| {
+        let cells = (0..STEPS).map(|weak| {
+            let found = agreement(value(weak), value(strong)).filter(|_| weak < strong);
+            found.map_or_else(|| Cell::new(""), cell)
+        });
+        [Cell::new(format!("{:.1}", value(strong)))].into_iter().chain(cells).collect()
+    });
+    let column = |weak: u32| {
+        let name = format!("{:.1}", value(weak));
+        Column::number(&format!("weak {name}"), &name)
+    };
+    Sheet {
+        title: "Agreement in percent, strong thresholds by weak ones".to_owned(),
+        notes: Vec::new(),
+        columns: [Column::text("strong")].into_iter().chain((0..STEPS).map(column)).collect(),
+        rows: rows.collect(),
+    }
+}
+
+fn sensitivity(report: &CalibrationReport) -> Sheet {
+    let rows = report.sensitivity.iter().map(|of| {
+        let numbers = [of.weak, of.strong, of.recall, of.argument_similarity, of.average];
+        let numbers = numbers.map(|number| Cell::new(format!("{number:.3}")));
+        [Cell::new(&of.name)].into_iter().chain(numbers).collect()
+    });
+    Sheet {
+        title: "What scores become".to_owned(),
+        notes: vec!["The ends are those of both intervals at once".to_owned()],
+        columns: vec![
+            Column::text("thresholds"),
+            Column::number("weak", "weak"),
+            Column::number("strong", "strong"),
+            Column::number("recall", "recall"),
+            Column::number("argument similarity", "args"),
+            Column::number("average", "average"),
+        ],
+        rows: rows.collect(),
+    }
+}
+
+/// Agreement as a heat map.
+#[must_use]
+pub fn calibration_picture(report: &CalibrationReport) -> Picture {
+    let mut marks = vec![("recommended".to_owned(), report.recommended.weak, report.recommended.strong)];
+    let is_other = |a: f64, b: f64| (a - b).abs() > 1e-9;
+    if is_other(report.default.weak, report.recommended.weak)
+        || is_other(report.default.strong, report.recommended.strong)
+    {
+        marks.push(("default".to_owned(), report.default.weak, report.default.strong));
+    }
+    let map = AgreementMap {
+        title: "Agreement with labels by both thresholds".to_owned(),
+        cells: report.sweep.iter().map(|cell| (cell.weak, cell.strong, cell.agreement)).collect(),
+        step: 0.02,
+        marks,
+    };
+    Picture { name: "calibration".to_owned(), svg: map.to_svg() }
+}

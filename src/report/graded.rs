@@ -1,0 +1,117 @@
+//! Reads the grades of graded predictions again, to set them beside scores.
+
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::text::{counted, shortened, visible};
+use crate::trajectory::{OpenError, SourceError, TrajectoryFile};
+
+/// What a panel says of a trajectory, each in [0, 1].
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct PanelGrades {
+    /// Was the task done?
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub task_completion: Option<f64>,
+    /// Was found out what had to be found out?
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub information_grounding: Option<f64>,
+}
+
+/// Grades cannot be used.
+#[derive(Debug, thiserror::Error)]
+pub enum GradedFileError {
+    /// The file is no file of trajectories.
+    #[error(
+        "`{}` holds no graded predictions: {message}\nhint: `m3 grade .. -o FILE` writes them",
+        visible(&.path.display().to_string(), false)
+    )]
+    Content {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong.
+        message: String,
+    },
+    /// It cannot be read.
+    #[error(transparent)]
+    Source(#[from] SourceError),
+    /// They are those of other calls.
+    #[error(
+        "`{}` is of other predictions: trajectory `{}` has {} in it, and {} in the predictions\nhint: run `m3 grade` again \
+         on the predictions that are scored",
+        visible(&.path.display().to_string(), false), shortened(.id, 80), counted(*.found, "call"),
+        counted(*.calls, "call")
+    )]
+    OtherCalls {
+        /// The file.
+        path: PathBuf,
+        /// The trajectory.
+        id: String,
+        /// How many calls were graded.
+        found: usize,
+        /// How many calls the prediction has.
+        calls: usize,
+    },
+}
+
+/// Grades by the id of their trajectory.
+#[derive(Debug, Clone, PartialEq)]
+pub struct GradesByTrajectory {
+    path: PathBuf,
+    found: HashMap<String, (usize, PanelGrades)>,
+}
+
+impl GradesByTrajectory {
+    /// Reads what `m3 grade -o` wrote. Of trajectories with one id the last counts, as in scores.
+    ///
+    /// # Errors
+    /// [`GradedFileError`], for a file without any grade as well.
+    pub fn read(path: &Path) -> Result<Self, GradedFileError> {
+        let wrong = |message: String| GradedFileError::Content { path: path.to_owned(), message };
+        let file = TrajectoryFile::open_all(path, &mut |_, _| ()).map_err(|error| match error {
+            OpenError::Source(error) => GradedFileError::Source(error),
+            OpenError::Invalid { .. } => wrong("it has errors, which `m3 validate` lists".to_owned()),
+        })?;
+        let mut found = HashMap::new();
+        for index in 0..file.len() {
+            let trajectory = file.read(index)?;
+            let Some((_, grades)) = trajectory.extra.iter().find(|(key, _)| key == "grades") else {
+                continue;
+            };
+            let id = shortened(&trajectory.id, 80);
+            let grades: PanelGrades = grades
+                .to_value()
+                .and_then(|grades| serde_json::from_value(grades).ok())
+                .ok_or_else(|| wrong(format!("the grades of `{id}` are none")))?;
+            let all = [grades.task_completion, grades.information_grounding];
+            if all.into_iter().flatten().any(|grade| !(0.0..=1.0).contains(&grade)) {
+                return Err(wrong(format!("a grade of `{id}` is not between 0 and 1")));
+            }
+            found.insert(trajectory.id.clone(), (trajectory.call_count(), grades));
+        }
+        if found.is_empty() {
+            Err(wrong("no trajectory has `grades`".to_owned()))
+        } else {
+            Ok(Self { path: path.to_owned(), found })
+        }
+    }
+
+    /// The grades of a trajectory with so many predicted calls; `None` for one that was not graded.
+    ///
+    /// # Errors
+    /// [`GradedFileError::OtherCalls`] if they are of another number of calls.
+    pub fn get(&self, id: &str, calls: usize) -> Result<Option<PanelGrades>, GradedFileError> {
+        match self.found.get(id) {
+            None => Ok(None),
+            Some((found, grades)) if *found == calls => Ok(Some(*grades)),
+            Some((found, _)) => Err(GradedFileError::OtherCalls {
+                path: self.path.clone(),
+                id: id.to_owned(),
+                found: *found,
+                calls,
+            }),
+        }
+    }
+}

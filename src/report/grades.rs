@@ -1,0 +1,314 @@
+//! Grades of a panel as tables: measures with intervals, judges, how far they agree, people beside them, what is missing.
+
+use super::sheet::{Cell, Column, Sheet};
+use crate::judge::grade::{GradeReport, MeasureReport, MissingGrade, RateReport};
+use crate::llm::ModelName;
+use crate::text::{counted, shortened};
+
+/// Missing answers that are listed one by one in a table; all of them are in the JSON.
+const MISSING_SHOWN: usize = 20;
+
+/// The tables of a report. With `has_types`, also the measures by type of task.
+#[must_use]
+pub fn grade_sheets(report: &GradeReport, has_types: bool) -> Vec<Sheet> {
+    let mut sheets = vec![measures(report)];
+    if has_types && !report.by_type.is_empty() {
+        sheets.push(types(report));
+    }
+    sheets.push(judges(report));
+    sheets.extend([agreement(report), pairs(report), without_judge(report), consistency(report)]);
+    sheets.extend(people(report));
+    sheets.push(missing(report));
+    sheets.retain(|sheet| !sheet.rows.is_empty());
+    sheets
+}
+
+/// The judge as tables name it: without the wire and the address, if the rest tells all judges apart.
+fn short_name(report: &GradeReport, judge: &str) -> String {
+    let model = |name: &str| ModelName::parse(name).map_or_else(|_| name.to_owned(), |name| name.model);
+    let short = model(judge);
+    let alike = report.judges.iter().filter(|other| model(&other.judge) == short).count();
+    if alike > 1 { judge.to_owned() } else { short }
+}
+
+fn number(value: Option<f64>) -> Cell {
+    Cell::new(value.map_or_else(|| "-".to_owned(), |value| format!("{value:.3}")))
+}
+
+fn interval(low: Option<f64>, high: Option<f64>) -> Cell {
+    Cell::new(match (low, high) {
+        (Some(low), Some(high)) => format!("{low:.3} to {high:.3}"),
+        _ => "-".to_owned(),
+    })
+}
+
+fn rate(rate: Option<RateReport>) -> Cell {
+    Cell::new(rate.map_or_else(
+        || "-".to_owned(),
+        |rate| format!("{:.3} ({:.3} to {:.3})", rate.value, rate.low, rate.high),
+    ))
+}
+
+fn words(name: &str) -> String {
+    name.replace('_', " ")
+}
+
+fn measure_row(name: String, measure: &MeasureReport) -> Vec<Cell> {
+    vec![
+        Cell::new(name),
+        number(measure.mean),
+        interval(measure.low, measure.high),
+        Cell::new(measure.tasks.to_string()),
+        Cell::new(measure.missing.to_string()),
+    ]
+}
+
+fn measure_columns(head: &str) -> Vec<Column> {
+    vec![
+        Column::text(head),
+        Column::number("mean", "mean"),
+        Column::number("interval", "interval"),
+        Column::number("tasks", "tasks"),
+        Column::number("missing", "missing"),
+    ]
+}
+
+fn measures(report: &GradeReport) -> Sheet {
+    let mut notes = vec![format!(
+        "Rubric {}, {}, {} each",
+        report.rubric,
+        counted(report.judges.len(), "judge"),
+        counted(report.passes, "answer")
+    )];
+    notes.extend(report.notes.iter().cloned());
+    Sheet {
+        title: "Grades".to_owned(),
+        notes,
+        columns: measure_columns("measure"),
+        rows: report.measures.iter().map(|(name, measure)| measure_row(words(name), measure)).collect(),
+    }
+}
+
+fn types(report: &GradeReport) -> Sheet {
+    let rows = report.by_type.iter().flat_map(|(name, measures)| {
+        measures.iter().map(move |(measure, of)| measure_row(format!("{name}: {}", words(measure)), of))
+    });
+    Sheet {
+        title: "Grades by type of task".to_owned(),
+        notes: Vec::new(),
+        columns: measure_columns("type and measure"),
+        rows: rows.collect(),
+    }
+}
+
+fn judges(report: &GradeReport) -> Sheet {
+    let rows = report.judges.iter().flat_map(|judge| {
+        let row = |measure: String, mean: Option<f64>, deviation: Option<f64>, tasks: usize| {
+            let eyes = if judge.sees_images { "yes" } else { "no" };
+            vec![
+                Cell::new(short_name(report, &judge.judge)),
+                Cell::new(measure),
+                number(mean),
+                number(deviation),
+                Cell::new(tasks.to_string()),
+                Cell::new(judge.missing.to_string()),
+                Cell::new(eyes),
+            ]
+        };
+        if judge.measures.is_empty() {
+            return vec![row("-".to_owned(), None, None, 0)];
+        }
+        let rows = judge.measures.iter();
+        rows.map(|(name, of)| row(words(name), Some(of.mean), of.deviation, of.tasks)).collect()
+    });
+    Sheet {
+        title: "Judges".to_owned(),
+        notes: Vec::new(),
+        columns: vec![
+            Column::text("judge"),
+            Column::text("measure"),
+            Column::number("mean", "mean"),
+            Column::number("standard deviation", "dev."),
+            Column::number("tasks", "tasks"),
+            Column::number("missing answers", "missing"),
+            Column::text("images"),
+        ],
+        rows: rows.collect(),
+    }
+}
+
+fn agreement(report: &GradeReport) -> Sheet {
+    let rows = report.agreement.iter().filter(|of| !of.pairs.is_empty()).map(|of| {
+        vec![
+            Cell::new(words(&of.measure)),
+            number(of.krippendorff_alpha),
+            number(of.fleiss_kappa),
+            Cell::new(of.graded_by_all.to_string()),
+        ]
+    });
+    Sheet {
+        title: "How far judges agree".to_owned(),
+        notes: vec![format!("Fleiss' kappa is of passes, which begin at {}", report.pass_mark)],
+        columns: vec![
+            Column::text("measure"),
+            Column::number("Krippendorff's alpha", "alpha"),
+            Column::number("Fleiss' kappa", "Fleiss"),
+            Column::number("tasks graded by all", "tasks"),
+        ],
+        rows: rows.collect(),
+    }
+}
+
+fn pairs(report: &GradeReport) -> Sheet {
+    let rows = report.agreement.iter().flat_map(|of| {
+        of.pairs.iter().map(|pair| {
+            vec![
+                Cell::new(words(&of.measure)),
+                Cell::new(short_name(report, &pair.first)),
+                Cell::new(short_name(report, &pair.second)),
+                number(pair.agreement),
+                number(pair.cohen_kappa),
+                number(pair.weighted_kappa),
+            ]
+        })
+    });
+    Sheet {
+        title: "Judges two by two".to_owned(),
+        notes: vec!["Cohen's kappa of passes, and of scores in tenths with quadratic weights".to_owned()],
+        columns: vec![
+            Column::text("measure"),
+            Column::text("judge"),
+            Column::text("other"),
+            Column::number("agreement", "agree"),
+            Column::number("Cohen's kappa", "kappa"),
+            Column::number("weighted kappa", "weighted"),
+        ],
+        rows: rows.collect(),
+    }
+}
+
+fn without_judge(report: &GradeReport) -> Sheet {
+    let rows = report.without_judge.iter().map(|of| {
+        vec![
+            Cell::new(words(&of.measure)),
+            Cell::new(short_name(report, &of.judge)),
+            number(Some(of.mean)),
+            Cell::new(format!("{:+.3}", of.change)),
+        ]
+    });
+    Sheet {
+        title: "Without one judge".to_owned(),
+        notes: Vec::new(),
+        columns: vec![
+            Column::text("measure"),
+            Column::text("left out"),
+            Column::number("mean", "mean"),
+            Column::number("change", "change"),
+        ],
+        rows: rows.collect(),
+    }
+}
+
+fn consistency(report: &GradeReport) -> Sheet {
+    let rows = report.consistency.iter().map(|of| {
+        vec![
+            Cell::new(words(&of.measure)),
+            Cell::new(short_name(report, &of.judge)),
+            number(Some(of.deviation)),
+            Cell::new(format!("{:.1} %", 100.0 * of.same)),
+            Cell::new(of.tasks.to_string()),
+        ]
+    });
+    Sheet {
+        title: "Judges asked again".to_owned(),
+        notes: Vec::new(),
+        columns: vec![
+            Column::text("measure"),
+            Column::text("judge"),
+            Column::number("deviation within a task", "dev."),
+            Column::number("all answers the same", "same"),
+            Column::number("tasks", "tasks"),
+        ],
+        rows: rows.collect(),
+    }
+}
+
+fn people(report: &GradeReport) -> Option<Sheet> {
+    let people = report.people.as_ref()?;
+    let shown =
+        |value: Option<f64>| value.map_or_else(|| "not known".to_owned(), |value| format!("{value:.3}"));
+    let mut notes = vec![
+        format!(
+            "{}, {}; people pass {} of them, and agree with one another by alpha {}",
+            words(&people.measure),
+            counted(people.tasks, "task"),
+            shown(people.base_rate),
+            shown(people.people_alpha)
+        ),
+        "Raw agreement is high where almost all tasks pass; kappa is what is left beyond chance".to_owned(),
+    ];
+    if !people.ties.is_empty() {
+        notes.push(format!("Left out, people are even: {}", listed(&people.ties)));
+    }
+    if !people.unknown.is_empty() {
+        notes.push(format!("Labelled, but not among the predictions: {}", listed(&people.unknown)));
+    }
+    let rows = people.raters.iter().map(|rater| {
+        vec![
+            Cell::new(short_name(report, &rater.rater)),
+            number(rater.agreement),
+            number(rater.cohen_kappa),
+            number(rater.sensitivity),
+            number(rater.specificity),
+            rate(rater.rate),
+            rate(rater.corrected_rate),
+        ]
+    });
+    Some(Sheet {
+        title: "Judges beside people".to_owned(),
+        notes,
+        columns: vec![
+            Column::text("rater"),
+            Column::number("agreement", "agree"),
+            Column::number("Cohen's kappa", "kappa"),
+            Column::number("sensitivity", "sens."),
+            Column::number("specificity", "spec."),
+            Column::number("passed", "passed"),
+            Column::number("passed, corrected", "corrected"),
+        ],
+        rows: rows.collect(),
+    })
+}
+
+fn listed(ids: &[String]) -> String {
+    let shown: Vec<String> = ids.iter().take(5).map(|id| shortened(id, 40)).collect();
+    let more = ids.len().saturating_sub(shown.len());
+    if more > 0 { format!("{} and {more} more", shown.join(", ")) } else { shown.join(", ") }
+}
+
+fn missing(report: &GradeReport) -> Sheet {
+    let row = |of: &MissingGrade| {
+        vec![
+            Cell::new(&of.id),
+            Cell::new(short_name(report, &of.judge)),
+            Cell::new(words(of.aspect.main())),
+            Cell::new(shortened(&of.reason, 60)),
+        ]
+    };
+    let more = report.missing.len().saturating_sub(MISSING_SHOWN);
+    let mut notes = vec!["No missing answer counts as 0".to_owned()];
+    if more > 0 {
+        notes.push(format!("and {}, which the JSON lists", counted(more, "more missing answer")));
+    }
+    Sheet {
+        title: "Missing answers".to_owned(),
+        notes,
+        columns: vec![
+            Column::text("task"),
+            Column::text("judge"),
+            Column::text("asked"),
+            Column::text("reason"),
+        ],
+        rows: report.missing.iter().take(MISSING_SHOWN).map(row).collect(),
+    }
+}

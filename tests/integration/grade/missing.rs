@@ -1,0 +1,147 @@
+//! Judges that fail or say what cannot be read: missing, listed, never 0.
+
+use std::sync::atomic::Ordering;
+
+use serde_json::json;
+
+use super::{Tasks, counter, is_about_completion, judge, name, near, requests, says};
+use crate::model_server::{Scripted, ScriptedModel, Spoken};
+use crate::support::{m3_bare, run, text};
+
+fn found(command: &mut assert_cmd::Command, code: i32) -> serde_json::Value {
+    let ended = run(command.args(["--format", "json"]));
+    assert_eq!(ended.status.code(), Some(code), "{}", text(&ended.stderr));
+    serde_json::from_slice(&ended.stdout).unwrap()
+}
+
+#[test]
+fn a_judge_that_fails_is_missing_and_the_rest_goes_on() {
+    let tasks = Tasks::new(&["a", "b"]);
+    let refuses = ScriptedModel::start(Spoken::OpenAi, |_| Scripted::Raw {
+        status: 403,
+        headers: vec![("content-type".to_owned(), "application/json".to_owned())],
+        body: json!({"error": {"message": "not for you", "type": "forbidden"}}).to_string(),
+    });
+    let judges = [judge("9", "1"), judge("2", "0.5"), judge("7", "0.25")];
+    let mut command = tasks.grade(&[&judges[0], &judges[1], &judges[2], &refuses]);
+    let found = found(command.args(["--workers", "1"]), 3);
+    // Of the three that are left the middle one.
+    near(&found["measures"]["task_completion"]["mean"], 0.7);
+    let missing = found["missing"].as_array().unwrap();
+    assert_eq!(missing.len(), 4);
+    assert!(missing.iter().all(|missing| missing["judge"] == name(3, &refuses)));
+    assert!(missing[0]["reason"].as_str().unwrap().contains("not for you"), "{missing:?}");
+    // After three failures in a row it is left alone.
+    assert!(missing[3]["reason"].as_str().unwrap().contains("not asked any more"), "{missing:?}");
+    assert_eq!(refuses.requests().len(), 3);
+    assert_eq!(found["judges"][3]["missing"], 4);
+    assert_eq!(found["judges"][3]["measures"], json!({}));
+}
+
+#[test]
+fn a_score_out_of_range_is_asked_for_again() {
+    let tasks = Tasks::new(&["a"]);
+    let corrects = ScriptedModel::start(Spoken::OpenAi, |seen| {
+        Scripted::Say(match (is_about_completion(seen), seen.turn) {
+            (true, 1) => "\\boxed{11}".to_owned(),
+            (true, 2) => "\\boxed{3} or rather \\boxed{4}".to_owned(),
+            (true, _) => "\\boxed{4}".to_owned(),
+            (false, 1) => "\\boxed{0.5}".to_owned(),
+            (false, _) => "{\"matrix\": [[0.75]]} \\boxed{0.5}".to_owned(),
+        })
+    });
+    let found = found(&mut tasks.grade(&[&corrects]), 0);
+    near(&found["measures"]["task_completion"]["mean"], 0.4);
+    near(&found["trajectories"][0]["grades"]["matrix"][0][0], 0.75);
+    assert_eq!(requests(&[&corrects]), 5);
+    let asked = json!(corrects.requests()).to_string();
+    assert!(
+        asked.contains("11 is not between 0 and 10") && asked.contains("say different things"),
+        "{asked}"
+    );
+}
+
+#[test]
+fn a_judge_that_never_says_a_score_is_missing_and_asked_again_next_time() {
+    let tasks = Tasks::new(&["a"]);
+    let silent = ScriptedModel::start(Spoken::OpenAi, says("I would give it a 10."));
+    let other = judge("2", "0.5");
+    let found = found(&mut tasks.grade(&[&silent, &other]), 3);
+    near(&found["measures"]["task_completion"]["mean"], 0.2);
+    assert_eq!(found["missing"].as_array().unwrap().len(), 2);
+    assert!(found["missing"][0]["reason"].as_str().unwrap().contains("no \\boxed"), "{found}");
+    assert_eq!(requests(&[&silent]), 6);
+    self::found(&mut tasks.grade(&[&silent, &other]), 3);
+    assert_eq!((requests(&[&silent]), requests(&[&other])), (12, 2));
+}
+
+#[test]
+fn a_grounding_without_its_matrix_keeps_its_score() {
+    let tasks = Tasks::new(&["a"]);
+    let model = judge("5", "0.5, 0.5");
+    let found = found(&mut tasks.grade(&[&model]), 3);
+    assert!(found["missing"][0]["reason"].as_str().unwrap().contains("is not a number"), "{found}");
+    let lazy = ScriptedModel::start(Spoken::OpenAi, says("\\boxed{0.5}"));
+    let found = self::found(&mut tasks.grade(&[&lazy]), 0);
+    near(&found["measures"]["information_grounding"]["mean"], 0.5);
+    assert_eq!(found["trajectories"][0]["grades"].get("matrix"), None);
+}
+
+#[test]
+fn without_any_judge_there_are_no_grades() {
+    let tasks = Tasks::new(&["a"]);
+    let mut command = tasks.grade_by("openai:gpt-5");
+    let ended = run(command.env_remove("OPENAI_API_KEY").env_remove("M3_LLM_KEY"));
+    assert_eq!(ended.status.code(), Some(4));
+    assert!(text(&ended.stderr).contains("no judge can be asked"), "{}", text(&ended.stderr));
+    // One that can be asked is enough.
+    let other = judge("2", "0.5");
+    let mut command = tasks.grade_by(&format!("openai:gpt-5,{}", name(0, &other)));
+    let found = found(command.env_remove("OPENAI_API_KEY").env_remove("M3_LLM_KEY"), 3);
+    assert_eq!(found["missing"].as_array().unwrap().len(), 2);
+    assert!(found["missing"][0]["reason"].as_str().unwrap().contains("OPENAI_API_KEY"), "{found}");
+    let both = format!("{},{}", name(0, &other), name(0, &other));
+    assert_eq!(run(&mut tasks.grade_by(&both)).status.code(), Some(2), "named twice");
+}
+
+#[test]
+fn task_completion_needs_no_reference() {
+    let tasks = Tasks::new(&["a"]);
+    let model = judge("5", "0.5");
+    let mut command = m3_bare(tasks.folder.path());
+    command.arg("grade").arg(&tasks.predictions).args(["--judges", &name(0, &model)]);
+    let found = found(&mut command, 0);
+    near(&found["measures"]["task_completion"]["mean"], 0.5);
+    assert_eq!(found["measures"]["information_grounding"]["tasks"], 0);
+    assert_eq!(requests(&[&model]), 1);
+}
+
+#[test]
+fn what_was_answered_before_an_interruption_is_kept() {
+    let tasks = Tasks::new(&["a", "b", "c"]);
+    let count = counter();
+    let asked = count.clone();
+    let slow = ScriptedModel::start(Spoken::OpenAi, move |seen| {
+        let number = asked.fetch_add(1, Ordering::SeqCst);
+        let score = if is_about_completion(seen) { "\\boxed{5}" } else { "{\"matrix\": [[1]]} \\boxed{0.5}" };
+        if number == 3 { Scripted::Stall } else { Scripted::Say(score.to_owned()) }
+    });
+    let command = tasks.grade(&[&slow]);
+    let mut process = std::process::Command::new(command.get_program());
+    process.args(command.get_args()).args(["--workers", "1"]).current_dir(tasks.folder.path());
+    process.env("M3_CACHE_DIR", tasks.folder.path()).stdout(std::process::Stdio::piped());
+    let process = process.stderr(std::process::Stdio::piped()).spawn().unwrap();
+    let begin = std::time::Instant::now();
+    while count.load(Ordering::SeqCst) < 4 {
+        assert!(begin.elapsed().as_secs() < 60, "it asks");
+        std::thread::sleep(std::time::Duration::from_millis(20));
+    }
+    let id = rustix::process::Pid::from_raw(i32::try_from(process.id()).unwrap()).unwrap();
+    rustix::process::kill_process(id, rustix::process::Signal::INT).unwrap();
+    let ended = process.wait_with_output().unwrap();
+    assert_eq!(ended.status.code(), Some(130), "{}", text(&ended.stderr));
+    assert!(ended.stdout.is_empty(), "no report of a part");
+    found(&mut tasks.grade(&[&slow]), 0);
+    // Three were answered, one was not, and only the three that were left are asked for.
+    assert_eq!(count.load(Ordering::SeqCst), 4 + 3);
+}

@@ -1,0 +1,194 @@
+//! Trimmed means, what is kept, what goes on into the leaderboard.
+
+use serde_json::{Value, json};
+
+use super::{Tasks, judge, name, near, requests, task};
+use crate::support::{follows_kept_schema, report, run, stdout, text};
+
+#[test]
+fn of_four_judges_the_lowest_and_the_highest_are_left_out() {
+    let tasks = Tasks::new(&["a", "b"]);
+    let judges = [judge("9", "1"), judge("2", "0.5"), judge("7.5", "0.25"), judge("8", "0")];
+    let judges: Vec<_> = judges.iter().collect();
+    let graded = tasks.folder.path().join("graded.json");
+    let found = report(tasks.grade(&judges).arg("-o").arg(&graded));
+    follows_kept_schema("grades", &found);
+    // By hand: (7.5 + 8) / 2 of 10, and (0.25 + 0.5) / 2.
+    for task in found["trajectories"].as_array().unwrap() {
+        near(&task["grades"]["task_completion"], 0.775);
+        near(&task["grades"]["information_grounding"], 0.375);
+        near(&task["grades"]["matrix"][0][0], 0.375);
+        assert_eq!(task["grades"]["is_trimmed"], true);
+        assert_eq!(task["grades"]["by_judge"][1]["task_completion"], 0.2);
+    }
+    near(&found["measures"]["task_completion"]["mean"], 0.775);
+    assert_eq!(found["missing"], json!([]));
+    // Without the judge that says 9, of 2, 7.5 and 8 the middle one is left.
+    let without = &found["without_judge"][0];
+    near(&without["mean"], 0.75);
+    near(&without["change"], -0.025);
+    assert_eq!(requests(&judges), 4 * 2 * 2);
+    // Passes begin at 0.5: three judges pass both tasks, one fails both. Fleiss: observed 1/2, expected 10/16.
+    let agreement = &found["agreement"][0];
+    near(&agreement["fleiss_kappa"], -1.0 / 3.0);
+    assert_eq!(agreement["pairs"].as_array().unwrap().len(), 6);
+    near(&agreement["pairs"][1]["agreement"], 1.0);
+    // What leaderboards read.
+    let written: Value = serde_json::from_slice(&std::fs::read(&graded).unwrap()).unwrap();
+    near(&written[1]["grades"]["task_completion"], 0.775);
+    assert_eq!(written[1]["steps"], task("b", "37 kcal")["steps"]);
+    // Graded predictions are predictions.
+    stdout(crate::support::m3_bare(tasks.folder.path()).arg("validate").arg(&graded));
+}
+
+#[test]
+fn of_three_the_middle_one_is_left_and_of_two_nothing_is_trimmed() {
+    let tasks = Tasks::new(&["a"]);
+    let judges = [judge("9", "1"), judge("2", "0.5"), judge("7", "0.25")];
+    let found = report(&mut tasks.grade(&[&judges[0], &judges[1], &judges[2]]));
+    near(&found["measures"]["task_completion"]["mean"], 0.7);
+    assert_eq!(found["trajectories"][0]["grades"]["is_trimmed"], true);
+    assert_eq!(found["notes"], json!([]));
+    let found = report(&mut tasks.grade(&[&judges[0], &judges[1]]));
+    near(&found["measures"]["task_completion"]["mean"], 0.55);
+    assert_eq!(found["trajectories"][0]["grades"]["is_trimmed"], false);
+    assert!(found["notes"][0].as_str().unwrap().contains("fewer than three judges"), "{found}");
+    // The answers of the two were known.
+    assert_eq!(requests(&[&judges[0], &judges[1], &judges[2]]), 6);
+}
+
+#[test]
+fn nothing_is_asked_twice_and_what_has_changed_is_asked_again() {
+    let tasks = Tasks::new(&["a", "b"]);
+    let model = judge("9", "1");
+    let graded = tasks.folder.path().join("graded.json");
+    let grade = || report(tasks.grade(&[&model]).arg("-o").arg(&graded));
+    let first = grade();
+    assert_eq!(requests(&[&model]), 4);
+    assert_eq!(grade(), first);
+    assert_eq!(requests(&[&model]), 4);
+    // Another answer to one task: completion is asked again, grounding looks at steps alone.
+    tasks.folder.json("predictions.json", &json!([task("a", "37 kcal"), task("b", "38 kcal")]));
+    grade();
+    assert_eq!(requests(&[&model]), 5);
+    // Another reference: grounding is asked again, completion does not look at it.
+    let mut reference = task("a", "37 kcal");
+    reference["steps"][0]["calls"][0]["arguments"]["query"] = json!("figs");
+    tasks.folder.json("references.json", &json!([reference, task("b", "37 kcal")]));
+    grade();
+    assert_eq!(requests(&[&model]), 6);
+    // As a kill leaves the file of answers: the last line cut.
+    let answers = tasks.folder.path().join("graded.json.answers.jsonl");
+    let kept = std::fs::read_to_string(&answers).unwrap();
+    std::fs::write(&answers, &kept[..kept.len() - 10]).unwrap();
+    grade();
+    assert_eq!(requests(&[&model]), 7);
+    // Another rubric, and the same one more often.
+    assert_eq!(
+        run(tasks.grade(&[&model]).arg("-o").arg(&graded).args(["--repeat", "2"])).status.code(),
+        Some(0)
+    );
+    assert_eq!(requests(&[&model]), 11);
+    // Only one at a time has the answers; what is held here is released when it is dropped.
+    let held = std::fs::File::open(&answers).unwrap();
+    held.lock().unwrap();
+    let ended = run(tasks.grade(&[&model]).arg("-o").arg(&graded));
+    assert_eq!(ended.status.code(), Some(4));
+    assert!(text(&ended.stderr).contains("another m3 works with"), "{}", text(&ended.stderr));
+}
+
+#[test]
+fn a_recorded_panel_plays_without_a_network() {
+    let tasks = Tasks::new(&["a"]);
+    let judges = [judge("9", "1"), judge("2", "0.5")];
+    let folder = tasks.folder.path().join("cassettes");
+    let names = [name(0, &judges[0]), name(1, &judges[1])];
+    let first = report(tasks.grade_by(&names.join(",")).arg("--record").arg(&folder));
+    drop(judges);
+    let mut cassettes: Vec<String> = std::fs::read_dir(&folder)
+        .unwrap()
+        .map(|entry| format!("replay:{}", entry.unwrap().path().display()))
+        .collect();
+    cassettes.sort();
+    assert_eq!(cassettes.len(), 2);
+    std::fs::remove_file(tasks.folder.path().join("predictions.json.answers.jsonl")).unwrap();
+    assert_eq!(report(&mut tasks.grade_by(&cassettes.join(","))), first);
+}
+
+#[test]
+fn images_are_shown_to_judges_that_see() {
+    let tasks = Tasks::new(&["a"]);
+    let image = crate::support::root().join("images").read_dir().unwrap();
+    let image =
+        image.map(|entry| entry.unwrap().path()).find(|path| path.extension().is_some_and(|e| e == "png"));
+    std::fs::copy(image.unwrap(), tasks.folder.path().join("fig.png")).unwrap();
+    let mut with_image = task("a", "37 kcal");
+    with_image["image"] = json!("fig.png");
+    tasks.folder.json("predictions.json", &json!([with_image]));
+    let judges = [judge("9", "1"), judge("2", "0.5")];
+    let mut command = tasks.grade(&[&judges[0], &judges[1]]);
+    let found = report(command.args(["--text-judges", &name(1, &judges[1])]));
+    assert_eq!(found["judges"][0]["sees_images"], true);
+    assert_eq!(found["judges"][1]["sees_images"], false);
+    let shown = |index: usize| json!(judges[index].requests()).to_string();
+    assert!(shown(0).contains("sha256:") && shown(0).contains("is attached"));
+    assert!(!shown(1).contains("sha256:") && shown(1).contains("is not attached"));
+    // One that is not there is said, and nothing is asked.
+    with_image["image"] = json!("other.png");
+    tasks.folder.json("predictions.json", &json!([with_image]));
+    let ended = run(&mut tasks.grade(&[&judges[0], &judges[1]]));
+    assert_eq!(ended.status.code(), Some(2));
+    assert!(text(&ended.stderr).contains("`other.png` is not found"), "{}", text(&ended.stderr));
+    assert_eq!(requests(&[&judges[0], &judges[1]]), 4);
+    report(tasks.grade(&[&judges[0]]).arg("--no-images"));
+}
+
+#[test]
+fn the_tables_say_this() {
+    let tasks = Tasks::new(&["a", "b"]);
+    let judges = [judge("9", "1"), judge("2", "0.5"), judge("eleven", "0.25")];
+    let mut command = tasks.grade(&[&judges[0], &judges[1], &judges[2]]);
+    let shown = text(&run(command.args(["--resamples", "100", "--by-type"])).stdout);
+    // By the model's name alone, which tells them apart.
+    assert!(shown.contains("judge-2 ") && !shown.contains("127.0.0.1"), "{shown}");
+    for part in [
+        "Grades",
+        "Judges",
+        "How far judges agree",
+        "Judges two by two",
+        "Without one judge",
+        "Missing answers",
+    ] {
+        assert!(shown.contains(part), "{shown}");
+    }
+}
+
+#[test]
+fn grades_go_by_the_score_into_the_leaderboard() {
+    let tasks = Tasks::new(&["a", "b"]);
+    let model = judge("9", "0.5");
+    let graded = tasks.folder.path().join("graded.json");
+    report(tasks.grade(&[&model]).arg("-o").arg(&graded));
+    let Some(assets) = crate::support::encoder() else { return };
+    let m3 = || crate::support::m3_with_cache(tasks.folder.path(), assets);
+    let score = tasks.folder.path().join("model.json");
+    let scored = |grades: &std::path::Path| {
+        let mut command = m3();
+        command.arg("score").arg(&tasks.predictions).arg(&tasks.references).arg("--grades").arg(grades);
+        command
+    };
+    stdout(scored(&graded).arg("--out").arg(&score));
+    let written: Value = serde_json::from_slice(&std::fs::read(&score).unwrap()).unwrap();
+    follows_kept_schema("score", &written);
+    let board = report(m3().arg("leaderboard").arg(&score));
+    near(&board["models"][0]["metrics"]["task_completion"]["value"], 0.9);
+    near(&board["models"][0]["metrics"]["information_grounding"]["value"], 0.5);
+    // Those of other predictions are refused, as is a file without any.
+    let mut other: Value = serde_json::from_slice(&std::fs::read(&graded).unwrap()).unwrap();
+    other[0]["steps"] = json!([]);
+    let other = tasks.folder.json("other.json", &other);
+    let (code, said) = crate::support::failure(&mut scored(&other));
+    assert!(code == 2 && said.contains("other predictions"), "{said}");
+    let (code, said) = crate::support::failure(&mut scored(&tasks.references));
+    assert!(code == 2 && said.contains("no trajectory has `grades`"), "{said}");
+}
