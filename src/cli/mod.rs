@@ -18,6 +18,7 @@ mod output;
 mod printer;
 mod replay;
 mod results;
+mod review;
 mod run;
 mod schema;
 mod score;
@@ -84,6 +85,8 @@ enum Command {
     Validate(validate::ValidateArgs),
     /// Run tasks with a model and tools, and record predictions
     Run(Box<run::RunArgs>),
+    /// Have people look at references: in a page, or as a table
+    Review(Box<review::ReviewArgs>),
     /// List MCP servers and their tools, or search tools by a sentence
     Tools(tools::ToolsArgs),
     /// Call one tool of an MCP server and show its result
@@ -136,6 +139,7 @@ fn run(cli: Cli, printer: Printer) -> Result<(), Failure> {
         Command::Outcomes(args) => outcomes::run(&args, common, printer),
         Command::Validate(args) => validate::run(&args, printer),
         Command::Run(args) => run::run(&args, common, printer),
+        Command::Review(args) => review::run(&args, printer),
         Command::Tools(args) => tools::run(&args, common, printer),
         Command::Call(args) => call::run(&args, common, printer),
         Command::Serve(args) => serve::run(args, common, printer),

@@ -12,6 +12,7 @@
 //! | [`dependency`] | which call uses what another one returned |
 //! | [`reconstruct`] | the optimal trajectory (M³-Bench, section 3.1), and whether a proposal of one keeps the rules |
 //! | [`labels`] | pairs of calls that people have labelled |
+//! | [`review`] | what people decide of references, in a page or a table |
 //!
 //! Nothing in here knows of scores.
 
@@ -19,5 +20,6 @@ mod chain;
 pub mod dependency;
 pub mod labels;
 pub mod reconstruct;
+pub mod review;
 
 pub use chain::{CallPlace, Chain, ChainCall, Standing};

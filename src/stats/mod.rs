@@ -17,6 +17,7 @@
 //! | `bootstrap` | sums of drawn trajectories, the same draws for all models |
 //! | `interval` | BCa intervals and standard errors |
 //! | `paired` | tests of the difference of two models, Holm's correction, detectable differences |
+//! | `proportion` | intervals of shares of counts |
 //! | `rank` | ranks with intervals, groups of models that are not told apart |
 //!
 //! Everything is the same on every run and on any number of threads: each draw has random numbers of its own,
@@ -26,6 +27,7 @@ mod bootstrap;
 mod draws;
 mod interval;
 mod paired;
+mod proportion;
 mod rank;
 #[cfg(test)]
 mod simulation;
@@ -36,6 +38,7 @@ pub use bootstrap::{Resamples, bootstrap};
 pub use draws::Draws;
 pub use interval::{Estimate, Interval, Method};
 pub use paired::{holm, least_p_value, pairs, smallest_detectable_difference};
+pub use proportion::wilson;
 pub use rank::{RankInterval, tie_groups};
 
 /// The usual level of intervals.
