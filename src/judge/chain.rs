@@ -40,6 +40,9 @@ pub struct ChainCall {
     pub result: Option<Json>,
     /// What became of it.
     pub standing: Standing,
+    /// What its tool says of itself: `Some(true)` if it changes nothing, `Some(false)` if it changes something (the
+    /// annotation `readOnlyHint` of the Model Context Protocol); `None` where it says nothing.
+    pub read_only: Option<bool>,
 }
 
 /// The calls of a run in the order of their places, and what the model knew before the first.
@@ -82,6 +85,7 @@ impl Chain {
                 arguments: call.arguments.clone(),
                 result: call.result.clone(),
                 standing,
+                read_only: tools.is_read_only(&call.tool),
             }
         });
         let prompt = trajectory.extra.iter().find(|(key, _)| key == "prompt");

@@ -31,6 +31,8 @@ pub struct KnownTools {
 struct KnownTool {
     schema: Map<String, Value>,
     prepared: OnceLock<Option<ArgumentSchema>>,
+    /// The annotation `readOnlyHint`.
+    read_only: Option<bool>,
 }
 
 impl KnownTools {
@@ -48,6 +50,10 @@ impl KnownTools {
             self.tools.entry(name.to_string()).or_insert_with(|| KnownTool {
                 schema: tool.input_schema.clone(),
                 prepared: OnceLock::new(),
+                read_only: tool
+                    .extra
+                    .get("annotations")
+                    .and_then(|found| found.get("readOnlyHint")?.as_bool()),
             });
         }
     }
@@ -61,6 +67,13 @@ impl KnownTools {
     #[must_use]
     pub fn len(&self) -> usize {
         self.tools.len()
+    }
+
+    /// What the tool `server/tool` says of itself: that it changes nothing, or that it does; `None` where it says
+    /// nothing, or is not known.
+    #[must_use]
+    pub fn is_read_only(&self, tool: &str) -> Option<bool> {
+        self.tools.get(tool)?.read_only
     }
 
     /// True without any tool.

@@ -1,11 +1,30 @@
 //! The optimal trajectory of a run (M³-Bench, section 3.1): without failed and redundant calls, with independent calls
 //! made at once. A model may propose it; rules decide.
+//!
+//! `docs/judge-rules.md` says which rules, with the reason and an example of each.
+//!
+//! | part | what it does |
+//! | --- | --- |
+//! | `repeats` | which calls need not have been made again |
+//! | `order` | which calls keep their order, and the earliest step of each |
+//! | `rules` | the optimal trajectory by rules alone |
+//! | `check` | whether a proposal keeps the rules |
+
+mod check;
+mod order;
+mod repeats;
+mod rules;
+#[cfg(test)]
+mod tests;
+
+pub use check::check;
+pub use rules::by_rules;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::CallPlace;
 use super::dependency::Dependency;
-use super::{CallPlace, Chain};
 use crate::trajectory::json::Json;
 
 /// An optimal trajectory: calls of the run in new steps, and why each other one is gone or moved.
@@ -115,26 +134,23 @@ pub enum Violation {
         /// The value.
         value: String,
     },
+    /// Two calls touch the same file, or the same state of a server, in another order than in the run.
+    #[error("`{first}` in step {} and `{second}` in step {}: {reason}; `{second}` {must}", first_step + 1, second_step + 1)]
+    Conflict {
+        /// The tool of the call that came first in the run.
+        first: String,
+        /// Its step in the proposal.
+        first_step: usize,
+        /// The tool of the other one.
+        second: String,
+        /// Its step in the proposal.
+        second_step: usize,
+        /// What they have in common.
+        reason: String,
+        /// What has to be: "has to come in a later step".
+        must: String,
+    },
     /// It has more calls or steps than the run.
     #[error("it is longer than the run: {0}")]
     Longer(String),
-}
-
-/// The optimal trajectory as far as rules alone can tell. Applied to what it gives, it changes nothing; it never adds a
-/// call, breaks a dependency or gives more steps than there were.
-#[must_use]
-pub fn by_rules(_chain: &Chain, _dependencies: &[Dependency]) -> Reconstruction {
-    Reconstruction { steps: Vec::new(), removed: Vec::new(), merged: Vec::new(), dependencies: Vec::new() }
-}
-
-/// Checks what a model proposes.
-///
-/// # Errors
-/// Every [`Violation`], in the order of the proposal.
-pub fn check(
-    _chain: &Chain,
-    _dependencies: &[Dependency],
-    _proposal: &Proposal,
-) -> Result<Reconstruction, Vec<Violation>> {
-    Err(vec![Violation::Empty])
 }

@@ -1,0 +1,117 @@
+//! Which equal values say that one call used what another returned, and which ones are likely to be equal by chance.
+
+use super::tokens::{Number, stands_alone};
+
+/// Words that stand in any result.
+const COMMON: [&str; 64] = [
+    "true", "false", "none", "null", "yes", "no", "ok", "okay", "success", "error", "default", "auto", "all",
+    "any", "other", "name", "title", "text", "type", "result", "results", "image", "images", "file", "files",
+    "path", "data", "value", "content", "items", "item", "list", "string", "number", "object", "array",
+    "status", "message", "and", "the", "for", "with", "from", "not", "new", "old", "png", "jpg", "jpeg",
+    "json", "html", "pdf", "http", "https", "www", "com", "org", "left", "right", "center", "black", "white",
+    "unknown", "untitled",
+];
+
+/// What a text says where it is found again.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum TextWeight {
+    /// Nothing, but for a field that is named as the argument.
+    Nothing,
+    /// Something where it is a whole value or piece.
+    Whole,
+    /// Something wherever it stands.
+    Anywhere,
+}
+
+/// The weight of a text by its tokens, in lower case.
+pub(super) fn text_weight(tokens: &[String]) -> TextWeight {
+    let is_common = |token: &String| COMMON.contains(&token.as_str());
+    if tokens.iter().all(is_common) {
+        return TextWeight::Nothing;
+    }
+    // A character of a script without spaces says about as much as a short word.
+    let length: usize = tokens
+        .iter()
+        .map(|token| if token.chars().next().is_some_and(stands_alone) { 3 } else { token.chars().count() })
+        .sum();
+    if let [token] = tokens {
+        let has = |is: fn(&char) -> bool| token.chars().any(|c| is(&c));
+        let is_mixed = has(|c| c.is_numeric()) && has(|c| c.is_alphabetic());
+        return match length {
+            5.. => TextWeight::Anywhere,
+            4 if is_mixed => TextWeight::Anywhere,
+            3..=4 => TextWeight::Whole,
+            _ => TextWeight::Nothing,
+        };
+    }
+    match length {
+        6.. => TextWeight::Anywhere,
+        4..=5 => TextWeight::Whole,
+        _ => TextWeight::Nothing,
+    }
+}
+
+/// What is known of a result as a whole.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct ResultSize {
+    /// Its different numbers.
+    pub(super) numbers: usize,
+    /// Its tokens, those of numbers included.
+    pub(super) tokens: usize,
+}
+
+impl ResultSize {
+    /// One value and little else: what was asked for.
+    pub(super) fn is_one_value(self) -> bool {
+        self.numbers <= 1 && self.tokens <= 12
+    }
+
+    /// Whether a number found in the result says something. Among `n` different numbers one of `d` digits is found by
+    /// chance in about `n / 10^d` of all cases; up to one in twenty is borne, and numbers of one or two digits say
+    /// something only where the result is nothing else.
+    pub(super) fn makes_telling(self, number: Number) -> bool {
+        let is_zero_or_one = matches!(number, Number::Whole(0 | 1));
+        match number.significant_digits() {
+            1 | 2 => self.is_one_value() && !is_zero_or_one,
+            3 => self.numbers <= 5,
+            digits => {
+                let chances = 10_usize.saturating_pow(u32::try_from(digits).unwrap_or(u32::MAX));
+                self.numbers <= chances / 20
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn short_and_common_texts_say_little() {
+        let weight = |text: &str| {
+            let tokens: Vec<String> =
+                super::super::tokens::tokens(text).map(|token| token.text.to_lowercase()).collect();
+            text_weight(&tokens)
+        };
+        for text in ["en", "us", "true", "OK", "", "no results", "1.5", "a b", "A1"] {
+            assert_eq!(weight(text), TextWeight::Nothing, "{text}");
+        }
+        for text in ["zsh", "tree", "a.png", "BMW"] {
+            assert_eq!(weight(text), TextWeight::Whole, "{text}");
+        }
+        for text in ["fastapi", "X4M0", "Barnegat Inlet", "out/a.png", "2025-01-03", "東京", "ChIJ-x_1"] {
+            assert_eq!(weight(text), TextWeight::Anywhere, "{text}");
+        }
+    }
+
+    #[test]
+    fn numbers_say_more_the_longer_they_are_and_the_fewer_there_are() {
+        let telling = |numbers: usize, value: f64| {
+            ResultSize { numbers, tokens: numbers * 2 }.makes_telling(Number::from_double(value).unwrap())
+        };
+        assert!(telling(1, 19.0) && telling(1, 5.0) && !telling(1, 1.0) && !telling(2, 19.0));
+        assert!(telling(5, 17.5) && !telling(6, 17.5));
+        assert!(telling(500, 1520.3) && telling(400, 10.97) && !telling(600, 10.97));
+        assert!(telling(100_000, 40.433_349_6));
+    }
+}

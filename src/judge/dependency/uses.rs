@@ -1,0 +1,412 @@
+//! Who uses whose values: everything that arguments and results have in common, weighed.
+//!
+//! 1. What is looked for is taken from the arguments of all calls, and from results whose words all stand in arguments.
+//! 2. Every result is read once. What is found in it counts where it says something (see `telling`).
+//! 3. Of each value the first result that returned it is the source. It is nobody's where the task gives it, or where a
+//!    call has it among its arguments before that result was there.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+
+use super::effects::{Effects, PathUse};
+use super::leaves::{Leaf, Segment, argument_leaves, pointer_of, walk_result};
+use super::names::names_one_of_many;
+use super::needles::{Fit, Needle, Needles};
+use super::telling::{ResultSize, TextWeight};
+use super::tokens::{Number, numbers, tokens};
+use crate::judge::{Chain, ChainCall, Standing};
+use crate::trajectory::json::{Json, Keys};
+
+/// More text than this of one result is not read, in bytes.
+const MAX_RESULT: usize = 32 << 20;
+
+/// Nor more than this of all results.
+const MAX_RESULTS: usize = 128 << 20;
+
+/// More text than this of all arguments is not read, in bytes.
+const MAX_ARGUMENTS: usize = 8 << 20;
+
+/// More text of the task than this is not read, in bytes.
+const MAX_GIVEN: usize = 1 << 20;
+
+/// More places of one value in arguments than this say nothing new.
+const MAX_OCCURRENCES: usize = 1000;
+
+/// A value that one call returned and another has among its arguments. Calls are named by their index in the chain.
+#[derive(Debug, Clone)]
+pub(crate) struct Use {
+    /// The call that returned it first, or wrote the file.
+    pub(crate) from: usize,
+    /// The call that uses it.
+    pub(crate) to: usize,
+    /// The value, as the arguments have it.
+    pub(crate) value: String,
+    /// Its place in the result, or that of the file's path in the arguments of `from`.
+    pub(crate) in_result: String,
+    /// Its place in the arguments.
+    pub(crate) in_arguments: String,
+    /// All calls that returned it, in order, or the one that wrote the file.
+    pub(crate) sources: std::sync::Arc<[usize]>,
+    /// How often the arguments have it.
+    pub(crate) times: usize,
+}
+
+/// All that calls use of one another.
+#[derive(Debug, Default)]
+pub(crate) struct Uses {
+    /// What successful calls returned.
+    pub(crate) found: Vec<Use>,
+    /// What only failed calls returned.
+    pub(crate) lost: Vec<Use>,
+}
+
+/// A place where a value stands in arguments.
+struct Occurrence {
+    call: usize,
+    pointer: String,
+    shown: String,
+    /// The list that it is an item of.
+    list: Option<u64>,
+}
+
+/// A result that has a value.
+#[derive(Clone)]
+struct Source {
+    call: usize,
+    pointer: String,
+    is_one_value: bool,
+}
+
+/// Finds them.
+pub(crate) fn find_uses(chain: &Chain) -> Uses {
+    let mut search = Search { chain, ..Search::new(chain) };
+    search.read_arguments();
+    search.read_pieces();
+    search.place_arguments();
+    let is_given = search.given();
+    search.read_results();
+    let mut uses = search.resolve(&is_given);
+    uses.found.extend(file_uses(chain));
+    uses.found.sort_by(|a, b| (a.to, a.from, &a.in_arguments).cmp(&(b.to, b.from, &b.in_arguments)));
+    uses
+}
+
+struct Search<'a> {
+    chain: &'a Chain,
+    needles: Needles,
+    leaves: Vec<Vec<Leaf<'a>>>,
+    occurrences: HashMap<usize, Vec<Occurrence>>,
+    sources: BTreeMap<usize, Vec<Source>>,
+    /// The first step in which a list stands in arguments.
+    lists: HashMap<u64, usize>,
+}
+
+impl<'a> Search<'a> {
+    fn new(chain: &'a Chain) -> Self {
+        let mut budget = MAX_ARGUMENTS;
+        let leaves = chain.calls.iter().map(|call| {
+            let mut leaves = argument_leaves(call.arguments.as_ref());
+            leaves.retain(|leaf| {
+                let length = leaf.value.as_str().map_or(8, str::len) + leaf.pointer.len();
+                let is_within = length <= budget;
+                budget = budget.saturating_sub(length);
+                is_within
+            });
+            leaves
+        });
+        Self {
+            leaves: leaves.collect(),
+            chain,
+            needles: Needles::default(),
+            occurrences: HashMap::new(),
+            sources: BTreeMap::new(),
+            lists: HashMap::new(),
+        }
+    }
+
+    fn read_arguments(&mut self) {
+        for leaf in self.leaves.iter().flatten() {
+            self.needles.add_argument(leaf);
+        }
+    }
+
+    fn read_pieces(&mut self) {
+        let mut pieces: HashSet<Vec<u32>> = HashSet::new();
+        let mut budget = MAX_RESULTS;
+        for call in returning(self.chain) {
+            walk_call(call, &mut budget, &mut |value, _| {
+                if let Json::String(text) = value {
+                    pieces.extend(self.needles.pieces(text));
+                }
+            });
+        }
+        // In an order of their own: which ones are left out beyond the limit must not depend on chance.
+        let pieces: BTreeSet<Vec<u32>> = pieces.into_iter().collect();
+        for piece in pieces {
+            self.needles.add_piece(piece);
+        }
+    }
+
+    fn place_arguments(&mut self) {
+        let mut hashes: HashMap<*const Json, u64> = HashMap::new();
+        for (call, leaves) in self.leaves.iter().enumerate() {
+            let step = self.chain.calls[call].place.step;
+            for leaf in leaves {
+                let list = leaf.list.map(|list| *hashes.entry(list).or_insert_with(|| hash_of(list)));
+                if let Some(list) = list {
+                    let first = self.lists.entry(list).or_insert(step);
+                    *first = step.min(*first);
+                }
+                for needle in self.needles.in_argument(leaf) {
+                    let occurrences = self.occurrences.entry(needle).or_default();
+                    if occurrences.len() < MAX_OCCURRENCES {
+                        let shown = match leaf.value {
+                            Json::String(text) => text.clone(),
+                            other => other.to_text(Keys::AsRead),
+                        };
+                        let shown = crate::text::shortened(&shown, 80);
+                        occurrences.push(Occurrence { call, pointer: leaf.pointer.clone(), shown, list });
+                    }
+                }
+            }
+        }
+    }
+
+    /// The needles that the task itself has.
+    fn given(&self) -> HashSet<usize> {
+        let mut given = HashSet::new();
+        let mut all = String::from(" ");
+        let mut known = HashSet::new();
+        for text in &self.chain.given {
+            let text = &text[..text.floor_char_boundary(MAX_GIVEN)];
+            self.needles.in_text(text, &mut |needle, _| {
+                given.insert(needle);
+            });
+            for (_, number) in numbers(text) {
+                known.insert(number);
+            }
+            for token in tokens(text) {
+                all.push_str(&token.text.to_lowercase());
+                all.push(' ');
+            }
+        }
+        for &needle in self.occurrences.keys() {
+            let is_given = match self.needles.get(needle) {
+                Some(Needle::Number(number)) => known.contains(number),
+                Some(Needle::Named(class, _)) if names_one_of_many(class) => false,
+                Some(Needle::Named(_, value)) => match Number::from_text(value) {
+                    Some(number) => known.contains(&number),
+                    None => {
+                        let words: Vec<&str> = tokens(value).map(|token| token.text).collect();
+                        all.contains(&format!(" {} ", words.join(" ")))
+                    }
+                },
+                _ => false,
+            };
+            if is_given {
+                given.insert(needle);
+            }
+        }
+        given
+    }
+
+    fn read_results(&mut self) {
+        let mut budget = MAX_RESULTS;
+        for (index, call) in self.chain.calls.iter().enumerate() {
+            if !is_returning(call) {
+                continue;
+            }
+            let mut reader = ResultReader::new(&self.needles);
+            walk_call(call, &mut budget, &mut |value, path| reader.read(value, path));
+            for (needle, pointer, is_one_value) in reader.telling() {
+                if self.occurrences.contains_key(&needle) {
+                    let source = Source { call: index, pointer, is_one_value };
+                    self.sources.entry(needle).or_default().push(source);
+                }
+            }
+        }
+    }
+
+    fn resolve(&self, is_given: &HashSet<usize>) -> Uses {
+        let mut uses = Uses::default();
+        for (needle, sources) in &self.sources {
+            if is_given.contains(needle) {
+                continue;
+            }
+            let succeeded = |source: &&Source| self.chain.calls[source.call].standing == Standing::Succeeded;
+            let good: Vec<Source> = sources.iter().filter(succeeded).cloned().collect();
+            if good.is_empty() {
+                self.resolve_one(*needle, sources, &mut uses.lost);
+            } else {
+                self.resolve_one(*needle, &good, &mut uses.found);
+            }
+        }
+        uses
+    }
+
+    fn resolve_one(&self, needle: usize, sources: &[Source], uses: &mut Vec<Use>) {
+        let (Some(source), Some(occurrences)) = (sources.first(), self.occurrences.get(&needle)) else {
+            return;
+        };
+        let step_of = |call: usize| self.chain.calls[call].place.step;
+        let known_at = step_of(source.call);
+        // A call that picks one of several things it was given says something new by it.
+        let is_picked = |occurrence: &Occurrence| occurrence.list.is_some() && source.is_one_value;
+        if occurrences.iter().any(|found| step_of(found.call) <= known_at && !is_picked(found)) {
+            return;
+        }
+        // A list that was there before is none that the value was put into.
+        let is_old = |occurrence: &Occurrence| {
+            occurrence.list.and_then(|list| self.lists.get(&list)).is_some_and(|&step| step <= known_at)
+        };
+        let later: Vec<&Occurrence> =
+            occurrences.iter().filter(|found| step_of(found.call) > known_at && !is_old(found)).collect();
+        let calls: std::sync::Arc<[usize]> = sources.iter().map(|source| source.call).collect();
+        let mut times: HashMap<usize, usize> = HashMap::new();
+        for found in &later {
+            *times.entry(found.call).or_default() += 1;
+        }
+        uses.extend(later.into_iter().map(|found| Use {
+            from: source.call,
+            to: found.call,
+            value: found.shown.clone(),
+            in_result: source.pointer.clone(),
+            in_arguments: found.pointer.clone(),
+            sources: calls.clone(),
+            times: times.get(&found.call).copied().unwrap_or(1),
+        }));
+    }
+}
+
+fn hash_of(list: &Json) -> u64 {
+    use std::hash::{DefaultHasher, Hash as _, Hasher as _};
+    let mut hasher = DefaultHasher::new();
+    list.to_text(Keys::Sorted).hash(&mut hasher);
+    hasher.finish()
+}
+
+fn is_returning(call: &ChainCall) -> bool {
+    call.result.is_some() && call.standing != Standing::NotRecorded
+}
+
+fn returning(chain: &Chain) -> impl Iterator<Item = &ChainCall> {
+    chain.calls.iter().filter(|call| is_returning(call))
+}
+
+fn walk_call(call: &ChainCall, all: &mut usize, visit: &mut dyn FnMut(&Json, &[Segment])) {
+    let Some(result) = &call.result else { return };
+    let start = MAX_RESULT.min(*all);
+    let mut budget = start;
+    walk_result(result, &mut budget, visit);
+    *all -= start - budget;
+}
+
+/// What is found in one result.
+struct ResultReader<'a> {
+    needles: &'a Needles,
+    found: HashMap<usize, (Fit, String, Option<Number>)>,
+    numbers: HashSet<Number>,
+    tokens: usize,
+}
+
+impl<'a> ResultReader<'a> {
+    fn new(needles: &'a Needles) -> Self {
+        Self { needles, found: HashMap::new(), numbers: HashSet::new(), tokens: 0 }
+    }
+
+    fn read(&mut self, value: &Json, path: &[Segment]) {
+        // What the protocol says of an item is no value of the tool's.
+        if let [Segment::Member(content), Segment::Item(_), Segment::Member(name)] = path
+            && content == "content"
+            && (name == "type" || name == "mimeType")
+        {
+            return;
+        }
+        let found = &mut self.found;
+        let mut note = |needle: usize, fit: Fit, number: Option<Number>| {
+            if found.get(&needle).is_none_or(|(known, ..)| *known < fit) {
+                found.insert(needle, (fit, pointer_of(path), number));
+            }
+        };
+        self.needles.of_field(path, value, &mut |needle| note(needle, Fit::Whole, None));
+        match value {
+            Json::String(text) | Json::LongInteger(text) => {
+                self.tokens += tokens(text).count();
+                self.needles.in_text(text, &mut |needle, fit| note(needle, fit, None));
+                for (start, number) in numbers(text) {
+                    self.numbers.insert(number);
+                    self.needles
+                        .of_number(number, &mut |needle, number, fit| note(needle, fit, Some(number)));
+                    self.needles
+                        .of_named_number(text, start, number, &mut |needle| note(needle, Fit::Whole, None));
+                }
+            }
+            value => {
+                self.tokens += 1;
+                if let Some(number) = Number::from_json(value) {
+                    self.numbers.insert(number);
+                    self.needles
+                        .of_number(number, &mut |needle, number, fit| note(needle, fit, Some(number)));
+                }
+            }
+        }
+    }
+
+    /// The needles that the result says something of, each with its place.
+    fn telling(self) -> Vec<(usize, String, bool)> {
+        let size = ResultSize { numbers: self.numbers.len(), tokens: self.tokens };
+        let is_telling = |needle: usize, fit: Fit, number: Option<Number>| match number {
+            Some(number) if fit == Fit::Whole => size.makes_telling(number),
+            Some(number) => {
+                size.makes_telling(number) && (number.significant_digits() >= 3 || size.is_one_value())
+            }
+            None => match self.needles.weight(needle) {
+                TextWeight::Anywhere => true,
+                TextWeight::Whole => fit == Fit::Whole,
+                TextWeight::Nothing => false,
+            },
+        };
+        let found = self.found.into_iter();
+        let telling = found.filter(|(needle, (fit, _, number))| is_telling(*needle, *fit, *number));
+        telling.map(|(needle, (_, pointer, _))| (needle, pointer, size.is_one_value())).collect()
+    }
+}
+
+/// A source of a file is the last call that wrote it before.
+fn file_uses(chain: &Chain) -> Vec<Use> {
+    let effects: Vec<Effects> = chain.calls.iter().map(Effects::of).collect();
+    let mut written: Vec<(usize, &PathUse)> = Vec::new();
+    let mut uses = Vec::new();
+    let mut pending: Vec<usize> = Vec::new();
+    let mut step = 0;
+    for (to, call) in chain.calls.iter().enumerate() {
+        if call.place.step != step {
+            // What is written within a step is there for the next ones.
+            step = call.place.step;
+            for from in pending.drain(..) {
+                written.extend(
+                    effects[from].paths.iter().filter(|path| path.is_written).map(|path| (from, path)),
+                );
+            }
+        }
+        if call.standing == Standing::Succeeded {
+            pending.push(to);
+        }
+        for read in effects[to].paths.iter().filter(|path| !path.is_named_output) {
+            let wrote = |(_, path): &&(usize, &PathUse)| path.path.may_meet(&read.path);
+            let Some(&(from, path)) = written.iter().rev().take(MAX_WRITTEN).find(wrote) else { continue };
+            uses.push(Use {
+                from,
+                to,
+                value: crate::text::shortened(&read.text, 80),
+                in_result: format!("arguments{}", path.pointer),
+                in_arguments: read.pointer.clone(),
+                sources: std::sync::Arc::from([from]),
+                times: 1,
+            });
+        }
+    }
+    uses
+}
+
+/// Files that were written before so many others are not looked at.
+const MAX_WRITTEN: usize = 5000;

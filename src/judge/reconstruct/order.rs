@@ -1,0 +1,101 @@
+//! Which calls keep their order, and the earliest step that this leaves each.
+
+use crate::judge::ChainCall;
+use crate::judge::dependency::Effects;
+
+/// What two calls owe one another.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Rule {
+    /// The second comes in a later step.
+    After,
+    /// The second comes in no earlier step.
+    NotBefore,
+    /// Both stand in one step, and stay in one.
+    Together,
+}
+
+/// Two calls that are not free of one another, by their index in the chain.
+#[derive(Debug, Clone)]
+pub(super) struct Bond {
+    /// The call that comes first.
+    pub(super) first: usize,
+    /// The other one.
+    pub(super) second: usize,
+    /// What holds.
+    pub(super) rule: Rule,
+    /// Why, as a clause.
+    pub(super) reason: String,
+}
+
+/// What files, state and pictures ask of calls that stay.
+pub(super) fn bonds_of_effects(calls: &[ChainCall], stays: &[bool], effects: &[Effects]) -> Vec<Bond> {
+    let mut bonds = Vec::new();
+    let kept: Vec<usize> = (0..calls.len()).filter(|&call| stays[call]).collect();
+    for (position, &first) in kept.iter().enumerate() {
+        for &second in &kept[position + 1..] {
+            let is_later = calls[first].place.step < calls[second].place.step;
+            let rule = if is_later { Rule::After } else { Rule::Together };
+            if let Some(conflict) = effects[first].conflict(&effects[second]) {
+                bonds.push(Bond { first, second, rule, reason: conflict.reason });
+            } else if is_later && effects[first].shows_picture && calls[first].tool != calls[second].tool {
+                let reason = "the model had seen the picture that the first gave".to_owned();
+                bonds.push(Bond { first, second, rule, reason });
+            }
+        }
+    }
+    bonds
+}
+
+/// The earliest step of each call that stays, from 0, and the bond that decides it. Calls that do not stay have 0.
+///
+/// Bonds lead from calls to later ones of the chain; those that do not are passed over. Steps never grow.
+pub(super) fn earliest_steps(
+    calls: &[ChainCall],
+    stays: &[bool],
+    bonds: &[Bond],
+) -> (Vec<usize>, Vec<Option<usize>>) {
+    let mut steps = vec![0; calls.len()];
+    let mut deciding = vec![None; calls.len()];
+    let mut of_second: Vec<Vec<usize>> = vec![Vec::new(); calls.len()];
+    for (index, bond) in bonds.iter().enumerate() {
+        let is_in_order = bond.first < bond.second && bond.second < calls.len();
+        let is_possible = is_in_order
+            && stays[bond.first]
+            && stays[bond.second]
+            && (bond.rule != Rule::After || calls[bond.first].place.step < calls[bond.second].place.step);
+        if is_possible {
+            of_second[bond.second].push(index);
+        }
+    }
+    let mut start = 0;
+    while start < calls.len() {
+        let step = calls[start].place.step;
+        let end = calls[start..]
+            .iter()
+            .position(|call| call.place.step != step)
+            .map_or(calls.len(), |end| start + end);
+        // Calls of one step may hold one another back; nothing goes down, so that this ends.
+        let mut is_changed = true;
+        while is_changed {
+            is_changed = false;
+            for second in start..end {
+                for &index in &of_second[second] {
+                    let bond = &bonds[index];
+                    let least = steps[bond.first] + usize::from(bond.rule == Rule::After);
+                    if least > steps[second] {
+                        steps[second] = least;
+                        deciding[second] = Some(index);
+                        is_changed = true;
+                    }
+                    if bond.rule == Rule::Together && steps[bond.first] < steps[second] {
+                        steps[bond.first] = steps[second];
+                        deciding[bond.first] = Some(index);
+                        is_changed = true;
+                    }
+                }
+            }
+        }
+        start = end;
+    }
+    (steps, deciding)
+}
