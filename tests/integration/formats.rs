@@ -352,6 +352,7 @@ fn help_is_as_kept() {
         "setup",
         "cache",
         "schema",
+        "review",
     ] {
         let Some(mut m3) = m3() else { return };
         let name = if command.is_empty() { "m3" } else { command };

@@ -5,7 +5,7 @@ use std::collections::{HashMap, HashSet};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::judge::dependency::{SharedValue, dependencies};
+use crate::judge::dependency::{Dependency, SharedValue, dependencies};
 use crate::judge::reconstruct::Violation;
 use crate::judge::{CallPlace, Chain};
 use crate::mcp::ToolCatalog;
@@ -54,7 +54,6 @@ pub struct Link {
 /// What edits are checked against.
 #[derive(Debug, Default)]
 pub struct Rules {
-    tools: KnownTools,
     schemas: HashMap<String, Result<ArgumentSchema, String>>,
     has_catalog: bool,
 }
@@ -71,21 +70,24 @@ impl Rules {
             let schema = ArgumentSchema::new(&tool.input_schema).map_err(|error| error.to_string());
             (name.to_string(), schema)
         };
-        Self {
-            tools: KnownTools::new(catalog),
-            schemas: catalog.tools().map(schema).collect(),
-            has_catalog: true,
-        }
+        Self { schemas: catalog.tools().map(schema).collect(), has_catalog: true }
     }
 
-    /// What a person should know about how the arguments of a tool are checked; nothing where its schema is known.
+    /// Whether there is a catalog.
+    #[must_use]
+    pub fn has_catalog(&self) -> bool {
+        self.has_catalog
+    }
+
+    /// What a person should know about how the arguments of a tool are checked; nothing where its schema is known,
+    /// or where there is no catalog at all.
     #[must_use]
     pub fn remark(&self, tool: &str) -> Option<String> {
         match self.schemas.get(tool) {
             Some(Ok(_)) => None,
             Some(Err(error)) => Some(shortened(error, 200)),
             None if self.has_catalog => Some("the catalog has no such tool: nothing is checked".to_owned()),
-            None => Some("no catalog was given (`--tools`): nothing is checked".to_owned()),
+            None => None,
         }
     }
 
@@ -192,29 +194,37 @@ pub fn arguments(call: &Call, placed: &PlacedCall) -> Option<Json> {
     edited.or_else(|| call.arguments.clone())
 }
 
-/// What the calls use of one another, with the arguments of the arrangement and the results of the file.
+/// What the calls use of one another in the order of the file, with the arguments of the arrangement and the results of
+/// the file.
 #[must_use]
-pub fn links(reference: &Trajectory, arrangement: &Arrangement, rules: &Rules) -> Vec<Link> {
-    let mut edited = reference.clone();
-    let (mut numbers, mut places) = (HashMap::new(), Vec::new());
-    for (step, found) in reference.steps.iter().enumerate() {
-        for call in 0..found.calls.len() {
-            numbers.insert(CallPlace { step, call }, places.len());
-            places.push(CallPlace { step, call });
-        }
-    }
+pub fn links(reference: &Trajectory, arrangement: &Arrangement) -> Vec<Link> {
+    let mut order = original(reference);
     for placed in arrangement.iter().flatten() {
-        if let Some(place) = places.get(placed.call) {
-            let call = &mut edited.steps[place.step].calls[place.call];
-            call.arguments = arguments(call, placed);
+        if let Some(found) = order.iter_mut().flatten().find(|found| found.call == placed.call) {
+            found.arguments.clone_from(&placed.arguments);
         }
     }
-    let found = dependencies(&Chain::new(&edited, &rules.tools));
-    let link = |found: crate::judge::dependency::Dependency| {
-        let (from, to) = (*numbers.get(&found.from)?, *numbers.get(&found.to)?);
+    links_in(reference, &order)
+}
+
+/// What the calls use of one another in the order of an arrangement, each with the result that the file has of it.
+fn links_in(reference: &Trajectory, order: &Arrangement) -> Vec<Link> {
+    let calls: Vec<&Call> = reference.calls().map(|(_, call)| call).collect();
+    let with_result = |placed: &PlacedCall| {
+        let call = *calls.get(placed.call)?;
+        Some(Call { arguments: arguments(call, placed), ..call.clone() })
+    };
+    let steps = order
+        .iter()
+        .map(|step| Step { calls: step.iter().filter_map(with_result).collect(), ..Step::default() });
+    let trajectory = Trajectory { steps: steps.collect(), ..reference.clone() };
+    let number = |place: CallPlace| Some(order.get(place.step)?.get(place.call)?.call);
+    let link = |found: Dependency| {
+        let (from, to) = (number(found.from)?, number(found.to)?);
         Some(Link { from, to, values: found.values })
     };
-    found.into_iter().filter_map(link).collect()
+    // Without a catalog every call with a result counts as executed: one that lacks its tool says nothing of the run.
+    dependencies(&Chain::new(&trajectory, &KnownTools::default())).into_iter().filter_map(link).collect()
 }
 
 /// Everything that speaks against a [`normal`] arrangement: arguments that were changed and do not fit their schema,
@@ -231,12 +241,14 @@ pub fn problems(reference: &Trajectory, arrangement: &Arrangement, rules: &Rules
         .flatten()
         .collect();
     let names: Vec<&str> = calls.iter().map(|call| call.tool.as_str()).collect();
-    found.extend(misplaced(&names, arrangement, &links(reference, arrangement, rules)));
+    let before = links(reference, arrangement);
+    found.extend(misplaced(&names, arrangement, &before, &links_in(reference, arrangement)));
     found
 }
 
-/// Calls that do not come after every value they use. A value that several results have may come from any of them.
-fn misplaced(tools: &[&str], arrangement: &Arrangement, links: &[Link]) -> Vec<EditProblem> {
+/// Calls that do not come after every value they use. A value that several results have may come from any of them: `now`
+/// are the dependencies in the order of the arrangement.
+fn misplaced(tools: &[&str], arrangement: &Arrangement, links: &[Link], now: &[Link]) -> Vec<EditProblem> {
     let steps: HashMap<usize, usize> = arrangement
         .iter()
         .enumerate()

@@ -114,9 +114,10 @@ impl ReviewDesk {
             "image": reference.image.as_deref().map(|path| shortened(path, 300)),
             "state": self.reviews.state(index),
             "version": self.reviews.version(index),
+            "has_catalog": self.rules.has_catalog(),
             "steps": steps,
             "removed": removed.collect::<Vec<_>>(),
-            "links": links(reference, arrangement, &self.rules),
+            "links": links(reference, arrangement),
             "evidence": evidence.collect::<Vec<_>>(),
             "history": history.collect::<Vec<_>>(),
         }))
@@ -232,7 +233,7 @@ pub(super) fn passage(text: &str) -> String {
 /// A value of others as text.
 pub(super) fn shown(value: &Json) -> String {
     let text = match value {
-        Json::String(text) => visible(&cut(text, LONGEST_TEXT), true).into_owned(),
+        Json::String(text) => return visible(&cut(text, LONGEST_TEXT), true).into_owned(),
         value => value.to_text(Keys::AsRead),
     };
     visible(&cut(&text, LONGEST_TEXT), true).into_owned()

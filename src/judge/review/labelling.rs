@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::decision::{beside, person};
+use super::checks::{beside, person};
 use super::desk::{Images, image, passage};
 use super::page::{Mode, page};
 use super::server::{Ask, Desk, Page, Reply, body};

@@ -18,6 +18,7 @@
 //! | [`ReviewServer`] | lets a page be reached from this machine, by who has its token |
 
 pub mod arrangement;
+mod checks;
 mod decision;
 mod desk;
 mod labelling;

@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use sha2::{Digest as _, Sha256};
 
-use super::decision::{beside, checked_note, digest, person};
+use super::checks::{beside, checked_note, digest, person};
 use super::desk::{Images, image, passage, shown};
 use super::labelling::name_of;
 use super::page::{Mode, page};

@@ -59,7 +59,11 @@ const picture = (address, path) => {
 const pretty = (text) => {
   // Numbers that a double cannot hold would be changed.
   if (/\d{16}/.test(text)) return text;
-  try { return JSON.stringify(JSON.parse(text), null, 2); } catch { return text; }
+  try {
+    // Lists of plain values stand on one line; a line break within a string is written as an escape.
+    return JSON.stringify(JSON.parse(text), null, 2)
+      .replace(/\[\n[^[\]{}]*\n\s*\]/g, (list) => (list.length > 400 ? list : list.replace(/\n\s*/g, " ").replace("[ ", "[").replace(/ \]$/, "]")));
+  } catch { return text; }
 };
 
 const isField = (target) => target.closest("input, select, textarea") !== null;
