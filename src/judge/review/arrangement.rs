@@ -266,6 +266,7 @@ fn misplaced(tools: &[&str], arrangement: &Arrangement, links: &[Link], now: &[L
             let is_other = |other: &&Link| other.to == link.to && comes_before(other.from);
             links
                 .iter()
+                .chain(now)
                 .filter(is_other)
                 .flat_map(|other| &other.values)
                 .any(|other| other.in_arguments == value.in_arguments && other.value == value.value)

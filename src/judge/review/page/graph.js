@@ -1,7 +1,7 @@
 // The dependencies of calls as a drawing: a column for each step, an edge for each value that is used.
 const SVG = "http://www.w3.org/2000/svg";
-const NODE = { width: 190, height: 46, gap: 18 };
-const COLUMN = 190 + 170;
+const NODE = { width: 176, height: 46, gap: 18 };
+const COLUMN = 176 + 146;
 const MARGIN = 12;
 const TITLE = 26;
 const LANE = 24;
@@ -91,9 +91,9 @@ const graph = (steps, links) => {
     whole.textContent = `${call.tool} ${short(call.arguments, 500)}`;
     const place = draw("text", { class: "place", x: x + 9, y: y + 16 });
     const [server, tool] = call.tool.includes("/") ? call.tool.split(/\/(.*)/s) : ["", call.tool];
-    place.textContent = `${step + 1}.${row + 1} ${ends(server, 20)}`;
+    place.textContent = `${step + 1}.${row + 1} ${ends(server, 18)}`;
     const name = draw("text", { x: x + 9, y: y + 34 });
-    name.textContent = ends(tool, 24);
+    name.textContent = ends(tool, 21);
     nodes.append(draw("g", { "data-call": call.call }, whole, draw("rect", { x, y, width: NODE.width, height: NODE.height, rx: 6 }), place, name));
   }
   const [width, height] = [2 * MARGIN + (steps.length - 1) * COLUMN + NODE.width, bottom + MARGIN];
