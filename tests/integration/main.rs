@@ -17,6 +17,7 @@ mod formats;
 mod full_disk;
 mod host;
 mod image_server;
+mod judge;
 mod leaderboard;
 mod llm_client;
 mod mcp_cli;

@@ -2,7 +2,7 @@
 //! server holds.
 
 use super::leaves::{Leaf, argument_leaves};
-use super::names::is_output;
+use super::names::{is_input, is_output};
 use crate::judge::ChainCall;
 use crate::trajectory::json::Json;
 
@@ -157,6 +157,8 @@ pub(crate) struct Effects {
     pub(crate) paths: Vec<PathUse>,
     /// Other texts among its arguments.
     texts: Vec<String>,
+    /// Whether the tool only looks, as far as is known.
+    only_looks: bool,
     /// Its result has a picture, which a model looks at.
     pub(crate) shows_picture: bool,
 }
@@ -181,6 +183,7 @@ impl Effects {
             Some(read_only) => !read_only,
             None => changes_by_name(tool),
         };
+        let only_looks = !changes_state && (call.read_only == Some(true) || looks_by_name(tool));
         let (mut paths, mut texts) = (Vec::new(), Vec::new());
         for Leaf { value, name, pointer, .. } in argument_leaves(call.arguments.as_ref()) {
             let Some(text) = value.as_str() else { continue };
@@ -192,11 +195,11 @@ impl Effects {
                 continue;
             };
             let is_named_output = is_output(&name) && call.read_only != Some(true);
-            let is_written = is_named_output || changes_state;
+            let is_written = is_named_output || (changes_state && !is_input(&name));
             paths.push(PathUse { path, text: text.to_owned(), pointer, is_named_output, is_written });
         }
         let shows_picture = call.result.as_ref().is_some_and(|result| has_picture(result, 0));
-        Self { server: server.to_owned(), changes_state, paths, texts, shows_picture }
+        Self { server: server.to_owned(), changes_state, paths, texts, only_looks, shows_picture }
     }
 
     /// Why this call, which came first, and a later one keep their order; `None` where they need not.
@@ -227,6 +230,17 @@ impl Effects {
                 && !self.server.is_empty()
                 && self.server == other.server
                 && !self.is_about_other_files(other))
+    }
+
+    /// Whether this call only looked at a file of which a later one makes something: where to cut or draw may come from
+    /// what it saw.
+    pub(crate) fn looked_at_what_is_used_by(&self, later: &Self) -> bool {
+        let read = |effects: &'_ Self| -> Vec<FilePath> {
+            effects.paths.iter().filter(|path| !path.is_named_output).map(|path| path.path.clone()).collect()
+        };
+        let is_possible =
+            self.only_looks && !later.only_looks && !self.paths.is_empty() && !later.paths.is_empty();
+        is_possible && read(self).iter().any(|path| read(later).iter().any(|found| found.may_meet(path)))
     }
 
     fn file_conflict(&self, later: &Self) -> Option<Conflict> {
@@ -266,10 +280,14 @@ impl Effects {
     }
 }
 
+fn looks_by_name(tool: &str) -> bool {
+    super::names::words(tool).first().is_some_and(|first| LOOKING.contains(&first.as_str()))
+}
+
 fn changes_by_name(tool: &str) -> bool {
     let words = super::names::words(tool);
     let Some(first) = words.first().map(String::as_str) else { return false };
-    if LOOKING.contains(&first) {
+    if looks_by_name(tool) {
         return false;
     }
     words.iter().any(|word| CHANGING.contains(&word.as_str()))

@@ -72,6 +72,9 @@ const AMOUNTS: [&str; 18] = [
 const OUTPUTS: [&str; 9] =
     ["output", "out", "save", "saved", "dest", "destination", "target", "export", "outfile"];
 
+/// Words of names of what is only read, also by tools that change something.
+const INPUTS: [&str; 5] = ["input", "source", "src", "from", "template"];
+
 /// The words of a name in lower case: `paperId`, `paper_id` and `paper-id` have the same; those of a plural lose it.
 pub(super) fn words(name: &str) -> Vec<String> {
     let mut words: Vec<String> = Vec::new();
@@ -145,6 +148,11 @@ pub(super) fn is_amount(name: &str) -> bool {
 /// Whether an argument of this name is where something is written to.
 pub(super) fn is_output(name: &str) -> bool {
     words(name).iter().any(|word| OUTPUTS.contains(&word.as_str()))
+}
+
+/// Whether an argument of this name is where something is read from.
+pub(super) fn is_input(name: &str) -> bool {
+    words(name).iter().any(|word| INPUTS.contains(&word.as_str()))
 }
 
 #[cfg(test)]

@@ -55,11 +55,8 @@ fn token_end(text: &str) -> Option<usize> {
     if stands_alone(first) {
         return Some(first.len_utf8());
     }
-    let is_date = text.len() > 3
-        && text.is_char_boundary(4)
-        && text[..2].bytes().all(|byte| byte.is_ascii_digit())
-        && text.as_bytes()[2] == b'T'
-        && text.as_bytes()[3].is_ascii_digit();
+    let is_date =
+        matches!(text.as_bytes(), [a, b, b'T', c, ..] if [a, b, c].iter().all(|byte| byte.is_ascii_digit()));
     if is_date {
         return Some(2);
     }

@@ -46,7 +46,7 @@ pub(crate) struct Use {
     pub(crate) in_arguments: String,
     /// All calls that returned it, in order, or the one that wrote the file.
     pub(crate) sources: std::sync::Arc<[usize]>,
-    /// How often the arguments have it.
+    /// How often the list of the arguments that it stands in has it; 1 outside of any.
     pub(crate) times: usize,
 }
 
@@ -261,9 +261,11 @@ impl<'a> Search<'a> {
         let later: Vec<&Occurrence> =
             occurrences.iter().filter(|found| step_of(found.call) > known_at && !is_old(found)).collect();
         let calls: std::sync::Arc<[usize]> = sources.iter().map(|source| source.call).collect();
-        let mut times: HashMap<usize, usize> = HashMap::new();
+        let mut times: HashMap<(usize, u64), usize> = HashMap::new();
         for found in &later {
-            *times.entry(found.call).or_default() += 1;
+            if let Some(list) = found.list {
+                *times.entry((found.call, list)).or_default() += 1;
+            }
         }
         uses.extend(later.into_iter().map(|found| Use {
             from: source.call,
@@ -272,7 +274,7 @@ impl<'a> Search<'a> {
             in_result: source.pointer.clone(),
             in_arguments: found.pointer.clone(),
             sources: calls.clone(),
-            times: times.get(&found.call).copied().unwrap_or(1),
+            times: found.list.and_then(|list| times.get(&(found.call, list)).copied()).unwrap_or(1),
         }));
     }
 }

@@ -27,7 +27,7 @@ pub(super) struct Bond {
     pub(super) reason: String,
 }
 
-/// What files, state and pictures ask of calls that stay.
+/// What files, state, looks and pictures ask of calls that stay.
 pub(super) fn bonds_of_effects(calls: &[ChainCall], stays: &[bool], effects: &[Effects]) -> Vec<Bond> {
     let mut bonds = Vec::new();
     let kept: Vec<usize> = (0..calls.len()).filter(|&call| stays[call]).collect();
@@ -37,6 +37,9 @@ pub(super) fn bonds_of_effects(calls: &[ChainCall], stays: &[bool], effects: &[E
             let rule = if is_later { Rule::After } else { Rule::Together };
             if let Some(conflict) = effects[first].conflict(&effects[second]) {
                 bonds.push(Bond { first, second, rule, reason: conflict.reason });
+            } else if is_later && effects[first].looked_at_what_is_used_by(&effects[second]) {
+                let reason = "the first looked at the file of which the second makes something".to_owned();
+                bonds.push(Bond { first, second, rule, reason });
             } else if is_later && effects[first].shows_picture && calls[first].tool != calls[second].tool {
                 let reason = "the model had seen the picture that the first gave".to_owned();
                 bonds.push(Bond { first, second, rule, reason });

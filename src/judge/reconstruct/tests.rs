@@ -122,7 +122,12 @@ fn files_state_and_pictures_keep_calls_apart() {
     ]));
     let picture = json!({"content": [{"type": "image", "mimeType": "image/png", "file": "r.png"}]});
     apart(run(vec![vec![("i/show", json!({}), picture)], vec![("i/write", json!({"text": "7"}), json!(1))]]));
-    assert_eq!(shape(&rules(&run(vec![vec![crop("b.png")], vec![crop("c.png")]]))), [["0.0", "1.0"]]);
+    let look = || ("image/get_metainfo", json!({"input_path": "a.png"}), json!({"width": 960}));
+    apart(run(vec![vec![look()], vec![crop("b.png")]]));
+    let together = |chain: Chain| assert_eq!(shape(&rules(&chain)), [["0.0", "1.0"]]);
+    together(run(vec![vec![crop("b.png")], vec![look()]]));
+    together(run(vec![vec![look()], vec![("code/scan", json!({"path": "a.png"}), json!("nothing"))]]));
+    together(run(vec![vec![crop("b.png")], vec![crop("c.png")]]));
 }
 
 #[test]

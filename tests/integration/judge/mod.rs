@@ -1,0 +1,3 @@
+//! The judge.
+
+mod rules;

@@ -1,0 +1,240 @@
+//! Turns references back into runs: results that carry the values of later steps, failures, repeats, needless splits.
+//!
+//! What a value is and what a result looks like is said here anew, not taken from the rules that are tested.
+
+use std::collections::BTreeMap;
+
+use m3::judge::{Chain, ChainCall};
+use serde_json::{Value, json};
+
+use super::{chain, made};
+
+/// Numbers that look random and are the same each time (`SplitMix64`).
+pub(super) struct Dice(u64);
+
+impl Dice {
+    pub(super) fn new(seed: u64) -> Self {
+        Self(seed)
+    }
+
+    /// A number below `end`.
+    pub(super) fn below(&mut self, end: usize) -> usize {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut mixed = self.0;
+        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        usize::try_from((mixed ^ (mixed >> 31)) % end.max(1) as u64).unwrap()
+    }
+}
+
+/// A call of a reference.
+#[derive(Clone)]
+pub(super) struct Original {
+    pub(super) tool: String,
+    pub(super) arguments: Value,
+}
+
+/// A reference.
+pub(super) struct Reference {
+    pub(super) given: Vec<String>,
+    pub(super) steps: Vec<Vec<Original>>,
+}
+
+/// Arguments that choose from a few words, and are nobody's result.
+const CHOICES: [&str; 18] = [
+    "type",
+    "mode",
+    "units",
+    "language",
+    "region",
+    "operation",
+    "interval",
+    "channel",
+    "config",
+    "domain",
+    "scheme",
+    "preference",
+    "fields",
+    "code",
+    "bar",
+    "font_face",
+    "alignment",
+    "color",
+];
+
+/// Servers whose calls change what they hold: of these neither a split nor a repeat is needless.
+const STATEFUL: [&str; 2] = ["ppt/", "excel/"];
+
+fn is_stateful(tool: &str) -> bool {
+    STATEFUL.iter().any(|server| tool.starts_with(server))
+}
+
+/// What is put into results: the values of a call's arguments that neither the task nor an earlier argument has.
+struct Carried {
+    name: String,
+    value: Value,
+}
+
+impl Reference {
+    /// Reads the file's form.
+    pub(super) fn new(trajectory: &Value) -> Self {
+        let text = |key: &str| trajectory[key].as_str().map(str::to_owned);
+        let call = |call: &Value| Original {
+            tool: call["name"].as_str().unwrap().to_owned(),
+            arguments: call.get("arguments").cloned().unwrap_or(Value::Null),
+        };
+        let steps = trajectory["steps"].as_array().unwrap();
+        let steps = steps.iter().map(|step| step["calls"].as_array().unwrap().iter().map(call).collect());
+        Self {
+            given: [text("question"), text("image")].into_iter().flatten().collect(),
+            steps: steps.filter(|step: &Vec<Original>| !step.is_empty()).collect(),
+        }
+    }
+
+    /// The values that each call of a step uses of the one before it.
+    fn carried(&self, step: usize) -> Vec<Vec<Carried>> {
+        let before = self.steps[..step].iter().flatten().map(|call| call.arguments.to_string());
+        let known: Vec<String> =
+            self.given.iter().cloned().chain(before).map(|text| text.to_lowercase()).collect();
+        let is_new = |text: &str| !known.iter().any(|known| known.contains(&text.to_lowercase()));
+        self.steps[step]
+            .iter()
+            .map(|call| {
+                let mut values = Vec::new();
+                collect("", &call.arguments, &mut values);
+                values.retain(|carried| is_new(&plain(&carried.value)));
+                values
+            })
+            .collect()
+    }
+
+    /// Whether every call of every later step uses a value that the step before it can have returned.
+    pub(super) fn carries_values(&self) -> bool {
+        (1..self.steps.len()).all(|step| self.carried(step).iter().all(|values| !values.is_empty()))
+    }
+
+    /// What each call returned: the values that the next step uses, dealt to the calls of this one.
+    fn results(&self, dice: &mut Dice) -> Vec<Vec<Value>> {
+        let mut results = Vec::new();
+        for (step, calls) in self.steps.iter().enumerate() {
+            let mut dealt: Vec<Vec<Carried>> = calls.iter().map(|_| Vec::new()).collect();
+            if step + 1 < self.steps.len() {
+                for values in self.carried(step + 1) {
+                    // All that a call uses, from one call.
+                    let from = dice.below(calls.len());
+                    dealt[from].extend(values);
+                }
+            }
+            results.push(
+                dealt.iter().enumerate().map(|(call, values)| shaped(values, step, call, dice)).collect(),
+            );
+        }
+        results
+    }
+
+    /// A run that needs more than it should, and for each of its calls which one of the reference it is (failures and
+    /// repeats are none).
+    pub(super) fn run(
+        &self,
+        dice: &mut Dice,
+        spoiled: Spoiled,
+    ) -> (Chain, BTreeMap<(usize, usize), (usize, usize)>) {
+        let results = self.results(dice);
+        let mut steps: Vec<Vec<(ChainCall, Option<(usize, usize)>)>> = Vec::new();
+        let mut done: Vec<ChainCall> = Vec::new();
+        for (step, calls) in self.steps.iter().enumerate() {
+            let mut parts: Vec<Vec<(ChainCall, Option<(usize, usize)>)>> = vec![Vec::new()];
+            for (call, original) in calls.iter().enumerate() {
+                let good = made(&original.tool, &original.arguments, Ok(&results[step][call]));
+                let is_free =
+                    !calls.iter().any(|call| is_stateful(&call.tool)) || !is_stateful(&original.tool);
+                if spoiled.splits && is_free && dice.below(3) == 0 && !parts.last().unwrap().is_empty() {
+                    parts.push(Vec::new());
+                }
+                if spoiled.failures && is_free && dice.below(5) == 0 {
+                    // Tried in vain, and again in a step of its own.
+                    let error = "Error: 503 Service Unavailable, try again later";
+                    let failed = made(&original.tool, &original.arguments, Err(error));
+                    parts.last_mut().unwrap().push((failed, None));
+                    parts.push(Vec::new());
+                }
+                parts.last_mut().unwrap().push((good.clone(), Some((step, call))));
+                done.push(good);
+            }
+            if spoiled.repeats && dice.below(2) == 0 {
+                let again = done[dice.below(done.len())].clone();
+                if !is_stateful(&again.tool) {
+                    parts.push(vec![(again, None)]);
+                }
+            }
+            steps.extend(parts);
+        }
+        let mut origins = BTreeMap::new();
+        for (step, calls) in steps.iter().enumerate() {
+            for (call, (_, origin)) in calls.iter().enumerate() {
+                origins.extend(origin.map(|origin| ((step, call), origin)));
+            }
+        }
+        let calls = steps.into_iter().map(|step| step.into_iter().map(|(call, _)| call).collect()).collect();
+        (chain(self.given.clone(), calls), origins)
+    }
+}
+
+/// What is done to a run.
+#[derive(Clone, Copy)]
+pub(super) struct Spoiled {
+    pub(super) failures: bool,
+    pub(super) repeats: bool,
+    pub(super) splits: bool,
+}
+
+fn collect(name: &str, value: &Value, values: &mut Vec<Carried>) {
+    match value {
+        Value::Array(items) => items.iter().for_each(|item| collect(name, item, values)),
+        Value::Object(members) => members.iter().for_each(|(name, item)| collect(name, item, values)),
+        value => {
+            let text = plain(value);
+            let letters = text.chars().filter(|c| c.is_alphanumeric()).count();
+            let is_choice = CHOICES.iter().any(|choice| name.to_lowercase().contains(choice));
+            let is_value = match value {
+                Value::String(_) => letters >= 5 && text.len() <= 200,
+                Value::Number(_) => letters >= 4 && !text.ends_with("00"),
+                _ => false,
+            };
+            if is_value && !is_choice {
+                values.push(Carried { name: name.to_owned(), value: value.clone() });
+            }
+        }
+    }
+}
+
+fn plain(value: &Value) -> String {
+    value.as_str().map_or_else(|| value.to_string(), str::to_owned)
+}
+
+/// A result as tools give them, with these values somewhere in it.
+fn shaped(values: &[Carried], step: usize, call: usize, dice: &mut Dice) -> Value {
+    let mut noise = || 1000 + dice.below(9000);
+    let (first, second) = (noise(), noise());
+    let id = format!("obj-{step}{call}-{first}");
+    let shape = dice.below(6);
+    let row = |carried: &Carried| json!({"id": 7, "label": "row", "score": 0.5, carried.name.clone(): carried.value});
+    let rows: Vec<Value> = values.iter().map(row).collect();
+    let lines: Vec<String> = values
+        .iter()
+        .enumerate()
+        .map(|(index, carried)| format!("{}. {}", index + 1, plain(&carried.value)))
+        .collect();
+    match shape {
+        0 => json!({"status": "ok", "total": second, "results": rows, "request": id}),
+        1 => {
+            json!({"content": [{"type": "text", "text": json!({"items": rows, "next": null}).to_string()}], "structuredContent": {"items": rows}})
+        }
+        2 => json!(format!("Found {} entries ({id}):\n{}\nShowing page 1.", values.len(), lines.join("\n"))),
+        3 => Value::Array(values.iter().map(|carried| carried.value.clone()).chain([json!(id)]).collect()),
+        4 => {
+            json!({"data": {"hits": {"items": values.iter().map(|carried| json!({"node": {"value": plain(&carried.value)}})).collect::<Vec<_>>()}}, "took": first})
+        }
+        _ => json!(format!("The best match is {}, as of today ({id}).", lines.join("; also "))),
+    }
+}

@@ -1,0 +1,67 @@
+//! Dependencies and reconstructions by rules: properties of random runs, real references turned back into runs, and
+//! recorded runs of our own benchmark.
+
+mod generator;
+mod properties;
+mod recorded;
+mod references;
+
+use std::collections::BTreeSet;
+
+use m3::judge::reconstruct::{Proposal, ProposedCall, Reconstruction};
+use m3::judge::{CallPlace, Chain, ChainCall, Standing};
+use m3::trajectory::json::Json;
+use serde_json::Value;
+
+/// A call that was made; without a result it failed.
+fn made(tool: &str, arguments: &Value, result: Result<&Value, &str>) -> ChainCall {
+    let (result, standing) = match result {
+        Ok(result) => (Json::from(result), Standing::Succeeded),
+        Err(error) => (Json::String(error.to_owned()), Standing::Failed("tool_error".to_owned())),
+    };
+    ChainCall {
+        place: CallPlace { step: 0, call: 0 },
+        tool: tool.to_owned(),
+        arguments: (!arguments.is_null()).then(|| Json::from(arguments)),
+        result: Some(result),
+        standing,
+        read_only: None,
+    }
+}
+
+/// A chain of these steps.
+fn chain(given: Vec<String>, steps: Vec<Vec<ChainCall>>) -> Chain {
+    let mut calls = Vec::new();
+    for (step, found) in steps.into_iter().filter(|step| !step.is_empty()).enumerate() {
+        for (call, found) in found.into_iter().enumerate() {
+            calls.push(ChainCall { place: CallPlace { step, call }, ..found });
+        }
+    }
+    Chain { calls, given }
+}
+
+/// The run that a reconstruction would be.
+fn rebuilt(chain: &Chain, found: &Reconstruction) -> Chain {
+    let step =
+        |places: &Vec<CallPlace>| places.iter().map(|&place| chain.at(place).unwrap().clone()).collect();
+    self::chain(chain.given.clone(), found.steps.iter().map(step).collect())
+}
+
+/// A reconstruction as a model would propose it.
+fn proposed(chain: &Chain, found: &Reconstruction) -> Proposal {
+    let call = |&place: &CallPlace| {
+        let call = chain.at(place).unwrap();
+        ProposedCall { name: call.tool.clone(), arguments: call.arguments.clone() }
+    };
+    Proposal { steps: found.steps.iter().map(|step| step.iter().map(call).collect()).collect() }
+}
+
+/// Where each call of the run is now.
+fn step_of(found: &Reconstruction, place: CallPlace) -> Option<usize> {
+    found.steps.iter().position(|step| step.contains(&place))
+}
+
+/// Steps as sets: the order within one means nothing.
+fn sets<T: Ord + Clone>(steps: &[Vec<T>]) -> Vec<BTreeSet<T>> {
+    steps.iter().map(|step| step.iter().cloned().collect()).collect()
+}
