@@ -84,10 +84,9 @@ impl Rules {
     #[must_use]
     pub fn remark(&self, tool: &str) -> Option<String> {
         match self.schemas.get(tool) {
-            Some(Ok(_)) => None,
             Some(Err(error)) => Some(shortened(error, 200)),
             None if self.has_catalog => Some("the catalog has no such tool: nothing is checked".to_owned()),
-            None => None,
+            Some(Ok(_)) | None => None,
         }
     }
 
@@ -148,7 +147,7 @@ pub fn normal(reference: &Trajectory, arrangement: Arrangement) -> Result<Arrang
                     placed.arguments = text.filter(|_| !is_same);
                 }
                 Err(message) => {
-                    problems.push(EditProblem { call: Some(placed.call), pointer: String::new(), message })
+                    problems.push(EditProblem { call: Some(placed.call), pointer: String::new(), message });
                 }
             }
             kept.push(placed);

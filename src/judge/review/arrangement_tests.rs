@@ -3,6 +3,7 @@
 use serde_json::json;
 
 use super::*;
+use crate::mcp::ServerTools;
 
 /// Three calls in two steps.
 fn reference() -> Trajectory {
@@ -81,7 +82,9 @@ fn a_call_comes_after_what_it_uses() {
 #[test]
 fn changed_arguments_are_checked_by_the_catalog() {
     let schema = json!({"type": "object", "properties": {"q": {"type": "string"}}, "required": ["q"]});
-    let catalog = ToolCatalog::from_wire("a", vec![json!({"name": "find", "inputSchema": schema})]);
+    let catalog = ToolCatalog {
+        servers: vec![ServerTools::from_wire("a", vec![json!({"name": "find", "inputSchema": schema})])],
+    };
     let (reference, rules) = (reference(), Rules::new(Some(&catalog)));
     let check = |arguments: &str| problems(&reference, &vec![vec![with(0, arguments)]], &rules);
     assert_eq!(check(r#"{"q": "carp"}"#), []);

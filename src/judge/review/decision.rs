@@ -248,6 +248,7 @@ impl Reviews {
     }
 
     /// The decisions that count, in their order: those that were not undone.
+    #[must_use]
     pub fn counting(&self, index: usize) -> impl DoubleEndedIterator<Item = &Decision> {
         self.standings[index].stack.iter().map(|place| &self.store.records()[*place])
     }

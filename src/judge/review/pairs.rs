@@ -101,7 +101,7 @@ pub struct PreferenceSummary {
 /// Pairs of trajectories of the same tasks, and what people prefer.
 #[derive(Debug)]
 pub struct Pairs {
-    pairs: Vec<[Trajectory; 2]>,
+    list: Vec<[Trajectory; 2]>,
     digests: Vec<String>,
     store: Store<Preference>,
 }
@@ -122,7 +122,7 @@ impl Pairs {
             hexadecimal(&Sha256::digest(format!("{}{}", digest(one), digest(two))))
         };
         let digests = pairs.iter().map(both).collect();
-        Ok(Self { pairs, digests, store: Store::open(path)? })
+        Ok(Self { list: pairs, digests, store: Store::open(path)? })
     }
 
     /// The file of preferences.
@@ -134,7 +134,7 @@ impl Pairs {
     /// What each person said last of each pair, by its index.
     fn newest(&self) -> HashMap<(usize, &str), &Preference> {
         let indices: HashMap<(&str, &str), usize> = self
-            .pairs
+            .list
             .iter()
             .zip(&self.digests)
             .enumerate()
@@ -151,7 +151,7 @@ impl Pairs {
     /// What people prefer, the newest of each person and pair.
     #[must_use]
     pub fn summary(&self) -> PreferenceSummary {
-        let mut summary = PreferenceSummary { pairs: self.pairs.len(), ..PreferenceSummary::default() };
+        let mut summary = PreferenceSummary { pairs: self.list.len(), ..PreferenceSummary::default() };
         for ((_, name), said) in self.newest() {
             for counts in [&mut summary.all, summary.people.entry(name.to_owned()).or_default()] {
                 match said.preferred {
@@ -166,8 +166,8 @@ impl Pairs {
 
     /// The order in which a person sees the pairs: another one for each person, the same at each visit.
     fn order(&self, name: &str) -> Vec<usize> {
-        let mut order: Vec<usize> = (0..self.pairs.len()).collect();
-        order.sort_by_cached_key(|index| chance(&["order", &self.pairs[*index][0].id, name]));
+        let mut order: Vec<usize> = (0..self.list.len()).collect();
+        order.sort_by_cached_key(|index| chance(&["order", &self.list[*index][0].id, name]));
         order
     }
 }
@@ -246,7 +246,7 @@ impl PairsDesk {
 
     fn pair(&self, place: usize, name: &str) -> Option<Value> {
         let index = *self.pairs.order(name).get(place)?;
-        let [original, reconstructed] = self.pairs.pairs.get(index)?;
+        let [original, reconstructed] = self.pairs.list.get(index)?;
         // What only one side has would tell which it is.
         let has_results =
             [original, reconstructed].iter().all(|side| side.calls().any(|(_, call)| call.result.is_some()));
@@ -276,7 +276,7 @@ impl PairsDesk {
         let name = person(&said.name).map_err(|error| Reply::error(422, &error.to_string()))?;
         let note = checked_note(&said.note).map_err(|error| Reply::error(422, error))?;
         let index = *self.pairs.order(&name).get(said.place).ok_or_else(Reply::not_found)?;
-        let id = self.pairs.pairs[index][0].id.clone();
+        let id = self.pairs.list[index][0].id.clone();
         let left = on_the_left(&id, &name);
         let right = if left == Version::Original { Version::Reconstructed } else { Version::Original };
         let preferred = match said.choice {
@@ -339,7 +339,7 @@ impl Desk for PairsDesk {
 
     fn answer(&mut self, ask: &Ask<'_>) -> Reply {
         if let Some(index) = ask.path.strip_prefix("image/") {
-            let pair = index.parse().ok().and_then(|index: usize| self.pairs.pairs.get(index));
+            let pair = index.parse().ok().and_then(|index: usize| self.pairs.list.get(index));
             return image(pair.map(|[_, reconstructed]| reconstructed), &self.images);
         }
         if let Err(error) = self.pairs.store.refresh() {

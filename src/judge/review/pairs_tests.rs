@@ -31,7 +31,7 @@ fn sides_and_order_differ_between_people_and_stay_for_each() {
     let folder = tempfile::tempdir().unwrap();
     let desk = desk(folder.path(), 200);
     let left = |name: &str| -> Vec<Version> {
-        desk.pairs.pairs.iter().map(|[one, _]| on_the_left(&one.id, name)).collect()
+        desk.pairs.list.iter().map(|[one, _]| on_the_left(&one.id, name)).collect()
     };
     let originals = left("Ada").iter().filter(|side| **side == Version::Original).count();
     // 200 throws of a coin leave this range once in some 10^7 times.
@@ -46,7 +46,7 @@ fn choices_are_counted_for_what_stood_there_and_may_be_changed() {
     let folder = tempfile::tempdir().unwrap();
     let mut desk = desk(folder.path(), 40);
     for place in 0..40 {
-        let id = desk.pairs.pairs[desk.pairs.order("Ada")[place]][0].id.clone();
+        let id = desk.pairs.list[desk.pairs.order("Ada")[place]][0].id.clone();
         let is_left = on_the_left(&id, "Ada") == Version::Reconstructed;
         assert_eq!(send(&mut desk, place, "Ada", if is_left { "left" } else { "right" }), 200);
     }

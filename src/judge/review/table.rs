@@ -63,8 +63,8 @@ pub fn write_table(reviews: &Reviews, writer: impl io::Write) -> io::Result<()> 
             reviews.version(index).to_string(),
         ];
         let mut row = |place: [String; 4]| {
-            let cells = std::iter::once(&reference.id).chain(&place).chain(&decided);
-            table.write_record(cells.map(|cell| guarded(cell)))
+            let texts = std::iter::once(&reference.id).chain(&place).chain(&decided);
+            table.write_record(texts.map(|text| guarded(text)))
         };
         for (step, placed) in arrangement
             .iter()
@@ -178,13 +178,13 @@ fn groups(reviews: &Reviews, reader: impl io::Read, wrong: &mut Vec<LineProblem>
         let (decision, note) = (cell("decision").trim().to_lowercase(), cell("note").trim().to_owned());
         let version = match cell("version").trim() {
             "" => None,
-            text => match text.parse() {
-                Ok(version) => Some(version),
-                Err(_) => {
+            text => {
+                let Ok(version) = text.parse() else {
                     problem(format!("the version `{}` is no number", shortened(text, 20)));
                     continue;
-                }
-            },
+                };
+                Some(version)
+            }
         };
         let at = *known.entry(index).or_insert_with(|| {
             let (steps, lines) = (Vec::new(), HashMap::new());
@@ -215,11 +215,11 @@ fn groups(reviews: &Reviews, reader: impl io::Read, wrong: &mut Vec<LineProblem>
             continue;
         }
         match (cell("step").trim().parse(), cell("call").trim().parse::<usize>()) {
-            (Ok(step), Ok(call)) if call > 0 => {
-                group.lines.insert(call - 1, line);
+            (Ok(step), Ok(number)) if number > 0 => {
+                group.lines.insert(number - 1, line);
                 let text = cell("arguments");
                 let arguments = (!text.trim().is_empty()).then(|| text.to_owned());
-                group.steps.push((step, PlacedCall { call: call - 1, arguments }));
+                group.steps.push((step, PlacedCall { call: number - 1, arguments }));
             }
             _ => problem("step and call are numbers from 1".to_owned()),
         }

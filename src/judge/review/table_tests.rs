@@ -3,7 +3,7 @@
 use serde_json::json;
 
 use super::*;
-use crate::mcp::ToolCatalog;
+use crate::mcp::{ServerTools, ToolCatalog};
 use crate::trajectory::json::{self, Json};
 use crate::trajectory::{Step, Trajectory};
 
@@ -26,7 +26,9 @@ fn references() -> Vec<Trajectory> {
 
 fn rules() -> Rules {
     let schema = json!({"type": "object", "properties": {"q": {"type": "string"}}, "required": ["q"]});
-    Rules::new(Some(&ToolCatalog::from_wire("a", vec![json!({"name": "find", "inputSchema": schema})])))
+    Rules::new(Some(&ToolCatalog {
+        servers: vec![ServerTools::from_wire("a", vec![json!({"name": "find", "inputSchema": schema})])],
+    }))
 }
 
 fn open(folder: &tempfile::TempDir) -> Reviews {
