@@ -21,6 +21,7 @@ mod output;
 mod printer;
 mod replay;
 mod results;
+mod review;
 mod run;
 mod schema;
 mod score;
@@ -93,6 +94,8 @@ enum Command {
     Run(Box<run::RunArgs>),
     /// Make references from runs: what succeeded, without failed and needless calls
     Judge(Box<judge::JudgeArgs>),
+    /// Have people look at references: in a page, or as a table
+    Review(Box<review::ReviewArgs>),
     /// List MCP servers and their tools, or search tools by a sentence
     Tools(tools::ToolsArgs),
     /// Call one tool of an MCP server and show its result
@@ -148,6 +151,7 @@ fn run(cli: Cli, printer: Printer) -> Result<(), Failure> {
         Command::Validate(args) => validate::run(&args, printer),
         Command::Run(args) => run::run(&args, common, printer),
         Command::Judge(args) => judge::run(&args, common, printer),
+        Command::Review(args) => review::run(&args, printer),
         Command::Tools(args) => tools::run(&args, common, printer),
         Command::Call(args) => call::run(&args, common, printer),
         Command::Serve(args) => serve::run(args, common, printer),

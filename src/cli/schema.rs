@@ -10,6 +10,8 @@ use crate::calibrate::CalibrationReport;
 use crate::executor::run::{JournalLine, Prediction};
 use crate::judge::reference::{JudgeJournalLine, Reference};
 use crate::judge::grade::GradeReport;
+use crate::judge::labels::Labels;
+use crate::judge::review::{Decision, Preference};
 use crate::leaderboard::{Comparison, Leaderboard};
 use crate::mcp::results::ResultRecord;
 use crate::report::audit::AuditReport;
@@ -50,6 +52,12 @@ enum Name {
     Result,
     /// A prediction that `m3 run` writes
     Prediction,
+    /// A line of the decisions that `m3 review` writes
+    Review,
+    /// A line of the preferences that `m3 review --pairs` writes
+    Preference,
+    /// The file that `m3 review --label` writes
+    Labels,
     /// A line of the journal that `m3 run` writes
     Journal,
     /// A reference that `m3 judge` writes
@@ -73,6 +81,9 @@ pub(super) fn run(args: &SchemaArgs) -> Result<(), Failure> {
         Name::Search => schemars::schema_for!(SearchReport),
         Name::Result => schemars::schema_for!(ResultRecord),
         Name::Prediction => schemars::schema_for!(Prediction),
+        Name::Review => schemars::schema_for!(Decision),
+        Name::Preference => schemars::schema_for!(Preference),
+        Name::Labels => schemars::schema_for!(Labels),
         Name::Journal => schemars::schema_for!(JournalLine),
         Name::Reference => schemars::schema_for!(Reference),
         Name::JudgeJournal => schemars::schema_for!(JudgeJournalLine),

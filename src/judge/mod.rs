@@ -14,6 +14,7 @@
 //! | [`reference`] | from all runs of a task to its reference: verdict, proposal, replay, provenance |
 //! | [`grade`] | what a panel of models says of predictions (section 4.4) |
 //! | [`labels`] | pairs of calls that people have labelled |
+//! | [`review`] | what people decide of references, in a page or a table |
 //!
 //! Nothing in here knows of scores.
 
@@ -23,5 +24,6 @@ pub mod grade;
 pub mod labels;
 pub mod reconstruct;
 pub mod reference;
+pub mod review;
 
 pub use chain::{CallPlace, Chain, ChainCall, Standing};

@@ -79,6 +79,12 @@ impl Browser {
         self.post("/url", &json!({"url": format!("file://{}{fragment}", path.display())}));
     }
 
+    /// Opens an address, as a new page.
+    pub(crate) fn visit_address(&self, address: &str) {
+        self.post("/url", &json!({"url": "about:blank"}));
+        self.post("/url", &json!({"url": address}));
+    }
+
     /// Runs the body of a function in the page and returns its result.
     pub(crate) fn run(&self, script: &str) -> Value {
         self.post("/execute/sync", &json!({"script": script, "args": []}))

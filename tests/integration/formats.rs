@@ -355,6 +355,7 @@ fn help_is_as_kept() {
         "grade",
         "calibrate",
         "schema",
+        "review",
     ] {
         let Some(mut m3) = m3() else { return };
         let name = if command.is_empty() { "m3" } else { command };

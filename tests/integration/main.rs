@@ -31,6 +31,7 @@ mod own_benchmark;
 mod page;
 mod paper_table;
 mod properties;
+mod review;
 mod run;
 mod scripted_model;
 mod serve;

@@ -161,7 +161,7 @@ fn announce(server: &HttpServer, printer: Printer) -> Result<(), Failure> {
 }
 
 /// Returns when the user, or who started this, wants an end.
-async fn asked_to_end() {
+pub(super) async fn asked_to_end() {
     let interrupted = async {
         if tokio::signal::ctrl_c().await.is_err() {
             std::future::pending::<()>().await;

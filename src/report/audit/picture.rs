@@ -58,6 +58,15 @@ pub struct Pictures {
     known: HashMap<PathBuf, Picture>,
 }
 
+/// An image that was made small.
+struct Small {
+    /// Its media type.
+    kind: &'static str,
+    bytes: Vec<u8>,
+    width: u32,
+    height: u32,
+}
+
 /// The folders that images are looked for in when none is named: that of the file of references, and the one
 /// above it, where benchmarks keep their images beside the references. Never the root, the user's home or the
 /// system's temporary folder for being above: everything would be inside of those.
@@ -85,6 +94,21 @@ impl Pictures {
         let (longest_side, quality) =
             if count > MANY { (LONGEST_SIDE_OF_MANY, QUALITY_OF_MANY) } else { (LONGEST_SIDE, QUALITY) };
         Self { folders, longest_side, quality, known: HashMap::new() }
+    }
+
+    /// Looks in `folders` for images that are at most so many pixels long, in JPEG of so much quality, of 100.
+    #[must_use]
+    pub fn of_size(folders: &[PathBuf], longest_side: u32, quality: u8) -> Self {
+        Self { longest_side, quality, ..Self::new(folders, 1) }
+    }
+
+    /// An image as a file of its own: its media type and content.
+    ///
+    /// # Errors
+    /// Why it is not shown.
+    pub fn file(&self, path: &str) -> Result<(&'static str, Vec<u8>), &'static str> {
+        let small = load(&self.locate(path)?).and_then(|image| self.small(&image))?;
+        Ok((small.kind, small.bytes))
     }
 
     /// The image of a trajectory. Each file is decoded once.
@@ -118,8 +142,14 @@ impl Pictures {
         Err(note)
     }
 
-    /// Makes an image small: JPEG, or PNG where something shines through.
     fn embed(&self, image: &DynamicImage) -> Result<Picture, &'static str> {
+        let Small { kind, bytes, width, height } = self.small(image)?;
+        let address = format!("data:{kind};base64,{}", STANDARD.encode(bytes)).into();
+        Ok(Picture::Embedded { address, width, height })
+    }
+
+    /// Makes an image small: JPEG, or PNG where something shines through.
+    fn small(&self, image: &DynamicImage) -> Result<Small, &'static str> {
         const FAILED: &str = "the image cannot be made smaller";
         let is_large = image.width().max(image.height()) > self.longest_side;
         let small =
@@ -130,13 +160,12 @@ impl Pictures {
         let kind = if rgba.pixels().all(|pixel| pixel.0[3] == u8::MAX) {
             let encoder = JpegEncoder::new_with_quality(&mut bytes, self.quality);
             small.to_rgb8().write_with_encoder(encoder).map_err(|_| FAILED)?;
-            "jpeg"
+            "image/jpeg"
         } else {
             rgba.write_to(&mut bytes, ImageFormat::Png).map_err(|_| FAILED)?;
-            "png"
+            "image/png"
         };
-        let address = format!("data:image/{kind};base64,{}", STANDARD.encode(bytes.into_inner())).into();
-        Ok(Picture::Embedded { address, width, height })
+        Ok(Small { kind, bytes: bytes.into_inner(), width, height })
     }
 }
 

@@ -1,0 +1,348 @@
+//! `m3 review`
+
+mod open;
+mod sample;
+
+use std::fs::File;
+use std::io::{self, Read as _, Write as _};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use clap::{ArgGroup, Args};
+use tokio::runtime::Builder;
+
+use super::failure::{Failure, code};
+use super::input;
+use super::output::Output;
+use super::printer::Printer;
+use super::serve::asked_to_end;
+use crate::judge::review::arrangement::Rules;
+use crate::judge::review::{
+    Counts, DecideError, Desk, Images, LabelDesk, LabelFile, Pairs, PairsDesk, ReviewDesk, ReviewServer,
+    Reviews, StoreError, preferences_path, read_table, reviewed, store_path, write_table,
+};
+use crate::mcp::ToolCatalog;
+use crate::report::audit::{Pictures, image_folders};
+use crate::report::{json_without_hidden, shortened};
+use crate::text::counted;
+use crate::trajectory::catalog::Catalog;
+use crate::trajectory::json::Keys;
+use crate::trajectory::{Duplicates, Trajectory, TrajectoryFile};
+
+/// Options of `m3 review`.
+#[derive(Debug, Args)]
+#[command(after_help = EXAMPLES, group(ArgGroup::new("mode").args(["out", "export", "import", "pairs", "label"])))]
+pub(super) struct ReviewArgs {
+    /// References: JSON, JSON Lines, either with gzip. Decisions are kept beside them, in REF.reviews.jsonl
+    #[arg(value_name = "REF")]
+    references: PathBuf,
+    /// Catalog of the tools: edited arguments have to fit it
+    #[arg(long, value_name = "CATALOG")]
+    tools: Option<PathBuf>,
+    /// Where images are looked for, and nowhere else [default: the folder of REF and the one above it]
+    #[arg(long, value_name = "DIR")]
+    images: Option<PathBuf>,
+    /// Who decides [default: the user's name]
+    #[arg(long, value_name = "NAME")]
+    name: Option<String>,
+    /// Port of the page, at 127.0.0.1; 0 takes a free one
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    port: u16,
+    /// Open no browser
+    #[arg(long)]
+    no_open: bool,
+    /// Write the references that were accepted or edited, and open no page
+    #[arg(long, value_name = "REVIEWED.json")]
+    out: Option<PathBuf>,
+    /// With --out, write the references that nobody has decided on too
+    #[arg(long, requires = "out")]
+    with_open: bool,
+    /// Write calls and decisions as CSV, and open no page
+    #[arg(long, value_name = "FILE.csv")]
+    export: Option<PathBuf>,
+    /// Take decisions and edits from a CSV file, by the same rules as the page
+    #[arg(long, value_name = "FILE.csv")]
+    import: Option<PathBuf>,
+    /// Compare the original runs in ORIGINAL with REF, side by side and without saying which is which
+    #[arg(long, value_name = "ORIGINAL")]
+    pairs: Option<PathBuf>,
+    /// With --pairs, print what people prefer, and open no page
+    #[arg(long, requires = "pairs")]
+    summary: bool,
+    /// Label pairs of calls of PRED and REF as strong, medium or weak
+    #[arg(long, value_name = "PRED")]
+    label: Option<PathBuf>,
+    /// With --label, at most so many pairs, from the most alike to the least
+    #[arg(long, value_name = "N", default_value_t = 40, requires = "label")]
+    sample: usize,
+    /// With --label, what the sample is drawn from
+    #[arg(long, value_name = "S", default_value_t = 2024, requires = "label")]
+    seed: u64,
+    /// With --label, the file of labels
+    #[arg(long, value_name = "FILE", default_value = "labels.json", requires = "label")]
+    labels: PathBuf,
+}
+
+const EXAMPLES: &str = "\
+The page is served at 127.0.0.1 to who has its address; every decision is saved at once. Several people may
+review one file at the same time.
+
+Examples:
+  m3 review references.json --tools tools.json --name Ada
+  m3 review references.json --out reviewed.json
+  m3 review references.json --export review.csv
+  m3 review references.json --import review.csv --name Ada --tools tools.json
+  m3 review --pairs predictions.json references.json
+  m3 review --pairs predictions.json references.json --summary
+  m3 review --label predictions.json references.json --sample 40
+
+docs/review.md explains the files.";
+
+/// The longest side of an image in the page, in pixels.
+const LONGEST_SIDE: u32 = 1280;
+
+/// Quality of its JPEG, of 100.
+const QUALITY: u8 = 85;
+
+/// A table that is larger was not written by `--export`, in bytes.
+const MAX_TABLE: u64 = 256 << 20;
+
+/// Problems of a table that are printed one by one.
+const SHOWN_PROBLEMS: usize = 50;
+
+/// Serves the page, or does what needs none.
+pub(super) fn run(args: &ReviewArgs, printer: Printer) -> Result<(), Failure> {
+    if args.references == Path::new("-") {
+        let message = "decisions are kept beside REF, and standard input has no place\nhint: name a file";
+        return Err(Failure::new(code::INPUT, message));
+    }
+    let name = args.name();
+    if let Some(originals) = &args.pairs {
+        return args.pairs(originals, &name, printer);
+    }
+    let [file] = input::open_all([&args.references], Duplicates::Error, printer)?;
+    let references = all(&file)?;
+    if let Some(predictions) = &args.label {
+        return args.label(predictions, references, &name, printer);
+    }
+    let catalog = args.tools.as_deref().map(Catalog::open).transpose()?;
+    let rules = Rules::new(catalog.as_ref().map(ToolCatalog::from).as_ref());
+    let path = store_path(&args.references);
+    let mut reviews = Reviews::open(references, &path).map_err(|error| stored(&error))?;
+    if reviews.foreign() > 0 {
+        let decisions = counted(reviews.foreign(), "decision");
+        printer.warn(&format!(
+            "{decisions} in `{}` are of references that are not in the file any more, or were changed since",
+            path.display()
+        ));
+    }
+    if let Some(out) = &args.out {
+        return args.write(&reviews, out, printer);
+    }
+    if let Some(table) = &args.export {
+        let mut output = Output::open(Some(table), &[&args.references], printer)?;
+        write_table(&reviews, &mut output).map_err(|cause| Failure::written(&cause))?;
+        return output.commit();
+    }
+    if let Some(table) = &args.import {
+        return import(table, &mut reviews, &rules, &name, printer);
+    }
+    let desk =
+        ReviewDesk::new(reviews, rules, args.pictures(), &args.references.display().to_string(), &name);
+    args.serve(desk, printer)
+}
+
+impl ReviewArgs {
+    /// Who decides.
+    fn name(&self) -> String {
+        let known = || ["USER", "LOGNAME", "USERNAME"].iter().find_map(|name| std::env::var(name).ok());
+        let name = self.name.clone().or_else(known).filter(|name| !name.trim().is_empty());
+        name.unwrap_or_else(|| "reviewer".to_owned())
+    }
+
+    fn pictures(&self) -> Images {
+        let folders = match &self.images {
+            Some(folder) => vec![folder.clone()],
+            None => image_folders(&self.references),
+        };
+        let pictures = Pictures::of_size(&folders, LONGEST_SIDE, QUALITY);
+        Arc::new(move |path| pictures.file(path).map_err(str::to_owned))
+    }
+
+    fn pairs(&self, originals: &Path, name: &str, printer: Printer) -> Result<(), Failure> {
+        let [file] = input::open_all([&self.references], Duplicates::Error, printer)?;
+        let ran = input::open_predicted(originals, printer)?;
+        let mut pairs = Vec::new();
+        for reconstructed in all(&file)? {
+            if let Some(index) = ran.find(&reconstructed.id) {
+                pairs.push([ran.read(index)?, reconstructed]);
+            }
+        }
+        if pairs.is_empty() {
+            let message =
+                "the two files have no task in common\nhint: the runs come first: --pairs ORIGINAL REF";
+            return Err(Failure::new(code::INPUT, message));
+        }
+        let pairs =
+            Pairs::open(pairs, &preferences_path(&self.references)).map_err(|error| stored(&error))?;
+        if self.summary {
+            return summarize(&pairs);
+        }
+        let source = self.references.display().to_string();
+        self.serve(PairsDesk::new(pairs, self.pictures(), &source, name), printer)
+    }
+
+    fn label(
+        &self,
+        predictions: &Path,
+        references: Vec<Trajectory>,
+        name: &str,
+        printer: Printer,
+    ) -> Result<(), Failure> {
+        let predicted = all(&input::open_predicted(predictions, printer)?)?;
+        let candidates = sample::sample(&references, &predicted, self.sample, self.seed);
+        if candidates.is_empty() {
+            let message = "no call of the predictions is of a tool that the reference of its task calls too\n\
+                hint: the predictions come first: --label PRED REF";
+            return Err(Failure::new(code::INPUT, message));
+        }
+        let file =
+            LabelFile::open(&self.labels).map_err(|error| Failure::new(code::INPUT, error.to_string()))?;
+        printer.note(&format!(
+            "{} to label, in `{}`",
+            counted(candidates.len(), "pair"),
+            self.labels.display()
+        ));
+        let source = format!("{} and {}", predictions.display(), self.references.display());
+        self.serve(LabelDesk::new(candidates, references, file, self.pictures(), (&source, name)), printer)
+    }
+
+    /// Serves a page until the user ends it.
+    fn serve(&self, desk: impl Desk, printer: Printer) -> Result<(), Failure> {
+        let unavailable = |error: String| Failure::new(code::UNAVAILABLE, error);
+        let runtime = Builder::new_current_thread().enable_all().build();
+        let runtime = runtime.map_err(|error| unavailable(format!("failed to start: {error}")))?;
+        let served = runtime.block_on(async {
+            let server = ReviewServer::start(desk, self.port).await;
+            let server = server.map_err(|error| unavailable(error.to_string()))?;
+            let address = server.address();
+            let mut out = Printer::out();
+            let written = writeln!(out, "{address}").and_then(|()| out.flush());
+            written.map_err(|cause| Failure::output("standard output", &cause))?;
+            printer.note("this address is for you alone: who has it can decide in your name; Ctrl-C ends it");
+            // Kept until the end: a browser may take its time.
+            let _shown = (!self.no_open).then(|| open::in_browser(&address)).flatten();
+            asked_to_end().await;
+            server.stop().await;
+            Ok(())
+        });
+        runtime.shutdown_background();
+        served
+    }
+
+    /// Writes what was accepted or edited.
+    fn write(&self, reviews: &Reviews, out: &Path, printer: Printer) -> Result<(), Failure> {
+        let found = reviewed(reviews, self.with_open);
+        let mut output = Output::open(Some(out), &[&self.references], printer)?;
+        let texts = found.references.iter().map(|made| made.to_json().to_text(Keys::AsRead));
+        let lines: Vec<String> = texts.map(|text| json_without_hidden(&text).into_owned()).collect();
+        let ends = if lines.is_empty() { ["[", "]\n"] } else { ["[\n", "\n]\n"] };
+        let written = write!(output, "{}{}{}", ends[0], lines.join(",\n"), ends[1]);
+        written.map_err(|cause| Failure::written(&cause))?;
+        output.commit()?;
+        for (id, state, note) in &found.left_out {
+            let note = if note.is_empty() { String::new() } else { format!(": {}", shortened(note, 200)) };
+            printer.event(&format!("left out `{}`, {}{note}", shortened(id, 100), state.name()));
+        }
+        printer.note(&format!(
+            "{} written, {} left out",
+            counted(found.references.len(), "reference"),
+            found.left_out.len()
+        ));
+        Ok(())
+    }
+}
+
+fn all(file: &TrajectoryFile) -> Result<Vec<Trajectory>, Failure> {
+    (0..file.len()).map(|index| file.read(index).map_err(Failure::from)).collect()
+}
+
+fn stored(error: &StoreError) -> Failure {
+    let code = match error {
+        StoreError::Line { .. } | StoreError::TooLarge { .. } => code::INPUT,
+        _ => code::UNAVAILABLE,
+    };
+    Failure::new(code, error.to_string())
+}
+
+/// Decides what a table says, or nothing if anything in it is wrong.
+fn import(
+    table: &Path,
+    reviews: &mut Reviews,
+    rules: &Rules,
+    name: &str,
+    printer: Printer,
+) -> Result<(), Failure> {
+    let shown = table.display();
+    let unreadable =
+        |cause: io::Error| Failure::new(code::INPUT, format!("failed to read `{shown}`: {cause}"));
+    let reader: Box<dyn io::Read> = match table {
+        path if path == Path::new("-") => Box::new(io::stdin()),
+        path => Box::new(File::open(path).map_err(unreadable)?),
+    };
+    let changes = match read_table(reviews, rules, reader.take(MAX_TABLE)) {
+        Ok(changes) => changes,
+        Err(wrong) => {
+            for problem in wrong.iter().take(SHOWN_PROBLEMS) {
+                Printer::error(&format!("{shown}: {problem}"));
+            }
+            let more = wrong.len().saturating_sub(SHOWN_PROBLEMS);
+            let more = if more > 0 { format!("{more} more; ") } else { String::new() };
+            let message =
+                format!("{more}nothing was decided\nhint: mend the lines and import the file again");
+            return Err(Failure::new(code::INPUT, message));
+        }
+    };
+    let count = changes.len();
+    let late = changes.decide(reviews, name).map_err(|error| match error {
+        DecideError::Store(error) => stored(&error),
+        error => Failure::new(code::INPUT, error.to_string()),
+    })?;
+    for problem in &late {
+        Printer::error(&format!("{shown}: {problem}"));
+    }
+    printer.note(&format!("{} decided", counted(count - late.len(), "reference")));
+    if late.is_empty() { Ok(()) } else { Err(Failure::silent(code::FAILED)) }
+}
+
+/// Prints what people prefer.
+fn summarize(pairs: &Pairs) -> Result<(), Failure> {
+    let summary = pairs.summary();
+    let line = |name: &str, counts: Counts| {
+        let percent = |share: f64| format!("{:.2} %", 100.0 * share);
+        let share = counts.share().map_or_else(|| "-".to_owned(), percent);
+        let interval = counts.interval();
+        let interval = interval.map(|(low, high)| format!("{} to {}", percent(low), percent(high)));
+        [
+            shortened(name, 40),
+            counts.reconstructed.to_string(),
+            counts.original.to_string(),
+            counts.ties.to_string(),
+            share,
+            interval.unwrap_or_else(|| "-".to_owned()),
+        ]
+    };
+    let mut table = comfy_table::Table::new();
+    table.load_style(comfy_table::presets::NOTHING);
+    table.set_header(["who", "reconstructed", "original", "ties", "share", "95 % interval"]);
+    for (name, counts) in &summary.people {
+        table.add_row(line(name, *counts));
+    }
+    table.add_row(line("all", summary.all));
+    let mut out = Printer::out();
+    let rest = "share: of the reconstructed trajectory, without ties; interval: Wilson's, as if no judgement depended \
+        on another one";
+    let written =
+        writeln!(out, "{table}\n\n{}; {rest}", counted(summary.pairs, "pair")).and_then(|()| out.flush());
+    written.map_err(|cause| Failure::output("standard output", &cause))
+}

@@ -1,0 +1,71 @@
+// What the pages of `m3 review` share. Texts of others become text nodes; nothing here makes markup from strings.
+"use strict";
+const byId = (id) => document.getElementById(id);
+const detail = byId("detail");
+
+// An element with attributes, listeners (`onclick`) and children; a text among them stays text.
+const make = (name, attributes = {}, ...children) => {
+  const made = document.createElement(name);
+  for (const [key, value] of Object.entries(attributes)) {
+    if (value === undefined || value === null || value === false) continue;
+    if (typeof value === "function") made.addEventListener(key.slice(2), value);
+    else made.setAttribute(key, value === true ? "" : String(value));
+  }
+  made.append(...children.flat().filter((child) => child !== null && child !== undefined));
+  return made;
+};
+
+const person = () => byId("name").value.trim();
+
+const say = (text) => { byId("said").textContent = text; };
+
+const fail = (text) => {
+  byId("failure").hidden = !text;
+  byId("failure").textContent = text || "";
+};
+
+// Asks the server. What it refuses is thrown with its status and answer.
+const ask = async (path, body) => {
+  const options = body === undefined
+    ? {}
+    : { method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify(body) };
+  let response;
+  try {
+    response = await fetch(path, { cache: "no-store", ...options });
+  } catch {
+    throw { status: 0, data: { error: "m3 does not answer: it may have been ended. Nothing that was saved is lost." } };
+  }
+  let data = {};
+  try { data = await response.json(); } catch { data = { error: `m3 answered with status ${response.status}` }; }
+  if (!response.ok) throw { status: response.status, data };
+  return data;
+};
+
+const reason = (thrown) => thrown?.data?.error ?? String(thrown);
+
+// The picture of a task, or why there is none.
+const picture = (address, path) => {
+  const figure = make("figure", { class: "picture" });
+  const image = make("img", { alt: "the image of the task", src: address });
+  image.addEventListener("error", () => {
+    image.remove();
+    figure.prepend(make("p", { class: "note" }, "The image is not shown: it is missing, no image, or outside of the image folders (--images)."));
+  });
+  figure.append(image, make("figcaption", {}, make("code", {}, path)));
+  return figure;
+};
+
+// JSON with its lines and indents, for reading; as it is where it cannot be read.
+const pretty = (text) => {
+  // Numbers that a double cannot hold would be changed.
+  if (/\d{16}/.test(text)) return text;
+  try {
+    // Lists of plain values stand on one line; a line break within a string is written as an escape.
+    return JSON.stringify(JSON.parse(text), null, 2)
+      .replace(/\[\n[^[\]{}]*\n\s*\]/g, (list) => (list.length > 400 ? list : list.replace(/\n\s*/g, " ").replace("[ ", "[").replace(/ \]$/, "]")));
+  } catch { return text; }
+};
+
+const isField = (target) => target.closest("input, select, textarea") !== null;
+
+const when = (time) => (time || "").replace("T", " ").replace("Z", " UTC");

@@ -1,0 +1,115 @@
+// The dependencies of calls as a drawing: a column for each step, an edge for each value that is used.
+const SVG = "http://www.w3.org/2000/svg";
+const NODE = { width: 176, height: 46, gap: 18 };
+const COLUMN = 176 + 146;
+const MARGIN = 12;
+const TITLE = 26;
+const LANE = 24;
+
+const draw = (name, attributes, ...children) => {
+  const made = document.createElementNS(SVG, name);
+  for (const [key, value] of Object.entries(attributes)) made.setAttribute(key, value);
+  made.append(...children);
+  return made;
+};
+
+const short = (text, length) => (text.length <= length ? text : `${text.slice(0, length - 1)}…`);
+const ends = (text, length) => {
+  if (text.length <= length) return text;
+  const start = Math.ceil((length - 1) / 2);
+  return `${text.slice(0, start)}…${text.slice(text.length - (length - 1 - start))}`;
+};
+
+// A label stands where no other stands: at its place, or a line above or below.
+const free = (taken, x, y, width) => {
+  for (const offset of [0, -17, 17, -34, 34, -51, 51]) {
+    const found = y + offset;
+    if (taken.every((box) => Math.abs(box.x - x) > (box.width + width) / 2 || Math.abs(box.y - found) > 16)) {
+      taken.push({ x, y: found, width });
+      return found;
+    }
+  }
+  return y;
+};
+
+// `steps` are lists of calls with their numbers and tools; `links` say which uses what of which.
+const graph = (steps, links) => {
+  const places = new Map();
+  steps.forEach((calls, step) => calls.forEach((call, row) => {
+    const [x, y] = [MARGIN + step * COLUMN, MARGIN + TITLE + row * (NODE.height + NODE.gap)];
+    places.set(call.call, { x, y, step, row, call });
+  }));
+  const rows = Math.max(...steps.map((calls) => calls.length));
+  let bottom = MARGIN + TITLE + rows * (NODE.height + NODE.gap);
+  const edges = draw("g", { class: "edges" });
+  const labels = draw("g", { class: "labels" });
+  const taken = [];
+  const drawn = links.filter((link) => places.has(link.from) && places.has(link.to));
+  // Those that end at one call end at different heights.
+  const arrivals = new Map();
+  for (const link of drawn) {
+    const [from, to] = [places.get(link.from), places.get(link.to)];
+    const count = drawn.filter((other) => other.to === link.to).length;
+    const turn = arrivals.get(link.to) ?? 0;
+    arrivals.set(link.to, turn + 1);
+    const [x1, y1] = [from.x + NODE.width, from.y + NODE.height / 2];
+    const [x2, y2] = [to.x, to.y + (NODE.height * (turn + 1)) / (count + 1)];
+    const more = link.values.length > 1 ? ` +${link.values.length - 1}` : "";
+    const text = ends(link.values[0].value, 18 - more.length) + more;
+    const width = text.length * 7 + 8;
+    let path;
+    let at;
+    if (to.step - from.step > 1) {
+      // Below the calls of the steps between.
+      const lane = bottom;
+      bottom += LANE;
+      const [turn1, turn2] = [x1 + 24, x2 - 24];
+      path = `M${x1} ${y1}C${turn1} ${y1} ${x1} ${lane} ${turn1 + 20} ${lane}L${turn2 - 20} ${lane}C${x2} ${lane} ${turn2} ${y2} ${x2} ${y2}`;
+      at = [(x1 + x2) / 2, lane];
+    } else {
+      const bend = (x2 - x1) * 0.45;
+      path = `M${x1} ${y1}C${x1 + bend} ${y1} ${x2 - bend} ${y2} ${x2} ${y2}`;
+      at = [(x1 + x2) / 2, (y1 + y2) / 2];
+    }
+    const y = free(taken, at[0], at[1], width);
+    const whole = draw("title", {});
+    whole.textContent = link.values.map((value) => value.value).join("\n");
+    edges.append(draw("path", { d: path, "data-link": `${link.from}-${link.to}` }));
+    edges.append(draw("path", { class: "tip", d: `M${x2 - 8} ${y2 - 5}L${x2} ${y2}L${x2 - 8} ${y2 + 5}` }));
+    const label = draw("text", { x: at[0], y });
+    label.textContent = text;
+    labels.append(draw("g", {}, whole, draw("rect", { x: at[0] - width / 2, y: y - 9, width, height: 18, rx: 4 }), label));
+  }
+  const nodes = draw("g", { class: "nodes" });
+  steps.forEach((calls, step) => {
+    const title = draw("text", { class: "column", x: MARGIN + step * COLUMN, y: MARGIN + 8 });
+    title.textContent = `Step ${step + 1}`;
+    nodes.append(title);
+  });
+  for (const { x, y, step, row, call } of places.values()) {
+    const whole = draw("title", {});
+    whole.textContent = `${call.tool} ${short(call.arguments, 500)}`;
+    const place = draw("text", { class: "place", x: x + 9, y: y + 16 });
+    const [server, tool] = call.tool.includes("/") ? call.tool.split(/\/(.*)/s) : ["", call.tool];
+    place.textContent = `${step + 1}.${row + 1} ${ends(server, 18)}`;
+    const name = draw("text", { x: x + 9, y: y + 34 });
+    name.textContent = ends(tool, 21);
+    nodes.append(draw("g", { "data-call": call.call }, whole, draw("rect", { x, y, width: NODE.width, height: NODE.height, rx: 6 }), place, name));
+  }
+  const [width, height] = [2 * MARGIN + (steps.length - 1) * COLUMN + NODE.width, bottom + MARGIN];
+  return draw("svg", {
+    class: "graph", width, height, viewBox: `0 0 ${width} ${height}`, role: "img",
+    "aria-label": `Calls by step, and ${drawn.length === 1 ? "one dependency" : `${drawn.length} dependencies`} between them; the list below says the same.`,
+  }, edges, nodes, labels);
+};
+
+// The same in words.
+const linkList = (steps, links) => {
+  const names = new Map();
+  steps.forEach((calls, step) => calls.forEach((call, row) => names.set(call.call, `${step + 1}.${row + 1} ${call.tool}`)));
+  const entry = (link) => link.values.map((value) => make("li", {},
+    `${names.get(link.to) ?? "a removed call"} uses `, make("code", {}, value.value),
+    ` (${value.in_arguments || "its arguments"}) of ${names.get(link.from) ?? "a removed call"}`,
+    value.in_result ? ` (${value.in_result})` : ""));
+  return make("ul", { class: "plain links" }, links.flatMap(entry));
+};

@@ -1,0 +1,348 @@
+// The page that shows references one by one: accept, edit, move, remove, reject, undo.
+const [list, search, state, count] = ["list", "search", "state", "count"].map(byId);
+const POLL = 2000;
+let references = [];
+let sequence = 0;
+let open = null;
+// The reference as the server told it last; its steps as they stand.
+let shown = null;
+// The call whose arguments are being written.
+let draft = null;
+
+const badge = (name) => make("span", { class: `badge ${name}` }, name);
+
+const row = (reference) => make("li", { "data-index": reference.index },
+  make("button", { type: "button", class: "row", onclick: () => go(reference.index) },
+    make("span", { class: "row-head" }, make("strong", {}, reference.id || "(empty id)"), badge(reference.state)),
+    make("span", { class: "row-question", dir: "auto" }, reference.question || reference.type || ""),
+    reference.name ? make("span", { class: "row-by" }, `${reference.name}, ${when(reference.time)}`) : null));
+
+const isListed = (reference) => {
+  const words = search.value.toLowerCase().split(/\s+/).filter(Boolean);
+  const text = `${reference.id}\n${reference.type}\n${reference.question}`.toLowerCase();
+  return (!state.value || reference.state === state.value) && words.every((word) => text.includes(word));
+};
+
+const listed = () => references.filter(isListed);
+
+const filter = () => {
+  const found = new Set(listed().map((reference) => reference.index));
+  for (const item of list.children) item.hidden = !found.has(Number(item.dataset.index));
+  const decided = references.filter((reference) => reference.state !== "open").length;
+  count.textContent = `${found.size} of ${references.length} references; ${decided} decided`;
+};
+
+// Takes the rows that changed; the focus stays where it was.
+const take = (answer) => {
+  sequence = answer.sequence;
+  for (const reference of answer.references) {
+    const old = list.children[reference.index];
+    const made = row(reference);
+    references[reference.index] = reference;
+    if (!old) list.append(made);
+    else {
+      const isFocused = old.contains(document.activeElement);
+      old.replaceWith(made);
+      if (isFocused) made.firstChild.focus({ preventScroll: true });
+    }
+  }
+  mark();
+  filter();
+};
+
+const mark = () => {
+  list.querySelector("[aria-current]")?.removeAttribute("aria-current");
+  if (open !== null) list.children[open]?.firstChild.setAttribute("aria-current", "true");
+};
+
+const isDirty = () => draft !== null || (byId("note")?.value ?? "").trim() !== "";
+
+const go = async (index) => {
+  if (isDirty() && index !== open && !window.confirm("What you are writing is not saved. Leave it?")) return;
+  draft = null;
+  try {
+    const answer = await ask(`api/reference?index=${index}`);
+    open = index;
+    location.hash = String(index);
+    mark();
+    list.children[index]?.scrollIntoView({ block: "nearest" });
+    show(answer);
+    if (matchMedia("(max-width: 860px)").matches) byId("main").scrollIntoView({ block: "start" });
+    else byId("main").scrollTo(0, 0);
+    say(`Opened: reference ${answer.id}`);
+    fail("");
+  } catch (thrown) { fail(reason(thrown)); }
+};
+
+const step = (by) => {
+  const found = listed();
+  if (found.length === 0) return;
+  const at = found.findIndex((reference) => reference.index === open);
+  const next = at < 0 ? (by > 0 ? 0 : found.length - 1) : Math.min(Math.max(at + by, 0), found.length - 1);
+  go(found[next].index);
+};
+
+// Sends a decision; the page then shows what the server says. Returns what was refused, if anything.
+const decide = async (action, focus) => {
+  const sent = { index: open, base: shown.version, name: person(), ...action };
+  try {
+    const answer = await ask("api/decide", sent);
+    draft = null;
+    show(answer, focus);
+    take(await ask(`api/changes?since=${sequence}`));
+    fail("");
+    return null;
+  } catch (thrown) {
+    if (thrown.status === 409) conflict(sent, thrown.data);
+    else if (thrown.status !== 422 || !thrown.data.problems) fail(reason(thrown));
+    return thrown.data ?? { error: reason(thrown) };
+  }
+};
+
+// Somebody else was faster: what was decided here is kept in the file, set aside, and can be sent again.
+const conflict = (sent, answer) => {
+  const notice = make("div", { class: "notice", role: "alert", id: "conflict" },
+    make("p", {}, `${answer.error}. Your decision was kept in the file, set aside, and does not count.`),
+    make("p", { class: "actions" },
+      make("button", { type: "button", onclick: () => { draft = null; show(answer.reference); } }, "Show theirs"),
+      " ",
+      make("button", { type: "button", onclick: () => {
+        shown = answer.reference;
+        const { index, base, name, ...action } = sent;
+        byId("conflict")?.remove();
+        decide(action).then((refused) => { if (refused) fail(refused.error); });
+      } }, sent.action === "undo" ? "Undo theirs" : "Decide mine over it")));
+  byId("conflict")?.remove();
+  detail.prepend(notice);
+  notice.querySelector("button").focus();
+  notice.scrollIntoView({ block: "nearest" });
+};
+
+const arrangement = () => shown.steps.map((calls) => calls.map((call) => ({
+  call: call.call, ...(call.is_changed ? { arguments: call.arguments } : {}),
+})));
+
+const edit = (steps, focus) => decide({ action: "edit", steps }, focus);
+
+// A refusal of a move or a removal stands at its call.
+const refusedAt = (number, refused) => {
+  if (!refused) return;
+  const target = detail.querySelector(`[data-number="${number}"] .refusal`);
+  if (!target) { fail(refused.error); return; }
+  target.textContent = refused.error;
+  target.hidden = false;
+};
+
+// One place earlier or later: out of a step that it shares, into the next one if it stands alone.
+const move = async (number, by) => {
+  const steps = arrangement();
+  const at = steps.findIndex((calls) => calls.some((call) => call.call === number));
+  const moved = steps[at].find((call) => call.call === number);
+  if (steps[at].length > 1) {
+    steps[at] = steps[at].filter((call) => call !== moved);
+    steps.splice(by < 0 ? at : at + 1, 0, [moved]);
+  } else {
+    const next = steps[at + by];
+    if (!next) { say("It cannot go further."); return; }
+    next.push(moved);
+    steps.splice(at, 1);
+  }
+  const refused = await edit(steps, number);
+  refusedAt(number, refused);
+  if (!refused) say("Moved.");
+};
+
+const remove = async (number) => {
+  const steps = arrangement().map((calls) => calls.filter((call) => call.call !== number));
+  const refused = await edit(steps);
+  refusedAt(number, refused);
+  if (!refused) say("Removed.");
+};
+
+const putBack = async (call) => {
+  const steps = arrangement();
+  const at = Math.min(call.was_in, steps.length);
+  steps.splice(at, 0, [{ call: call.call }]);
+  const refused = await edit(steps, call.call);
+  if (refused) fail(refused.error);
+};
+
+const startEdit = (number) => {
+  if (draft === number) return;
+  const card = detail.querySelector(`[data-number="${number}"]`);
+  const call = shown.steps.flat().find((found) => found.call === number);
+  if (!card || !call || !call.is_editable) return;
+  if (draft !== null) stopEdit();
+  draft = number;
+  const area = make("textarea", { "aria-label": `Arguments of ${call.tool}, JSON`, spellcheck: "false", rows: 6 });
+  area.value = pretty(call.arguments);
+  area.rows = Math.min(Math.max(area.value.split("\n").length + 1, 4), 24);
+  const problems = make("ul", { class: "problems", role: "alert", id: `problems-${number}` });
+  area.setAttribute("aria-describedby", problems.id);
+  const save = async () => {
+    const steps = arrangement();
+    for (const found of steps.flat()) if (found.call === number) found.arguments = area.value;
+    const refused = await edit(steps, number);
+    if (!refused) { say("Saved."); return; }
+    const entries = refused.problems ?? [{ pointer: "", message: refused.error }];
+    problems.replaceChildren(...entries.map((problem) => make("li", {},
+      problem.pointer ? make("code", {}, problem.pointer) : null, problem.pointer ? ": " : null, problem.message)));
+    area.setAttribute("aria-invalid", "true");
+    area.focus();
+  };
+  area.addEventListener("keydown", (event) => {
+    if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) { event.preventDefault(); save(); }
+    if (event.key === "Escape") { event.stopPropagation(); stopEdit(); card.focus(); }
+  });
+  const form = make("div", { class: "draft" }, area, problems, make("p", { class: "actions" },
+    make("button", { type: "button", class: "primary save", onclick: save }, "Save ", make("kbd", {}, "Ctrl Enter")), " ",
+    make("button", { type: "button", onclick: () => { stopEdit(); card.focus(); } }, "Cancel ", make("kbd", {}, "Esc"))));
+  card.querySelector(".arguments").hidden = true;
+  card.querySelector(".arguments").after(form);
+  area.focus();
+};
+
+const stopEdit = () => {
+  detail.querySelector(".draft")?.remove();
+  detail.querySelectorAll(".arguments[hidden]").forEach((hidden) => { hidden.hidden = false; });
+  draft = null;
+};
+
+const card = (call, place) => make("div", {
+  class: `call${call.is_changed ? " changed" : ""}`, tabindex: 0, "data-number": call.call,
+  "aria-label": `Call ${place}, ${call.tool}`,
+},
+make("p", { class: "call-head" },
+  make("span", { class: "place" }, place), make("span", { class: "tool" }, call.tool),
+  call.is_changed ? make("span", { class: "badge edited" }, "edited") : null,
+  make("span", { class: "tools" },
+    make("button", { type: "button", class: "edit", disabled: !call.is_editable, onclick: () => startEdit(call.call) }, "Edit"),
+    make("button", { type: "button", class: "earlier", "aria-label": "Move earlier", title: "Move earlier", onclick: () => move(call.call, -1) }, "↑"),
+    make("button", { type: "button", class: "later", "aria-label": "Move later", title: "Move later", onclick: () => move(call.call, 1) }, "↓"),
+    make("button", { type: "button", class: "remove", onclick: () => remove(call.call) }, "Remove"))),
+make("p", { class: "refusal bad", role: "alert", hidden: true }),
+make("pre", { class: "arguments" }, make("code", {}, pretty(call.arguments))),
+call.problems.length > 0 ? make("ul", { class: "problems" }, call.problems.map((problem) => make("li", {},
+  problem.pointer ? make("code", {}, problem.pointer) : null, problem.pointer ? ": " : null, problem.message))) : null,
+call.remark ? make("p", { class: "note" }, call.remark) : null,
+call.outcome && call.outcome !== "success" ? make("p", { class: "bad" }, `outcome: ${call.outcome}`) : null,
+call.result !== null ? make("details", {}, make("summary", {}, "Result"), make("pre", { class: "passage" }, call.result))
+  : make("p", { class: "note" }, call.is_changed ? "No result: these arguments were never sent." : "No result is recorded."));
+
+const tree = (value) => {
+  if (typeof value === "string") return make("span", { class: "passage", dir: "auto" }, value);
+  return make("dl", { class: "tree" }, value.flatMap((branch) => [
+    make("dt", {}, branch.key), make("dd", {}, tree(branch.value))]));
+};
+
+const decisionForm = () => {
+  const note = make("textarea", { id: "note", rows: 2, maxlength: 4000, placeholder: "Note (a rejection needs one)", "aria-label": "Note" });
+  const wrong = make("p", { class: "bad", role: "alert", hidden: true });
+  const send = async (action) => {
+    const refused = await decide({ action, ...(action === "undo" ? {} : { note: note.value }) });
+    if (refused?.error && !byId("conflict")) {
+      wrong.textContent = refused.error;
+      wrong.hidden = false;
+      fail("");
+      note.focus();
+    }
+  };
+  return make("section", { class: "decide", "aria-label": "Decision" }, note, wrong, make("p", { class: "actions" },
+    make("button", { type: "button", id: "accept", class: "primary", onclick: () => send("accept") }, "Accept ", make("kbd", {}, "a")), " ",
+    make("button", { type: "button", id: "reject", class: "danger", onclick: () => send("reject") }, "Reject ", make("kbd", {}, "r")), " ",
+    make("button", { type: "button", id: "undo", disabled: !shown.history.some((entry) => entry.counts), onclick: () => send("undo") }, "Undo ", make("kbd", {}, "u"))));
+};
+
+const history = () => make("ol", { class: "plain history" }, shown.history.map((entry) => make("li", { class: entry.counts ? "" : "undone" },
+  make("strong", {}, entry.name), `, ${when(entry.time)}: ${entry.what}`,
+  entry.set_aside ? " (set aside: somebody else was faster)" : entry.counts || entry.what.startsWith("undid") ? "" : " (undone)",
+  entry.note ? make("blockquote", { class: "passage", dir: "auto" }, entry.note) : null)));
+
+// Shows a reference; the focus goes to a call if one is named.
+const show = (answer, focus) => {
+  shown = answer;
+  const steps = answer.steps.map((calls, index) => make("section", { class: "step", "aria-label": `Step ${index + 1}` },
+    make("h4", {}, `Step ${index + 1}`), calls.map((call, place) => card(call, `${index + 1}.${place + 1}`))));
+  const title = make("h2", { tabindex: -1 }, make("bdi", {}, answer.id || "(empty id)"), " ", badge(answer.state),
+    answer.type ? make("small", {}, ` ${answer.type}`) : null);
+  const removed = answer.removed.map((call) => make("li", {}, make("span", { class: "tool" }, call.tool), " ",
+    make("code", {}, call.arguments), " ", make("button", { type: "button", class: "back", onclick: () => putBack(call) }, "Put back")));
+  detail.replaceChildren(title,
+    make("div", { class: "task" },
+      answer.image === null ? null : picture(`image/${answer.index}`, answer.image),
+      make("div", {}, make("h3", {}, "Question"), make("p", { class: "passage", dir: "auto" }, answer.question ?? "No question is recorded."),
+        make("h3", {}, "Answer"), make("p", { class: "passage", dir: "auto" }, answer.reply ?? "No answer is recorded."))),
+    decisionForm(),
+    make("h3", {}, "Trajectory"),
+    ...(answer.has_catalog ? [] : [make("p", { class: "note" }, "No catalog was given (--tools): arguments only have to be a JSON object.")]),
+    ...steps,
+    ...(removed.length > 0 ? [make("h3", {}, "Removed calls"), make("ul", { class: "plain removed" }, removed)] : []),
+    make("h3", {}, "Dependencies"),
+    ...(answer.links.length > 0 ? [] : [make("p", { class: "note" }, "No call uses what another one returned, as far as recorded results show.")]),
+    make("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": "Graph of calls" }, graph(answer.steps, answer.links)),
+    linkList(answer.steps, answer.links),
+    make("h3", {}, "Evidence"),
+    ...(answer.evidence.length > 0
+      ? answer.evidence.map((found) => make("section", { class: "evidence" }, make("h4", {}, found.key), tree(found.value)))
+      : [make("p", { class: "note" }, "The file says nothing of how this reference was made.")]),
+    make("h3", {}, "Decisions"),
+    answer.history.length > 0 ? history() : make("p", { class: "note" }, "Nobody has decided yet."));
+  if (focus !== undefined) detail.querySelector(`[data-number="${focus}"]`)?.focus();
+};
+
+const poll = async () => {
+  try {
+    const answer = await ask(`api/changes?since=${sequence}`);
+    const changed = answer.references.find((reference) => reference.index === open);
+    if (answer.references.length > 0 || answer.sequence !== sequence) take(answer);
+    if (changed && shown && changed.version !== shown.version) {
+      if (isDirty() || byId("conflict")) fail(`${changed.name ?? "Somebody"} has changed this reference. What you are writing is still here.`);
+      else show(await ask(`api/reference?index=${open}`));
+    }
+    if (byId("failure").textContent.startsWith("m3 does not answer")) fail("");
+  } catch (thrown) { fail(reason(thrown)); }
+  setTimeout(poll, POLL);
+};
+
+const onKey = (event) => {
+  const call = event.target.closest(".call");
+  const number = call ? Number(call.dataset.number) : null;
+  if (event.altKey && call && !isField(event.target) && (event.key === "ArrowUp" || event.key === "ArrowDown")) {
+    event.preventDefault();
+    move(number, event.key === "ArrowUp" ? -1 : 1);
+    return;
+  }
+  if (event.ctrlKey || event.metaKey || event.altKey) return;
+  if (isField(event.target)) {
+    if (event.key === "Escape") event.target.blur();
+    return;
+  }
+  if (event.key === "/") search.focus();
+  else if (event.key === "j") step(1);
+  else if (event.key === "k") step(-1);
+  else if (event.key === "a" && shown) byId("accept").click();
+  else if (event.key === "r" && shown) byId("note").focus();
+  else if (event.key === "u" && shown) byId("undo").click();
+  else if (event.key === "e" && call) startEdit(number);
+  else if (event.key === "Delete" && event.target === call) remove(number);
+  else return;
+  event.preventDefault();
+};
+
+search.addEventListener("input", filter);
+state.addEventListener("input", filter);
+document.addEventListener("keydown", onKey);
+window.addEventListener("beforeunload", (event) => { if (isDirty()) event.preventDefault(); });
+document.querySelector(".skip").addEventListener("click", (event) => { event.preventDefault(); byId("main").focus(); });
+
+(async () => {
+  try {
+    take(await ask("api/list"));
+    const wanted = Number(location.hash.slice(1));
+    const first = references.find((reference) => reference.state === "open") ?? references[0];
+    if (location.hash.length > 1 && references[wanted]) await go(wanted);
+    else if (first) await go(first.index);
+    document.documentElement.dataset.ready = "true";
+  } catch (thrown) { fail(reason(thrown)); }
+  setTimeout(poll, POLL);
+})();

@@ -1,0 +1,123 @@
+//! Tests of tables: what is written is read back, whatever stands in the cells, and by the same rules as the page.
+
+use serde_json::json;
+
+use super::*;
+use crate::mcp::{ServerTools, ToolCatalog};
+use crate::trajectory::json::{self, Json};
+use crate::trajectory::{Step, Trajectory};
+
+fn references() -> Vec<Trajectory> {
+    let call = |tool: &str, arguments: &str| Call {
+        tool: tool.to_owned(),
+        arguments: Some(json::parse(arguments.as_bytes()).unwrap().0),
+        result: Some(Json::String("x".to_owned())),
+        extra: Vec::new(),
+    };
+    let step = |number, calls| Step { number: Some(number), calls, ..Step::default() };
+    let trajectory = |id: &str| {
+        let first = step(1, vec![call("a/find", r#"{"q":"eel, \"x\"\n"}"#), call("=HYPERLINK(1)/x", "{}")]);
+        let steps = vec![first, step(2, vec![call("a/find", r#"{"q":"=1+1"}"#)])];
+        Trajectory { id: id.to_owned(), steps, ..Trajectory::default() }
+    };
+    let empty = Trajectory { id: "empty".to_owned(), ..Trajectory::default() };
+    vec![trajectory("=cmd|' /C calc'!A0"), trajectory("'quoted"), trajectory("@a,\"b\"\n"), empty]
+}
+
+fn rules() -> Rules {
+    let schema = json!({"type": "object", "properties": {"q": {"type": "string"}}, "required": ["q"]});
+    Rules::new(Some(&ToolCatalog {
+        servers: vec![ServerTools::from_wire("a", vec![json!({"name": "find", "inputSchema": schema})])],
+    }))
+}
+
+fn open(folder: &tempfile::TempDir) -> Reviews {
+    Reviews::open(references(), &folder.path().join("r.jsonl")).unwrap()
+}
+
+fn written(reviews: &Reviews) -> String {
+    let mut bytes = Vec::new();
+    write_table(reviews, &mut bytes).unwrap();
+    String::from_utf8(bytes).unwrap()
+}
+
+fn wrong(reviews: &Reviews, table: &str) -> Vec<String> {
+    let found = read_table(reviews, &rules(), table.as_bytes()).unwrap_err();
+    found.iter().map(ToString::to_string).collect()
+}
+
+#[test]
+fn what_is_written_is_read_back_and_asks_for_nothing() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut reviews = open(&folder);
+    let note = "-1 is wrong; =SUM(A1)".to_owned();
+    reviews.decide(0, 0, "+Ada", Action::Reject { note }).unwrap();
+    let steps = vec![vec![PlacedCall { call: 2, arguments: Some(r#"{"q":"z"}"#.to_owned()) }]];
+    let edit = Action::Edit { steps, change: String::new(), note: String::new() };
+    reviews.decide(1, 0, "Ada", edit).unwrap();
+    let table = written(&reviews);
+    let mut reader = csv::Reader::from_reader(table.as_bytes());
+    for cell in reader.records().flat_map(|row| row.unwrap().iter().map(str::to_owned).collect::<Vec<_>>()) {
+        assert!(!cell.starts_with(['=', '+', '-', '@', '\t', '\r']), "{cell}");
+    }
+    assert!(
+        table.contains("'-1 is wrong") && table.contains("'+Ada") && table.contains("''quoted"),
+        "{table}"
+    );
+    assert!(read_table(&reviews, &rules(), table.as_bytes()).unwrap().is_empty());
+}
+
+#[test]
+fn a_table_decides_moves_and_removes() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut reviews = open(&folder);
+    let table = "id,step,call,tool,arguments,decision,note\n\
+        '=cmd|' /C calc'!A0,1,3,a/find,\"{\"\"q\"\": \"\"carp\"\"}\",accepted,fine\n\
+        '=cmd|' /C calc'!A0,2,1,a/find,,accepted,\n\
+        ''quoted,1,1,a/find,,rejected,-no\n";
+    let changes = read_table(&reviews, &rules(), table.as_bytes()).unwrap();
+    assert_eq!(changes.len(), 2);
+    assert_eq!(changes.decide(&mut reviews, "Ada").unwrap(), []);
+    assert_eq!(
+        (reviews.state(0), reviews.state(1), reviews.state(2)),
+        (State::Accepted, State::Rejected, State::Open)
+    );
+    let call = |call, arguments: Option<&str>| PlacedCall { call, arguments: arguments.map(str::to_owned) };
+    let expected = vec![vec![call(2, Some("{\"q\":\"carp\"}"))], vec![call(0, None)]];
+    assert_eq!(reviews.arrangement(0), Some(&expected));
+    assert!(read_table(&reviews, &rules(), written(&reviews).as_bytes()).unwrap().is_empty());
+}
+
+#[test]
+fn every_problem_has_its_line_and_nothing_is_decided() {
+    let folder = tempfile::tempdir().unwrap();
+    let reviews = open(&folder);
+    let table = "id,step,call,arguments,decision,note\n\
+        ''quoted,1,1,\"{\"\"q\"\": 3}\",open,\n\
+        nobody,1,1,,open,\n\
+        \"@a,\"\"b\"\"\n\",x,1,,open,\n\
+        '=cmd|' /C calc'!A0,1,1,,rejected,\n";
+    let found = wrong(&reviews, table);
+    assert!(found[0].starts_with("line 2: /q:"), "{found:?}");
+    assert!(found[1].starts_with("line 3: there is no reference `nobody`"), "{found:?}");
+    assert!(found.iter().any(|problem| problem.contains("numbers from 1")), "{found:?}");
+    assert!(found.iter().any(|problem| problem.contains("needs a note")), "{found:?}");
+    assert!(reviews.is_empty());
+    assert_eq!(wrong(&reviews, "id,step\n"), ["line 1: there is no column `call`"]);
+    let twice = "id,step,call,arguments,decision\n''quoted,1,1,,open\n''quoted,2,1,,open\n";
+    assert!(wrong(&reviews, twice)[0].contains("twice"));
+    let other = "id,step,call,arguments,decision\n''quoted,1,1,,maybe\n";
+    assert!(wrong(&reviews, other)[0].contains("`maybe` is none of"));
+}
+
+#[test]
+fn a_table_that_is_older_than_a_decision_is_told() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut reviews = open(&folder);
+    let table = written(&reviews).replace(",open,", ",accepted,");
+    reviews.decide(0, 0, "Bob", Action::Reject { note: "no".to_owned() }).unwrap();
+    let changes = read_table(&reviews, &rules(), table.as_bytes()).unwrap();
+    let late = changes.decide(&mut reviews, "Ada").unwrap();
+    assert!(late[0].to_string().starts_with("line 2: Bob has decided in the meantime"), "{late:?}");
+    assert_eq!((reviews.state(0), reviews.state(1)), (State::Rejected, State::Accepted));
+}

@@ -1,0 +1,295 @@
+//! The page of `m3 review`, in a real browser.
+
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
+
+use super::support::{Review, lines, tools, write_references};
+use crate::audit::HOSTILE;
+use crate::browser::Browser;
+use crate::support::Folder;
+
+/// A page that hangs fails the test.
+const PATIENCE: Duration = Duration::from_mins(1);
+
+const STATE: &str = "document.querySelector('#detail h2 .badge')?.textContent ?? 'none'";
+
+/// Waits until an expression is this text.
+pub(super) fn wait(browser: &Browser, expression: &str, expected: &str) {
+    let start = Instant::now();
+    while browser.text(expression) != expected {
+        assert!(start.elapsed() < PATIENCE, "`{expression}` is {}", browser.text(expression));
+        std::thread::sleep(Duration::from_millis(30));
+    }
+}
+
+/// Opens a page and waits until it is at work.
+pub(super) fn open(browser: &Browser, review: &Review) {
+    browser.visit_address(review.address());
+    wait(browser, "document.documentElement.dataset.ready", "true");
+}
+
+pub(super) fn click(browser: &Browser, selector: &str) {
+    browser.run(&format!("document.querySelector({}).click()", json!(selector)));
+}
+
+/// Writes into a field.
+fn write(browser: &Browser, selector: &str, text: &str) {
+    browser.run(&format!(
+        "const field = document.querySelector({}); field.value = {}; field.dispatchEvent(new Event('input', {{ bubbles: true }}))",
+        json!(selector), json!(text)
+    ));
+}
+
+/// Nothing was asked for but the server's own address; the console said nothing but of refused requests that a test
+/// provokes.
+pub(super) fn assert_quiet(browser: &Browser, review: &Review) {
+    let said = browser.console();
+    let is_refusal = |entry: &Value| {
+        let message = entry["message"].as_str().unwrap_or_default();
+        message.contains("status of 422")
+            || message.contains("status of 404")
+            || message.contains("status of 409")
+    };
+    let unexpected: Vec<&Value> = said.iter().filter(|entry| !is_refusal(entry)).collect();
+    assert!(unexpected.is_empty(), "{unexpected:?}");
+    for address in browser.requests() {
+        let is_ours =
+            address.starts_with(review.address()) || address.starts_with("data:") || address == "about:blank";
+        assert!(is_ours, "{address} was requested");
+    }
+}
+
+fn start(folder: &Folder) -> Option<(Browser, Review)> {
+    let browser = Browser::open(1600, 1000)?;
+    let references = write_references(folder);
+    let tools = tools(folder);
+    let review = Review::start(folder, &[references.to_str().unwrap(), "--tools", tools.to_str().unwrap()]);
+    open(&browser, &review);
+    Some((browser, review))
+}
+
+#[test]
+fn references_are_accepted_rejected_and_decisions_undone() {
+    let folder = Folder::new();
+    let Some((browser, review)) = start(&folder) else { return };
+    assert_eq!(browser.text(STATE), "open");
+    browser.press("a");
+    wait(&browser, STATE, "accepted");
+    assert_eq!(browser.text("document.querySelector('#list .badge').textContent"), "accepted");
+    browser.press("j");
+    wait(&browser, "document.querySelector('#detail h2 bdi').textContent", "r2");
+    click(&browser, "#reject");
+    wait(
+        &browser,
+        "document.querySelector('.decide .bad').textContent",
+        "a rejection needs a note that says why",
+    );
+    assert_eq!(browser.text(STATE), "open");
+    write(&browser, "#note", "the image is of something else");
+    click(&browser, "#reject");
+    wait(&browser, STATE, "rejected");
+    let history = "document.querySelector('.history').innerText";
+    assert!(browser.text(history).contains("the image is of something else"));
+    click(&browser, "#undo");
+    wait(&browser, STATE, "open");
+    let kept = lines(&folder, "references.json.reviews.jsonl");
+    let actions: Vec<&str> = kept.iter().map(|line| line["action"].as_str().unwrap()).collect();
+    assert_eq!(actions, ["accept", "reject", "undo"]);
+    assert!(kept.iter().all(|line| line["name"] == "Ada"));
+    assert_quiet(&browser, &review);
+}
+
+#[test]
+fn arguments_are_edited_within_the_catalog() {
+    let folder = Folder::new();
+    let Some((browser, review)) = start(&folder) else { return };
+    click(&browser, "[data-number='0'] .edit");
+    for (text, pointer, part) in [
+        ("{\"query\": 3}", "/query", "string"),
+        ("{\"query\": ", "", "not JSON"),
+        ("[1]", "", "an array"),
+        ("{}", "", "query"),
+    ] {
+        write(&browser, ".draft textarea", text);
+        browser.run("document.querySelector('.draft .problems').replaceChildren()");
+        click(&browser, ".draft .save");
+        wait(&browser, "document.querySelector('.draft .problems li') !== null", "true");
+        let said = browser.text("document.querySelector('.draft .problems').textContent");
+        assert!(said.starts_with(pointer) && said.contains(part), "{text}: {said}");
+        assert_eq!(
+            browser.text("document.querySelector('.draft textarea').getAttribute('aria-invalid')"),
+            "true"
+        );
+        // What was written stays.
+        assert_eq!(browser.text("document.querySelector('.draft textarea').value"), text);
+    }
+    write(&browser, ".draft textarea", "{\"query\": \"red lamp\"}");
+    click(&browser, ".draft .save");
+    wait(&browser, STATE, "edited");
+    let call = "document.querySelector(\"[data-number='0']\")";
+    assert!(browser.text(&format!("{call}.innerText")).contains("red lamp"));
+    assert!(browser.text(&format!("{call}.innerText")).contains("never sent"));
+    assert_eq!(browser.text(&format!("document.activeElement === {call}")), "true");
+    let kept = lines(&folder, "references.json.reviews.jsonl");
+    assert_eq!(kept.len(), 1);
+    assert_eq!(kept[0]["steps"][0][0]["arguments"], "{\"query\":\"red lamp\"}");
+    assert_eq!(kept[0]["change"], "arguments of shop/find");
+    assert_quiet(&browser, &review);
+}
+
+#[test]
+fn calls_are_moved_and_removed_unless_another_one_needs_them() {
+    let folder = Folder::new();
+    let Some((browser, review)) = start(&folder) else { return };
+    let places = "[...document.querySelectorAll('.call')].map(call => \
+        `${call.querySelector('.place').textContent}=${call.dataset.number}`).join(' ')";
+    assert_eq!(browser.text(places), "1.1=0 1.2=1 2.1=2");
+    assert_eq!(browser.text("document.querySelectorAll('.graph [data-link]').length"), "1");
+    assert!(browser.text("document.querySelector('.graph').textContent").contains("item-77310"));
+    let refusal =
+        |number: usize| format!("document.querySelector(\"[data-number='{number}'] .refusal\").textContent");
+    // By keyboard: the call that needs the first one cannot join it.
+    browser.run("document.querySelector(\"[data-number='2']\").focus()");
+    let move_up = "document.activeElement.dispatchEvent(new KeyboardEvent('keydown', { key: 'ArrowUp', altKey: true, bubbles: true }))";
+    browser.run(move_up);
+    let refused =
+        "`shop/get` in step 1 uses `item-77310`, which `shop/find` in step 1 returns; it has to come later";
+    wait(&browser, &refusal(2), refused);
+    click(&browser, "[data-number='0'] .remove");
+    wait(&browser, &format!("{}.includes('is left out')", refusal(0)), "true");
+    assert_eq!(browser.text(places), "1.1=0 1.2=1 2.1=2");
+    assert!(!folder.path().join("references.json.reviews.jsonl").exists());
+
+    click(&browser, "[data-number='1'] .later");
+    wait(&browser, places, "1.1=0 2.1=1 3.1=2");
+    assert_eq!(browser.text("document.activeElement.dataset.number"), "1");
+    click(&browser, "[data-number='1'] .later");
+    wait(&browser, places, "1.1=0 2.1=2 2.2=1");
+    click(&browser, "[data-number='1'] .remove");
+    wait(&browser, places, "1.1=0 2.1=2");
+    click(&browser, ".back");
+    wait(&browser, places, "1.1=0 2.1=1 3.1=2");
+    for expected in ["1.1=0 2.1=2", "1.1=0 2.1=2 2.2=1", "1.1=0 2.1=1 3.1=2", "1.1=0 1.2=1 2.1=2"] {
+        click(&browser, "#undo");
+        wait(&browser, places, expected);
+    }
+    assert_eq!(browser.text(STATE), "open");
+    assert_quiet(&browser, &review);
+}
+
+#[test]
+fn another_persons_decision_appears_and_a_late_one_can_be_sent_again() {
+    let folder = Folder::new();
+    let Some((browser, review)) = start(&folder) else { return };
+    let other = Review::start(&folder, &["references.json"]);
+    let reject = json!({"index": 1, "base": 0, "name": "Bob", "action": "reject", "note": "no"});
+    assert_eq!(other.post("api/decide", &reject).0, 200);
+    wait(&browser, "document.querySelectorAll('#list .badge')[1].textContent", "rejected");
+    // While somebody writes, nothing is taken away.
+    write(&browser, "#note", "my note");
+    let accept = json!({"index": 0, "base": 0, "name": "Bob", "action": "accept"});
+    assert_eq!(other.post("api/decide", &accept).0, 200);
+    wait(&browser, "document.getElementById('failure').textContent.startsWith('Bob has changed')", "true");
+    assert_eq!(browser.text("document.getElementById('note').value"), "my note");
+    click(&browser, "#reject");
+    wait(
+        &browser,
+        "document.querySelector('#conflict p')?.textContent.startsWith('Bob has decided in the meantime')",
+        "true",
+    );
+    click(&browser, "#conflict button:last-child");
+    wait(&browser, STATE, "rejected");
+    let kept = lines(&folder, "references.json.reviews.jsonl");
+    let notes: Vec<_> =
+        kept.iter().map(|line| (line["note"].as_str().unwrap_or(""), line["set_aside"] == true)).collect();
+    assert_eq!(notes, [("no", false), ("", false), ("my note", true), ("my note", false)]);
+    assert_quiet(&browser, &review);
+}
+
+/// References that are hostile in every place.
+fn hostile(folder: &Folder) -> std::path::PathBuf {
+    let reference = |(index, text): (usize, &&str)| {
+        let text = if *text == "LONG" { "<b>long</b> ".repeat(5000) } else { (*text).to_owned() };
+        let key: String = text.chars().take(300).collect();
+        let id = format!("{key}-774401");
+        let first = json!({"name": key, "arguments": {key.clone(): text}, "result": {key.clone(): id}, "outcome": text});
+        let second =
+            json!({"name": format!("{key}/{key}"), "arguments": {"id": id, "url": text}, "result": text});
+        json!({
+            "id": format!("{key}{index}"), "type": key, "image": text, "question": text, "final_reply": text,
+            "steps": [{"step": 1, "calls": [first]}, {"step": 2, "calls": [second]}],
+            "judge": {key.clone(): {key.clone(): [text, text]}, "reason": text},
+        })
+    };
+    folder.json("hostile.json", &Value::Array(HOSTILE.iter().enumerate().map(reference).collect()))
+}
+
+#[test]
+fn nothing_in_a_reference_runs() {
+    let Some(browser) = Browser::open(1600, 1000) else { return };
+    let folder = Folder::new();
+    let references = hostile(&folder);
+    let review = Review::start(&folder, &[references.to_str().unwrap()]);
+    open(&browser, &review);
+    let clean = "window.hostile === undefined \
+         && document.querySelectorAll('script').length === 1 \
+         && document.querySelectorAll('[onerror], [onload], iframe, object, embed, base, form, b').length === 0 \
+         && [...document.querySelectorAll('a')].every(link => link.getAttribute('href').startsWith('#')) \
+         && [...document.querySelectorAll('img')].every(image => image.getAttribute('src').startsWith('image/'))";
+    for (index, text) in HOSTILE.iter().enumerate() {
+        browser.run(&format!("document.querySelectorAll('#list .row')[{index}].click()"));
+        wait(&browser, "location.hash", &format!("#{index}"));
+        wait(
+            &browser,
+            &format!(
+                "document.querySelector('#list [aria-current]') === document.querySelectorAll('#list .row')[{index}]"
+            ),
+            "true",
+        );
+        assert!(!browser.has_dialog());
+        assert_eq!(browser.text(clean), "true", "{text}");
+        // The same of what people write.
+        write(&browser, "#note", text);
+        write(&browser, "#name", text);
+        click(&browser, "#reject");
+        wait(&browser, STATE, "rejected");
+        assert_eq!(browser.text(clean), "true", "{text}");
+        click(&browser, ".call .edit");
+        assert_eq!(browser.text(clean), "true", "{text}");
+        browser.run("document.querySelector('.draft .actions button:last-child').click()");
+    }
+    let visible = browser.text("document.body.innerText");
+    assert!(!visible.contains('\u{202e}') && !visible.contains('\u{1b}'));
+    assert_quiet(&browser, &review);
+}
+
+#[test]
+fn it_fits_every_width_stands_out_and_has_names() {
+    let folder = Folder::new();
+    let Some((browser, review)) = start(&folder) else { return };
+    for scheme in ["light", "dark"] {
+        browser.prefer(scheme);
+        for width in [400, 800, 1600] {
+            browser.resize(width, 1000);
+            open(&browser, &review);
+            browser.press("u");
+            click(&browser, "[data-number='0'] .edit");
+            let fits = "document.documentElement.scrollWidth <= document.documentElement.clientWidth";
+            assert_eq!(browser.text(fits), "true", "{width}");
+            assert_eq!(browser.run(include_str!("../contrast.js")), json!([]), "{scheme} {width}");
+            browser.run("document.querySelector('.draft .actions button:last-child').click()");
+        }
+    }
+    let nameless = browser.run(
+        "const named = (element) => element.getAttribute('aria-label') || element.textContent.trim() \
+           || element.alt || element.closest('label')?.textContent.trim(); \
+         const all = document.querySelectorAll('a, button, input, select, textarea, img, svg, nav, [role=region]'); \
+         return [...all].filter(element => !named(element)).map(element => element.outerHTML)",
+    );
+    assert_eq!(nameless, json!([]));
+    let ids = "const ids = [...document.querySelectorAll('[id]')].map(element => element.id); \
+         return ids.length === new Set(ids).size";
+    assert_eq!(browser.run(ids), json!(true));
+    assert_quiet(&browser, &review);
+}
