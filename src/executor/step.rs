@@ -2,13 +2,12 @@
 
 use futures_util::future::join_all;
 use serde_json::{Value, json};
-use std::time::Duration;
 use tokio::time::Instant;
 
 use super::course::{Course, Stop};
 use super::observation::{Observation, Seen};
 use super::parse::Wanted;
-use super::tools::Called;
+use super::tools::{CallLimits, Called};
 use super::{CallRecord, Event, StepRecord, pool};
 use crate::mcp::results::{KeptResult, SavedFile};
 use crate::mcp::{Content, ToolName, ToolResult};
@@ -110,7 +109,7 @@ impl Course<'_> {
         let called = self
             .attempt
             .tools
-            .call(&self.attempt.scope, (&tool, number), arguments.clone(), self.call_limit())
+            .call(&self.attempt.scope, (&tool, number), arguments.clone(), self.call_limits())
             .await;
         let Called { outcome, kept, fault } = called;
         let given = match &outcome.result {
@@ -148,10 +147,10 @@ impl Course<'_> {
     }
 
     /// How long a call that begins now may take.
-    fn call_limit(&self) -> Duration {
+    fn call_limits(&self) -> CallLimits {
         let limits = &self.attempt.options.limits;
         let left = self.deadline().saturating_duration_since(Instant::now());
-        limits.call_time.min(limits.step_time).min(left)
+        CallLimits { sent: limits.call_time, whole: limits.step_time.min(left) }
     }
 }
 

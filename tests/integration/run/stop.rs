@@ -9,13 +9,14 @@ use std::sync::{Arc, mpsc};
 use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal, kill_process};
+use serde_json::json;
 
 use super::{
     arguments, command, ids, journal, json_of, model, output_of, predictions, two_calls, without_times,
 };
-use crate::host::support::{marker, stub, wait_until_gone};
+use crate::host::support::{marker, processes, stub, wait_until_gone};
 use crate::model_server::{Scripted, ScriptedModel, Spoken};
-use crate::support::{Folder, failure, follows_kept_schema, root, stdout, text};
+use crate::support::{Folder, encoder, failure, follows_kept_schema, m3_process, root, stdout, text};
 
 /// Answers so many requests, then stalls until it is allowed more.
 fn stalling_after(requests: usize) -> (ScriptedModel, Arc<AtomicUsize>) {
@@ -135,6 +136,44 @@ fn what_interrupted_tasks_have_come_to_is_kept_until_they_are_done() {
     let table = stdout(&mut command(&model, &output));
     assert!(table.contains("answered   15\n"), "{table}");
     assert_eq!(kept().len(), 0);
+}
+
+/// Long questions take the encoder a while; the servers that were started for their lists of tools are gone by then.
+#[test]
+fn a_signal_while_tools_are_chosen_ends_the_run_at_once() {
+    let Some(assets) = encoder() else { return };
+    let (folder, marker) = (Folder::new(), marker());
+    let model = ScriptedModel::start(Spoken::OpenAi, |_| Scripted::Say("done".to_owned()));
+    let question = |task: usize| format!("{task} eels and a {} trout? ", task * 7).repeat(40);
+    let task = |task: usize| json!({"id": format!("t{task}"), "question": question(task)});
+    let tasks = folder.json("tasks.json", &(0..300).map(task).collect());
+    let server = json!({"command": stub(), "args": ["plain", "--marker", marker]});
+    let servers = folder.json("servers.json", &json!({"mcpServers": {"stub": server}}));
+    let output = output_of(&folder);
+    let command = |further: &[&str]| {
+        let mut arguments = arguments(&model, &output);
+        tasks.to_str().unwrap().clone_into(&mut arguments[1]);
+        servers.to_str().unwrap().clone_into(&mut arguments[5]);
+        let mut command = m3_process(folder.path(), assets);
+        command.args(arguments).args(["--top-tools", "2"]).args(further);
+        command.stdout(Stdio::piped()).stderr(Stdio::piped());
+        command
+    };
+    let running = Running(Some(command(&[]).spawn().unwrap()));
+    wait_for("the servers are started", || !processes(&marker).is_empty());
+    wait_for("their tools are known", || processes(&marker).is_empty());
+    running.signal(Signal::INT);
+    let began = Instant::now();
+    let ended = running.output();
+    assert_eq!(ended.status.code(), Some(130), "{}", text(&ended.stderr));
+    // All of the tasks take far longer.
+    assert!(began.elapsed() < Duration::from_secs(20), "{:?}", began.elapsed());
+    assert_eq!((model.requests().len(), processes(&marker)), (0, Vec::new()));
+    assert!(!output.join("predictions.json").exists());
+    let done = command(&["--id", "t7", "--id", "t8"]).output().unwrap();
+    assert_eq!(done.status.code(), Some(0), "{}", text(&done.stderr));
+    assert_eq!(ids(&predictions(&output)), ["t7", "t8"]);
+    wait_until_gone(&marker);
 }
 
 /// A call that never returns holds the run up, once it is told to stop; told twice, it drops the call.
