@@ -2,9 +2,9 @@
 
 use std::collections::BTreeMap;
 use std::error::Error;
+use std::io;
 use std::net::IpAddr;
 use std::time::{Duration, SystemTime};
-use std::{io, iter};
 
 use axum::body::Bytes;
 use axum::http::{HeaderMap, HeaderName, HeaderValue};
@@ -144,13 +144,15 @@ fn no_answer(error: reqwest::Error) -> NoAnswer {
 
 /// Whether the certificate is what is wrong, which does not change by trying again.
 fn is_untrusted(error: &(dyn Error + 'static)) -> bool {
-    let is_certificate = |error: &(dyn Error + 'static)| {
-        // What an I/O error holds is not among its sources.
-        let inner = error.downcast_ref::<io::Error>().and_then(|error| error.get_ref());
-        let tls = inner.and_then(|inner| inner.downcast_ref()).or_else(|| error.downcast_ref());
-        matches!(tls, Some(rustls::Error::InvalidCertificate(_)))
-    };
-    iter::successors(Some(error), |error| Error::source(*error)).any(is_certificate)
+    if let Some(rustls::Error::InvalidCertificate(_)) = error.downcast_ref() {
+        return true;
+    }
+    // What an I/O error holds is not its source.
+    let inner = error.downcast_ref::<io::Error>().and_then(io::Error::get_ref);
+    match inner {
+        Some(inner) => is_untrusted(inner),
+        None => error.source().is_some_and(is_untrusted),
+    }
 }
 
 impl Answer {

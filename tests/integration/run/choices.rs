@@ -40,7 +40,7 @@ fn react(seen: &SeenRequest) -> Scripted {
             format!("Thought: both at once.\nAction: {calls}")
         }
         2 if said.contains("Observation 1, image/get_metainfo") && said.contains("Observation 2, math/add") => {
-            "Thought: once more.\nAction: math/multiply\nAction Input: {\"firstNumber\": 3, \"secondNumber\": 4}\n\
+            "Thought: once more.\nAction: math/multiply\nAction Input: {\"firstNumber\": 3, \"SecondNumber\": 4}\n\
              Observation: 13"
                 .to_owned()
         }
@@ -69,7 +69,7 @@ fn react_calls_tools_for_real_and_is_scored() {
         let image = Path::new(prediction["image"].as_str().unwrap()).file_name().unwrap().to_str().unwrap();
         assert!(call("/steps/0/calls/0/result").to_string().contains(image));
         assert_eq!(call("/steps/0/calls/1/result"), "3");
-        assert_eq!(call("/steps/1/calls/0/arguments"), json!({"firstNumber": 3, "secondNumber": 4}));
+        assert_eq!(call("/steps/1/calls/0/arguments"), json!({"firstNumber": 3, "SecondNumber": 4}));
         assert_eq!(call("/steps/1/calls/0/result"), "12");
         // The form that the prompt does not ask for, and what the model has made up.
         assert_eq!(prediction["turns"][0]["oddities"], Value::Null);
@@ -110,7 +110,7 @@ fn the_nearest_tools_are_offered_and_no_others() {
     assert_eq!(requests.len(), 2);
     // In the order of the catalog.
     assert_eq!(offered(&requests[0]), ["math__add", "math__multiply"]);
-    assert_eq!(offered(&requests[1]), ["barcode__scan", "barcode__scan_barcode"]);
+    assert_eq!(offered(&requests[1]), ["barcode__scan_barcode", "barcode__scan"]);
     let all = run("all", &[]).unwrap();
     let requests = model.requests();
     // 2 of barcode, 12 of image, 22 of math.

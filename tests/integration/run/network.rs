@@ -16,10 +16,10 @@ use crate::llm_client::completion;
 use crate::model_server::{ScriptedModel, Spoken};
 use crate::support::{Folder, failure, m3_bare, root, run, stdout, text};
 
-/// One task of our benchmark with a model at another address, and no proxy but those of the test.
+/// One task of our benchmark with a model at another address, and no proxies and certificates but those of the test.
 fn asking(folder: &Folder, address: &str) -> Command {
     let mut command = m3_bare(folder.path());
-    for name in ["HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "NO_PROXY"] {
+    for name in ["HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "NO_PROXY", "SSL_CERT_FILE", "SSL_CERT_DIR"] {
         command.env_remove(name).env_remove(name.to_lowercase());
     }
     let llm = format!("openai@{address}/v1:scripted");
@@ -201,7 +201,7 @@ fn https_goes_through_a_proxy_as_it_is() {
 fn a_certificate_is_trusted_if_its_authority_is() {
     let folder = Folder::new();
     let address = format!("https://{}", https_model());
-    let (code, said) = failure(asking(&folder, &address).env_remove("SSL_CERT_FILE"));
+    let (code, said) = failure(&mut asking(&folder, &address));
     assert_eq!(code, 4, "{said}");
     // Asked once: it would not change.
     assert!(said.contains("scripted` gave no reply: ") && said.contains("UnknownIssuer"), "{said}");
@@ -219,9 +219,7 @@ fn a_machine_without_certificates_can_speak_http() {
     let folder = Folder::new();
     let none = folder.write("none.pem", "");
     let model = listen(answer_done);
-    stdout(
-        asking(&folder, &format!("http://{model}")).env("SSL_CERT_FILE", &none).env_remove("SSL_CERT_DIR"),
-    );
+    stdout(asking(&folder, &format!("http://{model}")).env("SSL_CERT_FILE", &none));
     assert_eq!(finish(&output_of(&folder)), ("answered".to_owned(), "done".to_owned()));
     let (code, said) = failure(asking(&folder, &format!("https://{model}")).env("SSL_CERT_FILE", &none));
     assert_eq!(code, 4, "{said}");
