@@ -1,6 +1,6 @@
 //! Replies of the `react` mode: a thought, and then either an action or the final answer. An action is the JSON that
 //! the prompt asks for, or the classic pair of a tool's name and its input (Yao et al. 2022, arXiv:2210.03629; with
-//! the input as JSON on a line of its own, as LangChain's agents have it).
+//! the input as JSON on a line of its own, as `LangChain`'s agents have it).
 
 use std::iter::Peekable;
 

@@ -1,6 +1,6 @@
 //! The way to a model: ports that are closed, proxies, certificates, answers without end.
 
-use std::io::{BufRead as _, BufReader, Write};
+use std::io::{BufReader, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -14,6 +14,7 @@ use rustls::pki_types::{CertificateDer, PrivateKeyDer};
 use super::{ids, journal, output_of, predictions, two_calls};
 use crate::llm_client::completion;
 use crate::model_server::{ScriptedModel, Spoken};
+use crate::raw_http::{RawRequest, answer, head, listen, listen_at};
 use crate::support::{Folder, failure, m3_bare, root, run, stdout, text};
 
 /// One task of our benchmark with a model at another address, and no proxies and certificates but those of the test.
@@ -28,51 +29,15 @@ fn asking(folder: &Folder, address: &str) -> Command {
     command
 }
 
-/// Listens, and deals with each connection on a thread of its own.
-fn listen(serve: impl Fn(TcpStream) + Send + Sync + 'static) -> SocketAddr {
-    listen_at("127.0.0.1:0".parse().unwrap(), serve)
-}
-
-fn listen_at(address: SocketAddr, serve: impl Fn(TcpStream) + Send + Sync + 'static) -> SocketAddr {
-    let listener = TcpListener::bind(address).unwrap();
-    let address = listener.local_addr().unwrap();
-    let serve = Arc::new(serve);
-    thread::spawn(move || {
-        for stream in listener.incoming() {
-            let serve = Arc::clone(&serve);
-            thread::spawn(move || serve(stream.unwrap()));
-        }
-    });
-    address
-}
-
-/// The lines of a request before its body; nothing if the client has left.
-fn head(reader: &mut impl std::io::BufRead) -> Vec<String> {
-    let lines = reader.lines().map_while(Result::ok);
-    lines.take_while(|line| !line.is_empty()).collect()
-}
-
-/// Reads a request to its end.
-fn request(reader: &mut impl std::io::BufRead) -> bool {
-    let lines = head(reader);
-    let length =
-        lines.iter().find_map(|line| line.to_lowercase().strip_prefix("content-length: ")?.parse().ok());
-    let Some(length) = length else { return false };
-    reader.read_exact(&mut vec![0; length]).is_ok()
-}
-
 /// Says `done` and nothing further.
 fn say_done(stream: &mut impl Write) {
-    let body = completion("done").to_string();
-    let length = body.len();
-    let answer = format!("HTTP/1.1 200 OK\r\ncontent-length: {length}\r\nconnection: close\r\n\r\n{body}");
-    let _ = stream.write_all(answer.as_bytes()).and_then(|()| stream.flush());
+    answer(stream, 200, &[], &completion("done").to_string());
 }
 
 /// Answers every request with `done`.
 fn answer_done(stream: TcpStream) {
     let mut reader = BufReader::new(stream);
-    if request(&mut reader) {
+    if RawRequest::read(&mut reader).is_some() {
         say_done(reader.get_mut());
     }
 }
@@ -111,7 +76,7 @@ fn https_model() -> SocketAddr {
     listen(move |stream| {
         let connection = rustls::ServerConnection::new(Arc::clone(&config)).unwrap();
         let mut stream = BufReader::new(rustls::StreamOwned::new(connection, stream));
-        if request(&mut stream) {
+        if RawRequest::read(&mut stream).is_some() {
             let stream = stream.get_mut();
             say_done(stream);
             stream.conn.send_close_notify();
@@ -236,14 +201,14 @@ fn an_answer_that_is_too_large_is_refused_and_not_kept() {
         let counted = Arc::clone(&sent);
         let address = listen(move |stream| {
             let mut reader = BufReader::new(stream.try_clone().unwrap());
-            if !request(&mut reader) {
+            if RawRequest::read(&mut reader).is_none() {
                 return;
             }
             let length = if is_told { format!("content-length: {}\r\n", MOST + 1) } else { String::new() };
             let mut stream = &stream;
             let head = format!("HTTP/1.1 200 OK\r\n{length}connection: close\r\n\r\n");
             stream.write_all(head.as_bytes()).unwrap();
-            let block = [b' '; 1 << 16];
+            let block = vec![b' '; 1 << 16];
             // Until the client leaves, which is long before this ends.
             while counted.load(Ordering::Relaxed) < 8 * MOST && stream.write_all(&block).is_ok() {
                 counted.fetch_add(block.len(), Ordering::Relaxed);
@@ -267,7 +232,7 @@ fn a_connection_that_is_cut_is_tried_again() {
     let times = AtomicUsize::new(0);
     let address = listen(move |stream| {
         let mut reader = BufReader::new(stream.try_clone().unwrap());
-        if request(&mut reader) && times.fetch_add(1, Ordering::Relaxed) > 0 {
+        if RawRequest::read(&mut reader).is_some() && times.fetch_add(1, Ordering::Relaxed) > 0 {
             say_done(&mut &stream);
         }
     });
