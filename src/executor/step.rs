@@ -2,19 +2,17 @@
 
 use futures_util::future::join_all;
 use serde_json::{Value, json};
-use std::time::Duration;
 use tokio::time::Instant;
 
 use super::course::{Course, Stop};
 use super::observation::{Observation, Seen};
 use super::parse::Wanted;
-use super::tools::Called;
+use super::tools::{CallLimits, Called};
 use super::{CallRecord, Event, StepRecord};
 use crate::mcp::results::{KeptResult, SavedFile};
 use crate::mcp::{Content, ToolName, ToolResult};
 use crate::outcomes::{Given, Judge, Outcome, Reply};
-use crate::text::milliseconds;
-use crate::text::shortened;
+use crate::text::{counted, milliseconds, shortened};
 use crate::trajectory::Call;
 use crate::trajectory::json::Json;
 
@@ -39,7 +37,11 @@ impl Course<'_> {
         let allowed = usize::try_from(allowed).unwrap_or(usize::MAX);
         let further = wanted.split_off(allowed.min(wanted.len()));
         if !further.is_empty() {
-            self.note([format!("{} further calls were not made: {allowed} are allowed", further.len())]);
+            let further = further.len();
+            self.note([format!(
+                "no more than {allowed} were made of {}",
+                counted(allowed + further, "call")
+            )]);
         }
         let step = self.next_step();
         let first = self.attempt.tools.reserve(wanted.len());
@@ -70,7 +72,7 @@ impl Course<'_> {
     async fn run_call(&self, step: u32, (index, first): (usize, u64), wanted: &Wanted) -> Ran {
         let call = u32::try_from(index).unwrap_or(u32::MAX);
         // Shown on terminals and kept in journals: what models write may be anything.
-        let tool = shortened(&self.attempt.redactor.text(&wanted.name), REASON);
+        let tool = shortened(&self.attempt.redactor.text(&self.exact_name(&wanted.name)), REASON);
         self.tell(Event::Called { step, call, tool: tool.clone() });
         let ran = match &wanted.illegal {
             Some(reason) => illegal(self.exact_name(&wanted.name), wanted, reason),
@@ -110,7 +112,7 @@ impl Course<'_> {
         let called = self
             .attempt
             .tools
-            .call(&self.attempt.scope, (&tool, number), arguments.clone(), self.call_limit())
+            .call(&self.attempt.scope, (&tool, number), arguments.clone(), self.call_limits())
             .await;
         let Called { outcome, kept, fault } = called;
         let given = match &outcome.result {
@@ -149,10 +151,10 @@ impl Course<'_> {
     }
 
     /// How long a call that begins now may take.
-    fn call_limit(&self) -> Duration {
+    fn call_limits(&self) -> CallLimits {
         let limits = &self.attempt.options.limits;
         let left = self.deadline().saturating_duration_since(Instant::now());
-        limits.call_time.min(limits.step_time).min(left)
+        CallLimits { sent: limits.call_time, whole: limits.step_time.min(left) }
     }
 }
 

@@ -40,6 +40,15 @@ pub(super) struct Called {
     pub(super) fault: Option<Stop>,
 }
 
+/// How long a call may take.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct CallLimits {
+    /// From when it is sent to its server.
+    pub(super) sent: Duration,
+    /// With the wait for a place at its server, or for the server's restart.
+    pub(super) whole: Duration,
+}
+
 /// The longest arguments that a message repeats, in columns.
 const SHOWN: usize = 200;
 
@@ -74,15 +83,15 @@ impl Tools {
         self.store.reserve(calls)
     }
 
-    /// Calls a tool and keeps its result under a number of [`Tools::reserve`]; gives up after `limit`.
+    /// Calls a tool and keeps its result under a number of [`Tools::reserve`]; gives up at the limits.
     pub(super) async fn call(
         &self,
         scope: &Scope,
         (name, number): (&ToolName, u64),
         arguments: Map<String, Value>,
-        limit: Duration,
+        limits: CallLimits,
     ) -> Called {
-        let mut outcome = match self.outcome(scope, name, &arguments, limit).await {
+        let mut outcome = match self.outcome(scope, name, &arguments, limits).await {
             Ok(outcome) => outcome,
             Err(fault) => return fault,
         };
@@ -102,15 +111,16 @@ impl Tools {
         scope: &Scope,
         name: &ToolName,
         arguments: &Map<String, Value>,
-        limit: Duration,
+        limits: CallLimits,
     ) -> Result<CallOutcome, Called> {
         match &self.source {
             Source::Live(host) => {
                 let began = Instant::now();
                 // Whoever interrupts the run waits for the calls that are under way.
                 let never = CancellationToken::new();
-                let called = timeout(limit, host.call(name, arguments.clone(), &never)).await;
-                Ok(called.unwrap_or_else(|_| {
+                let CallLimits { sent, whole: limit } = limits;
+                let call = host.call_within(name, arguments.clone(), sent, &never);
+                Ok(timeout(limit, call).await.unwrap_or_else(|_| {
                     ended(CallError::TimedOutTotal { server: name.server.clone(), limit }, began.elapsed())
                 }))
             }

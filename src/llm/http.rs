@@ -1,13 +1,15 @@
 //! Posting requests: one client, bodies bounded, nothing followed, nothing decided.
 
 use std::collections::BTreeMap;
+use std::error::Error;
+use std::io;
 use std::net::IpAddr;
 use std::time::{Duration, SystemTime};
 
 use axum::body::Bytes;
 use axum::http::{HeaderMap, HeaderName, HeaderValue};
 use reqwest::header::{CONTENT_TYPE, LOCATION, RETRY_AFTER};
-use reqwest::{Client, Url, redirect};
+use reqwest::{Client, ClientBuilder, Url, redirect};
 use tokio::time::timeout;
 
 use super::wires::Wire;
@@ -22,6 +24,11 @@ const CONNECT_TIME: Duration = Duration::from_secs(30);
 
 /// What some providers send besides `retry-after`, more exactly.
 const RETRY_AFTER_MS: &str = "retry-after-ms";
+
+/// What to do about a certificate.
+const TRUST: &str = "\nhint: the certificate of the server, or of a proxy before it, is signed by nobody that this \
+                     machine trusts; add that authority to those of the system, or on Linux name a file of PEM \
+                     certificates in `SSL_CERT_FILE`";
 
 /// Posts requests to one address.
 #[derive(Debug)]
@@ -64,14 +71,12 @@ impl Poster {
         }
         // Whoever installed one before us has the say.
         let _ = rustls::crypto::ring::default_provider().install_default();
-        let mut client = Client::builder()
-            // The key must not follow, and a POST becomes a GET on the way.
-            .redirect(redirect::Policy::none())
-            .connect_timeout(CONNECT_TIME);
-        if is_loopback(&url) {
-            client = client.no_proxy();
-        }
-        let client = client.build().map_err(|error| unusable(error_with_causes(&error)))?;
+        let client = match builder(&url).build() {
+            // Where there are no certificates, HTTP is spoken all the same.
+            Err(_) if url.scheme() == "http" => builder(&url).tls_certs_only([]).build(),
+            built => built,
+        };
+        let client = client.map_err(|error| unusable(error_with_causes(&error)))?;
         Ok(Self { client, base_url, headers })
     }
 
@@ -87,6 +92,15 @@ impl Poster {
             }),
         }
     }
+}
+
+fn builder(url: &Url) -> ClientBuilder {
+    let builder = Client::builder()
+        // The key must not follow, and a POST becomes a GET on the way.
+        .redirect(redirect::Policy::none())
+        .connect_timeout(CONNECT_TIME);
+    // Proxies are those of the environment, but no proxy knows what runs here.
+    if is_loopback(url) { builder.no_proxy() } else { builder }
 }
 
 async fn read(request: reqwest::RequestBuilder) -> Result<Answer, NoAnswer> {
@@ -117,10 +131,28 @@ async fn read(request: reqwest::RequestBuilder) -> Result<Answer, NoAnswer> {
 }
 
 fn no_answer(error: reqwest::Error) -> NoAnswer {
-    let is_worth_retrying = !error.is_builder();
+    let is_untrusted = is_untrusted(&error);
+    let is_worth_retrying = !error.is_builder() && !is_untrusted;
     // The address is known, and what else stands in it is nobody's business.
     let error = error.without_url();
-    NoAnswer { reason: shortened(&error_with_causes(&error), 300), is_worth_retrying }
+    let mut reason = shortened(&error_with_causes(&error), 300);
+    if is_untrusted {
+        reason.push_str(TRUST);
+    }
+    NoAnswer { reason, is_worth_retrying }
+}
+
+/// Whether the certificate is what is wrong, which does not change by trying again.
+fn is_untrusted(error: &(dyn Error + 'static)) -> bool {
+    if let Some(rustls::Error::InvalidCertificate(_)) = error.downcast_ref() {
+        return true;
+    }
+    // What an I/O error holds is not its source.
+    let inner = error.downcast_ref::<io::Error>().and_then(io::Error::get_ref);
+    match inner {
+        Some(inner) => is_untrusted(inner),
+        None => error.source().is_some_and(is_untrusted),
+    }
 }
 
 impl Answer {

@@ -125,13 +125,25 @@ impl Host {
         arguments: Map<String, Value>,
         cancel: &CancellationToken,
     ) -> CallOutcome {
+        self.call_within(name, arguments, Duration::MAX, cancel).await
+    }
+
+    /// The same with a limit of the caller's own, from when the call is sent: the wait for a free place and for the
+    /// server's restart is not in it.
+    pub async fn call_within(
+        &self,
+        name: &ToolName,
+        arguments: Map<String, Value>,
+        limit: Duration,
+        cancel: &CancellationToken,
+    ) -> CallOutcome {
         let refused =
             |error| CallOutcome { result: Err(error), elapsed: Duration::ZERO, waited: Duration::ZERO };
         let slot = self.instances.iter().find(|slot| slot.instance.config().name == name.server);
         let Some(slot) = slot else {
             return refused(CallError::UnknownServer { server: name.server.clone() });
         };
-        slot.instance.call(&name.tool, arguments, cancel).await
+        slot.instance.call(&name.tool, arguments, limit, cancel).await
     }
 
     /// Ends the servers that tasks cannot share, as [`Host::close`] does: what is left is a host as

@@ -122,11 +122,12 @@ impl Instance {
         }
     }
 
-    /// Calls a tool; one that is not offered is not asked for.
+    /// Calls a tool; one that is not offered is not asked for. `limit` runs from when the call is sent.
     pub(super) async fn call(
         &self,
         tool: &str,
         arguments: Map<String, Value>,
+        limit: Duration,
         cancel: &CancellationToken,
     ) -> CallOutcome {
         let asked = Instant::now();
@@ -156,7 +157,10 @@ impl Instance {
             return self.unknown(tool, waited);
         }
         let sent = Instant::now();
-        let result = self.call_on(&connection, tool, arguments, cancel).await;
+        let call = self.call_on(&connection, tool, arguments, cancel);
+        let result = tokio::time::timeout(limit, call)
+            .await
+            .unwrap_or_else(|_| Err(CallError::TimedOutTotal { server: self.config.name.clone(), limit }));
         CallOutcome { result, elapsed: sent.elapsed(), waited }
     }
 

@@ -28,6 +28,7 @@ mod own_benchmark;
 mod page;
 mod paper_table;
 mod properties;
+mod raw_http;
 mod run;
 mod scripted_model;
 mod serve;

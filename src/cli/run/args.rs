@@ -123,6 +123,9 @@ pub(super) struct AskingArgs {
     /// Further keys of every request's body, as a JSON object
     #[arg(long, value_name = "JSON", value_parser = parse_object)]
     llm_extra: Option<Extra>,
+    /// How often a request is made at most, while the model cannot be reached or asks to wait
+    #[arg(long, value_name = "N", default_value_t = 8, value_parser = clap::value_parser!(u32).range(1..))]
+    pub(super) llm_tries: u32,
     /// Variable that holds the key [default: the provider's own, such as `OPENAI_API_KEY`]
     #[arg(long, value_name = "VARIABLE")]
     pub(super) llm_key_from: Option<String>,

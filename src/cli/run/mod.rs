@@ -15,7 +15,7 @@ pub(super) use args::RunArgs;
 use super::Common;
 use super::failure::{Failure, code};
 use super::hosting::{Signals, interrupted, runtime};
-use super::llm::{check_record, open_model, record};
+use super::llm::{check_record, open_model_with, record};
 use super::printer::Printer;
 use crate::executor::Lack;
 use crate::executor::run::{
@@ -63,8 +63,12 @@ pub(super) fn run(args: &RunArgs, common: &Common, printer: Printer) -> Result<(
 fn prepare(args: &RunArgs, common: &Common, printer: Printer) -> Result<Ready, Failure> {
     let prices = args.prices.as_deref().map(Prices::read).transpose()?;
     let config = servers::configuration(args, common, printer)?;
-    let (model, cassette) =
-        open_model(&args.llm, args.asking.llm_key_from.as_deref(), args.workers.into(), printer)?;
+    let (model, cassette) = open_model_with(
+        &args.llm,
+        args.asking.llm_key_from.as_deref(),
+        (args.workers.into(), args.asking.llm_tries),
+        printer,
+    )?;
     check_record(args.record.as_ref(), cassette.as_deref())?;
     if config.is_none() && cassette.is_none() {
         let message =

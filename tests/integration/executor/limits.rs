@@ -87,6 +87,24 @@ async fn a_call_that_hangs_is_given_up_and_the_others_are_not() {
     assert_eq!(played.record.finish, FinishReason::Answered);
 }
 
+/// The second call waits until the first is given up, which is as long as a call may take.
+#[tokio::test]
+async fn a_call_has_its_time_from_when_it_is_sent_and_a_step_from_its_beginning() {
+    let calls =
+        || [native_calls(&[("kit__hang", json!({})), ("kit__echo", json!({"text": "a"}))]), text("done")];
+    let stage = Stage::new(Mode::Native, calls()).with(|stage| stage.places = Some(1));
+    let played =
+        stage.with(|stage| stage.options.limits.call_time = Duration::from_millis(1500)).play().await;
+    assert_eq!(played.outcomes(), [["timed_out", "success"]]);
+    let echo = &played.record.steps[0].calls[1];
+    assert!(echo.milliseconds < 1500, "without the wait: {}", echo.milliseconds);
+    let stage = Stage::new(Mode::Native, calls()).with(|stage| stage.places = Some(1));
+    let played = stage.with(|stage| stage.options.limits.step_time = Duration::from_millis(400)).play().await;
+    assert_eq!(played.outcomes(), [["timed_out", "timed_out"]]);
+    assert_eq!(played.called.len(), 1, "the second was never sent");
+    assert_eq!(played.record.finish, FinishReason::Answered);
+}
+
 #[tokio::test]
 async fn a_model_that_never_answers_costs_no_more_than_the_time_of_the_task() {
     let stage = Stage::new(Mode::Native, [Scripted::Stall]);

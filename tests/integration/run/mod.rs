@@ -2,7 +2,9 @@
 
 mod bad_input;
 mod cassette;
+mod choices;
 mod killed;
+mod network;
 mod quota;
 mod record;
 mod repeats;

@@ -9,13 +9,14 @@ use std::sync::{Arc, mpsc};
 use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal, kill_process};
+use serde_json::json;
 
 use super::{
     arguments, command, ids, journal, json_of, model, output_of, predictions, two_calls, without_times,
 };
-use crate::host::support::{marker, stub, wait_until_gone};
+use crate::host::support::{marker, processes, stub, wait_until_gone};
 use crate::model_server::{Scripted, ScriptedModel, Spoken};
-use crate::support::{Folder, failure, follows_kept_schema, root, stdout, text};
+use crate::support::{Folder, encoder, failure, follows_kept_schema, m3_process, root, stdout, text};
 
 /// Answers so many requests, then stalls until it is allowed more.
 fn stalling_after(requests: usize) -> (ScriptedModel, Arc<AtomicUsize>) {
@@ -135,6 +136,49 @@ fn what_interrupted_tasks_have_come_to_is_kept_until_they_are_done() {
     let table = stdout(&mut command(&model, &output));
     assert!(table.contains("answered   15\n"), "{table}");
     assert_eq!(kept().len(), 0);
+}
+
+/// The encoder is busy with these questions for minutes; the server that was started for its list of tools is gone
+/// by then.
+#[test]
+fn a_signal_while_tools_are_chosen_ends_the_run_at_once() {
+    let Some(assets) = encoder() else { return };
+    let (folder, marker) = (Folder::new(), marker());
+    let model = ScriptedModel::start(Spoken::OpenAi, |_| Scripted::Say("done".to_owned()));
+    let question = |task: usize| format!("{task} eels and a {} trout? ", task * 7).repeat(40);
+    let task = |task: usize| json!({"id": format!("t{task}"), "question": question(task)});
+    let tasks = folder.json("tasks.json", &(0..2000).map(task).collect());
+    let started = folder.path().join("started");
+    let script = "echo > \"$0\"; exec \"$1\" plain --marker \"$2\"";
+    let server = json!({"command": "sh", "args": ["-c", script, started, stub(), marker]});
+    let servers = folder.json("servers.json", &json!({"mcpServers": {"stub": server}}));
+    let output = output_of(&folder);
+    let mut arguments = arguments(&model, &output);
+    tasks.to_str().unwrap().clone_into(&mut arguments[1]);
+    servers.to_str().unwrap().clone_into(&mut arguments[5]);
+    let command = || {
+        let mut command = m3_process(folder.path(), assets);
+        command.args(&arguments).args(["--top-tools", "2"]);
+        command.stdout(Stdio::piped()).stderr(Stdio::piped());
+        command
+    };
+    let running = Running(Some(command().spawn().unwrap()));
+    wait_for("the server is started", || started.exists());
+    wait_for("its tools are known", || processes(&marker).is_empty());
+    running.signal(Signal::INT);
+    let began = Instant::now();
+    let ended = running.output();
+    assert_eq!(ended.status.code(), Some(130), "{}", text(&ended.stderr));
+    assert!(began.elapsed() < Duration::from_mins(1), "{:?}", began.elapsed());
+    assert_eq!((model.requests().len(), processes(&marker)), (0, Vec::new()));
+    assert!(!output.join("predictions.json").exists());
+    // The same again, with fewer tasks lest it take minutes.
+    folder.json("tasks.json", &(0..20).map(task).collect());
+    let done = command().output().unwrap();
+    assert_eq!(done.status.code(), Some(0), "{}", text(&done.stderr));
+    assert_eq!((predictions(&output).len(), model.requests().len()), (20, 20));
+    assert_eq!(model.requests()[0]["tools"].as_array().unwrap().len(), 2);
+    wait_until_gone(&marker);
 }
 
 /// A call that never returns holds the run up, once it is told to stop; told twice, it drops the call.

@@ -161,6 +161,44 @@ fn a_cassette_that_cannot_be_written_costs_one_request() {
     assert_eq!(with_room.status.code(), Some(0));
 }
 
+/// `ulimit -f` stands in for a full disk: there is room for everything but one result.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_result_that_cannot_be_kept_stops_the_run_before_its_task_counts() {
+    let folder = Folder::new();
+    let marker = small(&folder, &json!({}));
+    let output = output_of(&folder);
+    let model = ScriptedModel::start(Spoken::OpenAi, |seen| {
+        if seen.turn > 1 {
+            return Scripted::Say("done".to_owned());
+        }
+        let length = if seen.last_user_text.contains("Task b.") { 400_000 } else { 10 };
+        Scripted::Call(vec![("stub__echo".to_owned(), json!({"text": "x".repeat(length)}))])
+    });
+    let mut limited = std::process::Command::new("sh");
+    // 500 times 512 bytes.
+    limited.args(["-c", "trap '' XFSZ; ulimit -f 500; exec \"$0\" \"$@\""]);
+    limited.arg(assert_cmd::cargo::cargo_bin("m3")).args(small_run(&folder, &model).get_args());
+    let done = limited.current_dir(root()).output().unwrap();
+    let said = text(&done.stderr);
+    assert_eq!(done.status.code(), Some(4), "{said}");
+    assert!(said.contains("File too large") && said.contains("workspaces/b/results"), "{said}");
+    // What was done before is, the task that met it has no prediction, the one after it was not begun.
+    assert_eq!(ids(&predictions(&output)), ["a"]);
+    assert_eq!(files(&output.join("predictions")), 1);
+    assert_eq!(model.requests().len(), 3);
+    let results = output.join("workspaces/b/results");
+    assert_eq!(files(&results), 0, "{:?}", std::fs::read_dir(&results).unwrap().collect::<Vec<_>>());
+    for line in journal(&output) {
+        assert_ne!((&line["event"], &line["task"]), (&json!("finished"), &json!("b")));
+    }
+    stdout(&mut small_run(&folder, &model));
+    assert_eq!(ids(&predictions(&output)), ["a", "b", "c"]);
+    let result = &predictions(&output)[1]["steps"][0]["calls"][0]["result"];
+    assert!(result.to_string().len() > 400_000);
+    wait_until_gone(&marker);
+}
+
 /// Whatever a server returns: the key is neither told to the model nor written.
 #[test]
 fn the_models_key_is_in_no_file_and_no_result() {
