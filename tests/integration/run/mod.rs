@@ -12,6 +12,7 @@ mod resume;
 mod stop;
 mod task_files;
 mod unavailable;
+mod workers;
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
