@@ -33,6 +33,14 @@ pub(crate) fn is_full(error: &io::Error) -> bool {
     matches!(error.kind(), StorageFull | QuotaExceeded | FileTooLarge)
 }
 
+/// What a link names, whether that is there or not.
+fn real_path(link: &Path) -> io::Result<PathBuf> {
+    match std::fs::canonicalize(link) {
+        Ok(path) => Ok(path),
+        Err(_) => Ok(folder_of(link).join(std::fs::read_link(link)?)),
+    }
+}
+
 /// The folder that a file is in.
 fn folder_of(path: &Path) -> &Path {
     path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."))
@@ -58,13 +66,14 @@ impl AtomicFile {
     /// # Errors
     /// The system's reason.
     pub(crate) fn create(path: &Path) -> io::Result<Self> {
-        // A link is followed, so that it is the file it names that is replaced, or made.
-        let path = match std::fs::read_link(path) {
-            Ok(target) => std::fs::canonicalize(path)
-                .unwrap_or_else(|_| path.parent().unwrap_or(Path::new("")).join(target)),
-            Err(_) => path.to_owned(),
-        };
-        if let Ok(metadata) = std::fs::metadata(&path) {
+        let mut path = path.to_owned();
+        let mut found = std::fs::symlink_metadata(&path).ok();
+        if found.as_ref().is_some_and(|found| found.is_symlink()) {
+            // A link is followed, so that it is the file it names that is replaced, or made.
+            path = real_path(&path)?;
+            found = std::fs::metadata(&path).ok();
+        }
+        if let Some(metadata) = found {
             if metadata.is_dir() {
                 return Err(io::Error::from(io::ErrorKind::IsADirectory));
             }

@@ -19,6 +19,9 @@ const MOST_ENTRIES: usize = 5_000;
 /// Folders below this depth are not looked into.
 const DEEPEST: usize = 8;
 
+/// Where results are kept whole, below the workspace; no images are in there.
+pub(super) const RESULTS: &str = "results";
+
 /// Bytes that tell what a file is.
 const HEAD: usize = 64;
 
@@ -102,6 +105,9 @@ impl Folder {
                     continue;
                 }
                 let path = format!("{prefix}{name}");
+                if kind.is_dir() && path == RESULTS {
+                    continue;
+                }
                 if kind.is_dir() && depth < DEEPEST {
                     folders.push((entry.path(), format!("{path}/"), depth + 1));
                 } else if kind.is_file() && is_image(&entry, &path, &mut seen) {

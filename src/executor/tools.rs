@@ -19,7 +19,6 @@ use crate::text::shortened;
 /// The tools of one task.
 pub struct Tools {
     source: Source,
-    catalog: ToolCatalog,
     store: Arc<ResultStore>,
     recorder: Option<Arc<Recorder>>,
 }
@@ -61,21 +60,22 @@ impl Tools {
     /// [`RunOptions::result_limit`]: super::RunOptions::result_limit
     #[must_use]
     pub fn live(host: Arc<Host>, store: ResultStore, recorder: Option<Arc<Recorder>>) -> Self {
-        let catalog = host.catalog();
-        Self { source: Source::Live(host), catalog, store: Arc::new(store), recorder }
+        Self { source: Source::Live(host), store: Arc::new(store), recorder }
     }
 
     /// Plays calls back. A call that the cassette does not know ends the task with an error that names it.
     #[must_use]
     pub fn replayed(cassette: Arc<Cassette>, store: ResultStore) -> Self {
-        let catalog = cassette.catalog().unwrap_or_default();
-        Self { source: Source::Replayed(cassette), catalog, store: Arc::new(store), recorder: None }
+        Self { source: Source::Replayed(cassette), store: Arc::new(store), recorder: None }
     }
 
     /// All tools that there are.
     #[must_use]
-    pub fn catalog(&self) -> &ToolCatalog {
-        &self.catalog
+    pub fn catalog(&self) -> ToolCatalog {
+        match &self.source {
+            Source::Live(host) => host.catalog(),
+            Source::Replayed(cassette) => cassette.catalog().unwrap_or_default(),
+        }
     }
 
     /// Numbers for the results of this many calls, the first of them.

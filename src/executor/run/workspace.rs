@@ -28,9 +28,6 @@ impl KeepWorkspaces {
     }
 }
 
-/// Where results are kept whole, below the workspace.
-pub(super) const RESULTS: &str = "results";
-
 /// Makes the folder, without anything that an earlier try left in it, and puts the image there.
 pub(super) fn make(workspace: &Path, image: Option<(&str, &Path)>) -> io::Result<()> {
     remove(workspace)?;

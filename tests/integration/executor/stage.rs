@@ -217,7 +217,7 @@ async fn played_by(cast: Cast<'_>) -> Attempted {
     let question = Some("How many eels?".to_owned());
     let task = Task { id: "t1".to_owned(), question, ..Task::default() };
     let scope = Scope { task: task.id.clone(), repeat: 1, attempt: 1, workspace: Some(workspace.to_owned()) };
-    let (task, offered) = (&task, &Offered::new(tools.catalog().clone()));
+    let (task, offered) = (&task, &Offered::new(tools.catalog()));
     let playing = attempt(Attempt {
         task,
         image,
