@@ -33,7 +33,7 @@ mod toolbox;
 
 pub use catalog::{RejectedTool, ServerTools, ToolCatalog};
 pub use content::{Content, ToolResult};
-pub use host::{Host, HostOptions, Instances};
+pub use host::{Host, HostOptions};
 pub use lines::MAX_RESULT;
 pub use outcome::{CallError, CallOutcome};
 pub use status::{Events, HostEvent, ReadyServer, ServerState, ServerStatus, StartError};

@@ -96,7 +96,7 @@ pub enum ToolSource {
     /// Servers.
     Live {
         /// Those that tasks share run already; every task starts the others for itself.
-        host: Host,
+        host: Arc<Host>,
         /// Keeps what they answer.
         recorder: Option<Arc<Recorder>>,
     },
