@@ -42,10 +42,7 @@ impl Printer {
 
     /// The width of the terminal that standard output is, in columns, if it is one and says so.
     pub(crate) fn columns() -> Option<u16> {
-        #[cfg(unix)]
         let columns = rustix::termios::tcgetwinsize(io::stdout()).ok().map(|size| size.ws_col);
-        #[cfg(not(unix))]
-        let columns = None;
         columns.filter(|columns| *columns > 0)
     }
 
