@@ -18,7 +18,7 @@ pub(super) fn open_model(
     workers: usize,
     printer: Printer,
 ) -> Result<(Model, Option<Arc<Cassette>>), Failure> {
-    open_model_with(llm, key_variable, (workers, ModelOptions::default().tries), printer)
+    open_model_with(llm, key_variable, (workers, ModelOptions::TRIES), printer)
 }
 
 /// The same, with a number of tries for each request.

@@ -81,12 +81,17 @@ pub struct Retry {
     pub wait: Duration,
 }
 
+impl ModelOptions {
+    /// How often a request is made by default.
+    pub const TRIES: u32 = 8;
+}
+
 impl Default for ModelOptions {
     fn default() -> Self {
         Self {
             try_time: Duration::from_mins(10),
             total_time: Duration::from_mins(30),
-            tries: 8,
+            tries: Self::TRIES,
             first_wait: Duration::from_millis(500),
             concurrency: 64,
             key: None,
