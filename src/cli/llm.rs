@@ -36,7 +36,7 @@ pub(super) fn open_model_with(
         let name = ModelName::parse(llm).map_err(|error| Failure::new(code::INPUT, error.to_string()))?;
         let key = key_variable.map(key_from).transpose();
         let key = key.map_err(|error| Failure::new(code::UNAVAILABLE, error.to_string()))?;
-        let mut options = ModelOptions { key, tries, ..ModelOptions::default() };
+        let mut options = ModelOptions { tries, key, ..ModelOptions::default() };
         options.concurrency = options.concurrency.max(workers);
         (Model::open(name, options)?, None)
     };

@@ -254,7 +254,7 @@ mod tests {
             let (done, ended) = std::sync::mpsc::channel();
             let shown = text[..20].to_owned();
             std::thread::spawn(move || done.send((marks(&text).count(), names(&react(&text)).len())));
-            let counted = ended.recv_timeout(std::time::Duration::from_secs(60));
+            let counted = ended.recv_timeout(std::time::Duration::from_mins(1));
             assert_eq!(counted, Ok((found, read)), "{shown}");
         }
         let text = "x".repeat(LONGEST) + "\nFinal Answer: 7";

@@ -139,10 +139,8 @@ fn told(error: &Map<String, Value>, message: Option<&Value>) -> ReplyError {
     let wrong_key = error.get("details").and_then(Value::as_array).is_some_and(|details| {
         details.iter().any(|detail| detail.get("reason").and_then(Value::as_str) == Some(WRONG_KEY_REASON))
     });
-    let code = match wrong_key {
-        true => Some(WRONG_KEY_REASON.to_owned()),
-        false => quota.or_else(|| codes.first()).cloned(),
-    };
+    let code =
+        if wrong_key { Some(WRONG_KEY_REASON.to_owned()) } else { quota.or_else(|| codes.first()).cloned() };
     let message = message.map_or_else(|| shown(&Value::Object(error.clone())), shown);
     ReplyError::Provider { code, message }
 }

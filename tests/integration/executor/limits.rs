@@ -25,7 +25,7 @@ async fn after_the_last_step_the_model_is_asked_for_its_answer() {
         assert_eq!(played.record.final_reply, "what I have", "{mode:?}");
         assert_eq!((played.record.steps.len(), played.called.len()), (1, 1), "{mode:?}");
         let last = played.last_message(played.requests.len() - 1).to_string();
-        assert!(last.contains("the limit of 1 steps is reached"), "{mode:?}: {last}");
+        assert!(last.contains("the limit of 1 step is reached"), "{mode:?}: {last}");
     }
 }
 

@@ -54,30 +54,26 @@ impl View {
         if printer.is_quiet() {
             return Self { events: Arc::new(|_| ()), end: None, thread: None };
         }
-        match printer.live(usize::from(workers).min(SHOWN) + 1) {
-            Some(live) => {
-                let board = Arc::new(Mutex::new(Board::new(standing, price)));
-                let (end, ended) = sync_channel::<()>(1);
-                let shown = Arc::clone(&board);
-                let mut stopping = Stopping::new(stop, printer);
-                let thread = std::thread::spawn(move || {
-                    while ended.recv_timeout(EVERY) == Err(RecvTimeoutError::Timeout) {
-                        let lines = locked(&shown).lines(Instant::now());
-                        live.set(&lines);
-                        if stopping.is_due() {
-                            live.aside(|| stopping.say());
-                        }
-                    }
-                    live.clear();
-                });
-                let events: Events = Arc::new(move |told| locked(&board).add(&told, Instant::now()));
-                Self { events, end: Some(end), thread: Some(thread) }
+        let Some(live) = printer.live(usize::from(workers).min(SHOWN) + 1) else {
+            let stopping = Stopping::new(stop, printer);
+            return Self::lines(standing, stopping, (WAITING, SILENCE), Printer::talk());
+        };
+        let board = Arc::new(Mutex::new(Board::new(standing, price)));
+        let (end, ended) = sync_channel::<()>(1);
+        let shown = Arc::clone(&board);
+        let mut stopping = Stopping::new(stop, printer);
+        let thread = std::thread::spawn(move || {
+            while ended.recv_timeout(EVERY) == Err(RecvTimeoutError::Timeout) {
+                let lines = locked(&shown).lines(Instant::now());
+                live.set(&lines);
+                if stopping.is_due() {
+                    live.aside(|| stopping.say());
+                }
             }
-            None => {
-                let stopping = Stopping::new(stop, printer);
-                Self::lines(standing, stopping, (WAITING, SILENCE), Printer::talk())
-            }
-        }
+            live.clear();
+        });
+        let events: Events = Arc::new(move |told| locked(&board).add(&told, Instant::now()));
+        Self { events, end: Some(end), thread: Some(thread) }
     }
 
     /// A view of lines that are written to `out`; of those that it does not take, so many wait.
@@ -87,12 +83,12 @@ impl View {
         (waiting, silence): (usize, Duration),
         out: impl Write + Send + 'static,
     ) -> Self {
-        let (send, lines) = sync_channel::<String>(waiting);
+        let (send, told) = sync_channel::<String>(waiting);
         let log = Arc::new(Mutex::new(Log::new(standing, Instant::now())));
         let left_out = Arc::new(AtomicU64::new(0));
         let (end, ended) = sync_channel::<()>(1);
         let printing =
-            Lines { lines, ended, left_out: Arc::clone(&left_out), log: Arc::clone(&log), stopping, silence };
+            Lines { told, ended, left_out: Arc::clone(&left_out), log: Arc::clone(&log), stopping, silence };
         let thread = std::thread::spawn(move || printing.print(out));
         let events: Events = Arc::new(move |told| {
             // Until the line is handed on, so that lines that count are in order.
@@ -145,7 +141,7 @@ impl Stopping {
 
 /// What is printed as lines.
 struct Lines {
-    lines: Receiver<String>,
+    told: Receiver<String>,
     /// Nobody ever sends here: the other side is only dropped.
     ended: Receiver<()>,
     left_out: Arc<AtomicU64>,
@@ -162,7 +158,7 @@ impl Lines {
         let mut last = Instant::now();
         loop {
             self.stopping.say();
-            match self.lines.recv_timeout(EVERY) {
+            match self.told.recv_timeout(EVERY) {
                 Ok(line) => {
                     printer.event_to(&mut out, &line);
                     last = Instant::now();
@@ -262,7 +258,7 @@ mod tests {
         let closed = gate.lock().unwrap();
         events(told(2));
         // From here on the first line is being written.
-        let mut first = read.recv_timeout(Duration::from_secs(60)).unwrap();
+        let mut first = read.recv_timeout(Duration::from_mins(1)).unwrap();
         (3..102).for_each(|number| events(told(number)));
         drop(closed);
         view.finish();
@@ -279,7 +275,7 @@ mod tests {
         let (view, read, _) = lines(WAITING, Duration::ZERO);
         let mut said = String::new();
         while !said.contains('\n') {
-            said += std::str::from_utf8(&read.recv_timeout(Duration::from_secs(60)).unwrap()).unwrap();
+            said += std::str::from_utf8(&read.recv_timeout(Duration::from_mins(1)).unwrap()).unwrap();
         }
         assert!(said.starts_with("0 of 100 tasks, ") && said.contains(": no task runs\n"), "{said}");
         view.finish();
