@@ -68,7 +68,7 @@ impl AtomicFile {
     pub(crate) fn create(path: &Path) -> io::Result<Self> {
         let mut path = path.to_owned();
         let mut found = std::fs::symlink_metadata(&path).ok();
-        if found.as_ref().is_some_and(|found| found.is_symlink()) {
+        if found.as_ref().is_some_and(std::fs::Metadata::is_symlink) {
             // A link is followed, so that it is the file it names that is replaced, or made.
             path = real_path(&path)?;
             found = std::fs::metadata(&path).ok();

@@ -18,7 +18,7 @@ pub(super) fn open_model(
     workers: usize,
     printer: Printer,
 ) -> Result<(Model, Option<Arc<Cassette>>), Failure> {
-    open_model_with(llm, key_variable, (workers, ModelOptions::default().tries), printer)
+    open_model_with(llm, key_variable, (workers, ModelOptions::TRIES), printer)
 }
 
 /// The same, with a number of tries for each request.
@@ -36,7 +36,7 @@ pub(super) fn open_model_with(
         let name = ModelName::parse(llm).map_err(|error| Failure::new(code::INPUT, error.to_string()))?;
         let key = key_variable.map(key_from).transpose();
         let key = key.map_err(|error| Failure::new(code::UNAVAILABLE, error.to_string()))?;
-        let mut options = ModelOptions { key, tries, ..ModelOptions::default() };
+        let mut options = ModelOptions { tries, key, ..ModelOptions::default() };
         options.concurrency = options.concurrency.max(workers);
         (Model::open(name, options)?, None)
     };

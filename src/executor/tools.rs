@@ -1,10 +1,9 @@
 //! The tools of one task: called on its servers, or played back from a cassette; their results kept.
 
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use serde_json::{Map, Value, json};
-use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
 
 use super::Lack;
@@ -12,7 +11,7 @@ use super::course::Stop;
 use crate::llm::{Cassette, Recorder, Scope};
 use crate::mcp::redact::Redactor;
 use crate::mcp::results::{KeptResult, ResultStore};
-use crate::mcp::{CallError, CallOutcome, Host, ToolCatalog, ToolName, ToolResult};
+use crate::mcp::{CallError, CallLimits, CallOutcome, Host, ToolCatalog, ToolName, ToolResult};
 use crate::outcomes::without_secrets;
 use crate::text::shortened;
 
@@ -37,15 +36,6 @@ pub(super) struct Called {
     pub(super) kept: Option<KeptResult>,
     /// Why the task cannot go on: the result cannot be kept, or the cassette does not know the call.
     pub(super) fault: Option<Stop>,
-}
-
-/// How long a call may take.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct CallLimits {
-    /// From when it is sent to its server.
-    pub(super) sent: Duration,
-    /// With the wait for a place at its server, or for the server's restart.
-    pub(super) whole: Duration,
 }
 
 /// The longest arguments that a message repeats, in columns.
@@ -115,14 +105,9 @@ impl Tools {
     ) -> Result<CallOutcome, Called> {
         match &self.source {
             Source::Live(host) => {
-                let began = Instant::now();
                 // Whoever interrupts the run waits for the calls that are under way.
                 let never = CancellationToken::new();
-                let CallLimits { sent, whole: limit } = limits;
-                let call = host.call_within(name, arguments.clone(), sent, &never);
-                Ok(timeout(limit, call).await.unwrap_or_else(|_| {
-                    ended(CallError::TimedOutTotal { server: name.server.clone(), limit }, began.elapsed())
-                }))
+                Ok(host.call_within(name, arguments.clone(), limits, &never).await)
             }
             Source::Replayed(cassette) => cassette.call(scope, name, arguments).ok_or_else(|| {
                 let shown = shortened(&json!(arguments).to_string(), SHOWN);
@@ -135,7 +120,9 @@ impl Tools {
                 let unavailable =
                     CallError::Unavailable { server: name.server.clone(), reason: fault.clone() };
                 let fault = Some(Stop::Error(fault));
-                Called { outcome: ended(unavailable, Duration::ZERO), kept: None, fault }
+                let (elapsed, waited) = (Duration::ZERO, Duration::ZERO);
+                let outcome = CallOutcome { result: Err(unavailable), elapsed, waited };
+                Called { outcome, kept: None, fault }
             }),
         }
     }
@@ -187,8 +174,4 @@ impl Tools {
     pub(super) fn redactor(&self) -> &Redactor {
         self.store.redactor()
     }
-}
-
-fn ended(error: CallError, elapsed: Duration) -> CallOutcome {
-    CallOutcome { result: Err(error), elapsed, waited: Duration::ZERO }
 }

@@ -15,7 +15,7 @@ use tokio_util::sync::CancellationToken;
 use super::config::{HostConfig, ServerConfig};
 use super::connection::Surroundings;
 use super::instance::Instance;
-use super::outcome::{CallError, CallOutcome};
+use super::outcome::{CallError, CallLimits, CallOutcome};
 use super::status::{Events, ServerStatus};
 use super::{ToolCatalog, ToolName};
 
@@ -113,16 +113,15 @@ impl Host {
         arguments: Map<String, Value>,
         cancel: &CancellationToken,
     ) -> CallOutcome {
-        self.call_within(name, arguments, Duration::MAX, cancel).await
+        self.call_within(name, arguments, CallLimits::none(), cancel).await
     }
 
-    /// The same with a limit of the caller's own, from when the call is sent: the wait for a free place and for the
-    /// server's restart is not in it.
+    /// The same with limits of the caller's own.
     pub async fn call_within(
         &self,
         name: &ToolName,
         arguments: Map<String, Value>,
-        limit: Duration,
+        limits: CallLimits,
         cancel: &CancellationToken,
     ) -> CallOutcome {
         let refused =
@@ -131,7 +130,7 @@ impl Host {
         let Some(slot) = slot else {
             return refused(CallError::UnknownServer { server: name.server.clone() });
         };
-        slot.instance.call(&name.tool, arguments, limit, cancel).await
+        slot.instance.call(&name.tool, arguments, limits, cancel).await
     }
 
     /// Ends the servers that tasks cannot share, as [`Host::close`] does. The others go on; what is left is for

@@ -9,7 +9,7 @@ use serde_json::{Map, Value};
 use crate::cli::encoder::EncoderArgs;
 use crate::executor::run::KeepWorkspaces;
 use crate::executor::{Instruction, Limits, Mode, RunOptions};
-use crate::llm::Settings;
+use crate::llm::{ModelOptions, Settings};
 use crate::mcp::results::ResultStore;
 
 /// Options of `m3 run`.
@@ -124,7 +124,7 @@ pub(super) struct AskingArgs {
     #[arg(long, value_name = "JSON", value_parser = parse_object)]
     llm_extra: Option<Extra>,
     /// How often a request is made at most, while the model cannot be reached or asks to wait
-    #[arg(long, value_name = "N", default_value_t = 8, value_parser = clap::value_parser!(u32).range(1..))]
+    #[arg(long, value_name = "N", default_value_t = ModelOptions::TRIES, value_parser = clap::value_parser!(u32).range(1..))]
     pub(super) llm_tries: u32,
     /// Variable that holds the key [default: the provider's own, such as `OPENAI_API_KEY`]
     #[arg(long, value_name = "VARIABLE")]

@@ -239,18 +239,23 @@ mod tests {
         assert!(matches!(act("I give no Final Answer: yet"), Act::Neither(_)));
     }
 
-    /// Each would take minutes if every marker looked back over the text.
+    /// Each would take minutes if every marker looked back over the text: how often a marker was found, and how many
+    /// calls were read.
     #[test]
     fn hostile_replies_take_no_time() {
-        for text in [
-            "Action: ".repeat(LONGEST / 8),
-            "x Action:".repeat(LONGEST / 9),
-            "Action:\n".repeat(LONGEST / 8),
-            "Action 1: a\nAction Input: {\"\n".repeat(LONGEST / 32),
-            "Action: a\nAction Input: {}\n".repeat(LONGEST / 32),
-            "Action ".to_owned() + &"1 ".repeat(LONGEST / 3),
+        for (text, found, read) in [
+            ("Action: ".repeat(LONGEST / 8), 1, 1),
+            ("x Action:".repeat(LONGEST / 9), 0, 0),
+            ("Action:\n".repeat(LONGEST / 8), LONGEST / 8, 1),
+            ("Action 1: a\nAction Input: {\"\n".repeat(LONGEST / 32), LONGEST / 16, LONGEST / 32),
+            ("Action: a\nAction Input: {}\n".repeat(LONGEST / 32), LONGEST / 16, LONGEST / 32),
+            ("Action ".to_owned() + &"1 ".repeat(LONGEST / 3), 0, 0),
         ] {
-            assert_eq!(react(&text), react(&text));
+            let (done, ended) = std::sync::mpsc::channel();
+            let shown = text[..20].to_owned();
+            std::thread::spawn(move || done.send((marks(&text).count(), names(&react(&text)).len())));
+            let counted = ended.recv_timeout(std::time::Duration::from_mins(1));
+            assert_eq!(counted, Ok((found, read)), "{shown}");
         }
         let text = "x".repeat(LONGEST) + "\nFinal Answer: 7";
         assert!(

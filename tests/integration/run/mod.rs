@@ -148,10 +148,12 @@ fn calls_and_ends_of_tasks_are_told_line_by_line_where_there_is_no_terminal() {
     let done = run(command(&model, &output).args(["--id", "00010000"]));
     let said = text(&done.stderr);
     let lines: Vec<&str> = said.lines().filter(|line| line.starts_with("00010000 ")).collect();
-    assert_eq!(lines.len(), 3, "{said}");
+    assert_eq!(lines.len(), 5, "{said}");
+    assert!(lines[0].starts_with("00010000 turn 1: answered in "), "{said}");
+    assert!(lines[0].ends_with(", tokens: 100 in, 10 out (turn)"), "{said}");
     assert!(said.contains("00010000 step 1: math") && said.contains("add, success, "), "{said}");
-    assert!(lines[2].starts_with("00010000 answered after 1 step and 2 calls in "), "{said}");
-    assert!(lines[2].contains(" (1 of 1 task, "), "{said}");
+    assert!(lines[4].starts_with("00010000 answered after 1 step and 2 calls in "), "{said}");
+    assert!(lines[4].contains(" (1 of 1 task, "), "{said}");
     assert!(said.contains("next: m3 score"), "{said}");
     let quiet = run(command(&model, &output).args(["--id", "00010001", "--quiet"]));
     assert_eq!(text(&quiet.stderr), "");
