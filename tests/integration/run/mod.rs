@@ -6,6 +6,7 @@ mod cassette;
 mod choices;
 mod full_disk;
 mod killed;
+mod leftovers;
 mod network;
 mod quota;
 mod record;
