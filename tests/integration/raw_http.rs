@@ -14,15 +14,14 @@ pub(crate) struct RawRequest {
 
 /// Listens on 127.0.0.1, and deals with each connection on a thread of its own; they end with the test.
 pub(crate) fn listen(serve: impl Fn(TcpStream) + Send + Sync + 'static) -> SocketAddr {
-    listen_at("127.0.0.1:0".parse().unwrap(), serve)
+    serve_on(TcpListener::bind("127.0.0.1:0").unwrap(), serve)
 }
 
-/// The same at an address.
-pub(crate) fn listen_at(
-    address: SocketAddr,
+/// The same with a socket that listens already.
+pub(crate) fn serve_on(
+    listener: TcpListener,
     serve: impl Fn(TcpStream) + Send + Sync + 'static,
 ) -> SocketAddr {
-    let listener = TcpListener::bind(address).unwrap();
     let address = listener.local_addr().unwrap();
     let serve = Arc::new(serve);
     thread::spawn(move || {

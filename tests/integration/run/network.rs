@@ -1,7 +1,7 @@
 //! The way to a model: ports that are closed, proxies, certificates, answers without end.
 
 use std::io::{BufReader, Write};
-use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::net::{SocketAddr, TcpStream};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
@@ -10,11 +10,12 @@ use std::thread;
 use assert_cmd::Command;
 use rustls::pki_types::pem::PemObject as _;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer};
+use tokio::net::TcpSocket;
 
 use super::{ids, journal, output_of, predictions, two_calls};
 use crate::llm_client::completion;
 use crate::model_server::{ScriptedModel, Spoken};
-use crate::raw_http::{RawRequest, answer, head, listen, listen_at};
+use crate::raw_http::{RawRequest, answer, head, listen, serve_on};
 use crate::support::{Folder, failure, m3_bare, root, run, stdout, text};
 
 /// One task of our benchmark with a model at another address, and no proxies and certificates but those of the test.
@@ -101,9 +102,10 @@ fn finish(output: &Path) -> (String, String) {
 fn a_model_that_cannot_be_reached_stops_the_run_and_the_next_one_goes_on() {
     let folder = Folder::new();
     let output = output_of(&folder);
-    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-    let closed = listener.local_addr().unwrap();
-    drop(listener);
+    // Bound, so that nobody else gets the port, and refused by the system as long as nobody listens.
+    let socket = TcpSocket::new_v4().unwrap();
+    socket.bind("127.0.0.1:0".parse().unwrap()).unwrap();
+    let closed = socket.local_addr().unwrap();
     let all_tasks = || {
         let mut command = asking(&folder, &format!("http://{closed}"));
         command.args(["--id", "00010001", "--id", "00010002", "--workers", "2", "--llm-tries", "2"]);
@@ -120,7 +122,12 @@ fn a_model_that_cannot_be_reached_stops_the_run_and_the_next_one_goes_on() {
     assert_eq!(std::fs::read_dir(output.join("predictions")).unwrap().count(), 0);
     let retried = journal(&output).iter().filter(|line| line["event"] == "retried").count();
     assert!(retried >= 1, "{retried}");
-    listen_at(closed, answer_done);
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_io().build().unwrap();
+    let entered = runtime.enter();
+    let listener = socket.listen(64).unwrap().into_std().unwrap();
+    drop(entered);
+    listener.set_nonblocking(false).unwrap();
+    serve_on(listener, answer_done);
     stdout(&mut all_tasks());
     assert_eq!(ids(&predictions(&output)), ["00010000", "00010001", "00010002"]);
     assert_eq!(finish(&output), ("answered".to_owned(), "done".to_owned()));

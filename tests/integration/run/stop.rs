@@ -12,7 +12,8 @@ use rustix::process::{Pid, Signal, kill_process};
 use serde_json::json;
 
 use super::{
-    arguments, command, ids, journal, json_of, model, output_of, predictions, two_calls, without_times,
+    arguments, command, ids, journal, json_of, model, output_of, predictions, two_calls, wait_for,
+    without_times,
 };
 use crate::host::support::{marker, processes, stub, wait_until_gone};
 use crate::model_server::{Scripted, ScriptedModel, Spoken};
@@ -34,15 +35,25 @@ fn start(model: &ScriptedModel, output: &Path) -> Child {
 }
 
 /// Ends the process if a test fails.
-struct Running(Option<Child>);
+pub(super) struct Running(Option<Child>);
 
 impl Running {
-    fn signal(&self, signal: Signal) {
-        let id = self.0.as_ref().unwrap().id();
-        kill_process(Pid::from_raw(i32::try_from(id).unwrap()).unwrap(), signal).unwrap();
+    /// Starts it.
+    pub(super) fn start(command: &mut Command) -> Self {
+        Self(Some(command.spawn().unwrap()))
     }
 
-    fn output(mut self) -> std::process::Output {
+    /// Its process.
+    pub(super) fn id(&self) -> u32 {
+        self.0.as_ref().unwrap().id()
+    }
+
+    pub(super) fn signal(&self, signal: Signal) {
+        kill_process(Pid::from_raw(i32::try_from(self.id()).unwrap()).unwrap(), signal).unwrap();
+    }
+
+    /// Waits for its end.
+    pub(super) fn output(mut self) -> std::process::Output {
         self.0.take().unwrap().wait_with_output().unwrap()
     }
 }
@@ -53,14 +64,6 @@ impl Drop for Running {
             let _ = child.kill();
             let _ = child.wait();
         }
-    }
-}
-
-fn wait_for(what: &str, is_there: impl Fn() -> bool) {
-    let deadline = Instant::now() + Duration::from_mins(1);
-    while !is_there() {
-        assert!(Instant::now() < deadline, "{what}");
-        std::thread::sleep(Duration::from_millis(20));
     }
 }
 
@@ -162,7 +165,7 @@ fn a_signal_while_tools_are_chosen_ends_the_run_at_once() {
         command.stdout(Stdio::piped()).stderr(Stdio::piped());
         command
     };
-    let running = Running(Some(command().spawn().unwrap()));
+    let running = Running::start(&mut command());
     wait_for("the server is started", || started.exists());
     wait_for("its tools are known", || processes(&marker).is_empty());
     running.signal(Signal::INT);
@@ -195,7 +198,7 @@ fn a_second_signal_stops_at_once() {
     arguments.extend(["--call-time", "3000", "--step-time", "3000"].map(str::to_owned));
     let mut command = Command::new(assert_cmd::cargo::cargo_bin("m3"));
     command.args(arguments).current_dir(root()).stdout(Stdio::null()).stderr(Stdio::piped());
-    let mut running = Running(Some(command.spawn().unwrap()));
+    let mut running = Running::start(&mut command);
     let said = BufReader::new(running.0.as_mut().unwrap().stderr.take().unwrap());
     let (tell, told) = mpsc::channel();
     std::thread::spawn(move || said.lines().map_while(Result::ok).all(|line| tell.send(line).is_ok()));
@@ -225,7 +228,7 @@ fn a_folder_in_use_is_refused_with_who_has_it() {
     wait_for("the model is asked", || !model.requests().is_empty());
     let (code, said) = failure(&mut command(&model, &output));
     assert_eq!(code, 4);
-    let process = running.0.as_ref().unwrap().id();
+    let process = running.id();
     assert!(said.contains(&format!("process {process}")), "{said}");
     drop(running);
     // The lock goes with the process.
