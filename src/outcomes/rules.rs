@@ -313,7 +313,7 @@ pub(super) static NORMAL_RESULT: Rule = Rule::sure(
 pub(super) static SERVER_NOT_AVAILABLE: Rule = Rule::no_answer(
     "server_not_available",
     NotJudged::ServerNotAvailable,
-    "the tool's server is disabled or could not be started, or a catalog has the tool and the configuration does not have its server",
+    "the tool's server is disabled or could not be started, had no place for the call in time, or a catalog has the tool and the configuration does not have its server",
 );
 
 /// Too slow.
