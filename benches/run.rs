@@ -16,6 +16,8 @@ use serde_json::{Value, json};
 
 const TASKS: usize = 200;
 const WORKERS: usize = 64;
+/// In MB.
+const LARGEST: u64 = 300;
 const REPLY: Duration = Duration::from_millis(50);
 
 fn main() {
@@ -31,6 +33,7 @@ fn main() {
         let ideal = REPLY.as_secs_f64() * replies as f64 * TASKS.div_ceil(WORKERS) as f64;
         let share = 100.0 * ideal / took.as_secs_f64();
         println!("| {replies} | {ideal:.2} s | {:.2} s | {share:.0} % | {memory} MB |", took.as_secs_f64());
+        assert!((1..LARGEST).contains(&memory), "more than {LARGEST} MB, or unknown");
     }
 }
 

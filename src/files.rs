@@ -33,6 +33,26 @@ pub(crate) fn is_full(error: &io::Error) -> bool {
     matches!(error.kind(), StorageFull | QuotaExceeded | FileTooLarge)
 }
 
+/// As many links in a row as Linux follows (`path_resolution(7)`).
+const MOST_LINKS: usize = 40;
+
+/// What a link names, whether that is there or not: the end of a chain, where it is one of links.
+fn real_path(link: &Path) -> io::Result<PathBuf> {
+    let failed = match std::fs::canonicalize(link) {
+        Ok(path) => return Ok(path),
+        Err(failed) => failed,
+    };
+    let mut path = link.to_owned();
+    for _ in 0..MOST_LINKS {
+        match std::fs::read_link(&path) {
+            Ok(next) => path = folder_of(&path).join(next),
+            // No link, or not there.
+            Err(_) => return Ok(path),
+        }
+    }
+    Err(failed)
+}
+
 /// The folder that a file is in.
 fn folder_of(path: &Path) -> &Path {
     path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."))
@@ -58,13 +78,14 @@ impl AtomicFile {
     /// # Errors
     /// The system's reason.
     pub(crate) fn create(path: &Path) -> io::Result<Self> {
-        // A link is followed, so that it is the file it names that is replaced, or made.
-        let path = match std::fs::read_link(path) {
-            Ok(target) => std::fs::canonicalize(path)
-                .unwrap_or_else(|_| path.parent().unwrap_or(Path::new("")).join(target)),
-            Err(_) => path.to_owned(),
-        };
-        if let Ok(metadata) = std::fs::metadata(&path) {
+        let mut path = path.to_owned();
+        let mut found = std::fs::symlink_metadata(&path).ok();
+        if found.as_ref().is_some_and(std::fs::Metadata::is_symlink) {
+            // A link is followed, so that it is the file it names that is replaced, or made.
+            path = real_path(&path)?;
+            found = std::fs::metadata(&path).ok();
+        }
+        if let Some(metadata) = found {
             if metadata.is_dir() {
                 return Err(io::Error::from(io::ErrorKind::IsADirectory));
             }
@@ -150,6 +171,44 @@ mod tests {
         assert!(is_taken(&path) && is_taken(&link));
         assert_eq!(std::fs::read(&path).unwrap(), b"first");
         assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 2);
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn links_are_followed_to_their_end_and_stay() {
+        use std::os::unix::fs::symlink;
+        let folder = tempfile::tempdir().unwrap();
+        let at = |name: &str| folder.path().join(name);
+        let is_link = |name: &str| std::fs::symlink_metadata(at(name)).unwrap().is_symlink();
+        std::fs::create_dir(at("inner")).unwrap();
+        symlink("second", at("first")).unwrap();
+        // Relative to the folder of the link itself.
+        symlink("inner/third", at("second")).unwrap();
+        symlink("../end", at("inner/third")).unwrap();
+        for content in [b"made", b"anew"] {
+            write_atomically(&at("first"), content).unwrap();
+            assert_eq!(std::fs::read(at("end")).unwrap(), content);
+            assert!(!is_link("end") && ["first", "second", "inner/third"].into_iter().all(is_link));
+        }
+        assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 4);
+        assert_eq!(std::fs::read_dir(at("inner")).unwrap().count(), 1);
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn links_without_an_end_are_refused_and_stay() {
+        use std::os::unix::fs::symlink;
+        let folder = tempfile::tempdir().unwrap();
+        let at = |name: &str| folder.path().join(name);
+        symlink("round", at("round")).unwrap();
+        symlink("b", at("a")).unwrap();
+        symlink("a", at("b")).unwrap();
+        symlink("none/file", at("nowhere")).unwrap();
+        for name in ["round", "a", "nowhere"] {
+            write_atomically(&at(name), b"new").unwrap_err();
+            assert!(std::fs::symlink_metadata(at(name)).unwrap().is_symlink(), "{name}");
+        }
+        assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 4);
     }
 
     #[test]

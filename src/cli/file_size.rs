@@ -3,7 +3,6 @@
 /// Has writes beyond the limit of a file's size fail (`EFBIG`), which [`crate::files::is_full`] knows, instead of
 /// ending the process by `SIGXFSZ`. Programs that are started later get the signal as ever: a handler, unlike a
 /// signal that is ignored, is not handed on.
-#[cfg(unix)]
 pub(super) fn outlive_limit() {
     use tokio::signal::unix::{SignalKind, signal};
     let kind = SignalKind::from_raw(rustix::process::Signal::XFSZ.as_raw());
@@ -14,6 +13,3 @@ pub(super) fn outlive_limit() {
         drop(signal(kind));
     }
 }
-
-#[cfg(not(unix))]
-pub(super) fn outlive_limit() {}

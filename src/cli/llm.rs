@@ -18,6 +18,16 @@ pub(super) fn open_model(
     workers: usize,
     printer: Printer,
 ) -> Result<(Model, Option<Arc<Cassette>>), Failure> {
+    open_model_with(llm, key_variable, (workers, ModelOptions::TRIES), printer)
+}
+
+/// The same, with a number of tries for each request.
+pub(super) fn open_model_with(
+    llm: &str,
+    key_variable: Option<&str>,
+    (workers, tries): (usize, u32),
+    printer: Printer,
+) -> Result<(Model, Option<Arc<Cassette>>), Failure> {
     let (model, cassette) = if let Some(path) = llm.strip_prefix(REPLAY) {
         let cassette = Arc::new(Cassette::open(Path::new(path))?);
         warn_of_cut_lines(path, &cassette, printer);
@@ -26,7 +36,7 @@ pub(super) fn open_model(
         let name = ModelName::parse(llm).map_err(|error| Failure::new(code::INPUT, error.to_string()))?;
         let key = key_variable.map(key_from).transpose();
         let key = key.map_err(|error| Failure::new(code::UNAVAILABLE, error.to_string()))?;
-        let mut options = ModelOptions { key, ..ModelOptions::default() };
+        let mut options = ModelOptions { tries, key, ..ModelOptions::default() };
         options.concurrency = options.concurrency.max(workers);
         (Model::open(name, options)?, None)
     };

@@ -42,37 +42,44 @@ impl Printer {
 
     /// The width of the terminal that standard output is, in columns, if it is one and says so.
     pub(crate) fn columns() -> Option<u16> {
-        #[cfg(unix)]
         let columns = rustix::termios::tcgetwinsize(io::stdout()).ok().map(|size| size.ws_col);
-        #[cfg(not(unix))]
-        let columns = None;
         columns.filter(|columns| *columns > 0)
     }
 
     /// Says why the run failed.
     pub(crate) fn error(message: &str) {
-        say(ERROR, "error", message);
+        say(&mut Self::talk(), ERROR, "error", message);
+    }
+
+    /// Standard error.
+    pub(crate) fn talk() -> impl Write + Send + 'static {
+        anstream::stderr()
     }
 
     /// Says what is odd.
     pub(crate) fn warn(self, message: &str) {
+        self.warn_to(&mut Self::talk(), message);
+    }
+
+    /// The same, to whom is given.
+    pub(crate) fn warn_to(self, out: &mut impl Write, message: &str) {
         if !self.is_quiet {
-            say(WARNING, "warning", message);
+            say(out, WARNING, "warning", message);
         }
     }
 
     /// Says what is being done.
     pub(crate) fn note(self, message: &str) {
         if !self.is_quiet {
-            say(NOTE, "note", message);
+            say(&mut Self::talk(), NOTE, "note", message);
         }
     }
 
     /// Says what has happened, on a line of its own.
-    pub(crate) fn event(self, message: &str) {
+    pub(crate) fn event_to(self, out: &mut impl Write, message: &str) {
         if !self.is_quiet {
             // Errors in writing to standard error have nowhere to go.
-            let _ = writeln!(anstream::stderr(), "{}", visible(message, true));
+            let _ = writeln!(out, "{}", visible(message, true));
         }
     }
 
@@ -109,8 +116,8 @@ impl Printer {
 }
 
 /// Errors in writing to standard error have nowhere to go.
-fn say(style: Style, label: &str, message: &str) {
-    let _ = writeln!(anstream::stderr(), "{style}{label}{style:#}: {}", visible(message, true));
+fn say(out: &mut impl Write, style: Style, label: &str, message: &str) {
+    let _ = writeln!(out, "{style}{label}{style:#}: {}", visible(message, true));
 }
 
 /// Lines that change in place.

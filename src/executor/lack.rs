@@ -1,7 +1,7 @@
 //! What a whole run lacks, so that no other task of it could be run either.
 
 use crate::files::is_full;
-use crate::llm::{CassetteError, ModelError};
+use crate::llm::{CassetteError, ModelError, Refusal};
 use crate::mcp::results::StoreError;
 
 /// What a whole run lacks. A task that has met it should not count as failed: it may be run again as it is.
@@ -26,7 +26,7 @@ impl Lack {
         match error {
             ModelError::Cassette(error) => Ok(Self::Cassette(error)),
             error if error.is_of_empty_account() => Ok(Self::Model(error)),
-            ModelError::NoReply { status, ref reason, .. } if is_first && may_be_of_all(status, reason) => {
+            ModelError::NoReply { status, refusal, .. } if is_first && may_be_of_all(status, refusal) => {
                 Ok(Self::Model(error))
             }
             error => Err(error),
@@ -43,58 +43,51 @@ impl Lack {
     /// that some server before the model does not let through) if it has answered another.
     pub(crate) fn is_sure(&self, has_answered: bool) -> bool {
         match self {
-            Self::Model(ModelError::NoReply { status: Some(401), .. })
+            Self::Model(ModelError::NoReply { refusal: Some(_), .. })
             | Self::Cassette(_)
             | Self::Results(_) => true,
-            Self::Model(error) => error.is_of_empty_account() || !has_answered,
+            Self::Model(_) => !has_answered,
         }
     }
 }
 
 /// No answer at all, a wrong key, no right to the model, no such model.
-fn may_be_of_all(status: Option<u16>, reason: &str) -> bool {
-    match status {
-        None | Some(401 | 403 | 404) => true,
-        // Gemini says so of a wrong key, with `INVALID_ARGUMENT`.
-        Some(400) => reason.contains("API key not valid"),
-        Some(_) => false,
-    }
+fn may_be_of_all(status: Option<u16>, refusal: Option<Refusal>) -> bool {
+    refusal.is_some() || matches!(status, None | Some(403 | 404))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn no_reply(status: Option<u16>) -> ModelError {
-        ModelError::NoReply { model: "m".to_owned(), status, tries: 1, reason: "no".to_owned() }
+    fn no_reply(status: Option<u16>, refusal: Option<Refusal>) -> ModelError {
+        ModelError::NoReply { model: "m".to_owned(), status, tries: 1, refusal, reason: "no".to_owned() }
     }
 
+    /// By the status, the refusal and whether it was the task's first request: if it stops the run before any other
+    /// task was answered, and after.
     #[test]
     fn a_model_that_answers_nobody_is_told_from_a_task_that_it_does_not_answer() {
-        for (status, before, after) in [
-            (Some(401), true, true),
-            (Some(403), true, false),
-            (Some(404), true, false),
-            (None, true, false),
-            (Some(400), false, false),
-            (Some(429), false, false),
-            (Some(500), false, false),
+        let (empty, wrong_key) = (Some(Refusal::EmptyAccount), Some(Refusal::WrongKey));
+        for (status, refusal, is_first, before, after) in [
+            (Some(401), wrong_key, true, true, true),
+            (Some(401), wrong_key, false, false, false),
+            (Some(400), wrong_key, true, true, true),
+            (Some(429), empty, true, true, true),
+            (Some(429), empty, false, true, true),
+            (Some(403), None, true, true, false),
+            (Some(404), None, true, true, false),
+            (None, None, true, true, false),
+            (None, None, false, false, false),
+            (Some(400), None, true, false, false),
+            (Some(429), None, true, false, false),
+            (Some(500), None, true, false, false),
         ] {
-            let is_sure = |has_answered| {
-                Lack::of_model(no_reply(status), true).is_ok_and(|lack| lack.is_sure(has_answered))
+            let stops = |has_answered| {
+                let lack = Lack::of_model(no_reply(status, refusal), is_first);
+                lack.is_ok_and(|lack| lack.is_sure(has_answered))
             };
-            assert_eq!((is_sure(false), is_sure(true)), (before, after), "{status:?}");
-            assert!(Lack::of_model(no_reply(status), false).is_err(), "{status:?}");
+            assert_eq!((stops(false), stops(true)), (before, after), "{status:?} {refusal:?} {is_first}");
         }
-        let mut empty = no_reply(Some(429));
-        if let ModelError::NoReply { reason, .. } = &mut empty {
-            "HTTP 429: the provider answers with an error `insufficient_quota`: pay".clone_into(reason);
-        }
-        assert!(Lack::of_model(empty, false).is_ok_and(|lack| lack.is_sure(true)));
-        let mut wrong_key = no_reply(Some(400));
-        if let ModelError::NoReply { reason, .. } = &mut wrong_key {
-            "HTTP 400: API key not valid. Please pass a valid API key.".clone_into(reason);
-        }
-        assert!(Lack::of_model(wrong_key, true).is_ok_and(|lack| lack.is_sure(false)));
     }
 }

@@ -54,7 +54,8 @@ pub struct Limits {
     pub calls: Option<u32>,
     /// Tokens of a task, input and output together.
     pub tokens: Option<u64>,
-    /// For one call; waiting for a place at its server, or for the server to be started again, counts.
+    /// For one call, from when it is sent; waiting for a place at its server, or for the server to be started again,
+    /// does not count.
     #[serde(serialize_with = "seconds")]
     #[schemars(with = "f64")]
     pub call_time: Duration,

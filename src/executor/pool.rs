@@ -1,11 +1,10 @@
 //! The pool of image paths: image files of the workspace that the model may name in calls.
 
 use std::collections::HashMap;
-use std::fs::{self, DirEntry};
+use std::fs::{self, DirEntry, Metadata};
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::SystemTime;
 
 use crate::mcp::results::{Kind, Media};
 use crate::text::is_hidden;
@@ -18,6 +17,9 @@ const MOST_ENTRIES: usize = 5_000;
 
 /// Folders below this depth are not looked into.
 const DEEPEST: usize = 8;
+
+/// Where results are kept whole, below the workspace; no images are in there.
+pub(super) const RESULTS: &str = "results";
 
 /// Bytes that tell what a file is.
 const HEAD: usize = 64;
@@ -74,9 +76,25 @@ pub(super) struct Folder {
 
 /// A file that was looked into.
 struct Looked {
-    length: u64,
-    modified: Option<SystemTime>,
+    state: FileState,
     is_image: bool,
+}
+
+/// What tells that a file is another, or another content: a copy may keep the time of its original, but not have the
+/// same change of its entry.
+#[derive(Clone, Copy, PartialEq, Eq)]
+struct FileState {
+    length: u64,
+    inode: u64,
+    changed: (i64, i64),
+}
+
+impl FileState {
+    fn new(metadata: &Metadata) -> Self {
+        use std::os::unix::fs::MetadataExt as _;
+        let changed = (metadata.ctime(), metadata.ctime_nsec());
+        Self { length: metadata.len(), inode: metadata.ino(), changed }
+    }
 }
 
 impl Folder {
@@ -102,6 +120,9 @@ impl Folder {
                     continue;
                 }
                 let path = format!("{prefix}{name}");
+                if kind.is_dir() && path == RESULTS {
+                    continue;
+                }
                 if kind.is_dir() && depth < DEEPEST {
                     folders.push((entry.path(), format!("{path}/"), depth + 1));
                 } else if kind.is_file() && is_image(&entry, &path, &mut seen) {
@@ -117,16 +138,18 @@ impl Folder {
 /// Whether a file begins as an image does; it is only read if it has changed.
 fn is_image(entry: &DirEntry, path: &str, seen: &mut HashMap<String, Looked>) -> bool {
     let Ok(metadata) = entry.metadata() else { return false };
-    let (length, modified) = (metadata.len(), metadata.modified().ok());
-    if let Some(looked) = seen.get(path)
-        && (looked.length, looked.modified) == (length, modified)
-    {
+    let state = FileState::new(&metadata);
+    if let Some(looked) = seen.get(path).filter(|looked| looked.state == state) {
         return looked.is_image;
     }
     let mut head = Vec::with_capacity(HEAD);
     let read = fs::File::open(entry.path()).and_then(|file| file.take(HEAD as u64).read_to_end(&mut head));
-    let is_image = read.is_ok() && Media::of(&head).kind == Kind::Image;
-    seen.insert(path.to_owned(), Looked { length, modified, is_image });
+    if read.is_err() {
+        // It may be readable the next time.
+        return false;
+    }
+    let is_image = Media::of(&head).kind == Kind::Image;
+    seen.insert(path.to_owned(), Looked { state, is_image });
     is_image
 }
 
@@ -159,6 +182,14 @@ mod tests {
         write("b.dat", b"text");
         write("text.png", b"\x89PNG\r\n\x1a\n of some length");
         assert_eq!(pool.folder().list(), ["sub/a.jpg", "text.png"]);
+        // As long and as old as before, but a file of its own, as an archive unpacks it.
+        let modified = |name: &str| fs::metadata(folder.path().join(name)).unwrap().modified().unwrap();
+        let (time, other) = (modified("b.dat"), folder.path().join("other"));
+        fs::write(&other, b"\xff\xd8\xff\xe0").unwrap();
+        fs::File::options().append(true).open(&other).unwrap().set_modified(time).unwrap();
+        fs::rename(&other, folder.path().join("b.dat")).unwrap();
+        assert_eq!(modified("b.dat"), time);
+        assert_eq!(pool.folder().list(), ["b.dat", "sub/a.jpg", "text.png"]);
     }
 
     #[test]

@@ -2,7 +2,6 @@
 
 use futures_util::future::join_all;
 use serde_json::{Value, json};
-use std::time::Duration;
 use tokio::time::Instant;
 
 use super::course::{Course, Stop};
@@ -11,10 +10,9 @@ use super::parse::Wanted;
 use super::tools::Called;
 use super::{CallRecord, Event, StepRecord};
 use crate::mcp::results::{KeptResult, SavedFile};
-use crate::mcp::{Content, ToolName, ToolResult};
+use crate::mcp::{CallLimits, Content, ToolName, ToolResult};
 use crate::outcomes::{Given, Judge, Outcome, Reply};
-use crate::text::milliseconds;
-use crate::text::shortened;
+use crate::text::{counted, milliseconds, shortened};
 use crate::trajectory::Call;
 use crate::trajectory::json::Json;
 
@@ -39,12 +37,18 @@ impl Course<'_> {
         let allowed = usize::try_from(allowed).unwrap_or(usize::MAX);
         let further = wanted.split_off(allowed.min(wanted.len()));
         if !further.is_empty() {
-            self.note([format!("{} further calls were not made: {allowed} are allowed", further.len())]);
+            let further = further.len();
+            self.note([format!(
+                "{allowed} of {} were made: no more are allowed",
+                counted(allowed + further, "call")
+            )]);
         }
         let step = self.next_step();
         let first = self.attempt.tools.reserve(wanted.len());
+        let limits = self.call_limits();
         let calls = wanted.iter().enumerate();
-        let ran = join_all(calls.map(|(index, wanted)| self.run_call(step, (index, first), wanted))).await;
+        let ran = calls.map(|(index, wanted)| self.run_call(step, (index, first), wanted, limits));
+        let ran = join_all(ran).await;
         let (mut calls, mut seen, mut fault) = (Vec::new(), Vec::new(), None);
         for ran in ran {
             calls.push(ran.record);
@@ -67,14 +71,20 @@ impl Course<'_> {
         Ok(observations)
     }
 
-    async fn run_call(&self, step: u32, (index, first): (usize, u64), wanted: &Wanted) -> Ran {
+    async fn run_call(
+        &self,
+        step: u32,
+        (index, first): (usize, u64),
+        wanted: &Wanted,
+        limits: CallLimits,
+    ) -> Ran {
         let call = u32::try_from(index).unwrap_or(u32::MAX);
         // Shown on terminals and kept in journals: what models write may be anything.
-        let tool = shortened(&self.attempt.redactor.text(&wanted.name), REASON);
+        let tool = shortened(&self.attempt.redactor.text(&self.exact_name(&wanted.name)), REASON);
         self.tell(Event::Called { step, call, tool: tool.clone() });
         let ran = match &wanted.illegal {
             Some(reason) => illegal(self.exact_name(&wanted.name), wanted, reason),
-            None => self.judged_call(wanted, first + index as u64).await,
+            None => self.judged_call(wanted, first + index as u64, limits).await,
         };
         let CallRecord { outcome, milliseconds, .. } = &ran.record;
         let (outcome, milliseconds) = (outcome.clone(), *milliseconds);
@@ -83,7 +93,7 @@ impl Course<'_> {
     }
 
     /// Makes a call, judges it, and keeps its result under a number.
-    async fn judged_call(&self, wanted: &Wanted, number: u64) -> Ran {
+    async fn judged_call(&self, wanted: &Wanted, number: u64, limits: CallLimits) -> Ran {
         let name = self.exact_name(&wanted.name);
         let judge = Judge::new(self.attempt.offered.known());
         let checked = judge.check(&Call {
@@ -107,11 +117,8 @@ impl Course<'_> {
             };
             return Ran { record, seen: Seen::text(name, reason, true), fault: None };
         };
-        let called = self
-            .attempt
-            .tools
-            .call(&self.attempt.scope, (&tool, number), arguments.clone(), self.call_limit())
-            .await;
+        let called =
+            self.attempt.tools.call(&self.attempt.scope, (&tool, number), arguments.clone(), limits).await;
         let Called { outcome, kept, fault } = called;
         let given = match &outcome.result {
             Ok(result) => {
@@ -148,11 +155,12 @@ impl Course<'_> {
         names.and_then(|names| names.tool(written)).map_or_else(|| written.to_owned(), ToString::to_string)
     }
 
-    /// How long a call that begins now may take.
-    fn call_limit(&self) -> Duration {
+    /// How long the calls of a step that begins now may take.
+    fn call_limits(&self) -> CallLimits {
         let limits = &self.attempt.options.limits;
-        let left = self.deadline().saturating_duration_since(Instant::now());
-        limits.call_time.min(limits.step_time).min(left)
+        let since = Instant::now();
+        let left = self.deadline().saturating_duration_since(since);
+        CallLimits { sent: limits.call_time, whole: limits.step_time.min(left), since }
     }
 }
 

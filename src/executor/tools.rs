@@ -1,10 +1,9 @@
 //! The tools of one task: called on its servers, or played back from a cassette; their results kept.
 
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use serde_json::{Map, Value, json};
-use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
 
 use super::Lack;
@@ -12,14 +11,13 @@ use super::course::Stop;
 use crate::llm::{Cassette, Recorder, Scope};
 use crate::mcp::redact::Redactor;
 use crate::mcp::results::{KeptResult, ResultStore};
-use crate::mcp::{CallError, CallOutcome, Host, ToolCatalog, ToolName, ToolResult};
+use crate::mcp::{CallError, CallLimits, CallOutcome, Host, ToolCatalog, ToolName, ToolResult};
 use crate::outcomes::without_secrets;
 use crate::text::shortened;
 
 /// The tools of one task.
 pub struct Tools {
     source: Source,
-    catalog: ToolCatalog,
     store: Arc<ResultStore>,
     recorder: Option<Arc<Recorder>>,
 }
@@ -52,21 +50,22 @@ impl Tools {
     /// [`RunOptions::result_limit`]: super::RunOptions::result_limit
     #[must_use]
     pub fn live(host: Arc<Host>, store: ResultStore, recorder: Option<Arc<Recorder>>) -> Self {
-        let catalog = host.catalog();
-        Self { source: Source::Live(host), catalog, store: Arc::new(store), recorder }
+        Self { source: Source::Live(host), store: Arc::new(store), recorder }
     }
 
     /// Plays calls back. A call that the cassette does not know ends the task with an error that names it.
     #[must_use]
     pub fn replayed(cassette: Arc<Cassette>, store: ResultStore) -> Self {
-        let catalog = cassette.catalog().unwrap_or_default();
-        Self { source: Source::Replayed(cassette), catalog, store: Arc::new(store), recorder: None }
+        Self { source: Source::Replayed(cassette), store: Arc::new(store), recorder: None }
     }
 
     /// All tools that there are.
     #[must_use]
-    pub fn catalog(&self) -> &ToolCatalog {
-        &self.catalog
+    pub fn catalog(&self) -> ToolCatalog {
+        match &self.source {
+            Source::Live(host) => host.catalog(),
+            Source::Replayed(cassette) => cassette.catalog().unwrap_or_default(),
+        }
     }
 
     /// Numbers for the results of this many calls, the first of them.
@@ -74,15 +73,15 @@ impl Tools {
         self.store.reserve(calls)
     }
 
-    /// Calls a tool and keeps its result under a number of [`Tools::reserve`]; gives up after `limit`.
+    /// Calls a tool and keeps its result under a number of [`Tools::reserve`]; gives up at the limits.
     pub(super) async fn call(
         &self,
         scope: &Scope,
         (name, number): (&ToolName, u64),
         arguments: Map<String, Value>,
-        limit: Duration,
+        limits: CallLimits,
     ) -> Called {
-        let mut outcome = match self.outcome(scope, name, &arguments, limit).await {
+        let mut outcome = match self.outcome(scope, name, &arguments, limits).await {
             Ok(outcome) => outcome,
             Err(fault) => return fault,
         };
@@ -102,17 +101,13 @@ impl Tools {
         scope: &Scope,
         name: &ToolName,
         arguments: &Map<String, Value>,
-        limit: Duration,
+        limits: CallLimits,
     ) -> Result<CallOutcome, Called> {
         match &self.source {
             Source::Live(host) => {
-                let began = Instant::now();
                 // Whoever interrupts the run waits for the calls that are under way.
                 let never = CancellationToken::new();
-                let called = timeout(limit, host.call(name, arguments.clone(), &never)).await;
-                Ok(called.unwrap_or_else(|_| {
-                    ended(CallError::TimedOutTotal { server: name.server.clone(), limit }, began.elapsed())
-                }))
+                Ok(host.call_within(name, arguments.clone(), limits, &never).await)
             }
             Source::Replayed(cassette) => cassette.call(scope, name, arguments).ok_or_else(|| {
                 let shown = shortened(&json!(arguments).to_string(), SHOWN);
@@ -125,7 +120,9 @@ impl Tools {
                 let unavailable =
                     CallError::Unavailable { server: name.server.clone(), reason: fault.clone() };
                 let fault = Some(Stop::Error(fault));
-                Called { outcome: ended(unavailable, Duration::ZERO), kept: None, fault }
+                let (elapsed, waited) = (Duration::ZERO, Duration::ZERO);
+                let outcome = CallOutcome { result: Err(unavailable), elapsed, waited };
+                Called { outcome, kept: None, fault }
             }),
         }
     }
@@ -177,8 +174,4 @@ impl Tools {
     pub(super) fn redactor(&self) -> &Redactor {
         self.store.redactor()
     }
-}
-
-fn ended(error: CallError, elapsed: Duration) -> CallOutcome {
-    CallOutcome { result: Err(error), elapsed, waited: Duration::ZERO }
 }

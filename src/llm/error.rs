@@ -3,8 +3,7 @@
 use std::path::PathBuf;
 
 use super::cassette::CassetteError;
-use super::wires::is_of_empty_account;
-use super::{KeyError, ModelNameError};
+use super::{KeyError, ModelNameError, Refusal};
 use crate::text::counted;
 
 /// Why a model cannot be asked, or gave no answer. Keys are in none of the texts.
@@ -46,6 +45,8 @@ pub enum ModelError {
         status: Option<u16>,
         /// How often it was asked.
         tries: u32,
+        /// Whether the provider would refuse any other request as well.
+        refusal: Option<Refusal>,
         /// What came of the last try, and why it was the last.
         reason: String,
     },
@@ -79,10 +80,7 @@ impl ModelError {
     /// Whether the account is empty: no request gets a reply until somebody pays, and no waiting helps.
     #[must_use]
     pub fn is_of_empty_account(&self) -> bool {
-        match self {
-            Self::NoReply { status: Some(status), reason, .. } => is_of_empty_account(*status, reason),
-            _ => false,
-        }
+        matches!(self, Self::NoReply { refusal: Some(Refusal::EmptyAccount), .. })
     }
 }
 

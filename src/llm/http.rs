@@ -1,13 +1,16 @@
 //! Posting requests: one client, bodies bounded, nothing followed, nothing decided.
 
 use std::collections::BTreeMap;
+use std::error::Error;
+use std::io;
 use std::net::IpAddr;
 use std::time::{Duration, SystemTime};
 
 use axum::body::Bytes;
 use axum::http::{HeaderMap, HeaderName, HeaderValue};
 use reqwest::header::{CONTENT_TYPE, LOCATION, RETRY_AFTER};
-use reqwest::{Client, Url, redirect};
+use reqwest::{Client, ClientBuilder, Url, redirect};
+use rustls::CertificateError;
 use tokio::time::timeout;
 
 use super::wires::Wire;
@@ -22,6 +25,22 @@ const CONNECT_TIME: Duration = Duration::from_secs(30);
 
 /// What some providers send besides `retry-after`, more exactly.
 const RETRY_AFTER_MS: &str = "retry-after-ms";
+
+/// What to do about a certificate that nobody known has signed.
+const UNKNOWN_ISSUER: &str = "\nhint: the certificate of the server, or of a proxy before it, is signed by nobody that \
+                              this machine trusts; add that authority to those of the system, or on Linux name a \
+                              file of PEM certificates in `SSL_CERT_FILE`";
+
+/// About one for another name.
+const OTHER_NAME: &str = "\nhint: the certificate is for another name; ask the server by a name that the certificate \
+                          has, and see whether a proxy answers in its place";
+
+/// About one at the wrong time.
+const OTHER_TIME: &str = "\nhint: the certificate is not valid now; whoever runs the server has to renew it, unless the \
+                          clock of this machine is wrong";
+
+/// About one that was taken back.
+const REVOKED: &str = "\nhint: the certificate was revoked; whoever runs the server has to replace it";
 
 /// Posts requests to one address.
 #[derive(Debug)]
@@ -64,14 +83,12 @@ impl Poster {
         }
         // Whoever installed one before us has the say.
         let _ = rustls::crypto::ring::default_provider().install_default();
-        let mut client = Client::builder()
-            // The key must not follow, and a POST becomes a GET on the way.
-            .redirect(redirect::Policy::none())
-            .connect_timeout(CONNECT_TIME);
-        if is_loopback(&url) {
-            client = client.no_proxy();
-        }
-        let client = client.build().map_err(|error| unusable(error_with_causes(&error)))?;
+        let client = match builder(&url).build() {
+            // Where there are no certificates, HTTP is spoken all the same.
+            Err(_) if url.scheme() == "http" => builder(&url).tls_certs_only([]).build(),
+            built => built,
+        };
+        let client = client.map_err(|error| unusable(error_with_causes(&error)))?;
         Ok(Self { client, base_url, headers })
     }
 
@@ -87,6 +104,15 @@ impl Poster {
             }),
         }
     }
+}
+
+fn builder(url: &Url) -> ClientBuilder {
+    let builder = Client::builder()
+        // The key must not follow, and a POST becomes a GET on the way.
+        .redirect(redirect::Policy::none())
+        .connect_timeout(CONNECT_TIME);
+    // Proxies are those of the environment, but no proxy knows what runs here.
+    if is_loopback(url) { builder.no_proxy() } else { builder }
 }
 
 async fn read(request: reqwest::RequestBuilder) -> Result<Answer, NoAnswer> {
@@ -117,10 +143,41 @@ async fn read(request: reqwest::RequestBuilder) -> Result<Answer, NoAnswer> {
 }
 
 fn no_answer(error: reqwest::Error) -> NoAnswer {
-    let is_worth_retrying = !error.is_builder();
+    let untrusted = untrusted(&error).map(hint);
+    let is_worth_retrying = !error.is_builder() && untrusted.is_none();
     // The address is known, and what else stands in it is nobody's business.
     let error = error.without_url();
-    NoAnswer { reason: shortened(&error_with_causes(&error), 300), is_worth_retrying }
+    let mut reason = shortened(&error_with_causes(&error), 300);
+    reason.push_str(untrusted.unwrap_or_default());
+    NoAnswer { reason, is_worth_retrying }
+}
+
+/// What is wrong with the certificate, if that is what is wrong: it does not change by trying again.
+fn untrusted<'e>(error: &'e (dyn Error + 'static)) -> Option<&'e CertificateError> {
+    if let Some(rustls::Error::InvalidCertificate(wrong)) = error.downcast_ref() {
+        return Some(wrong);
+    }
+    // What an I/O error holds is not its source.
+    let inner = error.downcast_ref::<io::Error>().and_then(io::Error::get_ref);
+    match inner {
+        Some(inner) => untrusted(inner),
+        None => error.source().and_then(untrusted),
+    }
+}
+
+/// What to do about a certificate, if there is something to say.
+fn hint(wrong: &CertificateError) -> &'static str {
+    use CertificateError as Wrong;
+    match wrong {
+        Wrong::UnknownIssuer => UNKNOWN_ISSUER,
+        Wrong::NotValidForName | Wrong::NotValidForNameContext { .. } => OTHER_NAME,
+        Wrong::Expired
+        | Wrong::ExpiredContext { .. }
+        | Wrong::NotValidYet
+        | Wrong::NotValidYetContext { .. } => OTHER_TIME,
+        Wrong::Revoked => REVOKED,
+        _ => "",
+    }
 }
 
 impl Answer {
@@ -179,6 +236,31 @@ mod tests {
             assert_eq!(retry_after(&headers, now), expected, "{text}");
         }
         assert_eq!(retry_after(&BTreeMap::new(), now), None);
+    }
+
+    #[test]
+    fn each_fault_of_a_certificate_gets_its_own_hint() {
+        use rustls::pki_types::{ServerName, UnixTime};
+        let (now, past) =
+            (UnixTime::since_unix_epoch(Duration::from_secs(2)), UnixTime::since_unix_epoch(Duration::ZERO));
+        let expected = ServerName::try_from("a.example").unwrap();
+        let other_name = CertificateError::NotValidForNameContext { expected, presented: Vec::new() };
+        for (wrong, words) in [
+            (CertificateError::UnknownIssuer, "`SSL_CERT_FILE`"),
+            (other_name, "for another name"),
+            (CertificateError::ExpiredContext { time: now, not_after: past }, "not valid now"),
+            (CertificateError::NotValidYetContext { time: past, not_before: now }, "not valid now"),
+            (CertificateError::Revoked, "revoked"),
+        ] {
+            let hint = hint(&wrong);
+            assert!(hint.starts_with("\nhint: ") && hint.contains(words), "{wrong}: {hint}");
+        }
+        assert_eq!(hint(&CertificateError::BadEncoding), "");
+        // As it comes: in an I/O error that is the source of others.
+        let error =
+            io::Error::other(io::Error::other(rustls::Error::InvalidCertificate(CertificateError::Revoked)));
+        assert_eq!(untrusted(&error), Some(&CertificateError::Revoked));
+        assert_eq!(untrusted(&io::Error::other("no route")), None);
     }
 
     #[test]

@@ -29,3 +29,4 @@ pub use model::{Answered, Model, ModelOptions, Retry};
 pub use name::{ModelName, ModelNameError, WireKind};
 pub use picture::{Picture, PictureError, PictureLimits, Pictures};
 pub use tools::{ToolDefinition, ToolDefinitions};
+pub use wires::Refusal;

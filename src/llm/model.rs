@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use super::cassette::{Cassette, Recorder, Recording, Then, Try};
 use super::network::Network;
 use super::wires::{self, ImageData, Wire, WireRequest};
-use super::{Key, Keys, ModelError, ModelName, Reply, Request, RequestLimits, Scope, keys};
+use super::{Key, Keys, ModelError, ModelName, Refusal, Reply, Request, RequestLimits, Scope, keys};
 use crate::mcp::redact::{Redactor, RedactorError};
 use crate::text::shortened;
 
@@ -81,12 +81,17 @@ pub struct Retry {
     pub wait: Duration,
 }
 
+impl ModelOptions {
+    /// How often a request is made by default.
+    pub const TRIES: u32 = 8;
+}
+
 impl Default for ModelOptions {
     fn default() -> Self {
         Self {
             try_time: Duration::from_mins(10),
             total_time: Duration::from_mins(30),
-            tries: 8,
+            tries: Self::TRIES,
             first_wait: Duration::from_millis(500),
             concurrency: 64,
             key: None,
@@ -287,7 +292,7 @@ impl Model {
         let redact = |text: &str| self.inner.redactor.text(text).into_owned();
         let (Some(status), Some(body)) = (tried.status, &tried.body) else {
             let reason = redact(tried.error.as_deref().unwrap_or("there was no answer"));
-            return Err(Failure { reason, is_worth_retrying: true });
+            return Err(Failure { reason, is_worth_retrying: true, refusal: None });
         };
         if let Some(location) = tried.headers.get("location").filter(|_| (300..400).contains(&status)) {
             let reason = format!(
@@ -295,14 +300,15 @@ impl Model {
                  to be trusted with the key",
                 shortened(&redact(location), 200)
             );
-            return Err(Failure { reason, is_worth_retrying: false });
+            return Err(Failure { reason, is_worth_retrying: false, refusal: None });
         }
         self.inner.wire.reply(status, body).map_err(|error| {
             let mut reason = redact(&error.to_string());
             if !(200..300).contains(&status) {
                 reason = format!("HTTP {status}: {reason}");
             }
-            Failure { reason, is_worth_retrying: error.is_worth_retrying(status) }
+            let is_worth_retrying = error.is_worth_retrying(status);
+            Failure { reason, is_worth_retrying, refusal: error.refusal(status) }
         })
     }
 
@@ -311,7 +317,13 @@ impl Model {
         if let Then::GiveUp(why) = &last.then {
             reason = format!("{reason}; {why}");
         }
-        ModelError::NoReply { model: self.inner.name.to_string(), status: last.status, tries, reason }
+        ModelError::NoReply {
+            model: self.inner.name.to_string(),
+            status: last.status,
+            tries,
+            refusal: failure.refusal,
+            reason,
+        }
     }
 }
 
@@ -320,6 +332,8 @@ impl Model {
 pub(super) struct Failure {
     pub(super) reason: String,
     pub(super) is_worth_retrying: bool,
+    /// Whether any other request would be refused as well.
+    pub(super) refusal: Option<Refusal>,
 }
 
 /// What is looked for in texts.

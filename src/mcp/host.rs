@@ -1,7 +1,7 @@
 //! The host: all servers of a configuration, started together, called by `server/tool`.
 //!
 //! One instance of a server belongs to one task, unless the configuration says that it is stateless: keep one host
-//! with [`Instances::Shared`] for the stateless servers, and make each task's host from it with [`Host::for_task`].
+//! for the stateless servers, by [`Host::into_shared`], and make each task's host from it with [`Host::for_task`].
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -15,7 +15,7 @@ use tokio_util::sync::CancellationToken;
 use super::config::{HostConfig, ServerConfig};
 use super::connection::Surroundings;
 use super::instance::Instance;
-use super::outcome::{CallError, CallOutcome};
+use super::outcome::{CallError, CallLimits, CallOutcome};
 use super::status::{Events, ServerStatus};
 use super::{ToolCatalog, ToolName};
 
@@ -27,17 +27,6 @@ pub struct HostOptions {
     /// The `m3` program, which ends servers together with the host whatever happens to it (see
     /// [`guard`](super::guard)). Without it servers are process groups that a killed host leaves behind.
     pub guard: Option<PathBuf>,
-    /// Which servers are started.
-    pub instances: Instances,
-}
-
-/// Which servers a host starts.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Instances {
-    /// All of them.
-    All,
-    /// Those that several tasks may share. The others are started by [`Host::for_task`].
-    Shared,
 }
 
 /// All servers of a configuration. Dropping it ends them without waiting; [`Host::close`] is kinder.
@@ -54,10 +43,10 @@ struct Slot {
 }
 
 impl HostOptions {
-    /// All servers, without a guard.
+    /// Without a guard.
     #[must_use]
     pub fn new(workspace: impl Into<PathBuf>) -> Self {
-        Self { workspace: workspace.into(), guard: None, instances: Instances::All }
+        Self { workspace: workspace.into(), guard: None }
     }
 
     /// With this very program as the guard; only for `m3` itself.
@@ -73,10 +62,9 @@ impl Host {
     /// of the host: [`Host::statuses`] tells.
     pub async fn start(config: &HostConfig, options: HostOptions, events: Events) -> Self {
         let configs: Vec<_> = config.servers.iter().cloned().map(Arc::new).collect();
-        let HostOptions { workspace, guard, instances } = options;
+        let HostOptions { workspace, guard } = options;
         let surroundings = Arc::new(Surroundings { workspace, guard, events });
-        let wanted = |config: &&Arc<ServerConfig>| instances == Instances::All || config.is_stateless;
-        let started = start_all(configs.iter().filter(wanted), &surroundings).await;
+        let started = start_all(configs.iter(), &surroundings).await;
         let instances = started.into_iter().map(|instance| Slot { instance, is_borrowed: false }).collect();
         Self { instances, configs, surroundings }
     }
@@ -125,17 +113,28 @@ impl Host {
         arguments: Map<String, Value>,
         cancel: &CancellationToken,
     ) -> CallOutcome {
+        self.call_within(name, arguments, CallLimits::none(), cancel).await
+    }
+
+    /// The same with limits of the caller's own.
+    pub async fn call_within(
+        &self,
+        name: &ToolName,
+        arguments: Map<String, Value>,
+        limits: CallLimits,
+        cancel: &CancellationToken,
+    ) -> CallOutcome {
         let refused =
             |error| CallOutcome { result: Err(error), elapsed: Duration::ZERO, waited: Duration::ZERO };
         let slot = self.instances.iter().find(|slot| slot.instance.config().name == name.server);
         let Some(slot) = slot else {
             return refused(CallError::UnknownServer { server: name.server.clone() });
         };
-        slot.instance.call(&name.tool, arguments, cancel).await
+        slot.instance.call(&name.tool, arguments, limits, cancel).await
     }
 
-    /// Ends the servers that tasks cannot share, as [`Host::close`] does: what is left is a host as
-    /// [`Instances::Shared`] starts it.
+    /// Ends the servers that tasks cannot share, as [`Host::close`] does. The others go on; what is left is for
+    /// [`Host::for_task`].
     #[must_use]
     pub async fn into_shared(mut self) -> Self {
         let is_shared = |slot: &Slot| slot.instance.config().is_stateless;

@@ -6,13 +6,14 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Map, Value};
 use tokio::sync::{Mutex as AsyncMutex, Semaphore};
+use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
 
 use super::config::ServerConfig;
 use super::connection::{Connection, Started, Surroundings, start};
 use super::filter;
 use super::lost::Lost;
-use super::outcome::{CallError, CallOutcome};
+use super::outcome::{CallError, CallLimits, CallOutcome};
 use super::status::{HostEvent, ReadyServer, ServerState, ServerStatus, StartError};
 use super::{ServerTools, ToolName, ToolResult};
 
@@ -127,6 +128,7 @@ impl Instance {
         &self,
         tool: &str,
         arguments: Map<String, Value>,
+        limits: CallLimits,
         cancel: &CancellationToken,
     ) -> CallOutcome {
         let asked = Instant::now();
@@ -144,7 +146,11 @@ impl Instance {
             biased;
             () = cancel.cancelled() => Err(CallError::Cancelled),
             () = self.closing.cancelled() => Err(self.unavailable(&StartError::Closed)),
-            ready = ready => ready.map_err(|error| self.unavailable(&error)),
+            ready = timeout(limits.left(), ready) => match ready {
+                // A place that comes with the end is that of a call whose time was over as well.
+                Ok(ready) if !limits.left().is_zero() => ready.map_err(|error| self.unavailable(&error)),
+                _ => Err(CallError::NeverSent { server: self.config.name.clone(), limit: limits.whole }),
+            },
         };
         let waited = asked.elapsed();
         let (_place, connection) = match ready {
@@ -156,7 +162,13 @@ impl Instance {
             return self.unknown(tool, waited);
         }
         let sent = Instant::now();
-        let result = self.call_on(&connection, tool, arguments, cancel).await;
+        let call = self.call_on(&connection, tool, arguments, cancel);
+        let left = limits.left();
+        let result = timeout(left.min(limits.sent), call).await.unwrap_or_else(|_| {
+            // Which of the two is over.
+            let limit = if left < limits.sent { limits.whole } else { limits.sent };
+            Err(CallError::TimedOutTotal { server: self.config.name.clone(), limit })
+        });
         CallOutcome { result, elapsed: sent.elapsed(), waited }
     }
 
@@ -310,7 +322,7 @@ async fn start_watched(
     let mut starting = std::pin::pin!(start(config, surroundings, noise));
     let began = Instant::now();
     loop {
-        if let Ok(started) = tokio::time::timeout(SLOW, &mut starting).await {
+        if let Ok(started) = timeout(SLOW, &mut starting).await {
             return started;
         }
         let (server, waited) = (config.name.clone(), began.elapsed());

@@ -33,9 +33,9 @@ mod toolbox;
 
 pub use catalog::{RejectedTool, ServerTools, ToolCatalog};
 pub use content::{Content, ToolResult};
-pub use host::{Host, HostOptions, Instances};
+pub use host::{Host, HostOptions};
 pub use lines::MAX_RESULT;
-pub use outcome::{CallError, CallOutcome};
+pub use outcome::{CallError, CallLimits, CallOutcome};
 pub use status::{Events, HostEvent, ReadyServer, ServerState, ServerStatus, StartError};
 pub use tool::{Tool, ToolName};
 pub use toolbox::{Answer, Answering, Toolbox};

@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
+use tokio::time::Instant;
 
 use super::ToolResult;
 
@@ -15,6 +16,30 @@ pub struct CallOutcome {
     pub elapsed: Duration,
     /// Before that: for a free place (`max_concurrent`) and for the server's restart.
     pub waited: Duration,
+}
+
+/// How long a call may take, by its caller.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct CallLimits {
+    /// From when it is sent to its server.
+    pub sent: Duration,
+    /// From `since`, with the wait for a place at its server, or for the server's restart.
+    pub whole: Duration,
+    /// One moment for calls that are made together.
+    pub since: Instant,
+}
+
+impl CallLimits {
+    /// As long as the server's configuration lets it.
+    #[must_use]
+    pub fn none() -> Self {
+        Self { sent: Duration::MAX, whole: Duration::MAX, since: Instant::now() }
+    }
+
+    /// What is left of the whole.
+    pub(super) fn left(&self) -> Duration {
+        self.whole.saturating_sub(self.since.elapsed())
+    }
 }
 
 /// Why a call has no result.
@@ -64,6 +89,16 @@ pub enum CallError {
     /// No result in time, whatever progress was reported.
     #[error("`{server}` gave no result within {limit:?}")]
     TimedOutTotal {
+        /// The server.
+        server: String,
+        /// The limit.
+        limit: Duration,
+    },
+    /// The caller's time was over before the call was sent: there was no free place, or the server was being restarted.
+    #[error(
+        "the call was never sent to `{server}`: its time, {limit:?}, was over while it waited for a place"
+    )]
+    NeverSent {
         /// The server.
         server: String,
         /// The limit.

@@ -39,6 +39,9 @@ const PLAIN: &[(&str, &str, Outcome)] = &[
         "normal_result",
         Success,
     ),
+    // Lists and lines of logs.
+    ("[mean, standard error]", "mentions_failure", Success),
+    ("[2024-05-01 10:00:01 error] disk almost full, 3 jobs went on", "mentions_failure", Success),
     // Section 5.4.
     ("[Tool error] Invalid arguments", "invalid_arguments_answer", InvalidArguments),
     // The references of the benchmark.

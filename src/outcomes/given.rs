@@ -36,9 +36,10 @@ impl Given {
             }
             CallError::ServerDied { .. } => no_answer(NotJudged::ServerLost),
             CallError::TooLarge { .. } | CallError::Malformed { .. } => no_answer(NotJudged::Unreadable),
-            CallError::UnknownServer { .. } | CallError::Unavailable { .. } | CallError::Cancelled => {
-                no_answer(NotJudged::ServerNotAvailable)
-            }
+            CallError::UnknownServer { .. }
+            | CallError::Unavailable { .. }
+            | CallError::NeverSent { .. }
+            | CallError::Cancelled => no_answer(NotJudged::ServerNotAvailable),
         }
     }
 }

@@ -43,7 +43,7 @@ pub static ANSWER_RULES: [AnswerRule; 13] = [
         ),
         &[
             r"\b(unknown|no such|unrecognized|nonexistent) (tool|function)\b",
-            r#"\b(tool|function)\s+[`'"]?[^\s`'"]{1,100}[`'"]?\s+(was |is )?(not (found|registered|known|available)|does not exist|unknown)\b"#,
+            r#"\b(tool|function)\s+[`'"]?(?-u:[\w./:-]){1,100}[`'"]?\s+(was |is )?(not (found|registered|known|available)|does not exist|unknown)\b"#,
             r"\btool not found\b",
             r"-32601\b",
             r"\bmethod not found\b",
@@ -163,7 +163,7 @@ pub static ANSWER_RULES: [AnswerRule; 13] = [
             r"\bvalidation (error|failed)",
             r"\bfields? required\b",
             r"\brequired (propert(y|ies)|fields?|arg(ument)?s?|param(eter)?s?)\b",
-            r#"\b(arg(ument)?|param(eter)?|field|property|key)s?\s+[`'"]?[^\s`'"]{0,60}[`'"]?\s*(is|are) (required|missing|invalid)\b"#,
+            r#"\b(arg(ument)?|param(eter)?|field|property|key)s?\s+[`'"]?(?-u:[\w.-]){0,60}[`'"]?\s*(is|are) (required|missing|invalid)\b"#,
             r"\bis a required property\b",
             r"\bmissing\b.{0,40}\b(arg(ument)?|param(eter)?|field|property|key|value)s?\b",
             r"\binput should be\b",
@@ -313,7 +313,7 @@ pub(super) static NORMAL_RESULT: Rule = Rule::sure(
 pub(super) static SERVER_NOT_AVAILABLE: Rule = Rule::no_answer(
     "server_not_available",
     NotJudged::ServerNotAvailable,
-    "the tool's server is disabled or could not be started, or a catalog has the tool and the configuration does not have its server",
+    "the tool's server is disabled or could not be started, had no place for the call in time, or a catalog has the tool and the configuration does not have its server",
 );
 
 /// Too slow.

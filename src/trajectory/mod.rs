@@ -17,6 +17,7 @@ mod whole;
 pub use file::{Duplicate, Duplicates, OpenError, TrajectoryFile};
 pub use model::{Call, MalformedCall, Step, Task, Trajectory};
 pub use problem::{Place, Problem, Problems, Severity};
+pub use read::PREDICTION_SCHEMA;
 pub(crate) use read::is_recorded_key;
 pub use source::SourceError;
 pub use split::Shape;

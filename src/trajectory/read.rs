@@ -269,10 +269,18 @@ pub(crate) fn is_recorded_key(key: &str) -> bool {
 /// The same of a call.
 const RECORDED_CALL_KEYS: [&str; 3] = ["is_error", "outcome", "milliseconds"];
 
-/// Whether a trajectory says that it is a prediction that `m3 run` has written.
+/// The schema of the predictions that `m3 run` writes, which are trajectories.
+pub const PREDICTION_SCHEMA: &str = "m3.prediction/1";
+
+/// Whether a trajectory says that it is a prediction that `m3 run` has written, in whichever version.
 fn is_recorded(value: &Json) -> bool {
     let schema = value.get("versions").and_then(|versions| versions.get("schema")).and_then(Json::as_str);
-    schema.is_some_and(|schema| schema.starts_with("m3.prediction/"))
+    schema.is_some_and(|schema| without_version(schema) == without_version(PREDICTION_SCHEMA))
+}
+
+/// The name of a schema, its slash included.
+fn without_version(schema: &str) -> &str {
+    schema.split_inclusive('/').next().unwrap_or_default()
 }
 
 /// Whether a trajectory says that `m3 judge` has written it.

@@ -32,6 +32,7 @@ mod page;
 mod paper_table;
 mod properties;
 mod review;
+mod raw_http;
 mod run;
 mod scripted_model;
 mod serve;

@@ -300,5 +300,8 @@ fn the_file_that_keeps_a_result_follows_its_schema() {
         ResultStore::open(folder.path().join("r"), folder.path().join("w"), Redactor::default()).unwrap();
     let tool = ToolName::parse("a/b").unwrap();
     let kept = store.keep(&tool, &json!({}), &ToolResult::text("x")).unwrap();
-    follows_kept_schema("result", &serde_json::from_slice(&std::fs::read(kept.path).unwrap()).unwrap());
+    follows_kept_schema(
+        "result",
+        &serde_json::from_slice(&std::fs::read(kept.path.unwrap()).unwrap()).unwrap(),
+    );
 }

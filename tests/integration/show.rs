@@ -194,27 +194,11 @@ fn predictions_of_the_benchmark_are_shown() {
 #[cfg(unix)]
 #[test]
 fn the_width_is_the_terminals_where_there_is_one() {
-    const TERMINAL: &str = "\
-import fcntl, os, pty, struct, subprocess, sys, termios
-ours, theirs = pty.openpty()
-fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack('HHHH', 24, 60, 0, 0))
-child = subprocess.Popen(sys.argv[1:], stdin=subprocess.DEVNULL, stdout=theirs)
-os.close(theirs)
-while True:
-    try:
-        data = os.read(ours, 65536)
-    except OSError:
-        break
-    if not data:
-        break
-    os.write(1, data)
-sys.exit(child.wait())
-";
     let folder = Folder::new();
     let path = folder.json("p.json", &recorded());
     let shown = |options: &[&str]| {
-        let mut command = assert_cmd::Command::new("python3");
-        command.args(["-c", TERMINAL]).arg(assert_cmd::cargo::cargo_bin("m3")).arg("show").arg(&path);
+        let mut command = assert_cmd::Command::from_std(crate::support::on_terminal(60, &["stdout"]));
+        command.arg(assert_cmd::cargo::cargo_bin("m3")).arg("show").arg(&path);
         command.args(options).env("NO_COLOR", "1").current_dir(folder.path());
         let printed = stdout(&mut command);
         printed.lines().map(UnicodeWidthStr::width).max().unwrap()

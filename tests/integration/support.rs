@@ -215,6 +215,32 @@ impl Encoder for LetterCounts {
     }
 }
 
+/// A command that runs its arguments at a terminal with so many columns, which Python, which m3 needs anyway, makes.
+/// These of its streams (`stdout`, `stderr`) go there; what is written there is its standard output.
+#[cfg(unix)]
+pub(crate) fn on_terminal(columns: u16, streams: &[&str]) -> std::process::Command {
+    const TERMINAL: &str = "\
+import fcntl, os, pty, struct, subprocess, sys, termios
+ours, theirs = pty.openpty()
+fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack('HHHH', 50, int(sys.argv[1]), 0, 0))
+streams = {stream: theirs for stream in sys.argv[2].split()}
+child = subprocess.Popen(sys.argv[3:], stdin=subprocess.DEVNULL, **streams)
+os.close(theirs)
+while True:
+    try:
+        data = os.read(ours, 65536)
+    except OSError:
+        break
+    if not data:
+        break
+    os.write(1, data)
+sys.exit(child.wait())
+";
+    let mut command = std::process::Command::new("python3");
+    command.args(["-c", TERMINAL, &columns.to_string(), &streams.join(" ")]);
+    command
+}
+
 /// Python with some packages, installed below the target folder.
 pub(crate) struct Python {
     packages: PathBuf,

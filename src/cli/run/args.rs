@@ -9,7 +9,7 @@ use serde_json::{Map, Value};
 use crate::cli::encoder::EncoderArgs;
 use crate::executor::run::KeepWorkspaces;
 use crate::executor::{Instruction, Limits, Mode, RunOptions};
-use crate::llm::Settings;
+use crate::llm::{ModelOptions, Settings};
 use crate::mcp::results::ResultStore;
 
 /// Options of `m3 run`.
@@ -55,7 +55,7 @@ pub(in crate::cli) struct RunArgs {
     pub(super) limits: LimitArgs,
     #[command(flatten)]
     pub(super) asking: AskingArgs,
-    /// Tasks at once, each with servers of its own
+    /// Tasks at once, each with its own instances of servers that are not `stateless`
     #[arg(long, value_name = "N", default_value_t = 4, value_parser = clap::value_parser!(u16).range(1..=256))]
     pub(super) workers: u16,
     /// Keep every request and reply of models and tools in a cassette
@@ -87,7 +87,7 @@ pub(super) struct LimitArgs {
     /// Tokens, input and output of all turns together
     #[arg(long, value_name = "N")]
     max_tokens: Option<u64>,
-    /// Seconds of one call
+    /// Seconds of one call, from when it is sent
     #[arg(long, value_name = "SECONDS", default_value_t = 300, value_parser = clap::value_parser!(u32).range(1..=604_800))]
     call_time: u32,
     /// Seconds of all calls of one step
@@ -123,6 +123,9 @@ pub(super) struct AskingArgs {
     /// Further keys of every request's body, as a JSON object
     #[arg(long, value_name = "JSON", value_parser = parse_object)]
     llm_extra: Option<Extra>,
+    /// How often a request is made at most, while the model cannot be reached or asks to wait
+    #[arg(long, value_name = "N", default_value_t = ModelOptions::TRIES, value_parser = clap::value_parser!(u32).range(1..))]
+    pub(super) llm_tries: u32,
     /// Variable that holds the key [default: the provider's own, such as `OPENAI_API_KEY`]
     #[arg(long, value_name = "VARIABLE")]
     pub(super) llm_key_from: Option<String>,

@@ -16,14 +16,16 @@ pub(super) use tasks::{find as find_image, say_problems};
 use super::Common;
 use super::failure::{Failure, code};
 use super::hosting::{Signals, interrupted, runtime};
-use super::llm::{check_record, open_model, record};
+use super::llm::{check_record, open_model_with, record};
 use super::printer::Printer;
 use crate::executor::Lack;
 use crate::executor::run::{
     Begun, OutputError, OutputFolder, Prices, PricesError, Run, RunEnd, RunError, Standing, ToolSource,
 };
 use crate::llm::{Cassette, CassetteError, Model, ModelError, ModelName, Pictures, Recorder};
+use crate::mcp::ToolCatalog;
 use crate::mcp::config::HostConfig;
+use crate::mcp::redact::Redactor;
 use crate::text::{counted, shortened};
 use servers::Started;
 use view::View;
@@ -64,8 +66,12 @@ pub(super) fn run(args: &RunArgs, common: &Common, printer: Printer) -> Result<(
 fn prepare(args: &RunArgs, common: &Common, printer: Printer) -> Result<Ready, Failure> {
     let prices = args.prices.as_deref().map(Prices::read).transpose()?;
     let config = servers::configuration(args, common, printer)?;
-    let (model, cassette) =
-        open_model(&args.llm, args.asking.llm_key_from.as_deref(), args.workers.into(), printer)?;
+    let (model, cassette) = open_model_with(
+        &args.llm,
+        args.asking.llm_key_from.as_deref(),
+        (args.workers.into(), args.asking.llm_tries),
+        printer,
+    )?;
     check_record(args.record.as_ref(), cassette.as_deref())?;
     if config.is_none() && cassette.is_none() {
         let message =
@@ -79,35 +85,52 @@ fn prepare(args: &RunArgs, common: &Common, printer: Printer) -> Result<Ready, F
     Ok(Ready { tasks, model: Arc::new(model), cassette, recorder, config, pictures, prices, output })
 }
 
-/// Starts the servers and runs the tasks; how that ended, and the model's name.
+/// Starts the servers, runs the tasks and ends the servers; how the run ended, and the model's name.
 async fn run_all(
     args: &RunArgs,
     common: &Common,
-    ready: Ready,
+    mut ready: Ready,
     stop: &CancellationToken,
     printer: Printer,
 ) -> Result<(RunEnd, ModelName), Failure> {
-    let Ready { tasks, model, cassette, recorder, config, pictures, prices, output } = ready;
     // While servers start.
     drop(tokio::task::spawn_blocking(crate::outcomes::prepare));
+    let (config, cassette) = (ready.config.take(), ready.cassette.take());
     // Of servers and of the model: what a server returns may hold the key of the model, and is told to it.
     let secrets = config.iter().flat_map(|config| &config.servers).flat_map(|server| &server.secrets);
-    let redactor = model.redactor_with(secrets.map(String::as_str))?;
+    let redactor = ready.model.redactor_with(secrets.map(String::as_str))?;
     // Shared servers work here; it goes when they are closed.
     let shared = tempfile::tempdir().map_err(|cause| Failure::temporary(&cause))?;
-    let (catalog, source) = match (config, cassette) {
+    match (config, cassette) {
         (Some(config), _) => {
             let Started { catalog, host } =
                 servers::start(&config, shared.path(), &redactor, stop, printer).await?;
-            (catalog, ToolSource::Live { host, recorder: recorder.clone() })
+            let host = Arc::new(host);
+            let source = ToolSource::Live { host: Arc::clone(&host), recorder: ready.recorder.clone() };
+            let ended = run_with(args, common, ready, (catalog, source, redactor), (stop, printer)).await;
+            // Whatever has happened; after a run they are ended already.
+            host.close().await;
+            ended
         }
         (None, Some(cassette)) => {
-            let catalog = cassette.catalog().unwrap_or_default();
-            (servers::sorted(catalog), ToolSource::Replayed(cassette))
+            let catalog = servers::sorted(cassette.catalog().unwrap_or_default());
+            let source = ToolSource::Replayed(cassette);
+            run_with(args, common, ready, (catalog, source, redactor), (stop, printer)).await
         }
         // It was refused before.
-        (None, None) => return Err(Failure::new(code::INPUT, "no servers")),
-    };
+        (None, None) => Err(Failure::new(code::INPUT, "no servers")),
+    }
+}
+
+/// Runs the tasks with tools that are there.
+async fn run_with(
+    args: &RunArgs,
+    common: &Common,
+    ready: Ready,
+    (catalog, source, redactor): (ToolCatalog, ToolSource, Redactor),
+    (stop, printer): (&CancellationToken, Printer),
+) -> Result<(RunEnd, ModelName), Failure> {
+    let Ready { tasks, model, recorder, pictures, prices, output, .. } = ready;
     if let Some(recorder) = &recorder {
         recorder.hide(redactor.clone());
         recorder.record_catalog(&catalog.to_json());
@@ -132,10 +155,7 @@ async fn run_all(
     .begin()?;
     let standing = begun.standing();
     say_standing(standing, printer);
-    if standing.to_do > 0 {
-        let (tasks, model) = (counted(standing.to_do, "task"), shortened(&name.to_string(), 100));
-        printer.note(&format!("runs {tasks} with `{model}`, {} at once", args.workers));
-    }
+    say_start(standing, &name, args, printer);
     let price = prices.as_ref().and_then(|prices| end::price(prices, &name));
     let end = watch(begun, View::new(standing, args.workers, price, stop, printer), stop).await?;
     match recorder.and_then(|recorder| recorder.failure()) {
@@ -148,6 +168,13 @@ async fn watch(begun: Begun, view: View, stop: &CancellationToken) -> Result<Run
     let ended = begun.go(view.events(), stop.clone()).await;
     view.finish();
     Ok(ended?)
+}
+
+fn say_start(standing: Standing, name: &ModelName, args: &RunArgs, printer: Printer) {
+    if standing.to_do > 0 {
+        let (tasks, model) = (counted(standing.to_do, "task"), shortened(&name.to_string(), 100));
+        printer.note(&format!("runs {tasks} with `{model}`, {} at once", args.workers));
+    }
 }
 
 fn say_standing(standing: Standing, printer: Printer) {

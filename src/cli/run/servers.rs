@@ -1,5 +1,6 @@
 //! The servers of a run and what they offer.
 
+use std::collections::HashMap;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -151,13 +152,17 @@ impl Choice {
         let mut bar = self.printer.bar(Unit::Trajectories);
         let total = tasks.len() as u64;
         let mut offered = Vec::with_capacity(tasks.len());
+        let mut choices = HashMap::new();
         for (done, checked) in (0..).zip(tasks) {
             bar.set("choosing tools", done, total);
             let mut go_on = |_| !stop.is_cancelled();
             let text = self.instruction.text_of(&checked.task).unwrap_or_default();
             let nearest = nearest_tools(&mut embedder, text, catalog, self.count, &mut go_on)?;
             let nearest = nearest.ok_or_else(interrupted)?;
-            offered.push(run_task(checked, Arc::new(Offered::new(nearest))));
+            // Tasks that are offered the same share it.
+            let nearest = Offered::new(nearest);
+            let same = choices.entry(nearest.hash().to_owned()).or_insert_with(|| Arc::new(nearest));
+            offered.push(run_task(checked, Arc::clone(same)));
         }
         for warning in embedder.take_warnings() {
             self.printer.warn(&warning);

@@ -14,6 +14,7 @@ use super::observation::Observation;
 use super::parse::{Calls, Wanted};
 use super::prompts::{AgainCue, ObservationCue, filled};
 use crate::llm::{Arguments, Reply, ReplyCall, StopReason, ToolDefinitions};
+use crate::text::counted;
 
 /// A reply that was read, or what could be made of it.
 struct Read<T> {
@@ -23,17 +24,32 @@ struct Read<T> {
 }
 
 /// Asks in text, and once more with the reason if the reply cannot be used.
+///
+/// # Errors
+/// [`Stop::Error`] if the model says nothing at all, twice.
 async fn ask<T>(
     course: &mut Course<'_>,
     purpose: &str,
     system: &str,
     read: impl Fn(&Reply) -> Read<T>,
-) -> Result<Read<T>, Stop> {
-    let first = ask_once(course, purpose, system, &read).await?;
-    let Some(reason) = first.problem else { return Ok(first) };
+) -> Result<T, Stop> {
+    let (value, silence) = ask_twice(course, purpose, system, read).await?;
+    silence.map_or(Ok(value), |reason| Err(silent(&reason)))
+}
+
+/// The same, but that a model which says nothing is no error; then there is a reason as well.
+async fn ask_twice<T>(
+    course: &mut Course<'_>,
+    purpose: &str,
+    system: &str,
+    read: impl Fn(&Reply) -> Read<T>,
+) -> Result<(T, Option<String>), Stop> {
+    let (first, first_silence) = ask_once(course, purpose, system, &read).await?;
+    let Some(reason) = first.problem else { return Ok((first.value, None)) };
     course.check()?;
     course.say(filled(&AgainCue { reason: &reason }));
-    ask_once(course, purpose, system, &read).await
+    let (second, silence) = ask_once(course, purpose, system, &read).await?;
+    Ok((second.value, first_silence.and(silence)))
 }
 
 async fn ask_once<T>(
@@ -41,14 +57,26 @@ async fn ask_once<T>(
     purpose: &str,
     system: &str,
     read: &impl Fn(&Reply) -> Read<T>,
-) -> Result<Read<T>, Stop> {
+) -> Result<(Read<T>, Option<String>), Stop> {
     let reply = course.ask(purpose, system, ToolDefinitions::default()).await?;
     let mut read = read(&reply);
     if let Some(reason) = &mut read.problem {
         reason.push_str(why(&reply.stop));
         course.tell_malformed(reason);
     }
-    Ok(read)
+    Ok((read, silence(&reply)))
+}
+
+/// What is said of a reply that says nothing at all; a refusal says something.
+fn silence(reply: &Reply) -> Option<String> {
+    let is_silent =
+        reply.text.trim().is_empty() && reply.calls.is_empty() && reply.stop != StopReason::Refused;
+    is_silent.then(|| format!("it has neither text nor calls{}", why(&reply.stop)))
+}
+
+/// How a task ends whose model has twice said nothing.
+fn silent(reason: &str) -> Stop {
+    Stop::Error(format!("the model has said nothing, and nothing again when it was told: {reason}"))
 }
 
 /// What the end of a reply says of its form.
@@ -111,8 +139,9 @@ fn used_up(course: &Course<'_>) -> Option<(FinishReason, String)> {
         let reason = format!("calls: the limit of {} is reached", limits.calls.unwrap_or_default());
         return Some((FinishReason::Budget, reason));
     }
-    (course.steps_done() >= limits.steps)
-        .then(|| (FinishReason::MaxSteps, format!("the limit of {} steps is reached", limits.steps)))
+    (course.steps_done() >= limits.steps).then(|| {
+        (FinishReason::MaxSteps, format!("the limit of {} is reached", counted(limits.steps, "step")))
+    })
 }
 
 /// Ends with what the model says at last, after a limit was reached.

@@ -1,11 +1,11 @@
 //! The provider's own tool calling. A reply without calls is the answer (MCP-AgentBench, appendix C.2).
 
-use super::{ended, used_up, wanted};
+use super::{ended, silence, silent, used_up, wanted};
 use crate::executor::FinishReason;
 use crate::executor::course::{Course, Stop};
 use crate::executor::observation::Observation;
 use crate::executor::prompts::{AgainCue, LastCue, NativePrompt, PoolCue, filled, quoted};
-use crate::llm::{ReplyCall, StopReason, ToolAnswer};
+use crate::llm::{ReplyCall, ToolAnswer};
 
 pub(in crate::executor) async fn native(course: &mut Course<'_>) -> Result<FinishReason, Stop> {
     course.begin()?;
@@ -16,14 +16,15 @@ pub(in crate::executor) async fn native(course: &mut Course<'_>) -> Result<Finis
     loop {
         let reply = course.ask("turn", &prompt, tools.clone()).await?;
         if reply.calls.is_empty() {
-            let is_empty = reply.text.trim().is_empty() && reply.stop != StopReason::Refused;
-            if !is_empty || is_again {
+            let Some(reason) = silence(&reply) else {
                 reply.text.trim().clone_into(&mut course.final_reply);
                 return Ok(FinishReason::Answered);
+            };
+            course.tell_malformed(&reason);
+            if is_again {
+                return Err(silent(&reason));
             }
             is_again = true;
-            let reason = format!("it has neither text nor calls{}", super::why(&reply.stop));
-            course.tell_malformed(&reason);
             course.check()?;
             course.say(filled(&AgainCue { reason: &reason }));
             continue;

@@ -21,7 +21,7 @@ pub(in crate::executor) async fn react(course: &mut Course<'_>) -> Result<Finish
         most_calls: course.attempt.options.limits.calls_per_step,
     });
     loop {
-        let (calls, cut) = match ask(course, "turn", &prompt, read).await?.value {
+        let (calls, cut) = match ask(course, "turn", &prompt, read).await? {
             Turn::Answer(text) => {
                 course.final_reply = text;
                 return Ok(FinishReason::Answered);

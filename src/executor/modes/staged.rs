@@ -2,7 +2,7 @@
 //! instructions. The conversation goes on through all of them; the list of all tools is only in the instructions of
 //! the plan.
 
-use super::{Read, ask, calls_of, ended, tell, used_up};
+use super::{Read, ask, ask_twice, calls_of, ended, tell, used_up};
 use crate::executor::FinishReason;
 use crate::executor::course::{Course, Stop};
 use crate::executor::parse::{self, Wanted};
@@ -12,6 +12,7 @@ use crate::executor::prompts::{
 };
 use crate::llm::{Reply, StopReason};
 use crate::mcp::ToolName;
+use crate::text::counted;
 
 pub(in crate::executor) async fn staged(course: &mut Course<'_>) -> Result<FinishReason, Stop> {
     course.begin()?;
@@ -41,8 +42,9 @@ pub(in crate::executor) async fn staged(course: &mut Course<'_>) -> Result<Finis
         course.check()?;
     }
     // Steps without calls are steps that were used, too.
-    let limit = used_up(course)
-        .unwrap_or_else(|| (FinishReason::MaxSteps, format!("the limit of {steps} steps is reached")));
+    let limit = used_up(course).unwrap_or_else(|| {
+        (FinishReason::MaxSteps, format!("the limit of {} is reached", counted(steps, "step")))
+    });
     course.say(filled(&LastCue { reason: &limit.1 }));
     let text = last_words(course).await?;
     Ok(ended(course, limit, &text))
@@ -56,7 +58,7 @@ async fn plan(course: &mut Course<'_>, prompt: &str) -> Result<Option<Vec<String
         let planned = parse::plan(&reply.text, offered.iter().map(String::as_str));
         Read { problem: planned.as_ref().err().cloned(), value: planned.ok() }
     };
-    let planned = ask(course, "plan", prompt, read).await?.value;
+    let planned = ask(course, "plan", prompt, read).await?;
     Ok(planned.map(|planned| {
         course.note(planned.oddities);
         planned.tools.iter().map(|name| course.exact_name(name)).collect()
@@ -78,7 +80,7 @@ async fn calls(course: &mut Course<'_>, selected: Option<Vec<String>>) -> Result
     let images = quoted(course.pool.paths());
     course.say(filled(&CallsCue { unknown: quoted(&unknown), images }));
     let read = |reply: &Reply| calls_of(reply, parse::calls(&reply.text));
-    let calls = ask(course, "calls", &prompt, read).await?.value;
+    let calls = ask(course, "calls", &prompt, read).await?;
     course.note(calls.oddities);
     Ok(calls.calls)
 }
@@ -90,7 +92,7 @@ async fn is_complete(course: &mut Course<'_>) -> Result<bool, Stop> {
         let problem = decided.is_none().then(|| "it is neither yes nor no".to_owned());
         Read { value: decided, problem }
     };
-    let decided = ask(course, "decision", &filled(&DecisionPrompt), read).await?.value;
+    let decided = ask(course, "decision", &filled(&DecisionPrompt), read).await?;
     Ok(decided.unwrap_or_else(|| {
         course.note(["taken for no".to_owned()]);
         false
@@ -99,15 +101,17 @@ async fn is_complete(course: &mut Course<'_>) -> Result<bool, Stop> {
 
 async fn answer(course: &mut Course<'_>) -> Result<FinishReason, Stop> {
     course.say(filled(&AnswerCue));
-    let text = last_words(course).await?;
+    let text = ask(course, "answer", &filled(&AnswerPrompt), read_answer).await?;
     text.trim().clone_into(&mut course.final_reply);
     Ok(FinishReason::Answered)
 }
 
+/// What the model says after a limit, which is the reason of the end, whatever it says.
 async fn last_words(course: &mut Course<'_>) -> Result<String, Stop> {
-    let read = |reply: &Reply| {
-        let is_missing = reply.text.trim().is_empty() && reply.stop != StopReason::Refused;
-        Read { value: reply.text.clone(), problem: is_missing.then(|| "it is empty".to_owned()) }
-    };
-    Ok(ask(course, "answer", &filled(&AnswerPrompt), read).await?.value)
+    Ok(ask_twice(course, "answer", &filled(&AnswerPrompt), read_answer).await?.0)
+}
+
+fn read_answer(reply: &Reply) -> Read<String> {
+    let is_missing = reply.text.trim().is_empty() && reply.stop != StopReason::Refused;
+    Read { value: reply.text.clone(), problem: is_missing.then(|| "it is empty".to_owned()) }
 }

@@ -100,7 +100,7 @@ fn items(value: &Value) -> Option<(Vec<&Value>, Option<&'static str>)> {
 }
 
 /// Notes something once, however many calls have it.
-fn note(oddities: &mut Vec<String>, oddity: &str) {
+pub(super) fn note(oddities: &mut Vec<String>, oddity: &str) {
     if !oddities.iter().any(|noted| noted == oddity) {
         oddities.push(oddity.to_owned());
     }

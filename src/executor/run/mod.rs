@@ -97,7 +97,7 @@ pub enum ToolSource {
     /// Servers.
     Live {
         /// Those that tasks share run already; every task starts the others for itself.
-        host: Host,
+        host: Arc<Host>,
         /// Keeps what they answer.
         recorder: Option<Arc<Recorder>>,
     },
@@ -238,11 +238,13 @@ impl Begun {
         };
         let workers = self.run.workers.max(1);
         let worked = work_all((items, workers), &work, (&inner, &self.failed), &mut combiner).await;
-        if let ToolSource::Live { host, .. } = &self.run.tools {
-            host.close().await;
-        }
+        let close = async {
+            if let ToolSource::Live { host, .. } = &self.run.tools {
+                host.close().await;
+            }
+        };
         // Also after a failure: what is done should be in it, if it can be.
-        let written = combiner.finish().await;
+        let ((), written) = tokio::join!(close, combiner.finish());
         let is_interrupted = worked.as_ref().is_ok_and(|interrupted| *interrupted);
         self.journal.write(JournalEntry::Run(RunEvent::RunEnded { is_interrupted }));
         if let Some(cause) = self.journal.take_failure() {

@@ -249,14 +249,8 @@ fn remove_temporary(folder: &Path) -> io::Result<()> {
 }
 
 /// That a file has a name is on disk when its folder is.
-#[cfg(unix)]
 fn sync_folder(folder: &Path) -> io::Result<()> {
     File::open(folder)?.sync_all()
-}
-
-#[cfg(not(unix))]
-fn sync_folder(_: &Path) -> io::Result<()> {
-    Ok(())
 }
 
 /// The name of an id's files, the same for the same id and different for different ones: the id itself where it is

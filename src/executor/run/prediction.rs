@@ -9,10 +9,8 @@ use serde_json::{Map, Value};
 
 use crate::executor::{FinishReason, Mode, Record, RunOptions, StepRecord, TurnRecord};
 use crate::llm::Usage;
+pub use crate::trajectory::PREDICTION_SCHEMA;
 use crate::trajectory::Task;
-
-/// The schema of a prediction.
-pub const PREDICTION_SCHEMA: &str = "m3.prediction/1";
 
 /// What stands for the name of a call that has none. Scores take it for a tool that does not exist;
 /// `m3 outcomes` sees the recorded outcome, `illegal_format`.
@@ -21,7 +19,7 @@ pub const NO_NAME: &str = "(no name)";
 /// A prediction. Unknown keys of the task stand beside these, those that have one of these names with `task_` in
 /// front.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
-#[schemars(title = "m3.prediction/1")]
+#[schemars(title = PREDICTION_SCHEMA)]
 pub struct Prediction {
     /// The task's id.
     pub id: String,

@@ -9,14 +9,15 @@ use tokio_util::sync::CancellationToken;
 use super::output::OutputError;
 use super::plan::Item;
 use super::prediction::{Circumstances, Prediction, RunReport};
-use super::workspace::{self, KeepWorkspaces, RESULTS};
+use super::workspace::{self, KeepWorkspaces};
 use super::{Run, RunError, RunTask, ToolSource};
+use crate::executor::pool::RESULTS;
 use crate::executor::{
     Attempt, Attempted, Event, Events, FinishReason, Lack, Record, Told, Tools, attempt, prompts_hash,
 };
 use crate::files::is_full;
 use crate::llm::{Picture, Scope};
-use crate::mcp::results::{ResultStore, StoreError};
+use crate::mcp::results::{Keeps, ResultStore, StoreError};
 use crate::mcp::{Host, ServerState};
 use crate::task_image::path_in_workspace;
 use crate::text::milliseconds;
@@ -121,7 +122,10 @@ impl Work {
         image: Option<(String, Arc<Picture>)>,
     ) -> (Result<Attempted, Unavailable>, Option<Arc<Host>>) {
         let workspace = self.workspace();
-        let store = match ResultStore::open(workspace.join(RESULTS), &workspace, self.run.redactor.clone()) {
+        let keeps = if self.run.keep == KeepWorkspaces::Always { Keeps::All } else { Keeps::Shortened };
+        let results = workspace.join(RESULTS);
+        let store = ResultStore::open_new(results, &workspace, self.run.redactor.clone(), keeps);
+        let store = match store {
             Ok(store) => store,
             Err(error) => return (Err(of_store(error)), None),
         };

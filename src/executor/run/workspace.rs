@@ -28,9 +28,6 @@ impl KeepWorkspaces {
     }
 }
 
-/// Where results are kept whole, below the workspace.
-pub(super) const RESULTS: &str = "results";
-
 /// Makes the folder, without anything that an earlier try left in it, and puts the image there.
 pub(super) fn make(workspace: &Path, image: Option<(&str, &Path)>) -> io::Result<()> {
     remove(workspace)?;
@@ -57,7 +54,6 @@ pub(super) fn remove(workspace: &Path) -> io::Result<()> {
 }
 
 /// Gives the owner all rights to a folder and to those in it, as far as that can be done; links are not followed.
-#[cfg(unix)]
 fn allow_removal(folder: &Path) {
     use std::os::unix::fs::PermissionsExt as _;
     // One after the other: folders may lie in each other deeper than calls may.
@@ -72,9 +68,6 @@ fn allow_removal(folder: &Path) {
         folders.extend(entries.map(|entry| entry.path()));
     }
 }
-
-#[cfg(not(unix))]
-fn allow_removal(_: &Path) {}
 
 #[cfg(test)]
 mod tests {

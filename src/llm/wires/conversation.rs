@@ -123,7 +123,7 @@ fn a_long_conversation_has_the_documented_shape_on_every_wire() {
                 1..=3 => request.messages.push(answers(&last, &shown).into()),
                 // The call of this turn is never answered by a tool; the wire has to say so.
                 4 => {
-                    request.messages.push(Message::User(vec![Part::Text("Stop calling.".to_owned())]).into())
+                    request.messages.push(Message::User(vec![Part::Text("Stop calling.".to_owned())]).into());
                 }
                 _ => request.messages.push(Arc::new(Message::User(vec![
                     Part::Text("And this?".to_owned()),

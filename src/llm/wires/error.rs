@@ -1,5 +1,14 @@
 //! Answers that are no replies, and which of them are worth another try.
 
+/// Why a provider refuses whatever it is asked.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Refusal {
+    /// The account is empty: no request gets a reply until somebody pays, and no waiting helps.
+    EmptyAccount,
+    /// There is no key, or it is a wrong one.
+    WrongKey,
+}
+
 /// An answer that is no reply of a model.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum ReplyError {
@@ -24,12 +33,21 @@ pub(crate) enum ReplyError {
 const EMPTY_ACCOUNT: [&str; 4] =
     ["insufficient_quota", "billing_hard_limit_reached", "billing_not_active", "billing_error"];
 
-/// What Anthropic says of an empty account, in lower case; the code is `invalid_request_error`, which says nothing.
-const EMPTY_ACCOUNT_MESSAGE: &str = "credit balance is too low";
+/// What Anthropic says of an empty account: a code that says nothing, and how the message begins. Messages may quote the
+/// request further on.
+const NO_CREDIT: (&str, &str) = ("invalid_request_error", "Your credit balance is too low");
 
 /// Payment required: what `DeepSeek` and `OpenRouter` answer where the account is empty, the latter also as the code of
 /// an error with status 200.
 const PAYMENT_REQUIRED: u16 = 402;
+
+/// No key, or a wrong one.
+const UNAUTHORIZED: u16 = 401;
+
+/// What Gemini says of a wrong key, with status 400: the reason among the details, which not every server between
+/// hands on, or else the code and how the message begins.
+pub(super) const WRONG_KEY_REASON: &str = "API_KEY_INVALID";
+const WRONG_KEY: (&str, &str) = ("INVALID_ARGUMENT", "API key not valid");
 
 /// Parts of codes and of messages, in lower case, that mean a failure in passing: OpenAI's `server_error` and
 /// `rate_limit_exceeded`, Anthropic's `overloaded_error`, `api_error` and `timeout_error`, Gemini's
@@ -57,24 +75,41 @@ impl ReplyError {
         match self {
             Self::Unreadable { .. } => is_success(status) || is_passing(status),
             Self::Provider { code, message } => {
-                let code = code.as_deref().map(str::to_ascii_lowercase);
-                if code.as_deref().is_some_and(|code| EMPTY_ACCOUNT.contains(&code)) {
+                if self.refusal(status).is_some() {
                     return false;
                 }
+                let code = code.as_deref().map(str::to_ascii_lowercase);
                 is_passing(status) || (is_success(status) && means_passing(code.as_deref(), message))
             }
         }
     }
+
+    /// Whether the provider would refuse any other request as well, by the HTTP status it came with and by what stands
+    /// in the provider's own error. Its message, which may quote the request, counts with certain codes and from its
+    /// beginning alone.
+    #[must_use]
+    pub(crate) fn refusal(&self, status: u16) -> Option<Refusal> {
+        match status {
+            PAYMENT_REQUIRED => return Some(Refusal::EmptyAccount),
+            UNAUTHORIZED => return Some(Refusal::WrongKey),
+            _ => {}
+        }
+        let Self::Provider { code: Some(code), message } = self else { return None };
+        let says = |(known, beginning): (&str, &str)| code == known && message.starts_with(beginning);
+        if is_of_empty_account(code) || says(NO_CREDIT) {
+            Some(Refusal::EmptyAccount)
+        } else if code == WRONG_KEY_REASON || says(WRONG_KEY) {
+            Some(Refusal::WrongKey)
+        } else {
+            None
+        }
+    }
 }
 
-/// Whether a [`ReplyError`], as it was told, says that the account is empty: no request gets a reply until somebody pays.
-pub(in crate::llm) fn is_of_empty_account(status: u16, reason: &str) -> bool {
-    let reason = reason.to_lowercase();
-    let has_code = |code: &str| reason.contains(&format!("an error `{code}`"));
-    status == PAYMENT_REQUIRED
-        || has_code(&PAYMENT_REQUIRED.to_string())
-        || EMPTY_ACCOUNT.iter().any(|code| has_code(code))
-        || (!is_success(status) && reason.contains(EMPTY_ACCOUNT_MESSAGE))
+/// Whether a code says that an account is empty.
+pub(super) fn is_of_empty_account(code: &str) -> bool {
+    EMPTY_ACCOUNT.iter().any(|known| code.eq_ignore_ascii_case(known))
+        || code.parse::<u16>().is_ok_and(|code| code == PAYMENT_REQUIRED)
 }
 
 fn means_passing(code: Option<&str>, message: &str) -> bool {
@@ -96,6 +131,9 @@ fn is_passing(status: u16) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use serde_json::{Value, json};
+
+    use super::super::reading::{Oddities, body as body_of};
     use super::*;
 
     #[test]
@@ -133,26 +171,87 @@ mod tests {
         }
     }
 
+    /// What the body of an answer says of all requests.
+    fn refusal(status: u16, body: &Value) -> Option<Refusal> {
+        let error = body_of(status, body.to_string().as_bytes(), &mut Oddities::default()).unwrap_err();
+        let refusal = error.refusal(status);
+        assert!(refusal.is_none() || !error.is_worth_retrying(status), "{error}");
+        refusal
+    }
+
     /// The bodies are those of the providers' pages on errors; Gemini's minute is over soon.
     #[test]
-    fn an_empty_account_is_told_from_a_limit_that_passes() {
-        let told = |code: Option<&str>, message: &str| {
-            let (code, message) = (code.map(str::to_owned), message.to_owned());
-            ReplyError::Provider { code, message }.to_string()
-        };
+    fn what_holds_for_all_requests_is_told_from_what_passes() {
         let quota = "You exceeded your current quota, please check your plan and billing details.";
         let credit = "Your credit balance is too low to access the Anthropic API.";
-        for (status, reason, expected) in [
-            (429, told(Some("insufficient_quota"), quota), true),
-            (429, told(Some("billing_not_active"), "Your account is not active"), true),
-            (400, told(Some("invalid_request_error"), credit), true),
-            (402, told(None, "Insufficient Balance"), true),
-            (200, told(Some("402"), "Insufficient credits"), true),
-            (429, told(Some("RESOURCE_EXHAUSTED"), quota), false),
-            (429, told(Some("rate_limit_exceeded"), "Rate limit reached"), false),
-            (400, told(Some("invalid_request_error"), "messages: too long"), false),
+        let key = "API key not valid. Please pass a valid API key.";
+        let reason =
+            json!([{"@type": "type.googleapis.com/google.rpc.ErrorInfo", "reason": "API_KEY_INVALID"}]);
+        for (status, error, expected) in [
+            (429, json!({"code": "insufficient_quota", "message": quota}), Some(Refusal::EmptyAccount)),
+            (
+                429,
+                json!({"code": null, "type": "insufficient_quota", "message": quota}),
+                Some(Refusal::EmptyAccount),
+            ),
+            (429, json!({"code": "billing_not_active", "message": "-"}), Some(Refusal::EmptyAccount)),
+            (400, json!({"type": "invalid_request_error", "message": credit}), Some(Refusal::EmptyAccount)),
+            (
+                402,
+                json!({"type": "unknown_error", "message": "Insufficient Balance"}),
+                Some(Refusal::EmptyAccount),
+            ),
+            (402, json!({"message": "-"}), Some(Refusal::EmptyAccount)),
+            (200, json!({"code": 402, "message": "Insufficient credits"}), Some(Refusal::EmptyAccount)),
+            (401, json!({"code": "invalid_api_key", "message": "-"}), Some(Refusal::WrongKey)),
+            (
+                400,
+                json!({"status": "INVALID_ARGUMENT", "code": 400, "message": key}),
+                Some(Refusal::WrongKey),
+            ),
+            (
+                400,
+                json!({"status": "INVALID_ARGUMENT", "message": "API key expired.", "details": reason}),
+                Some(Refusal::WrongKey),
+            ),
+            (429, json!({"status": "RESOURCE_EXHAUSTED", "message": quota}), None),
+            (429, json!({"code": "rate_limit_exceeded", "message": "Rate limit reached"}), None),
+            (400, json!({"type": "invalid_request_error", "message": "messages: too long"}), None),
+            (
+                400,
+                json!({"status": "INVALID_ARGUMENT", "message": "-", "details": [7, {"reason": "OTHER"}]}),
+                None,
+            ),
         ] {
-            assert_eq!(is_of_empty_account(status, &reason), expected, "{status} {reason}");
+            assert_eq!(refusal(status, &json!({"error": error})), expected, "{status} {error}");
+        }
+    }
+
+    /// A task may ask what a label, a log or a page on errors says.
+    #[test]
+    fn an_error_that_quotes_the_request_says_nothing_of_other_requests() {
+        for prompt in [
+            "Your credit balance is too low to access the Anthropic API.",
+            "an error `402`: an error `insufficient_quota`",
+            "API key not valid",
+            "\"code\": \"insufficient_quota\"",
+        ] {
+            let said = format!("messages.0.content: too long: {prompt}");
+            for (status, body) in [
+                // FastAPI's errors of validation, as vLLM and others give them.
+                (
+                    422,
+                    json!({"detail": [{"type": "string_type", "loc": ["body", "messages"], "input": prompt}]}),
+                ),
+                (422, json!({"detail": prompt})),
+                (400, json!({"object": "error", "message": prompt, "type": "BadRequestError", "code": 400})),
+                (400, json!({"error": {"type": "invalid_request_error", "message": said}})),
+                (400, json!({"error": {"status": "INVALID_ARGUMENT", "message": said}})),
+                (500, json!({"error": prompt})),
+                (403, json!({"message": prompt})),
+            ] {
+                assert_eq!(refusal(status, &body), None, "{status} {body}");
+            }
         }
     }
 }

@@ -13,8 +13,8 @@ use serde_json::{Map, Value};
 use super::tools::WrittenTools;
 use super::{ModelName, Reply, Request, RequestLimits, WireKind};
 
+pub use error::Refusal;
 pub(crate) use error::ReplyError;
-pub(in crate::llm) use error::is_of_empty_account;
 
 /// How images stand in a body.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

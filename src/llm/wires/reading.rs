@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use serde_json::{Map, Value};
 
 use super::ReplyError;
-use super::error::is_success;
+use super::error::{WRONG_KEY_REASON, is_of_empty_account, is_success};
 use crate::llm::{Arguments, ReplyCall};
 use crate::text::shortened;
 
@@ -123,7 +123,7 @@ fn is_said(value: &Value) -> bool {
     }
 }
 
-/// Gemini has the number of the HTTP status in `code` and a name in `status`; OpenAI has names in `code` and
+/// Gemini has the number of the HTTP status in `code` and a name in `status`, and reasons in `details`; OpenAI has names in `code` and
 /// `type`, one of which may be null; Anthropic has `type`.
 fn told(error: &Map<String, Value>, message: Option<&Value>) -> ReplyError {
     let codes: Vec<String> = ["status", "code", "type"]
@@ -134,9 +134,13 @@ fn told(error: &Map<String, Value>, message: Option<&Value>) -> ReplyError {
             _ => None,
         })
         .collect();
-    // An empty account is what matters most, in whichever key it is told.
-    let quota = codes.iter().find(|code| *code == "insufficient_quota");
-    let code = quota.or_else(|| codes.first()).cloned();
+    // What holds for all requests matters most, in whichever key it is told.
+    let quota = codes.iter().find(|code| is_of_empty_account(code));
+    let wrong_key = error.get("details").and_then(Value::as_array).is_some_and(|details| {
+        details.iter().any(|detail| detail.get("reason").and_then(Value::as_str) == Some(WRONG_KEY_REASON))
+    });
+    let code =
+        if wrong_key { Some(WRONG_KEY_REASON.to_owned()) } else { quota.or_else(|| codes.first()).cloned() };
     let message = message.map_or_else(|| shown(&Value::Object(error.clone())), shown);
     ReplyError::Provider { code, message }
 }

@@ -2,10 +2,13 @@
 
 use std::sync::Arc;
 
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 use super::{ImageData, of};
-use crate::llm::{Arguments, Assistant, Message, ModelName, Part, ReplyCall, Request, WireKind};
+use crate::llm::{
+    Arguments, Assistant, Message, ModelName, Part, ReplyCall, Request, ToolDefinition, ToolDefinitions,
+    WireKind,
+};
 
 const ALL: [WireKind; 3] = [WireKind::OpenAi, WireKind::Anthropic, WireKind::Gemini];
 
@@ -147,4 +150,49 @@ fn thoughts_without_calls_do_not_go_back_on_chat_completions() {
     let details = json!([{"type": "reasoning.text"}]);
     let expected = json!({"role": "assistant", "content": "So.", "reasoning_details": details});
     assert_eq!(body["messages"][0], expected);
+}
+
+#[test]
+fn what_is_sent_is_what_is_recorded() {
+    let tool = ToolDefinition {
+        name: "clock".to_owned(),
+        description: "Tells \"the time\".".to_owned(),
+        schema: json!({"type": "object", "properties": {}}).as_object().unwrap().clone(),
+    };
+    let own = json!({"tools": [{"own": true}], "top_p": 0.5});
+    for kind in ALL {
+        let name = ModelName::parse(&format!("{}:m", kind.as_str())).unwrap();
+        for (tools, extra) in
+            [(1, json!({})), (0, json!({})), (1, json!({"top_p": 0.5})), (1, own.clone()), (0, own.clone())]
+        {
+            let mut request = Request { tools: vec![tool.clone(); tools].into(), ..Request::default() };
+            request.messages.push(Message::User(vec![Part::Text("hello".to_owned())]).into());
+            request.settings.extra = extra.as_object().unwrap().clone();
+            let written = of(kind).request(&name, &request, ImageData::Base64);
+            let sent: Value = serde_json::from_slice(&written.to_bytes()).unwrap();
+            let recorded = written.into_body();
+            assert_eq!(sent, recorded, "{kind:?} {tools} {extra}");
+            match (extra.get("tools"), tools) {
+                (Some(own), _) => assert_eq!(&sent["tools"], own),
+                (None, 0) => assert_eq!(sent.get("tools"), None),
+                (None, _) => assert!(sent["tools"].to_string().contains("Tells \\\"the time\\\"")),
+            }
+        }
+    }
+}
+
+#[test]
+fn tools_are_written_for_each_wire_that_asks_for_them() {
+    let schema = Map::new();
+    let tool = ToolDefinition { name: "f".to_owned(), description: String::new(), schema };
+    let tools = ToolDefinitions::from(vec![tool]);
+    let request = Request { tools, ..Request::default() };
+    let written = |kind: WireKind| {
+        let name = ModelName::parse(&format!("{}:m", kind.as_str())).unwrap();
+        of(kind).request(&name, &request, ImageData::Hash).into_body()["tools"].clone()
+    };
+    let all = ALL.map(written);
+    assert_eq!(all[0][0]["type"], "function");
+    assert_eq!(all[1][0]["input_schema"]["type"], "object");
+    assert_eq!(all[2][0]["functionDeclarations"][0]["name"], "f");
 }

@@ -17,5 +17,5 @@ mod text;
 
 pub use media::{Kind, Media};
 pub use save::{SavedFile, save_files};
-pub use store::{KeptResult, ResultRecord, ResultStore, StoreError};
+pub use store::{Keeps, KeptResult, ResultRecord, ResultStore, StoreError};
 pub use text::{readable, result_text, shortened_text};

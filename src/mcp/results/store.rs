@@ -1,4 +1,4 @@
-//! Keeps every result whole: one JSON file for each call.
+//! Keeps results whole: one JSON file for each call.
 
 use std::borrow::Cow;
 use std::io;
@@ -24,13 +24,24 @@ pub struct ResultStore {
     redactor: Redactor,
     limit: usize,
     next: AtomicU64,
+    keeps: Keeps,
+}
+
+/// Which results are kept whole.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Keeps {
+    /// All.
+    All,
+    /// Those that models are not told whole: who records what they are told has the others already, and many small
+    /// files cost more than the calls.
+    Shortened,
 }
 
 /// A result that has been kept.
 #[derive(Debug, Clone, PartialEq)]
 pub struct KeptResult {
-    /// The JSON file with the whole of it, a [`ResultRecord`].
-    pub path: PathBuf,
+    /// The JSON file with the whole of it, a [`ResultRecord`], if it is one that the store keeps.
+    pub path: Option<PathBuf>,
     /// The images, sounds and other files in it, saved in the workspace.
     pub files: Vec<SavedFile>,
     /// What a model is told: all text, shortened; files by their names.
@@ -84,6 +95,11 @@ pub enum StoreError {
     },
 }
 
+/// Makes a folder that results or their files are kept in.
+fn make(folder: &Path) -> Result<(), StoreError> {
+    std::fs::create_dir_all(folder).map_err(|cause| StoreError::Folder { folder: folder.to_owned(), cause })
+}
+
 /// Stands for the workspace's path while a text is cut; no text has it by chance.
 const WORKSPACE: &str = "\u{f8ff}workspace\u{f8ff}";
 
@@ -102,13 +118,32 @@ impl ResultStore {
         redactor: Redactor,
     ) -> Result<Self, StoreError> {
         let (folder, workspace) = (folder.into(), workspace.into());
-        for made in [&folder, &workspace] {
-            std::fs::create_dir_all(made)
-                .map_err(|cause| StoreError::Folder { folder: made.clone(), cause })?;
-        }
+        make(&folder)?;
+        make(&workspace)?;
         let last =
             last_number(&folder).map_err(|cause| StoreError::Folder { folder: folder.clone(), cause })?;
-        Ok(Self { folder, workspace, redactor, limit: Self::DEFAULT_LIMIT, next: AtomicU64::new(last + 1) })
+        Ok(Self::new(folder, workspace, redactor, (last + 1, Keeps::All)))
+    }
+
+    /// The same for a workspace that is new and has no results of earlier calls. The folder of results is made for
+    /// the first that is kept.
+    ///
+    /// # Errors
+    /// [`StoreError::Folder`].
+    pub fn open_new(
+        folder: impl Into<PathBuf>,
+        workspace: impl Into<PathBuf>,
+        redactor: Redactor,
+        keeps: Keeps,
+    ) -> Result<Self, StoreError> {
+        let (folder, workspace) = (folder.into(), workspace.into());
+        make(&workspace)?;
+        Ok(Self::new(folder, workspace, redactor, (1, keeps)))
+    }
+
+    fn new(folder: PathBuf, workspace: PathBuf, redactor: Redactor, (first, keeps): (u64, Keeps)) -> Self {
+        let next = AtomicU64::new(first);
+        Self { folder, workspace, redactor, limit: Self::DEFAULT_LIMIT, next, keeps }
     }
 
     /// Tells models at most `limit` characters of a result.
@@ -182,13 +217,17 @@ impl ResultStore {
         };
         self.redactor.value(&mut record.arguments);
         self.redactor.value(&mut record.result);
-        let json = serde_json::to_string(&record)?;
         let name = format!("{number:05}-{}.json", self.redactor.text(&model_name(tool)).replace('*', "x"));
         let path = self.folder.join(name);
-        files::write_atomically(&path, json_without_hidden(&json).as_bytes())?;
         let text = redacted(result_text(result, &files));
         let (text, is_shortened) = self.shortened(text, &self.shown(&path));
-        Ok(KeptResult { path, files, text, is_shortened, problems })
+        let is_kept = is_shortened || self.keeps == Keeps::All;
+        if is_kept {
+            let json = serde_json::to_string(&record)?;
+            std::fs::create_dir_all(&self.folder)?;
+            files::write_atomically(&path, json_without_hidden(&json).as_bytes())?;
+        }
+        Ok(KeptResult { path: is_kept.then_some(path), files, text, is_shortened, problems })
     }
 
     /// The text within the limit, and whether it was cut. Where it is cut does not depend on how long the workspace's

@@ -43,7 +43,7 @@ impl Kept {
 }
 
 fn record(kept: &KeptResult) -> Value {
-    serde_json::from_slice(&std::fs::read(&kept.path).unwrap()).unwrap()
+    serde_json::from_slice(&std::fs::read(kept.path.as_ref().unwrap()).unwrap()).unwrap()
 }
 
 #[test]
@@ -77,7 +77,7 @@ fn every_kind_of_content_is_kept_and_told_in_order() {
     assert!(!told.is_shortened && told.problems.is_empty());
     assert_eq!(std::fs::read(&told.files[0].path).unwrap(), png());
     assert_eq!(told.files[0].path, kept.folder.path().join("workspace/result-00001-1.png"));
-    assert_eq!(told.path, kept.folder.path().join("results/00001-server__a_tool.json"));
+    assert_eq!(told.path, Some(kept.folder.path().join("results/00001-server__a_tool.json")));
     let record = record(&told);
     assert_eq!(
         (&record["result"], &record["tool"], &record["arguments"]),
@@ -189,7 +189,7 @@ fn long_texts_are_cut_in_the_middle_and_say_where_the_whole_is() {
         told.text
             .contains("of 10000 characters are cut here; the whole is in r/00001-server__a_tool.json ...")
     );
-    let record: Value = serde_json::from_slice(&std::fs::read(&told.path).unwrap()).unwrap();
+    let record: Value = serde_json::from_slice(&std::fs::read(told.path.as_ref().unwrap()).unwrap()).unwrap();
     assert_eq!(record["result"]["content"][0]["text"], long);
     // A later run goes on counting.
     assert!(
@@ -197,6 +197,7 @@ fn long_texts_are_cut_in_the_middle_and_say_where_the_whole_is() {
             .keep(&tool(), &json!({}), &ToolResult::text(""))
             .unwrap()
             .path
+            .unwrap()
             .ends_with("00002-server__a_tool.json")
     );
 }

@@ -17,7 +17,7 @@ use crate::trajectory::model::{Task, Trajectory};
 use crate::trajectory::problem::{Place, Problems, Severity};
 use crate::trajectory::read::{self, MalformedCalls};
 use crate::trajectory::source::{Source, SourceError};
-use crate::trajectory::split::{Element, Shape, split};
+use crate::trajectory::split::{Element, Noun, Shape, split};
 
 /// What to do when an id stands twice in a file, with different content.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -82,6 +82,16 @@ enum Wants {
     All,
     /// Tasks: what has no steps is one.
     Tasks,
+}
+
+impl Wants {
+    /// What messages speak of.
+    fn noun(self) -> Noun {
+        match self {
+            Self::Tasks => Noun::TASK,
+            Self::Any | Self::All => Noun::TRAJECTORY,
+        }
+    }
 }
 
 /// The first 16 bytes of an id's SHA-256: ids can be long and many, and are hostile.
@@ -170,7 +180,7 @@ impl TrajectoryFile {
         progress: &mut dyn FnMut(usize, usize),
     ) -> Result<Self, SourceError> {
         let source = Source::open(path)?;
-        let layout = split(&source)?;
+        let layout = split(&source, wants.noun())?;
         let (elements, is_single) = match layout.shape {
             Shape::Object if is_one_trajectory(&source, &layout.elements)? => (vec![whole(&source)?], true),
             _ => (layout.elements, false),
@@ -189,7 +199,7 @@ impl TrajectoryFile {
             wants,
         };
         if elements.is_empty() && layout.error.is_none() {
-            let message = file.in_words("no trajectories in it; a file of them should have at least one");
+            let message = format!("no {} in it; a file of them should have at least one", wants.noun().many);
             file.push(Severity::Error, Place::default(), &message);
         }
         let total = elements.len();
@@ -327,14 +337,6 @@ impl TrajectoryFile {
 
     fn malformed_calls(&self) -> MalformedCalls {
         if self.wants == Wants::All { MalformedCalls::Keep } else { MalformedCalls::Error }
-    }
-
-    /// A sentence about trajectories, about tasks if those are wanted.
-    fn in_words(&self, text: &str) -> String {
-        match self.wants {
-            Wants::Tasks => text.replace("trajectories", "tasks").replace("trajectory", "task"),
-            Wants::Any | Wants::All => text.to_owned(),
-        }
     }
 
     fn default_id(&self) -> Option<&'static str> {

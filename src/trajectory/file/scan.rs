@@ -19,8 +19,8 @@ impl TrajectoryFile {
             return Ok(None);
         }
         if u64::from(element.length) > MAX_ELEMENT {
-            let message =
-                self.in_words("one trajectory of more than 256 MiB; leave out what it does not need");
+            let one = self.wants.noun().one;
+            let message = format!("one {one} of more than 256 MiB; leave out what it does not need");
             self.push(Severity::Error, place, &message);
             return Ok(None);
         }
@@ -147,8 +147,7 @@ impl TrajectoryFile {
     pub(super) fn push_layout_error(&mut self, error: &LayoutError) {
         let (line, column) = self.source.position(error.offset);
         let place = Place { line: Some(line), column: Some(column), ..Place::default() };
-        let message = self.in_words(&error.message);
-        self.push(Severity::Error, place, &message);
+        self.push(Severity::Error, place, &error.message);
     }
 }
 

@@ -51,6 +51,29 @@ pub(super) struct Layout {
     pub error: Option<LayoutError>,
 }
 
+/// What the elements of a file are called in messages.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Noun {
+    /// One of them.
+    pub one: &'static str,
+    /// Several.
+    pub many: &'static str,
+}
+
+impl Noun {
+    pub(super) const TRAJECTORY: Self = Self { one: "trajectory", many: "trajectories" };
+    pub(super) const TASK: Self = Self { one: "task", many: "tasks" };
+
+    /// What is said of a file without anything in it.
+    fn empty(self) -> String {
+        let Self { one, many } = self;
+        format!(
+            "the file is empty; it should hold a list of {many}, an object of them by id, one {one}, or one {one} on \
+             each line"
+        )
+    }
+}
+
 /// The brackets of a file do not add up.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct LayoutError {
@@ -60,17 +83,17 @@ pub(super) struct LayoutError {
     pub message: String,
 }
 
-/// Finds the elements of `source`.
+/// Finds the elements of `source`, which messages call by `noun`.
 ///
 /// # Errors
 /// [`SourceError`] when reading fails. What is wrong in the text itself is in [`Layout::error`].
-pub(super) fn split(source: &Source) -> Result<Layout, SourceError> {
+pub(super) fn split(source: &Source, noun: Noun) -> Result<Layout, SourceError> {
     if source.is_named_lines() && !is_one_value(source)? {
-        return split_lines(source);
+        return split_lines(source, noun);
     }
-    let mut scanner = Scanner::new(source.reader()?);
+    let mut scanner = Scanner::new(source.reader()?, noun);
     let (layout, is_lines) = scanner.split().map_err(|cause| source.error(cause))?;
-    if is_lines { split_lines(source) } else { Ok(layout) }
+    if is_lines { split_lines(source, noun) } else { Ok(layout) }
 }
 
 /// Tells a list or a value written over several lines from JSON Lines, whatever the file is called: no
@@ -86,7 +109,7 @@ fn is_one_value(source: &Source) -> Result<bool, SourceError> {
 
 const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
 
-fn split_lines(source: &Source) -> Result<Layout, SourceError> {
+fn split_lines(source: &Source, noun: Noun) -> Result<Layout, SourceError> {
     let mut reader = source.reader()?;
     let mut layout = Layout { shape: Shape::Lines, elements: Vec::new(), error: None };
     let (mut offset, mut number) = (0, 0);
@@ -112,7 +135,7 @@ fn split_lines(source: &Source) -> Result<Layout, SourceError> {
         offset += line.total;
     }
     if layout.elements.is_empty() {
-        layout.error = Some(LayoutError { offset: 0, message: EMPTY.to_owned() });
+        layout.error = Some(LayoutError { offset: 0, message: noun.empty() });
     }
     Ok(layout)
 }
@@ -142,6 +165,3 @@ impl LineExtent {
         self.total += piece.len() as u64;
     }
 }
-
-const EMPTY: &str = "the file is empty; it should hold a list of trajectories, an object of them by id, \
-    one trajectory, or one trajectory on each line";

@@ -2,7 +2,7 @@
 
 use std::io::BufRead;
 
-use super::{BYTE_ORDER_MARK, EMPTY, Element, Layout, LayoutError, Shape};
+use super::{BYTE_ORDER_MARK, Element, Layout, LayoutError, Noun, Shape};
 use crate::trajectory::source::count_newlines;
 
 /// Follows brackets and strings.
@@ -10,6 +10,7 @@ pub(super) struct Scanner<R> {
     reader: R,
     offset: u64,
     newlines: u64,
+    noun: Noun,
 }
 
 /// What ended a scan: the text ([`LayoutError`]) or the reading of it.
@@ -25,8 +26,8 @@ impl From<std::io::Error> for Stop {
 }
 
 impl<R: BufRead> Scanner<R> {
-    pub(super) fn new(reader: R) -> Self {
-        Self { reader, offset: 0, newlines: 0 }
+    pub(super) fn new(reader: R, noun: Noun) -> Self {
+        Self { reader, offset: 0, newlines: 0, noun }
     }
 
     /// The layout, and whether the text turned out to be JSON Lines.
@@ -44,20 +45,21 @@ impl<R: BufRead> Scanner<R> {
 
     fn split_into(&mut self, layout: &mut Layout) -> Result<bool, Stop> {
         self.skip_byte_order_mark()?;
+        let Noun { one, many } = self.noun;
         let (closing, shape) = match self.next_significant()? {
-            None => return Err(self.stop(EMPTY)),
+            None => return Err(self.stop(&self.noun.empty())),
             Some(b'[') => (b']', Shape::List),
             Some(b'{') => (b'}', Shape::Object),
             Some(b'a'..=b'z' | b'A'..=b'Z' | b'"' | b'0'..=b'9' | b'-') => {
-                return Err(self.stop(
+                return Err(self.stop(&format!(
                     "the top of the file is neither a list nor an object; it should hold \
-                    a list of trajectories, an object of them by id, or one trajectory",
-                ));
+                    a list of {many}, an object of them by id, or one {one}",
+                )));
             }
             Some(_) => {
-                return Err(
-                    self.stop("not JSON; it should hold a list of trajectories, or one of the other shapes")
-                );
+                return Err(self.stop(&format!(
+                    "not JSON; it should hold a list of {many}, or one of the other shapes"
+                )));
             }
         };
         layout.shape = shape;
@@ -68,9 +70,9 @@ impl<R: BufRead> Scanner<R> {
         match self.next_significant()? {
             None => Ok(false),
             Some(_) if is_one_line && shape == Shape::Object => Ok(true),
-            Some(_) => Err(self.stop(
-                "more text after the end of the value (hint: JSON Lines needs each trajectory on a line of its own)",
-            )),
+            Some(_) => Err(self.stop(&format!(
+                "more text after the end of the value (hint: JSON Lines needs each {one} on a line of its own)",
+            ))),
         }
     }
 
@@ -93,8 +95,11 @@ impl<R: BufRead> Scanner<R> {
                 b',' => self.advance()?,
                 byte if byte == closing => return self.advance(),
                 _ => {
-                    let hint = "(hint: a file of one trajectory on each line should be named `.jsonl`)";
-                    return Err(self.stop(&format!("expected `,` or `{}` {hint}", char::from(closing))));
+                    return Err(self.stop(&format!(
+                        "expected `,` or `{}` (hint: a file of one {} on each line should be named `.jsonl`)",
+                        char::from(closing),
+                        self.noun.one
+                    )));
                 }
             }
             self.expect_significant()?;
@@ -244,7 +249,7 @@ mod tests {
     /// Splits `text` with a buffer of `buffer` bytes, so that every value crosses a border somewhere.
     fn pieces(text: &str, buffer: usize) -> (Shape, Vec<String>, Option<LayoutError>, bool) {
         let reader = std::io::BufReader::with_capacity(buffer, text.as_bytes());
-        let (layout, is_lines) = Scanner::new(reader).split().unwrap();
+        let (layout, is_lines) = Scanner::new(reader, Noun::TASK).split().unwrap();
         let piece = |e: &Element| {
             let (start, length) = (usize::try_from(e.offset).unwrap(), e.length as usize);
             let lead = if layout.shape == Shape::Object { e.mark as usize } else { 0 };
@@ -271,7 +276,7 @@ mod tests {
     fn a_one_line_object_with_more_below_is_json_lines() {
         assert!(pieces("{\"a\": 1}\n{\"a\": 2}", 7).3);
         assert!(!pieces("{\"a\": 1}\n", 7).3);
-        assert!(pieces("{\"a\":\n 1}\n{\"a\": 2}", 7).2.unwrap().message.contains("JSON Lines"));
+        assert!(pieces("{\"a\":\n 1}\n{\"a\": 2}", 7).2.unwrap().message.contains("each task on a line"));
     }
 
     #[test]

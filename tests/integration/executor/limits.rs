@@ -25,7 +25,7 @@ async fn after_the_last_step_the_model_is_asked_for_its_answer() {
         assert_eq!(played.record.final_reply, "what I have", "{mode:?}");
         assert_eq!((played.record.steps.len(), played.called.len()), (1, 1), "{mode:?}");
         let last = played.last_message(played.requests.len() - 1).to_string();
-        assert!(last.contains("the limit of 1 steps is reached"), "{mode:?}: {last}");
+        assert!(last.contains("the limit of 1 step is reached"), "{mode:?}: {last}");
     }
 }
 
@@ -44,7 +44,8 @@ async fn further_calls_of_a_reply_are_not_made_and_told() {
     let played = stage.play().await;
     assert_eq!((played.outcomes(), played.called.len()), (vec![vec!["success"; 2]], 2));
     assert!(played.last_message(1).to_string().contains("not made: no more than 2 calls"));
-    assert!(played.record.turns[0].oddities.iter().any(|oddity| oddity.contains("1 further calls")));
+    let told = "2 of 3 calls were made: no more are allowed";
+    assert!(played.record.turns[0].oddities.iter().any(|oddity| oddity == told));
 }
 
 #[tokio::test]
@@ -84,6 +85,29 @@ async fn a_call_that_hangs_is_given_up_and_the_others_are_not() {
     assert_eq!((&call.result, call.is_error), (&None, false));
     assert!(call.milliseconds >= 400);
     assert!(played.request(1).contains("The call failed: `kit` gave no result within"));
+    assert_eq!(played.record.finish, FinishReason::Answered);
+}
+
+/// The second call waits until the first is given up, which is as long as a call may take.
+#[tokio::test]
+async fn a_call_has_its_time_from_when_it_is_sent_and_a_step_from_its_beginning() {
+    let calls =
+        || [native_calls(&[("kit__hang", json!({})), ("kit__echo", json!({"text": "a"}))]), text("done")];
+    let stage = Stage::new(Mode::Native, calls()).with(|stage| stage.places = Some(1));
+    let played =
+        stage.with(|stage| stage.options.limits.call_time = Duration::from_millis(1500)).play().await;
+    assert_eq!(played.outcomes(), [["timed_out", "success"]]);
+    let echo = &played.record.steps[0].calls[1];
+    assert!(echo.milliseconds < 1500, "without the wait: {}", echo.milliseconds);
+    let stage = Stage::new(Mode::Native, calls()).with(|stage| stage.places = Some(1));
+    let played = stage.with(|stage| stage.options.limits.step_time = Duration::from_millis(400)).play().await;
+    assert_eq!(played.outcomes(), [["timed_out", "server_not_available"]]);
+    assert_eq!(played.called.len(), 1, "the second was never sent");
+    let times: Vec<u64> = played.record.steps[0].calls.iter().map(|call| call.milliseconds).collect();
+    assert!(times[0] >= 400 && times[1] == 0, "{times:?}");
+    let said = played.request(1);
+    assert!(said.contains("`kit` gave no result within 400ms"), "{said}");
+    assert!(said.contains("the call was never sent to `kit`: its time, 400ms, was over"), "{said}");
     assert_eq!(played.record.finish, FinishReason::Answered);
 }
 

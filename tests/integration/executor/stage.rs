@@ -38,6 +38,8 @@ pub(super) struct Stage {
     pub(super) secrets: Vec<String>,
     pub(super) image: Option<Vec<u8>>,
     pub(super) wire: Spoken,
+    /// Calls that the server takes at once.
+    pub(super) places: Option<usize>,
     /// Where everything is recorded.
     pub(super) cassette: Option<PathBuf>,
     lines: Vec<Scripted>,
@@ -92,6 +94,7 @@ impl Stage {
             secrets: Vec::new(),
             image: None,
             wire: Spoken::OpenAi,
+            places: None,
             cassette: None,
             lines: lines.into_iter().collect(),
         }
@@ -130,7 +133,8 @@ impl Stage {
             model = model.recorded_by(Arc::clone(recorder));
         }
         let workspace = tempfile::tempdir().unwrap();
-        let (config, called) = tools::servers(workspace.path());
+        let (mut config, called) = tools::servers(workspace.path());
+        config.servers[0].max_concurrent = self.places;
         let host = Arc::new(Host::start(&config, HostOptions::new(workspace.path()), Arc::new(|_| ())).await);
         let redactor = Redactor::new(&self.secrets).unwrap();
         let store = ResultStore::open(workspace.path().join("results"), workspace.path(), redactor.clone())
@@ -213,7 +217,7 @@ async fn played_by(cast: Cast<'_>) -> Attempted {
     let question = Some("How many eels?".to_owned());
     let task = Task { id: "t1".to_owned(), question, ..Task::default() };
     let scope = Scope { task: task.id.clone(), repeat: 1, attempt: 1, workspace: Some(workspace.to_owned()) };
-    let (task, offered) = (&task, &Offered::new(tools.catalog().clone()));
+    let (task, offered) = (&task, &Offered::new(tools.catalog()));
     let playing = attempt(Attempt {
         task,
         image,

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use m3::mcp::config::HostConfig;
-use m3::mcp::{Host, HostOptions, Instances, ToolName};
+use m3::mcp::{Host, HostOptions, ToolName};
 use serde_json::Map;
 use tempfile::TempDir;
 use tokio_util::sync::CancellationToken;
@@ -24,15 +24,14 @@ async fn a_task_sees_no_state_of_another_and_works_in_its_own_folder() {
     let servers = vec![server("own", "default", &marker), shared];
     let config = HostConfig { servers, ..HostConfig::default() };
     let folders = [TempDir::new().unwrap(), TempDir::new().unwrap(), TempDir::new().unwrap()];
-    let options = HostOptions {
-        guard: Some(m3()),
-        instances: Instances::Shared,
-        ..HostOptions::new(folders[0].path())
-    };
+    let options = HostOptions { guard: Some(m3()), ..HostOptions::new(folders[0].path()) };
     let all = Host::start(&config, options, Arc::new(|_| ())).await;
-    // Only the stateless one, with its guard.
-    assert_eq!(all.statuses().await.len(), 1);
-    assert_eq!(processes(&marker).len(), 2);
+    assert_eq!((all.statuses().await.len(), processes(&marker).len()), (2, 4));
+    let before = processes(&marker);
+    let all = all.into_shared().await;
+    // Only the stateless one, with its guard: the same processes as before.
+    assert_eq!((all.statuses().await.len(), processes(&marker).len()), (1, 2));
+    assert!(processes(&marker).iter().all(|process| before.contains(process)));
 
     let (one, two) = tokio::join!(all.for_task(folders[1].path()), all.for_task(folders[2].path()));
     let names: Vec<_> = one.statuses().await.into_iter().map(|status| status.server).collect();

@@ -45,7 +45,7 @@ fn scope(task: &str, repeat: u32) -> Scope {
 }
 
 /// The body of a chat completion ("The chat completion object").
-fn completion(text: &str) -> Value {
+pub(crate) fn completion(text: &str) -> Value {
     json!({
         "id": "c", "object": "chat.completion", "created": 1, "model": "test-model",
         "choices": [{"index": 0, "finish_reason": "stop", "message": {"role": "assistant", "content": text}}],

@@ -1,14 +1,14 @@
 //! A model's server that does what its script says, one step for each request.
 
 use std::collections::VecDeque;
-use std::io::{BufRead as _, BufReader, Read as _, Write as _};
-use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::io::{BufReader, Read as _, Write as _};
+use std::net::{SocketAddr, TcpStream};
 use std::sync::{Arc, Mutex};
-use std::thread;
 
 use serde_json::Value;
 
 use super::completion;
+use crate::raw_http::{RawRequest, answer, listen};
 
 /// What is done with a request.
 #[derive(Debug, Clone)]
@@ -54,17 +54,10 @@ pub(super) struct Server {
 impl Server {
     /// Starts one; the last step is done again and again.
     pub(super) fn start(steps: impl IntoIterator<Item = Step>) -> Self {
-        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-        let address = listener.local_addr().unwrap();
-        let steps: Arc<Mutex<VecDeque<Step>>> = Arc::new(Mutex::new(steps.into_iter().collect()));
+        let steps: Mutex<VecDeque<Step>> = Mutex::new(steps.into_iter().collect());
         let received = Arc::new(Mutex::new(Vec::new()));
         let seen = Arc::clone(&received);
-        thread::spawn(move || {
-            for stream in listener.incoming() {
-                let (steps, seen) = (Arc::clone(&steps), Arc::clone(&seen));
-                thread::spawn(move || serve(&stream.unwrap(), &steps, &seen));
-            }
-        });
+        let address = listen(move |stream| serve(&stream, &steps, &seen));
         Self { address, received }
     }
 
@@ -76,30 +69,12 @@ impl Server {
 
 fn serve(mut stream: &TcpStream, steps: &Mutex<VecDeque<Step>>, seen: &Mutex<Vec<Received>>) {
     let mut reader = BufReader::new(stream);
-    let mut head = Vec::new();
-    loop {
-        let mut line = String::new();
-        if reader.read_line(&mut line).unwrap_or(0) == 0 {
-            return;
-        }
-        if line.trim().is_empty() {
-            break;
-        }
-        head.push(line.trim().to_owned());
-    }
-    let header = |name: &str| {
-        head.iter().find_map(|line| {
-            let (key, value) = line.split_once(": ")?;
-            key.eq_ignore_ascii_case(name).then(|| value.to_owned())
-        })
-    };
-    let mut body = vec![0; header("content-length").unwrap().parse().unwrap()];
-    reader.read_exact(&mut body).unwrap();
-    let authorization = header("authorization");
+    let Some(request) = RawRequest::read(&mut reader) else { return };
+    let authorization = request.header("authorization");
     seen.lock().unwrap().push(Received {
-        path: head[0].split(' ').nth(1).unwrap().to_owned(),
+        path: request.head[0].split(' ').nth(1).unwrap().to_owned(),
         authorization: authorization.clone(),
-        body: serde_json::from_slice(&body).unwrap(),
+        body: serde_json::from_slice(&request.body).unwrap(),
     });
     let step = {
         let mut steps = steps.lock().unwrap();
@@ -119,11 +94,5 @@ fn serve(mut stream: &TcpStream, steps: &Mutex<VecDeque<Step>>, seen: &Mutex<Vec
             return;
         }
     };
-    let headers: Vec<String> = headers.iter().map(|(name, value)| format!("{name}: {value}\r\n")).collect();
-    let headers = headers.concat();
-    let length = body.len();
-    let answer = format!(
-        "HTTP/1.1 {status} X\r\n{headers}content-length: {length}\r\nconnection: close\r\n\r\n{body}"
-    );
-    let _ = stream.write_all(answer.as_bytes());
+    answer(&mut stream, status, &headers, &body);
 }

@@ -5,7 +5,8 @@ use std::time::Duration;
 use serde_json::Value;
 
 use super::{json_of, output_of, predictions, without_times};
-use crate::support::{Folder, m3, m3_bare, root, stdout};
+use crate::documents::blocks;
+use crate::support::{Folder, encoder, m3_bare, program_with_cache, root, stdout, text};
 
 const CASSETTE: &str = "replay:trajectories/cassette.jsonl.gz";
 
@@ -18,30 +19,70 @@ fn calls(trajectory: &Value) -> Vec<(usize, &Value, &Value)> {
         .collect()
 }
 
+/// The README's command that runs and scores the benchmark, as it stands there.
+fn third_command(readme: &str) -> String {
+    let block = blocks(readme.split("## Three commands").nth(1).unwrap(), "sh").remove(0);
+    let is_begun = |line: &str| [" &&", "\\"].iter().any(|end| line.ends_with(end));
+    let (mut commands, mut is_open) = (Vec::<String>::new(), false);
+    for line in block.lines() {
+        match commands.last_mut().filter(|_| is_open) {
+            Some(command) => *command += &format!("\n{line}"),
+            None => commands.push(line.to_owned()),
+        }
+        is_open = is_begun(line);
+    }
+    assert_eq!(commands.len(), 3, "{commands:?}");
+    commands.remove(2)
+}
+
 /// Image in, tools called for real, prediction out, table printed. If prompts, tools or our benchmark have changed:
 /// `cargo build && cargo run --example record_cassette`.
+#[cfg(unix)]
+#[test]
+fn the_third_command_of_the_readme_runs_and_scores_our_benchmark() {
+    use std::os::unix::fs::PermissionsExt as _;
+
+    let Some(assets) = encoder() else { return };
+    let folder = Folder::new();
+    let readme = std::fs::read_to_string(root().join("README.md")).unwrap();
+    // Nothing but the folder is another one.
+    let command = third_command(&readme);
+    assert_eq!(command.matches("runs/first").count(), 2, "{command}");
+    let command = command.replace("runs/first", "\"$OUT\"");
+    // In place of a build that takes minutes, the program that is built already.
+    let cargo = "#!/bin/sh\n[ \"$1 $2 $3\" = 'run --release --' ] || exit 99\nshift 3\nexec \"$M3\" \"$@\"\n";
+    let cargo = folder.write("cargo", cargo);
+    std::fs::set_permissions(&cargo, std::fs::Permissions::from_mode(0o755)).unwrap();
+    let path = format!("{}:{}", folder.path().display(), std::env::var("PATH").unwrap());
+    let mut shell =
+        program_with_cache("sh", &std::path::Path::new(env!("CARGO_TARGET_TMPDIR")).join("cache"), assets);
+    shell.args(["-c", &command]).env("PATH", path).env("M3", assert_cmd::cargo::cargo_bin("m3"));
+    let done = shell.env("OUT", output_of(&folder)).output().unwrap();
+    assert!(done.status.success(), "{}", text(&done.stderr));
+    let printed = text(&done.stdout);
+    assert!(printed.contains("answered   15\n") && printed.contains("calls      40\n"), "{printed}");
+    // The cassette makes the calls of the predictions that the first command scores.
+    let shown = blocks(&readme, "text").remove(0);
+    assert!(printed.trim_end().ends_with(shown.trim_end()), "{printed}");
+    let wanted = json_of(root().join("trajectories/predictions.json"));
+    let made = predictions(&output_of(&folder));
+    assert_eq!(made.len(), 15);
+    for (made, wanted) in made.iter().zip(wanted.as_array().unwrap()) {
+        assert_eq!(calls(made), calls(wanted), "{}", made["id"]);
+        assert_eq!(made["final_reply"], wanted["final_reply"]);
+    }
+}
+
 #[test]
 fn the_cassette_plays_our_benchmark_with_real_servers_and_without() {
     let folder = Folder::new();
     let (real, played) = (output_of(&folder), folder.path().join("played"));
-    let run = |output: &std::path::Path, servers: &[&str]| {
+    for (output, servers) in [(&real, &["--servers", "servers/local.json"][..]), (&played, &[])] {
         let mut command = m3_bare(folder.path());
         command.args(["run", "trajectories/tasks.json", "--llm", CASSETTE, "-o"]).arg(output).args(servers);
-        stdout(command.timeout(Duration::from_mins(3)))
-    };
-    let table = run(&real, &["--servers", "servers/local.json"]);
-    assert!(table.contains("answered   15\n") && table.contains("calls      40\n"), "{table}");
-    run(&played, &[]);
+        stdout(command.timeout(Duration::from_mins(3)));
+    }
+    assert_eq!(predictions(&real).len(), 15);
     // Paths of the workspace are in no result of our servers, so that these two are the same.
     assert_eq!(without_times(real.join("predictions.json")), without_times(played.join("predictions.json")));
-    let wanted = json_of(root().join("trajectories/predictions.json"));
-    for (made, wanted) in predictions(&real).iter().zip(wanted.as_array().unwrap()) {
-        assert_eq!(calls(made), calls(wanted), "{}", made["id"]);
-        assert_eq!(made["final_reply"], wanted["final_reply"]);
-    }
-    let Some(mut score) = m3() else { return };
-    score.args(["score", "-q"]).arg(real.join("predictions.json")).arg("trajectories/references.json");
-    let Some(mut shown) = m3() else { return };
-    shown.args(["score", "-q", "trajectories/predictions.json", "trajectories/references.json"]);
-    assert_eq!(stdout(&mut score), stdout(&mut shown));
 }

@@ -1,18 +1,26 @@
 //! `m3 run`, against a scripted model and our own servers.
 
 mod bad_input;
+mod budget;
 mod cassette;
+mod choices;
+mod full_disk;
 mod killed;
+mod leftovers;
+mod network;
 mod quota;
 mod record;
 mod repeats;
 mod resume;
 mod stop;
 mod task_files;
+mod terminal;
 mod unavailable;
+mod wires;
+mod workers;
 
 use std::path::{Path, PathBuf};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use assert_cmd::Command;
 use serde_json::{Value, json};
@@ -62,6 +70,35 @@ fn command(model: &ScriptedModel, output: &Path) -> Command {
         .args(arguments(model, output))
         .timeout(Duration::from_mins(3));
     command
+}
+
+/// Tasks without images, `t00`, `t01` and so on; each says which it is: `Task 00.`
+fn questions(folder: &Folder, count: usize) -> PathBuf {
+    let task =
+        |number: usize| json!({"id": format!("t{number:02}"), "question": format!("Task {number:02}.")});
+    folder.json("tasks.json", &(0..count).map(task).collect())
+}
+
+/// The arguments of a run over such tasks, with the tools of one server.
+fn math_arguments(tasks: &Path, llm: &str, output: &Path) -> Vec<String> {
+    let (tasks, output) = (tasks.to_str().unwrap(), output.to_str().unwrap());
+    let arguments = ["run", tasks, "--llm", llm, "--servers", "servers/local.json", "--server", "math"];
+    let arguments = arguments.into_iter().chain(["--mode", "native", "-o", output]);
+    arguments.map(str::to_owned).collect()
+}
+
+/// A call of `math/add`, as the provider's tool calling names it.
+fn add(first: i64, second: i64) -> (String, Value) {
+    ("math__add".to_owned(), json!({ "firstNumber": first, "secondNumber": second }))
+}
+
+/// Waits for something that has to come, however slow the machine is.
+fn wait_for(what: &str, is_there: impl Fn() -> bool) {
+    let deadline = Instant::now() + Duration::from_mins(1);
+    while !is_there() {
+        assert!(Instant::now() < deadline, "{what}");
+        std::thread::sleep(Duration::from_millis(20));
+    }
 }
 
 fn json_of(path: impl AsRef<Path>) -> Value {
@@ -145,10 +182,12 @@ fn calls_and_ends_of_tasks_are_told_line_by_line_where_there_is_no_terminal() {
     let done = run(command(&model, &output).args(["--id", "00010000"]));
     let said = text(&done.stderr);
     let lines: Vec<&str> = said.lines().filter(|line| line.starts_with("00010000 ")).collect();
-    assert_eq!(lines.len(), 3, "{said}");
+    assert_eq!(lines.len(), 5, "{said}");
+    assert!(lines[0].starts_with("00010000 turn 1: answered in "), "{said}");
+    assert!(lines[0].ends_with(", tokens: 100 in, 10 out (turn)"), "{said}");
     assert!(said.contains("00010000 step 1: math") && said.contains("add, success, "), "{said}");
-    assert!(lines[2].starts_with("00010000 answered after 1 step and 2 calls in "), "{said}");
-    assert!(lines[2].contains(" (1 of 1 task, "), "{said}");
+    assert!(lines[4].starts_with("00010000 answered after 1 step and 2 calls in "), "{said}");
+    assert!(lines[4].contains(" (1 of 1 task, "), "{said}");
     assert!(said.contains("next: m3 score"), "{said}");
     let quiet = run(command(&model, &output).args(["--id", "00010001", "--quiet"]));
     assert_eq!(text(&quiet.stderr), "");

@@ -5,9 +5,12 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use serde_json::{Value, json};
 
-use super::{command, ids, journal, json_of, model, output_of, predictions, two_calls, without_times};
+use super::{
+    command, ids, journal, json_of, math_arguments, model, output_of, predictions, questions, two_calls,
+    without_times,
+};
 use crate::model_server::{Scripted, ScriptedModel, Spoken};
-use crate::support::{Folder, run, stdout, text};
+use crate::support::{Folder, encoder, m3, m3_bare, run, stdout, text};
 
 #[test]
 fn the_same_command_again_does_nothing_and_says_so() {
@@ -61,6 +64,47 @@ fn a_change_runs_again_what_it_touches() {
     assert_eq!(attempts, [json!(6), json!(6)]);
 }
 
+/// One request answers a task in either mode.
+#[test]
+fn another_model_mode_or_number_of_tools_runs_all_again_and_how_it_is_run_does_not() {
+    let folder = Folder::new();
+    let model = ScriptedModel::start(Spoken::OpenAi, |_| Scripted::Say("Final Answer: done".to_owned()));
+    let (tasks, output) = (questions(&folder, 3), output_of(&folder));
+    // How many were run, each once; all have a prediction under the same conditions.
+    let asked = |name: &str, mode: &str, further: &[&str]| {
+        let before = model.requests().len();
+        let llm = format!("openai@{}:{name}", model.base_url());
+        let mut arguments = math_arguments(&tasks, &llm, &output);
+        let place = arguments.iter().position(|argument| argument == "native").unwrap();
+        mode.clone_into(&mut arguments[place]);
+        let mut command = m3().unwrap_or_else(|| m3_bare(folder.path()));
+        stdout(command.args(arguments).args(further));
+        for prediction in predictions(&output) {
+            assert_eq!((&prediction["model"]["requested"], &prediction["mode"]), (&json!(llm), &json!(mode)));
+        }
+        assert_eq!(predictions(&output).len(), 3);
+        let requests = model.requests();
+        let seen =
+            |task: &str| requests[before..].iter().filter(|body| body.to_string().contains(task)).count();
+        let counts = [seen("Task 00."), seen("Task 01."), seen("Task 02.")];
+        assert_eq!(counts.iter().sum::<usize>(), requests.len() - before);
+        counts
+    };
+    let (none, all) = ([0, 0, 0], [1, 1, 1]);
+    assert_eq!(asked("one", "native", &[]), all);
+    assert_eq!(asked("two", "native", &[]), all, "model");
+    assert_eq!(asked("two", "react", &[]), all, "mode");
+    for further in [["--workers", "1"], ["--llm-tries", "3"], ["--keep-workspaces", "never"]] {
+        assert_eq!(asked("two", "react", &further), none, "{further:?}");
+    }
+    if encoder().is_some() {
+        assert_eq!(asked("two", "react", &["--top-tools", "2"]), all, "tools");
+        assert_eq!(asked("two", "react", &["--top-tools", "3"]), all, "more tools");
+        assert_eq!(asked("two", "react", &["--top-tools", "3"]), none);
+    }
+    assert_eq!(model.problems(), Vec::<String>::new());
+}
+
 /// A text of one task and the image of two.
 #[test]
 fn a_changed_task_or_image_is_run_again() {
@@ -78,7 +122,7 @@ fn a_changed_task_or_image_is_run_again() {
     let runs = |tasks: &[Value]| {
         let path = folder.json("tasks.json", &json!(tasks));
         let before = model.requests().len();
-        let mut command = crate::support::m3_bare(folder.path());
+        let mut command = m3_bare(folder.path());
         let mut arguments = super::arguments(&model, &output);
         arguments[1] = path.to_str().unwrap().to_owned();
         stdout(command.args(arguments));

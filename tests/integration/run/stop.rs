@@ -9,13 +9,15 @@ use std::sync::{Arc, mpsc};
 use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal, kill_process};
+use serde_json::json;
 
 use super::{
-    arguments, command, ids, journal, json_of, model, output_of, predictions, two_calls, without_times,
+    arguments, command, ids, journal, json_of, model, output_of, predictions, two_calls, wait_for,
+    without_times,
 };
-use crate::host::support::{marker, stub, wait_until_gone};
+use crate::host::support::{marker, processes, stub, wait_until_gone};
 use crate::model_server::{Scripted, ScriptedModel, Spoken};
-use crate::support::{Folder, failure, follows_kept_schema, root, stdout, text};
+use crate::support::{Folder, encoder, failure, follows_kept_schema, m3_process, root, stdout, text};
 
 /// Answers so many requests, then stalls until it is allowed more.
 fn stalling_after(requests: usize) -> (ScriptedModel, Arc<AtomicUsize>) {
@@ -33,15 +35,25 @@ fn start(model: &ScriptedModel, output: &Path) -> Child {
 }
 
 /// Ends the process if a test fails.
-struct Running(Option<Child>);
+pub(super) struct Running(Option<Child>);
 
 impl Running {
-    fn signal(&self, signal: Signal) {
-        let id = self.0.as_ref().unwrap().id();
-        kill_process(Pid::from_raw(i32::try_from(id).unwrap()).unwrap(), signal).unwrap();
+    /// Starts it.
+    pub(super) fn start(command: &mut Command) -> Self {
+        Self(Some(command.spawn().unwrap()))
     }
 
-    fn output(mut self) -> std::process::Output {
+    /// Its process.
+    pub(super) fn id(&self) -> u32 {
+        self.0.as_ref().unwrap().id()
+    }
+
+    pub(super) fn signal(&self, signal: Signal) {
+        kill_process(Pid::from_raw(i32::try_from(self.id()).unwrap()).unwrap(), signal).unwrap();
+    }
+
+    /// Waits for its end.
+    pub(super) fn output(mut self) -> std::process::Output {
         self.0.take().unwrap().wait_with_output().unwrap()
     }
 }
@@ -52,14 +64,6 @@ impl Drop for Running {
             let _ = child.kill();
             let _ = child.wait();
         }
-    }
-}
-
-fn wait_for(what: &str, is_there: impl Fn() -> bool) {
-    let deadline = Instant::now() + Duration::from_mins(1);
-    while !is_there() {
-        assert!(Instant::now() < deadline, "{what}");
-        std::thread::sleep(Duration::from_millis(20));
     }
 }
 
@@ -137,6 +141,49 @@ fn what_interrupted_tasks_have_come_to_is_kept_until_they_are_done() {
     assert_eq!(kept().len(), 0);
 }
 
+/// The encoder is busy with these questions for minutes; the server that was started for its list of tools is gone
+/// by then.
+#[test]
+fn a_signal_while_tools_are_chosen_ends_the_run_at_once() {
+    let Some(assets) = encoder() else { return };
+    let (folder, marker) = (Folder::new(), marker());
+    let model = ScriptedModel::start(Spoken::OpenAi, |_| Scripted::Say("done".to_owned()));
+    let question = |task: usize| format!("{task} eels and a {} trout? ", task * 7).repeat(40);
+    let task = |task: usize| json!({"id": format!("t{task}"), "question": question(task)});
+    let tasks = folder.json("tasks.json", &(0..2000).map(task).collect());
+    let started = folder.path().join("started");
+    let script = "echo > \"$0\"; exec \"$1\" plain --marker \"$2\"";
+    let server = json!({"command": "sh", "args": ["-c", script, started, stub(), marker]});
+    let servers = folder.json("servers.json", &json!({"mcpServers": {"stub": server}}));
+    let output = output_of(&folder);
+    let mut arguments = arguments(&model, &output);
+    tasks.to_str().unwrap().clone_into(&mut arguments[1]);
+    servers.to_str().unwrap().clone_into(&mut arguments[5]);
+    let command = || {
+        let mut command = m3_process(folder.path(), assets);
+        command.args(&arguments).args(["--top-tools", "2"]);
+        command.stdout(Stdio::piped()).stderr(Stdio::piped());
+        command
+    };
+    let running = Running::start(&mut command());
+    wait_for("the server is started", || started.exists());
+    wait_for("its tools are known", || processes(&marker).is_empty());
+    running.signal(Signal::INT);
+    let began = Instant::now();
+    let ended = running.output();
+    assert_eq!(ended.status.code(), Some(130), "{}", text(&ended.stderr));
+    assert!(began.elapsed() < Duration::from_mins(1), "{:?}", began.elapsed());
+    assert_eq!((model.requests().len(), processes(&marker)), (0, Vec::new()));
+    assert!(!output.join("predictions.json").exists());
+    // The same again, with fewer tasks lest it take minutes.
+    folder.json("tasks.json", &(0..20).map(task).collect());
+    let done = command().output().unwrap();
+    assert_eq!(done.status.code(), Some(0), "{}", text(&done.stderr));
+    assert_eq!((predictions(&output).len(), model.requests().len()), (20, 20));
+    assert_eq!(model.requests()[0]["tools"].as_array().unwrap().len(), 2);
+    wait_until_gone(&marker);
+}
+
 /// A call that never returns holds the run up, once it is told to stop; told twice, it drops the call.
 #[test]
 fn a_second_signal_stops_at_once() {
@@ -151,7 +198,7 @@ fn a_second_signal_stops_at_once() {
     arguments.extend(["--call-time", "3000", "--step-time", "3000"].map(str::to_owned));
     let mut command = Command::new(assert_cmd::cargo::cargo_bin("m3"));
     command.args(arguments).current_dir(root()).stdout(Stdio::null()).stderr(Stdio::piped());
-    let mut running = Running(Some(command.spawn().unwrap()));
+    let mut running = Running::start(&mut command);
     let said = BufReader::new(running.0.as_mut().unwrap().stderr.take().unwrap());
     let (tell, told) = mpsc::channel();
     std::thread::spawn(move || said.lines().map_while(Result::ok).all(|line| tell.send(line).is_ok()));
@@ -181,7 +228,7 @@ fn a_folder_in_use_is_refused_with_who_has_it() {
     wait_for("the model is asked", || !model.requests().is_empty());
     let (code, said) = failure(&mut command(&model, &output));
     assert_eq!(code, 4);
-    let process = running.0.as_ref().unwrap().id();
+    let process = running.id();
     assert!(said.contains(&format!("process {process}")), "{said}");
     drop(running);
     // The lock goes with the process.

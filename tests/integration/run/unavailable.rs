@@ -94,22 +94,26 @@ fn an_image_that_has_gone_fails_its_task_and_no_other() {
     wait_until_gone(&marker);
 }
 
-/// The first start is for the list of tools, the second for the tasks.
+/// The start that gives the list of tools is the one that all tasks call: `count` counts the calls of one process.
 #[test]
-fn a_shared_server_that_starts_only_once_stops_the_run_before_it_begins() {
+fn a_shared_server_is_started_once_for_its_tools_and_for_all_tasks() {
     let folder = Folder::new();
-    let once = folder.path().join("once");
-    let script = "mkdir \"$0\" && exec \"$1\" plain --marker \"$2\"";
+    let starts = folder.path().join("starts");
+    let script = "echo started >> \"$0\"; exec \"$1\" plain --marker \"$2\"";
     let marker = marker();
     small(
         &folder,
-        &json!({"command": "sh", "args": ["-c", script, once, stub(), marker], "stateless": true}),
+        &json!({"command": "sh", "args": ["-c", script, starts, stub(), marker], "stateless": true}),
     );
-    let model = ScriptedModel::start(Spoken::OpenAi, |_| Scripted::Say("done".to_owned()));
-    let (code, said) = failure(&mut small_run(&folder, &model));
-    assert_eq!(code, 4, "{said}");
-    assert!(said.contains("stub failed: "), "{said}");
-    assert_eq!(model.requests().len(), 0);
+    let model = ScriptedModel::start(Spoken::OpenAi, |seen| match seen.results.first() {
+        None => Scripted::Call(vec![("stub__count".to_owned(), json!({}))]),
+        Some((_, count)) => Scripted::Say(count.clone()),
+    });
+    stdout(&mut small_run(&folder, &model));
+    let predictions = predictions(&output_of(&folder));
+    let replies: Vec<_> = predictions.iter().map(|prediction| &prediction["final_reply"]).collect();
+    assert_eq!(replies, ["1", "2", "3"]);
+    assert_eq!(std::fs::read_to_string(starts).unwrap(), "started\n");
     wait_until_gone(&marker);
 }
 
@@ -159,6 +163,45 @@ fn a_cassette_that_cannot_be_written_costs_one_request() {
     assert!(model.requests().len() - asked <= 2 * (predictions.len() - 1) + 2);
     let with_room = run(command(&model, &output).arg("--record").arg(folder.path().join("other.cassette")));
     assert_eq!(with_room.status.code(), Some(0));
+}
+
+/// `ulimit -f` stands in for a full disk: there is room for everything but one result. The signal that comes with it
+/// is the program's own to outlive.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_result_that_cannot_be_kept_stops_the_run_before_its_task_counts() {
+    let folder = Folder::new();
+    let marker = small(&folder, &json!({}));
+    let output = output_of(&folder);
+    let model = ScriptedModel::start(Spoken::OpenAi, |seen| {
+        if seen.turn > 1 {
+            return Scripted::Say("done".to_owned());
+        }
+        let length = if seen.last_user_text.contains("Task b.") { 400_000 } else { 10 };
+        Scripted::Call(vec![("stub__echo".to_owned(), json!({"text": "x".repeat(length)}))])
+    });
+    let mut limited = std::process::Command::new("sh");
+    // 500 times 512 bytes.
+    limited.args(["-c", "ulimit -f 500; exec \"$0\" \"$@\""]);
+    limited.arg(assert_cmd::cargo::cargo_bin("m3")).args(small_run(&folder, &model).get_args());
+    let done = limited.current_dir(root()).output().unwrap();
+    let said = text(&done.stderr);
+    assert_eq!(done.status.code(), Some(4), "{said}");
+    assert!(said.contains("File too large") && said.contains("workspaces/b/results"), "{said}");
+    // What was done before is, the task that met it has no prediction, the one after it was not begun.
+    assert_eq!(ids(&predictions(&output)), ["a"]);
+    assert_eq!(files(&output.join("predictions")), 1);
+    assert_eq!(model.requests().len(), 3);
+    let results = output.join("workspaces/b/results");
+    assert_eq!(files(&results), 0, "{:?}", std::fs::read_dir(&results).unwrap().collect::<Vec<_>>());
+    for line in journal(&output) {
+        assert_ne!((&line["event"], &line["task"]), (&json!("finished"), &json!("b")));
+    }
+    stdout(&mut small_run(&folder, &model));
+    assert_eq!(ids(&predictions(&output)), ["a", "b", "c"]);
+    let result = &predictions(&output)[1]["steps"][0]["calls"][0]["result"];
+    assert!(result.to_string().len() > 400_000);
+    wait_until_gone(&marker);
 }
 
 /// Whatever a server returns: the key is neither told to the model nor written.

@@ -85,7 +85,7 @@ impl Board {
         });
         let mut totals = vec![format!(
             "{} of {}, {} running, {} failed; {}, {}, {}",
-            done + self.finished,
+            done + failed + self.finished,
             counted(to_do + done + failed, "task"),
             self.since.len(),
             failed + self.failed,
@@ -157,7 +157,7 @@ mod tests {
         assert_eq!(
             lines,
             [
-                "3 of 6 tasks, 1 running, 2 failed; 4 steps, 0 calls, 1500000 tokens, cost 1.50; 10.0 s, 10.0 s left",
+                "4 of 6 tasks, 1 running, 2 failed; 4 steps, 0 calls, 1500000 tokens, cost 1.50; 10.0 s, 10.0 s left",
                 "  b 10.0 s turn 1: asks the model (plan)",
             ]
         );

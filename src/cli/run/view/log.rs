@@ -1,7 +1,8 @@
 //! The lines of a run that is not watched at a terminal, such as one in CI: what a task asks and is about to do is left
-//! out, and the line of each task that is done says how far the run is.
+//! out, each answer and each call has a line once it has ended, and the line of each task that is done says how far the
+//! run is. A run that has nothing to tell for a while says what it waits for.
 
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 use std::time::Instant;
 
 use super::Run;
@@ -12,52 +13,96 @@ use crate::text::{counted, duration};
 
 /// What lines say besides their event.
 pub(super) struct Log {
-    /// Tasks that have a prediction, of how many.
+    /// Tasks that have a prediction or have failed, of how many.
     done: usize,
     all: usize,
     began: Instant,
-    /// When each task that runs was started.
-    since: HashMap<Run, Instant>,
+    running: BTreeMap<Run, Running>,
+}
+
+/// A task that runs.
+struct Running {
+    since: Instant,
+    /// What the model was asked for last.
+    purpose: String,
+    /// What happened last.
+    last: Told,
 }
 
 impl Log {
     pub(super) fn new(standing: Standing, began: Instant) -> Self {
         let Standing { to_do, done, failed, .. } = standing;
-        Self { done, all: to_do + done + failed, began, since: HashMap::new() }
+        Self { done: done + failed, all: to_do + done + failed, began, running: BTreeMap::new() }
     }
 
     /// The line of an event, if it gets one.
     pub(super) fn line(&mut self, told: &Told, now: Instant) -> Option<String> {
         let run = (told.task.clone(), told.repeat);
-        let text = what(&told.event, told.attempt);
+        let said = || what(&told.event, told.attempt);
         let text = match &told.event {
-            Event::Asked { .. } | Event::Answered { .. } | Event::Called { .. } => return None,
-            Event::Started => {
-                self.since.insert(run, now);
-                if told.attempt == 1 {
-                    return None;
-                }
-                text
-            }
             Event::Finished { error, .. } => {
                 self.done += 1;
+                let taken = self.taken(&run, now);
                 let error = error.as_ref();
                 let error = error.map_or_else(String::new, |error| format!(": {}", reason(error)));
-                let (done, all) = (self.done, counted(self.all, "task"));
-                let elapsed = duration(now.saturating_duration_since(self.began));
-                format!("{text}{} ({done} of {all}, {elapsed}){error}", self.taken(&run, now))
+                Some(format!("{}{taken} ({}){error}", said(), self.standing(now)))
             }
-            Event::Interrupted => format!("{text}{}", self.taken(&run, now)),
-            _ => text,
+            Event::Interrupted => Some(format!("{}{}", said(), self.taken(&run, now))),
+            event => {
+                let purpose = self.note(run, told, now);
+                match event {
+                    Event::Started if told.attempt == 1 => None,
+                    Event::Asked { .. } | Event::Called { .. } => None,
+                    Event::Answered { .. } => Some(format!("{}{purpose}", said())),
+                    _ => Some(said()),
+                }
+            }
         };
-        Some(format!("{} {text}", name(told)))
+        text.map(|text| format!("{} {text}", name(told)))
+    }
+
+    /// What is said when nothing else was for a while: how far the run is, how many tasks run, and what the one does
+    /// that has run longest.
+    pub(super) fn sign_of_life(&self, now: Instant) -> String {
+        let running = match self.running.len() {
+            0 => "no task runs".to_owned(),
+            1 => "1 task runs".to_owned(),
+            running => format!("{running} tasks run"),
+        };
+        let longest = self.running.values().min_by_key(|running| running.since);
+        let longest = longest.map_or_else(String::new, |Running { since, last, .. }| {
+            let time = duration(now.saturating_duration_since(*since));
+            format!(", the longest for {time}: {} {}", name(last), what(&last.event, last.attempt))
+        });
+        format!("{}: {running}{longest}", self.standing(now))
+    }
+
+    /// Keeps what a task does; in brackets, what the model was asked for.
+    fn note(&mut self, run: Run, told: &Told, now: Instant) -> String {
+        // A workspace that is left is told after the task.
+        if matches!(told.event, Event::Started) {
+            let running = Running { since: now, purpose: String::new(), last: told.clone() };
+            self.running.insert(run, running);
+            return String::new();
+        }
+        let Some(running) = self.running.get_mut(&run) else { return String::new() };
+        if let Event::Asked { purpose, .. } = &told.event {
+            running.purpose.clone_from(purpose);
+        }
+        running.last = told.clone();
+        if running.purpose.is_empty() { String::new() } else { format!(" ({})", running.purpose) }
+    }
+
+    fn standing(&self, now: Instant) -> String {
+        let elapsed = duration(now.saturating_duration_since(self.began));
+        format!("{} of {}, {elapsed}", self.done, counted(self.all, "task"))
     }
 
     /// What a task took that has ended.
     fn taken(&mut self, run: &Run, now: Instant) -> String {
-        let since = self.since.remove(run);
-        since.map_or_else(String::new, |since| {
-            format!(" in {}", duration(now.saturating_duration_since(since)))
+        let running = self.running.remove(run);
+        running.map_or_else(String::new, |running| {
+            format!(" in {}", duration(now.saturating_duration_since(running.since)))
         })
     }
 }
@@ -70,17 +115,25 @@ mod tests {
     use crate::executor::FinishReason;
     use crate::llm::Usage;
 
+    fn told(task: &str, attempt: u32, event: Event) -> Told {
+        Told { task: task.to_owned(), repeat: 1, attempt, event }
+    }
+
+    fn finished(finish: FinishReason, error: Option<&str>) -> Event {
+        let (usage, error) = (Usage::default(), error.map(str::to_owned));
+        Event::Finished { finish, steps: 1, calls: 2, usage, error }
+    }
+
+    fn asked(turn: u32) -> Event {
+        Event::Asked { turn, purpose: "plan".to_owned() }
+    }
+
     #[test]
-    fn calls_and_ends_get_a_line_each_that_says_how_far_the_run_is() {
+    fn answers_calls_and_ends_get_a_line_each_and_ends_say_how_far_the_run_is() {
         let began = Instant::now();
-        let mut log = Log::new(Standing { to_do: 2, done: 1, failed: 0, again: 0, others: 0 }, began);
-        let finished = |finish, error: Option<&str>| Event::Finished {
-            finish,
-            steps: 1,
-            calls: 2,
-            usage: Usage::default(),
-            error: error.map(str::to_owned),
-        };
+        // One task of before is done, one has failed and is left alone.
+        let mut log = Log::new(Standing { to_do: 2, done: 1, failed: 1, again: 0, others: 0 }, began);
+        let usage = Usage { input_tokens: Some(1200), output_tokens: Some(80), ..Usage::default() };
         let returned = Event::Returned {
             step: 1,
             call: 0,
@@ -93,23 +146,47 @@ mod tests {
         for (second, task, attempt, event) in [
             (0, "a", 1, Event::Started),
             (1, "b", 2, Event::Started),
-            (1, "a", 1, Event::Asked { turn: 1, purpose: "plan".to_owned() }),
+            (1, "a", 1, asked(1)),
+            (2, "a", 1, Event::Answered { turn: 1, usage, milliseconds: 1500, tries: 1 }),
             (2, "a", 1, called),
             (3, "a", 1, returned),
+            (3, "b", 2, Event::Answered { turn: 1, usage: Usage::default(), milliseconds: 90, tries: 3 }),
             (4, "a", 1, finished(FinishReason::Answered, None)),
             (6, "b", 2, finished(FinishReason::Error, Some("no reply\nhint: ask again"))),
         ] {
-            let told = Told { task: task.to_owned(), repeat: 1, attempt, event };
-            lines.extend(log.line(&told, began + Duration::from_secs(second)));
+            lines.extend(log.line(&told(task, attempt, event), began + Duration::from_secs(second)));
         }
         assert_eq!(
             lines,
             [
                 "b started, try 2",
+                "a turn 1: answered in 1.5 s, tokens: 1200 in, 80 out (plan)",
                 "a step 1: image/crop, resource not found, 215 ms",
-                "a answered after 1 step and 2 calls in 4.0 s (2 of 3 tasks, 4.0 s)",
-                "b failed after 1 step and 2 calls in 5.0 s (3 of 3 tasks, 6.0 s): no reply (hint: ask again)",
+                "b turn 1: answered in 90 ms after 3 tries, unknown tokens",
+                "a answered after 1 step and 2 calls in 4.0 s (3 of 4 tasks, 4.0 s)",
+                "b failed after 1 step and 2 calls in 5.0 s (4 of 4 tasks, 6.0 s): no reply (hint: ask again)",
             ]
+        );
+    }
+
+    #[test]
+    fn a_sign_of_life_says_what_runs_and_for_how_long() {
+        let began = Instant::now();
+        let at = |second| began + Duration::from_secs(second);
+        let mut log = Log::new(Standing { to_do: 3, ..Standing::default() }, began);
+        assert_eq!(log.sign_of_life(at(60)), "0 of 3 tasks, 1 min 0 s: no task runs");
+        for (second, task, event) in [
+            (1, "z", Event::Started),
+            (2, "a", Event::Started),
+            (3, "z", asked(1)),
+            (4, "b", Event::Started),
+            (5, "b", finished(FinishReason::Answered, None)),
+        ] {
+            log.line(&told(task, 1, event), at(second));
+        }
+        assert_eq!(
+            log.sign_of_life(at(65)),
+            "1 of 3 tasks, 1 min 5 s: 2 tasks run, the longest for 1 min 4 s: z turn 1: asks the model (plan)"
         );
     }
 }

@@ -6,8 +6,9 @@ mod board;
 mod log;
 mod words;
 
+use std::io::Write;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, TryRecvError, sync_channel};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
@@ -30,6 +31,9 @@ const EVERY: Duration = Duration::from_millis(120);
 /// Lines that wait for a slow reader.
 const WAITING: usize = 10_000;
 
+/// After so long without a line there is a sign of life: CI ends what seems to hang.
+const SILENCE: Duration = Duration::from_mins(1);
+
 /// Shows events until it is finished.
 pub(super) struct View {
     events: Events,
@@ -50,37 +54,42 @@ impl View {
         if printer.is_quiet() {
             return Self { events: Arc::new(|_| ()), end: None, thread: None };
         }
-        match printer.live(usize::from(workers).min(SHOWN) + 1) {
-            Some(live) => {
-                let board = Arc::new(Mutex::new(Board::new(standing, price)));
-                let (end, ended) = sync_channel::<()>(1);
-                let shown = Arc::clone(&board);
-                let mut stopping = Stopping::new(stop, printer);
-                let thread = std::thread::spawn(move || {
-                    while ended.recv_timeout(EVERY) == Err(RecvTimeoutError::Timeout) {
-                        let lines = locked(&shown).lines(Instant::now());
-                        live.set(&lines);
-                        if stopping.is_due() {
-                            live.aside(|| stopping.say());
-                        }
-                    }
-                    live.clear();
-                });
-                let events: Events = Arc::new(move |told| locked(&board).add(&told, Instant::now()));
-                Self { events, end: Some(end), thread: Some(thread) }
+        let Some(live) = printer.live(usize::from(workers).min(SHOWN) + 1) else {
+            let stopping = Stopping::new(stop, printer);
+            return Self::lines(standing, stopping, (WAITING, SILENCE), Printer::talk());
+        };
+        let board = Arc::new(Mutex::new(Board::new(standing, price)));
+        let (end, ended) = sync_channel::<()>(1);
+        let shown = Arc::clone(&board);
+        let mut stopping = Stopping::new(stop, printer);
+        let thread = std::thread::spawn(move || {
+            while ended.recv_timeout(EVERY) == Err(RecvTimeoutError::Timeout) {
+                let lines = locked(&shown).lines(Instant::now());
+                live.set(&lines);
+                if stopping.is_due() {
+                    live.aside(|| stopping.say());
+                }
             }
-            None => Self::lines(standing, stop, printer),
-        }
+            live.clear();
+        });
+        let events: Events = Arc::new(move |told| locked(&board).add(&told, Instant::now()));
+        Self { events, end: Some(end), thread: Some(thread) }
     }
 
-    fn lines(standing: Standing, stop: &CancellationToken, printer: Printer) -> Self {
-        let (send, lines) = sync_channel::<String>(WAITING);
-        let log = Mutex::new(Log::new(standing, Instant::now()));
+    /// A view of lines that are written to `out`; of those that it does not take, so many wait.
+    fn lines(
+        standing: Standing,
+        stopping: Stopping,
+        (waiting, silence): (usize, Duration),
+        out: impl Write + Send + 'static,
+    ) -> Self {
+        let (send, told) = sync_channel::<String>(waiting);
+        let log = Arc::new(Mutex::new(Log::new(standing, Instant::now())));
         let left_out = Arc::new(AtomicU64::new(0));
         let (end, ended) = sync_channel::<()>(1);
-        let count = Arc::clone(&left_out);
-        let stopping = Stopping::new(stop, printer);
-        let thread = std::thread::spawn(move || print_lines(&lines, &ended, &count, stopping));
+        let printing =
+            Lines { told, ended, left_out: Arc::clone(&left_out), log: Arc::clone(&log), stopping, silence };
+        let thread = std::thread::spawn(move || printing.print(out));
         let events: Events = Arc::new(move |told| {
             // Until the line is handed on, so that lines that count are in order.
             let mut log = locked(&log);
@@ -130,28 +139,52 @@ impl Stopping {
     }
 }
 
-/// Prints lines until there are none left after the end.
-fn print_lines(lines: &Receiver<String>, ended: &Receiver<()>, left_out: &AtomicU64, mut stopping: Stopping) {
-    let printer = stopping.printer;
-    loop {
-        stopping.say();
-        match lines.recv_timeout(EVERY) {
-            Ok(line) => printer.event(&line),
-            Err(RecvTimeoutError::Timeout) => {
-                // Nobody ever sends here: the other side is only dropped.
-                if ended.try_recv() == Err(std::sync::mpsc::TryRecvError::Disconnected) {
+/// What is printed as lines.
+struct Lines {
+    told: Receiver<String>,
+    /// Nobody ever sends here: the other side is only dropped.
+    ended: Receiver<()>,
+    left_out: Arc<AtomicU64>,
+    log: Arc<Mutex<Log>>,
+    stopping: Stopping,
+    /// After so long without a line there is a sign of life.
+    silence: Duration,
+}
+
+impl Lines {
+    /// Prints lines until there are none left after the end.
+    fn print(mut self, mut out: impl Write) {
+        let printer = self.stopping.printer;
+        let mut last = Instant::now();
+        loop {
+            self.stopping.say();
+            match self.told.recv_timeout(EVERY) {
+                Ok(line) => {
+                    printer.event_to(&mut out, &line);
+                    last = Instant::now();
+                }
+                Err(RecvTimeoutError::Timeout)
+                    if self.ended.try_recv() == Err(TryRecvError::Disconnected) =>
+                {
                     break;
                 }
+                Err(RecvTimeoutError::Timeout) if last.elapsed() >= self.silence => {
+                    last = Instant::now();
+                    let sign = locked(&self.log).sign_of_life(last);
+                    printer.event_to(&mut out, &sign);
+                }
+                Err(RecvTimeoutError::Timeout) => {}
+                Err(RecvTimeoutError::Disconnected) => break,
             }
-            Err(RecvTimeoutError::Disconnected) => break,
         }
-    }
-    let left_out = left_out.load(Ordering::Relaxed);
-    if left_out > 0 {
-        printer.warn(&format!(
-            "{} could not be shown in time; the journal has all events",
-            counted(left_out, "line")
-        ));
+        let left_out = self.left_out.load(Ordering::Relaxed);
+        if left_out > 0 {
+            let lines = counted(left_out, "line");
+            printer.warn_to(
+                &mut out,
+                &format!("{lines} could not be shown in time; the journal has all events"),
+            );
+        }
     }
 }
 
@@ -164,17 +197,87 @@ type Run = (String, u32);
 
 #[cfg(test)]
 mod tests {
+    use std::io;
+    use std::sync::mpsc::{Sender, channel};
+
     use super::*;
     use crate::executor::{Event, Told};
 
+    /// Hands on what is written, and takes nothing while somebody holds the lock.
+    struct Out {
+        written: Sender<Vec<u8>>,
+        gate: Arc<Mutex<()>>,
+    }
+
+    impl Write for Out {
+        fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+            // Told before the wait: whoever holds the lock may want to know.
+            self.written.send(bytes.to_vec()).map_err(io::Error::other)?;
+            drop(locked(&self.gate));
+            Ok(bytes.len())
+        }
+
+        fn flush(&mut self) -> io::Result<()> {
+            Ok(())
+        }
+    }
+
+    /// A view of lines of 100 tasks, of which so many wait, and what it writes.
+    fn lines(waiting: usize, silence: Duration) -> (View, Receiver<Vec<u8>>, Arc<Mutex<()>>) {
+        let standing = Standing { to_do: 100, ..Standing::default() };
+        let (written, read) = channel();
+        let gate = Arc::default();
+        let out = Out { written, gate: Arc::clone(&gate) };
+        let stopping = Stopping::new(&CancellationToken::new(), Printer::new(false));
+        (View::lines(standing, stopping, (waiting, silence), out), read, gate)
+    }
+
+    /// A line of this number.
+    fn told(number: u32) -> Told {
+        Told { task: "a".to_owned(), repeat: number, attempt: 2, event: Event::Started }
+    }
+
+    fn text(read: &Receiver<Vec<u8>>) -> String {
+        read.iter().map(|bytes| String::from_utf8(bytes).unwrap()).collect()
+    }
+
     #[test]
     fn the_end_shows_every_line_that_was_told() {
-        let standing = Standing { to_do: 100, done: 0, failed: 0, again: 0, others: 0 };
-        let view = View::lines(standing, &CancellationToken::new(), Printer::new(true));
+        let (view, read, _) = lines(WAITING, SILENCE);
         let events = view.events();
-        for _ in 0..100 {
-            events(Told { task: "a".to_owned(), repeat: 1, attempt: 2, event: Event::Started });
+        (2..102).for_each(|number| events(told(number)));
+        view.finish();
+        let expected: Vec<String> = (2..102).map(|number| format!("a ({number}) started, try 2")).collect();
+        assert_eq!(text(&read).lines().collect::<Vec<_>>(), expected);
+    }
+
+    #[test]
+    fn lines_that_a_slow_reader_does_not_take_are_left_out_and_counted() {
+        let (view, read, gate) = lines(3, SILENCE);
+        let events = view.events();
+        let closed = gate.lock().unwrap();
+        events(told(2));
+        // From here on the first line is being written.
+        let mut first = read.recv_timeout(Duration::from_mins(1)).unwrap();
+        (3..102).for_each(|number| events(told(number)));
+        drop(closed);
+        view.finish();
+        first.extend_from_slice(text(&read).as_bytes());
+        let shown = String::from_utf8(first).unwrap();
+        let shown: Vec<&str> = shown.lines().collect();
+        assert_eq!(shown[..4], [2, 3, 4, 5].map(|number| format!("a ({number}) started, try 2")));
+        let warning = "96 lines could not be shown in time; the journal has all events";
+        assert!(shown.len() == 5 && shown[4].ends_with(warning), "{shown:?}");
+    }
+
+    #[test]
+    fn a_run_that_tells_nothing_gives_signs_of_life() {
+        let (view, read, _) = lines(WAITING, Duration::ZERO);
+        let mut said = String::new();
+        while !said.contains('\n') {
+            said += std::str::from_utf8(&read.recv_timeout(Duration::from_mins(1)).unwrap()).unwrap();
         }
+        assert!(said.starts_with("0 of 100 tasks, ") && said.contains(": no task runs\n"), "{said}");
         view.finish();
     }
 }

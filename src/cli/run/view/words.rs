@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use crate::executor::{Event, FinishReason, Told};
+use crate::llm::Usage;
 use crate::text::{counted, duration, on_one_line, shortened};
 
 /// The longest id of a task, in columns.
@@ -29,10 +30,7 @@ pub(super) fn what(event: &Event, attempt: u32) -> String {
         Event::Asked { turn, purpose } => format!("turn {turn}: asks the model ({})", text(purpose)),
         Event::Answered { turn, usage, milliseconds, tries } => {
             let tries = if *tries > 1 { format!(" after {}", counted(*tries, "try")) } else { String::new() };
-            let is_reported = usage.input_tokens.is_some() || usage.output_tokens.is_some();
-            let tokens =
-                if is_reported { counted(usage.total(), "token") } else { "unknown tokens".to_owned() };
-            format!("turn {turn}: answered in {}{tries}, {tokens}", time(*milliseconds))
+            format!("turn {turn}: answered in {}{tries}, {}", time(*milliseconds), tokens(*usage))
         }
         Event::Retried { turn, reason, milliseconds } => {
             format!("turn {turn}: asks again in {}: {}", time(*milliseconds), text(reason))
@@ -48,6 +46,15 @@ pub(super) fn what(event: &Event, attempt: u32) -> String {
         }
         Event::WorkspaceLeft { reason } => format!("its workspace cannot be removed: {}", text(reason)),
         Event::Interrupted => "interrupted".to_owned(),
+    }
+}
+
+/// Tokens in and out, as far as they were reported.
+fn tokens(usage: Usage) -> String {
+    let said = |tokens: Option<u64>| tokens.map_or_else(|| "?".to_owned(), |tokens| tokens.to_string());
+    match (usage.input_tokens, usage.output_tokens) {
+        (None, None) => "unknown tokens".to_owned(),
+        (input, output) => format!("tokens: {} in, {} out", said(input), said(output)),
     }
 }
 

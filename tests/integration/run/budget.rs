@@ -1,0 +1,58 @@
+//! What a task may cost, as the command line says it; and the seeds of repetitions.
+
+use serde_json::{Value, json};
+
+use super::{add, math_arguments, output_of, predictions, questions};
+use crate::model_server::{Scripted, ScriptedModel, SeenRequest, Spoken};
+use crate::support::{Folder, m3_bare, stdout};
+
+/// The prediction of one task whose model calls two tools each time it is asked with tools at hand, and the table.
+fn ended(limit: [&str; 2], script: fn(&SeenRequest) -> Scripted) -> (Value, String) {
+    let folder = Folder::new();
+    let model = ScriptedModel::start(Spoken::OpenAi, script);
+    let (tasks, output) = (questions(&folder, 1), output_of(&folder));
+    let llm = format!("openai@{}:scripted", model.base_url());
+    let table = stdout(m3_bare(folder.path()).args(math_arguments(&tasks, &llm, &output)).args(limit));
+    assert_eq!(model.problems(), Vec::<String>::new());
+    (predictions(&output).remove(0), table)
+}
+
+fn two_sums(_: &SeenRequest) -> Scripted {
+    Scripted::Call(vec![add(1, 2), add(3, 4)])
+}
+
+#[test]
+fn what_was_used_up_ends_a_task_and_is_said() {
+    // Each reply reports 110 tokens; a second is the shortest time there is, and the model says nothing in it again.
+    let stalls: fn(&SeenRequest) -> Scripted =
+        |seen| if seen.turn > 1 { Scripted::Stall } else { two_sums(seen) };
+    for (limit, script, reason, calls) in [
+        (["--max-calls", "3"], two_sums as fn(&SeenRequest) -> Scripted, "calls: the limit of 3", 3),
+        (["--max-tokens", "200"], two_sums, "tokens: 220 are used, the limit is 200", 2),
+        (["--task-time", "4"], stalls, "time: the limit is 4s", 2),
+    ] {
+        let (prediction, table) = ended(limit, script);
+        assert_eq!(prediction["finish"], "budget", "{limit:?}: {prediction}");
+        let found = prediction["reason"].as_str().unwrap();
+        assert!(found.contains(reason), "{limit:?}: {found}");
+        let steps = prediction["steps"].as_array().unwrap();
+        let made: usize = steps.iter().map(|step| step["calls"].as_array().unwrap().len()).sum();
+        assert_eq!(made, calls, "{limit:?}: {prediction}");
+        assert!(table.contains("budget     1\n") && table.contains("error      0\n"), "{table}");
+    }
+}
+
+/// With one seed they would be copies of one another.
+#[test]
+fn repetitions_have_seeds_one_after_the_other() {
+    let folder = Folder::new();
+    let model = ScriptedModel::start(Spoken::OpenAi, |_| Scripted::Say("done".to_owned()));
+    let (tasks, output) = (questions(&folder, 1), output_of(&folder));
+    let llm = format!("openai@{}:scripted", model.base_url());
+    let mut command = m3_bare(folder.path());
+    stdout(command.args(math_arguments(&tasks, &llm, &output)).args(["--seed", "7", "--repeat", "2"]));
+    let mut seeds: Vec<Value> = model.requests().iter().map(|request| request["seed"].clone()).collect();
+    seeds.sort_by_key(Value::as_u64);
+    assert_eq!(seeds, [json!(7), json!(8)]);
+    assert_eq!(model.problems(), Vec::<String>::new());
+}

@@ -1,0 +1,121 @@
+//! A disk that is full, for predictions and for the journal: a small file system in memory, mounted where nobody else
+//! sees it.
+#![cfg(target_os = "linux")]
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use serde_json::Value;
+
+use super::{add, ids, journal, math_arguments, output_of, predictions, questions};
+use crate::model_server::{Scripted, ScriptedModel, Spoken};
+use crate::support::{Folder, m3_bare, root, skipped, stdout, text};
+
+/// Mounts so much at the first argument, runs what follows the second, and copies all that is there to the second.
+const SCRIPT: &str = "\
+mount -t tmpfs -o size=\"$SIZE\" tmpfs \"$1\" || exit 77
+disk=$1; copy=$2; shift 2
+\"$@\"; code=$?
+cp -R \"$disk/.\" \"$copy\" || exit 78
+exit $code";
+
+/// Whether users may mount what only they see; not in every container.
+fn can_mount() -> bool {
+    let folder = Folder::new();
+    let mount = "mount -t tmpfs -o size=4k tmpfs \"$0\"";
+    let tried = Command::new("unshare").args(["-rm", "sh", "-c", mount]).arg(folder.path()).output();
+    let is_possible = tried.is_ok_and(|tried| tried.status.success());
+    if !is_possible {
+        return skipped::<()>("`unshare -rm` cannot mount a file system here").is_some();
+    }
+    is_possible
+}
+
+/// Runs tasks on a disk of this size until it is full; what is on it then, and what is said.
+fn run_on_disk(folder: &Folder, size: &str, model: &ScriptedModel, tasks: &Path) -> (PathBuf, String) {
+    let (disk, copy) = (output_of(folder), folder.path().join("copy"));
+    std::fs::create_dir(&disk).unwrap();
+    std::fs::create_dir(&copy).unwrap();
+    let llm = format!("openai@{}:scripted", model.base_url());
+    let mut command = Command::new("unshare");
+    command.args(["-rm", "sh", "-c", SCRIPT, "sh"]).arg(&disk).arg(&copy);
+    command.arg(assert_cmd::cargo::cargo_bin("m3")).args(math_arguments(tasks, &llm, &disk));
+    command.args(["--workers", "1", "--max-steps", "200", "--max-calls-per-step", "50"]);
+    command.env("SIZE", size).env("M3_CACHE_DIR", folder.path()).current_dir(root());
+    let done = command.output().unwrap();
+    let said = text(&done.stderr);
+    assert_eq!(done.status.code(), Some(4), "{said}");
+    assert!(said.contains("No space left on device") && said.contains("hint: make space"), "{said}");
+    assert!(!disk.join("lock").exists(), "it was written elsewhere");
+    (copy, said)
+}
+
+/// The same command where there is space.
+fn go_on(folder: &Folder, model: &ScriptedModel, tasks: &Path, output: &Path) {
+    let llm = format!("openai@{}:scripted", model.base_url());
+    let mut command = m3_bare(folder.path());
+    command.args(math_arguments(tasks, &llm, output));
+    stdout(command.args(["--max-steps", "200", "--max-calls-per-step", "50"]));
+}
+
+/// The predictions that are whole; there are no others, and nothing temporary.
+fn kept(output: &Path) -> Vec<String> {
+    let files = std::fs::read_dir(output.join("predictions")).unwrap().map(|file| file.unwrap().path());
+    let mut kept: Vec<String> = files
+        .map(|path| {
+            let prediction: Value = serde_json::from_slice(&std::fs::read(&path).unwrap()).unwrap();
+            assert_eq!(path.extension().unwrap(), "json");
+            prediction["id"].as_str().unwrap().to_owned()
+        })
+        .collect();
+    kept.sort();
+    kept
+}
+
+/// Each prediction takes more than 60 kB, so that some fit.
+#[test]
+fn predictions_for_which_there_is_no_space_are_made_when_there_is() {
+    if !can_mount() {
+        return;
+    }
+    let folder = Folder::new();
+    let model = ScriptedModel::start(Spoken::OpenAi, |_| Scripted::Say("x".repeat(30_000)));
+    let tasks = questions(&folder, 10);
+    let (output, said) = run_on_disk(&folder, "256k", &model, &tasks);
+    assert!(said.contains("predictions"), "{said}");
+    let before = kept(&output);
+    assert!(!before.is_empty() && before.len() < 5, "{before:?}");
+    for line in journal(&output).iter().filter(|line| line["event"] == "finished") {
+        assert!(before.iter().any(|id| line["task"] == id.as_str()), "{line} has no prediction");
+    }
+    let asked = model.requests().len();
+    go_on(&folder, &model, &tasks, &output);
+    assert_eq!(model.requests().len() - asked, 10 - before.len());
+    assert_eq!(ids(&predictions(&output)).len(), 10);
+}
+
+/// One task makes so many calls that their lines fill the disk long before there is a prediction.
+#[test]
+fn a_journal_for_which_there_is_no_space_stops_the_run() {
+    if !can_mount() {
+        return;
+    }
+    let folder = Folder::new();
+    let model = ScriptedModel::start(Spoken::OpenAi, |seen| {
+        if seen.turn > 5 {
+            return Scripted::Say("done".to_owned());
+        }
+        Scripted::Call((0..50).map(|number| add(number, 1)).collect())
+    });
+    let tasks = questions(&folder, 2);
+    let (output, said) = run_on_disk(&folder, "32k", &model, &tasks);
+    assert!(said.contains("journal.jsonl"), "{said}");
+    assert_eq!(kept(&output), [""; 0]);
+    // It did not go on without one.
+    let asked = model.requests().len();
+    assert!(asked < 6, "{asked}");
+    go_on(&folder, &model, &tasks, &output);
+    assert_eq!(kept(&output), ["t00", "t01"]);
+    // The line that was cut off is gone.
+    assert_eq!(journal(&output).iter().filter(|line| line["event"] == "finished").count(), 2);
+}
