@@ -75,6 +75,11 @@ impl Printer {
         }
     }
 
+    /// Tells one event, where nothing is drawn.
+    pub(crate) fn event(self, message: &str) {
+        self.event_to(&mut Self::talk(), message);
+    }
+
     /// Says what has happened, on a line of its own.
     pub(crate) fn event_to(self, out: &mut impl Write, message: &str) {
         if !self.is_quiet {
