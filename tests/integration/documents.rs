@@ -73,8 +73,8 @@ fn the_audit_in_the_documents_is_real() {
 #[test]
 fn links_between_documents_lead_somewhere() {
     let documents = std::fs::read_dir(root().join("docs")).unwrap().flatten().filter_map(|entry| {
-        let name = entry.file_name().into_string().unwrap();
-        name.ends_with(".md").then(|| format!("docs/{name}"))
+        let is_document = entry.path().extension().is_some_and(|extension| extension == "md");
+        is_document.then(|| format!("docs/{}", entry.file_name().into_string().unwrap()))
     });
     let documents: Vec<String> = ["README.md", "CONTRIBUTING.md", "CHANGELOG.md"]
         .map(str::to_owned)

@@ -4,15 +4,11 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use m3::executor::{FinishReason, Mode};
 use serde_json::json;
-use sha2::{Digest as _, Sha256};
 
 use super::stage::{Stage, action, native_calls, plan, staged_calls, text};
 use super::tools::png;
-
-/// What the model sees of a picture that fits: it is sent as it is.
-fn hash(bytes: &[u8]) -> String {
-    Sha256::digest(bytes).iter().fold(String::new(), |hash, byte| format!("{hash}{byte:02x}"))
-}
+// What the model sees of a picture that fits: it is sent as it is.
+use crate::model_server::hash;
 
 #[tokio::test]
 async fn the_task_is_shown_with_its_image_and_its_path() {

@@ -9,9 +9,8 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use image::ImageFormat;
 use serde_json::Value;
-use sha2::{Digest as _, Sha256};
 
-use super::SeenRequest;
+use super::{SeenRequest, hash};
 
 /// One request under scrutiny.
 #[derive(Debug, Default)]
@@ -223,12 +222,4 @@ pub(super) fn hash_images(value: &mut Value, known: &Images) {
         }
         _ => {}
     }
-}
-
-fn hash(bytes: &[u8]) -> String {
-    use std::fmt::Write as _;
-    Sha256::digest(bytes).iter().fold(String::new(), |mut hex, byte| {
-        let _ = write!(hex, "{byte:02x}");
-        hex
-    })
 }

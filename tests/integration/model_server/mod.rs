@@ -18,6 +18,7 @@ use axum::body::{Body, Bytes};
 use axum::extract::{DefaultBodyLimit, State};
 use axum::http::{HeaderMap, Method, Request, Response, Uri};
 use serde_json::Value;
+use sha2::{Digest as _, Sha256};
 use tokio::sync::oneshot;
 
 use checks::{Checks, Images};
@@ -27,6 +28,15 @@ pub(crate) const INPUT_TOKENS: u64 = 100;
 
 /// What every scripted reply reports as written.
 pub(crate) const OUTPUT_TOKENS: u64 = 10;
+
+/// SHA-256 in hexadecimal digits.
+pub(crate) fn hash(bytes: &[u8]) -> String {
+    use std::fmt::Write as _;
+    Sha256::digest(bytes).iter().fold(String::new(), |mut hex, byte| {
+        let _ = write!(hex, "{byte:02x}");
+        hex
+    })
+}
 
 /// How the model is spoken to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

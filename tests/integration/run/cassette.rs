@@ -26,7 +26,7 @@ fn third_command(readme: &str) -> String {
     let (mut commands, mut is_open) = (Vec::<String>::new(), false);
     for line in block.lines() {
         match commands.last_mut().filter(|_| is_open) {
-            Some(command) => *command += &format!("\n{line}"),
+            Some(command) => command.extend(["\n", line]),
             None => commands.push(line.to_owned()),
         }
         is_open = is_begun(line);

@@ -5,10 +5,9 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use assert_cmd::Command;
 use serde_json::{Value, json};
-use sha2::{Digest as _, Sha256};
 
 use super::{add, journal, output_of, predictions};
-use crate::model_server::{Scripted, ScriptedModel, SeenRequest, Spoken};
+use crate::model_server::{Scripted, ScriptedModel, SeenRequest, Spoken, hash};
 use crate::support::{Folder, m3_bare, root, stdout};
 
 const KEY: &str = "sk-a1b2c3d4e5f6-not-a-real-one";
@@ -41,7 +40,7 @@ fn asking(folder: &Folder, provider: &str, model: &ScriptedModel) -> Command {
 #[test]
 fn every_provider_gets_the_image_and_the_results_of_calls_made_at_once() {
     let image = std::fs::read(root().join("images/shelf.png")).unwrap();
-    let hash = Sha256::digest(image).iter().map(|byte| format!("{byte:02x}")).collect::<String>();
+    let hash = hash(&image);
     for (wire, provider) in WIRES {
         let folder = Folder::new();
         let model = ScriptedModel::start_with_key(wire, KEY, add_twice);

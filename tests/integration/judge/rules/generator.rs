@@ -12,6 +12,12 @@ use super::{chain, made};
 /// Numbers that look random and are the same each time (`SplitMix64`).
 pub(super) struct Dice(u64);
 
+/// A step and a call within it, both from 0.
+type Place = (usize, usize);
+
+/// Calls that are made at once, and which of the reference's they are.
+type Part = Vec<(ChainCall, Option<Place>)>;
+
 impl Dice {
     pub(super) fn new(seed: u64) -> Self {
         Self(seed)
@@ -138,12 +144,12 @@ impl Reference {
         &self,
         dice: &mut Dice,
         spoiled: Spoiled,
-    ) -> (Chain, BTreeMap<(usize, usize), (usize, usize)>) {
+    ) -> (Chain, BTreeMap<Place, Place>) {
         let results = self.results(dice);
-        let mut steps: Vec<Vec<(ChainCall, Option<(usize, usize)>)>> = Vec::new();
+        let mut steps: Vec<Part> = Vec::new();
         let mut done: Vec<ChainCall> = Vec::new();
         for (step, calls) in self.steps.iter().enumerate() {
-            let mut parts: Vec<Vec<(ChainCall, Option<(usize, usize)>)>> = vec![Vec::new()];
+            let mut parts: Vec<Part> = vec![Vec::new()];
             for (call, original) in calls.iter().enumerate() {
                 let good = made(&original.tool, &original.arguments, Ok(&results[step][call]));
                 let is_free =
