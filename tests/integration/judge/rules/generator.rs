@@ -140,11 +140,7 @@ impl Reference {
 
     /// A run that needs more than it should, and for each of its calls which one of the reference it is (failures and
     /// repeats are none).
-    pub(super) fn run(
-        &self,
-        dice: &mut Dice,
-        spoiled: Spoiled,
-    ) -> (Chain, BTreeMap<Place, Place>) {
+    pub(super) fn run(&self, dice: &mut Dice, spoiled: Spoiled) -> (Chain, BTreeMap<Place, Place>) {
         let results = self.results(dice);
         let mut steps: Vec<Part> = Vec::new();
         let mut done: Vec<ChainCall> = Vec::new();
