@@ -11,7 +11,7 @@
 //! | [`Chain`] | the calls of a run and what came of them |
 //! | [`dependency`] | which call uses what another one returned |
 //! | [`reconstruct`] | the optimal trajectory (M³-Bench, section 3.1), and whether a proposal of one keeps the rules |
-//! | [`reference`] | from all runs of a task to its reference: verdict, proposal, replay, provenance |
+//! | [`mod@reference`] | from all runs of a task to its reference: verdict, proposal, replay, provenance |
 //! | [`grade`] | what a panel of models says of predictions (section 4.4) |
 //! | [`labels`] | pairs of calls that people have labelled |
 //! | [`review`] | what people decide of references, in a page or a table |

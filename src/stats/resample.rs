@@ -9,7 +9,7 @@ use super::interval::quantile;
 /// The values of a statistic over resamples of `units` units, drawn with replacement, as many as there are. The
 /// statistic gets how often each unit was drawn. Nothing is drawn from fewer than two units.
 ///
-/// Where the statistic is a ratio of sums, [`bootstrap`](super::bootstrap) is faster and has better intervals.
+/// Where the statistic is a ratio of sums, [`bootstrap`](super::bootstrap()) is faster and has better intervals.
 #[must_use]
 pub fn resampled<const M: usize>(
     units: usize,

@@ -12,7 +12,7 @@
 //! | --- | --- |
 //! | [`Reviews`] | references, and the file of [`Decision`]s beside them |
 //! | [`arrangement`] | edits of a reference, and what speaks against them |
-//! | [`reviewed`] | the references as people left them |
+//! | [`reviewed()`] | the references as people left them |
 //! | [`read_table`], [`write_table`] | decisions as CSV |
 //! | [`ReviewDesk`], [`PairsDesk`], [`LabelDesk`] | answer the pages of the three modes |
 //! | [`ReviewServer`] | lets a page be reached from this machine, by who has its token |
