@@ -56,6 +56,25 @@ pub(super) struct Inputs<'a> {
     pub(super) tools: Option<&'a Arc<KnownTools>>,
 }
 
+/// Reads the configuration of a replay's servers; simulated ones are among them.
+pub(super) fn configuration(
+    path: &Path,
+    encoder: &EncoderArgs,
+    common: &Common,
+    printer: Printer,
+) -> Result<HostConfig, Failure> {
+    let Servers::Configured(mut config) = Servers::open(path, printer)? else {
+        let message = format!(
+            "`{}` is a catalog; a replay needs servers\nhint: `--tools` takes it, and a configuration with \
+             `{{\"simulated\": {{\"catalog\": ..}}}}` plays it",
+            path.display()
+        );
+        return Err(Failure::new(code::INPUT, message));
+    };
+    add_simulated(&mut config, || encoder.open(common.assets()?, printer), printer)?;
+    Ok(config)
+}
+
 impl ReplayArgs {
     /// The configuration, if there is to be a replay.
     pub(super) fn servers(&self) -> Option<&Path> {
@@ -86,7 +105,7 @@ impl ReplayArgs {
         sink: &mut Sink<'_>,
         (common, printer): (&Common, Printer),
     ) -> Result<usize, Failure> {
-        let config = self.configuration(servers, common, printer)?;
+        let config = configuration(servers, &self.encoder, common, printer)?;
         let record = self.record.as_deref().map(|path| Output::open(Some(path), inputs.all, printer));
         let mut record = record.transpose()?.map(Recording::new);
         let workspace = tempfile::tempdir().map_err(|cause| Failure::temporary(&cause))?;
@@ -112,20 +131,6 @@ impl ReplayArgs {
             record.finish()?;
         }
         Ok(known_tools)
-    }
-
-    /// Reads the configuration; simulated servers are among its servers.
-    fn configuration(&self, path: &Path, common: &Common, printer: Printer) -> Result<HostConfig, Failure> {
-        let Servers::Configured(mut config) = Servers::open(path, printer)? else {
-            let message = format!(
-                "`{}` is a catalog; a replay needs servers\nhint: `--tools` takes it, and a configuration with \
-                 `{{\"simulated\": {{\"catalog\": ..}}}}` plays it",
-                path.display()
-            );
-            return Err(Failure::new(code::INPUT, message));
-        };
-        add_simulated(&mut config, || self.encoder.open(common.assets()?, printer), printer)?;
-        Ok(config)
     }
 
     fn image_folders(&self, predictions: &Path) -> Result<Vec<PathBuf>, Failure> {

@@ -18,10 +18,11 @@ use inputs::Inputs;
 
 use super::Common;
 use super::failure::{Failure, code};
-use super::hosting::{Servers, Signals, add_simulated, interrupted, redactor, runtime};
+use super::hosting::{Signals, interrupted, redactor, runtime};
 use super::llm::{check_record, open_model, record};
 use super::output::Output;
 use super::printer::{Printer, Unit};
+use super::replay;
 use crate::executor::run::{RunError, hash_of_bytes};
 use crate::judge::reference::{
     Asker, JudgeEnd, JudgeError, JudgeJournal, JudgeJournalError, JudgeWork, JudgedTask, Status, Verifier,
@@ -138,16 +139,8 @@ fn configuration(
     common: &Common,
     printer: Printer,
 ) -> Result<(HostConfig, String), Failure> {
-    let Servers::Configured(mut config) = Servers::open(path, printer)? else {
-        let message = format!(
-            "`{}` is a catalog; a replay needs servers\nhint: `--tools` takes it, and a configuration with \
-             `{{\"simulated\": {{\"catalog\": ..}}}}` plays it",
-            path.display()
-        );
-        return Err(Failure::new(code::INPUT, message));
-    };
+    let mut config = replay::configuration(path, &args.encoder, common, printer)?;
     let content = std::fs::read(path).unwrap_or_default();
-    add_simulated(&mut config, || args.encoder.open(common.assets()?, printer), printer)?;
     config.servers.retain(|server| inputs.servers.contains(&server.name));
     Ok((config, hash_of_bytes(&content)))
 }
