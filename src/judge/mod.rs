@@ -20,6 +20,7 @@
 
 mod chain;
 pub mod dependency;
+mod fence;
 pub mod grade;
 pub mod labels;
 pub mod reconstruct;

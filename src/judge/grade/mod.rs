@@ -8,7 +8,6 @@
 //! | --- | --- |
 //! | [`Rubric`] | what judges are asked, and what comes of it |
 //! | `question` | prompts and evidence of one request, and its key |
-//! | `fence` | keeps what is judged apart from the instructions |
 //! | `answer` | reads replies, strictly |
 //! | [`AnswerStore`] | what was answered before |
 //! | [`Panel`] | asks |
@@ -21,7 +20,6 @@
 mod agreement;
 mod answer;
 mod compared;
-mod fence;
 mod panel;
 mod people;
 mod question;
@@ -32,7 +30,6 @@ mod statistics;
 mod store;
 
 pub use answer::{Answer, Read, read};
-pub use fence::Fence;
 pub use panel::{Asked, Given, Judge, Panel, PanelError, Told};
 pub use people::{PeopleError, PeopleLabels, PersonSays};
 pub use question::{Question, Subject, TaskPicture, mcp_bench_order, prompts_hash, question};

@@ -9,9 +9,9 @@ use rand::rngs::ChaCha8Rng;
 use rand::seq::SliceRandom as _;
 use sha2::{Digest as _, Sha256};
 
-use super::fence::Fence;
 use super::rubric::{Aspect, Axis, MCP_BENCH_AXES, Respect, Rubric};
 use super::shown;
+use crate::judge::fence::Fence;
 use crate::text::hexadecimal;
 use crate::trajectory::Trajectory;
 

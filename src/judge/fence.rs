@@ -5,7 +5,7 @@ use sha2::{Digest as _, Sha256};
 use crate::text::hexadecimal;
 
 /// Characters of the code, in hexadecimal: 96 bits.
-const LENGTH: usize = 24;
+pub(super) const LENGTH: usize = 24;
 
 /// A code that stands in no part of the evidence.
 ///
@@ -13,14 +13,13 @@ const LENGTH: usize = 24;
 /// too, and whoever writes the evidence cannot know it: a text that holds its own hash cannot be found. Should the code
 /// stand in a part all the same, the next one is taken.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Fence {
+pub(super) struct Fence {
     mark: String,
 }
 
 impl Fence {
     /// The fence around these parts.
-    #[must_use]
-    pub fn around(parts: &[&str]) -> Self {
+    pub(super) fn around(parts: &[&str]) -> Self {
         let mut number = 0_u64;
         loop {
             let mut hash = Sha256::new();
@@ -40,8 +39,7 @@ impl Fence {
     }
 
     /// The code.
-    #[must_use]
-    pub fn mark(&self) -> &str {
+    pub(super) fn mark(&self) -> &str {
         &self.mark
     }
 }
