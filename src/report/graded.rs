@@ -7,7 +7,11 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::text::{counted, shortened, visible};
-use crate::trajectory::{OpenError, SourceError, TrajectoryFile};
+use crate::trajectory::json::Json;
+use crate::trajectory::{OpenError, SourceError, Trajectory, TrajectoryFile};
+
+/// Where a graded prediction keeps the grades of other rubrics than its `grades` are of: a list.
+pub const OTHER_GRADES: &str = "other_grades";
 
 /// What a panel says of a trajectory, each in [0, 1].
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -77,14 +81,12 @@ impl GradesByTrajectory {
         let mut found = HashMap::new();
         for index in 0..file.len() {
             let trajectory = file.read(index)?;
-            let Some((_, grades)) = trajectory.extra.iter().find(|(key, _)| key == "grades") else {
+            let id = shortened(&trajectory.id, 80);
+            let Some(grades) =
+                panel_grades(&trajectory).map_err(|()| wrong(format!("the grades of `{id}` are none")))?
+            else {
                 continue;
             };
-            let id = shortened(&trajectory.id, 80);
-            let grades: PanelGrades = grades
-                .to_value()
-                .and_then(|grades| serde_json::from_value(grades).ok())
-                .ok_or_else(|| wrong(format!("the grades of `{id}` are none")))?;
             let all = [grades.task_completion, grades.information_grounding];
             if all.into_iter().flatten().any(|grade| !(0.0..=1.0).contains(&grade)) {
                 return Err(wrong(format!("a grade of `{id}` is not between 0 and 1")));
@@ -114,4 +116,23 @@ impl GradesByTrajectory {
             }),
         }
     }
+}
+
+/// The grades of a trajectory, of whichever rubric has them; none where it has none. They may be something else.
+fn panel_grades(trajectory: &Trajectory) -> Result<Option<PanelGrades>, ()> {
+    let member = |name: &str| trajectory.extra.iter().find(|(key, _)| key == name).map(|(_, value)| value);
+    let others = match member(OTHER_GRADES) {
+        Some(Json::Array(others)) => others.as_slice(),
+        _ => &[],
+    };
+    let mut found = None;
+    for grades in member("grades").into_iter().chain(others) {
+        let value = grades.to_value().ok_or(())?;
+        let grades: PanelGrades = serde_json::from_value(value).map_err(|_| ())?;
+        if grades != PanelGrades::default() {
+            return Ok(Some(grades));
+        }
+        found = Some(grades);
+    }
+    Ok(found)
 }

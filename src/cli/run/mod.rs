@@ -11,7 +11,7 @@ use std::sync::Arc;
 use tokio_util::sync::CancellationToken;
 
 pub(super) use args::RunArgs;
-pub(super) use tasks::{find as find_image, say_problems};
+pub(super) use tasks::say_problems;
 
 use super::Common;
 use super::failure::{Failure, code};

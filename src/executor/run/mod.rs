@@ -17,25 +17,26 @@ mod prices;
 mod work;
 mod workspace;
 
-use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 
 pub use journal::{JournalEntry, JournalLine, RunEvent};
+pub(crate) use key::hash_of;
 pub use key::{RunKey, tools_hash};
-pub(crate) use key::{hash_of, hash_of_bytes};
 pub use output::{OutputError, OutputFolder, file_name};
 pub use plan::Standing;
 pub use prediction::{ModelReport, NO_NAME, PREDICTION_SCHEMA, Prediction, RunReport, RunSummary, Versions};
 pub use prices::{Price, Prices, PricesError};
 pub use workspace::KeepWorkspaces;
 
+pub use crate::task_image::TaskImage;
+pub(crate) use crate::text::hash_of_bytes;
+
 use super::{Event, Events, Lack, Offered, RunOptions};
-use crate::images;
 use crate::llm::{Cassette, Model, PictureLimits, Pictures, Recorder};
 use crate::mcp::Host;
 use crate::mcp::redact::Redactor;
@@ -82,14 +83,6 @@ pub struct RunTask {
     pub is_selected: bool,
     /// The tools that the model is offered; tasks may share them.
     pub offered: Arc<Offered>,
-}
-
-/// The file of a task's image.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct TaskImage {
-    source: PathBuf,
-    /// Nothing inside if the file cannot be read.
-    hash: Arc<OnceLock<Option<String>>>,
 }
 
 /// Who answers calls.
@@ -140,28 +133,6 @@ pub struct RunEnd {
     pub is_interrupted: bool,
     /// What it took.
     pub elapsed: Duration,
-}
-
-impl TaskImage {
-    /// The image in a file, which is not read yet.
-    #[must_use]
-    pub fn new(source: PathBuf) -> Self {
-        Self { source, hash: Arc::default() }
-    }
-
-    /// Where it is.
-    #[must_use]
-    pub fn source(&self) -> &Path {
-        &self.source
-    }
-
-    /// The hash of its content, which is read once, and not at all if it is larger than images may be. It takes
-    /// time and is not for asynchronous threads. `None` if it cannot be read.
-    #[must_use]
-    pub fn hash(&self) -> Option<&str> {
-        let read = || images::bytes_of(&self.source).ok().map(|bytes| hash_of_bytes(&bytes));
-        self.hash.get_or_init(read).as_deref()
-    }
 }
 
 impl Run {
