@@ -33,6 +33,37 @@ pub(crate) fn is_full(error: &io::Error) -> bool {
     matches!(error.kind(), StorageFull | QuotaExceeded | FileTooLarge)
 }
 
+/// Whether this process, or the system, may not open any more: a limit of the machine, whatever was tried.
+#[cfg(unix)]
+pub(crate) fn is_exhausted(error: &io::Error) -> bool {
+    use rustix::io::Errno;
+    let limits = [Errno::MFILE, Errno::NFILE, Errno::NOMEM, Errno::AGAIN];
+    error.raw_os_error().is_some_and(|code| limits.iter().any(|limit| limit.raw_os_error() == code))
+}
+
+#[cfg(not(unix))]
+pub(crate) fn is_exhausted(_: &io::Error) -> bool {
+    false
+}
+
+/// What to do where something could not be written for this reason.
+pub(crate) fn hint(error: &io::Error) -> &'static str {
+    use io::ErrorKind;
+    match error.kind() {
+        _ if is_full(error) => "make space, or name another folder",
+        _ if is_exhausted(error) => EXHAUSTED,
+        ErrorKind::AlreadyExists | ErrorKind::NotADirectory => "a file is in its place; name another folder",
+        ErrorKind::IsADirectory => "a folder is in its place; name another file",
+        ErrorKind::PermissionDenied | ErrorKind::ReadOnlyFilesystem => "name a place that you may write to",
+        ErrorKind::NotFound => "make the folder that it is to be in",
+        _ => "name another folder",
+    }
+}
+
+/// What to do where nothing more may be opened or started.
+pub(crate) const EXHAUSTED: &str = "raise the limits of this shell (`ulimit -n` of open files, `ulimit -u` of processes), or do less at once with \
+     `--workers`";
+
 /// As many links in a row as Linux follows (`path_resolution(7)`).
 const MOST_LINKS: usize = 40;
 

@@ -133,8 +133,11 @@ fn select(args: &RunArgs, tasks: &[Task]) -> Result<Vec<bool>, Failure> {
         types.dedup();
         let types: Vec<String> =
             types.iter().take(20).map(|name| format!("`{}`", shortened(name, 40))).collect();
-        let message = format!("no task is selected\nhint: the types are {}", types.join(", "));
-        return Err(Failure::new(code::INPUT, message));
+        let hint = match types.as_slice() {
+            [] => "no task has a type".to_owned(),
+            types => format!("the types are {}", types.join(", ")),
+        };
+        return Err(Failure::new(code::INPUT, format!("no task is selected\nhint: {hint}")));
     }
     Ok(selected)
 }
@@ -155,8 +158,15 @@ pub(in crate::cli) fn find(
             );
         }
         let folders: Vec<String> = folders.iter().map(|folder| format!("`{}`", folder.display())).collect();
-        let folders = if folders.is_empty() { "no folder".to_owned() } else { folders.join(" and ") };
-        format!("the image `{shown}` is not in {folders}\nhint: `--images DIR` names the images' folder")
+        match folders.join(" nor in ") {
+            none if none.is_empty() => format!(
+                "the image `{shown}` can be looked for in no folder\nhint: `--images DIR` names the images' folder, \
+                 which standard input does not say"
+            ),
+            folders => format!(
+                "the image `{shown}` is no file in {folders}\nhint: `--images DIR` names the images' folder"
+            ),
+        }
     })?;
     Ok(files.entry(source.clone()).or_insert_with(|| TaskImage::new(source)).clone())
 }
@@ -221,8 +231,8 @@ fn say_instruction<'a>(args: &RunArgs, tasks: impl Iterator<Item = &'a Task>, pr
     };
     let is_missing = |text: Option<&String>| text.is_none_or(|text| text.trim().is_empty());
     let lacks = |task: &Task| match args.options().instruction {
-        Instruction::Question => is_missing(task.question.as_ref()),
-        Instruction::Prompt => is_missing(task.prompt.as_ref()),
+        Instruction::Question => is_missing(task.question.as_ref()) && !is_missing(task.prompt.as_ref()),
+        Instruction::Prompt => is_missing(task.prompt.as_ref()) && !is_missing(task.question.as_ref()),
     };
     let count = tasks.filter(|task| lacks(task)).count();
     if count > 0 {

@@ -243,7 +243,7 @@ impl Panel {
             }
             Err(error) => {
                 let failures = fate.failures.fetch_add(1, Ordering::Relaxed) + 1;
-                if failures >= FAILURES || error.is_of_empty_account() {
+                if failures >= FAILURES || error.is_of_used_account() {
                     fate.is_given_up.store(true, Ordering::Relaxed);
                 }
                 outcome.answer = Err(shortened(&on_one_line(&error_with_causes(&error)), REASON));
