@@ -108,14 +108,8 @@ fn prepare(
     });
     let model = model.transpose()?;
     let inputs = inputs::open(args, files, printer)?;
-    let tools = tools.unwrap_or_else(|| {
-        // What nobody has listed is judged by its answers alone, and not as unknown.
-        let mut tools = KnownTools::default();
-        for server in &inputs.servers {
-            tools.add_silent_server(server);
-        }
-        tools
-    });
+    // Without a catalog calls are judged by their answers alone, and none as unknown.
+    let tools = tools.unwrap_or_default();
     let servers = args.verify.as_deref().map(|path| configuration(args, path, &inputs, common, printer));
     let servers = servers.transpose()?;
     // Rules alone ask nobody.
