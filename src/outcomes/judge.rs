@@ -25,6 +25,8 @@ pub struct KnownTools {
     tools: HashMap<String, KnownTool>,
     /// Servers whose tools nobody could list.
     silent: HashSet<String>,
+    /// Whether that is so of every server.
+    is_unlisted: bool,
 }
 
 #[derive(Debug)]
@@ -42,6 +44,12 @@ impl KnownTools {
         let mut known = Self::default();
         known.add(catalog);
         known
+    }
+
+    /// Tools that nobody has listed: calls are judged by what was answered, whatever they name.
+    #[must_use]
+    pub fn unlisted() -> Self {
+        Self { is_unlisted: true, ..Self::default() }
     }
 
     /// Adds those that are not known yet.
@@ -106,7 +114,7 @@ impl KnownTools {
     }
 
     fn is_silent(&self, tool: &str) -> bool {
-        ToolName::parse(tool).is_some_and(|name| self.silent.contains(&name.server))
+        self.is_unlisted || ToolName::parse(tool).is_some_and(|name| self.silent.contains(&name.server))
     }
 }
 

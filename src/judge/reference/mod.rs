@@ -16,6 +16,7 @@
 //! | `work` | all tasks, several at once |
 //! | `journal` | what was answered, so that nothing is asked twice |
 //! | `provenance` | what is written with a reference |
+//! | `written` | whether a file is as it was written |
 
 mod ask;
 mod build;
@@ -28,6 +29,7 @@ mod provenance;
 mod reply;
 mod verify;
 mod work;
+mod written;
 
 pub use ask::{Asker, ToldRetry};
 pub use build::PROVENANCE_KEY;
@@ -42,6 +44,7 @@ pub use provenance::{
 pub use reply::{Opinion, Verdict};
 pub use verify::Verifier;
 pub use work::{JudgeEnd, JudgeTask, JudgeWork, JudgedTask, RunSource};
+pub use written::{is_as_written, seal};
 
 use crate::executor::Lack;
 use crate::outcomes::ReplayError;

@@ -3,6 +3,7 @@
 mod hostile;
 mod references;
 mod refused;
+mod replaced;
 mod resume;
 mod several;
 mod verify;
