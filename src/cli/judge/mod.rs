@@ -25,7 +25,7 @@ use super::printer::{Printer, Unit};
 use super::replay;
 use crate::executor::run::{RunError, hash_of_bytes};
 use crate::judge::reference::{
-    Asker, JudgeEnd, JudgeError, JudgeJournal, JudgeJournalError, JudgeWork, JudgedTask, Status, Verifier,
+    Asker, JudgeEnd, JudgeError, JudgeJournal, JudgeWork, JudgedTask, Status, Verifier,
 };
 use crate::llm::{Model, Pictures, Recorder, Retry};
 use crate::mcp::config::HostConfig;
@@ -269,16 +269,6 @@ fn write<'t>(tasks: impl Iterator<Item = &'t JudgedTask>, mut output: Output) ->
     let ending = if separator == "[\n" { "[]\n" } else { "\n]\n" };
     write!(output, "{ending}").map_err(|cause| Failure::written(&cause))?;
     output.commit()
-}
-
-impl From<JudgeJournalError> for Failure {
-    fn from(error: JudgeJournalError) -> Self {
-        let code = match &error {
-            JudgeJournalError::Foreign { .. } => code::INPUT,
-            JudgeJournalError::Locked { .. } | JudgeJournalError::Io { .. } => code::UNAVAILABLE,
-        };
-        Self::new(code, error.to_string())
-    }
 }
 
 impl From<JudgeError> for Failure {

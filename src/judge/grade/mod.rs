@@ -40,4 +40,4 @@ pub use report::{
 };
 pub use rubric::{Aspect, Axis, MCP_BENCH_AXES, Respect, Rubric};
 pub use statistics::{Collected, GradedSubject};
-pub use store::{ANSWERS_SCHEMA, AnswerStore, KeptAnswer, StoreError};
+pub use store::{ANSWERS_SCHEMA, AnswerStore, KeptAnswer};

@@ -32,7 +32,7 @@ mod work;
 pub use ask::{Asker, ToldRetry};
 pub use build::PROVENANCE_KEY;
 pub use decide::NO_RESULTS;
-pub use journal::{JudgeJournal, JudgeJournalError, JudgeJournalLine, Kept, KeptAnswer};
+pub use journal::{JudgeJournal, JudgeJournalLine, Kept, KeptAnswer};
 pub use prompts::{proposal_prompt_hash, verdict_prompt_hash};
 pub use provenance::{
     Disagreement, DisagreementKind, FailedCall, JudgeMode, JudgedRun, MergedCall, PromptHashes, Provenance,
@@ -44,6 +44,7 @@ pub use verify::Verifier;
 pub use work::{JudgeEnd, JudgeTask, JudgeWork, JudgedTask, RunSource};
 
 use crate::executor::Lack;
+use crate::journal::JournalError;
 use crate::outcomes::ReplayError;
 use crate::trajectory::SourceError;
 
@@ -52,7 +53,7 @@ use crate::trajectory::SourceError;
 pub enum JudgeError {
     /// Nothing more can be kept.
     #[error(transparent)]
-    Journal(#[from] JudgeJournalError),
+    Journal(#[from] JournalError),
     /// The judge cannot be asked.
     #[error(transparent)]
     Lack(#[from] Lack),
