@@ -53,6 +53,7 @@ pub mod leaderboard;
 pub mod llm;
 pub mod mcp;
 pub mod outcomes;
+mod pages;
 pub mod report;
 pub mod score;
 pub mod servers;

@@ -15,15 +15,16 @@ mod holder;
 
 pub use error::JournalError;
 
-use std::fs::{File, OpenOptions, TryLockError};
+use std::fs::{File, OpenOptions};
 use std::io::{self, BufRead as _, BufReader, Read as _, Seek as _, SeekFrom, Write as _};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
+use crate::files::lock_within;
 use crate::text::shortened;
 
 /// What a journal is for.
@@ -73,9 +74,16 @@ impl Known {
         JournalError::Io { action, path: self.path.clone(), elsewhere: self.kind.elsewhere, cause }
     }
 
-    fn locked(&self, file: &File) -> JournalError {
-        let process = holder::process(file);
-        JournalError::Locked { path: self.path.clone(), process, elsewhere: self.kind.elsewhere }
+    /// Locks the file, and waits so long for another process that has it.
+    fn lock(&self, file: &File, wait: Duration) -> Result<(), JournalError> {
+        lock_within(file, wait).map_err(|cause| match cause.kind() {
+            io::ErrorKind::WouldBlock => JournalError::Locked {
+                path: self.path.clone(),
+                process: holder::process(file),
+                elsewhere: self.kind.elsewhere,
+            },
+            _ => self.io("lock", cause),
+        })
     }
 
     /// What is wrong with the line after those that are known.
@@ -250,11 +258,7 @@ impl Journal {
     ) -> Result<Self, JournalError> {
         let mut known = Known { path: path.to_owned(), kind, most: MOST_BYTES, end: 0, lines: 0 };
         let file = known.open()?;
-        match file.try_lock() {
-            Ok(()) => {}
-            Err(TryLockError::WouldBlock) => return Err(known.locked(&file)),
-            Err(TryLockError::Error(cause)) => return Err(known.io("lock", cause)),
-        }
+        known.lock(&file, Duration::ZERO)?;
         known.read(&file, take)?;
         known.repair(&file).map_err(|cause| known.io("write to", cause))?;
         Ok(Self { path: path.to_owned(), state: Mutex::new(State { known, file, is_broken: false }) })
@@ -337,7 +341,7 @@ impl<T: Serialize + DeserializeOwned> SharedJournal<T> {
     /// [`JournalError`]; the file is then as it was.
     pub fn append_with(&mut self, make: impl FnOnce(&[T]) -> Option<T>) -> Result<bool, JournalError> {
         let file = self.known.open()?;
-        self.lock(&file)?;
+        self.known.lock(&file, LOCK_WAIT)?;
         self.read(&file)?;
         let Some(record) = make(&self.records) else { return Ok(false) };
         let line = self.known.line(&record)?;
@@ -346,21 +350,6 @@ impl<T: Serialize + DeserializeOwned> SharedJournal<T> {
         self.known.write(&file, &line, true).map_err(|unwritten| unwritten.error)?;
         self.records.push(record);
         Ok(true)
-    }
-
-    /// Waits until nobody else writes.
-    fn lock(&self, file: &File) -> Result<(), JournalError> {
-        let start = Instant::now();
-        loop {
-            match file.try_lock() {
-                Ok(()) => return Ok(()),
-                Err(TryLockError::WouldBlock) if start.elapsed() < LOCK_WAIT => {
-                    std::thread::sleep(Duration::from_millis(10));
-                }
-                Err(TryLockError::WouldBlock) => return Err(self.known.locked(file)),
-                Err(TryLockError::Error(cause)) => return Err(self.known.io("lock", cause)),
-            }
-        }
     }
 
     fn read(&mut self, file: &File) -> Result<(), JournalError> {

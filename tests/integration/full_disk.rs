@@ -111,7 +111,8 @@ fn decisions(folder: &Folder) -> Vec<Value> {
 #[test]
 fn decisions_that_do_not_fit_are_told_and_those_before_stay_whole() {
     let folder = Folder::new();
-    let reference = |id: &str| json!({"id": id, "question": "?", "steps": [{"calls": [call("a/b", json!({}))]}]});
+    let reference =
+        |id: &str| json!({"id": id, "question": "?", "steps": [{"calls": [call("a/b", json!({}))]}]});
     let references = folder.json("references.json", &json!([reference("a"), reference("b"), reference("c")]));
     let (table, m3) = (folder.path().join("review.csv"), assert_cmd::cargo::cargo_bin("m3"));
     stdout(m3_bare(folder.path()).arg("review").arg(&references).arg("--export").arg(&table));
@@ -129,7 +130,10 @@ fn decisions_that_do_not_fit_are_told_and_those_before_stay_whole() {
     };
     let (code, message) = crate::support::failure(&mut import("2"));
     assert_eq!(code, 4, "{message}");
-    assert!(message.contains("references.json.reviews.jsonl") && message.contains("File too large"), "{message}");
+    assert!(
+        message.contains("references.json.reviews.jsonl") && message.contains("File too large"),
+        "{message}"
+    );
     assert_eq!(decisions(&folder).len(), 1);
     let told = text(&crate::support::run(&mut import("unlimited")).stderr);
     assert!(told.contains("2 references decided"), "{told}");
