@@ -35,7 +35,7 @@ pub use labelling::{Candidate, LabelDesk, LabelFile, LabelFileError};
 pub use pairs::{
     Counts, PREFERENCE_SCHEMA, Pairs, PairsDesk, Preference, PreferenceSummary, Version, preferences_path,
 };
-pub use reviewed::{PROVENANCE, Reviewed, reviewed};
+pub use reviewed::{CountedDecision, PROVENANCE, ReviewRecord, Reviewed, ReviewedReference, reviewed};
 pub use server::{Ask, Desk, Page, Reply, ReviewServer, ReviewServerError};
 pub use table::{COLUMNS, Changes, LineProblem, read_table, write_table};
 pub use time::now;
