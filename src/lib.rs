@@ -57,6 +57,7 @@ mod pages;
 pub mod report;
 pub mod score;
 pub mod servers;
+mod serving;
 pub mod stats;
 mod task_image;
 mod text;
