@@ -122,9 +122,8 @@ impl Work {
         image: Option<(String, Arc<Picture>)>,
     ) -> (Result<Attempted, Unavailable>, Option<Arc<Host>>) {
         let workspace = self.workspace();
-        let keeps = if self.run.keep == KeepWorkspaces::Always { Keeps::All } else { Keeps::Shortened };
         let results = workspace.join(RESULTS);
-        let store = ResultStore::open_new(results, &workspace, self.run.redactor.clone(), keeps);
+        let store = ResultStore::open_new(results, &workspace, self.run.redactor.clone(), Keeps::Untold);
         let store = match store {
             Ok(store) => store,
             Err(error) => return (Err(of_store(error)), None),

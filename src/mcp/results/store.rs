@@ -32,9 +32,9 @@ pub struct ResultStore {
 pub enum Keeps {
     /// All.
     All,
-    /// Those that models are not told whole: who records what they are told has the others already, and many small
-    /// files cost more than the calls.
-    Shortened,
+    /// Those that hold more than the text that models are told: who records what they are told has the others already,
+    /// and many small files cost more than the calls.
+    Untold,
 }
 
 /// A result that has been kept.
@@ -221,7 +221,7 @@ impl ResultStore {
         let path = self.folder.join(name);
         let text = redacted(result_text(result, &files));
         let (text, is_shortened) = self.shortened(text, &self.shown(&path));
-        let is_kept = is_shortened || self.keeps == Keeps::All;
+        let is_kept = self.keeps == Keeps::All || is_shortened || !is_told_by(&record, &text);
         if is_kept {
             let json = serde_json::to_string(&record)?;
             std::fs::create_dir_all(&self.folder)?;
@@ -247,6 +247,16 @@ impl ResultStore {
     /// The path of a record as a model is told it: within the workspace if it is there.
     fn shown(&self, path: &Path) -> String {
         path.strip_prefix(&self.workspace).unwrap_or(path).display().to_string()
+    }
+}
+
+/// Whether a result is nothing but this text.
+fn is_told_by(record: &ResultRecord, text: &str) -> bool {
+    let Some(result) = record.result.as_object() else { return false };
+    let says_more = result.keys().any(|key| key != "content" && key != "isError");
+    match result.get("content").and_then(Value::as_array).map(Vec::as_slice) {
+        Some([block]) => !says_more && *block == serde_json::json!({"type": "text", "text": text}),
+        _ => false,
     }
 }
 

@@ -262,3 +262,27 @@ proptest! {
         prop_assert!(readable(&shown) == shown);
     }
 }
+
+#[test]
+fn a_result_that_says_more_than_the_text_in_the_record_of_a_run_is_a_file() {
+    let folder = tempfile::tempdir().unwrap();
+    let (results, workspace) = (folder.path().join("results"), folder.path().join("w"));
+    let store = ResultStore::open_new(&results, &workspace, Redactor::default(), Keeps::Untold).unwrap();
+    let store = store.with_limit(300);
+    let text = |text: &str| json!({"type": "text", "text": text});
+    for (wire, is_file) in [
+        (json!({"content": [text("4")]}), false),
+        (json!({"content": [text("4")], "isError": true}), false),
+        (json!({"content": [text("4")], "structuredContent": {"sum": 4}}), true),
+        (json!({"content": [text("4")], "_meta": {"took": 1}}), true),
+        (json!({"content": [text("4"), text("5")]}), true),
+        (json!({"content": [text(&"4".repeat(301))]}), true),
+        (
+            json!({"content": [{"type": "image", "data": STANDARD.encode(png()), "mimeType": "image/png"}]}),
+            true,
+        ),
+    ] {
+        let kept = store.keep(&tool(), &json!({}), &result(wire.clone())).unwrap();
+        assert_eq!(kept.path.is_some_and(|path| path.is_file()), is_file, "{wire}");
+    }
+}
