@@ -72,7 +72,7 @@ fn wherever_a_kill_has_cut_it_whole_lines_stay_and_the_rest_goes() {
         let heads = head.lines().count();
         for cut in 0..=whole.len() {
             std::fs::write(&path, &whole.as_bytes()[..cut]).unwrap();
-            let lines = whole.as_bytes()[..cut].iter().filter(|byte| **byte == b'\n').count();
+            let lines = whole.as_bytes()[..cut].split(|byte| *byte == b'\n').count() - 1;
             let expected: Vec<u32> = [1, 2].into_iter().take(lines.saturating_sub(heads)).collect();
             if kind.schema.is_none() {
                 assert_eq!(values(&shared(&path).unwrap()), expected, "{cut}");

@@ -106,6 +106,24 @@ fn nothing_is_asked_twice_and_what_has_changed_is_asked_again() {
 }
 
 #[test]
+fn a_damaged_answer_is_refused_with_its_place_before_anybody_is_asked() {
+    let tasks = Tasks::new(&["a"]);
+    let model = judge("9", "1");
+    report(&mut tasks.grade(&[&model]));
+    let answers = tasks.folder.path().join("predictions.json.answers.jsonl");
+    let damaged = std::fs::read_to_string(&answers).unwrap().replacen("{\"key\":", "{\"kez\":", 1);
+    std::fs::write(&answers, &damaged).unwrap();
+    let (code, said) = crate::support::failure(&mut tasks.grade(&[&model]));
+    assert_eq!(code, 2, "{said}");
+    assert!(
+        said.contains("predictions.json.answers.jsonl:2` is no line of") && said.contains("--answers"),
+        "{said}"
+    );
+    assert_eq!(std::fs::read_to_string(&answers).unwrap(), damaged);
+    assert_eq!(requests(&[&model]), 2);
+}
+
+#[test]
 fn a_recorded_panel_plays_without_a_network() {
     let tasks = Tasks::new(&["a"]);
     let judges = [judge("9", "1"), judge("2", "0.5")];
