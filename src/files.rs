@@ -1,7 +1,9 @@
-//! Writing files so that nothing that existed is lost: beside, flushed, then renamed.
+//! Writing files so that nothing that existed is lost: beside, flushed, then renamed; and one process at a time.
 
+use std::fs::File;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
 
 use tempfile::NamedTempFile;
 
@@ -64,6 +66,23 @@ pub(crate) fn hint(error: &io::Error) -> &'static str {
 pub(crate) const EXHAUSTED: &str = "raise the limits of this shell (`ulimit -n` of open files, `ulimit -u` of processes), or do less at once with \
      `--workers`";
 
+/// Locks a file for this process, and waits so long for another one that has it. The system releases the lock when the
+/// file is closed, however the process ends.
+///
+/// # Errors
+/// [`io::ErrorKind::WouldBlock`] where another one still has it, or the system's reason.
+pub(crate) fn lock_within(file: &File, wait: Duration) -> io::Result<()> {
+    let start = Instant::now();
+    loop {
+        match file.try_lock().map_err(io::Error::from) {
+            Err(cause) if cause.kind() == io::ErrorKind::WouldBlock && start.elapsed() < wait => {
+                std::thread::sleep(Duration::from_millis(10));
+            }
+            done => return done,
+        }
+    }
+}
+
 /// As many links in a row as Linux follows (`path_resolution(7)`).
 const MOST_LINKS: usize = 40;
 
@@ -100,7 +119,7 @@ pub(crate) struct AtomicFile {
 #[derive(Debug)]
 enum Target {
     Beside { file: NamedTempFile, path: PathBuf },
-    Direct(std::fs::File),
+    Direct(File),
 }
 
 impl AtomicFile {
@@ -162,7 +181,7 @@ fn new_file() -> tempfile::Builder<'static, 'static> {
 }
 
 /// A file that is replaced keeps its permissions.
-fn keep_permissions(path: &Path, file: &std::fs::File) -> io::Result<()> {
+fn keep_permissions(path: &Path, file: &File) -> io::Result<()> {
     match std::fs::metadata(path) {
         Ok(metadata) => file.set_permissions(metadata.permissions()),
         Err(_) => Ok(()),

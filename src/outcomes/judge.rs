@@ -330,10 +330,7 @@ pub(super) fn excuse_missing_image(trajectory: &Trajectory, calls: &mut [JudgedC
 #[must_use]
 pub fn recorded_reply(call: &Call) -> Reply {
     use crate::trajectory::json::Json;
-    let is_error = call
-        .extra
-        .iter()
-        .any(|(key, value)| (key == "is_error" || key == "isError") && *value == Json::Bool(true));
+    let is_error = call.is_error();
     match &call.result {
         Some(result) => Reply::Answer(Answer::recorded(result, is_error)),
         None if is_error => Reply::Answer(Answer::recorded(&Json::String(String::new()), true)),

@@ -25,8 +25,7 @@ use super::printer::{Printer, Unit};
 use super::replay;
 use crate::executor::run::{RunError, hash_of_bytes};
 use crate::judge::reference::{
-    Asker, JudgeEnd, JudgeError, JudgeJournal, JudgeJournalError, JudgeWork, JudgedTask, Status, Verifier,
-    seal,
+    Asker, JudgeEnd, JudgeError, JudgeJournal, JudgeWork, JudgedTask, Status, Verifier, seal,
 };
 use crate::llm::{Model, Pictures, Recorder, Retry};
 use crate::mcp::config::HostConfig;
@@ -271,16 +270,6 @@ fn write(tasks: &[&mut JudgedTask], mut output: Output) -> Result<(), Failure> {
     let ending = if separator == "[\n" { "[]\n" } else { "\n]\n" };
     write!(output, "{ending}").map_err(|cause| Failure::written(&cause))?;
     output.commit()
-}
-
-impl From<JudgeJournalError> for Failure {
-    fn from(error: JudgeJournalError) -> Self {
-        let code = match &error {
-            JudgeJournalError::Foreign { .. } => code::INPUT,
-            JudgeJournalError::Locked { .. } | JudgeJournalError::Io { .. } => code::UNAVAILABLE,
-        };
-        Self::new(code, error.to_string())
-    }
 }
 
 impl From<JudgeError> for Failure {

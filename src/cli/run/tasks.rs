@@ -8,6 +8,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use super::RunArgs;
 use crate::cli::failure::{Failure, code};
 use crate::cli::hosting::nearest;
+use crate::cli::input::image_folder;
 use crate::cli::printer::{Printer, Unit};
 use crate::executor::Instruction;
 use crate::executor::run::{TaskImage, picture_limits};
@@ -42,11 +43,7 @@ pub(super) fn open(
         selected => selected?,
     };
     let folders = match &args.images {
-        Some(folder) if folder.is_dir() => vec![folder.clone()],
-        Some(folder) => {
-            let message = format!("`{}` is no folder\nhint: name the images' folder", folder.display());
-            return Err(Failure::new(code::INPUT, message));
-        }
+        Some(folder) => vec![image_folder(folder)?],
         None => image_folders(&args.tasks),
     };
     say_instruction(

@@ -9,7 +9,8 @@ use tokio_util::sync::CancellationToken;
 use super::answer::{Answer, Read, read};
 use super::question::{Question, Subject, again, question};
 use super::rubric::{Aspect, Rubric};
-use super::store::{AnswerStore, KeptAnswer, StoreError};
+use super::store::{AnswerStore, KeptAnswer};
+use crate::journal::JournalError;
 use crate::llm::{
     Assistant, Message, Model, ModelError, Part, PictureLimits, Pictures, Reply, Request, Retry, Scope,
     Settings, Usage,
@@ -89,7 +90,7 @@ pub struct Asked {
 pub enum PanelError {
     /// Answers cannot be kept.
     #[error(transparent)]
-    Store(#[from] StoreError),
+    Store(#[from] JournalError),
 }
 
 /// Told while judges are asked.

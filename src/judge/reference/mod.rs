@@ -34,7 +34,7 @@ mod written;
 pub use ask::{Asker, ToldRetry};
 pub use build::PROVENANCE_KEY;
 pub use decide::NO_RESULTS;
-pub use journal::{JudgeJournal, JudgeJournalError, JudgeJournalLine, Kept, KeptAnswer};
+pub use journal::{JudgeJournal, JudgeJournalLine, Kept, KeptAnswer};
 pub use prompts::{proposal_prompt_hash, verdict_prompt_hash};
 pub use provenance::{
     Disagreement, DisagreementKind, FailedCall, JudgeMode, JudgedRun, MergedCall, PromptHashes, Provenance,
@@ -47,6 +47,7 @@ pub use work::{JudgeEnd, JudgeTask, JudgeWork, JudgedTask, RunSource};
 pub use written::{is_as_written, seal};
 
 use crate::executor::Lack;
+use crate::journal::JournalError;
 use crate::outcomes::ReplayError;
 use crate::trajectory::SourceError;
 
@@ -55,7 +56,7 @@ use crate::trajectory::SourceError;
 pub enum JudgeError {
     /// Nothing more can be kept.
     #[error(transparent)]
-    Journal(#[from] JudgeJournalError),
+    Journal(#[from] JournalError),
     /// The judge cannot be asked.
     #[error(transparent)]
     Lack(#[from] Lack),

@@ -146,9 +146,8 @@ impl ShownTrajectory {
 impl ShownCall {
     fn new(call: &Call) -> Self {
         let extra = |key: &str| member(&call.extra, key);
-        let is_error = [extra("is_error"), extra("isError")].contains(&Some(&Json::Bool(true)));
         let outcome = extra("outcome").and_then(Json::as_str);
-        let is_failed = outcome.map_or(is_error, |outcome| outcome != "success");
+        let is_failed = outcome.map_or(call.is_error(), |outcome| outcome != "success");
         let reason = is_failed.then(|| match outcome {
             Some(outcome) => format!("failed: {}", bounded(outcome, 60)),
             None => "failed".to_owned(),
