@@ -76,8 +76,15 @@ pub(crate) fn find(
             );
         }
         let folders: Vec<String> = folders.iter().map(|folder| format!("`{}`", folder.display())).collect();
-        let folders = if folders.is_empty() { "no folder".to_owned() } else { folders.join(" and ") };
-        format!("the image `{shown}` is not in {folders}\nhint: `--images DIR` names the images' folder")
+        match folders.join(" nor in ") {
+            none if none.is_empty() => format!(
+                "the image `{shown}` can be looked for in no folder\nhint: `--images DIR` names the images' folder, \
+                 which standard input does not say"
+            ),
+            folders => format!(
+                "the image `{shown}` is no file in {folders}\nhint: `--images DIR` names the images' folder"
+            ),
+        }
     })?;
     Ok(known.entry(source.clone()).or_insert_with(|| TaskImage::new(source)).clone())
 }

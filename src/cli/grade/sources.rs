@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use super::GradeArgs;
 use crate::cli::failure::{Failure, code};
+use crate::cli::input::image_folder;
 use crate::cli::printer::Printer;
 use crate::executor::run::TaskImage;
 use crate::judge::grade::{GradedSubject, GradedTasks, Subject, offered};
@@ -37,11 +38,7 @@ impl<'a> Sources<'a> {
         printer: Printer,
     ) -> Result<Self, Failure> {
         let folders = match &args.images {
-            Some(folder) if folder.is_dir() => vec![folder.clone()],
-            Some(folder) => {
-                let message = format!("`{}` is no folder\nhint: name the images' folder", folder.display());
-                return Err(Failure::new(code::INPUT, message));
-            }
+            Some(folder) => vec![image_folder(folder)?],
             None => args.image_folders(),
         };
         let tools = args.tools.as_deref().map(Catalog::open).transpose()?;

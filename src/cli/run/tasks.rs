@@ -7,6 +7,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use super::RunArgs;
 use crate::cli::failure::{Failure, code};
 use crate::cli::hosting::nearest;
+use crate::cli::input::image_folder;
 use crate::cli::printer::{Printer, Unit};
 use crate::executor::Instruction;
 use crate::executor::run::{TaskImage, picture_limits};
@@ -40,11 +41,7 @@ pub(super) fn open(
         selected => selected?,
     };
     let folders = match &args.images {
-        Some(folder) if folder.is_dir() => vec![folder.clone()],
-        Some(folder) => {
-            let message = format!("`{}` is no folder\nhint: name the images' folder", folder.display());
-            return Err(Failure::new(code::INPUT, message));
-        }
+        Some(folder) => vec![image_folder(folder)?],
         None => image_folders(&args.tasks),
     };
     say_instruction(
@@ -131,8 +128,11 @@ fn select(args: &RunArgs, tasks: &[Task]) -> Result<Vec<bool>, Failure> {
         types.dedup();
         let types: Vec<String> =
             types.iter().take(20).map(|name| format!("`{}`", shortened(name, 40))).collect();
-        let message = format!("no task is selected\nhint: the types are {}", types.join(", "));
-        return Err(Failure::new(code::INPUT, message));
+        let hint = match types.as_slice() {
+            [] => "no task has a type".to_owned(),
+            types => format!("the types are {}", types.join(", ")),
+        };
+        return Err(Failure::new(code::INPUT, format!("no task is selected\nhint: {hint}")));
     }
     Ok(selected)
 }
@@ -197,8 +197,8 @@ fn say_instruction<'a>(args: &RunArgs, tasks: impl Iterator<Item = &'a Task>, pr
     };
     let is_missing = |text: Option<&String>| text.is_none_or(|text| text.trim().is_empty());
     let lacks = |task: &Task| match args.options().instruction {
-        Instruction::Question => is_missing(task.question.as_ref()),
-        Instruction::Prompt => is_missing(task.prompt.as_ref()),
+        Instruction::Question => is_missing(task.question.as_ref()) && !is_missing(task.prompt.as_ref()),
+        Instruction::Prompt => is_missing(task.prompt.as_ref()) && !is_missing(task.question.as_ref()),
     };
     let count = tasks.filter(|task| lacks(task)).count();
     if count > 0 {

@@ -36,11 +36,11 @@ pub use panel::{Asked, Given, Judge, Panel, PanelError, Told};
 pub use people::{PeopleError, PeopleLabels, PersonSays};
 pub use question::{Question, Subject, mcp_bench_order, prompts_hash, question};
 pub use report::{
-    AgreementReport, ConsistencyReport, GRADES_SCHEMA, GradeLedger, GradeReport, Grades, JudgeGrades,
-    JudgeMeasure, JudgeReport, MeasureReport, MissingGrade, PairReport, PeopleRater, PeopleReport,
-    RateReport, TrajectoryGrades, WithoutJudge,
+    AgreementReport, ConsistencyReport, GRADES_SCHEMA, GradeLedger, GradeReport, GradedPrediction, Grades,
+    JudgeGrades, JudgeMeasure, JudgeReport, MeasureReport, MissingGrade, PairReport, PeopleRater,
+    PeopleReport, RateReport, TrajectoryGrades, WithoutJudge,
 };
 pub use rubric::{Aspect, Axis, MCP_BENCH_AXES, Respect, Rubric};
 pub use shown::offered;
 pub use statistics::{Collected, GradedSubject, GradedTasks};
-pub use store::{ANSWERS_SCHEMA, AnswerStore, KeptAnswer, StoreError};
+pub use store::{ANSWERS_SCHEMA, AnswerStore, KeptAnswer};

@@ -10,7 +10,8 @@ use super::conversation::{Conversation, Held, parts, reason};
 use super::fate::{Fate, TASKS};
 use super::question::{Question, Subject, question};
 use super::rubric::{Aspect, Rubric};
-use super::store::{AnswerStore, KeptAnswer, StoreError};
+use super::store::{AnswerStore, KeptAnswer};
+use crate::journal::JournalError;
 use crate::llm::{Model, Pictures, Retry, Usage};
 
 /// One judge.
@@ -74,7 +75,7 @@ pub struct Asked {
 pub enum PanelError {
     /// Answers cannot be kept.
     #[error(transparent)]
-    Store(#[from] StoreError),
+    Store(#[from] JournalError),
 }
 
 /// Told while judges are asked.

@@ -103,16 +103,9 @@ fn write_call(text: &mut String, call: &Call, room: usize) {
     if let Some(arguments) = &call.arguments {
         let _ = writeln!(text, "    arguments {}", shortened(&arguments.to_text(Keys::AsRead), ARGUMENTS));
     }
-    let is_error = call
-        .extra
-        .iter()
-        .any(|(key, value)| (key == "is_error" || key == "isError") && *value == Json::Bool(true));
-    let head = if is_error { "failed with" } else { "result" };
+    let head = if call.is_error() { "failed with" } else { "result" };
     let _ = match &call.result {
-        Some(result) => {
-            let result = result.as_str().map_or_else(|| result.to_text(Keys::AsRead), str::to_owned);
-            writeln!(text, "    {head} {}", shortened(&result, room))
-        }
+        Some(result) => writeln!(text, "    {head} {}", shortened(&result.to_plain_text(), room)),
         None => writeln!(text, "    no result is recorded"),
     };
 }

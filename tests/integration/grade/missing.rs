@@ -7,12 +7,14 @@ use serde_json::json;
 
 use super::{Tasks, counter, is_about_completion, judge, name, near, requests, says, task};
 use crate::model_server::{Scripted, ScriptedModel, Spoken};
-use crate::support::{m3_bare, run, text};
+use crate::support::{follows_kept_schema, m3_bare, run, text};
 
 fn found(command: &mut assert_cmd::Command, code: i32) -> serde_json::Value {
     let ended = run(command.args(["--format", "json"]));
     assert_eq!(ended.status.code(), Some(code), "{}", text(&ended.stderr));
-    serde_json::from_slice(&ended.stdout).unwrap()
+    let report = serde_json::from_slice(&ended.stdout).unwrap();
+    follows_kept_schema("grades", &report);
+    report
 }
 
 #[test]
@@ -99,7 +101,7 @@ fn tasks_without_a_prediction_are_in_the_ledger_and_count_as_0_beside_the_mean()
     tasks.folder.json("predictions.json", &json!([task("b", "37 kcal"), task("z", "37 kcal")]));
     let model = judge("5", "0.5");
     let found = found(&mut tasks.grade(&[&model]), 0);
-    crate::support::follows_kept_schema("grades", &found);
+    follows_kept_schema("grades", &found);
     let ledger = json!({"references": 5, "predictions": 2, "graded": 2, "missing": ["a", "c", "d", "e"], "extra": ["z"]});
     assert_eq!(found["ledger"], ledger);
     // By hand: two of 0.5 and four of 0; of grounding, one of 0.5 and four of 0.
