@@ -136,3 +136,29 @@ fn panel_grades(trajectory: &Trajectory) -> Result<Option<PanelGrades>, ()> {
     }
     Ok(found)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn grades_are_found_whichever_rubric_was_asked_last() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("graded.json");
+        let read = |members: &str| {
+            let text = format!(r#"[{{"id": "a", "steps": []{members}}}]"#);
+            std::fs::write(&path, text).unwrap();
+            GradesByTrajectory::read(&path).map(|grades| grades.get("a", 0).unwrap())
+        };
+        let completion = Some(PanelGrades { task_completion: Some(0.5), information_grounding: None });
+        let grades = r#", "grades": {"rubric": "m3-bench", "task_completion": 0.5}"#;
+        assert_eq!(read(grades).unwrap(), completion);
+        let others = r#", "grades": {"rubric": "mcp-eval", "mcp_eval": 1.0},
+            "other_grades": [{"rubric": "mcp-bench"}, {"rubric": "m3-bench", "task_completion": 0.5}]"#;
+        assert_eq!(read(others).unwrap(), completion);
+        assert_eq!(read(r#", "grades": {"mcp_eval": 1.0}"#).unwrap(), Some(PanelGrades::default()));
+        for wrong in ["", r#", "grades": 7"#, r#", "grades": {"task_completion": 5}"#] {
+            assert!(matches!(read(wrong), Err(GradedFileError::Content { .. })), "{wrong}");
+        }
+    }
+}

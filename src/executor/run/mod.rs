@@ -196,12 +196,12 @@ impl Begun {
         let has_answered = Arc::new(AtomicBool::new(false));
         let answered = Arc::clone(&has_answered);
         let unfinished = Arc::new(Unfinished::default());
-        let begun = Arc::clone(&unfinished);
+        let noted = Arc::clone(&unfinished);
         let events: Events = Arc::new(move |told| {
             if matches!(told.event, Event::Answered { .. }) {
                 answered.store(true, Ordering::Relaxed);
             }
-            begun.note(&told);
+            noted.note(&told);
             journal.write(JournalEntry::Task(told.clone()));
             events(told);
         });
