@@ -3,9 +3,10 @@
 use std::io::{BufRead as _, BufReader};
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
-use std::time::Duration;
 
 use serde_json::{Value, json};
+
+use crate::support::agent;
 
 /// A browser, and the driver that is its parent. Both end with it.
 pub(crate) struct Browser {
@@ -34,12 +35,8 @@ impl Browser {
             .spawn()
             .unwrap();
         let port = port(&mut driver);
-        let config = ureq::Agent::config_builder()
-            .timeout_global(Some(Duration::from_mins(2)))
-            .http_status_as_error(false)
-            .build();
         let session = format!("http://127.0.0.1:{port}/session");
-        let mut browser = Self { driver, agent: config.into(), session, _folder: folder };
+        let mut browser = Self { driver, agent: agent(), session, _folder: folder };
         // Chromium's own sandbox does not work for root, which tests in containers often are.
         let arguments = ["--headless", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage"];
         let capabilities = json!({"capabilities": {"alwaysMatch": {

@@ -7,7 +7,7 @@ use crate::judge::dependency::Dependency;
 use crate::judge::{Chain, ChainCall, Standing};
 use crate::mcp::results::{readable, shortened_text};
 use crate::trajectory::Trajectory;
-use crate::trajectory::json::{Json, Keys};
+use crate::trajectory::json::Json;
 
 /// The longest message, result or reply that is shown whole, in characters. Where all of a run is too long, this is
 /// halved until it is not, down to [`LEAST`].
@@ -129,10 +129,10 @@ fn push_call(text: &mut String, call: &ChainCall, limit: usize) {
     let _ =
         writeln!(text, "Call {}: {} ({})", call.place.call + 1, readable(&call.tool), readable(&standing));
     if let Some(arguments) = &call.arguments {
-        push(text, "Arguments", &said(arguments), ARGUMENTS);
+        push(text, "Arguments", &arguments.to_plain_text(), ARGUMENTS);
     }
     if let Some(result) = &call.result {
-        push(text, "Result", &said(result), limit);
+        push(text, "Result", &result.to_plain_text(), limit);
     }
 }
 
@@ -166,13 +166,13 @@ fn push_message(text: &mut String, message: &Json, limit: usize) {
             let name = image.iter().find(|(key, _)| key == "image").and_then(|(_, name)| name.as_str());
             push(text, &heading, &format!("(the image {})", name.unwrap_or("without a name")), limit);
         }
-        Some(content) => push(text, &heading, &said(content), limit),
+        Some(content) => push(text, &heading, &content.to_plain_text(), limit),
         None => push(text, &heading, "", limit),
     }
     if let Some(Json::Array(calls)) = message.get("tool_calls") {
         for call in calls {
             let name = call.get("name").and_then(Json::as_str).unwrap_or("(no name)");
-            let arguments = call.get("arguments").map(said).unwrap_or_default();
+            let arguments = call.get("arguments").map(Json::to_plain_text).unwrap_or_default();
             push(text, &format!("  calls {name}"), &arguments, limit);
         }
     }
@@ -188,10 +188,6 @@ fn push(text: &mut String, label: &str, part: &str, limit: usize) {
     let part = shortened_text(part, limit, WHOLE);
     let label = shortened_text(label, LEAST, WHOLE);
     let _ = writeln!(text, "{}: {}", readable(&label), readable(part.trim_end()));
-}
-
-fn said(value: &Json) -> String {
-    value.as_str().map_or_else(|| value.to_text(Keys::AsRead), str::to_owned)
 }
 
 #[cfg(test)]
