@@ -1,6 +1,6 @@
 //! Whether a TIFF has more pages than the one that is decoded.
 
-/// Whether another image file directory follows the first one, where each page has one (TIFF 6.0, section 2; the BigTIFF
+/// Whether another image file directory follows the first one, where each page has one (TIFF 6.0, section 2; the `BigTIFF`
 /// proposal of 2004 for offsets of 8 bytes). What is cut off has none.
 pub(super) fn has_more(bytes: &[u8]) -> bool {
     next_directory(bytes).is_some_and(|next| next != 0)
