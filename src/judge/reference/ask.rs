@@ -179,6 +179,14 @@ impl Conversation<'_> {
         Ok(answer.text)
     }
 
+    /// Keeps the last reply from being used by the next command: nothing was to be made of it, and another one may be
+    /// better.
+    pub(super) fn withdraw(&self, reason: &str) -> Result<(), JournalError> {
+        let Self { asker, scope, request } = self;
+        let key = asker.key(request, &scope.task);
+        asker.journal.keep(&key, &scope.task, Kept::Withdrawn(reason.to_owned()))
+    }
+
     /// Goes on with what was said to a reply.
     pub(super) fn reply_to(&mut self, reply: String, text: String) {
         // Without what the wire had: a reply that comes from the journal should lead to the same request.
