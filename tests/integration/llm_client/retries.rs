@@ -142,7 +142,7 @@ async fn all_tries_together_have_a_limit() {
     let server = Server::start([too_many("Retry-After", "40")]);
     let (_, tries, message) = no_reply(&server, ModelOptions { total_time, ..options(8) }).await;
     assert_eq!(tries, 1);
-    assert!(message.contains("left alone for 40s, which is more than is left of 3s"), "{message}");
+    assert!(message.contains("left alone for 40.0 s, and no request waits longer than 3.0 s"), "{message}");
     // No time was spent on a wait that is too long.
     assert!(start.elapsed() < total_time, "{message}");
     let total_time = Duration::from_millis(200);
