@@ -114,7 +114,7 @@ async fn run_all(
         }
         (None, Some(cassette)) => {
             let catalog = servers::sorted(cassette.catalog().unwrap_or_default());
-            let source = ToolSource::Replayed(cassette);
+            let source = ToolSource::Replayed { cassette, recorder: ready.recorder.clone() };
             run_with(args, common, ready, (catalog, source, redactor), (stop, printer)).await
         }
         // It was refused before.

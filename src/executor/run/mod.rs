@@ -96,7 +96,12 @@ pub enum ToolSource {
         recorder: Option<Arc<Recorder>>,
     },
     /// What a cassette has.
-    Replayed(Arc<Cassette>),
+    Replayed {
+        /// What is played.
+        cassette: Arc<Cassette>,
+        /// Keeps what is played.
+        recorder: Option<Arc<Recorder>>,
+    },
 }
 
 /// A run cannot go on.
