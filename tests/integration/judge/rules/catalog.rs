@@ -2,6 +2,9 @@
 
 #![expect(clippy::print_stdout, reason = "what the lists do, for who reads it")]
 
+use std::collections::BTreeSet;
+
+use m3::judge::dependency::dependencies;
 use m3::judge::reconstruct::by_rules;
 use serde_json::{Value, json};
 
@@ -34,6 +37,39 @@ fn changes_state(tool: &str) -> bool {
     let call = |subject: &str| made(tool, &json!({"subject": subject}), Ok(&json!("done")));
     let run = chain(vec!["?".to_owned()], vec![vec![call("one")], vec![call("two")]]);
     by_rules(&run, &[]).steps.len() == 2
+}
+
+/// Whether a value that only one call returned is found in an argument of this name.
+fn is_found(name: &str, returned: &Value, used: &Value) -> bool {
+    let first = made("a/find", &json!({}), Ok(returned));
+    let second = made("b/show", &json!({ name: used }), Ok(&json!("done")));
+    !dependencies(&chain(vec!["?".to_owned()], vec![vec![first], vec![second]])).is_empty()
+}
+
+#[test]
+fn arguments_of_the_catalog_that_are_settings_or_amounts_are_these() {
+    let Some(path) = shared("open-m3-bench/tools.json") else { return };
+    let catalog: Value = serde_json::from_str(&std::fs::read_to_string(path).unwrap()).unwrap();
+    let (mut settings, mut amounts, mut all) = (BTreeSet::new(), BTreeSet::new(), BTreeSet::new());
+    let tools = catalog.as_object().unwrap().values().flat_map(|found| found["tools"].as_array().unwrap());
+    for name in
+        tools.filter_map(|tool| tool["inputSchema"]["properties"].as_object()).flat_map(|found| found.keys())
+    {
+        all.insert(name.as_str());
+        if !is_found(name, &json!({"of": "Zebrawood", "by": "Ostrander"}), &json!("Zebrawood")) {
+            settings.insert(name.as_str());
+        } else if !is_found(name, &json!("17"), &json!(17)) {
+            amounts.insert(name.as_str());
+        }
+    }
+    println!("{} names of arguments", all.len());
+    println!("settings: {settings:?}");
+    println!("amounts: {amounts:?}");
+    assert_eq!((all.len(), settings.len(), amounts.len()), (305, 55, 28));
+    // Names under which calls of the references use what others returned.
+    for name in ["query", "keywords", "title", "location", "address", "paper_id", "input_path", "numbers"] {
+        assert!(all.contains(name) && !settings.contains(name) && !amounts.contains(name), "{name}");
+    }
 }
 
 #[test]

@@ -98,7 +98,7 @@ fn references_whose_results_carry_values_are_recovered() {
     let (torn, pairs) = torn(&several);
     share("pairs of one step taken for dependent", (torn, pairs));
     assert!(long.len() >= 79 && of_long >= 0.95, "{} {of_long}", long.len());
-    assert!(short.len() >= 100 && of_short >= 0.85, "{} {of_short}", short.len());
+    assert!(short.len() >= 90 && of_short >= 0.85, "{} {of_short}", short.len());
     assert!(of_all >= 0.5, "{of_all}");
     assert!(torn * 100 <= pairs, "{torn} of {pairs}");
 }
