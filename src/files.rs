@@ -1,7 +1,9 @@
-//! Writing files so that nothing that existed is lost: beside, flushed, then renamed.
+//! Writing files so that nothing that existed is lost: beside, flushed, then renamed; and one process at a time.
 
+use std::fs::File;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
 
 use tempfile::NamedTempFile;
 
@@ -31,6 +33,54 @@ pub(crate) fn write_new_atomically(path: &Path, content: &[u8]) -> io::Result<()
 pub(crate) fn is_full(error: &io::Error) -> bool {
     use io::ErrorKind::{FileTooLarge, QuotaExceeded, StorageFull};
     matches!(error.kind(), StorageFull | QuotaExceeded | FileTooLarge)
+}
+
+/// Whether this process, or the system, may not open any more: a limit of the machine, whatever was tried.
+#[cfg(unix)]
+pub(crate) fn is_exhausted(error: &io::Error) -> bool {
+    use rustix::io::Errno;
+    let limits = [Errno::MFILE, Errno::NFILE, Errno::NOMEM, Errno::AGAIN];
+    error.raw_os_error().is_some_and(|code| limits.iter().any(|limit| limit.raw_os_error() == code))
+}
+
+#[cfg(not(unix))]
+pub(crate) fn is_exhausted(_: &io::Error) -> bool {
+    false
+}
+
+/// What to do where something could not be written for this reason.
+pub(crate) fn hint(error: &io::Error) -> &'static str {
+    use io::ErrorKind;
+    match error.kind() {
+        _ if is_full(error) => "make space, or name another folder",
+        _ if is_exhausted(error) => EXHAUSTED,
+        ErrorKind::AlreadyExists | ErrorKind::NotADirectory => "a file is in its place; name another folder",
+        ErrorKind::IsADirectory => "a folder is in its place; name another file",
+        ErrorKind::PermissionDenied | ErrorKind::ReadOnlyFilesystem => "name a place that you may write to",
+        ErrorKind::NotFound => "make the folder that it is to be in",
+        _ => "name another folder",
+    }
+}
+
+/// What to do where nothing more may be opened or started.
+pub(crate) const EXHAUSTED: &str = "raise the limits of this shell (`ulimit -n` of open files, `ulimit -u` of processes), or do less at once with \
+     `--workers`";
+
+/// Locks a file for this process, and waits so long for another one that has it. The system releases the lock when the
+/// file is closed, however the process ends.
+///
+/// # Errors
+/// [`io::ErrorKind::WouldBlock`] where another one still has it, or the system's reason.
+pub(crate) fn lock_within(file: &File, wait: Duration) -> io::Result<()> {
+    let start = Instant::now();
+    loop {
+        match file.try_lock().map_err(io::Error::from) {
+            Err(cause) if cause.kind() == io::ErrorKind::WouldBlock && start.elapsed() < wait => {
+                std::thread::sleep(Duration::from_millis(10));
+            }
+            done => return done,
+        }
+    }
 }
 
 /// As many links in a row as Linux follows (`path_resolution(7)`).
@@ -69,7 +119,7 @@ pub(crate) struct AtomicFile {
 #[derive(Debug)]
 enum Target {
     Beside { file: NamedTempFile, path: PathBuf },
-    Direct(std::fs::File),
+    Direct(File),
 }
 
 impl AtomicFile {
@@ -131,7 +181,7 @@ fn new_file() -> tempfile::Builder<'static, 'static> {
 }
 
 /// A file that is replaced keeps its permissions.
-fn keep_permissions(path: &Path, file: &std::fs::File) -> io::Result<()> {
+fn keep_permissions(path: &Path, file: &File) -> io::Result<()> {
     match std::fs::metadata(path) {
         Ok(metadata) => file.set_permissions(metadata.permissions()),
         Err(_) => Ok(()),

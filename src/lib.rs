@@ -21,6 +21,7 @@
 //! | [`servers`] | our own MCP servers |
 //! | [`llm`] | language models: the wires, retries, cassettes |
 //! | [`executor`] | tasks run by a model with tools, and their records |
+//! | [`journal`] | files that only grow, of what must not be lost |
 //! | [`judge`] | references from runs, grades for answers, and what people say of both |
 //! | [`calibrate`] | thresholds of similarity from labels of people |
 //! | [`cli`] | the command line |
@@ -46,14 +47,17 @@ pub mod executor;
 pub mod figures;
 mod files;
 mod images;
+pub mod journal;
 pub mod judge;
 pub mod leaderboard;
 pub mod llm;
 pub mod mcp;
 pub mod outcomes;
+mod pages;
 pub mod report;
 pub mod score;
 pub mod servers;
+mod serving;
 pub mod stats;
 mod task_image;
 mod text;

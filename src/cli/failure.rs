@@ -5,6 +5,7 @@ use std::io;
 use super::output::TEMPORARY;
 use crate::encoder::{AssetError, EncoderError};
 use crate::executor::TooManyTools;
+use crate::journal::JournalError;
 use crate::score::{ScoreError, ThresholdError};
 use crate::trajectory::catalog::CatalogError;
 use crate::trajectory::{SourceError, WholeFileError};
@@ -115,6 +116,20 @@ impl From<ThresholdError> for Failure {
 impl From<TooManyTools> for Failure {
     fn from(error: TooManyTools) -> Self {
         Self::new(code::INPUT, error.to_string())
+    }
+}
+
+impl From<JournalError> for Failure {
+    fn from(error: JournalError) -> Self {
+        let code = match error {
+            JournalError::Foreign { .. } | JournalError::Line { .. } | JournalError::TooLarge { .. } => {
+                code::INPUT
+            }
+            JournalError::Io { .. } | JournalError::Locked { .. } | JournalError::Changed { .. } => {
+                code::UNAVAILABLE
+            }
+        };
+        Self::new(code, error.to_string())
     }
 }
 

@@ -1,6 +1,6 @@
 //! Opens files of trajectories and speaks of their problems.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use clap::ValueEnum;
 
@@ -117,4 +117,13 @@ fn say(name: &str, problems: &Problems, printer: Printer) {
         let more = counted(warnings - SHOWN_WARNINGS, "more warning");
         printer.warn(&format!("{name}: {more}; `m3 validate {name}` lists them"));
     }
+}
+
+/// The folder that a user has named for images.
+pub(super) fn image_folder(named: &Path) -> Result<PathBuf, Failure> {
+    if named.is_dir() {
+        return Ok(named.to_owned());
+    }
+    let message = format!("`{}` is no folder\nhint: name the images' folder", named.display());
+    Err(Failure::new(code::INPUT, message))
 }

@@ -14,6 +14,7 @@ use super::Common;
 use super::encoder::EncoderArgs;
 use super::failure::{Failure, code};
 use super::hosting::{Servers, add_simulated, cancel_at_interrupt, interrupted, runtime};
+use super::input::image_folder;
 use super::outcomes::Sink;
 use super::output::Output;
 use super::printer::{Printer, Unit};
@@ -135,14 +136,7 @@ impl ReplayArgs {
 
     fn image_folders(&self, predictions: &Path) -> Result<Vec<PathBuf>, Failure> {
         match &self.images {
-            Some(folder) if folder.is_dir() => Ok(vec![folder.clone()]),
-            Some(folder) => {
-                let folder = folder.display();
-                Err(Failure::new(
-                    code::INPUT,
-                    format!("`{folder}` is no folder\nhint: name the images' folder"),
-                ))
-            }
+            Some(folder) => Ok(vec![image_folder(folder)?]),
             None => Ok(image_folders(predictions)),
         }
     }

@@ -8,10 +8,10 @@ use super::failure::Failure;
 use super::printer::Printer;
 use crate::calibrate::CalibrationReport;
 use crate::executor::run::{JournalLine, Prediction};
-use crate::judge::grade::GradeReport;
+use crate::judge::grade::{GradeReport, GradedPrediction, KeptAnswer};
 use crate::judge::labels::Labels;
 use crate::judge::reference::{JudgeJournalLine, Reference};
-use crate::judge::review::{Decision, Preference};
+use crate::judge::review::{Decision, Preference, ReviewedReference};
 use crate::leaderboard::{Comparison, Leaderboard};
 use crate::mcp::results::ResultRecord;
 use crate::report::audit::AuditReport;
@@ -42,6 +42,10 @@ enum Name {
     Outcomes,
     /// What `m3 grade --format json` writes
     Grades,
+    /// A prediction that `m3 grade -o` writes
+    Graded,
+    /// A line of the answers of judges that `m3 grade` keeps
+    Answers,
     /// What `m3 calibrate --format json` writes
     Calibration,
     /// What `m3 tools --health --format json` writes
@@ -56,6 +60,8 @@ enum Name {
     Review,
     /// A line of the preferences that `m3 review --pairs` writes
     Preference,
+    /// A reference that `m3 review --out` writes
+    Reviewed,
     /// The file that `m3 review --label` writes
     Labels,
     /// A line of the journal that `m3 run` writes
@@ -76,6 +82,8 @@ pub(super) fn run(args: &SchemaArgs) -> Result<(), Failure> {
         Name::Comparison => schemars::schema_for!(Comparison),
         Name::Outcomes => schemars::schema_for!(OutcomesReport),
         Name::Grades => schemars::schema_for!(GradeReport),
+        Name::Graded => schemars::schema_for!(GradedPrediction),
+        Name::Answers => schemars::schema_for!(KeptAnswer),
         Name::Calibration => schemars::schema_for!(CalibrationReport),
         Name::Health => schemars::schema_for!(HealthReport),
         Name::Search => schemars::schema_for!(SearchReport),
@@ -83,6 +91,7 @@ pub(super) fn run(args: &SchemaArgs) -> Result<(), Failure> {
         Name::Prediction => schemars::schema_for!(Prediction),
         Name::Review => schemars::schema_for!(Decision),
         Name::Preference => schemars::schema_for!(Preference),
+        Name::Reviewed => schemars::schema_for!(ReviewedReference),
         Name::Labels => schemars::schema_for!(Labels),
         Name::Journal => schemars::schema_for!(JournalLine),
         Name::Reference => schemars::schema_for!(Reference),

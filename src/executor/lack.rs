@@ -1,6 +1,6 @@
 //! What a whole run lacks, so that no other task of it could be run either.
 
-use crate::files::is_full;
+use crate::files::{is_exhausted, is_full};
 use crate::llm::{CassetteError, ModelError, Refusal};
 use crate::mcp::results::StoreError;
 
@@ -8,13 +8,13 @@ use crate::mcp::results::StoreError;
 #[derive(Debug, thiserror::Error)]
 pub enum Lack {
     /// The model: it did not answer the first request of a task, for a reason that lies in no task; or the account is
-    /// empty, at whichever request.
+    /// empty or its limit used up, at whichever request.
     #[error(transparent)]
     Model(ModelError),
     /// The cassette cannot be written any more, and what is not recorded cannot be replayed.
     #[error(transparent)]
     Cassette(#[from] CassetteError),
-    /// There is no space for the results of tools.
+    /// There is no space for the results of tools, or no further file may be opened.
     #[error(transparent)]
     Results(StoreError),
 }
@@ -25,7 +25,7 @@ impl Lack {
     pub(crate) fn of_model(error: ModelError, is_first: bool) -> Result<Self, ModelError> {
         match error {
             ModelError::Cassette(error) => Ok(Self::Cassette(error)),
-            error if error.is_of_empty_account() => Ok(Self::Model(error)),
+            error if error.is_of_used_account() => Ok(Self::Model(error)),
             ModelError::NoReply { status, refusal, .. } if is_first && may_be_of_all(status, refusal) => {
                 Ok(Self::Model(error))
             }
@@ -36,7 +36,7 @@ impl Lack {
     /// What a failure to keep a result says of all others.
     pub(super) fn of_results(error: StoreError) -> Result<Self, StoreError> {
         let (StoreError::Folder { cause, .. } | StoreError::Write { cause, .. }) = &error;
-        if is_full(cause) { Ok(Self::Results(error)) } else { Err(error) }
+        if is_full(cause) || is_exhausted(cause) { Ok(Self::Results(error)) } else { Err(error) }
     }
 
     /// Whether it is sure. That a model cannot be reached, or may not be asked, may still lie in one task (a request
@@ -75,6 +75,10 @@ mod tests {
             (Some(400), wrong_key, true, true, true),
             (Some(429), empty, true, true, true),
             (Some(429), empty, false, true, true),
+            (Some(429), Some(Refusal::Later), true, true, true),
+            (Some(503), Some(Refusal::Later), false, true, true),
+            // An answer had begun, and was too large.
+            (Some(200), None, true, false, false),
             (Some(403), None, true, true, false),
             (Some(404), None, true, true, false),
             (None, None, true, true, false),

@@ -2,6 +2,7 @@
 
 use std::sync::OnceLock;
 
+use super::Mode;
 use super::run::tools_hash;
 use super::schemas;
 use crate::llm::{ToolDefinition, ToolDefinitions};
@@ -52,6 +53,12 @@ impl Offered {
     /// The names of the tools for models; an error if two would look the same, which only native tool calling minds.
     pub(super) fn names(&self) -> Result<&ModelNames, &NameCollision> {
         self.names.as_ref()
+    }
+
+    /// Two tools that a model which calls them in this way could not tell apart.
+    #[must_use]
+    pub fn collision(&self, mode: Mode) -> Option<&NameCollision> {
+        self.names.as_ref().err().filter(|_| mode == Mode::Native)
     }
 
     /// The tools as providers take them.

@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::outcomes::{KnownTools, Outcome, Verdict, judge_trajectory, recorded_reply};
+use crate::outcomes::{KnownTools, Outcome, Reply, Verdict, judge_trajectory, recorded_reply};
 use crate::trajectory::Trajectory;
 use crate::trajectory::json::Json;
 
@@ -57,9 +57,12 @@ pub struct Chain {
 
 impl Chain {
     /// The calls of a trajectory. What is recorded of each decides how it stands, its recorded outcome first; where
-    /// there is none, the rules of [`outcomes`](crate::outcomes) do, by these tools.
+    /// there is none, the rules of [`outcomes`](crate::outcomes) do, by these tools, or, without any, by what was
+    /// answered alone.
     #[must_use]
     pub fn new(trajectory: &Trajectory, tools: &KnownTools) -> Self {
+        let unlisted = KnownTools::unlisted();
+        let tools = if tools.is_empty() { &unlisted } else { tools };
         let judged = judge_trajectory(trajectory, tools, &mut |_, call| recorded_reply(call));
         let judged = judged.iter().filter(|judged| judged.tool.is_some() && judged.place.is_some());
         let places = trajectory.steps.iter().enumerate().flat_map(|(step, found)| {
@@ -70,11 +73,9 @@ impl Chain {
             let standing = match recorded.and_then(|(_, outcome)| outcome.as_str()) {
                 Some(outcome) if outcome == Outcome::Success.name() => Standing::Succeeded,
                 Some(outcome) => Standing::Failed(outcome.to_owned()),
-                None if call.result.is_none() => Standing::NotRecorded,
+                None if recorded_reply(call) == Reply::NotExecuted => Standing::NotRecorded,
                 None => match judged.judgement.verdict() {
                     Verdict::Outcome(Outcome::Success) => Standing::Succeeded,
-                    // Of a tool that no catalog here has, the answer says more than its absence.
-                    Verdict::Outcome(Outcome::UnknownTool) if tools.is_empty() => Standing::Succeeded,
                     Verdict::Outcome(outcome) => Standing::Failed(outcome.name().to_owned()),
                     Verdict::NotJudged(why) => Standing::Failed(why.name().to_owned()),
                 },
@@ -99,5 +100,51 @@ impl Chain {
     pub fn at(&self, place: CallPlace) -> Option<&ChainCall> {
         let index = self.calls.binary_search_by_key(&place, |call| call.place).ok()?;
         self.calls.get(index)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::trajectory::{Call, Step};
+
+    /// How a call stands of which this was recorded, by no catalog.
+    fn standing(tool: &str, result: Option<&str>, extra: &[(&str, Json)]) -> Standing {
+        let call = Call {
+            tool: tool.to_owned(),
+            arguments: Some(Json::Object(Vec::new())),
+            result: result.map(|result| Json::String(result.to_owned())),
+            extra: extra.iter().map(|(key, value)| ((*key).to_owned(), value.clone())).collect(),
+        };
+        let steps = vec![Step { calls: vec![call], ..Step::default() }];
+        let trajectory = Trajectory { id: "t".to_owned(), steps, ..Trajectory::default() };
+        let mut chain = Chain::new(&trajectory, &KnownTools::default());
+        chain.calls.remove(0).standing
+    }
+
+    #[test]
+    fn without_a_catalog_a_call_stands_as_its_answer_says() {
+        let failed = |outcome: Outcome| Standing::Failed(outcome.name().to_owned());
+        // A name without a server too: nobody can list what it is of.
+        for tool in ["shop/buy", "buy"] {
+            let error = [("is_error", Json::Bool(true))];
+            let sold_out = standing(tool, Some("it is sold out"), &error);
+            assert!(matches!(sold_out, Standing::Failed(_)), "{tool} {sold_out:?}");
+            assert_eq!(
+                standing(tool, Some("404 not found"), &error),
+                failed(Outcome::ResourceNotFound),
+                "{tool}"
+            );
+            let bare = standing(tool, None, &error);
+            assert!(matches!(bare, Standing::Failed(_)), "{tool} {bare:?}");
+            let fine = [("is_error", Json::Bool(false))];
+            assert_eq!(standing(tool, Some("7"), &fine), Standing::Succeeded, "{tool}");
+            assert_eq!(standing(tool, Some("7"), &[]), Standing::Succeeded, "{tool}");
+            assert_eq!(standing(tool, None, &[]), Standing::NotRecorded, "{tool}");
+            // A recorded outcome goes before everything.
+            let success = Json::String("success".to_owned());
+            let both = [("is_error", Json::Bool(true)), ("outcome", success)];
+            assert_eq!(standing(tool, Some("x"), &both), Standing::Succeeded, "{tool}");
+        }
     }
 }

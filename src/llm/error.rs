@@ -77,10 +77,11 @@ pub enum ModelError {
 }
 
 impl ModelError {
-    /// Whether the account is empty: no request gets a reply until somebody pays, and no waiting helps.
+    /// Whether no request gets a reply, however well others were answered before: the account is empty, or its limit
+    /// is used up for longer than any request waits.
     #[must_use]
-    pub fn is_of_empty_account(&self) -> bool {
-        matches!(self, Self::NoReply { refusal: Some(Refusal::EmptyAccount), .. })
+    pub fn is_of_used_account(&self) -> bool {
+        matches!(self, Self::NoReply { refusal: Some(Refusal::EmptyAccount | Refusal::Later), .. })
     }
 }
 

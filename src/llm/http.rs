@@ -64,6 +64,8 @@ pub(super) struct Answer {
 pub(super) struct NoAnswer {
     pub(super) reason: String,
     pub(super) is_worth_retrying: bool,
+    /// The HTTP status, where an answer had begun that was not read to its end.
+    pub(super) status: Option<u16>,
 }
 
 impl Poster {
@@ -101,6 +103,7 @@ impl Poster {
             Err(_) => Err(NoAnswer {
                 reason: format!("there was no whole answer within {limit:?}"),
                 is_worth_retrying: true,
+                status: None,
             }),
         }
     }
@@ -122,14 +125,15 @@ fn builder(url: &Url) -> ClientBuilder {
 
 async fn read(request: reqwest::RequestBuilder) -> Result<Answer, NoAnswer> {
     let mut response = request.send().await.map_err(no_answer)?;
+    let status = response.status().as_u16();
     let too_large = || NoAnswer {
         reason: format!("the answer is larger than {MAX_BODY} bytes"),
         is_worth_retrying: false,
+        status: Some(status),
     };
     if response.content_length().is_some_and(|length| length > MAX_BODY as u64) {
         return Err(too_large());
     }
-    let status = response.status().as_u16();
     let headers = [RETRY_AFTER.as_str(), RETRY_AFTER_MS, LOCATION.as_str()]
         .into_iter()
         .filter_map(|name| {
@@ -154,7 +158,7 @@ fn no_answer(error: reqwest::Error) -> NoAnswer {
     let error = error.without_url();
     let mut reason = shortened(&error_with_causes(&error), 300);
     reason.push_str(untrusted.unwrap_or_default());
-    NoAnswer { reason, is_worth_retrying }
+    NoAnswer { reason, is_worth_retrying, status: None }
 }
 
 /// What is wrong with the certificate, if that is what is wrong: it does not change by trying again.

@@ -313,15 +313,20 @@ impl Model {
     }
 
     fn no_reply(&self, failure: Failure, last: &Try, tries: u32) -> ModelError {
-        let mut reason = failure.reason;
-        if let Then::GiveUp(why) = &last.then {
-            reason = format!("{reason}; {why}");
+        let Failure { mut reason, mut refusal, .. } = failure;
+        match &last.then {
+            Then::GiveUp(why) => reason = format!("{reason}; {why}"),
+            Then::LeaveAlone(why) => {
+                reason = format!("{reason}; {why}");
+                refusal.get_or_insert(Refusal::Later);
+            }
+            Then::End | Then::Retry => {}
         }
         ModelError::NoReply {
             model: self.inner.name.to_string(),
             status: last.status,
             tries,
-            refusal: failure.refusal,
+            refusal,
             reason,
         }
     }

@@ -105,7 +105,7 @@ impl Asking<'_> {
         let place = match self.network.places.take(self.deadline).await {
             Ok(place) => place,
             Err(reason) => {
-                let no_answer = NoAnswer { reason, is_worth_retrying: false };
+                let no_answer = NoAnswer { reason, is_worth_retrying: false, status: None };
                 return Tried::without_answer(&no_answer, Duration::ZERO, redactor);
             }
         };
@@ -164,14 +164,20 @@ impl Asking<'_> {
         let left = self.left();
         if wait >= left {
             let total = self.network.options.total_time;
-            tried.outcome.then = Then::GiveUp(match tried.retry_after {
-                Some(wanted) if wanted >= left => {
-                    format!(
-                        "it wants to be left alone for {wanted:?}, which is more than is left of {total:?}"
-                    )
-                }
-                _ => format!("nothing is left of {total:?} for another try"),
-            });
+            tried.outcome.then = match tried.retry_after {
+                // No other request could wait for it either.
+                Some(wanted) if wanted >= total => Then::LeaveAlone(format!(
+                    "it wants to be left alone for {}, and no request waits longer than {}",
+                    long(wanted),
+                    long(total)
+                )),
+                Some(wanted) if wanted >= left => Then::GiveUp(format!(
+                    "it wants to be left alone for {}, which is more than is left of {}",
+                    long(wanted),
+                    long(total)
+                )),
+                _ => Then::GiveUp(format!("nothing is left of {} for another try", long(total))),
+            };
             return None;
         }
         tried.outcome.then = Then::Retry;
@@ -183,7 +189,7 @@ impl Tried {
     fn without_answer(no_answer: &NoAnswer, elapsed: Duration, redactor: &Redactor) -> Self {
         let error = Some(redactor.text(&no_answer.reason).into_owned());
         let outcome = Try {
-            status: None,
+            status: no_answer.status,
             headers: std::collections::BTreeMap::new(),
             body: None,
             error,
@@ -191,6 +197,12 @@ impl Tried {
         };
         Self { outcome, elapsed, is_worth_retrying: no_answer.is_worth_retrying, retry_after: None }
     }
+}
+
+/// A wait in words; servers may name any.
+fn long(wait: Duration) -> String {
+    const YEAR: Duration = Duration::from_hours(24 * 365);
+    if wait > YEAR { "more than a year".to_owned() } else { crate::text::duration(wait) }
 }
 
 /// A body without the key, and still JSON if it was.

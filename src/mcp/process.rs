@@ -20,6 +20,7 @@ use tokio_util::task::AbortOnDropHandle;
 
 use super::status::{StartError, telling_line};
 use super::tail::Tail;
+use crate::files::is_exhausted;
 
 /// After its standard input is closed, a server has this long to end by itself.
 const LEAVE: Duration = Duration::from_secs(1);
@@ -123,9 +124,13 @@ impl Launch<'_> {
         };
         command.args(self.args).current_dir(self.folder).env_clear().envs(self.environment());
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).process_group(0);
-        let refused = |error: io::Error| StartError::Spawn {
-            command: self.command.to_owned(),
-            reason: error.to_string(),
+        let refused = |error: io::Error| {
+            let (command, reason) = (self.command.to_owned(), error.to_string());
+            if is_exhausted(&error) {
+                StartError::Exhausted { command, reason }
+            } else {
+                StartError::Spawn { command, reason }
+            }
         };
         let mut child = command.spawn().map_err(refused)?;
         let pid = child.id().and_then(|id| i32::try_from(id).ok()).and_then(Pid::from_raw);

@@ -79,6 +79,14 @@ pub enum StartError {
         /// The system's reason.
         reason: String,
     },
+    /// The system starts nothing more, whatever it is.
+    #[error("failed to start `{command}`: {reason}\nhint: {}", crate::files::EXHAUSTED)]
+    Exhausted {
+        /// The program.
+        command: String,
+        /// The system's reason.
+        reason: String,
+    },
     /// Its working directory is not there.
     #[error("the working directory `{}` is not there\nhint: create it, or change `cwd`", path.display())]
     WorkingDirectory {

@@ -10,7 +10,7 @@ use super::outcome::{Confidence, Outcome, Rule, Verdict};
 use super::rules::ANSWERS_BY_MODEL;
 use crate::llm::{Message, Model, ModelError, Part, Request, Retry, Scope};
 use crate::text::shortened;
-use crate::trajectory::json::Keys;
+use crate::trajectory::json::{Json, Keys};
 use crate::trajectory::{Call, Trajectory};
 
 /// The longest answer of a tool that the model is shown, in characters; what is longer is cut.
@@ -105,17 +105,14 @@ fn request(trajectory: &Trajectory, judged: &JudgedCall) -> Option<Request> {
         tool: &call.tool,
         arguments: shortened(&arguments.unwrap_or_default(), ARGUMENTS_SHOWN),
         answer: shortened(&answer_text(call), ANSWER_SHOWN),
-        is_error: call.extra.iter().any(|(key, value)| {
-            (key == "is_error" || key == "isError") && *value == crate::trajectory::json::Json::Bool(true)
-        }),
+        is_error: call.is_error(),
     };
     let messages = vec![Arc::new(Message::User(vec![Part::Text(question.render().ok()?)]))];
     Some(Request { messages, ..Request::default() })
 }
 
 fn answer_text(call: &Call) -> String {
-    let Some(result) = &call.result else { return String::new() };
-    result.as_str().map_or_else(|| result.to_text(Keys::AsRead), str::to_owned)
+    call.result.as_ref().map(Json::to_plain_text).unwrap_or_default()
 }
 
 /// The outcome that a reply names, with its reason. What stands before the first colon is exactly one name, but for

@@ -25,6 +25,8 @@ pub struct KnownTools {
     tools: HashMap<String, KnownTool>,
     /// Servers whose tools nobody could list.
     silent: HashSet<String>,
+    /// Whether that is so of every server.
+    is_unlisted: bool,
 }
 
 #[derive(Debug)]
@@ -42,6 +44,12 @@ impl KnownTools {
         let mut known = Self::default();
         known.add(catalog);
         known
+    }
+
+    /// Tools that nobody has listed: calls are judged by what was answered, whatever they name.
+    #[must_use]
+    pub fn unlisted() -> Self {
+        Self { is_unlisted: true, ..Self::default() }
     }
 
     /// Adds those that are not known yet.
@@ -106,7 +114,7 @@ impl KnownTools {
     }
 
     fn is_silent(&self, tool: &str) -> bool {
-        ToolName::parse(tool).is_some_and(|name| self.silent.contains(&name.server))
+        self.is_unlisted || ToolName::parse(tool).is_some_and(|name| self.silent.contains(&name.server))
     }
 }
 
@@ -322,10 +330,7 @@ pub(super) fn excuse_missing_image(trajectory: &Trajectory, calls: &mut [JudgedC
 #[must_use]
 pub fn recorded_reply(call: &Call) -> Reply {
     use crate::trajectory::json::Json;
-    let is_error = call
-        .extra
-        .iter()
-        .any(|(key, value)| (key == "is_error" || key == "isError") && *value == Json::Bool(true));
+    let is_error = call.is_error();
     match &call.result {
         Some(result) => Reply::Answer(Answer::recorded(result, is_error)),
         None if is_error => Reply::Answer(Answer::recorded(&Json::String(String::new()), true)),

@@ -144,6 +144,13 @@ impl Step {
 }
 
 impl Call {
+    /// Whether a failure is recorded of it: `is_error`, or `isError` as MCP has it.
+    #[must_use]
+    pub fn is_error(&self) -> bool {
+        let mut extra = self.extra.iter();
+        extra.any(|(key, value)| (key == "is_error" || key == "isError") && *value == Json::Bool(true))
+    }
+
     fn to_json(&self) -> Json {
         let mut members = vec![("name".to_owned(), Json::String(self.tool.clone()))];
         members.extend(self.arguments.clone().map(|arguments| ("arguments".to_owned(), arguments)));

@@ -42,8 +42,15 @@ pub(super) fn task(value: Json, key: Option<&str>, report: &mut Report<'_>) -> O
     task.task_type = reader.text(&mut members, "type");
     task.prompt = reader.text(&mut members, "prompt");
     task.question = reader.text(&mut members, "question");
-    if task.prompt.is_none() && task.question.is_none() {
-        reader.error("", "a task without `question` and `prompt` asks nothing; add one of them");
+    let is_empty = |text: &Option<String>| text.as_ref().is_none_or(|text| text.trim().is_empty());
+    if is_empty(&task.prompt) && is_empty(&task.question) {
+        reader.error(
+            "",
+            "a task without `question` and `prompt`, or with empty ones, asks nothing; add one of them",
+        );
+    }
+    if task.id.trim().is_empty() {
+        reader.error("/id", "the id is empty; name the task, so that its prediction can be found");
     }
     task.extra = reader.extra(members, "", &[&TEXT_KEYS]);
     (!reader.is_broken).then_some(task)

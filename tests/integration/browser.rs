@@ -3,15 +3,18 @@
 use std::io::{BufRead as _, BufReader};
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
-use std::time::Duration;
 
 use serde_json::{Value, json};
+
+use crate::support::agent;
 
 /// A browser, and the driver that is its parent. Both end with it.
 pub(crate) struct Browser {
     driver: Child,
     agent: ureq::Agent,
     session: String,
+    /// What the browser leaves in the folder of temporary files; removed last.
+    _folder: tempfile::TempDir,
 }
 
 impl Browser {
@@ -23,19 +26,17 @@ impl Browser {
             assert!(std::env::var_os("CI").is_none(), "chromium and chromedriver are needed in CI");
             return crate::support::skipped("chromium or chromedriver is not here");
         }
+        let folder = tempfile::tempdir().unwrap();
         let mut driver = Command::new("chromedriver")
             .arg("--port=0")
+            .env("TMPDIR", folder.path())
             .stdout(Stdio::piped())
             .stderr(Stdio::null())
             .spawn()
             .unwrap();
         let port = port(&mut driver);
-        let config = ureq::Agent::config_builder()
-            .timeout_global(Some(Duration::from_mins(2)))
-            .http_status_as_error(false)
-            .build();
-        let mut browser =
-            Self { driver, agent: config.into(), session: format!("http://127.0.0.1:{port}/session") };
+        let session = format!("http://127.0.0.1:{port}/session");
+        let mut browser = Self { driver, agent: agent(), session, _folder: folder };
         // Chromium's own sandbox does not work for root, which tests in containers often are.
         let arguments = ["--headless", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage"];
         let capabilities = json!({"capabilities": {"alwaysMatch": {

@@ -2,16 +2,11 @@
 
 use serde_json::Value;
 
+use crate::sequence::blocks;
 use crate::support::{Folder, m3, python_with, report, root, stdout};
 
 fn read(name: &str) -> String {
     std::fs::read_to_string(root().join(name)).unwrap()
-}
-
-/// The content of the code blocks of one language.
-pub(crate) fn blocks(text: &str, language: &str) -> Vec<String> {
-    let start = format!("```{language}\n");
-    text.split(&start).skip(1).map(|rest| rest.split("```").next().unwrap().to_owned()).collect()
 }
 
 /// The worked example of `docs/metrics.md`: its two trajectories are scored, and its table of numbers, made

@@ -8,9 +8,11 @@ use std::os::unix::fs::FileTypeExt as _;
 use std::path::Path;
 use std::process::Output;
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
-use crate::support::{Folder, encoder, m3_process, m3_with_cache, program_with_cache, report, text};
+use crate::support::{
+    Folder, call, encoder, m3_bare, m3_process, m3_with_cache, program_with_cache, report, stdout, text,
+};
 
 const FILES: [&str; 2] = ["trajectories/predictions.json", "trajectories/references.json"];
 
@@ -97,6 +99,45 @@ fn every_command_outlives_the_signal_of_a_file_that_is_too_large() {
         assert!(message.contains("File too large"), "{arguments:?}: {message}");
     }
     assert!(!Path::new(out).exists());
+}
+
+/// The decisions that are kept, each whole.
+fn decisions(folder: &Folder) -> Vec<Value> {
+    let kept = std::fs::read_to_string(folder.path().join("references.json.reviews.jsonl")).unwrap();
+    assert!(kept.ends_with('\n'), "half a decision is left: {kept}");
+    kept.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+}
+
+#[test]
+fn decisions_that_do_not_fit_are_told_and_those_before_stay_whole() {
+    let folder = Folder::new();
+    let reference =
+        |id: &str| json!({"id": id, "question": "?", "steps": [{"calls": [call("a/b", json!({}))]}]});
+    let references = folder.json("references.json", &json!([reference("a"), reference("b"), reference("c")]));
+    let (table, m3) = (folder.path().join("review.csv"), assert_cmd::cargo::cargo_bin("m3"));
+    stdout(m3_bare(folder.path()).arg("review").arg(&references).arg("--export").arg(&table));
+    let written = std::fs::read_to_string(&table).unwrap();
+    assert_eq!(written.matches(",open,,").count(), 3, "{written}");
+    // Each is half as long as what there is space for, and a bit.
+    let note = "x".repeat(400);
+    std::fs::write(&table, written.replace(",open,,", &format!(",accepted,{note},"))).unwrap();
+    let import = |blocks: &str| {
+        let mut command = assert_cmd::Command::new("sh");
+        command.args(["-c", &format!("ulimit -f {blocks}; exec \"$0\" \"$@\"")]).arg(&m3);
+        command.arg("review").arg(&references).arg("--import").arg(&table).args(["--name", "Ada"]);
+        command.env("M3_CACHE_DIR", folder.path());
+        command
+    };
+    let (code, message) = crate::support::failure(&mut import("2"));
+    assert_eq!(code, 4, "{message}");
+    assert!(
+        message.contains("references.json.reviews.jsonl") && message.contains("File too large"),
+        "{message}"
+    );
+    assert_eq!(decisions(&folder).len(), 1);
+    let told = text(&crate::support::run(&mut import("unlimited")).stderr);
+    assert!(told.contains("2 references decided"), "{told}");
+    assert_eq!(decisions(&folder).len(), 3);
 }
 
 #[test]

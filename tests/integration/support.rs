@@ -114,14 +114,27 @@ pub(crate) fn failure(command: &mut Command) -> (i32, String) {
 
 /// Checks an instance against `m3 schema NAME`, and that against what is kept in `docs/schemas`.
 pub(crate) fn follows_kept_schema(name: &str, instance: &Value) {
+    follow_kept_schema(name, [instance]);
+}
+
+/// The same of several instances.
+pub(crate) fn follow_kept_schema<'v>(name: &str, instances: impl IntoIterator<Item = &'v Value>) {
     let printed = stdout(m3_bare(Path::new(env!("CARGO_TARGET_TMPDIR"))).args(["schema", name]));
     let printed: Value = serde_json::from_str(&printed).unwrap();
     let kept = std::fs::read(root().join(format!("docs/schemas/{name}.schema.json"))).unwrap_or_default();
     let kept: Value = serde_json::from_slice(&kept).unwrap_or_default();
     assert!(printed == kept, "`m3 schema {name} > docs/schemas/{name}.schema.json` keeps it");
     let validator = jsonschema::validator_for(&printed).unwrap();
-    let errors: Vec<String> = validator.iter_errors(instance).map(|error| error.to_string()).collect();
-    assert!(errors.is_empty(), "{errors:?}");
+    for instance in instances {
+        let errors: Vec<String> = validator.iter_errors(instance).map(|error| error.to_string()).collect();
+        assert!(errors.is_empty(), "{errors:?} in {instance}");
+    }
+}
+
+/// Asks over HTTP; a server that hangs fails the test, a refusal is an answer.
+pub(crate) fn agent() -> ureq::Agent {
+    let config = ureq::Agent::config_builder().timeout_global(Some(std::time::Duration::from_mins(2)));
+    config.http_status_as_error(false).build().into()
 }
 
 /// Bytes that should be UTF-8.

@@ -17,7 +17,7 @@ use super::printer::{Printer, Unit};
 use super::results::TablesArgs;
 use crate::files::AtomicFile;
 use crate::judge::grade::{
-    AnswerStore, Asked, Collected, GradeReport, Panel, PanelError, PeopleLabels, Rubric, StoreError, Told,
+    AnswerStore, Asked, Collected, GradeReport, Panel, PanelError, PeopleLabels, Rubric, Told,
 };
 use crate::llm::Retry;
 use crate::report::grade_sheets;
@@ -292,15 +292,5 @@ impl From<PanelError> for Failure {
         match error {
             PanelError::Store(error) => error.into(),
         }
-    }
-}
-
-impl From<StoreError> for Failure {
-    fn from(error: StoreError) -> Self {
-        let code = match error {
-            StoreError::Content { .. } => code::INPUT,
-            StoreError::Io { .. } | StoreError::Locked { .. } => code::UNAVAILABLE,
-        };
-        Self::new(code, error.to_string())
     }
 }

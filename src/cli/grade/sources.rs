@@ -6,6 +6,7 @@ use std::path::PathBuf;
 
 use super::GradeArgs;
 use crate::cli::failure::{Failure, code};
+use crate::cli::input::image_folder;
 use crate::cli::printer::Printer;
 use crate::images::bytes_of;
 use crate::judge::grade::{GradedSubject, Subject, TaskPicture};
@@ -33,11 +34,7 @@ impl<'a> Sources<'a> {
         printer: Printer,
     ) -> Result<Self, Failure> {
         let folders = match &args.images {
-            Some(folder) if folder.is_dir() => vec![folder.clone()],
-            Some(folder) => {
-                let message = format!("`{}` is no folder\nhint: name the images' folder", folder.display());
-                return Err(Failure::new(code::INPUT, message));
-            }
+            Some(folder) => vec![image_folder(folder)?],
             None => image_folders(&args.predictions),
         };
         let mut sources = Self { predictions, references, subjects: Vec::new(), pictures: HashMap::new() };

@@ -6,6 +6,9 @@ use clap::{ArgGroup, Args};
 
 use crate::cli::encoder::EncoderArgs;
 use crate::cli::failure::{Failure, code};
+use crate::judge::reference::is_as_written;
+use crate::judge::review::{preferences_path, store_path};
+use crate::text::visible;
 
 /// Options of `m3 judge`.
 #[derive(Debug, Args)]
@@ -23,6 +26,9 @@ pub(in crate::cli) struct JudgeArgs {
     /// File of the references; what gives none goes beside it, to REF.rejected.json
     #[arg(short, long, value_name = "REF")]
     pub(super) output: PathBuf,
+    /// Replace REF whatever is in it, and whoever has reviewed it
+    #[arg(long)]
+    pub(super) overwrite: bool,
     /// Replay every reference against these MCP servers, and keep it only if every call succeeds
     #[arg(long, value_name = "CONFIG")]
     pub(super) verify: Option<PathBuf>,
@@ -62,7 +68,7 @@ decide whether every call of it was made and nothing comes before what it depend
 shortest is taken. docs/judge.md explains what is written.
 
 The same command again continues where it stopped: REF.journal.jsonl has what was answered, and nothing in it is \
-asked twice.
+asked twice. What it has written is replaced, unless somebody has changed or reviewed it: that takes --overwrite.
 
 Exits with 3 if some runs are undecided, with 4 if the judge cannot be asked, with 130 if it was interrupted: Ctrl-C \
 once waits for the replies that are under way and saves them, twice stops at once.";
@@ -90,6 +96,27 @@ impl Targets {
             rejected: beside(".rejected.json"),
             journal: beside(".journal.jsonl"),
         })
+    }
+
+    /// Refuses to replace what people have reviewed or changed, and what this command has not written.
+    pub(super) fn check_replaced(&self, overwrite: bool) -> Result<(), Failure> {
+        // A pipe or a device has nothing to be lost, and reading it could take for ever.
+        let found = [&self.references, &self.rejected].into_iter().filter(|path| path.is_file());
+        for path in found.filter(|_| !overwrite) {
+            let name = |path: &Path| visible(&path.display().to_string(), false).into_owned();
+            let reviewed = [store_path(path), preferences_path(path)].into_iter().find(|path| path.exists());
+            let why = match reviewed {
+                Some(decisions) => format!("was reviewed, and `{}` has the decisions", name(&decisions)),
+                None if is_as_written(path) => continue,
+                None => "was not written by `m3 judge`, or somebody has changed it since".to_owned(),
+            };
+            let message = format!(
+                "`{}` {why}\nhint: name another file with `-o`, or `--overwrite` replaces it",
+                name(path)
+            );
+            return Err(Failure::new(code::INPUT, message));
+        }
+        Ok(())
     }
 }
 

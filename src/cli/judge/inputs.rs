@@ -7,7 +7,7 @@ use std::rc::Rc;
 use super::JudgeArgs;
 use crate::cli::failure::{Failure, code};
 use crate::cli::hosting::nearest;
-use crate::cli::input;
+use crate::cli::input::{self, image_folder};
 use crate::cli::printer::{Printer, Unit};
 use crate::cli::run::{find_image, say_problems};
 use crate::executor::run::TaskImage;
@@ -99,11 +99,7 @@ struct Gathered<'a> {
 impl<'a> Gathered<'a> {
     fn new(args: &'a JudgeArgs) -> Result<Self, Failure> {
         let images = match &args.images {
-            Some(folder) if folder.is_dir() => vec![folder.clone()],
-            Some(folder) => {
-                let message = format!("`{}` is no folder\nhint: name the images' folder", folder.display());
-                return Err(Failure::new(code::INPUT, message));
-            }
+            Some(folder) => vec![image_folder(folder)?],
             None => Vec::new(),
         };
         let inputs = Inputs { tasks: Vec::new(), servers: BTreeSet::new(), images };

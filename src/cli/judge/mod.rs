@@ -25,7 +25,7 @@ use super::printer::{Printer, Unit};
 use super::replay;
 use crate::executor::run::{RunError, hash_of_bytes};
 use crate::judge::reference::{
-    Asker, JudgeEnd, JudgeError, JudgeJournal, JudgeJournalError, JudgeWork, JudgedTask, Status, Verifier,
+    Asker, JudgeEnd, JudgeError, JudgeJournal, JudgeWork, JudgedTask, Status, Verifier, seal,
 };
 use crate::llm::{Model, Pictures, Recorder, Retry};
 use crate::mcp::config::HostConfig;
@@ -65,6 +65,7 @@ pub(super) fn run(args: &JudgeArgs, common: &Common, printer: Printer) -> Result
     let outputs = [&targets.references, &targets.rejected];
     let [references, rejected] = outputs.map(|path| Output::open(Some(path), &read, printer));
     let (references, rejected) = (references?, rejected?);
+    targets.check_replaced(args.overwrite)?;
     let ready = prepare(args, &files, &targets, common, printer)?;
     let has_judge = ready.model.is_some();
     let runtime = runtime()?;
@@ -79,15 +80,21 @@ pub(super) fn run(args: &JudgeArgs, common: &Common, printer: Printer) -> Result
     });
     // Nothing that still waits may keep the program: servers are ended with their hosts.
     runtime.shutdown_background();
-    let end = judged?;
+    let mut end = judged?;
     if end.is_interrupted {
         let saved = if has_judge || args.verify.is_some() { "what was answered is saved, and " } else { "" };
         printer.note(&format!("interrupted: {saved}the same command continues; no references were written"));
         return Err(interrupted());
     }
-    let is_accepted = |task: &&JudgedTask| task.provenance.status == Status::Accepted;
-    write(end.tasks.iter().filter(|task| !is_accepted(task)), rejected)?;
-    write(end.tasks.iter().filter(is_accepted), references)?;
+    // Somebody may have begun to review in the meantime; what was answered is in the journal.
+    targets.check_replaced(args.overwrite)?;
+    let is_accepted = |task: &&mut JudgedTask| task.provenance.status == Status::Accepted;
+    let (mut accepted, mut others): (Vec<_>, Vec<_>) = end.tasks.iter_mut().partition(is_accepted);
+    for tasks in [&mut accepted, &mut others] {
+        seal(tasks);
+    }
+    write(&others, rejected)?;
+    write(&accepted, references)?;
     end::say(&end, &targets, (has_judge, began.elapsed()), printer)
 }
 
@@ -108,14 +115,8 @@ fn prepare(
     });
     let model = model.transpose()?;
     let inputs = inputs::open(args, files, printer)?;
-    let tools = tools.unwrap_or_else(|| {
-        // What nobody has listed is judged by its answers alone, and not as unknown.
-        let mut tools = KnownTools::default();
-        for server in &inputs.servers {
-            tools.add_silent_server(server);
-        }
-        tools
-    });
+    // Without a catalog calls are judged by their answers alone, and none as unknown.
+    let tools = tools.unwrap_or_default();
     let servers = args.verify.as_deref().map(|path| configuration(args, path, &inputs, common, printer));
     let servers = servers.transpose()?;
     // Rules alone ask nobody.
@@ -259,7 +260,7 @@ impl View {
 }
 
 /// Writes trajectories as a list with one on each line.
-fn write<'t>(tasks: impl Iterator<Item = &'t JudgedTask>, mut output: Output) -> Result<(), Failure> {
+fn write(tasks: &[&mut JudgedTask], mut output: Output) -> Result<(), Failure> {
     let mut separator = "[\n";
     for task in tasks {
         let text = task.trajectory.to_json().to_text(Keys::AsRead);
@@ -269,16 +270,6 @@ fn write<'t>(tasks: impl Iterator<Item = &'t JudgedTask>, mut output: Output) ->
     let ending = if separator == "[\n" { "[]\n" } else { "\n]\n" };
     write!(output, "{ending}").map_err(|cause| Failure::written(&cause))?;
     output.commit()
-}
-
-impl From<JudgeJournalError> for Failure {
-    fn from(error: JudgeJournalError) -> Self {
-        let code = match &error {
-            JudgeJournalError::Foreign { .. } => code::INPUT,
-            JudgeJournalError::Locked { .. } | JudgeJournalError::Io { .. } => code::UNAVAILABLE,
-        };
-        Self::new(code, error.to_string())
-    }
 }
 
 impl From<JudgeError> for Failure {

@@ -19,7 +19,7 @@ use super::serve::asked_to_end;
 use crate::judge::review::arrangement::Rules;
 use crate::judge::review::{
     Counts, DecideError, Desk, Images, LabelDesk, LabelFile, Pairs, PairsDesk, ReviewDesk, ReviewServer,
-    Reviews, StoreError, preferences_path, read_table, reviewed, store_path, write_table,
+    Reviews, preferences_path, read_table, reviewed, store_path, write_table,
 };
 use crate::mcp::ToolCatalog;
 use crate::report::audit::{Pictures, image_folders};
@@ -128,7 +128,7 @@ pub(super) fn run(args: &ReviewArgs, printer: Printer) -> Result<(), Failure> {
     let catalog = args.tools.as_deref().map(Catalog::open).transpose()?;
     let rules = Rules::new(catalog.as_ref().map(ToolCatalog::from).as_ref());
     let path = store_path(&args.references);
-    let mut reviews = Reviews::open(references, &path).map_err(|error| stored(&error))?;
+    let mut reviews = Reviews::open(references, &path)?;
     if reviews.foreign() > 0 {
         let decisions = counted(reviews.foreign(), "decision");
         printer.warn(&format!(
@@ -183,8 +183,7 @@ impl ReviewArgs {
                 "the two files have no task in common\nhint: the runs come first: --pairs ORIGINAL REF";
             return Err(Failure::new(code::INPUT, message));
         }
-        let pairs =
-            Pairs::open(pairs, &preferences_path(&self.references)).map_err(|error| stored(&error))?;
+        let pairs = Pairs::open(pairs, &preferences_path(&self.references))?;
         if self.summary {
             return summarize(&pairs);
         }
@@ -267,14 +266,6 @@ fn all(file: &TrajectoryFile) -> Result<Vec<Trajectory>, Failure> {
     (0..file.len()).map(|index| file.read(index).map_err(Failure::from)).collect()
 }
 
-fn stored(error: &StoreError) -> Failure {
-    let code = match error {
-        StoreError::Line { .. } | StoreError::TooLarge { .. } => code::INPUT,
-        _ => code::UNAVAILABLE,
-    };
-    Failure::new(code, error.to_string())
-}
-
 /// Decides what a table says, or nothing if anything in it is wrong.
 fn import(
     table: &Path,
@@ -305,7 +296,7 @@ fn import(
     };
     let count = changes.len();
     let late = changes.decide(reviews, name).map_err(|error| match error {
-        DecideError::Store(error) => stored(&error),
+        DecideError::Store(error) => error.into(),
         error => Failure::new(code::INPUT, error.to_string()),
     })?;
     for problem in &late {

@@ -85,7 +85,7 @@ pub(super) struct LimitArgs {
     #[arg(long, value_name = "N")]
     max_calls: Option<u32>,
     /// Tokens, input and output of all turns together
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     max_tokens: Option<u64>,
     /// Seconds of one call, from when it is sent
     #[arg(long, value_name = "SECONDS", default_value_t = 300, value_parser = clap::value_parser!(u32).range(1..=604_800))]

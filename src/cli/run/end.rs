@@ -4,13 +4,20 @@ use super::RunArgs;
 use crate::cli::failure::{Failure, code};
 use crate::cli::printer::Printer;
 use crate::executor::run::{Price, Prices, RunEnd, RunSummary};
-use crate::llm::ModelName;
+use crate::llm::{ModelName, Usage};
 use crate::outcomes::Outcome;
 use crate::text::{counted, duration, shortened, visible};
 
 /// The price of a model, by its whole name or by the part that the provider knows.
 pub(super) fn price(prices: &Prices, name: &ModelName) -> Option<Price> {
     prices.of(&[&name.to_string(), &name.model])
+}
+
+/// Says, before anything is spent, that what is spent will not be known.
+pub(super) fn warn_of_missing_price(prices: Option<&Prices>, name: &ModelName, printer: Printer) {
+    if prices.is_some_and(|prices| price(prices, name).is_none()) {
+        printer.warn(&format!("the table of prices has no `{}`", shortened(&name.to_string(), 100)));
+    }
 }
 
 /// Prints the table and the next command; a failure if tasks failed or the run was interrupted.
@@ -21,14 +28,14 @@ pub(super) fn say(
     args: &RunArgs,
     printer: Printer,
 ) -> Result<(), Failure> {
-    let cost = prices.map(|prices| price(prices, name).map(|price| price.cost(end.summary.usage)));
-    if cost == Some(None) {
-        printer.warn(&format!("the table of prices has no `{}`", shortened(&name.to_string(), 100)));
-    }
+    let usage = end.summary.usage.plus(end.interrupted.1);
+    let cost = prices.and_then(|prices| price(prices, name)).map(|price| price.cost(usage));
     let mut out = Printer::out();
     let write = |out: &mut dyn std::io::Write| {
-        for (label, value) in rows(end, cost.flatten()) {
-            writeln!(out, "{label:<10} {value}")?;
+        let rows = rows(end, cost);
+        let width = rows.iter().map(|(label, _)| label.len() + 1).max().unwrap_or_default();
+        for (label, value) in rows {
+            writeln!(out, "{label:<width$} {value}")?;
         }
         out.flush()
     };
@@ -44,7 +51,7 @@ pub(super) fn say(
         printer.note("interrupted; the same command continues");
         return Err(Failure::silent(code::INTERRUPTED));
     }
-    if end.summary.predictions > 0 {
+    if end.summary.predictions > end.summary.error {
         printer.note(&format!("next: m3 score {folder}/predictions.json REFERENCES"));
     }
     if end.summary.error > 0 {
@@ -70,7 +77,10 @@ fn rows(end: &RunEnd, cost: Option<f64>) -> Vec<(&'static str, String)> {
             outcomes.get(name).map(|count| format!("{count} {}", shortened(&name.replace('_', " "), 40)))
         })
         .collect();
-    let tokens = |count: Option<u64>| count.map_or("?".to_owned(), |count| count.to_string());
+    let tokens = |usage: Usage| {
+        let said = |count: Option<u64>| count.map_or("?".to_owned(), |count| count.to_string());
+        format!("{} in, {} out", said(usage.input_tokens), said(usage.output_tokens))
+    };
     let mut rows = vec![
         ("tasks", predictions.to_string()),
         ("answered", answered.to_string()),
@@ -80,8 +90,14 @@ fn rows(end: &RunEnd, cost: Option<f64>) -> Vec<(&'static str, String)> {
         ("steps", steps.to_string()),
         ("calls", calls.to_string()),
         ("outcomes", if outcomes.is_empty() { "none".to_owned() } else { outcomes.join(", ") }),
-        ("tokens", format!("{} in, {} out", tokens(usage.input_tokens), tokens(usage.output_tokens))),
+        ("tokens", tokens(*usage)),
     ];
+    let (interrupted, spent) = end.interrupted;
+    if interrupted > 0 {
+        let spent =
+            if spent == Usage::default() { String::new() } else { format!(", tokens: {}", tokens(spent)) };
+        rows.push(("interrupted", format!("{}{spent}", counted(interrupted, "task"))));
+    }
     rows.extend(cost.map(|cost| ("cost", format!("{cost:.4}"))));
     rows.push(("time", duration(end.elapsed)));
     rows

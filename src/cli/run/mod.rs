@@ -138,6 +138,10 @@ async fn run_with(
     let offered = args.asking.top_tools.map_or(usize::MAX, |count| count as usize).min(catalog.len());
     crate::executor::check_tool_count(args.options().mode, model.name(), offered)?;
     let tasks = servers::offer(args, common.assets()?, tasks, catalog, (stop, printer)).await?;
+    let mode = args.options().mode;
+    if let Some(collision) = tasks.iter().find_map(|task| task.offered.collision(mode)) {
+        return Err(Failure::new(code::INPUT, collision.to_string()));
+    }
     let name = model.name().clone();
     let begun = Run {
         tasks,
@@ -156,6 +160,7 @@ async fn run_with(
     let standing = begun.standing();
     say_standing(standing, printer);
     say_start(standing, &name, args, printer);
+    end::warn_of_missing_price(prices.as_ref(), &name, printer);
     let price = prices.as_ref().and_then(|prices| end::price(prices, &name));
     let end = watch(begun, View::new(standing, args.workers, price, stop, printer), stop).await?;
     match recorder.and_then(|recorder| recorder.failure()) {

@@ -8,6 +8,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use super::RunArgs;
 use crate::cli::failure::{Failure, code};
 use crate::cli::hosting::nearest;
+use crate::cli::input::image_folder;
 use crate::cli::printer::{Printer, Unit};
 use crate::executor::Instruction;
 use crate::executor::run::{TaskImage, picture_limits};
@@ -42,11 +43,7 @@ pub(super) fn open(
         selected => selected?,
     };
     let folders = match &args.images {
-        Some(folder) if folder.is_dir() => vec![folder.clone()],
-        Some(folder) => {
-            let message = format!("`{}` is no folder\nhint: name the images' folder", folder.display());
-            return Err(Failure::new(code::INPUT, message));
-        }
+        Some(folder) => vec![image_folder(folder)?],
         None => image_folders(&args.tasks),
     };
     say_instruction(
@@ -133,8 +130,11 @@ fn select(args: &RunArgs, tasks: &[Task]) -> Result<Vec<bool>, Failure> {
         types.dedup();
         let types: Vec<String> =
             types.iter().take(20).map(|name| format!("`{}`", shortened(name, 40))).collect();
-        let message = format!("no task is selected\nhint: the types are {}", types.join(", "));
-        return Err(Failure::new(code::INPUT, message));
+        let hint = match types.as_slice() {
+            [] => "no task has a type".to_owned(),
+            types => format!("the types are {}", types.join(", ")),
+        };
+        return Err(Failure::new(code::INPUT, format!("no task is selected\nhint: {hint}")));
     }
     Ok(selected)
 }
@@ -155,8 +155,15 @@ pub(in crate::cli) fn find(
             );
         }
         let folders: Vec<String> = folders.iter().map(|folder| format!("`{}`", folder.display())).collect();
-        let folders = if folders.is_empty() { "no folder".to_owned() } else { folders.join(" and ") };
-        format!("the image `{shown}` is not in {folders}\nhint: `--images DIR` names the images' folder")
+        match folders.join(" nor in ") {
+            none if none.is_empty() => format!(
+                "the image `{shown}` can be looked for in no folder\nhint: `--images DIR` names the images' folder, \
+                 which standard input does not say"
+            ),
+            folders => format!(
+                "the image `{shown}` is no file in {folders}\nhint: `--images DIR` names the images' folder"
+            ),
+        }
     })?;
     Ok(files.entry(source.clone()).or_insert_with(|| TaskImage::new(source)).clone())
 }
@@ -221,8 +228,8 @@ fn say_instruction<'a>(args: &RunArgs, tasks: impl Iterator<Item = &'a Task>, pr
     };
     let is_missing = |text: Option<&String>| text.is_none_or(|text| text.trim().is_empty());
     let lacks = |task: &Task| match args.options().instruction {
-        Instruction::Question => is_missing(task.question.as_ref()),
-        Instruction::Prompt => is_missing(task.prompt.as_ref()),
+        Instruction::Question => is_missing(task.question.as_ref()) && !is_missing(task.prompt.as_ref()),
+        Instruction::Prompt => is_missing(task.prompt.as_ref()) && !is_missing(task.question.as_ref()),
     };
     let count = tasks.filter(|task| lacks(task)).count();
     if count > 0 {

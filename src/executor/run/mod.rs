@@ -17,9 +17,10 @@ mod prices;
 mod work;
 mod workspace;
 
+use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 
 use tokio::task::JoinSet;
@@ -34,9 +35,9 @@ pub use prediction::{ModelReport, NO_NAME, PREDICTION_SCHEMA, Prediction, RunRep
 pub use prices::{Price, Prices, PricesError};
 pub use workspace::KeepWorkspaces;
 
-use super::{Event, Events, Lack, Offered, RunOptions};
+use super::{Event, Events, Lack, Offered, RunOptions, Told};
 use crate::images;
-use crate::llm::{Cassette, Model, PictureLimits, Pictures, Recorder};
+use crate::llm::{Cassette, Model, PictureLimits, Pictures, Recorder, Usage};
 use crate::mcp::Host;
 use crate::mcp::redact::Redactor;
 use crate::trajectory::Task;
@@ -117,6 +118,9 @@ pub enum RunError {
     /// Servers that tasks share are over.
     #[error("{0}\nhint: tasks share it; the same command starts it again and continues")]
     Servers(String),
+    /// Nothing more can be opened or started, for no task.
+    #[error("{0}\nhint: the same command continues")]
+    Exhausted(String),
     /// A task ended in a way that should not be.
     #[error("a task broke off: {0}")]
     BrokeOff(String),
@@ -136,6 +140,8 @@ pub struct Begun {
 pub struct RunEnd {
     /// Predictions of the selected tasks, those made before included.
     pub summary: RunSummary,
+    /// Tasks that were begun and not done, and what the model has reported for them.
+    pub interrupted: (u64, Usage),
     /// Whether it was told to stop before all was done.
     pub is_interrupted: bool,
     /// What it took.
@@ -218,10 +224,13 @@ impl Begun {
         let journal = Arc::clone(&self.journal);
         let has_answered = Arc::new(AtomicBool::new(false));
         let answered = Arc::clone(&has_answered);
+        let unfinished = Arc::new(Unfinished::default());
+        let begun = Arc::clone(&unfinished);
         let events: Events = Arc::new(move |told| {
             if matches!(told.event, Event::Answered { .. }) {
                 answered.store(true, Ordering::Relaxed);
             }
+            begun.note(&told);
             journal.write(JournalEntry::Task(told.clone()));
             events(told);
         });
@@ -254,7 +263,37 @@ impl Begun {
         written?;
         let (run, present) = (Arc::clone(&self.run), combiner.present());
         let summary = blocking(move || summary(&run, &present)).await?;
-        Ok(RunEnd { summary, is_interrupted, elapsed: began.elapsed() })
+        Ok(RunEnd { summary, interrupted: unfinished.sum(), is_interrupted, elapsed: began.elapsed() })
+    }
+}
+
+/// What the model has reported for tasks that are not done.
+#[derive(Debug, Default)]
+struct Unfinished(Mutex<HashMap<(String, u32), Usage>>);
+
+impl Unfinished {
+    fn note(&self, told: &Told) {
+        let mut begun = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let run = (told.task.clone(), told.repeat);
+        match &told.event {
+            Event::Started => {
+                begun.insert(run, Usage::default());
+            }
+            Event::Answered { usage, .. } => {
+                begun.entry(run).and_modify(|sum| *sum = sum.plus(*usage));
+            }
+            Event::Finished { .. } => {
+                begun.remove(&run);
+            }
+            _ => {}
+        }
+    }
+
+    /// How many, and what all of them have taken.
+    fn sum(&self) -> (u64, Usage) {
+        let begun = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let usage = begun.values().fold(Usage::default(), |sum, usage| sum.plus(*usage));
+        (begun.len() as u64, usage)
     }
 }
 

@@ -16,7 +16,7 @@ use crate::text::hexadecimal;
 #[derive(Debug, thiserror::Error)]
 pub enum OutputError {
     /// It cannot be made, read or written to.
-    #[error("failed to {action} `{}`: {cause}\nhint: make space, or name another folder", path.display())]
+    #[error("failed to {action} `{}`: {cause}\nhint: {}", path.display(), crate::files::hint(cause))]
     Io {
         /// What was tried.
         action: &'static str,

@@ -15,10 +15,10 @@ use crate::executor::pool::RESULTS;
 use crate::executor::{
     Attempt, Attempted, Event, Events, FinishReason, Lack, Record, Told, Tools, attempt, prompts_hash,
 };
-use crate::files::is_full;
+use crate::files::{is_exhausted, is_full};
 use crate::llm::{Picture, Scope};
 use crate::mcp::results::{Keeps, ResultStore, StoreError};
-use crate::mcp::{Host, ServerState};
+use crate::mcp::{Host, ServerState, StartError};
 use crate::task_image::path_in_workspace;
 use crate::text::milliseconds;
 
@@ -96,7 +96,7 @@ impl Work {
             workspace::make(&folder, image)
         };
         match blocking(make).await.map_err(Unavailable::Run)? {
-            Err(cause) if is_full(&cause) => {
+            Err(cause) if is_full(&cause) || is_exhausted(&cause) => {
                 let error = OutputError::io("make the workspace", &path)(cause);
                 return Err(Unavailable::Run(error.into()));
             }
@@ -131,8 +131,9 @@ impl Work {
         let (tools, host) = match &self.run.tools {
             ToolSource::Replayed(cassette) => (Tools::replayed(Arc::clone(cassette), store), None),
             ToolSource::Live { host: shared, recorder } => {
-                if let Some(reason) = self.failed_servers(shared).await {
-                    return (Err(Unavailable::Run(RunError::Servers(reason))), None);
+                let of_all = |reason| Unavailable::Run(RunError::Servers(reason));
+                if let Some(unavailable) = self.failed_servers(shared, of_all).await {
+                    return (Err(unavailable), None);
                 }
                 let host = tokio::select! {
                     host = shared.for_task(&workspace) => Arc::new(host),
@@ -141,8 +142,8 @@ impl Work {
                         return (Ok(Attempted::Interrupted(Box::new(record))), None);
                     }
                 };
-                if let Some(reason) = self.failed_servers(&host).await {
-                    return (Err(Unavailable::Task(reason)), Some(host));
+                if let Some(unavailable) = self.failed_servers(&host, Unavailable::Task).await {
+                    return (Err(unavailable), Some(host));
                 }
                 (Tools::live(Arc::clone(&host), store, recorder.clone()), Some(host))
             }
@@ -171,16 +172,28 @@ impl Work {
         (Ok(attempted), host)
     }
 
-    /// Why servers of a host cannot be called, if some cannot.
-    async fn failed_servers(&self, host: &Host) -> Option<String> {
+    /// Why servers of a host cannot be called, if some cannot. It is the whole run's failure if nothing more can be
+    /// started.
+    async fn failed_servers(
+        &self,
+        host: &Host,
+        unavailable: impl Fn(String) -> Unavailable,
+    ) -> Option<Unavailable> {
         let statuses = host.statuses().await;
+        let is_exhausted = statuses
+            .iter()
+            .any(|status| matches!(status.state, ServerState::Failed(StartError::Exhausted { .. })));
         let failed = statuses.iter().filter_map(|status| match &status.state {
             ServerState::Failed(error) => Some(format!("server `{}` failed: {error}", status.server)),
             // One that has died since is started again by the first call.
             _ => None,
         });
         let failed: Vec<String> = failed.collect();
-        (!failed.is_empty()).then(|| self.run.redactor.text(&failed.join("; ")).into_owned())
+        if failed.is_empty() {
+            return None;
+        }
+        let reason = self.run.redactor.text(&failed.join("; ")).into_owned();
+        Some(if is_exhausted { Unavailable::Run(RunError::Exhausted(reason)) } else { unavailable(reason) })
     }
 
     /// Writes what an attempt has come to, if it is the task's and not the run's.

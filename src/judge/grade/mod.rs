@@ -34,10 +34,10 @@ pub use panel::{Asked, Given, Judge, Panel, PanelError, Told};
 pub use people::{PeopleError, PeopleLabels, PersonSays};
 pub use question::{Question, Subject, TaskPicture, mcp_bench_order, prompts_hash, question};
 pub use report::{
-    AgreementReport, ConsistencyReport, GRADES_SCHEMA, GradeReport, Grades, JudgeGrades, JudgeMeasure,
-    JudgeReport, MeasureReport, MissingGrade, PairReport, PeopleRater, PeopleReport, RateReport,
-    TrajectoryGrades, WithoutJudge,
+    AgreementReport, ConsistencyReport, GRADES_SCHEMA, GradeReport, GradedPrediction, Grades, JudgeGrades,
+    JudgeMeasure, JudgeReport, MeasureReport, MissingGrade, PairReport, PeopleRater, PeopleReport,
+    RateReport, TrajectoryGrades, WithoutJudge,
 };
 pub use rubric::{Aspect, Axis, MCP_BENCH_AXES, Respect, Rubric};
 pub use statistics::{Collected, GradedSubject};
-pub use store::{ANSWERS_SCHEMA, AnswerStore, KeptAnswer, StoreError};
+pub use store::{ANSWERS_SCHEMA, AnswerStore, KeptAnswer};

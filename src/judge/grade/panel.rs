@@ -9,7 +9,8 @@ use tokio_util::sync::CancellationToken;
 use super::answer::{Answer, Read, read};
 use super::question::{Question, Subject, again, question};
 use super::rubric::{Aspect, Rubric};
-use super::store::{AnswerStore, KeptAnswer, StoreError};
+use super::store::{AnswerStore, KeptAnswer};
+use crate::journal::JournalError;
 use crate::llm::{
     Assistant, Message, Model, ModelError, Part, PictureLimits, Pictures, Reply, Request, Retry, Scope,
     Settings, Usage,
@@ -89,7 +90,7 @@ pub struct Asked {
 pub enum PanelError {
     /// Answers cannot be kept.
     #[error(transparent)]
-    Store(#[from] StoreError),
+    Store(#[from] JournalError),
 }
 
 /// Told while judges are asked.
@@ -243,7 +244,7 @@ impl Panel {
             }
             Err(error) => {
                 let failures = fate.failures.fetch_add(1, Ordering::Relaxed) + 1;
-                if failures >= FAILURES || error.is_of_empty_account() {
+                if failures >= FAILURES || error.is_of_used_account() {
                     fate.is_given_up.store(true, Ordering::Relaxed);
                 }
                 outcome.answer = Err(shortened(&on_one_line(&error_with_causes(&error)), REASON));

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use schemars::JsonSchema;
 use serde::Serialize;
+use serde_json::{Map, Value};
 
 use super::rubric::Aspect;
 
@@ -267,6 +268,18 @@ pub struct Grades {
     pub matrix: Option<Vec<Vec<f64>>>,
     /// What each judge says.
     pub by_judge: Vec<JudgeGrades>,
+}
+
+/// A prediction as `m3 grade -o` writes it.
+#[derive(Debug, Clone, JsonSchema)]
+pub struct GradedPrediction {
+    /// The task's id.
+    pub id: String,
+    /// What the panel says of it.
+    pub grades: Grades,
+    /// All else that the prediction has.
+    #[schemars(flatten)]
+    pub extra: Map<String, Value>,
 }
 
 /// What one judge says of one trajectory.

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use crate::text::{counted, shortened};
-use crate::trajectory::json::{Json, Keys};
+use crate::trajectory::json::Keys;
 use crate::trajectory::{Call, MalformedCall, Trajectory};
 
 /// The longest question and the longest answer that are shown, in columns.
@@ -77,16 +77,9 @@ fn write_call(text: &mut String, call: &Call, room: usize) {
     if let Some(arguments) = &call.arguments {
         let _ = writeln!(text, "    arguments {}", shortened(&arguments.to_text(Keys::AsRead), ARGUMENTS));
     }
-    let is_error = call
-        .extra
-        .iter()
-        .any(|(key, value)| (key == "is_error" || key == "isError") && *value == Json::Bool(true));
-    let head = if is_error { "failed with" } else { "result" };
+    let head = if call.is_error() { "failed with" } else { "result" };
     let _ = match &call.result {
-        Some(result) => {
-            let result = result.as_str().map_or_else(|| result.to_text(Keys::AsRead), str::to_owned);
-            writeln!(text, "    {head} {}", shortened(&result, room))
-        }
+        Some(result) => writeln!(text, "    {head} {}", shortened(&result.to_plain_text(), room)),
         None => writeln!(text, "    no result is recorded"),
     };
 }

@@ -7,9 +7,10 @@ use std::time::Duration;
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 
-use super::journal::{JudgeJournal, JudgeJournalError, Kept, KeptAnswer};
+use super::journal::{JudgeJournal, Kept, KeptAnswer};
 use crate::executor::Lack;
 use crate::executor::run::hash_of;
+use crate::journal::JournalError;
 use crate::llm::{Assistant, Message, Model, ModelError, Part, Picture, Request, Retry, Scope, Usage};
 use crate::mcp::redact::Redactor;
 
@@ -41,7 +42,7 @@ pub(super) enum Unasked {
     /// To this question.
     NoReply(String),
     /// What is said cannot be kept.
-    Journal(JudgeJournalError),
+    Journal(JournalError),
 }
 
 /// What asking about a run took.
@@ -176,6 +177,14 @@ impl Conversation<'_> {
             asked.models.push(model);
         }
         Ok(answer.text)
+    }
+
+    /// Keeps the last reply from being used by the next command: nothing was to be made of it, and another one may be
+    /// better.
+    pub(super) fn withdraw(&self, reason: &str) -> Result<(), JournalError> {
+        let Self { asker, scope, request } = self;
+        let key = asker.key(request, &scope.task);
+        asker.journal.keep(&key, &scope.task, Kept::Withdrawn(reason.to_owned()))
     }
 
     /// Goes on with what was said to a reply.

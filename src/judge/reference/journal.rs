@@ -1,23 +1,23 @@
-//! What the judge was told and what servers said, kept by key, so that the same command asks nothing twice: a file of
-//! JSON lines, each written at once, which only one process has at a time.
+//! What the judge was told and what servers said, kept by key, so that the same command asks nothing twice: a
+//! [`Journal`], which only one process has at a time.
 
 use std::collections::HashMap;
-use std::fs::{File, OpenOptions, TryLockError};
-use std::io::{self, BufRead as _, BufReader, Read as _, Seek as _, Write as _};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use schemars::JsonSchema;
+use serde::de::IgnoredAny;
 use serde::{Deserialize, Serialize};
 
 use super::provenance::Verification;
+use crate::journal::{Journal, JournalError, Kind};
 use crate::llm::Usage;
 
-/// The first line of every journal.
-const HEADER: &str = "{\"schema\":\"m3.judge-journal/1\"}\n";
-
-/// Longer lines are not read, in bytes: a reply has at most 1 MiB of use.
-const LONGEST_LINE: u64 = 64 << 20;
+const KIND: Kind = Kind {
+    name: "journal of `m3 judge`",
+    schema: Some("m3.judge-journal/1"),
+    elsewhere: "name another place with `-o`",
+};
 
 /// A line of the journal, after the first one, which is `{"schema": "m3.judge-journal/1"}`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -40,6 +40,8 @@ pub enum Kept {
     Answer(KeptAnswer),
     /// What came of replaying a reference.
     Verification(Verification),
+    /// Why the answer that was kept under the key before does not count any more: it is asked for again.
+    Withdrawn(String),
 }
 
 /// What the model said.
@@ -54,151 +56,61 @@ pub struct KeptAnswer {
     pub usage: Usage,
 }
 
-/// The journal cannot be used.
-#[derive(Debug, thiserror::Error)]
-pub enum JudgeJournalError {
-    /// It cannot be read or written.
-    #[error("failed to {action} `{}`: {cause}\nhint: make space, or name another place with `-o`", path.display())]
-    Io {
-        /// What was tried.
-        action: &'static str,
-        /// The file.
-        path: PathBuf,
-        /// The system's reason.
-        #[source]
-        cause: io::Error,
-    },
-    /// It is some other file.
-    #[error("`{}` is no journal of `m3 judge`\nhint: move it away, or name another place with `-o`", path.display())]
-    Foreign {
-        /// The file.
-        path: PathBuf,
-    },
-    /// Another process has it.
-    #[error("another m3 works with `{}`\nhint: wait for its end, or name another place with `-o`", path.display())]
-    Locked {
-        /// The file.
-        path: PathBuf,
-    },
-}
-
-impl JudgeJournalError {
-    fn io<'a>(action: &'static str, path: &'a Path) -> impl FnOnce(io::Error) -> Self + 'a {
-        move |cause| Self::Io { action, path: path.to_owned(), cause }
-    }
+/// A line as it is read: what another version has kept in another form is asked again.
+#[derive(Deserialize)]
+#[serde(untagged)]
+enum ReadLine {
+    Known(JudgeJournalLine),
+    Other(IgnoredAny),
 }
 
 /// The open journal, locked for this process until it is dropped.
 #[derive(Debug)]
 pub struct JudgeJournal {
-    path: PathBuf,
-    state: Mutex<State>,
-}
-
-#[derive(Debug)]
-struct State {
-    /// The system releases its lock with it, however the process ends.
-    file: File,
-    kept: HashMap<String, Kept>,
-    /// Whether a write has failed: the file may end within a line.
-    is_broken: bool,
+    journal: Journal,
+    kept: Mutex<HashMap<String, Kept>>,
 }
 
 impl JudgeJournal {
     /// Opens or makes the journal at `path`. A last line that was cut off is removed.
     ///
     /// # Errors
-    /// [`JudgeJournalError`].
-    pub fn open(path: &Path) -> Result<Self, JudgeJournalError> {
-        let mut file = OpenOptions::new()
-            .create(true)
-            .read(true)
-            .append(true)
-            .open(path)
-            .map_err(JudgeJournalError::io("open", path))?;
-        match file.try_lock() {
-            Ok(()) => {}
-            Err(TryLockError::WouldBlock) => return Err(JudgeJournalError::Locked { path: path.to_owned() }),
-            Err(TryLockError::Error(cause)) => return Err(JudgeJournalError::io("lock", path)(cause)),
-        }
-        let read = read(&mut file).map_err(JudgeJournalError::io("read", path))?;
-        let Some((kept, whole)) = read else {
-            return Err(JudgeJournalError::Foreign { path: path.to_owned() });
-        };
-        let mut repair = || {
-            if whole < file.metadata()?.len() {
-                file.set_len(whole)?;
+    /// [`JournalError`].
+    pub fn open(path: &Path) -> Result<Self, JournalError> {
+        let mut kept = HashMap::new();
+        let journal = Journal::open(path, KIND, |line| {
+            if let ReadLine::Known(line) = line {
+                kept.insert(line.key, line.kept);
             }
-            if whole == 0 { file.write_all(HEADER.as_bytes()) } else { Ok(()) }
-        };
-        repair().map_err(JudgeJournalError::io("write", path))?;
-        Ok(Self { path: path.to_owned(), state: Mutex::new(State { file, kept, is_broken: false }) })
+        })?;
+        Ok(Self { journal, kept: Mutex::new(kept) })
     }
 
     /// The file.
     #[must_use]
     pub fn path(&self) -> &Path {
-        &self.path
+        self.journal.path()
     }
 
     /// What is kept under a key.
     #[must_use]
     pub fn get(&self, key: &str) -> Option<Kept> {
-        self.state().kept.get(key).cloned()
+        self.kept().get(key).cloned()
     }
 
     /// Keeps something.
     ///
     /// # Errors
-    /// [`JudgeJournalError::Io`]; after that, nothing more is written.
-    pub fn keep(&self, key: &str, task: &str, kept: Kept) -> Result<(), JudgeJournalError> {
+    /// [`JournalError`].
+    pub fn keep(&self, key: &str, task: &str, kept: Kept) -> Result<(), JournalError> {
         let line = JudgeJournalLine { key: key.to_owned(), task: task.to_owned(), kept };
-        let write = |state: &mut State| {
-            if state.is_broken {
-                return Err(io::Error::other("a line could not be written before"));
-            }
-            let mut text = serde_json::to_vec(&line).map_err(io::Error::from)?;
-            text.push(b'\n');
-            state.file.write_all(&text)
-        };
-        let mut state = self.state();
-        if let Err(cause) = write(&mut state) {
-            state.is_broken = true;
-            return Err(JudgeJournalError::io("write", &self.path)(cause));
-        }
-        state.kept.insert(line.key, line.kept);
+        self.journal.append(&line)?;
+        self.kept().insert(line.key, line.kept);
         Ok(())
     }
 
-    fn state(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
-/// What is kept, and where the last whole line ends; `None` for a file that is no journal.
-fn read(file: &mut File) -> io::Result<Option<(HashMap<String, Kept>, u64)>> {
-    file.rewind()?;
-    let mut reader = BufReader::new(&*file);
-    let (mut kept, mut whole, mut line) = (HashMap::new(), 0_u64, Vec::new());
-    loop {
-        line.clear();
-        let length = reader.by_ref().take(LONGEST_LINE).read_until(b'\n', &mut line)? as u64;
-        if whole == 0 {
-            // The first line may have been cut off like any other.
-            if !HEADER.as_bytes().starts_with(&line) {
-                return Ok(None);
-            }
-        } else if length == LONGEST_LINE {
-            return Ok(None);
-        }
-        if !line.ends_with(b"\n") {
-            return Ok(Some((kept, whole)));
-        }
-        whole += length;
-        // What another version has kept in another form is asked again.
-        if let Ok(found) = serde_json::from_slice::<JudgeJournalLine>(&line) {
-            kept.insert(found.key, found.kept);
-        }
+    fn kept(&self) -> MutexGuard<'_, HashMap<String, Kept>> {
+        self.kept.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -208,6 +120,21 @@ mod tests {
 
     fn answer(text: &str) -> Kept {
         Kept::Answer(KeptAnswer { text: text.to_owned(), model: None, usage: Usage::default() })
+    }
+
+    #[test]
+    fn an_answer_that_was_withdrawn_is_not_there_again() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("r.journal.jsonl");
+        let journal = JudgeJournal::open(&path).unwrap();
+        journal.keep("a", "t", answer("hello")).unwrap();
+        journal.keep("a", "t", Kept::Withdrawn("it is no JSON".to_owned())).unwrap();
+        drop(journal);
+        let journal = JudgeJournal::open(&path).unwrap();
+        assert_eq!(journal.get("a"), Some(Kept::Withdrawn("it is no JSON".to_owned())));
+        journal.keep("a", "t", answer("good")).unwrap();
+        drop(journal);
+        assert_eq!(JudgeJournal::open(&path).unwrap().get("a"), Some(answer("good")));
     }
 
     #[test]
@@ -237,10 +164,26 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("r.journal.jsonl");
         let journal = JudgeJournal::open(&path).unwrap();
-        assert!(matches!(JudgeJournal::open(&path), Err(JudgeJournalError::Locked { .. })));
+        assert!(matches!(JudgeJournal::open(&path), Err(JournalError::Locked { .. })));
         drop(journal);
         std::fs::write(&path, "[1, 2]\n").unwrap();
-        assert!(matches!(JudgeJournal::open(&path), Err(JudgeJournalError::Foreign { .. })));
+        assert!(matches!(JudgeJournal::open(&path), Err(JournalError::Foreign { .. })));
         assert_eq!(std::fs::read_to_string(&path).unwrap(), "[1, 2]\n");
+    }
+
+    #[test]
+    fn what_another_version_has_kept_is_asked_again_and_what_is_no_json_is_refused() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("r.journal.jsonl");
+        JudgeJournal::open(&path).unwrap().keep("a", "t", answer("first")).unwrap();
+        let known = std::fs::read_to_string(&path).unwrap();
+        let other = "{\"key\":\"b\",\"task\":\"t\",\"thought\":{\"text\":\"second\"}}\n";
+        std::fs::write(&path, format!("{known}{other}")).unwrap();
+        let journal = JudgeJournal::open(&path).unwrap();
+        assert_eq!((journal.get("a"), journal.get("b")), (Some(answer("first")), None));
+        drop(journal);
+        std::fs::write(&path, format!("{known}garbage\n{other}")).unwrap();
+        let said = JudgeJournal::open(&path).unwrap_err().to_string();
+        assert!(said.contains("r.journal.jsonl:3` is no line of a journal of `m3 judge`"), "{said}");
     }
 }

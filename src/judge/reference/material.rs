@@ -8,7 +8,7 @@ use crate::judge::{Chain, ChainCall, Standing};
 use crate::mcp::results::shortened_text;
 use crate::text::visible;
 use crate::trajectory::Trajectory;
-use crate::trajectory::json::{Json, Keys};
+use crate::trajectory::json::Json;
 
 /// The longest message, result or reply that is shown whole, in characters. Where all of a run is too long, this is
 /// halved until it is not, down to [`LEAST`].
@@ -130,10 +130,10 @@ fn push_call(text: &mut String, call: &ChainCall, limit: usize) {
     let (tool, standing) = (on_its_line(&call.tool, LEAST), on_its_line(&standing, LEAST));
     let _ = writeln!(text, "Call {}: {tool} ({standing})", call.place.call + 1);
     if let Some(arguments) = &call.arguments {
-        push(text, "Arguments", &said(arguments), ARGUMENTS);
+        push(text, "Arguments", &arguments.to_plain_text(), ARGUMENTS);
     }
     if let Some(result) = &call.result {
-        push(text, "Result", &said(result), limit);
+        push(text, "Result", &result.to_plain_text(), limit);
     }
 }
 
@@ -167,13 +167,13 @@ fn push_message(text: &mut String, message: &Json, limit: usize) {
             let name = image.iter().find(|(key, _)| key == "image").and_then(|(_, name)| name.as_str());
             push(text, &heading, &format!("(the image {})", name.unwrap_or("without a name")), limit);
         }
-        Some(content) => push(text, &heading, &said(content), limit),
+        Some(content) => push(text, &heading, &content.to_plain_text(), limit),
         None => push(text, &heading, "", limit),
     }
     if let Some(Json::Array(calls)) = message.get("tool_calls") {
         for call in calls {
             let name = call.get("name").and_then(Json::as_str).unwrap_or("(no name)");
-            let arguments = call.get("arguments").map(said).unwrap_or_default();
+            let arguments = call.get("arguments").map(Json::to_plain_text).unwrap_or_default();
             push(text, &format!("  calls {name}"), &arguments, limit);
         }
     }
@@ -193,10 +193,6 @@ fn push(text: &mut String, label: &str, part: &str, limit: usize) {
 /// of a record are ours, so that no result can look like a call or a reply.
 fn on_its_line(text: &str, limit: usize) -> String {
     visible(&shortened_text(text, limit, WHOLE), false).into_owned()
-}
-
-fn said(value: &Json) -> String {
-    value.as_str().map_or_else(|| value.to_text(Keys::AsRead), str::to_owned)
 }
 
 #[cfg(test)]

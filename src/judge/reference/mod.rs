@@ -16,6 +16,7 @@
 //! | `work` | all tasks, several at once |
 //! | `journal` | what was answered, so that nothing is asked twice |
 //! | `provenance` | what is written with a reference |
+//! | `written` | whether a file is as it was written |
 
 mod ask;
 mod build;
@@ -28,11 +29,12 @@ mod provenance;
 mod reply;
 mod verify;
 mod work;
+mod written;
 
 pub use ask::{Asker, ToldRetry};
 pub use build::PROVENANCE_KEY;
 pub use decide::NO_RESULTS;
-pub use journal::{JudgeJournal, JudgeJournalError, JudgeJournalLine, Kept, KeptAnswer};
+pub use journal::{JudgeJournal, JudgeJournalLine, Kept, KeptAnswer};
 pub use prompts::{proposal_prompt_hash, verdict_prompt_hash};
 pub use provenance::{
     Disagreement, DisagreementKind, FailedCall, JudgeMode, JudgedRun, MergedCall, PromptHashes, Provenance,
@@ -42,8 +44,10 @@ pub use provenance::{
 pub use reply::{Opinion, Verdict};
 pub use verify::Verifier;
 pub use work::{JudgeEnd, JudgeTask, JudgeWork, JudgedTask, RunSource};
+pub use written::{is_as_written, seal};
 
 use crate::executor::Lack;
+use crate::journal::JournalError;
 use crate::outcomes::ReplayError;
 use crate::trajectory::SourceError;
 
@@ -52,7 +56,7 @@ use crate::trajectory::SourceError;
 pub enum JudgeError {
     /// Nothing more can be kept.
     #[error(transparent)]
-    Journal(#[from] JudgeJournalError),
+    Journal(#[from] JournalError),
     /// The judge cannot be asked.
     #[error(transparent)]
     Lack(#[from] Lack),

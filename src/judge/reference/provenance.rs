@@ -82,6 +82,10 @@ pub struct Provenance {
     pub runs: Vec<JudgedRun>,
     /// Where other accepted runs differ from the chosen one.
     pub disagreements: Vec<Disagreement>,
+    /// The hash of everything in the file that it was written into, but for this key: whoever would replace the file
+    /// knows by it whether anybody has changed it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub written: Option<String>,
 }
 
 /// Who decided on a run.

@@ -173,6 +173,7 @@ impl JudgeWork {
             chosen,
             runs: looked.into_iter().map(|run| run.judged).collect(),
             disagreements,
+            written: None,
         }
     }
 

@@ -6,14 +6,17 @@ use std::path::{Path, PathBuf};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::ELSEWHERE;
 use super::arrangement::Arrangement;
 use super::checks::{beside, checked_note, digest, person};
-use super::store::{Store, StoreError};
 use super::time::now;
+use crate::journal::{JournalError, Kind, SharedJournal};
 use crate::trajectory::Trajectory;
 
 /// The schema of a line.
 pub const REVIEW_SCHEMA: &str = "m3.review/1";
+
+const KIND: Kind = Kind { name: "file of decisions", schema: None, elsewhere: ELSEWHERE };
 
 /// A decision: a line of the file beside the references.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -70,7 +73,7 @@ pub enum Action {
 }
 
 /// How a reference stands.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum State {
     /// Nobody has decided.
@@ -112,7 +115,7 @@ struct Standing {
 pub enum DecideError {
     /// The file.
     #[error(transparent)]
-    Store(#[from] StoreError),
+    Store(#[from] JournalError),
     /// Somebody else was faster.
     #[error("{name} has decided in the meantime ({what}, {time})")]
     Conflict {
@@ -138,7 +141,7 @@ pub struct Reviews {
     digests: Vec<String>,
     indices: HashMap<String, usize>,
     standings: Vec<Standing>,
-    store: Store<Decision>,
+    store: SharedJournal<Decision>,
     /// So many lines of the file are in `standings`.
     folded: usize,
     /// Decisions of other references than these.
@@ -155,12 +158,12 @@ impl Reviews {
     /// References with the decisions of a file; their ids should differ.
     ///
     /// # Errors
-    /// [`StoreError`], of the file.
-    pub fn open(references: Vec<Trajectory>, path: &Path) -> Result<Self, StoreError> {
+    /// [`JournalError`], of the file.
+    pub fn open(references: Vec<Trajectory>, path: &Path) -> Result<Self, JournalError> {
         let digests = references.iter().map(digest).collect();
         let indices = references.iter().enumerate().map(|(index, found)| (found.id.clone(), index)).collect();
         let standings = vec![Standing::default(); references.len()];
-        let store = Store::open(path)?;
+        let store = SharedJournal::open(path, KIND)?;
         let mut reviews = Self { references, digests, indices, standings, store, folded: 0, foreign: 0 };
         reviews.fold();
         Ok(reviews)
@@ -205,8 +208,8 @@ impl Reviews {
     /// Reads what others have decided.
     ///
     /// # Errors
-    /// [`StoreError`], of the file.
-    pub fn refresh(&mut self) -> Result<(), StoreError> {
+    /// [`JournalError`], of the file.
+    pub fn refresh(&mut self) -> Result<(), JournalError> {
         self.store.refresh()?;
         self.fold();
         Ok(())

@@ -3,6 +3,7 @@
 use std::fs::File;
 use std::io;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -12,7 +13,7 @@ use super::desk::{Images, image, passage};
 use super::page::{Mode, page};
 use super::server::{Ask, Desk, Page, Reply, body};
 use super::time::now;
-use crate::files::write_atomically;
+use crate::files::{lock_within, write_atomically};
 use crate::judge::labels::{LABELS_SCHEMA, Label, LabelledPair, Labels, PersonLabel};
 use crate::text::{json_without_hidden, shortened, visible};
 use crate::trajectory::Trajectory;
@@ -23,6 +24,9 @@ const LONGEST_ARGUMENTS: usize = 20_000;
 
 /// A file of labels that is larger was not written by people.
 const MAX_BYTES: u64 = 64 << 20;
+
+/// How long another process may hold the file: it writes it once.
+const LOCK_WAIT: Duration = Duration::from_secs(10);
 
 /// Two calls that may be labelled.
 #[derive(Debug, Clone, PartialEq)]
@@ -109,7 +113,7 @@ impl LabelFile {
     pub fn set(&self, pair: &Candidate, label: PersonLabel) -> Result<(), LabelFileError> {
         // The file itself is replaced at each label, so that another one has to be locked.
         let lock = File::create(beside(&self.path, ".lock")).map_err(|cause| self.error(cause))?;
-        lock.lock().map_err(|cause| self.error(cause))?;
+        lock_within(&lock, LOCK_WAIT).map_err(|cause| self.error(cause))?;
         let mut labels = self.read()?;
         let index = labels.pairs.iter().position(|known| is_of(known, pair)).unwrap_or_else(|| {
             labels.pairs.push(LabelledPair {

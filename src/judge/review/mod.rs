@@ -26,7 +26,6 @@ mod page;
 mod pairs;
 mod reviewed;
 mod server;
-mod store;
 mod table;
 mod time;
 
@@ -36,8 +35,10 @@ pub use labelling::{Candidate, LabelDesk, LabelFile, LabelFileError};
 pub use pairs::{
     Counts, PREFERENCE_SCHEMA, Pairs, PairsDesk, Preference, PreferenceSummary, Version, preferences_path,
 };
-pub use reviewed::{PROVENANCE, Reviewed, reviewed};
+pub use reviewed::{CountedDecision, PROVENANCE, ReviewRecord, Reviewed, ReviewedReference, reviewed};
 pub use server::{Ask, Desk, Page, Reply, ReviewServer, ReviewServerError};
-pub use store::{Store, StoreError};
 pub use table::{COLUMNS, Changes, LineProblem, read_table, write_table};
 pub use time::now;
+
+/// What a user can do whose file of decisions or preferences cannot be used: it stands beside the references.
+const ELSEWHERE: &str = "review a copy of the references";

@@ -1,14 +1,14 @@
 //! The pages of reviews: one template, one style, and a script for each mode.
 
 use askama::Template;
-use base64::Engine as _;
-use base64::engine::general_purpose::STANDARD;
-use sha2::{Digest as _, Sha256};
 
 use super::server::Page;
+use crate::pages::source_of;
 
-const STYLE: &str = include_str!("page/review.css");
+const STYLE: &str = concat!(include_str!("../../pages/base.css"), include_str!("page/review.css"));
 const COMMON: &str = include_str!("page/common.js");
+/// Of pairs that are shown one after the other.
+const SERIES: &str = include_str!("page/series.js");
 
 /// What a page is for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -42,8 +42,8 @@ impl Mode {
     fn script(self) -> [&'static str; 3] {
         match self {
             Self::Review => [COMMON, include_str!("page/graph.js"), include_str!("page/review.js")],
-            Self::Pairs => [COMMON, "", include_str!("page/pairs.js")],
-            Self::Labels => [COMMON, "", include_str!("page/labels.js")],
+            Self::Pairs => [COMMON, SERIES, include_str!("page/pairs.js")],
+            Self::Labels => [COMMON, SERIES, include_str!("page/labels.js")],
         }
     }
 }
@@ -59,12 +59,11 @@ pub(super) fn page(mode: Mode, source: &str, name: &str) -> Page {
 
 /// Allows the page's own style and script, and images and answers of this very server; nothing else, from nowhere.
 fn policy(script: &str) -> String {
-    let hash = |text: &str| STANDARD.encode(Sha256::digest(text));
     format!(
-        "default-src 'none'; script-src 'sha256-{}'; style-src 'sha256-{}'; img-src 'self' data:; connect-src 'self'; \
+        "default-src 'none'; script-src {}; style-src {}; img-src 'self' data:; connect-src 'self'; \
          base-uri 'none'; form-action 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'",
-        hash(script),
-        hash(STYLE)
+        source_of(script),
+        source_of(STYLE)
     )
 }
 

@@ -10,13 +10,14 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use sha2::{Digest as _, Sha256};
 
+use super::ELSEWHERE;
 use super::checks::{beside, checked_note, digest, person};
 use super::desk::{Images, image, passage, shown};
 use super::labelling::name_of;
 use super::page::{Mode, page};
 use super::server::{Ask, Desk, Page, Reply, body};
-use super::store::{Store, StoreError};
 use super::time::now;
+use crate::journal::{JournalError, Kind, SharedJournal};
 use crate::stats::LEVEL;
 use crate::stats::agreement::wilson;
 use crate::text::{hexadecimal, json_without_hidden, shortened, visible};
@@ -28,6 +29,8 @@ pub const PREFERENCE_SCHEMA: &str = "m3.preference/1";
 
 /// Arguments are shown up to so many bytes.
 const LONGEST_ARGUMENTS: usize = 20_000;
+
+const KIND: Kind = Kind { name: "file of preferences", schema: None, elsewhere: ELSEWHERE };
 
 /// What one person prefers: a line of the file beside the references.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -105,7 +108,7 @@ pub struct PreferenceSummary {
 pub struct Pairs {
     list: Vec<[Trajectory; 2]>,
     digests: Vec<String>,
-    store: Store<Preference>,
+    store: SharedJournal<Preference>,
 }
 
 /// The file of preferences beside a file of references: `references.json.preferences.jsonl`.
@@ -118,13 +121,13 @@ impl Pairs {
     /// Pairs of an original and a reconstructed trajectory of one task, with the preferences of a file.
     ///
     /// # Errors
-    /// [`StoreError`], of the file.
-    pub fn open(pairs: Vec<[Trajectory; 2]>, path: &Path) -> Result<Self, StoreError> {
+    /// [`JournalError`], of the file.
+    pub fn open(pairs: Vec<[Trajectory; 2]>, path: &Path) -> Result<Self, JournalError> {
         let both = |[one, two]: &[Trajectory; 2]| {
             hexadecimal(&Sha256::digest(format!("{}{}", digest(one), digest(two))))
         };
         let digests = pairs.iter().map(both).collect();
-        Ok(Self { list: pairs, digests, store: Store::open(path)? })
+        Ok(Self { list: pairs, digests, store: SharedJournal::open(path, KIND)? })
     }
 
     /// The file of preferences.

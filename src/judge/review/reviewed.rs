@@ -1,5 +1,8 @@
 //! References as people left them, with what they decided.
 
+use schemars::JsonSchema;
+use serde_json::{Map, Value};
+
 use super::arrangement::arranged;
 use super::decision::{REVIEW_SCHEMA, Reviews, State};
 use crate::trajectory::Trajectory;
@@ -7,6 +10,46 @@ use crate::trajectory::json::Json;
 
 /// The key of a trajectory that says who reviewed it.
 pub const PROVENANCE: &str = "review";
+
+/// A reference as `m3 review --out` writes it, if people decided on it.
+#[derive(Debug, Clone, JsonSchema)]
+pub struct ReviewedReference {
+    /// The task's id.
+    pub id: String,
+    /// Who reviewed it, and what they decided.
+    pub review: ReviewRecord,
+    /// All else that the reference has.
+    #[schemars(flatten)]
+    pub extra: Map<String, Value>,
+}
+
+/// Who reviewed a reference: its `review`.
+#[derive(Debug, Clone, JsonSchema)]
+pub struct ReviewRecord {
+    /// `m3.review/1`.
+    pub schema: String,
+    /// How it stands.
+    pub state: State,
+    /// The decisions that count, in their order.
+    pub decisions: Vec<CountedDecision>,
+    /// What stood there before: an earlier review.
+    #[schemars(default)]
+    pub before: Option<Value>,
+}
+
+/// A decision that counts.
+#[derive(Debug, Clone, JsonSchema)]
+pub struct CountedDecision {
+    /// The person.
+    pub name: String,
+    /// When, as RFC 3339 in UTC.
+    pub time: String,
+    /// What was decided, in a few words.
+    pub what: String,
+    /// A remark.
+    #[schemars(default)]
+    pub note: Option<String>,
+}
 
 /// References after their review.
 #[derive(Debug, Default)]

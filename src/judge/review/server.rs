@@ -17,9 +17,9 @@ use serde::Serialize;
 use serde_json::{Value, json};
 use sha2::{Digest as _, Sha256};
 use tokio::net::TcpListener;
-use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 
+use crate::serving::Serving;
 use crate::text::hexadecimal;
 
 /// The longest body of a request, in bytes: a decision with the arguments of all calls.
@@ -145,8 +145,7 @@ pub enum ReviewServerError {
 pub struct ReviewServer {
     address: SocketAddr,
     token: String,
-    stop: CancellationToken,
-    task: Option<JoinHandle<std::io::Result<()>>>,
+    serving: Serving,
 }
 
 struct Shared {
@@ -169,11 +168,9 @@ impl ReviewServer {
         let address = listener.local_addr().map_err(bind)?;
         let desk: Arc<Mutex<dyn Desk>> = Arc::new(Mutex::new(desk));
         let shared = Shared { token: Sha256::digest(&token).into(), port: address.port(), desk };
-        let stop = CancellationToken::new();
         let router = Router::new().fallback(handle).with_state(Arc::new(shared));
-        let serving = axum::serve(listener, router).with_graceful_shutdown(stop.clone().cancelled_owned());
-        let task = tokio::spawn(serving.into_future());
-        Ok(Self { address, token, stop, task: Some(task) })
+        let serving = Serving::start(listener, router, CancellationToken::new());
+        Ok(Self { address, token, serving })
     }
 
     /// The address of the page, with its token.
@@ -183,19 +180,8 @@ impl ReviewServer {
     }
 
     /// Stops: takes no more connections and waits for open ones, a moment at most.
-    pub async fn stop(mut self) {
-        self.stop.cancel();
-        if let Some(mut task) = self.task.take()
-            && tokio::time::timeout(PATIENCE, &mut task).await.is_err()
-        {
-            task.abort();
-        }
-    }
-}
-
-impl Drop for ReviewServer {
-    fn drop(&mut self) {
-        self.stop.cancel();
+    pub async fn stop(self) {
+        self.serving.stop(PATIENCE).await;
     }
 }
 

@@ -204,6 +204,8 @@ pub(super) enum Then {
     Retry,
     /// It would have been asked again, but for this reason.
     GiveUp(String),
+    /// The same, and no other request would be answered either for as long as any waits.
+    LeaveAlone(String),
 }
 
 /// What was asked.

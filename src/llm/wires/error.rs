@@ -7,6 +7,8 @@ pub enum Refusal {
     EmptyAccount,
     /// There is no key, or it is a wrong one.
     WrongKey,
+    /// It wants to be left alone for longer than any request waits.
+    Later,
 }
 
 /// An answer that is no reply of a model.

@@ -16,9 +16,15 @@ const MIN_LENGTH: usize = 4;
 /// From this length on a run of letters and digits looks like a key.
 const MIN_KEY: usize = 8;
 
-/// Words in the name of what is kept secret; plurals too.
+/// Words in the name of what is kept secret; plurals too. `PAT` is a personal access token.
 const SECRET_WORDS: [&str; 9] =
-    ["KEY", "TOKEN", "SECRET", "CREDENTIAL", "AUTH", "AUTHORIZATION", "COOKIE", "SIGNATURE", "APIKEY"];
+    ["KEY", "TOKEN", "SECRET", "CREDENTIAL", "AUTH", "AUTHORIZATION", "COOKIE", "SIGNATURE", "PAT"];
+
+/// The same at the end of a word: `MYKEY`, `ACCESSTOKEN`.
+const SECRET_ENDS: [&str; 4] = ["KEY", "TOKEN", "SECRET", "PASSWORD"];
+
+/// Words that end so and are something else.
+const NO_KEYS: [&str; 7] = ["MONKEY", "DONKEY", "TURKEY", "HOCKEY", "JOCKEY", "WHISKEY", "HOTKEY"];
 
 /// The same, and of these even a short number is secret.
 const PASSWORD_WORDS: [&str; 5] = ["PASSWORD", "PASSWD", "PASSPHRASE", "PASS", "PWD"];
@@ -160,7 +166,8 @@ fn is_secret(name: &str, value: &str) -> bool {
     }
     let is_number = value.bytes().all(|byte| byte.is_ascii_digit());
     let is_pair = |pair: &[String]| SECRET_PAIRS.iter().any(|secret| pair == secret);
-    if words.iter().any(|word| has(&SECRET_WORDS, word)) || words.windows(2).any(is_pair) {
+    let is_secret_word = |word: &String| has(&SECRET_WORDS, word) || ends_like_a_secret(word);
+    if words.iter().any(is_secret_word) || words.windows(2).any(is_pair) {
         // `MAX_TOKENS=4096` is a number, `KEY_FILE=/path` names where the secret is.
         return !(names_a_file() || is_number && value.len() < MIN_KEY);
     }
@@ -169,6 +176,11 @@ fn is_secret(name: &str, value: &str) -> bool {
 
 fn has(secrets: &[&str], word: &str) -> bool {
     secrets.contains(&word) || word.strip_suffix('S').is_some_and(|word| secrets.contains(&word))
+}
+
+fn ends_like_a_secret(word: &str) -> bool {
+    let word = word.strip_suffix('S').unwrap_or(word);
+    !NO_KEYS.contains(&word) && SECRET_ENDS.iter().any(|end| word.ends_with(end))
 }
 
 /// The words of `API_KEY`, `api-key` and `apiKey`, in capital letters.
@@ -217,6 +229,10 @@ mod tests {
             ("TMDB_API_KEY", "abcdef"),
             ("TMDB_ACCESS_TOKEN", "eyJhbGciOi.J9"),
             ("apiKey", "word"),
+            ("MYKEY", "words"),
+            ("OPENAIKEYS", "words"),
+            ("GITHUB_PAT", "words"),
+            ("accesstoken", "words"),
             ("EDAMAM_APP_ID", "1a2b3c4d"),
             ("REDDIT_CLIENT_ID", "some-words"),
             ("DB_PASSWORD", "123456"),
@@ -238,6 +254,9 @@ mod tests {
             ("KEY_FILE", "keys/../key.pem".trim_start_matches("keys/")),
             ("KEYBOARD", "german"),
             ("MONKEY", "banana"),
+            ("TURKEYS", "many"),
+            ("TOKENIZERS_PARALLELISM", "never"),
+            ("PATTERN", "dots"),
             ("AUTHOR", "somebody"),
             ("LANG", "en_US.UTF-8"),
             ("OUTPUT_DIR", "./media"),

@@ -74,7 +74,7 @@ pub struct ResultRecord {
 #[derive(Debug, thiserror::Error)]
 pub enum StoreError {
     /// The folder cannot be made or read.
-    #[error("failed to use the folder `{}` for results: {cause}\nhint: name another one, or make space", folder.display())]
+    #[error("failed to use the folder `{}` for results: {cause}\nhint: {}", folder.display(), files::hint(cause))]
     Folder {
         /// The folder.
         folder: PathBuf,
@@ -83,7 +83,7 @@ pub enum StoreError {
         cause: io::Error,
     },
     /// A file cannot be written.
-    #[error("failed to keep a result of `{tool}` in `{}`: {cause}\nhint: make space, or name another folder", folder.display())]
+    #[error("failed to keep a result of `{tool}` in `{}`: {cause}\nhint: {}", folder.display(), files::hint(cause))]
     Write {
         /// The tool.
         tool: String,

@@ -14,13 +14,13 @@ use axum::response::{IntoResponse as _, Response};
 use axum::serve::ListenerExt as _;
 use rmcp::transport::{StreamableHttpServerConfig, StreamableHttpService};
 use tokio::net::TcpListener;
-use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 
 use super::handler::Handler;
 use super::sessions::Sessions;
 use super::{MAX_MESSAGE, ServeError};
 use crate::mcp::Toolbox;
+use crate::serving::Serving;
 
 /// How long connections get to end by themselves when the server is stopped.
 const PATIENCE: Duration = Duration::from_secs(3);
@@ -50,8 +50,7 @@ impl Default for HttpOptions {
 pub struct HttpServer {
     address: SocketAddr,
     names: Vec<String>,
-    stop: CancellationToken,
-    task: Option<JoinHandle<std::io::Result<()>>>,
+    serving: Serving,
 }
 
 type Service = StreamableHttpService<Handler, Sessions>;
@@ -92,10 +91,7 @@ pub async fn http(toolboxes: Vec<Arc<dyn Toolbox>>, options: &HttpOptions) -> Re
         let _ = stream.set_nodelay(true);
     });
     let router = Router::new().fallback(dispatch).with_state(Arc::new(services));
-    let stopped = stop.clone().cancelled_owned();
-    let serving = axum::serve(listener, router).with_graceful_shutdown(stopped);
-    let task = tokio::spawn(serving.into_future());
-    Ok(HttpServer { address, names, stop, task: Some(task) })
+    Ok(HttpServer { address, names, serving: Serving::start(listener, router, stop) })
 }
 
 fn service(toolbox: Arc<dyn Toolbox>, options: &HttpOptions, stop: &CancellationToken) -> Service {
@@ -147,18 +143,7 @@ impl HttpServer {
     }
 
     /// Stops: takes no more connections, ends the sessions and waits for open connections, a few seconds at most.
-    pub async fn stop(mut self) {
-        self.stop.cancel();
-        if let Some(mut task) = self.task.take()
-            && tokio::time::timeout(PATIENCE, &mut task).await.is_err()
-        {
-            task.abort();
-        }
-    }
-}
-
-impl Drop for HttpServer {
-    fn drop(&mut self) {
-        self.stop.cancel();
+    pub async fn stop(self) {
+        self.serving.stop(PATIENCE).await;
     }
 }

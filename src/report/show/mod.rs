@@ -12,7 +12,7 @@ mod tests;
 use std::io::{self, Write};
 
 use crate::report::audit::text::passage;
-use crate::text::counted;
+use crate::text::{counted, shortened};
 use crate::trajectory::json::{Json, Keys};
 use crate::trajectory::{Call, MalformedCall, Trajectory};
 
@@ -113,8 +113,8 @@ impl ShownTrajectory {
         let sent = if options.images { list("images") } else { &[] };
         let messages = if options.dialogue { list("dialogue") } else { &[] };
         Self {
-            title: bounded(&trajectory.id, 200),
-            task_type: trajectory.task_type.as_deref().map(|name| bounded(name, 100)),
+            title: shortened(&trajectory.id, 200),
+            task_type: trajectory.task_type.as_deref().map(|name| shortened(name, 100)),
             run: run::rows(trajectory),
             image,
             sent: sent.iter().take(CALLS).map(output::image).collect(),
@@ -146,9 +146,8 @@ impl ShownTrajectory {
 impl ShownCall {
     fn new(call: &Call) -> Self {
         let extra = |key: &str| member(&call.extra, key);
-        let is_error = [extra("is_error"), extra("isError")].contains(&Some(&Json::Bool(true)));
         let outcome = extra("outcome").and_then(Json::as_str);
-        let is_failed = outcome.map_or(is_error, |outcome| outcome != "success");
+        let is_failed = outcome.map_or(call.is_error(), |outcome| outcome != "success");
         let reason = is_failed.then(|| match outcome {
             Some(outcome) => format!("failed: {}", bounded(outcome, 60)),
             None => "failed".to_owned(),
@@ -159,7 +158,7 @@ impl ShownCall {
             None => outcome.map(|_| "(no answer)".to_owned()),
         };
         Self {
-            tool: bounded(&call.tool, 200),
+            tool: shortened(&call.tool, 200),
             note: [reason, time].into_iter().flatten().collect::<Vec<_>>().join(", "),
             is_failed,
             arguments: arguments(call.arguments.as_ref()),

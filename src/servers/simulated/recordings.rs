@@ -79,10 +79,7 @@ impl Recordings {
             self.counts.unusable += 1;
             return;
         };
-        let failed = |(key, value): &(String, Json)| {
-            matches!(key.as_str(), "is_error" | "isError") && *value == Json::Bool(true)
-        };
-        result.is_error |= call.extra.iter().any(failed);
+        result.is_error |= call.is_error();
         let key = CallKey::new(&name.server, &name.tool, &arguments, defaults);
         if self.sealed.contains(&key) {
             self.counts.superseded += 1;

@@ -23,6 +23,12 @@ impl Json {
         out
     }
 
+    /// A string as it is, all else as [`Json::to_text`] has it: what a tool returned, for a reader.
+    #[must_use]
+    pub fn to_plain_text(&self) -> String {
+        self.as_str().map_or_else(|| self.to_text(Keys::AsRead), str::to_owned)
+    }
+
     fn write(&self, out: &mut String, keys: Keys) {
         match self {
             Json::Null => out.push_str("null"),

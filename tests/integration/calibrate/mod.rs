@@ -30,7 +30,9 @@ fn labels(folder: &Folder) -> PathBuf {
     pairs.push(pair("near 0", "American eel habitat", "where does the American eel live", &["medium"]));
     pairs.push(pair("tie", "American eel", "eel", &["strong", "weak"]));
     pairs.push(pair("nobody", "American eel", "eel", &[]));
-    folder.json("labels.json", &json!({"schema": "m3.labels/1", "pairs": pairs}))
+    let labels = json!({"schema": "m3.labels/1", "pairs": pairs});
+    follows_kept_schema("labels", &labels);
+    folder.json("labels.json", &labels)
 }
 
 fn calibrate(folder: &Folder) -> Option<Command> {
@@ -39,13 +41,19 @@ fn calibrate(folder: &Folder) -> Option<Command> {
     Some(command)
 }
 
+/// The report of a run that should succeed, which follows its schema.
+fn calibration(command: &mut Command) -> Value {
+    let found = report(command);
+    follows_kept_schema("calibration", &found);
+    found
+}
+
 #[test]
 fn labels_that_similarity_can_meet_are_all_met() {
     let folder = Folder::new();
     let Some(mut command) = calibrate(&folder) else { return };
     let figures = folder.path().join("figures");
-    let found = report(command.arg("--figures").arg(&figures));
-    follows_kept_schema("calibration", &found);
+    let found = calibration(command.arg("--figures").arg(&figures));
     let recommended = &found["recommended"];
     assert_eq!(recommended["agreement"], 1.0);
     assert_eq!(recommended["cohen_kappa"], 1.0);
@@ -82,7 +90,7 @@ fn scores_are_shown_for_the_thresholds_and_are_those_of_m3_score() {
     let folder = Folder::new();
     let Some(mut command) = calibrate(&folder) else { return };
     let files = ["trajectories/predictions.json", "trajectories/references.json"];
-    let found = report(command.args(["--pred", files[0], "--ref", files[1]]));
+    let found = calibration(command.args(["--pred", files[0], "--ref", files[1]]));
     let rows = found["sensitivity"].as_array().unwrap();
     let names: Vec<&str> = rows.iter().map(|row| row["name"].as_str().unwrap()).collect();
     assert_eq!(names, ["recommended", "default", "low end", "high end"]);

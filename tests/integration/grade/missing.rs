@@ -6,12 +6,14 @@ use serde_json::json;
 
 use super::{Tasks, counter, is_about_completion, judge, name, near, requests, says};
 use crate::model_server::{Scripted, ScriptedModel, Spoken};
-use crate::support::{m3_bare, run, text};
+use crate::support::{follows_kept_schema, m3_bare, run, text};
 
 fn found(command: &mut assert_cmd::Command, code: i32) -> serde_json::Value {
     let ended = run(command.args(["--format", "json"]));
     assert_eq!(ended.status.code(), Some(code), "{}", text(&ended.stderr));
-    serde_json::from_slice(&ended.stdout).unwrap()
+    let report = serde_json::from_slice(&ended.stdout).unwrap();
+    follows_kept_schema("grades", &report);
+    report
 }
 
 #[test]

@@ -13,7 +13,7 @@ use assert_cmd::Command;
 use serde_json::{Value, json};
 
 use crate::model_server::{Scripted, ScriptedModel, SeenRequest, Spoken};
-use crate::support::{Folder, m3_bare};
+use crate::support::{Folder, follows_kept_schema, m3_bare};
 
 /// A judge that says the same to everything.
 fn says(text: &str) -> impl Fn(&SeenRequest) -> Scripted + Send + Sync + 'static {
@@ -76,6 +76,13 @@ fn task(id: &str, answer: &str) -> Value {
     let call = json!({"name": "food/get", "arguments": {"query": "fig"}, "result": "A fig has 37 kcal."});
     json!({"id": id, "type": format!("type of {id}"), "question": "How many kcal has this?",
         "steps": [{"step": 1, "calls": [call]}], "final_reply": answer})
+}
+
+/// The report of a run that should succeed, which follows its schema.
+fn report(command: &mut Command) -> Value {
+    let report = crate::support::report(command);
+    follows_kept_schema("grades", &report);
+    report
 }
 
 /// Requests so far, of all judges.

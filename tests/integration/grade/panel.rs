@@ -2,8 +2,8 @@
 
 use serde_json::{Value, json};
 
-use super::{Tasks, judge, name, near, requests, task};
-use crate::support::{follows_kept_schema, report, run, stdout, text};
+use super::{Tasks, judge, name, near, report, requests, task};
+use crate::support::{follow_kept_schema, follows_kept_schema, run, stdout, text};
 
 #[test]
 fn of_four_judges_the_lowest_and_the_highest_are_left_out() {
@@ -12,7 +12,6 @@ fn of_four_judges_the_lowest_and_the_highest_are_left_out() {
     let judges: Vec<_> = judges.iter().collect();
     let graded = tasks.folder.path().join("graded.json");
     let found = report(tasks.grade(&judges).arg("-o").arg(&graded));
-    follows_kept_schema("grades", &found);
     // By hand: (7.5 + 8) / 2 of 10, and (0.25 + 0.5) / 2.
     for task in found["trajectories"].as_array().unwrap() {
         near(&task["grades"]["task_completion"], 0.775);
@@ -80,6 +79,11 @@ fn nothing_is_asked_twice_and_what_has_changed_is_asked_again() {
     // As a kill leaves the file of answers: the last line cut.
     let answers = tasks.folder.path().join("graded.json.answers.jsonl");
     let kept = std::fs::read_to_string(&answers).unwrap();
+    let lines: Vec<Value> = kept.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    assert_eq!((&lines[0], lines.len()), (&json!({"schema": "m3.answers/1"}), 7));
+    follow_kept_schema("answers", &lines[1..]);
+    let written: Value = serde_json::from_slice(&std::fs::read(&graded).unwrap()).unwrap();
+    follow_kept_schema("graded", written.as_array().unwrap());
     std::fs::write(&answers, &kept[..kept.len() - 10]).unwrap();
     grade();
     assert_eq!(requests(&[&model]), 7);
@@ -94,7 +98,29 @@ fn nothing_is_asked_twice_and_what_has_changed_is_asked_again() {
     held.lock().unwrap();
     let ended = run(tasks.grade(&[&model]).arg("-o").arg(&graded));
     assert_eq!(ended.status.code(), Some(4));
-    assert!(text(&ended.stderr).contains("another m3 works with"), "{}", text(&ended.stderr));
+    let said = text(&ended.stderr);
+    assert!(said.contains("another m3 works with"), "{said}");
+    // Where the system tells who holds it, this process is named.
+    let holder = said.split_once(", process ").map(|(_, rest)| rest.split('\n').next());
+    assert!(holder.is_none_or(|holder| holder == Some(&std::process::id().to_string())), "{said}");
+}
+
+#[test]
+fn a_damaged_answer_is_refused_with_its_place_before_anybody_is_asked() {
+    let tasks = Tasks::new(&["a"]);
+    let model = judge("9", "1");
+    report(&mut tasks.grade(&[&model]));
+    let answers = tasks.folder.path().join("predictions.json.answers.jsonl");
+    let damaged = std::fs::read_to_string(&answers).unwrap().replacen("{\"key\":", "{\"kez\":", 1);
+    std::fs::write(&answers, &damaged).unwrap();
+    let (code, said) = crate::support::failure(&mut tasks.grade(&[&model]));
+    assert_eq!(code, 2, "{said}");
+    assert!(
+        said.contains("predictions.json.answers.jsonl:2` is no line of") && said.contains("--answers"),
+        "{said}"
+    );
+    assert_eq!(std::fs::read_to_string(&answers).unwrap(), damaged);
+    assert_eq!(requests(&[&model]), 2);
 }
 
 #[test]
@@ -180,7 +206,7 @@ fn grades_go_by_the_score_into_the_leaderboard() {
     stdout(scored(&graded).arg("--out").arg(&score));
     let written: Value = serde_json::from_slice(&std::fs::read(&score).unwrap()).unwrap();
     follows_kept_schema("score", &written);
-    let board = report(m3().arg("leaderboard").arg(&score));
+    let board = crate::support::report(m3().arg("leaderboard").arg(&score));
     near(&board["models"][0]["metrics"]["task_completion"]["value"], 0.9);
     near(&board["models"][0]["metrics"]["information_grounding"]["value"], 0.5);
     // Those of other predictions are refused, as is a file without any.

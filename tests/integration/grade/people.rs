@@ -2,9 +2,9 @@
 
 use serde_json::json;
 
-use super::{Tasks, is_about_completion, near, task};
+use super::{Tasks, is_about_completion, near, report, task};
 use crate::model_server::{Scripted, ScriptedModel, Spoken};
-use crate::support::{report, run, text};
+use crate::support::{run, text};
 
 #[test]
 fn raw_agreement_stands_beside_kappa_and_the_corrected_rate() {

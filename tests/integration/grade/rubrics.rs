@@ -4,9 +4,8 @@ use std::collections::BTreeSet;
 
 use serde_json::{Value, json};
 
-use super::{Tasks, near, requests, task};
+use super::{Tasks, near, report, requests, task};
 use crate::model_server::{Scripted, ScriptedModel, Spoken};
-use crate::support::report;
 
 #[test]
 fn mcp_eval_gives_pass_rates_by_category() {

@@ -3,9 +3,8 @@
 
 use serde_json::{Value, json};
 
-use super::{Tasks, judge, near, task};
+use super::{Tasks, judge, near, report, task};
 use crate::model_server::{Scripted, ScriptedModel, SeenRequest, Spoken};
-use crate::support::report;
 
 /// Texts that pretend to be an answer, an end of the evidence, or instructions.
 const ATTACKS: [&str; 8] = [

@@ -6,7 +6,7 @@ mod support;
 
 use serde_json::{Value, json};
 
-use crate::support::{Folder, failure, m3_bare, run, stdout, text};
+use crate::support::{Folder, failure, follow_kept_schema, follows_kept_schema, m3_bare, run, stdout, text};
 use support::{Review, lines, status, tools, write_references};
 
 #[test]
@@ -155,6 +155,8 @@ fn a_table_goes_out_and_comes_back() {
     let made: Value = serde_json::from_slice(&std::fs::read(&out).unwrap()).unwrap();
     let before: Value = serde_json::from_slice(&std::fs::read(&references).unwrap()).unwrap();
     let made = made.as_array().unwrap();
+    follow_kept_schema("reviewed", made);
+    assert_eq!(lines(&folder, "references.json.reviews.jsonl").len(), made.len());
     assert_eq!(made.len(), before.as_array().unwrap().len());
     for (made, before) in made.iter().zip(before.as_array().unwrap()) {
         assert_eq!(made["steps"], before["steps"]);
@@ -190,6 +192,8 @@ fn what_was_rejected_is_left_out_and_listed_and_what_is_open_too() {
     };
     let (made, told) = write(&[]);
     assert_eq!(made.as_array().unwrap().len(), 1);
+    follows_kept_schema("reviewed", &made[0]);
+    lines(&folder, "references.json.reviews.jsonl");
     assert_eq!(made[0]["review"]["state"], "edited");
     assert_eq!(made[0]["steps"][1]["calls"][0]["arguments"], json!({"id": "item-77310", "note": "y"}));
     // The result belonged to other arguments.

@@ -6,7 +6,7 @@ use super::page::{assert_quiet, click, open, wait};
 use super::support::{Review, lines, own, write_references};
 use crate::audit::HOSTILE;
 use crate::browser::Browser;
-use crate::support::{Folder, m3_bare, stdout};
+use crate::support::{Folder, follows_kept_schema, m3_bare, stdout};
 
 const COUNT: &str = "document.getElementById('count').textContent";
 
@@ -33,6 +33,7 @@ fn pairs_of_calls_are_labelled_by_keyboard() {
     let labels: Value =
         serde_json::from_slice(&std::fs::read(folder.path().join("labels.json")).unwrap()).unwrap();
     assert_eq!(labels["schema"], "m3.labels/1");
+    follows_kept_schema("labels", &labels);
     let said: Vec<&str> = labels["pairs"]
         .as_array()
         .unwrap()

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use crate::support::{Folder, root};
+use crate::support::{Folder, agent, follow_kept_schema, root};
 
 /// A running `m3 review`.
 pub(super) struct Review {
@@ -35,11 +35,7 @@ impl Review {
         BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
         let address = line.trim().to_owned();
         assert!(address.starts_with("http://127.0.0.1:"), "{address}");
-        let config = ureq::Agent::config_builder()
-            .timeout_global(Some(Duration::from_mins(2)))
-            .http_status_as_error(false)
-            .build();
-        Self { child, address, agent: config.into() }
+        Self { child, address, agent: agent() }
     }
 
     /// The address of the page, with its token.
@@ -90,10 +86,17 @@ pub(super) fn status(port: u16, request: &str) -> u16 {
     std::str::from_utf8(&start[9..]).unwrap().parse().unwrap()
 }
 
-/// The values of a file of lines.
+/// The lines of the decisions or preferences beside references, which follow their schema.
 pub(super) fn lines(folder: &Folder, name: &str) -> Vec<Value> {
     let text = std::fs::read_to_string(folder.path().join(name)).unwrap();
-    text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+    assert!(text.ends_with('\n'), "{text}");
+    let lines: Vec<Value> = text.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let schema = if name.ends_with(".preferences.jsonl") { "preference" } else { "review" };
+    follow_kept_schema(schema, &lines);
+    for line in &lines {
+        assert_eq!(line["schema"], format!("m3.{schema}/1"));
+    }
+    lines
 }
 
 /// Two calls, and one that uses what the first returned.

@@ -5,7 +5,7 @@ use std::time::Duration;
 use serde_json::Value;
 
 use super::{json_of, output_of, predictions, without_times};
-use crate::documents::blocks;
+use crate::sequence::{blocks, commands};
 use crate::support::{Folder, encoder, m3_bare, program_with_cache, root, stdout, text};
 
 const CASSETTE: &str = "replay:trajectories/cassette.jsonl.gz";
@@ -22,21 +22,13 @@ fn calls(trajectory: &Value) -> Vec<(usize, &Value, &Value)> {
 /// The README's command that runs and scores the benchmark, as it stands there.
 fn third_command(readme: &str) -> String {
     let block = blocks(readme.split("## Three commands").nth(1).unwrap(), "sh").remove(0);
-    let is_begun = |line: &str| [" &&", "\\"].iter().any(|end| line.ends_with(end));
-    let (mut commands, mut is_open) = (Vec::<String>::new(), false);
-    for line in block.lines() {
-        match commands.last_mut().filter(|_| is_open) {
-            Some(command) => command.extend(["\n", line]),
-            None => commands.push(line.to_owned()),
-        }
-        is_open = is_begun(line);
-    }
+    let mut commands = commands(&block);
     assert_eq!(commands.len(), 3, "{commands:?}");
     commands.remove(2)
 }
 
 /// Image in, tools called for real, prediction out, table printed. If prompts, tools or our benchmark have changed:
-/// `cargo build && cargo run --example record_cassette`.
+/// `cargo build && cargo run --example record_cassettes`.
 #[cfg(unix)]
 #[test]
 fn the_third_command_of_the_readme_runs_and_scores_our_benchmark() {

@@ -25,7 +25,8 @@ pub(super) struct Board {
     usage: Usage,
     /// Since when, and which: the name as it is shown, and what it does.
     running: BTreeMap<(Instant, Run), (String, String)>,
-    since: BTreeMap<Run, Instant>,
+    /// Since when, and the last step with a call.
+    since: BTreeMap<Run, (Instant, u32)>,
 }
 
 impl Board {
@@ -51,21 +52,24 @@ impl Board {
         let run = (told.task.clone(), told.repeat);
         match &told.event {
             Event::Started => {
-                self.since.insert(run.clone(), now);
+                self.since.insert(run.clone(), (now, 0));
             }
             Event::Answered { usage, .. } => self.usage = self.usage.plus(*usage),
             Event::Retried { .. } => self.again += 1,
             Event::Malformed { .. } => self.malformed += 1,
-            Event::Called { .. } => self.calls += 1,
+            Event::Called { step, .. } => {
+                self.calls += 1;
+                self.reach(&run, *step);
+            }
             Event::Finished { finish, steps, .. } => {
                 self.finished += 1;
-                self.steps += u64::from(*steps);
+                self.reach(&run, *steps);
                 self.failed += usize::from(*finish == FinishReason::Error);
             }
             Event::Interrupted => self.interrupted += 1,
             Event::Asked { .. } | Event::Returned { .. } | Event::WorkspaceLeft { .. } => {}
         }
-        let Some(since) = self.since.get(&run).copied() else { return };
+        let Some((since, _)) = self.since.get(&run).copied() else { return };
         if matches!(told.event, Event::Finished { .. } | Event::Interrupted) {
             self.since.remove(&run);
             self.running.remove(&(since, run));
@@ -74,7 +78,15 @@ impl Board {
         }
     }
 
-    /// The totals, then the tasks that have run longest.
+    /// Counts the steps of a task up to this one.
+    fn reach(&mut self, run: &Run, step: u32) {
+        if let Some((_, last)) = self.since.get_mut(run) {
+            self.steps += u64::from(step.saturating_sub(*last));
+            *last = step.max(*last);
+        }
+    }
+
+    /// How far the run is, what it has taken, then the tasks that have run longest.
     pub(super) fn lines(&self, now: Instant) -> Vec<String> {
         let Standing { to_do, done, failed, .. } = self.standing;
         let elapsed = now.saturating_duration_since(self.began);
@@ -83,35 +95,43 @@ impl Board {
             let left = elapsed.as_secs_f64() / self.finished as f64 * left as f64;
             format!(", {} left", duration(Duration::from_secs_f64(left)))
         });
-        let mut totals = vec![format!(
-            "{} of {}, {} running, {} failed; {}, {}, {}",
+        let far = format!(
+            "{} of {} in {}{}; {} running, {} failed",
             done + failed + self.finished,
             counted(to_do + done + failed, "task"),
+            duration(elapsed),
+            time_left.unwrap_or_default(),
             self.since.len(),
             failed + self.failed,
+        );
+        let tasks = self.running.iter().take(SHOWN).map(|((since, _), (name, what))| {
+            format!("  {name} {} {what}", duration(now.saturating_duration_since(*since)))
+        });
+        let mut lines = vec![far, self.taken()];
+        lines.extend(tasks);
+        lines
+    }
+
+    fn taken(&self) -> String {
+        let mut taken = vec![format!(
+            "{}, {}, {}",
             counted(self.steps, "step"),
             counted(self.calls, "call"),
             counted(self.usage.total(), "token"),
         )];
-        totals.extend(self.price.map(|price| format!(", cost {:.2}", price.cost(self.usage))));
+        taken.extend(self.price.map(|price| {
+            let cost = price.cost(self.usage);
+            // Small costs are told apart, too.
+            if cost < 10.0 { format!(", cost {cost:.4}") } else { format!(", cost {cost:.2}") }
+        }));
         if self.again + self.malformed > 0 {
-            totals.push(format!(
+            taken.push(format!(
                 "; {} again, {} unusable",
                 counted(self.again, "request"),
                 counted(self.malformed, "reply")
             ));
         }
-        totals.push(format!("; {}{}", duration(elapsed), time_left.unwrap_or_default()));
-        let more = self.running.len().saturating_sub(SHOWN);
-        if more > 0 {
-            totals.push(format!(" ({more} more run)"));
-        }
-        let tasks = self.running.iter().take(SHOWN).map(|((since, _), (name, what))| {
-            format!("  {name} {} {what}", duration(now.saturating_duration_since(*since)))
-        });
-        let mut lines = vec![totals.concat()];
-        lines.extend(tasks);
-        lines
+        taken.concat()
     }
 }
 
@@ -141,12 +161,14 @@ mod tests {
         let now = board.began;
         let usage = Usage { input_tokens: Some(1_500_000), ..Usage::default() };
         let answered = Event::Answered { turn: 1, usage, milliseconds: 10, tries: 1 };
+        let called = Event::Called { step: 1, call: 0, tool: "math/add".to_owned() };
         let asked = Event::Asked { turn: 1, purpose: "plan".to_owned() };
         for (task, event) in [
             ("a", Event::Started),
             ("b", Event::Started),
             ("c", Event::Started),
             ("a", answered),
+            ("b", called),
             ("b", asked),
             ("a", finished(FinishReason::Answered)),
             ("c", finished(FinishReason::Error)),
@@ -157,7 +179,8 @@ mod tests {
         assert_eq!(
             lines,
             [
-                "4 of 6 tasks, 1 running, 2 failed; 4 steps, 0 calls, 1500000 tokens, cost 1.50; 10.0 s, 10.0 s left",
+                "4 of 6 tasks in 10.0 s, 10.0 s left; 1 running, 2 failed",
+                "5 steps, 1 call, 1500000 tokens, cost 1.5000",
                 "  b 10.0 s turn 1: asks the model (plan)",
             ]
         );

@@ -54,7 +54,7 @@ impl View {
         if printer.is_quiet() {
             return Self { events: Arc::new(|_| ()), end: None, thread: None };
         }
-        let Some(live) = printer.live(usize::from(workers).min(SHOWN) + 1) else {
+        let Some(live) = printer.live(usize::from(workers).min(SHOWN) + 2) else {
             let stopping = Stopping::new(stop, printer);
             return Self::lines(standing, stopping, (WAITING, SILENCE), Printer::talk());
         };

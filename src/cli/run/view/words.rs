@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use crate::executor::run::NO_NAME;
 use crate::executor::{Event, FinishReason, Told};
 use crate::llm::Usage;
 use crate::text::{counted, duration, on_one_line, shortened};
@@ -35,10 +36,10 @@ pub(super) fn what(event: &Event, attempt: u32) -> String {
         Event::Retried { turn, reason, milliseconds } => {
             format!("turn {turn}: asks again in {}: {}", time(*milliseconds), text(reason))
         }
-        Event::Called { step, tool, .. } => format!("step {step}: calls {}", text(tool)),
+        Event::Called { step, tool, .. } => format!("step {step}: calls {}", text(named(tool))),
         Event::Returned { step, tool, outcome, milliseconds, .. } => {
             let outcome = text(outcome).replace('_', " ");
-            format!("step {step}: {}, {outcome}, {}", text(tool), time(*milliseconds))
+            format!("step {step}: {}, {outcome}, {}", text(named(tool)), time(*milliseconds))
         }
         Event::Malformed { turn, reason } => format!("turn {turn}: cannot be used: {}", text(reason)),
         Event::Finished { finish, steps, calls, .. } => {
@@ -47,6 +48,11 @@ pub(super) fn what(event: &Event, attempt: u32) -> String {
         Event::WorkspaceLeft { reason } => format!("its workspace cannot be removed: {}", text(reason)),
         Event::Interrupted => "interrupted".to_owned(),
     }
+}
+
+/// A tool, also where a call names none.
+fn named(tool: &str) -> &str {
+    if tool.is_empty() { NO_NAME } else { tool }
 }
 
 /// Tokens in and out, as far as they were reported.

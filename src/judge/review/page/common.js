@@ -69,3 +69,17 @@ const pretty = (text) => {
 const isField = (target) => target.closest("input, select, textarea") !== null;
 
 const when = (time) => (time || "").replace("T", " ").replace("Z", " UTC");
+
+// The picture and the question of a task, and what else is said of it.
+const task = (of, address, ...more) => make("div", { class: "task" }, of.image === null ? null : picture(address, of.image),
+  make("div", {}, make("h3", {}, "Question"), make("p", { class: "passage", dir: "auto" }, of.question ?? "No question is recorded."), ...more));
+
+// Keys outside of fields and without a modifier; `handle` says whether a key was meant. Escape leaves a field.
+const onKeys = (handle) => document.addEventListener("keydown", (event) => {
+  if (event.ctrlKey || event.metaKey || event.altKey) return;
+  if (!isField(event.target)) {
+    if (handle(event)) event.preventDefault();
+  } else if (event.key === "Escape") event.target.blur();
+});
+
+document.querySelector(".skip").addEventListener("click", (event) => { event.preventDefault(); byId("main").focus(); });

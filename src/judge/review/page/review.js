@@ -268,10 +268,8 @@ const show = (answer, focus) => {
   const removed = answer.removed.map((call) => make("li", {}, make("span", { class: "tool" }, call.tool), " ",
     make("code", {}, call.arguments), " ", make("button", { type: "button", class: "back", onclick: () => putBack(call) }, "Put back")));
   detail.replaceChildren(title,
-    make("div", { class: "task" },
-      answer.image === null ? null : picture(`image/${answer.index}`, answer.image),
-      make("div", {}, make("h3", {}, "Question"), make("p", { class: "passage", dir: "auto" }, answer.question ?? "No question is recorded."),
-        make("h3", {}, "Answer"), make("p", { class: "passage", dir: "auto" }, answer.reply ?? "No answer is recorded."))),
+    task(answer, `image/${answer.index}`,
+      make("h3", {}, "Answer"), make("p", { class: "passage", dir: "auto" }, answer.reply ?? "No answer is recorded.")),
     decisionForm(),
     make("h3", {}, "Trajectory"),
     ...(answer.has_catalog ? [] : [make("p", { class: "note" }, "No catalog was given (--tools): arguments only have to be a JSON object.")]),
@@ -304,36 +302,33 @@ const poll = async () => {
   setTimeout(poll, POLL);
 };
 
-const onKey = (event) => {
-  const call = event.target.closest(".call");
-  const number = call ? Number(call.dataset.number) : null;
-  if (event.altKey && call && !isField(event.target) && (event.key === "ArrowUp" || event.key === "ArrowDown")) {
-    event.preventDefault();
-    move(number, event.key === "ArrowUp" ? -1 : 1);
-    return;
-  }
-  if (event.ctrlKey || event.metaKey || event.altKey) return;
-  if (isField(event.target)) {
-    if (event.key === "Escape") event.target.blur();
-    return;
-  }
+// The call that has the focus, or something in it.
+const focused = (event) => event.target.closest(".call");
+
+document.addEventListener("keydown", (event) => {
+  const direction = { ArrowUp: -1, ArrowDown: 1 }[event.key];
+  if (!direction || !event.altKey || !focused(event) || isField(event.target)) return;
+  event.preventDefault();
+  move(Number(focused(event).dataset.number), direction);
+});
+
+onKeys((event) => {
+  const call = focused(event);
   if (event.key === "/") search.focus();
   else if (event.key === "j") step(1);
   else if (event.key === "k") step(-1);
   else if (event.key === "a" && shown) byId("accept").click();
   else if (event.key === "r" && shown) byId("note").focus();
   else if (event.key === "u" && shown) byId("undo").click();
-  else if (event.key === "e" && call) startEdit(number);
-  else if (event.key === "Delete" && event.target === call) remove(number);
-  else return;
-  event.preventDefault();
-};
+  else if (event.key === "e" && call) startEdit(Number(call.dataset.number));
+  else if (event.key === "Delete" && event.target === call) remove(Number(call.dataset.number));
+  else return false;
+  return true;
+});
 
 search.addEventListener("input", filter);
 state.addEventListener("input", filter);
-document.addEventListener("keydown", onKey);
 window.addEventListener("beforeunload", (event) => { if (isDirty()) event.preventDefault(); });
-document.querySelector(".skip").addEventListener("click", (event) => { event.preventDefault(); byId("main").focus(); });
 
 (async () => {
   try {

@@ -10,17 +10,15 @@ mod overview;
 use std::io::{self, Write};
 
 use askama::Template;
-use base64::Engine as _;
-use base64::engine::general_purpose::STANDARD;
-use sha2::{Digest as _, Sha256};
 
 use super::text::passage;
 use super::{Overview, Picture, TrajectoryAudit};
+use crate::pages::source_of;
 use crate::report::{AggregateReport, ScoreSummary};
 use detail::Detail;
 use overview::OverviewView;
 
-const STYLE: &str = include_str!("page.css");
+const STYLE: &str = concat!(include_str!("../../../pages/base.css"), include_str!("page.css"));
 const SCRIPT: &str = include_str!("page.js");
 
 /// Names (ids, tools, types) are cut to so many characters.
@@ -118,12 +116,11 @@ impl AuditPage {
 
 /// Allows the page's own style and script, and images that stand in it; nothing else, from nowhere.
 fn policy() -> String {
-    let hash = |text: &str| STANDARD.encode(Sha256::digest(text));
     format!(
-        "default-src 'none'; script-src 'sha256-{}'; style-src 'sha256-{}'; img-src data:; base-uri 'none'; \
+        "default-src 'none'; script-src {}; style-src {}; img-src data:; base-uri 'none'; \
          form-action 'none'",
-        hash(SCRIPT),
-        hash(STYLE)
+        source_of(SCRIPT),
+        source_of(STYLE)
     )
 }
 

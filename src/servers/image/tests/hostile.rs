@@ -1,6 +1,5 @@
 //! Arguments that make no sense, are huge, or are anything at all.
 
-use std::time::{Duration, Instant};
 
 use proptest::prelude::*;
 use serde_json::{Value, json};
@@ -105,11 +104,10 @@ fn images_that_are_too_large_are_not_decoded() {
     assert_eq!(told["dimensions"]["width"], 16_000, "its size may be asked for");
 }
 
-/// The generous limit is for a machine under load; any of these would take minutes without limits.
+/// Any of these would take minutes without limits.
 #[test]
-fn huge_things_take_no_longer_than_small_ones() {
+fn what_would_take_minutes_is_refused() {
     let desk = Desk::white(2_000, 2_000);
-    let started = Instant::now();
     let far = i64::MAX;
     let circles: Vec<Value> = (0..1_000)
         .map(|index| json!({"center_x": index, "center_y": 5, "radius": far, "filled": true}))
@@ -126,7 +124,6 @@ fn huge_things_take_no_longer_than_small_ones() {
     assert!(desk.failure("draw_texts", json!({"texts": texts})).contains("too much to draw"));
     let areas = vec![json!({"x1": 0, "y1": 0, "x2": far, "y2": far, "blur_strength": 999}); 1_000];
     assert!(desk.failure("blur", json!({"areas": areas})).contains("too much to draw"));
-    assert!(started.elapsed() < Duration::from_mins(2), "{:?}", started.elapsed());
 }
 
 /// Thin, wide and single pixels.

@@ -3,6 +3,7 @@
 mod hostile;
 mod references;
 mod refused;
+mod replaced;
 mod resume;
 mod several;
 mod verify;
@@ -14,7 +15,7 @@ use assert_cmd::Command;
 use serde_json::{Value, json};
 
 use crate::model_server::{Scripted, ScriptedModel, SeenRequest, Spoken};
-use crate::support::{Folder, call, m3_bare, root};
+use crate::support::{Folder, call, follow_kept_schema, m3_bare, root};
 
 const SUCCESS: &str = r#"{"verdict": "success", "reason": "Both sums were made before the product."}"#;
 
@@ -123,11 +124,18 @@ fn json_of(path: impl AsRef<Path>) -> Value {
 }
 
 fn references(folder: &Folder) -> Vec<Value> {
-    json_of(target(folder)).as_array().unwrap().clone()
+    judged(&target(folder))
 }
 
 fn rejected(folder: &Folder) -> Vec<Value> {
-    json_of(folder.path().join("references.rejected.json")).as_array().unwrap().clone()
+    judged(&folder.path().join("references.rejected.json"))
+}
+
+/// What was accepted or rejected, which follows its schema.
+fn judged(path: &Path) -> Vec<Value> {
+    let judged = json_of(path).as_array().unwrap().clone();
+    follow_kept_schema("reference", &judged);
+    judged
 }
 
 fn ids(trajectories: &[Value]) -> Vec<&str> {
@@ -139,9 +147,12 @@ fn refusal(trajectory: &Value) -> &Value {
     &trajectory["judge"]["runs"][0]["refusal"]
 }
 
-/// The lines of the journal without its first.
+/// The lines of the journal without its first, which follow their schema.
 fn journal(folder: &Folder) -> Vec<Value> {
     let text = std::fs::read_to_string(folder.path().join("references.journal.jsonl")).unwrap_or_default();
     let whole = text.rfind('\n').map_or(0, |end| end + 1);
-    text[..whole].lines().skip(1).map(|line| serde_json::from_str(line).unwrap()).collect()
+    let lines: Vec<Value> =
+        text[..whole].lines().skip(1).map(|line| serde_json::from_str(line).unwrap()).collect();
+    follow_kept_schema("judge-journal", &lines);
+    lines
 }

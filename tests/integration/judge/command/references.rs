@@ -7,7 +7,7 @@ use super::{
     made, one, prediction, product, references, refusal, rejected, target, task, two,
 };
 use crate::model_server::Scripted;
-use crate::support::{Folder, follows_kept_schema, m3_bare, root, run, stdout, text};
+use crate::support::{Folder, m3_bare, root, run, stdout, text};
 
 #[test]
 fn a_success_becomes_a_reference_and_a_failure_does_not() {
@@ -55,7 +55,6 @@ fn a_success_becomes_a_reference_and_a_failure_does_not() {
     }
     assert_eq!(reference["level"], 3);
     assert!(reference.get("finish").is_none() && reference.get("versions").is_none());
-    follows_kept_schema("reference", &reference);
     let judged = &reference["judge"]["runs"][0];
     assert_eq!(
         (&judged["calls"], &judged["steps"], &judged["model"]),
@@ -71,8 +70,8 @@ fn a_success_becomes_a_reference_and_a_failure_does_not() {
     let [refused] = rejected(&folder).try_into().unwrap();
     assert_eq!(refusal(&refused), &json!({"kind": "verdict_fail", "reason": "The sum of step 3 is wrong."}));
     assert_eq!(refused["steps"][3]["calls"][0]["result"], "86388638");
-    follows_kept_schema("reference", &refused);
-    follows_kept_schema("judge-journal", &journal(&folder)[0]);
+    // A verdict and a proposal of the run that succeeded, a verdict of the other.
+    assert_eq!(journal(&folder).len(), model.requests().len());
     // Nothing of what was written surprises a reader.
     let report =
         stdout(m3_bare(folder.path()).arg("validate").arg(target(&folder)).args(["--format", "json"]));
@@ -135,6 +134,10 @@ fn a_reply_that_cannot_be_read_is_asked_for_once_again() {
     assert_eq!(refusal(&rejected[1])["kind"], "unreadable_proposal");
     // Four for `a`, two verdicts of `b`, a verdict and two proposals of `c`.
     assert_eq!(model.requests().len(), 4 + 2 + 3);
+    // The same command asks again what nothing could be made of, and nothing else.
+    let again = run(&mut asking(&folder, &[&predictions], &model));
+    assert_eq!(again.status.code(), Some(3), "{}", text(&again.stderr));
+    assert_eq!(model.requests().len(), 4 + 2 + 3 + 2);
 }
 
 #[test]
@@ -221,7 +224,6 @@ fn rules_alone_ask_nobody() {
     assert_eq!(found[0]["judge"]["mode"], "rules");
     assert!(found[0]["judge"].get("model").is_none());
     assert!(!folder.path().join("references.journal.jsonl").exists());
-    follows_kept_schema("reference", &found[1]);
     // What was made from references again is the same: nothing is left to leave out.
     let mut again: Value = found[0].clone();
     again.as_object_mut().unwrap().remove("judge");

@@ -30,7 +30,7 @@ fn bad_input_is_refused_before_anybody_is_asked() {
     // The judge should see the image, wherever it is.
     let mut without = command(&folder, &[&predictions]);
     without.args(["--llm", &super::name_of(&model)]);
-    refused(&mut without, "the image `images/shelf.png` is not in");
+    refused(&mut without, "the image `images/shelf.png` is no file in");
     let mut onto_itself = m3_bare(folder.path());
     onto_itself.arg("judge").arg(&predictions).args(["--rules-only", "-o"]).arg(&predictions);
     refused(&mut onto_itself, "is one of the files that are read");
@@ -134,4 +134,20 @@ fn two_at_once_are_refused() {
     assert_eq!((code, said.contains("another m3 works with")), (4, true), "{said}");
     drop(held);
     stdout(&mut asking(&folder, &[&predictions], &model));
+}
+
+#[test]
+fn a_damaged_journal_is_refused_with_its_place_before_anybody_is_asked() {
+    let folder = Folder::new();
+    let predictions = folder.json("predictions.json", &json!([long_run("a")]));
+    let path = folder.path().join("references.journal.jsonl");
+    let model = judge_by(kind);
+    stdout(&mut asking(&folder, &[&predictions], &model));
+    let damaged = std::fs::read_to_string(&path).unwrap().replacen("{\"key\":", "\"key\":", 1);
+    std::fs::write(&path, &damaged).unwrap();
+    let (code, said) = failure(&mut asking(&folder, &[&predictions], &model));
+    assert_eq!(code, 2, "{said}");
+    assert!(said.contains("references.journal.jsonl:2` is no line of") && said.contains("hint:"), "{said}");
+    assert_eq!(std::fs::read_to_string(&path).unwrap(), damaged);
+    assert_eq!(model.requests().len(), 2);
 }
