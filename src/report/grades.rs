@@ -1,12 +1,17 @@
 //! Grades of a panel as tables: measures with intervals, judges, how far they agree, people beside them, what is missing.
 
+use std::collections::BTreeMap;
+
 use super::sheet::{Cell, Column, Sheet};
 use crate::judge::grade::{GradeReport, MeasureReport, MissingGrade, PeopleReport, RateReport};
 use crate::llm::ModelName;
-use crate::text::{counted, shortened};
+use crate::text::{counted, on_one_line, shortened};
 
 /// Missing answers that are listed one by one in a table; all of them are in the JSON.
 const MISSING_SHOWN: usize = 20;
+
+/// Reasons of missing answers that are said below the table's title.
+const REASONS_SHOWN: usize = 8;
 
 /// The tables of a report. With `has_types`, also the measures by type of task.
 #[must_use]
@@ -49,8 +54,10 @@ fn rate(rate: Option<RateReport>) -> Cell {
     ))
 }
 
+/// A measure in words: the rubric, which is said above the tables, in front of another word is left out.
 fn words(name: &str) -> String {
-    name.replace('_', " ")
+    let words = name.replace('_', " ");
+    words.strip_prefix("mcp bench ").map_or_else(|| words.clone(), str::to_owned)
 }
 
 fn measure_row(report: &GradeReport, name: String, measure: &MeasureReport) -> Vec<Cell> {
@@ -309,27 +316,36 @@ fn listed(ids: &[String]) -> String {
 
 fn missing(report: &GradeReport) -> Sheet {
     let row = |of: &MissingGrade| {
-        vec![
-            Cell::new(&of.id),
-            Cell::new(short_name(report, &of.judge)),
-            Cell::new(words(of.aspect.main())),
-            Cell::new(shortened(&of.reason, 60)),
-        ]
+        vec![Cell::new(&of.id), Cell::new(short_name(report, &of.judge)), Cell::new(words(of.aspect.main()))]
     };
     let more = report.missing.len().saturating_sub(MISSING_SHOWN);
     let mut notes = vec!["No missing answer counts as 0".to_owned()];
     if more > 0 {
         notes.push(format!("and {}, which the JSON lists", counted(more, "more missing answer")));
     }
+    // Below the table they would be cut; as notes they are whole.
+    let mut reasons: BTreeMap<&str, (usize, &str)> = BTreeMap::new();
+    for of in &report.missing {
+        let named = format!("`{}` ", of.judge);
+        let reason = of.reason.strip_prefix(named.as_str()).unwrap_or(&of.reason);
+        reasons.entry(reason).or_insert((0, &of.id)).0 += 1;
+    }
+    let all = reasons.len();
+    notes.extend(reasons.into_iter().take(REASONS_SHOWN).map(|(reason, (count, first))| {
+        let of = if count == 1 {
+            shortened(first, 40)
+        } else {
+            format!("{count}, such as {}", shortened(first, 40))
+        };
+        format!("{of}: {}", shortened(&on_one_line(reason), 300))
+    }));
+    if all > REASONS_SHOWN {
+        notes.push(format!("and {}, which the JSON lists", counted(all - REASONS_SHOWN, "more reason")));
+    }
     Sheet {
         title: "Missing answers".to_owned(),
         notes,
-        columns: vec![
-            Column::text("task"),
-            Column::text("judge"),
-            Column::text("asked"),
-            Column::text("reason"),
-        ],
+        columns: vec![Column::text("task"), Column::text("judge"), Column::text("asked")],
         rows: report.missing.iter().take(MISSING_SHOWN).map(row).collect(),
     }
 }

@@ -139,6 +139,14 @@ fn parse_mark(text: &str) -> Result<f64, String> {
 pub(super) fn run(args: &GradeArgs, printer: Printer) -> Result<(), Failure> {
     let labels = args.labels.as_deref().map(PeopleLabels::read).transpose();
     let labels = labels.map_err(|error| Failure::new(code::INPUT, error.to_string()))?;
+    let rubric = Rubric::from(args.rubric);
+    if args.references.is_none() && rubric.aspects().iter().all(|aspect| aspect.needs_reference()) {
+        let message = format!(
+            "the rubric {} compares with references\nhint: name their file after the predictions",
+            rubric.name()
+        );
+        return Err(Failure::new(code::INPUT, message));
+    }
     let predictions = input::open_predicted(&args.predictions, printer)?;
     let references =
         args.references.as_deref().map(|path| input::open_predicted(path, printer)).transpose()?;
