@@ -22,8 +22,9 @@ use crate::judge::review::{
     Reviews, preferences_path, read_table, reviewed, store_path, write_table,
 };
 use crate::mcp::ToolCatalog;
-use crate::report::audit::{Pictures, image_folders};
+use crate::report::audit::Pictures;
 use crate::report::{json_without_hidden, shortened};
+use crate::task_image::image_folders;
 use crate::text::counted;
 use crate::trajectory::catalog::Catalog;
 use crate::trajectory::json::Keys;
