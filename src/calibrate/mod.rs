@@ -6,7 +6,7 @@
 //!
 //! | part | what it does |
 //! | --- | --- |
-//! | [`LabelFile`] | reads `m3.labels/1` and counts who says what |
+//! | [`MajorityLabels`] | reads `m3.labels/1` and counts who says what |
 //! | [`similarities`] | how alike the calls of each pair are |
 //! | [`Sweep`] | agreement for every pair of thresholds that makes a difference, and the best |
 //! | [`CalibrationReport`] | what is reported |
@@ -16,7 +16,7 @@ mod report;
 mod similarity;
 mod sweep;
 
-pub use pairs::{LabelFile, LabelFileError, LabelSummary, LabelledArguments};
+pub use pairs::{LabelSummary, LabelledArguments, MajorityError, MajorityLabels};
 pub use report::{
     AgreementCell, CALIBRATION_SCHEMA, CalibrationReport, IntervalReport, LabelCounts, SensitivityReport,
     ThresholdReport, calibrate,

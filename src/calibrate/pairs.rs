@@ -1,30 +1,17 @@
-//! Reads labelled pairs: [`LabelFile`]. Arguments stay as the file has them, since every digit is embedded.
+//! What most people say of labelled pairs: [`MajorityLabels`].
 
 use std::collections::HashSet;
 use std::path::Path;
 
-use crate::judge::labels::{LABELS_SCHEMA, Label, Labels, PersonLabel};
-use crate::text::shortened;
+use crate::judge::labels::{Label, Labels, LabelsError, PersonLabel};
 use crate::trajectory::json::Json;
-use crate::trajectory::{WholeFile, WholeFileError};
 
-/// Larger files are not read, in MiB.
-const LARGEST: u64 = 256;
-
-/// A file of labels cannot be used.
+/// Thresholds cannot be chosen by a file of labels.
 #[derive(Debug, thiserror::Error)]
-pub enum LabelFileError {
+pub enum MajorityError {
     /// It cannot be read.
     #[error(transparent)]
-    File(#[from] WholeFileError),
-    /// It has something else in it.
-    #[error("`{name}` has no labels of pairs: {message}\nhint: `m3 review --label PRED REF` collects them")]
-    Content {
-        /// The file.
-        name: String,
-        /// What is wrong.
-        message: String,
-    },
+    Labels(#[from] LabelsError),
     /// Nothing in it can be used.
     #[error(
         "`{name}` has no pair that people agree on\nhint: each pair should have labels, more of one kind than of others"
@@ -65,9 +52,9 @@ pub struct LabelSummary {
     pub disagreements: Vec<String>,
 }
 
-/// A file of labels.
+/// The pairs of a file and what most people say of them.
 #[derive(Debug)]
-pub struct LabelFile {
+pub struct MajorityLabels {
     /// The pairs that can be used.
     pub pairs: Vec<LabelledArguments>,
     /// Of each pair of the file, what people say: 0 weak, 1 medium, 2 strong.
@@ -76,39 +63,21 @@ pub struct LabelFile {
     pub summary: LabelSummary,
 }
 
-impl LabelFile {
+impl MajorityLabels {
     /// Reads a file.
     ///
     /// # Errors
-    /// [`LabelFileError`].
-    pub fn read(path: &Path) -> Result<Self, LabelFileError> {
-        let file = WholeFile::read(path, LARGEST)?;
-        let name = file.name.clone();
-        let found = Self::of(&file.value)
-            .map_err(|message| LabelFileError::Content { name: name.clone(), message })?;
-        if found.pairs.is_empty() { Err(LabelFileError::NoMajority { name }) } else { Ok(found) }
+    /// [`MajorityError`].
+    pub fn read(path: &Path) -> Result<Self, MajorityError> {
+        let (labels, name) = Labels::read(path)?;
+        let found = Self::of(labels);
+        if found.pairs.is_empty() { Err(MajorityError::NoMajority { name }) } else { Ok(found) }
     }
 
-    fn of(json: &Json) -> Result<Self, String> {
-        let value = json.to_value().ok_or("its numbers cannot be used")?;
-        let labels: Labels =
-            serde_json::from_value(value).map_err(|error| shortened(&error.to_string(), 200))?;
-        if labels.schema != LABELS_SCHEMA {
-            let found = shortened(&labels.schema, 60);
-            return Err(format!("its schema is `{found}`, and should be `{LABELS_SCHEMA}`"));
-        }
-        let Some(Json::Array(raw)) = json.get("pairs") else { return Err("it has no `pairs`".to_owned()) };
-        let (mut ids, mut people) = (HashSet::new(), HashSet::new());
+    pub(super) fn of(labels: Labels) -> Self {
+        let mut people = HashSet::new();
         let mut found = Self { pairs: Vec::new(), votes: Vec::new(), summary: LabelSummary::default() };
-        for (pair, raw) in labels.pairs.into_iter().zip(raw) {
-            let shown = shortened(&pair.id, 100);
-            if !ids.insert(pair.id.clone()) {
-                return Err(format!("the pair `{shown}` stands in it twice"));
-            }
-            let mut names = HashSet::new();
-            if let Some(twice) = pair.labels.iter().find(|label| !names.insert(label.name.as_str())) {
-                return Err(format!("`{}` labels the pair `{shown}` twice", shortened(&twice.name, 100)));
-            }
+        for pair in labels.pairs {
             people.extend(pair.labels.iter().map(|label| label.name.clone()));
             found.votes.push(pair.labels.iter().map(|label| Some(grade(label.label))).collect());
             let summary = &mut found.summary;
@@ -124,12 +93,16 @@ impl LabelFile {
             if pair.labels.iter().any(|other| other.label != label) {
                 summary.disagreements.push(pair.id.clone());
             }
-            let side = |key: &str| raw.get(key).cloned().unwrap_or(Json::Null);
-            let (reference, predicted) = (side("reference"), side("predicted"));
-            found.pairs.push(LabelledArguments { id: pair.id, tool: pair.tool, reference, predicted, label });
+            found.pairs.push(LabelledArguments {
+                id: pair.id,
+                tool: pair.tool,
+                reference: pair.reference,
+                predicted: pair.predicted,
+                label,
+            });
         }
         found.summary.people = people.len();
-        Ok(found)
+        found
     }
 }
 
@@ -154,53 +127,41 @@ fn majority(labels: &[PersonLabel]) -> Option<Label> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::trajectory::json::parse;
+    use crate::judge::labels::LabelledPair;
 
-    fn file(pairs: &str) -> Result<LabelFile, String> {
-        let text = format!(r#"{{"schema": "m3.labels/1", "pairs": [{pairs}]}}"#);
-        LabelFile::of(&parse(text.as_bytes()).unwrap().0)
-    }
-
-    fn pair(id: &str, labels: &[&str]) -> String {
-        let labels: Vec<String> = labels
-            .iter()
-            .enumerate()
-            .map(|(person, label)| format!(r#"{{"name": "p{person}", "label": "{label}"}}"#))
-            .collect();
-        format!(
-            r#"{{"id": "{id}", "tool": "s/t", "reference": {{"x": 1.50}}, "predicted": {{}}, "labels": [{}]}}"#,
-            labels.join(",")
-        )
+    fn pair(id: &str, labels: &[Label]) -> LabelledPair {
+        let label = |(person, label): (usize, &Label)| PersonLabel {
+            name: format!("p{person}"),
+            label: *label,
+            time: None,
+        };
+        LabelledPair {
+            id: id.to_owned(),
+            tool: "s/t".to_owned(),
+            reference: Json::Integer(1),
+            predicted: Json::LongInteger("12345678901234567890123".to_owned()),
+            labels: labels.iter().enumerate().map(label).collect(),
+        }
     }
 
     #[test]
     fn most_people_decide_and_ties_are_left_out() {
-        let pairs = [
-            pair("all", &["strong", "strong"]),
-            pair("most", &["weak", "strong", "weak"]),
-            pair("tie", &["weak", "strong"]),
-            pair("three", &["weak", "medium", "strong"]),
+        use Label::{Medium, Strong, Weak};
+        let pairs = vec![
+            pair("all", &[Strong, Strong]),
+            pair("most", &[Weak, Strong, Weak]),
+            pair("tie", &[Weak, Strong]),
+            pair("three", &[Weak, Medium, Strong]),
             pair("none", &[]),
         ];
-        let found = file(&pairs.join(",")).unwrap();
+        let found = MajorityLabels::of(Labels { pairs, ..Labels::empty() });
         let labels: Vec<(&str, Label)> =
             found.pairs.iter().map(|pair| (pair.id.as_str(), pair.label)).collect();
-        assert_eq!(labels, [("all", Label::Strong), ("most", Label::Weak)]);
+        assert_eq!(labels, [("all", Strong), ("most", Weak)]);
+        assert_eq!(found.pairs[0].predicted, Json::LongInteger("12345678901234567890123".to_owned()));
         let LabelSummary { pairs, people, unlabelled, ties, disagreements } = found.summary;
         assert_eq!((pairs, people), (5, 3));
         assert_eq!((unlabelled, disagreements), (vec!["none".to_owned()], vec!["most".to_owned()]));
         assert_eq!(ties, ["tie", "three"]);
-        // As it was written: `1.50` is no `1.5` to an encoder of texts.
-        let text = found.pairs[0].reference.to_text(crate::trajectory::json::Keys::AsRead);
-        assert!(text.contains("1.5"), "{text}");
-    }
-
-    #[test]
-    fn what_is_no_file_of_labels_is_said() {
-        assert!(file(&[pair("a", &["weak"]), pair("a", &["weak"])].join(",")).unwrap_err().contains("twice"));
-        assert!(file(&pair("a", &["strongly"])).is_err());
-        let other = parse(br#"{"schema": "m3.score/1", "pairs": []}"#).unwrap().0;
-        assert!(LabelFile::of(&other).unwrap_err().contains("m3.score/1"));
-        assert!(LabelFile::of(&Json::Null).is_err());
     }
 }

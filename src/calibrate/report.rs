@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::pairs::{LabelFile, LabelSummary};
+use super::pairs::{LabelSummary, MajorityLabels};
 use super::sweep::{Labelled, Pick, Sweep, called};
 use crate::encoder::Identity;
 use crate::judge::labels::Label;
@@ -145,7 +145,7 @@ pub struct SensitivityReport {
 /// Chooses thresholds. `similarities` are those of the file's pairs, in their order. None without pairs.
 #[must_use]
 pub fn calibrate(
-    file: &LabelFile,
+    file: &MajorityLabels,
     similarities: &[f64],
     profile: Profile,
     encoder: &Identity,
@@ -221,7 +221,7 @@ fn thresholds(pairs: &[Labelled], weak: f64, strong: f64) -> ThresholdReport {
     }
 }
 
-fn counts(file: &LabelFile, pairs: &[Labelled], best: &Pick) -> LabelCounts {
+fn counts(file: &MajorityLabels, pairs: &[Labelled], best: &Pick) -> LabelCounts {
     let of = |label: Label| pairs.iter().filter(|pair| pair.label == label).count();
     let LabelSummary { pairs: all, people, unlabelled, ties, disagreements } = file.summary.clone();
     let not_met = file.pairs.iter().zip(pairs).filter(|(_, pair)| !meets(pair, best.weak, best.strong));
@@ -246,4 +246,63 @@ fn cells(sweep: &Sweep) -> Vec<AgreementCell> {
     let cell =
         |(weak, strong)| Some(AgreementCell { weak, strong, agreement: sweep.agreement(weak, strong)? });
     pairs.filter_map(cell).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::judge::labels::{LabelledPair, Labels, PersonLabel};
+    use crate::trajectory::json::Json;
+
+    fn labelled(labels: &[Label]) -> MajorityLabels {
+        let pair = |(index, label): (usize, &Label)| LabelledPair {
+            id: index.to_string(),
+            tool: "s/t".to_owned(),
+            reference: Json::Null,
+            predicted: Json::Null,
+            labels: vec![PersonLabel { name: "Ada".to_owned(), label: *label, time: None }],
+        };
+        let pairs = labels.iter().enumerate().map(pair).collect();
+        MajorityLabels::of(Labels { pairs, ..Labels::empty() })
+    }
+
+    fn report(labels: &[Label], similarities: &[f64]) -> CalibrationReport {
+        let encoder =
+            Identity { name: "none".to_owned(), fingerprint: String::new(), dimensions: 1, max_tokens: 1 };
+        let draws = Draws { count: 20_000, ..Draws::default() };
+        calibrate(&labelled(labels), similarities, Profile::Paper, &encoder, &draws).unwrap()
+    }
+
+    #[test]
+    fn what_to_expect_of_other_pairs_is_less_than_what_the_pairs_show() {
+        // Four pairs at 0.9, three of them strong and one weak: no threshold tells them apart. The recommended ones call
+        // all strong and meet 3 of 4. A resample has the weak pair k times, k binomial of 4 and 1/4, and is met in 4 - k
+        // of 4: 0 with 1/256, at most 1/4 with 13/256, all with 81/256. So the 2.5 % quantile is 1/4 and the other 1.
+        let labels = [Label::Strong, Label::Strong, Label::Strong, Label::Weak];
+        let found = report(&labels, &[0.9; 4]);
+        assert!((found.recommended.agreement - 0.75).abs() < 1e-12, "{found:?}");
+        let interval = found.agreement_interval.unwrap();
+        assert!((interval.low - 0.25).abs() < 1e-12 && (interval.high - 1.0).abs() < 1e-12, "{interval:?}");
+        // By hand, of 256 resamples: k = 0 in 81, of which 3 leave two strong pairs out and meet 2 of 3 of the rest, 42
+        // leave one out and meet 1 of 2, and 36 leave only the weak one and meet none; k = 1 in 108, of which 24 leave
+        // nothing out and do not count, and 84 meet all of the rest; k = 2 in 54, a tie, where the defaults call 0.9
+        // strong and meet all of the rest; k > 2 in 13, where 0.9 is called weak and none is met.
+        let expected = (3.0 * 2.0 / 3.0 + 42.0 / 2.0 + 84.0 + 54.0) / (256.0 - 24.0);
+        // The standard error of 20,000 resamples is 0.003.
+        let found = found.expected_agreement.unwrap();
+        assert!((found - expected).abs() < 0.012, "{found} is not {expected}");
+    }
+
+    #[test]
+    fn thresholds_that_nothing_speaks_against_are_certain() {
+        let labels = [Label::Weak, Label::Medium, Label::Strong];
+        let found = report(&labels, &[0.2, 0.7, 0.9]);
+        let interval = found.agreement_interval.unwrap();
+        assert_eq!((interval.low, interval.high), (1.0, 1.0));
+        // Whatever is drawn, the defaults meet it, and so they meet what is not drawn.
+        assert_eq!(found.expected_agreement, Some(1.0));
+        // One pair cannot be resampled.
+        let one = report(&labels[..1], &[0.2]);
+        assert!(one.agreement_interval.is_none() && one.expected_agreement.is_none());
+    }
 }

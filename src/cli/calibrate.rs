@@ -13,9 +13,10 @@ use super::printer::{Printer, Unit};
 use super::results::TablesArgs;
 use super::scoring::ProfileArg;
 use crate::calibrate::{
-    CalibrationReport, LabelFile, LabelFileError, SensitivityReport, calibrate, similarities,
+    CalibrationReport, MajorityError, MajorityLabels, SensitivityReport, calibrate, similarities,
 };
 use crate::encoder::Embedder;
+use crate::judge::labels::LabelsError;
 use crate::report::{calibration_picture, calibration_sheets};
 use crate::score::{self, Profile, ScoreOptions, Serializer, Thresholds};
 use crate::trajectory::catalog::Catalog;
@@ -59,7 +60,7 @@ docs/calibrate.md explains the labels and what is recommended. To score with oth
 
 /// Chooses thresholds by labels of people.
 pub(super) fn run(args: &CalibrateArgs, common: &Common, printer: Printer) -> Result<(), Failure> {
-    let labels = LabelFile::read(&args.labels)?;
+    let labels = MajorityLabels::read(&args.labels)?;
     let catalog = args.tools.as_deref().map(Catalog::open).transpose()?;
     let profile = Profile::from(args.profile);
     let files = match (&args.pred, &args.reference) {
@@ -138,10 +139,10 @@ fn sensitivity(
     Ok(found)
 }
 
-impl From<LabelFileError> for Failure {
-    fn from(error: LabelFileError) -> Self {
+impl From<MajorityError> for Failure {
+    fn from(error: MajorityError) -> Self {
         match error {
-            LabelFileError::File(error) => error.into(),
+            MajorityError::Labels(LabelsError::File(error)) => error.into(),
             error => Self::new(code::INPUT, error.to_string()),
         }
     }

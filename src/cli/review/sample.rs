@@ -5,9 +5,9 @@ use std::collections::{HashMap, HashSet};
 use rand::SeedableRng as _;
 use rand::rngs::ChaCha8Rng;
 use rand::seq::SliceRandom as _;
-use serde_json::{Value, json};
 
 use crate::judge::review::Candidate;
+use crate::trajectory::json::{Json, Keys};
 use crate::trajectory::{Call, Trajectory};
 
 /// So many classes of likeness are drawn from in turn; arguments that are the same are one of their own.
@@ -59,7 +59,8 @@ fn candidates(references: &[Trajectory], predictions: &[Trajectory]) -> Vec<Cand
                     continue;
                 }
                 let (Some(one), Some(two)) = (arguments(reference), arguments(predicted)) else { continue };
-                if seen.insert(format!("{task}\n{}\n{one}\n{two}", reference.tool)) {
+                let [first, second] = [&one, &two].map(|arguments| arguments.to_text(Keys::Sorted));
+                if seen.insert(format!("{task}\n{}\n{first}\n{second}", reference.tool)) {
                     found.push(Candidate {
                         id: format!("{}{run}/{}-{}", prediction.id, expected + 1, made + 1),
                         task,
@@ -74,18 +75,21 @@ fn candidates(references: &[Trajectory], predictions: &[Trajectory]) -> Vec<Cand
     found
 }
 
-/// Arguments as JSON; `None` where they hold what JSON cannot say.
-fn arguments(call: &Call) -> Option<Value> {
-    call.arguments.as_ref().map_or_else(|| Some(json!({})), crate::trajectory::json::Json::to_value)
+/// Arguments; `None` where they hold what JSON cannot say.
+fn arguments(call: &Call) -> Option<Json> {
+    let arguments = call.arguments.clone().unwrap_or_else(|| Json::Object(Vec::new()));
+    arguments.to_value().is_some().then_some(arguments)
 }
 
 /// From the least alike, 0, to the same.
 fn class(candidate: &Candidate) -> usize {
-    if candidate.reference == candidate.predicted {
+    let [reference, predicted] =
+        [&candidate.reference, &candidate.predicted].map(|value| value.to_text(Keys::Sorted));
+    if reference == predicted {
         return CLASSES - 1;
     }
-    let text = |value: &Value| value.to_string().chars().take(COMPARED).collect::<String>();
-    let likeness = strsim::sorensen_dice(&text(&candidate.reference), &text(&candidate.predicted));
+    let text = |text: &str| text.chars().take(COMPARED).collect::<String>();
+    let likeness = strsim::sorensen_dice(&text(&reference), &text(&predicted));
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "likeness is in [0, 1]")]
     let class = (likeness * (CLASSES - 1) as f64) as usize;
     class.min(CLASSES - 2)
@@ -95,7 +99,7 @@ fn class(candidate: &Candidate) -> usize {
 mod tests {
     use super::*;
     use crate::trajectory::Step;
-    use crate::trajectory::json::Json;
+    use serde_json::json;
 
     fn trajectory(id: &str, texts: &[&str]) -> Trajectory {
         let call = |text: &&str| Call {

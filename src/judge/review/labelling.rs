@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use serde::Deserialize;
-use serde_json::{Value, json};
+use serde_json::json;
 
 use super::checks::{beside, person};
 use super::desk::{Images, image, passage};
@@ -14,16 +14,13 @@ use super::page::{Mode, page};
 use super::server::{Ask, Desk, Page, Reply, body};
 use super::time::now;
 use crate::files::{lock_within, write_atomically};
-use crate::judge::labels::{LABELS_SCHEMA, Label, LabelledPair, Labels, PersonLabel};
+use crate::judge::labels::{Label, LabelledPair, Labels, LabelsError, PersonLabel};
 use crate::text::{json_without_hidden, shortened, visible};
 use crate::trajectory::Trajectory;
 use crate::trajectory::json::{Json, Keys};
 
 /// Arguments are shown up to so many bytes.
 const LONGEST_ARGUMENTS: usize = 20_000;
-
-/// A file of labels that is larger was not written by people.
-const MAX_BYTES: u64 = 64 << 20;
 
 /// How long another process may hold the file: it writes it once.
 const LOCK_WAIT: Duration = Duration::from_secs(10);
@@ -38,9 +35,9 @@ pub struct Candidate {
     /// The tool as `server/tool`.
     pub tool: String,
     /// The arguments of the reference's call.
-    pub reference: Value,
+    pub reference: Json,
     /// The arguments of the predicted call.
-    pub predicted: Value,
+    pub predicted: Json,
 }
 
 /// A file of labels cannot be read or written.
@@ -55,13 +52,8 @@ pub enum LabelFileError {
         source: io::Error,
     },
     /// It is another file.
-    #[error("`{path}` is no file of labels: {message}\nhint: name another one with `--labels`")]
-    Other {
-        /// The file.
-        path: String,
-        /// What is wrong.
-        message: String,
-    },
+    #[error(transparent)]
+    Other(#[from] LabelsError),
 }
 
 /// A file of labels, which several people may fill at once.
@@ -86,24 +78,11 @@ impl LabelFile {
     /// # Errors
     /// [`LabelFileError`].
     pub fn read(&self) -> Result<Labels, LabelFileError> {
-        let other = |message: String| LabelFileError::Other { path: self.name(), message };
-        let text = match File::open(&self.path) {
-            Ok(file) if file.metadata().is_ok_and(|found| found.len() > MAX_BYTES) => {
-                return Err(other(format!("it has more than {} MiB", MAX_BYTES >> 20)));
-            }
-            Ok(file) => io::read_to_string(file).map_err(|cause| self.error(cause))?,
-            Err(cause) if cause.kind() == io::ErrorKind::NotFound => {
-                return Ok(Labels { schema: LABELS_SCHEMA.to_owned(), pairs: Vec::new() });
-            }
-            Err(cause) => return Err(self.error(cause)),
-        };
-        let labels: Labels =
-            serde_json::from_str(&text).map_err(|error| other(shortened(&error.to_string(), 200)))?;
-        if labels.schema == LABELS_SCHEMA {
-            Ok(labels)
-        } else {
-            Err(other(format!("its schema is `{}`", shortened(&labels.schema, 60))))
+        // What is not there yet is made with the first label; what cannot be looked at, the reader says.
+        if matches!(self.path.try_exists(), Ok(false)) {
+            return Ok(Labels::empty());
         }
+        Ok(Labels::read(&self.path)?.0)
     }
 
     /// Sets what a person says of a pair, in the place of what the person said before. It is on disk on return.
@@ -128,9 +107,8 @@ impl LabelFile {
         let said = &mut labels.pairs[index].labels;
         said.retain(|known| known.name != label.name);
         said.push(label);
-        let mut text = serde_json::to_string_pretty(&labels).map_err(|error| self.error(error.into()))?;
-        text.push('\n');
-        write_atomically(&self.path, json_without_hidden(&text).as_bytes()).map_err(|cause| self.error(cause))
+        write_atomically(&self.path, json_without_hidden(&labels.to_text()).as_bytes())
+            .map_err(|cause| self.error(cause))
     }
 
     fn name(&self) -> String {
@@ -142,13 +120,18 @@ impl LabelFile {
     }
 }
 
+/// Whether arguments are the same, in whatever order of their keys.
+fn is_same(one: &Json, other: &Json) -> bool {
+    one.to_text(Keys::Sorted) == other.to_text(Keys::Sorted)
+}
+
 /// Whether a pair of the file is this one; its id may have got a number by [`unused`].
 fn is_of(known: &LabelledPair, pair: &Candidate) -> bool {
     let rest = known.id.strip_prefix(&pair.id);
     rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('~'))
         && known.tool == pair.tool
-        && known.reference == pair.reference
-        && known.predicted == pair.predicted
+        && is_same(&known.reference, &pair.reference)
+        && is_same(&known.predicted, &pair.predicted)
 }
 
 /// An id that no pair of the file has: another file's pairs may have the same ones.
@@ -210,8 +193,8 @@ impl LabelDesk {
     fn pair(&self, ask: &Ask<'_>) -> Option<Reply> {
         let pair = self.candidates.get(ask.number("index")?)?;
         let reference = self.references.get(pair.task)?;
-        let text = |value: &Value| {
-            let text = Json::from(value).to_text(Keys::AsRead);
+        let text = |value: &Json| {
+            let text = value.to_text(Keys::AsRead);
             let end = text.floor_char_boundary(LONGEST_ARGUMENTS);
             json_without_hidden(&text[..end]).into_owned()
         };
@@ -274,7 +257,7 @@ mod tests {
     use super::*;
 
     fn candidate(id: &str, predicted: &str) -> Candidate {
-        let (reference, predicted) = (json!({"q": "eel"}), json!({ "q": predicted }));
+        let [reference, predicted] = ["eel", predicted].map(|query| Json::from(&json!({ "q": query })));
         Candidate { id: id.to_owned(), task: 0, tool: "a/b".to_owned(), reference, predicted }
     }
 
@@ -307,7 +290,7 @@ mod tests {
         let path = folder.path().join("labels.json");
         for text in ["[]", r#"{"schema": "m3.score/1", "pairs": []}"#] {
             std::fs::write(&path, text).unwrap();
-            assert!(matches!(LabelFile::open(&path).unwrap_err(), LabelFileError::Other { .. }), "{text}");
+            assert!(matches!(LabelFile::open(&path).unwrap_err(), LabelFileError::Other(_)), "{text}");
         }
     }
 }
