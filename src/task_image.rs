@@ -1,10 +1,93 @@
-//! The image of a task: where it is looked for, and where it stands in a workspace.
+//! The image of a task: where it is looked for, the hash of its content, and where it stands in a workspace.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap};
 use std::io;
 use std::path::{Component, Path, PathBuf};
+use std::sync::{Arc, OnceLock};
 
+use crate::images;
+use crate::text::{hash_of_bytes, shortened};
 use crate::workspace::{Workspace, WorkspaceError};
+
+/// The file of a task's image.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TaskImage {
+    source: PathBuf,
+    /// Nothing inside if the file cannot be read.
+    hash: Arc<OnceLock<Option<String>>>,
+}
+
+impl TaskImage {
+    /// The image in a file, which is not read yet.
+    #[must_use]
+    pub fn new(source: PathBuf) -> Self {
+        Self { source, hash: Arc::default() }
+    }
+
+    /// Where it is.
+    #[must_use]
+    pub fn source(&self) -> &Path {
+        &self.source
+    }
+
+    /// The hash of its content, which is read once, and not at all if it is larger than images may be. It takes
+    /// time and is not for asynchronous threads. `None` if it cannot be read.
+    #[must_use]
+    pub fn hash(&self) -> Option<&str> {
+        let read = || images::bytes_of(&self.source).ok().map(|bytes| hash_of_bytes(&bytes));
+        self.hash.get_or_init(read).as_deref()
+    }
+}
+
+/// The folders that images are looked for in when none is named: that of the file of tasks, and the one above it, where
+/// benchmarks keep their images beside the references. Never the root, the user's home or the system's temporary folder
+/// for being above: everything would be inside of those.
+pub(crate) fn image_folders(tasks: &Path) -> Vec<PathBuf> {
+    let barred = [std::env::home_dir(), Some(std::env::temp_dir())];
+    let barred: Vec<PathBuf> =
+        barred.into_iter().flatten().filter_map(|path| path.canonicalize().ok()).collect();
+    tasks.canonicalize().map(|tasks| folders_of(&tasks, &barred)).unwrap_or_default()
+}
+
+fn folders_of(tasks: &Path, barred: &[PathBuf]) -> Vec<PathBuf> {
+    let own = tasks.parent();
+    let above = own.and_then(Path::parent);
+    let above = above.filter(|path| path.parent().is_some() && !barred.iter().any(|barred| barred == path));
+    own.into_iter().chain(above).map(Path::to_owned).collect()
+}
+
+/// The image of a task in one of the folders. Many tasks may show the same one, which is read once: `known` has those that
+/// were found before.
+///
+/// # Errors
+/// Where it was looked for, and what can be done.
+pub(crate) fn find(
+    image: &str,
+    folders: &[PathBuf],
+    known: &mut HashMap<PathBuf, TaskImage>,
+) -> Result<TaskImage, String> {
+    let shown = shortened(image, 200);
+    let source = locate(image, folders).ok_or_else(|| {
+        if let Some(folder) = led_out_of(image, folders) {
+            return format!(
+                "the image `{shown}` is a link, or in one, that leads out of `{}` or nowhere, and is not followed\nhint: \
+                 put the file itself there, or name the folder that it is in with `--images DIR`",
+                folder.display()
+            );
+        }
+        let folders: Vec<String> = folders.iter().map(|folder| format!("`{}`", folder.display())).collect();
+        match folders.join(" nor in ") {
+            none if none.is_empty() => format!(
+                "the image `{shown}` can be looked for in no folder\nhint: `--images DIR` names the images' folder, \
+                 which standard input does not say"
+            ),
+            folders => format!(
+                "the image `{shown}` is no file in {folders}\nhint: `--images DIR` names the images' folder"
+            ),
+        }
+    })?;
+    Ok(known.entry(source.clone()).or_insert_with(|| TaskImage::new(source)).clone())
+}
 
 /// The file that a task's path names in one of the folders, and in nothing outside of them. A folder may be the
 /// one that the path starts in, or the one that holds the image itself.
@@ -18,7 +101,7 @@ pub(crate) fn locate(image: &str, folders: &[PathBuf]) -> Option<PathBuf> {
 
 /// The folder out of which a link leads that stands in the place of an image that [`locate`] does not find, or on the
 /// way to it; where it leads is not followed.
-pub(crate) fn led_out_of<'f>(image: &str, folders: &'f [PathBuf]) -> Option<&'f Path> {
+fn led_out_of<'f>(image: &str, folders: &'f [PathBuf]) -> Option<&'f Path> {
     let name = Path::new(image).file_name()?.to_string_lossy().into_owned();
     let leads_out = |folder: &Workspace, path: &str| {
         // Other paths lead out by themselves.
@@ -125,5 +208,16 @@ mod tests {
         assert_eq!(path_in_workspace(image), "eel.png");
         assert_eq!(path_in_workspace("./images/eel.png"), "images/eel.png");
         assert_eq!(path_in_workspace("/images/eel.png"), "eel.png");
+    }
+
+    #[test]
+    fn folders_that_hold_everything_are_not_searched() {
+        let barred = ["/people/reader", "/scratch"].map(PathBuf::from);
+        let folders = |tasks: &str| folders_of(Path::new(tasks), &barred);
+        assert_eq!(folders("/data/set/ref.json"), ["/data/set", "/data"].map(PathBuf::from));
+        assert_eq!(folders("/scratch/ref.json"), ["/scratch"].map(PathBuf::from));
+        assert_eq!(folders("/scratch/set/ref.json"), ["/scratch/set"].map(PathBuf::from));
+        assert_eq!(folders("/people/reader/set/ref.json"), ["/people/reader/set"].map(PathBuf::from));
+        assert_eq!(folders("/scratch/x/set/ref.json"), ["/scratch/x/set", "/scratch/x"].map(PathBuf::from));
     }
 }

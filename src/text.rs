@@ -4,6 +4,7 @@ use std::borrow::Cow;
 use std::fmt::{self, Write as _};
 use std::time::Duration;
 
+use sha2::{Digest as _, Sha256};
 use unicode_width::UnicodeWidthStr as _;
 
 /// Shows control characters, terminal escapes and characters that reorder or hide text as `\u{..}`, so that
@@ -155,6 +156,11 @@ pub(crate) fn on_one_line(message: &str) -> String {
 /// A time in whole milliseconds, as records have it.
 pub(crate) fn milliseconds(time: Duration) -> u64 {
     u64::try_from(time.as_millis()).unwrap_or(u64::MAX)
+}
+
+/// The hash of bytes: `sha256:` and SHA-256 in hexadecimal.
+pub(crate) fn hash_of_bytes(bytes: &[u8]) -> String {
+    format!("sha256:{}", hexadecimal(&Sha256::digest(bytes)))
 }
 
 /// Bytes in hexadecimal, two lower-case digits each.

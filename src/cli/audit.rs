@@ -12,11 +12,12 @@ use super::results::write_json;
 use super::scoring::{Scoring, ScoringArgs};
 use crate::report::audit::{
     AUDIT_SCHEMA, AuditPage, AuditReport, AuditTerminal, Gathering, MetricIntervals, Overview, Pictures,
-    TrajectoryAudit, costs, image_folders,
+    TrajectoryAudit, costs,
 };
 use crate::report::{ScoreSummary, TrajectoryReport, shortened};
 use crate::score::{MetricName, Profile, Sums};
 use crate::stats::{Draws, LEVEL, bootstrap};
+use crate::task_image::image_folders;
 use crate::text::counted;
 
 /// Options of `m3 audit`.

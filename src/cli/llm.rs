@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::failure::{Failure, code};
 use super::printer::Printer;
 use crate::llm::{Cassette, CassetteError, Header, Model, ModelName, ModelOptions, Recorder, key_from};
-use crate::text::shortened;
+use crate::text::{counted, shortened};
 
 /// Before the file of a cassette in place of a model's name.
 const REPLAY: &str = "replay:";
@@ -46,15 +46,17 @@ pub(super) fn open_model_with(
     Ok((model, cassette))
 }
 
-/// Who plays a cassette whose recording was killed may miss what it said last.
+/// Who plays a cassette whose recording was killed, or that is damaged, may miss what it said.
 fn warn_of_cut_lines(path: &str, cassette: &Cassette, printer: Printer) {
     let cut = &cassette.summary().cut_lines;
     let Some(first) = cut.first() else { return };
     printer.warn(&format!(
-        "`{}` has lines that were cut off when they were written, {} of them, the first is line {first}; they are not \
-         played",
+        "`{}` has {} that {} before {} whole, the first is line {first}: the recording was interrupted there, or the \
+         file is damaged; nothing of it is played",
         shortened(path, 200),
-        cut.len(),
+        counted(cut.len(), "line"),
+        if cut.len() == 1 { "ends" } else { "end" },
+        if cut.len() == 1 { "it is" } else { "they are" },
     ));
 }
 

@@ -21,7 +21,7 @@ use super::printer::{Printer, Unit};
 use crate::mcp::HostOptions;
 use crate::mcp::config::HostConfig;
 use crate::outcomes::{KnownTools, Replay, ReplayError, ReplayOptions, ReplayedTrajectory};
-use crate::report::audit::image_folders;
+use crate::task_image::image_folders;
 use crate::text::counted;
 use crate::trajectory::json::Keys;
 use crate::trajectory::{Trajectory, TrajectoryFile};

@@ -95,7 +95,8 @@ impl<'a> Course<'a> {
         let instruction = self.instruction()?;
         let image = self.attempt.image.clone();
         let path = image.as_ref().map(|(path, _)| path.as_str());
-        let text = filled(&TaskPrompt { instruction, image: path });
+        let scaled = image.as_ref().and_then(|(_, picture)| picture.scaled_in_words());
+        let text = filled(&TaskPrompt { instruction, image: path, scaled });
         if let Some((path, picture)) = image {
             self.show(&path, picture);
         }
@@ -239,10 +240,14 @@ impl<'a> Course<'a> {
         self.dialogue.push(dialogue::assistant(purpose, reply));
     }
 
-    /// Notes something about the last reply.
+    /// Notes something about the last reply, once.
     pub(super) fn note(&mut self, oddities: impl IntoIterator<Item = String>) {
         if let Some(turn) = self.turns.last_mut() {
-            turn.oddities.extend(oddities);
+            for oddity in oddities {
+                if !turn.oddities.contains(&oddity) {
+                    turn.oddities.push(oddity);
+                }
+            }
         }
     }
 

@@ -119,7 +119,12 @@ impl Course<'_> {
             };
             let opened = tokio::task::spawn_blocking(open).await;
             match opened.unwrap_or_else(|error| Err(error.to_string())) {
-                Ok(picture) => pictures.push((file.name.clone(), Arc::new(picture))),
+                Ok(picture) => {
+                    if let Some(scaled) = picture.scaled_in_words() {
+                        add(text, &format!("{} {scaled}", file.name));
+                    }
+                    pictures.push((file.name.clone(), Arc::new(picture)));
+                }
                 Err(reason) => {
                     let reason = reason.lines().next().unwrap_or_default();
                     let told = format!("{} cannot be shown: {reason}", file.name);

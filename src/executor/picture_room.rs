@@ -108,7 +108,15 @@ mod tests {
     fn picture(bytes: usize) -> Arc<Picture> {
         let bytes = vec![0; bytes];
         let (sha256, changes) = (String::new(), Vec::new());
-        Arc::new(Picture { mime_type: "image/png", width: 1, height: 1, sha256, changes, bytes })
+        Arc::new(Picture {
+            mime_type: "image/png",
+            width: 1,
+            height: 1,
+            sha256,
+            scaled_from: None,
+            changes,
+            bytes,
+        })
     }
 
     /// The task's image of 50 bytes, then pictures of 10, 20 and 30 bytes in results and messages.

@@ -10,7 +10,7 @@ use crate::mcp::{Tool, ToolCatalog, ToolName};
 use crate::text::hexadecimal;
 
 /// Raised when what this file and its neighbours say to a model beside the templates changes.
-const VERSION: u32 = 1;
+const VERSION: u32 = 2;
 
 /// A template file, by name and content.
 macro_rules! file {
@@ -66,6 +66,8 @@ pub(super) struct ToolWithSchema {
 pub(super) struct TaskPrompt<'a> {
     pub(super) instruction: &'a str,
     pub(super) image: Option<&'a str>,
+    /// What [`Picture::scaled_in_words`](crate::llm::Picture::scaled_in_words) says of it.
+    pub(super) scaled: Option<String>,
 }
 
 #[derive(Template)]
@@ -288,11 +290,13 @@ mod tests {
 
     #[test]
     fn the_task_names_its_image() {
-        let task = |image| filled(&TaskPrompt { instruction: "How old <is> it?", image });
-        assert_eq!(task(None), "How old <is> it?");
-        let with = task(Some("images/a.png"));
+        let task = |image, scaled| filled(&TaskPrompt { instruction: "How old <is> it?", image, scaled });
+        assert_eq!(task(None, None), "How old <is> it?");
+        let with = task(Some("images/a.png"), None);
         assert!(with.starts_with("How old <is> it?\n\nThe image"), "{with}");
-        assert!(with.contains("`images/a.png`"), "{with}");
+        assert!(with.ends_with(" the file `images/a.png`, in the folder they work in."), "{with}");
+        let scaled = task(Some("images/a.png"), Some("is shown small".to_owned()));
+        assert_eq!(scaled, format!("{with} It is shown small."));
     }
 
     #[test]

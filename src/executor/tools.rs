@@ -8,7 +8,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::Lack;
 use super::course::Stop;
-use crate::llm::{Cassette, Recorder, Scope};
+use crate::llm::{Cassette, Others, Recorder, Scope};
 use crate::mcp::redact::Redactor;
 use crate::mcp::results::{KeptResult, ResultStore};
 use crate::mcp::{CallError, CallLimits, CallOutcome, Host, ToolCatalog, ToolName, ToolResult};
@@ -53,10 +53,11 @@ impl Tools {
         Self { source: Source::Live(host), store: Arc::new(store), recorder }
     }
 
-    /// Plays calls back. A call that the cassette does not know ends the task with an error that names it.
+    /// Plays calls back. A call that the cassette does not know of this task's repetition ends the task with an error
+    /// that names it. What is played is recorded as what is live, if a recorder is given.
     #[must_use]
-    pub fn replayed(cassette: Arc<Cassette>, store: ResultStore) -> Self {
-        Self { source: Source::Replayed(cassette), store: Arc::new(store), recorder: None }
+    pub fn replayed(cassette: Arc<Cassette>, store: ResultStore, recorder: Option<Arc<Recorder>>) -> Self {
+        Self { source: Source::Replayed(cassette), store: Arc::new(store), recorder }
     }
 
     /// All tools that there are.
@@ -109,13 +110,16 @@ impl Tools {
                 let never = CancellationToken::new();
                 Ok(host.call_within(name, arguments.clone(), limits, &never).await)
             }
-            Source::Replayed(cassette) => cassette.call(scope, name, arguments).ok_or_else(|| {
+            Source::Replayed(cassette) => cassette.call(scope, name, arguments).map_err(|others| {
                 let shown = shortened(&json!(arguments).to_string(), SHOWN);
                 let tool = shortened(&name.to_string(), SHOWN);
+                let reason = match others {
+                    Others::None => "\nhint: record the run again".to_owned(),
+                    others => format!(": {others}"),
+                };
+                let task = shortened(&scope.task, SHOWN);
                 let fault = format!(
-                    "the cassette has no call of `{tool}` with {shown} for the task `{}`\nhint: record the \
-                     run again",
-                    shortened(&scope.task, SHOWN)
+                    "the cassette has no call of `{tool}` with {shown} for the task `{task}`{reason}"
                 );
                 let unavailable =
                     CallError::Unavailable { server: name.server.clone(), reason: fault.clone() };
@@ -157,12 +161,14 @@ impl Tools {
         // No server has an empty name.
         let name = ToolName { server: String::new(), tool: "image_files".to_owned() };
         let arguments = Map::from_iter([("step".to_owned(), json!(step))]);
-        if let Source::Replayed(cassette) = &self.source {
-            let recorded = cassette.call(scope, &name, &arguments);
-            let files = recorded.and_then(|outcome| outcome.result.ok()?.structured_content);
-            return files.and_then(|files| serde_json::from_value(files).ok()).unwrap_or_default();
-        }
-        let files = tokio::task::spawn_blocking(list).await.unwrap_or_default();
+        let files: Vec<String> = match &self.source {
+            Source::Replayed(cassette) => {
+                let recorded = cassette.call(scope, &name, &arguments).ok();
+                let files = recorded.and_then(|outcome| outcome.result.ok()?.structured_content);
+                files.and_then(|files| serde_json::from_value(files).ok()).unwrap_or_default()
+            }
+            Source::Live(_) => tokio::task::spawn_blocking(list).await.unwrap_or_default(),
+        };
         if let Some(recorder) = &self.recorder {
             let result = Ok(ToolResult { structured_content: Some(json!(files)), ..ToolResult::default() });
             let outcome = CallOutcome { result, elapsed: Duration::ZERO, waited: Duration::ZERO };

@@ -206,14 +206,19 @@ impl Known {
     }
 
     /// Writes lines after the known ones. If that fails, what was written of them is removed.
-    fn write(&mut self, mut file: &File, lines: &[u8], is_synced: bool) -> Result<(), Unwritten> {
+    fn write(
+        &mut self,
+        mut file: &File,
+        (lines, count): (&[u8], usize),
+        is_synced: bool,
+    ) -> Result<(), Unwritten> {
         let written = file.write_all(lines).and_then(|()| if is_synced { file.sync_data() } else { Ok(()) });
         if let Err(cause) = written {
             let is_cut = file.set_len(self.end).is_ok();
             return Err(Unwritten { error: self.io("write to", cause), is_cut });
         }
         self.end += lines.len() as u64;
-        self.lines += lines.iter().filter(|byte| **byte == b'\n').count() as u64;
+        self.lines += count as u64;
         Ok(())
     }
 }
@@ -283,7 +288,7 @@ impl Journal {
             return Err(known.io("write to", cause));
         }
         let line = known.line(record)?;
-        known.write(file, &line, false).map_err(|unwritten| {
+        known.write(file, (&line, 1), false).map_err(|unwritten| {
             *is_broken = !unwritten.is_cut;
             unwritten.error
         })
@@ -363,7 +368,7 @@ impl<T: Serialize + DeserializeOwned> SharedJournal<T> {
         }
         self.known.repair(&file).map_err(|cause| self.known.io("write to", cause))?;
         // What cannot be removed is removed by the next one that writes.
-        self.known.write(&file, &lines, true).map_err(|unwritten| unwritten.error)?;
+        self.known.write(&file, (&lines, records.len()), true).map_err(|unwritten| unwritten.error)?;
         let count = records.len();
         self.records.extend(records);
         Ok(count)

@@ -23,6 +23,7 @@ pub mod dependency;
 mod fence;
 pub mod grade;
 pub mod labels;
+mod patience;
 pub mod reconstruct;
 pub mod reference;
 pub mod review;

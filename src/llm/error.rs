@@ -51,15 +51,11 @@ pub enum ModelError {
         reason: String,
     },
     /// The cassette has no answer to this request.
-    #[error(
-        "the cassette `{}` has no answer to this request: {reason}\nhint: what is asked has changed since it was \
-         recorded; record it again with `--record`",
-        path.display()
-    )]
+    #[error("the cassette `{}` has no answer to this request: {reason}", path.display())]
     NotRecorded {
         /// The cassette.
         path: PathBuf,
-        /// What differs from the nearest request that was recorded.
+        /// What differs from the nearest request that was recorded, or who else made it; and what to do about it.
         reason: String,
     },
     /// The cassette is of a model whose name says nothing to this version.

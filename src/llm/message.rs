@@ -102,6 +102,9 @@ pub struct Reply {
     pub calls: Vec<ReplyCall>,
     /// Why it ended.
     pub stop: StopReason,
+    /// The provider's word for why it held the reply back, `SAFETY` for example, where it is not the model that
+    /// refused.
+    pub block: Option<String>,
     /// Tokens, as reported.
     pub usage: Usage,
     /// The model that the provider says has answered.

@@ -18,7 +18,7 @@ mod places;
 mod tools;
 mod wires;
 
-pub use cassette::{Cassette, CassetteError, CassetteSummary, Header, Recorder};
+pub use cassette::{Cassette, CassetteError, CassetteSummary, Header, Others, Recorder};
 pub use error::ModelError;
 pub use keys::{Key, KeyError, Keys, key_from};
 pub use message::{
@@ -29,4 +29,5 @@ pub use model::{Answered, Model, ModelOptions, Retry};
 pub use name::{ModelName, ModelNameError, WireKind};
 pub use picture::{Picture, PictureError, PictureLimits, Pictures};
 pub use tools::{ToolDefinition, ToolDefinitions};
+pub(crate) use wires::NO_NAME;
 pub use wires::Refusal;

@@ -152,10 +152,7 @@ impl Asking<'_> {
             return None;
         }
         let Some(wait) = self.waits.next() else {
-            // Whoever allows one try is not told that it was the last.
-            if self.tries > 1 {
-                tried.outcome.then = Then::GiveUp(format!("it was asked {} times", self.tries));
-            }
+            // How many there were is told with the error.
             return None;
         };
         // As long as it wants, but never less than without its word: `Retry-After: 0`, or a date that has passed on

@@ -7,7 +7,11 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::text::{counted, shortened, visible};
-use crate::trajectory::{OpenError, SourceError, TrajectoryFile};
+use crate::trajectory::json::Json;
+use crate::trajectory::{OpenError, SourceError, Trajectory, TrajectoryFile};
+
+/// Where a graded prediction keeps the grades of other rubrics than its `grades` are of: a list.
+pub const OTHER_GRADES: &str = "other_grades";
 
 /// What a panel says of a trajectory, each in [0, 1].
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -77,14 +81,12 @@ impl GradesByTrajectory {
         let mut found = HashMap::new();
         for index in 0..file.len() {
             let trajectory = file.read(index)?;
-            let Some((_, grades)) = trajectory.extra.iter().find(|(key, _)| key == "grades") else {
+            let id = shortened(&trajectory.id, 80);
+            let Some(grades) =
+                panel_grades(&trajectory).map_err(|()| wrong(format!("the grades of `{id}` are none")))?
+            else {
                 continue;
             };
-            let id = shortened(&trajectory.id, 80);
-            let grades: PanelGrades = grades
-                .to_value()
-                .and_then(|grades| serde_json::from_value(grades).ok())
-                .ok_or_else(|| wrong(format!("the grades of `{id}` are none")))?;
             let all = [grades.task_completion, grades.information_grounding];
             if all.into_iter().flatten().any(|grade| !(0.0..=1.0).contains(&grade)) {
                 return Err(wrong(format!("a grade of `{id}` is not between 0 and 1")));
@@ -112,6 +114,51 @@ impl GradesByTrajectory {
                 found: *found,
                 calls,
             }),
+        }
+    }
+}
+
+/// The grades of a trajectory, of whichever rubric has them; none where it has none. They may be something else.
+fn panel_grades(trajectory: &Trajectory) -> Result<Option<PanelGrades>, ()> {
+    let member = |name: &str| trajectory.extra.iter().find(|(key, _)| key == name).map(|(_, value)| value);
+    let others = match member(OTHER_GRADES) {
+        Some(Json::Array(others)) => others.as_slice(),
+        _ => &[],
+    };
+    let mut found = None;
+    for grades in member("grades").into_iter().chain(others) {
+        let value = grades.to_value().ok_or(())?;
+        let grades: PanelGrades = serde_json::from_value(value).map_err(|_| ())?;
+        if grades != PanelGrades::default() {
+            return Ok(Some(grades));
+        }
+        found = Some(grades);
+    }
+    Ok(found)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn grades_are_found_whichever_rubric_was_asked_last() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("graded.json");
+        let read = |members: &str| {
+            let text = format!(r#"[{{"id": "a", "steps": []{members}}}]"#);
+            std::fs::write(&path, text).unwrap();
+            GradesByTrajectory::read(&path).map(|grades| grades.get("a", 0).unwrap())
+        };
+        let completion = Some(PanelGrades { task_completion: Some(0.5), information_grounding: None });
+        let grades = r#", "grades": {"rubric": "m3-bench", "task_completion": 0.5}"#;
+        assert_eq!(read(grades).unwrap(), completion);
+        let others = r#", "grades": {"rubric": "mcp-eval", "mcp_eval": 1.0},
+            "other_grades": [{"rubric": "mcp-bench"}, {"rubric": "m3-bench", "task_completion": 0.5}]"#;
+        assert_eq!(read(others).unwrap(), completion);
+        assert_eq!(read(r#", "grades": {"mcp_eval": 1.0}"#).unwrap(), Some(PanelGrades::default()));
+        for wrong in ["", r#", "grades": 7"#, r#", "grades": {"task_completion": 5}"#] {
+            assert!(matches!(read(wrong), Err(GradedFileError::Content { .. })), "{wrong}");
         }
     }
 }

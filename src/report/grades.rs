@@ -1,7 +1,7 @@
 //! Grades of a panel as tables: measures with intervals, judges, how far they agree, people beside them, what is missing.
 
 use super::sheet::{Cell, Column, Sheet};
-use crate::judge::grade::{GradeReport, MeasureReport, MissingGrade, RateReport};
+use crate::judge::grade::{GradeReport, MeasureReport, MissingGrade, PeopleReport, RateReport};
 use crate::llm::ModelName;
 use crate::text::{counted, shortened};
 
@@ -17,7 +17,7 @@ pub fn grade_sheets(report: &GradeReport, has_types: bool) -> Vec<Sheet> {
     }
     sheets.push(judges(report));
     sheets.extend([agreement(report), pairs(report), without_judge(report), consistency(report)]);
-    sheets.extend(people(report));
+    sheets.extend(report.people.iter().map(|of| people(report, of)));
     sheets.push(missing(report));
     sheets.retain(|sheet| !sheet.rows.is_empty());
     sheets
@@ -53,24 +53,35 @@ fn words(name: &str) -> String {
     name.replace('_', " ")
 }
 
-fn measure_row(name: String, measure: &MeasureReport) -> Vec<Cell> {
-    vec![
+fn measure_row(report: &GradeReport, name: String, measure: &MeasureReport) -> Vec<Cell> {
+    let mut row = vec![
         Cell::new(name),
         number(measure.mean),
         interval(measure.low, measure.high),
         Cell::new(measure.tasks.to_string()),
         Cell::new(measure.missing.to_string()),
-    ]
+    ];
+    if !report.ledger.missing.is_empty() {
+        // Where nothing is absent both are the same.
+        row.push(number(measure.mean_with_absent_as_zero.or(measure.mean)));
+        row.push(Cell::new(measure.absent.to_string()));
+    }
+    row
 }
 
-fn measure_columns(head: &str) -> Vec<Column> {
-    vec![
+fn measure_columns(report: &GradeReport, head: &str) -> Vec<Column> {
+    let mut columns = vec![
         Column::text(head),
         Column::number("mean", "mean"),
         Column::number("interval", "interval"),
         Column::number("tasks", "tasks"),
         Column::number("missing", "missing"),
-    ]
+    ];
+    if !report.ledger.missing.is_empty() {
+        columns.push(Column::number("mean with absent tasks as 0", "absent as 0"));
+        columns.push(Column::number("tasks without a prediction", "absent"));
+    }
+    columns
 }
 
 fn measures(report: &GradeReport) -> Sheet {
@@ -84,19 +95,25 @@ fn measures(report: &GradeReport) -> Sheet {
     Sheet {
         title: "Grades".to_owned(),
         notes,
-        columns: measure_columns("measure"),
-        rows: report.measures.iter().map(|(name, measure)| measure_row(words(name), measure)).collect(),
+        columns: measure_columns(report, "measure"),
+        rows: report
+            .measures
+            .iter()
+            .map(|(name, measure)| measure_row(report, words(name), measure))
+            .collect(),
     }
 }
 
 fn types(report: &GradeReport) -> Sheet {
     let rows = report.by_type.iter().flat_map(|(name, measures)| {
-        measures.iter().map(move |(measure, of)| measure_row(format!("{name}: {}", words(measure)), of))
+        measures
+            .iter()
+            .map(move |(measure, of)| measure_row(report, format!("{name}: {}", words(measure)), of))
     });
     Sheet {
         title: "Grades by type of task".to_owned(),
         notes: Vec::new(),
-        columns: measure_columns("type and measure"),
+        columns: measure_columns(report, "type and measure"),
         rows: rows.collect(),
     }
 }
@@ -146,9 +163,14 @@ fn agreement(report: &GradeReport) -> Sheet {
             Cell::new(of.graded_by_all.to_string()),
         ]
     });
+    let mut notes = vec![format!("Fleiss' kappa is of passes, which begin at {}", report.pass_mark)];
+    for of in report.agreement.iter().filter(|of| !of.left_out.is_empty()) {
+        let judges: Vec<String> = of.left_out.iter().map(|judge| short_name(report, judge)).collect();
+        notes.push(format!("{}: without {}, which graded nothing", words(&of.measure), listed(&judges)));
+    }
     Sheet {
         title: "How far judges agree".to_owned(),
-        notes: vec![format!("Fleiss' kappa is of passes, which begin at {}", report.pass_mark)],
+        notes,
         columns: vec![
             Column::text("measure"),
             Column::number("Krippendorff's alpha", "alpha"),
@@ -233,8 +255,7 @@ fn consistency(report: &GradeReport) -> Sheet {
     }
 }
 
-fn people(report: &GradeReport) -> Option<Sheet> {
-    let people = report.people.as_ref()?;
+fn people(report: &GradeReport, people: &PeopleReport) -> Sheet {
     let shown =
         |value: Option<f64>| value.map_or_else(|| "not known".to_owned(), |value| format!("{value:.3}"));
     let mut notes = vec![
@@ -264,7 +285,7 @@ fn people(report: &GradeReport) -> Option<Sheet> {
             rate(rater.corrected_rate),
         ]
     });
-    Some(Sheet {
+    Sheet {
         title: "Judges beside people".to_owned(),
         notes,
         columns: vec![
@@ -277,7 +298,7 @@ fn people(report: &GradeReport) -> Option<Sheet> {
             Column::number("passed, corrected", "corrected"),
         ],
         rows: rows.collect(),
-    })
+    }
 }
 
 fn listed(ids: &[String]) -> String {

@@ -28,7 +28,7 @@ pub use crate::text::{json_without_hidden, shortened, visible};
 pub use calibration::{calibration_picture, calibration_sheets};
 pub use comparison::comparison_sheets;
 pub use csv::Csv;
-pub use graded::{GradedFileError, GradesByTrajectory, PanelGrades};
+pub use graded::{GradedFileError, GradesByTrajectory, OTHER_GRADES, PanelGrades};
 pub use grades::grade_sheets;
 pub use json::{Json, JsonLines};
 pub use leaderboard::leaderboard_sheets;

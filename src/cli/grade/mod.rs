@@ -3,6 +3,7 @@
 mod judges;
 mod sources;
 
+use std::collections::HashSet;
 use std::ffi::OsString;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
@@ -11,7 +12,7 @@ use std::time::Duration;
 use clap::{Args, ValueEnum};
 
 use super::failure::{Failure, code};
-use super::hosting::{cancel_at_interrupt, interrupted, runtime};
+use super::hosting::{Signals, interrupted, runtime};
 use super::input;
 use super::printer::{Printer, Unit};
 use super::results::TablesArgs;
@@ -20,10 +21,10 @@ use crate::judge::grade::{
     AnswerStore, Asked, Collected, GradeReport, Panel, PanelError, PeopleLabels, Rubric, Told,
 };
 use crate::llm::Retry;
-use crate::report::grade_sheets;
+use crate::report::{OTHER_GRADES, grade_sheets};
 use crate::text::{counted, on_one_line, shortened};
-use crate::trajectory::TrajectoryFile;
 use crate::trajectory::json::{Json, Keys};
+use crate::trajectory::{Trajectory, TrajectoryFile};
 use judges::open_panel;
 use sources::Sources;
 
@@ -50,7 +51,7 @@ pub(super) struct GradeArgs {
     /// Number of the orders in which the respects of mcp-bench stand
     #[arg(long, value_name = "N", default_value_t = 0)]
     order_seed: u64,
-    /// Folder that the images are in [default: that of the predictions, and the one above it]
+    /// Folder that the images are in [default: those of the references and the predictions, and the ones above]
     #[arg(long, value_name = "DIR")]
     images: Option<PathBuf>,
     /// Judges, as named by --judges, that are shown no images
@@ -62,6 +63,9 @@ pub(super) struct GradeArgs {
     /// Variable that holds a judge's key, by the judge's name; repeatable [default: the provider's own]
     #[arg(long, value_name = "MODEL=VARIABLE", value_parser = parse_key)]
     judge_key_from: Vec<(String, String)>,
+    /// Catalog of the tools that predictions could call: judges of mcp-bench are shown it
+    #[arg(long, value_name = "FILE")]
+    tools: Option<PathBuf>,
     /// Requests at once
     #[arg(long, value_name = "N", default_value_t = 8, value_parser = clap::value_parser!(u16).range(1..=256))]
     workers: u16,
@@ -75,7 +79,7 @@ pub(super) struct GradeArgs {
     /// Keep what judges were asked and said in this folder, a cassette for each; --judges replay:FILE plays one
     #[arg(long, value_name = "DIR")]
     record: Option<PathBuf>,
-    /// What people say of the same tasks, JSON or CSV: id, pass or score, perhaps person
+    /// What people say of the same tasks, JSON or CSV: id, pass or score, perhaps person and measure
     #[arg(long, value_name = "FILE")]
     labels: Option<PathBuf>,
     /// Scores of at least this pass, where passes and failures are compared
@@ -158,7 +162,7 @@ pub(super) fn run(args: &GradeArgs, printer: Printer) -> Result<(), Failure> {
         printer.note("what was answered is kept; the same command goes on from there");
         return Err(interrupted());
     }
-    let collected = Collected::new(&panel, &sources.subjects, &asked.given);
+    let collected = Collected::new(&panel, &sources.tasks, &asked.given);
     if let Some(path) = &args.output {
         write_graded(path, &predictions, &collected)?;
     }
@@ -170,8 +174,9 @@ pub(super) fn run(args: &GradeArgs, printer: Printer) -> Result<(), Failure> {
 
 impl GradeArgs {
     fn inputs(&self) -> Vec<&Path> {
-        let files = [Some(&self.predictions), self.references.as_ref(), self.labels.as_ref()];
-        files.into_iter().flatten().map(PathBuf::as_path).collect()
+        let files = [&self.references, &self.labels, &self.tools].map(Option::as_ref);
+        let files = [Some(&self.predictions)].into_iter().chain(files);
+        files.flatten().map(PathBuf::as_path).collect()
     }
 
     /// Refuses to write over what is read, before anything is asked.
@@ -213,8 +218,8 @@ fn ask(
     printer: Printer,
 ) -> Result<Asked, Failure> {
     let runtime = runtime()?;
-    let cancel = cancel_at_interrupt(&runtime);
-    let total = panel.requests(sources.subjects.len()) as u64;
+    let signals = Signals::listen(&runtime);
+    let total = panel.requests(sources.tasks.subjects.len()) as u64;
     let bar = std::sync::Mutex::new(printer.bar(Unit::Progress));
     let done = |done: usize| {
         if let Ok(mut bar) = bar.lock() {
@@ -231,12 +236,20 @@ fn ask(
         }
     };
     let mut unreadable = None;
-    let subjects = (0..sources.subjects.len())
+    let subjects = (0..sources.tasks.subjects.len())
         .map_while(|index| sources.subject(index).map_err(|error| unreadable = Some(error)).ok());
     let told = Told { done: &done, retry: &retry };
-    let asked = runtime.block_on(panel.ask(subjects, store, &cancel, &told));
+    let asked = runtime.block_on(async {
+        tokio::select! {
+            // Whoever asks twice does not want to wait for anything.
+            biased;
+            () = signals.second.cancelled() => None,
+            asked = panel.ask(subjects, store, &signals.first, &told) => Some(asked),
+        }
+    });
     // What still waits for a provider need not be waited for.
     runtime.shutdown_timeout(Duration::from_secs(1));
+    let asked = asked.ok_or_else(interrupted)?;
     match (asked, unreadable) {
         (_, Some(error)) => Err(error.into()),
         (asked, None) => Ok(asked?),
@@ -256,7 +269,8 @@ fn say(asked: &Asked, panel: &Panel, printer: Printer) {
     ));
 }
 
-/// Writes the predictions with `grades`, in the place of what stood there under this name.
+/// Writes the predictions with `grades`, in the place of those of the same rubric; those of other rubrics go to
+/// `other_grades`.
 fn write_graded(path: &Path, predictions: &TrajectoryFile, collected: &Collected<'_>) -> Result<(), Failure> {
     let quoted = format!("`{}`", path.display());
     let failed = |cause: std::io::Error| Failure::output(&quoted, &cause);
@@ -265,14 +279,33 @@ fn write_graded(path: &Path, predictions: &TrajectoryFile, collected: &Collected
         let mut trajectory = predictions.read(index)?;
         let grades = serde_json::to_vec(&collected.grades(index)).map_err(|error| failed(error.into()))?;
         let grades = crate::trajectory::json::parse(&grades).map_or(Json::Null, |(grades, _)| grades);
-        trajectory.extra.retain(|(key, _)| key != "grades");
-        trajectory.extra.push(("grades".to_owned(), grades));
+        set_grades(&mut trajectory, grades);
         let before: &[u8] = if index == 0 { b"[\n" } else { b",\n" };
         let text = trajectory.to_json().to_text(Keys::AsRead);
         file.write_all(before).and_then(|()| file.write_all(text.as_bytes())).map_err(failed)?;
     }
     let end: &[u8] = if predictions.is_empty() { b"[]\n" } else { b"\n]\n" };
     file.write_all(end).and_then(|()| file.commit()).map_err(failed)
+}
+
+/// Sets the grades of a trajectory, and keeps what other rubrics said of it.
+fn set_grades(trajectory: &mut Trajectory, grades: Json) {
+    let rubric = |grades: &Json| grades.get("rubric").and_then(Json::as_str).map(str::to_owned);
+    let mut others = Vec::new();
+    for (key, value) in std::mem::take(&mut trajectory.extra) {
+        match (key.as_str(), value) {
+            ("grades", earlier) => others.push(earlier),
+            (OTHER_GRADES, Json::Array(earlier)) => others.extend(earlier),
+            (_, value) => trajectory.extra.push((key, value)),
+        }
+    }
+    // What names no rubric may be anybody's, and was asked to be replaced.
+    let mut seen = HashSet::from([rubric(&grades)]);
+    others.retain(|other| rubric(other).is_some_and(|rubric| seen.insert(Some(rubric))));
+    trajectory.extra.push(("grades".to_owned(), grades));
+    if !others.is_empty() {
+        trajectory.extra.push((OTHER_GRADES.to_owned(), Json::Array(others)));
+    }
 }
 
 /// Missing grades are no success; if there is nothing else, no judge could be asked.

@@ -1,28 +1,32 @@
 //! What `m3 grade` grades: predictions with their references and images.
 
 use std::collections::HashMap;
-use std::collections::hash_map::Entry;
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use super::GradeArgs;
 use crate::cli::failure::{Failure, code};
 use crate::cli::input::image_folder;
 use crate::cli::printer::Printer;
-use crate::images::bytes_of;
-use crate::judge::grade::{GradedSubject, Subject, TaskPicture};
-use crate::report::audit::image_folders;
-use crate::task_image::{led_out_of, locate};
-use crate::text::{counted, hexadecimal, shortened};
+use crate::executor::run::TaskImage;
+use crate::judge::grade::{GradedSubject, GradedTasks, Subject, offered};
+use crate::task_image::{find, image_folders};
+use crate::text::{counted, shortened};
+use crate::trajectory::catalog::Catalog;
 use crate::trajectory::{SourceError, Trajectory, TrajectoryFile};
+
+/// Problems that are said one by one.
+const SHOWN: usize = 20;
 
 /// What is graded.
 pub(super) struct Sources<'a> {
     predictions: &'a TrajectoryFile,
     references: Option<&'a TrajectoryFile>,
-    /// The tasks, in the order of the predictions.
-    pub(super) subjects: Vec<GradedSubject>,
-    /// By the path that the task gives.
-    pictures: HashMap<String, TaskPicture>,
+    /// The predictions in their order, and what has none.
+    pub(super) tasks: GradedTasks,
+    /// By the path that the task gives; none where no judge is to see images.
+    pictures: HashMap<String, TaskImage>,
+    tools: Option<Arc<str>>,
 }
 
 impl<'a> Sources<'a> {
@@ -35,44 +39,60 @@ impl<'a> Sources<'a> {
     ) -> Result<Self, Failure> {
         let folders = match &args.images {
             Some(folder) => vec![image_folder(folder)?],
-            None => image_folders(&args.predictions),
+            None => args.image_folders(),
         };
-        let mut sources = Self { predictions, references, subjects: Vec::new(), pictures: HashMap::new() };
-        let mut alone = 0;
-        let mut problems = Vec::new();
+        let tools = args.tools.as_deref().map(Catalog::open).transpose()?;
+        let mut sources = Self {
+            predictions,
+            references,
+            tasks: GradedTasks::default(),
+            pictures: HashMap::new(),
+            tools: tools.map(|catalog| offered(&catalog).into()),
+        };
+        let (mut known, mut problems) = (HashMap::new(), Vec::new());
         for index in 0..predictions.len() {
-            let prediction = predictions.read(index)?;
-            let reference = sources.reference(&prediction.id)?;
-            alone += usize::from(reference.is_none());
-            let of_reference = reference.and_then(|reference| reference.task_type);
-            sources
-                .subjects
-                .push(GradedSubject { task_type: of_reference.or(prediction.task_type), id: prediction.id });
-            let Some(image) = prediction.image.filter(|_| !args.no_images) else { continue };
-            if let Entry::Vacant(vacant) = sources.pictures.entry(image) {
-                match picture(vacant.key(), &folders) {
+            let subject = sources.subject(index)?;
+            if !args.no_images
+                && let Some(image) = subject.image()
+                && !sources.pictures.contains_key(image)
+            {
+                match readable(image, &folders, &mut known) {
                     Ok(found) => {
-                        vacant.insert(found);
+                        sources.pictures.insert(image.to_owned(), found);
                     }
                     Err(problem) => problems.push(problem),
                 }
             }
+            let Subject { prediction, reference, .. } = subject;
+            if references.is_some() && reference.is_none() {
+                sources.tasks.extra.push(prediction.id.clone());
+            }
+            let of_reference = reference.and_then(|reference| reference.task_type);
+            let task_type = of_reference.or(prediction.task_type);
+            sources.tasks.subjects.push(GradedSubject { id: prediction.id, task_type });
         }
-        if !problems.is_empty() {
-            problems.sort();
-            problems.dedup();
-            problems.iter().take(20).for_each(|problem| Printer::error(problem));
-            let hint = "hint: `--images DIR` names the images' folder, `--no-images` grades without them";
-            let count = counted(problems.len(), "image");
-            return Err(Failure::new(code::INPUT, format!("{count} cannot be shown to judges\n{hint}")));
-        }
-        if references.is_some() && alone > 0 {
+        say_problems(problems)?;
+        sources.add_missing()?;
+        if !sources.tasks.extra.is_empty() {
             printer.warn(&format!(
                 "{} without a reference: what needs one is not asked there",
-                counted(alone, "prediction")
+                counted(sources.tasks.extra.len(), "prediction")
             ));
         }
         Ok(sources)
+    }
+
+    /// Notes the references that no prediction is of.
+    fn add_missing(&mut self) -> Result<(), SourceError> {
+        let Some(references) = self.references else { return Ok(()) };
+        self.tasks.references = Some(references.len());
+        for index in 0..references.len() {
+            let Trajectory { id, task_type, .. } = references.read(index)?;
+            if self.predictions.find(&id).is_none() {
+                self.tasks.missing.push(GradedSubject { id, task_type });
+            }
+        }
+        Ok(())
     }
 
     fn reference(&self, id: &str) -> Result<Option<Trajectory>, SourceError> {
@@ -84,23 +104,48 @@ impl<'a> Sources<'a> {
     pub(super) fn subject(&self, index: usize) -> Result<Subject, SourceError> {
         let prediction = self.predictions.read(index)?;
         let reference = self.reference(&prediction.id)?;
-        let picture = prediction.image.as_ref().and_then(|image| self.pictures.get(image)).cloned();
-        Ok(Subject { prediction, reference, picture })
+        let mut subject = Subject { prediction, reference, picture: None, tools: self.tools.clone() };
+        subject.picture = subject.image().and_then(|image| self.pictures.get(image)).cloned();
+        Ok(subject)
     }
 }
 
-/// The file of an image, and its hash.
-fn picture(image: &str, folders: &[PathBuf]) -> Result<TaskPicture, String> {
-    let shown = shortened(image, 200);
-    let Some(path) = locate(image, folders) else {
-        return Err(match led_out_of(image, folders) {
-            Some(_) => {
-                format!("the image `{shown}` is a link that leads out of its folder, and is not followed")
+impl GradeArgs {
+    /// The folders of both files, and the ones above: the reference's image counts, which may be beside it.
+    fn image_folders(&self) -> Vec<PathBuf> {
+        let mut folders = Vec::new();
+        for file in self.references.iter().chain([&self.predictions]) {
+            for folder in image_folders(file) {
+                if !folders.contains(&folder) {
+                    folders.push(folder);
+                }
             }
-            None => format!("the image `{shown}` is not found"),
-        });
-    };
-    let bytes = bytes_of(&path).map_err(|error| format!("the image `{shown}` cannot be used: {error}"))?;
-    let sha256 = hexadecimal(&<sha2::Sha256 as sha2::Digest>::digest(&bytes));
-    Ok(TaskPicture { path, sha256 })
+        }
+        folders
+    }
+}
+
+/// An image whose content is known: answers depend on it.
+fn readable(
+    image: &str,
+    folders: &[PathBuf],
+    known: &mut HashMap<PathBuf, TaskImage>,
+) -> Result<TaskImage, String> {
+    let found = find(image, folders, known)?;
+    if found.hash().is_none() {
+        return Err(format!("the image `{}` cannot be read, or has more than 64 MiB", shortened(image, 200)));
+    }
+    Ok(found)
+}
+
+fn say_problems(mut problems: Vec<String>) -> Result<(), Failure> {
+    if problems.is_empty() {
+        return Ok(());
+    }
+    problems.sort();
+    problems.dedup();
+    problems.iter().take(SHOWN).for_each(|problem| Printer::error(problem));
+    let hint = "hint: `--images DIR` names the images' folder, `--no-images` grades without them";
+    let count = counted(problems.len(), "image");
+    Err(Failure::new(code::INPUT, format!("{count} cannot be shown to judges\n{hint}")))
 }

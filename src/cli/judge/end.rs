@@ -182,14 +182,16 @@ pub(super) fn say(
         ));
     }
     if sums.tasks[Status::Accepted as usize] > 0 {
-        printer.note(&format!("next: m3 score PREDICTIONS {}", name(&targets.references)));
+        let references = name(&targets.references);
+        printer.note(&format!("next: m3 review {references}, or m3 score PREDICTIONS {references}"));
     }
     let undecided = sums.undecided();
     if undecided == 0 {
         return Ok(());
     }
     let message = format!(
-        "{} of {} undecided\nhint: `judge` in {} says why; the same command asks again what was not answered",
+        "{} of {} undecided\nhint: `judge` in {} says why; the same command asks again what was not answered, \
+         or in no way that can be read",
         undecided,
         if sums.runs == 1 { "1 run is".to_owned() } else { format!("{} runs are", sums.runs) },
         name(&targets.rejected),

@@ -9,10 +9,10 @@ use crate::cli::failure::{Failure, code};
 use crate::cli::hosting::nearest;
 use crate::cli::input::{self, image_folder};
 use crate::cli::printer::{Printer, Unit};
-use crate::cli::run::{find_image, say_problems};
+use crate::cli::run::say_problems;
 use crate::executor::run::TaskImage;
 use crate::judge::reference::{JudgeTask, RunSource};
-use crate::report::audit::image_folders;
+use crate::task_image::{find, image_folders};
 use crate::text::shortened;
 
 /// What is judged.
@@ -145,7 +145,7 @@ impl<'a> Gathered<'a> {
         if self.args.rules_only && self.args.verify.is_none() {
             return None;
         }
-        match find_image(image?, folders, &mut self.found) {
+        match find(image?, folders, &mut self.found) {
             Ok(image) => Some(image),
             Err(problem) if !self.args.rules_only => {
                 self.problems.push(format!("task `{}`: {problem}", shortened(id, 100)));

@@ -24,8 +24,9 @@ use crate::judge::review::{
     preferences_path, reviewed, store_path, write_table,
 };
 use crate::mcp::ToolCatalog;
-use crate::report::audit::{Pictures, image_folders};
+use crate::report::audit::Pictures;
 use crate::report::{json_without_hidden, shortened};
+use crate::task_image::image_folders;
 use crate::text::counted;
 use crate::trajectory::catalog::Catalog;
 use crate::trajectory::json::Keys;

@@ -32,8 +32,10 @@ pub(super) fn say(
     let cost = prices.and_then(|prices| price(prices, name)).map(|price| price.cost(usage));
     let mut out = Printer::out();
     let write = |out: &mut dyn std::io::Write| {
-        for (label, value) in rows(end, cost) {
-            writeln!(out, "{label:<11} {value}")?;
+        let rows = rows(end, cost);
+        let width = rows.iter().map(|(label, _)| label.len() + 1).max().unwrap_or_default();
+        for (label, value) in rows {
+            writeln!(out, "{label:<width$} {value}")?;
         }
         out.flush()
     };

@@ -11,7 +11,7 @@ use std::sync::Arc;
 use tokio_util::sync::CancellationToken;
 
 pub(super) use args::RunArgs;
-pub(super) use tasks::{find as find_image, say_problems};
+pub(super) use tasks::say_problems;
 
 use super::Common;
 use super::failure::{Failure, code};
@@ -114,7 +114,7 @@ async fn run_all(
         }
         (None, Some(cassette)) => {
             let catalog = servers::sorted(cassette.catalog().unwrap_or_default());
-            let source = ToolSource::Replayed(cassette);
+            let source = ToolSource::Replayed { cassette, recorder: ready.recorder.clone() };
             run_with(args, common, ready, (catalog, source, redactor), (stop, printer)).await
         }
         // It was refused before.

@@ -1,7 +1,6 @@
 //! Opens the tasks and looks at everything that can be wrong with them, before anything is sent.
 
 use std::collections::{HashMap, HashSet};
-use std::path::PathBuf;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -13,8 +12,7 @@ use crate::cli::printer::{Printer, Unit};
 use crate::executor::Instruction;
 use crate::executor::run::{TaskImage, picture_limits};
 use crate::llm::{Model, Pictures};
-use crate::report::audit::image_folders;
-use crate::task_image::{led_out_of, locate};
+use crate::task_image::{find, image_folders};
 use crate::text::{counted, shortened};
 use crate::trajectory::json::Json;
 use crate::trajectory::{Duplicates, Problems, Severity, Task, TrajectoryFile};
@@ -137,35 +135,6 @@ fn select(args: &RunArgs, tasks: &[Task]) -> Result<Vec<bool>, Failure> {
         return Err(Failure::new(code::INPUT, format!("no task is selected\nhint: {hint}")));
     }
     Ok(selected)
-}
-
-/// Where an image is. Many tasks may show the same one, which is read once.
-pub(in crate::cli) fn find(
-    image: &str,
-    folders: &[PathBuf],
-    files: &mut HashMap<PathBuf, TaskImage>,
-) -> Result<TaskImage, String> {
-    let shown = shortened(image, 200);
-    let source = locate(image, folders).ok_or_else(|| {
-        if let Some(folder) = led_out_of(image, folders) {
-            return format!(
-                "the image `{shown}` is a link, or in one, that leads out of `{}` or nowhere, and is not followed\nhint: \
-                 put the file itself there, or name the folder that it is in with `--images DIR`",
-                folder.display()
-            );
-        }
-        let folders: Vec<String> = folders.iter().map(|folder| format!("`{}`", folder.display())).collect();
-        match folders.join(" nor in ") {
-            none if none.is_empty() => format!(
-                "the image `{shown}` can be looked for in no folder\nhint: `--images DIR` names the images' folder, \
-                 which standard input does not say"
-            ),
-            folders => format!(
-                "the image `{shown}` is no file in {folders}\nhint: `--images DIR` names the images' folder"
-            ),
-        }
-    })?;
-    Ok(files.entry(source.clone()).or_insert_with(|| TaskImage::new(source)).clone())
 }
 
 /// What is wrong with the images of selected tasks: each is made ready to be sent, as it will be.

@@ -13,7 +13,7 @@ use super::course::{Course, Stop};
 use super::observation::Observation;
 use super::parse::{Calls, Wanted};
 use super::prompts::{AgainCue, ObservationCue, filled};
-use crate::llm::{Arguments, Reply, ReplyCall, StopReason, ToolDefinitions};
+use crate::llm::{Arguments, NO_NAME, Reply, ReplyCall, StopReason, ToolDefinitions};
 use crate::text::counted;
 
 /// A reply that was read, or what could be made of it.
@@ -23,10 +23,28 @@ struct Read<T> {
     problem: Option<String>,
 }
 
+/// Nothing came of asking, for this reason.
+enum Silence {
+    /// The model has said nothing at all.
+    Empty(String),
+    /// The provider has held all of it back.
+    Blocked(String),
+}
+
+impl Silence {
+    /// How a task ends for it.
+    fn stop(self) -> Stop {
+        match self {
+            Self::Empty(reason) => silent(&reason),
+            Self::Blocked(reason) => Stop::Error(reason),
+        }
+    }
+}
+
 /// Asks in text, and once more with the reason if the reply cannot be used.
 ///
 /// # Errors
-/// [`Stop::Error`] if the model says nothing at all, twice.
+/// [`Stop::Error`] if the model says nothing at all, twice, or the provider blocks its reply.
 async fn ask<T>(
     course: &mut Course<'_>,
     purpose: &str,
@@ -34,7 +52,7 @@ async fn ask<T>(
     read: impl Fn(&Reply) -> Read<T>,
 ) -> Result<T, Stop> {
     let (value, silence) = ask_twice(course, purpose, system, read).await?;
-    silence.map_or(Ok(value), |reason| Err(silent(&reason)))
+    silence.map_or(Ok(value), |silence| Err(silence.stop()))
 }
 
 /// The same, but that a model which says nothing is no error; then there is a reason as well.
@@ -43,13 +61,17 @@ async fn ask_twice<T>(
     purpose: &str,
     system: &str,
     read: impl Fn(&Reply) -> Read<T>,
-) -> Result<(T, Option<String>), Stop> {
+) -> Result<(T, Option<Silence>), Stop> {
     let (first, first_silence) = ask_once(course, purpose, system, &read).await?;
+    if let Some(Silence::Blocked(_)) = first_silence {
+        return Ok((first.value, first_silence));
+    }
     let Some(reason) = first.problem else { return Ok((first.value, None)) };
     course.check()?;
     course.say(filled(&AgainCue { reason: &reason }));
     let (second, silence) = ask_once(course, purpose, system, &read).await?;
-    Ok((second.value, first_silence.and(silence)))
+    let is_silent = |silence: &Silence| first_silence.is_some() || matches!(silence, Silence::Blocked(_));
+    Ok((second.value, silence.filter(is_silent)))
 }
 
 async fn ask_once<T>(
@@ -57,21 +79,32 @@ async fn ask_once<T>(
     purpose: &str,
     system: &str,
     read: &impl Fn(&Reply) -> Read<T>,
-) -> Result<(Read<T>, Option<String>), Stop> {
+) -> Result<(Read<T>, Option<Silence>), Stop> {
     let reply = course.ask(purpose, system, ToolDefinitions::default()).await?;
     let mut read = read(&reply);
+    if let Some(reason) = blocked(&reply) {
+        return Ok((read, Some(Silence::Blocked(reason))));
+    }
     if let Some(reason) = &mut read.problem {
         reason.push_str(why(&reply.stop));
         course.tell_malformed(reason);
     }
-    Ok((read, silence(&reply)))
+    Ok((read, silence(&reply).map(Silence::Empty)))
 }
 
-/// What is said of a reply that says nothing at all; a refusal says something.
+/// What is said of a reply that says nothing at all.
 fn silence(reply: &Reply) -> Option<String> {
-    let is_silent =
-        reply.text.trim().is_empty() && reply.calls.is_empty() && reply.stop != StopReason::Refused;
-    is_silent.then(|| format!("it has neither text nor calls{}", why(&reply.stop)))
+    is_empty(reply).then(|| format!("it has neither text nor calls{}", why(&reply.stop)))
+}
+
+/// Why the provider has held back all of a reply. It would be asked the same again: the task ends.
+fn blocked(reply: &Reply) -> Option<String> {
+    let block = reply.block.as_ref().filter(|_| is_empty(reply))?;
+    Some(format!("the provider blocked the reply: `{block}`"))
+}
+
+fn is_empty(reply: &Reply) -> bool {
+    reply.text.trim().is_empty() && reply.calls.is_empty()
 }
 
 /// How a task ends whose model has twice said nothing.
@@ -111,7 +144,7 @@ fn wanted(calls: &[ReplyCall]) -> (Vec<Wanted>, Option<String>) {
             }
         };
         if call.name.trim().is_empty() {
-            illegal = Some("a call has no name".to_owned());
+            illegal = Some(NO_NAME.to_owned());
         }
         Wanted { name: call.name.clone(), arguments, illegal }
     };

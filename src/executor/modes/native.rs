@@ -1,11 +1,28 @@
 //! The provider's own tool calling. A reply without calls is the answer (MCP-AgentBench, appendix C.2).
 
-use super::{ended, silence, silent, used_up, wanted};
+use super::{blocked, ended, silence, silent, used_up, wanted};
 use crate::executor::FinishReason;
 use crate::executor::course::{Course, Stop};
 use crate::executor::observation::Observation;
+use crate::executor::parse;
 use crate::executor::prompts::{AgainCue, LastCue, NativePrompt, PoolCue, filled, quoted};
 use crate::llm::{ReplyCall, ToolAnswer};
+use crate::mcp::ToolName;
+
+/// What chat templates put before calls: Hermes and Qwen, Qwen3-Coder, Mistral, Llama, DeepSeek, GLM and Kimi.
+const CALL_MARKS: [&str; 6] = [
+    "<tool_call>",
+    "<function=",
+    "[TOOL_CALLS]",
+    "<|python_tag|>",
+    "<\u{ff5c}tool\u{2581}calls\u{2581}begin\u{ff5c}>",
+    "<|tool_calls_section_begin|>",
+];
+
+/// What is said of an answer that was meant as a call.
+const CALL_IN_TEXT: &str = "the answer has a call in its text, which was not made: the server does not read the calls \
+                            of its model (vLLM does with `--enable-auto-tool-choice` and `--tool-call-parser`; \
+                            `--mode react` and `--mode staged` need no such parser)";
 
 pub(in crate::executor) async fn native(course: &mut Course<'_>) -> Result<FinishReason, Stop> {
     course.begin()?;
@@ -16,7 +33,13 @@ pub(in crate::executor) async fn native(course: &mut Course<'_>) -> Result<Finis
     loop {
         let reply = course.ask("turn", &prompt, tools.clone()).await?;
         if reply.calls.is_empty() {
+            if let Some(reason) = blocked(&reply) {
+                return Err(Stop::Error(reason));
+            }
             let Some(reason) = silence(&reply) else {
+                if has_call(course, &reply.text) {
+                    course.note([CALL_IN_TEXT.to_owned()]);
+                }
                 reply.text.trim().clone_into(&mut course.final_reply);
                 return Ok(FinishReason::Answered);
             };
@@ -54,6 +77,16 @@ pub(in crate::executor) async fn native(course: &mut Course<'_>) -> Result<Finis
         }
         answer(course, &reply.calls, observations);
     }
+}
+
+/// Whether a text has a call in it, in the form of a chat template or as JSON that names an offered tool.
+fn has_call(course: &Course<'_>, text: &str) -> bool {
+    let is_offered = |name: &str| {
+        let name = ToolName::parse(&course.exact_name(name));
+        name.is_some_and(|name| course.attempt.offered.catalog().get(&name).is_some())
+    };
+    CALL_MARKS.iter().any(|mark| text.contains(mark))
+        || parse::calls(text).calls.iter().any(|call| is_offered(&call.name))
 }
 
 /// Answers every call exactly once, in the order of the calls.

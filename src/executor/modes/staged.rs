@@ -10,7 +10,7 @@ use crate::executor::prompts::{
     AnswerCue, AnswerPrompt, CallsCue, CallsPrompt, DecisionCue, DecisionPrompt, LastCue, PlanCue,
     PlanPrompt, filled, in_words, quoted, with_schemas,
 };
-use crate::llm::{Reply, StopReason};
+use crate::llm::Reply;
 use crate::mcp::ToolName;
 use crate::text::counted;
 
@@ -112,6 +112,6 @@ async fn last_words(course: &mut Course<'_>) -> Result<String, Stop> {
 }
 
 fn read_answer(reply: &Reply) -> Read<String> {
-    let is_missing = reply.text.trim().is_empty() && reply.stop != StopReason::Refused;
+    let is_missing = reply.text.trim().is_empty();
     Read { value: reply.text.clone(), problem: is_missing.then(|| "it is empty".to_owned()) }
 }

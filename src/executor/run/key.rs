@@ -3,13 +3,12 @@
 
 use serde::Serialize;
 use serde_json::{Value, json};
-use sha2::{Digest as _, Sha256};
 
 use super::prediction::PREDICTION_SCHEMA;
 use crate::canonical::canonical;
 use crate::executor::RunOptions;
 use crate::mcp::ToolCatalog;
-use crate::text::hexadecimal;
+use crate::text::hash_of_bytes;
 
 /// Everything that decides what a model is asked in a task and what may happen then.
 #[derive(Debug, Clone, Copy)]
@@ -58,11 +57,6 @@ pub(crate) fn hash_of(value: &impl Serialize) -> String {
     // What cannot be written is nothing but a bug.
     let value = serde_json::to_value(value).unwrap_or(Value::Null);
     hash_of_bytes(canonical(&value).as_bytes())
-}
-
-/// The hash of bytes.
-pub(crate) fn hash_of_bytes(bytes: &[u8]) -> String {
-    format!("sha256:{}", hexadecimal(&Sha256::digest(bytes)))
 }
 
 #[cfg(test)]

@@ -18,25 +18,26 @@ mod work;
 mod workspace;
 
 use std::collections::HashMap;
-use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 
 pub use journal::{JournalEntry, JournalLine, RunEvent};
+pub(crate) use key::hash_of;
 pub use key::{RunKey, tools_hash};
-pub(crate) use key::{hash_of, hash_of_bytes};
 pub use output::{OutputError, OutputFolder, file_name};
 pub use plan::Standing;
 pub use prediction::{ModelReport, NO_NAME, PREDICTION_SCHEMA, Prediction, RunReport, RunSummary, Versions};
 pub use prices::{Price, Prices, PricesError};
 pub use workspace::KeepWorkspaces;
 
+pub use crate::task_image::TaskImage;
+pub(crate) use crate::text::hash_of_bytes;
+
 use super::{Event, Events, Lack, Offered, RunOptions, Told};
-use crate::images;
 use crate::llm::{Cassette, Model, PictureLimits, Pictures, Recorder, Usage};
 use crate::mcp::Host;
 use crate::mcp::redact::Redactor;
@@ -85,14 +86,6 @@ pub struct RunTask {
     pub offered: Arc<Offered>,
 }
 
-/// The file of a task's image.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct TaskImage {
-    source: PathBuf,
-    /// Nothing inside if the file cannot be read.
-    hash: Arc<OnceLock<Option<String>>>,
-}
-
 /// Who answers calls.
 pub enum ToolSource {
     /// Servers.
@@ -103,7 +96,12 @@ pub enum ToolSource {
         recorder: Option<Arc<Recorder>>,
     },
     /// What a cassette has.
-    Replayed(Arc<Cassette>),
+    Replayed {
+        /// What is played.
+        cassette: Arc<Cassette>,
+        /// Keeps what is played.
+        recorder: Option<Arc<Recorder>>,
+    },
 }
 
 /// A run cannot go on.
@@ -146,28 +144,6 @@ pub struct RunEnd {
     pub is_interrupted: bool,
     /// What it took.
     pub elapsed: Duration,
-}
-
-impl TaskImage {
-    /// The image in a file, which is not read yet.
-    #[must_use]
-    pub fn new(source: PathBuf) -> Self {
-        Self { source, hash: Arc::default() }
-    }
-
-    /// Where it is.
-    #[must_use]
-    pub fn source(&self) -> &Path {
-        &self.source
-    }
-
-    /// The hash of its content, which is read once, and not at all if it is larger than images may be. It takes
-    /// time and is not for asynchronous threads. `None` if it cannot be read.
-    #[must_use]
-    pub fn hash(&self) -> Option<&str> {
-        let read = || images::bytes_of(&self.source).ok().map(|bytes| hash_of_bytes(&bytes));
-        self.hash.get_or_init(read).as_deref()
-    }
 }
 
 impl Run {
@@ -225,12 +201,12 @@ impl Begun {
         let has_answered = Arc::new(AtomicBool::new(false));
         let answered = Arc::clone(&has_answered);
         let unfinished = Arc::new(Unfinished::default());
-        let begun = Arc::clone(&unfinished);
+        let noted = Arc::clone(&unfinished);
         let events: Events = Arc::new(move |told| {
             if matches!(told.event, Event::Answered { .. }) {
                 answered.store(true, Ordering::Relaxed);
             }
-            begun.note(&told);
+            noted.note(&told);
             journal.write(JournalEntry::Task(told.clone()));
             events(told);
         });

@@ -129,7 +129,9 @@ impl Work {
             Err(error) => return (Err(of_store(error)), None),
         };
         let (tools, host) = match &self.run.tools {
-            ToolSource::Replayed(cassette) => (Tools::replayed(Arc::clone(cassette), store), None),
+            ToolSource::Replayed { cassette, recorder } => {
+                (Tools::replayed(Arc::clone(cassette), store, recorder.clone()), None)
+            }
             ToolSource::Live { host: shared, recorder } => {
                 let of_all = |reason| Unavailable::Run(RunError::Servers(reason));
                 if let Some(unavailable) = self.failed_servers(shared, of_all).await {

@@ -26,12 +26,15 @@ fn tenths(score: f64) -> usize {
 pub(super) fn agreement(collected: &Collected<'_>, aspect: Aspect, mark: f64) -> AgreementReport {
     let judges = collected.panel.judges.len();
     let measure = aspect.main();
-    let units: Vec<Vec<Option<f64>>> = (0..collected.subjects.len())
+    let units: Vec<Vec<Option<f64>>> = (0..collected.subjects().len())
         .map(|subject| (0..judges).map(|judge| collected.score(subject, judge, measure)).collect())
         .collect();
+    // A judge that cannot be asked has no opinion to agree with.
+    let (voices, silent): (Vec<usize>, Vec<usize>) =
+        (0..judges).partition(|judge| units.iter().any(|unit| unit[*judge].is_some()));
     let whole: Vec<Vec<f64>> = units
         .iter()
-        .filter_map(|unit| unit.iter().copied().collect::<Option<Vec<f64>>>())
+        .filter_map(|unit| voices.iter().map(|judge| unit[*judge]).collect::<Option<Vec<f64>>>())
         .filter(|unit| !unit.is_empty())
         .collect();
     let counts: Vec<Vec<u32>> = whole
@@ -48,6 +51,7 @@ pub(super) fn agreement(collected: &Collected<'_>, aspect: Aspect, mark: f64) ->
         krippendorff_alpha: krippendorff_alpha(&units, scale),
         fleiss_kappa: fleiss_kappa(&counts),
         graded_by_all: whole.len(),
+        left_out: silent.into_iter().map(|judge| collected.judge_name(judge).to_owned()).collect(),
         pairs: pairs.map(|pair| pair_report(collected, aspect, &units, pair, mark)).collect(),
     }
 }
@@ -79,7 +83,7 @@ fn pair_report(
 pub(super) fn without_judge(collected: &Collected<'_>, aspect: Aspect) -> Vec<WithoutJudge> {
     let measure = aspect.main();
     let without = |judge: usize| {
-        let both: Vec<(f64, f64)> = (0..collected.subjects.len())
+        let both: Vec<(f64, f64)> = (0..collected.subjects().len())
             .filter_map(|subject| {
                 let with = collected.panel_score(subject, measure, None)?;
                 Some((with.value, collected.panel_score(subject, measure, Some(judge))?.value))
@@ -101,7 +105,7 @@ pub(super) fn without_judge(collected: &Collected<'_>, aspect: Aspect) -> Vec<Wi
 pub(super) fn consistency(collected: &Collected<'_>, aspect: Aspect) -> Vec<ConsistencyReport> {
     let measure = aspect.main();
     let of_judge = |judge: usize| {
-        let repeated: Vec<&[f64]> = (0..collected.subjects.len())
+        let repeated: Vec<&[f64]> = (0..collected.subjects().len())
             .map(|subject| collected.answers(subject, judge, measure))
             .filter(|answers| answers.len() > 1)
             .collect();

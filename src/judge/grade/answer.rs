@@ -138,10 +138,12 @@ fn six_scores(reply: &str) -> Result<Answer, String> {
     for axis in MCP_BENCH_AXES {
         let mut of_axis = 0.0;
         for respect in axis.respects {
+            // `8.0` is the whole number that is asked for, `7.5` is none.
             let score = object.get(respect.key).and_then(Value::as_f64);
-            let score = score.filter(|score| (1.0..=10.0).contains(score));
-            let score =
-                score.ok_or_else(|| format!("`{}` should be a number from 1 to 10", respect.key))? / 10.0;
+            let score = score.filter(|score| (1.0..=10.0).contains(score) && score.fract().abs() < 1e-9);
+            let score = score
+                .ok_or_else(|| format!("`{}` should be a whole number from 1 to 10", respect.key))?
+                / 10.0;
             scores.insert(format!("mcp_bench_{}", respect.key), score);
             of_axis += score / 2.0;
         }
@@ -247,7 +249,14 @@ mod tests {
         names.sort_unstable();
         measures.sort_unstable();
         assert_eq!(names, measures);
-        for (from, to) in [("8", "0"), ("8", "11"), ("8", "\"8\""), ("\"parameter_accuracy\": 5,", "")] {
+        for (from, to) in [
+            ("8", "0"),
+            ("8", "11"),
+            ("8", "7.5"),
+            ("8", "-8"),
+            ("8", "\"8\""),
+            ("\"parameter_accuracy\": 5,", ""),
+        ] {
             assert!(read(Aspect::McpBench, None, &reply.replacen(from, to, 1)).is_err(), "{to}");
         }
     }

@@ -1,12 +1,15 @@
 //! Judges beside people: raw agreement, what is left of it beyond chance, and the rate behind a judge that errs.
 
+use std::collections::{BTreeMap, HashSet};
+
 use super::agreement::passes;
 use super::people::{PeopleLabels, PersonSays};
 use super::report::{PeopleRater, PeopleReport, RateReport};
 use super::statistics::{Collected, mean};
 use crate::stats::LEVEL;
 use crate::stats::agreement::{
-    Judgements, Scale, Weights, cohen_kappa, krippendorff_alpha, percent_agreement, rogan_gladen, wilson,
+    Judgements, Scale, Share, Weights, cohen_kappa, double_sampled, krippendorff_alpha, percent_agreement,
+    wilson,
 };
 
 /// What people say of one trajectory together.
@@ -16,12 +19,29 @@ struct Truth {
     score: Option<f64>,
 }
 
-/// Compares the panel and each judge with people, on the main measure of what was asked first.
-pub(super) fn compare(collected: &Collected<'_>, labels: &PeopleLabels, mark: f64) -> PeopleReport {
-    let measure = collected.rubric().aspects().first().map_or("", |aspect| aspect.main());
+/// Compares the panel and each judge with people, on each measure that people have labelled. Labels that name no measure
+/// are of the main one of what was asked first.
+pub(super) fn compare(collected: &Collected<'_>, labels: &PeopleLabels, mark: f64) -> Vec<PeopleReport> {
+    let first = collected.rubric().aspects().first().map_or("", |aspect| aspect.main());
+    let of_measure = |measure: &'static str| {
+        let said = labels.of_measure(measure, measure == first);
+        (!said.is_empty()).then(|| compare_measure(collected, measure, &said, mark))
+    };
+    collected.measures().filter_map(of_measure).collect()
+}
+
+/// By the trajectory's id, what people say of one measure.
+type Said<'a> = BTreeMap<&'a str, Vec<&'a PersonSays>>;
+
+fn compare_measure(
+    collected: &Collected<'_>,
+    measure: &'static str,
+    labels: &Said<'_>,
+    mark: f64,
+) -> PeopleReport {
     let (mut truths, mut ties) = (Vec::new(), Vec::new());
-    for (subject, graded) in collected.subjects.iter().enumerate() {
-        let Some(says) = labels.by_id.get(&graded.id) else { continue };
+    for (subject, graded) in collected.subjects().iter().enumerate() {
+        let Some(says) = labels.get(graded.id.as_str()) else { continue };
         match majority(says, mark) {
             Some(pass) => {
                 let scores: Vec<f64> = says.iter().filter_map(|says| says.score).collect();
@@ -30,7 +50,8 @@ pub(super) fn compare(collected: &Collected<'_>, labels: &PeopleLabels, mark: f6
             None => ties.push(graded.id.clone()),
         }
     }
-    let is_known = |id: &&String| collected.subjects.iter().any(|graded| graded.id == **id);
+    let known: HashSet<&str> = collected.subjects().iter().map(|graded| graded.id.as_str()).collect();
+    let unknown = labels.keys().filter(|id| !known.contains(*id)).map(|id| (*id).to_owned());
     let panel = |subject: usize| collected.panel_score(subject, measure, None).map(|score| score.value);
     truths.retain(|truth| panel(truth.subject).is_some());
     let passed = truths.iter().filter(|truth| truth.pass).count();
@@ -46,7 +67,13 @@ pub(super) fn compare(collected: &Collected<'_>, labels: &PeopleLabels, mark: f6
         people_alpha: people_alpha(labels, mark),
         raters,
         ties,
-        unknown: labels.by_id.keys().filter(|id| !is_known(id)).cloned().collect(),
+        unknown: unknown.collect(),
+    }
+}
+
+impl From<Share> for RateReport {
+    fn from(Share { value, low, high }: Share) -> Self {
+        Self { value, low, high }
     }
 }
 
@@ -55,18 +82,18 @@ fn verdict(says: &PersonSays, mark: f64) -> Option<bool> {
 }
 
 /// What most people say; none where they are even.
-fn majority(says: &[PersonSays], mark: f64) -> Option<bool> {
+fn majority(says: &[&PersonSays], mark: f64) -> Option<bool> {
     let verdicts: Vec<bool> = says.iter().filter_map(|says| verdict(says, mark)).collect();
     let passed = verdicts.iter().filter(|pass| **pass).count();
     (2 * passed != verdicts.len()).then_some(2 * passed > verdicts.len())
 }
 
 /// How far people agree with one another. Whose label is whose does not matter to a nominal alpha.
-fn people_alpha(labels: &PeopleLabels, mark: f64) -> Option<f64> {
-    let of = |says: &Vec<PersonSays>| -> Vec<Option<f64>> {
+fn people_alpha(labels: &Said<'_>, mark: f64) -> Option<f64> {
+    let of = |says: &Vec<&PersonSays>| -> Vec<Option<f64>> {
         says.iter().map(|says| verdict(says, mark).map(|pass| f64::from(u8::from(pass)))).collect()
     };
-    krippendorff_alpha(&labels.by_id.values().map(of).collect::<Vec<_>>(), Scale::Nominal)
+    krippendorff_alpha(&labels.values().map(of).collect::<Vec<_>>(), Scale::Nominal)
 }
 
 fn rater(
@@ -89,7 +116,7 @@ fn rater(
         true_negatives: count((0, 0)),
         false_positives: count((0, 1)),
     };
-    let graded: Vec<bool> = (0..collected.subjects.len())
+    let graded: Vec<bool> = (0..collected.subjects().len())
         .filter_map(|subject| score(subject).map(|score| passes(score, mark)))
         .collect();
     let (passed, judged) = (graded.iter().filter(|pass| **pass).count() as u64, graded.len() as u64);
@@ -103,16 +130,8 @@ fn rater(
         cohen_kappa: cohen_kappa(&pairs, Weights::None),
         sensitivity: share(known.true_positives, known.positives()),
         specificity: share(known.true_negatives, known.negatives()),
-        rate: wilson(passed, judged, LEVEL).map(|rate| RateReport {
-            value: rate.value,
-            low: rate.low,
-            high: rate.high,
-        }),
-        corrected_rate: rogan_gladen(passed, judged, &known, LEVEL).map(|rate| RateReport {
-            value: rate.rate,
-            low: rate.low,
-            high: rate.high,
-        }),
+        rate: wilson(passed, judged, LEVEL).map(RateReport::from),
+        corrected_rate: double_sampled(passed, judged, &known, LEVEL).map(RateReport::from),
         mean_difference: mean(&differences),
     }
 }

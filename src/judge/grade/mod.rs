@@ -20,6 +20,8 @@
 mod agreement;
 mod answer;
 mod compared;
+mod conversation;
+mod fate;
 mod panel;
 mod people;
 mod question;
@@ -32,12 +34,13 @@ mod store;
 pub use answer::{Answer, Read, read};
 pub use panel::{Asked, Given, Judge, Panel, PanelError, Told};
 pub use people::{PeopleError, PeopleLabels, PersonSays};
-pub use question::{Question, Subject, TaskPicture, mcp_bench_order, prompts_hash, question};
+pub use question::{Question, Subject, mcp_bench_order, prompts_hash, question};
 pub use report::{
-    AgreementReport, ConsistencyReport, GRADES_SCHEMA, GradeReport, GradedPrediction, Grades, JudgeGrades,
-    JudgeMeasure, JudgeReport, MeasureReport, MissingGrade, PairReport, PeopleRater, PeopleReport,
-    RateReport, TrajectoryGrades, WithoutJudge,
+    AgreementReport, ConsistencyReport, GRADES_SCHEMA, GradeLedger, GradeReport, GradedPrediction, Grades,
+    JudgeGrades, JudgeMeasure, JudgeReport, MeasureReport, MissingGrade, PairReport, PeopleRater,
+    PeopleReport, RateReport, TrajectoryGrades, WithoutJudge,
 };
 pub use rubric::{Aspect, Axis, MCP_BENCH_AXES, Respect, Rubric};
-pub use statistics::{Collected, GradedSubject};
+pub use shown::offered;
+pub use statistics::{Collected, GradedSubject, GradedTasks};
 pub use store::{ANSWERS_SCHEMA, AnswerStore, KeptAnswer};

@@ -1,33 +1,18 @@
 //! Asks judges: [`Panel`]. A judge that fails is missing and the rest goes on.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 
 use futures_util::stream::{self, StreamExt as _};
 use tokio_util::sync::CancellationToken;
 
-use super::answer::{Answer, Read, read};
-use super::question::{Question, Subject, again, question};
+use super::answer::Answer;
+use super::conversation::{Conversation, Held, parts, reason};
+use super::fate::{Fate, TASKS};
+use super::question::{Question, Subject, question};
 use super::rubric::{Aspect, Rubric};
 use super::store::{AnswerStore, KeptAnswer};
 use crate::journal::JournalError;
-use crate::llm::{
-    Assistant, Message, Model, ModelError, Part, PictureLimits, Pictures, Reply, Request, Retry, Scope,
-    Settings, Usage,
-};
-use crate::text::{error_with_causes, on_one_line, shortened};
-
-/// How often a judge is asked again whose reply cannot be read.
-const ASKED_AGAIN: u32 = 2;
-
-/// A judge that failed so often in a row is not asked any more.
-const FAILURES: u32 = 3;
-
-/// The longest reply that is kept, in bytes.
-const REPLY_KEPT: usize = 20_000;
-
-/// The longest reason that is reported, in columns.
-const REASON: usize = 300;
+use crate::llm::{Model, Pictures, Retry, Usage};
 
 /// One judge.
 #[derive(Debug)]
@@ -101,13 +86,6 @@ pub struct Told<'a> {
     pub retry: &'a (dyn Fn(&str, Retry) + Send + Sync),
 }
 
-/// How a judge fares.
-#[derive(Default)]
-struct Fate {
-    failures: AtomicU32,
-    is_given_up: AtomicBool,
-}
-
 /// A request of a judge.
 struct Asking {
     subject: usize,
@@ -124,8 +102,8 @@ impl Panel {
         subjects * self.judges.len() * self.rubric.aspects().len() * self.passes as usize
     }
 
-    /// Asks all judges about all subjects. What is in the store is not asked. When `cancel` is cancelled, what was
-    /// answered is kept and the rest is left.
+    /// Asks all judges about all subjects. What is in the store is not asked. Once `cancel` is cancelled nothing more is
+    /// asked; replies that are under way are waited for, 30 s at most, and kept.
     ///
     /// # Errors
     /// [`PanelError`] if answers cannot be kept.
@@ -138,34 +116,31 @@ impl Panel {
     ) -> Result<Asked, PanelError> {
         let pictures = Arc::new(Pictures::new());
         let fates: Vec<Fate> = self.judges.iter().map(|_| Fate::default()).collect();
-        let askings = subjects.enumerate().flat_map(|(index, subject)| self.askings(index, &subject));
+        let askings = subjects
+            .enumerate()
+            .take_while(|_| !cancel.is_cancelled())
+            .flat_map(|(index, subject)| self.askings(index, &subject));
         let (fates, pictures) = (&fates, &pictures);
         let replies = stream::iter(askings)
             .map(|asking| async move {
-                let outcome = self.answered(&asking, store, &fates[asking.judge], pictures, told).await;
+                let work = Work { store, fate: &fates[asking.judge], pictures, told, stop: cancel };
+                let outcome = self.answered(&asking, &work).await;
                 (asking, outcome)
             })
             .buffer_unordered(self.workers.max(1));
         let mut replies = std::pin::pin!(replies);
         let mut asked = Asked::default();
-        loop {
-            let next = tokio::select! {
-                biased;
-                () = cancel.cancelled() => {
-                    asked.is_interrupted = true;
-                    None
-                }
-                next = replies.next() => next,
-            };
-            let Some((asking, outcome)) = next else { break };
+        while let Some((asking, outcome)) = replies.next().await {
             let outcome = outcome?;
             asked.requests += outcome.requests;
             asked.reused += usize::from(outcome.is_reused);
             asked.usage = asked.usage.plus(outcome.usage);
+            let Some(answer) = outcome.answer else { continue };
             let Asking { subject, judge, pass, question, .. } = asking;
-            asked.given.push(Given { subject, judge, aspect: question.aspect, pass, answer: outcome.answer });
+            asked.given.push(Given { subject, judge, aspect: question.aspect, pass, answer });
             (told.done)(asked.given.len());
         }
+        asked.is_interrupted = cancel.is_cancelled();
         asked.given.sort_by_key(|given| (given.subject, given.judge, given.aspect, given.pass));
         Ok(asked)
     }
@@ -194,38 +169,44 @@ impl Panel {
         askings
     }
 
-    async fn answered(
-        &self,
-        asking: &Asking,
-        store: &AnswerStore,
-        fate: &Fate,
-        pictures: &Arc<Pictures>,
-        told: &Told<'_>,
-    ) -> Result<Outcome, PanelError> {
+    async fn answered(&self, asking: &Asking, work: &Work<'_>) -> Result<Outcome, PanelError> {
+        // What is known takes no time, and would let nobody else act.
+        tokio::task::yield_now().await;
         let judge = &self.judges[asking.judge];
         let key = asking.question.key(&judge.name, &asking.id, asking.pass);
-        if let Some(answer) = store.get(&key) {
-            return Ok(Outcome { answer: Ok(answer), is_reused: true, ..Outcome::default() });
+        if let Some(answer) = work.store.get(&key) {
+            return Ok(Outcome { answer: Some(Ok(answer)), is_reused: true, ..Outcome::default() });
         }
         let model = match &judge.model {
-            Ok(_) if fate.is_given_up.load(Ordering::Relaxed) => {
-                return Ok(Outcome::missing(format!(
-                    "not asked any more after {FAILURES} failures in a row"
-                )));
+            Ok(_) if work.fate.is_given_up() => {
+                let reason =
+                    format!("not asked any more: it cannot be asked, or failed at {TASKS} tasks in a row");
+                return Ok(Outcome::missing(reason));
             }
             Ok(model) => model,
             Err(reason) => return Ok(Outcome::missing(reason.clone())),
         };
-        let mut outcome = Outcome::default();
-        let parts = match parts(&asking.question, model, pictures).await {
+        let parts = match parts(&asking.question, model, work.pictures).await {
             Ok(parts) => parts,
             Err(reason) => return Ok(Outcome::missing(reason)),
         };
-        let conversation = Conversation { asking, model, parts, told, name: &judge.name };
-        match conversation.hold(&mut outcome).await {
-            Ok(Ok((answer, reply))) => {
-                fate.failures.store(0, Ordering::Relaxed);
-                store.put(&KeptAnswer {
+        let conversation = Conversation {
+            question: &asking.question,
+            id: &asking.id,
+            pass: asking.pass,
+            judge: &judge.name,
+            model,
+            told: work.told,
+            stop: work.stop,
+        };
+        let mut outcome = Outcome::default();
+        let held = conversation.hold(parts, &mut outcome.requests, &mut outcome.usage).await;
+        if outcome.requests > 0 {
+            work.fate.replied();
+        }
+        outcome.answer = match held {
+            Held::Answer(answer, reply) => {
+                work.store.put(&KeptAnswer {
                     key,
                     judge: judge.name.clone(),
                     id: asking.id.clone(),
@@ -235,127 +216,41 @@ impl Panel {
                     reply,
                     usage: outcome.usage,
                 })?;
-                outcome.answer = Ok(answer);
+                Some(Ok(answer))
             }
-            Ok(Err(problem)) => {
-                // It can be reached.
-                fate.failures.store(0, Ordering::Relaxed);
-                outcome.answer = Err(problem);
+            Held::Unreadable(problem) => Some(Err(format!("its reply cannot be read: {problem}"))),
+            Held::Failed { error, is_first } => {
+                let reason = reason(&error);
+                work.fate.failed(asking.subject, error, is_first);
+                Some(Err(reason))
             }
-            Err(error) => {
-                let failures = fate.failures.fetch_add(1, Ordering::Relaxed) + 1;
-                if failures >= FAILURES || error.is_of_used_account() {
-                    fate.is_given_up.store(true, Ordering::Relaxed);
-                }
-                outcome.answer = Err(shortened(&on_one_line(&error_with_causes(&error)), REASON));
-            }
-        }
+            Held::Stopped => None,
+        };
         Ok(outcome)
     }
 }
 
+/// What requests of one judge share.
+struct Work<'a> {
+    store: &'a AnswerStore,
+    fate: &'a Fate,
+    pictures: &'a Arc<Pictures>,
+    told: &'a Told<'a>,
+    stop: &'a CancellationToken,
+}
+
 /// What came of a request.
+#[derive(Default)]
 struct Outcome {
-    answer: Result<Answer, String>,
+    /// None if the work was stopped before there was one.
+    answer: Option<Result<Answer, String>>,
     requests: usize,
     is_reused: bool,
     usage: Usage,
 }
 
-impl Default for Outcome {
-    fn default() -> Self {
-        Self { answer: Ok(Answer::default()), requests: 0, is_reused: false, usage: Usage::default() }
-    }
-}
-
 impl Outcome {
     fn missing(reason: String) -> Self {
-        Self { answer: Err(reason), ..Self::default() }
+        Self { answer: Some(Err(reason)), ..Self::default() }
     }
-}
-
-/// The evidence and the image, as this judge takes them.
-async fn parts(question: &Question, model: &Model, pictures: &Arc<Pictures>) -> Result<Vec<Part>, String> {
-    let mut parts = Vec::new();
-    if let Some(picture) = &question.picture {
-        let (max_side, max_bytes) = model.image_limits();
-        let (path, pictures) = (picture.path.clone(), Arc::clone(pictures));
-        let limits = PictureLimits { max_side, max_bytes };
-        let read = tokio::task::spawn_blocking(move || pictures.get(&path, &limits)).await;
-        let reason = |error: &(dyn std::error::Error + 'static)| {
-            shortened(&on_one_line(&error_with_causes(error)), REASON)
-        };
-        let picture = read.map_err(|error| reason(&error))?.map_err(|error| reason(&error))?;
-        parts.push(Part::Image(picture));
-    }
-    parts.push(Part::Text(question.evidence.clone()));
-    Ok(parts)
-}
-
-/// A question and its answer, and what is said where that cannot be read.
-struct Conversation<'a> {
-    asking: &'a Asking,
-    model: &'a Model,
-    parts: Vec<Part>,
-    told: &'a Told<'a>,
-    name: &'a str,
-}
-
-impl Conversation<'_> {
-    /// The answer with the reply that has it, or what is wrong with the last reply.
-    async fn hold(self, outcome: &mut Outcome) -> Result<Result<(Answer, String), String>, ModelError> {
-        let Self { asking, model, parts, told, name } = self;
-        let question = &asking.question;
-        let mut request = Request {
-            system: question.system.clone(),
-            messages: vec![Arc::new(Message::User(parts))],
-            settings: Settings::default(),
-            ..Request::default()
-        };
-        let scope = Scope {
-            task: format!("{}/{}", asking.id, question.aspect.main()),
-            repeat: asking.pass,
-            attempt: 1,
-            workspace: None,
-        };
-        let mut last = None;
-        for _ in 0..=ASKED_AGAIN {
-            let answered = model.ask(&request, &scope, &|retry| (told.retry)(name, retry)).await?;
-            outcome.requests += 1;
-            outcome.usage = outcome.usage.plus(answered.reply.usage);
-            let text = &answered.reply.text;
-            let problem = match read(question.aspect, question.matrix, text) {
-                Ok(Read::Whole(answer)) => return Ok(Ok((answer, kept(text)))),
-                Ok(Read::WithoutMatrix(answer, problem)) => {
-                    last = Some(Ok((answer, kept(text))));
-                    problem
-                }
-                Err(problem) => {
-                    // A score that could be read once stays.
-                    if !matches!(last, Some(Ok(_))) {
-                        last = Some(Err(problem.clone()));
-                    }
-                    problem
-                }
-            };
-            request.messages.push(Arc::new(Message::Assistant(said(&answered.reply))));
-            request.messages.push(Arc::new(Message::User(vec![Part::Text(again(&problem))])));
-        }
-        let nothing = || Err("it said nothing".to_owned());
-        Ok(last.unwrap_or_else(nothing).map_err(|problem| format!("its reply cannot be read: {problem}")))
-    }
-}
-
-/// The reply as it is said again. Providers take no empty message.
-fn said(reply: &Reply) -> Assistant {
-    let said = reply.to_assistant();
-    if said.text.trim().is_empty() {
-        return Assistant { text: "(nothing)".to_owned(), ..Assistant::default() };
-    }
-    // No tool was offered; a call without its result would be refused.
-    Assistant { calls: Vec::new(), raw: said.raw.filter(|_| said.calls.is_empty()), ..said }
-}
-
-fn kept(reply: &str) -> String {
-    reply[..reply.floor_char_boundary(REPLY_KEPT)].to_owned()
 }

@@ -1,6 +1,6 @@
 //! What people say of the same trajectories: [`PeopleLabels`], from JSON or CSV.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
 use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
@@ -27,7 +27,7 @@ pub enum PeopleError {
     /// It has something else in it.
     #[error(
         "`{}` has no labels: {message}\nhint: each should have an `id` and either `pass` (true or false) or `score` \
-         (0 to 1), perhaps a `person`; as a JSON list of objects, or as CSV with these columns",
+         (0 to 1), perhaps a `person` and a `measure`; as a JSON list of objects, or as CSV with these columns",
         path.display()
     )]
     Content {
@@ -47,6 +47,8 @@ pub struct PersonSays {
     pub pass: Option<bool>,
     /// How good it is, in [0, 1].
     pub score: Option<f64>,
+    /// What is labelled, as a report names it; `None` for the main measure of what a rubric asks first.
+    pub measure: Option<String>,
 }
 
 /// Labels by the trajectory's id.
@@ -65,6 +67,8 @@ struct Row {
     pass: Option<Verdict>,
     #[serde(default)]
     score: Option<f64>,
+    #[serde(default)]
+    measure: Option<String>,
 }
 
 #[derive(Deserialize)]
@@ -109,6 +113,29 @@ impl PeopleLabels {
             .map_err(|message| PeopleError::Content { path: path.to_owned(), message })
     }
 
+    /// What people say of a measure, by the trajectory's id; where it `is_main`, with what names no measure.
+    #[must_use]
+    pub fn of_measure(&self, measure: &str, is_main: bool) -> BTreeMap<&str, Vec<&PersonSays>> {
+        let mut found = BTreeMap::new();
+        for (id, says) in &self.by_id {
+            let of_measure = says.iter().filter(|says| match &says.measure {
+                Some(labelled) => labelled == measure,
+                None => is_main,
+            });
+            let of_measure: Vec<&PersonSays> = of_measure.collect();
+            if !of_measure.is_empty() {
+                found.insert(id.as_str(), of_measure);
+            }
+        }
+        found
+    }
+
+    /// The measures that labels name.
+    #[must_use]
+    pub fn measures(&self) -> BTreeSet<&str> {
+        self.by_id.values().flatten().filter_map(|says| says.measure.as_deref()).collect()
+    }
+
     fn of_rows(rows: Vec<Row>) -> Result<Self, String> {
         let mut labels = Self::default();
         for row in rows {
@@ -123,10 +150,12 @@ impl PeopleLabels {
             }
             let person = row.person.unwrap_or_default();
             let says = labels.by_id.entry(row.id).or_default();
-            if !person.is_empty() && says.iter().any(|other| other.person == person) {
+            let measure = row.measure.filter(|measure| !measure.is_empty());
+            let is_same = |other: &PersonSays| other.person == person && other.measure == measure;
+            if !person.is_empty() && says.iter().any(is_same) {
                 return Err(format!("`{}` labels `{id}` twice", shortened(&person, 100)));
             }
-            says.push(PersonSays { person, pass, score: row.score });
+            says.push(PersonSays { person, pass, score: row.score, measure });
         }
         if labels.by_id.is_empty() { Err("there is none".to_owned()) } else { Ok(labels) }
     }
@@ -138,6 +167,7 @@ fn of_csv(text: &str) -> Result<Vec<Row>, String> {
     let column = |name: &str| heads.iter().position(|head| head.eq_ignore_ascii_case(name));
     let id = column("id").ok_or("it has no column `id`")?;
     let (person, pass, score) = (column("person"), column("pass"), column("score"));
+    let measure = column("measure");
     let mut rows = Vec::new();
     for record in reader.records() {
         let record = record.map_err(|error| error.to_string())?;
@@ -151,6 +181,7 @@ fn of_csv(text: &str) -> Result<Vec<Row>, String> {
             person: cell(person).map(str::to_owned),
             pass: cell(pass).map(|cell| Verdict::Word(cell.to_owned())),
             score: cell(score).map(number).transpose()?,
+            measure: cell(measure).map(str::to_owned),
         });
     }
     Ok(rows)
@@ -176,6 +207,18 @@ mod tests {
         assert_eq!(labels("labels.csv", csv).unwrap(), found);
         assert_eq!(found.by_id["a"][1].score, Some(0.25));
         assert_eq!(found.by_id["b"][0].pass, Some(false));
+    }
+
+    #[test]
+    fn labels_are_of_the_measure_they_name() {
+        let csv = "id,person,measure,pass\na,one,,1\na,one,information_grounding,0\nb,one,information_grounding,1\n";
+        let found = labels("labels.csv", csv).unwrap();
+        let ids =
+            |measure, is_main| -> Vec<&str> { found.of_measure(measure, is_main).into_keys().collect() };
+        assert_eq!(ids("task_completion", true), ["a"]);
+        assert_eq!(ids("information_grounding", false), ["a", "b"]);
+        assert_eq!(ids("mcp_eval", false), [""; 0]);
+        assert_eq!(found.measures().into_iter().collect::<Vec<_>>(), ["information_grounding"]);
     }
 
     #[test]

@@ -1,6 +1,5 @@
 //! One request to a judge: the prompts of `prompts/`, filled in, and a hash over all of it.
 
-use std::path::PathBuf;
 use std::sync::Arc;
 
 use askama::Template;
@@ -11,6 +10,7 @@ use sha2::{Digest as _, Sha256};
 
 use super::rubric::{Aspect, Axis, MCP_BENCH_AXES, Respect, Rubric};
 use super::shown;
+use crate::executor::run::TaskImage;
 use crate::judge::fence::Fence;
 use crate::text::hexadecimal;
 use crate::trajectory::Trajectory;
@@ -55,15 +55,6 @@ pub(super) fn hash<'a>(parts: impl Iterator<Item = &'a [u8]>) -> String {
     hexadecimal(&hash.finalize())
 }
 
-/// The image of a task.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct TaskPicture {
-    /// The file.
-    pub path: PathBuf,
-    /// SHA-256 of its bytes, in hexadecimal.
-    pub sha256: String,
-}
-
 /// What is graded: a prediction, what it is compared with, and the image.
 #[derive(Debug, Clone, Default)]
 pub struct Subject {
@@ -72,7 +63,20 @@ pub struct Subject {
     /// A right way to do it.
     pub reference: Option<Trajectory>,
     /// The image; none where the task has none, or where no judge is to see it.
-    pub picture: Option<TaskPicture>,
+    pub picture: Option<TaskImage>,
+    /// The tools that were on offer, as [`offered`](super::offered) has them, where it is known: a judge of tool use is
+    /// shown them.
+    pub tools: Option<Arc<str>>,
+}
+
+impl Subject {
+    /// The path of the task's image. As with the question, the reference knows it best: what is judged may have left it
+    /// out or put another one in its place, and it is what providers are shown.
+    #[must_use]
+    pub fn image(&self) -> Option<&str> {
+        let of_reference = self.reference.as_ref().and_then(|reference| reference.image.as_deref());
+        of_reference.or(self.prediction.image.as_deref())
+    }
 }
 
 /// A request before any judge is asked.
@@ -85,7 +89,7 @@ pub struct Question {
     /// The evidence.
     pub evidence: String,
     /// The image, if this judge is to see it.
-    pub picture: Option<TaskPicture>,
+    pub picture: Option<TaskImage>,
     /// Steps of the reference and of the prediction, where a matrix is asked for.
     pub matrix: Option<(usize, usize)>,
     /// The code of the fence.
@@ -97,18 +101,18 @@ pub struct Question {
 /// `order` numbers the order in which the respects of MCP-Bench stand: each number has an order of its own.
 #[must_use]
 pub fn question(subject: &Subject, aspect: Aspect, has_eyes: bool, order: u64) -> Option<Arc<Question>> {
-    let Subject { prediction, reference, picture } = subject;
+    let Subject { prediction, reference, picture, .. } = subject;
     if aspect.needs_reference() && reference.is_none() {
         return None;
     }
-    let parts = parts(prediction, reference.as_ref(), aspect);
+    let parts = parts(subject, aspect);
     let fence = Fence::around(&parts.iter().map(|part| part.text.as_str()).collect::<Vec<_>>());
     let steps = reference.as_ref().map_or(0, |reference| reference.steps.len());
     let size = (steps, prediction.steps.len());
     let is_matrix =
         aspect == Aspect::InformationGrounding && (1..=LARGEST_MATRIX).contains(&(size.0 * size.1));
     let matrix = is_matrix.then_some(size);
-    let image = match (&prediction.image, picture, has_eyes) {
+    let image = match (subject.image(), picture, has_eyes) {
         (_, Some(_), true) => Image::Shown,
         (None, None, _) => Image::None,
         _ => Image::Hidden,
@@ -129,7 +133,7 @@ impl Question {
     /// and the pass are. The evidence has all that a judge sees of prediction and reference, and the code of its fence.
     #[must_use]
     pub fn key(&self, judge: &str, task: &str, pass: u32) -> String {
-        let image = self.picture.as_ref().map_or("", |picture| &picture.sha256);
+        let image = self.picture.as_ref().and_then(TaskImage::hash).unwrap_or_default();
         let pass = pass.to_le_bytes();
         let texts = [judge, task, self.aspect.main(), &self.system, &self.evidence, image].map(str::as_bytes);
         hash(texts.into_iter().chain([&pass[..]]))
@@ -146,7 +150,8 @@ struct Part {
     text: String,
 }
 
-fn parts(prediction: &Trajectory, reference: Option<&Trajectory>, aspect: Aspect) -> Vec<Part> {
+fn parts(subject: &Subject, aspect: Aspect) -> Vec<Part> {
+    let (prediction, reference) = (&subject.prediction, subject.reference.as_ref());
     let part = |name, text| Part { name, text };
     let mut parts = vec![part("question", shown::question(reference, prediction))];
     match (aspect, reference) {
@@ -159,6 +164,9 @@ fn parts(prediction: &Trajectory, reference: Option<&Trajectory>, aspect: Aspect
                 .push(part("one right way to do it, which the program did not see", shown::steps(reference)));
         }
         _ => {}
+    }
+    if let (Aspect::McpBench, Some(tools)) = (aspect, &subject.tools) {
+        parts.push(part("tools that the program could call", tools.to_string()));
     }
     if aspect != Aspect::McpEval {
         parts.push(part("steps of the program", shown::steps(prediction)));
@@ -266,7 +274,7 @@ mod tests {
 
     fn asked(result: &str, answer: &str, aspect: Aspect) -> Arc<Question> {
         let reference = Some(trajectory("37 kcal", "37 kcal"));
-        let subject = Subject { prediction: trajectory(result, answer), reference, picture: None };
+        let subject = Subject { prediction: trajectory(result, answer), reference, ..Subject::default() };
         question(&subject, aspect, true, 0).unwrap()
     }
 
@@ -317,8 +325,11 @@ mod tests {
             asked("37 kcal", "38", Aspect::TaskCompletion).key("a", "t", 1),
             asked("37 kcal", "37", Aspect::InformationGrounding).key("a", "t", 1),
         ];
-        let picture = Some(TaskPicture { path: PathBuf::new(), sha256: "0".to_owned() });
-        let subject = Subject { prediction: trajectory("37 kcal", "37"), reference: None, picture };
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("fig.png");
+        std::fs::write(&path, "a fig").unwrap();
+        let picture = Some(TaskImage::new(path));
+        let subject = Subject { prediction: trajectory("37 kcal", "37"), picture, ..Subject::default() };
         let seen = super::question(&subject, Aspect::TaskCompletion, true, 0).unwrap();
         others.push(seen.key("a", "t", 1));
         others.push(key);

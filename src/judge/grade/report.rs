@@ -27,6 +27,8 @@ pub struct GradeReport {
     pub pass_mark: f64,
     /// The level of intervals.
     pub level: f64,
+    /// What was graded, and what there was nothing to grade of.
+    pub ledger: GradeLedger,
     /// The judges.
     pub judges: Vec<JudgeReport>,
     /// Measures of the whole set by name: task by task the panel's scores without the lowest and the highest, then the
@@ -40,15 +42,30 @@ pub struct GradeReport {
     pub without_judge: Vec<WithoutJudge>,
     /// How far judges agree with themselves, where they were asked more than once.
     pub consistency: Vec<ConsistencyReport>,
-    /// How far judges agree with people, with `--labels`.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub people: Option<PeopleReport>,
+    /// How far judges agree with people, with `--labels`: an entry for each measure that people have labelled.
+    pub people: Vec<PeopleReport>,
     /// Answers that are missing. None of them counts as 0.
     pub missing: Vec<MissingGrade>,
     /// What a reader should know.
     pub notes: Vec<String>,
     /// The trajectories, in the order of the file.
     pub trajectories: Vec<TrajectoryGrades>,
+}
+
+/// What was graded.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct GradeLedger {
+    /// References; none where no file of them was given.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub references: Option<usize>,
+    /// Predictions.
+    pub predictions: usize,
+    /// Predictions with a grade.
+    pub graded: usize,
+    /// References without a prediction. They are in no mean but those that say so.
+    pub missing: Vec<String>,
+    /// Predictions without a reference, where there are references: what needs one is not asked there.
+    pub extra: Vec<String>,
 }
 
 /// One judge.
@@ -94,6 +111,11 @@ pub struct MeasureReport {
     pub missing: usize,
     /// Tasks graded by fewer than three judges, where nothing is trimmed.
     pub untrimmed: usize,
+    /// Tasks of the references that no prediction is of; they are in neither of the other numbers.
+    pub absent: usize,
+    /// The mean over the tasks whose grade is known and the absent ones, which count as 0; none where none is absent.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub mean_with_absent_as_zero: Option<f64>,
 }
 
 /// How far judges agree.
@@ -104,11 +126,13 @@ pub struct AgreementReport {
     /// Krippendorff's alpha of the scores, on an interval scale; of verdicts, on a nominal one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub krippendorff_alpha: Option<f64>,
-    /// Fleiss' kappa of passes and failures, over the tasks that all judges graded.
+    /// Fleiss' kappa of passes and failures, over the tasks that all judges graded that graded any.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub fleiss_kappa: Option<f64>,
-    /// The tasks that all judges graded.
+    /// The tasks that all judges graded that graded any.
     pub graded_by_all: usize,
+    /// Judges that graded none.
+    pub left_out: Vec<String>,
     /// Every two judges.
     pub pairs: Vec<PairReport>,
 }
@@ -204,7 +228,7 @@ pub struct PeopleRater {
     /// The share of all graded tasks that it passes.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rate: Option<RateReport>,
-    /// The same, corrected for its errors (Rogan and Gladen 1978).
+    /// The same, corrected by what people say of the labelled ones (Tenenbein 1970).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub corrected_rate: Option<RateReport>,
     /// The mean absolute difference of scores, where people gave scores.
@@ -277,6 +301,9 @@ pub struct GradedPrediction {
     pub id: String,
     /// What the panel says of it.
     pub grades: Grades,
+    /// What panels said of it by other rubrics, where it was graded before.
+    #[schemars(default)]
+    pub other_grades: Vec<Grades>,
     /// All else that the prediction has.
     #[schemars(flatten)]
     pub extra: Map<String, Value>,

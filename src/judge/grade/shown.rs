@@ -3,7 +3,8 @@
 use std::fmt::Write as _;
 
 use crate::text::{counted, shortened};
-use crate::trajectory::json::Keys;
+use crate::trajectory::catalog::Catalog;
+use crate::trajectory::json::{Json, Keys};
 use crate::trajectory::{Call, MalformedCall, Trajectory};
 
 /// The longest question and the longest answer that are shown, in columns.
@@ -18,6 +19,12 @@ const RESULT: (usize, usize) = (4_000, 200);
 /// All results together.
 const ALL_RESULTS: usize = 80_000;
 
+/// The longest description of a tool.
+const DESCRIPTION: usize = 200;
+
+/// All descriptions of tools together, in bytes.
+const ALL_TOOLS: usize = 40_000;
+
 /// More calls are not shown.
 const CALLS: usize = 400;
 
@@ -30,6 +37,25 @@ pub(super) fn question(known: Option<&Trajectory>, prediction: &Trajectory) -> S
         Some(format!("  asked: {}", shortened(question, TEXT)))
     };
     known.and_then(asked).or_else(|| asked(prediction)).unwrap_or_else(|| "  (none is recorded)".to_owned())
+}
+
+/// The tools of a catalog, one on each line.
+#[must_use]
+pub fn offered(catalog: &Catalog) -> String {
+    let mut text = String::new();
+    for server in catalog.servers() {
+        for tool in &server.tools {
+            let member = |key: &str| tool.get(key).and_then(Json::as_str).unwrap_or_default();
+            let name = shortened(&format!("{}/{}", server.name, member("name")), 200);
+            // Writing to a string cannot fail.
+            let _ = writeln!(text, "  tool {name}: {}", shortened(member("description"), DESCRIPTION));
+            if text.len() > ALL_TOOLS {
+                text.push_str("  and more that are not shown\n");
+                return text.trim_end().to_owned();
+            }
+        }
+    }
+    if text.is_empty() { "  (none)".to_owned() } else { text.trim_end().to_owned() }
 }
 
 /// The final answer.

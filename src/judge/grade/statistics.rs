@@ -9,12 +9,13 @@ use super::panel::{Given, Panel};
 use super::people::PeopleLabels;
 use super::question::prompts_hash;
 use super::report::{
-    GRADES_SCHEMA, GradeReport, Grades, JudgeGrades, JudgeMeasure, JudgeReport, MeasureReport, MissingGrade,
-    TrajectoryGrades,
+    GRADES_SCHEMA, GradeLedger, GradeReport, Grades, JudgeGrades, JudgeMeasure, JudgeReport, MeasureReport,
+    MissingGrade, TrajectoryGrades,
 };
 use super::rubric::{Aspect, Rubric};
 use crate::stats::agreement::{TrimmedMean, trimmed_mean};
 use crate::stats::{Draws, LEVEL, bootstrap};
+use crate::text::{counted, shortened};
 
 /// A trajectory that was graded.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -25,11 +26,24 @@ pub struct GradedSubject {
     pub task_type: Option<String>,
 }
 
+/// All that there is to grade.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct GradedTasks {
+    /// The predictions, in the order of the file.
+    pub subjects: Vec<GradedSubject>,
+    /// How many references there are; none without a file of them.
+    pub references: Option<usize>,
+    /// References without a prediction.
+    pub missing: Vec<GradedSubject>,
+    /// Predictions without a reference, where there are references.
+    pub extra: Vec<String>,
+}
+
 /// What judges say, by trajectory and judge.
 #[derive(Debug)]
 pub struct Collected<'a> {
     pub(super) panel: &'a Panel,
-    pub(super) subjects: &'a [GradedSubject],
+    tasks: &'a GradedTasks,
     given: &'a [Given],
     /// By subject, then judge, then measure: the scores of all passes that were answered.
     scores: Vec<Vec<BTreeMap<&'static str, Vec<f64>>>>,
@@ -78,8 +92,8 @@ pub(super) fn deviation(values: &[f64]) -> Option<f64> {
 impl<'a> Collected<'a> {
     /// Sorts what was given.
     #[must_use]
-    pub fn new(panel: &'a Panel, subjects: &'a [GradedSubject], given: &'a [Given]) -> Self {
-        let mut scores = vec![vec![BTreeMap::new(); panel.judges.len()]; subjects.len()];
+    pub fn new(panel: &'a Panel, tasks: &'a GradedTasks, given: &'a [Given]) -> Self {
+        let mut scores = vec![vec![BTreeMap::new(); panel.judges.len()]; tasks.subjects.len()];
         for Given { subject, judge, aspect, answer, .. } in given {
             let Ok(answer) = answer else { continue };
             let Some(scores) = scores.get_mut(*subject).and_then(|of: &mut Vec<_>| of.get_mut(*judge)) else {
@@ -91,7 +105,11 @@ impl<'a> Collected<'a> {
                 }
             }
         }
-        Self { panel, subjects, given, scores }
+        Self { panel, tasks, given, scores }
+    }
+
+    pub(super) fn subjects(&self) -> &'a [GradedSubject] {
+        &self.tasks.subjects
     }
 
     pub(super) fn rubric(&self) -> Rubric {
@@ -186,13 +204,14 @@ impl<'a> Collected<'a> {
         Some((0..first.len()).map(|row| (0..columns).map(|column| entry(row, column)).collect()).collect())
     }
 
-    /// A measure over some of the trajectories.
-    fn measure(&self, subjects: &[usize], measure: &str, draws: &Draws) -> MeasureReport {
+    /// A measure over some of the trajectories, beside so many tasks without one.
+    fn measure(&self, subjects: &[usize], absent: usize, measure: &str, draws: &Draws) -> MeasureReport {
         let known: Vec<PanelScore> =
             subjects.iter().filter_map(|&subject| self.panel_score(subject, measure, None)).collect();
         let sums: Vec<Sum> = known.iter().map(|score| Sum { scores: score.value, tasks: 1.0 }).collect();
         let estimate = bootstrap(&[sums], |sum| [sum.scores / sum.tasks.max(1.0)], draws);
         let interval = estimate.ok().and_then(|resamples| resamples.estimate(0, 0, LEVEL).interval);
+        let sum: f64 = known.iter().map(|score| score.value).sum();
         MeasureReport {
             mean: mean(&known.iter().map(|score| score.value).collect::<Vec<_>>()),
             low: interval.map(|interval| interval.low),
@@ -200,17 +219,37 @@ impl<'a> Collected<'a> {
             tasks: known.len(),
             missing: subjects.len() - known.len(),
             untrimmed: known.iter().filter(|score| !score.is_trimmed).count(),
+            absent,
+            mean_with_absent_as_zero: (absent > 0).then(|| sum / (known.len() + absent) as f64),
         }
     }
 
-    fn measures_of(&self, subjects: &[usize], draws: &Draws) -> BTreeMap<String, MeasureReport> {
-        self.measures().map(|measure| (measure.to_owned(), self.measure(subjects, measure, draws))).collect()
+    fn measures_of(
+        &self,
+        subjects: &[usize],
+        absent: usize,
+        draws: &Draws,
+    ) -> BTreeMap<String, MeasureReport> {
+        let of_measure = |measure: &str| self.measure(subjects, absent, measure, draws);
+        self.measures().map(|measure| (measure.to_owned(), of_measure(measure))).collect()
+    }
+
+    fn ledger(&self) -> GradeLedger {
+        let is_graded = |subject: &usize| self.scores[*subject].iter().any(|scores| !scores.is_empty());
+        GradeLedger {
+            references: self.tasks.references,
+            predictions: self.subjects().len(),
+            graded: (0..self.subjects().len()).filter(is_graded).count(),
+            missing: self.tasks.missing.iter().map(|task| task.id.clone()).collect(),
+            extra: self.tasks.extra.clone(),
+        }
     }
 
     fn judge(&self, judge: usize) -> JudgeReport {
         let measures = self.measures().filter_map(|measure| {
-            let scores: Vec<f64> =
-                (0..self.subjects.len()).filter_map(|subject| self.score(subject, judge, measure)).collect();
+            let scores: Vec<f64> = (0..self.subjects().len())
+                .filter_map(|subject| self.score(subject, judge, measure))
+                .collect();
             let report =
                 JudgeMeasure { mean: mean(&scores)?, deviation: deviation(&scores), tasks: scores.len() };
             Some((measure.to_owned(), report))
@@ -226,16 +265,20 @@ impl<'a> Collected<'a> {
     /// Everything.
     #[must_use]
     pub fn report(&self, pass_mark: f64, draws: &Draws, people: Option<&PeopleLabels>) -> GradeReport {
-        let all: Vec<usize> = (0..self.subjects.len()).collect();
-        let mut types: BTreeMap<String, Vec<usize>> = BTreeMap::new();
-        for (index, subject) in self.subjects.iter().enumerate() {
+        let all: Vec<usize> = (0..self.subjects().len()).collect();
+        // With how many tasks of the type no prediction is of.
+        let mut types: BTreeMap<String, (Vec<usize>, usize)> = BTreeMap::new();
+        for (index, subject) in self.subjects().iter().enumerate() {
             if let Some(task_type) = &subject.task_type {
-                types.entry(task_type.clone()).or_default().push(index);
+                types.entry(task_type.clone()).or_default().0.push(index);
             }
+        }
+        for task_type in self.tasks.missing.iter().filter_map(|task| task.task_type.as_ref()) {
+            types.entry(task_type.clone()).or_default().1 += 1;
         }
         let missing = self.given.iter().filter_map(|given| {
             Some(MissingGrade {
-                id: self.subjects.get(given.subject)?.id.clone(),
+                id: self.subjects().get(given.subject)?.id.clone(),
                 judge: self.judge_name(given.judge).to_owned(),
                 aspect: given.aspect,
                 pass: given.pass,
@@ -243,14 +286,16 @@ impl<'a> Collected<'a> {
             })
         });
         let trajectories = all.iter().map(|&subject| TrajectoryGrades {
-            id: self.subjects[subject].id.clone(),
-            task_type: self.subjects[subject].task_type.clone(),
+            id: self.subjects()[subject].id.clone(),
+            task_type: self.subjects()[subject].task_type.clone(),
             grades: self.grades(subject),
         });
         let aspects = self.rubric().aspects();
         let judges = 0..self.panel.judges.len();
-        let by_type = types.into_iter().map(|(name, subjects)| (name, self.measures_of(&subjects, draws)));
-        let measures = self.measures_of(&all, draws);
+        let by_type = types
+            .into_iter()
+            .map(|(name, (subjects, absent))| (name, self.measures_of(&subjects, absent, draws)));
+        let measures = self.measures_of(&all, self.tasks.missing.len(), draws);
         GradeReport {
             schema: GRADES_SCHEMA.to_owned(),
             rubric: self.rubric().name().to_owned(),
@@ -258,21 +303,35 @@ impl<'a> Collected<'a> {
             passes: self.panel.passes,
             pass_mark,
             level: LEVEL,
-            notes: self.notes(&measures),
+            notes: self.notes(&measures, people),
+            ledger: self.ledger(),
             measures,
             judges: judges.map(|judge| self.judge(judge)).collect(),
             by_type: by_type.collect(),
             agreement: aspects.iter().map(|aspect| agreement(self, *aspect, pass_mark)).collect(),
             without_judge: aspects.iter().flat_map(|aspect| without_judge(self, *aspect)).collect(),
             consistency: aspects.iter().flat_map(|aspect| consistency(self, *aspect)).collect(),
-            people: people.map(|labels| compare(self, labels, pass_mark)),
+            people: people.map(|labels| compare(self, labels, pass_mark)).unwrap_or_default(),
             missing: missing.collect(),
             trajectories: trajectories.collect(),
         }
     }
 
-    fn notes(&self, measures: &BTreeMap<String, MeasureReport>) -> Vec<String> {
+    fn notes(
+        &self,
+        measures: &BTreeMap<String, MeasureReport>,
+        people: Option<&PeopleLabels>,
+    ) -> Vec<String> {
         let mut notes = Vec::new();
+        let absent: Vec<&str> = self.tasks.missing.iter().map(|task| task.id.as_str()).collect();
+        if !absent.is_empty() {
+            notes.push(format!(
+                "{} of {} without a prediction: {}; left out of the mean, and 0 in the one beside it",
+                absent.len(),
+                counted(self.tasks.references.unwrap_or_default(), "reference"),
+                listed(&absent)
+            ));
+        }
         for aspect in self.rubric().aspects() {
             let Some(measure) = measures.get(aspect.main()) else { continue };
             let name = aspect.main();
@@ -286,18 +345,31 @@ impl<'a> Collected<'a> {
                 notes.push(format!(
                     "{name}: {} of {} tasks have no grade and are left out of the mean",
                     measure.missing,
-                    self.subjects.len()
+                    self.subjects().len()
                 ));
             }
         }
         let is_tied = |subject: &usize| {
             self.panel_score(*subject, Aspect::McpEval.main(), None).is_some_and(|s| s.is_tied)
         };
-        let ties = (0..self.subjects.len()).filter(is_tied).count();
+        let ties = (0..self.subjects().len()).filter(is_tied).count();
         if ties > 0 {
             notes
                 .push(format!("{ties} tasks are passed by as many judges as fail them, and count as failed"));
         }
+        let known: Vec<&str> = self.measures().collect();
+        let foreign = people.map(PeopleLabels::measures).unwrap_or_default();
+        let foreign: Vec<&str> = foreign.into_iter().filter(|measure| !known.contains(measure)).collect();
+        if !foreign.is_empty() {
+            notes.push(format!("Labels of {} are of no measure of this rubric", listed(&foreign)));
+        }
         notes
     }
+}
+
+/// Some of these, and how many more there are.
+fn listed(names: &[&str]) -> String {
+    let shown: Vec<String> = names.iter().take(5).map(|name| shortened(name, 40)).collect();
+    let more = names.len() - shown.len();
+    if more > 0 { format!("{} and {more} more", shown.join(", ")) } else { shown.join(", ") }
 }

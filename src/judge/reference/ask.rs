@@ -2,7 +2,6 @@
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::Duration;
 
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
@@ -11,11 +10,9 @@ use super::journal::{JudgeJournal, Kept, KeptAnswer};
 use crate::executor::Lack;
 use crate::executor::run::hash_of;
 use crate::journal::JournalError;
+use crate::judge::patience::ask_until_stopped;
 use crate::llm::{Assistant, Message, Model, ModelError, Part, Picture, Request, Retry, Scope, Usage};
 use crate::mcp::redact::Redactor;
-
-/// How long questions that are under way are waited for once the work is stopped: what is paid for should be kept.
-const GRACE: Duration = Duration::from_secs(30);
 
 /// Gets each try that failed.
 pub type ToldRetry = Arc<dyn Fn(Retry) + Send + Sync>;
@@ -107,17 +104,8 @@ impl Asker {
         if let Some(Kept::Answer(answer)) = self.journal.get(&key) {
             return Ok(answer);
         }
-        if self.stop.is_cancelled() {
-            return Err(Unasked::Stopped);
-        }
-        let patience = async {
-            self.stop.cancelled().await;
-            tokio::time::sleep(GRACE).await;
-        };
-        let answered = tokio::select! {
-            answered = self.model.ask(request, scope, &*self.told) => answered,
-            () = patience => return Err(Unasked::Stopped),
-        };
+        let answered = ask_until_stopped(&self.model, request, scope, &*self.told, &self.stop).await;
+        let answered = answered.ok_or(Unasked::Stopped)?;
         let reply = answered.map_err(|error| self.unasked(error, !*is_answered))?.reply;
         *is_answered = true;
         self.has_answered.store(true, Ordering::Relaxed);
@@ -177,6 +165,14 @@ impl Conversation<'_> {
             asked.models.push(model);
         }
         Ok(answer.text)
+    }
+
+    /// Keeps the last reply from being used by the next command: nothing was to be made of it, and another one may be
+    /// better.
+    pub(super) fn withdraw(&self, reason: &str) -> Result<(), JournalError> {
+        let Self { asker, scope, request } = self;
+        let key = asker.key(request, &scope.task);
+        asker.journal.keep(&key, &scope.task, Kept::Withdrawn(reason.to_owned()))
     }
 
     /// Goes on with what was said to a reply.

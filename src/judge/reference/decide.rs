@@ -119,6 +119,7 @@ async fn verdict(asker: &Asker, case: &Case<'_>, decision: &mut Decision) -> Res
                 let text = prompts::unreadable(&problem);
                 decision.problems.push(format!("verdict: {problem}"));
                 if !std::mem::take(&mut may_ask_again) {
+                    conversation.withdraw(&problem)?;
                     decision.refuse(RefusalKind::UnreadableVerdict, problem);
                     return Ok(false);
                 }
@@ -166,6 +167,7 @@ async fn proposal(
                 let problem = shortened(&problem, PROBLEM);
                 decision.problems.push(format!("proposal: {problem}"));
                 if !std::mem::take(&mut may_be_unreadable) {
+                    conversation.withdraw(&problem)?;
                     decision.refuse(RefusalKind::UnreadableProposal, problem);
                     return Ok(());
                 }

@@ -40,6 +40,8 @@ pub enum Kept {
     Answer(KeptAnswer),
     /// What came of replaying a reference.
     Verification(Verification),
+    /// Why the answer that was kept under the key before does not count any more: it is asked for again.
+    Withdrawn(String),
 }
 
 /// What the model said.
@@ -118,6 +120,21 @@ mod tests {
 
     fn answer(text: &str) -> Kept {
         Kept::Answer(KeptAnswer { text: text.to_owned(), model: None, usage: Usage::default() })
+    }
+
+    #[test]
+    fn an_answer_that_was_withdrawn_is_not_there_again() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("r.journal.jsonl");
+        let journal = JudgeJournal::open(&path).unwrap();
+        journal.keep("a", "t", answer("hello")).unwrap();
+        journal.keep("a", "t", Kept::Withdrawn("it is no JSON".to_owned())).unwrap();
+        drop(journal);
+        let journal = JudgeJournal::open(&path).unwrap();
+        assert_eq!(journal.get("a"), Some(Kept::Withdrawn("it is no JSON".to_owned())));
+        journal.keep("a", "t", answer("good")).unwrap();
+        drop(journal);
+        assert_eq!(JudgeJournal::open(&path).unwrap().get("a"), Some(answer("good")));
     }
 
     #[test]

@@ -22,33 +22,33 @@ pub(super) fn decoded(bytes: Vec<u8>) -> Result<String, &'static str> {
 
 /// What stands between the cells: of comma, semicolon and tab the one that stands most often in the first line.
 pub(super) fn delimiter(text: &str) -> u8 {
-    let heads = text.lines().next().unwrap_or_default().as_bytes();
-    let count = |delimiter: u8| heads.iter().filter(|byte| **byte == delimiter).count();
+    let heads = text.lines().next().unwrap_or_default();
+    let count = |delimiter: u8| heads.matches(char::from(delimiter)).count();
     // Of equals the last is taken: a line without any has one column, whatever the delimiter.
     [b'\t', b';', b','].into_iter().max_by_key(|delimiter| count(*delimiter)).unwrap_or(b',')
 }
 
 /// Lines of places in a text, which have to be asked for in their order.
 pub(super) struct Lines<'a> {
-    text: &'a [u8],
+    text: &'a str,
     at: usize,
     line: u64,
 }
 
 impl<'a> Lines<'a> {
     pub(super) fn of(text: &'a str) -> Self {
-        Self { text: text.as_bytes(), at: 0, line: 1 }
+        Self { text, at: 0, line: 1 }
     }
 
     /// The line, from 1, of the record that begins at a byte. The reader of tables takes what is left of the line before
     /// for a part of it: the second half of a line end, and empty lines.
     pub(super) fn at(&mut self, byte: u64) -> u64 {
         let mut start = usize::try_from(byte).unwrap_or(usize::MAX).clamp(self.at, self.text.len());
-        while matches!(self.text.get(start), Some(b'\r' | b'\n')) {
+        while matches!(self.text.as_bytes().get(start), Some(b'\r' | b'\n')) {
             start += 1;
         }
-        let passed = &self.text[self.at..start];
-        self.line += passed.iter().filter(|byte| **byte == b'\n').count() as u64;
+        let passed = self.text.get(self.at..start).unwrap_or_default();
+        self.line += passed.matches('\n').count() as u64;
         self.at = start;
         self.line
     }

@@ -48,6 +48,7 @@ pub(super) use play::Try;
 pub use play::{Cassette, CassetteSummary};
 pub use record::Recorder;
 pub(super) use record::{Recording, normalized};
+pub use tape::Others;
 
 /// What the first line's `schema` is.
 pub const SCHEMA: &str = "m3.cassette/1";
@@ -140,6 +141,16 @@ pub enum CassetteError {
         /// The file.
         path: PathBuf,
     },
+    /// It would be compressed by its name, and is not.
+    #[error(
+        "`{}` cannot be recorded into: a cassette is plain text, so that nothing of it is lost when the run is killed\n\
+         hint: name it without `.gz`, and compress it afterwards; compressed ones are played as they are",
+        path.display()
+    )]
+    NamedCompressed {
+        /// The file.
+        path: PathBuf,
+    },
     /// Another process records into it.
     #[error("another process records into the cassette `{}`\nhint: wait for its end, or name another file", path.display())]
     Locked {
@@ -198,7 +209,7 @@ struct ModelEntry {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(super) enum Then {
-    /// Nothing: the reply was good, or so bad that asking again is of no use.
+    /// Nothing: the reply was good, or so bad that asking again is of no use, or all tries were made.
     End,
     /// It was asked again.
     Retry,

@@ -8,13 +8,17 @@ use serde_json::{Map, Value};
 
 use super::read::Reader;
 use super::record::{Recording, reply_body};
-use super::tape::{LastAttempts, Tape};
+use super::tape::{LastAttempts, Others, Tape};
 use super::workspace::Workspace;
 use super::{
     CallEntry, CassetteError, ContentHash, Entry, Header, ModelEntry, ScopeEntry, Then, as_given, difference,
 };
 use crate::llm::Scope;
 use crate::mcp::{CallOutcome, ServerTools, ToolCatalog, ToolName};
+
+/// What to do about a request that nobody has made.
+const HINT_CHANGED: &str =
+    "hint: what is asked has changed since it was recorded; record it again with `--record`";
 
 /// A cassette that is played back.
 #[derive(Debug)]
@@ -39,7 +43,7 @@ pub struct CassetteSummary {
     pub tries: usize,
     /// Calls of tools.
     pub calls: usize,
-    /// Lines that were cut off and are left aside, from 1.
+    /// Lines that end early and are left aside, from 1: whoever wrote them was interrupted, or the file is damaged.
     pub cut_lines: Vec<usize>,
 }
 
@@ -156,13 +160,15 @@ impl Cassette {
 
     /// What came of the same call, with the paths of this scope's workspace. A task's repetition gets what was
     /// recorded of it, in that order.
-    #[must_use]
+    ///
+    /// # Errors
+    /// It was not recorded of this repetition of the task: of which it was, if of any.
     pub fn call(
         &self,
         scope: &Scope,
         tool: &ToolName,
         arguments: &Map<String, Value>,
-    ) -> Option<CallOutcome> {
+    ) -> Result<CallOutcome, Others> {
         let workspace = Workspace::new(scope.workspace.as_deref());
         let mut arguments = Value::Object(arguments.clone());
         workspace.hide_in(&mut arguments);
@@ -178,16 +184,19 @@ impl Cassette {
             workspace.reveal_in(&mut value);
             serde_json::from_value(value).ok().or(Some(error))
         });
-        Some(entry.outcome())
+        Ok(entry.outcome())
     }
 
     /// What came of the same request.
     ///
     /// # Errors
-    /// It was not recorded: what differs, in words.
+    /// It was not recorded of this repetition of the task: what differs, in words.
     pub(in crate::llm) fn exchange(&self, recording: &Recording) -> Result<Arc<Exchange>, String> {
         let found = self.exchanges.next(recording.content, &(&recording.scope).into(), &self.last_attempts);
-        let Some(found) = found else { return Err(difference::describe(&self.path, recording)) };
+        let found = found.map_err(|others| match others {
+            Others::None => format!("{}\n{HINT_CHANGED}", difference::describe(&self.path, recording)),
+            others => others.to_string(),
+        })?;
         let mut exchange = (*found).clone();
         for tried in &mut exchange.tries {
             if let Some(body) = tried.body.take() {

@@ -21,7 +21,7 @@ pub(super) struct Reader {
     input: Box<dyn BufRead + Send>,
     line: usize,
     read: u64,
-    /// The lines that end early, from 1: the process that wrote them was killed.
+    /// The lines that end early, from 1: the process that wrote them was killed, or the file is damaged.
     pub(super) cut: Vec<usize>,
 }
 

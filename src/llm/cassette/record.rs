@@ -64,8 +64,11 @@ impl Recorder {
     ///
     /// # Errors
     /// [`CassetteError`] if the file cannot be written, is something else (compressed ones are not appended to), is
-    /// another model's or is being recorded into.
+    /// named like a compressed one, is another model's or is being recorded into.
     pub fn create_or_append(path: &Path, header: Header) -> Result<Self, CassetteError> {
+        if path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("gz")) {
+            return Err(CassetteError::NamedCompressed { path: path.to_owned() });
+        }
         let write =
             |error: io::Error| CassetteError::Write { path: path.to_owned(), reason: error.to_string() };
         let mut file = File::options().read(true).append(true).create(true).open(path).map_err(write)?;

@@ -4,6 +4,7 @@ mod cache;
 mod complete;
 mod encode;
 mod error;
+mod pages;
 mod room;
 mod scale;
 #[cfg(test)]
@@ -41,6 +42,9 @@ pub struct Picture {
     pub height: u32,
     /// SHA-256 of the bytes that are sent, in hexadecimal.
     pub sha256: String,
+    /// The size of the file in pixels, as it is shown, if it was scaled down.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub scaled_from: Option<(u32, u32)>,
     /// What was done to the file's own bytes: nothing if they are sent as they are.
     pub changes: Vec<String>,
     /// The bytes that are sent.
@@ -102,6 +106,9 @@ impl Picture {
         if is_animated {
             changes.push("only the first picture of its animation".to_owned());
         }
+        if facts.format == ImageFormat::Tiff && pages::has_more(&bytes) {
+            changes.push("only the first of its pages".to_owned());
+        }
         if !is_upright {
             changes.push("turned by its EXIF orientation".to_owned());
         }
@@ -116,12 +123,25 @@ impl Picture {
         let Encoded { mime_type, size, bytes, changes: encoding } =
             source.encode(limits.max_bytes).map_err(|problem| PictureError::encoding(name, problem))?;
         changes.extend(encoding);
-        Ok(Self::new(mime_type, size, changes, bytes))
+        let whole = (facts.width, facts.height);
+        let scaled_from = (size != whole).then_some(whole);
+        Ok(Self { scaled_from, ..Self::new(mime_type, size, changes, bytes) })
     }
 
     fn new(mime_type: &'static str, size: (u32, u32), changes: Vec<String>, bytes: Vec<u8>) -> Self {
         let (width, height) = size;
-        Self { mime_type, width, height, sha256: sha256(&bytes), changes, bytes }
+        Self { mime_type, width, height, sha256: sha256(&bytes), scaled_from: None, changes, bytes }
+    }
+
+    /// What a model is told of a picture that was scaled down, since tools count the pixels of the file; the sizes
+    /// are width x height.
+    #[must_use]
+    pub fn scaled_in_words(&self) -> Option<String> {
+        let (width, height) = self.scaled_from?;
+        Some(format!(
+            "is shown at {} x {} pixels; the file has {width} x {height}, and tools count in those",
+            self.width, self.height
+        ))
     }
 }
 

@@ -75,6 +75,7 @@ impl Wire for Anthropic {
         let mut content = content(&body, &mut oddities)?;
         let mut reply = read_blocks(&mut content, &mut oddities);
         reply.stop = stop(&body, !reply.calls.is_empty(), &mut oddities);
+        reading::note_end(&mut reply, body.get("stop_reason"), &mut oddities);
         if reply.text.is_empty() && reply.calls.is_empty() {
             oddities.note("the reply had neither text nor calls");
         }

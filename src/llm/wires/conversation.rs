@@ -31,7 +31,15 @@ fn picture(mime_type: &'static str, format: ImageFormat, shade: u8) -> Arc<Pictu
     image.write_to(&mut bytes, format).unwrap();
     let bytes = bytes.into_inner();
     let sha256 = hash(&bytes);
-    Arc::new(Picture { mime_type, width: 6, height: 4, sha256, changes: Vec::new(), bytes })
+    Arc::new(Picture {
+        mime_type,
+        width: 6,
+        height: 4,
+        sha256,
+        scaled_from: None,
+        changes: Vec::new(),
+        bytes,
+    })
 }
 
 fn script(seen: &SeenRequest) -> Scripted {

@@ -28,6 +28,15 @@ pub(crate) enum ReplyError {
         /// Why, with the beginning of what came, without control characters.
         reason: String,
     },
+    /// Events, as they come when a reply is streamed (WHATWG HTML, "Server-sent events").
+    #[error(
+        "the answer is no reply: it is streamed, which it was not asked to be: `{beginning}`\nhint: have the server, or \
+         the proxy before it, stream only where a request says `\"stream\": true`"
+    )]
+    Streamed {
+        /// The beginning of what came, without control characters.
+        beginning: String,
+    },
 }
 
 /// Codes that no waiting helps against, although they come with status 429: OpenAI's of an account that is empty, at
@@ -76,6 +85,8 @@ impl ReplyError {
     pub(crate) fn is_worth_retrying(&self, status: u16) -> bool {
         match self {
             Self::Unreadable { .. } => is_success(status) || is_passing(status),
+            // A setting of the server.
+            Self::Streamed { .. } => false,
             Self::Provider { code, message } => {
                 if self.refusal(status).is_some() {
                     return false;

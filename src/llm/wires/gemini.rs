@@ -73,6 +73,7 @@ impl Wire for Gemini {
         let mut content = content(candidate, &mut oddities);
         let mut reply = read_parts(&mut content, &mut oddities);
         reply.stop = stop(candidate, !reply.calls.is_empty(), &mut oddities);
+        reading::note_end(&mut reply, candidate.get("finishReason"), &mut oddities);
         if reply.text.is_empty() && reply.calls.is_empty() {
             oddities.note("the reply had neither text nor calls");
         }
@@ -186,20 +187,19 @@ fn results(answers: &[SentAnswer<'_>], images: ImageData) -> Vec<Value> {
 /// The first candidate, or nothing if the prompt was held back.
 fn candidate(body: &Map<String, Value>) -> Result<Option<&Map<String, Value>>, ReplyError> {
     let candidate = body.get("candidates").and_then(|candidates| candidates.get(0)?.as_object());
-    if candidate.is_some() || block_reason(body).is_some() {
+    if candidate.is_some() || block_reason(body).is_some_and(Value::is_string) {
         return Ok(candidate);
     }
     Err(reading::without_reply("it has no `candidates`", body))
 }
 
-fn block_reason(body: &Map<String, Value>) -> Option<&str> {
-    body.get("promptFeedback")?.get("blockReason")?.as_str()
+fn block_reason(body: &Map<String, Value>) -> Option<&Value> {
+    body.get("promptFeedback")?.get("blockReason")
 }
 
 fn blocked(body: &Map<String, Value>, mut oddities: Oddities) -> Reply {
-    let reason = shortened(block_reason(body).unwrap_or_default(), 60);
-    oddities.note(format!("the provider held the request back (`{reason}`); there is no text"));
-    let reply = Reply { stop: StopReason::Refused, ..Reply::default() };
+    let mut reply = Reply { stop: StopReason::Refused, ..Reply::default() };
+    reading::note_end(&mut reply, block_reason(body), &mut oddities);
     finished(reply, body, oddities)
 }
 

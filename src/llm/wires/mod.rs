@@ -15,6 +15,7 @@ use super::{ModelName, Reply, Request, RequestLimits, WireKind};
 
 pub use error::Refusal;
 pub(crate) use error::ReplyError;
+pub(crate) use reading::NO_NAME;
 
 /// How images stand in a body.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

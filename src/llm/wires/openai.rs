@@ -74,6 +74,7 @@ impl Wire for OpenAi {
         reply.thoughts = thinking.join("\n\n");
         reply.calls = calls::read(&message, &mut oddities);
         reply.stop = stop(choice, !reply.calls.is_empty(), &mut oddities);
+        reading::note_end(&mut reply, choice.get("finish_reason"), &mut oddities);
         if let Some(refusal) = reading::text_at(&message, &["refusal"]) {
             reply.stop = StopReason::Refused;
             if reply.text.is_empty() {

@@ -6,7 +6,7 @@ use serde_json::{Map, Value};
 
 use super::ReplyError;
 use super::error::{WRONG_KEY_REASON, is_of_empty_account, is_success};
-use crate::llm::{Arguments, ReplyCall};
+use crate::llm::{Arguments, Reply, ReplyCall, StopReason};
 use crate::text::shortened;
 
 /// What is kept of a provider's words, in columns.
@@ -14,6 +14,9 @@ const SHOWN: usize = 300;
 
 /// How many different oddities are kept of one reply.
 const MOST_ODDITIES: usize = 20;
+
+/// What is said of a call without a name, here and where it is not made.
+pub(crate) const NO_NAME: &str = "a call has no name";
 
 /// What was odd about a reply: each sentence once, and not without end.
 #[derive(Debug, Default)]
@@ -68,8 +71,28 @@ pub(super) fn body(
         _ if text.is_empty() => Err(ReplyError::Unreadable { reason: "it is empty".to_owned() }),
         Ok(Value::Object(body)) => Ok(body),
         Ok(_) => Err(unreadable("it is no JSON object")),
+        Err(_) if is_streamed(text) => Err(ReplyError::Streamed { beginning: shortened(text, SHOWN) }),
         Err(error) if error.is_eof() => Err(unreadable("it is JSON that is cut off")),
         Err(_) => Err(unreadable("it is not JSON")),
+    }
+}
+
+/// Whether a text is the beginning of a stream of events.
+fn is_streamed(text: &str) -> bool {
+    ["data:", "event:"].iter().any(|field| text.starts_with(field))
+}
+
+/// Says so if a reply did not end by itself; `word` is the provider's for why.
+pub(super) fn note_end(reply: &mut Reply, word: Option<&Value>, oddities: &mut Oddities) {
+    let word = shortened(word.and_then(Value::as_str).unwrap_or_default(), 60);
+    match reply.stop {
+        StopReason::Length => oddities
+            .note(format!("the reply was cut off: it had reached the longest that was allowed (`{word}`)")),
+        StopReason::Refused => {
+            oddities.note(format!("the provider blocked the reply: `{word}`"));
+            reply.block = Some(word);
+        }
+        StopReason::Ended | StopReason::Calls | StopReason::Other(_) => {}
     }
 }
 
@@ -232,7 +255,7 @@ impl Calls {
             }
         };
         if name.is_empty() {
-            oddities.note("a call had no name");
+            oddities.note(NO_NAME);
         }
         self.list.push(ReplyCall { id, name: name.to_owned(), arguments });
     }

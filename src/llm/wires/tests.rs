@@ -54,6 +54,21 @@ fn no_body_makes_a_wire_panic() {
     }
 }
 
+/// As servers send it that stream whatever they are asked (OpenAI and Gemini; Anthropic).
+#[test]
+fn a_streamed_answer_is_told_and_not_asked_for_again() {
+    for kind in ALL {
+        for stream in ["data: {\"choices\": []}\n\ndata: [DONE]\n\n", "event: message_start\ndata: {}\n\n"] {
+            let error = of(kind).reply(200, stream.as_bytes()).unwrap_err();
+            assert!(!error.is_worth_retrying(200));
+            let said = error.to_string();
+            assert!(said.contains("it is streamed") && said.contains("hint: have the server"), "{said}");
+        }
+        // A passing failure on the way stays one.
+        assert!(of(kind).reply(502, b"data: x").unwrap_err().is_worth_retrying(502));
+    }
+}
+
 #[test]
 fn equal_requests_have_equal_bodies_and_further_keys_come_last() {
     let mut request = Request { system: "s".to_owned(), ..Request::default() };

@@ -24,7 +24,7 @@ pub use model::{
 pub use overview::Gathering;
 pub(super) use overview::{BINS, bin};
 pub use page::{AuditPage, MetricIntervals};
-pub use picture::{Picture, Pictures, image_folders};
+pub use picture::{Picture, Pictures};
 pub use terminal::AuditTerminal;
 pub(super) use text::wrapped;
 

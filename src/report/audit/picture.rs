@@ -67,24 +67,6 @@ struct Small {
     height: u32,
 }
 
-/// The folders that images are looked for in when none is named: that of the file of references, and the one
-/// above it, where benchmarks keep their images beside the references. Never the root, the user's home or the
-/// system's temporary folder for being above: everything would be inside of those.
-#[must_use]
-pub fn image_folders(references: &Path) -> Vec<PathBuf> {
-    let barred = [std::env::home_dir(), Some(std::env::temp_dir())];
-    let barred: Vec<PathBuf> =
-        barred.into_iter().flatten().filter_map(|path| path.canonicalize().ok()).collect();
-    references.canonicalize().map(|references| folders_of(&references, &barred)).unwrap_or_default()
-}
-
-fn folders_of(references: &Path, barred: &[PathBuf]) -> Vec<PathBuf> {
-    let own = references.parent();
-    let above = own.and_then(Path::parent);
-    let above = above.filter(|path| path.parent().is_some() && !barred.iter().any(|barred| barred == path));
-    own.into_iter().chain(above).map(Path::to_owned).collect()
-}
-
 impl Pictures {
     /// Looks in `folders`, in this order, for the images of `count` trajectories. Folders that do not exist
     /// are left out.
@@ -222,17 +204,6 @@ mod tests {
         std::fs::write(root.path().join("images/opaque.png"), "no image").unwrap();
         assert!(matches!(first, Picture::Embedded { .. }));
         assert_eq!(pictures.picture("./opaque.png"), first);
-    }
-
-    #[test]
-    fn folders_that_hold_everything_are_not_searched() {
-        let barred = ["/people/reader", "/scratch"].map(PathBuf::from);
-        let folders = |references: &str| folders_of(Path::new(references), &barred);
-        assert_eq!(folders("/data/set/ref.json"), ["/data/set", "/data"].map(PathBuf::from));
-        assert_eq!(folders("/scratch/ref.json"), ["/scratch"].map(PathBuf::from));
-        assert_eq!(folders("/scratch/set/ref.json"), ["/scratch/set"].map(PathBuf::from));
-        assert_eq!(folders("/people/reader/set/ref.json"), ["/people/reader/set"].map(PathBuf::from));
-        assert_eq!(folders("/scratch/x/set/ref.json"), ["/scratch/x/set", "/scratch/x"].map(PathBuf::from));
     }
 
     #[test]

@@ -8,7 +8,7 @@
 //! | [`fleiss_kappa`] | any number of raters, as many for every subject |
 //! | [`krippendorff_alpha`] | any number of raters, with missing values, on any scale |
 //! | [`trimmed_mean`] | one score from those of a panel |
-//! | [`wilson`], [`rogan_gladen`] | a share with its interval; the true share behind a judge that errs |
+//! | [`wilson`], [`double_sampled`] | a share with its interval; the true share behind a judge that errs |
 //!
 //! All of them are `None` where they are not defined: without ratings, or where everything is in one category and
 //! there is nothing to agree about. A value that is not defined is never 0 and never 1.
@@ -22,7 +22,7 @@ mod trimmed;
 pub use alpha::{Scale, krippendorff_alpha};
 pub use cohen::{Weights, cohen_kappa, percent_agreement};
 pub use fleiss::fleiss_kappa;
-pub use rates::{CorrectedRate, Judgements, Share, rogan_gladen, wilson};
+pub use rates::{Judgements, Share, double_sampled, wilson};
 pub use trimmed::{TrimmedMean, trimmed_mean};
 
 #[cfg(test)]

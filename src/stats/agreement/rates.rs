@@ -1,7 +1,7 @@
-//! Shares with intervals, and the true share behind a judge that errs: [`wilson`], [`rogan_gladen`].
+//! Shares with intervals, and the true share behind a judge that errs: [`wilson`], [`double_sampled`].
 //!
-//! Wilson (1927), "Probable inference, the law of succession, and statistical inference"; Rogan and Gladen (1978),
-//! "Estimating prevalence from the results of a screening test".
+//! Wilson (1927), "Probable inference, the law of succession, and statistical inference"; Tenenbein (1970), "A double
+//! sampling scheme for estimating from binomial data with misclassifications".
 
 use statrs::distribution::{ContinuousCDF, Normal};
 
@@ -25,13 +25,18 @@ pub fn wilson(successes: u64, trials: u64, level: f64) -> Option<Share> {
     if trials == 0 || successes > trials {
         return None;
     }
-    let (n, value, z) = (trials as f64, successes as f64 / trials as f64, quantile(level)?);
+    let share = score_interval(successes as f64 / trials as f64, trials as f64, quantile(level)?);
+    let low = if successes == 0 { 0.0 } else { share.low };
+    let high = if successes == trials { 1.0 } else { share.high };
+    Some(Share { low, high, ..share })
+}
+
+/// Wilson's interval of a share of `n` trials.
+fn score_interval(value: f64, n: f64, z: f64) -> Share {
     let centre = value + z * z / (2.0 * n);
     let half = z * (value * (1.0 - value) / n + z * z / (4.0 * n * n)).sqrt();
     let scale = 1.0 + z * z / n;
-    let low = if successes == 0 { 0.0 } else { (centre - half) / scale };
-    let high = if successes == trials { 1.0 } else { (centre + half) / scale };
-    Some(Share { value, low, high })
+    Share { value, low: (centre - half) / scale, high: (centre + half) / scale }
 }
 
 /// What a judge says of subjects whose truth is known.
@@ -47,21 +52,6 @@ pub struct Judgements {
     pub false_positives: u64,
 }
 
-/// The share of passes behind a judge that errs.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct CorrectedRate {
-    /// The share of passes that the judge calls passes.
-    pub sensitivity: f64,
-    /// The share of failures that the judge calls failures.
-    pub specificity: f64,
-    /// The share of passes by the judge, corrected, in [0, 1].
-    pub rate: f64,
-    /// The lower end of the interval.
-    pub low: f64,
-    /// The upper end.
-    pub high: f64,
-}
-
 impl Judgements {
     /// Passes among those whose truth is known.
     #[must_use]
@@ -74,41 +64,49 @@ impl Judgements {
     pub fn negatives(&self) -> u64 {
         self.true_negatives + self.false_positives
     }
+
+    /// The squared correlation of judge and truth, with half a subject added to each count.
+    fn squared_correlation(&self) -> f64 {
+        let counts = [self.true_positives, self.false_negatives, self.true_negatives, self.false_positives];
+        let [hit, miss, rejected, false_alarm] = counts.map(|count| count as f64 + 0.5);
+        let covariance = hit * rejected - miss * false_alarm;
+        let spread = (hit + miss) * (rejected + false_alarm) * (hit + false_alarm) * (rejected + miss);
+        covariance.powi(2) / spread
+    }
 }
 
-/// The true share of passes among `judged` subjects of which the judge passes `passed`, given what it makes of subjects
-/// whose truth is known: (p + specificity - 1) / (sensitivity + specificity - 1), cut to [0, 1].
+/// The true share of passes where a judge passes `passed` of `judged` subjects and the truth of some of these is known:
+/// Tenenbein's (1970) estimate, the share of true passes among known subjects that the judge passes, weighted by how
+/// many it passes of all, plus the same of those that it fails.
 ///
-/// The interval is the normal one of Rogan and Gladen (1978), which has the errors of all three shares, but each share
-/// enters its variance with one success and one failure added, so that a judge that made no mistake among few is not
-/// taken for certain. It supposes that the subjects with known truth are drawn at random.
+/// The subjects whose truth is known are some of the judged ones, drawn at random. What the judge says of the others is
+/// worth as much as it tells of the truth, K, the squared correlation of both: the variance is that of
+/// 1 / ((1 - K) / known + K / judged) subjects with known truth. The interval is Wilson's for that many, so where the truth
+/// of all subjects is known it is that of the known shares alone, whatever the judge says. K is taken with half a subject
+/// added to each of the four counts: few subjects make no judge certain. A judge of which passes only, or failures only,
+/// are known tells nothing, and the known share stands as it is.
 ///
-/// `None` without passes or without failures of known truth, where the judge is no better than chance (sensitivity
-/// and specificity add up to 1 or less), and for a level outside (0, 1).
+/// `None` without known truth, where more is known than was judged, and for a level outside (0, 1).
 #[must_use]
-pub fn rogan_gladen(passed: u64, judged: u64, known: &Judgements, level: f64) -> Option<CorrectedRate> {
-    let (positives, negatives) = (known.positives(), known.negatives());
-    if judged == 0 || passed > judged || positives == 0 || negatives == 0 {
+pub fn double_sampled(passed: u64, judged: u64, known: &Judgements, level: f64) -> Option<Share> {
+    let count = |count: u64| count as f64;
+    let known_passed = known.true_positives + known.false_positives;
+    let known_failed = known.true_negatives + known.false_negatives;
+    let number = known_passed + known_failed;
+    if number == 0 || passed > judged || known_passed > passed || known_failed > judged - passed {
         return None;
     }
-    let share = |count: u64, of: u64| count as f64 / of as f64;
-    let sensitivity = share(known.true_positives, positives);
-    let specificity = share(known.true_negatives, negatives);
-    let strength = sensitivity + specificity - 1.0;
-    if strength <= 0.0 {
-        return None;
-    }
-    let rate = ((share(passed, judged) + specificity - 1.0) / strength).clamp(0.0, 1.0);
-    let variance = |count: u64, of: u64| {
-        let share = (count as f64 + 1.0) / (of as f64 + 2.0);
-        share * (1.0 - share) / (of as f64 + 2.0)
+    let (value, told) = if known_passed == 0 || known_failed == 0 {
+        (count(known.positives()) / count(number), 0.0)
+    } else {
+        let passed = count(passed) / count(judged);
+        let true_pass = count(known.true_positives) / count(known_passed);
+        let missed_pass = count(known.false_negatives) / count(known_failed);
+        (passed * true_pass + (1.0 - passed) * missed_pass, known.squared_correlation())
     };
-    let spread = variance(passed, judged)
-        + rate.powi(2) * variance(known.true_positives, positives)
-        + (1.0 - rate).powi(2) * variance(known.true_negatives, negatives);
-    let half = quantile(level)? * spread.sqrt() / strength;
-    let (low, high) = ((rate - half).max(0.0), (rate + half).min(1.0));
-    Some(CorrectedRate { sensitivity, specificity, rate, low, high })
+    let worth = 1.0 / ((1.0 - told) / count(number) + told / count(judged));
+    let share = score_interval(value, worth, quantile(level)?);
+    Some(Share { low: share.low.max(0.0), high: share.high.min(1.0), ..share })
 }
 
 /// The normal quantile of the upper end of an interval.
@@ -137,33 +135,92 @@ mod tests {
     }
 
     #[test]
-    fn a_rate_is_corrected_for_the_judges_errors() {
-        // By hand: 30 of 100 pass, sensitivity 0.9, specificity 0.8: (0.3 - 0.2) / 0.7 = 1/7. The variance is
-        // (31/102)(71/102)/102 + (1/49)(46/52)(6/52)/52 + (36/49)(41/52)(11/52)/52 with 50 known of each kind.
+    fn a_rate_is_corrected_by_what_is_known() {
+        // By hand: 40 of 100 pass. Of 20 known among the passed 15 are right, of 20 known among the failed 2 are wrong:
+        // 0.4 x 15/20 + 0.6 x 2/20 = 0.36. With halves added 15.5, 2.5, 18.5, 5.5: K = (15.5 x 18.5 - 2.5 x 5.5)^2 /
+        // (18 x 24 x 21 x 21); the interval is Wilson's of 1 / ((1 - K) / 40 + K / 100) subjects.
         let known =
-            Judgements { true_positives: 45, false_negatives: 5, true_negatives: 40, false_positives: 10 };
-        let found = rogan_gladen(30, 100, &known, 0.95).unwrap();
-        assert!((found.rate - 1.0 / 7.0).abs() < 1e-12, "{found:?}");
-        assert_eq!((found.sensitivity, found.specificity), (0.9, 0.8));
-        let variance: f64 = 31.0 * 71.0 / 102_f64.powi(3)
-            + 46.0 * 6.0 / 52_f64.powi(3) / 49.0
-            + 36.0 / 49.0 * 41.0 * 11.0 / 52_f64.powi(3);
-        let half = 1.959_963_985 * variance.sqrt() / 0.7;
-        assert!((found.high - (found.rate + half)).abs() < 1e-8, "{found:?}");
-        assert!(found.low.abs() < 1e-12, "the rest of the interval would be below 0");
+            Judgements { true_positives: 15, false_negatives: 2, true_negatives: 18, false_positives: 5 };
+        let found = double_sampled(40, 100, &known, 0.95).unwrap();
+        assert!((found.value - 0.36).abs() < 1e-12, "{found:?}");
+        let told = 273_f64.powi(2) / (18.0 * 24.0 * 21.0 * 21.0);
+        let (n, z) = (1.0 / ((1.0 - told) / 40.0 + told / 100.0), 1.959_963_985_f64);
+        let half = z * (0.36 * 0.64 / n + z * z / (4.0 * n * n)).sqrt() / (1.0 + z * z / n);
+        assert!((found.high - found.low - 2.0 * half).abs() < 1e-8, "{found:?}");
     }
 
     #[test]
-    fn a_judge_that_tells_nothing_corrects_nothing() {
-        let half =
-            Judgements { true_positives: 5, false_negatives: 5, true_negatives: 5, false_positives: 5 };
-        assert_eq!(rogan_gladen(5, 10, &half, 0.95), None);
-        let without_failures = Judgements { true_positives: 5, ..Judgements::default() };
-        assert_eq!(rogan_gladen(5, 10, &without_failures, 0.95), None);
-        // One that is always right changes nothing, and is not certain all the same.
-        let right = Judgements { true_positives: 10, true_negatives: 10, ..Judgements::default() };
-        let found = rogan_gladen(6, 10, &right, 0.95).unwrap();
-        assert!((found.rate - 0.6).abs() < 1e-12, "{found:?}");
-        assert!(found.high - found.low > 0.5, "{found:?}");
+    fn where_all_is_known_the_judge_changes_nothing() {
+        for (hit, miss, rejected, alarm) in [(40, 5, 50, 5), (8, 0, 1, 1), (3, 7, 2, 8), (10, 0, 0, 0)] {
+            let known = Judgements {
+                true_positives: hit,
+                false_negatives: miss,
+                true_negatives: rejected,
+                false_positives: alarm,
+            };
+            let all = hit + miss + rejected + alarm;
+            let found = double_sampled(hit + alarm, all, &known, 0.95).unwrap();
+            let labels = wilson(hit + miss, all, 0.95).unwrap();
+            for (found, label) in
+                [(found.value, labels.value), (found.low, labels.low), (found.high, labels.high)]
+            {
+                assert!((found - label).abs() < 1e-12, "{found} is not {label}");
+            }
+        }
+    }
+
+    #[test]
+    fn what_is_not_known_is_not_made_up() {
+        let passes_only = Judgements { true_positives: 3, false_positives: 1, ..Judgements::default() };
+        // The judge fails some, of which nothing is known: the labels stand alone.
+        let found = double_sampled(50, 100, &passes_only, 0.95).unwrap();
+        assert!((found.value - 0.75).abs() < 1e-12 && found.high - found.low > 0.5, "{found:?}");
+        // One that was always right so far is not certain.
+        let right = Judgements { true_positives: 3, true_negatives: 3, ..Judgements::default() };
+        let found = double_sampled(500, 1000, &right, 0.95).unwrap();
+        assert!((found.value - 0.5).abs() < 1e-12 && found.high - found.low > 0.2, "{found:?}");
+        let none = Judgements::default();
+        assert_eq!(double_sampled(5, 10, &none, 0.95), None);
+        // Known, but not among those that were judged.
+        assert_eq!(double_sampled(2, 10, &passes_only, 0.95), None);
+        assert_eq!(double_sampled(5, 10, &passes_only, 1.0), None);
+    }
+
+    /// Simulated tasks and judges with a known truth; each share is of 2,000 sets with a standard error of 0.005.
+    #[test]
+    fn intervals_of_corrected_rates_cover_the_truth_as_often_as_they_say() {
+        use rand::rngs::ChaCha8Rng;
+        use rand::{RngExt, SeedableRng};
+        const SETS: u32 = 2000;
+        for (seed, (truth, sensitivity, specificity)) in
+            [(0.5, 0.8, 0.8), (0.8, 0.9, 0.7), (0.3, 0.7, 0.9), (0.5, 0.6, 0.6)].into_iter().enumerate()
+        {
+            for labelled in [20, 50, 100] {
+                let mut random = ChaCha8Rng::seed_from_u64(seed as u64);
+                let mut covered = 0;
+                for _ in 0..SETS {
+                    let (mut known, mut passed) = (Judgements::default(), 0);
+                    for task in 0..100 {
+                        let is_good = random.random_bool(truth);
+                        let chance = if is_good { sensitivity } else { 1.0 - specificity };
+                        let is_passed = random.random_bool(chance);
+                        passed += u64::from(is_passed);
+                        if task < labelled {
+                            *match (is_good, is_passed) {
+                                (true, true) => &mut known.true_positives,
+                                (true, false) => &mut known.false_negatives,
+                                (false, false) => &mut known.true_negatives,
+                                (false, true) => &mut known.false_positives,
+                            } += 1;
+                        }
+                    }
+                    let found = double_sampled(passed, 100, &known, 0.95).unwrap();
+                    covered += u32::from(found.low <= truth && truth <= found.high);
+                }
+                let share = f64::from(covered) / f64::from(SETS);
+                // Wilson's interval itself, where all is labelled, is not exact at 100 tasks.
+                assert!((0.925..=0.975).contains(&share), "{truth} {labelled}: {share}");
+            }
+        }
     }
 }

@@ -64,6 +64,36 @@ async fn an_image_from_a_tool_is_shown_next_and_named_in_the_pool() {
     }
 }
 
+/// Tools count the pixels of the file.
+#[tokio::test]
+async fn a_picture_that_was_scaled_down_is_told_with_both_sizes() {
+    let words = |name: &str, shown: &str, size: &str| {
+        format!("{name} is shown at {shown} pixels; the file has {size}, and tools count in those")
+    };
+    for (mode, lines) in [
+        (Mode::Native, vec![native_calls(&[("kit__draw", json!({}))]), text("done")]),
+        (Mode::React, vec![action(&[("kit/draw", json!({}))]), text("Final Answer: done")]),
+    ] {
+        let stage = Stage::new(mode, lines).with(|stage| {
+            // Chat completions take 2048 pixels a side.
+            stage.image = Some(png(2100, 1050));
+            stage.options.max_image_side = Some(2);
+        });
+        let played = stage.play().await;
+        let first = played.request(0);
+        assert!(
+            first.contains(&format!(" work in. {}.", words("It", "2048 x 1024", "2100 x 1050"))),
+            "{first}"
+        );
+        let next = played.last_message(1).to_string() + &played.request(1);
+        assert!(next.contains(&words("[result-00001-1.png", "2 x 1", "3 x 2")), "{mode:?}: {next}");
+    }
+    // What is sent as it is has one size.
+    let lines = [native_calls(&[("kit__draw", json!({}))]), text("done")];
+    let played = Stage::new(Mode::Native, lines).with(|stage| stage.image = Some(png(8, 6))).play().await;
+    assert!(!played.request(1).contains("is shown at"));
+}
+
 #[tokio::test]
 async fn an_image_that_cannot_be_shown_is_told_in_words() {
     let lines = [native_calls(&[("kit__scribble", json!({}))]), text("done")];

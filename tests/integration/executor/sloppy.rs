@@ -1,7 +1,7 @@
 //! Replies that cannot be read: once more with the reason, then recorded as an illegal format, and on it goes.
 
 use m3::executor::{Event, FinishReason, Mode};
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::stage::{Stage, action, native_calls, plan, staged_calls, text};
 use crate::model_server::Scripted;
@@ -147,26 +147,85 @@ async fn an_empty_reply_is_asked_for_again_once() {
     }
 }
 
-/// The provider holds the text back: that is its answer.
+/// A message of the model, as chat completions have it.
+fn completion(message: &Value, finish_reason: &str) -> Scripted {
+    let body = json!({
+        "id": "c", "object": "chat.completion", "created": 1, "model": "test-model",
+        "choices": [{"index": 0, "message": message, "finish_reason": finish_reason}],
+    });
+    Scripted::Raw { status: 200, headers: Vec::new(), body: body.to_string() }
+}
+
+/// The provider holds all of it back: it would be asked the same again.
 #[tokio::test]
-async fn a_refusal_without_words_is_no_silence() {
-    let refused = || {
-        let message = json!({"role": "assistant", "content": null});
-        let body = json!({
-            "id": "c", "object": "chat.completion", "created": 1, "model": "test-model",
-            "choices": [{"index": 0, "message": message, "finish_reason": "content_filter"}],
-        });
-        Scripted::Raw { status: 200, headers: Vec::new(), body: body.to_string() }
-    };
-    let native = Stage::new(Mode::Native, [refused()]).play().await;
-    let staged = Stage::new(Mode::Staged, [plan(&[]), refused()]).play().await;
-    for played in [native, staged] {
-        assert_eq!((played.record.finish, played.record.reason), (FinishReason::Answered, None));
+async fn a_reply_that_is_blocked_ends_the_task_with_the_providers_word() {
+    let blocked = || completion(&json!({"role": "assistant", "content": null}), "content_filter");
+    let echo = [("kit/echo", json!({"text": "a"}))];
+    for (mode, lines) in [
+        (Mode::Native, vec![blocked()]),
+        (Mode::Staged, vec![blocked()]),
+        (Mode::Staged, vec![plan(&[]), blocked()]),
+        (Mode::Staged, vec![plan(&[]), text(""), blocked()]),
+        (Mode::React, vec![action(&echo), blocked()]),
+    ] {
+        let played = Stage::new(mode, lines).play().await;
+        let reason = played.record.reason.as_deref();
+        let said = "the provider blocked the reply: `content_filter`";
+        assert_eq!((played.record.finish, reason), (FinishReason::Error, Some(said)), "{mode:?}");
+        assert!(played.record.turns.last().unwrap().oddities.iter().any(|oddity| oddity == said));
     }
-    // Neither an action nor an answer, as before.
-    let react = Stage::new(Mode::React, [refused(), refused(), text("Final Answer: done")]).play().await;
-    assert_eq!(react.outcomes(), [["illegal_format"]]);
-    assert_eq!(react.record.finish, FinishReason::Answered);
+    // That the steps were used up stays the reason.
+    let native = [("kit__echo", json!({"text": "a"}))];
+    let lines = [native_calls(&native), native_calls(&native), blocked()];
+    let stage = Stage::new(Mode::Native, lines).with(|stage| stage.options.limits.steps = 1);
+    assert_eq!(stage.play().await.record.finish, FinishReason::MaxSteps);
+}
+
+#[tokio::test]
+async fn what_the_model_refuses_in_words_is_its_answer() {
+    let refused = completion(&json!({"role": "assistant", "content": null, "refusal": "I cannot."}), "stop");
+    let record = Stage::new(Mode::Native, [refused]).play().await.record;
+    assert_eq!((record.finish, record.final_reply.as_str()), (FinishReason::Answered, "I cannot."));
+    assert_eq!(record.turns[0].oddities, ["the model refused; its refusal was taken as its text"]);
+}
+
+#[tokio::test]
+async fn an_answer_that_is_cut_off_is_told() {
+    let cut = completion(&json!({"role": "assistant", "content": "There are"}), "length");
+    let record = Stage::new(Mode::Native, [cut]).play().await.record;
+    assert_eq!((record.finish, record.final_reply.as_str()), (FinishReason::Answered, "There are"));
+    let said = "the reply was cut off: it had reached the longest that was allowed (`length`)";
+    assert_eq!(record.turns[0].oddities, [said]);
+}
+
+/// As vLLM hands it on without a parser of calls, by the templates of Qwen, Mistral and Llama.
+#[tokio::test]
+async fn an_answer_that_was_meant_as_a_call_is_told() {
+    for said in [
+        "<tool_call>\n{\"name\": \"kit__echo\", \"arguments\": {\"text\": \"a\"}}\n</tool_call>",
+        "<tool_call>\n<function=kit__echo>\n<parameter=text>\na\n</parameter>\n</function>\n</tool_call>",
+        "[TOOL_CALLS]kit__echo{\"text\": \"a\"}",
+        "{\"name\": \"kit__echo\", \"parameters\": {\"text\": \"a\"}}",
+    ] {
+        let record = Stage::new(Mode::Native, [text(said)]).play().await.record;
+        assert_eq!((record.finish, record.final_reply.as_str()), (FinishReason::Answered, said));
+        let oddity = &record.turns[0].oddities[0];
+        assert!(
+            oddity.contains("has a call in its text") && oddity.contains("--tool-call-parser"),
+            "{oddity}"
+        );
+    }
+    for said in ["{\"name\": \"Eel\"}", "kit/echo said 3", "{\"count\": 3}"] {
+        let record = Stage::new(Mode::Native, [text(said)]).play().await.record;
+        assert_eq!(record.turns[0].oddities, [""; 0], "{said}");
+    }
+}
+
+#[tokio::test]
+async fn a_call_without_a_name_is_told_once() {
+    let lines = [native_calls(&[("", json!({})), ("kit__echo", json!({"text": "a"}))]), text("done")];
+    let record = Stage::new(Mode::Native, lines).play().await.record;
+    assert_eq!(record.turns[0].oddities, ["a call has no name"]);
 }
 
 /// That the steps were used up stays the reason, whatever the model says afterwards.

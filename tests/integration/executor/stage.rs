@@ -188,7 +188,7 @@ pub(super) async fn replay(cassette: &Path, options: &RunOptions, image: Option<
     let store = ResultStore::open(workspace.path().join("results"), workspace.path(), redactor.clone())
         .unwrap()
         .with_limit(options.result_limit);
-    let tools = Tools::replayed(cassette, store);
+    let tools = Tools::replayed(cassette, store, None);
     let image = image.map(|bytes| prepared(bytes, &model, workspace.path()));
     let (events, stop) = (Arc::new(|_| ()), CancellationToken::new());
     let (workspace, redactor) = (workspace.path(), &redactor);

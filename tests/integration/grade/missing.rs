@@ -1,10 +1,11 @@
 //! Judges that fail or say what cannot be read: missing, listed, never 0.
 
 use std::sync::atomic::Ordering;
+use std::time::Duration;
 
 use serde_json::json;
 
-use super::{Tasks, counter, is_about_completion, judge, name, near, requests, says};
+use super::{Tasks, counter, is_about_completion, judge, name, near, requests, says, task};
 use crate::model_server::{Scripted, ScriptedModel, Spoken};
 use crate::support::{follows_kept_schema, m3_bare, run, text};
 
@@ -18,7 +19,7 @@ fn found(command: &mut assert_cmd::Command, code: i32) -> serde_json::Value {
 
 #[test]
 fn a_judge_that_fails_is_missing_and_the_rest_goes_on() {
-    let tasks = Tasks::new(&["a", "b"]);
+    let tasks = Tasks::new(&["a", "b", "c", "d"]);
     let refuses = ScriptedModel::start(Spoken::OpenAi, |_| Scripted::Raw {
         status: 403,
         headers: vec![("content-type".to_owned(), "application/json".to_owned())],
@@ -30,14 +31,92 @@ fn a_judge_that_fails_is_missing_and_the_rest_goes_on() {
     // Of the three that are left the middle one.
     near(&found["measures"]["task_completion"]["mean"], 0.7);
     let missing = found["missing"].as_array().unwrap();
-    assert_eq!(missing.len(), 4);
+    assert_eq!(missing.len(), 8);
     assert!(missing.iter().all(|missing| missing["judge"] == name(3, &refuses)));
     assert!(missing[0]["reason"].as_str().unwrap().contains("not for you"), "{missing:?}");
-    // After three failures in a row it is left alone.
-    assert!(missing[3]["reason"].as_str().unwrap().contains("not asked any more"), "{missing:?}");
-    assert_eq!(refuses.requests().len(), 3);
-    assert_eq!(found["judges"][3]["missing"], 4);
+    // At the third task it is left alone.
+    assert!(missing[4]["reason"].as_str().unwrap().contains("not for you"), "{missing:?}");
+    assert!(missing[5]["reason"].as_str().unwrap().contains("not asked any more"), "{missing:?}");
+    assert_eq!(refuses.requests().len(), 5);
+    assert_eq!(found["judges"][3]["missing"], 8);
     assert_eq!(found["judges"][3]["measures"], json!({}));
+    // Those that are left agree or not without it: all pass but the second, so of three two.
+    let agreement = &found["agreement"][0];
+    assert_eq!(
+        (&agreement["graded_by_all"], &agreement["left_out"]),
+        (&json!(4), &json!([name(3, &refuses)]))
+    );
+    // Observed 1/3; expected (2/3)^2 + (1/3)^2 = 5/9: (1/3 - 5/9) / (4/9).
+    near(&agreement["fleiss_kappa"], -0.5);
+}
+
+#[test]
+fn a_task_that_no_judge_takes_silences_nobody() {
+    let tasks = Tasks::new(&["a", "b", "c"]);
+    tasks
+        .folder
+        .json("predictions.json", &json!(["a", "b", "c"].map(|id| task(id, &format!("answer {id}")))));
+    let strict = ScriptedModel::start(Spoken::OpenAi, |seen| {
+        if seen.last_user_text.contains("answer a") {
+            return Scripted::Raw {
+                status: 400,
+                headers: vec![("content-type".to_owned(), "application/json".to_owned())],
+                body: json!({"error": {"message": "against the content policy", "code": "content_filter"}})
+                    .to_string(),
+            };
+        }
+        let respects = [
+            "task_fulfillment",
+            "information_grounding",
+            "tool_appropriateness",
+            "parameter_accuracy",
+            "dependency_awareness",
+            "parallelism_and_efficiency",
+        ];
+        let scores: serde_json::Map<String, serde_json::Value> =
+            respects.iter().map(|respect| ((*respect).to_owned(), json!(8))).collect();
+        Scripted::Say(serde_json::Value::Object(scores).to_string())
+    });
+    let grade = || {
+        let mut command = tasks.grade(&[&strict]);
+        command.args(["--rubric", "mcp-bench", "--workers", "1"]);
+        found(&mut command, 3)
+    };
+    for requests in [15, 20] {
+        let found = grade();
+        near(&found["measures"]["mcp_bench"]["mean"], 0.8);
+        assert_eq!([&found["measures"]["mcp_bench"]["tasks"], &found["ledger"]["graded"]], [2, 2]);
+        let missing = found["missing"].as_array().unwrap();
+        assert_eq!(missing.len(), 5);
+        assert!(missing.iter().all(|missing| missing["id"] == "a"), "{missing:?}");
+        assert!(missing[4]["reason"].as_str().unwrap().contains("content policy"), "{missing:?}");
+        // The second time only the first task is asked again.
+        assert_eq!(strict.requests().len(), requests);
+    }
+}
+
+#[test]
+fn tasks_without_a_prediction_are_in_the_ledger_and_count_as_0_beside_the_mean() {
+    let tasks = Tasks::new(&["a", "b", "c", "d", "e"]);
+    tasks.folder.json("predictions.json", &json!([task("b", "37 kcal"), task("z", "37 kcal")]));
+    let model = judge("5", "0.5");
+    let found = found(&mut tasks.grade(&[&model]), 0);
+    follows_kept_schema("grades", &found);
+    let ledger = json!({"references": 5, "predictions": 2, "graded": 2, "missing": ["a", "c", "d", "e"], "extra": ["z"]});
+    assert_eq!(found["ledger"], ledger);
+    // By hand: two of 0.5 and four of 0; of grounding, one of 0.5 and four of 0.
+    let measures = &found["measures"];
+    near(&measures["task_completion"]["mean"], 0.5);
+    near(&measures["task_completion"]["mean_with_absent_as_zero"], 1.0 / 6.0);
+    near(&measures["information_grounding"]["mean_with_absent_as_zero"], 0.1);
+    assert_eq!(measures["task_completion"]["absent"], 4);
+    near(&found["by_type"]["type of c"]["task_completion"]["mean_with_absent_as_zero"], 0.0);
+    assert!(
+        found["notes"][0].as_str().unwrap().contains("4 of 5 references without a prediction"),
+        "{found}"
+    );
+    let table = text(&run(&mut tasks.grade(&[&model])).stdout);
+    assert!(table.contains("absent as 0") && table.contains("0.167"), "{table}");
 }
 
 #[test]
@@ -126,7 +205,8 @@ fn what_was_answered_before_an_interruption_is_kept() {
     let slow = ScriptedModel::start(Spoken::OpenAi, move |seen| {
         let number = asked.fetch_add(1, Ordering::SeqCst);
         let score = if is_about_completion(seen) { "\\boxed{5}" } else { "{\"matrix\": [[1]]} \\boxed{0.5}" };
-        if number == 3 { Scripted::Stall } else { Scripted::Say(score.to_owned()) }
+        let score = Scripted::Say(score.to_owned());
+        if number == 3 { Scripted::After(Duration::from_secs(2), Box::new(score)) } else { score }
     });
     let command = tasks.grade(&[&slow]);
     let mut process = std::process::Command::new(command.get_program());
@@ -136,7 +216,7 @@ fn what_was_answered_before_an_interruption_is_kept() {
     let begin = std::time::Instant::now();
     while count.load(Ordering::SeqCst) < 4 {
         assert!(begin.elapsed().as_secs() < 60, "it asks");
-        std::thread::sleep(std::time::Duration::from_millis(20));
+        std::thread::sleep(Duration::from_millis(20));
     }
     let id = rustix::process::Pid::from_raw(i32::try_from(process.id()).unwrap()).unwrap();
     rustix::process::kill_process(id, rustix::process::Signal::INT).unwrap();
@@ -144,6 +224,6 @@ fn what_was_answered_before_an_interruption_is_kept() {
     assert_eq!(ended.status.code(), Some(130), "{}", text(&ended.stderr));
     assert!(ended.stdout.is_empty(), "no report of a part");
     found(&mut tasks.grade(&[&slow]), 0);
-    // Three were answered, one was not, and only the three that were left are asked for.
-    assert_eq!(count.load(Ordering::SeqCst), 4 + 3);
+    // The one that was under way is paid for and kept: only the two that were left are asked for.
+    assert_eq!(count.load(Ordering::SeqCst), 4 + 2);
 }

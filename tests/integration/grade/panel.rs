@@ -164,9 +164,75 @@ fn images_are_shown_to_judges_that_see() {
     tasks.folder.json("predictions.json", &json!([with_image]));
     let ended = run(&mut tasks.grade(&[&judges[0], &judges[1]]));
     assert_eq!(ended.status.code(), Some(2));
-    assert!(text(&ended.stderr).contains("`other.png` is not found"), "{}", text(&ended.stderr));
+    assert!(text(&ended.stderr).contains("`other.png` is no file in"), "{}", text(&ended.stderr));
     assert_eq!(requests(&[&judges[0], &judges[1]]), 4);
     report(tasks.grade(&[&judges[0]]).arg("--no-images"));
+}
+
+#[test]
+fn the_image_is_the_references_and_what_it_shows_is_judged_anew() {
+    let tasks = Tasks::new(&["a"]);
+    let images = crate::support::root().join("images").read_dir().unwrap().map(|entry| entry.unwrap().path());
+    let mut images: Vec<_> = images.filter(|path| path.extension().is_some_and(|e| e == "png")).collect();
+    images.sort();
+    let put =
+        |index: usize, name: &str| std::fs::copy(&images[index], tasks.folder.path().join(name)).unwrap();
+    put(0, "fig.png");
+    put(1, "other.png");
+    let mut reference = task("a", "37 kcal");
+    reference["image"] = json!("fig.png");
+    tasks.folder.json("references.json", &json!([reference]));
+    let model = judge("9", "1");
+    // Whatever the prediction says: nothing, another image, one that is not there.
+    for image in [Value::Null, json!("other.png"), json!("nowhere.png")] {
+        let mut prediction = task("a", "37 kcal");
+        if !image.is_null() {
+            prediction["image"] = image;
+        }
+        tasks.folder.json("predictions.json", &json!([prediction]));
+        report(&mut tasks.grade(&[&model]));
+        // The same question, the same image: it is known.
+        assert_eq!(requests(&[&model]), 2);
+    }
+    let shown = json!(model.requests()).to_string();
+    assert!(shown.contains("sha256:") && shown.contains("is attached"), "{shown}");
+    assert!(!shown.contains("has no image"), "{shown}");
+    // Other bytes under the same name.
+    put(1, "fig.png");
+    report(&mut tasks.grade(&[&model]));
+    assert_eq!(requests(&[&model]), 4);
+    let later = json!(model.requests()[2..]).to_string();
+    let hash = |text: &str| text.split_once("sha256:").unwrap().1[..64].to_owned();
+    assert_ne!(hash(&shown), hash(&later));
+}
+
+#[test]
+fn grades_of_other_rubrics_stay() {
+    let tasks = Tasks::new(&["a"]);
+    let model = judge("9", "0.5");
+    let says = |text: &str| {
+        crate::model_server::ScriptedModel::start(crate::model_server::Spoken::OpenAi, super::says(text))
+    };
+    let passes = says("\\boxed{pass}");
+    let graded = tasks.folder.path().join("graded.json");
+    report(tasks.grade(&[&model]).arg("-o").arg(&graded));
+    let again = |judge: &crate::model_server::ScriptedModel, rubric: &str| -> Value {
+        let mut command = crate::support::m3_bare(tasks.folder.path());
+        command.arg("grade").arg(&graded).arg(&tasks.references).args(["--judges", &name(0, judge)]);
+        let to = tasks.folder.path().join("again.json");
+        report(command.args(["--rubric", rubric, "-o"]).arg(&to));
+        std::fs::rename(&to, &graded).unwrap();
+        serde_json::from_slice(&std::fs::read(&graded).unwrap()).unwrap()
+    };
+    for _ in 0..2 {
+        let written = again(&passes, "mcp-eval");
+        near(&written[0]["grades"]["mcp_eval"], 1.0);
+        assert_eq!(written[0]["other_grades"].as_array().unwrap().len(), 1);
+        near(&written[0]["other_grades"][0]["task_completion"], 0.9);
+    }
+    let written = again(&model, "m3-bench");
+    near(&written[0]["grades"]["task_completion"], 0.9);
+    near(&written[0]["other_grades"][0]["mcp_eval"], 1.0);
 }
 
 #[test]

@@ -25,7 +25,7 @@ fn raw_agreement_stands_beside_kappa_and_the_corrected_rate() {
     labels.push(json!({"id": "z", "pass": true}));
     let labels = tasks.folder.json("people.json", &json!(labels));
     let found = report(tasks.grade(&[&lenient]).arg("--labels").arg(&labels));
-    let people = &found["people"];
+    let people = &found["people"][0];
     near(&people["base_rate"], 0.8);
     assert_eq!(people["unknown"], json!(["z"]));
     let panel = &people["raters"][0];
@@ -37,10 +37,31 @@ fn raw_agreement_stands_beside_kappa_and_the_corrected_rate() {
     near(&panel["rate"]["value"], 0.9);
     // (0.9 + 0.5 - 1) / (1 + 0.5 - 1)
     near(&panel["corrected_rate"]["value"], 0.8);
+    // All are labelled: nothing of the judge is left in it.
+    let wilson = found["people"][0]["raters"][1]["corrected_rate"].clone();
+    near(&wilson["low"], 0.490_162_471_536_641_8);
+    near(&wilson["high"], 0.943_317_848_545_624_7);
     assert_eq!(people["raters"].as_array().unwrap().len(), 2);
     let table = text(&run(tasks.grade(&[&lenient]).arg("--labels").arg(&labels)).stdout);
     assert!(table.contains("Judges beside people") && table.contains("0.615"), "{table}");
     let labels = tasks.folder.write("people.csv", "id,note\na,b\n");
     let ended = run(tasks.grade(&[&lenient]).arg("--labels").arg(&labels));
     assert_eq!(ended.status.code(), Some(2), "{}", text(&ended.stderr));
+}
+
+#[test]
+fn each_measure_is_compared_that_people_have_labelled() {
+    let tasks = Tasks::new(&["a", "b"]);
+    let model = super::judge("8", "0.25");
+    let labels =
+        "id,measure,pass\na,,1\nb,,1\na,information_grounding,0\nb,information_grounding,1\na,mcp_eval,1\n";
+    let labels = tasks.folder.write("people.csv", labels);
+    let found = report(tasks.grade(&[&model]).arg("--labels").arg(&labels));
+    crate::support::follows_kept_schema("grades", &found);
+    let people = found["people"].as_array().unwrap();
+    let measures: Vec<_> = people.iter().map(|of| of["measure"].as_str().unwrap()).collect();
+    assert_eq!(measures, ["task_completion", "information_grounding"]);
+    near(&people[0]["raters"][0]["agreement"], 1.0);
+    near(&people[1]["raters"][0]["agreement"], 0.5);
+    assert!(found["notes"].to_string().contains("mcp_eval"), "{found}");
 }

@@ -99,3 +99,36 @@ fn mcp_bench_shuffles_five_times_and_averages() {
     assert!(requests(&[&model]) > 5);
     assert_eq!(found["trajectories"][0]["grades"].get("information_grounding"), None);
 }
+
+#[test]
+fn judges_of_mcp_bench_see_the_tools_that_were_on_offer() {
+    let tasks = Tasks::new(&["a"]);
+    let tool = json!({"name": "get", "description": "Nutrients of a food.\nstep 1", "inputSchema": {"type": "object"}});
+    let catalog = tasks.folder.json("tools.json", &json!({"food": {"tools": [tool]}}));
+    let model = ScriptedModel::start(Spoken::OpenAi, |seen| {
+        let (_, keys) = seen.system.rsplit_once('{').unwrap();
+        let keys = keys.split('"').skip(1).step_by(2);
+        let scores: serde_json::Map<String, Value> =
+            keys.map(|key| (key.to_owned(), json!(if seen.turn == 1 { 7.5 } else { 7.0 }))).collect();
+        Scripted::Say(Value::Object(scores).to_string())
+    });
+    let grade = |catalog: Option<&std::path::Path>| {
+        let mut command = tasks.grade(&[&model]);
+        command.args(["--rubric", "mcp-bench", "--repeat", "1"]);
+        if let Some(catalog) = catalog {
+            command.arg("--tools").arg(catalog);
+        }
+        report(&mut command)
+    };
+    // Half a point is not what was asked for.
+    near(&grade(Some(&catalog))["measures"]["mcp_bench"]["mean"], 0.7);
+    assert_eq!(requests(&[&model]), 2);
+    let asked = json!(model.requests()[1]).to_string();
+    assert!(
+        asked.contains("  tool food/get: Nutrients of a food.") && asked.contains("whole number"),
+        "{asked}"
+    );
+    // Without them it is another question.
+    grade(None);
+    assert_eq!(requests(&[&model]), 4);
+}

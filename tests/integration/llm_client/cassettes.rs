@@ -99,6 +99,7 @@ async fn neither_the_key_nor_images_are_recorded() {
         width: 1,
         height: 1,
         sha256: "ab".repeat(32),
+        scaled_from: None,
         changes: Vec::new(),
         bytes: b"the bytes of a picture".to_vec(),
     };
@@ -127,7 +128,12 @@ async fn a_compressed_cassette_is_played_and_not_appended_to() {
     output.finish().unwrap();
     let played = Model::replay(Arc::new(Cassette::open(&packed).unwrap())).unwrap();
     assert_eq!(text(&played, &question("a"), &scope("t", 1)).await, "one");
+    // By its name, and where the name says nothing, by its content.
     let refused = Recorder::create_or_append(&packed, Header::new(&name(&server))).unwrap_err();
+    assert!(matches!(refused, CassetteError::NamedCompressed { .. }), "{refused}");
+    let renamed = tape.folder.path().join("packed.jsonl");
+    std::fs::rename(&packed, &renamed).unwrap();
+    let refused = Recorder::create_or_append(&renamed, Header::new(&name(&server))).unwrap_err();
     assert!(matches!(refused, CassetteError::NotACassette { .. }), "{refused}");
 }
 

@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::time::Duration;
 
-use m3::llm::{Cassette, Header, Model, ModelError, ModelName, Recorder, Scope};
+use m3::llm::{Cassette, Header, Model, ModelError, ModelName, Others, Recorder, Scope};
 use m3::mcp::{CallError, CallOutcome, ToolCatalog, ToolName, ToolResult};
 use serde_json::{Map, Value, json};
 
@@ -25,15 +25,18 @@ async fn equal_requests_of_several_tasks_and_repeats_are_told_apart() {
         text(&live, &request, &scope(task, repeat)).await;
     }
     let played = tape.play();
-    for (task, repeat, expected) in [
-        ("a", 2, "a2"),
-        ("a", 1, "a1"),
-        ("b", 1, "b1"),
-        ("a", 1, "a1 again"),
-        ("a", 1, "a1 again"),
-        ("c", 1, "a1 again"),
-    ] {
+    for (task, repeat, expected) in
+        [("a", 2, "a2"), ("a", 1, "a1"), ("b", 1, "b1"), ("a", 1, "a1 again"), ("a", 1, "a1 again")]
+    {
         assert_eq!(text(&played, &request, &scope(task, repeat)).await, expected);
+    }
+    // What others got says nothing of what these would get.
+    for (task, repeat, said) in [
+        ("a", 3, "it was recorded in repetition 1, 2 of the task, and is asked in repetition 3\nhint: "),
+        ("c", 1, "it was recorded for task `a`, and is asked for task `c`\nhint: "),
+    ] {
+        let error = ask(&played, &request, &scope(task, repeat)).await.0.unwrap_err().to_string();
+        assert!(error.contains(said), "{error}");
     }
     // A task that is run again begins again.
     let again = Scope { attempt: 2, ..scope("a", 1) };
@@ -76,6 +79,7 @@ async fn an_unknown_request_fails_and_says_what_differs() {
     };
     let differs = message("How many apples are in the second image?", "t").await;
     assert!(differs.contains("`/messages/1/content"), "{differs}");
+    assert!(differs.contains("\nhint: what is asked has changed"), "{differs}");
     assert!(
         differs.contains("in the first image?`") && differs.contains("in the second image?`"),
         "{differs}"
@@ -165,10 +169,13 @@ fn calls_and_tools_are_kept_whole_and_secrets_are_not() {
     assert!(!tape.content().contains("top-secret") && !tape.content().contains("/runs/one"));
     let cassette = Cassette::open(&tape.path()).unwrap();
     let call = |scope: &Scope, arguments: &Map<String, Value>| cassette.call(scope, &tool, arguments);
-    assert_eq!(call(&there, &arguments("/runs/two/t")), Some(outcome(Ok(result("/runs/two/t")))));
-    assert_eq!(call(&there, &arguments("/runs/two/t")), Some(unavailable("*** in /runs/two/t")));
-    assert_eq!(call(&there, &Map::new()), Some(timed_out));
-    assert_eq!(call(&there, &arguments("/runs/three/t")), None);
+    assert_eq!(call(&there, &arguments("/runs/two/t")), Ok(outcome(Ok(result("/runs/two/t")))));
+    assert_eq!(call(&there, &arguments("/runs/two/t")), Ok(unavailable("*** in /runs/two/t")));
+    assert_eq!(call(&there, &Map::new()), Ok(timed_out));
+    assert_eq!(call(&there, &arguments("/runs/three/t")), Err(Others::None));
+    let other = Scope { task: "u".to_owned(), ..there.clone() };
+    let (recorded, asked) = ("t".to_owned(), "u".to_owned());
+    assert_eq!(call(&other, &arguments("/runs/two/t")), Err(Others::Task { recorded, asked }));
     let read: ToolCatalog = cassette.catalog().unwrap();
     assert_eq!(read.get(&tool).unwrap().description.as_deref(), Some("***"));
     assert_eq!((cassette.summary().calls, cassette.summary().tasks), (3, 1));

@@ -74,14 +74,14 @@ fn a_model_decides_what_no_rule_is_sure_of_and_nothing_else() {
     assert_eq!(report(&mut outcomes(&replay, false)), found);
     let said = text(&run(&mut outcomes(&replay, false)).stderr);
     assert!(said.contains("1 replies of") && said.contains("2 answers were decided by"), "{said}");
-    assert!(!said.contains("cut off"), "{said}");
+    assert!(!said.contains("before it is whole"), "{said}");
     // As a recording that was killed leaves it.
     let mut recorded = std::fs::read_to_string(&cassette).unwrap();
     let lines = recorded.lines().count();
     recorded.push_str("{\"kind\": \"mod");
     std::fs::write(&cassette, recorded).unwrap();
     let said = text(&run(&mut outcomes(&replay, false)).stderr);
-    let expected = format!("cut off when they were written, 1 of them, the first is line {}", lines + 1);
+    let expected = format!("has 1 line that ends before it is whole, the first is line {}", lines + 1);
     assert!(said.contains(&expected), "{said}");
 }
 

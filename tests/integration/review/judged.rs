@@ -76,12 +76,19 @@ fn results_and_dependencies_of_the_run_are_shown_and_kept() {
     let review = Review::start(&folder, &[references]);
     let (shown, number) = told(&review);
     let [find, get, grey, blur] = ["shop/find", "shop/get", "image/grey", "image/blur"].map(number);
-    let results: Vec<&str> =
-        shown["steps"].as_array().unwrap().iter().flat_map(|step| step.as_array().unwrap())
-            .map(|call| call["result"].as_str().unwrap())
-            .collect();
+    let results: Vec<&str> = shown["steps"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .flat_map(|step| step.as_array().unwrap())
+        .map(|call| call["result"].as_str().unwrap())
+        .collect();
     assert!(results.contains(&"a lamp, 12 EUR"), "{results:?}");
-    assert!(shown["origin"].as_str().unwrap().starts_with("Results are those of the run"), "{}", shown["origin"]);
+    assert!(
+        shown["origin"].as_str().unwrap().starts_with("Results are those of the run"),
+        "{}",
+        shown["origin"]
+    );
     let mut links: Vec<(u64, u64)> = shown["links"]
         .as_array()
         .unwrap()
@@ -128,7 +135,11 @@ fn a_table_keeps_to_the_same_dependencies() {
     assert_eq!(code, 2);
     assert!(message.contains("uses `crowd-grey.png`") && message.contains("uses `item-77310`"), "{message}");
     // An edit and what is said of it are one write, and the same table says nothing new.
-    std::fs::write(&table, written.replace("t,2,", "t,3,").replacen("t,1,", "t,2,", 1).replace(",open,", ",accepted,")).unwrap();
+    std::fs::write(
+        &table,
+        written.replace("t,2,", "t,3,").replacen("t,1,", "t,2,", 1).replace(",open,", ",accepted,"),
+    )
+    .unwrap();
     for expected in [2, 2] {
         let output = run(review().arg("--import").arg(&table).args(["--name", "Ada"]));
         assert!(output.status.success(), "{}", text(&output.stderr));
@@ -175,8 +186,7 @@ fn a_reference_is_compared_with_the_run_that_it_was_made_of() {
     bare[0].as_object_mut().unwrap().remove("judge");
     let same = folder.json("same.json", &bare);
     let bare = folder.json("bare.json", &bare);
-    let (_, message) = failure(
-        m3_bare(folder.path()).arg("review").arg("--pairs").arg(same).arg(bare).arg("--summary"),
-    );
+    let (_, message) =
+        failure(m3_bare(folder.path()).arg("review").arg("--pairs").arg(same).arg(bare).arg("--summary"));
     assert!(message.contains("1 pair left out: both sides are the same"), "{message}");
 }

@@ -295,7 +295,8 @@ fn it_fits_every_width_stands_out_and_has_names() {
 fn deep_evidence_stays_readable_and_names_stay_in_their_boxes() {
     let Some(browser) = Browser::open(400, 900) else { return };
     let folder = Folder::new();
-    let deep = (0..11).fold(json!("a text of several words"), |value, depth| json!({format!("key{depth}"): value}));
+    let deep =
+        (0..11).fold(json!("a text of several words"), |value, depth| json!({format!("key{depth}"): value}));
     let name = format!("SERVER/{}", "WIDE_MEMBER_".repeat(4));
     let steps = json!([{"step": 1, "calls": [{"name": name, "arguments": {}}]}]);
     let references = folder.json("deep.json", &json!([{"id": "x", "steps": steps, "judge": deep}]));
@@ -303,7 +304,8 @@ fn deep_evidence_stays_readable_and_names_stay_in_their_boxes() {
     for width in [400, 1280] {
         browser.resize(width, 900);
         open(&browser, &review);
-        let leaf = "[...document.querySelectorAll('.evidence .passage')].at(-1).parentElement.clientWidth >= 150";
+        let leaf =
+            "[...document.querySelectorAll('.evidence .passage')].at(-1).parentElement.clientWidth >= 150";
         assert_eq!(browser.text(leaf), "true", "{width}");
         let fits = "[...document.querySelectorAll('.graph .nodes g text')].every(text => text.getBBox().x + text.getBBox().width \
              <= text.parentElement.querySelector('rect').getBBox().x + 176)";

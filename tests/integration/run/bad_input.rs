@@ -62,6 +62,22 @@ fn tasks_that_cannot_be_told_apart_or_are_none_are_refused() {
     assert_eq!(code, 2);
 }
 
+/// Native tool calling allows fewer characters in names than servers do.
+#[test]
+fn tools_that_look_the_same_to_a_model_are_refused_before_anybody_is_asked() {
+    let (folder, model) = (Folder::new(), model());
+    let tool = |name: &str| json!({"name": name, "inputSchema": {"type": "object"}});
+    let catalog = json!({"h": {"tools": [tool("a b"), tool("a_b")]}});
+    let catalog = folder.json("catalog.json", &catalog);
+    let servers = folder.json("servers.json", &json!({"simulated": {"catalog": catalog}}));
+    let mut arguments = arguments(&model, &output_of(&folder));
+    servers.to_str().unwrap().clone_into(&mut arguments[5]);
+    let (code, said) = failure(m3_bare(folder.path()).args(arguments));
+    assert_eq!(code, 2, "{said}");
+    assert!(said.contains("the tools `h/a b` and `h/a_b` are both `h__a_b` to a model"), "{said}");
+    assert_eq!(model.requests().len(), 0);
+}
+
 #[test]
 fn what_the_command_line_names_has_to_be_there() {
     let (folder, model) = (Folder::new(), model());

@@ -224,13 +224,14 @@ fn an_answer_that_is_too_large_is_refused_and_not_kept() {
             }
         });
         let (code, said) = failure(&mut asking(&folder, &format!("http://{address}")));
-        assert_eq!(code, 4, "{said}");
+        // It is one task's: others may get shorter ones.
+        assert_eq!(code, 3, "{said}");
         assert!(said.contains("gave no reply: the answer is larger than 67108864 bytes"), "{said}");
         let sent = sent.load(Ordering::Relaxed);
         // What buffers between the two hold comes on top.
         let most = if is_told { 32 << 20 } else { MOST + (32 << 20) };
         assert!(sent <= most, "{sent} bytes");
-        assert_eq!(ids(&predictions(&output_of(&folder))), [""; 0]);
+        assert_eq!(predictions(&output_of(&folder))[0]["finish"], "error");
     }
 }
 

@@ -54,3 +54,27 @@ fn a_credit_that_is_too_low_stops_the_run() {
     assert!(said.contains("credit balance is too low"), "{said}");
     assert!(predictions(&output).is_empty());
 }
+
+/// OpenAI's limit of a day: no task of this run can wait so long.
+#[test]
+fn a_limit_that_lasts_longer_than_any_request_waits_stops_the_run() {
+    for wanted in ["7200", "1e400"] {
+        let folder = Folder::new();
+        let model = ScriptedModel::start(Spoken::OpenAi, |seen| {
+            if seen.results.is_empty() {
+                return two_calls(seen);
+            }
+            let body = r#"{"error": {"message": "Rate limit reached", "type": "tokens", "code": "rate_limit_exceeded"}}"#;
+            let headers = vec![("retry-after".to_owned(), wanted.to_owned())];
+            Scripted::Raw { status: 429, headers, body: body.to_owned() }
+        });
+        let output = output_of(&folder);
+        let (code, said) = failure(command(&model, &output).args(["--workers", "1"]));
+        assert_eq!(code, 4, "{said}");
+        let time = if wanted == "7200" { "2 h 0 min" } else { "more than a year" };
+        let expected = format!("it wants to be left alone for {time}, and no request waits longer than");
+        assert!(said.contains(&expected) && said.contains("hint: nothing is recorded"), "{said}");
+        // The first task's two turns, though the first was answered.
+        assert_eq!((model.requests().len(), predictions(&output).len()), (2, 0));
+    }
+}

@@ -124,7 +124,11 @@ fn what_interrupted_tasks_have_come_to_is_kept_until_they_are_done() {
     // Four workers, each at its second turn.
     wait_for("the model stalls", || model.requests().len() >= 8);
     running.signal(Signal::INT);
-    assert_eq!(running.output().status.code(), Some(130));
+    let ended = running.output();
+    assert_eq!(ended.status.code(), Some(130));
+    // A turn each, of 100 tokens in and 10 out.
+    let table = text(&ended.stdout);
+    assert!(table.contains("interrupted  4 tasks, tokens: 400 in, 40 out\n"), "{table}");
     let kept = || -> Vec<_> {
         std::fs::read_dir(output.join("interrupted")).unwrap().map(|entry| entry.unwrap().path()).collect()
     };

@@ -33,10 +33,10 @@ fn all_problems_of_a_file_of_tasks_are_said_at_once() {
     let said = refused(&folder, &folder.json("tasks.json", &tasks));
     for expected in [
         "/0: no `id`; give each task an id of its own",
-        "/1 (id `silent`): a task without `question` and `prompt` asks nothing",
+        "/1 (id `silent`): a task without `question` and `prompt`, or with empty ones, asks nothing",
         "/2: a task should be an object with `id` and `question`, and is",
         "the id `twice` stands more than once",
-        "task `blind`: the image `none.png` is not in",
+        "task `blind`: the image `none.png` is no file in",
     ] {
         assert!(said.contains(expected), "{expected}\n{said}");
     }

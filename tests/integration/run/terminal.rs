@@ -84,14 +84,16 @@ fn a_terminal_shows_how_far_the_run_is_and_nothing_of_it_remains() {
     let model = ScriptedModel::start(Spoken::OpenAi, move |seen| {
         if seen.last_user_text.contains("Task 02.") {
             // Two tasks of two turns with 110 tokens each.
-            let expected = "2 of 3 tasks, 1 running, 0 failed; 2 steps, 2 calls, 440 tokens; ";
+            let (expected, taken) = ("2 of 3 tasks in ", "2 steps, 2 calls, 440 tokens");
             wait_for(expected, || {
                 let lines = seen_screen.lock().unwrap().lines();
-                let totals =
-                    lines.iter().position(|line| line.starts_with(expected) && line.ends_with(" left"));
-                totals.is_some_and(|totals| {
-                    lines[totals + 1].starts_with("  t02 ")
-                        && lines[totals + 1].contains("turn 1: asks the model")
+                let far = lines.iter().position(|line| {
+                    line.starts_with(expected) && line.ends_with(" left; 1 running, 0 failed")
+                });
+                far.is_some_and(|far| {
+                    lines[far + 1] == taken
+                        && lines[far + 2].starts_with("  t02 ")
+                        && lines[far + 2].contains("turn 1: asks the model")
                 })
             });
         }

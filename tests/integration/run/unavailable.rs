@@ -94,6 +94,38 @@ fn an_image_that_has_gone_fails_its_task_and_no_other() {
     wait_until_gone(&marker);
 }
 
+/// Files for the program itself are enough, and not for the servers of its tasks.
+#[test]
+fn what_the_machine_does_not_allow_stops_the_run_and_spends_no_task() {
+    let folder = Folder::new();
+    let marker = small(&folder, &json!({}));
+    let model = ScriptedModel::start(Spoken::OpenAi, |_| Scripted::Say("seen".to_owned()));
+    let mut few = None;
+    // How many files are open when the tools are known differs from machine to machine.
+    for limit in (16..80).step_by(2) {
+        let mut arguments = arguments(&model, &output_of(&folder));
+        folder.path().join("tasks.json").to_str().unwrap().clone_into(&mut arguments[1]);
+        folder.path().join("servers.json").to_str().unwrap().clone_into(&mut arguments[5]);
+        let mut command = Command::new("sh");
+        let script = format!("ulimit -n {limit}; exec \"$0\" \"$@\"");
+        command.args(["-c", &script]).arg(assert_cmd::cargo::cargo_bin("m3")).args(arguments);
+        command.args(["--workers", "3"]).current_dir(folder.path()).env("M3_CACHE_DIR", folder.path());
+        let done = run(command.timeout(Duration::from_mins(1)));
+        let said = text(&done.stderr);
+        assert!(!said.contains("panicked"), "{limit}: {said}");
+        if done.status.code() == Some(0) {
+            break;
+        }
+        assert_eq!(done.status.code(), Some(4), "{limit}: {said}");
+        if said.contains("ulimit -n") {
+            few = Some(limit);
+        }
+    }
+    assert!(few.is_some(), "no limit was met that has a hint");
+    assert_eq!(predictions(&output_of(&folder)).len(), 3, "the last command continues");
+    wait_until_gone(&marker);
+}
+
 /// The start that gives the list of tools is the one that all tasks call: `count` counts the calls of one process.
 #[test]
 fn a_shared_server_is_started_once_for_its_tools_and_for_all_tasks() {

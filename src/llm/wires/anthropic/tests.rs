@@ -96,9 +96,9 @@ fn every_reason_to_stop_is_told_apart() {
     for (reason, stop, oddities) in [
         ("end_turn", StopReason::Ended, vec![]),
         ("stop_sequence", StopReason::Ended, vec![]),
-        ("max_tokens", StopReason::Length, vec![]),
-        ("model_context_window_exceeded", StopReason::Length, vec![]),
-        ("refusal", StopReason::Refused, vec![]),
+        ("max_tokens", StopReason::Length, vec!["cut off"]),
+        ("model_context_window_exceeded", StopReason::Length, vec!["cut off"]),
+        ("refusal", StopReason::Refused, vec!["the provider blocked the reply: `refusal`"]),
         ("pause_turn", StopReason::Other("pause_turn".to_owned()), vec![]),
         ("tool_use", StopReason::Ended, vec!["no calls"]),
         ("stop", StopReason::Other("stop".to_owned()), vec!["not documented"]),

@@ -55,21 +55,21 @@ fn sloppy_candidates_are_read_and_noted() {
             "",
             StopReason::Length,
             vec![],
-            vec!["no content", "neither text"],
+            vec!["no content", "was cut off", "neither text"],
         ),
         (
             json!({"content": {"role": "model"}, "finishReason": "MAX_TOKENS"}),
             "",
             StopReason::Length,
             vec![],
-            vec!["neither text"],
+            vec!["(`MAX_TOKENS`)", "neither text"],
         ),
         (
             json!({"content": {"parts": []}, "finishReason": "SAFETY"}),
             "",
             StopReason::Refused,
             vec![],
-            vec!["neither text"],
+            vec!["the provider blocked the reply: `SAFETY`", "neither text"],
         ),
         (
             json!({"content": {}, "finishReason": "MALFORMED_FUNCTION_CALL", "finishMessage": "f("}),
@@ -134,7 +134,8 @@ fn a_prompt_that_is_held_back_is_a_refusal() {
         "usageMetadata": {"promptTokenCount": 5, "totalTokenCount": 5},
     }));
     assert_eq!((reply.stop, reply.usage.input_tokens), (StopReason::Refused, Some(5)));
-    names_of(&reply.oddities, &["`SAFETY`"]);
+    assert_eq!(reply.block.as_deref(), Some("SAFETY"));
+    names_of(&reply.oddities, &["the provider blocked the reply: `SAFETY`"]);
 }
 
 #[test]

@@ -150,8 +150,8 @@ fn sloppy_calls_are_read_and_what_is_no_object_stays_text() {
 fn every_reason_to_stop_is_told_apart() {
     for (reason, stop, oddity) in [
         (json!("stop"), StopReason::Ended, None),
-        (json!("length"), StopReason::Length, None),
-        (json!("content_filter"), StopReason::Refused, None),
+        (json!("length"), StopReason::Length, Some("the reply was cut off")),
+        (json!("content_filter"), StopReason::Refused, Some("blocked the reply: `content_filter`")),
         (json!("tool_calls"), StopReason::Ended, Some("but there were no calls")),
         (json!("eos\u{1b}[2J"), StopReason::Other("eos\\u{1b}[2J".to_owned()), Some("not documented")),
         (Value::Null, StopReason::Ended, Some("no `finish_reason`")),
@@ -162,6 +162,9 @@ fn every_reason_to_stop_is_told_apart() {
     }
     let reply = read_message(&json!({"content": null, "refusal": "I cannot"}), "stop");
     assert_eq!((reply.text.as_str(), reply.stop), ("I cannot", StopReason::Refused));
+    // It was the model.
+    assert_eq!(reply.block, None);
+    names_of(&reply.oddities, &["the model refused"]);
 }
 
 #[test]

@@ -1,6 +1,5 @@
 //! Arguments that make no sense, are huge, or are anything at all.
 
-
 use proptest::prelude::*;
 use serde_json::{Value, json};
 

@@ -134,6 +134,10 @@ fn a_reply_that_cannot_be_read_is_asked_for_once_again() {
     assert_eq!(refusal(&rejected[1])["kind"], "unreadable_proposal");
     // Four for `a`, two verdicts of `b`, a verdict and two proposals of `c`.
     assert_eq!(model.requests().len(), 4 + 2 + 3);
+    // The same command asks again what nothing could be made of, and nothing else.
+    let again = run(&mut asking(&folder, &[&predictions], &model));
+    assert_eq!(again.status.code(), Some(3), "{}", text(&again.stderr));
+    assert_eq!(model.requests().len(), 4 + 2 + 3 + 2);
 }
 
 #[test]

@@ -30,7 +30,7 @@ fn bad_input_is_refused_before_anybody_is_asked() {
     // The judge should see the image, wherever it is.
     let mut without = command(&folder, &[&predictions]);
     without.args(["--llm", &super::name_of(&model)]);
-    refused(&mut without, "the image `images/shelf.png` is not in");
+    refused(&mut without, "the image `images/shelf.png` is no file in");
     let mut onto_itself = m3_bare(folder.path());
     onto_itself.arg("judge").arg(&predictions).args(["--rules-only", "-o"]).arg(&predictions);
     refused(&mut onto_itself, "is one of the files that are read");
