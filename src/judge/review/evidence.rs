@@ -87,9 +87,9 @@ fn rank(key: &str) -> usize {
 /// A call by its place, which files count from 0 and people from 1.
 fn place(value: &Json) -> Option<String> {
     let Json::Object(members) = value else { return None };
-    match members.as_slice() {
-        [(step, Json::Integer(s)), (call, Json::Integer(c))] if step == "step" && call == "call" => {
-            Some(format!("step {}, call {}", s.checked_add(1)?, c.checked_add(1)?))
+    match (members.len(), value.get("step")?, value.get("call")?) {
+        (2, Json::Integer(step), Json::Integer(call)) => {
+            Some(format!("step {}, call {}", step.checked_add(1)?, call.checked_add(1)?))
         }
         _ => None,
     }
@@ -102,7 +102,7 @@ mod tests {
     #[test]
     fn what_people_want_to_know_comes_first() {
         let text = r#"{"schema": "s", "runs": [{"content": "sha", "usage": {}, "verdict": {"success": true},
-            "reconstruction": {"steps": [], "removed": [{"place": {"step": 0, "call": 1}}]}}], "own": 1, "status": "accepted"}"#;
+            "reconstruction": {"steps": [], "removed": [{"place": {"call": 1, "step": 0}}]}}], "own": 1, "status": "accepted"}"#;
         let text = tree(&crate::trajectory::json::parse(text.as_bytes()).unwrap().0).to_string();
         let at = |word: &str| text.find(word).unwrap_or_else(|| panic!("{word} in {text}"));
         let order = ["status", "own", "runs", "verdict", "removed", "steps", "content", "usage", "schema"];
