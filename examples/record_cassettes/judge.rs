@@ -33,7 +33,9 @@ fn verdict(steps: &[Vec<String>], record: &str) -> String {
         let (_, tool) = heading.split_once(", ")?;
         tool.strip_suffix(':').map(str::to_owned)
     };
-    let mut results: Vec<String> = record.lines().filter_map(heading).collect();
+    // A message stands on one line, its line breaks written out.
+    let mut results: Vec<String> =
+        record.lines().flat_map(|line| line.split("\\n")).filter_map(heading).collect();
     for tool in steps.iter().flatten() {
         if let Some(place) = results.iter().position(|result| result == tool) {
             results.remove(place);

@@ -3,6 +3,7 @@
 
 use super::leaves::{Leaf, argument_leaves};
 use super::names::{is_input, is_output};
+use super::paths::FilePath;
 use crate::judge::ChainCall;
 use crate::trajectory::json::Json;
 
@@ -37,7 +38,7 @@ const LOOKING: [&str; 26] = [
 ];
 
 /// Words that say that a tool changes something, wherever they stand in its name.
-const CHANGING: [&str; 37] = [
+const CHANGING: [&str; 42] = [
     "create",
     "update",
     "delete",
@@ -75,61 +76,20 @@ const CHANGING: [&str; 37] = [
     "logout",
     "upsert",
     "install",
+    "unmerge",
+    "generate",
+    "checkout",
+    "reserve",
+    "confirm",
 ];
 
 /// Words that say so only where they begin a name of several words: `add_slide` changes a presentation, `add` adds two
 /// numbers, `search_hot_posts` posts nothing.
-const CHANGING_FIRST: [&str; 14] = [
+const CHANGING_FIRST: [&str; 26] = [
     "add", "set", "put", "post", "move", "book", "start", "stop", "open", "close", "merge", "push", "drop",
-    "import",
+    "import", "apply", "format", "copy", "populate", "optimize", "switch", "select", "choose", "enable",
+    "disable", "toggle", "assign",
 ];
-
-/// A file's or folder's path.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct FilePath {
-    parts: Vec<String>,
-    is_file: bool,
-    is_absolute: bool,
-}
-
-impl FilePath {
-    /// A path, where the text looks like one: it has a folder that says so (`./media`, `/tmp/x`) or ends as files do
-    /// (`poster.png`).
-    pub(crate) fn new(text: &str) -> Option<Self> {
-        let text = text.trim();
-        let text = text.strip_prefix("file://").unwrap_or(text);
-        if text.is_empty()
-            || text.len() > 4096
-            || text.contains("://")
-            || text.contains(['\n', '\0', '?', '*', '"'])
-        {
-            return None;
-        }
-        let is_rooted = ["/", "./", "../", "~/", ".\\"].iter().any(|root| text.starts_with(root));
-        let parts: Vec<String> = text
-            .split(['/', '\\'])
-            .filter(|part| !part.is_empty() && *part != ".")
-            .map(str::to_owned)
-            .collect();
-        let name = parts.last()?;
-        let is_file = name.rsplit_once('.').is_some_and(|(stem, end)| {
-            (1..=5).contains(&end.len())
-                && end.bytes().all(|byte| byte.is_ascii_alphanumeric())
-                && end.bytes().any(|byte| byte.is_ascii_alphabetic())
-                && stem.chars().any(char::is_alphanumeric)
-        });
-        (is_file || is_rooted).then_some(Self { is_file, is_absolute: text.starts_with('/'), parts })
-    }
-
-    /// Whether both may be the same file, or one a folder that the other is in. Of a path and a shorter one that it ends
-    /// with nobody knows whether they are the same: they may be.
-    pub(crate) fn may_meet(&self, other: &Self) -> bool {
-        let (short, long) = if self.parts.len() <= other.parts.len() { (self, other) } else { (other, self) };
-        let is_end = !(short.is_absolute && long.is_absolute && short.parts.len() != long.parts.len())
-            && long.parts.ends_with(&short.parts);
-        is_end || (!short.is_file && long.parts.starts_with(&short.parts))
-    }
-}
 
 /// A path among the arguments of a call.
 #[derive(Debug, Clone)]
@@ -155,21 +115,38 @@ pub(crate) struct Effects {
     pub(crate) changes_state: bool,
     /// The paths among its arguments.
     pub(crate) paths: Vec<PathUse>,
-    /// Other texts among its arguments.
-    texts: Vec<String>,
+    /// Other texts among its arguments, as sorted hashes.
+    texts: Vec<u64>,
+    /// Whether it writes a path, and whether one that is named as output.
+    writes: (bool, bool),
     /// Whether the tool only looks, as far as is known.
     only_looks: bool,
     /// Its result has a picture, which a model looks at.
     pub(crate) shows_picture: bool,
 }
 
-/// Why two calls keep their order though no value tells.
-#[derive(Debug, Clone, PartialEq, Eq)]
+/// Why two calls keep their order though no value tells. [`Effects::reason`] says it in words.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Conflict {
-    /// A clause, such as "both write `a.png`".
-    pub(crate) reason: String,
+    /// What they have in common.
+    pub(crate) cause: Cause,
     /// What has been found is sure; otherwise it is only likely.
     pub(crate) is_sure: bool,
+}
+
+/// What two calls have in common; of files which path of the second call it is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Cause {
+    /// Both write a file.
+    BothWrite(usize),
+    /// The first writes what the second reads.
+    FirstWrites(usize),
+    /// The second writes what the first reads.
+    SecondWrites(usize),
+    /// The first changes what the server holds.
+    FirstChanges,
+    /// The second does.
+    SecondChanges,
 }
 
 /// More paths and texts than this of one call say nothing new.
@@ -191,7 +168,7 @@ impl Effects {
                 break;
             }
             let Some(path) = FilePath::new(text) else {
-                texts.push(text.to_owned());
+                texts.push(hash_of(text));
                 continue;
             };
             let is_named_output = is_output(&name) && call.read_only != Some(true);
@@ -199,54 +176,86 @@ impl Effects {
             paths.push(PathUse { path, text: text.to_owned(), pointer, is_named_output, is_written });
         }
         let shows_picture = call.result.as_ref().is_some_and(|result| has_picture(result, 0));
-        Self { server: server.to_owned(), changes_state, paths, texts, only_looks, shows_picture }
+        texts.sort_unstable();
+        let writes = (
+            paths.iter().any(|path: &PathUse| path.is_written),
+            paths.iter().any(|path: &PathUse| path.is_named_output),
+        );
+        Self { server: server.to_owned(), changes_state, paths, texts, writes, only_looks, shows_picture }
     }
 
-    /// Why this call, which came first, and a later one keep their order; `None` where they need not.
-    pub(crate) fn conflict(&self, later: &Self) -> Option<Conflict> {
-        let file = self.file_conflict(later);
+    /// Why this call, which came first, and a later one keep their order; `None` where they need not. `meet` says whether
+    /// they name files that may be the same, as [`Meetings`](super::Meetings) finds.
+    pub(crate) fn conflict(&self, later: &Self, meet: bool) -> Option<Conflict> {
+        let file = if meet { self.file_conflict(later) } else { None };
         if file.as_ref().is_some_and(|conflict| conflict.is_sure) {
             return file;
         }
         let is_state = !self.server.is_empty()
-            && self.server == later.server
             && (self.changes_state || later.changes_state)
-            && !self.is_about_other_files(later);
+            && self.server == later.server
+            && !self.is_about_other_files(later, meet);
         let state = || {
-            let first = if self.changes_state { "the first" } else { "the second" };
-            Conflict { reason: format!("{first} changes what `{}` holds", self.server), is_sure: false }
+            let by = if self.changes_state { Cause::FirstChanges } else { Cause::SecondChanges };
+            Conflict { cause: by, is_sure: false }
         };
         file.or_else(|| is_state.then(state))
     }
 
+    /// A conflict as a clause, such as "both write `a.png`".
+    pub(crate) fn reason(&self, later: &Self, conflict: Conflict) -> String {
+        let path = |path: usize| {
+            let text = later.paths.get(path).map_or("", |path| path.text.as_str());
+            crate::text::shortened(text, 80)
+        };
+        match conflict.cause {
+            Cause::BothWrite(second) => format!("both write `{}`", path(second)),
+            Cause::FirstWrites(second) => {
+                format!("the first writes `{}`, which the second reads", path(second))
+            }
+            Cause::SecondWrites(second) => {
+                format!("the second writes `{}`, which the first reads", path(second))
+            }
+            Cause::FirstChanges => format!("the first changes what `{}` holds", self.server),
+            Cause::SecondChanges => format!("the second changes what `{}` holds", self.server),
+        }
+    }
+
     /// Whether this call may change what another one sees: it writes a file that the other names, or changes what the
     /// server of both holds.
-    pub(crate) fn changes_what_is_seen_by(&self, other: &Self) -> bool {
-        let writes = self.paths.iter().filter(|path| path.is_written);
-        let mut meets =
-            writes.flat_map(|path| other.paths.iter().map(move |found| path.path.may_meet(&found.path)));
-        meets.any(|meets| meets)
+    pub(crate) fn changes_what_is_seen_by(&self, other: &Self, meet: bool) -> bool {
+        let written = || self.paths.iter().filter(|path| path.is_written);
+        let is_file = meet
+            && self.writes.0
+            && written().any(|path| other.paths.iter().any(|found| path.path.may_meet(&found.path)));
+        is_file
             || (self.changes_state
                 && !self.server.is_empty()
                 && self.server == other.server
-                && !self.is_about_other_files(other))
+                && !self.is_about_other_files(other, meet))
     }
 
     /// Whether this call only looked at a file of which a later one makes something: where to cut or draw may come from
     /// what it saw.
-    pub(crate) fn looked_at_what_is_used_by(&self, later: &Self) -> bool {
-        let read = |effects: &'_ Self| -> Vec<FilePath> {
-            effects.paths.iter().filter(|path| !path.is_named_output).map(|path| path.path.clone()).collect()
-        };
-        let is_possible =
-            self.only_looks && !later.only_looks && !self.paths.is_empty() && !later.paths.is_empty();
-        is_possible && read(self).iter().any(|path| read(later).iter().any(|found| found.may_meet(path)))
+    pub(crate) fn looked_at_what_is_used_by(&self, later: &Self, meet: bool) -> bool {
+        let is_read = |path: &&PathUse| !path.is_named_output;
+        let is_possible = meet && self.only_looks && !later.only_looks;
+        is_possible
+            && self
+                .paths
+                .iter()
+                .filter(is_read)
+                .any(|path| later.paths.iter().filter(is_read).any(|found| found.path.may_meet(&path.path)))
     }
 
     fn file_conflict(&self, later: &Self) -> Option<Conflict> {
+        if !(self.writes.0 || later.writes.0) {
+            return None;
+        }
+        let may_be_sure = self.writes.1 || later.writes.1;
         let mut likely = None;
         for first in &self.paths {
-            for second in &later.paths {
+            for (index, second) in later.paths.iter().enumerate() {
                 if !(first.is_written || second.is_written) || !first.path.may_meet(&second.path) {
                     continue;
                 }
@@ -254,30 +263,39 @@ impl Effects {
                 if first.is_written && second.is_written && !(first.path.is_file && second.path.is_file) {
                     continue;
                 }
-                let path = crate::text::shortened(&second.text, 80);
-                let reason = match (first.is_written, second.is_written) {
-                    (true, true) => format!("both write `{path}`"),
-                    (true, false) => format!("the first writes `{path}`, which the second reads"),
-                    (false, _) => format!("the second writes `{path}`, which the first reads"),
+                let cause = match (first.is_written, second.is_written) {
+                    (true, true) => Cause::BothWrite(index),
+                    (true, false) => Cause::FirstWrites(index),
+                    (false, _) => Cause::SecondWrites(index),
                 };
                 let is_sure = first.is_named_output || second.is_named_output;
                 if is_sure {
-                    return Some(Conflict { reason, is_sure });
+                    return Some(Conflict { cause, is_sure });
                 }
-                likely.get_or_insert(Conflict { reason, is_sure });
+                likely.get_or_insert(Conflict { cause, is_sure });
+                if !may_be_sure {
+                    return likely;
+                }
             }
         }
         likely
     }
 
     /// Both name files, none of them in common, and say nothing else that is the same.
-    fn is_about_other_files(&self, other: &Self) -> bool {
+    fn is_about_other_files(&self, other: &Self, meet: bool) -> bool {
         let has_files = |effects: &Self| effects.paths.iter().any(|path| path.path.is_file);
-        has_files(self)
+        !meet
+            && has_files(self)
             && has_files(other)
-            && !self.paths.iter().any(|path| other.paths.iter().any(|found| path.path.may_meet(&found.path)))
-            && !self.texts.iter().any(|text| other.texts.contains(text))
+            && !self.texts.iter().any(|text| other.texts.binary_search(text).is_ok())
     }
+}
+
+fn hash_of(text: &str) -> u64 {
+    use std::hash::{DefaultHasher, Hash as _, Hasher as _};
+    let mut hasher = DefaultHasher::new();
+    text.hash(&mut hasher);
+    hasher.finish()
 }
 
 fn looks_by_name(tool: &str) -> bool {
@@ -312,23 +330,15 @@ fn has_picture(result: &Json, depth: usize) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use super::super::meeting::Meetings;
     use super::super::tests::call;
     use super::*;
     use serde_json::{Value, json};
 
     fn conflict(first: (&str, Value), second: (&str, Value)) -> Option<Conflict> {
         let effects = |(tool, arguments): (&str, Value)| Effects::of(&call((0, 0), tool, arguments, None));
-        effects(first).conflict(&effects(second))
-    }
-
-    #[test]
-    fn paths_meet_where_they_may_be_the_same() {
-        let meet = |a: &str, b: &str| FilePath::new(a).unwrap().may_meet(&FilePath::new(b).unwrap());
-        assert!(meet("a.png", "./a.png") && meet("a.png", "media/a.png") && meet("./out", "out/a.png"));
-        assert!(!meet("a.png", "b.png") && !meet("x/a.png", "y/a.png") && !meet("/a.png", "/x/a.png"));
-        for text in ["Porto", "https://a.org/b.png", "en-US", "2510.08638v1", "", "1.5", "/"] {
-            assert_eq!(FilePath::new(text), None, "{text}");
-        }
+        let both = [effects(first), effects(second)];
+        both[0].conflict(&both[1], Meetings::new(&both).with(0)[1])
     }
 
     #[test]

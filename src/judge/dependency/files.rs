@@ -1,13 +1,18 @@
 //! Files as values: who reads what another call wrote.
 
-use super::effects::{Effects, PathUse};
+use std::collections::HashMap;
+
+use super::effects::Effects;
+use super::meeting::Meetings;
 use super::uses::Use;
 use crate::judge::{Chain, Standing};
 
 /// A source of a file is the last call that wrote it before.
 pub(super) fn file_uses(chain: &Chain) -> Vec<Use> {
     let effects: Vec<Effects> = chain.calls.iter().map(Effects::of).collect();
-    let mut written: Vec<(usize, &PathUse)> = Vec::new();
+    let meetings = Meetings::new(&effects);
+    // For each path the last call that wrote it, and which of its arguments says so.
+    let mut written: HashMap<usize, (usize, usize)> = HashMap::new();
     let mut uses = Vec::new();
     let mut pending: Vec<usize> = Vec::new();
     let mut step = 0;
@@ -16,22 +21,23 @@ pub(super) fn file_uses(chain: &Chain) -> Vec<Use> {
             // What is written within a step is there for the next ones.
             step = call.place.step;
             for from in pending.drain(..) {
-                written.extend(
-                    effects[from].paths.iter().filter(|path| path.is_written).map(|path| (from, path)),
-                );
+                let paths = effects[from].paths.iter().enumerate().filter(|(_, path)| path.is_written);
+                let numbers =
+                    paths.filter_map(|(path, _)| Some((meetings.number(from, path)?, (from, path))));
+                written.extend(numbers);
             }
         }
         if call.standing == Standing::Succeeded {
             pending.push(to);
         }
-        for read in effects[to].paths.iter().filter(|path| !path.is_named_output) {
-            let wrote = |(_, path): &&(usize, &PathUse)| path.path.may_meet(&read.path);
-            let Some(&(from, path)) = written.iter().rev().take(MAX_WRITTEN).find(wrote) else { continue };
+        for (index, read) in effects[to].paths.iter().enumerate().filter(|(_, path)| !path.is_named_output) {
+            let last = meetings.of_path(to, index).iter().filter_map(|path| written.get(path)).max();
+            let Some(&(from, path)) = last else { continue };
             uses.push(Use {
                 from,
                 to,
                 value: crate::text::shortened(&read.text, 80),
-                in_result: format!("arguments{}", path.pointer),
+                in_result: format!("arguments{}", effects[from].paths[path].pointer),
                 in_arguments: read.pointer.clone(),
                 sources: std::sync::Arc::from([from]),
                 times: 1,
@@ -40,6 +46,3 @@ pub(super) fn file_uses(chain: &Chain) -> Vec<Use> {
     }
     uses
 }
-
-/// Files that were written before so many others are not looked at.
-const MAX_WRITTEN: usize = 5000;

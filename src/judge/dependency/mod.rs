@@ -5,31 +5,47 @@
 //! | part | what it does |
 //! | --- | --- |
 //! | `leaves` | the single values of arguments and results |
+//! | `plain` | texts without the escapes of addresses and without accents |
 //! | `tokens` | texts as tokens, numbers by what they are worth |
+//! | `vectors` | small numbers that stand together |
 //! | `names` | which names of arguments and fields are alike |
 //! | `telling` | which equal values are more than chance |
 //! | `needles` | what is looked for |
+//! | `task` | what the task itself says |
+//! | `reader` | what one result has of it |
 //! | `uses` | who uses whose values |
 //! | `files` | who reads what another call wrote |
+//! | `positions` | who uses a place in a list that another call returned |
+//! | `paths`, `meeting` | paths, and which calls name the same |
 //! | `effects` | files and state, which no value shows |
 
 mod effects;
 mod files;
 mod leaves;
+mod meeting;
 mod names;
 mod needles;
+mod paths;
+mod plain;
+mod positions;
+mod reader;
+mod task;
 mod telling;
 #[cfg(test)]
 mod tests;
 mod tokens;
 mod uses;
+mod vectors;
+#[cfg(test)]
+mod writing_tests;
 
 use std::collections::BTreeMap;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-pub(crate) use effects::Effects;
+pub(crate) use effects::{Conflict, Effects};
+pub(crate) use meeting::Meetings;
 pub(crate) use uses::{Use, Uses, find_uses};
 
 use super::{CallPlace, Chain};

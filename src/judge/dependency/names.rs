@@ -2,11 +2,20 @@
 //! many, which ones name what is written.
 
 /// Words of one thing.
-const SAME: [(&str, &str); 4] =
-    [("latitude", "lat"), ("longitude", "lon"), ("lng", "lon"), ("identifier", "id")];
+const SAME: [(&str, &str); 5] =
+    [("latitude", "lat"), ("longitude", "lon"), ("lng", "lon"), ("identifier", "id"), ("ticker", "symbol")];
 
 /// Last words of names that tell one thing of many: `paper_id` is what a field `id` holds.
 const NAMING: [&str; 6] = ["id", "code", "index", "number", "key", "slug"];
+
+/// Words of names that say nothing of the thing, besides [`NAMING`] and [`AMOUNTS`].
+const VAGUE: [&str; 16] = [
+    "name", "value", "text", "title", "date", "time", "data", "item", "list", "result", "image", "file",
+    "path", "query", "end", "is",
+];
+
+/// Last words of names that tell a place in a list.
+const POSITIONS: [&str; 6] = ["index", "idx", "position", "rank", "ordinal", "nth"];
 
 /// Settings: their values are chosen from a few words that stand in any text.
 const SETTINGS: [&str; 34] = [
@@ -112,7 +121,30 @@ pub(super) fn argument_classes(name: &str) -> Vec<String> {
     if let Some(last) = words.last().filter(|last| NAMING.contains(&last.as_str())) {
         classes.push(format!("*{last}"));
     }
+    classes.extend(things(&words));
     classes
+}
+
+/// Words of which one is enough where a short value is the same: `country_code` and `country`.
+fn things(words: &[String]) -> impl Iterator<Item = String> {
+    let is_thing = |word: &&String| {
+        let lists = [&NAMING[..], &AMOUNTS, &VAGUE, &SETTINGS];
+        word.chars().count() >= 2
+            && word.chars().all(char::is_alphabetic)
+            && !lists.iter().any(|list| list.contains(&word.as_str()))
+    };
+    words.iter().filter(is_thing).map(|word| format!("~{word}"))
+}
+
+/// Whether an argument of this name tells a place in a list.
+pub(super) fn names_position(name: &str) -> bool {
+    words(name).last().is_some_and(|last| POSITIONS.contains(&last.as_str()))
+}
+
+/// Whether a class is that of a name that says how many.
+pub(super) fn is_amount_class(class: &str) -> bool {
+    let class = class.trim_start_matches(['~', '*']);
+    AMOUNTS.iter().any(|amount| class == *amount || (amount.len() > 2 && class.ends_with(amount)))
 }
 
 /// What a field's value may be called as an argument. `parent` is the field around it.
@@ -125,6 +157,7 @@ pub(super) fn field_classes(name: &str, parent: Option<&str>) -> Vec<String> {
         classes.push(format!("*{word}"));
         classes.extend(parent.map(|parent| words(parent).concat() + word));
     }
+    classes.extend(things(&words_here));
     classes
 }
 
@@ -173,12 +206,18 @@ mod tests {
             ("lat", "latitude", None),
             ("lng", "longitude", None),
             ("slide_index", "slideIndex", None),
+            ("country_code", "country", None),
+            ("ticker", "symbol", None),
         ] {
             assert!(is_alike(argument, field, parent), "{argument} {field}");
         }
-        for (argument, field) in
-            [("objectId", "departmentId"), ("title", "name"), ("x1", "x"), ("lat", "lng")]
-        {
+        for (argument, field) in [
+            ("objectId", "departmentId"),
+            ("title", "name"),
+            ("x1", "x"),
+            ("lat", "lng"),
+            ("end_time", "start_time"),
+        ] {
             assert!(!is_alike(argument, field, None), "{argument} {field}");
         }
     }

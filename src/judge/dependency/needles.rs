@@ -1,18 +1,31 @@
 //! What is looked for: the values of arguments, and those of results that stand in arguments.
 
-use std::collections::HashMap;
+mod arguments;
 
-use super::leaves::{Leaf, Segment, names_of};
-use super::names::{argument_classes, field_classes, is_amount, is_setting};
+use std::collections::{HashMap, HashSet};
+
+pub(super) use arguments::only_text;
+
+use super::leaves::{Segment, names_of};
+use super::names::field_classes;
+use super::plain::plain;
 use super::telling::{TextWeight, text_weight};
-use super::tokens::{Number, numbers, tokens};
+use super::tokens::{Number, tokens};
+use super::vectors::{KnownVectors, Row, Vector};
 use crate::trajectory::json::Json;
+use arguments::named;
 
 /// More different values than this are not looked for.
 const MAX_NEEDLES: usize = 100_000;
 
 /// A longer text is known by its first tokens.
 const MAX_TOKENS: usize = 64;
+
+/// So many words in a row that stand in a result and in an argument were taken from one to the other.
+const ROW: usize = 8;
+
+/// More rows of words in arguments are not looked for.
+const MAX_ROWS: usize = 500_000;
 
 /// A value that is looked for.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -23,6 +36,10 @@ pub(super) enum Needle {
     Number(Number),
     /// A value that says something only in a field of this name.
     Named(String, String),
+    /// A text that says something only where it is all that a result is.
+    Only(String),
+    /// Numbers that say something in this order.
+    Vector(Vec<Number>),
 }
 
 /// How a text that is looked for stands where it was found.
@@ -32,6 +49,15 @@ pub(super) enum Fit {
     Within,
     /// As a whole piece or value.
     Whole,
+}
+
+/// Pieces of a text of a result.
+#[derive(Debug, Default)]
+pub(super) struct Pieces {
+    /// By their tokens.
+    pub(super) found: Vec<Vec<u32>>,
+    /// The word that is all of it.
+    pub(super) whole: Option<u32>,
 }
 
 /// All needles, and how they are found in texts.
@@ -46,6 +72,12 @@ pub(super) struct Needles {
     ends: Vec<Option<u32>>,
     /// Digits behind the point of numbers that may be rounded ones.
     decimals: Vec<usize>,
+    /// Rows of words in long arguments.
+    rows: HashSet<[u32; ROW]>,
+    /// Words that are the whole of a value of a result.
+    whole: HashSet<u32>,
+    /// Numbers together.
+    vectors: KnownVectors,
 }
 
 /// A token of a text that is searched: its number, 0 for one that no argument has, and whether a piece begins with it.
@@ -96,7 +128,7 @@ impl Needles {
                     self.decimals.push(0);
                 }
             }
-            Needle::Named(..) => {}
+            Needle::Named(..) | Needle::Only(_) | Needle::Vector(_) => {}
         }
         self.numbers_of.insert(needle.clone(), number);
         self.all.push(needle);
@@ -132,6 +164,9 @@ impl Needles {
             }
             ids.push(id);
         }
+        let rows = ids.windows(ROW).filter_map(|row| <[u32; ROW]>::try_from(row).ok());
+        let room = MAX_ROWS.saturating_sub(self.rows.len());
+        self.rows.extend(rows.take(room));
         ids
     }
 
@@ -149,70 +184,66 @@ impl Needles {
         tokens(text).map(|token| (id(token.text, &mut lower), token.is_cut)).collect()
     }
 
-    /// Looks for what an argument has.
-    pub(super) fn add_argument(&mut self, leaf: &Leaf<'_>) {
-        for needle in self.of_argument(leaf, true) {
-            self.add(needle);
+    /// Pieces of a result whose tokens all stand in arguments, should they stand there together: the whole, what stands
+    /// between two cuts, and rows of words.
+    pub(super) fn pieces(&self, text: &str) -> Pieces {
+        let known = self.known(&plain(text));
+        let mut pieces = Pieces::default();
+        let ids = |tokens: &[Known]| -> Option<Vec<u32>> {
+            let is_known = !tokens.is_empty() && tokens.iter().all(|token| token.0 != 0);
+            is_known.then(|| tokens.iter().take(MAX_TOKENS).map(|token| token.0).collect())
+        };
+        if let [(word @ 1.., _)] = known.as_slice() {
+            pieces.whole = Some(*word);
         }
-    }
-
-    /// The needles that an argument as a whole is; with `learns`, its words become known.
-    fn of_argument(&mut self, leaf: &Leaf<'_>, learns: bool) -> Vec<Needle> {
-        if is_setting(&leaf.name) {
-            return named(argument_classes(&leaf.name), leaf.value);
-        }
-        let mut found = Vec::new();
-        if is_weak(leaf.value) {
-            found = named(argument_classes(&leaf.name), leaf.value);
-        }
-        match leaf.value {
-            Json::String(text) => {
-                let ids = if learns { self.learn(text) } else { Vec::new() };
-                match Number::from_text(text) {
-                    Some(number) => found.push(Needle::Number(number)),
-                    None if !ids.is_empty() => {
-                        found.push(Needle::Text(ids.into_iter().take(MAX_TOKENS).collect()));
-                    }
-                    None => {}
-                }
-                // Coordinates in one text, an id in a query: digits enough to be known again.
-                let long =
-                    numbers(text).map(|(_, number)| number).filter(|number| number.significant_digits() >= 4);
-                found.extend(long.take(200).map(Needle::Number));
-            }
-            Json::LongInteger(digits) => {
-                let ids = if learns { self.learn(digits) } else { Vec::new() };
-                found.push(Needle::Text(ids));
-            }
-            value => {
-                let number = Number::from_json(value);
-                let is_small_amount =
-                    |number: &Number| is_amount(&leaf.name) && number.significant_digits() <= 2;
-                found.extend(number.filter(|number| !is_small_amount(number)).map(Needle::Number));
-            }
-        }
-        found
-    }
-
-    /// Looks for pieces of a result whose tokens all stand in arguments, should they stand there together.
-    pub(super) fn pieces(&self, text: &str) -> Vec<Vec<u32>> {
-        let mut pieces: Vec<Vec<u32>> = Vec::new();
-        let known = self.known(text);
+        pieces.found.extend(ids(&known));
         let mut rest = known.as_slice();
-        let mut is_first = true;
-        while let [first, ..] = rest {
+        while !rest.is_empty() {
             let end =
                 rest.iter().skip(1).position(|token| token.1).map_or(rest.len(), |position| position + 1);
-            if first.0 != 0 && end <= 12 && rest[..end].iter().all(|token| token.0 != 0) {
-                pieces.push(rest[..end].iter().map(|token| token.0).collect());
-            }
+            pieces.found.extend(ids(&rest[..end]));
             rest = &rest[end..];
-            if is_first && !rest.is_empty() && known.len() <= 12 && known.iter().all(|token| token.0 != 0) {
-                pieces.push(known.iter().map(|token| token.0).collect());
-            }
-            is_first = false;
+        }
+        let mut rest = known.as_slice();
+        while let Some(row) = rest.get(..ROW) {
+            let mut words = [0; ROW];
+            words.iter_mut().zip(row).for_each(|(word, token)| *word = token.0);
+            let is_found = self.rows.contains(&words);
+            pieces.found.extend(is_found.then(|| words.to_vec()));
+            rest = &rest[if is_found { ROW } else { 1 }..];
         }
         pieces
+    }
+
+    /// Remembers a word that is the whole of a value.
+    pub(super) fn add_whole(&mut self, word: u32) {
+        self.whole.insert(word);
+    }
+
+    /// Looks for numbers that stand together.
+    pub(super) fn add_vector(&mut self, vector: &Vector) -> Option<usize> {
+        let needle = Needle::Vector(vector.numbers.clone());
+        if let Some(known) = self.number_of(&needle) {
+            return Some(known);
+        }
+        let number = self.all.len();
+        if !self.vectors.add(number, &vector.numbers) {
+            return None;
+        }
+        self.numbers_of.insert(needle.clone(), number);
+        self.all.push(needle);
+        self.weights.push(TextWeight::Anywhere);
+        Some(number)
+    }
+
+    /// Vectors that the next number of a row completes.
+    pub(super) fn in_row(&self, row: &mut Row, number: Number, found: &mut dyn FnMut(usize)) {
+        row.push(number, &self.vectors, found);
+    }
+
+    /// The needle of a text that is all that a result is.
+    pub(super) fn of_only(&self, text: &str) -> Option<usize> {
+        self.number_of(&Needle::Only(text.to_owned()))
     }
 
     /// Looks for a piece of a result.
@@ -292,74 +323,4 @@ impl Needles {
             }
         }
     }
-
-    /// Needles that an argument has: those it is, and those that stand in its text.
-    pub(super) fn in_argument(&mut self, leaf: &Leaf<'_>) -> Vec<usize> {
-        let mut found: Vec<usize> =
-            self.of_argument(leaf, false).iter().filter_map(|needle| self.number_of(needle)).collect();
-        if !is_setting(&leaf.name) {
-            let text = match leaf.value {
-                Json::String(text) | Json::LongInteger(text) => text.as_str(),
-                _ => "",
-            };
-            let length = tokens(text).take(MAX_TOKENS + 1).count();
-            self.in_text(text, &mut |needle, fit| {
-                let Some(Needle::Text(ids)) = self.all.get(needle) else { return };
-                let is_all = ids.len() == length.min(MAX_TOKENS);
-                // One word in a long text is there by chance.
-                let is_lost = ids.len() == 1 && length > 24 && fit == Fit::Within;
-                if is_all || (self.weight(needle) == TextWeight::Anywhere && !is_lost) {
-                    found.push(needle);
-                }
-            });
-        }
-        found.sort_unstable();
-        found.dedup();
-        found
-    }
-}
-
-/// Whether a value says little without the name of its field.
-fn is_weak(value: &Json) -> bool {
-    match value {
-        Json::String(text) => match Number::from_text(text) {
-            Some(number) => number.significant_digits() <= 3,
-            None if text.len() > 64 => false,
-            None => {
-                let tokens: Vec<String> = tokens(text).map(|token| token.text.to_lowercase()).collect();
-                text_weight(&tokens) == TextWeight::Nothing
-            }
-        },
-        Json::Integer(_) | Json::Float(_) => {
-            Number::from_json(value).is_some_and(|number| number.significant_digits() <= 3)
-        }
-        Json::Bool(_) => true,
-        _ => false,
-    }
-}
-
-/// A value in fields of these names. Numbers and their texts are the same; long texts need no name.
-fn named(classes: Vec<String>, value: &Json) -> Vec<Needle> {
-    let text = match value {
-        Json::String(text) if text.len() <= 64 => match Number::from_text(text) {
-            Some(Number::Whole(value)) => value.to_string(),
-            _ => text.trim().to_lowercase(),
-        },
-        Json::Integer(value) => value.unsigned_abs().to_string(),
-        Json::Float(value) => match Number::from_double(*value) {
-            Some(Number::Whole(value)) => value.to_string(),
-            Some(Number::Fraction(_)) => value.abs().to_string(),
-            None => return Vec::new(),
-        },
-        Json::Bool(value) => value.to_string(),
-        _ => return Vec::new(),
-    };
-    if text.is_empty() {
-        return Vec::new();
-    }
-    classes
-        .into_iter()
-        .filter(|class| !class.is_empty())
-        .map(|class| Needle::Named(class, text.clone()))
-        .collect()
 }

@@ -12,6 +12,11 @@ const COMMON: [&str; 64] = [
     "unknown", "untitled",
 ];
 
+/// Whether a token, in lower case, stands in any result.
+pub(super) fn is_common(token: &str) -> bool {
+    COMMON.contains(&token)
+}
+
 /// What a text says where it is found again.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum TextWeight {
@@ -25,8 +30,7 @@ pub(super) enum TextWeight {
 
 /// The weight of a text by its tokens, in lower case.
 pub(super) fn text_weight(tokens: &[String]) -> TextWeight {
-    let is_common = |token: &String| COMMON.contains(&token.as_str());
-    if tokens.iter().all(is_common) {
+    if tokens.iter().all(|token| is_common(token)) {
         return TextWeight::Nothing;
     }
     // A character of a script without spaces says about as much as a short word.
@@ -67,12 +71,14 @@ impl ResultSize {
     }
 
     /// Whether a number found in the result says something. Among `n` different numbers one of `d` digits is found by
-    /// chance in about `n / 10^d` of all cases; up to one in twenty is borne, and numbers of one or two digits say
-    /// something only where the result is nothing else.
+    /// chance in about `n / 10^d` of all cases; up to one in twenty is borne, and numbers of one digit say something only
+    /// where the result is nothing else, those of two where it is little else.
     pub(super) fn makes_telling(self, number: Number) -> bool {
         let is_zero_or_one = matches!(number, Number::Whole(0 | 1));
         match number.significant_digits() {
-            1 | 2 => self.is_one_value() && !is_zero_or_one,
+            1 | 2 if self.is_one_value() => !is_zero_or_one,
+            1 => false,
+            2 => self.numbers <= 3 && self.tokens <= 12,
             3 => self.numbers <= 5,
             digits => {
                 let chances = 10_usize.saturating_pow(u32::try_from(digits).unwrap_or(u32::MAX));
@@ -109,7 +115,8 @@ mod tests {
         let telling = |numbers: usize, value: f64| {
             ResultSize { numbers, tokens: numbers * 2 }.makes_telling(Number::from_double(value).unwrap())
         };
-        assert!(telling(1, 19.0) && telling(1, 5.0) && !telling(1, 1.0) && !telling(2, 19.0));
+        assert!(telling(1, 19.0) && telling(1, 5.0) && !telling(1, 1.0) && !telling(2, 5.0));
+        assert!(telling(3, 19.0) && !telling(4, 19.0));
         assert!(telling(5, 17.5) && !telling(6, 17.5));
         assert!(telling(500, 1520.3) && telling(400, 10.97) && !telling(600, 10.97));
         assert!(telling(100_000, 40.433_349_6));

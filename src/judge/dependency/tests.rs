@@ -25,7 +25,7 @@ pub(crate) fn chain(given: &str, calls: Vec<ChainCall>) -> Chain {
 }
 
 /// What a second call with these arguments uses of a first one with this result.
-fn between(result: Value, arguments: Value) -> Vec<(String, String)> {
+pub(super) fn between(result: Value, arguments: Value) -> Vec<(String, String)> {
     let calls = vec![
         call((0, 0), "a/find", json!({}), Some(result)),
         call((1, 0), "b/show", arguments, Some(json!("done"))),
@@ -165,7 +165,7 @@ fn what_is_equal_by_chance_is_none() {
         ("how many", json!("5"), json!({"limit": 5})),
         ("round numbers", json!({"width": 400, "height": 200}), json!({"x1": 400, "y2": 200})),
         ("booleans", json!({"open": true}), json!({"verbose": true})),
-        ("short words", json!({"country": "us"}), json!({"q": "us"})),
+        ("short words", json!({"country": "us", "city": "Reno"}), json!({"q": "us"})),
         ("common words", json!({"a": "title", "b": "image"}), json!({"q": "image title"})),
         (
             "settings",

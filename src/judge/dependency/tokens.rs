@@ -70,7 +70,7 @@ pub(super) fn stands_alone(c: char) -> bool {
 }
 
 /// A number by what it is worth, without its sign: places are written with one or with `W` and `S`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(super) enum Number {
     /// A whole number.
     Whole(u64),
@@ -132,7 +132,8 @@ impl Number {
         Self::from_double(rounded).filter(|&rounded| rounded != self)
     }
 
-    fn text(self) -> String {
+    /// The number in digits.
+    pub(super) fn text(self) -> String {
         match self {
             Self::Whole(value) => value.to_string(),
             Self::Fraction(bits) => f64::from_bits(bits).to_string(),

@@ -8,11 +8,12 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 use super::files::file_uses;
-use super::leaves::{Leaf, Segment, argument_leaves, pointer_of, walk_result};
-use super::names::names_one_of_many;
-use super::needles::{Fit, Needle, Needles};
-use super::telling::{ResultSize, TextWeight};
-use super::tokens::{Number, numbers, tokens};
+use super::leaves::{Leaf, Segment, argument_leaves, walk_result};
+use super::needles::Needles;
+use super::positions::position_uses;
+use super::reader::ResultReader;
+use super::task::TaskText;
+use super::vectors::vectors;
 use crate::judge::{Chain, ChainCall, Standing};
 use crate::trajectory::json::{Json, Keys};
 
@@ -24,9 +25,6 @@ const MAX_RESULTS: usize = 128 << 20;
 
 /// More text than this of all arguments is not read, in bytes.
 const MAX_ARGUMENTS: usize = 8 << 20;
-
-/// More text of the task than this is not read, in bytes.
-const MAX_GIVEN: usize = 1 << 20;
 
 /// More places of one value in arguments than this say nothing new.
 const MAX_OCCURRENCES: usize = 1000;
@@ -82,10 +80,12 @@ pub(crate) fn find_uses(chain: &Chain) -> Uses {
     search.read_arguments();
     search.read_pieces();
     search.place_arguments();
+    search.place_vectors();
     let is_given = search.given();
     search.read_results();
     let mut uses = search.resolve(&is_given);
     uses.found.extend(file_uses(chain));
+    uses.found.extend(position_uses(chain, &uses.found));
     uses.found.sort_by(|a, b| (a.to, a.from, &a.in_arguments).cmp(&(b.to, b.from, &b.in_arguments)));
     uses
 }
@@ -131,11 +131,14 @@ impl<'a> Search<'a> {
 
     fn read_pieces(&mut self) {
         let mut pieces: HashSet<Vec<u32>> = HashSet::new();
+        let mut whole: HashSet<u32> = HashSet::new();
         let mut budget = MAX_RESULTS;
         for call in returning(self.chain) {
             walk_call(call, &mut budget, &mut |value, _| {
                 if let Json::String(text) = value {
-                    pieces.extend(self.needles.pieces(text));
+                    let found = self.needles.pieces(text);
+                    pieces.extend(found.found);
+                    whole.extend(found.whole);
                 }
             });
         }
@@ -144,6 +147,7 @@ impl<'a> Search<'a> {
         for piece in pieces {
             self.needles.add_piece(piece);
         }
+        whole.into_iter().for_each(|word| self.needles.add_whole(word));
     }
 
     fn place_arguments(&mut self) {
@@ -171,41 +175,31 @@ impl<'a> Search<'a> {
         }
     }
 
+    /// Numbers that stand together, which are no values of their own.
+    fn place_vectors(&mut self) {
+        for (index, call) in self.chain.calls.iter().enumerate() {
+            for vector in vectors(call.arguments.as_ref()) {
+                let Some(needle) = self.needles.add_vector(&vector) else { continue };
+                let occurrences = self.occurrences.entry(needle).or_default();
+                if occurrences.len() < MAX_OCCURRENCES {
+                    let (pointer, shown) = (vector.pointer, vector.shown);
+                    occurrences.push(Occurrence { call: index, pointer, shown, list: None });
+                }
+            }
+        }
+    }
+
     /// The needles that the task itself has.
     fn given(&self) -> HashSet<usize> {
         let mut given = HashSet::new();
-        let mut all = String::from(" ");
-        let mut known = HashSet::new();
-        for text in &self.chain.given {
-            let text = &text[..text.floor_char_boundary(MAX_GIVEN)];
+        let task = TaskText::new(&self.chain.given);
+        for text in task.texts() {
             self.needles.in_text(text, &mut |needle, _| {
                 given.insert(needle);
             });
-            for (_, number) in numbers(text) {
-                known.insert(number);
-            }
-            for token in tokens(text) {
-                all.push_str(&token.text.to_lowercase());
-                all.push(' ');
-            }
         }
-        for &needle in self.occurrences.keys() {
-            let is_given = match self.needles.get(needle) {
-                Some(Needle::Number(number)) => known.contains(number),
-                Some(Needle::Named(class, _)) if names_one_of_many(class) => false,
-                Some(Needle::Named(_, value)) => {
-                    let words = || tokens(value).map(|token| token.text).collect::<Vec<_>>().join(" ");
-                    Number::from_text(value).map_or_else(
-                        || all.contains(&format!(" {} ", words())),
-                        |number| known.contains(&number),
-                    )
-                }
-                _ => false,
-            };
-            if is_given {
-                given.insert(needle);
-            }
-        }
+        let is_given = |needle: &&usize| self.needles.get(**needle).is_some_and(|needle| task.gives(needle));
+        given.extend(self.occurrences.keys().filter(is_given));
         given
     }
 
@@ -303,75 +297,4 @@ fn walk_call(call: &ChainCall, all: &mut usize, visit: &mut dyn FnMut(&Json, &[S
     let mut budget = start;
     walk_result(result, &mut budget, visit);
     *all -= start - budget;
-}
-
-/// What is found in one result.
-struct ResultReader<'a> {
-    needles: &'a Needles,
-    found: HashMap<usize, (Fit, String, Option<Number>)>,
-    numbers: HashSet<Number>,
-    tokens: usize,
-}
-
-impl<'a> ResultReader<'a> {
-    fn new(needles: &'a Needles) -> Self {
-        Self { needles, found: HashMap::new(), numbers: HashSet::new(), tokens: 0 }
-    }
-
-    fn read(&mut self, value: &Json, path: &[Segment]) {
-        // What the protocol says of an item is no value of the tool's.
-        if let [Segment::Member(content), Segment::Item(_), Segment::Member(name)] = path
-            && content == "content"
-            && (name == "type" || name == "mimeType")
-        {
-            return;
-        }
-        let found = &mut self.found;
-        let mut note = |needle: usize, fit: Fit, number: Option<Number>| {
-            if found.get(&needle).is_none_or(|(known, ..)| *known < fit) {
-                found.insert(needle, (fit, pointer_of(path), number));
-            }
-        };
-        self.needles.of_field(path, value, &mut |needle| note(needle, Fit::Whole, None));
-        match value {
-            Json::String(text) | Json::LongInteger(text) => {
-                self.tokens += tokens(text).count();
-                self.needles.in_text(text, &mut |needle, fit| note(needle, fit, None));
-                for (start, number) in numbers(text) {
-                    self.numbers.insert(number);
-                    self.needles
-                        .of_number(number, &mut |needle, number, fit| note(needle, fit, Some(number)));
-                    self.needles
-                        .of_named_number(text, start, number, &mut |needle| note(needle, Fit::Whole, None));
-                }
-            }
-            value => {
-                self.tokens += 1;
-                if let Some(number) = Number::from_json(value) {
-                    self.numbers.insert(number);
-                    self.needles
-                        .of_number(number, &mut |needle, number, fit| note(needle, fit, Some(number)));
-                }
-            }
-        }
-    }
-
-    /// The needles that the result says something of, each with its place.
-    fn telling(self) -> Vec<(usize, String, bool)> {
-        let size = ResultSize { numbers: self.numbers.len(), tokens: self.tokens };
-        let is_telling = |needle: usize, fit: Fit, number: Option<Number>| match number {
-            Some(number) if fit == Fit::Whole => size.makes_telling(number),
-            Some(number) => {
-                size.makes_telling(number) && (number.significant_digits() >= 3 || size.is_one_value())
-            }
-            None => match self.needles.weight(needle) {
-                TextWeight::Anywhere => true,
-                TextWeight::Whole => fit == Fit::Whole,
-                TextWeight::Nothing => false,
-            },
-        };
-        let found = self.found.into_iter();
-        let telling = found.filter(|(needle, (fit, _, number))| is_telling(*needle, *fit, *number));
-        telling.map(|(needle, (_, pointer, _))| (needle, pointer, size.is_one_value())).collect()
-    }
 }

@@ -201,14 +201,14 @@ fn conflicts(
     let kept: Vec<(usize, CallPlace)> =
         places.iter().enumerate().filter_map(|(call, place)| place.map(|place| (call, place))).collect();
     for (position, &(first, first_place)) in kept.iter().enumerate() {
+        let meets = findings.meetings.with(first);
         for &(second, second_place) in &kept[position + 1..] {
             let is_later = calls[first].place.step < calls[second].place.step;
             if !is_later || first_place.step < second_place.step {
                 continue;
             }
-            let Some(conflict) = findings.effects[first].conflict(&findings.effects[second]) else {
-                continue;
-            };
+            let (one, other) = (&findings.effects[first], &findings.effects[second]);
+            let Some(conflict) = one.conflict(other, meets[second]) else { continue };
             if !conflict.is_sure && first_place.step == second_place.step {
                 continue;
             }
@@ -219,7 +219,7 @@ fn conflicts(
                 first_step: first_place.step,
                 second: shortened(&calls[second].tool, 80),
                 second_step: second_place.step,
-                reason: conflict.reason,
+                reason: one.reason(other, conflict),
                 must: must.to_owned(),
             });
         }

@@ -1,7 +1,7 @@
 //! Which calls keep their order, and the earliest step that this leaves each.
 
 use crate::judge::ChainCall;
-use crate::judge::dependency::Effects;
+use crate::judge::dependency::{Conflict, Effects, Meetings};
 
 /// What two calls owe one another.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -23,27 +23,60 @@ pub(super) struct Bond {
     pub(super) second: usize,
     /// What holds.
     pub(super) rule: Rule,
+    /// Why.
+    pub(super) why: Why,
+}
+
+/// Why two calls are not free of one another. Of long runs there are many, so that what can be said later is.
+#[derive(Debug, Clone)]
+pub(super) enum Why {
+    /// A clause.
+    Said(String),
+    /// Files or state.
+    Conflict(Conflict),
+    /// The first looked at a file of which the second makes something.
+    Looked,
+    /// The first gave a picture.
+    Picture,
+}
+
+impl Bond {
     /// Why, as a clause.
-    pub(super) reason: String,
+    pub(super) fn reason(&self, effects: &[Effects]) -> String {
+        match &self.why {
+            Why::Said(reason) => reason.clone(),
+            Why::Conflict(conflict) => effects[self.first].reason(&effects[self.second], *conflict),
+            Why::Looked => "the first looked at the file of which the second makes something".to_owned(),
+            Why::Picture => "the model had seen the picture that the first gave".to_owned(),
+        }
+    }
 }
 
 /// What files, state, looks and pictures ask of calls that stay.
-pub(super) fn bonds_of_effects(calls: &[ChainCall], stays: &[bool], effects: &[Effects]) -> Vec<Bond> {
+pub(super) fn bonds_of_effects(
+    calls: &[ChainCall],
+    stays: &[bool],
+    effects: &[Effects],
+    meetings: &Meetings,
+) -> Vec<Bond> {
     let mut bonds = Vec::new();
     let kept: Vec<usize> = (0..calls.len()).filter(|&call| stays[call]).collect();
     for (position, &first) in kept.iter().enumerate() {
+        let meets = meetings.with(first);
         for &second in &kept[position + 1..] {
             let is_later = calls[first].place.step < calls[second].place.step;
             let rule = if is_later { Rule::After } else { Rule::Together };
-            if let Some(conflict) = effects[first].conflict(&effects[second]) {
-                bonds.push(Bond { first, second, rule, reason: conflict.reason });
-            } else if is_later && effects[first].looked_at_what_is_used_by(&effects[second]) {
-                let reason = "the first looked at the file of which the second makes something".to_owned();
-                bonds.push(Bond { first, second, rule, reason });
-            } else if is_later && effects[first].shows_picture && calls[first].tool != calls[second].tool {
-                let reason = "the model had seen the picture that the first gave".to_owned();
-                bonds.push(Bond { first, second, rule, reason });
-            }
+            let (one, other, meet) = (&effects[first], &effects[second], meets[second]);
+            let why = if let Some(conflict) = one.conflict(other, meet) {
+                Why::Conflict(conflict)
+            } else if is_later && one.looked_at_what_is_used_by(other, meet) {
+                Why::Looked
+            } else if is_later && one.shows_picture && calls[first].tool != calls[second].tool {
+                Why::Picture
+            } else {
+                continue;
+            };
+            bonds.push(Bond { first, second, rule, why });
         }
     }
     bonds

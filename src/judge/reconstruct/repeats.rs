@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use crate::canonical::canonical;
 use crate::judge::ChainCall;
-use crate::judge::dependency::{Effects, Use};
+use crate::judge::dependency::{Effects, Meetings, Use};
 use crate::trajectory::json::{Json, Keys};
 
 /// The same text for arguments that are equal: the order of members means nothing, 5 is 5.0, and no arguments are the
@@ -49,7 +49,7 @@ pub(super) struct Repeats {
 pub(super) fn find_repeats(
     calls: &[ChainCall],
     stays: &[bool],
-    effects: &[Effects],
+    (effects, meetings): (&[Effects], &Meetings),
     uses: &[Use],
 ) -> Repeats {
     let groups = equal_calls(calls, stays);
@@ -80,13 +80,14 @@ pub(super) fn find_repeats(
             .map(|found| found.to)
             .collect();
         let is_changed = || {
+            let meets = meetings.with(index);
             let span = calls[of].place.step..=calls[index].place.step;
             (0..calls.len()).any(|other| {
                 other != of
                     && other != index
                     && stays[other]
                     && span.contains(&calls[other].place.step)
-                    && effects[other].changes_what_is_seen_by(&effects[index])
+                    && effects[other].changes_what_is_seen_by(&effects[index], meets[other])
             })
         };
         if effects[index].changes_state || is_source || (!is_same_result && is_changed()) {

@@ -2,10 +2,10 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
-use super::order::{Bond, Rule, bonds_of_effects, earliest_steps};
+use super::order::{Bond, Rule, Why, bonds_of_effects, earliest_steps};
 use super::repeats::{Repeat, find_repeats};
 use super::{Merged, Reconstruction, RemovalReason, Removed};
-use crate::judge::dependency::{Dependency, Effects, Uses, find_uses};
+use crate::judge::dependency::{Dependency, Effects, Meetings, Uses, find_uses};
 use crate::judge::{CallPlace, Chain, ChainCall, Standing};
 use crate::text::shortened;
 
@@ -32,7 +32,9 @@ pub fn by_rules(chain: &Chain, dependencies: &[Dependency]) -> Reconstruction {
     let (steps, deciding) = earliest_steps(calls, &stays, &bonds);
     let is_kept = place_filter(calls, &stays);
     Reconstruction {
-        merged: merged(calls, &stays, &steps, |call| reason_of(calls, &bonds, &deciding, &steps, call)),
+        merged: merged(calls, &stays, &steps, |call| {
+            reason_of(calls, &bonds, &deciding, &steps, &findings.effects, call)
+        }),
         steps: grouped(calls, &stays, |call| steps[call]),
         removed: findings.removed(calls, &stays),
         dependencies: dependencies
@@ -47,6 +49,8 @@ pub fn by_rules(chain: &Chain, dependencies: &[Dependency]) -> Reconstruction {
 pub(super) struct Findings {
     /// Files and state.
     pub(super) effects: Vec<Effects>,
+    /// Which calls name the same files.
+    pub(super) meetings: Meetings,
     /// Who uses whose values.
     pub(super) uses: Uses,
     /// Calls that need not have been made again.
@@ -56,11 +60,12 @@ pub(super) struct Findings {
 impl Findings {
     pub(super) fn new(chain: &Chain) -> Self {
         let effects: Vec<Effects> = chain.calls.iter().map(Effects::of).collect();
+        let meetings = Meetings::new(&effects);
         let uses = find_uses(chain);
         let succeeded: Vec<bool> =
             chain.calls.iter().map(|call| call.standing == Standing::Succeeded).collect();
-        let repeats = find_repeats(&chain.calls, &succeeded, &effects, &uses.found);
-        Self { effects, uses, repeats }
+        let repeats = find_repeats(&chain.calls, &succeeded, (&effects, &meetings), &uses.found);
+        Self { effects, meetings, uses, repeats }
     }
 
     /// For each call whether it stays.
@@ -136,26 +141,26 @@ fn bonds(calls: &[ChainCall], stays: &[bool], findings: &Findings, dependencies:
         };
         let value = dependency.values.first().map_or("a value", |value| value.value.as_str());
         let reason = format!("it uses `{value}`, which {} returned", named(calls, first));
-        bonds.push(Bond { first, second, rule: Rule::After, reason });
+        bonds.push(Bond { first, second, rule: Rule::After, why: Why::Said(reason) });
     }
-    bonds.extend(bonds_of_effects(calls, stays, &findings.effects));
+    bonds.extend(bonds_of_effects(calls, stays, &findings.effects, &findings.meetings));
     let mut seen = HashSet::new();
     for found in findings.uses.found.iter().filter(|found| stays[found.to]) {
         // The first that returned a value stays the first: otherwise its value would change its source.
         for &second in found.sources.iter().filter(|&&second| second > found.from) {
             if seen.insert((found.from, second)) {
                 let reason = format!("{} returned `{}` before it", named(calls, found.from), found.value);
-                bonds.push(Bond { first: found.from, second, rule: Rule::NotBefore, reason });
+                bonds.push(Bond { first: found.from, second, rule: Rule::NotBefore, why: Why::Said(reason) });
             }
         }
     }
     for &(first, second) in &findings.repeats.equal {
         let reason = format!("{} is the same call", named(calls, first));
-        bonds.push(Bond { first, second, rule: Rule::NotBefore, reason });
+        bonds.push(Bond { first, second, rule: Rule::NotBefore, why: Why::Said(reason) });
     }
     for &(first, second) in &findings.repeats.counted {
         let reason = format!("it uses the value once for each time that {} was called", named(calls, first));
-        bonds.push(Bond { first, second, rule: Rule::After, reason });
+        bonds.push(Bond { first, second, rule: Rule::After, why: Why::Said(reason) });
     }
     bonds
 }
@@ -165,20 +170,18 @@ fn reason_of(
     bonds: &[Bond],
     deciding: &[Option<usize>],
     steps: &[usize],
+    effects: &[Effects],
     call: usize,
 ) -> String {
     let Some(bond) = deciding[call].and_then(|bond| bonds.get(bond)) else {
         return "nothing in its arguments comes from a result".to_owned();
     };
-    let other = if bond.second == call { bond.first } else { bond.second };
+    let other = named(calls, if bond.second == call { bond.first } else { bond.second });
+    let reason = bond.reason(effects);
     match bond.rule {
-        Rule::After => {
-            format!("the last thing that it waits for is {}: {}", named(calls, other), bond.reason)
-        }
-        Rule::NotBefore => format!("it comes no earlier than {}: {}", named(calls, other), bond.reason),
-        Rule::Together => {
-            format!("it stays with {}, now in step {}: {}", named(calls, other), steps[call] + 1, bond.reason)
-        }
+        Rule::After => format!("the last thing that it waits for is {other}: {reason}"),
+        Rule::NotBefore => format!("it comes no earlier than {other}: {reason}"),
+        Rule::Together => format!("it stays with {other}, now in step {}: {reason}", steps[call] + 1),
     }
 }
 

@@ -43,7 +43,7 @@ pub(super) struct Decision {
 /// A run that is decided on, and what is known of it.
 pub(super) struct Case<'a> {
     pub(super) run: &'a Trajectory,
-    pub(super) chain: &'a Chain,
+    pub(super) chain: &'a Arc<Chain>,
     pub(super) picture: Option<Arc<Picture>>,
 }
 
@@ -75,16 +75,24 @@ pub(super) fn refusal_beforehand(run: &Trajectory, chain: &Chain, has_judge: boo
     }
 }
 
+/// Does what takes time, and waits for nothing, beside everything else: of a long run the rules need a while, and signals
+/// should be heard all the same.
+async fn beside<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> Result<T, JudgeError> {
+    // It does not panic; it is lost only where everything is being stopped.
+    tokio::task::spawn_blocking(work).await.map_err(|_| JudgeError::Interrupted)
+}
+
 /// Decides by rules alone.
-pub(super) fn by_rules_alone(chain: &Chain) -> Decision {
+pub(super) async fn by_rules_alone(chain: &Arc<Chain>) -> Result<Decision, JudgeError> {
     let mut decision = Decision::default();
-    let reconstruction = by_rules(chain, &dependencies(chain));
+    let chain = Arc::clone(chain);
+    let reconstruction = beside(move || by_rules(&chain, &dependencies(&chain))).await?;
     if reconstruction.steps.iter().all(Vec::is_empty) {
         decision.refuse(RefusalKind::NothingLeft, "the rules leave no call");
     } else {
         decision.reconstruction = Some(reconstruction);
     }
-    decision
+    Ok(decision)
 }
 
 /// Asks the judge for its verdict and for a trajectory, which the rules check.
@@ -93,7 +101,8 @@ pub(super) async fn by_judge(asker: &Asker, case: &Case<'_>) -> Result<Decision,
     if !verdict(asker, case, &mut decision).await? {
         return Ok(decision);
     }
-    let dependencies = dependencies(case.chain);
+    let chain = Arc::clone(case.chain);
+    let dependencies = Arc::new(beside(move || dependencies(&chain)).await?);
     proposal(asker, case, &dependencies, &mut decision).await?;
     Ok(decision)
 }
@@ -133,7 +142,7 @@ async fn verdict(asker: &Asker, case: &Case<'_>, decision: &mut Decision) -> Res
 async fn proposal(
     asker: &Asker,
     case: &Case<'_>,
-    dependencies: &[Dependency],
+    dependencies: &Arc<Vec<Dependency>>,
     decision: &mut Decision,
 ) -> Result<(), JudgeError> {
     let record = material::chain(case.run, case.chain, dependencies);
@@ -146,7 +155,7 @@ async fn proposal(
                 decision.refuse(RefusalKind::NoProposal, "the judge found no sound trajectory in it");
                 return Ok(());
             }
-            Ok(Some(proposal)) => match checked(case.chain, dependencies, &proposal) {
+            Ok(Some(proposal)) => match checked(case.chain, dependencies, proposal).await? {
                 Ok(reconstruction) => {
                     decision.reconstruction = Some(reconstruction);
                     return Ok(());
@@ -179,16 +188,18 @@ async fn proposal(
 }
 
 /// What the rules say of a proposal; the first broken rules in words.
-fn checked(
-    chain: &Chain,
-    dependencies: &[Dependency],
-    proposal: &Proposal,
-) -> Result<Reconstruction, Vec<String>> {
-    check(chain, dependencies, proposal).map_err(|violations| {
+async fn checked(
+    chain: &Arc<Chain>,
+    dependencies: &Arc<Vec<Dependency>>,
+    proposal: Proposal,
+) -> Result<Result<Reconstruction, Vec<String>>, JudgeError> {
+    let (chain, dependencies) = (Arc::clone(chain), Arc::clone(dependencies));
+    let found = beside(move || check(&chain, &dependencies, &proposal)).await?;
+    Ok(found.map_err(|violations| {
         let words =
             violations.iter().map(|violation| shortened(&on_one_line(&violation.to_string()), PROBLEM));
         words.take(VIOLATIONS).collect()
-    })
+    }))
 }
 
 fn begin<'a>(asker: &'a Asker, case: &Case<'_>, wish: Wish, record: &str) -> Conversation<'a> {

@@ -7,7 +7,7 @@ use crate::judge::fence::Fence;
 use crate::text::hexadecimal;
 
 /// Raised when what this folder says to a model beside the templates changes.
-const VERSION: u32 = 1;
+const VERSION: u32 = 2;
 
 const VERDICT: &str = include_str!("../prompts/judge_verdict.txt");
 const PROPOSAL: &str = include_str!("../prompts/judge_proposal.txt");

@@ -180,7 +180,7 @@ impl JudgeWork {
     /// One run, up to what it would give.
     async fn look(&self, source: &RunSource) -> Result<Looked, JudgeError> {
         let trajectory = source.file.read(source.index)?;
-        let chain = Chain::new(&trajectory, &self.tools);
+        let chain = Arc::new(Chain::new(&trajectory, &self.tools));
         let mut judged = unjudged(source, &trajectory);
         if let Some(image) = &source.image {
             judged.image = blocking(image, |image| image.hash().map(str::to_owned)).await.flatten();
@@ -207,9 +207,9 @@ impl JudgeWork {
         &self,
         source: &RunSource,
         run: &Trajectory,
-        chain: &Chain,
+        chain: &Arc<Chain>,
     ) -> Result<Decision, JudgeError> {
-        let Some(asker) = &self.asker else { return Ok(by_rules_alone(chain)) };
+        let Some(asker) = &self.asker else { return by_rules_alone(chain).await };
         let picture = match &source.image {
             None => None,
             Some(image) => match self.picture(asker, image).await {

@@ -5,6 +5,7 @@
 use std::collections::BTreeMap;
 
 use m3::judge::{Chain, ChainCall};
+use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 use serde_json::{Value, json};
 
 use super::{chain, made};
@@ -46,27 +47,9 @@ pub(super) struct Reference {
     pub(super) steps: Vec<Vec<Original>>,
 }
 
-/// Arguments that choose from a few words, and are nobody's result.
-const CHOICES: [&str; 18] = [
-    "type",
-    "mode",
-    "units",
-    "language",
-    "region",
-    "operation",
-    "interval",
-    "channel",
-    "config",
-    "domain",
-    "scheme",
-    "preference",
-    "fields",
-    "code",
-    "bar",
-    "font_face",
-    "alignment",
-    "color",
-];
+/// Arguments whose values are words of a list that the tool does not show: Google's types of places (Places API, "Place
+/// Types", Table A).
+const CHOSEN: [(&str, &str); 1] = [("google-maps/places_nearby_search", "includedTypes")];
 
 /// Servers whose calls change what they hold: of these neither a split nor a repeat is needless.
 const STATEFUL: [&str; 2] = ["ppt/", "excel/"];
@@ -114,9 +97,25 @@ impl Reference {
             .collect()
     }
 
-    /// Whether every call of every later step uses a value that the step before it can have returned.
-    pub(super) fn carries_values(&self) -> bool {
-        (1..self.steps.len()).all(|step| self.carried(step).iter().all(|values| !values.is_empty()))
+    /// Whether every call of every later step uses a value, so long, that the step before it can have returned.
+    pub(super) fn carries_values(&self, least: Length, tools: &Tools) -> bool {
+        let is_long = |carried: &Carried, tool: &str| {
+            let text = plain(&carried.value);
+            let length = text.chars().filter(|c| c.is_alphanumeric()).count();
+            // What the tool says of itself is chosen, and nobody's result.
+            let is_chosen = CHOSEN.contains(&(tool, &carried.name));
+            if is_chosen || tools.get(tool).is_some_and(|said| said.contains(&text.to_lowercase())) {
+                return false;
+            }
+            match carried.value {
+                Value::Number(_) => length >= least.digits && !text.ends_with("00"),
+                _ => length >= least.letters,
+            }
+        };
+        (1..self.steps.len()).all(|step| {
+            let calls = self.carried(step).into_iter().zip(&self.steps[step]);
+            calls.into_iter().all(|(values, call)| values.iter().any(|value| is_long(value, &call.tool)))
+        })
     }
 
     /// What each call returned: the values that the next step uses, dealt to the calls of this one.
@@ -150,7 +149,11 @@ impl Reference {
                 let good = made(&original.tool, &original.arguments, Ok(&results[step][call]));
                 let is_free =
                     !calls.iter().any(|call| is_stateful(&call.tool)) || !is_stateful(&original.tool);
-                if spoiled.splits && is_free && dice.below(3) == 0 && !parts.last().unwrap().is_empty() {
+                if spoiled.splits > 0
+                    && is_free
+                    && dice.below(spoiled.splits) == 0
+                    && !parts.last().unwrap().is_empty()
+                {
                     parts.push(Vec::new());
                 }
                 if spoiled.failures && is_free && dice.below(5) == 0 {
@@ -182,12 +185,25 @@ impl Reference {
     }
 }
 
+/// What each tool says of itself, in lower case: its description and the schema of its arguments.
+pub(super) type Tools = BTreeMap<String, String>;
+
+/// How long a value has to be so that it says where it comes from.
+#[derive(Clone, Copy)]
+pub(super) struct Length {
+    /// Letters and digits of a text.
+    pub(super) letters: usize,
+    /// Digits of a number that is not round.
+    pub(super) digits: usize,
+}
+
 /// What is done to a run.
 #[derive(Clone, Copy)]
 pub(super) struct Spoiled {
     pub(super) failures: bool,
     pub(super) repeats: bool,
-    pub(super) splits: bool,
+    /// Splits between one of so many neighbours in a step; 0 for none.
+    pub(super) splits: usize,
 }
 
 fn collect(name: &str, value: &Value, values: &mut Vec<Carried>) {
@@ -197,13 +213,8 @@ fn collect(name: &str, value: &Value, values: &mut Vec<Carried>) {
         value => {
             let text = plain(value);
             let letters = text.chars().filter(|c| c.is_alphanumeric()).count();
-            let is_choice = CHOICES.iter().any(|choice| name.to_lowercase().contains(choice));
-            let is_value = match value {
-                Value::String(_) => letters >= 5 && text.len() <= 200,
-                Value::Number(_) => letters >= 4 && !text.ends_with("00"),
-                _ => false,
-            };
-            if is_value && !is_choice {
+            let is_value = !value.is_null() && !value.is_boolean() && letters >= 3;
+            if is_value {
                 values.push(Carried { name: name.to_owned(), value: value.clone() });
             }
         }
@@ -219,7 +230,7 @@ fn shaped(values: &[Carried], step: usize, call: usize, dice: &mut Dice) -> Valu
     let mut noise = || 1000 + dice.below(9000);
     let (first, second) = (noise(), noise());
     let id = format!("obj-{step}{call}-{first}");
-    let shape = dice.below(6);
+    let shape = dice.below(8);
     let row = |carried: &Carried| json!({"id": 7, "label": "row", "score": 0.5, carried.name.clone(): carried.value});
     let rows: Vec<Value> = values.iter().map(row).collect();
     let lines: Vec<String> = values
@@ -237,6 +248,14 @@ fn shaped(values: &[Carried], step: usize, call: usize, dice: &mut Dice) -> Valu
         4 => {
             json!({"data": {"hits": {"items": values.iter().map(|carried| json!({"node": {"value": plain(&carried.value)}})).collect::<Vec<_>>()}}, "took": first})
         }
+        5 => {
+            let link = |carried: &Carried| {
+                let value = utf8_percent_encode(&plain(&carried.value), NON_ALPHANUMERIC).to_string();
+                json!({"href": format!("https://a.example/view?of={value}&page=1"), "label": "open"})
+            };
+            json!({"links": values.iter().map(link).collect::<Vec<_>>(), "request": id})
+        }
+        6 => json!(format!("IN SHORT, IT IS {} ({id})", lines.join(" OR ").to_uppercase())),
         _ => json!(format!("The best match is {}, as of today ({id}).", lines.join("; also "))),
     }
 }

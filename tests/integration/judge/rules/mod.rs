@@ -1,7 +1,9 @@
 //! Dependencies and reconstructions by rules: properties of random runs, real references turned back into runs, and
 //! recorded runs of our own benchmark.
 
+mod catalog;
 mod generator;
+mod planted;
 mod properties;
 mod recorded;
 mod references;

@@ -35,7 +35,7 @@ fn any_value() -> impl Strategy<Value = Value> {
 fn any_call() -> impl Strategy<Value = ChainCall> {
     let tools =
         ["w/search", "w/get", "ppt/add_slide", "ppt/save_deck", "image/crop", "image/blur", "m/sum", "x/y"];
-    let names = ["query", "place_id", "input_path", "output_path", "id", "n", "type"];
+    let names = ["query", "place_id", "input_path", "output_path", "id", "n", "type", "index"];
     let argument =
         (0..names.len(), any_value()).prop_map(move |(name, value)| (names[name].to_owned(), value));
     let arguments = prop::collection::vec(argument, 0..3)

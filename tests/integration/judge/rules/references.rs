@@ -6,7 +6,7 @@ use m3::judge::dependency::dependencies;
 use m3::judge::reconstruct::by_rules;
 use serde_json::Value;
 
-use super::generator::{Dice, Reference, Spoiled};
+use super::generator::{Dice, Length, Reference, Spoiled, Tools};
 use super::sets;
 use crate::support::shared;
 
@@ -38,25 +38,67 @@ fn recovered(references: &[&Reference], spoiled: Spoiled, shown: bool) -> (usize
     (count, references.len())
 }
 
+/// Pairs of calls of one step that are taken for dependent when every call stands in a step of its own, and all pairs.
+fn torn(references: &[&Reference]) -> (usize, usize) {
+    let (mut torn, mut pairs) = (0, 0);
+    for (index, reference) in references.iter().enumerate() {
+        let alone = Spoiled { failures: false, repeats: false, splits: 1 };
+        let (chain, origins) = reference.run(&mut Dice::new(index as u64), alone);
+        let step =
+            |place: m3::judge::CallPlace| origins.get(&(place.step, place.call)).map(|origin| origin.0);
+        for found in dependencies(&chain).iter().filter(|found| step(found.from) == step(found.to)) {
+            println!("taken for dependent: {:?} of {:?}", found.values, chain.at(found.from).unwrap().tool);
+            torn += 1;
+        }
+        pairs += reference.steps.iter().map(|step| step.len() * (step.len() - 1) / 2).sum::<usize>();
+    }
+    (torn, pairs)
+}
+
 #[test]
 fn references_whose_results_carry_values_are_recovered() {
-    let Some(path) = shared("open-m3-bench/references.json") else { return };
-    let file: Value = serde_json::from_str(&std::fs::read_to_string(path).unwrap()).unwrap();
+    let (Some(path), Some(tools)) =
+        (shared("open-m3-bench/references.json"), shared("open-m3-bench/tools.json"))
+    else {
+        return;
+    };
+    let read = |path| -> Value { serde_json::from_str(&std::fs::read_to_string(path).unwrap()).unwrap() };
+    let (file, tools) = (read(path), read(tools));
+    let tools: Tools = tools
+        .as_object()
+        .unwrap()
+        .iter()
+        .flat_map(|(server, found)| {
+            found["tools"].as_array().unwrap().iter().map(move |tool| {
+                (format!("{server}/{}", tool["name"].as_str().unwrap()), tool.to_string().to_lowercase())
+            })
+        })
+        .collect();
     let all: Vec<Reference> = file.as_array().unwrap().iter().map(Reference::new).collect();
     let several: Vec<&Reference> = all.iter().filter(|reference| reference.steps.len() > 1).collect();
-    let (carrying, other): (Vec<&Reference>, Vec<&Reference>) =
-        several.iter().partition(|reference| reference.carries_values());
+    // Results carry every value of three letters or digits; what differs is how long one has to be in every call.
+    let carry = |letters, digits| -> Vec<&Reference> {
+        let least = Length { letters, digits };
+        several.iter().copied().filter(|reference| reference.carries_values(least, &tools)).collect()
+    };
+    let (long, short) = (carry(5, 4), carry(3, 3));
     let spoiled = |failures, repeats, splits| Spoiled { failures, repeats, splits };
-    let share =
-        |(found, of): (usize, usize)| format!("{found} of {of} ({:.1} %)", 100.0 * found as f64 / of as f64);
-    println!("{} references, {} of several steps, {} carry values", all.len(), several.len(), carrying.len());
-    println!("as they are:          {}", share(recovered(&carrying, spoiled(false, false, false), false)));
-    println!("failures and repeats: {}", share(recovered(&carrying, spoiled(true, true, false), false)));
-    println!("needless splits:      {}", share(recovered(&carrying, spoiled(false, false, true), false)));
-    let (found, of) = recovered(&carrying, spoiled(true, true, true), true);
-    println!("all at once:          {}", share((found, of)));
-    println!("those that do not:    {}", share(recovered(&other, spoiled(true, true, true), false)));
-    println!("all of several steps: {}", share(recovered(&several, spoiled(true, true, true), false)));
-    assert!(carrying.len() >= 40, "{}", carrying.len());
-    assert!(found as f64 >= 0.95 * of as f64, "{found} of {of}");
+    let share = |what: &str, (found, of): (usize, usize)| {
+        println!("{what}: {found} of {of} ({:.1} %)", 100.0 * found as f64 / of as f64);
+        found as f64 / of as f64
+    };
+    println!("{} references, {} of several steps", all.len(), several.len());
+    share("long values, as they are", recovered(&long, spoiled(false, false, 0), false));
+    share("long values, failures and repeats", recovered(&long, spoiled(true, true, 0), false));
+    share("long values, needless splits", recovered(&long, spoiled(false, false, 3), false));
+    let of_long = share("long values, all at once", recovered(&long, spoiled(true, true, 3), true));
+    let of_short = share("short values too, all at once", recovered(&short, spoiled(true, true, 3), true));
+    let of_all =
+        share("all of several steps, all at once", recovered(&several, spoiled(true, true, 3), false));
+    let (torn, pairs) = torn(&several);
+    share("pairs of one step taken for dependent", (torn, pairs));
+    assert!(long.len() >= 79 && of_long >= 0.95, "{} {of_long}", long.len());
+    assert!(short.len() >= 90 && of_short >= 0.85, "{} {of_short}", short.len());
+    assert!(of_all >= 0.5, "{of_all}");
+    assert!(torn * 100 <= pairs, "{torn} of {pairs}");
 }

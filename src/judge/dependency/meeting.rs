@@ -1,0 +1,138 @@
+//! Which calls name the same files, found by an index: time grows with the paths, not with their pairs.
+
+use std::collections::HashMap;
+
+use super::effects::Effects;
+use super::paths::FilePath;
+
+/// Deeper paths are compared as a whole, and by so many of their last and first parts.
+const MAX_DEPTH: usize = 64;
+
+/// The paths of a chain, and which of them may be the same or lie in one another.
+#[derive(Debug, Default)]
+pub(crate) struct Meetings {
+    /// For each call the numbers of its paths, as in [`Effects::paths`].
+    of_call: Vec<Vec<usize>>,
+    /// For each path the calls that name it, in order.
+    calls: Vec<Vec<usize>>,
+    /// For each path those that it may meet, itself included.
+    met: Vec<Vec<usize>>,
+}
+
+impl Meetings {
+    /// The meetings of calls with these effects.
+    pub(crate) fn new(effects: &[Effects]) -> Self {
+        let mut numbers: HashMap<&FilePath, usize> = HashMap::new();
+        let mut paths: Vec<&FilePath> = Vec::new();
+        let mut meetings = Self::default();
+        for (call, effects) in effects.iter().enumerate() {
+            let mut own = Vec::with_capacity(effects.paths.len());
+            for found in &effects.paths {
+                let number = *numbers.entry(&found.path).or_insert(paths.len());
+                if number == paths.len() {
+                    paths.push(&found.path);
+                    meetings.calls.push(Vec::new());
+                }
+                if meetings.calls[number].last() != Some(&call) {
+                    meetings.calls[number].push(call);
+                }
+                own.push(number);
+            }
+            meetings.of_call.push(own);
+        }
+        meetings.met = met(&paths);
+        meetings
+    }
+
+    /// The paths that a path of a call, by its number in [`Effects::paths`], may meet.
+    pub(super) fn of_path(&self, call: usize, path: usize) -> &[usize] {
+        let number = self.of_call.get(call).and_then(|own| own.get(path));
+        number.and_then(|&number| self.met.get(number)).map_or(&[], Vec::as_slice)
+    }
+
+    /// The number of a call's path.
+    pub(super) fn number(&self, call: usize, path: usize) -> Option<usize> {
+        self.of_call.get(call)?.get(path).copied()
+    }
+
+    /// For each call whether a path of it may meet one of this call.
+    pub(crate) fn with(&self, call: usize) -> Vec<bool> {
+        let mut meets = vec![false; self.of_call.len()];
+        for &path in self.of_call.get(call).into_iter().flatten() {
+            for &other in &self.met[path] {
+                self.calls[other].iter().for_each(|&found| meets[found] = true);
+            }
+        }
+        meets
+    }
+}
+
+/// A path and a shorter one that it ends with, or a folder that it begins with.
+fn met(paths: &[&FilePath]) -> Vec<Vec<usize>> {
+    let mut by_parts: HashMap<&[String], Vec<usize>> = HashMap::new();
+    for (number, path) in paths.iter().enumerate() {
+        by_parts.entry(path.parts()).or_default().push(number);
+    }
+    let mut met: Vec<Vec<usize>> = (0..paths.len()).map(|number| vec![number]).collect();
+    for (number, path) in paths.iter().enumerate() {
+        let parts = path.parts();
+        let ends = (0..parts.len()).filter(|start| *start == 0 || parts.len() - start <= MAX_DEPTH);
+        let ends = ends.map(|start| &parts[start..]);
+        let begins = (1..parts.len().min(MAX_DEPTH)).map(|end| &parts[..end]);
+        for other in ends.chain(begins).filter_map(|parts| by_parts.get(parts)).flatten() {
+            if *other != number && path.may_meet(paths[*other]) {
+                met[number].push(*other);
+                met[*other].push(number);
+            }
+        }
+    }
+    for others in &mut met {
+        others.sort_unstable();
+        others.dedup();
+    }
+    met
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::super::tests::call;
+    use super::*;
+
+    #[test]
+    fn the_index_finds_what_a_comparison_of_all_pairs_does() {
+        let texts = [
+            "a.png",
+            "./a.png",
+            "/a.png",
+            "media/a.png",
+            "/x/media/a.png",
+            "./media",
+            "/x",
+            "./x/media",
+            "b.png",
+            "/x/media/deep/b.png",
+            "~/a.png",
+            "../a.png",
+            "media\\a.png",
+            "./out",
+            "out/a/b.png",
+            "/out/a",
+        ];
+        let effects: Vec<Effects> = texts
+            .iter()
+            .map(|text| Effects::of(&call((0, 0), "s/read", json!({"path": text, "with": "z.txt"}), None)))
+            .collect();
+        let meetings = Meetings::new(&effects);
+        for (first, left) in texts.iter().enumerate() {
+            let met = meetings.of_path(first, 0);
+            for (second, right) in texts.iter().enumerate() {
+                let is_met = met.contains(&meetings.number(second, 0).unwrap());
+                let path = |text: &str| FilePath::new(text).unwrap();
+                assert_eq!(is_met, path(left).may_meet(&path(right)), "{left} {right}");
+            }
+            assert_eq!(meetings.with(first), vec![true; texts.len()], "all name z.txt");
+        }
+    }
+}

@@ -1,0 +1,72 @@
+//! What the task itself says: a value that stands there need not come from a result.
+
+use std::collections::HashSet;
+
+use super::names::{is_amount_class, names_one_of_many};
+use super::needles::Needle;
+use super::plain::plain;
+use super::tokens::{Number, numbers, tokens};
+
+/// More text of the task than this is not read, in bytes.
+const MAX_GIVEN: usize = 1 << 20;
+
+/// The texts of a task.
+pub(super) struct TaskText {
+    texts: Vec<String>,
+    /// All words in lower case, with a blank before and after each.
+    words: String,
+    numbers: HashSet<Number>,
+}
+
+impl TaskText {
+    pub(super) fn new(given: &[String]) -> Self {
+        let cut = |text: &String| plain(&text[..text.floor_char_boundary(MAX_GIVEN)]).into_owned();
+        let texts: Vec<String> = given.iter().map(cut).collect();
+        let mut words = String::from(" ");
+        for token in texts.iter().flat_map(|text| tokens(text)) {
+            words.push_str(&token.text.to_lowercase());
+            words.push(' ');
+        }
+        let numbers = texts.iter().flat_map(|text| numbers(text)).map(|(_, number)| number).collect();
+        Self { texts, words, numbers }
+    }
+
+    /// The texts, as they are compared.
+    pub(super) fn texts(&self) -> &[String] {
+        &self.texts
+    }
+
+    /// Whether the task says this; texts are looked for apart.
+    pub(super) fn gives(&self, needle: &Needle) -> bool {
+        match needle {
+            Needle::Text(_) => false,
+            Needle::Number(number) => self.numbers.contains(number),
+            Needle::Vector(numbers) => numbers.iter().all(|number| self.numbers.contains(number)),
+            Needle::Only(text) => self.has_words(text),
+            Needle::Named(class, _) if names_one_of_many(class) => false,
+            Needle::Named(class, value) => match Number::from_text(value) {
+                // That some text has a 10 in it does not say how old somebody is.
+                Some(number) => {
+                    self.numbers.contains(&number)
+                        && (number.significant_digits() > 2
+                            || is_amount_class(class)
+                            || self.has_word_of(class))
+                }
+                None => self.has_words(value),
+            },
+        }
+    }
+
+    fn has_words(&self, text: &str) -> bool {
+        let words: Vec<&str> = tokens(text).map(|token| token.text).collect();
+        self.words.contains(&format!(" {} ", words.join(" ")))
+    }
+
+    /// Whether a word of the task stands in the name, `guests` in `guestcount`.
+    fn has_word_of(&self, class: &str) -> bool {
+        self.words.split(' ').any(|word| {
+            let stem = word.strip_suffix('s').unwrap_or(word);
+            stem.len() >= 3 && class.contains(stem)
+        })
+    }
+}
