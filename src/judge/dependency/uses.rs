@@ -147,7 +147,9 @@ impl<'a> Search<'a> {
         for piece in pieces {
             self.needles.add_piece(piece);
         }
-        whole.into_iter().for_each(|word| self.needles.add_whole(word));
+        for word in whole {
+            self.needles.add_whole(word);
+        }
     }
 
     fn place_arguments(&mut self) {

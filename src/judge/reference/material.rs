@@ -199,6 +199,7 @@ fn on_its_line(text: &str, limit: usize) -> String {
 mod tests {
     use super::*;
     use crate::outcomes::KnownTools;
+    use crate::trajectory::json::Keys;
     use crate::trajectory::{Call, Step};
 
     fn json(text: &str) -> Json {

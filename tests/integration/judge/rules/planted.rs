@@ -47,7 +47,7 @@ fn word(dice: &mut Dice, used: &mut BTreeSet<String>) -> String {
 fn number(dice: &mut Dice, from: usize, end: usize, used: &mut BTreeSet<String>) -> usize {
     loop {
         let number = from + dice.below(end - from);
-        if number % 10 != 0 && used.insert(number.to_string()) {
+        if !number.is_multiple_of(10) && used.insert(number.to_string()) {
             return number;
         }
     }
