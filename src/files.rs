@@ -87,7 +87,7 @@ pub(crate) fn lock_within(file: &File, wait: Duration) -> io::Result<()> {
 const MOST_LINKS: usize = 40;
 
 /// What a link names, whether that is there or not: the end of a chain, where it is one of links.
-fn real_path(link: &Path) -> io::Result<PathBuf> {
+pub(crate) fn real_path(link: &Path) -> io::Result<PathBuf> {
     let failed = match std::fs::canonicalize(link) {
         Ok(path) => return Ok(path),
         Err(failed) => failed,
@@ -104,7 +104,7 @@ fn real_path(link: &Path) -> io::Result<PathBuf> {
 }
 
 /// The folder that a file is in.
-fn folder_of(path: &Path) -> &Path {
+pub(crate) fn folder_of(path: &Path) -> &Path {
     path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."))
 }
 

@@ -8,7 +8,7 @@ use clap::ValueEnum;
 
 use super::failure::{Failure, code};
 use super::printer::Printer;
-use crate::files::AtomicFile;
+use crate::files::{AtomicFile, folder_of, real_path};
 use crate::report::Format;
 
 /// The form of a report that is written trajectory by trajectory.
@@ -60,12 +60,7 @@ impl Output {
             let (out, is_styled) = (Box::new(Printer::out()), printer.is_styled());
             return Ok(Self::Standard { out, is_styled, outlives_reader: false });
         };
-        let real = |path: &Path| std::fs::canonicalize(path).ok();
-        if real(path).is_some_and(|target| inputs.iter().any(|input| real(input).as_ref() == Some(&target))) {
-            let message =
-                format!("`{}` is one of the files that are read\nhint: name another one", path.display());
-            return Err(Failure::new(code::INPUT, message));
-        }
+        refuse_equal(inputs, &[path])?;
         AtomicFile::create(path).map_err(|cause| Failure::output(&in_quotes(path), &cause))?;
         let gathered = tempfile::tempfile().map_err(|cause| Failure::temporary(&cause))?;
         Ok(Self::File { gathered, path: path.to_owned() })
@@ -116,6 +111,32 @@ impl Output {
     }
 }
 
+/// Refuses to write to files that are read, or that are kept beside them, under whatever name and whether they are there
+/// yet or not. `-` stands for no file.
+pub(super) fn refuse_equal(kept: &[&Path], written: &[&Path]) -> Result<(), Failure> {
+    let standard = Path::new("-");
+    let kept: Vec<PathBuf> =
+        kept.iter().filter(|path| **path != standard).map(|path| place_of(path)).collect();
+    match written.iter().find(|path| **path != standard && kept.contains(&place_of(path))) {
+        None => Ok(()),
+        Some(path) => {
+            let path = path.display();
+            let message =
+                format!("`{path}` is one of the files that are read or kept\nhint: name another one");
+            Err(Failure::new(code::INPUT, message))
+        }
+    }
+}
+
+/// Where a file is or would be: the same for all names of it.
+pub(super) fn place_of(path: &Path) -> PathBuf {
+    let path = real_path(path).unwrap_or_else(|_| path.to_owned());
+    match (std::fs::canonicalize(folder_of(&path)), path.file_name()) {
+        (Ok(folder), Some(name)) => folder.join(name),
+        _ => path,
+    }
+}
+
 /// Where a report is gathered.
 pub(super) const TEMPORARY: &str = "the folder for temporary files (TMPDIR)";
 
@@ -134,5 +155,32 @@ impl Write for Output {
 
     fn flush(&mut self) -> io::Result<()> {
         self.attempt((), |target| target.flush())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_is_known_by_all_its_names_and_before_it_is_there() {
+        let folder = tempfile::tempdir().unwrap();
+        let at = |name: &str| folder.path().join(name);
+        std::fs::write(at("a"), "").unwrap();
+        std::fs::create_dir(at("sub")).unwrap();
+        let refused = |written: &Path| refuse_equal(&[&at("a"), &at("not-yet")], &[written]).is_err();
+        for name in ["a", "sub/../a", "not-yet", "./sub/../not-yet"] {
+            assert!(refused(&at(name)), "{name}");
+        }
+        #[cfg(unix)]
+        {
+            std::os::unix::fs::symlink("not-yet", at("link")).unwrap();
+            assert!(refused(&at("link")));
+        }
+        for name in ["b", "sub/a", "none/a"] {
+            assert!(!refused(&at(name)), "{name}");
+        }
+        let standard = Path::new("-");
+        assert!(refuse_equal(&[standard], &[standard]).is_ok());
     }
 }

@@ -205,15 +205,20 @@ impl Known {
         if self.end + length > self.most { Err(self.too_large()) } else { Ok(line) }
     }
 
-    /// Writes a line after the known ones. If that fails, what was written of it is removed.
-    fn write(&mut self, mut file: &File, line: &[u8], is_synced: bool) -> Result<(), Unwritten> {
-        let written = file.write_all(line).and_then(|()| if is_synced { file.sync_data() } else { Ok(()) });
+    /// Writes lines after the known ones. If that fails, what was written of them is removed.
+    fn write(
+        &mut self,
+        mut file: &File,
+        (lines, count): (&[u8], usize),
+        is_synced: bool,
+    ) -> Result<(), Unwritten> {
+        let written = file.write_all(lines).and_then(|()| if is_synced { file.sync_data() } else { Ok(()) });
         if let Err(cause) = written {
             let is_cut = file.set_len(self.end).is_ok();
             return Err(Unwritten { error: self.io("write to", cause), is_cut });
         }
-        self.end += line.len() as u64;
-        self.lines += 1;
+        self.end += lines.len() as u64;
+        self.lines += count as u64;
         Ok(())
     }
 }
@@ -283,7 +288,7 @@ impl Journal {
             return Err(known.io("write to", cause));
         }
         let line = known.line(record)?;
-        known.write(file, &line, false).map_err(|unwritten| {
+        known.write(file, (&line, 1), false).map_err(|unwritten| {
             *is_broken = !unwritten.is_cut;
             unwritten.error
         })
@@ -340,16 +345,33 @@ impl<T: Serialize + DeserializeOwned> SharedJournal<T> {
     /// # Errors
     /// [`JournalError`]; the file is then as it was.
     pub fn append_with(&mut self, make: impl FnOnce(&[T]) -> Option<T>) -> Result<bool, JournalError> {
+        Ok(self.append_all_with(|records| make(records).into_iter().collect())? > 0)
+    }
+
+    /// The same for several records, which are written by one write: all of them or none. Returns their number.
+    ///
+    /// # Errors
+    /// [`JournalError`]; the file is then as it was.
+    pub fn append_all_with(&mut self, make: impl FnOnce(&[T]) -> Vec<T>) -> Result<usize, JournalError> {
         let file = self.known.open()?;
         self.known.lock(&file, LOCK_WAIT)?;
         self.read(&file)?;
-        let Some(record) = make(&self.records) else { return Ok(false) };
-        let line = self.known.line(&record)?;
+        let records = make(&self.records);
+        let lines: Vec<Vec<u8>> =
+            records.iter().map(|record| self.known.line(record)).collect::<Result<_, _>>()?;
+        if lines.is_empty() {
+            return Ok(0);
+        }
+        let lines = lines.concat();
+        if self.known.end + lines.len() as u64 > self.known.most {
+            return Err(self.known.too_large());
+        }
         self.known.repair(&file).map_err(|cause| self.known.io("write to", cause))?;
         // What cannot be removed is removed by the next one that writes.
-        self.known.write(&file, &line, true).map_err(|unwritten| unwritten.error)?;
-        self.records.push(record);
-        Ok(true)
+        self.known.write(&file, (&lines, records.len()), true).map_err(|unwritten| unwritten.error)?;
+        let count = records.len();
+        self.records.extend(records);
+        Ok(count)
     }
 
     fn read(&mut self, file: &File) -> Result<(), JournalError> {

@@ -1,10 +1,11 @@
 //! `m3 review`
 
 mod open;
+mod pairs;
 mod sample;
+mod table;
 
-use std::fs::File;
-use std::io::{self, Read as _, Write as _};
+use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -13,13 +14,14 @@ use tokio::runtime::Builder;
 
 use super::failure::{Failure, code};
 use super::input;
-use super::output::Output;
+use super::output::{Output, refuse_equal};
 use super::printer::Printer;
 use super::serve::asked_to_end;
+use crate::files::folder_of;
 use crate::judge::review::arrangement::Rules;
 use crate::judge::review::{
-    Counts, DecideError, Desk, Images, LabelDesk, LabelFile, Pairs, PairsDesk, ReviewDesk, ReviewServer,
-    Reviews, preferences_path, read_table, reviewed, store_path, write_table,
+    Desk, Images, LabelDesk, LabelFile, Pairs, PairsDesk, ReviewDesk, ReviewServer, Reviews, lock_path,
+    preferences_path, reviewed, store_path, write_table,
 };
 use crate::mcp::ToolCatalog;
 use crate::report::audit::Pictures;
@@ -85,8 +87,8 @@ pub(super) struct ReviewArgs {
 }
 
 const EXAMPLES: &str = "\
-The page is served at 127.0.0.1 to who has its address; every decision is saved at once. Several people may
-review one file at the same time.
+The page is served at 127.0.0.1 to who has its address; every decision is saved at once. \
+Several people may review one file at the same time.
 
 Examples:
   m3 review references.json --tools tools.json --name Ada
@@ -97,6 +99,9 @@ Examples:
   m3 review --pairs predictions.json references.json --summary
   m3 review --label predictions.json references.json --sample 40
 
+Exit codes: 0 done, 2 bad usage or input, 3 decisions of --import that came too late, \
+4 something needed is not available (a port, disk space).
+
 docs/review.md explains the files.";
 
 /// The longest side of an image in the page, in pixels.
@@ -105,18 +110,13 @@ const LONGEST_SIDE: u32 = 1280;
 /// Quality of its JPEG, of 100.
 const QUALITY: u8 = 85;
 
-/// A table that is larger was not written by `--export`, in bytes.
-const MAX_TABLE: u64 = 256 << 20;
-
-/// Problems of a table that are printed one by one.
-const SHOWN_PROBLEMS: usize = 50;
-
 /// Serves the page, or does what needs none.
 pub(super) fn run(args: &ReviewArgs, printer: Printer) -> Result<(), Failure> {
     if args.references == Path::new("-") {
         let message = "decisions are kept beside REF, and standard input has no place\nhint: name a file";
         return Err(Failure::new(code::INPUT, message));
     }
+    args.check_written()?;
     let name = args.name();
     if let Some(originals) = &args.pairs {
         return args.pairs(originals, &name, printer);
@@ -140,13 +140,14 @@ pub(super) fn run(args: &ReviewArgs, printer: Printer) -> Result<(), Failure> {
     if let Some(out) = &args.out {
         return args.write(&reviews, out, printer);
     }
+    reviews.find_runs(folder_of(&args.references));
     if let Some(table) = &args.export {
         let mut output = Output::open(Some(table), &[&args.references], printer)?;
         write_table(&reviews, &mut output).map_err(|cause| Failure::written(&cause))?;
         return output.commit();
     }
     if let Some(table) = &args.import {
-        return import(table, &mut reviews, &rules, &name, printer);
+        return table::import(table, &mut reviews, &rules, &name, printer);
     }
     let desk =
         ReviewDesk::new(reviews, rules, args.pictures(), &args.references.display().to_string(), &name);
@@ -154,6 +155,29 @@ pub(super) fn run(args: &ReviewArgs, printer: Printer) -> Result<(), Failure> {
 }
 
 impl ReviewArgs {
+    /// Refuses to write over what is read, or what people have said: that is kept beside the references.
+    fn check_written(&self) -> Result<(), Failure> {
+        let beside = [store_path(&self.references), preferences_path(&self.references)];
+        let read = [Some(&self.references), self.tools.as_ref(), self.pairs.as_ref(), self.label.as_ref()];
+        let kept = read.into_iter().flatten().chain(&beside).map(PathBuf::as_path);
+        let mut kept: Vec<&Path> = kept.collect();
+        let labels = [self.labels.clone(), lock_path(&self.labels)];
+        if self.label.is_some() {
+            return refuse_equal(&kept, &labels.each_ref().map(PathBuf::as_path));
+        }
+        kept.extend(labels.iter().filter(|path| path.exists()).map(PathBuf::as_path));
+        let Some(written) = self.out.as_ref().or(self.export.as_ref()) else { return Ok(()) };
+        refuse_equal(&kept, &[written])?;
+        // Those of other references.
+        let name = written.to_string_lossy();
+        let is_kept = [".reviews.jsonl", ".preferences.jsonl"].iter().any(|ending| name.ends_with(ending));
+        if is_kept && written.exists() {
+            let message = format!("`{name}` is what people have said of references\nhint: name another file");
+            return Err(Failure::new(code::INPUT, message));
+        }
+        Ok(())
+    }
+
     /// Who decides.
     fn name(&self) -> String {
         let known = || ["USER", "LOGNAME", "USERNAME"].iter().find_map(|name| std::env::var(name).ok());
@@ -172,21 +196,10 @@ impl ReviewArgs {
 
     fn pairs(&self, originals: &Path, name: &str, printer: Printer) -> Result<(), Failure> {
         let [file] = input::open_all([&self.references], Duplicates::Error, printer)?;
-        let ran = input::open_predicted(originals, printer)?;
-        let mut pairs = Vec::new();
-        for reconstructed in all(&file)? {
-            if let Some(index) = ran.find(&reconstructed.id) {
-                pairs.push([ran.read(index)?, reconstructed]);
-            }
-        }
-        if pairs.is_empty() {
-            let message =
-                "the two files have no task in common\nhint: the runs come first: --pairs ORIGINAL REF";
-            return Err(Failure::new(code::INPUT, message));
-        }
+        let pairs = pairs::of(originals, (&self.references, all(&file)?), printer)?;
         let pairs = Pairs::open(pairs, &preferences_path(&self.references))?;
         if self.summary {
-            return summarize(&pairs);
+            return pairs::summarize(&pairs);
         }
         let source = self.references.display().to_string();
         self.serve(PairsDesk::new(pairs, self.pictures(), &source, name), printer)
@@ -265,76 +278,4 @@ impl ReviewArgs {
 
 fn all(file: &TrajectoryFile) -> Result<Vec<Trajectory>, Failure> {
     (0..file.len()).map(|index| file.read(index).map_err(Failure::from)).collect()
-}
-
-/// Decides what a table says, or nothing if anything in it is wrong.
-fn import(
-    table: &Path,
-    reviews: &mut Reviews,
-    rules: &Rules,
-    name: &str,
-    printer: Printer,
-) -> Result<(), Failure> {
-    let shown = table.display();
-    let unreadable =
-        |cause: io::Error| Failure::new(code::INPUT, format!("failed to read `{shown}`: {cause}"));
-    let reader: Box<dyn io::Read> = match table {
-        path if path == Path::new("-") => Box::new(io::stdin()),
-        path => Box::new(File::open(path).map_err(unreadable)?),
-    };
-    let changes = match read_table(reviews, rules, reader.take(MAX_TABLE)) {
-        Ok(changes) => changes,
-        Err(wrong) => {
-            for problem in wrong.iter().take(SHOWN_PROBLEMS) {
-                Printer::error(&format!("{shown}: {problem}"));
-            }
-            let more = wrong.len().saturating_sub(SHOWN_PROBLEMS);
-            let more = if more > 0 { format!("{more} more; ") } else { String::new() };
-            let message =
-                format!("{more}nothing was decided\nhint: mend the lines and import the file again");
-            return Err(Failure::new(code::INPUT, message));
-        }
-    };
-    let count = changes.len();
-    let late = changes.decide(reviews, name).map_err(|error| match error {
-        DecideError::Store(error) => error.into(),
-        error => Failure::new(code::INPUT, error.to_string()),
-    })?;
-    for problem in &late {
-        Printer::error(&format!("{shown}: {problem}"));
-    }
-    printer.note(&format!("{} decided", counted(count - late.len(), "reference")));
-    if late.is_empty() { Ok(()) } else { Err(Failure::silent(code::FAILED)) }
-}
-
-/// Prints what people prefer.
-fn summarize(pairs: &Pairs) -> Result<(), Failure> {
-    let summary = pairs.summary();
-    let line = |name: &str, counts: Counts| {
-        let percent = |share: f64| format!("{:.2} %", 100.0 * share);
-        let share = counts.share().map_or_else(|| "-".to_owned(), percent);
-        let interval = counts.interval();
-        let interval = interval.map(|(low, high)| format!("{} to {}", percent(low), percent(high)));
-        [
-            shortened(name, 40),
-            counts.reconstructed.to_string(),
-            counts.original.to_string(),
-            counts.ties.to_string(),
-            share,
-            interval.unwrap_or_else(|| "-".to_owned()),
-        ]
-    };
-    let mut table = comfy_table::Table::new();
-    table.load_style(comfy_table::presets::NOTHING);
-    table.set_header(["who", "reconstructed", "original", "ties", "share", "95 % interval"]);
-    for (name, counts) in &summary.people {
-        table.add_row(line(name, *counts));
-    }
-    table.add_row(line("all", summary.all));
-    let mut out = Printer::out();
-    let rest = "share: of the reconstructed trajectory, without ties; interval: Wilson's, as if no judgement depended \
-        on another one";
-    let written =
-        writeln!(out, "{table}\n\n{}; {rest}", counted(summary.pairs, "pair")).and_then(|()| out.flush());
-    written.map_err(|cause| Failure::output("standard output", &cause))
 }

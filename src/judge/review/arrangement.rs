@@ -1,16 +1,12 @@
-//! The calls of a reference in other steps, with other arguments, or without some of them; and what speaks against it.
+//! The calls of a reference in other steps, with other arguments, or without some of them.
 
 use std::collections::{HashMap, HashSet};
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::judge::dependency::{Dependency, SharedValue, dependencies};
-use crate::judge::reconstruct::Violation;
-use crate::judge::{CallPlace, Chain};
 use crate::mcp::ToolCatalog;
 use crate::mcp::arguments::ArgumentSchema;
-use crate::outcomes::KnownTools;
 use crate::text::shortened;
 use crate::trajectory::json::{self, Json, Keys};
 use crate::trajectory::{Call, Step, Trajectory};
@@ -38,17 +34,6 @@ pub struct EditProblem {
     pub pointer: String,
     /// What is wrong.
     pub message: String,
-}
-
-/// A dependency between calls, counted as in [`PlacedCall::call`].
-#[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Link {
-    /// Whose result is used.
-    pub from: usize,
-    /// Which call uses it.
-    pub to: usize,
-    /// The values.
-    pub values: Vec<SharedValue>,
 }
 
 /// What edits are checked against.
@@ -193,95 +178,6 @@ pub fn arguments(call: &Call, placed: &PlacedCall) -> Option<Json> {
     edited.or_else(|| call.arguments.clone())
 }
 
-/// What the calls use of one another in the order of the file, with the arguments of the arrangement and the results of
-/// the file.
-#[must_use]
-pub fn links(reference: &Trajectory, arrangement: &Arrangement) -> Vec<Link> {
-    let mut order = original(reference);
-    for placed in arrangement.iter().flatten() {
-        if let Some(found) = order.iter_mut().flatten().find(|found| found.call == placed.call) {
-            found.arguments.clone_from(&placed.arguments);
-        }
-    }
-    links_in(reference, &order)
-}
-
-/// What the calls use of one another in the order of an arrangement, each with the result that the file has of it.
-fn links_in(reference: &Trajectory, order: &Arrangement) -> Vec<Link> {
-    let calls: Vec<&Call> = reference.calls().map(|(_, call)| call).collect();
-    let with_result = |placed: &PlacedCall| {
-        let call = *calls.get(placed.call)?;
-        Some(Call { arguments: arguments(call, placed), ..call.clone() })
-    };
-    let steps = order
-        .iter()
-        .map(|step| Step { calls: step.iter().filter_map(with_result).collect(), ..Step::default() });
-    let trajectory = Trajectory { steps: steps.collect(), ..reference.clone() };
-    let number = |place: CallPlace| Some(order.get(place.step)?.get(place.call)?.call);
-    let link = |found: Dependency| {
-        let (from, to) = (number(found.from)?, number(found.to)?);
-        Some(Link { from, to, values: found.values })
-    };
-    // Without a catalog every call with a result counts as executed: one that lacks its tool says nothing of the run.
-    dependencies(&Chain::new(&trajectory, &KnownTools::default())).into_iter().filter_map(link).collect()
-}
-
-/// Everything that speaks against a [`normal`] arrangement: arguments that were changed and do not fit their schema,
-/// calls that do not come after what they use, or use what is gone.
-#[must_use]
-pub fn problems(reference: &Trajectory, arrangement: &Arrangement, rules: &Rules) -> Vec<EditProblem> {
-    let calls: Vec<&Call> = reference.calls().map(|(_, call)| call).collect();
-    let changed = arrangement.iter().flatten().filter(|placed| placed.arguments.is_some());
-    let mut found: Vec<EditProblem> = changed
-        .filter_map(|placed| {
-            let call = calls.get(placed.call)?;
-            Some(rules.problems(placed.call, &call.tool, &arguments(call, placed)?))
-        })
-        .flatten()
-        .collect();
-    let names: Vec<&str> = calls.iter().map(|call| call.tool.as_str()).collect();
-    let before = links(reference, arrangement);
-    found.extend(misplaced(&names, arrangement, &before, &links_in(reference, arrangement)));
-    found
-}
-
-/// Calls that do not come after every value they use. A value that several results have may come from any of them: `now`
-/// are the dependencies in the order of the arrangement.
-fn misplaced(tools: &[&str], arrangement: &Arrangement, links: &[Link], now: &[Link]) -> Vec<EditProblem> {
-    let steps: HashMap<usize, usize> = arrangement
-        .iter()
-        .enumerate()
-        .flat_map(|(step, calls)| calls.iter().map(move |placed| (placed.call, step)))
-        .collect();
-    let name = |call: usize| shortened(tools.get(call).copied().unwrap_or_default(), 100);
-    let mut problems = Vec::new();
-    for link in links {
-        let Some(&to_step) = steps.get(&link.to) else { continue };
-        let comes_before = |from: usize| steps.get(&from).is_some_and(|step| *step < to_step);
-        if comes_before(link.from) {
-            continue;
-        }
-        let comes_elsewhere = |value: &SharedValue| {
-            let is_other = |other: &&Link| other.to == link.to && comes_before(other.from);
-            links
-                .iter()
-                .chain(now)
-                .filter(is_other)
-                .flat_map(|other| &other.values)
-                .any(|other| other.in_arguments == value.in_arguments && other.value == value.value)
-        };
-        let Some(value) = link.values.iter().find(|value| !comes_elsewhere(value)) else { continue };
-        let (from, to, value) = (name(link.from), name(link.to), format!("`{}`", value.value));
-        let violation = match steps.get(&link.from) {
-            Some(&from_step) => Violation::Order { from, from_step, to, to_step, value },
-            None => Violation::MissingSource { from, to, to_step, value },
-        };
-        let message = violation.to_string();
-        problems.push(EditProblem { call: Some(link.to), pointer: String::new(), message });
-    }
-    problems
-}
-
 /// The reference with its calls arranged anew. A result belongs to the arguments that gave it: a call with others has
 /// none, and nothing that was recorded of it.
 #[must_use]
@@ -360,4 +256,4 @@ pub fn change(reference: &Trajectory, before: &Arrangement, after: &Arrangement)
 
 #[cfg(test)]
 #[path = "arrangement_tests.rs"]
-mod tests;
+pub(super) mod tests;

@@ -1,12 +1,9 @@
-//! Tests of arrangements: their form, what speaks against them, what they make of a reference.
-
-use serde_json::json;
+//! Tests of arrangements: their form, and what they make of a reference.
 
 use super::*;
-use crate::mcp::ServerTools;
 
 /// Three calls in two steps.
-fn reference() -> Trajectory {
+pub(in crate::judge::review) fn reference() -> Trajectory {
     let call = |tool: &str, arguments: &str, result: &str| Call {
         tool: tool.to_owned(),
         arguments: Some(json::parse(arguments.as_bytes()).unwrap().0),
@@ -19,18 +16,12 @@ fn reference() -> Trajectory {
     Trajectory { id: "x".to_owned(), steps: vec![step(1, first), step(2, second)], ..Trajectory::default() }
 }
 
-fn at(call: usize) -> PlacedCall {
+pub(in crate::judge::review) fn at(call: usize) -> PlacedCall {
     PlacedCall { call, arguments: None }
 }
 
-fn with(call: usize, arguments: &str) -> PlacedCall {
+pub(in crate::judge::review) fn with(call: usize, arguments: &str) -> PlacedCall {
     PlacedCall { call, arguments: Some(arguments.to_owned()) }
-}
-
-fn link(from: usize, to: usize) -> Link {
-    let value =
-        SharedValue { value: "id-7731".to_owned(), in_result: String::new(), in_arguments: "/id".to_owned() };
-    Link { from, to, values: vec![value] }
 }
 
 #[test]
@@ -54,47 +45,6 @@ fn what_is_no_arrangement_is_refused() {
     let wrong = message(vec![vec![with(0, "{\n \"q\": eel}")]]);
     assert!(wrong.starts_with("this is not JSON") && wrong.ends_with("in line 2, column 7"), "{wrong}");
     assert!(message(vec![vec![with(0, "{\"q\": NaN}")]]).contains("not plain JSON"));
-}
-
-#[test]
-fn a_call_comes_after_what_it_uses() {
-    let tools = ["a/find", "a/list", "b/get"];
-    let check = |arrangement: &Arrangement, links: &[Link]| -> Vec<String> {
-        misplaced(&tools, arrangement, links, &[]).into_iter().map(|problem| problem.message).collect()
-    };
-    let apart = vec![vec![at(0), at(1)], vec![at(2)]];
-    let same_step = vec![vec![at(0), at(2)], vec![at(1)]];
-    let only = [link(0, 2)];
-    assert_eq!(check(&apart, &only), [""; 0]);
-    let refused = check(&same_step, &only);
-    assert!(
-        refused[0].contains("`b/get` in step 1 uses `id-7731`, which `a/find` in step 1 returns"),
-        "{refused:?}"
-    );
-    let gone = check(&vec![vec![at(1)], vec![at(2)]], &only);
-    assert!(gone[0].contains("which only `a/find` returned"), "{gone:?}");
-    // Removing who uses it is no problem, nor is losing one of two sources.
-    assert_eq!(check(&vec![vec![at(0), at(1)]], &only), [""; 0]);
-    assert_eq!(check(&vec![vec![at(1)], vec![at(2)]], &[link(0, 2), link(1, 2)]), [""; 0]);
-    assert_eq!(check(&same_step, &[link(0, 2), link(1, 2)]).len(), 2);
-}
-
-#[test]
-fn changed_arguments_are_checked_by_the_catalog() {
-    let schema = json!({"type": "object", "properties": {"q": {"type": "string"}}, "required": ["q"]});
-    let catalog = ToolCatalog {
-        servers: vec![ServerTools::from_wire("a", vec![json!({"name": "find", "inputSchema": schema})])],
-    };
-    let (reference, rules) = (reference(), Rules::new(Some(&catalog)));
-    let check = |arguments: &str| problems(&reference, &vec![vec![with(0, arguments)]], &rules);
-    assert_eq!(check(r#"{"q": "carp"}"#), []);
-    let wrong = check(r#"{"q": 3}"#);
-    assert_eq!((wrong[0].call, wrong[0].pointer.as_str()), (Some(0), "/q"));
-    assert!(check("{}")[0].message.contains("\"q\""));
-    assert!(check("[]")[0].message.contains("an array"));
-    assert_eq!(rules.remark("a/find"), None);
-    assert!(rules.remark("a/none").unwrap().contains("no such tool"));
-    assert_eq!(Rules::new(None).remark("a/find"), None);
 }
 
 #[test]
@@ -123,23 +73,4 @@ fn changes_are_said_in_words() {
     assert_eq!(said(vec![vec![at(0), with(1, "{\"p\":1}")], vec![at(2)]]), "arguments of a/list");
     assert_eq!(said(vec![vec![at(0)], vec![at(1)], vec![at(2)]]), "moved a/list, b/get");
     assert_eq!(said(vec![vec![at(0)], vec![at(2), at(1)]]), "moved a/list");
-}
-
-/// With the dependencies that are really found.
-#[test]
-fn moves_and_removals_keep_what_results_give() {
-    let (reference, rules) = (reference(), Rules::new(None));
-    let check = |arrangement: Arrangement| -> Vec<String> {
-        problems(&reference, &arrangement, &rules).into_iter().map(|problem| problem.message).collect()
-    };
-    assert_eq!(links(&reference, &original(&reference)).len(), 1);
-    let refused = check(vec![vec![at(2)], vec![at(0), at(1)]]);
-    assert!(refused.len() == 1 && refused[0].contains("id-7731"), "{refused:?}");
-    // Either of the two that returned it is enough, none is not.
-    for kept in [0, 1] {
-        assert_eq!(check(vec![vec![at(kept)], vec![at(2)]]), [""; 0], "{kept}");
-    }
-    assert_eq!(check(vec![vec![at(2)]]).len(), 1);
-    // Another value makes it independent.
-    assert_eq!(check(vec![vec![with(2, r#"{"id":"something else"}"#)], vec![at(0)]]), [""; 0]);
 }

@@ -6,8 +6,8 @@ use sha2::{Digest as _, Sha256};
 
 use super::decision::DecideError;
 use crate::text::{hexadecimal, visible};
-use crate::trajectory::Trajectory;
-use crate::trajectory::json::Keys;
+use crate::trajectory::json::{Json, Keys};
+use crate::trajectory::{Call, Trajectory};
 
 /// The longest note, in characters.
 pub(super) const LONGEST_NOTE: usize = 4000;
@@ -40,7 +40,50 @@ pub(super) fn person(name: &str) -> Result<String, DecideError> {
     }
 }
 
-/// Of a reference as the file has it.
-pub(super) fn digest(reference: &Trajectory) -> String {
-    hexadecimal(&Sha256::digest(reference.to_json().to_text(Keys::AsRead)))
+/// Why a reference cannot be accepted that has no calls: no edit may leave it without any either.
+pub(super) const WITHOUT_CALLS: &str = "a reference without calls cannot be accepted: reject it instead";
+
+/// SHA-256 of a trajectory, in hexadecimal.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Digests {
+    /// Of what people judge: where a reference comes from may change, and they have said nothing of it.
+    pub(super) judged: String,
+    /// Of all of it, as lines of earlier versions have it.
+    pub(super) whole: String,
+}
+
+impl Digests {
+    pub(super) fn of(trajectory: &Trajectory) -> Self {
+        let of = |value: &Json| hexadecimal(&Sha256::digest(value.to_text(Keys::AsRead)));
+        Self { judged: of(&judged(trajectory)), whole: of(&trajectory.to_json()) }
+    }
+
+    /// Whether a decision with this digest is of this trajectory.
+    pub(super) fn are_in(&self, digest: &str) -> bool {
+        self.judged == digest || self.whole == digest
+    }
+
+    /// A short name that begins with a letter.
+    pub(super) fn key(&self) -> String {
+        format!("r{}", &self.judged[..12])
+    }
+}
+
+/// What people judge of a trajectory: id, image, question, tools, arguments and results of all steps, answer.
+fn judged(trajectory: &Trajectory) -> Json {
+    let text = |text: &Option<String>| text.clone().map_or(Json::Null, Json::String);
+    let call = |call: &Call| {
+        let mut members = vec![("name".to_owned(), Json::String(call.tool.clone()))];
+        members.extend(call.arguments.clone().map(|arguments| ("arguments".to_owned(), arguments)));
+        members.extend(call.result.clone().map(|result| ("result".to_owned(), result)));
+        Json::Object(members)
+    };
+    let steps = trajectory.steps.iter().map(|step| Json::Array(step.calls.iter().map(call).collect()));
+    Json::Array(vec![
+        Json::String(trajectory.id.clone()),
+        text(&trajectory.image),
+        text(&trajectory.question),
+        Json::Array(steps.collect()),
+        text(&trajectory.final_reply),
+    ])
 }

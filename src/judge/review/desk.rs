@@ -6,11 +6,12 @@ use std::sync::Arc;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::arrangement::{
-    Arrangement, EditProblem, Rules, arguments, change, links, normal, original, problems,
-};
-use super::decision::{Action, DecideError, Decision, Reviews};
+use super::arrangement::{Arrangement, EditProblem, Rules, arguments, change, normal, original};
+use super::decision::{Action, DecideError, Decision};
+use super::evidence::tree;
+use super::links::{links, problems};
 use super::page::{Mode, page};
+use super::reviews::Reviews;
 use super::server::{Ask, Desk, Page, Reply, body};
 use crate::text::{json_without_hidden, shortened, visible};
 use crate::trajectory::json::{Json, Keys};
@@ -24,12 +25,6 @@ const LONGEST_PASSAGE: usize = 20_000;
 
 /// Arguments that are longer are shown in part and cannot be edited in the page, in bytes.
 const LONGEST_EDITABLE: usize = 200_000;
-
-/// More of anything than these is not shown of the evidence.
-const MOST_EVIDENCE: usize = 200;
-
-/// Evidence is shown so deep.
-const DEEPEST_EVIDENCE: usize = 12;
 
 /// Gives the image at a path of a reference: its media type and content, or why it is not shown. It must open nothing
 /// outside of the folders that the user named.
@@ -89,22 +84,25 @@ impl ReviewDesk {
 
     fn reference(&self, index: usize) -> Option<Value> {
         let reference = self.reviews.references().get(index)?;
+        let subject = self.reviews.subject(index);
         let before = original(reference);
         let arrangement = self.reviews.arrangement(index).unwrap_or(&before);
         let calls: Vec<(usize, &Call)> = reference.calls().collect();
         let call = |placed: &super::arrangement::PlacedCall| {
             let (step, call) = *calls.get(placed.call)?;
-            Some(self.call(placed.call, step, call, arguments(call, placed), placed.arguments.is_some()))
+            let result = subject.result(placed.call).filter(|_| placed.arguments.is_none());
+            Some(self.call((placed.call, step), call, arguments(call, placed), result))
         };
         let steps: Vec<Vec<Value>> =
             arrangement.iter().map(|step| step.iter().filter_map(call).collect()).collect();
         let is_placed = |number: usize| arrangement.iter().flatten().any(|placed| placed.call == number);
         let removed = calls.iter().enumerate().filter(|(number, _)| !is_placed(*number));
-        let removed = removed
-            .map(|(number, (step, call))| self.call(number, *step, call, call.arguments.clone(), false));
+        let removed = removed.map(|(number, (step, call))| {
+            self.call((number, *step), call, call.arguments.clone(), subject.result(number))
+        });
         let history = self.reviews.history(index).map(|(decision, counts)| told(decision, counts));
         let evidence = reference.extra.iter().filter(|(key, _)| key == "judge" || key == "review");
-        let evidence = evidence.map(|(key, value)| json!({"key": key, "value": tree(value, 0)}));
+        let evidence = evidence.map(|(key, value)| json!({"key": key, "value": tree(value)}));
         Some(json!({
             "index": index,
             "id": shortened(&reference.id, 1000),
@@ -117,13 +115,23 @@ impl ReviewDesk {
             "has_catalog": self.rules.has_catalog(),
             "steps": steps,
             "removed": removed.collect::<Vec<_>>(),
-            "links": links(reference, arrangement),
+            "links": links(subject, arrangement),
+            "origin": subject.origin.said(),
             "evidence": evidence.collect::<Vec<_>>(),
             "history": history.collect::<Vec<_>>(),
         }))
     }
 
-    fn call(&self, number: usize, step: usize, call: &Call, now: Option<Json>, is_changed: bool) -> Value {
+    /// A call by its number and its step in the file, with its arguments as they are now. `result` is what it returned
+    /// for these.
+    fn call(
+        &self,
+        (number, step): (usize, usize),
+        call: &Call,
+        now: Option<Json>,
+        result: Option<&Json>,
+    ) -> Value {
+        let is_changed = now != call.arguments;
         let now = now.unwrap_or_else(|| Json::Object(Vec::new()));
         let text = json_without_hidden(&now.to_text(Keys::AsRead)).into_owned();
         let found = self.rules.problems(number, &call.tool, &now);
@@ -134,8 +142,7 @@ impl ReviewDesk {
             "arguments": cut(&text, LONGEST_EDITABLE),
             "is_editable": text.len() <= LONGEST_EDITABLE,
             "is_changed": is_changed,
-            // What it returned was given for other arguments.
-            "result": call.result.as_ref().filter(|_| !is_changed).map(shown),
+            "result": result.map(shown),
             "outcome": call.extra.iter().find(|(key, _)| key == "outcome" && !is_changed).map(|(_, value)| shown(value)),
             "problems": found,
             "remark": self.rules.remark(&call.tool),
@@ -154,10 +161,12 @@ impl ReviewDesk {
         }
         match self.reviews.decide(decide.index, decide.base, &decide.name, action) {
             Ok(()) => Ok(Reply::json(&self.reference(decide.index))),
-            Err(error @ DecideError::Conflict { .. }) => Err(Reply::with_status(
-                409,
-                &json!({ "error": error.to_string(), "reference": self.reference(decide.index) }),
-            )),
+            Err(error @ (DecideError::Conflict { .. } | DecideError::Unseen { .. })) => {
+                Err(Reply::with_status(
+                    409,
+                    &json!({ "error": error.to_string(), "reference": self.reference(decide.index) }),
+                ))
+            }
             Err(DecideError::Store(error)) => Err(Reply::error(500, &error.to_string())),
             Err(error) => Err(Reply::error(422, &error.to_string())),
         }
@@ -170,7 +179,7 @@ impl ReviewDesk {
             Reply::with_status(422, &json!({ "error": summary(&problems), "problems": problems }))
         };
         let steps = normal(reference, steps).map_err(refused)?;
-        let found = problems(reference, &steps, &self.rules);
+        let found = problems(self.reviews.subject(index), &steps, &self.rules);
         if !found.is_empty() {
             return Err(refused(found));
         }
@@ -237,23 +246,6 @@ pub(super) fn shown(value: &Json) -> String {
         value => value.to_text(Keys::AsRead),
     };
     visible(&cut(&text, LONGEST_TEXT), true).into_owned()
-}
-
-/// Evidence of any shape: a text, or a list of keys with what is below them.
-fn tree(value: &Json, depth: usize) -> Value {
-    let branch =
-        |key: String, value: &Json| json!({"key": shortened(&key, 200), "value": tree(value, depth + 1)});
-    match value {
-        Json::Object(members) if depth < DEEPEST_EVIDENCE && !members.is_empty() => {
-            let members = members.iter().take(MOST_EVIDENCE);
-            members.map(|(key, value)| branch(key.clone(), value)).collect()
-        }
-        Json::Array(items) if depth < DEEPEST_EVIDENCE && !items.is_empty() => {
-            let items = items.iter().take(MOST_EVIDENCE).enumerate();
-            items.map(|(index, value)| branch((index + 1).to_string(), value)).collect()
-        }
-        value => Value::String(shown(value)),
-    }
 }
 
 impl Desk for ReviewDesk {

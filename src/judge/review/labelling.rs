@@ -56,6 +56,12 @@ pub enum LabelFileError {
     Other(#[from] LabelsError),
 }
 
+/// The file beside a file of labels that keeps two writers apart: `labels.json.lock`.
+#[must_use]
+pub fn lock_path(labels: &Path) -> PathBuf {
+    beside(labels, ".lock")
+}
+
 /// A file of labels, which several people may fill at once.
 #[derive(Debug)]
 pub struct LabelFile {
@@ -91,7 +97,7 @@ impl LabelFile {
     /// [`LabelFileError`]; the file is then as it was.
     pub fn set(&self, pair: &Candidate, label: PersonLabel) -> Result<(), LabelFileError> {
         // The file itself is replaced at each label, so that another one has to be locked.
-        let lock = File::create(beside(&self.path, ".lock")).map_err(|cause| self.error(cause))?;
+        let lock = File::create(lock_path(&self.path)).map_err(|cause| self.error(cause))?;
         lock_within(&lock, LOCK_WAIT).map_err(|cause| self.error(cause))?;
         let mut labels = self.read()?;
         let index = labels.pairs.iter().position(|known| is_of(known, pair)).unwrap_or_else(|| {

@@ -11,7 +11,8 @@
 //! | part | what it does |
 //! | --- | --- |
 //! | [`Reviews`] | references, and the file of [`Decision`]s beside them |
-//! | [`arrangement`] | edits of a reference, and what speaks against them |
+//! | [`origin`] | the run that a reference was made of, its results and dependencies |
+//! | [`arrangement`], [`links`] | edits of a reference, and what speaks against them |
 //! | [`reviewed()`] | the references as people left them |
 //! | [`read_table`], [`write_table`] | decisions as CSV |
 //! | [`ReviewDesk`], [`PairsDesk`], [`LabelDesk`] | answer the pages of the three modes |
@@ -21,23 +22,33 @@ pub mod arrangement;
 mod checks;
 mod decision;
 mod desk;
+mod evidence;
+mod import;
 mod labelling;
+pub mod links;
+pub mod origin;
 mod page;
 mod pairs;
+mod preferences;
 mod reviewed;
+mod reviews;
 mod server;
+mod spreadsheet;
 mod table;
 mod time;
 
-pub use decision::{Action, DecideError, Decision, REVIEW_SCHEMA, Reviews, State, store_path};
+pub use decision::{Action, DecideError, Decision, REVIEW_SCHEMA, State};
 pub use desk::{Images, ReviewDesk};
-pub use labelling::{Candidate, LabelDesk, LabelFile, LabelFileError};
-pub use pairs::{
-    Counts, PREFERENCE_SCHEMA, Pairs, PairsDesk, Preference, PreferenceSummary, Version, preferences_path,
+pub use import::{Changes, LineProblem, read_table};
+pub use labelling::{Candidate, LabelDesk, LabelFile, LabelFileError, lock_path};
+pub use pairs::PairsDesk;
+pub use preferences::{
+    Counts, PREFERENCE_SCHEMA, Pairs, Preference, PreferenceSummary, Version, preferences_path,
 };
 pub use reviewed::{CountedDecision, PROVENANCE, ReviewRecord, Reviewed, ReviewedReference, reviewed};
+pub use reviews::{Reviews, store_path};
 pub use server::{Ask, Desk, Page, Reply, ReviewServer, ReviewServerError};
-pub use table::{COLUMNS, Changes, LineProblem, read_table, write_table};
+pub use table::{COLUMNS, write_table};
 pub use time::now;
 
 /// What a user can do whose file of decisions or preferences cannot be used: it stands beside the references.

@@ -1,5 +1,6 @@
 //! Tests of pairs: that sides are shuffled and blind, and that preferences are counted as they were meant.
 
+use std::path::Path;
 use std::sync::Arc;
 
 use super::*;

@@ -4,7 +4,8 @@ use schemars::JsonSchema;
 use serde_json::{Map, Value};
 
 use super::arrangement::arranged;
-use super::decision::{REVIEW_SCHEMA, Reviews, State};
+use super::decision::{REVIEW_SCHEMA, State};
+use super::reviews::Reviews;
 use crate::trajectory::Trajectory;
 use crate::trajectory::json::Json;
 

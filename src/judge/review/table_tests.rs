@@ -2,10 +2,13 @@
 
 use serde_json::json;
 
+use super::super::arrangement::{PlacedCall, Rules};
+use super::super::decision::{Action, State};
+use super::super::import::read_table;
 use super::*;
 use crate::mcp::{ServerTools, ToolCatalog};
 use crate::trajectory::json::{self, Json};
-use crate::trajectory::{Step, Trajectory};
+use crate::trajectory::{Call, Step, Trajectory};
 
 fn references() -> Vec<Trajectory> {
     let call = |tool: &str, arguments: &str| Call {
@@ -103,7 +106,7 @@ fn every_problem_has_its_line_and_nothing_is_decided() {
     assert!(found.iter().any(|problem| problem.contains("numbers from 1")), "{found:?}");
     assert!(found.iter().any(|problem| problem.contains("needs a note")), "{found:?}");
     assert!(reviews.is_empty());
-    assert_eq!(wrong(&reviews, "id,step\n"), ["line 1: there is no column `call`"]);
+    assert!(wrong(&reviews, "id,step\n")[0].starts_with("line 1: there is no column `call`"));
     let twice = "id,step,call,arguments,decision\n''quoted,1,1,,open\n''quoted,2,1,,open\n";
     assert!(wrong(&reviews, twice)[0].contains("twice"));
     let other = "id,step,call,arguments,decision\n''quoted,1,1,,maybe\n";
@@ -114,10 +117,70 @@ fn every_problem_has_its_line_and_nothing_is_decided() {
 fn a_table_that_is_older_than_a_decision_is_told() {
     let folder = tempfile::tempdir().unwrap();
     let mut reviews = open(&folder);
-    let table = written(&reviews).replace(",open,", ",accepted,");
+    let (with_calls, _) =
+        written(&reviews).split_once("empty,").map(|(a, b)| (a.to_owned(), b.to_owned())).unwrap();
+    let table = with_calls.replace(",open,", ",accepted,");
     reviews.decide(0, 0, "Bob", Action::Reject { note: "no".to_owned() }).unwrap();
     let changes = read_table(&reviews, &rules(), table.as_bytes()).unwrap();
     let late = changes.decide(&mut reviews, "Ada").unwrap();
     assert!(late[0].to_string().starts_with("line 2: Bob has decided in the meantime"), "{late:?}");
     assert_eq!((reviews.state(0), reviews.state(1)), (State::Rejected, State::Accepted));
+}
+
+/// As spreadsheets save tables: ids are numbers without leading zeros, cells stand between semicolons or tabs, lines end
+/// with both characters, and text is UTF-16.
+#[test]
+fn what_spreadsheets_make_of_a_table_is_understood() {
+    let numbered = |ids: &[&str]| -> Vec<Trajectory> {
+        let named = |id: &&str| Trajectory { id: (*id).to_owned(), ..references()[0].clone() };
+        ids.iter().map(named).collect()
+    };
+    let folder = tempfile::tempdir().unwrap();
+    let open = |ids: &[&str]| Reviews::open(numbered(ids), &folder.path().join("r.jsonl")).unwrap();
+    let reviews = open(&["00050000", "00060000", "050000"]);
+    let table = written(&reviews).replace("00050000,", "50000,").replace(",open,", ",accepted,");
+    let rows = |text: &str, delimiter: u8| -> String {
+        let mut writer = csv::WriterBuilder::new()
+            .delimiter(delimiter)
+            .terminator(csv::Terminator::CRLF)
+            .flexible(true)
+            .from_writer(Vec::new());
+        let mut reader =
+            csv::ReaderBuilder::new().has_headers(false).flexible(true).from_reader(text.as_bytes());
+        for record in reader.records() {
+            writer.write_record(&record.unwrap()).unwrap();
+        }
+        String::from_utf8(writer.into_inner().unwrap()).unwrap()
+    };
+    for text in [rows(&table, b';'), rows(&table, b'\t'), format!("\u{feff}{}", rows(&table, b','))] {
+        let utf16: Vec<u8> = format!("\u{feff}{}", text.trim_start_matches('\u{feff}'))
+            .encode_utf16()
+            .flat_map(u16::to_le_bytes)
+            .collect();
+        for bytes in [text.clone().into_bytes(), utf16] {
+            let changes = read_table(&reviews, &rules(), bytes.as_slice()).unwrap();
+            assert_eq!(changes.len(), 3);
+        }
+    }
+    // Without the column that names them, an id has to be that of one reference.
+    let bare = "id,step,call,arguments,decision\r\n60000,1,1,,open\r\n50000,1,1,,open\r\n";
+    let found = wrong(&reviews, bare);
+    assert_eq!(found, ["line 3: there is no reference `50000`"]);
+    // A table is of the references that it was written for.
+    let mut changed = numbered(&["00050000", "00060000", "050000"]);
+    changed[1].question = Some("another".to_owned());
+    let changed = Reviews::open(changed, &folder.path().join("r.jsonl")).unwrap();
+    let found = wrong(&changed, &table);
+    assert!(found[0].contains("`00060000` was changed since the table was written"), "{found:?}");
+    let swapped = table.replacen("50000,1,1", "00060000,1,1", 1);
+    assert!(wrong(&reviews, &swapped)[0].contains("`reference` is that of `00050000`"));
+}
+
+#[test]
+fn a_reference_without_calls_is_not_accepted() {
+    let folder = tempfile::tempdir().unwrap();
+    let reviews = open(&folder);
+    let table = written(&reviews).replace("empty,,,,,open", "empty,,,,,accepted");
+    let found = wrong(&reviews, &table);
+    assert!(found.len() == 1 && found[0].contains("reject it instead"), "{found:?}");
 }

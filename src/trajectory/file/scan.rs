@@ -107,7 +107,7 @@ impl TrajectoryFile {
             (false, Duplicates::Error) => {
                 let first = self.place(first, Some(&id));
                 let first = first.line.map_or(first.pointer, |line| format!("line {line}"));
-                let hint = "remove one of them, or use the last of each id with `--duplicates last`";
+                let hint = "remove one of them, or, where a command has it, use the last of each id with `--duplicates last`";
                 (Severity::Error, format!("the id a second time, with other content than {first}; {hint}"))
             }
         };

@@ -1,5 +1,6 @@
 //! `m3 review`: who is let in, several people at one file, tables, what is written in the end.
 
+mod judged;
 mod modes;
 mod page;
 mod support;

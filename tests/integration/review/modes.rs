@@ -97,8 +97,15 @@ fn nothing_runs_in_the_other_modes_either() {
     let set: Vec<Value> = HOSTILE.iter().enumerate().map(trajectory).collect();
     let file = folder.json("set.json", &json!(set));
     let file = file.to_str().unwrap();
+    let mut longer = set;
+    for trajectory in &mut longer {
+        let steps = trajectory["steps"].as_array_mut().unwrap();
+        steps.push(steps[0].clone());
+    }
+    let longer = folder.json("longer.json", &json!(longer));
     for (mode, keys) in [("--pairs", "0"), ("--label", "3")] {
-        let review = Review::start(&folder, &[mode, file, file]);
+        let other = if mode == "--pairs" { longer.to_str().unwrap() } else { file };
+        let review = Review::start(&folder, &[mode, other, file]);
         open(&browser, &review);
         for number in 1..=HOSTILE.len() {
             wait(&browser, &format!("{COUNT}.startsWith('Pair {number} of ')"), "true");

@@ -282,5 +282,59 @@ fn it_fits_every_width_stands_out_and_has_names() {
         }
     }
     assert_eq!(browser.run(include_str!("../names.js")), json!([]));
+    // The help of keys, last in the list, is within the window, whatever stands above it.
+    browser.resize(1280, 800);
+    let is_within = "document.querySelector('.keys').getBoundingClientRect().bottom <= innerHeight \
+         && document.documentElement.scrollHeight <= innerHeight";
+    assert_eq!(browser.text(is_within), "true");
+    assert_quiet(&browser, &review);
+}
+
+/// A path of the evidence that is as deep as any, and a tool with a long and wide name.
+#[test]
+fn deep_evidence_stays_readable_and_names_stay_in_their_boxes() {
+    let Some(browser) = Browser::open(400, 900) else { return };
+    let folder = Folder::new();
+    let deep =
+        (0..11).fold(json!("a text of several words"), |value, depth| json!({format!("key{depth}"): value}));
+    let name = format!("SERVER/{}", "WIDE_MEMBER_".repeat(4));
+    let steps = json!([{"step": 1, "calls": [{"name": name, "arguments": {}}]}]);
+    let references = folder.json("deep.json", &json!([{"id": "x", "steps": steps, "judge": deep}]));
+    let review = Review::start(&folder, &[references.to_str().unwrap()]);
+    for width in [400, 1280] {
+        browser.resize(width, 900);
+        open(&browser, &review);
+        let leaf =
+            "[...document.querySelectorAll('.evidence .passage')].at(-1).parentElement.clientWidth >= 150";
+        assert_eq!(browser.text(leaf), "true", "{width}");
+        let fits = "[...document.querySelectorAll('.graph .nodes g text')].every(text => text.getBBox().x + text.getBBox().width \
+             <= text.parentElement.querySelector('rect').getBBox().x + 176)";
+        assert_eq!(browser.text(fits), "true", "{width}");
+    }
+    assert_quiet(&browser, &review);
+}
+
+/// Answers that come late are of what was on the screen before.
+#[test]
+fn what_is_decided_is_what_is_on_the_screen() {
+    let folder = Folder::new();
+    let Some((browser, review)) = start(&folder) else { return };
+    // The answer to the first decision and to the first opening come after all others.
+    browser.run(
+        "const asked = window.fetch; let held = 0; window.fetch = async (path, options) => { \
+           const answer = await asked(path, options); \
+           const isHeld = (path === 'api/decide' || path === 'api/reference?index=1') && held < 2; \
+           if (isHeld) { held += 1; await new Promise((done) => setTimeout(done, 700)); window.released = (window.released ?? 0) + 1; } \
+           return answer; }",
+    );
+    browser.press("a");
+    browser.run("document.querySelectorAll('#list .row')[1].click(); document.querySelectorAll('#list .row')[2].click()");
+    wait(&browser, "window.released", "2");
+    wait(&browser, "document.querySelector('#detail h2 bdi').textContent", "=WEBSERVICE(1)");
+    browser.press("a");
+    wait(&browser, STATE, "accepted");
+    let kept = lines(&folder, "references.json.reviews.jsonl");
+    let ids: Vec<&str> = kept.iter().map(|line| line["id"].as_str().unwrap()).collect();
+    assert_eq!(ids, ["r1", "=WEBSERVICE(1)"]);
     assert_quiet(&browser, &review);
 }

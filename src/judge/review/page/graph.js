@@ -20,6 +20,23 @@ const ends = (text, length) => {
   return `${text.slice(0, start)}…${text.slice(text.length - (length - 1 - start))}`;
 };
 
+// How wide a text is, in pixels; letters of some scripts are twice as wide as others.
+const canvas = document.createElement("canvas").getContext("2d");
+const wide = (text, font) => {
+  canvas.font = font;
+  return canvas.measureText(text).width;
+};
+const fonts = () => {
+  const family = getComputedStyle(document.body).fontFamily;
+  return { place: `12px ${family}`, name: `13px ${family}`, label: '12px ui-monospace, "Cascadia Mono", Menlo, Consolas, "DejaVu Sans Mono", monospace' };
+};
+// Both ends of a text, as much as fits.
+const fitted = (text, width, font) => {
+  let length = Math.min(text.length, 60);
+  while (length > 2 && wide(ends(text, length), font) > width) length -= 1;
+  return ends(text, length);
+};
+
 // A label stands where no other stands: at its place, or a line above or below.
 const free = (taken, x, y, width) => {
   for (const offset of [0, -17, 17, -34, 34, -51, 51]) {
@@ -34,6 +51,7 @@ const free = (taken, x, y, width) => {
 
 // `steps` are lists of calls with their numbers and tools; `links` say which uses what of which.
 const graph = (steps, links) => {
+  const font = fonts();
   const places = new Map();
   steps.forEach((calls, step) => calls.forEach((call, row) => {
     const [x, y] = [MARGIN + step * COLUMN, MARGIN + TITLE + row * (NODE.height + NODE.gap)];
@@ -55,8 +73,8 @@ const graph = (steps, links) => {
     const [x1, y1] = [from.x + NODE.width, from.y + NODE.height / 2];
     const [x2, y2] = [to.x, to.y + (NODE.height * (turn + 1)) / (count + 1)];
     const more = link.values.length > 1 ? ` +${link.values.length - 1}` : "";
-    const text = ends(link.values[0].value, 18 - more.length) + more;
-    const width = text.length * 7 + 8;
+    const text = fitted(link.values[0].value, 126 - wide(more, font.label), font.label) + more;
+    const width = wide(text, font.label) + 10;
     let path;
     let at;
     if (to.step - from.step > 1) {
@@ -91,9 +109,10 @@ const graph = (steps, links) => {
     whole.textContent = `${call.tool} ${short(call.arguments, 500)}`;
     const place = draw("text", { class: "place", x: x + 9, y: y + 16 });
     const [server, tool] = call.tool.includes("/") ? call.tool.split(/\/(.*)/s) : ["", call.tool];
-    place.textContent = `${step + 1}.${row + 1} ${ends(server, 18)}`;
+    const number = `${step + 1}.${row + 1} `;
+    place.textContent = number + fitted(server, NODE.width - 18 - wide(number, font.place), font.place);
     const name = draw("text", { x: x + 9, y: y + 34 });
-    name.textContent = ends(tool, 21);
+    name.textContent = fitted(tool, NODE.width - 18, font.name);
     nodes.append(draw("g", { "data-call": call.call }, whole, draw("rect", { x, y, width: NODE.width, height: NODE.height, rx: 6 }), place, name));
   }
   const [width, height] = [2 * MARGIN + (steps.length - 1) * COLUMN + NODE.width, bottom + MARGIN];

@@ -32,7 +32,7 @@ const show = async (index) => {
     make("div", { class: "sides" }, side("Reference", pair.reference), side("Prediction", pair.predicted)),
     make("h3", {}, "How alike are these two calls?"),
     choices(index, Object.keys(KEYS), (label) => label, (label) => ({ "data-label": label, title: MEANINGS[label] })),
-    make("dl", { class: "tree" }, Object.entries(MEANINGS).flatMap(([name, meaning]) => [make("dt", {}, name), make("dd", {}, meaning)])),
+    make("dl", { class: "meanings" }, Object.entries(MEANINGS).flatMap(([name, meaning]) => [make("dt", {}, name), make("dd", {}, meaning)])),
     neighbours(),
   ];
 };

@@ -55,13 +55,19 @@ const mark = () => {
   if (open !== null) list.children[open]?.firstChild.setAttribute("aria-current", "true");
 };
 
+// Answers may come in another order than they were asked for: only the last one asked for is shown.
+let turn = 0;
+
 const isDirty = () => draft !== null || (byId("note")?.value ?? "").trim() !== "";
 
 const go = async (index) => {
   if (isDirty() && index !== open && !window.confirm("What you are writing is not saved. Leave it?")) return;
   draft = null;
+  turn += 1;
+  const asked = turn;
   try {
     const answer = await ask(`api/reference?index=${index}`);
+    if (asked !== turn) return;
     open = index;
     location.hash = String(index);
     mark();
@@ -82,17 +88,25 @@ const step = (by) => {
   go(found[next].index);
 };
 
-// Sends a decision; the page then shows what the server says. Returns what was refused, if anything.
+// Sends a decision on what is on the screen; the page then shows what the server says, unless the person has gone on to
+// another reference. Returns what was refused, if anything.
 const decide = async (action, focus) => {
-  const sent = { index: open, base: shown.version, name: person(), ...action };
+  const sent = { index: shown.index, base: shown.version, name: person(), ...action };
+  const isStill = () => shown.index === sent.index;
   try {
     const answer = await ask("api/decide", sent);
-    draft = null;
-    show(answer, focus);
+    if (isStill()) {
+      draft = null;
+      show(answer, focus);
+    }
     take(await ask(`api/changes?since=${sequence}`));
     fail("");
     return null;
   } catch (thrown) {
+    if (!isStill()) {
+      fail(`${references[sent.index].id}: ${reason(thrown)}`);
+      return null;
+    }
     if (thrown.status === 409) conflict(sent, thrown.data);
     else if (thrown.status !== 422 || !thrown.data.problems) fail(reason(thrown));
     return thrown.data ?? { error: reason(thrown) };
@@ -229,10 +243,11 @@ call.outcome && call.outcome !== "success" ? make("p", { class: "bad" }, `outcom
 call.result !== null ? make("details", {}, make("summary", {}, "Result"), make("pre", { class: "passage" }, call.result))
   : make("p", { class: "note" }, call.is_changed ? "No result: these arguments were never sent." : "No result is recorded."));
 
+// What is below a key stands a small step further in, however deep it is.
 const tree = (value) => {
   if (typeof value === "string") return make("span", { class: "passage", dir: "auto" }, value);
-  return make("dl", { class: "tree" }, value.flatMap((branch) => [
-    make("dt", {}, branch.key), make("dd", {}, tree(branch.value))]));
+  return make("dl", { class: "tree" }, value.map((branch) => make("div", { class: typeof branch.value === "string" ? "leaf" : "branch" },
+    make("dt", {}, branch.key), make("dd", {}, tree(branch.value)))));
 };
 
 const decisionForm = () => {
@@ -272,11 +287,12 @@ const show = (answer, focus) => {
       make("h3", {}, "Answer"), make("p", { class: "passage", dir: "auto" }, answer.reply ?? "No answer is recorded.")),
     decisionForm(),
     make("h3", {}, "Trajectory"),
+    ...(answer.origin === null ? [] : [make("p", { class: "note", id: "origin" }, answer.origin)]),
     ...(answer.has_catalog ? [] : [make("p", { class: "note" }, "No catalog was given (--tools): arguments only have to be a JSON object.")]),
     ...steps,
     ...(removed.length > 0 ? [make("h3", {}, "Removed calls"), make("ul", { class: "plain removed" }, removed)] : []),
     make("h3", {}, "Dependencies"),
-    ...(answer.links.length > 0 ? [] : [make("p", { class: "note" }, "No call uses what another one returned, as far as recorded results show.")]),
+    ...(answer.links.length > 0 ? [] : [make("p", { class: "note" }, "No call uses what another one returned or wrote, as far as results, arguments and what the judge recorded show.")]),
     make("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": "Graph of calls" }, graph(answer.steps, answer.links)),
     linkList(answer.steps, answer.links),
     make("h3", {}, "Evidence"),
@@ -295,7 +311,10 @@ const poll = async () => {
     if (answer.references.length > 0 || answer.sequence !== sequence) take(answer);
     if (changed && shown && changed.version !== shown.version) {
       if (isDirty() || byId("conflict")) fail(`${changed.name ?? "Somebody"} has changed this reference. What you are writing is still here.`);
-      else show(await ask(`api/reference?index=${open}`));
+      else {
+        const [answer, asked] = [await ask(`api/reference?index=${open}`), turn];
+        if (answer.index === open && asked === turn && !isDirty()) show(answer);
+      }
     }
     if (byId("failure").textContent.startsWith("m3 does not answer")) fail("");
   } catch (thrown) { fail(reason(thrown)); }

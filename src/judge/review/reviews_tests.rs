@@ -2,9 +2,15 @@
 
 use super::super::checks::{LONGEST_NAME, LONGEST_NOTE};
 use super::*;
+use crate::trajectory::json::{self, Json, Keys};
+use crate::trajectory::{Call, Step};
 
 fn references(ids: &[&str]) -> Vec<Trajectory> {
-    ids.iter().map(|id| Trajectory { id: (*id).to_owned(), ..Trajectory::default() }).collect()
+    let call = Call { tool: "a/b".to_owned(), arguments: None, result: None, extra: Vec::new() };
+    let steps = vec![Step { calls: vec![call], ..Step::default() }];
+    let reference =
+        |id: &&str| Trajectory { id: (*id).to_owned(), steps: steps.clone(), ..Trajectory::default() };
+    ids.iter().map(reference).collect()
 }
 
 fn accept() -> Action {
@@ -84,4 +90,66 @@ fn a_rejection_needs_a_note_and_everything_a_name() {
     reviews.decide(0, 0, "A\u{202e}da", reject("\u{1b}[31mred\r\nx")).unwrap();
     let decision = reviews.last(0).unwrap();
     assert_eq!((decision.name.as_str(), decision.action.note()), ("A\\u{202e}da", "\\u{1b}[31mred\nx"));
+}
+
+#[test]
+fn what_nobody_judges_may_change_and_lines_of_earlier_versions_count() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("r.jsonl");
+    let made_of = |file: &str| {
+        let mut made = references(&["a"]);
+        let runs = json::parse(format!(r#"{{"runs": [{{"file": "{file}"}}]}}"#).as_bytes()).unwrap().0;
+        made[0].extra.push(("judge".to_owned(), runs));
+        made
+    };
+    Reviews::open(made_of("runs/first"), &path).unwrap().decide(0, 0, "Ada", accept()).unwrap();
+    let again = Reviews::open(made_of("./runs/first"), &path).unwrap();
+    assert_eq!((again.state(0), again.foreign()), (State::Accepted, 0));
+    // A line with the hash of the whole reference.
+    let whole = made_of("x")[0].to_json().to_text(Keys::AsRead);
+    let whole = crate::text::hexadecimal(&<sha2::Sha256 as sha2::Digest>::digest(whole));
+    let text = std::fs::read_to_string(&path).unwrap();
+    let known = Reviews::open(made_of("x"), &path).unwrap().last(0).unwrap().reference.clone();
+    std::fs::write(&path, text.replace(&known, &whole)).unwrap();
+    assert_eq!(Reviews::open(made_of("x"), &path).unwrap().state(0), State::Accepted);
+    assert_eq!(Reviews::open(made_of("y"), &path).unwrap().foreign(), 1);
+    let mut changed = made_of("x");
+    changed[0].steps[0].calls[0].result = Some(Json::Null);
+    assert_eq!(Reviews::open(changed, &path).unwrap().foreign(), 1);
+}
+
+#[test]
+fn who_has_seen_what_is_not_there_is_told() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut reviews = Reviews::open(references(&["a"]), &folder.path().join("r.jsonl")).unwrap();
+    let refused = reviews.decide(0, 2, "Ada", accept());
+    assert!(matches!(refused, Err(DecideError::Unseen { base: 2 })), "{refused:?}");
+    let kept: Vec<bool> = reviews.history(0).map(|(decision, _)| decision.set_aside).collect();
+    assert_eq!((reviews.state(0), reviews.version(0), kept), (State::Open, 0, vec![true]));
+}
+
+#[test]
+fn several_decisions_are_taken_together() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("r.jsonl");
+    let edit = || Action::Edit { steps: Vec::new(), change: "moved".to_owned(), note: String::new() };
+    let mut reviews = Reviews::open(references(&["a"]), &path).unwrap();
+    // One that cannot be taken keeps all from being written.
+    assert!(reviews.decide_all(0, 0, "Ada", vec![edit(), reject("")]).is_err());
+    assert!(!path.exists());
+    reviews.decide_all(0, 0, "Ada", vec![edit(), accept()]).unwrap();
+    let bases: Vec<u64> = reviews.history(0).map(|(decision, _)| decision.base).collect();
+    assert_eq!((reviews.version(0), bases, reviews.state(0)), (2, vec![0, 1], State::Accepted));
+    assert!(reviews.decide_all(0, 1, "Bob", vec![edit(), accept()]).is_err());
+    assert_eq!(reviews.history(0).filter(|(decision, _)| decision.set_aside).count(), 2);
+}
+
+#[test]
+fn what_has_no_calls_can_only_be_rejected() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut empty = references(&["a"]);
+    empty[0].steps.clear();
+    let mut reviews = Reviews::open(empty, &folder.path().join("r.jsonl")).unwrap();
+    assert!(matches!(reviews.decide(0, 0, "Ada", accept()), Err(DecideError::Incomplete(_))));
+    reviews.decide(0, 0, "Ada", reject("it does nothing")).unwrap();
 }

@@ -1,0 +1,135 @@
+//! Pairs of the run that a reference was made of, and the reference.
+
+use std::collections::HashMap;
+use std::io::Write as _;
+use std::path::Path;
+
+use crate::cli::failure::{Failure, code};
+use crate::cli::input;
+use crate::cli::output::place_of;
+use crate::cli::printer::Printer;
+use crate::judge::review::origin::{Origin, content};
+use crate::judge::review::{Counts, Pairs};
+use crate::text::{counted, shortened};
+use crate::trajectory::Trajectory;
+use crate::trajectory::json::{Json, Keys};
+
+const MEANING: &str = "\
+share: of the reconstructed trajectory, without ties
+interval: Wilson's, as if no judgement depended on another one";
+
+/// Each reference after the run that it was made of, where that is known, or else the first run of its task.
+pub(super) fn of(
+    originals: &Path,
+    (path, references): (&Path, Vec<Trajectory>),
+    printer: Printer,
+) -> Result<Vec<[Trajectory; 2]>, Failure> {
+    if place_of(originals) == place_of(path) {
+        let message = "both files are the same\nhint: the runs come first: --pairs ORIGINAL REF";
+        return Err(Failure::new(code::INPUT, message));
+    }
+    let ran = input::open_predicted(originals, printer)?;
+    let mut runs: HashMap<String, Vec<(usize, String)>> =
+        references.iter().map(|reference| (reference.id.clone(), Vec::new())).collect();
+    for index in 0..ran.len() {
+        let run = ran.read(index)?;
+        if let Some(known) = runs.get_mut(&run.id) {
+            known.push((index, content(&run)));
+        }
+    }
+    let (mut pairs, mut missing, mut unclear, mut equal) = (Vec::new(), 0, 0, 0);
+    for reference in references {
+        let known = &runs[&reference.id];
+        let origin = Origin::of(&reference);
+        let found = match origin.content() {
+            Some(made_of) => known.iter().find(|(_, content)| content == made_of),
+            None => known.first(),
+        };
+        let Some((index, _)) = found else {
+            missing += usize::from(!known.is_empty());
+            continue;
+        };
+        unclear += usize::from(origin.content().is_none() && known.len() > 1);
+        let run = ran.read(*index)?;
+        if calls(&run) == calls(&reference) {
+            equal += 1;
+        } else {
+            pairs.push([run, reference]);
+        }
+    }
+    let shown = originals.display();
+    if missing > 0 {
+        let missing = counted(missing, "reference");
+        printer.warn(&format!("{missing} left out: the run that it was made of is not in `{shown}`"));
+    }
+    if unclear > 0 {
+        let unclear = counted(unclear, "reference");
+        printer.warn(&format!(
+            "{unclear} with several runs in `{shown}`, and nothing says which one it was made of: the first is shown"
+        ));
+    }
+    if equal > 0 {
+        printer.note(&format!("{} left out: both sides are the same", counted(equal, "pair")));
+    }
+    if !pairs.is_empty() {
+        return Ok(pairs);
+    }
+    let message = match (missing, equal) {
+        (0, 0) => "the two files have no task in common\nhint: the runs come first: --pairs ORIGINAL REF",
+        (_, 0) => "no reference was made of a run in this file\nhint: name the file that was judged",
+        _ => "there is no pair whose sides differ",
+    };
+    Err(Failure::new(code::INPUT, message))
+}
+
+/// What is called in each step, whatever its order there: what tells two trajectories apart.
+fn calls(trajectory: &Trajectory) -> Vec<Vec<(&str, String)>> {
+    let steps = trajectory.steps.iter().filter(|step| !step.calls.is_empty());
+    let of_step = steps.map(|step| {
+        let calls = step.calls.iter().map(|call| {
+            let arguments = call.arguments.as_ref().unwrap_or(&Json::Null).to_text(Keys::Sorted);
+            (call.tool.as_str(), arguments)
+        });
+        let mut calls: Vec<(&str, String)> = calls.collect();
+        calls.sort_unstable();
+        calls
+    });
+    of_step.collect()
+}
+
+/// Prints what people prefer.
+pub(super) fn summarize(pairs: &Pairs) -> Result<(), Failure> {
+    let summary = pairs.summary();
+    let mut out = Printer::out();
+    if summary.people.is_empty() {
+        let pairs = counted(summary.pairs, "pair");
+        let written = writeln!(out, "{pairs}, and nobody has judged any of them").and_then(|()| out.flush());
+        return written.map_err(|cause| Failure::output("standard output", &cause));
+    }
+    let line = |name: &str, counts: Counts| {
+        let percent = |share: f64| format!("{:.2} %", 100.0 * share);
+        let share = counts.share().map_or_else(|| "-".to_owned(), percent);
+        let interval = counts.interval();
+        let interval = interval.map(|(low, high)| format!("{} to {}", percent(low), percent(high)));
+        [
+            shortened(name, 40),
+            counts.reconstructed.to_string(),
+            counts.original.to_string(),
+            counts.ties.to_string(),
+            share,
+            interval.unwrap_or_else(|| "-".to_owned()),
+        ]
+    };
+    let mut table = comfy_table::Table::new();
+    table.load_style(comfy_table::presets::NOTHING);
+    table.set_header(["who", "reconstructed", "original", "ties", "share", "95 % interval"]);
+    for (name, counts) in &summary.people {
+        table.add_row(line(name, *counts));
+    }
+    table.add_row(line("all", summary.all));
+    let table = table.to_string();
+    let lines: Vec<&str> = table.lines().map(str::trim_end).collect();
+    let pairs = counted(summary.pairs, "pair");
+    let written = writeln!(out, "{}\n\n{pairs}\n{MEANING}", lines.join("\n")).and_then(|()| out.flush());
+    written.map_err(|cause| Failure::output("standard output", &cause))
+}
