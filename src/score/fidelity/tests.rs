@@ -1,0 +1,1 @@
+//! What a fidelity must be, whatever it is made of.
