@@ -15,6 +15,9 @@ pub(super) fn is_code(text: &str, is_named: bool) -> bool {
     if text.is_empty() || text.len() > LONGEST {
         return false;
     }
+    if is_phone(text) || is_expression(text) {
+        return true;
+    }
     if has(char::is_whitespace) {
         // As ISBNs are printed.
         return is_named && text.chars().all(|c| !c.is_alphabetic() || c == 'X');
@@ -30,6 +33,13 @@ pub(super) fn codes(a: &str, b: &str) -> Finding {
     let plain = |text: &str| -> String { fold(text).chars().filter(|c| c.is_alphanumeric()).collect() };
     let (x, y) = (plain(a), plain(b));
     let kind = Kind::Code;
+    if is_expression(a) || is_expression(b) {
+        let signs =
+            |text: &str| -> String { fold(text).replace("**", "^").replace('×', "*").replace(' ', "") };
+        let is_same = signs(a) == signs(b);
+        let score = if is_same { SAME_OTHERWISE } else { NOTHING };
+        return Finding::new(kind, score, if is_same { "the same expression" } else { "another expression" });
+    }
     if x == y {
         return if is_cased(a) && is_cased(b) && a.trim() != b.trim() && a.len() == b.len() {
             Finding::new(kind, NOTHING, "the case of letters differs in a code")
@@ -50,6 +60,9 @@ pub(super) fn codes(a: &str, b: &str) -> Finding {
     if a.contains(':') != b.contains(':') && bare(a) == bare(b) {
         return Finding::new(kind, 0.9, "the same code, with and without a prefix");
     }
+    if is_phone(a) && is_phone(b) && (x.ends_with(&y) || y.ends_with(&x)) && x.len().min(y.len()) >= 9 {
+        return Finding::new(kind, 0.85, "the same number, with and without its country");
+    }
     let (short, long) = if x.len() < y.len() { (&x, &y) } else { (&y, &x) };
     let version = long.strip_prefix(short.as_str()).and_then(|rest| rest.strip_prefix('v'));
     if version.is_some_and(|rest| {
@@ -58,6 +71,21 @@ pub(super) fn codes(a: &str, b: &str) -> Finding {
         return Finding::new(kind, 0.6, "the same code, with and without a version");
     }
     Finding::new(kind, NOTHING, "another code")
+}
+
+/// Digits with what separates them in numbers of telephones.
+fn is_phone(text: &str) -> bool {
+    text.chars().filter(char::is_ascii_digit).count() >= 7
+        && text.chars().all(|c| c.is_ascii_digit() || matches!(c, ' ' | '-' | '(' | ')' | '+' | '.' | '/'))
+}
+
+/// Arithmetic, where every sign counts and words are short.
+fn is_expression(text: &str) -> bool {
+    let has_sign =
+        text.contains(['+', '*', '^', '=', '×', '÷']) || text.contains(" / ") || text.contains(" - ");
+    let longest =
+        text.split(|c: char| !c.is_alphabetic()).map(|word| word.chars().count()).max().unwrap_or(0);
+    has_sign && longest <= 4 && text.len() <= LONGEST && text.chars().any(|c| c.is_ascii_digit())
 }
 
 /// Whether the case of letters is a part of the code, as in those that are encoded numbers.

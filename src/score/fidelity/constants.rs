@@ -120,8 +120,11 @@ pub const SHORT_TEXT: f64 = 8.0;
 /// Origin and destination have changed places, or what numbers count.
 pub const EXCHANGED: f64 = 0.08;
 
+/// How much words say of texts that are not English; the rest is said by the cosine of the whole texts.
+pub const WEIGHT_OF_WORDS: f64 = 0.65;
+
 /// Cosine of whole texts against score, for texts that are not English.
-pub const TEXT_COSINE: [(f64, f64); 5] = [(0.2, 0.02), (0.5, 0.25), (0.7, 0.5), (0.85, 0.8), (1.0, 0.97)];
+pub const TEXT_COSINE: [(f64, f64); 5] = [(0.3, 0.02), (0.6, 0.25), (0.8, 0.5), (0.92, 0.8), (1.0, 0.97)];
 
 // Bounds.
 

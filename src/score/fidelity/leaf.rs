@@ -163,7 +163,7 @@ pub(super) fn spans(a: &[(String, Json)], b: &[(String, Json)], axis: usize) -> 
 }
 
 /// The size, in pixels, that a point is taken to have.
-const POINT: f64 = 60.0;
+const POINT: f64 = 40.0;
 
 /// The lengths, by axis, of the box that two lists of four numbers are: two corners, or a corner and two lengths.
 pub(super) fn tuple_spans(name: &Name, a: &[Json], b: &[Json]) -> [Option<f64>; 2] {

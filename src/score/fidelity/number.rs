@@ -59,7 +59,8 @@ pub(super) fn numbers(x: f64, y: f64, is_exact: bool) -> Finding {
     }
     let relative = (x - y).abs() / larger;
     let are_whole = x.fract() == 0.0 && y.fract() == 0.0;
-    if are_whole && (is_exact || larger < LEAST_MEASURE) {
+    let are_years = (1800.0..=2100.0).contains(&x) && (1800.0..=2100.0).contains(&y);
+    if are_whole && (is_exact || are_years || larger < LEAST_MEASURE) {
         return Finding::new(kind, OTHER_COUNT, "another number");
     }
     let reason = if relative > 0.89 {

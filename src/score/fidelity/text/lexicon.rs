@@ -10,7 +10,7 @@ use std::sync::LazyLock;
 const FUNCTION_WORDS: &str = "a an the of in on at by for to with and or as is are was were be been being am it its this \
     that these those i me my we our you your he his she her they their them there here from into onto upon via per than \
     then so such some any each every all both either which who whom whose what when where how why do does did has have had \
-    having will would shall should can could may might must if but also just very really quite near nearby around about \
+    having will would shall should can could must if but also just very really quite near nearby around about up \
     within inside along across between among vs versus etc ie eg plus called named related regarding \
     concerning using";
 
@@ -29,7 +29,8 @@ const REQUEST_WORDS: &str = "info information informations overview detail detai
 const FOREIGN_FUNCTION_WORDS: &str = "der die das und ist ein eine einen fur mit nicht auf von zum zur bei aus wie im den dem des \
     le la les des du une et est dans pour avec sur pas aux en que qui ce cette las los una del por para con como es y \
     il lo gli di che non per della nel alla dei delle um uma os na ao dos das nas het een van voor met niet op bij och \
-    att som med av til og pa i ja na w z do nie jest ve bir icin ile da w sie je li ne est sont un";
+    att som med av til og pa i ja na w z do nie jest ve bir icin ile da w sie je li ne est sont un \
+    в и на с по о для из от у не к の は が を に へ と で も 的 了 在 和 의 을 를 이 가 은 는 에 و في من على";
 
 /// Forms and spellings that no rule makes, each with the word it is taken for.
 const IRREGULAR: &str = "children=child kids=kid men=man women=woman people=person feet=foot teeth=tooth mice=mouse geese=goose \
@@ -71,7 +72,10 @@ const CONTRARY: &str = "monday tuesday wednesday thursday friday saturday sunday
     hotel motel hostel|shoe sandal boot|jacket coat|spicy mild|regular decaf diet|unsalted salted|positive negative|\
     wireless wired|digital analog|manual automatic|electric gas diesel|upstream downstream|junior senior|prequel sequel|\
     acute chronic|benign malignant|oral topical|solid liquid|tablet capsule caplet syrup|front back rear|\
-    usd eur gbp jpy inr cad aud|celsius fahrenheit kelvin|metric imperial|dog cat|beer wine|tea coffee|lion tiger|\
+    alabama alaska arizona arkansas california colorado connecticut delaware florida georgia hawaii idaho illinois indiana iowa \
+    kansas kentucky louisiana maine maryland massachusetts michigan minnesota mississippi missouri montana nebraska nevada ohio \
+    oklahoma oregon pennsylvania tennessee texas utah vermont virginia wisconsin wyoming|\
+    mercury venus mars jupiter saturn uranus neptune|usd eur gbp jpy inr cad aud|celsius fahrenheit kelvin|metric imperial|dog cat|beer wine|tea coffee|lion tiger|\
     shark whale|doctor nurse|teacher student|soccer basketball hockey tennis baseball|french german english spanish italian chinese japanese korean";
 
 /// Words of a group mean the same.
@@ -84,7 +88,7 @@ const SYNONYMS: &str = "photo photograph picture image pic photos snapshot|movie
     boat ship vessel|route path|city town|restroom bathroom toilet|start begin|end finish|side adverse|effect reaction|\
     cinema theater|recipe recipes|kidney renal|heart cardiac|cancer tumor|bike bicycle|motorcycle motorbike|subway metro underground|\
     soda pop|fries chips|cookie biscuit|eggplant aubergine|zucchini courgette|cilantro coriander|shrimp prawn|candy sweets|\
-    flight airfare|weather forecast|price cost|near close|restaurant eatery diner|road street|forest woods|hill mountain|jogging running|\
+    flight airfare|weather forecast|price cost|near close|restaurant eatery diner|forest woods|hill mountain|jogging running|\
     swimsuit swimwear|sweater jumper pullover|diaper nappy|freeway highway motorway|mail post|stock share equity|revenue earnings|\
     wallet purse|spectacles glasses eyeglasses|hurricane typhoon cyclone|attractions sights|beach seaside|lake loch|\
     paracetamol acetaminophen|adrenaline epinephrine|flu influenza|belly stomach abdomen|baby infant|elderly senior";
@@ -301,8 +305,28 @@ pub(super) fn number_word(word: &str) -> Option<f64> {
 /// Whether two words mean different things although they are used alike.
 pub(super) fn are_contrary(a: &str, b: &str) -> bool {
     static WORDS: Groups = LazyLock::new(|| groups(CONTRARY));
-    share(&WORDS, a, b) && !are_synonyms(a, b)
+    if are_synonyms(a, b) {
+        return false;
+    }
+    share(&WORDS, a, b) || share(&NAMES, a, b) || is_negated(a, b) || is_negated(b, a)
 }
+
+/// Whether the second word is the first with a prefix that turns its meaning round.
+fn is_negated(a: &str, b: &str) -> bool {
+    let prefixes = ["un", "non", "dis", "in", "im", "ir", "il", "anti", "mis", "de"];
+    a.len() >= 4 && prefixes.iter().any(|prefix| b.strip_prefix(prefix) == Some(a))
+}
+
+/// Names of countries and of languages, each a group of its own kind.
+static NAMES: Groups = LazyLock::new(|| {
+    let mut found: HashMap<&str, Vec<usize>> = HashMap::new();
+    for (group, table) in [COUNTRIES, LANGUAGES].into_iter().enumerate() {
+        for name in table.iter().flat_map(|names| names.split(", ")).filter(|name| name.len() > 3) {
+            found.entry(name).or_default().push(group);
+        }
+    }
+    found
+});
 
 /// Whether two words, or their singulars, mean the same.
 pub(super) fn are_synonyms(a: &str, b: &str) -> bool {

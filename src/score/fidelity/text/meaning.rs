@@ -9,11 +9,11 @@ use super::overlap::Side;
 use super::token::{Token, key};
 
 /// Aligns what is left over.
-pub(super) fn align(words: &Words, a: &mut Side, b: &mut Side) {
+pub(super) fn align(words: &Words, a: &mut Side, b: &mut Side, is_foreign: bool) {
     phrases(a, b);
     phrases(b, a);
     quantities(a, b);
-    single_words(words, a, b);
+    single_words(words, a, b, is_foreign);
 }
 
 fn take(side: &mut Side, places: &[usize], left: f64) {
@@ -77,18 +77,20 @@ fn expansion(token: &Token, side: &Side) -> Option<Vec<usize>> {
 
 /// Numbers with their units: `2 km` and `2000 m`.
 fn quantities(a: &mut Side, b: &mut Side) {
-    let of = |side: &Side, at: usize| -> Option<(usize, f64, Vec<usize>)> {
+    let of = |side: &Side, at: usize| -> Option<(usize, f64, f64, Vec<usize>)> {
         let number = side.tokens[at].number?;
         let next = side.tokens.get(at + 1)?;
         let (dimension, factor) = unit(&next.word)?;
-        Some((dimension, number * factor, vec![at, at + 1]))
+        Some((dimension, factor, number * factor, vec![at, at + 1]))
     };
     for at in a.left_over() {
-        let Some((dimension, value, places)) = of(a, at) else { continue };
+        let Some((dimension, factor, value, places)) = of(a, at) else { continue };
         let partner = b.left_over().into_iter().find_map(|other| {
-            let (other_dimension, other_value, other_places) = of(b, other)?;
+            let (other_dimension, other_factor, other_value, other_places) = of(b, other)?;
+            // Converted numbers are rounded, others are not.
+            let tolerance = if (factor - other_factor).abs() < 1e-12 { 1e-9 } else { 5e-3 };
             let is_same = dimension == other_dimension
-                && (value - other_value).abs() <= 5e-3 * value.abs().max(other_value.abs());
+                && (value - other_value).abs() <= tolerance * value.abs().max(other_value.abs());
             is_same.then_some(other_places)
         });
         if let Some(other_places) = partner {
@@ -99,11 +101,16 @@ fn quantities(a: &mut Side, b: &mut Side) {
 }
 
 /// Single words, the most alike first.
-fn single_words(words: &Words, a: &mut Side, b: &mut Side) {
+fn single_words(words: &Words, a: &mut Side, b: &mut Side, is_foreign: bool) {
     let mut pairs: Vec<(f64, usize, usize)> = Vec::new();
     for &x in &a.left_over() {
         for &y in &b.left_over() {
-            let alike = alike(words, &a.tokens[x], &b.tokens[y]);
+            let (first, second) = (&a.tokens[x], &b.tokens[y]);
+            let alike = if is_foreign && have_one_stem(first, second) {
+                INFLECTED
+            } else {
+                alike(words, first, second)
+            };
             if alike > 0.0 {
                 pairs.push((alike, x, y));
             }
@@ -174,6 +181,17 @@ fn are_inflected(a: &str, b: &str) -> bool {
         }
     };
     a.len().min(b.len()) >= 4 && stem(a) == stem(b)
+}
+
+/// Words of a language with other endings than English: most of both, from the first letter, is the same.
+fn have_one_stem(x: &Token, y: &Token) -> bool {
+    let (a, b) = (x.word.chars().count(), y.word.chars().count());
+    let common = x.word.chars().zip(y.word.chars()).take_while(|(a, b)| a == b).count();
+    x.number.is_none()
+        && y.number.is_none()
+        && common >= 2
+        && common * 5 >= a.max(b) * 3
+        && a.max(b) <= common + 3
 }
 
 /// Words of some length that differ by one slip of the keyboard behind their first letter.

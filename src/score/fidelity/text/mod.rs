@@ -11,7 +11,7 @@ mod meaning;
 mod overlap;
 mod token;
 
-use super::constants::{MAX_TEXT, SAME_OTHERWISE, TEXT_COSINE, on_curve};
+use super::constants::{MAX_TEXT, SAME_OTHERWISE, TEXT_COSINE, WEIGHT_OF_WORDS, on_curve};
 use super::words::Words;
 use super::{Finding, Kind};
 pub(super) use fold::fold;
@@ -31,8 +31,9 @@ pub(super) fn compare(words: &Words, a: &str, b: &str, is_place: bool) -> Findin
         );
     }
     let (plain_a, plain_b) = (without_sign(short_a), without_sign(short_b));
-    let found = overlap::compare(words, plain_a, plain_b, is_place);
-    if !is_foreign(&folded_a) && !is_foreign(&folded_b) {
+    let is_foreign = is_foreign(short_a, &folded_a, is_place) || is_foreign(short_b, &folded_b, is_place);
+    let found = overlap::compare(words, plain_a, plain_b, is_place, is_foreign);
+    if !is_foreign {
         return Finding::new(kind, found.score, found.reason);
     }
     // What the lexicon and the stems know is English; of other languages the encoder knows more.
@@ -40,10 +41,11 @@ pub(super) fn compare(words: &Words, a: &str, b: &str, is_place: bool) -> Findin
         return Finding::new(kind, found.score, found.reason);
     };
     let whole = on_curve(&TEXT_COSINE, cosine);
-    if found.has_other_numbers || found.score >= whole {
+    if found.has_other_numbers {
         return Finding::new(kind, found.score, found.reason);
     }
-    Finding::new(kind, whole, "by the likeness of whole texts, since it is not English")
+    let score = WEIGHT_OF_WORDS * found.score + (1.0 - WEIGHT_OF_WORDS) * whole;
+    Finding::new(kind, score, found.reason)
 }
 
 fn cut(text: &str) -> &str {
@@ -57,7 +59,7 @@ fn without_sign(text: &str) -> &str {
 }
 
 /// Whether a text is of another script, or has more function words of other languages than of English.
-fn is_foreign(folded: &str) -> bool {
+fn is_foreign(text: &str, folded: &str, is_place: bool) -> bool {
     let letters = folded.chars().filter(|c| c.is_alphabetic()).count();
     let others = folded.chars().filter(|c| c.is_alphabetic() && !c.is_ascii()).count();
     if others * 3 > letters {
@@ -68,5 +70,7 @@ fn is_foreign(folded: &str) -> bool {
     let english = words()
         .filter(|word| lexicon::is_function_word(word) && !lexicon::is_foreign_function_word(word))
         .count();
-    foreign > english
+    // Addresses are full of such words.
+    let needed = if text.chars().any(|c| c.is_alphabetic() && !c.is_ascii()) { 1 } else { 2 };
+    !is_place && foreign >= needed && foreign > english
 }

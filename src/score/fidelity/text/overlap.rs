@@ -49,17 +49,20 @@ impl Side {
 }
 
 /// Compares two texts.
-pub(super) fn compare(words: &Words, a: &str, b: &str, is_place: bool) -> Found {
-    let ((tokens_a, cut_a), (tokens_b, cut_b)) = (tokens(a), tokens(b));
+pub(super) fn compare(words: &Words, a: &str, b: &str, is_place: bool, is_foreign: bool) -> Found {
+    let ((tokens_a, cut_a), (tokens_b, cut_b)) = (tokens(a, is_foreign), tokens(b, is_foreign));
     let (mut a, mut b) = (Side::new(tokens_a), Side::new(tokens_b));
     let pairs = equal_keys(&mut a, &mut b);
     if a.left_over().len().max(b.left_over().len()) <= MAX_LEFT_OVER {
-        meaning::align(words, &mut a, &mut b);
+        meaning::align(words, &mut a, &mut b, is_foreign);
     }
     forgive_countries(&mut a, &b, is_place);
     forgive_countries(&mut b, &a, is_place);
     let (loss_a, loss_b) = (a.loss(), b.loss());
     let loss = loss_a.max(loss_b) + 0.25 * loss_a.min(loss_b);
+    let says = |side: &Side, word: &str| side.left_over().iter().any(|&at| side.tokens[at].word == word);
+    let is_other_logic = (says(&a, "and") && says(&b, "or")) || (says(&a, "or") && says(&b, "and"));
+    let loss = if is_other_logic { loss + 1.0 } else { loss };
     let content = a.content().min(b.content());
     let halving = HALVING_LOSS * (content / SHORT_TEXT).max(1.0).powf(LENGTH_POWER);
     let mut score = SAME_OTHERWISE / (1.0 + (loss / halving).powi(2));
@@ -108,7 +111,13 @@ fn exchanged(a: &Side, b: &Side, pairs: &[(usize, usize)]) -> Option<&'static st
     let turned = |from: Role, to: Role| {
         content().any(|&(x, y)| a.tokens[x].role == Some(from) && b.tokens[y].role == Some(to))
     };
-    if turned(Role::From, Role::To) && turned(Role::To, Role::From) {
+    let moved_away = |from: Option<Role>, to: Option<Role>| {
+        content().any(|&(x, y)| a.tokens[x].role == from && b.tokens[y].role == to)
+    };
+    let to = Some(Role::To);
+    let is_turned = turned(Role::From, Role::To) && turned(Role::To, Role::From);
+    // `euros to dollars`: what stands before `to` needs no `from`.
+    if is_turned || (moved_away(None, to) && moved_away(to, None)) {
         return Some("origin and destination have changed places");
     }
     let counted = |side: &Side| -> HashMap<String, String> {

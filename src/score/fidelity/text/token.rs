@@ -29,7 +29,7 @@ pub(super) enum Role {
 }
 
 /// The words of a text, the first [`MAX_WORDS`] of them, and whether there are more.
-pub(super) fn tokens(text: &str) -> (Vec<Token>, bool) {
+pub(super) fn tokens(text: &str, is_foreign: bool) -> (Vec<Token>, bool) {
     let folded = fold(text);
     let mut runs = runs(&folded);
     let is_cut = runs.len() > MAX_WORDS;
@@ -48,7 +48,7 @@ pub(super) fn tokens(text: &str) -> (Vec<Token>, bool) {
                 _ => role,
             };
             let (word, number, key) = read(&run);
-            let weight = if number.is_some() { 1.0 } else { weight_of(&word) };
+            let weight = if number.is_some() { 1.0 } else { weight_of(&word, is_foreign) };
             found.push(Token { word, key, number, weight, role, part });
         }
         before = Some(run);
@@ -60,8 +60,8 @@ pub(super) fn tokens(text: &str) -> (Vec<Token>, bool) {
     (found, is_cut)
 }
 
-fn weight_of(word: &str) -> f64 {
-    if lexicon::is_function_word(word) {
+fn weight_of(word: &str, is_foreign: bool) -> f64 {
+    if lexicon::is_function_word(word) || (is_foreign && lexicon::is_foreign_function_word(word)) {
         FUNCTION_WORD
     } else if lexicon::is_request_word(word) {
         REQUEST_WORD
@@ -144,6 +144,8 @@ fn runs(folded: &str) -> Vec<(String, usize)> {
         }
         match c {
             ',' | ';' => part += 1,
+            '<' => found.push(("less".to_owned(), part)),
+            '>' => found.push(("greater".to_owned(), part)),
             '%' => found.push(("percent".to_owned(), part)),
             '$' => found.push(("usd".to_owned(), part)),
             '€' => found.push(("eur".to_owned(), part)),
@@ -259,8 +261,9 @@ mod tests {
 
     #[test]
     fn words_numbers_and_parts() {
-        let words =
-            |text: &str| -> Vec<String> { tokens(text).0.into_iter().map(|token| token.key).collect() };
+        let words = |text: &str| -> Vec<String> {
+            tokens(text, false).0.into_iter().map(|token| token.key).collect()
+        };
         assert_eq!(words("RTX4080, 1,000 km"), ["rtx", "4080", "1000", "km"]);
         assert_eq!(words("Lay's 13th Ｃａｆé"), ["lay", "13", "cafe"]);
         assert_eq!(words("U.S.A. two 007 1.50"), ["usa", "2", "007", "1.5"]);
