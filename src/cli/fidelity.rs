@@ -107,7 +107,7 @@ pub(super) fn run(args: &FidelityArgs, common: &Common, printer: Printer) -> Res
 
 /// The calls of a file of references.
 fn calls(path: &Path, printer: Printer) -> Result<Vec<(String, Json)>, Failure> {
-    let [file] = input::open_all([path], Duplicates::Error, printer)?;
+    let [file] = input::open_all([path], Duplicates::Last, printer)?;
     let mut found = Vec::new();
     for index in 0..file.len() {
         let trajectory = file.read(index)?;

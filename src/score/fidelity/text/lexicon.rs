@@ -26,7 +26,7 @@ const REQUEST_WORDS: &str = "info information informations overview detail detai
     google internet link links read reading official sale deal deals offer offers fetch retrieve provide display";
 
 /// Words of other languages that hold sentences together and that English does not have.
-const FOREIGN_FUNCTION_WORDS: &str = "der die das und ist ein eine einen fur mit nicht auf von zum zur bei aus wie im den dem des \
+const FOREIGN_FUNCTION_WORDS: &str = "de en al ou mais aber oder sind ich sie wir der die das und ist ein eine einen fur mit nicht auf von zum zur bei aus wie im den dem des \
     le la les des du une et est dans pour avec sur pas aux en que qui ce cette las los una del por para con como es y \
     il lo gli di che non per della nel alla dei delle um uma os na ao dos das nas het een van voor met niet op bij och \
     att som med av til og pa i ja na w z do nie jest ve bir icin ile da w sie je li ne est sont un \
@@ -75,7 +75,7 @@ const CONTRARY: &str = "monday tuesday wednesday thursday friday saturday sunday
     alabama alaska arizona arkansas california colorado connecticut delaware florida georgia hawaii idaho illinois indiana iowa \
     kansas kentucky louisiana maine maryland massachusetts michigan minnesota mississippi missouri montana nebraska nevada ohio \
     oklahoma oregon pennsylvania tennessee texas utah vermont virginia wisconsin wyoming|\
-    mercury venus mars jupiter saturn uranus neptune|usd eur gbp jpy inr cad aud|celsius fahrenheit kelvin|metric imperial|dog cat|beer wine|tea coffee|lion tiger|\
+    street road avenue lane boulevard drive court square|mercury venus mars jupiter saturn uranus neptune|usd eur gbp jpy inr cad aud|celsius fahrenheit kelvin|metric imperial|dog cat|beer wine|tea coffee|lion tiger|\
     shark whale|doctor nurse|teacher student|soccer basketball hockey tennis baseball|french german english spanish italian chinese japanese korean";
 
 /// Words of a group mean the same.
@@ -299,7 +299,7 @@ pub(super) fn number_word(word: &str) -> Option<f64> {
         let others = OTHER_NUMBER_WORDS.split_whitespace().filter_map(|pair| pair.split_once('='));
         small.chain(others.filter_map(|(word, number)| Some((word, number.parse().ok()?)))).collect()
     });
-    WORDS.get(word).copied().or_else(|| irregular(word).parse().ok())
+    WORDS.get(word).copied().or_else(|| Some(irregular(word)).filter(|known| *known != word)?.parse().ok())
 }
 
 /// Whether two words mean different things although they are used alike.

@@ -168,7 +168,7 @@ fn alike(words: &Words, x: &Token, y: &Token) -> f64 {
     by_spelling.max(by_meaning)
 }
 
-/// Forms of one verb, by their endings: `drive`, `drives`, `driving`; `book`, `booked`.
+/// Forms of one word, even of names that only look like plurals; of one verb, by their endings: `drive`, `drives`, `driving`; `book`, `booked`.
 fn are_inflected(a: &str, b: &str) -> bool {
     let stem = |word: &str| -> String {
         let cut = ["ing", "ed", "es", "s", "e"].iter().find_map(|end| word.strip_suffix(end));
@@ -180,7 +180,8 @@ fn are_inflected(a: &str, b: &str) -> bool {
             _ => stem.to_owned(),
         }
     };
-    a.len().min(b.len()) >= 4 && stem(a) == stem(b)
+    let is_plural = |a: &str, b: &str| b.len() > 1 && a.strip_suffix('s') == Some(b);
+    is_plural(a, b) || is_plural(b, a) || (a.len().min(b.len()) >= 4 && stem(a) == stem(b))
 }
 
 /// Words of a language with other endings than English: most of both, from the first letter, is the same.

@@ -31,7 +31,7 @@ pub(super) fn compare(words: &Words, a: &str, b: &str, is_place: bool) -> Findin
         );
     }
     let (plain_a, plain_b) = (without_sign(short_a), without_sign(short_b));
-    let is_foreign = is_foreign(short_a, &folded_a, is_place) || is_foreign(short_b, &folded_b, is_place);
+    let is_foreign = are_foreign(&folded_a, &folded_b, is_place);
     let found = overlap::compare(words, plain_a, plain_b, is_place, is_foreign);
     if !is_foreign {
         return Finding::new(kind, found.score, found.reason);
@@ -58,19 +58,18 @@ fn without_sign(text: &str) -> &str {
     ["/r/", "r/", "/u/", "u/", "@", "#"].iter().find_map(|sign| text.strip_prefix(sign)).unwrap_or(text)
 }
 
-/// Whether a text is of another script, or has more function words of other languages than of English.
-fn is_foreign(text: &str, folded: &str, is_place: bool) -> bool {
-    let letters = folded.chars().filter(|c| c.is_alphabetic()).count();
-    let others = folded.chars().filter(|c| c.is_alphabetic() && !c.is_ascii()).count();
-    if others * 3 > letters {
+/// Whether two texts are of another script, or have more function words of other languages than of English.
+fn are_foreign(a: &str, b: &str, is_place: bool) -> bool {
+    let letters = |text: &str| text.chars().filter(|c| c.is_alphabetic()).count();
+    let others = |text: &str| text.chars().filter(|c| c.is_alphabetic() && !c.is_ascii()).count();
+    if others(a) * 3 > letters(a) || others(b) * 3 > letters(b) {
         return true;
     }
-    let words = || folded.split(|c: char| !c.is_alphabetic()).filter(|word| !word.is_empty());
-    let foreign = words().filter(|word| lexicon::is_foreign_function_word(word)).count();
-    let english = words()
-        .filter(|word| lexicon::is_function_word(word) && !lexicon::is_foreign_function_word(word))
-        .count();
+    let words = || [a, b].into_iter().flat_map(|text| text.split(|c: char| !c.is_alphabetic()));
+    let is_foreign = |word: &str| lexicon::is_foreign_function_word(word) && !lexicon::is_function_word(word);
+    let foreign = words().filter(|word| is_foreign(word)).count();
+    // Single letters are words of many languages.
+    let english = words().filter(|word| word.len() > 1 && lexicon::is_function_word(word)).count();
     // Addresses are full of such words.
-    let needed = if text.chars().any(|c| c.is_alphabetic() && !c.is_ascii()) { 1 } else { 2 };
-    !is_place && foreign >= needed && foreign > english
+    !is_place && foreign > english
 }
