@@ -52,10 +52,6 @@ pub(super) fn codes(a: &str, b: &str) -> Finding {
         let score = if is_same { SAME_OTHERWISE } else { NOTHING };
         return Finding::new(kind, score, if is_same { "the same ISBN" } else { "another ISBN" });
     }
-    let (doi_a, doi_b) = (doi(a), doi(b));
-    if doi_a.is_some() && doi_a == doi_b {
-        return Finding::new(kind, SAME_OTHERWISE, "the same DOI");
-    }
     let bare = |text: &str| plain(text.rsplit(':').next().unwrap_or_default());
     if a.contains(':') != b.contains(':') && bare(a) == bare(b) {
         return Finding::new(kind, 0.9, "the same code, with and without a prefix");
@@ -81,6 +77,9 @@ fn is_phone(text: &str) -> bool {
 
 /// Arithmetic, where every sign counts and words are short.
 fn is_expression(text: &str) -> bool {
+    if is_phone(text) && !text.contains(" + ") {
+        return false;
+    }
     let has_sign =
         text.contains(['+', '*', '^', '=', '×', '÷']) || text.contains(" / ") || text.contains(" - ");
     let longest =
@@ -114,11 +113,21 @@ fn isbn(plain: &str) -> Option<&str> {
     }
 }
 
+/// The DOI that a text is, or that it names as a URL or with a prefix.
 fn doi(text: &str) -> Option<String> {
     let at = text.find("10.")?;
     let doi = text.get(at..)?;
     let is_prefix = at == 0 || text[..at].ends_with(['/', ':', ' ']);
-    (is_prefix && doi.contains('/')).then(|| doi.to_lowercase())
+    let registrant = doi.get(3..)?.split('/').next().unwrap_or_default();
+    let is_doi = registrant.len() >= 4 && registrant.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.');
+    (is_prefix && is_doi && doi.contains('/') && !doi.contains(' ')).then(|| doi.to_lowercase())
+}
+
+/// Compares two texts that are DOIs, one of them perhaps as a URL.
+pub(super) fn dois(a: &str, b: &str) -> Option<Finding> {
+    let is_same = doi(a)? == doi(b)?;
+    let (score, reason) = if is_same { (SAME_OTHERWISE, "the same DOI") } else { (NOTHING, "another DOI") };
+    Some(Finding::new(Kind::Code, score, reason))
 }
 
 /// Compares two of the choices that a schema lists.

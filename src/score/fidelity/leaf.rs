@@ -83,6 +83,9 @@ fn texts(setting: &Setting<'_>, words: &Words, a: &str, b: &str) -> Finding {
             return finding;
         }
     }
+    if let Some(finding) = code::dois(a, b) {
+        return finding;
+    }
     if let Some(finding) = location::urls(a, b, name.is_url()) {
         return finding;
     }

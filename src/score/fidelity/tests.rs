@@ -178,6 +178,13 @@ fn schemas_that_go_round_in_circles_end() {
 }
 
 #[test]
+fn digits_of_other_scripts_end() {
+    // Alphanumeric, neither letters nor ASCII digits: a tokenizer that waits for either never ends.
+    let (a, b) = (read(r#"{"q": "٣ ௲ ⅷ x"}"#), read(r#"{"q": "٤ ⅷ x"}"#));
+    assert!(fidelity(&a, &b) < 1.0);
+}
+
+#[test]
 fn long_texts_and_large_lists_end_soon() {
     let text = |c: &str| Json::Object(vec![("q".to_owned(), Json::String(c.repeat(5_000_000)))]);
     assert!(fidelity(&text("a "), &text("b ")) < THRESHOLD);

@@ -23,7 +23,7 @@ const REQUEST_WORDS: &str = "info information informations overview detail detai
     please help query result results answer question explain explanation describe description learn learning know meaning \
     definition define introduction intro summary summarize summarise fact facts data available availability browse view \
     see check let kindly thanks thank hello hi like would general basic basics background article articles wiki wikipedia \
-    google internet link links read reading official sale deal deals offer offers fetch retrieve provide display";
+    google internet link links read reading official sale deal deals offer offers fetch retrieve provide display way ways";
 
 /// Words of other languages that hold sentences together and that English does not have.
 const FOREIGN_FUNCTION_WORDS: &str = "de en al ou mais aber oder sind ich sie wir der die das und ist ein eine einen fur mit nicht auf von zum zur bei aus wie im den dem des \

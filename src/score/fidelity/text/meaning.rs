@@ -155,6 +155,9 @@ fn alike(words: &Words, x: &Token, y: &Token) -> f64 {
     {
         return SYNONYM;
     }
+    if are_transliterated(a, b) {
+        return SYNONYM;
+    }
     if are_inflected(a, b) {
         return INFLECTED;
     }
@@ -166,6 +169,12 @@ fn alike(words: &Words, x: &Token, y: &Token) -> f64 {
         words.cosine(a, b).map_or(0.0, |cosine| on_curve(&WORD_COSINE, cosine))
     };
     by_spelling.max(by_meaning)
+}
+
+/// Two writings of a name with an umlaut: `Koeln` and `Köln`, folded.
+fn are_transliterated(a: &str, b: &str) -> bool {
+    let plain = |word: &str| word.replace("ae", "a").replace("oe", "o").replace("ue", "u");
+    a.len() != b.len() && plain(a) == plain(b)
 }
 
 /// Forms of one word, even of names that only look like plurals; of one verb, by their endings: `drive`, `drives`, `driving`; `book`, `booked`.

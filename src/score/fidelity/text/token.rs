@@ -118,7 +118,7 @@ fn runs(folded: &str) -> Vec<(String, usize)> {
             let mut run = String::new();
             while let Some(&c) = characters.get(at) {
                 let after = characters.get(at + 1).copied().unwrap_or(' ');
-                if c.is_alphabetic() && !is_of_no_words(c) {
+                if c.is_alphanumeric() && !c.is_ascii_digit() && !is_of_no_words(c) {
                     run.push(c);
                 } else if !(c == '\'' && after.is_alphabetic()) && !(c == '.' && is_initials(&characters, at))
                 {
