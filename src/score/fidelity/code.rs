@@ -119,7 +119,8 @@ fn doi(text: &str) -> Option<String> {
     let doi = text.get(at..)?;
     let is_prefix = at == 0 || text[..at].ends_with(['/', ':', ' ']);
     let registrant = doi.get(3..)?.split('/').next().unwrap_or_default();
-    let is_doi = registrant.len() >= 4 && registrant.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.');
+    let is_doi =
+        registrant.len() >= 4 && registrant.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.');
     (is_prefix && is_doi && doi.contains('/') && !doi.contains(' ')).then(|| doi.to_lowercase())
 }
 
