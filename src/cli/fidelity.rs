@@ -122,7 +122,7 @@ impl From<PairFileError> for Failure {
     fn from(error: PairFileError) -> Self {
         match error {
             PairFileError::File(error) => error.into(),
-            error => Self::new(code::INPUT, error.to_string()),
+            PairFileError::Content { .. } => Self::new(code::INPUT, error.to_string()),
         }
     }
 }

@@ -78,10 +78,10 @@ fn texts(setting: &Setting<'_>, words: &Words, a: &str, b: &str) -> Finding {
     if setting.schema.is_some_and(Schema::has_choices) {
         return code::choices(a, b);
     }
-    if name.is_language() || name.is_region() || name.is_currency() {
-        if let Some(finding) = code::standard(name, a, b) {
-            return finding;
-        }
+    if (name.is_language() || name.is_region() || name.is_currency())
+        && let Some(finding) = code::standard(name, a, b)
+    {
+        return finding;
     }
     if let Some(finding) = code::dois(a, b) {
         return finding;

@@ -9,6 +9,7 @@ use super::combine::norm;
 use super::constants::{MAX_ITEM_PAIRS, NORM, NOTHING, SAME_OTHERWISE};
 use super::leaf::{self, Setting};
 use super::{ArgumentComparison, Finding, Kind, Verdict};
+use crate::score::schema::Schema;
 use crate::trajectory::json::{Json, Keys, pointer_to};
 
 /// Units of cost in an assignment: losses to six digits of the power of the norm.
@@ -27,7 +28,7 @@ impl Alignment<'_> {
             path: String::new(),
             depth: spot.depth.max(1) + 1,
             setting: Setting {
-                schema: spot.setting.schema.and_then(|schema| schema.items()),
+                schema: spot.setting.schema.and_then(Schema::items),
                 name: spot.setting.name.clone(),
                 ..Setting::default()
             },
@@ -37,7 +38,7 @@ impl Alignment<'_> {
 
     fn is_set(&self, spot: &Spot<'_>, a: &[Json], b: &[Json]) -> bool {
         let all = |is: fn(&Json) -> bool| a.iter().chain(b).all(is);
-        if spot.setting.schema.is_some_and(|schema| schema.is_set()) {
+        if spot.setting.schema.is_some_and(Schema::is_set) {
             return true;
         }
         if all(|item| matches!(item, Json::Integer(_) | Json::LongInteger(_) | Json::Float(_))) {

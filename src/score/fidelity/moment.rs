@@ -311,10 +311,9 @@ fn with_month_name(parts: &[Part]) -> Option<Date> {
                 let found = MONTHS.iter().position(|name| is_short_of(word, name));
                 match found {
                     Some(found) if month.is_none() => month = i64::try_from(found + 1).ok(),
-                    Some(_) => return None,
-                    None if WEEKDAYS.iter().any(|name| is_short_of(word, name)) => {}
-                    None if matches!(word.as_str(), "st" | "nd" | "rd" | "th" | "of" | "the") => {}
-                    None => return None,
+                    None if WEEKDAYS.iter().any(|name| is_short_of(word, name))
+                        || matches!(word.as_str(), "st" | "nd" | "rd" | "th" | "of" | "the") => {}
+                    _ => return None,
                 }
             }
         }

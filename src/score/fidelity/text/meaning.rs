@@ -17,7 +17,9 @@ pub(super) fn align(words: &Words, a: &mut Side, b: &mut Side, is_foreign: bool)
 }
 
 fn take(side: &mut Side, places: &[usize], left: f64) {
-    places.iter().for_each(|&at| side.left[at] = left);
+    for &at in places {
+        side.left[at] = left;
+    }
 }
 
 /// One word of `a` for several neighbouring ones of `b`: a compound, initials, an abbreviation.

@@ -146,7 +146,9 @@ fn forgive_countries(side: &mut Side, other: &Side, is_place: bool) {
     let is_country =
         lexicon::COUNTRIES.iter().any(|names| names.split(", ").any(|known| known == name.join(" ")));
     if is_unsaid && is_country && (is_place || members.len() < side.tokens.len()) {
-        members.iter().for_each(|&at| side.left[at] = COUNTRY_AFTER_COMMA / members.len() as f64);
+        for &at in &members {
+            side.left[at] = COUNTRY_AFTER_COMMA / members.len() as f64;
+        }
     }
 }
 

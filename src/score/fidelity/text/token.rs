@@ -55,7 +55,9 @@ pub(super) fn tokens(text: &str, is_foreign: bool) -> (Vec<Token>, bool) {
     }
     // A text of such words alone, like the name of a band, has nothing else to say.
     if !found.iter().any(|token| token.weight > REQUEST_WORD) {
-        found.iter_mut().for_each(|token| token.weight = 1.0);
+        for token in &mut found {
+            token.weight = 1.0;
+        }
     }
     (found, is_cut)
 }
@@ -120,8 +122,7 @@ fn runs(folded: &str) -> Vec<(String, usize)> {
                 let after = characters.get(at + 1).copied().unwrap_or(' ');
                 if c.is_alphanumeric() && !c.is_ascii_digit() && !is_of_no_words(c) {
                     run.push(c);
-                } else if !(c == '\'' && after.is_alphabetic()) && !(c == '.' && is_initials(&characters, at))
-                {
+                } else if !(c == '\'' && after.is_alphabetic() || c == '.' && is_initials(&characters, at)) {
                     break;
                 } else if c == '\''
                     && after == 's'
@@ -187,8 +188,8 @@ pub(super) fn key(word: &str) -> String {
             ("isation", "ization"),
             ("ising", "izing"),
             ("ised", "ized"),
-            ("ise", "ize"),
-            ("yse", "yze"),
+            ("is", "iz"),
+            ("ys", "yz"),
             ("ogue", "og"),
             ("tre", "ter"),
             ("bre", "ber"),
