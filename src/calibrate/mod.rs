@@ -10,12 +10,18 @@
 //! | [`similarities`] | how alike the calls of each pair are |
 //! | [`Sweep`] | agreement for every pair of thresholds that makes a difference, and the best |
 //! | [`CalibrationReport`] | what is reported |
+//! | [`FidelityReport`] | how well a similarity tells same from different arguments, by labelled pairs |
 
+mod fidelity;
 mod pairs;
 mod report;
 mod similarity;
 mod sweep;
 
+pub use fidelity::{
+    FIDELITY_SCHEMA, FidelityReport, GroupReport, PairFile, PairFileError, PairReport, ReliabilityReport,
+    TestPair, Trial, area_under_curve, brier_score, calibration_error, cosine_trial, typed_trial,
+};
 pub use pairs::{LabelSummary, LabelledArguments, MajorityError, MajorityLabels};
 pub use report::{
     AgreementCell, CALIBRATION_SCHEMA, CalibrationReport, IntervalReport, LabelCounts, SensitivityReport,

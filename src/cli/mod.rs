@@ -8,6 +8,7 @@ mod call;
 mod compare;
 mod encoder;
 mod failure;
+mod fidelity;
 mod file_size;
 mod grade;
 mod guard_server;
@@ -88,6 +89,8 @@ enum Command {
     Grade(Box<grade::GradeArgs>),
     /// Choose both thresholds of similarity by labels of people
     Calibrate(Box<calibrate::CalibrateArgs>),
+    /// Say how well a similarity tells right arguments from wrong ones, by labelled pairs
+    Fidelity(Box<fidelity::FidelityArgs>),
     /// Check files of trajectories or tasks and list every problem with its place
     Validate(validate::ValidateArgs),
     /// Run tasks with a model and tools, and record predictions
@@ -148,6 +151,7 @@ fn run(cli: Cli, printer: Printer) -> Result<(), Failure> {
         Command::Outcomes(args) => outcomes::run(&args, common, printer),
         Command::Grade(args) => grade::run(&args, printer),
         Command::Calibrate(args) => calibrate::run(&args, common, printer),
+        Command::Fidelity(args) => fidelity::run(&args, common, printer),
         Command::Validate(args) => validate::run(&args, printer),
         Command::Run(args) => run::run(&args, common, printer),
         Command::Judge(args) => judge::run(&args, common, printer),

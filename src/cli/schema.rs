@@ -6,7 +6,7 @@ use clap::{Args, ValueEnum};
 
 use super::failure::Failure;
 use super::printer::Printer;
-use crate::calibrate::CalibrationReport;
+use crate::calibrate::{CalibrationReport, FidelityReport};
 use crate::executor::run::{JournalLine, Prediction};
 use crate::judge::grade::{GradeReport, GradedPrediction, KeptAnswer};
 use crate::judge::labels::Labels;
@@ -48,6 +48,8 @@ enum Name {
     Answers,
     /// What `m3 calibrate --format json` writes
     Calibration,
+    /// What `m3 fidelity --format json` writes
+    Fidelity,
     /// What `m3 tools --health --format json` writes
     Health,
     /// What `m3 tools --search TEXT --format json` writes
@@ -85,6 +87,7 @@ pub(super) fn run(args: &SchemaArgs) -> Result<(), Failure> {
         Name::Graded => schemars::schema_for!(GradedPrediction),
         Name::Answers => schemars::schema_for!(KeptAnswer),
         Name::Calibration => schemars::schema_for!(CalibrationReport),
+        Name::Fidelity => schemars::schema_for!(FidelityReport),
         Name::Health => schemars::schema_for!(HealthReport),
         Name::Search => schemars::schema_for!(SearchReport),
         Name::Result => schemars::schema_for!(ResultRecord),

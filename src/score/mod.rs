@@ -7,11 +7,13 @@
 
 mod assign;
 mod bucket;
+pub mod fidelity;
 mod matching;
 mod metric_name;
 pub mod metrics;
 mod pipeline;
 mod profile;
+mod schema;
 mod serialize;
 mod sum;
 mod sums;

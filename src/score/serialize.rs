@@ -8,6 +8,7 @@
 use std::borrow::Cow;
 
 use super::Profile;
+use super::schema::{Schema, is_same};
 use crate::trajectory::catalog::Catalog;
 use crate::trajectory::json::{Json, Keys};
 
@@ -51,7 +52,7 @@ impl<'a> Serializer<'a> {
         }
         let schema = self.catalog.and_then(|catalog| catalog.input_schema(tool)).map(Schema::new);
         let arguments = match (&schema, arguments) {
-            (Some(schema), Json::Object(members)) => Cow::Owned(schema.without_defaults(members)),
+            (Some(schema), Json::Object(members)) => Cow::Owned(without_defaults(*schema, members)),
             _ => Cow::Borrowed(arguments),
         };
         sort_sets(&arguments, schema.as_ref()).to_text(Keys::Sorted)
@@ -61,96 +62,16 @@ impl<'a> Serializer<'a> {
 /// The longest text of a call's arguments, in bytes.
 const MAX_TEXT: usize = 1 << 20;
 
-/// Schemas that one schema is combined of; more than that are references that go round in circles.
-const MAX_VARIANTS: usize = 64;
-
-/// A JSON Schema, and the document that its `$ref`s point into.
-#[derive(Clone, Copy)]
-struct Schema<'a> {
-    root: &'a Json,
-    node: &'a Json,
-}
-
-impl<'a> Schema<'a> {
-    fn new(root: &'a Json) -> Self {
-        Self { root, node: root }
-    }
-
-    /// This schema and those it is combined of: `$ref`, `anyOf`, `oneOf`, `allOf`.
-    fn variants(self) -> Vec<&'a Json> {
-        let mut found = vec![self.node];
-        let mut next = 0;
-        while next < found.len() && found.len() < MAX_VARIANTS {
-            let node = found[next];
-            next += 1;
-            found.extend(node.get("$ref").and_then(Json::as_str).and_then(|path| self.resolve(path)));
-            for combination in ["anyOf", "oneOf", "allOf"] {
-                if let Some(Json::Array(schemas)) = node.get(combination) {
-                    found.extend(schemas);
-                }
-            }
-        }
-        found
-    }
-
-    /// The target of a `$ref` within the document, `#/a/b`.
-    fn resolve(self, path: &str) -> Option<&'a Json> {
-        path.strip_prefix("#/")?
-            .split('/')
-            .try_fold(self.root, |node, segment| node.get(&segment.replace("~1", "/").replace("~0", "~")))
-    }
-
-    fn property(self, key: &str) -> Option<Schema<'a>> {
-        let node = self.variants().into_iter().find_map(|variant| variant.get("properties")?.get(key))?;
-        Some(Schema { root: self.root, node })
-    }
-
-    fn items(self) -> Option<Schema<'a>> {
-        let node = self.variants().into_iter().find_map(|variant| variant.get("items"))?;
-        Some(Schema { root: self.root, node })
-    }
-
-    fn is_set(self) -> bool {
-        self.variants().iter().any(|variant| variant.get("uniqueItems") == Some(&Json::Bool(true)))
-    }
-
-    /// Leaves out optional arguments that are null or equal their default.
-    fn without_defaults(self, members: &[(String, Json)]) -> Json {
-        let variants = self.variants();
-        let required: Vec<&Json> = variants
-            .iter()
-            .filter_map(|variant| match variant.get("required") {
-                Some(Json::Array(keys)) => Some(keys),
-                _ => None,
-            })
-            .flatten()
-            .collect();
-        let says_nothing = |key: &str, value: &Json| {
-            let Some(property) = self.property(key) else { return false };
-            let is_required = required.iter().any(|required| required.as_str() == Some(key));
-            let equals_default = || {
-                let variants = property.variants();
-                variants
-                    .iter()
-                    .any(|variant| variant.get("default").is_some_and(|default| is_same(default, value)))
-            };
-            !is_required && (*value == Json::Null || equals_default())
-        };
-        Json::Object(members.iter().filter(|(key, value)| !says_nothing(key, value)).cloned().collect())
-    }
-}
-
-#[expect(clippy::float_cmp, reason = "a default is equal or it is another value")]
-/// Equal as JSON values: numbers by value (`5` is `5.0`), objects in any order.
-fn is_same(a: &Json, b: &Json) -> bool {
-    match (a, b) {
-        (Json::Integer(i), Json::Float(f)) | (Json::Float(f), Json::Integer(i)) => *i as f64 == *f,
-        (Json::Array(a), Json::Array(b)) => a.len() == b.len() && a.iter().zip(b).all(|(a, b)| is_same(a, b)),
-        (Json::Object(a), Json::Object(members)) => {
-            a.len() == members.len() && a.iter().all(|(key, a)| b.get(key).is_some_and(|b| is_same(a, b)))
-        }
-        _ => a == b,
-    }
+/// Leaves out optional arguments that are null or equal their default.
+fn without_defaults(schema: Schema<'_>, members: &[(String, Json)]) -> Json {
+    let required = schema.required();
+    let says_nothing = |key: &str, value: &Json| {
+        let Some(property) = schema.property(key) else { return false };
+        let is_required = required.contains(&key);
+        let equals_default = || property.defaults().any(|default| is_same(default, value));
+        !is_required && (*value == Json::Null || equals_default())
+    };
+    Json::Object(members.iter().filter(|(key, value)| !says_nothing(key, value)).cloned().collect())
 }
 
 /// Sorts the arrays that are sets, at every depth. Arrays of numbers keep their order: they are boxes,

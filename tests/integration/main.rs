@@ -14,6 +14,7 @@ mod calibrate;
 mod documents;
 mod encoder;
 mod executor;
+mod fidelity;
 mod formats;
 mod full_disk;
 mod grade;

@@ -174,8 +174,8 @@ fn calls_and_tools_are_kept_whole_and_secrets_are_not() {
     assert_eq!(call(&there, &Map::new()), Ok(timed_out));
     assert_eq!(call(&there, &arguments("/runs/three/t")), Err(Others::None));
     let other = Scope { task: "u".to_owned(), ..there.clone() };
-    let (recorded, asked) = ("t".to_owned(), "u".to_owned());
-    assert_eq!(call(&other, &arguments("/runs/two/t")), Err(Others::Task { recorded, asked }));
+    let of_another = Others::Task { recorded: "t".to_owned(), asked: "u".to_owned() };
+    assert_eq!(call(&other, &arguments("/runs/two/t")), Err(of_another));
     let read: ToolCatalog = cassette.catalog().unwrap();
     assert_eq!(read.get(&tool).unwrap().description.as_deref(), Some("***"));
     assert_eq!((cassette.summary().calls, cassette.summary().tasks), (3, 1));

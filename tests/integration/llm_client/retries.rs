@@ -148,7 +148,7 @@ async fn all_tries_together_have_a_limit() {
     let total_time = Duration::from_millis(200);
     let (_, _, message) =
         no_reply(&Server::start([Step::Stall]), ModelOptions { total_time, ..options(8) }).await;
-    assert!(message.contains("nothing is left of 200ms"), "{message}");
+    assert!(message.contains("nothing is left of 200 ms"), "{message}");
 }
 
 #[tokio::test]

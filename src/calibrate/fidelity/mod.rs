@@ -1,0 +1,16 @@
+//! How well a similarity tells arguments that ask for the same from those that do not, by labelled pairs.
+//!
+//! ```text
+//! labelled pairs -> score of each (typed, or cosine) -> area under the curve, errors at a threshold, calibration
+//! ```
+
+mod measure;
+mod pairs;
+mod report;
+
+pub use measure::{area_under_curve, brier_score, calibration_error};
+pub use pairs::{PairFile, PairFileError, TestPair};
+pub use report::{
+    FIDELITY_SCHEMA, FidelityReport, GroupReport, PairReport, ReliabilityReport, Trial, cosine_trial,
+    typed_trial,
+};

@@ -1,0 +1,115 @@
+//! Reads labelled pairs: `[{"tool": .., "a": {..}, "b": {..}, "same": 1, "edit": ".."}]`.
+
+use std::path::Path;
+
+use crate::text::shortened;
+use crate::trajectory::json::Json;
+use crate::trajectory::{WholeFile, WholeFileError};
+
+/// Larger files are not read, in MiB.
+const LARGEST: u64 = 256;
+
+/// A file of labelled pairs cannot be used.
+#[derive(Debug, thiserror::Error)]
+pub enum PairFileError {
+    /// It cannot be read.
+    #[error(transparent)]
+    File(#[from] WholeFileError),
+    /// It has something else in it.
+    #[error(
+        "`{name}` has no labelled pairs: {message}\nhint: a file of pairs is `[{{\"tool\": .., \"a\": {{..}}, \"b\": {{..}}, \"same\": 1 or 0, \"edit\": ..}}]`"
+    )]
+    Content {
+        /// The file.
+        name: String,
+        /// What is wrong.
+        message: String,
+    },
+}
+
+/// The arguments of two calls of one tool, and whether they ask for the same.
+#[derive(Debug, Clone, PartialEq)]
+pub struct TestPair {
+    /// The tool as `server/tool`.
+    pub tool: String,
+    /// The arguments of the first call.
+    pub a: Json,
+    /// The arguments of the second.
+    pub b: Json,
+    /// Whether they ask for the same.
+    pub is_same: bool,
+    /// What was done to the first to make the second; empty where the file does not say.
+    pub edit: String,
+}
+
+/// A file of labelled pairs.
+#[derive(Debug)]
+pub struct PairFile {
+    /// The pairs, in the order of the file.
+    pub pairs: Vec<TestPair>,
+}
+
+impl PairFile {
+    /// Reads a file.
+    ///
+    /// # Errors
+    /// [`PairFileError`].
+    pub fn read(path: &Path) -> Result<Self, PairFileError> {
+        let file = WholeFile::read(path, LARGEST)?;
+        Self::of(&file.value).map_err(|message| PairFileError::Content { name: file.name, message })
+    }
+
+    fn of(json: &Json) -> Result<Self, String> {
+        let Json::Array(items) = json else { return Err(format!("expected a list, found {}", json.kind())) };
+        let pairs: Vec<TestPair> = items
+            .iter()
+            .enumerate()
+            .map(|(index, item)| pair(item).map_err(|message| format!("/{index}: {message}")))
+            .collect::<Result<_, _>>()?;
+        if pairs.is_empty() { Err("the list is empty".to_owned()) } else { Ok(Self { pairs }) }
+    }
+}
+
+fn pair(item: &Json) -> Result<TestPair, String> {
+    let side = |key: &str| item.get(key).cloned().ok_or_else(|| format!("it has no `{key}`"));
+    let tool = item.get("tool").and_then(Json::as_str).ok_or("it has no `tool`")?;
+    let is_same = match item.get("same") {
+        Some(Json::Integer(0) | Json::Bool(false)) => false,
+        Some(Json::Integer(1) | Json::Bool(true)) => true,
+        Some(other) => {
+            let found = shortened(&other.to_text(crate::trajectory::json::Keys::AsRead), 40);
+            return Err(format!("`same` is `{found}`, and should be 1 or 0"));
+        }
+        None => return Err("it has no `same`".to_owned()),
+    };
+    let edit = item.get("edit").and_then(Json::as_str).unwrap_or_default();
+    Ok(TestPair { tool: tool.to_owned(), a: side("a")?, b: side("b")?, is_same, edit: edit.to_owned() })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::trajectory::json::parse;
+
+    fn file(text: &str) -> Result<PairFile, String> {
+        PairFile::of(&parse(text.as_bytes()).unwrap().0)
+    }
+
+    #[test]
+    fn pairs_are_read_and_what_is_none_is_named_by_its_place() {
+        let found = file(
+            r#"[{"tool": "s/t", "a": {"n": 1}, "b": {}, "same": 0, "edit": "drop"}, {"tool": "s/t", "a": 1, "b": 1, "same": true}]"#,
+        );
+        let pairs = found.unwrap().pairs;
+        assert_eq!((pairs[0].is_same, pairs[0].edit.as_str()), (false, "drop"));
+        assert_eq!((pairs[1].is_same, pairs[1].edit.as_str()), (true, ""));
+        for text in
+            ["{}", "[]", r#"[{"tool": "s/t"}]"#, r#"[{"tool": "s/t", "a": 1, "b": 1, "same": 2}]"#, "[3]"]
+        {
+            assert!(file(text).is_err(), "{text}");
+        }
+        assert!(
+            file(r#"[{"tool": "s/t", "a": 1, "b": 1, "same": "x"}]"#).unwrap_err().starts_with("/0: `same`")
+        );
+    }
+}

@@ -1,0 +1,250 @@
+//! What `m3 fidelity` reports: `m3.fidelity/1`.
+
+use std::collections::{BTreeMap, HashMap};
+
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use super::measure::{
+    BINS, Scored, area_under_curve, brier_score, calibration_error, mean_and_share, of_bin,
+};
+use super::pairs::TestPair;
+use crate::encoder::{Embedder, EncoderError, InputKey, cosine};
+use crate::score::Serializer;
+use crate::score::fidelity::Fidelity;
+use crate::trajectory::json::Json;
+
+/// The schema of the report.
+pub const FIDELITY_SCHEMA: &str = "m3.fidelity/1";
+
+/// What a similarity says of labelled pairs.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+#[schemars(title = "m3.fidelity/1")]
+pub struct FidelityReport {
+    /// `m3.fidelity/1`.
+    pub schema: String,
+    /// `typed` or `cosine`.
+    pub similarity: String,
+    /// The encoder.
+    pub encoder: String,
+    /// The encoder's fingerprint.
+    pub fingerprint: String,
+    /// From this score on a pair is accepted.
+    pub threshold: f64,
+    /// All pairs.
+    pub all: GroupReport,
+    /// The mean squared difference of score and label.
+    pub brier_score: Option<f64>,
+    /// The mean difference of score and share of the same, over tenths.
+    pub calibration_error: Option<f64>,
+    /// Scores against shares of the same, by tenths that have pairs.
+    pub reliability: Vec<ReliabilityReport>,
+    /// Pairs by what was done to the first call to make the second.
+    pub by_edit: Vec<GroupReport>,
+    /// Pairs by tool.
+    pub by_tool: Vec<GroupReport>,
+    /// Every pair, in the order of the files.
+    pub pairs: Vec<PairReport>,
+}
+
+/// How pairs of a group fare.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+pub struct GroupReport {
+    /// The edit or the tool; `all` for all.
+    pub name: String,
+    /// Pairs of the same.
+    pub same: usize,
+    /// Pairs of different.
+    pub different: usize,
+    /// The area under the curve; none where all are of one kind.
+    pub area_under_curve: Option<f64>,
+    /// The share of pairs that are accepted or rejected rightly.
+    pub accuracy: f64,
+    /// The share of different pairs that are accepted.
+    pub different_accepted: Option<f64>,
+    /// The share of same pairs that are rejected.
+    pub same_rejected: Option<f64>,
+    /// The mean score.
+    pub mean_score: f64,
+}
+
+/// A tenth of the scores.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+pub struct ReliabilityReport {
+    /// Its lower end.
+    pub low: f64,
+    /// Its pairs.
+    pub pairs: usize,
+    /// Their mean score.
+    pub mean_score: f64,
+    /// The share of the same among them.
+    pub same: f64,
+}
+
+/// A pair.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+pub struct PairReport {
+    /// Its place in the files, from 0.
+    pub index: usize,
+    /// The tool.
+    pub tool: String,
+    /// The edit.
+    pub edit: String,
+    /// Whether it is of the same.
+    pub same: bool,
+    /// Its score.
+    pub score: f64,
+    /// The argument that does most harm, as a JSON pointer; none for cosines and equal arguments.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub argument: Option<String>,
+    /// What it is compared as.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub kind: Option<String>,
+    /// Why it does harm.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
+}
+
+/// The scores of pairs, by a similarity.
+#[derive(Debug, Clone)]
+pub struct Trial {
+    /// `typed` or `cosine`.
+    pub similarity: &'static str,
+    /// Of each pair.
+    pub pairs: Vec<PairReport>,
+}
+
+fn unscored(pairs: &[TestPair]) -> impl Iterator<Item = PairReport> {
+    pairs.iter().enumerate().map(|(index, pair)| PairReport {
+        index,
+        tool: pair.tool.clone(),
+        edit: pair.edit.clone(),
+        same: pair.is_same,
+        score: 0.0,
+        argument: None,
+        kind: None,
+        reason: None,
+    })
+}
+
+/// Scores pairs by fidelity. `references` are the calls that tell which arguments vary; without any, the pairs' first
+/// calls do.
+///
+/// # Errors
+/// [`EncoderError`].
+pub fn typed_trial(
+    pairs: &[TestPair],
+    mut fidelity: Fidelity<'_>,
+    references: &[(String, Json)],
+    embedder: &mut Embedder,
+    progress: &mut dyn FnMut(usize, usize),
+) -> Result<Trial, EncoderError> {
+    if references.is_empty() {
+        fidelity.learn_weights(pairs.iter().map(|pair| (pair.tool.as_str(), &pair.a)));
+    } else {
+        fidelity.learn_weights(references.iter().map(|(tool, arguments)| (tool.as_str(), arguments)));
+    }
+    fidelity.learn_words(
+        pairs.iter().map(|pair| (pair.tool.as_str(), &pair.a, &pair.b)),
+        embedder,
+        progress,
+    )?;
+    let score = |(pair, report): (&TestPair, PairReport)| {
+        let found = fidelity.compare(&pair.tool, Some(&pair.a), Some(&pair.b));
+        let worst = found.worst();
+        PairReport {
+            score: found.score,
+            argument: worst.map(|worst| worst.path.clone()),
+            kind: worst.map(|worst| worst.kind.name().to_owned()),
+            reason: worst.map(|worst| worst.reason.to_string()),
+            ..report
+        }
+    };
+    Ok(Trial { similarity: "typed", pairs: pairs.iter().zip(unscored(pairs)).map(score).collect() })
+}
+
+/// Scores pairs as `m3 score` does: by the cosine of the embeddings of the serialized arguments, in [0, 1].
+///
+/// # Errors
+/// [`EncoderError`].
+pub fn cosine_trial(
+    pairs: &[TestPair],
+    serializer: &Serializer<'_>,
+    embedder: &mut Embedder,
+    progress: &mut dyn FnMut(usize, usize),
+) -> Result<Trial, EncoderError> {
+    let text = |pair: &TestPair, arguments| serializer.text(&pair.tool, Some(arguments));
+    let texts: Vec<String> =
+        pairs.iter().flat_map(|pair| [text(pair, &pair.a), text(pair, &pair.b)]).collect();
+    let borrowed: Vec<&str> = texts.iter().map(String::as_str).collect();
+    let inputs = embedder.inputs(&borrowed)?;
+    let wanted: HashMap<InputKey, &str> = inputs.iter().copied().zip(borrowed).collect();
+    let wanted: Vec<(InputKey, &str)> = wanted.into_iter().collect();
+    embedder.embed(&wanted, progress)?;
+    let embedder = &*embedder;
+    let score = |(pair, report): (&[InputKey], PairReport)| {
+        let is_same = pair[0] == pair[1];
+        let cosine = || cosine(embedder.vector(&pair[0]), embedder.vector(&pair[1])).min(1.0 - f64::EPSILON);
+        PairReport { score: if is_same { 1.0 } else { cosine().max(0.0) }, ..report }
+    };
+    Ok(Trial {
+        similarity: "cosine",
+        pairs: inputs.chunks_exact(2).zip(unscored(pairs)).map(score).collect(),
+    })
+}
+
+impl FidelityReport {
+    /// The report of a trial at a threshold.
+    #[must_use]
+    pub fn new(trial: Trial, threshold: f64, encoder: &crate::encoder::Identity) -> Self {
+        let pairs = trial.pairs;
+        let scored: Vec<Scored> = pairs.iter().map(|pair| (pair.score, pair.same)).collect();
+        let by = |name: fn(&PairReport) -> &str| -> Vec<GroupReport> {
+            let mut groups: BTreeMap<&str, Vec<Scored>> = BTreeMap::new();
+            for pair in &pairs {
+                groups.entry(name(pair)).or_default().push((pair.score, pair.same));
+            }
+            groups.iter().map(|(name, scored)| GroupReport::new(name, scored, threshold)).collect()
+        };
+        let reliability = (0..BINS).filter_map(|bin| {
+            let of_bin = of_bin(&scored, bin);
+            let (mean_score, same) = mean_and_share(&of_bin)?;
+            Some(ReliabilityReport { low: bin as f64 / BINS as f64, pairs: of_bin.len(), mean_score, same })
+        });
+        Self {
+            schema: FIDELITY_SCHEMA.to_owned(),
+            similarity: trial.similarity.to_owned(),
+            encoder: encoder.name.clone(),
+            fingerprint: encoder.fingerprint.clone(),
+            threshold,
+            all: GroupReport::new("all", &scored, threshold),
+            brier_score: brier_score(&scored),
+            calibration_error: calibration_error(&scored),
+            reliability: reliability.collect(),
+            by_edit: by(|pair| &pair.edit),
+            by_tool: by(|pair| &pair.tool),
+            pairs,
+        }
+    }
+}
+
+impl GroupReport {
+    fn new(name: &str, scored: &[Scored], threshold: f64) -> Self {
+        let count = |same: bool, accepted: bool| {
+            scored.iter().filter(|pair| pair.1 == same && (pair.0 >= threshold) == accepted).count()
+        };
+        let (accepted, rejected) = (count(true, true), count(true, false));
+        let (wrongly_accepted, rightly_rejected) = (count(false, true), count(false, false));
+        let share = |of: usize, all: usize| (all > 0).then(|| of as f64 / all as f64);
+        Self {
+            name: name.to_owned(),
+            same: accepted + rejected,
+            different: wrongly_accepted + rightly_rejected,
+            area_under_curve: area_under_curve(scored),
+            accuracy: share(accepted + rightly_rejected, scored.len()).unwrap_or(0.0),
+            different_accepted: share(wrongly_accepted, wrongly_accepted + rightly_rejected),
+            same_rejected: share(rejected, accepted + rejected),
+            mean_score: mean_and_share(scored).map_or(0.0, |found| found.0),
+        }
+    }
+}

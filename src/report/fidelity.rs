@@ -1,0 +1,120 @@
+//! What a similarity says of labelled pairs, as tables.
+
+use super::sheet::{Cell, Column, Sheet};
+use crate::calibrate::{FidelityReport, GroupReport, PairReport};
+use crate::text::{counted, shortened};
+
+/// Pairs that are listed at most.
+const LISTED: usize = 30;
+
+/// The tables of a report.
+#[must_use]
+pub fn fidelity_sheets(report: &FidelityReport) -> Vec<Sheet> {
+    let mut notes = vec![format!(
+        "{}, similarity {}, accepted from {} on, encoder {}",
+        counted(report.pairs.len(), "pair"),
+        report.similarity,
+        report.threshold,
+        report.encoder
+    )];
+    if let (Some(brier), Some(error)) = (report.brier_score, report.calibration_error) {
+        notes.push(format!("Brier score {brier:.3}, calibration error {error:.3}"));
+    }
+    let edits: Vec<&GroupReport> = std::iter::once(&report.all).chain(&report.by_edit).collect();
+    let tools: Vec<&GroupReport> = report.by_tool.iter().collect();
+    let mut sheets = vec![
+        groups("Fidelity by kind of edit", "edit", notes, &edits),
+        groups("Fidelity by tool", "tool", Vec::new(), &tools),
+        reliability(report),
+        wrong(report),
+    ];
+    sheets.retain(|sheet| !sheet.rows.is_empty());
+    sheets
+}
+
+fn share(value: Option<f64>) -> Cell {
+    Cell::new(value.map_or_else(|| "-".to_owned(), |value| format!("{:.1}", 100.0 * value)))
+}
+
+fn groups(title: &str, of: &str, notes: Vec<String>, groups: &[&GroupReport]) -> Sheet {
+    let rows = groups.iter().map(|group| {
+        vec![
+            Cell::new(if group.name.is_empty() { "-" } else { &group.name }),
+            Cell::new(group.same.to_string()),
+            Cell::new(group.different.to_string()),
+            Cell::new(group.area_under_curve.map_or_else(|| "-".to_owned(), |area| format!("{area:.3}"))),
+            Cell::new(format!("{:.1}", 100.0 * group.accuracy)),
+            share(group.different_accepted),
+            share(group.same_rejected),
+        ]
+    });
+    Sheet {
+        title: title.to_owned(),
+        notes,
+        columns: vec![
+            Column::text(of),
+            Column::number("same", "same"),
+            Column::number("different", "diff."),
+            Column::number("area under the curve", "area"),
+            Column::number("right in percent", "right"),
+            Column::number("different accepted in percent", "accepted"),
+            Column::number("same rejected in percent", "rejected"),
+        ],
+        rows: rows.collect(),
+    }
+}
+
+fn reliability(report: &FidelityReport) -> Sheet {
+    let rows = report.reliability.iter().map(|bin| {
+        vec![
+            Cell::new(format!("{:.1}", bin.low)),
+            Cell::new(bin.pairs.to_string()),
+            Cell::new(format!("{:.3}", bin.mean_score)),
+            Cell::new(format!("{:.3}", bin.same)),
+        ]
+    });
+    Sheet {
+        title: "Reliability".to_owned(),
+        notes: vec!["A calibrated score is, on average, the share of the same".to_owned()],
+        columns: vec![
+            Column::text("from"),
+            Column::number("pairs", "pairs"),
+            Column::number("mean score", "score"),
+            Column::number("share of the same", "same"),
+        ],
+        rows: rows.collect(),
+    }
+}
+
+fn wrong(report: &FidelityReport) -> Sheet {
+    let is_wrong = |pair: &&PairReport| (pair.score >= report.threshold) != pair.same;
+    let mut found: Vec<&PairReport> = report.pairs.iter().filter(is_wrong).collect();
+    let far = |pair: &PairReport| (pair.score - report.threshold).abs();
+    found.sort_by(|a, b| far(b).total_cmp(&far(a)));
+    let rows = found.iter().take(LISTED).map(|pair| {
+        let text = |text: &Option<String>, width| Cell::new(shortened(text.as_deref().unwrap_or("-"), width));
+        vec![
+            Cell::new(pair.index.to_string()),
+            Cell::new(shortened(&pair.tool, 30)),
+            Cell::new(shortened(&pair.edit, 20)),
+            Cell::new(if pair.same { "same" } else { "different" }),
+            Cell::new(format!("{:.3}", pair.score)),
+            text(&pair.argument, 24),
+            text(&pair.reason, 60),
+        ]
+    });
+    Sheet {
+        title: "Pairs called wrongly, the worst first".to_owned(),
+        notes: vec![format!("{} of {}", found.len(), counted(report.pairs.len(), "pair"))],
+        columns: vec![
+            Column::number("pair", "pair"),
+            Column::text("tool"),
+            Column::text("edit"),
+            Column::text("label"),
+            Column::number("score", "score"),
+            Column::text("argument"),
+            Column::text("reason"),
+        ],
+        rows: rows.collect(),
+    }
+}

@@ -1,0 +1,265 @@
+//! Who is compared with whom: members by their keys, items of lists by their place or as sets, texts that hold JSON or
+//! lists as what they hold.
+
+use std::borrow::Cow;
+use std::collections::HashMap;
+
+use super::constants::{
+    CLOSE, DEFAULT_OR_ABSENT, EMPTY_OR_ABSENT, MAX_DEPTH, MAX_TEXT, MAX_VALUES, NOTHING, NULL_OR_ABSENT,
+    OPTIONAL_OR_ABSENT, REQUIRED_OR_ABSENT, SAME_OTHERWISE, UNKNOWN_MEMBER,
+};
+use super::leaf::{self, Setting};
+use super::name::Name;
+use super::words::Words;
+use super::{ArgumentComparison, Finding, Kind, Verdict};
+use crate::score::schema::{Schema, is_same};
+use crate::trajectory::catalog::Catalog;
+use crate::trajectory::json::{Json, parse, pointer_to};
+
+/// Two calls on their way through their values.
+pub(super) struct Alignment<'a> {
+    pub(super) words: &'a Words,
+    pub(super) tool: &'a str,
+    pub(super) found: Vec<ArgumentComparison>,
+    /// Values compared so far.
+    pub(super) values: usize,
+}
+
+/// Two values that are compared, and where they are.
+#[derive(Clone)]
+pub(super) struct Spot<'a> {
+    pub(super) path: String,
+    pub(super) depth: usize,
+    pub(super) setting: Setting<'a>,
+}
+
+impl<'a> Alignment<'a> {
+    /// Every argument of two calls, and every value within one that differs.
+    pub(super) fn of(
+        catalog: Option<&'a Catalog>,
+        words: &'a Words,
+        tool: &'a str,
+        a: &'a Json,
+        b: &'a Json,
+    ) -> Vec<ArgumentComparison> {
+        let schema = catalog.and_then(|catalog| catalog.input_schema(tool)).map(Schema::new);
+        let mut alignment = Self { words, tool, found: Vec::new(), values: 0 };
+        let setting = Setting { schema, ..Setting::default() };
+        alignment.value(&Spot { path: String::new(), depth: 0, setting }, a, b);
+        alignment.found
+    }
+
+    pub(super) fn push(&mut self, path: &str, finding: Finding) {
+        let Finding { kind, score, verdict, reason } = finding;
+        self.found.push(ArgumentComparison {
+            path: path.to_owned(),
+            kind,
+            score,
+            verdict,
+            reason,
+            weight: 1.0,
+        });
+    }
+
+    /// Compares two values.
+    pub(super) fn value(&mut self, spot: &Spot<'_>, a: &Json, b: &Json) {
+        self.values += 1;
+        if is_same(a, b) {
+            if spot.depth == 1 || (spot.depth == 0 && !matches!(a, Json::Object(_))) {
+                self.push(&spot.path, Finding::equal(leaf::kind_of(a)));
+            } else if spot.depth == 0
+                && let Json::Object(members) = a
+            {
+                for (key, value) in members {
+                    self.push(&pointer_to("", key), Finding::equal(leaf::kind_of(value)));
+                }
+            }
+            return;
+        }
+        if spot.depth > MAX_DEPTH || self.values > MAX_VALUES {
+            return self.push(
+                &spot.path,
+                Finding::new(leaf::kind_of(a), NOTHING, "different, and too much to compare"),
+            );
+        }
+        let none = Json::Object(Vec::new());
+        match (a, b) {
+            (Json::Object(a), Json::Object(b)) => self.object(spot, a, b),
+            (Json::Array(a), Json::Array(b)) => self.list(spot, a, b),
+            // No arguments are written in two ways.
+            (Json::Null, Json::Object(_)) if spot.depth == 0 => self.nothing_or(spot, &none, b),
+            (Json::Object(_), Json::Null) if spot.depth == 0 => self.nothing_or(spot, a, &none),
+            (Json::Null, value) => self.absent(spot, value, Presence::of(spot), Verdict::Extra),
+            (value, Json::Null) => self.absent(spot, value, Presence::of(spot), Verdict::Missing),
+            _ => self.unlike(spot, a, b),
+        }
+    }
+
+    fn nothing_or(&mut self, spot: &Spot<'_>, a: &Json, b: &Json) {
+        let before = self.found.len();
+        if let (Json::Object(a), Json::Object(b)) = (a, b) {
+            self.object(spot, a, b);
+        }
+        if self.found.len() == before {
+            self.push(&spot.path, Finding::new(Kind::Null, NULL_OR_ABSENT, "no arguments in two writings"));
+        }
+    }
+
+    /// Values that are not both objects or both lists, or not written so.
+    fn unlike(&mut self, spot: &Spot<'_>, a: &Json, b: &Json) {
+        if let Some((a, b)) = held(a, b) {
+            return self.rewritten(spot, &a, &b, "the same as JSON in a text");
+        }
+        match (a, b) {
+            (Json::Array(items), other) | (other, Json::Array(items))
+                if !matches!(other, Json::Array(_) | Json::Object(_)) =>
+            {
+                let is_first = matches!(a, Json::Array(_));
+                let parts = parts(items, other);
+                let (list, parts) = (Json::Array(items.clone()), Json::Array(parts));
+                let (a, b) = if is_first { (&list, &parts) } else { (&parts, &list) };
+                self.rewritten(spot, a, b, "a list in another writing");
+            }
+            _ => {
+                let finding = leaf::compare(&spot.setting, self.words, a, b);
+                self.push(&spot.path, finding);
+            }
+        }
+    }
+
+    /// Compares what two values were made into; what is equal then was the same in another writing.
+    fn rewritten(&mut self, spot: &Spot<'_>, a: &Json, b: &Json, reason: &'static str) {
+        let before = self.found.len();
+        self.value(&Spot { depth: spot.depth.max(1) + 1, ..spot.clone() }, a, b);
+        if self.found.len() == before {
+            self.push(&spot.path, Finding::new(leaf::kind_of(a), SAME_OTHERWISE, reason));
+        }
+    }
+
+    fn object(&mut self, spot: &Spot<'_>, a: &[(String, Json)], b: &[(String, Json)]) {
+        let in_a: HashMap<&str, &Json> = a.iter().map(|(key, value)| (key.as_str(), value)).collect();
+        let in_b: HashMap<&str, &Json> = b.iter().map(|(key, value)| (key.as_str(), value)).collect();
+        let spans = [leaf::spans(a, b, 0), leaf::spans(a, b, 1)];
+        let has_zoom = in_a.contains_key("z") || in_b.contains_key("z");
+        for (key, value) in a {
+            let below = below(spot, key, spans, has_zoom);
+            match in_b.get(key.as_str()) {
+                Some(other) => self.value(&below, value, other),
+                None => self.absent(&below, value, Presence::among(spot, key), Verdict::Missing),
+            }
+        }
+        for (key, value) in b.iter().filter(|(key, _)| !in_a.contains_key(key.as_str())) {
+            let below = below(spot, key, spans, has_zoom);
+            self.absent(&below, value, Presence::among(spot, key), Verdict::Extra);
+        }
+    }
+
+    /// A value that only one side has.
+    pub(super) fn absent(&mut self, spot: &Spot<'_>, value: &Json, presence: Presence, verdict: Verdict) {
+        self.values += 1;
+        let is_default = || {
+            spot.setting.schema.is_some_and(|schema| schema.defaults().any(|default| is_same(default, value)))
+        };
+        let (score, reason) = if *value == Json::Null {
+            (NULL_OR_ABSENT, "null is the same as absent")
+        } else if is_default() {
+            (DEFAULT_OR_ABSENT, "the default is the same as absent")
+        } else if presence == Presence::Required {
+            (REQUIRED_OR_ABSENT, "required")
+        } else if is_empty(value) {
+            (EMPTY_OR_ABSENT, "says nothing")
+        } else if presence == Presence::Unknown {
+            (UNKNOWN_MEMBER, "the tool does not know it")
+        } else {
+            (OPTIONAL_OR_ABSENT, "only one call says it")
+        };
+        // Only one of two values, so never as good as the same one.
+        debug_assert!(score <= SAME_OTHERWISE.max(CLOSE), "absent is never equal");
+        self.push(&spot.path, Finding::absent(leaf::kind_of(value), score, verdict, reason));
+    }
+}
+
+/// What the schema says of a member's being there.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Presence {
+    /// It must be.
+    Required,
+    /// It may be.
+    Optional,
+    /// The schema lists others.
+    Unknown,
+}
+
+impl Presence {
+    /// Of a value that stands as null on the other side.
+    fn of(spot: &Spot<'_>) -> Self {
+        if spot.setting.is_required { Self::Required } else { Self::Optional }
+    }
+
+    fn among(spot: &Spot<'_>, key: &str) -> Self {
+        let Some(schema) = spot.setting.schema else { return Self::Optional };
+        if schema.required().contains(&key) {
+            Self::Required
+        } else if schema.lists_members() && schema.property(key).is_none() {
+            Self::Unknown
+        } else {
+            Self::Optional
+        }
+    }
+}
+
+fn below<'a>(spot: &Spot<'a>, key: &str, spans: [Option<f64>; 2], has_zoom: bool) -> Spot<'a> {
+    let parent = spot.setting.schema;
+    let name = Name::new(key);
+    let span = name.side().and_then(|axis| spans[axis]).filter(|_| !has_zoom);
+    let setting = Setting {
+        schema: parent.and_then(|schema| schema.property(key)),
+        is_required: parent.is_some_and(|schema| schema.required().contains(&key)),
+        span,
+        is_tile: has_zoom,
+        name,
+    };
+    Spot { path: pointer_to(&spot.path, key), depth: spot.depth + 1, setting }
+}
+
+fn is_empty(value: &Json) -> bool {
+    match value {
+        Json::Bool(value) => !value,
+        Json::String(text) => text.trim().is_empty(),
+        Json::Array(items) => items.is_empty(),
+        Json::Object(members) => members.is_empty(),
+        _ => false,
+    }
+}
+
+/// Two values where one or both are texts that hold JSON, as what they hold.
+fn held<'v>(a: &'v Json, b: &'v Json) -> Option<(Cow<'v, Json>, Cow<'v, Json>)> {
+    let open = |value: &'v Json| match value {
+        Json::String(text) => holding(text).map(Cow::Owned),
+        Json::Array(_) | Json::Object(_) => Some(Cow::Borrowed(value)),
+        _ => None,
+    };
+    let (a, b) = (open(a)?, open(b)?);
+    matches!((&*a, &*b), (Json::Array(_), Json::Array(_)) | (Json::Object(_), Json::Object(_)))
+        .then_some((a, b))
+}
+
+fn holding(text: &str) -> Option<Json> {
+    let text = text.trim();
+    let looks_so =
+        (text.starts_with('{') && text.ends_with('}')) || (text.starts_with('[') && text.ends_with(']'));
+    if !looks_so || text.len() > MAX_TEXT {
+        return None;
+    }
+    parse(text.as_bytes()).ok().map(|(value, _)| value)
+}
+
+/// What a value beside a list holds: the parts of a text with commas where the list has several items, else itself.
+fn parts(items: &[Json], other: &Json) -> Vec<Json> {
+    match other {
+        Json::String(text) if items.len() > 1 && text.contains(',') && text.len() <= MAX_TEXT => {
+            text.split(',').map(|part| Json::String(part.trim().to_owned())).collect()
+        }
+        other => vec![other.clone()],
+    }
+}

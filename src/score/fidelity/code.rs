@@ -1,0 +1,176 @@
+//! Identifiers and codes, which are right or wrong, and names of languages, countries and currencies, which have several.
+
+use super::constants::{NOTHING, SAME_OTHERWISE};
+use super::name::Name;
+use super::text::{fold, lexicon};
+use super::{Finding, Kind};
+
+/// Longer texts are none.
+const LONGEST: usize = 160;
+
+/// Whether a text is a code; `is_named` where its argument's name says so.
+pub(super) fn is_code(text: &str, is_named: bool) -> bool {
+    let text = text.trim();
+    let has = |is: fn(char) -> bool| text.chars().any(is);
+    if text.is_empty() || text.len() > LONGEST {
+        return false;
+    }
+    if is_phone(text) || is_expression(text) {
+        return true;
+    }
+    if has(char::is_whitespace) {
+        // As ISBNs are printed.
+        return is_named && text.chars().all(|c| !c.is_alphabetic() || c == 'X');
+    }
+    let (has_digit, has_letter) = (has(|c| c.is_ascii_digit()), has(char::is_alphabetic));
+    let has_sign = has(|c| matches!(c, '-' | '_' | ':' | '/' | '.'));
+    let is_capitals = has_sign && has_letter && !has(char::is_lowercase);
+    is_named || is_capitals || (has_digit && (has_letter || has_sign || text.len() > 4))
+}
+
+/// Compares two codes.
+pub(super) fn codes(a: &str, b: &str) -> Finding {
+    let plain = |text: &str| -> String { fold(text).chars().filter(|c| c.is_alphanumeric()).collect() };
+    let (x, y) = (plain(a), plain(b));
+    let kind = Kind::Code;
+    if is_expression(a) || is_expression(b) {
+        let signs =
+            |text: &str| -> String { fold(text).replace("**", "^").replace('×', "*").replace(' ', "") };
+        let is_same = signs(a) == signs(b);
+        let score = if is_same { SAME_OTHERWISE } else { NOTHING };
+        return Finding::new(kind, score, if is_same { "the same expression" } else { "another expression" });
+    }
+    if x == y {
+        return if is_cased(a) && is_cased(b) && a.trim() != b.trim() && a.len() == b.len() {
+            Finding::new(kind, NOTHING, "the case of letters differs in a code")
+        } else {
+            Finding::new(kind, SAME_OTHERWISE, "the same code")
+        };
+    }
+    if let (Some(x), Some(y)) = (isbn(&x), isbn(&y)) {
+        let is_same = x == y;
+        let score = if is_same { SAME_OTHERWISE } else { NOTHING };
+        return Finding::new(kind, score, if is_same { "the same ISBN" } else { "another ISBN" });
+    }
+    let bare = |text: &str| plain(text.rsplit(':').next().unwrap_or_default());
+    if a.contains(':') != b.contains(':') && bare(a) == bare(b) {
+        return Finding::new(kind, 0.9, "the same code, with and without a prefix");
+    }
+    if is_phone(a) && is_phone(b) && (x.ends_with(&y) || y.ends_with(&x)) && x.len().min(y.len()) >= 9 {
+        return Finding::new(kind, 0.85, "the same number, with and without its country");
+    }
+    let (short, long) = if x.len() < y.len() { (&x, &y) } else { (&y, &x) };
+    let version = long.strip_prefix(short.as_str()).and_then(|rest| rest.strip_prefix('v'));
+    if version.is_some_and(|rest| {
+        !rest.is_empty() && rest.len() < 3 && rest.bytes().all(|byte| byte.is_ascii_digit())
+    }) {
+        return Finding::new(kind, 0.6, "the same code, with and without a version");
+    }
+    Finding::new(kind, NOTHING, "another code")
+}
+
+/// Digits with what separates them in numbers of telephones.
+fn is_phone(text: &str) -> bool {
+    text.chars().filter(char::is_ascii_digit).count() >= 7
+        && text.chars().all(|c| c.is_ascii_digit() || matches!(c, ' ' | '-' | '(' | ')' | '+' | '.' | '/'))
+}
+
+/// Arithmetic, where every sign counts and words are short.
+fn is_expression(text: &str) -> bool {
+    if is_phone(text) && !text.contains(" + ") {
+        return false;
+    }
+    let has_sign =
+        text.contains(['+', '*', '^', '=', '×', '÷']) || text.contains(" / ") || text.contains(" - ");
+    let longest =
+        text.split(|c: char| !c.is_alphabetic()).map(|word| word.chars().count()).max().unwrap_or(0);
+    has_sign && longest <= 4 && text.len() <= LONGEST && text.chars().any(|c| c.is_ascii_digit())
+}
+
+/// Whether the case of letters is a part of the code, as in those that are encoded numbers.
+fn is_cased(text: &str) -> bool {
+    let text = text.trim();
+    let count = |is: fn(char) -> bool| text.chars().filter(|c| is(*c)).count();
+    let (lower, upper) = (count(char::is_lowercase), count(char::is_uppercase));
+    // Words in capitals and lower case change from one to the other seldom.
+    let changes = text
+        .as_bytes()
+        .windows(2)
+        .filter(|pair| pair[0].is_ascii_lowercase() && pair[1].is_ascii_uppercase());
+    text.len() >= 8 && lower > 1 && upper > 1 && changes.count() > 1
+}
+
+/// The nine digits of an ISBN that both of its forms have.
+fn isbn(plain: &str) -> Option<&str> {
+    let is_digits = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
+    let plain = plain.strip_prefix("isbn").unwrap_or(plain);
+    match plain.len() {
+        13 if is_digits(plain) && (plain.starts_with("978") || plain.starts_with("979")) => plain.get(3..12),
+        10 => {
+            plain.get(..9).filter(|nine| is_digits(nine) && (is_digits(&plain[9..]) || plain.ends_with('x')))
+        }
+        _ => None,
+    }
+}
+
+/// The DOI that a text is, or that it names as a URL or with a prefix.
+fn doi(text: &str) -> Option<String> {
+    let at = text.find("10.")?;
+    let doi = text.get(at..)?;
+    let is_prefix = at == 0 || text[..at].ends_with(['/', ':', ' ']);
+    let registrant = doi.get(3..)?.split('/').next().unwrap_or_default();
+    let is_doi =
+        registrant.len() >= 4 && registrant.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.');
+    (is_prefix && is_doi && doi.contains('/') && !doi.contains(' ')).then(|| doi.to_lowercase())
+}
+
+/// Compares two texts that are DOIs, one of them perhaps as a URL.
+pub(super) fn dois(a: &str, b: &str) -> Option<Finding> {
+    let is_same = doi(a)? == doi(b)?;
+    let (score, reason) = if is_same { (SAME_OTHERWISE, "the same DOI") } else { (NOTHING, "another DOI") };
+    Some(Finding::new(Kind::Code, score, reason))
+}
+
+/// Compares two of the choices that a schema lists.
+pub(super) fn choices(a: &str, b: &str) -> Finding {
+    let plain = |text: &str| -> String { fold(text).chars().filter(|c| c.is_alphanumeric()).collect() };
+    if plain(a) == plain(b) {
+        Finding::new(Kind::Choice, SAME_OTHERWISE, "the same choice")
+    } else {
+        Finding::new(Kind::Choice, NOTHING, "another choice")
+    }
+}
+
+/// Compares two names of a language, a country or a currency, if both are known.
+pub(super) fn standard(name: &Name, a: &str, b: &str) -> Option<Finding> {
+    let (a, b) = (fold(a), fold(b));
+    let (a, b) = (a.trim(), b.trim());
+    let table = if name.is_language() {
+        lexicon::LANGUAGES
+    } else if name.is_currency() {
+        lexicon::CURRENCIES
+    } else {
+        lexicon::COUNTRIES
+    };
+    let split = |text: &str| -> (String, Option<String>) {
+        match text.split_once(['-', '_']).filter(|_| name.is_language()) {
+            Some((language, region)) => (language.to_owned(), Some(region.to_owned())),
+            None => (text.to_owned(), None),
+        }
+    };
+    let ((x, of_x), (y, of_y)) = (split(a), split(b));
+    let group = |text: &str| table.iter().position(|names| names.split(", ").any(|name| name == text));
+    let kind = Kind::Choice;
+    match (group(&x), group(&y)) {
+        (Some(x), Some(y)) if x != y => Some(Finding::new(kind, NOTHING, "another one")),
+        (None, None) if x != y => None,
+        (x_group, y_group) if x == y || x_group == y_group => Some(match (of_x, of_y) {
+            (Some(x), Some(y)) if x != y => Finding::new(kind, 0.6, "the same language of another region"),
+            (Some(_), None) | (None, Some(_)) => {
+                Finding::new(kind, 0.92, "the same language, the region said once")
+            }
+            _ => Finding::new(kind, SAME_OTHERWISE, "the same in another writing"),
+        }),
+        _ => None,
+    }
+}

@@ -1,0 +1,159 @@
+//! Every constant of the fidelity, with its reason or the fit that made it. `docs/fidelity.md` says how they
+//! were chosen and what they reach.
+
+/// The recommended threshold: as often right as wrong, by [`CALIBRATION`].
+pub const THRESHOLD: f64 = 0.5;
+
+/// From here on two values are called equivalent: they say the same in another way.
+pub const EQUIVALENT: f64 = 0.9;
+
+/// From here on two values are called close, below different.
+pub const CLOSE: f64 = 0.5;
+
+/// The score of another writing of the same value. Only what is equal as JSON scores 1.
+pub const SAME_OTHERWISE: f64 = 0.97;
+
+/// The score of values that have nothing in common.
+pub const NOTHING: f64 = 0.02;
+
+// Combination.
+
+/// The power of the norm that adds the losses of arguments: with 4 the worst argument decides, and fifty values with
+/// a loss of 0.03 each cost 0.08 together.
+pub const NORM: i32 = 4;
+
+/// The weight of an argument that is optional and has one value in all calls of the data set. More than a half, so
+/// that another value of it alone still rejects the call.
+pub const CONSTANT_WEIGHT: f64 = 0.8;
+
+/// Calls of a tool from which its arguments can be told to be constants.
+pub const CALLS_TO_TELL: usize = 5;
+
+/// Combined score against the share of pairs of that score that mean the same, in between linear. The knots are set by
+/// hand, not fitted: of the labelled pairs too few lie in between. `docs/fidelity.md` has the reliability.
+pub const CALIBRATION: [(f64, f64); 6] =
+    [(0.0, 0.0), (0.3, 0.1), (0.5, 0.5), (0.7, 0.85), (0.9, 0.97), (1.0, 1.0)];
+
+// Absent arguments.
+
+/// Null on one side and nothing on the other.
+pub const NULL_OR_ABSENT: f64 = 0.97;
+
+/// The default of the schema on one side and nothing on the other.
+pub const DEFAULT_OR_ABSENT: f64 = 0.96;
+
+/// An empty text, list or object, or `false`, and nothing on the other side.
+pub const EMPTY_OR_ABSENT: f64 = 0.9;
+
+/// A member that the schema does not know, which most tools ignore.
+pub const UNKNOWN_MEMBER: f64 = 0.7;
+
+/// An optional member that says something.
+pub const OPTIONAL_OR_ABSENT: f64 = 0.3;
+
+/// A required member.
+pub const REQUIRED_OR_ABSENT: f64 = 0.03;
+
+// Numbers.
+
+/// Relative difference against score, in between linear in the logarithm: what rounding to three or more digits does is
+/// the same number, a few percent are another one.
+pub const RELATIVE_DIFFERENCE: [(f64, f64); 6] =
+    [(1e-5, 0.97), (1e-3, 0.93), (1e-2, 0.72), (3e-2, 0.45), (0.1, 0.2), (0.5, 0.03)];
+
+/// Whole numbers below this are counts, where one more is another count.
+pub const LEAST_MEASURE: f64 = 100.0;
+
+/// Another count.
+pub const OTHER_COUNT: f64 = 0.05;
+
+/// Difference in degrees against score: five digits are a metre, 0.001 degrees a block, 0.1 degrees another town.
+pub const DEGREES: [(f64, f64); 6] =
+    [(1e-5, 0.97), (1e-4, 0.96), (1e-3, 0.88), (1e-2, 0.55), (0.1, 0.2), (1.0, 0.03)];
+
+/// Difference of a box's side as a share of the smaller box's side, against score: people and detectors draw the same
+/// box a few percent apart. 0.1 on all four sides is an overlap (intersection over union) of about two thirds.
+pub const BOX_SHIFT: [(f64, f64); 5] = [(0.002, 0.97), (0.02, 0.92), (0.06, 0.7), (0.12, 0.4), (0.4, 0.03)];
+
+// Texts.
+
+/// Words of a text that are compared; what is behind them must be equal letter by letter.
+pub const MAX_WORDS: usize = 512;
+
+/// Words that are left over and compared by meaning.
+pub const MAX_LEFT_OVER: usize = 48;
+
+/// Texts longer than this are cut before they are compared, in bytes.
+pub const MAX_TEXT: usize = 1 << 16;
+
+/// The weight of words that only hold a sentence together.
+pub const FUNCTION_WORD: f64 = 0.01;
+
+/// The weight of words that ask for something rather than say what is asked for.
+pub const REQUEST_WORD: f64 = 0.04;
+
+/// The weight of a country after a comma, which the other side leaves unsaid.
+pub const COUNTRY_AFTER_COMMA: f64 = 0.2;
+
+/// Cosine of two words' embeddings against how far they mean the same. Of some hundred pairs of synonyms about a third
+/// have 0.8 or more; of different things of one kind (cities, animals, medicines, clothes) a few, and those that were
+/// seen are in the lexicon's contrary words.
+pub const WORD_COSINE: [(f64, f64); 4] = [(0.66, 0.0), (0.76, 0.45), (0.84, 0.75), (0.95, 0.95)];
+
+/// How far words with a letter more, less or changed mean the same.
+pub const MISSPELT: f64 = 0.75;
+
+/// How far forms of a word mean the same, such as `drive` and `driving`.
+pub const INFLECTED: f64 = 0.85;
+
+/// How far a word and its synonym in the lexicon mean the same.
+pub const SYNONYM: f64 = 0.9;
+
+/// Content left over that halves the score of a short text.
+pub const HALVING_LOSS: f64 = 0.62;
+
+/// Longer texts bear more: the loss that halves grows with the number of words over [`SHORT_TEXT`] to this power.
+pub const LENGTH_POWER: f64 = 0.25;
+
+/// Content words of a short text.
+pub const SHORT_TEXT: f64 = 8.0;
+
+/// Origin and destination have changed places, or what numbers count.
+pub const EXCHANGED: f64 = 0.08;
+
+/// How much words say of texts that are not English; the rest is said by the cosine of the whole texts.
+pub const WEIGHT_OF_WORDS: f64 = 0.65;
+
+/// Cosine of whole texts against score, for texts that are not English.
+pub const TEXT_COSINE: [(f64, f64); 5] = [(0.3, 0.02), (0.6, 0.25), (0.8, 0.5), (0.92, 0.8), (1.0, 0.97)];
+
+// Bounds.
+
+/// Deeper values are equal or different as they stand.
+pub const MAX_DEPTH: usize = 48;
+
+/// Values compared in one pair of calls; what comes after is equal or different as it stands.
+pub const MAX_VALUES: usize = 4096;
+
+/// Pairs of items that are tried when two lists are aligned; longer lists are compared in their order.
+pub const MAX_ITEM_PAIRS: usize = 1024;
+
+/// Linear in between the points of a curve, with its ends beyond them. `x` of a curve rises.
+pub(super) fn on_curve(curve: &[(f64, f64)], x: f64) -> f64 {
+    let after = curve.partition_point(|point| point.0 < x);
+    match (after.checked_sub(1).and_then(|before| curve.get(before)), curve.get(after)) {
+        (Some(&(x0, y0)), Some(&(x1, y1))) => y0 + (y1 - y0) * (x - x0) / (x1 - x0),
+        (None, Some(&(_, y))) | (Some(&(_, y)), None) => y,
+        (None, None) => 0.0,
+    }
+}
+
+/// The same in the logarithm of `x`, for differences.
+pub(super) fn on_log_curve(curve: &[(f64, f64)], x: f64) -> f64 {
+    let after = curve.partition_point(|point| point.0 < x);
+    match (after.checked_sub(1).and_then(|before| curve.get(before)), curve.get(after)) {
+        (Some(&(x0, y0)), Some(&(x1, y1))) => y0 + (y1 - y0) * (x / x0).ln() / (x1 / x0).ln(),
+        (None, Some(&(_, y))) | (Some(&(_, y)), None) => y,
+        (None, None) => 0.0,
+    }
+}

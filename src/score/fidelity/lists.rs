@@ -1,0 +1,157 @@
+//! Lists: as tuples, item by item in their order, or as sets, in which each item is paired with the one that is most
+//! like it.
+
+use pathfinding::matrix::Matrix;
+use pathfinding::prelude::kuhn_munkres_min;
+
+use super::align::{Alignment, Presence, Spot};
+use super::combine::norm;
+use super::constants::{MAX_ITEM_PAIRS, NORM, NOTHING, SAME_OTHERWISE};
+use super::leaf::{self, Setting};
+use super::{ArgumentComparison, Finding, Kind, Verdict};
+use crate::score::schema::Schema;
+use crate::trajectory::json::{Json, Keys, pointer_to};
+
+/// Units of cost in an assignment: losses to six digits of the power of the norm.
+const COST_UNITS: f64 = 1e9;
+
+/// Tools that take numbers in any order.
+const ORDER_FREE: &[&str] = &[
+    "mean", "median", "mode", "average", "avg", "sum", "add", "multiply", "product", "max", "min",
+    "variance", "std", "stdev", "count",
+];
+
+impl Alignment<'_> {
+    /// Compares two lists.
+    pub(super) fn list(&mut self, spot: &Spot<'_>, a: &[Json], b: &[Json]) {
+        let below = Spot {
+            path: String::new(),
+            depth: spot.depth.max(1) + 1,
+            setting: Setting {
+                schema: spot.setting.schema.and_then(Schema::items),
+                name: spot.setting.name.clone(),
+                ..Setting::default()
+            },
+        };
+        if self.is_set(spot, a, b) { self.set(spot, &below, a, b) } else { self.tuple(spot, &below, a, b) }
+    }
+
+    fn is_set(&self, spot: &Spot<'_>, a: &[Json], b: &[Json]) -> bool {
+        let all = |is: fn(&Json) -> bool| a.iter().chain(b).all(is);
+        if spot.setting.schema.is_some_and(Schema::is_set) {
+            return true;
+        }
+        if all(|item| matches!(item, Json::Integer(_) | Json::LongInteger(_) | Json::Float(_))) {
+            let tool = self.tool.rsplit('/').next().unwrap_or_default();
+            return tool.split(['_', '-']).any(|word| ORDER_FREE.contains(&word));
+        }
+        !spot.setting.name.is_ordered() && all(|item| matches!(item, Json::String(_) | Json::Object(_)))
+    }
+
+    fn tuple(&mut self, spot: &Spot<'_>, below: &Spot<'_>, a: &[Json], b: &[Json]) {
+        let spans = leaf::tuple_spans(&spot.setting.name, a, b);
+        for index in 0..a.len().max(b.len()) {
+            let mut at = Spot { path: pointer_to(&spot.path, index), ..below.clone() };
+            at.setting.span = spans[index % 2];
+            match (a.get(index), b.get(index)) {
+                (Some(a), Some(b)) => self.value(&at, a, b),
+                (Some(item), None) => self.absent(&at, item, Presence::Required, Verdict::Missing),
+                (None, Some(item)) => self.absent(&at, item, Presence::Required, Verdict::Extra),
+                (None, None) => {}
+            }
+            if self.values > super::constants::MAX_VALUES {
+                let finding = Finding::new(Kind::List, NOTHING, "different, and too much to compare");
+                return self.push(&spot.path, finding);
+            }
+        }
+    }
+
+    fn set(&mut self, spot: &Spot<'_>, below: &Spot<'_>, a: &[Json], b: &[Json]) {
+        let (left_a, left_b) = left_over(a, b);
+        if left_a.is_empty() && left_b.is_empty() {
+            let finding = Finding::new(Kind::List, SAME_OTHERWISE, "the same items in another order");
+            return self.push(&spot.path, finding);
+        }
+        if left_a.len().saturating_mul(left_b.len()) > MAX_ITEM_PAIRS {
+            return self.tuple(spot, below, a, b);
+        }
+        let mut found: Vec<Vec<Vec<ArgumentComparison>>> = Vec::new();
+        for &row in &left_a {
+            let at = Spot { path: pointer_to(&spot.path, row), ..below.clone() };
+            found.push(left_b.iter().map(|&column| self.apart(&at, &a[row], &b[column])).collect());
+        }
+        let pairs = assigned(&found, left_a.len(), left_b.len());
+        for (row, &index) in left_a.iter().enumerate() {
+            let at = Spot { path: pointer_to(&spot.path, index), ..below.clone() };
+            match pairs.iter().find(|pair| pair.0 == row) {
+                Some(&(row, column)) => self.found.append(&mut found[row][column]),
+                None => self.absent(&at, &a[index], Presence::Required, Verdict::Missing),
+            }
+        }
+        for (column, &index) in left_b.iter().enumerate() {
+            if !pairs.iter().any(|pair| pair.1 == column) {
+                let at = Spot { path: pointer_to(&spot.path, index), ..below.clone() };
+                self.absent(&at, &b[index], Presence::Required, Verdict::Extra);
+            }
+        }
+    }
+
+    /// The comparison of two items, not yet among those found.
+    fn apart(&mut self, spot: &Spot<'_>, a: &Json, b: &Json) -> Vec<ArgumentComparison> {
+        let before = std::mem::take(&mut self.found);
+        self.value(spot, a, b);
+        std::mem::replace(&mut self.found, before)
+    }
+}
+
+/// The indices of the items of each list that the other has not.
+fn left_over(a: &[Json], b: &[Json]) -> (Vec<usize>, Vec<usize>) {
+    let sorted = |items: &[Json]| {
+        let mut keyed: Vec<(String, usize)> =
+            items.iter().enumerate().map(|(index, item)| (item.to_text(Keys::Sorted), index)).collect();
+        keyed.sort_unstable();
+        keyed
+    };
+    let (keyed_a, keyed_b) = (sorted(a), sorted(b));
+    let (mut left_a, mut left_b) = (Vec::new(), Vec::new());
+    let (mut a, mut b) = (keyed_a.iter().peekable(), keyed_b.iter().peekable());
+    loop {
+        match (a.peek(), b.peek()) {
+            (Some(x), Some(y)) if x.0 == y.0 => {
+                a.next();
+                b.next();
+            }
+            (Some(x), y) if y.is_none_or(|y| x.0 < y.0) => {
+                left_a.push(x.1);
+                a.next();
+            }
+            (_, Some(y)) => {
+                left_b.push(y.1);
+                b.next();
+            }
+            _ => break,
+        }
+    }
+    left_a.sort_unstable();
+    left_b.sort_unstable();
+    (left_a, left_b)
+}
+
+/// The pairs of rows and columns that lose least, in the norm in which losses are added.
+fn assigned(found: &[Vec<Vec<ArgumentComparison>>], rows: usize, columns: usize) -> Vec<(usize, usize)> {
+    if rows == 0 || columns == 0 {
+        return Vec::new();
+    }
+    #[expect(clippy::cast_possible_truncation, reason = "at most a billion times the number of values")]
+    let cost = |row: usize, column: usize| -> i64 {
+        let loss = norm(found[row][column].iter().map(|argument| 1.0 - argument.score));
+        (loss.powi(NORM) * COST_UNITS) as i64
+    };
+    if rows <= columns {
+        let matrix = Matrix::from_fn(rows, columns, |(row, column)| cost(row, column));
+        kuhn_munkres_min(&matrix).1.into_iter().enumerate().collect()
+    } else {
+        let matrix = Matrix::from_fn(columns, rows, |(column, row)| cost(row, column));
+        kuhn_munkres_min(&matrix).1.into_iter().enumerate().map(|(column, row)| (row, column)).collect()
+    }
+}

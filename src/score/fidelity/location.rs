@@ -1,0 +1,175 @@
+//! Paths, names of files, and URLs.
+
+use std::borrow::Cow;
+
+use percent_encoding::percent_decode_str;
+
+use super::constants::{NOTHING, SAME_OTHERWISE};
+use super::{Finding, Kind};
+
+/// Longer texts are none.
+const LONGEST: usize = 4096;
+
+/// Endings of files.
+const ENDINGS: &[&str] = &[
+    "png", "jpg", "jpeg", "gif", "webp", "bmp", "tif", "tiff", "svg", "pdf", "doc", "docx", "xls", "xlsx",
+    "ppt", "pptx", "csv", "tsv", "json", "jsonl", "xml", "yaml", "yml", "toml", "txt", "md", "html", "htm",
+    "py", "rs", "js", "ts", "zip", "gz", "tar", "mp3", "mp4", "wav", "avi", "mov", "mkv", "log", "ini", "db",
+    "sqlite", "parquet",
+];
+
+/// Endings of one kind of file.
+const ALIKE: &[(&str, &str)] = &[("jpg", "jpeg"), ("tif", "tiff"), ("htm", "html"), ("yml", "yaml")];
+
+/// Whether a text is a path; `is_named` where its argument's name says so.
+pub(super) fn is_path(text: &str, is_named: bool) -> bool {
+    let text = text.trim();
+    if text.is_empty()
+        || text.len() > LONGEST
+        || text.contains(['\n', '?'])
+        || text.contains("://") && !text.starts_with("file:")
+    {
+        return false;
+    }
+    let starts =
+        ["./", "../", "/", "~/", "file://", ".\\", "..\\"].iter().any(|start| text.starts_with(start));
+    let is_drive = text.get(1..3).is_some_and(|drive| drive == ":\\" || drive == ":/");
+    let ending = text.rsplit_once('.').map(|(_, ending)| ending.to_ascii_lowercase()).unwrap_or_default();
+    let has_ending = ENDINGS.contains(&ending.as_str());
+    is_named || starts || is_drive || has_ending && (!text.contains(' ') || text.contains(['/', '\\']))
+}
+
+/// The segments of a path without what says nothing, and whether it is absolute.
+fn segments(path: &str) -> (Vec<String>, bool) {
+    let path = path.trim();
+    let path = path.strip_prefix("file://").unwrap_or(path).replace('\\', "/");
+    let mut found: Vec<String> = Vec::new();
+    for segment in path.split('/') {
+        match segment {
+            "" | "." => {}
+            ".." if found.last().is_some_and(|last| last != "..") => {
+                found.pop();
+            }
+            segment => found.push(segment.to_owned()),
+        }
+    }
+    let is_absolute = path.starts_with('/') || path.starts_with('~');
+    (found, is_absolute)
+}
+
+/// Compares two paths.
+pub(super) fn paths(a: &str, b: &str) -> Finding {
+    let ((a, a_is_absolute), (b, b_is_absolute)) = (segments(a), segments(b));
+    let kind = Kind::Path;
+    let lower = |path: &[String]| path.iter().map(|segment| segment.to_lowercase()).collect::<Vec<_>>();
+    let (low_a, low_b) = (lower(&a), lower(&b));
+    if a == b && a_is_absolute == b_is_absolute {
+        return Finding::new(kind, SAME_OTHERWISE, "the same path");
+    }
+    if low_a == low_b && a_is_absolute == b_is_absolute {
+        return Finding::new(kind, 0.8, "the same path but for the case of letters");
+    }
+    let (short, long) = if a.len() < b.len() { (&low_a, &low_b) } else { (&low_b, &low_a) };
+    let ((stem_a, end_a), (stem_b, end_b)) = (ending(low_a.last()), ending(low_b.last()));
+    if !short.is_empty() && long.ends_with(short) {
+        return if short.len() > 1 || a.len() == b.len() {
+            Finding::new(kind, 0.7, "the same path from another folder")
+        } else {
+            Finding::new(kind, 0.6, "the same file, the folder said once")
+        };
+    }
+    if stem_a == stem_b
+        && low_a.len() == low_b.len()
+        && low_a[..low_a.len().saturating_sub(1)] == low_b[..low_b.len().saturating_sub(1)]
+    {
+        let are_alike = ALIKE.iter().any(|&(x, y)| (x, y) == (end_a, end_b) || (y, x) == (end_a, end_b));
+        return if are_alike {
+            Finding::new(kind, 0.9, "two endings of one kind of file")
+        } else {
+            Finding::new(kind, 0.15, "another kind of file")
+        };
+    }
+    if low_a.last() == low_b.last() {
+        return Finding::new(kind, 0.2, "a file of this name in another folder");
+    }
+    Finding::new(kind, NOTHING, "another file")
+}
+
+fn ending(name: Option<&String>) -> (&str, &str) {
+    name.map_or(("", ""), |name| name.rsplit_once('.').unwrap_or((name, "")))
+}
+
+/// Compares two texts if both are URLs, or one is and the other is one without its scheme.
+pub(super) fn urls(a: &str, b: &str, is_named: bool) -> Option<Finding> {
+    let has_scheme = |text: &str| text.contains("://") && !text.starts_with("file:");
+    let is_bare = |text: &str| {
+        let host = text.split(['/', '?']).next().unwrap_or_default();
+        host.contains('.') && !host.starts_with('.') && !host.ends_with('.')
+    };
+    let (a, b) = (a.trim(), b.trim());
+    if a.contains(char::is_whitespace) || b.contains(char::is_whitespace) || a.len().max(b.len()) > LONGEST {
+        return None;
+    }
+    let is_url = |text: &str| has_scheme(text) || ((is_named || text.starts_with("www.")) && is_bare(text));
+    let is_pair = (is_url(a) && (is_url(b) || is_bare(b))) || (is_url(b) && is_bare(a));
+    is_pair.then(|| compare_urls(&Url::new(a), &Url::new(b)))
+}
+
+#[derive(Debug, PartialEq)]
+struct Url<'a> {
+    scheme: String,
+    host: String,
+    path: String,
+    query: Vec<Cow<'a, str>>,
+    fragment: &'a str,
+}
+
+impl<'a> Url<'a> {
+    fn new(text: &'a str) -> Self {
+        let (scheme, rest) = text.split_once("://").unwrap_or(("", text));
+        let (rest, fragment) = rest.split_once('#').unwrap_or((rest, ""));
+        let (rest, query) = rest.split_once('?').unwrap_or((rest, ""));
+        let (host, path) = rest.split_once('/').unwrap_or((rest, ""));
+        let scheme = scheme.to_lowercase();
+        let host = host.to_lowercase();
+        let host = host.strip_suffix(if scheme == "http" { ":80" } else { ":443" }).unwrap_or(&host);
+        let host = host.strip_prefix("www.").unwrap_or(host).trim_end_matches('.').to_owned();
+        let decoded = percent_decode_str(path).decode_utf8_lossy();
+        let path = decoded.trim_end_matches('/').trim_end_matches("/index.html").to_owned();
+        let mut query: Vec<Cow<'_, str>> = query
+            .split('&')
+            .filter(|part| !part.is_empty() && !part.starts_with("utm_"))
+            .map(|part| percent_decode_str(part).decode_utf8_lossy())
+            .collect();
+        query.sort_unstable();
+        Self { scheme, host, path, query, fragment }
+    }
+}
+
+fn compare_urls(a: &Url<'_>, b: &Url<'_>) -> Finding {
+    let kind = Kind::Url;
+    if a.host != b.host {
+        return Finding::new(kind, NOTHING, "another host");
+    }
+    if a.path != b.path {
+        let is_case = a.path.to_lowercase() == b.path.to_lowercase();
+        let (score, reason) = if is_case {
+            (0.7, "the path differs in the case of letters")
+        } else {
+            (NOTHING, "another page")
+        };
+        return Finding::new(kind, score, reason);
+    }
+    if a.query != b.query {
+        return Finding::new(kind, 0.05, "another query");
+    }
+    if a.fragment != b.fragment {
+        let is_once = a.fragment.is_empty() || b.fragment.is_empty();
+        return Finding::new(kind, if is_once { 0.9 } else { 0.4 }, "another part of the page");
+    }
+    let is_web = |url: &Url<'_>| matches!(url.scheme.as_str(), "" | "http" | "https");
+    if a.scheme != b.scheme && !(is_web(a) && is_web(b)) {
+        return Finding::new(kind, 0.1, "another protocol");
+    }
+    Finding::new(kind, SAME_OTHERWISE, "the same address")
+}

@@ -1,0 +1,212 @@
+//! What a fidelity must be, whatever it is made of.
+
+use proptest::prelude::*;
+use serde_json::json;
+
+use super::constants::THRESHOLD;
+use super::*;
+use crate::trajectory::WholeFile;
+use crate::trajectory::json::parse;
+
+fn read(text: &str) -> Json {
+    parse(text.as_bytes()).unwrap().0
+}
+
+fn fidelity(a: &Json, b: &Json) -> f64 {
+    Fidelity::new(None).compare("server/tool", Some(a), Some(b)).score
+}
+
+fn catalog(schema: &serde_json::Value) -> Catalog {
+    let file = json!({"s": {"tools": [{"name": "t", "inputSchema": schema}]}});
+    let file = WholeFile { name: "catalog".to_owned(), value: Json::from(&file), oddities: Vec::new() };
+    Catalog::from_file(file).unwrap()
+}
+
+/// Values such as calls have, of a few shapes so that two of them often have something in common.
+fn value() -> impl Strategy<Value = Json> {
+    let text = prop_oneof![
+        "[a-c]{1,3}( [a-c]{1,3}){0,4}",
+        "\\PC{0,12}",
+        Just("2024-03-05".to_owned()),
+        Just("5 Mar 2024 14:30".to_owned()),
+        Just("2 km".to_owned()),
+        Just("./a/b.png".to_owned()),
+        Just("https://x.org/a?b=1".to_owned()),
+        Just("48.1,11.5".to_owned()),
+        Just("{\"x\": [1]}".to_owned()),
+        Just("flights from Oslo to Rome, Italy".to_owned()),
+        Just("東京の天気".to_owned()),
+        "[0-9]{1,4}",
+    ];
+    let leaf = prop_oneof![
+        Just(Json::Null),
+        any::<bool>().prop_map(Json::Bool),
+        (-20_i64..5000).prop_map(Json::Integer),
+        any::<f64>().prop_map(Json::Float),
+        "[1-9][0-9]{20,30}".prop_map(Json::LongInteger),
+        text.prop_map(Json::String),
+    ];
+    leaf.prop_recursive(3, 24, 4, |inner| {
+        prop_oneof![
+            prop::collection::vec(inner.clone(), 0..4).prop_map(Json::Array),
+            members(inner).prop_map(Json::Object)
+        ]
+    })
+}
+
+fn members(value: impl Strategy<Value = Json>) -> impl Strategy<Value = Vec<(String, Json)>> {
+    let key = prop::sample::select(vec![
+        "query", "lat", "x1", "x2", "bbox", "id", "date", "path", "address", "language",
+    ]);
+    prop::collection::btree_map(key, value, 0..5)
+        .prop_map(|members| members.into_iter().map(|(key, value)| (key.to_owned(), value)).collect())
+}
+
+fn arguments() -> impl Strategy<Value = Json> {
+    members(value()).prop_map(Json::Object)
+}
+
+/// Other arguments, or the same with one value changed.
+fn two() -> impl Strategy<Value = (Json, Json)> {
+    let changed =
+        (members(value()), value(), any::<prop::sample::Index>()).prop_map(|(members, value, index)| {
+            let mut other = members.clone();
+            if !other.is_empty() {
+                let at = index.index(other.len());
+                other[at].1 = value;
+            }
+            (Json::Object(members), Json::Object(other))
+        });
+    prop_oneof![(arguments(), arguments()), changed]
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 400, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn equal_arguments_have_one_and_others_less(a in arguments(), b in arguments()) {
+        prop_assert_eq!(fidelity(&a, &a), 1.0);
+        let found = fidelity(&a, &b);
+        prop_assert!((0.0..=1.0).contains(&found));
+        prop_assert_eq!(found == 1.0, crate::score::schema::is_same(&a, &b));
+    }
+
+    #[test]
+    fn it_is_symmetric((a, b) in two()) {
+        let (there, back) = (fidelity(&a, &b), fidelity(&b, &a));
+        prop_assert!((there - back).abs() < 1e-9, "{} {}", there, back);
+    }
+
+    #[test]
+    fn the_order_of_keys_says_nothing((a, b) in two()) {
+        let reversed = |value: &Json| match value {
+            Json::Object(members) => Json::Object(members.iter().rev().cloned().collect()),
+            other => other.clone(),
+        };
+        prop_assert_eq!(fidelity(&a, &b), fidelity(&reversed(&a), &reversed(&b)));
+    }
+
+    #[test]
+    fn one_more_difference_never_makes_it_better((a, b) in two(), x in value(), y in value()) {
+        let with = |arguments: &Json, value: &Json| {
+            let Json::Object(members) = arguments else { unreachable!() };
+            let more = std::iter::once(("zz_more".to_owned(), value.clone()));
+            Json::Object(members.iter().cloned().chain(more).collect())
+        };
+        let before = fidelity(&with(&a, &x), &with(&b, &x));
+        prop_assert!(fidelity(&with(&a, &x), &with(&b, &y)) <= before + 1e-12);
+    }
+}
+
+#[test]
+fn one_wrong_argument_is_not_averaged_away_by_many_right_ones() {
+    let call = |last: i64| {
+        let members = (0..40).map(|n| (format!("k{n}"), Json::Integer(n)));
+        Json::Object(members.chain([("lat".to_owned(), Json::Integer(last))]).collect())
+    };
+    assert!(fidelity(&call(50), &call(-50)) < 0.1);
+}
+
+#[test]
+fn many_differences_of_writing_do_not_add_up_to_a_wrong_call() {
+    let call = |text: bool| {
+        let value = |n: i64| if text { Json::String(n.to_string()) } else { Json::Integer(n) };
+        Json::Object((0..50).map(|n| (format!("k{n}"), value(n))).collect())
+    };
+    assert!(fidelity(&call(true), &call(false)) > 0.9);
+}
+
+#[test]
+fn verdicts_and_reasons_say_which_argument_is_wrong() {
+    let a = read(r#"{"origin": "Oslo", "n": 5, "when": "2024-03-05", "unit": null, "lng": 4.31}"#);
+    let b = read(r#"{"origin": "Rome", "n": "5", "when": "March 5, 2024", "extra": 3, "lng": -4.31}"#);
+    let found = Fidelity::new(None).compare("s/t", Some(&a), Some(&b));
+    let of = |path: &str| {
+        let argument = found.arguments.iter().find(|argument| argument.path == path).unwrap();
+        (argument.kind.name(), argument.verdict.name(), argument.reason.as_ref())
+    };
+    assert_eq!(of("/origin"), ("place", "different", "`oslo` became `rome`"));
+    assert_eq!(of("/n"), ("number", "equivalent", "the same number"));
+    assert_eq!(of("/when"), ("moment", "equivalent", "the same date"));
+    assert_eq!(of("/unit"), ("null", "missing", "null is the same as absent"));
+    assert_eq!(of("/extra"), ("number", "extra", "only one call says it"));
+    assert_eq!(of("/lng"), ("coordinate", "different", "the sign differs"));
+}
+
+#[test]
+fn a_schema_tells_defaults_what_is_required_and_what_is_unknown() {
+    let catalog = catalog(&json!({
+        "properties": {"q": {"type": "string"}, "n": {"type": "integer", "default": 10},
+            "mode": {"enum": ["fast", "slow"]}, "ids": {"type": "array", "uniqueItems": true}},
+        "required": ["q"]}));
+    let fidelity = Fidelity::new(Some(&catalog));
+    let score = |a: &str, b: &str| fidelity.compare("s/t", Some(&read(a)), Some(&read(b))).score;
+    assert!(score(r#"{"q": "eel", "n": 10}"#, r#"{"q": "eel"}"#) > 0.9);
+    assert!(score(r#"{"q": "eel", "n": 20}"#, r#"{"q": "eel"}"#) < THRESHOLD);
+    assert!(score(r#"{"q": "eel"}"#, "{}") < 0.1);
+    assert!(score(r#"{"q": "eel", "made_up": 3}"#, r#"{"q": "eel"}"#) > THRESHOLD);
+    assert!(score(r#"{"q": "eel", "mode": "fast"}"#, r#"{"q": "eel", "mode": "FAST"}"#) > 0.9);
+    assert!(score(r#"{"q": "eel", "ids": [1, 2]}"#, r#"{"q": "eel", "ids": [2, 1]}"#) > 0.9);
+}
+
+#[test]
+fn schemas_that_go_round_in_circles_end() {
+    let catalog =
+        catalog(&json!({"$ref": "#", "anyOf": [{"$ref": "#"}], "properties": {"a": {"$ref": "#"}}}));
+    let (a, b) = (read(r#"{"a": {"a": {"a": "x"}}}"#), read(r#"{"a": {"a": {"a": "y z"}}}"#));
+    assert!(Fidelity::new(Some(&catalog)).compare("s/t", Some(&a), Some(&b)).score < THRESHOLD);
+}
+
+#[test]
+fn digits_of_other_scripts_end() {
+    // Alphanumeric, neither letters nor ASCII digits: a tokenizer that waits for either never ends.
+    let (a, b) = (read(r#"{"q": "٣ ௲ ⅷ x"}"#), read(r#"{"q": "٤ ⅷ x"}"#));
+    assert!(fidelity(&a, &b) < 1.0);
+}
+
+#[test]
+fn long_texts_and_large_lists_end_soon() {
+    let text = |c: &str| Json::Object(vec![("q".to_owned(), Json::String(c.repeat(5_000_000)))]);
+    assert!(fidelity(&text("a "), &text("b ")) < THRESHOLD);
+    assert!(fidelity(&text("a "), &text("a  ")) < 1.0);
+    assert_eq!(fidelity(&text("ab"), &text("ab")), 1.0);
+    let list = |from: i64| {
+        let items = (from..from + 20_000).map(|n| Json::String(format!("word {n} x")));
+        Json::Object(vec![("items".to_owned(), Json::Array(items.collect()))])
+    };
+    assert!(fidelity(&list(0), &list(7)) < THRESHOLD);
+    let deep = |end: &str| read(&format!("{}{end}{}", "{\"a\":".repeat(60), "}".repeat(60)));
+    assert!(fidelity(&deep("1"), &deep("2")) < THRESHOLD);
+}
+
+#[test]
+fn arguments_that_never_vary_weigh_less() {
+    let calls: Vec<Json> = (0..6).map(|n| read(&format!(r#"{{"q": "word{n}", "page": 1}}"#))).collect();
+    let mut fidelity = Fidelity::new(None);
+    fidelity.learn_weights(calls.iter().map(|call| ("s/t", call)));
+    let (a, b) = (read(r#"{"q": "eel", "page": 1}"#), read(r#"{"q": "cod", "page": 2}"#));
+    let found = fidelity.compare("s/t", Some(&a), Some(&b));
+    let weight = |path: &str| found.arguments.iter().find(|argument| argument.path == path).unwrap().weight;
+    assert_eq!((weight("/q"), weight("/page")), (1.0, constants::CONSTANT_WEIGHT));
+    assert!(fidelity.compare("s/t", Some(&a), Some(&read(r#"{"q": "eel", "page": 2}"#))).score < THRESHOLD);
+}

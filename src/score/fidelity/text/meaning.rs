@@ -1,0 +1,213 @@
+//! Aligns the words that are left over by what they mean: written apart or together, abbreviated, measured in another
+//! unit, misspelt, synonyms; the embeddings of words have the last say.
+
+use super::super::constants::{INFLECTED, MISSPELT, SYNONYM, WORD_COSINE, on_curve};
+use super::super::quantity::unit;
+use super::super::words::Words;
+use super::lexicon;
+use super::overlap::Side;
+use super::token::{Token, key};
+
+/// Aligns what is left over.
+pub(super) fn align(words: &Words, a: &mut Side, b: &mut Side, is_foreign: bool) {
+    phrases(a, b);
+    phrases(b, a);
+    quantities(a, b);
+    single_words(words, a, b, is_foreign);
+}
+
+fn take(side: &mut Side, places: &[usize], left: f64) {
+    for &at in places {
+        side.left[at] = left;
+    }
+}
+
+/// One word of `a` for several neighbouring ones of `b`: a compound, initials, an abbreviation.
+fn phrases(a: &mut Side, b: &mut Side) {
+    for at in a.left_over() {
+        let token = a.tokens[at].clone();
+        if token.number.is_some() || token.word.len() < 2 {
+            continue;
+        }
+        let found = together(&token, b).or_else(|| initials(&token, b)).or_else(|| expansion(&token, b));
+        if let Some(places) = found {
+            take(b, &places, 0.0);
+            take(a, &[at], 0.0);
+        }
+    }
+}
+
+/// Neighbouring words whose letters are the word's, with at least one of them left over: `wifi` and `wi-fi`.
+fn together(token: &Token, side: &Side) -> Option<Vec<usize>> {
+    (2..=3).find_map(|length| {
+        (0..(side.tokens.len() + 1).saturating_sub(length)).find_map(|start| {
+            let places: Vec<usize> = (start..start + length).collect();
+            let joined: String = places.iter().map(|&at| side.tokens[at].word.as_str()).collect();
+            let is_left = places.iter().all(|&at| side.left[at] >= 1.0);
+            (is_left && key(&joined) == token.key).then_some(places)
+        })
+    })
+}
+
+/// Neighbouring words whose first letters are the word: `nyc` and `new york city`.
+fn initials(token: &Token, side: &Side) -> Option<Vec<usize>> {
+    let length = token.word.len();
+    if !(3..=6).contains(&length) || !token.word.is_ascii() {
+        return None;
+    }
+    (0..(side.tokens.len() + 1).saturating_sub(length)).find_map(|start| {
+        let places: Vec<usize> = (start..start + length).collect();
+        let letters: String = places.iter().filter_map(|&at| side.tokens[at].word.chars().next()).collect();
+        let is_left = places.iter().all(|&at| side.left[at] >= 1.0);
+        (is_left && letters == token.word).then_some(places)
+    })
+}
+
+/// Words that the lexicon has an abbreviation for.
+fn expansion(token: &Token, side: &Side) -> Option<Vec<usize>> {
+    lexicon::expansions(&token.word).find_map(|expansion| {
+        let mut places = Vec::new();
+        for word in expansion.split(' ') {
+            let wanted = key(word);
+            let found = (0..side.tokens.len())
+                .find(|at| side.left[*at] >= 1.0 && !places.contains(at) && side.tokens[*at].key == wanted)?;
+            places.push(found);
+        }
+        Some(places)
+    })
+}
+
+/// Numbers with their units: `2 km` and `2000 m`.
+fn quantities(a: &mut Side, b: &mut Side) {
+    let of = |side: &Side, at: usize| -> Option<(usize, f64, f64, Vec<usize>)> {
+        let number = side.tokens[at].number?;
+        let next = side.tokens.get(at + 1)?;
+        let (dimension, factor) = unit(&next.word)?;
+        Some((dimension, factor, number * factor, vec![at, at + 1]))
+    };
+    for at in a.left_over() {
+        let Some((dimension, factor, value, places)) = of(a, at) else { continue };
+        let partner = b.left_over().into_iter().find_map(|other| {
+            let (other_dimension, other_factor, other_value, other_places) = of(b, other)?;
+            // Converted numbers are rounded, others are not.
+            let tolerance = if (factor - other_factor).abs() < 1e-12 { 1e-9 } else { 5e-3 };
+            let is_same = dimension == other_dimension
+                && (value - other_value).abs() <= tolerance * value.abs().max(other_value.abs());
+            is_same.then_some(other_places)
+        });
+        if let Some(other_places) = partner {
+            take(a, &places, 0.0);
+            take(b, &other_places, 0.0);
+        }
+    }
+}
+
+/// Single words, the most alike first.
+fn single_words(words: &Words, a: &mut Side, b: &mut Side, is_foreign: bool) {
+    let mut pairs: Vec<(f64, usize, usize)> = Vec::new();
+    for &x in &a.left_over() {
+        for &y in &b.left_over() {
+            let (first, second) = (&a.tokens[x], &b.tokens[y]);
+            let alike = if is_foreign && have_one_stem(first, second) {
+                INFLECTED
+            } else {
+                alike(words, first, second)
+            };
+            if alike > 0.0 {
+                pairs.push((alike, x, y));
+            }
+        }
+    }
+    // Among equals those nearest to one another in their texts, whichever text comes first.
+    pairs.sort_by(|p, q| {
+        q.0.total_cmp(&p.0)
+            .then(p.1.abs_diff(p.2).cmp(&q.1.abs_diff(q.2)))
+            .then((p.1 + p.2).cmp(&(q.1 + q.2)))
+    });
+    for (alike, x, y) in pairs {
+        if a.left[x] >= 1.0 && b.left[y] >= 1.0 {
+            (a.left[x], b.left[y]) = (1.0 - alike, 1.0 - alike);
+        }
+    }
+}
+
+/// How far two words mean the same, in [0, 1].
+fn alike(words: &Words, x: &Token, y: &Token) -> f64 {
+    if x.number.is_some() || y.number.is_some() {
+        return 0.0;
+    }
+    if x.weight < 0.5 || y.weight < 0.5 {
+        // Words that carry nothing are worth no embedding.
+        return 0.0;
+    }
+    let (a, b) = (x.word.as_str(), y.word.as_str());
+    if lexicon::are_contrary(a, b)
+        || lexicon::are_contrary(&x.key, &y.key)
+        || unit(a).is_some() && unit(b).is_some()
+    {
+        return match (unit(a), unit(b)) {
+            // Two names of one unit.
+            (Some(a), Some(b)) if a == b => SYNONYM,
+            _ => 0.0,
+        };
+    }
+    if lexicon::are_synonyms(a, b)
+        || lexicon::expansions(a).any(|word| word == b)
+        || lexicon::expansions(b).any(|word| word == a)
+    {
+        return SYNONYM;
+    }
+    if are_transliterated(a, b) {
+        return SYNONYM;
+    }
+    if are_inflected(a, b) {
+        return INFLECTED;
+    }
+    let by_spelling = if are_misspelt(a, b) { MISSPELT } else { 0.0 };
+    // One letter says nothing by itself.
+    let by_meaning = if a.chars().count() < 2 || b.chars().count() < 2 {
+        0.0
+    } else {
+        words.cosine(a, b).map_or(0.0, |cosine| on_curve(&WORD_COSINE, cosine))
+    };
+    by_spelling.max(by_meaning)
+}
+
+/// Two writings of a name with an umlaut: `Koeln` and `Köln`, folded.
+fn are_transliterated(a: &str, b: &str) -> bool {
+    let plain = |word: &str| word.replace("ae", "a").replace("oe", "o").replace("ue", "u");
+    a.len() != b.len() && plain(a) == plain(b)
+}
+
+/// Forms of one word, even of names that only look like plurals; of one verb, by their endings: `drive`, `drives`, `driving`; `book`, `booked`.
+fn are_inflected(a: &str, b: &str) -> bool {
+    let stem = |word: &str| -> String {
+        let cut = ["ing", "ed", "es", "s", "e"].iter().find_map(|end| word.strip_suffix(end));
+        let stem = cut.filter(|stem| stem.len() >= 3).unwrap_or(word);
+        let bytes = stem.as_bytes();
+        // The doubled letter of `running`.
+        match bytes {
+            [.., x, y] if x == y && stem.len() > 3 && stem.is_ascii() => stem[..stem.len() - 1].to_owned(),
+            _ => stem.to_owned(),
+        }
+    };
+    let is_plural = |a: &str, b: &str| b.len() > 1 && a.strip_suffix('s') == Some(b);
+    is_plural(a, b) || is_plural(b, a) || (a.len().min(b.len()) >= 4 && stem(a) == stem(b))
+}
+
+/// Words of a language with other endings than English: most of both, from the first letter, is the same.
+fn have_one_stem(x: &Token, y: &Token) -> bool {
+    let (a, b) = (x.word.chars().count(), y.word.chars().count());
+    let common = x.word.chars().zip(y.word.chars()).take_while(|(a, b)| a == b).count();
+    x.number.is_none()
+        && y.number.is_none()
+        && common >= 2
+        && common * 5 >= a.max(b) * 3
+        && a.max(b) <= common + 3
+}
+
+/// Words of some length that differ by one slip of the keyboard behind their first letter.
+fn are_misspelt(a: &str, b: &str) -> bool {
+    let length = a.chars().count().min(b.chars().count());
+    length >= 6 && a.chars().next() == b.chars().next() && strsim::osa_distance(a, b) <= 1
+}

@@ -1,0 +1,168 @@
+//! How much of what two texts say is left over once their words are aligned.
+
+use std::borrow::Cow;
+use std::collections::HashMap;
+
+use super::super::constants::{
+    CLOSE, COUNTRY_AFTER_COMMA, EXCHANGED, HALVING_LOSS, LENGTH_POWER, MAX_LEFT_OVER, REQUEST_WORD,
+    SAME_OTHERWISE, SHORT_TEXT,
+};
+use super::super::words::Words;
+use super::token::{Role, Token, tokens};
+use super::{lexicon, meaning};
+use crate::text::shortened;
+
+/// What comes of the comparison of two texts.
+#[derive(Debug)]
+pub(super) struct Found {
+    pub(super) score: f64,
+    pub(super) reason: Cow<'static, str>,
+    /// Whether a number is left over.
+    pub(super) has_other_numbers: bool,
+}
+
+/// A text on its way.
+pub(super) struct Side {
+    pub(super) tokens: Vec<Token>,
+    /// How much of each token is left over, from 1 to 0.
+    pub(super) left: Vec<f64>,
+}
+
+impl Side {
+    fn new(tokens: Vec<Token>) -> Self {
+        Self { left: vec![1.0; tokens.len()], tokens }
+    }
+
+    /// The tokens of which anything is left over.
+    pub(super) fn left_over(&self) -> Vec<usize> {
+        (0..self.tokens.len()).filter(|&at| self.left[at] >= 1.0).collect()
+    }
+
+    /// What is left over, in words of content.
+    fn loss(&self) -> f64 {
+        self.tokens.iter().zip(&self.left).map(|(token, left)| token.weight * left).sum()
+    }
+
+    fn content(&self) -> f64 {
+        self.tokens.iter().map(|token| token.weight).sum()
+    }
+}
+
+/// Compares two texts.
+pub(super) fn compare(words: &Words, a: &str, b: &str, is_place: bool, is_foreign: bool) -> Found {
+    let ((tokens_a, cut_a), (tokens_b, cut_b)) = (tokens(a, is_foreign), tokens(b, is_foreign));
+    let (mut a, mut b) = (Side::new(tokens_a), Side::new(tokens_b));
+    let pairs = equal_keys(&mut a, &mut b);
+    if a.left_over().len().max(b.left_over().len()) <= MAX_LEFT_OVER {
+        meaning::align(words, &mut a, &mut b, is_foreign);
+    }
+    forgive_countries(&mut a, &b, is_place);
+    forgive_countries(&mut b, &a, is_place);
+    let (loss_a, loss_b) = (a.loss(), b.loss());
+    let loss = loss_a.max(loss_b) + 0.25 * loss_a.min(loss_b);
+    let says = |side: &Side, word: &str| side.left_over().iter().any(|&at| side.tokens[at].word == word);
+    let is_other_logic = (says(&a, "and") && says(&b, "or")) || (says(&a, "or") && says(&b, "and"));
+    let loss = if is_other_logic { loss + 1.0 } else { loss };
+    let content = a.content().min(b.content());
+    let halving = HALVING_LOSS * (content / SHORT_TEXT).max(1.0).powf(LENGTH_POWER);
+    let mut score = SAME_OTHERWISE / (1.0 + (loss / halving).powi(2));
+    // Words that only one text has, and the other none at all.
+    if content < REQUEST_WORD && loss > 0.5 {
+        score = 0.0;
+    }
+    let mut reason = reason(&a, &b);
+    if let Some(why) = exchanged(&a, &b, &pairs) {
+        (score, reason) = (score.min(EXCHANGED), Cow::Borrowed(why));
+    }
+    if cut_a || cut_b {
+        score = score.min(CLOSE);
+    }
+    let is_other = |side: &Side| side.left_over().iter().any(|&at| side.tokens[at].number.is_some());
+    Found { score, reason, has_other_numbers: is_other(&a) || is_other(&b) }
+}
+
+/// Aligns tokens with equal keys; of several with one key those with one role first. Returns the pairs.
+fn equal_keys(a: &mut Side, b: &mut Side) -> Vec<(usize, usize)> {
+    let mut places: HashMap<&str, Vec<usize>> = HashMap::new();
+    for (at, token) in b.tokens.iter().enumerate() {
+        places.entry(&token.key).or_default().push(at);
+    }
+    let mut pairs = Vec::new();
+    for needs_role in [true, false] {
+        for (at, token) in a.tokens.iter().enumerate() {
+            if a.left[at] < 1.0 {
+                continue;
+            }
+            let Some(found) = places.get_mut(token.key.as_str()) else { continue };
+            let wanted = found.iter().position(|&other| !needs_role || b.tokens[other].role == token.role);
+            if let Some(position) = wanted {
+                let other = found.remove(position);
+                (a.left[at], b.left[other]) = (0.0, 0.0);
+                pairs.push((at, other));
+            }
+        }
+    }
+    pairs
+}
+
+/// Whether origin and destination have changed places, or two numbers what they count.
+fn exchanged(a: &Side, b: &Side, pairs: &[(usize, usize)]) -> Option<&'static str> {
+    let content = || pairs.iter().filter(|pair| a.tokens[pair.0].weight > REQUEST_WORD);
+    let turned = |from: Role, to: Role| {
+        content().any(|&(x, y)| a.tokens[x].role == Some(from) && b.tokens[y].role == Some(to))
+    };
+    let moved_away = |from: Option<Role>, to: Option<Role>| {
+        content().any(|&(x, y)| a.tokens[x].role == from && b.tokens[y].role == to)
+    };
+    let to = Some(Role::To);
+    let is_turned = turned(Role::From, Role::To) && turned(Role::To, Role::From);
+    // `euros to dollars`: what stands before `to` needs no `from`.
+    if is_turned || (moved_away(None, to) && moved_away(to, None)) {
+        return Some("origin and destination have changed places");
+    }
+    let counted = |side: &Side| -> HashMap<String, String> {
+        let after =
+            side.tokens.windows(2).filter(|pair| pair[0].number.is_some() && pair[1].number.is_none());
+        let after = after.filter(|pair| pair[1].weight > REQUEST_WORD && pair[0].part == pair[1].part);
+        after.map(|pair| (pair[1].key.clone(), pair[0].key.clone())).collect()
+    };
+    let (of_a, of_b) = (counted(a), counted(b));
+    let moved: Vec<(&String, &String)> = of_a
+        .iter()
+        .filter_map(|(word, number)| {
+            Some((number, of_b.get(word)?)).filter(|(number, other)| number != other)
+        })
+        .collect();
+    let is_turned = moved.iter().any(|(x, y)| moved.iter().any(|(u, v)| x == v && y == u));
+    is_turned.then_some("numbers have changed places")
+}
+
+/// Takes most of the weight from a country after the last comma that the other side leaves unsaid.
+fn forgive_countries(side: &mut Side, other: &Side, is_place: bool) {
+    let Some(last) = side.tokens.last().map(|token| token.part).filter(|&part| part > 0) else { return };
+    let members: Vec<usize> = (0..side.tokens.len()).filter(|&at| side.tokens[at].part == last).collect();
+    let name: Vec<&str> = members.iter().map(|&at| side.tokens[at].word.as_str()).collect();
+    let is_unsaid = members.iter().all(|&at| side.left[at] >= 1.0) && other.loss() < 0.5;
+    let is_country =
+        lexicon::COUNTRIES.iter().any(|names| names.split(", ").any(|known| known == name.join(" ")));
+    if is_unsaid && is_country && (is_place || members.len() < side.tokens.len()) {
+        for &at in &members {
+            side.left[at] = COUNTRY_AFTER_COMMA / members.len() as f64;
+        }
+    }
+}
+
+/// The words that make the difference.
+fn reason(a: &Side, b: &Side) -> Cow<'static, str> {
+    let heaviest = |side: &Side| -> Vec<String> {
+        let is_heavy = |at: &usize| side.tokens[*at].weight * side.left[*at] >= 0.15;
+        let found = (0..side.tokens.len()).filter(is_heavy).take(3);
+        found.map(|at| shortened(&side.tokens[at].word, 24)).collect()
+    };
+    match (heaviest(a), heaviest(b)) {
+        (a, b) if a.is_empty() && b.is_empty() => Cow::Borrowed("the same in other words or another order"),
+        (a, b) if b.is_empty() => Cow::Owned(format!("without `{}`", a.join(" "))),
+        (a, b) if a.is_empty() => Cow::Owned(format!("with `{}`", b.join(" "))),
+        (a, b) => Cow::Owned(format!("`{}` became `{}`", a.join(" "), b.join(" "))),
+    }
+}

@@ -1,0 +1,270 @@
+//! A text as words and numbers, with what each carries.
+
+use super::super::constants::{FUNCTION_WORD, MAX_WORDS, REQUEST_WORD};
+use super::super::number::without_thousands;
+use super::fold::fold;
+use super::lexicon;
+
+/// A word or a number.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Token {
+    /// As the text has it, folded.
+    pub(super) word: String,
+    /// Equal for forms and spellings of one word, and for writings of one number.
+    pub(super) key: String,
+    pub(super) number: Option<f64>,
+    /// How much it carries, in [0, 1].
+    pub(super) weight: f64,
+    /// The side of a pair of opposite prepositions that it stands after: from or to.
+    pub(super) role: Option<Role>,
+    /// The part of the text between commas that it is in.
+    pub(super) part: usize,
+}
+
+/// Where something comes from, or goes to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Role {
+    From,
+    To,
+}
+
+/// The words of a text, the first [`MAX_WORDS`] of them, and whether there are more.
+pub(super) fn tokens(text: &str, is_foreign: bool) -> (Vec<Token>, bool) {
+    let folded = fold(text);
+    let mut runs = runs(&folded);
+    let is_cut = runs.len() > MAX_WORDS;
+    runs.truncate(MAX_WORDS);
+    let mut found: Vec<Token> = Vec::with_capacity(runs.len());
+    let mut role = None;
+    let mut before: Option<String> = None;
+    for (run, part) in runs {
+        let is_ordinal = matches!(run.as_str(), "st" | "nd" | "rd" | "th")
+            && before.as_deref().is_some_and(|before| before.bytes().all(|byte| byte.is_ascii_digit()));
+        if !is_ordinal {
+            role = match run.as_str() {
+                "from" => Some(Role::From),
+                "to" => Some(Role::To),
+                word if lexicon::is_preposition(word) => None,
+                _ => role,
+            };
+            let (word, number, key) = read(&run);
+            let weight = if number.is_some() { 1.0 } else { weight_of(&word, is_foreign) };
+            found.push(Token { word, key, number, weight, role, part });
+        }
+        before = Some(run);
+    }
+    // A text of such words alone, like the name of a band, has nothing else to say.
+    if !found.iter().any(|token| token.weight > REQUEST_WORD) {
+        for token in &mut found {
+            token.weight = 1.0;
+        }
+    }
+    (found, is_cut)
+}
+
+fn weight_of(word: &str, is_foreign: bool) -> f64 {
+    if lexicon::is_function_word(word) || (is_foreign && lexicon::is_foreign_function_word(word)) {
+        FUNCTION_WORD
+    } else if lexicon::is_request_word(word) {
+        REQUEST_WORD
+    } else {
+        1.0
+    }
+}
+
+/// A run of characters as a word, the number it says, and its key.
+fn read(run: &str) -> (String, Option<f64>, String) {
+    let is_padded = run.len() > 1 && run.starts_with('0') && !run.starts_with("0.");
+    let said = lexicon::number_word(run);
+    let number = if run.starts_with(|c: char| c.is_ascii_digit()) && !is_padded {
+        without_thousands(run).parse::<f64>().ok()
+    } else {
+        said
+    };
+    match number {
+        Some(number) => (run.to_owned(), Some(number), format!("{number}")),
+        None => (run.to_owned(), None, key(run)),
+    }
+}
+
+/// Runs of letters, and of digits with what belongs to a number; with the part between commas that each is in.
+fn runs(folded: &str) -> Vec<(String, usize)> {
+    let characters: Vec<char> = folded.chars().collect();
+    let mut found: Vec<(String, usize)> = Vec::new();
+    let (mut at, mut part) = (0, 0);
+    while let Some(&c) = characters.get(at) {
+        let next = |offset: usize| characters.get(at + offset).copied().unwrap_or(' ');
+        if c.is_ascii_digit() {
+            let mut run = String::new();
+            while characters.get(at).is_some_and(|&c| {
+                let after = characters.get(at + 1).copied().unwrap_or(' ');
+                c.is_ascii_digit() || (matches!(c, '.' | ',') && after.is_ascii_digit())
+            }) {
+                run.push(characters[at]);
+                at += 1;
+            }
+            // Commas of a list of numbers, not of thousands.
+            if run.contains(',') && without_thousands(&run).contains(',') {
+                found.extend(run.split(',').map(|number| (number.to_owned(), part)));
+            } else {
+                found.push((run, part));
+            }
+            continue;
+        }
+        if c.is_alphanumeric() {
+            if is_of_no_words(c) {
+                found.push((c.to_string(), part));
+                at += 1;
+                continue;
+            }
+            let mut run = String::new();
+            while let Some(&c) = characters.get(at) {
+                let after = characters.get(at + 1).copied().unwrap_or(' ');
+                if c.is_alphanumeric() && !c.is_ascii_digit() && !is_of_no_words(c) {
+                    run.push(c);
+                } else if !(c == '\'' && after.is_alphabetic() || c == '.' && is_initials(&characters, at)) {
+                    break;
+                } else if c == '\''
+                    && after == 's'
+                    && !characters.get(at + 2).is_some_and(|c| c.is_alphanumeric())
+                {
+                    // The end of a genitive.
+                    at += 2;
+                    break;
+                }
+                at += 1;
+            }
+            while characters.get(at).is_some_and(|&c| c == '+' || c == '#') && run.len() < 3 {
+                run.push(characters[at]);
+                at += 1;
+            }
+            // `sugar-free` is `no sugar`.
+            let is_free = run == "free" && at > 5 && characters.get(at - 5) == Some(&'-');
+            found.push((if is_free { "not".to_owned() } else { run }, part));
+            continue;
+        }
+        match c {
+            ',' | ';' => part += 1,
+            '<' => found.push(("less".to_owned(), part)),
+            '>' => found.push(("greater".to_owned(), part)),
+            '%' => found.push(("percent".to_owned(), part)),
+            '$' => found.push(("usd".to_owned(), part)),
+            '€' => found.push(("eur".to_owned(), part)),
+            '£' => found.push(("gbp".to_owned(), part)),
+            '-' if next(1).is_ascii_digit()
+                && (at == 0 || matches!(characters[at - 1], ' ' | ',' | '(' | '=' | ':')) =>
+            {
+                found.push(("minus".to_owned(), part));
+            }
+            _ => {}
+        }
+        at += 1;
+    }
+    found
+}
+
+/// A letter of a script that puts no spaces between words.
+pub(super) fn is_of_no_words(c: char) -> bool {
+    matches!(c, '\u{e00}'..='\u{eff}' | '\u{1780}'..='\u{17ff}' | '\u{3040}'..='\u{30ff}' | '\u{3400}'..='\u{9fff}' | '\u{20000}'..='\u{2ffff}')
+}
+
+/// Whether the point at `at` is one of `u.s.a.`: between single letters.
+fn is_initials(characters: &[char], at: usize) -> bool {
+    let letter = |at: Option<usize>| at.and_then(|at| characters.get(at)).is_some_and(|c| c.is_alphabetic());
+    letter(at.checked_sub(1)) && letter(Some(at + 1)) && !letter(Some(at + 2)) && !letter(at.checked_sub(2))
+}
+
+/// The same for the forms of number and the spellings of a word: a rough English stem, the same on both sides of a
+/// comparison, not a word.
+pub(super) fn key(word: &str) -> String {
+    let word = lexicon::irregular(word);
+    if !word.is_ascii() || word.len() < 2 {
+        return word.to_owned();
+    }
+    let mut stem = singular(word);
+    if stem.len() > 4 {
+        stem = stem.replace("our", "or").replace("ae", "e").replace("ll", "l").replace("sulph", "sulf");
+        for (ending, other) in [
+            ("isation", "ization"),
+            ("ising", "izing"),
+            ("ised", "ized"),
+            ("is", "iz"),
+            ("ys", "yz"),
+            ("ogue", "og"),
+            ("tre", "ter"),
+            ("bre", "ber"),
+            ("ence", "ense"),
+        ] {
+            if let Some(rest) = stem.strip_suffix(ending) {
+                stem = format!("{rest}{other}");
+                break;
+            }
+        }
+    }
+    stem
+}
+
+fn singular(word: &str) -> String {
+    let mut stem = word.to_owned();
+    let is = |stem: &str, ends: &[&str]| ends.iter().any(|end| stem.ends_with(end));
+    if stem.len() > 3 && stem.ends_with("ies") {
+        stem.truncate(stem.len() - 3);
+        stem.push('y');
+    } else if stem.len() > 4 && is(&stem, &["ses", "xes", "zes", "ches", "shes", "oes"]) {
+        stem.truncate(stem.len() - 2);
+    } else if stem.len() > 3 && stem.ends_with('s') && !is(&stem, &["ss", "us", "is"]) {
+        stem.truncate(stem.len() - 1);
+    }
+    if stem.len() > 3 && stem.ends_with("ie") {
+        stem.truncate(stem.len() - 2);
+        stem.push('y');
+    }
+    if stem.len() > 3 && is(&stem, &["se", "xe", "ze", "che", "she", "oe"]) {
+        stem.truncate(stem.len() - 1);
+    }
+    stem
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn forms_and_spellings_of_a_word_have_one_key() {
+        for (a, b) in [
+            ("movie", "movies"),
+            ("city", "cities"),
+            ("city", "citys"),
+            ("box", "boxes"),
+            ("glass", "glasses"),
+            ("bus", "buses"),
+            ("shoe", "shoes"),
+            ("potato", "potatoes"),
+            ("horse", "horses"),
+            ("child", "children"),
+            ("colour", "colors"),
+            ("theatre", "theaters"),
+            ("organise", "organize"),
+            ("catalogue", "catalog"),
+            ("jewellery", "jewelery"),
+            ("grey", "gray"),
+            ("virus", "viruses"),
+        ] {
+            assert_eq!(key(a), key(b), "{a} {b}");
+        }
+        for (a, b) in [("plane", "plan"), ("glass", "glas"), ("pass", "pa"), ("class", "clay")] {
+            assert_ne!(key(a), key(b), "{a} {b}");
+        }
+    }
+
+    #[test]
+    fn words_numbers_and_parts() {
+        let words = |text: &str| -> Vec<String> {
+            tokens(text, false).0.into_iter().map(|token| token.key).collect()
+        };
+        assert_eq!(words("RTX4080, 1,000 km"), ["rtx", "4080", "1000", "km"]);
+        assert_eq!(words("Lay's 13th Ｃａｆé"), ["lay", "13", "cafe"]);
+        assert_eq!(words("U.S.A. two 007 1.50"), ["usa", "2", "007", "1.5"]);
+        assert_eq!(words("東京 tower"), ["東", "京", "tower"]);
+    }
+}
