@@ -127,23 +127,29 @@ fn types(report: &GradeReport) -> Sheet {
 
 fn judges(report: &GradeReport) -> Sheet {
     let rows = report.judges.iter().flat_map(|judge| {
-        let row = |measure: String, mean: Option<f64>, deviation: Option<f64>, tasks: usize| {
+        // All of the judge's where there is no measure.
+        let missing = |measure: &str| {
+            let is_of = |of: &&MissingGrade| of.judge == judge.judge && measure.starts_with(of.aspect.main());
+            report.missing.iter().filter(is_of).count()
+        };
+        let row = |measure: String, mean: Option<f64>, deviation: Option<f64>, (tasks, missing)| {
             let eyes = if judge.sees_images { "yes" } else { "no" };
             vec![
                 Cell::new(short_name(report, &judge.judge)),
                 Cell::new(measure),
                 number(mean),
                 number(deviation),
-                Cell::new(tasks.to_string()),
-                Cell::new(judge.missing.to_string()),
+                Cell::new(usize::to_string(&tasks)),
+                Cell::new(usize::to_string(&missing)),
                 Cell::new(eyes),
             ]
         };
         if judge.measures.is_empty() {
-            return vec![row("-".to_owned(), None, None, 0)];
+            return vec![row("-".to_owned(), None, None, (0, judge.missing))];
         }
         let rows = judge.measures.iter();
-        rows.map(|(name, of)| row(words(name), Some(of.mean), of.deviation, of.tasks)).collect()
+        rows.map(|(name, of)| row(words(name), Some(of.mean), of.deviation, (of.tasks, missing(name))))
+            .collect()
     });
     Sheet {
         title: "Judges".to_owned(),

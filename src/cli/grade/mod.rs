@@ -14,6 +14,7 @@ use clap::{Args, ValueEnum};
 use super::failure::{Failure, code};
 use super::hosting::{Signals, interrupted, runtime};
 use super::input;
+use super::output::refuse_equal;
 use super::printer::{Printer, Unit};
 use super::results::TablesArgs;
 use crate::files::AtomicFile;
@@ -150,12 +151,14 @@ pub(super) fn run(args: &GradeArgs, printer: Printer) -> Result<(), Failure> {
     let predictions = input::open_predicted(&args.predictions, printer)?;
     let references =
         args.references.as_deref().map(|path| input::open_predicted(path, printer)).transpose()?;
-    let inputs = args.inputs();
-    args.check_outputs(&inputs)?;
-    let mut report_to = args.tables.open(&inputs, printer)?;
+    let (inputs, answers) = (args.inputs(), args.answers_path());
+    args.check_outputs(&inputs, answers.as_deref())?;
+    let kept: Vec<&Path> =
+        inputs.iter().copied().chain(answers.as_deref()).chain(args.output.as_deref()).collect();
+    let mut report_to = args.tables.open(&kept, printer)?;
     let sources = Sources::open(args, &predictions, references.as_ref(), printer)?;
-    let store = match args.answers_path() {
-        Some(path) => AnswerStore::open(&path)?,
+    let store = match &answers {
+        Some(path) => AnswerStore::open(path)?,
         None => AnswerStore::in_memory(),
     };
     let (panel, recorders) = open_panel(args, printer)?;
@@ -187,17 +190,11 @@ impl GradeArgs {
         files.flatten().map(PathBuf::as_path).collect()
     }
 
-    /// Refuses to write over what is read, before anything is asked.
-    fn check_outputs(&self, inputs: &[&Path]) -> Result<(), Failure> {
-        let real = |path: &Path| std::fs::canonicalize(path).ok();
-        let answers = self.answers_path();
-        for path in [self.output.as_deref(), answers.as_deref()].into_iter().flatten() {
-            if real(path).is_some_and(|path| inputs.iter().any(|input| real(input) == Some(path.clone()))) {
-                let message =
-                    format!("`{}` is one of the files that are read\nhint: name another one", path.display());
-                return Err(Failure::new(code::INPUT, message));
-            }
-        }
+    /// Refuses to write over what is read or kept, before anything is asked.
+    fn check_outputs(&self, inputs: &[&Path], answers: Option<&Path>) -> Result<(), Failure> {
+        refuse_equal(inputs, answers.as_slice())?;
+        let kept: Vec<&Path> = inputs.iter().copied().chain(answers).collect();
+        refuse_equal(&kept, self.output.as_deref().as_slice())?;
         if let Some(path) = &self.output {
             let quoted = format!("`{}`", path.display());
             AtomicFile::create(path).map_err(|cause| Failure::output(&quoted, &cause))?;

@@ -6,6 +6,7 @@ use clap::{ArgGroup, Args};
 
 use crate::cli::encoder::EncoderArgs;
 use crate::cli::failure::{Failure, code};
+use crate::cli::output::refuse_equal;
 use crate::judge::reference::is_as_written;
 use crate::judge::review::{preferences_path, store_path};
 use crate::text::visible;
@@ -96,6 +97,15 @@ impl Targets {
             rejected: beside(".rejected.json"),
             journal: beside(".journal.jsonl"),
         })
+    }
+
+    /// Refuses to write to what is read, and to write two things to one file.
+    pub(super) fn check_apart(&self, read: &[&Path], record: Option<&Path>) -> Result<(), Failure> {
+        let mut kept = read.to_vec();
+        kept.push(&self.journal);
+        refuse_equal(&kept, &[&self.references, &self.rejected])?;
+        kept.extend([self.references.as_path(), &self.rejected]);
+        refuse_equal(&kept, record.as_slice())
     }
 
     /// Refuses to replace what people have reviewed or changed, and what this command has not written.

@@ -62,6 +62,7 @@ pub(super) fn run(args: &JudgeArgs, common: &Common, printer: Printer) -> Result
     let files = inputs::files(&args.predictions)?;
     let mut read: Vec<&Path> = files.iter().map(std::path::PathBuf::as_path).collect();
     read.extend(args.tools.as_deref().into_iter().chain(args.verify.as_deref()));
+    targets.check_apart(&read, args.record.as_deref())?;
     let outputs = [&targets.references, &targets.rejected];
     let [references, rejected] = outputs.map(|path| Output::open(Some(path), &read, printer));
     let (references, rejected) = (references?, rejected?);

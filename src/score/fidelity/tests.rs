@@ -1,5 +1,7 @@
 //! What a fidelity must be, whatever it is made of.
 
+#![expect(clippy::float_cmp, reason = "exactly the same is what is promised")]
+
 use proptest::prelude::*;
 use serde_json::json;
 

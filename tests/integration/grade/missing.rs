@@ -7,7 +7,7 @@ use serde_json::json;
 
 use super::{Tasks, counter, is_about_completion, judge, name, near, requests, says, task};
 use crate::model_server::{Scripted, ScriptedModel, Spoken};
-use crate::support::{follows_kept_schema, m3_bare, run, text};
+use crate::support::{failure, follows_kept_schema, m3_bare, run, text};
 
 fn found(command: &mut assert_cmd::Command, code: i32) -> serde_json::Value {
     let ended = run(command.args(["--format", "json"]));
@@ -15,6 +15,22 @@ fn found(command: &mut assert_cmd::Command, code: i32) -> serde_json::Value {
     let report = serde_json::from_slice(&ended.stdout).unwrap();
     follows_kept_schema("grades", &report);
     report
+}
+
+#[test]
+fn nothing_is_written_over_what_is_read_kept_or_written_beside_it() {
+    let tasks = Tasks::new(&["a"]);
+    let model = judge("5", "0.5");
+    let place = |name: &str| tasks.folder.path().join(name).display().to_string();
+    for (output, report) in
+        [("g.json", "g.json"), ("g.json", "g.json.answers.jsonl"), ("references.json", "r.json")]
+    {
+        let mut command = tasks.grade(&[&model]);
+        let (code, said) = failure(command.args(["-o", &place(output), "--out", &place(report)]));
+        assert_eq!(code, 2, "{said}");
+        assert!(said.contains("is one of the files that are read or kept"), "{said}");
+    }
+    assert_eq!(model.requests().len(), 0);
 }
 
 #[test]

@@ -34,6 +34,15 @@ fn bad_input_is_refused_before_anybody_is_asked() {
     let mut onto_itself = m3_bare(folder.path());
     onto_itself.arg("judge").arg(&predictions).args(["--rules-only", "-o"]).arg(&predictions);
     refused(&mut onto_itself, "is one of the files that are read");
+    for name in
+        ["references.json", "references.rejected.json", "references.journal.jsonl", "predictions.json"]
+    {
+        let mut twice = asking(&folder, &[&predictions], &model);
+        refused(
+            twice.arg("--record").arg(folder.path().join(name)),
+            "is one of the files that are read or kept",
+        );
+    }
     let mut nowhere = m3_bare(folder.path());
     nowhere.arg("judge").arg(&predictions).args(["--rules-only", "-o", "/nonexistent/r.json"]);
     refused(&mut nowhere, "/nonexistent/r.json");
