@@ -180,7 +180,7 @@ fn an_interrupted_replay_leaves_nothing_behind() {
         let left = || std::fs::read_dir(&temporary).unwrap().count();
         let mut m3 = std::process::Command::new(assert_cmd::cargo::cargo_bin("m3"));
         m3.arg("outcomes").arg(predictions).arg("--servers").arg(servers_with_patience(&folder, &marker));
-        m3.env("TMPDIR", &temporary).stdout(Stdio::null()).stderr(Stdio::null());
+        m3.env("TMPDIR", &temporary).stdout(Stdio::null()).stderr(Stdio::piped());
         let mut child = m3.spawn().unwrap();
         wait_for(|| !processes(&marker).is_empty());
         assert!(left() > 0);
@@ -196,7 +196,9 @@ fn an_interrupted_replay_leaves_nothing_behind() {
             }
             std::thread::sleep(Duration::from_millis(20));
         };
-        assert_eq!(status.code(), Some(130));
+        let mut said = String::new();
+        std::io::Read::read_to_string(&mut child.stderr.take().unwrap(), &mut said).unwrap();
+        assert_eq!(status.code(), Some(130), "{signal:?}: {said}");
         wait_until_gone(&marker);
         assert_eq!(left(), 0, "{signal:?}");
     }
