@@ -16,12 +16,21 @@ pub fn similarities(
     embedder: &mut Embedder,
     progress: &mut dyn FnMut(usize, usize),
 ) -> Result<Vec<f64>, EncoderError> {
-    let texts: Vec<String> = pairs
-        .iter()
-        .flat_map(|pair| {
-            [&pair.reference, &pair.predicted].map(|arguments| serializer.text(&pair.tool, Some(arguments)))
-        })
-        .collect();
+    let text = |pair: &LabelledArguments, arguments| serializer.text(&pair.tool, Some(arguments));
+    let texts: Vec<String> =
+        pairs.iter().flat_map(|pair| [text(pair, &pair.reference), text(pair, &pair.predicted)]).collect();
+    cosines(&texts, embedder, progress)
+}
+
+/// The cosine of each two texts that follow one another, in [-1, 1]; 1 only where the encoder cannot tell them apart.
+///
+/// # Errors
+/// [`EncoderError`].
+pub(super) fn cosines(
+    texts: &[String],
+    embedder: &mut Embedder,
+    progress: &mut dyn FnMut(usize, usize),
+) -> Result<Vec<f64>, EncoderError> {
     let borrowed: Vec<&str> = texts.iter().map(String::as_str).collect();
     let inputs = embedder.inputs(&borrowed)?;
     let wanted: HashMap<InputKey, &str> = inputs.iter().copied().zip(borrowed).collect();

@@ -16,7 +16,7 @@ use super::failure::{Failure, code};
 use super::hosting::{Servers, add_simulated, cancel_at_interrupt, interrupted, runtime};
 use super::input::image_folder;
 use super::outcomes::Sink;
-use super::output::Output;
+use super::output::{Output, place_of};
 use super::printer::{Printer, Unit};
 use crate::mcp::HostOptions;
 use crate::mcp::config::HostConfig;
@@ -84,13 +84,7 @@ impl ReplayArgs {
 
     /// Whether recording and report go to different files.
     pub(super) fn check_record(&self, report: Option<&Path>) -> Result<(), Failure> {
-        // Files that are not there yet have a folder that is.
-        let real = |path: &Path| {
-            let full = std::path::absolute(path).ok()?;
-            let folder = std::fs::canonicalize(full.parent()?).ok()?;
-            Some(std::fs::canonicalize(path).unwrap_or(folder.join(full.file_name()?)))
-        };
-        let (record, report) = (self.record.as_deref().and_then(real), report.and_then(real));
+        let (record, report) = (self.record.as_deref().map(place_of), report.map(place_of));
         if record.is_some() && record == report {
             let message = "`--record` and `--out` name the same file\nhint: name two";
             return Err(Failure::new(code::INPUT, message));

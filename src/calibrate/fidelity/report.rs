@@ -1,6 +1,6 @@
 //! What `m3 fidelity` reports: `m3.fidelity/1`.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -9,7 +9,8 @@ use super::measure::{
     BINS, Scored, area_under_curve, brier_score, calibration_error, mean_and_share, of_bin,
 };
 use super::pairs::TestPair;
-use crate::encoder::{Embedder, EncoderError, InputKey, cosine};
+use crate::calibrate::similarity::cosines;
+use crate::encoder::{Embedder, EncoderError};
 use crate::score::Serializer;
 use crate::score::fidelity::Fidelity;
 use crate::trajectory::json::Json;
@@ -176,21 +177,9 @@ pub fn cosine_trial(
     let text = |pair: &TestPair, arguments| serializer.text(&pair.tool, Some(arguments));
     let texts: Vec<String> =
         pairs.iter().flat_map(|pair| [text(pair, &pair.a), text(pair, &pair.b)]).collect();
-    let borrowed: Vec<&str> = texts.iter().map(String::as_str).collect();
-    let inputs = embedder.inputs(&borrowed)?;
-    let wanted: HashMap<InputKey, &str> = inputs.iter().copied().zip(borrowed).collect();
-    let wanted: Vec<(InputKey, &str)> = wanted.into_iter().collect();
-    embedder.embed(&wanted, progress)?;
-    let embedder = &*embedder;
-    let score = |(pair, report): (&[InputKey], PairReport)| {
-        let is_same = pair[0] == pair[1];
-        let cosine = || cosine(embedder.vector(&pair[0]), embedder.vector(&pair[1])).min(1.0 - f64::EPSILON);
-        PairReport { score: if is_same { 1.0 } else { cosine().max(0.0) }, ..report }
-    };
-    Ok(Trial {
-        similarity: "cosine",
-        pairs: inputs.chunks_exact(2).zip(unscored(pairs)).map(score).collect(),
-    })
+    let cosines = cosines(&texts, embedder, progress)?;
+    let score = |(cosine, report): (f64, PairReport)| PairReport { score: cosine.max(0.0), ..report };
+    Ok(Trial { similarity: "cosine", pairs: cosines.into_iter().zip(unscored(pairs)).map(score).collect() })
 }
 
 impl FidelityReport {

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use serde_json::json;
 
-use super::{Tasks, counter, is_about_completion, judge, name, near, requests, says, task};
+use super::{RESPECTS, Tasks, counter, is_about_completion, judge, name, near, requests, says, task};
 use crate::model_server::{Scripted, ScriptedModel, Spoken};
 use crate::support::{failure, follows_kept_schema, m3_bare, run, text};
 
@@ -81,16 +81,8 @@ fn a_task_that_no_judge_takes_silences_nobody() {
                     .to_string(),
             };
         }
-        let respects = [
-            "task_fulfillment",
-            "information_grounding",
-            "tool_appropriateness",
-            "parameter_accuracy",
-            "dependency_awareness",
-            "parallelism_and_efficiency",
-        ];
         let scores: serde_json::Map<String, serde_json::Value> =
-            respects.iter().map(|respect| ((*respect).to_owned(), json!(8))).collect();
+            RESPECTS.iter().map(|respect| ((*respect).to_owned(), json!(8))).collect();
         Scripted::Say(serde_json::Value::Object(scores).to_string())
     });
     let grade = || {

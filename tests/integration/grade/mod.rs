@@ -15,6 +15,16 @@ use serde_json::{Value, json};
 use crate::model_server::{Scripted, ScriptedModel, SeenRequest, Spoken};
 use crate::support::{Folder, follows_kept_schema, m3_bare};
 
+/// What judges of mcp-bench grade.
+const RESPECTS: [&str; 6] = [
+    "task_fulfillment",
+    "information_grounding",
+    "tool_appropriateness",
+    "parameter_accuracy",
+    "dependency_awareness",
+    "parallelism_and_efficiency",
+];
+
 /// A judge that says the same to everything.
 fn says(text: &str) -> impl Fn(&SeenRequest) -> Scripted + Send + Sync + 'static {
     let text = text.to_owned();

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use serde_json::{Value, json};
 
-use super::{Tasks, near, report, requests, task};
+use super::{RESPECTS, Tasks, near, report, requests, task};
 use crate::model_server::{Scripted, ScriptedModel, Spoken};
 
 #[test]
@@ -74,15 +74,7 @@ fn mcp_bench_shuffles_five_times_and_averages() {
     assert_eq!(requests(&[&model]), 5);
     // By hand: one of six respects has 1.0 and five have 0.4 in each pass; its axis has 0.7, the others 0.4.
     near(&found["measures"]["mcp_bench"]["mean"], 0.5);
-    let respects = [
-        "task_fulfillment",
-        "information_grounding",
-        "tool_appropriateness",
-        "parameter_accuracy",
-        "dependency_awareness",
-        "parallelism_and_efficiency",
-    ];
-    let sum: f64 = respects
+    let sum: f64 = RESPECTS
         .iter()
         .map(|respect| found["measures"][format!("mcp_bench_{respect}")]["mean"].as_f64().unwrap())
         .sum();
