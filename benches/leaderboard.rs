@@ -36,6 +36,7 @@ fn models() -> Vec<Vec<Sums>> {
             strong: (matched - 1.0).max(0.0),
             similarity: share(matched),
             strong_similarity: share((matched - 1.0).max(0.0)),
+            fidelity: share(matched),
             coherence: share(reference_calls),
             purity: share(reference_calls),
             order: share(reference_calls),

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use clap::{Args, ValueEnum};
+use clap::Args;
 
 use super::Common;
 use super::encoder::EncoderArgs;
@@ -10,14 +10,13 @@ use super::failure::{Failure, code};
 use super::input;
 use super::printer::{Printer, Unit};
 use super::results::TablesArgs;
-use super::scoring::ProfileArg;
+use super::scoring::{ProfileArg, SimilarityArg};
 use crate::calibrate::{FidelityReport, PairFile, PairFileError, cosine_trial, typed_trial};
 use crate::report::fidelity_sheets;
-use crate::score::fidelity::{Fidelity, constants};
+use crate::score::fidelity::{Fidelity, Weights, constants};
 use crate::score::{Profile, Serializer, Thresholds};
 use crate::trajectory::Duplicates;
 use crate::trajectory::catalog::Catalog;
-use crate::trajectory::json::Json;
 
 /// Options of `m3 fidelity`.
 #[derive(Debug, Args)]
@@ -47,15 +46,6 @@ pub(super) struct FidelityArgs {
     encoder: EncoderArgs,
 }
 
-/// How arguments are compared.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum SimilarityArg {
-    /// Argument by argument, as what each is
-    Typed,
-    /// The paper's: the cosine of the embeddings of the serialized arguments
-    Cosine,
-}
-
 const EXAMPLES: &str = "\
 Examples:
   m3 fidelity pairs.json
@@ -71,7 +61,14 @@ pub(super) fn run(args: &FidelityArgs, common: &Common, printer: Printer) -> Res
         pairs.extend(PairFile::read(path)?.pairs);
     }
     let catalog = args.tools.as_deref().map(Catalog::open).transpose()?;
-    let calls = args.reference.as_deref().map(|path| calls(path, printer)).transpose()?.unwrap_or_default();
+    let weights = match args.reference.as_deref() {
+        Some(path) => weights(path, printer)?,
+        None => {
+            let mut weights = Weights::default();
+            pairs.iter().for_each(|pair| weights.count(&pair.tool, &pair.a));
+            weights
+        }
+    };
     let threshold = args.threshold.unwrap_or(match args.similarity {
         SimilarityArg::Typed => constants::THRESHOLD,
         SimilarityArg::Cosine => Thresholds::default().strong(),
@@ -90,7 +87,8 @@ pub(super) fn run(args: &FidelityArgs, common: &Common, printer: Printer) -> Res
     let mut progress = |done: usize, total: usize| bar.set("embedding", done as u64, total as u64);
     let trial = match args.similarity {
         SimilarityArg::Typed => {
-            typed_trial(&pairs, Fidelity::new(catalog.as_ref()), &calls, &mut embedder, &mut progress)?
+            let fidelity = Fidelity::new(catalog.as_ref()).weighted_by(&weights);
+            typed_trial(&pairs, fidelity, &mut embedder, &mut progress)?
         }
         SimilarityArg::Cosine => {
             let serializer = Serializer::new(Profile::from(args.profile), catalog.as_ref());
@@ -105,17 +103,11 @@ pub(super) fn run(args: &FidelityArgs, common: &Common, printer: Printer) -> Res
     Ok(())
 }
 
-/// The calls of a file of references.
-fn calls(path: &Path, printer: Printer) -> Result<Vec<(String, Json)>, Failure> {
-    let [file] = input::open_all([path], Duplicates::Last, printer)?;
-    let mut found = Vec::new();
-    for index in 0..file.len() {
-        let trajectory = file.read(index)?;
-        for (_, call) in trajectory.calls() {
-            found.extend(call.arguments.clone().map(|arguments| (call.tool.clone(), arguments)));
-        }
-    }
-    Ok(found)
+/// Which arguments vary in a file of references.
+fn weights(path: &Path, printer: Printer) -> Result<Weights, Failure> {
+    let mut weights = Weights::default();
+    input::open_visiting([path], Duplicates::Last, printer, &mut |_, reference| weights.learn(reference))?;
+    Ok(weights)
 }
 
 impl From<PairFileError> for Failure {

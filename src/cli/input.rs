@@ -7,6 +7,7 @@ use clap::ValueEnum;
 use super::failure::{Failure, code};
 use super::printer::{Printer, Unit};
 use crate::text::counted;
+use crate::trajectory::Trajectory;
 use crate::trajectory::{Duplicates, OpenError, Problems, Severity, TrajectoryFile};
 
 /// What to do with an id that stands twice.
@@ -39,18 +40,29 @@ pub(super) fn open_all<const N: usize>(
     duplicates: Duplicates,
     printer: Printer,
 ) -> Result<[TrajectoryFile; N], Failure> {
+    open_visiting(paths, duplicates, printer, &mut |_, _| ())
+}
+
+/// The same, showing each trajectory to `visit` with the number of its file.
+pub(super) fn open_visiting<const N: usize>(
+    paths: [&Path; N],
+    duplicates: Duplicates,
+    printer: Printer,
+    visit: &mut dyn FnMut(usize, &Trajectory),
+) -> Result<[TrajectoryFile; N], Failure> {
     if paths.iter().filter(|path| **path == Path::new("-")).count() > 1 {
         return Err(Failure::new(code::INPUT, "`-` (standard input) can stand for one of the files only"));
     }
     let mut broken = None;
-    let open = |path| {
+    let mut open = |number, path| {
         let mut bar = printer.bar(Unit::Trajectories);
-        TrajectoryFile::open_with(path, duplicates, &mut |done, total| {
-            bar.set("reading", done as u64, total as u64);
-        })
+        let mut progress = |done: usize, total: usize| bar.set("reading", done as u64, total as u64);
+        TrajectoryFile::open_with(path, duplicates, &mut progress, &mut |found| visit(number, found))
     };
+    let mut number = 0;
     let files = paths.map(|path| {
-        let file = said(open(path), printer);
+        let file = said(open(number, path), printer);
+        number += 1;
         file.map_err(|code| broken = if code == code::INPUT { Some(code) } else { broken.or(Some(code)) })
             .ok()
     });

@@ -11,7 +11,8 @@ use super::input::{self, DuplicatesArg};
 use super::printer::{Printer, Unit};
 use crate::encoder::Embedder;
 use crate::report::ScoreSummary;
-use crate::score::{self, Profile, ScoreOptions, Sink, Summary, Thresholds, TrajectoryScore};
+use crate::score::fidelity::Weights;
+use crate::score::{self, Profile, ScoreOptions, Similarity, Sink, Summary, Thresholds, TrajectoryScore};
 use crate::trajectory::catalog::Catalog;
 use crate::trajectory::{Duplicates, Trajectory, TrajectoryFile};
 
@@ -25,13 +26,17 @@ pub(super) struct ScoringArgs {
     /// Definitions: the paper's equations, or those of its published program
     #[arg(long, value_enum, default_value_t = ProfileArg::Paper)]
     profile: ProfileArg,
-    /// Pairs of calls less similar than this are not matched
-    #[arg(long, value_name = "S", default_value_t = Thresholds::default().weak())]
-    tau_weak: f64,
-    /// Pairs at least this similar are matched with confidence
-    #[arg(long, value_name = "S", default_value_t = Thresholds::default().strong())]
-    tau_strong: f64,
-    /// Catalog of tools: optional arguments that say nothing are then ignored (profile paper)
+    /// How calls are compared when they are aligned
+    #[arg(long, value_enum, default_value_t = SimilarityArg::Cosine)]
+    similarity: SimilarityArg,
+    /// Pairs of calls less similar than this are not matched [default: 0.6 cosine, 0.5 typed]
+    #[arg(long, value_name = "S")]
+    tau_weak: Option<f64>,
+    /// Pairs at least this similar are matched with confidence [default: 0.8 cosine, 0.85 typed]
+    #[arg(long, value_name = "S")]
+    tau_strong: Option<f64>,
+    /// Catalog of tools: kinds and defaults of arguments are then known from schemas, and optional arguments that say
+    /// nothing are ignored (profile paper)
     #[arg(long, value_name = "FILE")]
     tools: Option<PathBuf>,
     /// When an id stands twice with different content [default: error; last with open-m3-bench]
@@ -59,13 +64,36 @@ impl From<ProfileArg> for Profile {
     }
 }
 
+/// How calls are compared.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(super) enum SimilarityArg {
+    /// The paper's: the cosine of the embeddings of the serialized arguments
+    Cosine,
+    /// Argument by argument, as what each is: the fidelity
+    Typed,
+}
+
+impl From<SimilarityArg> for Similarity {
+    fn from(similarity: SimilarityArg) -> Self {
+        match similarity {
+            SimilarityArg::Cosine => Self::Cosine,
+            SimilarityArg::Typed => Self::Typed,
+        }
+    }
+}
+
+/// Which of the two files is that of the references.
+const REFERENCES: usize = 1;
+
 /// Everything that scoring needs, opened.
 pub(super) struct Scoring {
     pub(super) predictions: TrajectoryFile,
     pub(super) references: TrajectoryFile,
     pub(super) profile: Profile,
+    similarity: Similarity,
     thresholds: Thresholds,
     catalog: Option<Catalog>,
+    weights: Weights,
     embedder: Embedder,
     printer: Printer,
 }
@@ -73,18 +101,34 @@ pub(super) struct Scoring {
 impl ScoringArgs {
     /// Opens the files and the encoder, fetching it if need be.
     pub(super) fn open(&self, common: &Common, printer: Printer) -> Result<Scoring, Failure> {
-        let thresholds = Thresholds::new(self.tau_weak, self.tau_strong)?;
+        let similarity = Similarity::from(self.similarity);
+        let usual = similarity.thresholds();
+        let thresholds = Thresholds::new(
+            self.tau_weak.unwrap_or(usual.weak()),
+            self.tau_strong.unwrap_or(usual.strong()),
+        )?;
         let catalog = self.tools.as_deref().map(Catalog::open).transpose()?;
-        if catalog.is_some() && self.profile() == Profile::OpenM3Bench {
-            printer.warn(
-                "`--tools` has no effect with `--profile open-m3-bench`: the published program has no catalog",
-            );
-        }
-        let [predictions, references] =
-            input::open_all([&self.predictions, &self.references], self.duplicates(), printer)?;
+        let mut weights = Weights::default();
+        let mut learn = |file: usize, trajectory: &Trajectory| {
+            if file == REFERENCES {
+                weights.learn(trajectory);
+            }
+        };
+        let files = [self.predictions.as_path(), &self.references];
+        let [predictions, references] = input::open_visiting(files, self.duplicates(), printer, &mut learn)?;
         let embedder = self.encoder.open(common.assets()?, printer)?;
         let profile = self.profile();
-        Ok(Scoring { predictions, references, profile, thresholds, catalog, embedder, printer })
+        Ok(Scoring {
+            predictions,
+            references,
+            profile,
+            similarity,
+            thresholds,
+            catalog,
+            weights,
+            embedder,
+            printer,
+        })
     }
 
     /// The file of references, as the user named it.
@@ -122,9 +166,15 @@ impl Scoring {
         keeps_similarities: bool,
         sink: &mut Sink<'_>,
     ) -> Result<(Summary, ScoreSummary), Failure> {
-        let Self { profile, thresholds, .. } = *self;
-        let options =
-            ScoreOptions { profile, thresholds, catalog: self.catalog.as_ref(), keeps_similarities };
+        let Self { profile, similarity, thresholds, .. } = *self;
+        let options = ScoreOptions {
+            profile,
+            thresholds,
+            similarity,
+            catalog: self.catalog.as_ref(),
+            weights: Some(&self.weights),
+            keeps_similarities,
+        };
         let mut bar = self.printer.bar(Unit::Trajectories);
         let summary = score::score(
             &self.predictions,
@@ -137,12 +187,12 @@ impl Scoring {
         drop(bar);
         self.embedder.take_warnings().iter().for_each(|warning| self.printer.warn(warning));
         let summary = summary?;
-        if self.catalog.as_ref().is_some_and(|catalog| !catalog.is_used()) && profile == Profile::Paper {
+        if self.catalog.as_ref().is_some_and(|catalog| !catalog.is_used()) {
             self.printer.warn(
                 "the catalog of `--tools` has no schema of any tool that both sides call: it changed nothing",
             );
         }
-        let report = ScoreSummary::new(&summary, self.embedder.identity(), profile, thresholds);
+        let report = ScoreSummary::new(&summary, self.embedder.identity(), &options);
         Ok((summary, report))
     }
 
@@ -154,9 +204,10 @@ impl Scoring {
         has_bar: bool,
         sink: &mut ChosenSink<'_>,
     ) -> Result<(), Failure> {
-        let Self { profile, thresholds, ref predictions, ref references, ref catalog, .. } = *self;
-        let catalog = catalog.as_ref();
-        let options = ScoreOptions { profile, thresholds, catalog, keeps_similarities: true };
+        let Self { profile, similarity, thresholds, ref predictions, ref references, .. } = *self;
+        let (catalog, weights) = (self.catalog.as_ref(), Some(&self.weights));
+        let options =
+            ScoreOptions { profile, thresholds, similarity, catalog, weights, keeps_similarities: true };
         let mut bar = has_bar.then(|| self.printer.bar(Unit::Trajectories));
         // Scoring keeps nothing of the trajectories: they are read once more.
         let mut show = |scored: TrajectoryScore| {

@@ -73,7 +73,7 @@ pub trait Encoder {
 }
 
 /// The first 16 bytes of the SHA-256 of a text.
-fn text_key(text: &str) -> InputKey {
+pub(crate) fn text_key(text: &str) -> InputKey {
     let mut key = InputKey::default();
     key.copy_from_slice(&Sha256::digest(text)[..16]);
     key

@@ -185,6 +185,8 @@ struct MetricsPart {
 #[derive(Deserialize)]
 struct MatchPart {
     similarity: f64,
+    /// Scores that were made without it have none.
+    argument_fidelity: Option<f64>,
 }
 
 #[derive(Deserialize)]
@@ -288,6 +290,7 @@ fn trajectory(part: TrajectoryPart, strong: f64) -> Result<TrajectoryResult, Str
         strong: of_strong().count() as f64,
         similarity: similarities.iter().sum(),
         strong_similarity: of_strong().sum(),
+        fidelity: part.matches.iter().filter_map(|pair| pair.argument_fidelity).sum(),
         coherence: covered("step_coherence", metrics.step_coherence)?,
         purity: covered("merge_purity", metrics.merge_purity)?,
         order: covered("order_consistency", metrics.order_consistency)?,

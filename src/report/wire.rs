@@ -6,9 +6,10 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::{OutcomeCounts, PanelGrades};
+use super::{ArgumentReport, OutcomeCounts, PanelGrades, RejectedMatchesReport, WrongArgumentReport};
 use crate::encoder::Identity;
-use crate::score::{self, CallPlace, Profile, Tally, Thresholds};
+use crate::score::fidelity::CallFidelity;
+use crate::score::{self, CallPlace, Profile, ScoreOptions, Tally};
 
 /// The version of this format.
 pub const SCORE_SCHEMA: &str = "m3.score/1";
@@ -34,6 +35,9 @@ pub struct ScoreSummary {
     pub profile: String,
     /// The encoder that the similarities come from.
     pub encoder: EncoderReport,
+    /// What calls are aligned by: `cosine` or `typed`.
+    #[schemars(extend("enum" = ["cosine", "typed"]))]
+    pub similarity: String,
     /// tau_weak and tau_strong.
     pub thresholds: ThresholdsReport,
     /// What was counted and what was not.
@@ -42,6 +46,10 @@ pub struct ScoreSummary {
     pub aggregate: AggregateReport,
     /// Trajectories of each type; those without a type are only in the aggregate.
     pub by_type: BTreeMap<String, AggregateReport>,
+    /// The arguments that are wrong in matched pairs, those that are wrong most often first; at most 10,000.
+    pub wrong_arguments: Vec<WrongArgumentReport>,
+    /// Matched pairs whose arguments do not ask for the same.
+    pub rejected_matches: RejectedMatchesReport,
 }
 
 /// The encoder that the similarities come from.
@@ -104,6 +112,10 @@ pub struct AggregateReport {
     pub argument_similarity: f64,
     /// The same over confident matches; equal to `argument_similarity` in the profile `paper`.
     pub argument_similarity_strong: f64,
+    /// How far the arguments of matched calls ask for the same: the mean of their fidelity. Not part of the average.
+    pub argument_fidelity: f64,
+    /// The same covered: what is not matched counts as 0.
+    pub argument_fidelity_covered: f64,
     /// Were calls that belong together made together?
     pub step_coherence: f64,
     /// Were steps that depend on one another kept apart?
@@ -159,7 +171,8 @@ pub struct PlaceReport {
 pub struct MatchReport {
     /// The tool of both.
     pub tool: String,
-    /// The cosine of their arguments' embeddings, at least tau_weak.
+    /// What they were matched by, at least tau_weak: the cosine of their arguments' embeddings, or, with `typed`, the
+    /// fidelity.
     pub similarity: f64,
     /// `strong` from tau_strong on, else `weak`.
     #[schemars(extend("enum" = ["strong", "weak"]))]
@@ -168,6 +181,11 @@ pub struct MatchReport {
     pub reference: PlaceReport,
     /// The predicted call.
     pub predicted: PlaceReport,
+    /// How far their arguments ask for the same, in [0, 1]; below 0.5 they do not.
+    pub argument_fidelity: f64,
+    /// The arguments that are wrong; left out if none is.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub wrong_arguments: Vec<ArgumentReport>,
 }
 
 /// A reference call that met nobody.
@@ -223,13 +241,10 @@ pub struct BestReference {
 impl ScoreSummary {
     /// Makes the head of a report.
     #[must_use]
-    pub fn new(
-        summary: &score::Summary,
-        encoder: &Identity,
-        profile: Profile,
-        thresholds: Thresholds,
-    ) -> Self {
+    pub fn new(summary: &score::Summary, encoder: &Identity, options: &ScoreOptions<'_>) -> Self {
+        let ScoreOptions { profile, similarity, thresholds, .. } = *options;
         let by_type = summary.by_type.iter();
+        let wrong_arguments = summary.findings.wrong_arguments().into_iter();
         Self {
             schema: SCORE_SCHEMA.to_owned(),
             profile: profile.name().to_owned(),
@@ -239,12 +254,15 @@ impl ScoreSummary {
                 dimensions: encoder.dimensions,
                 max_tokens: encoder.max_tokens,
             },
+            similarity: similarity.name().to_owned(),
             thresholds: ThresholdsReport { weak: thresholds.weak(), strong: thresholds.strong() },
             ledger: summary.ledger.clone().into(),
             aggregate: AggregateReport::new(&summary.aggregate, profile),
             by_type: by_type
                 .map(|(name, tally)| (name.clone(), AggregateReport::new(tally, profile)))
                 .collect(),
+            wrong_arguments: wrong_arguments.map(WrongArgumentReport::from).collect(),
+            rejected_matches: RejectedMatchesReport::from(&summary.findings),
         }
     }
 }
@@ -270,6 +288,8 @@ impl AggregateReport {
             precision: metrics.precision,
             argument_similarity: metrics.argument_similarity,
             argument_similarity_strong: metrics.argument_similarity_strong,
+            argument_fidelity: metrics.argument_fidelity,
+            argument_fidelity_covered: metrics.argument_fidelity_covered,
             step_coherence: metrics.step_coherence,
             merge_purity: metrics.merge_purity,
             order_consistency: metrics.order_consistency,
@@ -295,7 +315,12 @@ impl TrajectoryReport {
             metrics: AggregateReport::new(&scored.tally, profile),
             id: scored.id,
             task_type: scored.task_type,
-            matches: matching.matches.into_iter().map(MatchReport::from).collect(),
+            matches: matching
+                .matches
+                .into_iter()
+                .zip(&scored.fidelities)
+                .map(|(pair, fidelity)| MatchReport::new(pair, fidelity))
+                .collect(),
             unmatched_references: matching.unmatched_references.into_iter().map(Into::into).collect(),
             unmatched_predictions: matching.unmatched_predictions.into_iter().map(Into::into).collect(),
             outcomes: None,
@@ -304,14 +329,16 @@ impl TrajectoryReport {
     }
 }
 
-impl From<score::Match> for MatchReport {
-    fn from(pair: score::Match) -> Self {
+impl MatchReport {
+    fn new(pair: score::Match, fidelity: &CallFidelity) -> Self {
         Self {
             tool: pair.tool,
             similarity: pair.similarity,
             strength: if pair.is_strong { "strong" } else { "weak" }.to_owned(),
             reference: pair.reference.into(),
             predicted: pair.predicted.into(),
+            argument_fidelity: fidelity.score,
+            wrong_arguments: ArgumentReport::of_wrong(fidelity),
         }
     }
 }

@@ -2,9 +2,9 @@
 
 use ndarray::Array2;
 
-use super::Thresholds;
 use super::assign::{TooLarge, assign, check_size};
 use super::bucket::{Bucket, buckets};
+use super::{ScoreError, Thresholds};
 use crate::encoder::cosine;
 use crate::encoder::{Embedder, InputKey};
 
@@ -133,6 +133,11 @@ impl Calls {
         self.inputs[index] = input;
     }
 
+    /// The tool of call `index`.
+    pub(super) fn tool(&self, index: usize) -> &str {
+        &self.tools[index]
+    }
+
     /// The number of calls.
     #[must_use]
     pub fn len(&self) -> usize {
@@ -160,7 +165,8 @@ impl Calls {
         counts
     }
 
-    fn tools(&self) -> impl Iterator<Item = &str> {
+    /// The tool of each call.
+    pub(super) fn tools(&self) -> impl Iterator<Item = &str> {
         self.tools.iter().map(String::as_str)
     }
 
@@ -190,20 +196,30 @@ fn is_settled(bucket: &Bucket<'_>, references: &Calls, predictions: &Calls) -> b
     reference.len() == 1 && reference == predicted
 }
 
+/// Fails for the first bucket that is too large to be assigned: better said before its calls are compared.
+///
+/// # Errors
+/// That bucket.
+pub(super) fn check_sizes(references: &Calls, predictions: &Calls) -> Result<(), BucketTooLarge> {
+    buckets(references.tools(), predictions.tools()).iter().try_for_each(|bucket| {
+        check_size(bucket.references.len(), bucket.predictions.len())
+            .map_err(|TooLarge| BucketTooLarge::from(bucket))
+    })
+}
+
 /// The calls whose embeddings the alignment needs: indices of reference and of predicted calls. With
 /// `keeps_similarities`, those of every bucket.
 ///
 /// # Errors
-/// The first bucket that is too large to be assigned: better said before it is embedded.
+/// The first bucket that is too large to be assigned.
 pub(super) fn calls_to_embed(
     references: &Calls,
     predictions: &Calls,
     keeps_similarities: bool,
 ) -> Result<(Vec<usize>, Vec<usize>), BucketTooLarge> {
+    check_sizes(references, predictions)?;
     let mut wanted = (Vec::new(), Vec::new());
     for bucket in buckets(references.tools(), predictions.tools()) {
-        check_size(bucket.references.len(), bucket.predictions.len())
-            .map_err(|TooLarge| BucketTooLarge::from(&bucket))?;
         if keeps_similarities || !is_settled(&bucket, references, predictions) {
             wanted.0.extend(bucket.references);
             wanted.1.extend(bucket.predictions);
@@ -212,8 +228,8 @@ pub(super) fn calls_to_embed(
     Ok(wanted)
 }
 
-/// Similarity bucketed Hungarian alignment (M³-Bench, section 4.1). The embeddings of [`calls_to_embed`]
-/// should be in `embedder`.
+/// Similarity bucketed Hungarian alignment (M³-Bench, section 4.1). `similarity` is S of a reference call and a
+/// predicted call of one tool, by their indices, in [-1, 1].
 ///
 /// # Errors
 /// The tool whose bucket is too large.
@@ -222,7 +238,7 @@ pub(super) fn align(
     predictions: &Calls,
     thresholds: Thresholds,
     keeps_similarities: bool,
-    embedder: &Embedder,
+    similarity: &dyn Fn(usize, usize) -> f64,
 ) -> Result<Matching, BucketTooLarge> {
     let mut matching = Matching::default();
     let mut reference_fates = vec![Fate::Alone(Reason::ToolNotInPrediction, None); references.len()];
@@ -230,7 +246,10 @@ pub(super) fn align(
     for mut bucket in buckets(references.tools(), predictions.tools()) {
         references.sort(&mut bucket.references);
         predictions.sort(&mut bucket.predictions);
-        let similarity = similarities(&bucket, references, predictions, embedder);
+        let shape = (bucket.references.len(), bucket.predictions.len());
+        let similarity = Array2::from_shape_fn(shape, |(row, column)| {
+            similarity(bucket.references[row], bucket.predictions[column])
+        });
         let steps = |calls: &Calls, indices: &[usize]| -> Vec<usize> {
             indices.iter().map(|&index| calls.places[index].step).collect()
         };
@@ -279,6 +298,14 @@ pub(super) struct BucketTooLarge {
     pub(super) predictions: usize,
 }
 
+impl BucketTooLarge {
+    /// The error that names the trajectory too.
+    pub(super) fn of(self, id: &str) -> ScoreError {
+        let Self { tool, references, predictions } = self;
+        ScoreError::TooLarge { id: id.to_owned(), tool, references, predictions }
+    }
+}
+
 impl From<&Bucket<'_>> for BucketTooLarge {
     fn from(bucket: &Bucket<'_>) -> Self {
         Self {
@@ -289,21 +316,17 @@ impl From<&Bucket<'_>> for BucketTooLarge {
     }
 }
 
-/// S of every pair of a bucket, [references, predictions]: 1 exactly for pairs that look the same to the
-/// encoder, less for all others.
-fn similarities(
-    bucket: &Bucket<'_>,
+/// S of a reference call and a predicted call: 1 exactly where they look the same to the encoder, less for all others.
+/// Their embeddings should be in `embedder` where [`calls_to_embed`] asks for them.
+pub(super) fn cosine_of_calls(
     references: &Calls,
     predictions: &Calls,
     embedder: &Embedder,
-) -> Array2<f64> {
+    (reference, predicted): (usize, usize),
+) -> f64 {
     const BELOW_ONE: f64 = 1.0 - f64::EPSILON;
-    let shape = (bucket.references.len(), bucket.predictions.len());
-    Array2::from_shape_fn(shape, |(row, column)| {
-        let (a, b) =
-            (references.inputs[bucket.references[row]], predictions.inputs[bucket.predictions[column]]);
-        if a == b { 1.0 } else { cosine(embedder.vector(&a), embedder.vector(&b)).min(BELOW_ONE) }
-    })
+    let (a, b) = (references.inputs[reference], predictions.inputs[predicted]);
+    if a == b { 1.0 } else { cosine(embedder.vector(&a), embedder.vector(&b)).min(BELOW_ONE) }
 }
 
 #[derive(Debug, Clone, Copy)]

@@ -13,6 +13,10 @@ pub enum MetricName {
     ArgumentSimilarity,
     /// The same over confident matches.
     ArgumentSimilarityStrong,
+    /// How far the arguments of matched calls ask for the same.
+    ArgumentFidelity,
+    /// The same, covered.
+    ArgumentFidelityCovered,
     /// Were calls that belong together made together?
     StepCoherence,
     /// Were steps that depend on one another kept apart?
@@ -25,11 +29,13 @@ pub enum MetricName {
 
 impl MetricName {
     /// All of them, in the order of reports.
-    pub const ALL: [MetricName; 8] = [
+    pub const ALL: [MetricName; 10] = [
         MetricName::Recall,
         MetricName::Precision,
         MetricName::ArgumentSimilarity,
         MetricName::ArgumentSimilarityStrong,
+        MetricName::ArgumentFidelity,
+        MetricName::ArgumentFidelityCovered,
         MetricName::StepCoherence,
         MetricName::MergePurity,
         MetricName::OrderConsistency,
@@ -44,6 +50,8 @@ impl MetricName {
             MetricName::Precision => "precision",
             MetricName::ArgumentSimilarity => "argument_similarity",
             MetricName::ArgumentSimilarityStrong => "argument_similarity_strong",
+            MetricName::ArgumentFidelity => "argument_fidelity",
+            MetricName::ArgumentFidelityCovered => "argument_fidelity_covered",
             MetricName::StepCoherence => "step_coherence",
             MetricName::MergePurity => "merge_purity",
             MetricName::OrderConsistency => "order_consistency",
@@ -65,6 +73,8 @@ impl MetricName {
             MetricName::Precision => metrics.precision,
             MetricName::ArgumentSimilarity => metrics.argument_similarity,
             MetricName::ArgumentSimilarityStrong => metrics.argument_similarity_strong,
+            MetricName::ArgumentFidelity => metrics.argument_fidelity,
+            MetricName::ArgumentFidelityCovered => metrics.argument_fidelity_covered,
             MetricName::StepCoherence => metrics.step_coherence,
             MetricName::MergePurity => metrics.merge_purity,
             MetricName::OrderConsistency => metrics.order_consistency,

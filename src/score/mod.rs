@@ -2,11 +2,13 @@
 //!
 //! The steps in order, a file each: [`Serializer`] (arguments to text), the encoder (text to vectors),
 //! [`cosine`] (vectors to similarities), [`buckets`] (calls of one tool), [`assign()`] (who meets whom),
-//! [`Matching`] (and why the others met nobody), [`metrics`] (what is measured), [`Tally`] (for a trajectory,
-//! a type, a set). [`score`] runs them over two files.
+//! [`Matching`] (and why the others met nobody), [`fidelity`] (how far matched calls ask for the same, and which
+//! argument does not), [`metrics`] (what is measured), [`Tally`] (for a trajectory, a type, a set). [`score`] runs
+//! them over two files.
 
 mod assign;
 mod bucket;
+mod chunk;
 pub mod fidelity;
 mod matching;
 mod metric_name;
@@ -15,9 +17,11 @@ mod pipeline;
 mod profile;
 mod schema;
 mod serialize;
+mod similarity;
 mod sum;
 mod sums;
 mod tally;
+mod typed;
 
 pub use crate::encoder::cosine;
 pub use assign::{TooLarge, assign};
@@ -29,6 +33,7 @@ pub use pipeline::{
 };
 pub use profile::{Profile, ThresholdError, Thresholds};
 pub use serialize::Serializer;
+pub use similarity::Similarity;
 pub use sum::ExactSum;
 pub use sums::{Metrics, Sums};
 pub use tally::Tally;

@@ -1,26 +1,19 @@
-//! From two files to scores, in one direction: read -> serialize -> embed -> bucket -> assign -> match ->
-//! measure -> add up.
+//! From two files to scores, in one direction: read -> serialize -> embed -> bucket -> assign -> match -> compare
+//! arguments -> measure -> add up.
 //!
-//! Trajectories are taken in chunks of some thousand calls: enough for batches of similar length, and memory
-//! that does not grow with the files.
+//! Trajectories are taken in chunks of some thousand calls.
 
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{BTreeMap, HashSet};
 
-use super::matching::{BucketTooLarge, Calls, Matching, align, calls_to_embed};
-use super::{Profile, Serializer, Tally, Thresholds};
+use super::chunk::{Chunk, Prepared};
+use super::fidelity::{CallFidelity, CallPair, Fidelity, Findings, Weights};
+use super::matching::{Matching, align, calls_to_embed, cosine_of_calls};
+use super::typed::align_by_fidelity;
+use super::{Profile, Serializer, Similarity, Tally, Thresholds};
 use crate::encoder::{Embedder, EncoderError, InputKey};
 use crate::text::shortened;
 use crate::trajectory::catalog::Catalog;
 use crate::trajectory::{SourceError, Trajectory, TrajectoryFile};
-
-/// Calls in a chunk, both sides together.
-const CHUNK_CALLS: usize = 4096;
-
-/// Trajectories in a chunk: they may have no calls at all.
-const CHUNK_TRAJECTORIES: usize = 4096;
-
-/// Bytes of serialized arguments in a chunk.
-const CHUNK_BYTES: usize = 16 << 20;
 
 /// What to score by.
 #[derive(Debug, Clone, Copy, Default)]
@@ -29,8 +22,12 @@ pub struct ScoreOptions<'a> {
     pub profile: Profile,
     /// tau_weak and tau_strong.
     pub thresholds: Thresholds,
-    /// The tools' schemas, for canonicalization.
+    /// What calls are aligned by.
+    pub similarity: Similarity,
+    /// The tools' schemas, for canonicalization and fidelity.
     pub catalog: Option<&'a Catalog>,
+    /// Which arguments of the references vary, for the fidelity. Without, all count the same.
+    pub weights: Option<&'a Weights>,
     /// Whether [`Matching::similarities`] is filled: for those who show how an alignment came about.
     pub keeps_similarities: bool,
 }
@@ -46,6 +43,8 @@ pub struct TrajectoryScore {
     pub tally: Tally,
     /// Who met whom.
     pub matching: Matching,
+    /// How far the arguments of each match ask for the same, in the order of the matches.
+    pub fidelities: Vec<CallFidelity>,
 }
 
 /// A whole set, scored.
@@ -57,6 +56,8 @@ pub struct Summary {
     pub aggregate: Tally,
     /// Trajectories of each type; those without a type are not in it.
     pub by_type: BTreeMap<String, Tally>,
+    /// Which arguments are wrong.
+    pub findings: Findings,
 }
 
 /// Where every reference and every prediction went. Ids are in the order of their files.
@@ -164,96 +165,12 @@ pub fn score_chosen(
     Run::start(predictions, references, options)?.score_all(chosen.iter().copied(), embedder, sink, progress)
 }
 
-/// What is left of a pair of trajectories on its way: nothing that grows with arguments, results or images.
-struct Prepared {
-    id: String,
-    task_type: Option<String>,
-    references: PreparedCalls,
-    predictions: PreparedCalls,
-}
-
-/// The calls of one side, and their texts as indices into the chunk's; none for a call of a tool that the
-/// other side does not use, which nothing will be compared with.
-struct PreparedCalls {
-    calls: Calls,
-    texts: Vec<Option<usize>>,
-}
-
-/// Trajectories that are embedded together, and their distinct texts.
-#[derive(Default)]
-struct Chunk {
-    items: Vec<Prepared>,
-    texts: Vec<String>,
-    known: HashMap<String, usize>,
-    calls: usize,
-    bytes: usize,
-}
-
-impl Chunk {
-    fn is_full(&self) -> bool {
-        self.calls >= CHUNK_CALLS || self.bytes >= CHUNK_BYTES || self.items.len() >= CHUNK_TRAJECTORIES
-    }
-
-    /// The index of a text among the distinct ones.
-    fn intern(&mut self, text: String) -> usize {
-        if let Some(&known) = self.known.get(&text) {
-            return known;
-        }
-        self.bytes += text.len();
-        self.known.insert(text.clone(), self.texts.len());
-        self.texts.push(text);
-        self.texts.len() - 1
-    }
-
-    /// Takes a pair of trajectories: serializes the calls that may meet and forgets everything else.
-    fn prepare(&mut self, reference: Trajectory, prediction: &Trajectory, serializer: &Serializer<'_>) {
-        let tools = |trajectory: &Trajectory| -> HashSet<String> {
-            trajectory.calls().map(|(_, call)| serializer.tool(&call.tool).to_owned()).collect()
-        };
-        let shared = &tools(&reference) & &tools(prediction);
-        let references = self.prepare_calls(&reference, &shared, serializer);
-        let predictions = self.prepare_calls(prediction, &shared, serializer);
-        let Trajectory { id, task_type, .. } = reference;
-        self.bytes += id.len();
-        self.items.push(Prepared { id, task_type, references, predictions });
-    }
-
-    fn prepare_calls(
-        &mut self,
-        trajectory: &Trajectory,
-        shared: &HashSet<String>,
-        serializer: &Serializer<'_>,
-    ) -> PreparedCalls {
-        let mut calls = Calls::new(trajectory.steps.len());
-        let mut texts = Vec::with_capacity(trajectory.call_count());
-        for (step, call) in trajectory.calls() {
-            let tool = serializer.tool(&call.tool);
-            calls.push(step, tool);
-            self.calls += 1;
-            self.bytes += tool.len();
-            let text = shared.contains(tool).then(|| serializer.text(tool, call.arguments.as_ref()));
-            texts.push(text.map(|text| self.intern(text)));
-        }
-        PreparedCalls { calls, texts }
-    }
-}
-
-impl PreparedCalls {
-    /// Learns what the encoder sees of each call, from what it sees of each text of the chunk.
-    fn know(&mut self, inputs: &[InputKey]) {
-        for (index, text) in self.texts.iter().enumerate() {
-            if let Some(text) = *text {
-                self.calls.know(index, inputs[text]);
-            }
-        }
-    }
-}
-
 struct Run<'a> {
     predictions: &'a TrajectoryFile,
     references: &'a TrajectoryFile,
     options: ScoreOptions<'a>,
     serializer: Serializer<'a>,
+    fidelity: Fidelity<'a>,
     summary: Summary,
     /// Which predictions have met their reference.
     is_seen: Vec<bool>,
@@ -285,12 +202,24 @@ impl<'a> Run<'a> {
             duplicate,
             ..Ledger::default()
         };
+        let fidelity = Fidelity::new(options.catalog);
+        let fidelity = match options.weights {
+            Some(weights) => fidelity.weighted_by(weights),
+            None => fidelity,
+        };
+        let summary = Summary {
+            ledger,
+            aggregate: Tally::default(),
+            by_type: BTreeMap::new(),
+            findings: Findings::default(),
+        };
         Ok(Self {
             predictions,
             references,
             options,
             serializer: Serializer::new(options.profile, options.catalog),
-            summary: Summary { ledger, aggregate: Tally::default(), by_type: BTreeMap::new() },
+            fidelity,
+            summary,
             is_seen: vec![false; predictions.len()],
             done: 0,
             total: 0,
@@ -335,7 +264,7 @@ impl<'a> Run<'a> {
             Trajectory { id: reference.id.clone(), ..Trajectory::default() }
         };
         ledger.scored += 1;
-        chunk.prepare(reference, &prediction, &self.serializer);
+        chunk.prepare(reference, prediction, &self.serializer, self.options.similarity);
         Ok(())
     }
 
@@ -346,6 +275,48 @@ impl<'a> Run<'a> {
         sink: &mut Sink<'_>,
         progress: &mut Progress<'_>,
     ) -> Result<(), ScoreError> {
+        let (done, total, size) = (self.done, self.total, chunk.items.len());
+        // The words of arguments are few beside the calls: most of the time has passed once those are embedded.
+        let mut half = |part: usize, of: usize| progress(done + size * part / of.max(1), total);
+        let matchings = match self.options.similarity {
+            Similarity::Cosine => {
+                self.embed(&mut chunk, embedder, &mut half)?;
+                self.align_by_cosine(&chunk, embedder)?
+            }
+            Similarity::Typed => {
+                align_by_fidelity(&mut chunk, &mut self.fidelity, &self.options, embedder, &mut half)?
+            }
+        };
+        let fidelities = self.compare(&chunk, &matchings, embedder)?;
+        let scored = chunk.items.into_iter().zip(matchings).zip(fidelities);
+        for ((prepared, matching), fidelities) in scored {
+            let Prepared { id, task_type, references, predictions } = prepared;
+            let tally = Tally::of(
+                &matching,
+                &fidelities,
+                &references.calls,
+                &predictions.calls,
+                self.options.profile,
+            );
+            self.summary.aggregate += tally;
+            self.summary.findings.add(&id, &matching.matches, &fidelities);
+            if let Some(task_type) = &task_type {
+                *self.summary.by_type.entry(task_type.clone()).or_default() += tally;
+            }
+            sink(TrajectoryScore { id, task_type, tally, matching, fidelities }).map_err(ScoreError::Sink)?;
+            self.done += 1;
+        }
+        progress(self.done, total);
+        Ok(())
+    }
+
+    /// Embeds the calls whose alignment needs it.
+    fn embed(
+        &self,
+        chunk: &mut Chunk,
+        embedder: &mut Embedder,
+        progress: &mut Progress<'_>,
+    ) -> Result<(), ScoreError> {
         let texts: Vec<&str> = chunk.texts.iter().map(String::as_str).collect();
         let inputs = embedder.inputs(&texts)?;
         let mut wanted: BTreeMap<InputKey, &str> = BTreeMap::new();
@@ -354,36 +325,57 @@ impl<'a> Run<'a> {
             predictions.know(&inputs);
             let (of_references, of_predictions) =
                 calls_to_embed(&references.calls, &predictions.calls, self.options.keeps_similarities)
-                    .map_err(|bucket| too_large(id, bucket))?;
+                    .map_err(|bucket| bucket.of(id))?;
             let of_references = of_references.into_iter().filter_map(|index| references.texts[index]);
             let of_predictions = of_predictions.into_iter().filter_map(|index| predictions.texts[index]);
             wanted.extend(of_references.chain(of_predictions).map(|text| (inputs[text], texts[text])));
         }
         let wanted: Vec<(InputKey, &str)> = wanted.into_iter().collect();
-        let (done, total, size) = (self.done, self.total, chunk.items.len());
-        embedder.embed(&wanted, &mut |embedded, of| progress(done + size * embedded / of.max(1), total))?;
-
-        for prepared in chunk.items {
-            let score = self.align(prepared, embedder)?;
-            self.summary.aggregate += score.tally;
-            if let Some(task_type) = &score.task_type {
-                *self.summary.by_type.entry(task_type.clone()).or_default() += score.tally;
-            }
-            sink(score).map_err(ScoreError::Sink)?;
-            self.done += 1;
-        }
-        progress(self.done, total);
-        Ok(())
+        Ok(embedder.embed(&wanted, progress)?)
     }
 
-    fn align(&self, prepared: Prepared, embedder: &Embedder) -> Result<TrajectoryScore, ScoreError> {
-        let Prepared { id, task_type, references, predictions } = prepared;
-        let (references, predictions) = (references.calls, predictions.calls);
+    fn align_by_cosine(&self, chunk: &Chunk, embedder: &Embedder) -> Result<Vec<Matching>, ScoreError> {
         let ScoreOptions { thresholds, keeps_similarities, .. } = self.options;
-        let matching = align(&references, &predictions, thresholds, keeps_similarities, embedder)
-            .map_err(|bucket| too_large(&id, bucket))?;
-        let tally = Tally::of(&matching, &references, &predictions, self.options.profile);
-        Ok(TrajectoryScore { id, task_type, tally, matching })
+        let aligned = chunk.items.iter().map(|prepared| {
+            let (references, predictions) = (&prepared.references.calls, &prepared.predictions.calls);
+            align(references, predictions, thresholds, keeps_similarities, &|reference, predicted| {
+                cosine_of_calls(references, predictions, embedder, (reference, predicted))
+            })
+            .map_err(|bucket| bucket.of(&prepared.id))
+        });
+        aligned.collect()
+    }
+
+    /// How far the arguments of all matches ask for the same, trajectory by trajectory.
+    fn compare(
+        &mut self,
+        chunk: &Chunk,
+        matchings: &[Matching],
+        embedder: &mut Embedder,
+    ) -> Result<Vec<Vec<CallFidelity>>, ScoreError> {
+        let pairs: Vec<CallPair<'_>> = chunk
+            .items
+            .iter()
+            .zip(matchings)
+            .flat_map(|(prepared, matching)| {
+                matching
+                    .matches
+                    .iter()
+                    .map(|pair| prepared.pair(&pair.tool, pair.reference.index, pair.predicted.index))
+            })
+            .collect();
+        let mut found: Vec<Option<CallFidelity>> = vec![None; pairs.len()];
+        self.fidelity.compare_all(
+            pairs.len(),
+            &|index| pairs[index],
+            embedder,
+            &mut |_, _| (),
+            &mut |index, fidelity| {
+                found[index] = Some(fidelity);
+            },
+        )?;
+        let mut found = found.into_iter().flatten();
+        Ok(matchings.iter().map(|matching| found.by_ref().take(matching.matches.len()).collect()).collect())
     }
 
     fn finish(mut self) -> Result<Summary, ScoreError> {
@@ -392,8 +384,4 @@ impl<'a> Run<'a> {
         }
         Ok(self.summary)
     }
-}
-
-fn too_large(id: &str, BucketTooLarge { tool, references, predictions }: BucketTooLarge) -> ScoreError {
-    ScoreError::TooLarge { id: id.to_owned(), tool, references, predictions }
 }

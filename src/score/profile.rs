@@ -1,5 +1,7 @@
 //! Which definitions are used, and the two thresholds.
 
+use super::fidelity;
+
 /// The two sets of definitions; `docs/metrics.md` sets them side by side.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Profile {
@@ -50,6 +52,9 @@ pub enum ThresholdError {
 }
 
 impl Thresholds {
+    /// Those of [`Similarity::Typed`](super::Similarity).
+    pub(super) const TYPED: Self = Self { weak: fidelity::constants::THRESHOLD, strong: 0.85 };
+
     /// Checks two thresholds.
     ///
     /// # Errors

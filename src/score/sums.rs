@@ -15,6 +15,11 @@ pub struct Metrics {
     pub argument_similarity: f64,
     /// The same over confident matches.
     pub argument_similarity_strong: f64,
+    /// How far the arguments of matched calls ask for the same: the mean of their [fidelity](super::fidelity). Not part of
+    /// the average.
+    pub argument_fidelity: f64,
+    /// The same covered: what is not matched counts as 0.
+    pub argument_fidelity_covered: f64,
     /// Were calls that belong together made together?
     pub step_coherence: f64,
     /// Were steps that depend on one another kept apart?
@@ -24,7 +29,7 @@ pub struct Metrics {
 }
 
 impl Metrics {
-    /// The mean of the six alignment metrics; `argument_similarity_strong` is not one of them.
+    /// The mean of the six alignment metrics; `argument_similarity_strong` and the fidelities are not among them.
     #[must_use]
     pub fn average(&self) -> f64 {
         let six = [
@@ -55,6 +60,8 @@ pub struct Sums {
     pub similarity: f64,
     /// The similarities of the strong ones.
     pub strong_similarity: f64,
+    /// The fidelities of the matched pairs.
+    pub fidelity: f64,
     /// N_ref r F of step coherence.
     pub coherence: f64,
     /// N_ref r F of merge purity.
@@ -86,6 +93,8 @@ impl Sums {
             precision: ratio(self.matched, self.predicted_calls, nothing),
             argument_similarity,
             argument_similarity_strong,
+            argument_fidelity: ratio(self.fidelity, self.matched, nothing).clamp(0.0, 1.0),
+            argument_fidelity_covered: covered(self.fidelity, nothing),
             step_coherence: covered(self.coherence, nothing),
             merge_purity: covered(self.purity, nothing),
             order_consistency: covered(self.order, nothing),
@@ -100,6 +109,7 @@ impl Sums {
             strong: combine(self.strong, other.strong),
             similarity: combine(self.similarity, other.similarity),
             strong_similarity: combine(self.strong_similarity, other.strong_similarity),
+            fidelity: combine(self.fidelity, other.fidelity),
             coherence: combine(self.coherence, other.coherence),
             purity: combine(self.purity, other.purity),
             order: combine(self.order, other.order),

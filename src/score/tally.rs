@@ -5,6 +5,7 @@
 
 use std::ops::AddAssign;
 
+use super::fidelity::CallFidelity;
 use super::matching::{Calls, Matching};
 use super::metrics::{Pair, merge_purity, order_consistency, ordered_pair_coverage, step_coherence};
 use super::{ExactSum, Metrics, Profile, Sums};
@@ -26,6 +27,7 @@ pub struct Tally {
     pub predicted_steps: u64,
     similarity: ExactSum,
     strong_similarity: ExactSum,
+    fidelity: ExactSum,
     /// N_ref r F = matches x F of step coherence, merge purity and order consistency.
     coherence: ExactSum,
     purity: ExactSum,
@@ -33,9 +35,15 @@ pub struct Tally {
 }
 
 impl Tally {
-    /// The tally of one trajectory.
+    /// The tally of one trajectory; `fidelities` are those of its matches.
     #[must_use]
-    pub fn of(matching: &Matching, references: &Calls, predictions: &Calls, profile: Profile) -> Self {
+    pub fn of(
+        matching: &Matching,
+        fidelities: &[CallFidelity],
+        references: &Calls,
+        predictions: &Calls,
+        profile: Profile,
+    ) -> Self {
         let pairs: Vec<Pair> = matching
             .matches
             .iter()
@@ -59,6 +67,7 @@ impl Tally {
             predicted_steps: predictions.steps() as u64,
             similarity: pairs.iter().map(|pair| pair.similarity).collect(),
             strong_similarity: strong().map(|pair| pair.similarity).collect(),
+            fidelity: fidelities.iter().map(|fidelity| fidelity.score).collect(),
             coherence: (matched * step_coherence(&pairs)).into(),
             purity: (matched * merge_purity(&pairs)).into(),
             order: order.into(),
@@ -75,6 +84,7 @@ impl Tally {
             strong: self.strong as f64,
             similarity: self.similarity.value(),
             strong_similarity: self.strong_similarity.value(),
+            fidelity: self.fidelity.value(),
             coherence: self.coherence.value(),
             purity: self.purity.value(),
             order: self.order.value(),
@@ -114,6 +124,7 @@ impl AddAssign for Tally {
         self.predicted_steps += other.predicted_steps;
         self.similarity += other.similarity;
         self.strong_similarity += other.strong_similarity;
+        self.fidelity += other.fidelity;
         self.coherence += other.coherence;
         self.purity += other.purity;
         self.order += other.order;

@@ -12,8 +12,7 @@ use super::pairs::TestPair;
 use crate::calibrate::similarity::cosines;
 use crate::encoder::{Embedder, EncoderError};
 use crate::score::Serializer;
-use crate::score::fidelity::Fidelity;
-use crate::trajectory::json::Json;
+use crate::score::fidelity::{CallPair, Fidelity};
 
 /// The schema of the report.
 pub const FIDELITY_SCHEMA: &str = "m3.fidelity/1";
@@ -128,40 +127,30 @@ fn unscored(pairs: &[TestPair]) -> impl Iterator<Item = PairReport> {
     })
 }
 
-/// Scores pairs by fidelity. `references` are the calls that tell which arguments vary; without any, the pairs' first
-/// calls do.
+/// Scores pairs by fidelity.
 ///
 /// # Errors
 /// [`EncoderError`].
 pub fn typed_trial(
     pairs: &[TestPair],
     mut fidelity: Fidelity<'_>,
-    references: &[(String, Json)],
     embedder: &mut Embedder,
     progress: &mut dyn FnMut(usize, usize),
 ) -> Result<Trial, EncoderError> {
-    if references.is_empty() {
-        fidelity.learn_weights(pairs.iter().map(|pair| (pair.tool.as_str(), &pair.a)));
-    } else {
-        fidelity.learn_weights(references.iter().map(|(tool, arguments)| (tool.as_str(), arguments)));
-    }
-    fidelity.learn_words(
-        pairs.iter().map(|pair| (pair.tool.as_str(), &pair.a, &pair.b)),
-        embedder,
-        progress,
-    )?;
-    let score = |(pair, report): (&TestPair, PairReport)| {
-        let found = fidelity.compare(&pair.tool, Some(&pair.a), Some(&pair.b));
-        let worst = found.worst();
-        PairReport {
-            score: found.score,
-            argument: worst.map(|worst| worst.path.clone()),
-            kind: worst.map(|worst| worst.kind.name().to_owned()),
-            reason: worst.map(|worst| worst.reason.to_string()),
-            ..report
-        }
+    let pair = |index: usize| {
+        let TestPair { tool, a, b, .. } = &pairs[index];
+        CallPair { tool, a: Some(a), b: Some(b) }
     };
-    Ok(Trial { similarity: "typed", pairs: pairs.iter().zip(unscored(pairs)).map(score).collect() })
+    let mut reports: Vec<PairReport> = unscored(pairs).collect();
+    fidelity.compare_all(pairs.len(), &pair, embedder, progress, &mut |index, found| {
+        let worst = found.worst();
+        let report = &mut reports[index];
+        report.score = found.score;
+        report.argument = worst.map(|worst| worst.path.clone());
+        report.kind = worst.map(|worst| worst.kind.name().to_owned());
+        report.reason = worst.map(|worst| worst.reason.to_string());
+    })?;
+    Ok(Trial { similarity: "typed", pairs: reports })
 }
 
 /// Scores pairs as `m3 score` does: by the cosine of the embeddings of the serialized arguments, in [0, 1].

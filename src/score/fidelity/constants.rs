@@ -135,6 +135,9 @@ pub const MAX_DEPTH: usize = 48;
 /// Values compared in one pair of calls; what comes after is equal or different as it stands.
 pub const MAX_VALUES: usize = 4096;
 
+/// Cosines of words in one pair of calls; further words are compared by spelling and lexicon.
+pub const MAX_ASKED: usize = 65_536;
+
 /// Pairs of items that are tried when two lists are aligned; longer lists are compared in their order.
 pub const MAX_ITEM_PAIRS: usize = 1024;
 

@@ -14,8 +14,9 @@
 //! | `name`, `leaf` | what kind a value is, by its schema, its name, its writing |
 //! | `number`, `moment`, `quantity`, `code`, `location` | comparisons by kind |
 //! | `text` | free text: words aligned by spelling, lexicon and embeddings |
-//! | `words` | the embeddings of words, all of a data set at once |
+//! | `words` | the cosines of words, of many calls at once |
 //! | `weights`, `combine` | from arguments to the call |
+//! | `findings` | from calls to a set: what is wrong most often |
 //! | [`constants`] | every number that was chosen or fitted |
 //!
 //! `docs/fidelity.md` explains it with examples and says what it reaches.
@@ -24,6 +25,7 @@ mod align;
 mod code;
 mod combine;
 pub mod constants;
+mod findings;
 mod leaf;
 mod lists;
 mod location;
@@ -44,7 +46,8 @@ use crate::trajectory::catalog::Catalog;
 use crate::trajectory::json::Json;
 
 use align::Alignment;
-use weights::Weights;
+pub use findings::{Findings, RejectedMatch, WrongArgument};
+pub use weights::Weights;
 use words::Words;
 
 /// What an argument is compared as.
@@ -155,6 +158,25 @@ pub struct ArgumentComparison {
     pub weight: f64,
 }
 
+impl ArgumentComparison {
+    /// Its name without the places of items in lists: `location.lat`, `stops[].name`; empty for the arguments as a whole.
+    #[must_use]
+    pub fn name(&self) -> String {
+        let mut name = String::new();
+        for segment in self.path.split('/').skip(1) {
+            if !segment.is_empty() && segment.bytes().all(|byte| byte.is_ascii_digit()) {
+                name.push_str("[]");
+                continue;
+            }
+            if !name.is_empty() {
+                name.push('.');
+            }
+            name.push_str(&segment.replace("~1", "/").replace("~0", "~"));
+        }
+        name
+    }
+}
+
 /// How far two calls of one tool ask for the same.
 #[derive(Debug, Clone, PartialEq)]
 pub struct CallFidelity {
@@ -176,20 +198,31 @@ impl CallFidelity {
     }
 }
 
-/// Compares arguments. Deterministic: the same calls, catalog and encoder give the same numbers on any machine.
+/// Two calls of one tool; missing arguments are an empty object.
+#[derive(Debug, Clone, Copy)]
+pub struct CallPair<'c> {
+    /// The tool of both.
+    pub tool: &'c str,
+    /// The arguments of the first, the reference.
+    pub a: Option<&'c Json>,
+    /// The arguments of the second, the prediction.
+    pub b: Option<&'c Json>,
+}
+
+/// Compares arguments. Deterministic: the same calls, catalog and encoder give the same numbers on any machine,
+/// whatever is compared beside them.
 ///
-/// Learn first (see the example), then compare. What was not learned is compared too: without
-/// [`Fidelity::learn_weights`] no argument is a constant, without [`Fidelity::learn_words`] words are compared by
-/// spelling and lexicon alone.
+/// [`Fidelity::compare_all`] is what scores are made of. [`Fidelity::compare`] knows of words only their spelling and
+/// the lexicon.
 ///
 /// ```
-/// use m3::score::fidelity::{Fidelity, Verdict};
+/// use m3::score::fidelity::{CallPair, Fidelity, Verdict};
 /// use m3::trajectory::json::parse;
 ///
 /// let json = |text: &str| parse(text.as_bytes()).unwrap().0;
 /// let fidelity = Fidelity::new(None);
 /// let (a, b) = (json(r#"{"lat": 52.08, "lng": 4.31}"#), json(r#"{"lat": 52.08, "lng": -4.31}"#));
-/// let found = fidelity.compare("air/conditions", Some(&a), Some(&b));
+/// let found = fidelity.compare(CallPair { tool: "air/conditions", a: Some(&a), b: Some(&b) });
 /// assert!(found.score < 0.1);
 /// assert_eq!(found.worst().unwrap().path, "/lng");
 /// assert_eq!(found.worst().unwrap().verdict, Verdict::Different);
@@ -197,47 +230,75 @@ impl CallFidelity {
 #[derive(Debug, Default)]
 pub struct Fidelity<'a> {
     catalog: Option<&'a Catalog>,
-    weights: Weights,
+    weights: Option<&'a Weights>,
     words: Words,
 }
+
+/// Pairs of words that are looked up together.
+const WORDS_AT_ONCE: usize = 8192;
+
+/// Progress is told after so many pairs.
+const PROGRESS_EVERY: usize = 256;
 
 impl<'a> Fidelity<'a> {
     /// With a catalog, kinds, defaults and what is required are known from the tools' schemas.
     #[must_use]
     pub fn new(catalog: Option<&'a Catalog>) -> Self {
-        Self { catalog, weights: Weights::default(), words: Words::default() }
+        Self { catalog, ..Self::default() }
     }
 
-    /// Learns which arguments of a tool vary, from the calls (tool, arguments) of a data set's references.
-    pub fn learn_weights<'c>(&mut self, calls: impl IntoIterator<Item = (&'c str, &'c Json)>) {
-        calls.into_iter().for_each(|(tool, arguments)| self.weights.count(tool, arguments));
+    /// The same with what is known of which arguments vary. Without, no argument is a constant.
+    #[must_use]
+    pub fn weighted_by(self, weights: &'a Weights) -> Self {
+        Self { weights: Some(weights), ..self }
     }
 
-    /// Embeds, all at once, the words that pairs (tool, first, second) differ in and that neither spelling nor the
-    /// lexicon settles. May be called again for further pairs; what was learned stays.
+    /// Compares `count` pairs and hands each to `found` with its index, in an order that means nothing. Those whose words
+    /// need embeddings are compared a second time, when their words are known. `progress` is told how many of how many
+    /// are done.
     ///
     /// # Errors
     /// [`EncoderError`].
-    pub fn learn_words<'c>(
+    pub fn compare_all<'c>(
         &mut self,
-        pairs: impl IntoIterator<Item = (&'c str, &'c Json, &'c Json)>,
+        count: usize,
+        pair: &dyn Fn(usize) -> CallPair<'c>,
         embedder: &mut Embedder,
         progress: &mut dyn FnMut(usize, usize),
+        found: &mut dyn FnMut(usize, CallFidelity),
     ) -> Result<(), EncoderError> {
-        for (tool, a, b) in pairs {
-            Alignment::of(self.catalog, &self.words, tool, a, b);
+        let mut open = Vec::new();
+        for index in 0..count {
+            let compared = self.compare(pair(index));
+            if self.words.is_open() {
+                open.push(index);
+            } else {
+                found(index, compared);
+            }
+            if self.words.wanted() >= WORDS_AT_ONCE || index + 1 == count {
+                let done = index + 1 - open.len();
+                self.words
+                    .learn(embedder, &mut |part, of| progress(done + open.len() * part / of.max(1), count))?;
+                open.drain(..).for_each(|index| found(index, self.compare(pair(index))));
+            }
+            if index.is_multiple_of(PROGRESS_EVERY) {
+                progress(index - open.len().min(index), count);
+            }
         }
-        self.words.learn(embedder, progress)
+        Ok(())
     }
 
-    /// Compares the arguments of two calls of `tool`; missing arguments are an empty object.
+    /// Compares one pair.
     #[must_use]
-    pub fn compare(&self, tool: &str, a: Option<&Json>, b: Option<&Json>) -> CallFidelity {
+    pub fn compare(&self, pair: CallPair<'_>) -> CallFidelity {
+        self.words.begin();
         let none = Json::Object(Vec::new());
-        let (a, b) = (a.unwrap_or(&none), b.unwrap_or(&none));
-        let mut arguments = Alignment::of(self.catalog, &self.words, tool, a, b);
-        for argument in &mut arguments {
-            argument.weight *= self.weights.weight(tool, &argument.path);
+        let (a, b) = (pair.a.unwrap_or(&none), pair.b.unwrap_or(&none));
+        let mut arguments = Alignment::of(self.catalog, &self.words, pair.tool, a, b);
+        if let Some(weights) = self.weights {
+            for argument in &mut arguments {
+                argument.weight *= weights.weight(pair.tool, &argument.path);
+            }
         }
         let score = combine::combine(&arguments);
         CallFidelity { score, arguments }

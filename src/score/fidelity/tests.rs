@@ -14,8 +14,12 @@ fn read(text: &str) -> Json {
     parse(text.as_bytes()).unwrap().0
 }
 
+fn compare(fidelity: &Fidelity<'_>, a: &Json, b: &Json) -> CallFidelity {
+    fidelity.compare(CallPair { tool: "s/t", a: Some(a), b: Some(b) })
+}
+
 fn fidelity(a: &Json, b: &Json) -> f64 {
-    Fidelity::new(None).compare("server/tool", Some(a), Some(b)).score
+    Fidelity::new(None).compare(CallPair { tool: "server/tool", a: Some(a), b: Some(b) }).score
 }
 
 fn catalog(schema: &serde_json::Value) -> Catalog {
@@ -142,7 +146,7 @@ fn many_differences_of_writing_do_not_add_up_to_a_wrong_call() {
 fn verdicts_and_reasons_say_which_argument_is_wrong() {
     let a = read(r#"{"origin": "Oslo", "n": 5, "when": "2024-03-05", "unit": null, "lng": 4.31}"#);
     let b = read(r#"{"origin": "Rome", "n": "5", "when": "March 5, 2024", "extra": 3, "lng": -4.31}"#);
-    let found = Fidelity::new(None).compare("s/t", Some(&a), Some(&b));
+    let found = compare(&Fidelity::new(None), &a, &b);
     let of = |path: &str| {
         let argument = found.arguments.iter().find(|argument| argument.path == path).unwrap();
         (argument.kind.name(), argument.verdict.name(), argument.reason.as_ref())
@@ -162,7 +166,7 @@ fn a_schema_tells_defaults_what_is_required_and_what_is_unknown() {
             "mode": {"enum": ["fast", "slow"]}, "ids": {"type": "array", "uniqueItems": true}},
         "required": ["q"]}));
     let fidelity = Fidelity::new(Some(&catalog));
-    let score = |a: &str, b: &str| fidelity.compare("s/t", Some(&read(a)), Some(&read(b))).score;
+    let score = |a: &str, b: &str| compare(&fidelity, &read(a), &read(b)).score;
     assert!(score(r#"{"q": "eel", "n": 10}"#, r#"{"q": "eel"}"#) > 0.9);
     assert!(score(r#"{"q": "eel", "n": 20}"#, r#"{"q": "eel"}"#) < THRESHOLD);
     assert!(score(r#"{"q": "eel"}"#, "{}") < 0.1);
@@ -176,7 +180,7 @@ fn schemas_that_go_round_in_circles_end() {
     let catalog =
         catalog(&json!({"$ref": "#", "anyOf": [{"$ref": "#"}], "properties": {"a": {"$ref": "#"}}}));
     let (a, b) = (read(r#"{"a": {"a": {"a": "x"}}}"#), read(r#"{"a": {"a": {"a": "y z"}}}"#));
-    assert!(Fidelity::new(Some(&catalog)).compare("s/t", Some(&a), Some(&b)).score < THRESHOLD);
+    assert!(compare(&Fidelity::new(Some(&catalog)), &a, &b).score < THRESHOLD);
 }
 
 #[test]
@@ -204,11 +208,12 @@ fn long_texts_and_large_lists_end_soon() {
 #[test]
 fn arguments_that_never_vary_weigh_less() {
     let calls: Vec<Json> = (0..6).map(|n| read(&format!(r#"{{"q": "word{n}", "page": 1}}"#))).collect();
-    let mut fidelity = Fidelity::new(None);
-    fidelity.learn_weights(calls.iter().map(|call| ("s/t", call)));
+    let mut weights = Weights::default();
+    calls.iter().for_each(|call| weights.count("s/t", call));
+    let fidelity = Fidelity::new(None).weighted_by(&weights);
     let (a, b) = (read(r#"{"q": "eel", "page": 1}"#), read(r#"{"q": "cod", "page": 2}"#));
-    let found = fidelity.compare("s/t", Some(&a), Some(&b));
+    let found = compare(&fidelity, &a, &b);
     let weight = |path: &str| found.arguments.iter().find(|argument| argument.path == path).unwrap().weight;
     assert_eq!((weight("/q"), weight("/page")), (1.0, constants::CONSTANT_WEIGHT));
-    assert!(fidelity.compare("s/t", Some(&a), Some(&read(r#"{"q": "eel", "page": 2}"#))).score < THRESHOLD);
+    assert!(compare(&fidelity, &a, &read(r#"{"q": "eel", "page": 2}"#)).score < THRESHOLD);
 }

@@ -3,14 +3,13 @@
 use std::collections::{BTreeMap, HashMap};
 
 use super::constants::{CALLS_TO_TELL, CONSTANT_WEIGHT};
-use crate::trajectory::json::{Json, Keys};
+use crate::score::schema::is_same;
+use crate::trajectory::Trajectory;
+use crate::trajectory::json::Json;
 
-/// Values longer than this are taken for different ones.
-const LONGEST: usize = 256;
-
-/// What the calls of a data set say of each tool's arguments.
+/// What the calls of a data set's references say of each tool's arguments: which of them vary.
 #[derive(Debug, Default)]
-pub(super) struct Weights {
+pub struct Weights {
     tools: HashMap<String, Tool>,
 }
 
@@ -23,32 +22,36 @@ struct Tool {
 #[derive(Debug)]
 enum Seen {
     /// This value so far.
-    One(String),
+    One(Json),
     /// Several.
     Many,
 }
 
 impl Weights {
-    /// Takes in a call of a data set.
-    pub(super) fn count(&mut self, tool: &str, arguments: &Json) {
+    /// Takes in the calls of a reference.
+    pub fn learn(&mut self, reference: &Trajectory) {
+        for (_, call) in reference.calls() {
+            if let Some(arguments) = &call.arguments {
+                self.count(&call.tool, arguments);
+            }
+        }
+    }
+
+    /// Takes in one call.
+    pub fn count(&mut self, tool: &str, arguments: &Json) {
         let Json::Object(members) = arguments else { return };
-        let known = self.tools.entry(tool.to_owned()).or_default();
+        if !self.tools.contains_key(tool) {
+            self.tools.insert(tool.to_owned(), Tool::default());
+        }
+        let Some(known) = self.tools.get_mut(tool) else { return };
         known.calls += 1;
         for (key, value) in members {
-            let text = match value {
-                Json::Array(items) if items.len() > LONGEST => None,
-                Json::String(text) if text.len() > LONGEST => None,
-                value => Some(value.to_text(Keys::Sorted)),
-            };
-            match (known.arguments.get_mut(key), text) {
-                (None, Some(text)) => {
-                    known.arguments.insert(key.clone(), Seen::One(text));
+            match known.arguments.get_mut(key) {
+                None => {
+                    known.arguments.insert(key.clone(), Seen::One(value.clone()));
                 }
-                (None, None) => {
-                    known.arguments.insert(key.clone(), Seen::Many);
-                }
-                (Some(Seen::One(before)), Some(text)) if *before == text => {}
-                (Some(seen), _) => *seen = Seen::Many,
+                Some(Seen::One(before)) if is_same(before, value) => {}
+                Some(seen) => *seen = Seen::Many,
             }
         }
     }

@@ -1,60 +1,95 @@
-//! The embeddings of words: asked for while pairs are looked through, then embedded all at once.
+//! The cosines of words' embeddings: asked for while pairs of calls are compared, then computed all at once.
+//!
+//! Cosines are kept and not embeddings: there are a hundred times as many bytes in those.
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::collections::{BTreeSet, HashMap};
 
-use crate::encoder::{Embedder, Embedding, EncoderError, InputKey, cosine};
+use super::constants::MAX_ASKED;
+use crate::encoder::{Embedder, EncoderError, InputKey, cosine};
 
 /// Longer texts have no embedding.
 const LONGEST: usize = 4096;
 
-/// Texts that are asked for at most before they are embedded: some hundred megabytes of vectors.
-const MOST: usize = 131_072;
+/// Cosines that are kept from one group of calls to the next.
+const MOST_KNOWN: usize = 65_536;
 
-/// Embeddings of words, and of short texts that are no English.
+/// Texts that are embedded at once: fewer than an embedder holds.
+const AT_ONCE: usize = 8192;
+
+/// Cosines of words, and of short texts that are no English.
 #[derive(Debug, Default)]
 pub(super) struct Words {
-    known: HashMap<String, Embedding>,
+    known: HashMap<(String, String), f64>,
     /// What was asked for and is not known.
-    wanted: RefCell<BTreeSet<String>>,
+    wanted: RefCell<BTreeSet<(String, String)>>,
+    /// How many cosines were asked for in this pair of calls.
+    asked: Cell<usize>,
+    /// Whether one of them is not known.
+    is_open: Cell<bool>,
 }
 
 impl Words {
-    /// The cosine of the embeddings of two texts, in [-1, 1]; `None`, and both are noted, while it is not known.
+    /// Begins another pair of calls.
+    pub(super) fn begin(&self) {
+        self.asked.set(0);
+        self.is_open.set(false);
+    }
+
+    /// Whether the pair of calls that was begun last asked for a cosine that is not known yet.
+    pub(super) fn is_open(&self) -> bool {
+        self.is_open.get()
+    }
+
+    /// How many cosines are asked for and not known.
+    pub(super) fn wanted(&self) -> usize {
+        self.wanted.borrow().len()
+    }
+
+    /// The cosine of the embeddings of two texts, in [-1, 1]. `None` while it is not known, which is noted, and where
+    /// there will be none: of long texts, and in a pair of calls that asks for too many.
     pub(super) fn cosine(&self, a: &str, b: &str) -> Option<f64> {
-        if let (Some(a), Some(b)) = (self.known.get(a), self.known.get(b)) {
-            return Some(cosine(a, b));
+        self.asked.set(self.asked.get() + 1);
+        if a.len() > LONGEST || b.len() > LONGEST || self.asked.get() > MAX_ASKED {
+            return None;
         }
-        let mut wanted = self.wanted.borrow_mut();
-        for text in [a, b] {
-            if text.len() <= LONGEST
-                && wanted.len() + self.known.len() < MOST
-                && !self.known.contains_key(text)
-            {
-                wanted.insert(text.to_owned());
-            }
+        let (first, second) = if a <= b { (a, b) } else { (b, a) };
+        let pair = (first.to_owned(), second.to_owned());
+        if let Some(&known) = self.known.get(&pair) {
+            return Some(known);
         }
+        self.is_open.set(true);
+        self.wanted.borrow_mut().insert(pair);
         None
     }
 
-    /// Embeds what was asked for.
+    /// Computes what was asked for.
     pub(super) fn learn(
         &mut self,
         embedder: &mut Embedder,
         progress: &mut dyn FnMut(usize, usize),
     ) -> Result<(), EncoderError> {
-        let texts: Vec<String> = self.wanted.take().into_iter().collect();
-        // Fewer at a time than an embedder holds.
-        for piece in texts.chunks(8192) {
-            let borrowed: Vec<&str> = piece.iter().map(String::as_str).collect();
-            let inputs = embedder.inputs(&borrowed)?;
-            let distinct: HashMap<InputKey, &str> = inputs.iter().copied().zip(borrowed).collect();
-            let mut distinct: Vec<(InputKey, &str)> = distinct.into_iter().collect();
+        if self.known.len() > MOST_KNOWN {
+            self.known.clear();
+        }
+        let mut pairs = self.wanted.take().into_iter().peekable();
+        while pairs.peek().is_some() {
+            let piece: Vec<(String, String)> = pairs.by_ref().take(AT_ONCE / 2).collect();
+            let mut texts: Vec<&str> = piece.iter().flat_map(|(a, b)| [a.as_str(), b.as_str()]).collect();
+            texts.sort_unstable();
+            texts.dedup();
+            let inputs = embedder.inputs(&texts)?;
+            let mut distinct: Vec<(InputKey, &str)> =
+                inputs.iter().copied().zip(texts.iter().copied()).collect();
             distinct.sort_unstable();
+            distinct.dedup_by_key(|(input, _)| *input);
             embedder.embed(&distinct, progress)?;
-            for (text, input) in piece.iter().zip(&inputs) {
-                self.known.insert(text.clone(), embedder.vector(input).to_vec());
-            }
+            let vector = |text: &str| {
+                let at = texts.binary_search(&text).unwrap_or_default();
+                embedder.vector(&inputs[at])
+            };
+            let cosines: Vec<f64> = piece.iter().map(|(a, b)| cosine(vector(a), vector(b))).collect();
+            self.known.extend(piece.into_iter().zip(cosines));
         }
         Ok(())
     }

@@ -122,10 +122,11 @@ impl TrajectoryFile {
     /// [`OpenError::Source`] if it cannot be read, [`OpenError::Invalid`] with every problem if any of them
     /// is an error.
     pub fn open(path: &Path, duplicates: Duplicates) -> Result<Self, OpenError> {
-        Self::open_with(path, duplicates, &mut |_, _| ())
+        Self::open_with(path, duplicates, &mut |_, _| (), &mut |_| ())
     }
 
-    /// The same, telling `progress` how many trajectories of how many were read.
+    /// The same, telling `progress` how many trajectories of how many were read, and showing each to `visit`: those of
+    /// an id that stands twice all, and before it is known whether the file can be used.
     ///
     /// # Errors
     /// As [`TrajectoryFile::open`].
@@ -133,8 +134,9 @@ impl TrajectoryFile {
         path: &Path,
         duplicates: Duplicates,
         progress: &mut dyn FnMut(usize, usize),
+        visit: &mut dyn FnMut(&Trajectory),
     ) -> Result<Self, OpenError> {
-        Self::scan(path, duplicates, progress)?.without_errors()
+        Self::scan_by(path, duplicates, Wants::Any, progress, visit)?.without_errors()
     }
 
     /// Opens a file to see all that a model did: trajectories of one id are each a trajectory of their own,
@@ -143,7 +145,7 @@ impl TrajectoryFile {
     /// # Errors
     /// As [`TrajectoryFile::open`].
     pub fn open_all(path: &Path, progress: &mut dyn FnMut(usize, usize)) -> Result<Self, OpenError> {
-        Self::scan_by(path, Duplicates::Last, Wants::All, progress)?.without_errors()
+        Self::scan_by(path, Duplicates::Last, Wants::All, progress, &mut |_| ())?.without_errors()
     }
 
     /// Opens a file whatever is wrong in it, for those who want its problems.
@@ -155,7 +157,7 @@ impl TrajectoryFile {
         duplicates: Duplicates,
         progress: &mut dyn FnMut(usize, usize),
     ) -> Result<Self, SourceError> {
-        Self::scan_by(path, duplicates, Wants::Any, progress)
+        Self::scan_by(path, duplicates, Wants::Any, progress, &mut |_| ())
     }
 
     /// The same of a file that should hold tasks: what has no steps is read as one, and spoken of as one.
@@ -163,7 +165,7 @@ impl TrajectoryFile {
     /// # Errors
     /// [`SourceError`] if it cannot be read at all.
     pub fn scan_tasks(path: &Path, duplicates: Duplicates) -> Result<Self, SourceError> {
-        Self::scan_by(path, duplicates, Wants::Tasks, &mut |_, _| ())
+        Self::scan_by(path, duplicates, Wants::Tasks, &mut |_, _| (), &mut |_| ())
     }
 
     fn without_errors(self) -> Result<Self, OpenError> {
@@ -178,6 +180,7 @@ impl TrajectoryFile {
         duplicates: Duplicates,
         wants: Wants,
         progress: &mut dyn FnMut(usize, usize),
+        visit: &mut dyn FnMut(&Trajectory),
     ) -> Result<Self, SourceError> {
         let source = Source::open(path)?;
         let layout = split(&source, wants.noun())?;
@@ -207,7 +210,7 @@ impl TrajectoryFile {
             if done.is_multiple_of(PROGRESS_EVERY) {
                 progress(done, total);
             }
-            if let Some(id) = file.check(element)? {
+            if let Some(id) = file.check(element, visit)? {
                 file.keep(id, element, duplicates)?;
             }
         }

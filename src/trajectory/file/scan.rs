@@ -3,6 +3,7 @@
 use std::collections::hash_map::Entry;
 
 use super::{Duplicate, Duplicates, MAX_ELEMENT, MAX_KEY, TrajectoryFile, Wants, hash_id};
+use crate::trajectory::Trajectory;
 use crate::trajectory::json::{self, Json, Keys, pointer_to};
 use crate::trajectory::problem::{Place, Severity};
 use crate::trajectory::read;
@@ -10,8 +11,13 @@ use crate::trajectory::source::SourceError;
 use crate::trajectory::split::{Element, LayoutError, Shape};
 
 impl TrajectoryFile {
-    /// Reads one element, reports what is wrong with it and returns its id if it can be used.
-    pub(super) fn check(&mut self, element: Element) -> Result<Option<String>, SourceError> {
+    /// Reads one element, reports what is wrong with it and returns its id if it can be used. `visit` is shown a
+    /// trajectory.
+    pub(super) fn check(
+        &mut self,
+        element: Element,
+        visit: &mut dyn FnMut(&Trajectory),
+    ) -> Result<Option<String>, SourceError> {
         let key = self.key(element)?;
         let mut place = self.place(element, key.as_deref());
         if self.shape == Shape::Object && !self.is_single && u64::from(element.mark) > MAX_KEY {
@@ -58,7 +64,10 @@ impl TrajectoryFile {
                 self.malformed_calls(),
                 &mut report,
             );
-            found.map(|found| found.id)
+            found.map(|found| {
+                visit(&found);
+                found.id
+            })
         };
         self.problems = problems;
         Ok(id)

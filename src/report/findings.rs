@@ -1,0 +1,117 @@
+//! What a score says of arguments, in JSON: which are wrong in a match, and which most often over the set.
+
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use super::PlaceReport;
+use crate::score::fidelity::constants::CLOSE;
+use crate::score::fidelity::{ArgumentComparison, CallFidelity, Findings, RejectedMatch, WrongArgument};
+
+/// An argument of a match that is wrong.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct ArgumentReport {
+    /// Where it is in the reference's arguments (in the prediction's, where it is extra), as a JSON pointer; empty for the
+    /// arguments as a whole.
+    pub argument: String,
+    /// `different`, `missing` or `extra`.
+    #[schemars(extend("enum" = ["different", "missing", "extra"]))]
+    pub verdict: String,
+    /// Why, in a few words.
+    pub reason: String,
+}
+
+/// An argument that is wrong in matched pairs of calls of its tool.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct WrongArgumentReport {
+    /// The tool.
+    pub tool: String,
+    /// The argument, such as `location.lat` or `stops[].name`; empty for the arguments as a whole.
+    pub argument: String,
+    /// Matched pairs in which it is different, missing or extra.
+    pub wrong: u64,
+    /// Matched pairs of calls of the tool.
+    pub pairs: u64,
+    /// A trajectory in which it is wrong, the first.
+    pub id: String,
+    /// What is wrong there.
+    pub reason: String,
+}
+
+/// Matched pairs whose arguments do not ask for the same: what a reader of similarities alone would miss.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+pub struct RejectedMatchesReport {
+    /// How many there are.
+    pub count: u64,
+    /// The most similar of them, at most 1,000.
+    pub matches: Vec<RejectedMatchReport>,
+}
+
+/// A matched pair whose arguments do not ask for the same.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+pub struct RejectedMatchReport {
+    /// The trajectory.
+    pub id: String,
+    /// The tool of both calls.
+    pub tool: String,
+    /// The reference call.
+    pub reference: PlaceReport,
+    /// The predicted call.
+    pub predicted: PlaceReport,
+    /// S, by which they were matched.
+    pub similarity: f64,
+    /// The fidelity, below 0.5.
+    pub argument_fidelity: f64,
+    /// The argument that does most harm, such as `location.lat`; empty for the arguments as a whole.
+    pub argument: String,
+    /// What is wrong with it.
+    pub reason: String,
+}
+
+impl ArgumentReport {
+    /// The arguments of a match that are wrong.
+    #[must_use]
+    pub fn of_wrong(fidelity: &CallFidelity) -> Vec<Self> {
+        let wrong = fidelity.arguments.iter().filter(|argument| argument.score < CLOSE);
+        wrong.map(Self::from).collect()
+    }
+}
+
+impl From<&ArgumentComparison> for ArgumentReport {
+    fn from(argument: &ArgumentComparison) -> Self {
+        Self {
+            argument: argument.path.clone(),
+            verdict: argument.verdict.name().to_owned(),
+            reason: argument.reason.to_string(),
+        }
+    }
+}
+
+impl From<WrongArgument> for WrongArgumentReport {
+    fn from(found: WrongArgument) -> Self {
+        let WrongArgument { tool, argument, wrong, pairs, id, reason } = found;
+        Self { tool, argument, wrong, pairs, id, reason }
+    }
+}
+
+impl From<RejectedMatch> for RejectedMatchReport {
+    fn from(found: RejectedMatch) -> Self {
+        let RejectedMatch { id, tool, reference, predicted, similarity, fidelity, argument, reason } = found;
+        Self {
+            id,
+            tool,
+            reference: reference.into(),
+            predicted: predicted.into(),
+            similarity,
+            argument_fidelity: fidelity,
+            argument,
+            reason,
+        }
+    }
+}
+
+impl From<&Findings> for RejectedMatchesReport {
+    fn from(findings: &Findings) -> Self {
+        let (matches, count) = findings.rejected_matches();
+        Self { count, matches: matches.into_iter().map(RejectedMatchReport::from).collect() }
+    }
+}
