@@ -15,6 +15,7 @@
 //! | `number`, `moment`, `quantity`, `code`, `location` | comparisons by kind |
 //! | `text` | free text: words aligned by spelling, lexicon and embeddings |
 //! | `words` | the cosines of words, of many calls at once |
+//! | `comparer` | many pairs of calls at once, on all cores |
 //! | `weights`, `combine` | from arguments to the call |
 //! | `findings` | from calls to a set: what is wrong most often |
 //! | [`constants`] | every number that was chosen or fitted |
@@ -24,6 +25,7 @@
 mod align;
 mod code;
 mod combine;
+mod comparer;
 pub mod constants;
 mod findings;
 mod leaf;
@@ -41,14 +43,9 @@ mod words;
 
 use std::borrow::Cow;
 
-use crate::encoder::{Embedder, EncoderError};
-use crate::trajectory::catalog::Catalog;
-use crate::trajectory::json::Json;
-
-use align::Alignment;
+pub use comparer::{CallPair, Fidelity};
 pub use findings::{Findings, RejectedMatch, WrongArgument};
 pub use weights::Weights;
-use words::Words;
 
 /// What an argument is compared as.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -195,113 +192,6 @@ impl CallFidelity {
         let harmful = self.arguments.iter().filter(|argument| harm(argument) > 0.0);
         // The first of several.
         harmful.rev().max_by(|a, b| harm(a).total_cmp(&harm(b)))
-    }
-}
-
-/// Two calls of one tool; missing arguments are an empty object.
-#[derive(Debug, Clone, Copy)]
-pub struct CallPair<'c> {
-    /// The tool of both.
-    pub tool: &'c str,
-    /// The arguments of the first, the reference.
-    pub a: Option<&'c Json>,
-    /// The arguments of the second, the prediction.
-    pub b: Option<&'c Json>,
-}
-
-/// Compares arguments. Deterministic: the same calls, catalog and encoder give the same numbers on any machine,
-/// whatever is compared beside them.
-///
-/// [`Fidelity::compare_all`] is what scores are made of. [`Fidelity::compare`] knows of words only their spelling and
-/// the lexicon.
-///
-/// ```
-/// use m3::score::fidelity::{CallPair, Fidelity, Verdict};
-/// use m3::trajectory::json::parse;
-///
-/// let json = |text: &str| parse(text.as_bytes()).unwrap().0;
-/// let fidelity = Fidelity::new(None);
-/// let (a, b) = (json(r#"{"lat": 52.08, "lng": 4.31}"#), json(r#"{"lat": 52.08, "lng": -4.31}"#));
-/// let found = fidelity.compare(CallPair { tool: "air/conditions", a: Some(&a), b: Some(&b) });
-/// assert!(found.score < 0.1);
-/// assert_eq!(found.worst().unwrap().path, "/lng");
-/// assert_eq!(found.worst().unwrap().verdict, Verdict::Different);
-/// ```
-#[derive(Debug, Default)]
-pub struct Fidelity<'a> {
-    catalog: Option<&'a Catalog>,
-    weights: Option<&'a Weights>,
-    words: Words,
-}
-
-/// Pairs of words that are looked up together.
-const WORDS_AT_ONCE: usize = 8192;
-
-/// Progress is told after so many pairs.
-const PROGRESS_EVERY: usize = 256;
-
-impl<'a> Fidelity<'a> {
-    /// With a catalog, kinds, defaults and what is required are known from the tools' schemas.
-    #[must_use]
-    pub fn new(catalog: Option<&'a Catalog>) -> Self {
-        Self { catalog, ..Self::default() }
-    }
-
-    /// The same with what is known of which arguments vary. Without, no argument is a constant.
-    #[must_use]
-    pub fn weighted_by(self, weights: &'a Weights) -> Self {
-        Self { weights: Some(weights), ..self }
-    }
-
-    /// Compares `count` pairs and hands each to `found` with its index, in an order that means nothing. Those whose words
-    /// need embeddings are compared a second time, when their words are known. `progress` is told how many of how many
-    /// are done.
-    ///
-    /// # Errors
-    /// [`EncoderError`].
-    pub fn compare_all<'c>(
-        &mut self,
-        count: usize,
-        pair: &dyn Fn(usize) -> CallPair<'c>,
-        embedder: &mut Embedder,
-        progress: &mut dyn FnMut(usize, usize),
-        found: &mut dyn FnMut(usize, CallFidelity),
-    ) -> Result<(), EncoderError> {
-        let mut open = Vec::new();
-        for index in 0..count {
-            let compared = self.compare(pair(index));
-            if self.words.is_open() {
-                open.push(index);
-            } else {
-                found(index, compared);
-            }
-            if self.words.wanted() >= WORDS_AT_ONCE || index + 1 == count {
-                let done = index + 1 - open.len();
-                self.words
-                    .learn(embedder, &mut |part, of| progress(done + open.len() * part / of.max(1), count))?;
-                open.drain(..).for_each(|index| found(index, self.compare(pair(index))));
-            }
-            if index.is_multiple_of(PROGRESS_EVERY) {
-                progress(index - open.len().min(index), count);
-            }
-        }
-        Ok(())
-    }
-
-    /// Compares one pair.
-    #[must_use]
-    pub fn compare(&self, pair: CallPair<'_>) -> CallFidelity {
-        self.words.begin();
-        let none = Json::Object(Vec::new());
-        let (a, b) = (pair.a.unwrap_or(&none), pair.b.unwrap_or(&none));
-        let mut arguments = Alignment::of(self.catalog, &self.words, pair.tool, a, b);
-        if let Some(weights) = self.weights {
-            for argument in &mut arguments {
-                argument.weight *= weights.weight(pair.tool, &argument.path);
-            }
-        }
-        let score = combine::combine(&arguments);
-        CallFidelity { score, arguments }
     }
 }
 

@@ -8,7 +8,8 @@ use serde_json::json;
 use super::constants::THRESHOLD;
 use super::*;
 use crate::trajectory::WholeFile;
-use crate::trajectory::json::parse;
+use crate::trajectory::catalog::Catalog;
+use crate::trajectory::json::{Json, parse};
 
 fn read(text: &str) -> Json {
     parse(text.as_bytes()).unwrap().0

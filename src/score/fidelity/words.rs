@@ -1,9 +1,11 @@
 //! The cosines of words' embeddings: asked for while pairs of calls are compared, then computed all at once.
 //!
-//! Cosines are kept and not embeddings: there are a hundred times as many bytes in those.
+//! Cosines are kept and not embeddings, which have a hundred times as many bytes. [`Cosines`] is what is known, for all
+//! threads; [`Words`] is what one thread asks of it.
 
 use std::cell::{Cell, RefCell};
 use std::collections::{BTreeSet, HashMap};
+use std::sync::Arc;
 
 use super::constants::MAX_ASKED;
 use crate::encoder::{Embedder, EncoderError, InputKey, cosine};
@@ -17,12 +19,21 @@ const MOST_KNOWN: usize = 65_536;
 /// Texts that are embedded at once: fewer than an embedder holds.
 const AT_ONCE: usize = 8192;
 
+/// Two texts in the order of their bytes.
+pub(super) type TextPair = (String, String);
+
 /// Cosines of words, and of short texts that are no English.
+#[derive(Debug, Default, Clone)]
+pub(super) struct Cosines {
+    known: HashMap<TextPair, f64>,
+}
+
+/// What one thread asks of the cosines.
 #[derive(Debug, Default)]
 pub(super) struct Words {
-    known: HashMap<(String, String), f64>,
+    cosines: Arc<Cosines>,
     /// What was asked for and is not known.
-    wanted: RefCell<BTreeSet<(String, String)>>,
+    wanted: RefCell<BTreeSet<TextPair>>,
     /// How many cosines were asked for in this pair of calls.
     asked: Cell<usize>,
     /// Whether one of them is not known.
@@ -30,6 +41,11 @@ pub(super) struct Words {
 }
 
 impl Words {
+    /// Asks of these.
+    pub(super) fn of(cosines: &Arc<Cosines>) -> Self {
+        Self { cosines: Arc::clone(cosines), ..Self::default() }
+    }
+
     /// Begins another pair of calls.
     pub(super) fn begin(&self) {
         self.asked.set(0);
@@ -41,9 +57,14 @@ impl Words {
         self.is_open.get()
     }
 
-    /// How many cosines are asked for and not known.
+    /// How many cosines were asked for and are not known.
     pub(super) fn wanted(&self) -> usize {
         self.wanted.borrow().len()
+    }
+
+    /// What was asked for and is not known, which is forgotten.
+    pub(super) fn take_wanted(&self) -> BTreeSet<TextPair> {
+        self.wanted.take()
     }
 
     /// The cosine of the embeddings of two texts, in [-1, 1]. `None` while it is not known, which is noted, and where
@@ -55,26 +76,33 @@ impl Words {
         }
         let (first, second) = if a <= b { (a, b) } else { (b, a) };
         let pair = (first.to_owned(), second.to_owned());
-        if let Some(&known) = self.known.get(&pair) {
+        if let Some(&known) = self.cosines.known.get(&pair) {
             return Some(known);
         }
         self.is_open.set(true);
         self.wanted.borrow_mut().insert(pair);
         None
     }
+}
 
-    /// Computes what was asked for.
-    pub(super) fn learn(
-        &mut self,
-        embedder: &mut Embedder,
-        progress: &mut dyn FnMut(usize, usize),
-    ) -> Result<(), EncoderError> {
+impl Cosines {
+    /// Forgets what is known, if that is a lot.
+    pub(super) fn forget(&mut self) {
         if self.known.len() > MOST_KNOWN {
             self.known.clear();
         }
-        let mut pairs = self.wanted.take().into_iter().peekable();
+    }
+
+    /// Computes the cosines of these pairs of texts.
+    pub(super) fn learn(
+        &mut self,
+        wanted: BTreeSet<TextPair>,
+        embedder: &mut Embedder,
+        progress: &mut dyn FnMut(usize, usize),
+    ) -> Result<(), EncoderError> {
+        let mut pairs = wanted.into_iter().peekable();
         while pairs.peek().is_some() {
-            let piece: Vec<(String, String)> = pairs.by_ref().take(AT_ONCE / 2).collect();
+            let piece: Vec<TextPair> = pairs.by_ref().take(AT_ONCE / 2).collect();
             let mut texts: Vec<&str> = piece.iter().flat_map(|(a, b)| [a.as_str(), b.as_str()]).collect();
             texts.sort_unstable();
             texts.dedup();
