@@ -1,6 +1,7 @@
 //! `m3 fidelity`
 
 use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
 
 use clap::Args;
 
@@ -105,9 +106,10 @@ pub(super) fn run(args: &FidelityArgs, common: &Common, printer: Printer) -> Res
 
 /// Which arguments vary in a file of references.
 fn weights(path: &Path, printer: Printer) -> Result<Weights, Failure> {
-    let mut weights = Weights::default();
-    input::open_visiting([path], Duplicates::Last, printer, &mut |_, reference| weights.learn(reference))?;
-    Ok(weights)
+    let weights = Mutex::new(Weights::default());
+    let held = || weights.lock().unwrap_or_else(PoisonError::into_inner);
+    input::open_visiting([path], Duplicates::Last, printer, &|_, reference| held().learn(reference))?;
+    Ok(weights.into_inner().unwrap_or_else(PoisonError::into_inner))
 }
 
 impl From<PairFileError> for Failure {

@@ -1,6 +1,8 @@
 //! Opens files of trajectories and speaks of their problems.
 
 use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
+use std::thread;
 
 use clap::ValueEnum;
 
@@ -34,13 +36,13 @@ const SHOWN_ERRORS: usize = 50;
 /// Warnings that are printed one by one.
 const SHOWN_WARNINGS: usize = 3;
 
-/// Opens all files, so that the errors of all of them are said at once.
+/// Opens all files at once, so that the errors of all of them are said.
 pub(super) fn open_all<const N: usize>(
     paths: [&Path; N],
     duplicates: Duplicates,
     printer: Printer,
 ) -> Result<[TrajectoryFile; N], Failure> {
-    open_visiting(paths, duplicates, printer, &mut |_, _| ())
+    open_visiting(paths, duplicates, printer, &|_, _| ())
 }
 
 /// The same, showing each trajectory to `visit` with the number of its file.
@@ -48,22 +50,15 @@ pub(super) fn open_visiting<const N: usize>(
     paths: [&Path; N],
     duplicates: Duplicates,
     printer: Printer,
-    visit: &mut dyn FnMut(usize, &Trajectory),
+    visit: &(dyn Fn(usize, &Trajectory) + Sync),
 ) -> Result<[TrajectoryFile; N], Failure> {
     if paths.iter().filter(|path| **path == Path::new("-")).count() > 1 {
         return Err(Failure::new(code::INPUT, "`-` (standard input) can stand for one of the files only"));
     }
     let mut broken = None;
-    let mut open = |number, path| {
-        let mut bar = printer.bar(Unit::Trajectories);
-        let mut progress = |done: usize, total: usize| bar.set("reading", done as u64, total as u64);
-        TrajectoryFile::open_with(path, duplicates, &mut progress, &mut |found| visit(number, found))
-    };
-    let mut number = 0;
-    let files = paths.map(|path| {
-        let file = said(open(number, path), printer);
-        number += 1;
-        file.map_err(|code| broken = if code == code::INPUT { Some(code) } else { broken.or(Some(code)) })
+    let files = read_all(paths, duplicates, printer, visit).map(|file| {
+        said(file, printer)
+            .map_err(|code| broken = if code == code::INPUT { Some(code) } else { broken.or(Some(code)) })
             .ok()
     });
     let files: Vec<TrajectoryFile> = files.into_iter().flatten().collect();
@@ -71,6 +66,36 @@ pub(super) fn open_visiting<const N: usize>(
         Ok(files) if broken.is_none() => Ok(files),
         _ => Err(Failure::silent(broken.unwrap_or(code::INPUT))),
     }
+}
+
+/// Reads files side by side, behind one bar.
+fn read_all<const N: usize>(
+    paths: [&Path; N],
+    duplicates: Duplicates,
+    printer: Printer,
+    visit: &(dyn Fn(usize, &Trajectory) + Sync),
+) -> [Result<TrajectoryFile, OpenError>; N] {
+    let bar = Mutex::new((printer.bar(Unit::Trajectories), [(0, 0); N]));
+    let open = |number: usize, path: &Path| {
+        let mut progress = |done: usize, total: usize| {
+            let mut held = bar.lock().unwrap_or_else(PoisonError::into_inner);
+            let (bar, parts) = &mut *held;
+            parts[number] = (done as u64, total as u64);
+            let (done, total) = parts.iter().fold((0, 0), |sum, part| (sum.0 + part.0, sum.1 + part.1));
+            bar.set("reading", done, total);
+        };
+        TrajectoryFile::open_with(path, duplicates, &mut progress, &mut |found| visit(number, found))
+    };
+    thread::scope(|scope| {
+        let mut number = 0;
+        let threads = paths.map(|path| {
+            let (open, this) = (&open, number);
+            number += 1;
+            scope.spawn(move || open(this, path))
+        });
+        // A thread that fails has failed on a bug, which is passed on.
+        threads.map(|thread| thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
+    })
 }
 
 /// Opens one file with everything that a model did in it, malformed calls included.

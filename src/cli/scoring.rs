@@ -1,6 +1,7 @@
 //! Options and steps that all commands which score two files have in common.
 
 use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
 
 use clap::{Args, ValueEnum};
 
@@ -108,14 +109,15 @@ impl ScoringArgs {
             self.tau_strong.unwrap_or(usual.strong()),
         )?;
         let catalog = self.tools.as_deref().map(Catalog::open).transpose()?;
-        let mut weights = Weights::default();
-        let mut learn = |file: usize, trajectory: &Trajectory| {
+        let weights = Mutex::new(Weights::default());
+        let learn = |file: usize, trajectory: &Trajectory| {
             if file == REFERENCES {
-                weights.learn(trajectory);
+                weights.lock().unwrap_or_else(PoisonError::into_inner).learn(trajectory);
             }
         };
         let files = [self.predictions.as_path(), &self.references];
-        let [predictions, references] = input::open_visiting(files, self.duplicates(), printer, &mut learn)?;
+        let [predictions, references] = input::open_visiting(files, self.duplicates(), printer, &learn)?;
+        let weights = weights.into_inner().unwrap_or_else(PoisonError::into_inner);
         let embedder = self.encoder.open(common.assets()?, printer)?;
         let profile = self.profile();
         Ok(Scoring {
