@@ -4,7 +4,8 @@
 //! # The score flow
 //!
 //! ```text
-//! TrajectoryFile x 2 -> Serializer -> Embedder -> cosine -> buckets -> assign -> Matching -> Tally -> ScoreReport
+//! TrajectoryFile x 2 -> Serializer -> Embedder -> cosine -> buckets -> assign -> Matching -> Fidelity -> Tally
+//!     -> ScoreReport
 //! ```
 //!
 //! | module | what it does |
