@@ -29,6 +29,8 @@ pub struct Comparison {
     pub second: String,
     /// The definitions.
     pub profile: String,
+    /// What calls were aligned by: `cosine` or `typed`.
+    pub similarity: String,
     /// How many tasks both are compared on.
     pub tasks: usize,
     /// Tasks of the first and of the second that the other does not have.
@@ -108,8 +110,7 @@ impl Comparison {
         let is_complete =
             |metric| selection.trajectories.iter().all(|model| graded(model, metric) == model.len());
         let average = Average::of(is_complete);
-        let columns: Vec<Metric> =
-            Metric::ALL.into_iter().filter(|metric| !metric.is_judged() || is_complete(*metric)).collect();
+        let columns: Vec<Metric> = Metric::ALL.into_iter().filter(|metric| is_complete(*metric)).collect();
         let totals = totals(&selection.trajectories);
         let statistic = |totals: &Totals| values(totals, selection.profile, average);
         let resamples = bootstrap(&totals, statistic, draws)?;
@@ -118,6 +119,7 @@ impl Comparison {
             first: names.0.to_owned(),
             second: names.1.to_owned(),
             profile: selection.profile.name().to_owned(),
+            similarity: selection.similarity.name().to_owned(),
             tasks: selection.ids.len(),
             left_out: (selection.left_out[0], selection.left_out[1]),
             average: average.description().to_owned(),

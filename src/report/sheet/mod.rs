@@ -34,6 +34,8 @@ pub struct Column {
     pub short_name: String,
     /// Whether it holds names, set to the left, or numbers.
     pub is_text: bool,
+    /// Whether it is left out where tables are narrow: at a terminal and on paper.
+    pub needs_room: bool,
 }
 
 /// A cell.
@@ -49,13 +51,31 @@ impl Column {
     /// A column of names.
     #[must_use]
     pub fn text(name: &str) -> Self {
-        Self { name: name.to_owned(), short_name: name.to_owned(), is_text: true }
+        Self { name: name.to_owned(), short_name: name.to_owned(), is_text: true, needs_room: false }
     }
 
     /// A column of numbers.
     #[must_use]
     pub fn number(name: &str, short_name: &str) -> Self {
-        Self { name: name.to_owned(), short_name: short_name.to_owned(), is_text: false }
+        let (name, short_name) = (name.to_owned(), short_name.to_owned());
+        Self { name, short_name, is_text: false, needs_room: false }
+    }
+}
+
+impl Sheet {
+    /// The same without the columns that need room.
+    fn narrow(&self) -> Self {
+        let kept = |index: usize| self.columns.get(index).is_none_or(|column| !column.needs_room);
+        let row = |row: &Vec<Cell>| {
+            let cells = row.iter().enumerate().filter(|(index, _)| kept(*index));
+            cells.map(|(_, cell)| cell.clone()).collect()
+        };
+        Self {
+            title: self.title.clone(),
+            notes: self.notes.clone(),
+            columns: self.columns.iter().filter(|column| !column.needs_room).cloned().collect(),
+            rows: self.rows.iter().map(row).collect(),
+        }
     }
 }
 
@@ -90,12 +110,13 @@ pub enum SheetForm {
 /// # Errors
 /// The writer's reason.
 pub fn write_sheets(form: SheetForm, sheets: &[Sheet], out: &mut dyn Write) -> io::Result<()> {
+    let narrow = || sheets.iter().map(Sheet::narrow).collect::<Vec<_>>();
     match form {
-        SheetForm::Terminal { is_styled } => terminal::write(sheets, is_styled, out),
+        SheetForm::Terminal { is_styled } => terminal::write(&narrow(), is_styled, out),
         SheetForm::Markdown => markdown::write(sheets, out),
         SheetForm::Csv => csv::write(sheets, out),
         SheetForm::Html => html::write(sheets, out),
-        SheetForm::Latex => latex::write(sheets, out),
+        SheetForm::Latex => latex::write(&narrow(), out),
     }
 }
 
