@@ -108,7 +108,7 @@ fn rejected_matches(summary: &ScoreSummary) -> Findings {
         Column::text("what is wrong", Cut::End, 28),
     ];
     Findings {
-        title: format!("{title} ({} of {} matched)", rejected.count, summary.aggregate.matched),
+        title: format!("{title} ({} of {} pairs)", rejected.count, summary.aggregate.matched),
         columns,
         rows: rejected.matches.iter().take(SHOWN).map(row).collect(),
     }

@@ -40,7 +40,7 @@ fn columns(board: &Leaderboard) -> Vec<Metric> {
 fn heads(metrics: &[Metric]) -> Vec<Column> {
     let head = |metric: &Metric| {
         let column = Column::number(&metric.name().replace('_', " "), short_name(*metric));
-        Column { needs_room: *metric == Metric::ArgumentFidelityCovered, ..column }
+        Column { is_for_programs: *metric == Metric::ArgumentFidelityCovered, ..column }
     };
     [Column::text("model")].into_iter().chain(metrics.iter().map(head)).collect()
 }
@@ -97,7 +97,7 @@ fn metrics(board: &Leaderboard) -> Sheet {
         notes.push(format!("Profile {profile}, {similarity}{}", crate::text::counted(tasks, "task")));
     }
     if columns.contains(&Metric::ArgumentFidelity) {
-        notes.push("Argument fidelity (fid.) is no part of the average".to_owned());
+        notes.push("Argument fidelity is no part of the average".to_owned());
     }
     notes.extend(board.models.iter().filter(|model| model.left_out > 0).map(|model| {
         format!(

@@ -1,5 +1,7 @@
 //! What the terminal and Markdown both show: the metrics, the weakest types, what the ledger says.
 
+use unicode_width::UnicodeWidthStr as _;
+
 use super::shortened;
 use super::{AggregateReport, LedgerReport, ScoreSummary};
 use crate::score::{Profile, Similarity};
@@ -88,17 +90,37 @@ pub(super) fn weakest_types(summary: &ScoreSummary) -> (Vec<&'static str>, Vec<V
 
 /// Which definitions and encoder made the numbers.
 pub(super) fn provenance(summary: &ScoreSummary) -> String {
+    provenance_parts(summary).join(", ")
+}
+
+/// The same on lines of so many columns.
+pub(super) fn provenance_lines(summary: &ScoreSummary, columns: usize) -> Vec<String> {
+    let mut lines: Vec<String> = Vec::new();
+    for part in provenance_parts(summary) {
+        match lines.last_mut() {
+            None => lines.push(part),
+            // With a comma before it and perhaps one after it.
+            Some(line) if line.width() + part.width() + 3 <= columns => line.extend([", ", &part]),
+            Some(line) => {
+                line.push(',');
+                lines.push(part);
+            }
+        }
+    }
+    lines
+}
+
+fn provenance_parts(summary: &ScoreSummary) -> Vec<String> {
     let encoder = &summary.encoder;
     let digest = encoder.fingerprint.trim_start_matches("sha256:");
-    let similarity = if is_typed(summary) { " similarity typed," } else { "" };
-    format!(
-        "profile {}, encoder {} ({}),{similarity} tau {} / {}",
-        summary.profile,
-        shortened(&encoder.name, 2 * NAME_WIDTH),
-        digest.get(..8).unwrap_or(digest),
-        summary.thresholds.weak,
-        summary.thresholds.strong,
-    )
+    let digest = digest.get(..8).unwrap_or(digest);
+    let name = shortened(&encoder.name, 2 * NAME_WIDTH);
+    let mut parts = vec![format!("profile {}", summary.profile), format!("encoder {name} ({digest})")];
+    if is_typed(summary) {
+        parts.push("similarity typed".to_owned());
+    }
+    parts.push(format!("tau {} / {}", summary.thresholds.weak, summary.thresholds.strong));
+    parts
 }
 
 /// What was counted, a line for each thing that a reader should know; ids on a line of their own.

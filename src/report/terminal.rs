@@ -5,7 +5,6 @@ use std::io::{self, Write};
 use anstyle::{AnsiColor, Style};
 use comfy_table::{CellAlignment, ContentArrangement, Table, presets};
 
-use super::audit::wrapped;
 use super::{ScoreRenderer, ScoreSummary, TrajectoryReport, arguments, tables};
 
 /// Writes the summary; trajectories are for the other forms.
@@ -36,7 +35,7 @@ impl<W: Write> ScoreRenderer for Terminal<W> {
 
     fn finish(&mut self, summary: &ScoreSummary) -> io::Result<()> {
         let Self { writer: out, bold, bar: color } = self;
-        for line in wrapped(&tables::provenance(summary), WIDTH) {
+        for line in tables::provenance_lines(summary, WIDTH) {
             writeln!(out, "{line}")?;
         }
         writeln!(out)?;
