@@ -14,8 +14,11 @@ const WIDTH: usize = 80;
 /// What is between two columns.
 const GAP: &str = "  ";
 
-/// The longest name of an argument before what is wrong with it.
-const ARGUMENT_WIDTH: usize = 16;
+/// The longest id before an example.
+const ID_WIDTH: usize = 16;
+
+/// The longest name of an argument before what is wrong with it, at a terminal.
+pub(super) const ARGUMENT_WIDTH: usize = 16;
 
 /// Where there is more of a list, and how to see one of it.
 pub(super) const POINTER: &str = "m3 score .. --format json lists all of them, m3 audit .. --id ID shows one";
@@ -56,9 +59,9 @@ impl Column {
     }
 }
 
-/// The lists of a score that have something in them.
-pub(super) fn findings(summary: &ScoreSummary) -> Vec<Findings> {
-    let mut lists = vec![wrong_arguments(summary), rejected_matches(summary)];
+/// The lists of a score that have something in them. Before what is wrong with it an argument's name has so many columns.
+pub(super) fn findings(summary: &ScoreSummary, argument_width: usize) -> Vec<Findings> {
+    let mut lists = vec![wrong_arguments(summary), rejected_matches(summary, argument_width)];
     lists.retain(|list| !list.rows.is_empty());
     lists
 }
@@ -69,7 +72,7 @@ fn wrong_arguments(summary: &ScoreSummary) -> Findings {
             format!("{} of {}", found.wrong, found.pairs),
             found.tool.clone(),
             named(&found.argument).to_owned(),
-            format!("{}: {}", shortened(&found.id, ARGUMENT_WIDTH), found.reason),
+            format!("{}: {}", shortened(&found.id, ID_WIDTH), found.reason),
         ]
     };
     let rows: Vec<_> = summary.wrong_arguments.iter().take(SHOWN).map(row).collect();
@@ -83,9 +86,9 @@ fn wrong_arguments(summary: &ScoreSummary) -> Findings {
     Findings { title, columns, rows }
 }
 
-fn rejected_matches(summary: &ScoreSummary) -> Findings {
+fn rejected_matches(summary: &ScoreSummary, argument_width: usize) -> Findings {
     let row = |found: &RejectedMatchReport| {
-        let argument = cut_start(named(&found.argument), ARGUMENT_WIDTH);
+        let argument = cut_start(named(&found.argument), argument_width);
         vec![
             similarity(found.similarity),
             found.id.clone(),

@@ -6,8 +6,9 @@ use super::arguments::{self, Findings};
 use super::sheet::escape_markdown as escape;
 use super::{ScoreRenderer, ScoreSummary, TrajectoryReport, shortened, tables};
 
-/// The widest cell of a list of arguments, in columns.
+/// The widest cell of a list of arguments, and what of it an argument's name may take, in columns.
 const CELL_WIDTH: usize = 80;
+const ARGUMENT_WIDTH: usize = 50;
 
 /// Writes the summary; trajectories are for the other forms.
 pub struct Markdown<W> {
@@ -71,7 +72,7 @@ impl<W: Write> ScoreRenderer for Markdown<W> {
             writeln!(self.writer, "Weakest types ({} of {}):\n", rows.len(), summary.by_type.len())?;
             self.table("lrrrrrrrrr", &header, &rows)?;
         }
-        self.findings(&arguments::findings(summary))?;
+        self.findings(&arguments::findings(summary, ARGUMENT_WIDTH))?;
         for line in tables::ledger(summary) {
             writeln!(self.writer, "- {}", escape(&line.replace("\n ", "")))?;
         }

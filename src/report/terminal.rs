@@ -54,7 +54,7 @@ impl<W: Write> ScoreRenderer for Terminal<W> {
             writeln!(out, "\n{bold}weakest types{bold:#} ({} of {all})", rows.len())?;
             writeln!(out, "{}", table(header, rows))?;
         }
-        let lists = arguments::findings(summary);
+        let lists = arguments::findings(summary, arguments::ARGUMENT_WIDTH);
         for list in &lists {
             writeln!(out, "\n{bold}{}{bold:#}", list.title)?;
             for line in list.lines() {

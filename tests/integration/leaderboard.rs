@@ -188,7 +188,10 @@ fn more_columns_appear_when_the_data_are_there() {
     let plain = stdout(m3_bare(folder.path()).arg("leaderboard").args([&results[1], &results[0]]));
     assert!(!plain.contains("info") && !plain.contains("input M"), "{plain}");
     let both = stdout(m3_bare(folder.path()).arg("leaderboard").args([&graded, &results[0]]));
-    assert!(both.contains("task    info") && both.contains("input M") && both.contains("75.0 %"), "{both}");
+    assert!(
+        both.contains("task   info   avg.") && both.contains("input M") && both.contains("75.0 %"),
+        "{both}"
+    );
     assert!(both.contains("six alignment metrics"), "not all models are graded: {both}");
     assert!(both.lines().all(|line| line.chars().count() <= 80), "{both}");
     let alone = report(m3_bare(folder.path()).arg("leaderboard").arg(&graded));
