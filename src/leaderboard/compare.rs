@@ -69,8 +69,8 @@ pub struct DifferenceReport {
     pub has_no_spread: bool,
     /// The p-value of a paired permutation test, two-sided; null with fewer than two tasks.
     pub p_value: Option<f64>,
-    /// The same after Holm's correction for the number of metrics compared; null for the average, which is no
-    /// further comparison, and where there is no p-value.
+    /// The same after Holm's correction for the number of metrics compared, for the two fidelities apart from the metrics
+    /// of the paper; null for the average, which is no further comparison, and where there is no p-value.
     pub corrected_p_value: Option<f64>,
     /// The smallest true difference that would be found with a probability of 80 %.
     pub smallest_detectable: Option<f64>,
@@ -149,15 +149,21 @@ fn differences(
     columns: &[Metric],
     draws: &Draws,
 ) -> Vec<DifferenceReport> {
-    let p_values = resamples.flip_test(&[(1, 0)], &test_draws(draws, columns.len()))[0];
+    let tests = columns.iter().filter(|metric| !metric.is_fidelity()).count();
+    let p_values = resamples.flip_test(&[(1, 0)], &test_draws(draws, tests))[0];
     let has_p = resamples.trajectories() > 1;
-    let compared: Vec<f64> = columns
-        .iter()
-        .filter(|metric| **metric != Metric::Average)
-        .map(|metric| p_values[metric.index()])
+    // The fidelities are a family of their own: the metrics of the paper have the p-values that they have without them.
+    let corrected: Vec<(Metric, f64)> = [false, true]
+        .into_iter()
+        .flat_map(|is_fidelity| {
+            let of_family =
+                |metric: &&Metric| **metric != Metric::Average && metric.is_fidelity() == is_fidelity;
+            let family: Vec<Metric> = columns.iter().filter(of_family).copied().collect();
+            let compared: Vec<f64> = family.iter().map(|metric| p_values[metric.index()]).collect();
+            family.into_iter().zip(holm(&compared))
+        })
         .collect();
-    let corrected = holm(&compared);
-    let report = |(place, metric): (usize, &Metric)| {
+    let report = |metric: &Metric| {
         let index = metric.index();
         let found = resamples.difference(1, 0, index, LEVEL);
         DifferenceReport {
@@ -168,7 +174,10 @@ fn differences(
             low: found.interval.map(|interval| interval.low),
             high: found.interval.map(|interval| interval.high),
             p_value: has_p.then_some(p_values[index]),
-            corrected_p_value: corrected.get(place).copied().filter(|_| has_p),
+            corrected_p_value: corrected
+                .iter()
+                .find(|(other, _)| has_p && other == metric)
+                .map(|(_, corrected)| *corrected),
             has_no_spread: found.interval.is_some_and(|interval| interval.method == Method::Constant),
             smallest_detectable: found
                 .standard_error
@@ -176,7 +185,7 @@ fn differences(
                 .map(|error| smallest_detectable_difference(error, SIGNIFICANCE, POWER)),
         }
     };
-    columns.iter().enumerate().map(report).collect()
+    columns.iter().map(report).collect()
 }
 
 /// The trajectories whose own average changed most.

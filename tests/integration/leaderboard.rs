@@ -82,7 +82,7 @@ fn every_form_of_the_leaderboard_is_as_kept() {
     compare.arg("compare").args(&results[..2]).args(["--resamples", "1000"]);
     let printed = stdout(&mut compare);
     let documents = std::fs::read_to_string(crate::support::root().join("docs/leaderboard.md")).unwrap();
-    let table: Vec<&str> = printed.lines().take(9).collect();
+    let table: Vec<&str> = printed.lines().take(11).collect();
     assert!(documents.contains(&table.join("\n")), "docs/leaderboard.md shows another table");
     insta::assert_snapshot!("compare_table", printed);
     for form in ["markdown", "csv", "html", "latex"] {
