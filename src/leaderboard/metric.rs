@@ -166,10 +166,10 @@ mod tests {
     /// table 5: (0.400 + 0.167 + 0.387 + 0.400 + 0.000 + 0.400 + 0.640 + 0.603) / 8 = 0.375.
     #[test]
     fn averages_are_those_of_the_paper() {
-        // Fidelities, which no average should take in.
-        let average = |[a, b, c, rest @ ..]: [f64; 9], average: Average| {
-            let [d, e, f, g, h, i] = rest;
-            let mut values = [a, b, c, 9.0, 9.0, d, e, f, g, h, i];
+        let average = |numbers: [f64; 9], average: Average| {
+            // Whatever the fidelities are, no average takes them in.
+            let (before, after) = numbers.split_at(3);
+            let mut values: [f64; Metric::COUNT] = [before, &[9.0, 9.0], after].concat().try_into().unwrap();
             average.fill(&mut values);
             values[Metric::Average.index()]
         };
