@@ -62,13 +62,14 @@ pub(super) fn run(args: &FidelityArgs, common: &Common, printer: Printer) -> Res
         pairs.extend(PairFile::read(path)?.pairs);
     }
     let catalog = args.tools.as_deref().map(Catalog::open).transpose()?;
-    let weights = match args.reference.as_deref() {
-        Some(path) => weights(path, printer)?,
-        None => {
-            let mut weights = Weights::default();
-            pairs.iter().for_each(|pair| weights.count(&pair.tool, &pair.a));
-            weights
+    let weights = if let Some(path) = args.reference.as_deref() {
+        weights(path, printer)?
+    } else {
+        let mut weights = Weights::default();
+        for pair in &pairs {
+            weights.count(&pair.tool, &pair.a);
         }
+        weights
     };
     let threshold = args.threshold.unwrap_or(match args.similarity {
         SimilarityArg::Typed => constants::THRESHOLD,

@@ -41,8 +41,9 @@ Examples:
   m3 score predictions.json references.json
   m3 score predictions.jsonl.gz references.json --format json --out score.json
   m3 score predictions.json references.json --profile open-m3-bench
+  m3 score predictions.json references.json --similarity typed --tools catalog.json
   m3 score predictions.json references.json \\
-      --fail-under recall=0.8 --fail-under average=0.7";
+      --fail-under recall=0.8 --fail-under argument_fidelity=0.7";
 
 fn parse_floor(text: &str) -> Result<(MetricName, f64), String> {
     let names = || MetricName::ALL.map(MetricName::name).join(", ");

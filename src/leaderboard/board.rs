@@ -46,6 +46,7 @@ impl Leaderboard {
         Ok(Self {
             schema: LEADERBOARD_SCHEMA.to_owned(),
             profile: selection.map(|selection| selection.profile.name().to_owned()),
+            similarity: selection.map(|selection| selection.similarity.name().to_owned()),
             tasks: selection.map(|selection| selection.ids.len()),
             level: LEVEL,
             resamples: statistics.as_ref().map_or(0, |found| found.resamples.count()),
@@ -134,13 +135,18 @@ pub(super) fn totals(models: &[Vec<&TrajectoryResult>]) -> Vec<Vec<Totals>> {
         .collect()
 }
 
-/// How many trajectories have a judged metric; all have those of the alignment.
+/// How many trajectories have a metric; all have those of the alignment. The fidelity of a set is known if that of each
+/// is.
 pub(super) fn graded(trajectories: &[&TrajectoryResult], metric: Metric) -> usize {
     let has_grade = |found: &&&TrajectoryResult| match metric {
         Metric::TaskCompletion => found.grades.task_completion.is_some(),
         Metric::InformationGrounding => found.grades.information_grounding.is_some(),
         _ => true,
     };
+    if metric.is_fidelity() {
+        let is_known = trajectories.iter().all(|found| found.has_fidelity);
+        return if is_known { trajectories.len() } else { 0 };
+    }
     trajectories.iter().filter(has_grade).count()
 }
 
@@ -369,9 +375,8 @@ fn type_report(
     let row = |(name, trajectories): &(&str, Vec<&TrajectoryResult>)| {
         let total: Totals = trajectories.iter().map(|found| Totals::from(*found)).sum();
         let values = values(&total, selection.profile, average);
-        let shown = columns.iter().filter(|metric| {
-            **metric == Metric::Average || !metric.is_judged() || graded(trajectories, **metric) > 0
-        });
+        let shown =
+            columns.iter().filter(|metric| **metric == Metric::Average || graded(trajectories, **metric) > 0);
         TypeRowReport {
             model: (*name).to_owned(),
             metrics: shown.map(|metric| (metric.name().to_owned(), values[metric.index()])).collect(),

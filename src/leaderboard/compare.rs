@@ -29,6 +29,8 @@ pub struct Comparison {
     pub second: String,
     /// The definitions.
     pub profile: String,
+    /// What calls were aligned by: `cosine` or `typed`.
+    pub similarity: String,
     /// How many tasks both are compared on.
     pub tasks: usize,
     /// Tasks of the first and of the second that the other does not have.
@@ -67,8 +69,8 @@ pub struct DifferenceReport {
     pub has_no_spread: bool,
     /// The p-value of a paired permutation test, two-sided; null with fewer than two tasks.
     pub p_value: Option<f64>,
-    /// The same after Holm's correction for the number of metrics compared; null for the average, which is no
-    /// further comparison, and where there is no p-value.
+    /// The same after Holm's correction for the number of metrics compared, for the two fidelities apart from the metrics
+    /// of the paper; null for the average, which is no further comparison, and where there is no p-value.
     pub corrected_p_value: Option<f64>,
     /// The smallest true difference that would be found with a probability of 80 %.
     pub smallest_detectable: Option<f64>,
@@ -108,8 +110,7 @@ impl Comparison {
         let is_complete =
             |metric| selection.trajectories.iter().all(|model| graded(model, metric) == model.len());
         let average = Average::of(is_complete);
-        let columns: Vec<Metric> =
-            Metric::ALL.into_iter().filter(|metric| !metric.is_judged() || is_complete(*metric)).collect();
+        let columns: Vec<Metric> = Metric::ALL.into_iter().filter(|metric| is_complete(*metric)).collect();
         let totals = totals(&selection.trajectories);
         let statistic = |totals: &Totals| values(totals, selection.profile, average);
         let resamples = bootstrap(&totals, statistic, draws)?;
@@ -118,6 +119,7 @@ impl Comparison {
             first: names.0.to_owned(),
             second: names.1.to_owned(),
             profile: selection.profile.name().to_owned(),
+            similarity: selection.similarity.name().to_owned(),
             tasks: selection.ids.len(),
             left_out: (selection.left_out[0], selection.left_out[1]),
             average: average.description().to_owned(),
@@ -147,15 +149,21 @@ fn differences(
     columns: &[Metric],
     draws: &Draws,
 ) -> Vec<DifferenceReport> {
-    let p_values = resamples.flip_test(&[(1, 0)], &test_draws(draws, columns.len()))[0];
+    let tests = columns.iter().filter(|metric| !metric.is_fidelity()).count();
+    let p_values = resamples.flip_test(&[(1, 0)], &test_draws(draws, tests))[0];
     let has_p = resamples.trajectories() > 1;
-    let compared: Vec<f64> = columns
-        .iter()
-        .filter(|metric| **metric != Metric::Average)
-        .map(|metric| p_values[metric.index()])
+    // The fidelities are a family of their own: the metrics of the paper have the p-values that they have without them.
+    let corrected: Vec<(Metric, f64)> = [false, true]
+        .into_iter()
+        .flat_map(|is_fidelity| {
+            let of_family =
+                |metric: &&Metric| **metric != Metric::Average && metric.is_fidelity() == is_fidelity;
+            let family: Vec<Metric> = columns.iter().filter(of_family).copied().collect();
+            let compared: Vec<f64> = family.iter().map(|metric| p_values[metric.index()]).collect();
+            family.into_iter().zip(holm(&compared))
+        })
         .collect();
-    let corrected = holm(&compared);
-    let report = |(place, metric): (usize, &Metric)| {
+    let report = |metric: &Metric| {
         let index = metric.index();
         let found = resamples.difference(1, 0, index, LEVEL);
         DifferenceReport {
@@ -166,7 +174,10 @@ fn differences(
             low: found.interval.map(|interval| interval.low),
             high: found.interval.map(|interval| interval.high),
             p_value: has_p.then_some(p_values[index]),
-            corrected_p_value: corrected.get(place).copied().filter(|_| has_p),
+            corrected_p_value: corrected
+                .iter()
+                .find(|(other, _)| has_p && other == metric)
+                .map(|(_, corrected)| *corrected),
             has_no_spread: found.interval.is_some_and(|interval| interval.method == Method::Constant),
             smallest_detectable: found
                 .standard_error
@@ -174,7 +185,7 @@ fn differences(
                 .map(|error| smallest_detectable_difference(error, SIGNIFICANCE, POWER)),
         }
     };
-    columns.iter().enumerate().map(report).collect()
+    columns.iter().map(report).collect()
 }
 
 /// The trajectories whose own average changed most.

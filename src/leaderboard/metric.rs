@@ -1,4 +1,5 @@
-//! The columns of a leaderboard, in the order of the paper's table 2, and what their average is taken over.
+//! The columns of a leaderboard, in the order of the paper's table 2 with the fidelity beside the similarity, and what
+//! their average is taken over.
 
 use crate::score::MetricName;
 
@@ -11,6 +12,10 @@ pub enum Metric {
     Precision,
     /// How similar the arguments of matched calls are.
     ArgumentSimilarity,
+    /// How far the arguments of matched calls ask for the same. No part of any average.
+    ArgumentFidelity,
+    /// The same covered: what is not matched counts as 0. No part of any average.
+    ArgumentFidelityCovered,
     /// Were calls that belong together made together?
     StepCoherence,
     /// Was what comes later done later?
@@ -27,13 +32,15 @@ pub enum Metric {
 
 impl Metric {
     /// How many there are.
-    pub const COUNT: usize = 9;
+    pub const COUNT: usize = 11;
 
-    /// All of them, in the order of the paper's table 2.
+    /// All of them, in the order of the columns.
     pub const ALL: [Metric; Self::COUNT] = [
         Metric::Recall,
         Metric::Precision,
         Metric::ArgumentSimilarity,
+        Metric::ArgumentFidelity,
+        Metric::ArgumentFidelityCovered,
         Metric::StepCoherence,
         Metric::OrderConsistency,
         Metric::MergePurity,
@@ -55,6 +62,8 @@ impl Metric {
             Metric::Recall => MetricName::Recall.name(),
             Metric::Precision => MetricName::Precision.name(),
             Metric::ArgumentSimilarity => MetricName::ArgumentSimilarity.name(),
+            Metric::ArgumentFidelity => MetricName::ArgumentFidelity.name(),
+            Metric::ArgumentFidelityCovered => MetricName::ArgumentFidelityCovered.name(),
             Metric::StepCoherence => MetricName::StepCoherence.name(),
             Metric::OrderConsistency => MetricName::OrderConsistency.name(),
             Metric::MergePurity => MetricName::MergePurity.name(),
@@ -78,6 +87,12 @@ impl Metric {
     #[must_use]
     pub fn is_judged(self) -> bool {
         matches!(self, Metric::TaskCompletion | Metric::InformationGrounding)
+    }
+
+    /// Whether it stands beside the metrics of the paper, without a part in their average.
+    #[must_use]
+    pub fn is_fidelity(self) -> bool {
+        matches!(self, Metric::ArgumentFidelity | Metric::ArgumentFidelityCovered)
     }
 }
 
@@ -113,7 +128,7 @@ impl Average {
     /// The metrics that it is the mean of.
     pub fn metrics(self) -> impl Iterator<Item = Metric> {
         Metric::ALL.into_iter().filter(move |metric| match metric {
-            Metric::Average => false,
+            Metric::Average | Metric::ArgumentFidelity | Metric::ArgumentFidelityCovered => false,
             Metric::TaskCompletion => self == Average::All,
             Metric::InformationGrounding => self != Average::Alignment,
             _ => true,
@@ -151,9 +166,12 @@ mod tests {
     /// table 5: (0.400 + 0.167 + 0.387 + 0.400 + 0.000 + 0.400 + 0.640 + 0.603) / 8 = 0.375.
     #[test]
     fn averages_are_those_of_the_paper() {
-        let average = |mut values: [f64; 9], average: Average| {
+        let average = |numbers: [f64; 9], average: Average| {
+            // Whatever the fidelities are, no average takes them in.
+            let (before, after) = numbers.split_at(3);
+            let mut values: [f64; Metric::COUNT] = [before, &[9.0, 9.0], after].concat().try_into().unwrap();
             average.fill(&mut values);
-            values[8]
+            values[Metric::Average.index()]
         };
         let table_2 = [0.627, 0.264, 0.583, 0.502, 0.290, 0.453, 0.671, 0.657, 0.0];
         assert!((average(table_2, Average::WithoutTaskCompletion) - 0.482).abs() < 5e-4);

@@ -10,7 +10,7 @@ use serde::Deserialize;
 
 use super::{Grades, ModelResult, Numbers, Outcomes, TrajectoryResult, Usage, table};
 use crate::report::SCORE_SCHEMA;
-use crate::score::{Profile, Sums};
+use crate::score::{Profile, Similarity, Sums};
 use crate::text::{shortened, visible};
 
 /// A result larger than this is not read, in bytes; that of the real benchmark has 0.5 MB.
@@ -97,6 +97,7 @@ struct Entry {
     schema: Option<String>,
     profile: Option<String>,
     encoder: Option<EncoderPart>,
+    similarity: Option<String>,
     thresholds: Option<ThresholdsPart>,
     trajectories: Option<Vec<TrajectoryPart>>,
     id: Option<String>,
@@ -115,15 +116,25 @@ struct Head {
     schema: String,
     profile: String,
     encoder: EncoderPart,
+    similarity: Similarity,
     thresholds: ThresholdsPart,
 }
 
 impl Entry {
     fn into_head(self) -> Result<(Head, Vec<TrajectoryPart>), String> {
+        // Scores that were made before there was a choice name none.
+        let similarity = match self.similarity.as_deref() {
+            None => Similarity::Cosine,
+            Some(name) => [Similarity::Cosine, Similarity::Typed]
+                .into_iter()
+                .find(|known| known.name() == name)
+                .ok_or_else(|| format!("its similarity `{name}` is not known"))?,
+        };
         let head = Head {
             schema: self.schema.ok_or_else(|| missing("schema"))?,
             profile: self.profile.ok_or_else(|| missing("profile"))?,
             encoder: self.encoder.ok_or_else(|| missing("encoder"))?,
+            similarity,
             thresholds: self.thresholds.ok_or_else(|| missing("thresholds"))?,
         };
         Ok((head, self.trajectories.unwrap_or_default()))
@@ -176,6 +187,8 @@ struct TrajectoryPart {
 struct MetricsPart {
     reference_calls: u32,
     predicted_calls: u32,
+    /// Scores that were made without it have none.
+    argument_fidelity: Option<f64>,
     step_coherence: f64,
     merge_purity: f64,
     order_consistency: f64,
@@ -185,7 +198,7 @@ struct MetricsPart {
 #[derive(Deserialize)]
 struct MatchPart {
     similarity: f64,
-    /// Scores that were made without it have none.
+    /// Likewise.
     argument_fidelity: Option<f64>,
 }
 
@@ -260,9 +273,14 @@ fn score(reader: impl io::Read) -> Result<Numbers, String> {
             return Err(format!("it has the trajectory `{id}` twice"));
         }
     }
-    let conditions =
-        format!("encoder {} ({}), tau {weak} / {strong}", head.encoder.name, head.encoder.fingerprint);
-    Ok(Numbers::Trajectories { profile, conditions, thresholds: (weak, strong), trajectories })
+    let similarity = head.similarity;
+    let conditions = format!(
+        "encoder {} ({}), similarity {}, tau {weak} / {strong}",
+        head.encoder.name,
+        head.encoder.fingerprint,
+        similarity.name()
+    );
+    Ok(Numbers::Trajectories { profile, similarity, conditions, thresholds: (weak, strong), trajectories })
 }
 
 /// The sums behind the metrics of one trajectory. Covered metrics times the reference calls are N_ref r F.
@@ -282,6 +300,10 @@ fn trajectory(part: TrajectoryPart, strong: f64) -> Result<TrajectoryResult, Str
     for &similarity in &similarities {
         share("similarity", similarity)?;
     }
+    let fidelities: Vec<f64> = part.matches.iter().filter_map(|pair| pair.argument_fidelity).collect();
+    for &fidelity in &fidelities {
+        share("argument_fidelity", fidelity)?;
+    }
     let of_strong = || similarities.iter().filter(|similarity| **similarity >= strong);
     let sums = Sums {
         reference_calls: references,
@@ -290,7 +312,7 @@ fn trajectory(part: TrajectoryPart, strong: f64) -> Result<TrajectoryResult, Str
         strong: of_strong().count() as f64,
         similarity: similarities.iter().sum(),
         strong_similarity: of_strong().sum(),
-        fidelity: part.matches.iter().filter_map(|pair| pair.argument_fidelity).sum(),
+        fidelity: fidelities.iter().sum(),
         coherence: covered("step_coherence", metrics.step_coherence)?,
         purity: covered("merge_purity", metrics.merge_purity)?,
         order: covered("order_consistency", metrics.order_consistency)?,
@@ -310,6 +332,7 @@ fn trajectory(part: TrajectoryPart, strong: f64) -> Result<TrajectoryResult, Str
     Ok(TrajectoryResult {
         task_type: part.task_type,
         sums,
+        has_fidelity: metrics.argument_fidelity.is_some() && fidelities.len() == similarities.len(),
         steps: metrics.average_steps,
         candidates: part
             .unmatched_references

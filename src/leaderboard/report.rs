@@ -20,6 +20,8 @@ pub struct Leaderboard {
     pub schema: String,
     /// The definitions; null for tables of finished numbers alone.
     pub profile: Option<String>,
+    /// What calls were aligned by, `cosine` or `typed`; null likewise.
+    pub similarity: Option<String>,
     /// How many tasks the models are compared on; null likewise.
     pub tasks: Option<usize>,
     /// The level of the intervals.

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::Metric;
-use crate::score::{Profile, Sums};
+use crate::score::{Profile, Similarity, Sums};
 
 /// The result of one model.
 #[derive(Debug, Clone, PartialEq)]
@@ -23,7 +23,10 @@ pub enum Numbers {
     Trajectories {
         /// The definitions.
         profile: Profile,
-        /// Everything else that has to be the same for numbers to be compared: encoder and thresholds.
+        /// What calls were aligned by.
+        similarity: Similarity,
+        /// Everything that has to be the same for numbers to be compared, but for the profile: encoder, similarity and
+        /// thresholds.
         conditions: String,
         /// tau_weak and tau_strong, for pictures.
         thresholds: (f64, f64),
@@ -41,6 +44,8 @@ pub struct TrajectoryResult {
     pub task_type: Option<String>,
     /// The sums behind its metrics.
     pub sums: Sums,
+    /// Whether the fidelity of its matches is known.
+    pub has_fidelity: bool,
     /// Predicted steps.
     pub steps: f64,
     /// The similarities of its matched pairs.

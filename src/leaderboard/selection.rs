@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::{ModelResult, Numbers, TrajectoryResult};
-use crate::score::Profile;
+use crate::score::{Profile, Similarity};
 use crate::text::shortened;
 
 /// The trajectories that several models are compared on.
@@ -11,6 +11,8 @@ use crate::text::shortened;
 pub struct Selection<'a> {
     /// The definitions of all.
     pub profile: Profile,
+    /// What calls were aligned by, of all.
+    pub similarity: Similarity,
     /// The ids, sorted.
     pub ids: Vec<&'a str>,
     /// The trajectories of each model with trajectories, in the order of the ids: `[models][ids]`.
@@ -25,7 +27,7 @@ pub enum SelectionError {
     /// Scored in different ways.
     #[error(
         "`{}` and `{}` were not scored in the same way: {first} and {second}\n\
-         hint: score all models with the same profile, encoder and thresholds", .files.0, .files.1
+         hint: score all models with the same profile, encoder, similarity and thresholds", .files.0, .files.1
     )]
     Conditions {
         /// The two files.
@@ -70,21 +72,24 @@ pub fn select(models: &[ModelResult], intersects: bool) -> Result<Option<Selecti
     let scored: Vec<_> = models
         .iter()
         .filter_map(|model| match &model.numbers {
-            Numbers::Trajectories { profile, conditions, trajectories, .. } => {
-                Some((model, *profile, conditions, trajectories))
+            Numbers::Trajectories { profile, similarity, conditions, trajectories, .. } => {
+                Some((model, (*profile, *similarity, conditions), trajectories))
             }
             Numbers::Row(_) => None,
         })
         .collect();
-    let Some(&(first, profile, conditions, trajectories)) = scored.first() else { return Ok(None) };
+    let Some(&(first, made, trajectories)) = scored.first() else { return Ok(None) };
     let mut ids: BTreeSet<&str> = trajectories.keys().map(String::as_str).collect();
-    for &(model, other_profile, other_conditions, others) in &scored[1..] {
+    for &(model, other_made, others) in &scored[1..] {
         let files = || (first.file.clone(), model.file.clone());
-        if (profile, conditions) != (other_profile, other_conditions) {
+        if made != other_made {
+            let said = |(profile, _, conditions): (Profile, Similarity, &String)| {
+                format!("profile {}, {conditions}", profile.name())
+            };
             return Err(SelectionError::Conditions {
                 files: files(),
-                first: format!("profile {}, {conditions}", profile.name()),
-                second: format!("profile {}, {other_conditions}", other_profile.name()),
+                first: said(made),
+                second: said(other_made),
             });
         }
         let without =
@@ -102,8 +107,10 @@ pub fn select(models: &[ModelResult], intersects: bool) -> Result<Option<Selecti
         return Err(SelectionError::Empty);
     }
     let of_ids = |others: &'_ std::collections::BTreeMap<String, TrajectoryResult>| others.len() - ids.len();
+    let (profile, similarity, _) = made;
     Ok(Some(Selection {
         profile,
+        similarity,
         left_out: scored.iter().map(|(.., others)| of_ids(others)).collect(),
         trajectories: scored
             .iter()

@@ -35,7 +35,7 @@ impl From<&TrajectoryResult> for Totals {
 }
 
 /// The columns of a set, by their place in [`Metric::ALL`], each in [0, 1]. A judged column without any grade
-/// is NaN: it should not be part of `average`.
+/// is NaN: it should not be part of `average`. Those of the fidelity mean something where it is known of every trajectory.
 #[must_use]
 pub fn values(totals: &Totals, profile: Profile, average: Average) -> [f64; Metric::COUNT] {
     let metrics = totals.sums.metrics(profile);
@@ -45,6 +45,8 @@ pub fn values(totals: &Totals, profile: Profile, average: Average) -> [f64; Metr
         (Metric::Recall, metrics.recall),
         (Metric::Precision, metrics.precision),
         (Metric::ArgumentSimilarity, metrics.argument_similarity),
+        (Metric::ArgumentFidelity, metrics.argument_fidelity),
+        (Metric::ArgumentFidelityCovered, metrics.argument_fidelity_covered),
         (Metric::StepCoherence, metrics.step_coherence),
         (Metric::OrderConsistency, metrics.order_consistency),
         (Metric::MergePurity, metrics.merge_purity),

@@ -1,6 +1,6 @@
 //! A comparison of two models as tables.
 
-use super::leaderboard::NO_SPREAD;
+use super::leaderboard::{NO_SPREAD, typed};
 use super::sheet::{Cell, Column, Sheet};
 use crate::leaderboard::{Comparison, Metric};
 
@@ -21,6 +21,14 @@ fn signed(value: f64) -> String {
     format!("{value:+.3}")
 }
 
+/// A metric as a row says it, in the 24 columns that it has.
+fn label(metric: &str) -> String {
+    if metric == Metric::ArgumentFidelityCovered.name() {
+        return "fidelity, covered".to_owned();
+    }
+    metric.replace('_', " ")
+}
+
 fn differences(comparison: &Comparison) -> Sheet {
     let p_value = |p: Option<f64>| {
         p.map_or_else(|| "-".to_owned(), |p| if p < 1e-3 { "< 0.001".to_owned() } else { format!("{p:.3}") })
@@ -33,7 +41,7 @@ fn differences(comparison: &Comparison) -> Sheet {
         };
         let p = if found.metric == Metric::Average.name() { found.p_value } else { found.corrected_p_value };
         let cells = [
-            found.metric.replace('_', " "),
+            label(&found.metric),
             format!("{:.3}", found.first),
             format!("{:.3}", found.second),
             signed(found.difference),
@@ -44,8 +52,9 @@ fn differences(comparison: &Comparison) -> Sheet {
     });
     let mut notes = vec![
         format!(
-            "Profile {}, {}; intervals of {} %, {} resamples, seed {}",
+            "Profile {}, {}{}; intervals of {} %, {} resamples, seed {}",
             comparison.profile,
+            typed(Some(&comparison.similarity)),
             crate::text::counted(comparison.tasks, "task"),
             100.0 * comparison.level,
             comparison.resamples,

@@ -11,7 +11,7 @@ pub struct Csv<W: Write> {
     has_header: bool,
 }
 
-const HEADER: [&str; 17] = [
+const HEADER: [&str; 19] = [
     "scope",
     "id",
     "type",
@@ -23,6 +23,8 @@ const HEADER: [&str; 17] = [
     "precision",
     "argument_similarity",
     "argument_similarity_strong",
+    "argument_fidelity",
+    "argument_fidelity_covered",
     "step_coherence",
     "merge_purity",
     "order_consistency",
@@ -48,6 +50,8 @@ impl<W: Write> Csv<W> {
             a.precision,
             a.argument_similarity,
             a.argument_similarity_strong,
+            a.argument_fidelity,
+            a.argument_fidelity_covered,
             a.step_coherence,
             a.merge_purity,
             a.order_consistency,

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 
 use super::sheet::{Cell, Column, Sheet};
 use crate::leaderboard::{EstimateReport, Leaderboard, Metric, Outcomes};
+use crate::score::Similarity;
 
 /// What stands for an interval that is one value.
 pub(super) const NO_SPREAD: &str = "no spread";
@@ -27,21 +28,31 @@ pub fn leaderboard_sheets(board: &Leaderboard, has_types: bool) -> Vec<Sheet> {
     sheets
 }
 
+/// What to say of how calls were aligned, where it is not as usual.
+pub(super) fn typed(similarity: Option<&str>) -> &'static str {
+    if similarity == Some(Similarity::Typed.name()) { "similarity typed, " } else { "" }
+}
+
 fn columns(board: &Leaderboard) -> Vec<Metric> {
     board.columns.iter().filter_map(|name| Metric::from_name(name)).collect()
 }
 
 fn heads(metrics: &[Metric]) -> Vec<Column> {
-    let head = |metric: &Metric| Column::number(&metric.name().replace('_', " "), short_name(*metric));
+    let head = |metric: &Metric| {
+        let column = Column::number(&metric.name().replace('_', " "), short_name(*metric));
+        Column { is_for_programs: *metric == Metric::ArgumentFidelityCovered, ..column }
+    };
     [Column::text("model")].into_iter().chain(metrics.iter().map(head)).collect()
 }
 
-/// Names that let nine columns and a model fit into 80 characters.
+/// Names that let ten columns and a model fit into 80 characters.
 fn short_name(metric: Metric) -> &'static str {
     match metric {
         Metric::Recall => "rec.",
         Metric::Precision => "prec.",
         Metric::ArgumentSimilarity => "args",
+        Metric::ArgumentFidelity => "fid.",
+        Metric::ArgumentFidelityCovered => "fid. covered",
         Metric::StepCoherence => "steps",
         Metric::OrderConsistency => "order",
         Metric::MergePurity => "merge",
@@ -82,7 +93,11 @@ fn metrics(board: &Leaderboard) -> Sheet {
     let models: Vec<Values<'_>> = models.collect();
     let mut notes = vec![format!("Average: {}", board.average.description)];
     if let (Some(profile), Some(tasks)) = (&board.profile, board.tasks) {
-        notes.push(format!("Profile {profile}, {}", crate::text::counted(tasks, "task")));
+        let similarity = typed(board.similarity.as_deref());
+        notes.push(format!("Profile {profile}, {similarity}{}", crate::text::counted(tasks, "task")));
+    }
+    if columns.contains(&Metric::ArgumentFidelity) {
+        notes.push("Argument fidelity is no part of the average".to_owned());
     }
     notes.extend(board.models.iter().filter(|model| model.left_out > 0).map(|model| {
         format!(

@@ -2,8 +2,13 @@
 
 use std::io::{self, Write};
 
+use super::arguments::{self, Findings};
 use super::sheet::escape_markdown as escape;
-use super::{ScoreRenderer, ScoreSummary, TrajectoryReport, tables};
+use super::{ScoreRenderer, ScoreSummary, TrajectoryReport, shortened, tables};
+
+/// The widest cell of a list of arguments, and what of it an argument's name may take, in columns.
+const CELL_WIDTH: usize = 80;
+const ARGUMENT_WIDTH: usize = 50;
 
 /// Writes the summary; trajectories are for the other forms.
 pub struct Markdown<W> {
@@ -28,6 +33,26 @@ impl<W: Write> Markdown<W> {
         }
         writeln!(self.writer)
     }
+
+    fn findings(&mut self, lists: &[Findings]) -> io::Result<()> {
+        for list in lists {
+            writeln!(self.writer, "{}:\n", capitalized(&list.title))?;
+            let header: Vec<&str> = list.columns.iter().map(|column| column.name).collect();
+            let alignment: String =
+                list.columns.iter().map(|column| if column.is_number { 'r' } else { 'l' }).collect();
+            let cells = |row: &Vec<String>| row.iter().map(|cell| shortened(cell, CELL_WIDTH)).collect();
+            self.table(&alignment, &header, &list.rows.iter().map(cells).collect::<Vec<_>>())?;
+        }
+        if !lists.is_empty() {
+            writeln!(self.writer, "{}.\n", escape(arguments::POINTER))?;
+        }
+        Ok(())
+    }
+}
+
+fn capitalized(text: &str) -> String {
+    let (first, rest) = text.split_at(text.chars().next().map_or(0, char::len_utf8));
+    first.to_uppercase() + rest
 }
 
 impl<W: Write> ScoreRenderer for Markdown<W> {
@@ -45,8 +70,9 @@ impl<W: Write> ScoreRenderer for Markdown<W> {
         let (header, rows) = tables::weakest_types(summary);
         if !rows.is_empty() {
             writeln!(self.writer, "Weakest types ({} of {}):\n", rows.len(), summary.by_type.len())?;
-            self.table("lrrrrrrrr", &header, &rows)?;
+            self.table("lrrrrrrrrr", &header, &rows)?;
         }
+        self.findings(&arguments::findings(summary, ARGUMENT_WIDTH))?;
         for line in tables::ledger(summary) {
             writeln!(self.writer, "- {}", escape(&line.replace("\n ", "")))?;
         }

@@ -3,6 +3,7 @@
 //! A [`ScoreRenderer`] gets each trajectory as it is scored and the summary at the end, and writes to the
 //! writer it was made with. None of them holds more than one trajectory, however many there are.
 
+mod arguments;
 pub mod audit;
 mod calibration;
 mod comparison;

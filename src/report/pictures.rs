@@ -8,6 +8,7 @@ use crate::figures::{
 use crate::leaderboard::{
     Leaderboard, Metric, ModelReport, ModelResult, Numbers, Outcomes, Selection, TrajectoryResult, TypeReport,
 };
+use crate::score::Similarity;
 
 /// Models in the figure of types of task, the best ones: more than the eye tells apart.
 const MODELS_BY_TYPE: usize = 8;
@@ -47,14 +48,19 @@ pub fn leaderboard_pictures(
         pictures.push(Picture { name: "outcomes".to_owned(), svg: outcomes(board).to_svg() });
     }
     let scored = models.iter().filter_map(|model| match &model.numbers {
-        Numbers::Trajectories { thresholds, .. } => Some((model.name.as_str(), *thresholds)),
+        Numbers::Trajectories { similarity, thresholds, .. } => {
+            Some((model.name.as_str(), *similarity, *thresholds))
+        }
         Numbers::Row(_) => None,
     });
     let trajectories = selection.into_iter().flat_map(|selection| &selection.trajectories);
-    for (index, ((name, thresholds), trajectories)) in scored.zip(trajectories).enumerate() {
+    for (index, ((name, similarity, thresholds), trajectories)) in scored.zip(trajectories).enumerate() {
         // Numbered, so that names that look alike as files stay apart.
         let file = format!("similarities-{}-{}", index + 1, file_name(name));
-        pictures.push(Picture { name: file, svg: histogram(name, thresholds, trajectories).to_svg() });
+        pictures.push(Picture {
+            name: file,
+            svg: histogram(name, similarity, thresholds, trajectories).to_svg(),
+        });
     }
     pictures
 }
@@ -127,6 +133,7 @@ fn outcomes(board: &Leaderboard) -> OutcomesFigure {
 /// How similar the calls of a model are to the reference's.
 fn histogram(
     name: &str,
+    similarity: Similarity,
     (weak, strong): (f64, f64),
     trajectories: &[&TrajectoryResult],
 ) -> SimilarityHistogram {
@@ -135,9 +142,13 @@ fn histogram(
         trajectory.similarities.iter().for_each(|similarity| bins[bin(*similarity)].matched += 1);
         trajectory.candidates.iter().for_each(|similarity| bins[bin(*similarity)].unmatched += 1);
     }
+    let compared = match similarity {
+        Similarity::Cosine => "cosine",
+        Similarity::Typed => "fidelity",
+    };
     SimilarityHistogram {
         title: format!("Similarity of reference calls to the calls of {name}"),
-        axis: "cosine of the arguments, with the partner or else the best candidate".to_owned(),
+        axis: format!("{compared} of the arguments, with the partner or else the best candidate"),
         bins,
         weak_threshold: weak,
         strong_threshold: strong,

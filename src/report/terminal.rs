@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use anstyle::{AnsiColor, Style};
 use comfy_table::{CellAlignment, ContentArrangement, Table, presets};
 
-use super::{ScoreRenderer, ScoreSummary, TrajectoryReport, tables};
+use super::{ScoreRenderer, ScoreSummary, TrajectoryReport, arguments, tables};
 
 /// Writes the summary; trajectories are for the other forms.
 pub struct Terminal<W> {
@@ -13,6 +13,9 @@ pub struct Terminal<W> {
     bold: Style,
     bar: Style,
 }
+
+/// The width of everything, in columns.
+const WIDTH: usize = 80;
 
 /// The length of a full bar, in characters.
 const BAR_WIDTH: usize = 10;
@@ -32,7 +35,10 @@ impl<W: Write> ScoreRenderer for Terminal<W> {
 
     fn finish(&mut self, summary: &ScoreSummary) -> io::Result<()> {
         let Self { writer: out, bold, bar: color } = self;
-        writeln!(out, "{}\n", tables::provenance(summary))?;
+        for line in tables::provenance_lines(summary, WIDTH) {
+            writeln!(out, "{line}")?;
+        }
+        writeln!(out)?;
         for row in tables::metrics(summary) {
             let style = if row.label == "average" { *bold } else { Style::new() };
             let (value, bar) = (row.value, bar(row.value));
@@ -47,6 +53,16 @@ impl<W: Write> ScoreRenderer for Terminal<W> {
             let all = summary.by_type.len();
             writeln!(out, "\n{bold}weakest types{bold:#} ({} of {all})", rows.len())?;
             writeln!(out, "{}", table(header, rows))?;
+        }
+        let lists = arguments::findings(summary, arguments::ARGUMENT_WIDTH);
+        for list in &lists {
+            writeln!(out, "\n{bold}{}{bold:#}", list.title)?;
+            for line in list.lines() {
+                writeln!(out, "{line}")?;
+            }
+        }
+        if !lists.is_empty() {
+            writeln!(out, "\n{}", arguments::POINTER)?;
         }
         writeln!(out)?;
         for line in tables::ledger(summary) {

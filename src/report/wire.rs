@@ -184,7 +184,7 @@ pub struct MatchReport {
     /// How far their arguments ask for the same, in [0, 1]; below 0.5 they do not.
     pub argument_fidelity: f64,
     /// The arguments that are wrong; left out if none is.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub wrong_arguments: Vec<ArgumentReport>,
 }
 

@@ -34,7 +34,7 @@ fn the_worked_example_of_the_metrics_is_right() {
             );
             rows += 1;
         }
-        assert_eq!(rows, 8);
+        assert_eq!(rows, 10);
     }
 }
 

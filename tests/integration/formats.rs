@@ -287,13 +287,11 @@ fn the_id_of_a_trajectory_counts_more_than_its_key() {
 fn a_catalog_that_cannot_matter_is_named() {
     let folder = Folder::new();
     let catalog = folder.json("tools.json", &json!({"other": {"tools": [{"name": "t", "inputSchema": {}}]}}));
-    for (options, expected) in
-        [(vec!["--profile", "open-m3-bench"], "has no effect"), (vec![], "it changed nothing")]
-    {
+    for options in [vec!["--profile", "open-m3-bench"], vec![]] {
         let Some(mut m3) = m3() else { return };
         let output = run(m3.args(["score", PREDICTIONS, REFERENCES, "--tools"]).arg(&catalog).args(&options));
         assert!(output.status.success());
-        assert!(text(&output.stderr).contains(expected), "{}", text(&output.stderr));
+        assert!(text(&output.stderr).contains("it changed nothing"), "{}", text(&output.stderr));
     }
 }
 

@@ -82,7 +82,7 @@ fn every_form_of_the_leaderboard_is_as_kept() {
     compare.arg("compare").args(&results[..2]).args(["--resamples", "1000"]);
     let printed = stdout(&mut compare);
     let documents = std::fs::read_to_string(crate::support::root().join("docs/leaderboard.md")).unwrap();
-    let table: Vec<&str> = printed.lines().take(9).collect();
+    let table: Vec<&str> = printed.lines().take(11).collect();
     assert!(documents.contains(&table.join("\n")), "docs/leaderboard.md shows another table");
     insta::assert_snapshot!("compare_table", printed);
     for form in ["markdown", "csv", "html", "latex"] {
@@ -188,7 +188,10 @@ fn more_columns_appear_when_the_data_are_there() {
     let plain = stdout(m3_bare(folder.path()).arg("leaderboard").args([&results[1], &results[0]]));
     assert!(!plain.contains("info") && !plain.contains("input M"), "{plain}");
     let both = stdout(m3_bare(folder.path()).arg("leaderboard").args([&graded, &results[0]]));
-    assert!(both.contains("task    info") && both.contains("input M") && both.contains("75.0 %"), "{both}");
+    assert!(
+        both.contains("task   info   avg.") && both.contains("input M") && both.contains("75.0 %"),
+        "{both}"
+    );
     assert!(both.contains("six alignment metrics"), "not all models are graded: {both}");
     assert!(both.lines().all(|line| line.chars().count() <= 80), "{both}");
     let alone = report(m3_bare(folder.path()).arg("leaderboard").arg(&graded));

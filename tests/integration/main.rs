@@ -6,6 +6,7 @@
 #![expect(clippy::unwrap_used, clippy::panic, reason = "a test stops at the first surprise")]
 
 mod agreement;
+mod arguments;
 mod audit;
 mod bad_input;
 mod browser;

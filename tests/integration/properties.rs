@@ -1,7 +1,7 @@
 //! Properties that hold for any input, tried on random trajectories with an encoder that needs no model.
 
 use m3::encoder::Embedder;
-use m3::score::{MetricName, Profile, ScoreOptions, Summary, TrajectoryScore, score};
+use m3::score::{MetricName, Profile, ScoreOptions, Similarity, Summary, TrajectoryScore, score};
 use m3::trajectory::{Duplicates, TrajectoryFile};
 use proptest::prelude::*;
 use serde_json::{Value, json};
@@ -10,6 +10,8 @@ use crate::support::{Folder, LetterCounts, call};
 
 const PROFILES: [Profile; 2] = [Profile::Paper, Profile::OpenM3Bench];
 
+const SIMILARITIES: [Similarity; 2] = [Similarity::Cosine, Similarity::Typed];
+
 /// Scores lists of trajectories.
 fn score_values(
     predictions: &[Value],
@@ -17,7 +19,7 @@ fn score_values(
     profile: Profile,
 ) -> (Summary, Vec<TrajectoryScore>) {
     let lines = |values: &[Value]| values.iter().map(ToString::to_string).collect::<Vec<_>>();
-    score_lines(&lines(predictions), &lines(references), profile)
+    score_lines(&lines(predictions), &lines(references), profile, Similarity::Cosine)
 }
 
 /// Scores JSON texts of trajectories.
@@ -25,6 +27,7 @@ fn score_lines(
     predictions: &[String],
     references: &[String],
     profile: Profile,
+    similarity: Similarity,
 ) -> (Summary, Vec<TrajectoryScore>) {
     let folder = Folder::new();
     let open = |name: &str, lines: &[String]| {
@@ -33,7 +36,8 @@ fn score_lines(
     let (predictions, references) = (open("p.jsonl", predictions), open("r.jsonl", references));
     let mut embedder = Embedder::new(Box::new(LetterCounts::new()), None);
     let mut scores = Vec::new();
-    let options = ScoreOptions { profile, ..ScoreOptions::default() };
+    let options =
+        ScoreOptions { profile, similarity, thresholds: similarity.thresholds(), ..ScoreOptions::default() };
     let sink = &mut |score: TrajectoryScore| {
         scores.push(score);
         Ok(())
@@ -45,6 +49,13 @@ fn score_lines(
 fn metrics(summary: &Summary, profile: Profile) -> Vec<f64> {
     let metrics = summary.aggregate.metrics(profile);
     MetricName::ALL.iter().map(|name| name.of(&metrics)).collect()
+}
+
+/// How often each argument is wrong, and how many pairs are rejected.
+fn counts(summary: &Summary) -> (Vec<(String, String, u64, u64)>, u64) {
+    let wrong = summary.findings.wrong_arguments().into_iter();
+    let wrong = wrong.map(|found| (found.tool, found.argument, found.wrong, found.pairs));
+    (wrong.collect(), summary.findings.rejected_matches().1)
 }
 
 /// A call of one of few tools with one of few arguments, so that equal and similar calls are common.
@@ -119,7 +130,7 @@ proptest! {
     #[test]
     fn a_set_against_itself_scores_one_on_everything(set in any_set()) {
         let (summary, scores) = score_values(&set, &set, Profile::Paper);
-        prop_assert_eq!(metrics(&summary, Profile::Paper), vec![1.0; 8]);
+        prop_assert_eq!(metrics(&summary, Profile::Paper), vec![1.0; MetricName::ALL.len()]);
         for score in scores {
             prop_assert!(score.matching.unmatched_references.is_empty());
             let metrics = score.tally.metrics(Profile::Paper);
@@ -148,13 +159,17 @@ proptest! {
         references in any_set(),
         mut seed in any::<u64>(),
     ) {
-        for profile in PROFILES {
-            let (before, _) = score_values(&predictions, &references, profile);
+        let lines = |values: &[Value]| values.iter().map(ToString::to_string).collect::<Vec<_>>();
+        let (first, second) = (lines(&predictions), lines(&references));
+        for (profile, similarity) in PROFILES.into_iter().flat_map(|p| SIMILARITIES.map(|s| (p, s))) {
+            let (before, _) = score_lines(&first, &second, profile, similarity);
             let (predictions, references) = (shuffled(&predictions, &mut seed), shuffled(&references, &mut seed));
-            let (after, _) = score_lines(&predictions, &references, profile);
+            let (after, _) = score_lines(&predictions, &references, profile, similarity);
             // Tallies are exact sums: equal to the last bit, not only nearly.
             prop_assert_eq!(&before.aggregate, &after.aggregate);
             prop_assert_eq!(&before.by_type, &after.by_type);
+            // What is wrong is counted alike; which trajectory is the example depends on which comes first.
+            prop_assert_eq!(counts(&before), counts(&after));
         }
     }
 

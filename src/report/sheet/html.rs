@@ -20,6 +20,7 @@ h2 { font-size: 1.2rem; margin: 2rem 0 .5rem; }
 .scroll { overflow-x: auto; }
 table { border-collapse: collapse; font-variant-numeric: tabular-nums; }
 th, td { padding: .25rem .75rem; border-bottom: 1px solid var(--line); text-align: right; white-space: nowrap; }
+thead th { white-space: normal; vertical-align: bottom; }
 th.text, td.text { text-align: left; }
 tbody th { font-weight: normal; }
 p { margin: .25rem 0; }

@@ -34,6 +34,8 @@ pub struct Column {
     pub short_name: String,
     /// Whether it holds names, set to the left, or numbers.
     pub is_text: bool,
+    /// Whether it is left out where people read: it is in CSV only.
+    pub is_for_programs: bool,
 }
 
 /// A cell.
@@ -49,13 +51,31 @@ impl Column {
     /// A column of names.
     #[must_use]
     pub fn text(name: &str) -> Self {
-        Self { name: name.to_owned(), short_name: name.to_owned(), is_text: true }
+        Self { name: name.to_owned(), short_name: name.to_owned(), is_text: true, is_for_programs: false }
     }
 
     /// A column of numbers.
     #[must_use]
     pub fn number(name: &str, short_name: &str) -> Self {
-        Self { name: name.to_owned(), short_name: short_name.to_owned(), is_text: false }
+        let (name, short_name) = (name.to_owned(), short_name.to_owned());
+        Self { name, short_name, is_text: false, is_for_programs: false }
+    }
+}
+
+impl Sheet {
+    /// The same without the columns that are for programs.
+    fn for_people(&self) -> Self {
+        let kept = |index: usize| self.columns.get(index).is_none_or(|column| !column.is_for_programs);
+        let row = |row: &Vec<Cell>| {
+            let cells = row.iter().enumerate().filter(|(index, _)| kept(*index));
+            cells.map(|(_, cell)| cell.clone()).collect()
+        };
+        Self {
+            title: self.title.clone(),
+            notes: self.notes.clone(),
+            columns: self.columns.iter().filter(|column| !column.is_for_programs).cloned().collect(),
+            rows: self.rows.iter().map(row).collect(),
+        }
     }
 }
 
@@ -90,12 +110,13 @@ pub enum SheetForm {
 /// # Errors
 /// The writer's reason.
 pub fn write_sheets(form: SheetForm, sheets: &[Sheet], out: &mut dyn Write) -> io::Result<()> {
+    let for_people = || sheets.iter().map(Sheet::for_people).collect::<Vec<_>>();
     match form {
-        SheetForm::Terminal { is_styled } => terminal::write(sheets, is_styled, out),
-        SheetForm::Markdown => markdown::write(sheets, out),
+        SheetForm::Terminal { is_styled } => terminal::write(&for_people(), is_styled, out),
+        SheetForm::Markdown => markdown::write(&for_people(), out),
         SheetForm::Csv => csv::write(sheets, out),
-        SheetForm::Html => html::write(sheets, out),
-        SheetForm::Latex => latex::write(sheets, out),
+        SheetForm::Html => html::write(&for_people(), out),
+        SheetForm::Latex => latex::write(&for_people(), out),
     }
 }
 

@@ -11,7 +11,7 @@ use crate::text::{shortened, visible};
 
 /// The widest column of names, and the narrowest where there is little room.
 const NAME_WIDTH: usize = 24;
-const LEAST_NAME_WIDTH: usize = 12;
+const LEAST_NAME_WIDTH: usize = 10;
 
 /// The width that tables fit into where they can.
 const WIDTH: usize = 80;
