@@ -9,7 +9,9 @@ use super::{MetricIntervals, MetricView, NAME, metrics, name};
 use crate::report::audit::limits::{MATRIX_CELLS, MATRIX_STEPS, PAGE, more};
 use crate::report::audit::text::{around_difference, headline, passage};
 use crate::report::audit::words::{self, CallView};
-use crate::report::audit::{BucketAudit, Difference, Picture, Structure, TrajectoryAudit};
+use crate::report::audit::{
+    ArgumentAudit, BucketAudit, MatchArguments, Picture, Structure, TrajectoryAudit, VerdictCounts,
+};
 use crate::report::{MatchReport, PlaceReport};
 
 /// Questions and answers are cut to so many characters.
@@ -18,7 +20,7 @@ const PASSAGE: usize = 4_000;
 /// Arguments are cut to so many characters.
 const ARGUMENTS: usize = 2_000;
 
-/// Differing values are cut to so many.
+/// Values that are not equal are cut to so many.
 const VALUE: usize = 400;
 
 /// The question in the list is cut to so many columns.
@@ -26,6 +28,10 @@ const HEADLINE: usize = 90;
 
 /// Arguments longer than this are folded, in characters.
 const FOLDED: usize = 160;
+
+/// What trajectories can be filtered by: what became of the arguments of some match.
+pub(super) const FINDINGS: [&str; 6] =
+    [words::REJECTED, "different", "missing", "extra", "close", "equivalent"];
 
 /// What the page shows of one trajectory.
 #[derive(Debug)]
@@ -42,11 +48,15 @@ pub(super) struct Detail {
     pub(super) metrics: Vec<MetricView>,
     /// Why calls are unmatched, each once.
     pub(super) reasons: BTreeSet<&'static str>,
+    /// Which of [`FINDINGS`] it has.
+    pub(super) findings: Vec<&'static str>,
     pub(super) headline: String,
     pub(super) question: Option<String>,
     pub(super) image: Option<(String, Picture)>,
     pub(super) sides: Vec<SideView>,
     pub(super) matches: Vec<MatchView>,
+    /// Of those that are shown, how many are rejected.
+    pub(super) rejected: usize,
     /// What is said of those that are not shown; likewise below.
     pub(super) more_matches: Option<String>,
     pub(super) alone: Vec<AloneView>,
@@ -87,9 +97,10 @@ pub(super) struct PartnerView {
     pub(super) similarity: String,
     pub(super) is_strong: bool,
     pub(super) is_inverted: bool,
+    pub(super) is_rejected: bool,
 }
 
-/// A match and what differs in it.
+/// A match and what became of its arguments.
 #[derive(Debug)]
 pub(super) struct MatchView {
     pub(super) reference: String,
@@ -97,10 +108,31 @@ pub(super) struct MatchView {
     pub(super) tool: String,
     pub(super) similarity: String,
     pub(super) strength: String,
-    /// Argument, reference's value, predicted value.
-    pub(super) differences: Vec<(String, Option<String>, Option<String>)>,
-    /// Differences that are not shown.
+    pub(super) fidelity: String,
+    pub(super) is_rejected: bool,
+    /// Those that are not equal.
+    pub(super) arguments: Vec<ArgumentView>,
+    /// How many of those are not shown.
     pub(super) more: u64,
+    /// What is said of those that are equal.
+    pub(super) equal: Option<String>,
+}
+
+/// An argument that is not equal.
+#[derive(Debug)]
+pub(super) struct ArgumentView {
+    pub(super) name: String,
+    /// Its place in the prediction, where it is another one.
+    pub(super) predicted_name: Option<String>,
+    pub(super) mark: char,
+    pub(super) verdict: String,
+    /// `fine`, `near` or `wrong`.
+    pub(super) weight: &'static str,
+    pub(super) reason: String,
+    /// `score 0.03, compared as coordinate`
+    pub(super) title: String,
+    pub(super) reference: Option<String>,
+    pub(super) predicted: Option<String>,
 }
 
 /// A call that met nobody.
@@ -142,7 +174,8 @@ impl Detail {
     pub(super) fn new(audit: &TrajectoryAudit, picture: Option<Picture>) -> Self {
         let question = audit.question.as_deref();
         let alone = words::alone(audit);
-        let matches = audit.score.matches.iter().zip(&audit.differences).zip(&audit.more_differences);
+        let pairs = audit.score.matches.iter().zip(&audit.arguments);
+        let matches: Vec<MatchView> = pairs.take(PAGE.matches).map(matched).collect();
         let buckets = buckets(audit);
         Self {
             fragment: fragment(&audit.score.id),
@@ -159,7 +192,9 @@ impl Detail {
                 .as_deref()
                 .map(|path| (name(path), picture.unwrap_or(Picture::Note("images were not looked for")))),
             sides: sides(audit),
-            matches: matches.take(PAGE.matches).map(matched).collect(),
+            findings: findings(audit),
+            rejected: matches.iter().filter(|pair| pair.is_rejected).count(),
+            matches,
             more_matches: more(audit.score.matches.len().saturating_sub(PAGE.matches), "matches"),
             alone: alone.iter().take(PAGE.unmatched).map(alone_view).collect(),
             more_alone: more(alone.len().saturating_sub(PAGE.unmatched), "unmatched calls"),
@@ -174,6 +209,25 @@ impl Detail {
     pub(super) fn reason_list(&self) -> String {
         self.reasons.iter().copied().collect::<Vec<_>>().join("|")
     }
+
+    /// The findings as one.
+    pub(super) fn finding_list(&self) -> String {
+        self.findings.join("|")
+    }
+}
+
+/// Which of [`FINDINGS`] a trajectory has, in their order.
+fn findings(audit: &TrajectoryAudit) -> Vec<&'static str> {
+    let any = |of: fn(&VerdictCounts) -> u64| audit.arguments.iter().any(|found| of(&found.verdicts) > 0);
+    let found = [
+        audit.score.matches.iter().any(words::is_rejected),
+        any(|counts| counts.different),
+        any(|counts| counts.missing),
+        any(|counts| counts.extra),
+        any(|counts| counts.close),
+        any(|counts| counts.equivalent),
+    ];
+    FINDINGS.into_iter().zip(found).filter_map(|(finding, is_found)| is_found.then_some(finding)).collect()
 }
 
 fn sides(audit: &TrajectoryAudit) -> Vec<SideView> {
@@ -217,37 +271,66 @@ fn card(view: &CallView<'_>, inverted: &BTreeSet<usize>) -> CallCard {
             similarity: words::similarity(partner.similarity),
             is_strong: partner.is_strong,
             is_inverted: inverted.contains(&view.place.index),
+            is_rejected: partner.is_rejected,
         }),
     }
 }
 
-fn matched(((pair, differences), not_kept): ((&MatchReport, &Vec<Difference>), &u64)) -> MatchView {
-    let shown = differences.iter().take(PAGE.differences).map(|difference| {
-        let argument = match difference.argument.as_str() {
-            "" => "(all arguments)".to_owned(),
-            argument => name(argument),
-        };
-        let (reference, predicted) = match (&difference.reference, &difference.predicted) {
-            (Some(a), Some(b)) => {
-                let (a, b) = around_difference(a, b, VALUE);
-                (Some(a), Some(b))
-            }
-            (a, b) => {
-                let value = |text: &Option<String>| text.as_deref().map(|text| passage(text, VALUE));
-                (value(a), value(b))
-            }
-        };
-        (argument, reference, predicted)
-    });
+fn matched((pair, arguments): (&MatchReport, &MatchArguments)) -> MatchView {
+    let shown: Vec<ArgumentView> = arguments.unequal().take(PAGE.arguments).map(argument).collect();
     MatchView {
         reference: words::place(pair.reference),
         predicted: words::place(pair.predicted),
         tool: name(&pair.tool),
         similarity: format!("{:.4}", pair.similarity),
         strength: pair.strength.clone(),
-        differences: shown.collect(),
-        more: differences.len().saturating_sub(PAGE.differences) as u64 + not_kept,
+        fidelity: format!("{:.4}", pair.argument_fidelity),
+        is_rejected: words::is_rejected(pair),
+        more: arguments.unequal_count() - shown.len() as u64,
+        arguments: shown,
+        equal: equal(arguments),
     }
+}
+
+/// The arguments that are equal, by their names.
+fn equal(arguments: &MatchArguments) -> Option<String> {
+    let count = arguments.verdicts.equal;
+    let named = arguments.arguments.iter().filter(|argument| argument.is_equal()).take(PAGE.arguments);
+    let mut names: Vec<String> = named.map(|argument| argument_name(&argument.argument)).collect();
+    let rest = count - names.len() as u64;
+    if rest > 0 {
+        names.push(format!("{rest} more"));
+    }
+    (count > 0).then(|| format!("{count} equal: {}", names.join(", ")))
+}
+
+fn argument(argument: &ArgumentAudit) -> ArgumentView {
+    let (reference, predicted) = match (&argument.reference, &argument.predicted) {
+        (Some(a), Some(b)) => {
+            let (a, b) = around_difference(a, b, VALUE);
+            (Some(a), Some(b))
+        }
+        (a, b) => {
+            let value = |text: &Option<String>| text.as_deref().map(|text| passage(text, VALUE));
+            (value(a), value(b))
+        }
+    };
+    ArgumentView {
+        name: argument_name(&argument.argument),
+        predicted_name: argument.predicted_argument.as_deref().map(argument_name),
+        mark: argument.mark(),
+        verdict: argument.verdict.clone(),
+        weight: argument.weight(),
+        reason: name(&argument.reason),
+        title: format!("score {:.2}, compared as {}", argument.score, argument.kind.replace('_', " ")),
+        reference,
+        predicted,
+    }
+}
+
+/// An argument's name; the arguments as a whole have none.
+pub(super) fn argument_name(argument: &str) -> String {
+    if argument.is_empty() { "(all arguments)".to_owned() } else { name(argument) }
 }
 
 fn alone_view(alone: &words::Alone<'_>) -> AloneView {
@@ -332,7 +415,7 @@ fn shade(value: f64) -> u8 {
 }
 
 /// An id for people.
-fn title(id: &str) -> String {
+pub(super) fn title(id: &str) -> String {
     if id.is_empty() { "(empty id)".to_owned() } else { name(id) }
 }
 
@@ -340,7 +423,7 @@ fn title(id: &str) -> String {
 const EMPTY: &str = "!";
 
 /// An id as part of an address; of long ones the start and a digest, so that each leads to itself.
-fn fragment(id: &str) -> String {
+pub(super) fn fragment(id: &str) -> String {
     if id.is_empty() {
         return EMPTY.to_owned();
     }
