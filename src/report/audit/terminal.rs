@@ -16,6 +16,9 @@ const WIDTH: usize = 80;
 /// The width of each side: two of them and what stands between them.
 const SIDE: usize = 38;
 
+/// The partner of a call takes at least so many: `= 7.21 0.88 !`.
+const PARTNER: usize = 13;
+
 /// The question is cut to so many columns.
 const QUESTION: usize = 4 * WIDTH;
 
@@ -157,10 +160,10 @@ fn call_lines(view: &CallView<'_>) -> Vec<String> {
     let tool = line(&view.call.tool, SIDE - width(&place) - 3);
     let start = format!("  {place} {tool}");
     if width(&start) + 2 + width(&partner) <= SIDE {
-        let gap = SIDE - width(&start) - width(&partner).max(12);
+        let gap = SIDE - width(&start) - width(&partner).max(PARTNER);
         return vec![format!("{start}{}{partner}", " ".repeat(gap.max(2)))];
     }
-    vec![start, format!("{}{partner}", " ".repeat(SIDE - width(&partner).max(12)))]
+    vec![start, format!("{}{partner}", " ".repeat(SIDE - width(&partner).max(PARTNER)))]
 }
 
 /// A match, and below it what became of its arguments.

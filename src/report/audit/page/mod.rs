@@ -103,9 +103,8 @@ impl AuditPage {
         let mut types: Vec<String> = self.details.iter().map(|detail| detail.task_type.clone()).collect();
         let mut reasons: Vec<&'static str> =
             self.details.iter().flat_map(|detail| detail.reasons.clone()).collect();
-        let is_found = |finding: &&'static str| {
-            self.details.iter().any(|detail| detail.findings.contains(finding))
-        };
+        let is_found =
+            |finding: &&'static str| self.details.iter().any(|detail| detail.findings.contains(finding));
         types.sort();
         types.dedup();
         types.retain(|name| !name.is_empty());
