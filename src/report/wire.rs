@@ -185,6 +185,7 @@ pub struct MatchReport {
     pub argument_fidelity: f64,
     /// The arguments that are wrong; left out if none is.
     #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[schemars(default)]
     pub wrong_arguments: Vec<ArgumentReport>,
 }
 

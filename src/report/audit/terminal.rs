@@ -16,8 +16,8 @@ const WIDTH: usize = 80;
 /// The width of each side: two of them and what stands between them.
 const SIDE: usize = 38;
 
-/// The partner of a call takes at least so many: `= 7.21 0.88 !`.
-const PARTNER: usize = 13;
+/// The partner of a call takes at least so many: `= 2.1 0.88 !`.
+const PARTNER: usize = 12;
 
 /// The question is cut to so many columns.
 const QUESTION: usize = 4 * WIDTH;
