@@ -243,6 +243,19 @@ fn a_flipped_sign_is_marked_with_its_reason_everywhere() {
     assert!(page.contains("<td>1 of 1</td>") && page.contains(&format!("<a href=\"#1\">1</a>: {reason}")));
 }
 
+/// Ids that are not in the page are named without a link that would lead nowhere.
+#[test]
+fn findings_link_only_to_what_the_page_has() {
+    let folder = Folder::new();
+    let path = folder.path().join("audit.html");
+    let options = ["audit", "-q", POOR, REFERENCES, "--duplicates", "last", "--id", "00010000", "--html"];
+    let Some(mut m3) = m3() else { return };
+    stdout(m3.args(options).arg(&path));
+    let page = std::fs::read_to_string(path).unwrap();
+    assert!(page.contains("<bdi>00050000</bdi>") && !page.contains("href=\"#00050000\""));
+    assert!(page.contains("href=\"#00010000\""));
+}
+
 #[test]
 fn sets_in_another_order_are_equivalent_everywhere() {
     let (reference, predicted) =
