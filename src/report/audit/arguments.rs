@@ -19,7 +19,9 @@ impl MatchArguments {
     pub(super) fn new(fidelity: &CallFidelity, reference: Option<&Json>, predicted: Option<&Json>) -> Self {
         let all = &fidelity.arguments;
         let mut verdicts = VerdictCounts::default();
-        all.iter().for_each(|argument| *verdicts.of(argument.verdict) += 1);
+        for argument in all {
+            *verdicts.of(argument.verdict) += 1;
+        }
         let (equal, mut kept): (Vec<usize>, Vec<usize>) =
             (0..all.len()).partition(|&index| all[index].verdict == Verdict::Equal);
         kept.extend(equal);

@@ -87,7 +87,9 @@ impl Alignment<'_> {
                 Some(&(row, column)) => {
                     let other = pointer_to(&spot.path, left_b[column]);
                     let found = &mut found[row][column];
-                    found.iter_mut().for_each(|argument| argument.moved(&at.path, &other));
+                    for argument in &mut *found {
+                        argument.moved(&at.path, &other);
+                    }
                     self.found.append(found);
                 }
                 None => self.absent(&at, &a[index], Presence::Required, Verdict::Missing),

@@ -295,8 +295,8 @@ fn matched((pair, arguments): (&MatchReport, &MatchArguments)) -> MatchView {
 /// The arguments that are equal, by their names.
 fn equal(arguments: &MatchArguments) -> Option<String> {
     let count = arguments.verdicts.equal;
-    let named = arguments.arguments.iter().filter(|argument| argument.is_equal()).take(PAGE.arguments);
-    let mut names: Vec<String> = named.map(|argument| argument_name(&argument.argument)).collect();
+    let shown = arguments.arguments.iter().filter(|argument| argument.is_equal()).take(PAGE.arguments);
+    let mut names: Vec<String> = shown.map(|argument| argument_name(&argument.argument)).collect();
     let rest = count - names.len() as u64;
     if rest > 0 {
         names.push(format!("{rest} more"));
