@@ -4,6 +4,7 @@
 //! and `page.js` stand in the page as they are, and its content security policy names their hashes. Each
 //! trajectory waits in an inert `<template>` until it is chosen.
 
+mod arguments;
 mod detail;
 mod overview;
 
@@ -118,7 +119,7 @@ impl AuditPage {
             details: &self.details,
             types,
             reasons,
-            findings: detail::FINDINGS.into_iter().filter(is_found).collect(),
+            findings: arguments::FINDINGS.into_iter().filter(is_found).collect(),
         };
         page.write_into(&mut writer)?;
         writer.flush()

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use super::arguments::argument_name;
 use super::detail::{self, fragment};
 use super::{MetricIntervals, MetricView, metrics, name};
 use crate::report::audit::limits::{LISTED_FINDINGS, more};
@@ -151,7 +152,7 @@ impl OverviewView {
 fn wrong_view(found: &WrongArgumentReport, links: &BTreeSet<&str>) -> WrongView {
     WrongView {
         tool: name(&found.tool),
-        argument: detail::argument_name(&found.argument),
+        argument: argument_name(&found.argument),
         wrong: found.wrong,
         pairs: found.pairs,
         first: LinkView::new(&found.id, links),
@@ -167,7 +168,7 @@ fn rejected_view(pair: &RejectedMatchReport, links: &BTreeSet<&str>) -> Rejected
         places: places([pair.reference, pair.predicted]),
         similarity: format!("{:.4}", pair.similarity),
         fidelity: format!("{:.4}", pair.argument_fidelity),
-        argument: detail::argument_name(&pair.argument),
+        argument: argument_name(&pair.argument),
         reason: name(&pair.reason),
     }
 }
