@@ -167,6 +167,7 @@ fn intervals(trajectories: &[Costed], profile: Profile) -> Result<MetricInterval
         recall: interval(MetricName::Recall),
         precision: interval(MetricName::Precision),
         argument_similarity: interval(MetricName::ArgumentSimilarity),
+        argument_fidelity: interval(MetricName::ArgumentFidelity),
         step_coherence: interval(MetricName::StepCoherence),
         merge_purity: interval(MetricName::MergePurity),
         order_consistency: interval(MetricName::OrderConsistency),

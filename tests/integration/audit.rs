@@ -1,5 +1,7 @@
 //! `m3 audit`: what it chooses, prints and writes, and what it does with hostile input.
 
+mod arguments;
+
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
@@ -206,6 +208,10 @@ fn hostile_files(folder: &Folder) -> [PathBuf; 2] {
             let mut arguments = serde_json::Map::new();
             arguments.insert(key.clone(), json!(value));
             arguments.insert(format!("{key}{is_prediction}"), json!([text]));
+            // The reason of what became of it quotes it.
+            arguments
+                .insert("query".to_owned(), json!(if is_prediction { text } else { "harmless fishing" }));
+            arguments.insert(format!("list {key}"), json!({key.clone(): [is_prediction, text, text]}));
             let calls = json!([
                 {"name": key, "arguments": arguments},
                 {"name": format!("{key}/{is_prediction}"), "arguments": {"url": text}}

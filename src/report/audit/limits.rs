@@ -9,8 +9,8 @@ pub(super) struct Limits {
     pub(super) steps: usize,
     /// Matches whose arguments are shown.
     pub(super) matches: usize,
-    /// Differences of a match.
-    pub(super) differences: usize,
+    /// Arguments of a match that are not equal, and as many names of those that are.
+    pub(super) arguments: usize,
     /// Unmatched calls.
     pub(super) unmatched: usize,
     /// Split steps, and as many merged steps.
@@ -19,11 +19,11 @@ pub(super) struct Limits {
 
 /// Of a page.
 pub(super) const PAGE: Limits =
-    Limits { calls: 400, steps: 400, matches: 400, differences: 40, unmatched: 400, sentences: 400 };
+    Limits { calls: 400, steps: 400, matches: 400, arguments: 40, unmatched: 400, sentences: 400 };
 
 /// Of a terminal.
 pub(super) const TERMINAL: Limits =
-    Limits { calls: 200, steps: 200, matches: 200, differences: 20, unmatched: 200, sentences: 200 };
+    Limits { calls: 200, steps: 200, matches: 200, arguments: 20, unmatched: 200, sentences: 200 };
 
 /// Numbers of all similarity matrices of a trajectory in a page.
 pub(super) const MATRIX_CELLS: usize = 20_000;
@@ -34,8 +34,8 @@ pub(super) const MATRIX_STEPS: usize = 40;
 /// Rows and columns of a similarity matrix that an audit keeps.
 pub(super) const BUCKET_CALLS: usize = 64;
 
-/// Differences of a match that an audit keeps; the others are counted.
-pub(super) const KEPT_DIFFERENCES: usize = 100;
+/// Arguments of a match that an audit keeps; the others are counted.
+pub(super) const KEPT_ARGUMENTS: usize = 100;
 
 /// Steps that a sentence names.
 pub(super) const NAMED_STEPS: usize = 20;
@@ -52,3 +52,6 @@ pub(super) fn more(count: usize, things: &str) -> Option<String> {
 fn singular(things: &str) -> &str {
     things.strip_suffix("ches").map_or(things.trim_end_matches('s'), |_| things.trim_end_matches("es"))
 }
+
+/// Rows of the page's lists of what is wrong over the set.
+pub(super) const LISTED_FINDINGS: usize = 20;

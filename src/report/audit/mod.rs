@@ -1,10 +1,10 @@
 //! Audits: a score together with what it came from, call by call.
 //!
 //! [`TrajectoryAudit`] is what is shown of one trajectory: both sides, who met whom and at which similarity,
-//! what differs in the arguments, what became of the steps. [`Gathering`] makes the overview of a set.
+//! what became of each argument and of the steps. [`Gathering`] makes the overview of a set.
 
+mod arguments;
 mod cost;
-mod difference;
 mod limits;
 mod model;
 mod overview;
@@ -17,9 +17,9 @@ mod words;
 
 pub use cost::costs;
 pub use model::{
-    AUDIT_SCHEMA, AuditReport, BucketAudit, CallAudit, ConfusedTools, Difference, InvertedPair, MergedStep,
-    Overview, ReasonCount, SideAudit, SimilarityBin, SplitStep, StepAudit, StepWeight, Structure,
-    TrajectoryAudit,
+    AUDIT_SCHEMA, ArgumentAudit, AuditReport, BucketAudit, CallAudit, ConfusedTools, InvertedPair,
+    MatchArguments, MergedStep, Overview, ReasonCount, SideAudit, SimilarityBin, SplitStep, StepAudit,
+    StepWeight, Structure, TrajectoryAudit, VerdictCounts,
 };
 pub use overview::Gathering;
 pub(super) use overview::{BINS, bin};
@@ -45,16 +45,16 @@ impl TrajectoryAudit {
         cost: f64,
     ) -> Self {
         let buckets = scored.matching.similarities.iter().map(bucket).collect();
-        let score = TrajectoryReport::new(scored, profile);
-        let arguments = |trajectory: &'a Trajectory| -> Vec<Option<&'a Json>> {
+        let values = |trajectory: &'a Trajectory| -> Vec<Option<&'a Json>> {
             trajectory.calls().map(|(_, call)| call.arguments.as_ref()).collect()
         };
-        let (expected, made) = (arguments(reference), arguments(prediction));
-        let differences = score.matches.iter().map(|pair| {
-            let (expected, made) = (expected[pair.reference.index], made[pair.predicted.index]);
-            difference::differences(expected, made, profile == Profile::Paper)
+        let (expected, made) = (values(reference), values(prediction));
+        let pairs = scored.matching.matches.iter().zip(&scored.fidelities);
+        let arguments = pairs.map(|(pair, fidelity)| {
+            MatchArguments::new(fidelity, expected[pair.reference.index], made[pair.predicted.index])
         });
-        let (differences, more_differences) = differences.unzip();
+        let arguments = arguments.collect();
+        let score = TrajectoryReport::new(scored, profile);
         Self {
             cost,
             question: reference.question.clone().or_else(|| prediction.question.clone()),
@@ -62,8 +62,7 @@ impl TrajectoryAudit {
             image: reference.image.clone(),
             reference: SideAudit::new(reference),
             prediction: SideAudit::new(prediction),
-            differences,
-            more_differences,
+            arguments,
             structure: structure::structure(&score.matches),
             buckets,
             score,

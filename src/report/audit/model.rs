@@ -85,10 +85,8 @@ pub struct TrajectoryAudit {
     pub reference: SideAudit,
     /// The prediction; without steps if it is missing.
     pub prediction: SideAudit,
-    /// What differs in the arguments of each match, in the order of `matches`. The first 100 of each.
-    pub differences: Vec<Vec<Difference>>,
-    /// How many differences each match has besides those, in the same order.
-    pub more_differences: Vec<u64>,
+    /// What became of the arguments of each match, in the order of `matches`.
+    pub arguments: Vec<MatchArguments>,
     /// What became of the steps.
     pub structure: Structure,
     /// The similarities of the calls of each tool that both sides use.
@@ -120,13 +118,52 @@ pub struct CallAudit {
     pub arguments: Option<String>,
 }
 
-/// One difference between the arguments of a reference call and those of its partner.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
-pub struct Difference {
-    /// Which argument, such as `location.lat` or `box[2]`; empty for the arguments as a whole.
-    /// Keys are cut after 1,000 characters.
+/// What became of the arguments of a reference call and of its partner: the comparison that the match's
+/// `argument_fidelity` is made of.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, JsonSchema)]
+pub struct MatchArguments {
+    /// How many arguments, or values within them, have which verdict.
+    pub verdicts: VerdictCounts,
+    /// Each argument that is equal, and each value within an argument that is not. The first 100; where there are more,
+    /// those that are not equal go first.
+    pub arguments: Vec<ArgumentAudit>,
+    /// How many there are besides those.
+    pub more: u64,
+}
+
+/// How many arguments have which verdict.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, JsonSchema)]
+#[expect(missing_docs, reason = "each field is the verdict of its name")]
+pub struct VerdictCounts {
+    pub equal: u64,
+    pub equivalent: u64,
+    pub close: u64,
+    pub different: u64,
+    pub missing: u64,
+    pub extra: u64,
+}
+
+/// An argument of both calls, or a value within one.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+pub struct ArgumentAudit {
+    /// Which it is in the reference's arguments (in the prediction's, where it is extra), such as `location.lat` or
+    /// `box[2]`; empty for the arguments as a whole. Keys are cut after 1,000 characters.
     pub argument: String,
-    /// The reference's value as JSON text; null where only the prediction has it.
+    /// Which it is in the prediction's arguments; left out where it is the same. Items of sets are paired wherever they
+    /// are.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub predicted_argument: Option<String>,
+    /// What it is compared as: `number`, `coordinate`, `moment`, `text` and others.
+    pub kind: String,
+    /// `equal`, `equivalent` (the same in another writing), `close`, `different`, `missing` or `extra`.
+    #[schemars(extend("enum" = ["equal", "equivalent", "close", "different", "missing", "extra"]))]
+    pub verdict: String,
+    /// Why, in a few words.
+    pub reason: String,
+    /// How far both say the same, in [0, 1]; below 0.5 it is wrong.
+    pub score: f64,
+    /// The reference's value as JSON text; null where only the prediction has it. Of a text that holds values, such as a
+    /// list with commas, the text, cut after 2,000 characters; likewise in the prediction.
     pub reference: Option<String>,
     /// The prediction's value as JSON text; null where it is missing.
     pub predicted: Option<String>,

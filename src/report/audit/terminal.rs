@@ -7,7 +7,8 @@ use anstyle::Style;
 use super::limits::{TERMINAL, more};
 use super::text::{around_difference, cut_end, cut_middle, headline, line, padded, width, wrapped};
 use super::words::{self, CallView};
-use super::{Difference, TrajectoryAudit};
+use super::{ArgumentAudit, MatchArguments, TrajectoryAudit};
+use crate::report::MatchReport;
 
 /// The width of everything, in columns.
 const WIDTH: usize = 80;
@@ -15,8 +16,14 @@ const WIDTH: usize = 80;
 /// The width of each side: two of them and what stands between them.
 const SIDE: usize = 38;
 
+/// The partner of a call takes at least so many: `= 2.1 0.88 !`.
+const PARTNER: usize = 12;
+
 /// The question is cut to so many columns.
 const QUESTION: usize = 4 * WIDTH;
+
+/// The reason of a verdict, which may quote values, is cut to so many.
+const REASON: usize = 2 * WIDTH;
 
 /// Writes audits.
 pub struct AuditTerminal<W> {
@@ -71,6 +78,9 @@ impl<W: Write> AuditTerminal<W> {
             metrics.merge_purity,
             metrics.order_consistency
         )?;
+        if let Some(fidelity) = words::fidelity(metrics, &audit.score.matches) {
+            writeln!(out, "{fidelity}")?;
+        }
         if let Some(question) = &audit.question {
             writeln!(out)?;
             for text in wrapped(&headline(question, QUESTION), WIDTH) {
@@ -107,23 +117,14 @@ impl<W: Write> AuditTerminal<W> {
         Ok(())
     }
 
+    /// Matches whose arguments are not all equal.
     fn arguments(&mut self, audit: &TrajectoryAudit) -> io::Result<()> {
-        let pairs = audit.score.matches.iter().zip(&audit.differences).zip(&audit.more_differences);
-        let differing: Vec<_> = pairs.filter(|((_, differences), _)| !differences.is_empty()).collect();
-        let mut lines = Vec::new();
-        for &((pair, differences), not_kept) in differing.iter().take(TERMINAL.matches) {
-            let places = format!("{} -> {}", words::place(pair.reference), words::place(pair.predicted));
-            let tool = line(&pair.tool, WIDTH / 2);
-            lines.push(format!("{places} {tool} {:.4} {}", pair.similarity, pair.strength));
-            for difference in differences.iter().take(TERMINAL.differences) {
-                lines.extend(difference_lines(difference));
-            }
-            let hidden = differences.len().saturating_sub(TERMINAL.differences) as u64 + not_kept;
-            if hidden > 0 {
-                lines.push(format!("    … and {hidden} more"));
-            }
-        }
-        lines.extend(more(differing.len().saturating_sub(TERMINAL.matches), "matches"));
+        let pairs = audit.score.matches.iter().zip(&audit.arguments);
+        let unequal: Vec<_> = pairs.filter(|(_, arguments)| arguments.unequal_count() > 0).collect();
+        let shown = unequal.iter().take(TERMINAL.matches);
+        let mut lines: Vec<String> =
+            shown.flat_map(|(pair, arguments)| match_lines(pair, arguments)).collect();
+        lines.extend(more(unequal.len().saturating_sub(TERMINAL.matches), "matches"));
         self.section("arguments", &lines)
     }
 
@@ -151,43 +152,71 @@ fn call_lines(view: &CallView<'_>) -> Vec<String> {
         None => "· no partner".to_owned(),
         Some(partner) => {
             let sign = if partner.is_strong { '=' } else { '~' };
-            format!("{sign} {} {}", words::place(partner.place), words::similarity(partner.similarity))
+            let (place, similarity) = (words::place(partner.place), words::similarity(partner.similarity));
+            format!("{sign} {place} {similarity}{}", if partner.is_rejected { " !" } else { "" })
         }
     };
     let place = words::place(view.place);
     let tool = line(&view.call.tool, SIDE - width(&place) - 3);
     let start = format!("  {place} {tool}");
     if width(&start) + 2 + width(&partner) <= SIDE {
-        let gap = SIDE - width(&start) - width(&partner).max(12);
+        let gap = SIDE - width(&start) - width(&partner).max(PARTNER);
         return vec![format!("{start}{}{partner}", " ".repeat(gap.max(2)))];
     }
-    vec![start, format!("{}{partner}", " ".repeat(SIDE - width(&partner).max(12)))]
+    vec![start, format!("{}{partner}", " ".repeat(SIDE - width(&partner).max(PARTNER)))]
 }
 
-/// An argument that differs: on one line if it fits, else a line for each side.
-fn difference_lines(difference: &Difference) -> Vec<String> {
-    let name = match difference.argument.as_str() {
+/// A match, and below it what became of its arguments.
+fn match_lines(pair: &MatchReport, arguments: &MatchArguments) -> Vec<String> {
+    let start = format!("{} -> {} ", words::place(pair.reference), words::place(pair.predicted));
+    let MatchReport { similarity, strength, argument_fidelity, .. } = pair;
+    let end = format!(" {similarity:.4} {strength}, fidelity {argument_fidelity:.4}");
+    let tool = line(&pair.tool, WIDTH - width(&start) - width(&end));
+    let mut lines = vec![format!("{start}{tool}{end}")];
+    if words::is_rejected(pair) {
+        lines.push(format!("    ! {}", words::REJECTED));
+    }
+    let shown: Vec<_> = arguments.unequal().take(TERMINAL.arguments).collect();
+    let hidden = arguments.unequal_count() - shown.len() as u64;
+    lines.extend(shown.into_iter().flat_map(argument_lines));
+    if hidden > 0 {
+        lines.push(format!("    … and {hidden} more"));
+    }
+    if arguments.verdicts.equal > 0 {
+        lines.push(format!("    {} equal", arguments.verdicts.equal));
+    }
+    lines
+}
+
+/// An argument that is not equal: on one line if it fits, else its values and its verdict on lines of their own.
+fn argument_lines(argument: &ArgumentAudit) -> Vec<String> {
+    let name = match argument.argument.as_str() {
         "" => "(all arguments)".to_owned(),
         name => line(name, 28),
     };
-    let room = WIDTH - 4 - width(&name) - 2;
-    let (reference, predicted) = match (&difference.reference, &difference.predicted) {
+    let start = format!("    {} {name}:", argument.mark());
+    let verdict = format!("{}: {}", argument.verdict, headline(&argument.reason, REASON));
+    let room = WIDTH - width(&start) - 1;
+    let mut lines = match (&argument.reference, &argument.predicted) {
         (Some(a), Some(b)) => {
             let (a, b) = around_difference(a, b, WIDTH - 18);
             if width(&a) + 4 + width(&b) <= room {
-                return vec![format!("    {name}: {a} -> {b}")];
+                vec![format!("{start} {a} -> {b}")]
+            } else {
+                vec![start, format!("        reference {a}"), format!("        predicted {b}")]
             }
-            (a, b)
         }
-        (Some(a), None) => return vec![format!("    {name}: {} -> missing", line(a, room - 11))],
-        (None, Some(b)) => return vec![format!("    {name}: extra {}", line(b, room - 6))],
-        (None, None) => return Vec::new(),
+        (Some(value), None) | (None, Some(value)) => vec![format!("{start} {}", line(value, room))],
+        (None, None) => vec![start],
     };
-    vec![
-        format!("    {name}:"),
-        format!("      reference {reference}"),
-        format!("      predicted {predicted}"),
-    ]
+    match lines.as_mut_slice() {
+        [only] if width(only) + 3 + width(&verdict) <= WIDTH => {
+            only.push_str("   ");
+            only.push_str(&verdict);
+        }
+        _ => lines.extend(wrapped(&verdict, WIDTH - 6).iter().map(|text| format!("      {text}"))),
+    }
+    lines
 }
 
 fn unmatched(audit: &TrajectoryAudit) -> Vec<String> {

@@ -1,8 +1,17 @@
 //! What an audit says, in words: the terminal and the page say the same.
 
 use super::limits::{Limits, NAMED_STEPS, more};
-use super::{CallAudit, InvertedPair, MergedStep, SideAudit, SplitStep, Structure, TrajectoryAudit};
-use crate::report::PlaceReport;
+use super::{
+    ArgumentAudit, CallAudit, InvertedPair, MatchArguments, MergedStep, SideAudit, SplitStep, Structure,
+    TrajectoryAudit,
+};
+use crate::report::{AggregateReport, MatchReport, PlaceReport};
+use crate::score::fidelity::Verdict;
+use crate::score::fidelity::constants::{CLOSE, EQUIVALENT, THRESHOLD};
+use crate::text::counted;
+
+/// What is said of a match whose arguments do not ask for the same.
+pub(super) const REJECTED: &str = "similar, but another call";
 
 /// A call of one side, and whom it met.
 pub(super) struct CallView<'a> {
@@ -18,6 +27,8 @@ pub(super) struct Partner {
     /// In [-1, 1].
     pub(super) similarity: f64,
     pub(super) is_strong: bool,
+    /// Whether its arguments do not ask for the same.
+    pub(super) is_rejected: bool,
 }
 
 /// A call that met nobody, in words.
@@ -49,6 +60,66 @@ pub(super) fn similarity(similarity: f64) -> String {
     if similarity < 1.0 { format!("{:.2}", similarity.min(0.99)) } else { "1.00".to_owned() }
 }
 
+/// Whether the arguments of a match do not ask for the same.
+pub(super) fn is_rejected(pair: &MatchReport) -> bool {
+    pair.argument_fidelity < THRESHOLD
+}
+
+/// The fidelity of a trajectory and what it is the mean of; nothing where nothing is matched.
+pub(super) fn fidelity(metrics: &AggregateReport, matches: &[MatchReport]) -> Option<String> {
+    let rejected = matches.iter().filter(|pair| is_rejected(pair)).count();
+    let pairs = counted(matches.len() as u64, "matched pair");
+    let rejected = if rejected > 0 { format!(", {rejected} of them {REJECTED}") } else { String::new() };
+    (!matches.is_empty()).then(|| format!("fidelity {:.3} over {pairs}{rejected}", metrics.argument_fidelity))
+}
+
+impl MatchArguments {
+    /// Those that are not equal, as far as they are kept.
+    pub(super) fn unequal(&self) -> impl Iterator<Item = &ArgumentAudit> {
+        self.arguments.iter().filter(|argument| !argument.is_equal())
+    }
+
+    /// How many are not equal.
+    pub(super) fn unequal_count(&self) -> u64 {
+        let counts = &self.verdicts;
+        counts.equivalent + counts.close + counts.different + counts.missing + counts.extra
+    }
+}
+
+impl ArgumentAudit {
+    pub(super) fn is_equal(&self) -> bool {
+        self.verdict == Verdict::Equal.name()
+    }
+
+    /// A shape for the verdict, told from the others without colour.
+    pub(super) fn mark(&self) -> char {
+        mark(&self.verdict)
+    }
+
+    /// How much it matters: `fine`, `near` or `wrong`. What is missing may say nothing.
+    pub(super) fn weight(&self) -> &'static str {
+        if self.score >= EQUIVALENT {
+            "fine"
+        } else if self.score >= CLOSE {
+            "near"
+        } else {
+            "wrong"
+        }
+    }
+}
+
+/// The shape of a verdict.
+fn mark(verdict: &str) -> char {
+    let marks = [
+        (Verdict::Equal, '='),
+        (Verdict::Equivalent, '≈'),
+        (Verdict::Close, '~'),
+        (Verdict::Missing, '-'),
+        (Verdict::Extra, '+'),
+    ];
+    marks.iter().find(|(known, _)| known.name() == verdict).map_or('≠', |&(_, mark)| mark)
+}
+
 /// Why a call met nobody.
 pub(super) fn reason(name: &str) -> &'static str {
     match name {
@@ -73,8 +144,12 @@ pub(super) fn sides(audit: &TrajectoryAudit) -> [Vec<Vec<CallView<'_>>>; 2] {
         let mut partners = vec![None; side.steps.iter().map(|step| step.calls.len()).sum()];
         for (index, pair) in matches.iter().enumerate() {
             let (own, other) = of(index);
-            let is_strong = pair.strength == "strong";
-            partners[own.index] = Some(Partner { place: other, similarity: pair.similarity, is_strong });
+            partners[own.index] = Some(Partner {
+                place: other,
+                similarity: pair.similarity,
+                is_strong: pair.strength == "strong",
+                is_rejected: is_rejected(pair),
+            });
         }
         partners
     };

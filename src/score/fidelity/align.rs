@@ -53,6 +53,7 @@ impl<'a> Alignment<'a> {
         let Finding { kind, score, verdict, reason } = finding;
         self.found.push(ArgumentComparison {
             path: path.to_owned(),
+            other_path: None,
             kind,
             score,
             verdict,

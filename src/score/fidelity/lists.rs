@@ -84,7 +84,14 @@ impl Alignment<'_> {
         for (row, &index) in left_a.iter().enumerate() {
             let at = Spot { path: pointer_to(&spot.path, index), ..below.clone() };
             match pairs.iter().find(|pair| pair.0 == row) {
-                Some(&(row, column)) => self.found.append(&mut found[row][column]),
+                Some(&(row, column)) => {
+                    let other = pointer_to(&spot.path, left_b[column]);
+                    let found = &mut found[row][column];
+                    for argument in &mut *found {
+                        argument.moved(&at.path, &other);
+                    }
+                    self.found.append(found);
+                }
                 None => self.absent(&at, &a[index], Presence::Required, Verdict::Missing),
             }
         }
@@ -101,6 +108,18 @@ impl Alignment<'_> {
         let before = std::mem::take(&mut self.found);
         self.value(spot, a, b);
         std::mem::replace(&mut self.found, before)
+    }
+}
+
+impl ArgumentComparison {
+    /// Says where it is in the second call, in which the item at `from` is at `to`.
+    fn moved(&mut self, from: &str, to: &str) {
+        if from == to {
+            return;
+        }
+        let path = self.other_path.as_deref().unwrap_or(&self.path);
+        // A set in the item had its places told already, below the item's own.
+        self.other_path = path.strip_prefix(from).map(|rest| format!("{to}{rest}"));
     }
 }
 

@@ -143,6 +143,8 @@ impl Verdict {
 pub struct ArgumentComparison {
     /// Where it is in the first call's arguments (in the second's, where it is extra), as a JSON pointer.
     pub path: String,
+    /// Where it is in the second call's arguments, if that is another place: items of sets meet wherever they are.
+    pub other_path: Option<String>,
     /// What it is compared as.
     pub kind: Kind,
     /// How far both say the same, in [0, 1]; 1 for equal values only.

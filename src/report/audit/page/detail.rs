@@ -5,21 +5,19 @@ use std::fmt::Write as _;
 
 use sha2::{Digest as _, Sha256};
 
+use super::arguments::{MatchView, findings, matched};
 use super::{MetricIntervals, MetricView, NAME, metrics, name};
+use crate::report::PlaceReport;
 use crate::report::audit::limits::{MATRIX_CELLS, MATRIX_STEPS, PAGE, more};
-use crate::report::audit::text::{around_difference, headline, passage};
+use crate::report::audit::text::{headline, passage};
 use crate::report::audit::words::{self, CallView};
-use crate::report::audit::{BucketAudit, Difference, Picture, Structure, TrajectoryAudit};
-use crate::report::{MatchReport, PlaceReport};
+use crate::report::audit::{BucketAudit, Picture, Structure, TrajectoryAudit};
 
 /// Questions and answers are cut to so many characters.
 const PASSAGE: usize = 4_000;
 
 /// Arguments are cut to so many characters.
 const ARGUMENTS: usize = 2_000;
-
-/// Differing values are cut to so many.
-const VALUE: usize = 400;
 
 /// The question in the list is cut to so many columns.
 const HEADLINE: usize = 90;
@@ -42,11 +40,15 @@ pub(super) struct Detail {
     pub(super) metrics: Vec<MetricView>,
     /// Why calls are unmatched, each once.
     pub(super) reasons: BTreeSet<&'static str>,
+    /// Which of the findings it has that can be filtered by.
+    pub(super) findings: Vec<&'static str>,
     pub(super) headline: String,
     pub(super) question: Option<String>,
     pub(super) image: Option<(String, Picture)>,
     pub(super) sides: Vec<SideView>,
     pub(super) matches: Vec<MatchView>,
+    /// Of those that are shown, how many are rejected.
+    pub(super) rejected: usize,
     /// What is said of those that are not shown; likewise below.
     pub(super) more_matches: Option<String>,
     pub(super) alone: Vec<AloneView>,
@@ -87,20 +89,7 @@ pub(super) struct PartnerView {
     pub(super) similarity: String,
     pub(super) is_strong: bool,
     pub(super) is_inverted: bool,
-}
-
-/// A match and what differs in it.
-#[derive(Debug)]
-pub(super) struct MatchView {
-    pub(super) reference: String,
-    pub(super) predicted: String,
-    pub(super) tool: String,
-    pub(super) similarity: String,
-    pub(super) strength: String,
-    /// Argument, reference's value, predicted value.
-    pub(super) differences: Vec<(String, Option<String>, Option<String>)>,
-    /// Differences that are not shown.
-    pub(super) more: u64,
+    pub(super) is_rejected: bool,
 }
 
 /// A call that met nobody.
@@ -142,7 +131,8 @@ impl Detail {
     pub(super) fn new(audit: &TrajectoryAudit, picture: Option<Picture>) -> Self {
         let question = audit.question.as_deref();
         let alone = words::alone(audit);
-        let matches = audit.score.matches.iter().zip(&audit.differences).zip(&audit.more_differences);
+        let pairs = audit.score.matches.iter().zip(&audit.arguments);
+        let matches: Vec<MatchView> = pairs.take(PAGE.matches).map(matched).collect();
         let buckets = buckets(audit);
         Self {
             fragment: fragment(&audit.score.id),
@@ -159,7 +149,9 @@ impl Detail {
                 .as_deref()
                 .map(|path| (name(path), picture.unwrap_or(Picture::Note("images were not looked for")))),
             sides: sides(audit),
-            matches: matches.take(PAGE.matches).map(matched).collect(),
+            findings: findings(audit),
+            rejected: matches.iter().filter(|pair| pair.is_rejected).count(),
+            matches,
             more_matches: more(audit.score.matches.len().saturating_sub(PAGE.matches), "matches"),
             alone: alone.iter().take(PAGE.unmatched).map(alone_view).collect(),
             more_alone: more(alone.len().saturating_sub(PAGE.unmatched), "unmatched calls"),
@@ -173,6 +165,11 @@ impl Detail {
     /// The reasons as one attribute.
     pub(super) fn reason_list(&self) -> String {
         self.reasons.iter().copied().collect::<Vec<_>>().join("|")
+    }
+
+    /// The findings as one.
+    pub(super) fn finding_list(&self) -> String {
+        self.findings.join("|")
     }
 }
 
@@ -217,36 +214,8 @@ fn card(view: &CallView<'_>, inverted: &BTreeSet<usize>) -> CallCard {
             similarity: words::similarity(partner.similarity),
             is_strong: partner.is_strong,
             is_inverted: inverted.contains(&view.place.index),
+            is_rejected: partner.is_rejected,
         }),
-    }
-}
-
-fn matched(((pair, differences), not_kept): ((&MatchReport, &Vec<Difference>), &u64)) -> MatchView {
-    let shown = differences.iter().take(PAGE.differences).map(|difference| {
-        let argument = match difference.argument.as_str() {
-            "" => "(all arguments)".to_owned(),
-            argument => name(argument),
-        };
-        let (reference, predicted) = match (&difference.reference, &difference.predicted) {
-            (Some(a), Some(b)) => {
-                let (a, b) = around_difference(a, b, VALUE);
-                (Some(a), Some(b))
-            }
-            (a, b) => {
-                let value = |text: &Option<String>| text.as_deref().map(|text| passage(text, VALUE));
-                (value(a), value(b))
-            }
-        };
-        (argument, reference, predicted)
-    });
-    MatchView {
-        reference: words::place(pair.reference),
-        predicted: words::place(pair.predicted),
-        tool: name(&pair.tool),
-        similarity: format!("{:.4}", pair.similarity),
-        strength: pair.strength.clone(),
-        differences: shown.collect(),
-        more: differences.len().saturating_sub(PAGE.differences) as u64 + not_kept,
     }
 }
 
@@ -332,7 +301,7 @@ fn shade(value: f64) -> u8 {
 }
 
 /// An id for people.
-fn title(id: &str) -> String {
+pub(super) fn title(id: &str) -> String {
     if id.is_empty() { "(empty id)".to_owned() } else { name(id) }
 }
 
@@ -340,7 +309,7 @@ fn title(id: &str) -> String {
 const EMPTY: &str = "!";
 
 /// An id as part of an address; of long ones the start and a digest, so that each leads to itself.
-fn fragment(id: &str) -> String {
+pub(super) fn fragment(id: &str) -> String {
     if id.is_empty() {
         return EMPTY.to_owned();
     }

@@ -4,9 +4,11 @@
 //! and `page.js` stand in the page as they are, and its content security policy names their hashes. Each
 //! trajectory waits in an inert `<template>` until it is chosen.
 
+mod arguments;
 mod detail;
 mod overview;
 
+use std::collections::BTreeSet;
 use std::io::{self, Write};
 
 use askama::Template;
@@ -31,6 +33,7 @@ pub struct MetricIntervals {
     pub recall: Option<(f64, f64)>,
     pub precision: Option<(f64, f64)>,
     pub argument_similarity: Option<(f64, f64)>,
+    pub argument_fidelity: Option<(f64, f64)>,
     pub step_coherence: Option<(f64, f64)>,
     pub merge_purity: Option<(f64, f64)>,
     pub order_consistency: Option<(f64, f64)>,
@@ -56,6 +59,7 @@ struct Page<'a> {
     /// What can be filtered by.
     types: Vec<String>,
     reasons: Vec<&'static str>,
+    findings: Vec<&'static str>,
 }
 
 impl AuditPage {
@@ -82,6 +86,11 @@ impl AuditPage {
         self.details.is_empty()
     }
 
+    /// The addresses of its trajectories.
+    fn links(&self) -> BTreeSet<&str> {
+        self.details.iter().map(|detail| detail.fragment.as_str()).collect()
+    }
+
     /// Writes the page.
     ///
     /// # Errors
@@ -95,6 +104,8 @@ impl AuditPage {
         let mut types: Vec<String> = self.details.iter().map(|detail| detail.task_type.clone()).collect();
         let mut reasons: Vec<&'static str> =
             self.details.iter().flat_map(|detail| detail.reasons.clone()).collect();
+        let is_found =
+            |finding: &&'static str| self.details.iter().any(|detail| detail.findings.contains(finding));
         types.sort();
         types.dedup();
         types.retain(|name| !name.is_empty());
@@ -104,10 +115,11 @@ impl AuditPage {
             policy: policy(),
             style: STYLE,
             script: SCRIPT,
-            overview: OverviewView::new(summary, overview, &self.intervals),
+            overview: OverviewView::new(summary, overview, &self.intervals, &self.links()),
             details: &self.details,
             types,
             reasons,
+            findings: arguments::FINDINGS.into_iter().filter(is_found).collect(),
         };
         page.write_into(&mut writer)?;
         writer.flush()
@@ -137,7 +149,7 @@ struct MetricView {
     interval: Option<String>,
 }
 
-/// The six metrics and their average.
+/// The average, the six metrics it is the mean of, and the fidelity beside the similarity.
 fn metrics(report: &AggregateReport, intervals: &MetricIntervals) -> Vec<MetricView> {
     let metric = |label, key, value: f64, interval: Option<(f64, f64)>| MetricView {
         label,
@@ -151,6 +163,7 @@ fn metrics(report: &AggregateReport, intervals: &MetricIntervals) -> Vec<MetricV
         metric("recall", "recall", report.recall, intervals.recall),
         metric("precision", "precision", report.precision, intervals.precision),
         metric("argument similarity", "arguments", report.argument_similarity, intervals.argument_similarity),
+        metric("argument fidelity", "fidelity", report.argument_fidelity, intervals.argument_fidelity),
         metric("step coherence", "coherence", report.step_coherence, intervals.step_coherence),
         metric("merge purity", "purity", report.merge_purity, intervals.merge_purity),
         metric("order consistency", "order", report.order_consistency, intervals.order_consistency),

@@ -1,8 +1,13 @@
 //! The part of the page that speaks of the whole set.
 
+use std::collections::BTreeSet;
+
+use super::arguments::argument_name;
+use super::detail::{self, fragment};
 use super::{MetricIntervals, MetricView, metrics, name};
+use crate::report::audit::limits::{LISTED_FINDINGS, more};
 use crate::report::audit::{Overview, words};
-use crate::report::{ScoreSummary, tables};
+use crate::report::{PlaceReport, RejectedMatchReport, ScoreSummary, WrongArgumentReport, tables};
 use crate::stats::{Draws, LEVEL};
 
 /// Width and height of the histogram, in units of its drawing.
@@ -24,6 +29,50 @@ pub(super) struct OverviewView {
     pub(super) confused: Vec<(String, String, u64)>,
     /// Side, reason in words, calls.
     pub(super) reasons: Vec<(String, &'static str, u64)>,
+    pub(super) wrong: Vec<WrongView>,
+    /// What is said of those that are not shown; likewise below.
+    pub(super) more_wrong: Option<String>,
+    pub(super) rejected: Vec<RejectedView>,
+    pub(super) more_rejected: Option<String>,
+    pub(super) rejected_count: u64,
+    pub(super) matched: u64,
+}
+
+/// An argument that is wrong, over the set.
+pub(super) struct WrongView {
+    pub(super) tool: String,
+    pub(super) argument: String,
+    pub(super) wrong: u64,
+    pub(super) pairs: u64,
+    /// The first trajectory in which it is wrong.
+    pub(super) first: LinkView,
+    pub(super) reason: String,
+}
+
+/// A matched pair whose arguments do not ask for the same.
+pub(super) struct RejectedView {
+    pub(super) tool: String,
+    pub(super) trajectory: LinkView,
+    /// `2.1 → 1.3`
+    pub(super) places: String,
+    pub(super) similarity: String,
+    pub(super) fidelity: String,
+    /// The argument that does most harm.
+    pub(super) argument: String,
+    pub(super) reason: String,
+}
+
+/// A trajectory by its id; with its address, if it is in the page.
+pub(super) struct LinkView {
+    pub(super) id: String,
+    pub(super) fragment: Option<String>,
+}
+
+impl LinkView {
+    fn new(id: &str, links: &BTreeSet<&str>) -> Self {
+        let fragment = fragment(id);
+        Self { id: detail::title(id), fragment: links.contains(fragment.as_str()).then_some(fragment) }
+    }
 }
 
 /// A bar of the histogram, in units of the drawing.
@@ -53,7 +102,13 @@ pub(super) struct ThresholdView {
 }
 
 impl OverviewView {
-    pub(super) fn new(summary: &ScoreSummary, overview: &Overview, intervals: &MetricIntervals) -> Self {
+    /// `links` are the addresses of the trajectories in the page.
+    pub(super) fn new(
+        summary: &ScoreSummary,
+        overview: &Overview,
+        intervals: &MetricIntervals,
+        links: &BTreeSet<&str>,
+    ) -> Self {
         let metrics = metrics(&summary.aggregate, intervals);
         let types = summary.by_type.iter().map(|(task_type, report)| {
             let metrics = super::metrics(report, &MetricIntervals::default()).into_iter();
@@ -62,7 +117,21 @@ impl OverviewView {
         let highest = overview.similarities.iter().map(|bin| bin.matched + bin.unmatched).max().unwrap_or(0);
         let confused = overview.confused_tools.iter();
         let reasons = overview.reasons.iter();
+        let wrong = &summary.wrong_arguments;
+        let rejected = &summary.rejected_matches;
+        let hidden = rejected.count.saturating_sub(LISTED_FINDINGS as u64);
         Self {
+            wrong: wrong.iter().take(LISTED_FINDINGS).map(|found| wrong_view(found, links)).collect(),
+            more_wrong: more(wrong.len().saturating_sub(LISTED_FINDINGS), "arguments"),
+            rejected: rejected
+                .matches
+                .iter()
+                .take(LISTED_FINDINGS)
+                .map(|pair| rejected_view(pair, links))
+                .collect(),
+            more_rejected: more(usize::try_from(hidden).unwrap_or(usize::MAX), "pairs"),
+            rejected_count: rejected.count,
+            matched: summary.aggregate.matched,
             provenance: tables::provenance(summary),
             intervals: metrics.iter().any(|metric| metric.interval.is_some()).then(intervals_in_words),
             metrics,
@@ -77,6 +146,30 @@ impl OverviewView {
                 .map(|count| (count.side.clone(), words::reason(&count.reason), count.calls))
                 .collect(),
         }
+    }
+}
+
+fn wrong_view(found: &WrongArgumentReport, links: &BTreeSet<&str>) -> WrongView {
+    WrongView {
+        tool: name(&found.tool),
+        argument: argument_name(&found.argument),
+        wrong: found.wrong,
+        pairs: found.pairs,
+        first: LinkView::new(&found.id, links),
+        reason: name(&found.reason),
+    }
+}
+
+fn rejected_view(pair: &RejectedMatchReport, links: &BTreeSet<&str>) -> RejectedView {
+    let places = |places: [PlaceReport; 2]| places.map(words::place).join(" → ");
+    RejectedView {
+        tool: name(&pair.tool),
+        trajectory: LinkView::new(&pair.id, links),
+        places: places([pair.reference, pair.predicted]),
+        similarity: format!("{:.4}", pair.similarity),
+        fidelity: format!("{:.4}", pair.argument_fidelity),
+        argument: argument_name(&pair.argument),
+        reason: name(&pair.reason),
     }
 }
 

@@ -5,8 +5,8 @@
   const byId = (id) => document.getElementById(id);
   const list = byId("list");
   const rows = [...list.querySelectorAll(".row")];
-  const [search, sort, order, type, reason, metric, from, to] =
-    ["search", "sort", "order", "type", "reason", "metric", "from", "to"].map(byId);
+  const [search, sort, order, type, reason, finding, metric, from, to] =
+    ["search", "sort", "order", "type", "reason", "finding", "metric", "from", "to"].map(byId);
   const [detail, overview, unknown, opened, main] = ["detail", "overview", "unknown", "opened", "main"].map(byId);
   const SVG = "http://www.w3.org/2000/svg";
   const title = document.title;
@@ -31,6 +31,7 @@
     const value = Number(row.dataset[metric.value]);
     return (!type.value || row.dataset.type === type.value)
       && (!reason.value || row.dataset.reasons.split("|").includes(reason.value))
+      && (!finding.value || row.dataset.findings.split("|").includes(finding.value))
       && value >= Number(from.value || 0) - 5e-5 && value <= Number(to.value || 1) + 5e-5
       && words.every((word) => textOf(row).includes(word));
   };
@@ -113,9 +114,11 @@
         return [mix(x1, x1 + bend, x2 - bend, x2), mix(y1, y1, y2, y2)];
       };
       const [x, y] = place(at, taken);
-      const label = element("text", { x, y });
-      label.textContent = call.dataset.similarity;
-      labels.push(element("rect", { x: x - 16, y: y - 8, width: 32, height: 16, rx: 3 }), label);
+      const isRejected = "rejected" in call.dataset;
+      const label = element("text", isRejected ? { x, y, class: "rejected" } : { x, y });
+      label.textContent = isRejected ? `≠ ${call.dataset.similarity}` : call.dataset.similarity;
+      const width = isRejected ? 46 : 32;
+      labels.push(element("rect", { x: x - width / 2, y: y - 8, width, height: 16, rx: 3 }), label);
     }
     svg.append(...labels);
   };
@@ -227,7 +230,7 @@
   };
 
   for (const control of [sort, order]) control.addEventListener("input", arrange);
-  for (const control of [search, type, reason, metric, from, to]) control.addEventListener("input", filter);
+  for (const control of [search, type, reason, finding, metric, from, to]) control.addEventListener("input", filter);
   byId("print").addEventListener("click", printAll);
   document.querySelector(".skip").addEventListener("click", (event) => {
     event.preventDefault();
