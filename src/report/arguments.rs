@@ -17,6 +17,9 @@ const GAP: &str = "  ";
 /// The longest id before an example.
 const ID_WIDTH: usize = 16;
 
+/// The longest value that is shown, in characters.
+const VALUE_WIDTH: usize = 14;
+
 /// The longest name of an argument before what is wrong with it, at a terminal.
 pub(super) const ARGUMENT_WIDTH: usize = 16;
 
@@ -72,7 +75,11 @@ fn wrong_arguments(summary: &ScoreSummary) -> Findings {
             format!("{} of {}", found.wrong, found.pairs),
             found.tool.clone(),
             named(&found.argument).to_owned(),
-            format!("{}: {}", shortened(&found.id, ID_WIDTH), found.reason),
+            format!(
+                "{}: {}",
+                shortened(&found.id, ID_WIDTH),
+                said(found.reference_value.as_deref(), found.predicted_value.as_deref(), &found.reason)
+            ),
         ]
     };
     let rows: Vec<_> = summary.wrong_arguments.iter().take(SHOWN).map(row).collect();
@@ -94,7 +101,10 @@ fn rejected_matches(summary: &ScoreSummary, argument_width: usize) -> Findings {
             found.id.clone(),
             format!("{} -> {}", place(found.reference), place(found.predicted)),
             found.tool.clone(),
-            format!("{argument}: {}", found.reason),
+            format!(
+                "{argument}: {}",
+                said(found.reference_value.as_deref(), found.predicted_value.as_deref(), &found.reason)
+            ),
         ]
     };
     let rejected = &summary.rejected_matches;
@@ -114,6 +124,17 @@ fn rejected_matches(summary: &ScoreSummary, argument_width: usize) -> Findings {
         title: format!("{title} ({} of {} pairs)", rejected.count, summary.aggregate.matched),
         columns,
         rows: rejected.matches.iter().take(SHOWN).map(row).collect(),
+    }
+}
+
+/// What is wrong with an argument: its values where both are short, as the audit has them, else the reason.
+fn said(reference: Option<&str>, predicted: Option<&str>, reason: &str) -> String {
+    let is_short = |value: &str| value.chars().nth(VALUE_WIDTH).is_none();
+    match (reference, predicted) {
+        (Some(a), Some(b)) if is_short(a) && is_short(b) => format!("{a} -> {b}"),
+        (Some(a), None) if is_short(a) => format!("{a} -> missing"),
+        (None, Some(b)) if is_short(b) => format!("extra {b}"),
+        _ => reason.to_owned(),
     }
 }
 

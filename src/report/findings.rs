@@ -35,6 +35,10 @@ pub struct WrongArgumentReport {
     pub id: String,
     /// What is wrong there.
     pub reason: String,
+    /// The reference's value there as JSON text, cut after 200 characters; null if it has none.
+    pub reference_value: Option<String>,
+    /// The prediction's value there, likewise.
+    pub predicted_value: Option<String>,
 }
 
 /// Matched pairs whose arguments do not ask for the same: what a reader of similarities alone would miss.
@@ -65,6 +69,10 @@ pub struct RejectedMatchReport {
     pub argument: String,
     /// What is wrong with it.
     pub reason: String,
+    /// The reference's value of it as JSON text, cut after 200 characters; null if it has none.
+    pub reference_value: Option<String>,
+    /// The prediction's value of it, likewise.
+    pub predicted_value: Option<String>,
 }
 
 impl ArgumentReport {
@@ -88,14 +96,16 @@ impl From<&ArgumentComparison> for ArgumentReport {
 
 impl From<WrongArgument> for WrongArgumentReport {
     fn from(found: WrongArgument) -> Self {
-        let WrongArgument { tool, argument, wrong, pairs, id, reason } = found;
-        Self { tool, argument, wrong, pairs, id, reason }
+        let WrongArgument { tool, argument, wrong, pairs, id, reason, values } = found;
+        let (reference_value, predicted_value) = (values.reference, values.predicted);
+        Self { tool, argument, wrong, pairs, id, reason, reference_value, predicted_value }
     }
 }
 
 impl From<RejectedMatch> for RejectedMatchReport {
     fn from(found: RejectedMatch) -> Self {
-        let RejectedMatch { id, tool, reference, predicted, similarity, fidelity, argument, reason } = found;
+        let RejectedMatch { id, tool, reference, predicted, similarity, fidelity, argument, reason, values } =
+            found;
         Self {
             id,
             tool,
@@ -105,6 +115,8 @@ impl From<RejectedMatch> for RejectedMatchReport {
             argument_fidelity: fidelity,
             argument,
             reason,
+            reference_value: values.reference,
+            predicted_value: values.predicted,
         }
     }
 }

@@ -290,16 +290,16 @@ impl<'a> Run<'a> {
         let fidelities = self.compare(&chunk, &matchings, embedder)?;
         let scored = chunk.items.into_iter().zip(matchings).zip(fidelities);
         for ((prepared, matching), fidelities) in scored {
-            let Prepared { id, task_type, references, predictions } = prepared;
             let tally = Tally::of(
                 &matching,
                 &fidelities,
-                &references.calls,
-                &predictions.calls,
+                &prepared.references.calls,
+                &prepared.predictions.calls,
                 self.options.profile,
             );
             self.summary.aggregate += tally;
-            self.summary.findings.add(&id, &matching.matches, &fidelities);
+            self.summary.findings.add(&prepared, &matching.matches, &fidelities);
+            let Prepared { id, task_type, .. } = prepared;
             if let Some(task_type) = &task_type {
                 *self.summary.by_type.entry(task_type.clone()).or_default() += tally;
             }

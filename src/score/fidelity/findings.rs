@@ -4,8 +4,11 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::constants::{CLOSE, THRESHOLD};
-use super::{ArgumentComparison, CallFidelity};
+use super::place::{Place, cut};
+use super::{ArgumentComparison, CallFidelity, CallPair, Verdict};
+use crate::score::chunk::Prepared;
 use crate::score::{CallPlace, Match};
+use crate::trajectory::json::{Json, Keys};
 
 /// Arguments that are counted; a set with more different ones than that is made to have them.
 const MOST_ARGUMENTS: usize = 10_000;
@@ -28,6 +31,33 @@ struct Wrong {
     pairs: u64,
     id: String,
     reason: String,
+    values: Values,
+}
+
+/// The values of an argument as JSON text, cut after 200 characters; `None` where a call has none. Hostile.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Values {
+    /// The reference's.
+    pub reference: Option<String>,
+    /// The prediction's.
+    pub predicted: Option<String>,
+}
+
+/// Values are cut to so many characters.
+const VALUE: usize = 200;
+
+impl Values {
+    fn of(argument: &ArgumentComparison, pair: CallPair<'_>) -> Self {
+        let text = |arguments: Option<&Json>, path: &str, absent: Verdict| {
+            let value = Place::of(arguments, path).value.filter(|_| argument.verdict != absent)?;
+            Some(cut(&value.to_text(Keys::Sorted), VALUE).into_owned())
+        };
+        let other = argument.other_path.as_deref().unwrap_or(&argument.path);
+        Self {
+            reference: text(pair.a, &argument.path, Verdict::Extra),
+            predicted: text(pair.b, other, Verdict::Missing),
+        }
+    }
 }
 
 /// An argument that is wrong in matched pairs of calls of its tool.
@@ -45,6 +75,8 @@ pub struct WrongArgument {
     pub id: String,
     /// What is wrong there. Hostile where it quotes a value.
     pub reason: String,
+    /// Its values there.
+    pub values: Values,
 }
 
 /// A pair of calls that was matched, although its arguments do not ask for the same.
@@ -66,6 +98,8 @@ pub struct RejectedMatch {
     pub argument: String,
     /// What is wrong with it. Hostile where it quotes a value.
     pub reason: String,
+    /// Its values.
+    pub values: Values,
 }
 
 /// Pairs in the order in which they mislead: the most similar first.
@@ -95,20 +129,26 @@ impl PartialOrd for Rank {
 
 impl Findings {
     /// Takes in the matched pairs of a trajectory and their fidelities, in one order.
-    pub(in crate::score) fn add(&mut self, id: &str, matches: &[Match], fidelities: &[CallFidelity]) {
+    pub(in crate::score) fn add(
+        &mut self,
+        prepared: &Prepared,
+        matches: &[Match],
+        fidelities: &[CallFidelity],
+    ) {
         for (pair, fidelity) in matches.iter().zip(fidelities) {
             match self.tools.get_mut(&pair.tool) {
                 Some(pairs) => *pairs += 1,
                 None => drop(self.tools.insert(pair.tool.clone(), 1)),
             }
-            self.count(id, pair, fidelity);
+            let calls = prepared.pair(&pair.tool, pair.reference.index, pair.predicted.index);
+            self.count(&prepared.id, pair, fidelity, calls);
             if fidelity.score < THRESHOLD {
-                self.reject(id, pair, fidelity);
+                self.reject(&prepared.id, pair, fidelity, calls);
             }
         }
     }
 
-    fn count(&mut self, id: &str, pair: &Match, fidelity: &CallFidelity) {
+    fn count(&mut self, id: &str, pair: &Match, fidelity: &CallFidelity, calls: CallPair<'_>) {
         let wrong = fidelity.arguments.iter().filter(|argument| argument.score < CLOSE);
         let named: BTreeMap<String, &ArgumentComparison> =
             wrong.rev().map(|argument| (argument.name(), argument)).collect();
@@ -118,12 +158,13 @@ impl Findings {
                 known.pairs += 1;
             } else if self.arguments.len() < MOST_ARGUMENTS {
                 let (id, reason) = (id.to_owned(), argument.reason.to_string());
-                self.arguments.insert(key, Wrong { pairs: 1, id, reason });
+                let values = Values::of(argument, calls);
+                self.arguments.insert(key, Wrong { pairs: 1, id, reason, values });
             }
         }
     }
 
-    fn reject(&mut self, id: &str, pair: &Match, fidelity: &CallFidelity) {
+    fn reject(&mut self, id: &str, pair: &Match, fidelity: &CallFidelity, calls: CallPair<'_>) {
         self.rejected += 1;
         let worst = fidelity.worst();
         self.pairs.insert(Rank(RejectedMatch {
@@ -135,6 +176,7 @@ impl Findings {
             fidelity: fidelity.score,
             argument: worst.map(ArgumentComparison::name).unwrap_or_default(),
             reason: worst.map(|worst| worst.reason.to_string()).unwrap_or_default(),
+            values: worst.map(|worst| Values::of(worst, calls)).unwrap_or_default(),
         }));
         if self.pairs.len() > MOST_PAIRS {
             self.pairs.pop_last();
@@ -151,6 +193,7 @@ impl Findings {
             pairs: self.tools.get(tool).copied().unwrap_or_default(),
             id: wrong.id.clone(),
             reason: wrong.reason.clone(),
+            values: wrong.values.clone(),
         });
         let mut arguments: Vec<WrongArgument> = arguments.collect();
         // Stable: by the names of tool and argument where it is as often.

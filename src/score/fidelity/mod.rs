@@ -34,6 +34,7 @@ mod location;
 mod moment;
 mod name;
 mod number;
+pub(crate) mod place;
 mod quantity;
 #[cfg(test)]
 mod tests;
