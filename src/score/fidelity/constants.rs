@@ -109,6 +109,12 @@ pub const INFLECTED: f64 = 0.85;
 /// How far a word and its synonym in the lexicon mean the same.
 pub const SYNONYM: f64 = 0.9;
 
+/// The weight of words that another word of the same text says already, such as `fish` of `tuna fish`.
+pub const IMPLIED: f64 = 0.2;
+
+/// Words of one text that may be implied by others; more of them say something.
+pub const MOST_IMPLIED: usize = 4;
+
 /// Content left over that halves the score of a short text.
 pub const HALVING_LOSS: f64 = 0.62;
 

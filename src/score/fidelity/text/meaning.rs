@@ -4,77 +4,16 @@
 use super::super::constants::{INFLECTED, MISSPELT, SYNONYM, WORD_COSINE, on_curve};
 use super::super::quantity::unit;
 use super::super::words::Words;
-use super::lexicon;
 use super::overlap::Side;
-use super::token::{Token, key};
+use super::thesaurus::{self, Relation};
+use super::token::Token;
+use super::{lexicon, phrases};
 
 /// Aligns what is left over.
 pub(super) fn align(words: &Words, a: &mut Side, b: &mut Side, is_foreign: bool) {
-    phrases(a, b);
-    phrases(b, a);
+    phrases::align(a, b);
     quantities(a, b);
     single_words(words, a, b, is_foreign);
-}
-
-fn take(side: &mut Side, places: &[usize], left: f64) {
-    for &at in places {
-        side.left[at] = left;
-    }
-}
-
-/// One word of `a` for several neighbouring ones of `b`: a compound, initials, an abbreviation.
-fn phrases(a: &mut Side, b: &mut Side) {
-    for at in a.left_over() {
-        let token = a.tokens[at].clone();
-        if token.number.is_some() || token.word.len() < 2 {
-            continue;
-        }
-        let found = together(&token, b).or_else(|| initials(&token, b)).or_else(|| expansion(&token, b));
-        if let Some(places) = found {
-            take(b, &places, 0.0);
-            take(a, &[at], 0.0);
-        }
-    }
-}
-
-/// Neighbouring words whose letters are the word's, with at least one of them left over: `wifi` and `wi-fi`.
-fn together(token: &Token, side: &Side) -> Option<Vec<usize>> {
-    (2..=3).find_map(|length| {
-        (0..(side.tokens.len() + 1).saturating_sub(length)).find_map(|start| {
-            let places: Vec<usize> = (start..start + length).collect();
-            let joined: String = places.iter().map(|&at| side.tokens[at].word.as_str()).collect();
-            let is_left = places.iter().all(|&at| side.left[at] >= 1.0);
-            (is_left && key(&joined) == token.key).then_some(places)
-        })
-    })
-}
-
-/// Neighbouring words whose first letters are the word: `nyc` and `new york city`.
-fn initials(token: &Token, side: &Side) -> Option<Vec<usize>> {
-    let length = token.word.len();
-    if !(3..=6).contains(&length) || !token.word.is_ascii() {
-        return None;
-    }
-    (0..(side.tokens.len() + 1).saturating_sub(length)).find_map(|start| {
-        let places: Vec<usize> = (start..start + length).collect();
-        let letters: String = places.iter().filter_map(|&at| side.tokens[at].word.chars().next()).collect();
-        let is_left = places.iter().all(|&at| side.left[at] >= 1.0);
-        (is_left && letters == token.word).then_some(places)
-    })
-}
-
-/// Words that the lexicon has an abbreviation for.
-fn expansion(token: &Token, side: &Side) -> Option<Vec<usize>> {
-    lexicon::expansions(&token.word).find_map(|expansion| {
-        let mut places = Vec::new();
-        for word in expansion.split(' ') {
-            let wanted = key(word);
-            let found = (0..side.tokens.len())
-                .find(|at| side.left[*at] >= 1.0 && !places.contains(at) && side.tokens[*at].key == wanted)?;
-            places.push(found);
-        }
-        Some(places)
-    })
 }
 
 /// Numbers with their units: `2 km` and `2000 m`.
@@ -96,8 +35,8 @@ fn quantities(a: &mut Side, b: &mut Side) {
             is_same.then_some(other_places)
         });
         if let Some(other_places) = partner {
-            take(a, &places, 0.0);
-            take(b, &other_places, 0.0);
+            a.settle(&places, 0.0);
+            b.settle(&other_places, 0.0);
         }
     }
 }
@@ -163,7 +102,16 @@ fn alike(words: &Words, x: &Token, y: &Token) -> f64 {
     if are_inflected(a, b) {
         return INFLECTED;
     }
-    let by_spelling = if are_misspelt(a, b) { MISSPELT } else { 0.0 };
+    let (of_a, of_b) = (thesaurus::meanings(a), thesaurus::meanings(b));
+    match thesaurus::relation(&of_a, &of_b) {
+        Relation::Same(_) => return SYNONYM,
+        Relation::Derived if have_one_root(a, b) => return INFLECTED,
+        Relation::Opposite | Relation::Siblings | Relation::Broader => return 0.0,
+        Relation::Derived | Relation::Similar | Relation::Unrelated => {}
+    }
+    // One word for another that both exist is no slip.
+    let are_words = !of_a.is_empty() && !of_b.is_empty();
+    let by_spelling = if !are_words && are_misspelt(a, b) { MISSPELT } else { 0.0 };
     // One letter says nothing by itself.
     let by_meaning = if a.chars().count() < 2 || b.chars().count() < 2 {
         0.0
@@ -193,6 +141,12 @@ fn are_inflected(a: &str, b: &str) -> bool {
     };
     let is_plural = |a: &str, b: &str| b.len() > 1 && a.strip_suffix('s') == Some(b);
     is_plural(a, b) || is_plural(b, a) || (a.len().min(b.len()) >= 4 && stem(a) == stem(b))
+}
+
+/// Words that begin alike: of one root, where one is made from the other.
+fn have_one_root(a: &str, b: &str) -> bool {
+    let common = a.chars().zip(b.chars()).take_while(|(a, b)| a == b).count();
+    common >= 4 || common + 2 >= a.chars().count().min(b.chars().count())
 }
 
 /// Words of a language with other endings than English: most of both, from the first letter, is the same.

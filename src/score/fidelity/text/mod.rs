@@ -9,6 +9,8 @@ mod fold;
 pub(super) mod lexicon;
 mod meaning;
 mod overlap;
+mod phrases;
+mod thesaurus;
 mod token;
 
 use super::constants::{MAX_TEXT, SAME_OTHERWISE, TEXT_COSINE, WEIGHT_OF_WORDS, on_curve};

@@ -2,12 +2,14 @@
 
 use std::borrow::Cow;
 use std::collections::HashMap;
+use std::ops::Range;
 
 use super::super::constants::{
-    CLOSE, COUNTRY_AFTER_COMMA, EXCHANGED, HALVING_LOSS, LENGTH_POWER, MAX_LEFT_OVER, REQUEST_WORD,
+    CLOSE, COUNTRY_AFTER_COMMA, EXCHANGED, HALVING_LOSS, IMPLIED, LENGTH_POWER, MAX_LEFT_OVER, MOST_IMPLIED, REQUEST_WORD,
     SAME_OTHERWISE, SHORT_TEXT,
 };
 use super::super::words::Words;
+use super::thesaurus::{self, Sense};
 use super::token::{Role, Token, tokens};
 use super::{lexicon, meaning};
 use crate::text::shortened;
@@ -26,11 +28,33 @@ pub(super) struct Side {
     pub(super) tokens: Vec<Token>,
     /// How much of each token is left over, from 1 to 0.
     pub(super) left: Vec<f64>,
+    /// The token of the other text that each is aligned with as the same word.
+    pub(super) partner: Vec<Option<usize>>,
 }
 
 impl Side {
     fn new(tokens: Vec<Token>) -> Self {
-        Self { left: vec![1.0; tokens.len()], tokens }
+        Self { left: vec![1.0; tokens.len()], partner: vec![None; tokens.len()], tokens }
+    }
+
+    /// Says how much of some tokens is left over.
+    pub(super) fn settle(&mut self, places: &[usize], left: f64) {
+        for &at in places {
+            self.left[at] = left;
+        }
+    }
+
+    /// The tokens that are left over and carry something.
+    pub(super) fn content_left_over(&self) -> Vec<usize> {
+        let mut found = self.left_over();
+        found.retain(|&at| self.tokens[at].weight > REQUEST_WORD);
+        found
+    }
+
+    /// What neighbouring tokens may mean together.
+    pub(super) fn meanings(&self, places: Range<usize>) -> Vec<Sense> {
+        let words: Vec<&str> = self.tokens[places].iter().map(Token::lemma).collect();
+        thesaurus::meanings(&words.join(" "))
     }
 
     /// The tokens of which anything is left over.
@@ -58,6 +82,8 @@ pub(super) fn compare(words: &Words, a: &str, b: &str, is_place: bool, is_foreig
     }
     forgive_countries(&mut a, &b, is_place);
     forgive_countries(&mut b, &a, is_place);
+    forgive_implied(&mut a, &b);
+    forgive_implied(&mut b, &a);
     let (loss_a, loss_b) = (a.loss(), b.loss());
     let loss = loss_a.max(loss_b) + 0.25 * loss_a.min(loss_b);
     let says = |side: &Side, word: &str| side.left_over().iter().any(|&at| side.tokens[at].word == word);
@@ -83,13 +109,14 @@ pub(super) fn compare(words: &Words, a: &str, b: &str, is_place: bool, is_foreig
 
 /// Aligns tokens with equal keys; of several with one key those with one role first. Returns the pairs.
 fn equal_keys(a: &mut Side, b: &mut Side) -> Vec<(usize, usize)> {
-    let mut places: HashMap<&str, Vec<usize>> = HashMap::new();
+    let mut places: HashMap<String, Vec<usize>> = HashMap::new();
     for (at, token) in b.tokens.iter().enumerate() {
-        places.entry(&token.key).or_default().push(at);
+        places.entry(token.key.clone()).or_default().push(at);
     }
     let mut pairs = Vec::new();
     for needs_role in [true, false] {
-        for (at, token) in a.tokens.iter().enumerate() {
+        for at in 0..a.tokens.len() {
+            let token = &a.tokens[at];
             if a.left[at] < 1.0 {
                 continue;
             }
@@ -98,6 +125,7 @@ fn equal_keys(a: &mut Side, b: &mut Side) -> Vec<(usize, usize)> {
             if let Some(position) = wanted {
                 let other = found.remove(position);
                 (a.left[at], b.left[other]) = (0.0, 0.0);
+                (a.partner[at], b.partner[other]) = (Some(other), Some(at));
                 pairs.push((at, other));
             }
         }
@@ -148,6 +176,34 @@ fn forgive_countries(side: &mut Side, other: &Side, is_place: bool) {
     if is_unsaid && is_country && (is_place || members.len() < side.tokens.len()) {
         for &at in &members {
             side.left[at] = COUNTRY_AFTER_COMMA / members.len() as f64;
+        }
+    }
+}
+
+/// Takes most of the weight from words that another word of the same text says already, if the other text has none
+/// instead: `tuna fish`, `Chicago, Illinois`.
+fn forgive_implied(side: &mut Side, other: &Side) {
+    let left = side.content_left_over();
+    if left.is_empty() || left.len() > MOST_IMPLIED || other.loss() >= 0.5 {
+        return;
+    }
+    let mut names: Vec<(Range<usize>, Vec<Sense>)> = Vec::new();
+    for start in 0..side.tokens.len() {
+        for end in start + 1..=side.tokens.len().min(start + 3) {
+            let senses = if side.tokens[start].weight > REQUEST_WORD { side.meanings(start..end) } else { Vec::new() };
+            if !senses.is_empty() {
+                names.push((start..end, senses));
+            }
+        }
+    }
+    let is_left = |at: usize| left.contains(&at);
+    for (places, senses) in &names {
+        let is_implied = places.clone().all(is_left)
+            && names.iter().any(|(others, by)| {
+                !others.clone().any(is_left) && thesaurus::is_implied(senses, by)
+            });
+        if is_implied {
+            side.settle(&places.clone().collect::<Vec<_>>(), IMPLIED / places.len() as f64);
         }
     }
 }

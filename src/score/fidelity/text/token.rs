@@ -21,6 +21,18 @@ pub(super) struct Token {
     pub(super) part: usize,
 }
 
+impl Token {
+    /// As the thesaurus has it: numbers in digits.
+    pub(super) fn lemma(&self) -> &str {
+        if self.number.is_some() { &self.key } else { &self.word }
+    }
+
+    /// Whether it only holds a text together.
+    pub(super) fn is_function_word(&self) -> bool {
+        self.number.is_none() && self.weight <= FUNCTION_WORD
+    }
+}
+
 /// Where something comes from, or goes to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Role {
