@@ -15,7 +15,7 @@ from pathlib import Path
 HERE = Path(__file__).parent
 PARTS = {"noun": "n", "verb": "v", "adj": "a", "adv": "r"}
 BLOCK = 16
-MOST_SENSES = 12
+MOST_SENSES = 8
 
 NUMBERS = "zero one two three four five six seven eight nine ten eleven twelve".split()
 ORDINALS = "first second third fourth fifth sixth seventh eighth ninth tenth eleventh twelfth".split()
@@ -25,7 +25,7 @@ NUMBER_OF |= {word: str(number) for number, word in enumerate(ORDINALS, 1)}
 NUMBER_OF |= ROMANS
 
 # Relations of two synsets, in the three highest bits of the second.
-ANTONYM, DERIVED, SIMILAR, PART = range(4)
+ANTONYM, DERIVED, SIMILAR, PART, SAYS = range(5)
 RELATIONS = {"!": ANTONYM, "+": DERIVED, "\\": DERIVED, "&": SIMILAR, "#p": PART}
 
 
@@ -72,11 +72,15 @@ def read(folder):
 
 
 def names():
-    """Groups of names of one thing that WordNet does not have."""
+    """Groups of names of one thing that WordNet does not have, and what a name says already."""
+    groups, said = [], []
     for line in (HERE / "names.txt").read_text().splitlines():
         line = line.partition("#")[0].strip()
         if line:
-            yield [phrase(name.strip()) for name in line.split(",")]
+            before, sign, behind = line.rpartition("<")
+            found = [phrase(name.strip()) for name in behind.split(",")]
+            said.append((phrase(before.strip()), found)) if sign else groups.append(found)
+    return groups, said
 
 
 def usual(found):
@@ -97,9 +101,11 @@ def main():
     for lemma, found in senses.items():
         for _, synset in found:
             members[synset].add(lemma)
-    # Long names without another name say nothing to a comparison.
-    for lemma in [lemma for lemma in senses if lemma.count(" ") > 1]:
-        if all(len(members[synset]) < 2 for _, synset in senses[lemma]):
+    # Names of several words without another name say nothing to a comparison, unless turned round they are one as well.
+    turned = {" ".join(word[:4] for word in reversed(lemma.split(" "))) for lemma in senses if lemma.count(" ") == 1}
+    for lemma in [lemma for lemma in senses if " " in lemma]:
+        is_turned = " ".join(word[:4] for word in lemma.split(" ")) in turned
+        if not is_turned and all(len(members[synset]) < 2 for _, synset in senses[lemma]):
             del senses[lemma]
     for lemma in [lemma for lemma in senses if lemma.split(" ")[0] in ("genus", "family", "order", "class")]:
         if lemma.count(" ") == 1:
@@ -109,19 +115,30 @@ def main():
     lemmas = {lemma: [(numbers[synset], share) for synset, share in usual(found)] for lemma, found in senses.items()}
     parents = {numbers[synset]: pointers for synset, pointers in synsets.items()}
     last = len(numbers)
-    for group in names():
+    groups, said = names()
+    for group in groups:
         last += 1
         for lemma in group:
-            lemmas.setdefault(lemma, []).append((last, 3))
+            # Behind what WordNet knows, as another sense.
+            lemmas.setdefault(lemma, []).append((last, 2))
+    relations = set()
+    for lemma, kinds in said:
+        if lemma not in lemmas:
+            last += 1
+            lemmas[lemma] = [(last, 3)]
+        for kind in kinds:
+            if kind not in lemmas:
+                last += 1
+                lemmas[kind] = [(last, 3)]
+            relations |= {(by, what, SAYS) for by, _ in lemmas[lemma] for what, _ in lemmas[kind][:4]}
     assert last < 1 << 19
 
     hypernyms = bytearray(3)
-    relations = set()
     for number in range(1, last + 1):
         pointers = parents.get(number, [])
         above = [numbers[to] for kind, to in pointers if kind in ("@", "@i")]
-        hypernyms += struct.pack("<I", above[0] if above else 0)[:3]
         is_instance = any(kind == "@i" for kind, _ in pointers)
+        hypernyms += struct.pack("<I", (above[0] if above else 0) | is_instance << 19)[:3]
         for kind, to in pointers:
             relation = RELATIONS.get(kind)
             if relation is None or (relation == PART and not is_instance):
@@ -147,7 +164,9 @@ def main():
     pairs = bytearray()
     for first, second, kind in sorted(relations, key=lambda pair: (pair[0], pair[1] | pair[2] << 19)):
         pairs += struct.pack("<I", first)[:3] + struct.pack("<I", second | kind << 19)[:3]
-    header = struct.pack("<4I", len(blocks), len(records), len(hypernyms), len(pairs))
+    verbs = min(number for (part, _), number in numbers.items() if part == "v")
+    sizes = len(blocks), len(records), len(hypernyms), len(pairs)
+    header = struct.pack("<6I", *sizes, verbs, len(numbers) + 1)
     table = header + struct.pack(f"<{len(blocks)}I", *blocks) + records + hypernyms + pairs
     (HERE / "wordnet.bin").write_bytes(table)
     print(f"{len(lemmas)} lemmas, {last} synsets, {len(relations)} relations, {len(table)} bytes")

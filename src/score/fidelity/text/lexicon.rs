@@ -40,6 +40,7 @@ const IRREGULAR: &str = "children=child kids=kid men=man women=woman people=pers
     moustache=mustache sceptical=skeptical yoghurt=yogurt omelette=omelet whisky=whiskey licence=license \
     defence=defense offence=offense practise=practice judgement=judgment ageing=aging artefact=artifact draught=draft \
     cosy=cozy doc=document docs=document \
+    nicht=not ohne=not kein=not keine=not keinen=not sin=not pas=not senza=not sem=not nao=not ni=not minus=not nor=not neither=not lacking=not \
     no=not without=not non=not never=not sans=not cannot=not dont=not doesnt=not isnt=not wont=not except=not \
     excluding=not exclude=not ii=2 iii=3 iv=4 vi=6 vii=7 viii=8 ix=9 &=and";
 
@@ -48,7 +49,10 @@ const NUMBER_WORDS: &str = "zero one two three four five six seven eight nine te
 
 const OTHER_NUMBER_WORDS: &str = "thirty=30 forty=40 fifty=50 sixty=60 seventy=70 eighty=80 ninety=90 hundred=100 thousand=1000 \
     million=1000000 billion=1000000000 dozen=12 first=1 second=2 third=3 fourth=4 fifth=5 sixth=6 seventh=7 eighth=8 \
-    ninth=9 tenth=10 eleventh=11 twelfth=12";
+    ninth=9 tenth=10 eleventh=11 twelfth=12 thirteenth=13 fourteenth=14 fifteenth=15 sixteenth=16 seventeenth=17 eighteenth=18 \
+    nineteenth=19 twentieth=20 thirtieth=30 fortieth=40 fiftieth=50 sixtieth=60 seventieth=70 eightieth=80 \
+    ninetieth=90 hundredth=100 thousandth=1000 millionth=1000000 dozens=12 hundreds=100 thousands=1000 \
+    millions=1000000 billions=1000000000 trillion=1000000000000";
 
 /// Words of a group mean different things however near an encoder puts them.
 const CONTRARY: &str = "monday tuesday wednesday thursday friday saturday sunday|\

@@ -7,7 +7,7 @@ use super::super::words::Words;
 use super::overlap::Side;
 use super::thesaurus::{self, Relation};
 use super::token::Token;
-use super::{lexicon, phrases};
+use super::{lexicon, numerals, phrases};
 
 /// Aligns what is left over.
 pub(super) fn align(words: &Words, a: &mut Side, b: &mut Side, is_foreign: bool) {
@@ -66,14 +66,18 @@ fn single_words(words: &Words, a: &mut Side, b: &mut Side, is_foreign: bool) {
     for (alike, x, y) in pairs {
         if a.left[x] >= 1.0 && b.left[y] >= 1.0 {
             (a.left[x], b.left[y]) = (1.0 - alike, 1.0 - alike);
+            (a.partner[x], b.partner[y]) = (Some(y), Some(x));
         }
     }
 }
 
 /// How far two words mean the same, in [0, 1].
 fn alike(words: &Words, x: &Token, y: &Token) -> f64 {
-    if x.number.is_some() || y.number.is_some() {
-        return 0.0;
+    let is_digits = |token: &Token| token.word.starts_with(|c: char| c.is_ascii_digit());
+    if is_digits(x) || is_digits(y) || x.number.is_some() || y.number.is_some() {
+        let is_same = x.number.is_some() && x.number == numerals::roman(&y.word)
+            || y.number.is_some() && y.number == numerals::roman(&x.word);
+        return if is_same { SYNONYM } else { 0.0 };
     }
     if x.weight < 0.5 || y.weight < 0.5 {
         // Words that carry nothing are worth no embedding.

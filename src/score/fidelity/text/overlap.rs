@@ -10,8 +10,8 @@ use super::super::constants::{
 };
 use super::super::words::Words;
 use super::thesaurus::{self, Sense};
-use super::token::{Role, Token, tokens};
-use super::{lexicon, meaning};
+use super::token::{Token, tokens};
+use super::{lexicon, meaning, order};
 use crate::text::shortened;
 
 /// What comes of the comparison of two texts.
@@ -97,7 +97,7 @@ pub(super) fn compare(words: &Words, a: &str, b: &str, is_place: bool, is_foreig
         score = 0.0;
     }
     let mut reason = reason(&a, &b);
-    if let Some(why) = exchanged(&a, &b, &pairs) {
+    if let Some(why) = order::exchanged(&a, &b, &pairs) {
         (score, reason) = (score.min(EXCHANGED), Cow::Borrowed(why));
     }
     if cut_a || cut_b {
@@ -131,38 +131,6 @@ fn equal_keys(a: &mut Side, b: &mut Side) -> Vec<(usize, usize)> {
         }
     }
     pairs
-}
-
-/// Whether origin and destination have changed places, or two numbers what they count.
-fn exchanged(a: &Side, b: &Side, pairs: &[(usize, usize)]) -> Option<&'static str> {
-    let content = || pairs.iter().filter(|pair| a.tokens[pair.0].weight > REQUEST_WORD);
-    let turned = |from: Role, to: Role| {
-        content().any(|&(x, y)| a.tokens[x].role == Some(from) && b.tokens[y].role == Some(to))
-    };
-    let moved_away = |from: Option<Role>, to: Option<Role>| {
-        content().any(|&(x, y)| a.tokens[x].role == from && b.tokens[y].role == to)
-    };
-    let to = Some(Role::To);
-    let is_turned = turned(Role::From, Role::To) && turned(Role::To, Role::From);
-    // `euros to dollars`: what stands before `to` needs no `from`.
-    if is_turned || (moved_away(None, to) && moved_away(to, None)) {
-        return Some("origin and destination have changed places");
-    }
-    let counted = |side: &Side| -> HashMap<String, String> {
-        let after =
-            side.tokens.windows(2).filter(|pair| pair[0].number.is_some() && pair[1].number.is_none());
-        let after = after.filter(|pair| pair[1].weight > REQUEST_WORD && pair[0].part == pair[1].part);
-        after.map(|pair| (pair[1].key.clone(), pair[0].key.clone())).collect()
-    };
-    let (of_a, of_b) = (counted(a), counted(b));
-    let moved: Vec<(&String, &String)> = of_a
-        .iter()
-        .filter_map(|(word, number)| {
-            Some((number, of_b.get(word)?)).filter(|(number, other)| number != other)
-        })
-        .collect();
-    let is_turned = moved.iter().any(|(x, y)| moved.iter().any(|(u, v)| x == v && y == u));
-    is_turned.then_some("numbers have changed places")
 }
 
 /// Takes most of the weight from a country after the last comma that the other side leaves unsaid.

@@ -125,11 +125,24 @@ fn names(a: &mut Side, b: &mut Side) {
             })
         };
         let has_left = |side: &Side, name: &Name| name.places.clone().any(|at| side.left[at] >= 1.0);
-        if is_closed(a, x, y) && is_closed(b, y, x) && (has_left(a, x) || has_left(b, y)) {
+        let is_other_name = match (has_left(a, x), has_left(b, y)) {
+            (true, true) => true,
+            (true, false) => is_shortened(y, x) && b.content_left_over().is_empty(),
+            (false, true) => is_shortened(x, y) && a.content_left_over().is_empty(),
+            (false, false) => false,
+        };
+        if is_other_name && is_closed(a, x, y) && is_closed(b, y, x) {
             a.settle(&x.places.clone().collect::<Vec<_>>(), 0.0);
             b.settle(&y.places.clone().collect::<Vec<_>>(), 0.0);
         }
     }
+}
+
+/// Whether a name is usually short for another that has its words: `soda` for `soda pop`, but not a surname for a person.
+fn is_shortened(short: &Name, long: &Name) -> bool {
+    short.senses.first().is_some_and(|sense| {
+        !thesaurus::is_instance(sense.synset) && long.senses.iter().any(|other| other.synset == sense.synset)
+    })
 }
 
 /// Names around the words that are left over, and around those that are aligned with a neighbour of one that is.

@@ -4,11 +4,11 @@
 //! little-endian, those of synsets have 3 bytes:
 //!
 //! ```text
-//! four u32: how many blocks, bytes of lemmas, bytes of hypernyms, bytes of relations
+//! six u32: how many blocks, bytes of lemmas, bytes of hypernyms, bytes of relations, the first verb, the first name
 //! blocks     u32 each: where the first of 16 lemmas begins
 //! lemmas     in byte order: letters shared with the one before, further letters, their bytes, how many senses,
 //!            each a synset with how usual it is in the bits above the 19 of the synset
-//! hypernyms  by synset, 0 where there is none
+//! hypernyms  by synset, 0 where there is none; the highest bit where it is one thing and no kind
 //! relations  pairs of synsets in order, the kind in the bits above the 19 of the second
 //! ```
 
@@ -17,7 +17,7 @@ use std::ops::Range;
 
 static TABLE: &[u8] = include_bytes!("../../../../models/wordnet/wordnet.bin");
 
-const HEADER: usize = 16;
+const HEADER: usize = 24;
 const BLOCK: usize = 16;
 const SYNSET_BITS: u32 = 19;
 const SYNSETS: u32 = (1 << SYNSET_BITS) - 1;
@@ -32,6 +32,7 @@ const ANTONYM: u32 = 0;
 const DERIVED: u32 = 1;
 const SIMILAR: u32 = 2;
 const PART: u32 = 3;
+const SAYS: u32 = 4;
 
 /// One meaning of a word: what it means, and how usual that is, from 3 (half of all uses) to 0 (under a twentieth).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -152,8 +153,8 @@ fn bases(word: &str) -> Vec<String> {
     for (end, others) in [
         ("ies", &["y"][..]),
         ("ves", &["f", "fe"]),
-        ("es", &[""]),
         ("s", &[""]),
+        ("es", &[""]),
         ("ing", &["", "e"]),
         ("ied", &["y"]),
         ("ed", &["", "e"]),
@@ -176,11 +177,22 @@ fn bases(word: &str) -> Vec<String> {
     found
 }
 
+/// Whether a sense is that of a verb. Synsets of verbs come last, but for the names that WordNet does not have.
+pub(super) fn is_verb(sense: Sense) -> bool {
+    (number::<4>(16)..number::<4>(20)).contains(&sense.synset)
+}
+
 /// The kind that a synset is of.
 fn hypernym(synset: u32) -> Option<u32> {
     let hypernyms = parts()[1].clone();
     let at = hypernyms.start + 3 * usize::try_from(synset).unwrap_or(0);
-    Some(if at < hypernyms.end { number::<3>(at) } else { 0 }).filter(|&found| found != 0)
+    Some(if at < hypernyms.end { number::<3>(at) & SYNSETS } else { 0 }).filter(|&found| found != 0)
+}
+
+/// Whether a synset is one thing, such as a person or a town, and no kind of things.
+pub(super) fn is_instance(synset: u32) -> bool {
+    let at = parts()[1].start + 3 * usize::try_from(synset).unwrap_or(0);
+    number::<3>(at) > SYNSETS
 }
 
 /// The kinds that a synset is of, the nearest first.
@@ -220,7 +232,7 @@ pub(super) fn relation(a: &[Sense], b: &[Sense]) -> Relation {
     if let Some(share) = shared {
         return Relation::Same(share);
     }
-    if usual().any(|(x, y)| are_related(x.synset, y.synset, DERIVED)) {
+    if pairs().any(|(x, y)| are_related(x.synset, y.synset, DERIVED)) {
         return Relation::Derived;
     }
     if usual().any(|(x, y)| are_related(x.synset, y.synset, SIMILAR)) {
@@ -242,13 +254,17 @@ fn is_above(kind: u32, synset: u32) -> bool {
 
 /// Whether what the first words mean is said by the second already: `fish` by `tuna`, `Illinois` by `Chicago`.
 pub(super) fn is_implied(words: &[Sense], by: &[Sense]) -> bool {
-    by.iter().take(3).any(|sense| {
-        let whole = |synset: u32| relations(synset).filter(|&(_, kind)| kind == PART).map(|(whole, _)| whole);
-        words.iter().any(|word| {
-            let is_whole = whole(sense.synset)
-                .any(|near| near == word.synset || whole(near).any(|far| far == word.synset));
-            is_whole || (word.share > 0 && is_above(word.synset, sense.synset))
-        })
+    let to = |synset: u32, wanted: u32| {
+        relations(synset).filter(move |&(_, kind)| kind == wanted).map(|(synset, _)| synset)
+    };
+    let is_word = |synset: u32| words.iter().any(|word| word.synset == synset);
+    if by.iter().any(|sense| to(sense.synset, SAYS).any(is_word)) {
+        return true;
+    }
+    // What a name usually means: `state` makes another one of `New York`.
+    by.first().is_some_and(|sense| {
+        to(sense.synset, PART).any(|near| is_word(near) || to(near, PART).any(is_word))
+            || words.iter().any(|word| word.share > 0 && is_above(word.synset, sense.synset))
     })
 }
 
@@ -275,7 +291,7 @@ mod tests {
     #[test]
     fn what_a_word_says_already_is_implied() {
         let implied = |word: &str, by: &str| is_implied(&meanings(word), &meanings(by));
-        assert!(implied("illinois", "chicago") && implied("fish", "salmon"));
+        assert!(implied("illinois", "chicago") && implied("fish", "trout"));
         assert!(!implied("chicago", "illinois") && !implied("texas", "chicago") && !implied("salmon", "fish"));
     }
 
