@@ -1,7 +1,7 @@
 //! Aligns the words that are left over by what they mean: written apart or together, abbreviated, measured in another
 //! unit, misspelt, synonyms; the embeddings of words have the last say.
 
-use super::super::constants::{INFLECTED, MISSPELT, SYNONYM, WORD_COSINE, on_curve};
+use super::super::constants::{INFLECTED, KNOWN_WORD_COSINE, MISSPELT, RARE_SENSE, SYNONYM, WORD_COSINE, on_curve};
 use super::super::quantity::unit;
 use super::super::words::Words;
 use super::overlap::Side;
@@ -10,10 +10,10 @@ use super::token::Token;
 use super::{lexicon, numerals, phrases};
 
 /// Aligns what is left over.
-pub(super) fn align(words: &Words, a: &mut Side, b: &mut Side, is_foreign: bool) {
+pub(super) fn align(words: &Words, a: &mut Side, b: &mut Side, is_foreign: bool, is_place: bool) {
     phrases::align(a, b);
     quantities(a, b);
-    single_words(words, a, b, is_foreign);
+    single_words(words, a, b, is_foreign, is_place);
 }
 
 /// Numbers with their units: `2 km` and `2000 m`.
@@ -42,13 +42,15 @@ fn quantities(a: &mut Side, b: &mut Side) {
 }
 
 /// Single words, the most alike first.
-fn single_words(words: &Words, a: &mut Side, b: &mut Side, is_foreign: bool) {
+fn single_words(words: &Words, a: &mut Side, b: &mut Side, is_foreign: bool, is_place: bool) {
     let mut pairs: Vec<(f64, usize, usize)> = Vec::new();
     for &x in &a.left_over() {
         for &y in &b.left_over() {
             let (first, second) = (&a.tokens[x], &b.tokens[y]);
             let alike = if is_foreign && have_one_stem(first, second) {
                 INFLECTED
+            } else if is_place && lexicon::are_one_kind_of_place(&first.word, &second.word) {
+                SYNONYM
             } else {
                 alike(words, first, second)
             };
@@ -100,6 +102,9 @@ fn alike(words: &Words, x: &Token, y: &Token) -> f64 {
     {
         return SYNONYM;
     }
+    if x.part > 0 && y.part > 0 && lexicon::are_one_country(a, b) {
+        return SYNONYM;
+    }
     if are_transliterated(a, b) {
         return SYNONYM;
     }
@@ -108,19 +113,20 @@ fn alike(words: &Words, x: &Token, y: &Token) -> f64 {
     }
     let (of_a, of_b) = (thesaurus::meanings(a), thesaurus::meanings(b));
     match thesaurus::relation(&of_a, &of_b) {
+        Relation::Same(0) if !words.cosine(a, b).is_some_and(|cosine| cosine >= RARE_SENSE) => {}
         Relation::Same(_) => return SYNONYM,
         Relation::Derived if have_one_root(a, b) => return INFLECTED,
         Relation::Opposite | Relation::Siblings | Relation::Broader => return 0.0,
         Relation::Derived | Relation::Similar | Relation::Unrelated => {}
     }
     // One word for another that both exist is no slip.
-    let are_words = !of_a.is_empty() && !of_b.is_empty();
-    let by_spelling = if !are_words && are_misspelt(a, b) { MISSPELT } else { 0.0 };
+    let known = usize::from(!of_a.is_empty()) + usize::from(!of_b.is_empty());
+    let by_spelling = if are_misspelt(a, b, known) { MISSPELT } else { 0.0 };
     // One letter says nothing by itself.
     let by_meaning = if a.chars().count() < 2 || b.chars().count() < 2 {
         0.0
     } else {
-        words.cosine(a, b).map_or(0.0, |cosine| on_curve(&WORD_COSINE, cosine))
+        words.cosine(a, b).map_or(0.0, |cosine| on_curve(if known == 2 { &KNOWN_WORD_COSINE } else { &WORD_COSINE }, cosine))
     };
     by_spelling.max(by_meaning)
 }
@@ -150,7 +156,7 @@ fn are_inflected(a: &str, b: &str) -> bool {
 /// Words that begin alike: of one root, where one is made from the other.
 fn have_one_root(a: &str, b: &str) -> bool {
     let common = a.chars().zip(b.chars()).take_while(|(a, b)| a == b).count();
-    common >= 4 || common + 2 >= a.chars().count().min(b.chars().count())
+    common >= 2
 }
 
 /// Words of a language with other endings than English: most of both, from the first letter, is the same.
@@ -164,8 +170,19 @@ fn have_one_stem(x: &Token, y: &Token) -> bool {
         && a.max(b) <= common + 3
 }
 
-/// Words of some length that differ by one slip of the keyboard behind their first letter.
-fn are_misspelt(a: &str, b: &str) -> bool {
+/// Words that differ by a slip of the keyboard behind their first letter, where it is none that makes another word. If
+/// one of them is known, shorter words are enough, and two slips that bring no other letter.
+fn are_misspelt(a: &str, b: &str, known: usize) -> bool {
     let length = a.chars().count().min(b.chars().count());
-    length >= 6 && a.chars().next() == b.chars().next() && strsim::osa_distance(a, b) <= 1
+    let slips = match known {
+        0 if length >= 6 => 1,
+        1 if length >= 8 => 2,
+        1 if length >= 5 => 1,
+        _ => 0,
+    };
+    let letters = |word: &str| -> std::collections::BTreeSet<char> { word.chars().collect() };
+    let distance = || strsim::osa_distance(a, b);
+    slips > 0
+        && a.chars().next() == b.chars().next()
+        && (distance() <= 1 || slips == 2 && distance() == 2 && letters(a) == letters(b))
 }

@@ -20,6 +20,12 @@ pub(super) fn merged(runs: Vec<(String, usize)>) -> Vec<(String, usize)> {
     let mut found = Vec::with_capacity(runs.len());
     let mut at = 0;
     while at < runs.len() {
+        let word = |offset: usize| runs.get(at + offset).map_or("", |(word, _)| word.as_str());
+        if word(0) == "half" && (is_dozen(word(1)) || word(1) == "a" && is_dozen(word(2))) {
+            found.push(("6".to_owned(), runs[at].1));
+            at += if is_dozen(word(1)) { 2 } else { 3 };
+            continue;
+        }
         match number(&runs[at..]) {
             Some((value, length)) if length > 1 => {
                 found.push((format!("{value}"), runs[at].1));
@@ -60,7 +66,7 @@ fn number(runs: &[(String, usize)]) -> Option<(f64, usize)> {
             current += value;
         } else if (20.0..100.0).contains(&last) && last % 10.0 == 0.0 && (1.0..10.0).contains(&value) {
             current += value;
-        } else if length == 1 && (10.0..100.0).contains(&last) && (10.0..100.0).contains(&value) {
+        } else if length == 1 && !is_digits && (13.0..=20.0).contains(&last) && (10.0..100.0).contains(&value) {
             // A year.
             current = current * 100.0 + value;
         } else {
@@ -114,6 +120,7 @@ mod tests {
             ("one dozen eggs", "12 eggs"),
             ("nineteen eighty four", "1984"),
             ("the twenty first", "the 21"),
+            ("half a dozen eggs", "6 eggs"),
             ("two three", "two three"),
             ("thousand islands", "thousand islands"),
         ] {

@@ -5,13 +5,13 @@ use std::collections::HashMap;
 
 use super::super::constants::REQUEST_WORD;
 use super::overlap::Side;
-use super::thesaurus::{self, Relation};
+use super::thesaurus::{self, Relation, Sense};
 use super::token::Role;
 
 /// Words between two others that make it matter which of them comes first.
 const DIRECTIONS: &[&str] = &[
     "to", "from", "than", "over", "under", "by", "into", "onto", "on", "before", "after", "for", "against", "without",
-    "minus", "above", "below", "not", "as", "versus minus", "divided", "through", "via", "behind", "less", "greater",
+    "minus", "above", "below", "not", "as", "per", "through", "via", "behind", "less", "greater",
 ];
 
 /// Words that may have changed places.
@@ -23,7 +23,7 @@ pub(super) fn exchanged(a: &Side, b: &Side, pairs: &[(usize, usize)]) -> Option<
         Some("origin and destination have changed places")
     } else if counts(a, b) {
         Some("numbers have changed places")
-    } else if turned(a, b) {
+    } else if turned(a, b) || is_done(a) || is_done(b) {
         Some("what comes before and what comes behind have changed places")
     } else if compounds(a, b) {
         Some("the words are another name in this order")
@@ -94,9 +94,11 @@ fn turned(a: &Side, b: &Side) -> bool {
 /// Whether a word says which of two comes first: a preposition of direction, or a verb in the form of a sentence.
 fn is_direction(side: &Side, at: usize) -> bool {
     let word = side.tokens[at].word.as_str();
-    let is_form = word.ends_with('s') || word.ends_with("ed");
+    let meanings = thesaurus::meanings(word);
+    let is_verb = |sense: &Sense| thesaurus::is_verb(*sense);
     DIRECTIONS.contains(&word)
-        || (is_form && thesaurus::meanings(word).first().is_some_and(|sense| thesaurus::is_verb(*sense)))
+        || meanings.first().is_some_and(is_verb)
+        || (word.ends_with("ing") && meanings.iter().any(is_verb))
 }
 
 /// Whether two neighbouring words have changed places, and both orders are names of different things: `guest house`,
@@ -107,9 +109,27 @@ fn compounds(a: &Side, b: &Side) -> bool {
         if x != y + 1 {
             return false;
         }
-        let (there, back) = (a.meanings(at - 1..at + 1), b.meanings(y..x + 1));
+        let (there, back) = (compound(a, at - 1), compound(b, y));
         !there.is_empty()
             && !back.is_empty()
             && !matches!(thesaurus::relation(&there, &back), Relation::Same(_))
+    })
+}
+
+/// What two neighbouring words may mean together, in one word or two.
+fn compound(side: &Side, at: usize) -> Vec<Sense> {
+    let apart = side.meanings(at..at + 2);
+    if !apart.is_empty() {
+        return apart;
+    }
+    thesaurus::meanings(&format!("{}{}", side.tokens[at].word, side.tokens[at + 1].word))
+}
+
+/// Whether one text has somebody do what in the other is done by him: `acquired Oracle`, `acquired by Oracle`.
+fn is_done(a: &Side) -> bool {
+    (2..a.tokens.len()).any(|at| {
+        a.tokens[at - 1].word == "by"
+            && matches!((a.partner[at - 2], a.partner[at]), (Some(verb), Some(noun)) if noun == verb + 1)
+            && thesaurus::meanings(&a.tokens[at - 2].word).into_iter().any(thesaurus::is_verb)
     })
 }

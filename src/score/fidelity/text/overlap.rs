@@ -75,13 +75,17 @@ impl Side {
 /// Compares two texts.
 pub(super) fn compare(words: &Words, a: &str, b: &str, is_place: bool, is_foreign: bool) -> Found {
     let ((tokens_a, cut_a), (tokens_b, cut_b)) = (tokens(a, is_foreign), tokens(b, is_foreign));
+    let is_title = [a, b].map(|text| is_title(text));
+    let has_alias = [a, b].map(|text| is_place && text.contains('('));
     let (mut a, mut b) = (Side::new(tokens_a), Side::new(tokens_b));
     let pairs = equal_keys(&mut a, &mut b);
     if a.left_over().len().max(b.left_over().len()) <= MAX_LEFT_OVER {
-        meaning::align(words, &mut a, &mut b, is_foreign);
+        meaning::align(words, &mut a, &mut b, is_foreign, is_place);
     }
-    forgive_countries(&mut a, &b, is_place);
-    forgive_countries(&mut b, &a, is_place);
+    forgive_regions(&mut a, &b, is_place, is_title[0]);
+    forgive_regions(&mut b, &a, is_place, is_title[1]);
+    forgive_alias(&mut a, &b, has_alias[0]);
+    forgive_alias(&mut b, &a, has_alias[1]);
     forgive_implied(&mut a, &b);
     forgive_implied(&mut b, &a);
     let (loss_a, loss_b) = (a.loss(), b.loss());
@@ -133,18 +137,45 @@ fn equal_keys(a: &mut Side, b: &mut Side) -> Vec<(usize, usize)> {
     pairs
 }
 
-/// Takes most of the weight from a country after the last comma that the other side leaves unsaid.
-fn forgive_countries(side: &mut Side, other: &Side, is_place: bool) {
+/// Takes most of the weight from a country after the last comma that the other side leaves unsaid, and from another
+/// region behind the name of something that is found by its name: `Barnegat Inlet, New Jersey`.
+fn forgive_regions(side: &mut Side, other: &Side, is_place: bool, is_title: bool) {
     let Some(last) = side.tokens.last().map(|token| token.part).filter(|&part| part > 0) else { return };
-    let members: Vec<usize> = (0..side.tokens.len()).filter(|&at| side.tokens[at].part == last).collect();
-    let name: Vec<&str> = members.iter().map(|&at| side.tokens[at].word.as_str()).collect();
-    let is_unsaid = members.iter().all(|&at| side.left[at] >= 1.0) && other.loss() < 0.5;
+    let first = side.tokens.partition_point(|token| token.part < last);
+    let members = first..side.tokens.len();
+    let name: Vec<&str> = side.tokens[members.clone()].iter().map(|token| token.word.as_str()).collect();
+    let is_unsaid = members.clone().all(|at| side.left[at] >= 1.0) && other.loss() < 0.5;
+    if !is_unsaid || first == 0 {
+        return;
+    }
     let is_country =
         lexicon::COUNTRIES.iter().any(|names| names.split(", ").any(|known| known == name.join(" ")));
-    if is_unsaid && is_country && (is_place || members.len() < side.tokens.len()) {
-        for &at in &members {
-            side.left[at] = COUNTRY_AFTER_COMMA / members.len() as f64;
-        }
+    // Towns of one name are many, names of several words that are in no thesaurus are not.
+    let is_region = || {
+        let is_name = first > 1 && is_title && side.meanings(0..first).is_empty();
+        let is_one = |sense: &Sense| thesaurus::is_instance(sense.synset);
+        is_name && first <= 4 && side.meanings(members.clone()).first().is_some_and(is_one)
+    };
+    if is_country || is_region() {
+        let left = if is_country || is_place { COUNTRY_AFTER_COMMA } else { IMPLIED };
+        side.settle(&members.clone().collect::<Vec<_>>(), left / name.len() as f64);
+    }
+}
+
+/// Whether every word of a text begins as a name does.
+fn is_title(text: &str) -> bool {
+    let mut words = text.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty());
+    words.all(|word| word.chars().next().is_some_and(char::is_uppercase))
+}
+
+/// Takes most of the weight from a name of a place that has another one in brackets, of which the other side says one.
+fn forgive_alias(side: &mut Side, other: &Side, has_alias: bool) {
+    let left = side.content_left_over();
+    let Some(part) = left.first().map(|&at| side.tokens[at].part).filter(|_| has_alias) else { return };
+    let members: Vec<usize> = (0..side.tokens.len()).filter(|&at| side.tokens[at].part == part).collect();
+    let is_whole = left.iter().all(|at| members.contains(at)) && members.iter().all(|&at| side.left[at] >= 1.0);
+    if is_whole && members.len() < side.tokens.len() && other.loss() < 0.1 {
+        side.settle(&members, IMPLIED / members.len() as f64);
     }
 }
 
@@ -152,7 +183,7 @@ fn forgive_countries(side: &mut Side, other: &Side, is_place: bool) {
 /// instead: `tuna fish`, `Chicago, Illinois`.
 fn forgive_implied(side: &mut Side, other: &Side) {
     let left = side.content_left_over();
-    if left.is_empty() || left.len() > MOST_IMPLIED || other.loss() >= 0.5 {
+    if left.is_empty() || left.len() > MOST_IMPLIED || other.loss() >= 0.1 {
         return;
     }
     let mut names: Vec<(Range<usize>, Vec<Sense>)> = Vec::new();

@@ -261,10 +261,12 @@ pub(super) fn is_implied(words: &[Sense], by: &[Sense]) -> bool {
     if by.iter().any(|sense| to(sense.synset, SAYS).any(is_word)) {
         return true;
     }
-    // What a name usually means: `state` makes another one of `New York`.
-    by.first().is_some_and(|sense| {
-        to(sense.synset, PART).any(|near| is_word(near) || to(near, PART).any(is_word))
-            || words.iter().any(|word| word.share > 0 && is_above(word.synset, sense.synset))
+    // A name says what it usually means: `state` makes another one of `New York`. A kind says what it may mean.
+    by.iter().enumerate().any(|(order, sense)| {
+        let is_one = is_instance(sense.synset);
+        (order == 0 || (!is_one && sense.share > 0))
+            && (to(sense.synset, PART).any(|near| is_word(near) || to(near, PART).any(is_word))
+                || words.iter().any(|word| (is_one || word.share > 0) && is_above(word.synset, sense.synset)))
     })
 }
 

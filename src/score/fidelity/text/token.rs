@@ -61,6 +61,13 @@ pub(super) fn tokens(text: &str, is_foreign: bool) -> (Vec<Token>, bool) {
                 _ => role,
             };
             let (word, number, key) = read(&run);
+            // `No. 5`, `number five` and `#5`.
+            if number.is_some()
+                && let Some(sign) = found.last_mut()
+                && matches!(sign.word.as_str(), "no" | "nr" | "num" | "number")
+            {
+                (sign.weight, sign.key) = (REQUEST_WORD, "number".to_owned());
+            }
             let weight = if number.is_some() { 1.0 } else { weight_of(&word, is_foreign) };
             found.push(Token { word, key, number, weight, role, part });
         }
@@ -165,7 +172,7 @@ fn runs(folded: &str) -> Vec<(String, usize)> {
         let is_foot = is_inch && !next(1).is_alphabetic();
         is_quoted ^= c == '"' || (c == '\'' && !is_behind_digit);
         match c {
-            ',' | ';' => part += 1,
+            ',' | ';' | '(' | ')' => part += 1,
             '<' => found.push(("less".to_owned(), part)),
             '>' => found.push(("greater".to_owned(), part)),
             '%' => found.push(("percent".to_owned(), part)),
