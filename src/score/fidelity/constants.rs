@@ -96,12 +96,25 @@ pub const REQUEST_WORD: f64 = 0.04;
 pub const COUNTRY_AFTER_COMMA: f64 = 0.2;
 
 /// Cosine of two words' embeddings against how far they mean the same, where the thesaurus does not know both: of
-/// synonyms about a third have 0.8 or more, of names of one kind a few.
-pub const WORD_COSINE: [(f64, f64); 4] = [(0.68, 0.0), (0.78, 0.45), (0.86, 0.75), (0.95, 0.95)];
+/// synonyms about a third have 0.8 or more, of names of one kind a few. What is below a half rejects, and orders what is
+/// rejected.
+pub const WORD_COSINE: [(f64, f64); 5] = [(0.2, 0.0), (0.68, 0.35), (0.78, 0.5), (0.86, 0.75), (0.95, 0.95)];
 
-/// The same where the thesaurus knows both words and no relation of them. `tonight` and `tomorrow` have 0.80, two
-/// medicines 0.84, `phd` and `doctoral` 0.86, so little is left to the encoder.
-pub const KNOWN_WORD_COSINE: [(f64, f64); 3] = [(0.8, 0.0), (0.84, 0.5), (0.95, 0.9)];
+/// The same where the thesaurus knows both words and does not say that they are opposites or two of one kind: of 60 such
+/// synonyms a half have 0.62 or more, of different words that do not look alike a seventh.
+pub const KNOWN_WORD_COSINE: [(f64, f64); 5] = [(0.2, 0.0), (0.58, 0.35), (0.66, 0.55), (0.8, 0.75), (0.95, 0.9)];
+
+/// The same where they are two of nearly one kind, such as `violin` and `piano`, or one is a name.
+pub const COUSIN_COSINE: [(f64, f64); 3] = [(0.3, 0.0), (0.8, 0.3), (0.95, 0.6)];
+
+/// The same in texts that are not English, of whose words the thesaurus and the encoder know little.
+pub const FOREIGN_WORD_COSINE: [(f64, f64); 4] = [(0.66, 0.0), (0.76, 0.45), (0.84, 0.75), (0.95, 0.95)];
+
+/// The same of two phrases, of which one has several words.
+pub const PHRASE_COSINE: [(f64, f64); 4] = [(0.3, 0.0), (0.6, 0.35), (0.75, 0.6), (0.95, 0.9)];
+
+/// From this similarity of spelling on (1 less the share of letters that differ) two known words look alike.
+pub const LOOK_ALIKE: f64 = 0.5;
 
 /// The cosine from which on words that share only a rare sense are synonyms; words of one field have 0.3 to 0.5.
 pub const RARE_SENSE: f64 = 0.45;

@@ -80,7 +80,8 @@ const CONTRARY: &str = "monday tuesday wednesday thursday friday saturday sunday
     single double triple|raw cooked|fresh frozen dried canned|sweet sour salty bitter|vegan vegetarian|wet dry|light dark heavy|\
     thick thin|long short|wide narrow|deep shallow|hard soft|easy difficult|easy hard|full empty|rich poor|strong weak|young old|\
     tall short|clean dirty|safe dangerous|legal illegal|urban rural|real fake|true false|yes not|minor major|over under|\
-    above below|more less|most least|many few|always not|all not|north south|chicken beef pork fish lamb turkey|\
+    above below|more less|greater less fewer|most least|gold silver bronze copper platinum|diesel petrol gasoline|today tonight tomorrow yesterday|\
+    weekday weekend|many few|always not|all not|north south|chicken beef pork fish lamb turkey|\
     walking driving cycling transit|walk drive cycle|car bus train plane bike boat truck taxi|input output|upload download|\
     sunrise sunset|sunny rainy cloudy snowy|noon midnight|husbands wives|sydney melbourne|tokyo osaka kyoto|nike adidas|cinema theatre museum|\
     hotel motel hostel|shoe sandal boot|jacket coat|spicy mild|regular decaf diet|unsalted salted|positive negative|\

@@ -1,7 +1,7 @@
 //! Aligns the words that are left over by what they mean: written apart or together, abbreviated, measured in another
 //! unit, misspelt, synonyms; the embeddings of words have the last say.
 
-use super::super::constants::{INFLECTED, KNOWN_WORD_COSINE, MISSPELT, RARE_SENSE, SYNONYM, WORD_COSINE, on_curve};
+use super::super::constants::{COUSIN_COSINE, FOREIGN_WORD_COSINE, INFLECTED, KNOWN_WORD_COSINE, LOOK_ALIKE, MISSPELT, PHRASE_COSINE, RARE_SENSE, SYNONYM, WORD_COSINE, on_curve};
 use super::super::quantity::unit;
 use super::super::words::Words;
 use super::overlap::Side;
@@ -14,6 +14,9 @@ pub(super) fn align(words: &Words, a: &mut Side, b: &mut Side, is_foreign: bool,
     phrases::align(a, b);
     quantities(a, b);
     single_words(words, a, b, is_foreign, is_place);
+    if !is_foreign {
+        spans(words, a, b);
+    }
 }
 
 /// Numbers with their units: `2 km` and `2000 m`.
@@ -52,7 +55,7 @@ fn single_words(words: &Words, a: &mut Side, b: &mut Side, is_foreign: bool, is_
             } else if is_place && lexicon::are_one_kind_of_place(&first.word, &second.word) {
                 SYNONYM
             } else {
-                alike(words, first, second)
+                alike(words, first, second, is_foreign)
             };
             if alike > 0.0 {
                 pairs.push((alike, x, y));
@@ -73,8 +76,35 @@ fn single_words(words: &Words, a: &mut Side, b: &mut Side, is_foreign: bool, is_
     }
 }
 
+/// What is left over of both texts, if it is one phrase in each, as a whole: `mother tongue` and `native language`.
+fn spans(words: &Words, a: &mut Side, b: &mut Side) {
+    let (Some(x), Some(y)) = (span(a), span(b)) else { return };
+    if x.1.len() + y.1.len() < 3 {
+        return;
+    }
+    let is_name = thesaurus::is_name(&thesaurus::meanings(&x.0)) || thesaurus::is_name(&thesaurus::meanings(&y.0));
+    let curve: &[(f64, f64)] = if is_name { &COUSIN_COSINE } else { &PHRASE_COSINE };
+    let alike = words.cosine(&x.0, &y.0).map_or(0.0, |cosine| on_curve(curve, cosine));
+    for (side, places) in [(a, x.1), (b, y.1)] {
+        let is_one = places.len() as f64;
+        for at in places {
+            side.left[at] = side.left[at].min((1.0 - alike) / is_one.max(1.0));
+        }
+    }
+}
+
+/// The words that are left over, if they stand together and are few.
+fn span(side: &Side) -> Option<(String, Vec<usize>)> {
+    let left: Vec<usize> = (0..side.tokens.len()).filter(|&at| side.left[at] > 0.3 && side.tokens[at].weight > 0.5).collect();
+    let (first, last) = (*left.first()?, *left.last()?);
+    let is_whole = (first..=last).all(|at| left.contains(&at) || side.tokens[at].weight < 0.5);
+    let is_plain = left.iter().all(|&at| side.tokens[at].number.is_none());
+    let words: Vec<&str> = side.tokens[first..=last].iter().map(|token| token.word.as_str()).collect();
+    (is_whole && is_plain && left.len() <= 3).then(|| (words.join(" "), left))
+}
+
 /// How far two words mean the same, in [0, 1].
-fn alike(words: &Words, x: &Token, y: &Token) -> f64 {
+fn alike(words: &Words, x: &Token, y: &Token, is_foreign: bool) -> f64 {
     let is_digits = |token: &Token| token.word.starts_with(|c: char| c.is_ascii_digit());
     if is_digits(x) || is_digits(y) || x.number.is_some() || y.number.is_some() {
         let is_same = x.number.is_some() && x.number == numerals::roman(&y.word)
@@ -111,24 +141,34 @@ fn alike(words: &Words, x: &Token, y: &Token) -> f64 {
     if are_inflected(a, b) {
         return INFLECTED;
     }
+    by_thesaurus(words, a, b, is_foreign)
+}
+
+/// How far two words mean the same by what the thesaurus knows of them, their spelling and their embeddings.
+fn by_thesaurus(words: &Words, a: &str, b: &str, is_foreign: bool) -> f64 {
     let (of_a, of_b) = (thesaurus::meanings(a), thesaurus::meanings(b));
-    match thesaurus::relation(&of_a, &of_b) {
-        Relation::Same(0) if !words.cosine(a, b).is_some_and(|cosine| cosine >= RARE_SENSE) => {}
-        Relation::Same(_) => return SYNONYM,
-        Relation::Derived if have_one_root(a, b) => return INFLECTED,
-        Relation::Opposite | Relation::Siblings | Relation::Broader => return 0.0,
-        Relation::Derived | Relation::Similar | Relation::Unrelated => {}
-    }
-    // One word for another that both exist is no slip.
+    let by_cosine = |curve: &[(f64, f64)]| words.cosine(a, b).map_or(0.0, |cosine| on_curve(curve, cosine));
     let known = usize::from(!of_a.is_empty()) + usize::from(!of_b.is_empty());
-    let by_spelling = if are_misspelt(a, b, known) { MISSPELT } else { 0.0 };
-    // One letter says nothing by itself.
-    let by_meaning = if a.chars().count() < 2 || b.chars().count() < 2 {
-        0.0
-    } else {
-        words.cosine(a, b).map_or(0.0, |cosine| on_curve(if known == 2 { &KNOWN_WORD_COSINE } else { &WORD_COSINE }, cosine))
-    };
-    by_spelling.max(by_meaning)
+    match thesaurus::relation(&of_a, &of_b) {
+        Relation::Same(0) if !words.cosine(a, b).is_some_and(|cosine| cosine >= RARE_SENSE) => 0.0,
+        Relation::Same(_) => SYNONYM,
+        Relation::Derived if have_one_root(a, b) => INFLECTED,
+        Relation::Opposite | Relation::Siblings => 0.0,
+        _ if is_foreign => {
+            if are_misspelt(a, b, known) { MISSPELT } else { by_cosine(&FOREIGN_WORD_COSINE) }
+        }
+        Relation::Cousins => by_cosine(&COUSIN_COSINE),
+        Relation::Unrelated if thesaurus::is_name(&of_a) || thesaurus::is_name(&of_b) => by_cosine(&COUSIN_COSINE),
+        // Words that look alike and are not related are other words: `affect` and `effect`.
+        Relation::Unrelated | Relation::Broader if known == 2 && strsim::normalized_damerau_levenshtein(a, b) >= LOOK_ALIKE => 0.0,
+        Relation::Derived | Relation::Similar | Relation::Unrelated | Relation::Broader if known == 2 => {
+            by_cosine(&KNOWN_WORD_COSINE)
+        }
+        // One letter says nothing by itself.
+        _ if a.chars().count() < 2 || b.chars().count() < 2 => 0.0,
+        _ if are_misspelt(a, b, known) => MISSPELT,
+        _ => by_cosine(&WORD_COSINE),
+    }
 }
 
 /// Two writings of a name with an umlaut: `Koeln` and `Köln`, folded.

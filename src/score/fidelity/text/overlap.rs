@@ -91,7 +91,8 @@ pub(super) fn compare(words: &Words, a: &str, b: &str, is_place: bool, is_foreig
     let (loss_a, loss_b) = (a.loss(), b.loss());
     let loss = loss_a.max(loss_b) + 0.25 * loss_a.min(loss_b);
     let says = |side: &Side, word: &str| side.left_over().iter().any(|&at| side.tokens[at].word == word);
-    let is_other_logic = (says(&a, "and") && says(&b, "or")) || (says(&a, "or") && says(&b, "and"));
+    let turned = |x: &str, y: &str| (says(&a, x) && says(&b, y)) || (says(&a, y) && says(&b, x));
+    let is_other_logic = turned("and", "or") || turned("all", "some") || turned("every", "some") || turned("all", "any");
     let loss = if is_other_logic { loss + 1.0 } else { loss };
     let content = a.content().min(b.content());
     let halving = HALVING_LOSS * (content / SHORT_TEXT).max(1.0).powf(LENGTH_POWER);

@@ -16,6 +16,25 @@ pub(super) fn align(a: &mut Side, b: &mut Side) {
     one_for_several(a, b);
     one_for_several(b, a);
     names(a, b);
+    first_letters(a, b);
+    first_letters(b, a);
+}
+
+/// First letters before a word that both texts have: `T. rex`, `J. Smith`.
+fn first_letters(a: &mut Side, b: &mut Side) {
+    for at in a.left_over() {
+        let word = a.tokens[at].word.as_str();
+        let next = a.partner.get(at + 1).copied().flatten();
+        if let Some(other) = next.and_then(|next| next.checked_sub(1))
+            && word.chars().count() == 1
+            && b.left[other] >= 1.0
+            && b.tokens[other].number.is_none()
+            && b.tokens[other].word.starts_with(word)
+        {
+            a.settle(&[at], 0.0);
+            b.settle(&[other], 0.0);
+        }
+    }
 }
 
 /// One word of `a` for several neighbouring ones of `b`: a compound, initials, an abbreviation.
@@ -159,7 +178,8 @@ fn names_of(side: &Side, other: &Side) -> Vec<Name> {
             if side.tokens[end - 1].part != side.tokens[start].part {
                 break;
             }
-            if side.tokens[start].is_function_word() || !(start..end).any(|at| is_wanted[at]) {
+            if side.tokens[start].is_function_word() && side.tokens[start].word != "how" 
+                || !(start..end).any(|at| is_wanted[at]) {
                 continue;
             }
             let senses = side.meanings(start..end);

@@ -28,6 +28,9 @@ const LONGEST: usize = 64;
 /// How far up the hypernyms of a synset are followed.
 const MOST_STEPS: usize = 8;
 
+/// How far up the kinds of two words meet if they are cousins.
+const COUSIN_STEPS: usize = 3;
+
 const ANTONYM: u32 = 0;
 const DERIVED: u32 = 1;
 const SIMILAR: u32 = 2;
@@ -53,6 +56,8 @@ pub(super) enum Relation {
     Opposite,
     /// Two of one kind: `giraffe` and `zebra`.
     Siblings,
+    /// Two whose kinds are of one kind: `violin` and `piano`.
+    Cousins,
     /// One is of the kind that the other is: `tuna` and `fish`.
     Broader,
     Unrelated,
@@ -195,6 +200,11 @@ pub(super) fn is_instance(synset: u32) -> bool {
     number::<3>(at) > SYNSETS
 }
 
+/// Whether words are a name first of all, not a word of a language.
+pub(super) fn is_name(senses: &[Sense]) -> bool {
+    senses.first().is_some_and(|sense| is_instance(sense.synset) || sense.synset >= number::<4>(20))
+}
+
 /// The kinds that a synset is of, the nearest first.
 fn hypernyms(synset: u32) -> impl Iterator<Item = u32> {
     std::iter::successors(hypernym(synset), |&kind| hypernym(kind)).take(MOST_STEPS)
@@ -243,6 +253,10 @@ pub(super) fn relation(a: &[Sense], b: &[Sense]) -> Relation {
     }
     if usual().any(|(x, y)| is_above(x.synset, y.synset) || is_above(y.synset, x.synset)) {
         return Relation::Broader;
+    }
+    let near = |synset: u32| hypernyms(synset).take(COUSIN_STEPS);
+    if usual().any(|(x, y)| near(x.synset).any(|kind| near(y.synset).any(|other| kind == other))) {
+        return Relation::Cousins;
     }
     Relation::Unrelated
 }
