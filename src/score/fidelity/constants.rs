@@ -102,7 +102,8 @@ pub const WORD_COSINE: [(f64, f64); 5] = [(0.2, 0.0), (0.68, 0.35), (0.78, 0.5),
 
 /// The same where the thesaurus knows both words and does not say that they are opposites or two of one kind: of 60 such
 /// synonyms a half have 0.62 or more, of different words that do not look alike a seventh.
-pub const KNOWN_WORD_COSINE: [(f64, f64); 5] = [(0.2, 0.0), (0.58, 0.35), (0.66, 0.55), (0.8, 0.75), (0.95, 0.9)];
+pub const KNOWN_WORD_COSINE: [(f64, f64); 5] =
+    [(0.2, 0.0), (0.58, 0.35), (0.66, 0.55), (0.8, 0.75), (0.95, 0.9)];
 
 /// The same where they are two of nearly one kind, such as `violin` and `piano`, or one is a name.
 pub const COUSIN_COSINE: [(f64, f64); 3] = [(0.3, 0.0), (0.8, 0.3), (0.95, 0.6)];

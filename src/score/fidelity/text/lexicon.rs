@@ -336,7 +336,9 @@ pub(super) fn are_contrary(a: &str, b: &str) -> bool {
         return false;
     }
     let are_names = match (NAMES.get(a), NAMES.get(b)) {
-        (Some(x), Some(y)) => x.iter().any(|(kind, row)| y.iter().any(|(other, at)| kind == other && row != at)),
+        (Some(x), Some(y)) => {
+            x.iter().any(|(kind, row)| y.iter().any(|(other, at)| kind == other && row != at))
+        }
         _ => false,
     };
     share(&WORDS, a, b) || are_names || is_negated(a, b) || is_negated(b, a)
@@ -345,9 +347,9 @@ pub(super) fn are_contrary(a: &str, b: &str) -> bool {
 /// Whether the second word is the first with a prefix that turns its meaning round.
 fn is_negated(a: &str, b: &str) -> bool {
     let prefixes = ["un", "non", "dis", "in", "im", "ir", "il", "anti", "mis", "de"];
-    let is_without = b
-        .strip_suffix("less")
-        .is_some_and(|stem| stem.len() >= 3 && ["", "ed", "ful", "y"].iter().any(|end| a.strip_suffix(end) == Some(stem)));
+    let is_without = b.strip_suffix("less").is_some_and(|stem| {
+        stem.len() >= 3 && ["", "ed", "ful", "y"].iter().any(|end| a.strip_suffix(end) == Some(stem))
+    });
     is_without || (a.len() >= 4 && prefixes.iter().any(|prefix| b.strip_prefix(prefix) == Some(a)))
 }
 

@@ -1,7 +1,10 @@
 //! Aligns the words that are left over by what they mean: written apart or together, abbreviated, measured in another
 //! unit, misspelt, synonyms; the embeddings of words have the last say.
 
-use super::super::constants::{COUSIN_COSINE, FOREIGN_WORD_COSINE, INFLECTED, KNOWN_WORD_COSINE, LOOK_ALIKE, MISSPELT, PHRASE_COSINE, RARE_SENSE, SYNONYM, WORD_COSINE, on_curve};
+use super::super::constants::{
+    COUSIN_COSINE, FOREIGN_WORD_COSINE, INFLECTED, KNOWN_WORD_COSINE, LOOK_ALIKE, MISSPELT, PHRASE_COSINE,
+    RARE_SENSE, SYNONYM, WORD_COSINE, on_curve,
+};
 use super::super::quantity::unit;
 use super::super::words::Words;
 use super::overlap::Side;
@@ -82,7 +85,8 @@ fn spans(words: &Words, a: &mut Side, b: &mut Side) {
     if x.1.len() + y.1.len() < 3 {
         return;
     }
-    let is_name = thesaurus::is_name(&thesaurus::meanings(&x.0)) || thesaurus::is_name(&thesaurus::meanings(&y.0));
+    let is_name =
+        thesaurus::is_name(&thesaurus::meanings(&x.0)) || thesaurus::is_name(&thesaurus::meanings(&y.0));
     let curve: &[(f64, f64)] = if is_name { &COUSIN_COSINE } else { &PHRASE_COSINE };
     let alike = words.cosine(&x.0, &y.0).map_or(0.0, |cosine| on_curve(curve, cosine));
     for (side, places) in [(a, x.1), (b, y.1)] {
@@ -95,7 +99,8 @@ fn spans(words: &Words, a: &mut Side, b: &mut Side) {
 
 /// The words that are left over, if they stand together and are few.
 fn span(side: &Side) -> Option<(String, Vec<usize>)> {
-    let left: Vec<usize> = (0..side.tokens.len()).filter(|&at| side.left[at] > 0.3 && side.tokens[at].weight > 0.5).collect();
+    let left: Vec<usize> =
+        (0..side.tokens.len()).filter(|&at| side.left[at] > 0.3 && side.tokens[at].weight > 0.5).collect();
     let (first, last) = (*left.first()?, *left.last()?);
     let is_whole = (first..=last).all(|at| left.contains(&at) || side.tokens[at].weight < 0.5);
     let is_plain = left.iter().all(|&at| side.tokens[at].number.is_none());
@@ -155,18 +160,28 @@ fn by_thesaurus(words: &Words, a: &str, b: &str, is_foreign: bool) -> f64 {
         Relation::Derived if have_one_root(a, b) => INFLECTED,
         Relation::Opposite | Relation::Siblings => 0.0,
         _ if is_foreign => {
-            if are_misspelt(a, b, known) { MISSPELT } else { by_cosine(&FOREIGN_WORD_COSINE) }
+            if are_misspelt(a, b, known) {
+                MISSPELT
+            } else {
+                by_cosine(&FOREIGN_WORD_COSINE)
+            }
         }
         Relation::Cousins => by_cosine(&COUSIN_COSINE),
-        Relation::Unrelated if thesaurus::is_name(&of_a) || thesaurus::is_name(&of_b) => by_cosine(&COUSIN_COSINE),
+        _ if are_misspelt(a, b, known) => MISSPELT,
+        Relation::Unrelated | Relation::Broader if thesaurus::is_name(&of_a) || thesaurus::is_name(&of_b) => {
+            by_cosine(&COUSIN_COSINE)
+        }
         // Words that look alike and are not related are other words: `affect` and `effect`.
-        Relation::Unrelated | Relation::Broader if known == 2 && strsim::normalized_damerau_levenshtein(a, b) >= LOOK_ALIKE => 0.0,
+        Relation::Unrelated | Relation::Broader
+            if known == 2 && strsim::normalized_damerau_levenshtein(a, b) >= LOOK_ALIKE =>
+        {
+            0.0
+        }
         Relation::Derived | Relation::Similar | Relation::Unrelated | Relation::Broader if known == 2 => {
             by_cosine(&KNOWN_WORD_COSINE)
         }
         // One letter says nothing by itself.
         _ if a.chars().count() < 2 || b.chars().count() < 2 => 0.0,
-        _ if are_misspelt(a, b, known) => MISSPELT,
         _ => by_cosine(&WORD_COSINE),
     }
 }

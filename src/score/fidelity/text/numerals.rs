@@ -2,7 +2,7 @@
 
 use super::lexicon;
 
-/// The number that a word says, and whether it is an ordinal or says how many of the number before it.
+/// The number that a word says; digits are none.
 fn said(word: &str) -> Option<f64> {
     if word.starts_with(|c: char| c.is_ascii_digit()) { None } else { lexicon::number_word(word) }
 }
@@ -62,11 +62,10 @@ fn number(runs: &[(String, usize)]) -> Option<(f64, usize)> {
             }
         } else if is_dozen(&runs[length].0) && length == 1 {
             current *= value;
-        } else if last >= 100.0 && is_multiplier(last) && value < last && value > 0.0 {
+        } else if (is_multiplier(last) && value < last && value > 0.0) || is_unit_of(last, value) {
             current += value;
-        } else if (20.0..100.0).contains(&last) && last % 10.0 == 0.0 && (1.0..10.0).contains(&value) {
-            current += value;
-        } else if length == 1 && !is_digits && (13.0..=20.0).contains(&last) && (10.0..100.0).contains(&value) {
+        } else if length == 1 && !is_digits && (13.0..=20.0).contains(&last) && (10.0..100.0).contains(&value)
+        {
             // A year.
             current = current * 100.0 + value;
         } else {
@@ -76,6 +75,11 @@ fn number(runs: &[(String, usize)]) -> Option<(f64, usize)> {
         length += 1 + skips;
     }
     Some((total + current, length))
+}
+
+/// Whether a number stands behind tens: the five of `twenty-five`.
+fn is_unit_of(tens: f64, value: f64) -> bool {
+    (20.0..100.0).contains(&tens) && tens % 10.0 == 0.0 && (1.0..10.0).contains(&value)
 }
 
 fn is_dozen(word: &str) -> bool {

@@ -10,8 +10,8 @@ use super::token::Role;
 
 /// Words between two others that make it matter which of them comes first.
 const DIRECTIONS: &[&str] = &[
-    "to", "from", "than", "over", "under", "by", "into", "onto", "on", "before", "after", "for", "against", "without",
-    "minus", "above", "below", "not", "as", "per", "through", "via", "behind", "less", "greater",
+    "to", "from", "than", "over", "under", "by", "into", "onto", "on", "before", "after", "for", "against",
+    "without", "minus", "above", "below", "not", "as", "per", "through", "via", "behind", "less", "greater",
 ];
 
 /// Words that may have changed places.

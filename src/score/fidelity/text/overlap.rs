@@ -5,8 +5,8 @@ use std::collections::HashMap;
 use std::ops::Range;
 
 use super::super::constants::{
-    CLOSE, COUNTRY_AFTER_COMMA, EXCHANGED, HALVING_LOSS, IMPLIED, LENGTH_POWER, MAX_LEFT_OVER, MOST_IMPLIED, REQUEST_WORD,
-    SAME_OTHERWISE, SHORT_TEXT,
+    CLOSE, COUNTRY_AFTER_COMMA, EXCHANGED, HALVING_LOSS, IMPLIED, LENGTH_POWER, MAX_LEFT_OVER, MOST_IMPLIED,
+    REQUEST_WORD, SAME_OTHERWISE, SHORT_TEXT,
 };
 use super::super::words::Words;
 use super::thesaurus::{self, Sense};
@@ -75,7 +75,7 @@ impl Side {
 /// Compares two texts.
 pub(super) fn compare(words: &Words, a: &str, b: &str, is_place: bool, is_foreign: bool) -> Found {
     let ((tokens_a, cut_a), (tokens_b, cut_b)) = (tokens(a, is_foreign), tokens(b, is_foreign));
-    let is_title = [a, b].map(|text| is_title(text));
+    let is_title = [a, b].map(is_title);
     let has_alias = [a, b].map(|text| is_place && text.contains('('));
     let (mut a, mut b) = (Side::new(tokens_a), Side::new(tokens_b));
     let pairs = equal_keys(&mut a, &mut b);
@@ -92,7 +92,8 @@ pub(super) fn compare(words: &Words, a: &str, b: &str, is_place: bool, is_foreig
     let loss = loss_a.max(loss_b) + 0.25 * loss_a.min(loss_b);
     let says = |side: &Side, word: &str| side.left_over().iter().any(|&at| side.tokens[at].word == word);
     let turned = |x: &str, y: &str| (says(&a, x) && says(&b, y)) || (says(&a, y) && says(&b, x));
-    let is_other_logic = turned("and", "or") || turned("all", "some") || turned("every", "some") || turned("all", "any");
+    let is_other_logic =
+        turned("and", "or") || turned("all", "some") || turned("every", "some") || turned("all", "any");
     let loss = if is_other_logic { loss + 1.0 } else { loss };
     let content = a.content().min(b.content());
     let halving = HALVING_LOSS * (content / SHORT_TEXT).max(1.0).powf(LENGTH_POWER);
@@ -174,7 +175,8 @@ fn forgive_alias(side: &mut Side, other: &Side, has_alias: bool) {
     let left = side.content_left_over();
     let Some(part) = left.first().map(|&at| side.tokens[at].part).filter(|_| has_alias) else { return };
     let members: Vec<usize> = (0..side.tokens.len()).filter(|&at| side.tokens[at].part == part).collect();
-    let is_whole = left.iter().all(|at| members.contains(at)) && members.iter().all(|&at| side.left[at] >= 1.0);
+    let is_whole =
+        left.iter().all(|at| members.contains(at)) && members.iter().all(|&at| side.left[at] >= 1.0);
     if is_whole && members.len() < side.tokens.len() && other.loss() < 0.1 {
         side.settle(&members, IMPLIED / members.len() as f64);
     }
@@ -190,7 +192,8 @@ fn forgive_implied(side: &mut Side, other: &Side) {
     let mut names: Vec<(Range<usize>, Vec<Sense>)> = Vec::new();
     for start in 0..side.tokens.len() {
         for end in start + 1..=side.tokens.len().min(start + 3) {
-            let senses = if side.tokens[start].weight > REQUEST_WORD { side.meanings(start..end) } else { Vec::new() };
+            let senses =
+                if side.tokens[start].weight > REQUEST_WORD { side.meanings(start..end) } else { Vec::new() };
             if !senses.is_empty() {
                 names.push((start..end, senses));
             }
@@ -199,9 +202,9 @@ fn forgive_implied(side: &mut Side, other: &Side) {
     let is_left = |at: usize| left.contains(&at);
     for (places, senses) in &names {
         let is_implied = places.clone().all(is_left)
-            && names.iter().any(|(others, by)| {
-                !others.clone().any(is_left) && thesaurus::is_implied(senses, by)
-            });
+            && names
+                .iter()
+                .any(|(others, by)| !others.clone().any(is_left) && thesaurus::is_implied(senses, by));
         if is_implied {
             side.settle(&places.clone().collect::<Vec<_>>(), IMPLIED / places.len() as f64);
         }

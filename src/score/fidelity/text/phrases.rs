@@ -118,7 +118,9 @@ struct Name {
 /// Aligns names of which the thesaurus has another: `bald eagle` and `Haliaeetus leucocephalus`.
 fn names(a: &mut Side, b: &mut Side) {
     let (left_a, left_b) = (a.content_left_over(), b.content_left_over());
-    if left_a.len() + left_b.len() > MOST_NAMED || left_a.len() + left_b.len() < 2 && a.tokens.len() + b.tokens.len() < 3 {
+    if left_a.len() + left_b.len() > MOST_NAMED
+        || left_a.len() + left_b.len() < 2 && a.tokens.len() + b.tokens.len() < 3
+    {
         return;
     }
     let (of_a, of_b) = (names_of(a, b), names_of(b, a));
@@ -170,16 +172,18 @@ fn names_of(side: &Side, other: &Side) -> Vec<Name> {
         let near = at.saturating_sub(LONGEST_NAME - 1)..other.left.len().min(at + LONGEST_NAME);
         near.into_iter().any(|at| other.left[at] >= 1.0)
     };
-    let is_wanted: Vec<bool> =
-        (0..side.left.len()).map(|at| side.left[at] >= 1.0 || side.partner[at].is_some_and(is_near)).collect();
+    let is_wanted: Vec<bool> = (0..side.left.len())
+        .map(|at| side.left[at] >= 1.0 || side.partner[at].is_some_and(is_near))
+        .collect();
     let mut found = Vec::new();
     for start in 0..side.tokens.len() {
         for end in start + 1..=side.tokens.len().min(start + LONGEST_NAME) {
             if side.tokens[end - 1].part != side.tokens[start].part {
                 break;
             }
-            if side.tokens[start].is_function_word() && side.tokens[start].word != "how" 
-                || !(start..end).any(|at| is_wanted[at]) {
+            if side.tokens[start].is_function_word() && side.tokens[start].word != "how"
+                || !(start..end).any(|at| is_wanted[at])
+            {
                 continue;
             }
             let senses = side.meanings(start..end);

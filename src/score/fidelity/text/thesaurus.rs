@@ -182,7 +182,7 @@ fn bases(word: &str) -> Vec<String> {
     found
 }
 
-/// Whether a sense is that of a verb. Synsets of verbs come last, but for the names that WordNet does not have.
+/// Whether a sense is that of a verb. Synsets of verbs come last, but for the names that `WordNet` does not have.
 pub(super) fn is_verb(sense: Sense) -> bool {
     (number::<4>(16)..number::<4>(20)).contains(&sense.synset)
 }
@@ -292,7 +292,7 @@ mod tests {
         relation(&meanings(a), &meanings(b))
     }
 
-    /// The relations are those of WordNet 3.1, as its own browser shows them.
+    /// The relations are those of `WordNet` 3.1, as its own browser shows them.
     #[test]
     fn words_are_related_as_in_wordnet() {
         assert!(matches!(of("sofa", "couches"), Relation::Same(_)));
@@ -308,7 +308,9 @@ mod tests {
     fn what_a_word_says_already_is_implied() {
         let implied = |word: &str, by: &str| is_implied(&meanings(word), &meanings(by));
         assert!(implied("illinois", "chicago") && implied("fish", "trout"));
-        assert!(!implied("chicago", "illinois") && !implied("texas", "chicago") && !implied("salmon", "fish"));
+        assert!(
+            !implied("chicago", "illinois") && !implied("texas", "chicago") && !implied("salmon", "fish")
+        );
     }
 
     #[test]
