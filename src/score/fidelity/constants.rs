@@ -83,6 +83,12 @@ pub const MAX_WORDS: usize = 512;
 /// Words that are left over and compared by meaning.
 pub const MAX_LEFT_OVER: usize = 48;
 
+/// Words of a text in which names of several words are looked up; in longer ones words are compared one by one.
+pub const MAX_NAMED: usize = 64;
+
+/// Words that are left over on both sides while names are looked up; with more the texts have little in common.
+pub const MAX_LEFT_NAMED: usize = 24;
+
 /// Texts longer than this are cut before they are compared, in bytes.
 pub const MAX_TEXT: usize = 1 << 16;
 

@@ -5,8 +5,8 @@ use std::collections::HashMap;
 use std::ops::Range;
 
 use super::super::constants::{
-    CLOSE, COUNTRY_AFTER_COMMA, EXCHANGED, HALVING_LOSS, IMPLIED, LENGTH_POWER, MAX_LEFT_OVER, MOST_IMPLIED,
-    REQUEST_WORD, SAME_OTHERWISE, SHORT_TEXT,
+    CLOSE, COUNTRY_AFTER_COMMA, EXCHANGED, HALVING_LOSS, IMPLIED, LENGTH_POWER, MAX_LEFT_OVER, MAX_NAMED,
+    MOST_IMPLIED, REQUEST_WORD, SAME_OTHERWISE, SHORT_TEXT,
 };
 use super::super::words::Words;
 use super::thesaurus::{self, Sense};
@@ -186,7 +186,7 @@ fn forgive_alias(side: &mut Side, other: &Side, has_alias: bool) {
 /// instead: `tuna fish`, `Chicago, Illinois`.
 fn forgive_implied(side: &mut Side, other: &Side) {
     let left = side.content_left_over();
-    if left.is_empty() || left.len() > MOST_IMPLIED || other.loss() >= 0.1 {
+    if left.is_empty() || left.len() > MOST_IMPLIED || side.tokens.len() > MAX_NAMED || other.loss() >= 0.1 {
         return;
     }
     let mut names: Vec<(Range<usize>, Vec<Sense>)> = Vec::new();

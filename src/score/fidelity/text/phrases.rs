@@ -1,5 +1,6 @@
 //! Words that say together what fewer or other words say: compounds, initials, abbreviations, other names.
 
+use super::super::constants::{MAX_LEFT_NAMED, MAX_NAMED};
 use super::lexicon;
 use super::overlap::Side;
 use super::thesaurus::{self, Relation, Sense};
@@ -7,9 +8,6 @@ use super::token::{Token, key};
 
 /// The most words of a name that the thesaurus is asked for.
 const LONGEST_NAME: usize = 4;
-
-/// Words that are left over and looked up in names; texts with more have nothing in common.
-const MOST_NAMED: usize = 24;
 
 /// Aligns one word with several, and names of several words with other names.
 pub(super) fn align(a: &mut Side, b: &mut Side) {
@@ -118,8 +116,10 @@ struct Name {
 /// Aligns names of which the thesaurus has another: `bald eagle` and `Haliaeetus leucocephalus`.
 fn names(a: &mut Side, b: &mut Side) {
     let (left_a, left_b) = (a.content_left_over(), b.content_left_over());
-    if left_a.len() + left_b.len() > MOST_NAMED
-        || left_a.len() + left_b.len() < 2 && a.tokens.len() + b.tokens.len() < 3
+    let length = a.tokens.len().max(b.tokens.len());
+    if length > MAX_NAMED
+        || left_a.len() + left_b.len() > MAX_LEFT_NAMED
+        || (left_a.is_empty() && left_b.is_empty())
     {
         return;
     }

@@ -225,8 +225,23 @@ fn relations(synset: u32) -> impl Iterator<Item = (u32, u32)> {
     })
 }
 
-fn are_related(a: u32, b: u32, kind: u32) -> bool {
-    relations(a.min(b)).any(|relation| relation == (a.max(b), kind))
+/// Whether senses of two words are antonyms, one made from the other, or, both being usual, similar.
+fn links(a: &[Sense], b: &[Sense]) -> [bool; 3] {
+    let mut found = [false; 3];
+    for (from, to) in [(a, b), (b, a)] {
+        for sense in from {
+            for (other, kind) in relations(sense.synset) {
+                let Some(other) = to.iter().find(|known| known.synset == other) else { continue };
+                match kind {
+                    ANTONYM => found[0] = true,
+                    DERIVED => found[1] = true,
+                    SIMILAR if sense.share > 0 && other.share > 0 => found[2] = true,
+                    _ => {}
+                }
+            }
+        }
+    }
+    found
 }
 
 /// How what two words may mean is related: the relation that says most.
@@ -235,17 +250,17 @@ pub(super) fn relation(a: &[Sense], b: &[Sense]) -> Relation {
     let shared = pairs().filter(|(x, y)| x.synset == y.synset).map(|(x, y)| x.share.min(y.share)).max();
     let is_usual = |sense: &Sense| sense.share > 0;
     let usual = || pairs().filter(|(x, y)| is_usual(x) && is_usual(y));
-    let is_opposite = pairs().any(|(x, y)| are_related(x.synset, y.synset, ANTONYM));
+    let [is_opposite, is_derived, is_similar] = links(a, b);
     if is_opposite {
         return Relation::Opposite;
     }
     if let Some(share) = shared {
         return Relation::Same(share);
     }
-    if pairs().any(|(x, y)| are_related(x.synset, y.synset, DERIVED)) {
+    if is_derived {
         return Relation::Derived;
     }
-    if usual().any(|(x, y)| are_related(x.synset, y.synset, SIMILAR)) {
+    if is_similar {
         return Relation::Similar;
     }
     if usual().any(|(x, y)| hypernym(x.synset).is_some() && hypernym(x.synset) == hypernym(y.synset)) {
