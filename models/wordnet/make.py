@@ -101,11 +101,14 @@ def main():
     for lemma, found in senses.items():
         for _, synset in found:
             members[synset].add(lemma)
-    # Names of several words without another name say nothing to a comparison, unless turned round they are one as well.
+    # Names of several words without another name say nothing to a comparison, unless turned round they are one as well,
+    # or something else is known to be a part of them.
+    wholes = {to for found in synsets.values() if any(kind == "@i" for kind, _ in found) for kind, to in found if kind == "#p"}
     turned = {" ".join(word[:4] for word in reversed(lemma.split(" "))) for lemma in senses if lemma.count(" ") == 1}
     for lemma in [lemma for lemma in senses if " " in lemma]:
         is_turned = " ".join(word[:4] for word in lemma.split(" ")) in turned
-        if not is_turned and all(len(members[synset]) < 2 for _, synset in senses[lemma]):
+        is_whole = any(synset in wholes for _, synset in senses[lemma])
+        if not is_turned and not is_whole and all(len(members[synset]) < 2 for _, synset in senses[lemma]):
             del senses[lemma]
     for lemma in [lemma for lemma in senses if lemma.split(" ")[0] in ("genus", "family", "order", "class")]:
         if lemma.count(" ") == 1:

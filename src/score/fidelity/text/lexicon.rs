@@ -79,7 +79,8 @@ const CONTRARY: &str = "monday tuesday wednesday thursday friday saturday sunday
     entrance exit|start end|begin finish|push pull|on off|with not|include not|public private|free paid|domestic international|\
     single double triple|raw cooked|fresh frozen dried canned|sweet sour salty bitter|vegan vegetarian|wet dry|light dark heavy|\
     thick thin|long short|wide narrow|deep shallow|hard soft|easy difficult|easy hard|full empty|rich poor|strong weak|young old|\
-    tall short|clean dirty|safe dangerous|legal illegal|urban rural|real fake|true false|yes not|minor major|over under|\
+    tall short|clean dirty|safe dangerous|legal illegal|urban rural|real fake|true false|yes not|minor major|over under|older younger newer|larger smaller bigger|longer shorter|earlier later|higher lower|taller shorter|\
+    faster slower|heavier lighter|closer farther|cheaper dearer|\
     above below|more less|greater less fewer|most least|gold silver bronze copper platinum|diesel petrol gasoline|today tonight tomorrow yesterday|\
     weekday weekend|many few|always not|all not|north south|chicken beef pork fish lamb turkey|\
     walking driving cycling transit|walk drive cycle|car bus train plane bike boat truck taxi|input output|upload download|\
@@ -139,7 +140,7 @@ const ABBREVIATIONS: &str = "c#=c sharp|c=celsius|f=fahrenheit|k=kilometer|k=tho
     exam=examination|math=mathematics|maths=mathematics|stats=statistics|bio=biology|chem=chemistry|econ=economics|\
     hrs=hour|hr=hour|mins=minute|sec=second|yr=year|yrs=year|wk=week|mo=month|lbs=pound|lb=pound|oz=ounce|kg=kilogram|km=kilometer|\
     cm=centimeter|mm=millimeter|ml=milliliter|mg=milligram|mcg=microgram|gb=gigabyte|tb=terabyte|mb=megabyte|\
-    bp=blood pressure|adhd=attention deficit hyperactivity disorder|ibs=irritable bowel syndrome|otc=over the counter|\
+    tbsp=tablespoon|tsp=teaspoon|bp=blood pressure|adhd=attention deficit hyperactivity disorder|ibs=irritable bowel syndrome|otc=over the counter|\
     al=alabama|ak=alaska|az=arizona|ar=arkansas|ca=california|co=colorado|ct=connecticut|de=delaware|fl=florida|ga=georgia|\
     hi=hawaii|id=idaho|il=illinois|in=indiana|ia=iowa|ks=kansas|ky=kentucky|la=louisiana|me=maine|md=maryland|\
     ma=massachusetts|mi=michigan|mn=minnesota|ms=mississippi|mo=missouri|mt=montana|ne=nebraska|nv=nevada|nh=new hampshire|\
