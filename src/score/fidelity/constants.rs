@@ -83,6 +83,12 @@ pub const MAX_WORDS: usize = 512;
 /// Words that are left over and compared by meaning.
 pub const MAX_LEFT_OVER: usize = 48;
 
+/// Words of a text in which names of several words are looked up; in longer ones words are compared one by one.
+pub const MAX_NAMED: usize = 64;
+
+/// Words that are left over on both sides while names are looked up; with more the texts have little in common.
+pub const MAX_LEFT_NAMED: usize = 24;
+
 /// Texts longer than this are cut before they are compared, in bytes.
 pub const MAX_TEXT: usize = 1 << 16;
 
@@ -95,10 +101,30 @@ pub const REQUEST_WORD: f64 = 0.04;
 /// The weight of a country after a comma, which the other side leaves unsaid.
 pub const COUNTRY_AFTER_COMMA: f64 = 0.2;
 
-/// Cosine of two words' embeddings against how far they mean the same. Of some hundred pairs of synonyms about a third
-/// have 0.8 or more; of different things of one kind (cities, animals, medicines, clothes) a few, and those that were
-/// seen are in the lexicon's contrary words.
-pub const WORD_COSINE: [(f64, f64); 4] = [(0.66, 0.0), (0.76, 0.45), (0.84, 0.75), (0.95, 0.95)];
+/// Cosine of two words' embeddings against how far they mean the same, where the thesaurus does not know both: of
+/// synonyms about a third have 0.8 or more, of names of one kind a few. What is below a half rejects, and orders what is
+/// rejected.
+pub const WORD_COSINE: [(f64, f64); 5] = [(0.2, 0.0), (0.68, 0.35), (0.78, 0.5), (0.86, 0.75), (0.95, 0.95)];
+
+/// The same where the thesaurus knows both words and does not say that they are opposites or two of one kind: of 60 such
+/// synonyms a half have 0.62 or more, of different words that do not look alike a seventh.
+pub const KNOWN_WORD_COSINE: [(f64, f64); 5] =
+    [(0.2, 0.0), (0.58, 0.35), (0.66, 0.55), (0.8, 0.75), (0.95, 0.9)];
+
+/// The same where they are two of nearly one kind, such as `violin` and `piano`, or one is a name.
+pub const COUSIN_COSINE: [(f64, f64); 3] = [(0.3, 0.0), (0.8, 0.3), (0.95, 0.6)];
+
+/// The same in texts that are not English, of whose words the thesaurus and the encoder know little.
+pub const FOREIGN_WORD_COSINE: [(f64, f64); 4] = [(0.66, 0.0), (0.76, 0.45), (0.84, 0.75), (0.95, 0.95)];
+
+/// The same of two phrases, of which one has several words.
+pub const PHRASE_COSINE: [(f64, f64); 4] = [(0.3, 0.0), (0.6, 0.35), (0.75, 0.6), (0.95, 0.9)];
+
+/// From this similarity of spelling on (1 less the share of letters that differ) two known words look alike.
+pub const LOOK_ALIKE: f64 = 0.5;
+
+/// The cosine from which on words that share only a rare sense are synonyms; words of one field have 0.3 to 0.5.
+pub const RARE_SENSE: f64 = 0.45;
 
 /// How far words with a letter more, less or changed mean the same.
 pub const MISSPELT: f64 = 0.75;
@@ -108,6 +134,12 @@ pub const INFLECTED: f64 = 0.85;
 
 /// How far a word and its synonym in the lexicon mean the same.
 pub const SYNONYM: f64 = 0.9;
+
+/// The weight of words that another word of the same text says already, such as `fish` of `tuna fish`.
+pub const IMPLIED: f64 = 0.2;
+
+/// Words of one text that may be implied by others; more of them say something.
+pub const MOST_IMPLIED: usize = 4;
 
 /// Content left over that halves the score of a short text.
 pub const HALVING_LOSS: f64 = 0.62;

@@ -12,7 +12,7 @@ const FUNCTION_WORDS: &str = "a an the of in on at by for to with and or as is a
     then so such some any each every all both either which who whom whose what when where how why do does did has have had \
     having will would shall should can could must if but also just very really quite near nearby around about up \
     within inside along across between among vs versus etc ie eg plus called named related regarding \
-    concerning using";
+    concerning using im ive youre youve theyre theres whats wheres hows whos thats heres lets am";
 
 const PREPOSITIONS: &str =
     "of in on at by for with and or via as near around within during before after until";
@@ -23,7 +23,10 @@ const REQUEST_WORDS: &str = "info information informations overview detail detai
     please help query result results answer question explain explanation describe description learn learning know meaning \
     definition define introduction intro summary summarize summarise fact facts data available availability browse view \
     see check let kindly thanks thank hello hi like would general basic basics background article articles wiki wikipedia \
-    google internet link links read reading official sale deal deals offer offers fetch retrieve provide display way ways";
+    google internet link links read reading recommend recommends recommended recommendation recommendations suggest \
+    suggested suggestion suggestions idea ideas tell wondering curious interested explore obtain locate located anyone someone \
+    somebody possible able try trying hoping exactly actually currently simply basically kind kinds type types sort sorts \
+    thing things example examples instance degree degrees pull bring different various certain particular specific entire whole official sale deal deals offer offers fetch retrieve provide display way ways";
 
 /// Words of other languages that hold sentences together and that English does not have.
 const FOREIGN_FUNCTION_WORDS: &str = "de en al ou mais aber oder sind ich sie wir der die das und ist ein eine einen fur mit nicht auf von zum zur bei aus wie im den dem des \
@@ -33,13 +36,21 @@ const FOREIGN_FUNCTION_WORDS: &str = "de en al ou mais aber oder sind ich sie wi
     в и на с по о для из от у не к の は が を に へ と で も 的 了 在 和 의 을 를 이 가 은 는 에 و في من على";
 
 /// Forms and spellings that no rule makes, each with the word it is taken for.
-const IRREGULAR: &str = "children=child kids=kid men=man women=woman people=person feet=foot teeth=tooth mice=mouse geese=goose \
+const IRREGULAR: &str = "children=child kids=kid wrote=write written=write went=go gone=go took=take taken=take gave=give given=give made=make bought=buy brought=bring \
+    taught=teach thought=think caught=catch built=build sent=send spent=spend sold=sell told=tell won=win ran=run sang=sing sung=sing \
+    swam=swim swum=swim drank=drink ate=eat eaten=eat drove=drive driven=drive rode=ride ridden=ride chose=choose chosen=choose \
+    spoke=speak spoken=speak broke=break broken=break stole=steal stolen=steal froze=freeze frozen=freeze grew=grow grown=grow \
+    knew=know known=know flew=fly flown=fly threw=throw thrown=throw drew=draw drawn=draw wore=wear worn=wear began=begin begun=begin \
+    became=become kept=keep slept=sleep lost=lose met=meet paid=pay fought=fight forgot=forget forgotten=forget hid=hide hidden=hide \
+    came=come held=hold heard=hear led=lead sought=seek stood=stand understood=understand \
+    men=man women=woman people=person feet=foot teeth=tooth mice=mouse geese=goose \
     leaves=leaf knives=knife lives=life wives=wife shelves=shelf wolves=wolf loaves=loaf halves=half criteria=criterion \
     phenomena=phenomenon cacti=cactus fungi=fungus grey=gray tyre=tire tyres=tire aluminium=aluminum programme=program \
     programmes=program cheque=check pyjamas=pajamas doughnut=donut doughnuts=donut mould=mold plough=plow kerb=curb \
     moustache=mustache sceptical=skeptical yoghurt=yogurt omelette=omelet whisky=whiskey licence=license \
     defence=defense offence=offense practise=practice judgement=judgment ageing=aging artefact=artifact draught=draft \
     cosy=cozy doc=document docs=document \
+    nicht=not ohne=not kein=not keine=not keinen=not sin=not pas=not senza=not sem=not nao=not ni=not minus=not nor=not neither=not lacking=not \
     no=not without=not non=not never=not sans=not cannot=not dont=not doesnt=not isnt=not wont=not except=not \
     excluding=not exclude=not ii=2 iii=3 iv=4 vi=6 vii=7 viii=8 ix=9 &=and";
 
@@ -48,7 +59,10 @@ const NUMBER_WORDS: &str = "zero one two three four five six seven eight nine te
 
 const OTHER_NUMBER_WORDS: &str = "thirty=30 forty=40 fifty=50 sixty=60 seventy=70 eighty=80 ninety=90 hundred=100 thousand=1000 \
     million=1000000 billion=1000000000 dozen=12 first=1 second=2 third=3 fourth=4 fifth=5 sixth=6 seventh=7 eighth=8 \
-    ninth=9 tenth=10 eleventh=11 twelfth=12";
+    ninth=9 tenth=10 eleventh=11 twelfth=12 thirteenth=13 fourteenth=14 fifteenth=15 sixteenth=16 seventeenth=17 eighteenth=18 \
+    nineteenth=19 twentieth=20 thirtieth=30 fortieth=40 fiftieth=50 sixtieth=60 seventieth=70 eightieth=80 \
+    ninetieth=90 hundredth=100 thousandth=1000 millionth=1000000 dozens=12 hundreds=100 thousands=1000 \
+    millions=1000000 billions=1000000000 trillion=1000000000000";
 
 /// Words of a group mean different things however near an encoder puts them.
 const CONTRARY: &str = "monday tuesday wednesday thursday friday saturday sunday|\
@@ -65,8 +79,10 @@ const CONTRARY: &str = "monday tuesday wednesday thursday friday saturday sunday
     entrance exit|start end|begin finish|push pull|on off|with not|include not|public private|free paid|domestic international|\
     single double triple|raw cooked|fresh frozen dried canned|sweet sour salty bitter|vegan vegetarian|wet dry|light dark heavy|\
     thick thin|long short|wide narrow|deep shallow|hard soft|easy difficult|easy hard|full empty|rich poor|strong weak|young old|\
-    tall short|clean dirty|safe dangerous|legal illegal|urban rural|real fake|true false|yes not|minor major|over under|\
-    above below|more less|most least|many few|always not|all not|north south|chicken beef pork fish lamb turkey|\
+    tall short|clean dirty|safe dangerous|legal illegal|urban rural|real fake|true false|yes not|minor major|over under|older younger newer|larger smaller bigger|longer shorter|earlier later|higher lower|taller shorter|\
+    faster slower|heavier lighter|closer farther|cheaper dearer|\
+    above below|more less|greater less fewer|most least|gold silver bronze copper platinum|diesel petrol gasoline|today tonight tomorrow yesterday|\
+    weekday weekend|many few|always not|all not|north south|chicken beef pork fish lamb turkey|\
     walking driving cycling transit|walk drive cycle|car bus train plane bike boat truck taxi|input output|upload download|\
     sunrise sunset|sunny rainy cloudy snowy|noon midnight|husbands wives|sydney melbourne|tokyo osaka kyoto|nike adidas|cinema theatre museum|\
     hotel motel hostel|shoe sandal boot|jacket coat|spicy mild|regular decaf diet|unsalted salted|positive negative|\
@@ -93,8 +109,20 @@ const SYNONYMS: &str = "photo photograph picture image pic photos snapshot|movie
     wallet purse|spectacles glasses eyeglasses|hurricane typhoon cyclone|attractions sights|beach seaside|lake loch|\
     paracetamol acetaminophen|adrenaline epinephrine|flu influenza|belly stomach abdomen|baby infant|elderly senior";
 
+/// Kinds of places in languages of Europe, used in addresses and names of places only.
+const PLACE_WORDS: &str = "cathedral minster munster duomo dom catedral cathedrale|basilica basilique basiliek|church kirche eglise chiesa iglesia igreja kerk|\
+    square platz plaza piazza place praca plein|street strasse rue via calle rua straat|avenue avenida allee|castle schloss chateau castello castillo kasteel|\
+    palace palais palacio palazzo palast|bridge brucke bruecke pont ponte puente brug|station bahnhof gare estacion stazione|\
+    museum musee museo museu|tower turm torre tour toren|park parc parque parco|garden garten jardin jardim giardino|university universitat universite universidad universita|\
+    market markt marche mercado mercato|lake see lac lago|river fluss rio riviere fiume|mountain mount mont monte berg|island insel isla ile isola|\
+    beach plage playa praia spiaggia strand|airport flughafen aeroport aeropuerto aeroporto|gate tor porte porta puerta|library bibliothek bibliotheque biblioteca|\
+    theatre theater teatro|hospital krankenhaus hopital ospedale|opera oper|school schule ecole escuela scuola|port hafen puerto porto|\
+    old alte alter altes vieux vieille viejo vieja vecchio vecchia velha|new neue neues neuer nouveau nouvelle nuevo nueva nuovo nuova nova|\
+    saint st san santa santo sankt sainte|north nord norte|south sud sur sul|east ost est este|west ouest oeste ovest|\
+    great grosse grande gran big|royal reale real konigliche koninklijk|national nacional nazionale nationale";
+
 /// Abbreviations and what they stand for; in this form each word is looked for anywhere among the words left over.
-const ABBREVIATIONS: &str = "st=street|st=saint|ave=avenue|av=avenue|rd=road|blvd=boulevard|dr=drive|dr=doctor|ln=lane|ct=court|sq=square|\
+const ABBREVIATIONS: &str = "c#=c sharp|c=celsius|f=fahrenheit|k=kilometer|k=thousand|bn=billion|mn=million|st=street|st=saint|ave=avenue|av=avenue|rd=road|blvd=boulevard|dr=drive|dr=doctor|ln=lane|ct=court|sq=square|\
     pl=place|hwy=highway|pkwy=parkway|mt=mount|mt=mountain|ft=fort|n=north|s=south|e=east|w=west|ne=northeast|nw=northwest|se=southeast|\
     sw=southwest|apt=apartment|bldg=building|fl=floor|ste=suite|dept=department|univ=university|uni=university|inst=institute|\
     intl=international|govt=government|mgmt=management|co=company|corp=corporation|inc=incorporated|ltd=limited|assn=association|\
@@ -112,13 +140,13 @@ const ABBREVIATIONS: &str = "st=street|st=saint|ave=avenue|av=avenue|rd=road|blv
     exam=examination|math=mathematics|maths=mathematics|stats=statistics|bio=biology|chem=chemistry|econ=economics|\
     hrs=hour|hr=hour|mins=minute|sec=second|yr=year|yrs=year|wk=week|mo=month|lbs=pound|lb=pound|oz=ounce|kg=kilogram|km=kilometer|\
     cm=centimeter|mm=millimeter|ml=milliliter|mg=milligram|mcg=microgram|gb=gigabyte|tb=terabyte|mb=megabyte|\
-    bp=blood pressure|adhd=attention deficit hyperactivity disorder|ibs=irritable bowel syndrome|otc=over the counter|\
+    tbsp=tablespoon|tsp=teaspoon|bp=blood pressure|adhd=attention deficit hyperactivity disorder|ibs=irritable bowel syndrome|otc=over the counter|\
     al=alabama|ak=alaska|az=arizona|ar=arkansas|ca=california|co=colorado|ct=connecticut|de=delaware|fl=florida|ga=georgia|\
     hi=hawaii|id=idaho|il=illinois|in=indiana|ia=iowa|ks=kansas|ky=kentucky|la=louisiana|me=maine|md=maryland|\
     ma=massachusetts|mi=michigan|mn=minnesota|ms=mississippi|mo=missouri|mt=montana|ne=nebraska|nv=nevada|nh=new hampshire|\
     nj=new jersey|nm=new mexico|nc=north carolina|nd=north dakota|oh=ohio|ok=oklahoma|or=oregon|pa=pennsylvania|ri=rhode island|\
     sc=south carolina|sd=south dakota|tn=tennessee|tx=texas|ut=utah|vt=vermont|va=virginia|wa=washington|wv=west virginia|\
-    wi=wisconsin|wy=wyoming|on=ontario|bc=british columbia|qc=quebec|nsw=new south wales";
+    wi=wisconsin|wy=wyoming|on=ontario|bc=british columbia|qc=quebec|nsw=new south wales|ab=alberta|mb=manitoba|ns=nova scotia|nb=new brunswick|sk=saskatchewan|qld=queensland|tas=tasmania";
 
 /// Countries with their codes, and forms of their names.
 pub(in crate::score::fidelity) const COUNTRIES: &[&str] = &[
@@ -308,21 +336,32 @@ pub(super) fn are_contrary(a: &str, b: &str) -> bool {
     if are_synonyms(a, b) {
         return false;
     }
-    share(&WORDS, a, b) || share(&NAMES, a, b) || is_negated(a, b) || is_negated(b, a)
+    let are_names = match (NAMES.get(a), NAMES.get(b)) {
+        (Some(x), Some(y)) => {
+            x.iter().any(|(kind, row)| y.iter().any(|(other, at)| kind == other && row != at))
+        }
+        _ => false,
+    };
+    share(&WORDS, a, b) || are_names || is_negated(a, b) || is_negated(b, a)
 }
 
 /// Whether the second word is the first with a prefix that turns its meaning round.
 fn is_negated(a: &str, b: &str) -> bool {
     let prefixes = ["un", "non", "dis", "in", "im", "ir", "il", "anti", "mis", "de"];
-    a.len() >= 4 && prefixes.iter().any(|prefix| b.strip_prefix(prefix) == Some(a))
+    let is_without = b.strip_suffix("less").is_some_and(|stem| {
+        stem.len() >= 3 && ["", "ed", "ful", "y"].iter().any(|end| a.strip_suffix(end) == Some(stem))
+    });
+    is_without || (a.len() >= 4 && prefixes.iter().any(|prefix| b.strip_prefix(prefix) == Some(a)))
 }
 
-/// Names of countries and of languages, each a group of its own kind.
-static NAMES: Groups = LazyLock::new(|| {
-    let mut found: HashMap<&str, Vec<usize>> = HashMap::new();
-    for (group, table) in [COUNTRIES, LANGUAGES].into_iter().enumerate() {
-        for name in table.iter().flat_map(|names| names.split(", ")).filter(|name| name.len() > 3) {
-            found.entry(name).or_default().push(group);
+/// Names of countries and of languages, with their table and their row in it.
+static NAMES: LazyLock<HashMap<&str, Vec<(usize, usize)>>> = LazyLock::new(|| {
+    let mut found: HashMap<&str, Vec<(usize, usize)>> = HashMap::new();
+    for (kind, table) in [COUNTRIES, LANGUAGES].into_iter().enumerate() {
+        for (row, names) in table.iter().enumerate() {
+            for name in names.split(", ").filter(|name| name.len() > 3) {
+                found.entry(name).or_default().push((kind, row));
+            }
         }
     }
     found
@@ -333,6 +372,18 @@ pub(super) fn are_synonyms(a: &str, b: &str) -> bool {
     static WORDS: Groups = LazyLock::new(|| groups(SYNONYMS));
     let singular = |word: &str| word.strip_suffix('s').unwrap_or(word).to_owned();
     share(&WORDS, a, b) || share(&WORDS, &singular(a), &singular(b))
+}
+
+/// Whether two words are a country's name, code or other name.
+pub(super) fn are_one_country(a: &str, b: &str) -> bool {
+    let has = |names: &str, wanted: &str| names.split(", ").any(|name| name == wanted);
+    COUNTRIES.iter().any(|names| has(names, a) && has(names, b))
+}
+
+/// Whether two words of addresses name one kind of place in two languages.
+pub(super) fn are_one_kind_of_place(a: &str, b: &str) -> bool {
+    static WORDS: Groups = LazyLock::new(|| groups(PLACE_WORDS));
+    share(&WORDS, a, b)
 }
 
 /// What an abbreviation stands for, each as words with spaces between them.

@@ -1,80 +1,25 @@
 //! Aligns the words that are left over by what they mean: written apart or together, abbreviated, measured in another
 //! unit, misspelt, synonyms; the embeddings of words have the last say.
 
-use super::super::constants::{INFLECTED, MISSPELT, SYNONYM, WORD_COSINE, on_curve};
+use super::super::constants::{
+    COUSIN_COSINE, FOREIGN_WORD_COSINE, INFLECTED, KNOWN_WORD_COSINE, LOOK_ALIKE, MISSPELT, PHRASE_COSINE,
+    RARE_SENSE, SYNONYM, WORD_COSINE, on_curve,
+};
 use super::super::quantity::unit;
 use super::super::words::Words;
-use super::lexicon;
 use super::overlap::Side;
-use super::token::{Token, key};
+use super::thesaurus::{self, Relation};
+use super::token::Token;
+use super::{lexicon, numerals, phrases};
 
 /// Aligns what is left over.
-pub(super) fn align(words: &Words, a: &mut Side, b: &mut Side, is_foreign: bool) {
-    phrases(a, b);
-    phrases(b, a);
+pub(super) fn align(words: &Words, a: &mut Side, b: &mut Side, is_foreign: bool, is_place: bool) {
+    phrases::align(a, b);
     quantities(a, b);
-    single_words(words, a, b, is_foreign);
-}
-
-fn take(side: &mut Side, places: &[usize], left: f64) {
-    for &at in places {
-        side.left[at] = left;
+    single_words(words, a, b, is_foreign, is_place);
+    if !is_foreign {
+        spans(words, a, b);
     }
-}
-
-/// One word of `a` for several neighbouring ones of `b`: a compound, initials, an abbreviation.
-fn phrases(a: &mut Side, b: &mut Side) {
-    for at in a.left_over() {
-        let token = a.tokens[at].clone();
-        if token.number.is_some() || token.word.len() < 2 {
-            continue;
-        }
-        let found = together(&token, b).or_else(|| initials(&token, b)).or_else(|| expansion(&token, b));
-        if let Some(places) = found {
-            take(b, &places, 0.0);
-            take(a, &[at], 0.0);
-        }
-    }
-}
-
-/// Neighbouring words whose letters are the word's, with at least one of them left over: `wifi` and `wi-fi`.
-fn together(token: &Token, side: &Side) -> Option<Vec<usize>> {
-    (2..=3).find_map(|length| {
-        (0..(side.tokens.len() + 1).saturating_sub(length)).find_map(|start| {
-            let places: Vec<usize> = (start..start + length).collect();
-            let joined: String = places.iter().map(|&at| side.tokens[at].word.as_str()).collect();
-            let is_left = places.iter().all(|&at| side.left[at] >= 1.0);
-            (is_left && key(&joined) == token.key).then_some(places)
-        })
-    })
-}
-
-/// Neighbouring words whose first letters are the word: `nyc` and `new york city`.
-fn initials(token: &Token, side: &Side) -> Option<Vec<usize>> {
-    let length = token.word.len();
-    if !(3..=6).contains(&length) || !token.word.is_ascii() {
-        return None;
-    }
-    (0..(side.tokens.len() + 1).saturating_sub(length)).find_map(|start| {
-        let places: Vec<usize> = (start..start + length).collect();
-        let letters: String = places.iter().filter_map(|&at| side.tokens[at].word.chars().next()).collect();
-        let is_left = places.iter().all(|&at| side.left[at] >= 1.0);
-        (is_left && letters == token.word).then_some(places)
-    })
-}
-
-/// Words that the lexicon has an abbreviation for.
-fn expansion(token: &Token, side: &Side) -> Option<Vec<usize>> {
-    lexicon::expansions(&token.word).find_map(|expansion| {
-        let mut places = Vec::new();
-        for word in expansion.split(' ') {
-            let wanted = key(word);
-            let found = (0..side.tokens.len())
-                .find(|at| side.left[*at] >= 1.0 && !places.contains(at) && side.tokens[*at].key == wanted)?;
-            places.push(found);
-        }
-        Some(places)
-    })
 }
 
 /// Numbers with their units: `2 km` and `2000 m`.
@@ -96,22 +41,24 @@ fn quantities(a: &mut Side, b: &mut Side) {
             is_same.then_some(other_places)
         });
         if let Some(other_places) = partner {
-            take(a, &places, 0.0);
-            take(b, &other_places, 0.0);
+            a.settle(&places, 0.0);
+            b.settle(&other_places, 0.0);
         }
     }
 }
 
 /// Single words, the most alike first.
-fn single_words(words: &Words, a: &mut Side, b: &mut Side, is_foreign: bool) {
+fn single_words(words: &Words, a: &mut Side, b: &mut Side, is_foreign: bool, is_place: bool) {
     let mut pairs: Vec<(f64, usize, usize)> = Vec::new();
     for &x in &a.left_over() {
         for &y in &b.left_over() {
             let (first, second) = (&a.tokens[x], &b.tokens[y]);
             let alike = if is_foreign && have_one_stem(first, second) {
                 INFLECTED
+            } else if is_place && lexicon::are_one_kind_of_place(&first.word, &second.word) {
+                SYNONYM
             } else {
-                alike(words, first, second)
+                alike(words, first, second, is_foreign)
             };
             if alike > 0.0 {
                 pairs.push((alike, x, y));
@@ -127,14 +74,47 @@ fn single_words(words: &Words, a: &mut Side, b: &mut Side, is_foreign: bool) {
     for (alike, x, y) in pairs {
         if a.left[x] >= 1.0 && b.left[y] >= 1.0 {
             (a.left[x], b.left[y]) = (1.0 - alike, 1.0 - alike);
+            (a.partner[x], b.partner[y]) = (Some(y), Some(x));
         }
     }
 }
 
+/// What is left over of both texts, if it is one phrase in each, as a whole: `mother tongue` and `native language`.
+fn spans(words: &Words, a: &mut Side, b: &mut Side) {
+    let (Some(x), Some(y)) = (span(a), span(b)) else { return };
+    if x.1.len() + y.1.len() < 3 {
+        return;
+    }
+    let is_name =
+        thesaurus::is_name(&thesaurus::meanings(&x.0)) || thesaurus::is_name(&thesaurus::meanings(&y.0));
+    let curve: &[(f64, f64)] = if is_name { &COUSIN_COSINE } else { &PHRASE_COSINE };
+    let alike = words.cosine(&x.0, &y.0).map_or(0.0, |cosine| on_curve(curve, cosine));
+    for (side, places) in [(a, x.1), (b, y.1)] {
+        let is_one = places.len() as f64;
+        for at in places {
+            side.left[at] = side.left[at].min((1.0 - alike) / is_one.max(1.0));
+        }
+    }
+}
+
+/// The words that are left over, if they stand together and are few.
+fn span(side: &Side) -> Option<(String, Vec<usize>)> {
+    let left: Vec<usize> =
+        (0..side.tokens.len()).filter(|&at| side.left[at] > 0.3 && side.tokens[at].weight > 0.5).collect();
+    let (first, last) = (*left.first()?, *left.last()?);
+    let is_whole = (first..=last).all(|at| left.contains(&at) || side.tokens[at].weight < 0.5);
+    let is_plain = left.iter().all(|&at| side.tokens[at].number.is_none());
+    let words: Vec<&str> = side.tokens[first..=last].iter().map(|token| token.word.as_str()).collect();
+    (is_whole && is_plain && left.len() <= 3).then(|| (words.join(" "), left))
+}
+
 /// How far two words mean the same, in [0, 1].
-fn alike(words: &Words, x: &Token, y: &Token) -> f64 {
-    if x.number.is_some() || y.number.is_some() {
-        return 0.0;
+fn alike(words: &Words, x: &Token, y: &Token, is_foreign: bool) -> f64 {
+    let is_digits = |token: &Token| token.word.starts_with(|c: char| c.is_ascii_digit());
+    if is_digits(x) || is_digits(y) || x.number.is_some() || y.number.is_some() {
+        let is_same = x.number.is_some() && x.number == numerals::roman(&y.word)
+            || y.number.is_some() && y.number == numerals::roman(&x.word);
+        return if is_same { SYNONYM } else { 0.0 };
     }
     if x.weight < 0.5 || y.weight < 0.5 {
         // Words that carry nothing are worth no embedding.
@@ -157,20 +137,53 @@ fn alike(words: &Words, x: &Token, y: &Token) -> f64 {
     {
         return SYNONYM;
     }
+    if x.part > 0 && y.part > 0 && lexicon::are_one_country(a, b) {
+        return SYNONYM;
+    }
     if are_transliterated(a, b) {
         return SYNONYM;
     }
     if are_inflected(a, b) {
         return INFLECTED;
     }
-    let by_spelling = if are_misspelt(a, b) { MISSPELT } else { 0.0 };
-    // One letter says nothing by itself.
-    let by_meaning = if a.chars().count() < 2 || b.chars().count() < 2 {
-        0.0
-    } else {
-        words.cosine(a, b).map_or(0.0, |cosine| on_curve(&WORD_COSINE, cosine))
-    };
-    by_spelling.max(by_meaning)
+    by_thesaurus(words, a, b, is_foreign)
+}
+
+/// How far two words mean the same by what the thesaurus knows of them, their spelling and their embeddings.
+fn by_thesaurus(words: &Words, a: &str, b: &str, is_foreign: bool) -> f64 {
+    let (of_a, of_b) = (thesaurus::meanings(a), thesaurus::meanings(b));
+    let by_cosine = |curve: &[(f64, f64)]| words.cosine(a, b).map_or(0.0, |cosine| on_curve(curve, cosine));
+    let known = usize::from(!of_a.is_empty()) + usize::from(!of_b.is_empty());
+    match thesaurus::relation(&of_a, &of_b) {
+        Relation::Same(0) if !words.cosine(a, b).is_some_and(|cosine| cosine >= RARE_SENSE) => 0.0,
+        Relation::Same(_) => SYNONYM,
+        Relation::Derived if have_one_root(a, b) => INFLECTED,
+        Relation::Opposite | Relation::Siblings => 0.0,
+        _ if is_foreign => {
+            if are_misspelt(a, b, known) {
+                MISSPELT
+            } else {
+                by_cosine(&FOREIGN_WORD_COSINE)
+            }
+        }
+        Relation::Cousins => by_cosine(&COUSIN_COSINE),
+        _ if are_misspelt(a, b, known) => MISSPELT,
+        Relation::Unrelated | Relation::Broader if thesaurus::is_name(&of_a) || thesaurus::is_name(&of_b) => {
+            by_cosine(&COUSIN_COSINE)
+        }
+        // Words that look alike and are not related are other words: `affect` and `effect`.
+        Relation::Unrelated | Relation::Broader
+            if known == 2 && strsim::normalized_damerau_levenshtein(a, b) >= LOOK_ALIKE =>
+        {
+            0.0
+        }
+        Relation::Derived | Relation::Similar | Relation::Unrelated | Relation::Broader if known == 2 => {
+            by_cosine(&KNOWN_WORD_COSINE)
+        }
+        // One letter says nothing by itself.
+        _ if a.chars().count() < 2 || b.chars().count() < 2 => 0.0,
+        _ => by_cosine(&WORD_COSINE),
+    }
 }
 
 /// Two writings of a name with an umlaut: `Koeln` and `Köln`, folded.
@@ -195,6 +208,12 @@ fn are_inflected(a: &str, b: &str) -> bool {
     is_plural(a, b) || is_plural(b, a) || (a.len().min(b.len()) >= 4 && stem(a) == stem(b))
 }
 
+/// Words that begin alike: of one root, where one is made from the other.
+fn have_one_root(a: &str, b: &str) -> bool {
+    let common = a.chars().zip(b.chars()).take_while(|(a, b)| a == b).count();
+    common >= 2
+}
+
 /// Words of a language with other endings than English: most of both, from the first letter, is the same.
 fn have_one_stem(x: &Token, y: &Token) -> bool {
     let (a, b) = (x.word.chars().count(), y.word.chars().count());
@@ -206,8 +225,19 @@ fn have_one_stem(x: &Token, y: &Token) -> bool {
         && a.max(b) <= common + 3
 }
 
-/// Words of some length that differ by one slip of the keyboard behind their first letter.
-fn are_misspelt(a: &str, b: &str) -> bool {
+/// Words that differ by a slip of the keyboard behind their first letter, where it is none that makes another word. If
+/// one of them is known, shorter words are enough, and two slips that bring no other letter.
+fn are_misspelt(a: &str, b: &str, known: usize) -> bool {
     let length = a.chars().count().min(b.chars().count());
-    length >= 6 && a.chars().next() == b.chars().next() && strsim::osa_distance(a, b) <= 1
+    let slips = match known {
+        0 if length >= 6 => 1,
+        1 if length >= 8 => 2,
+        1 if length >= 5 => 1,
+        _ => 0,
+    };
+    let letters = |word: &str| -> std::collections::BTreeSet<char> { word.chars().collect() };
+    let distance = || strsim::osa_distance(a, b);
+    slips > 0
+        && a.chars().next() == b.chars().next()
+        && (distance() <= 1 || slips == 2 && distance() == 2 && letters(a) == letters(b))
 }

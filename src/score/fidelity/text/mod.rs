@@ -8,7 +8,11 @@
 mod fold;
 pub(super) mod lexicon;
 mod meaning;
+mod numerals;
+mod order;
 mod overlap;
+mod phrases;
+mod thesaurus;
 mod token;
 
 use super::constants::{MAX_TEXT, SAME_OTHERWISE, TEXT_COSINE, WEIGHT_OF_WORDS, on_curve};
@@ -70,6 +74,18 @@ fn are_foreign(a: &str, b: &str, is_place: bool) -> bool {
     let foreign = words().filter(|word| is_foreign(word)).count();
     // Single letters are words of many languages.
     let english = words().filter(|word| word.len() > 1 && lexicon::is_function_word(word)).count();
-    // Addresses are full of such words.
-    !is_place && foreign > english
+    // Addresses are full of such words, and English texts have names like `Los Angeles`.
+    if is_place || foreign <= english {
+        return false;
+    }
+    if foreign > 2 {
+        return true;
+    }
+    let content = || words().filter(|word| word.len() > 2 && !lexicon::is_foreign_function_word(word));
+    // Names are known in any language.
+    let is_known = |word: &&str| {
+        thesaurus::meanings(word).first().is_some_and(|sense| !thesaurus::is_instance(sense.synset))
+    };
+    let known = content().filter(is_known).count();
+    known * 2 <= content().count()
 }

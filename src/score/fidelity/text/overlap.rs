@@ -2,14 +2,16 @@
 
 use std::borrow::Cow;
 use std::collections::HashMap;
+use std::ops::Range;
 
 use super::super::constants::{
-    CLOSE, COUNTRY_AFTER_COMMA, EXCHANGED, HALVING_LOSS, LENGTH_POWER, MAX_LEFT_OVER, REQUEST_WORD,
-    SAME_OTHERWISE, SHORT_TEXT,
+    CLOSE, COUNTRY_AFTER_COMMA, EXCHANGED, HALVING_LOSS, IMPLIED, LENGTH_POWER, MAX_LEFT_OVER, MAX_NAMED,
+    MOST_IMPLIED, REQUEST_WORD, SAME_OTHERWISE, SHORT_TEXT,
 };
 use super::super::words::Words;
-use super::token::{Role, Token, tokens};
-use super::{lexicon, meaning};
+use super::thesaurus::{self, Sense};
+use super::token::{Token, tokens};
+use super::{lexicon, meaning, order};
 use crate::text::shortened;
 
 /// What comes of the comparison of two texts.
@@ -26,11 +28,33 @@ pub(super) struct Side {
     pub(super) tokens: Vec<Token>,
     /// How much of each token is left over, from 1 to 0.
     pub(super) left: Vec<f64>,
+    /// The token of the other text that each is aligned with as the same word.
+    pub(super) partner: Vec<Option<usize>>,
 }
 
 impl Side {
     fn new(tokens: Vec<Token>) -> Self {
-        Self { left: vec![1.0; tokens.len()], tokens }
+        Self { left: vec![1.0; tokens.len()], partner: vec![None; tokens.len()], tokens }
+    }
+
+    /// Says how much of some tokens is left over.
+    pub(super) fn settle(&mut self, places: &[usize], left: f64) {
+        for &at in places {
+            self.left[at] = left;
+        }
+    }
+
+    /// The tokens that are left over and carry something.
+    pub(super) fn content_left_over(&self) -> Vec<usize> {
+        let mut found = self.left_over();
+        found.retain(|&at| self.tokens[at].weight > REQUEST_WORD);
+        found
+    }
+
+    /// What neighbouring tokens may mean together.
+    pub(super) fn meanings(&self, places: Range<usize>) -> Vec<Sense> {
+        let words: Vec<&str> = self.tokens[places].iter().map(Token::lemma).collect();
+        thesaurus::meanings(&words.join(" "))
     }
 
     /// The tokens of which anything is left over.
@@ -51,17 +75,25 @@ impl Side {
 /// Compares two texts.
 pub(super) fn compare(words: &Words, a: &str, b: &str, is_place: bool, is_foreign: bool) -> Found {
     let ((tokens_a, cut_a), (tokens_b, cut_b)) = (tokens(a, is_foreign), tokens(b, is_foreign));
+    let is_title = [a, b].map(is_title);
+    let has_alias = [a, b].map(|text| is_place && text.contains('('));
     let (mut a, mut b) = (Side::new(tokens_a), Side::new(tokens_b));
     let pairs = equal_keys(&mut a, &mut b);
     if a.left_over().len().max(b.left_over().len()) <= MAX_LEFT_OVER {
-        meaning::align(words, &mut a, &mut b, is_foreign);
+        meaning::align(words, &mut a, &mut b, is_foreign, is_place);
     }
-    forgive_countries(&mut a, &b, is_place);
-    forgive_countries(&mut b, &a, is_place);
+    forgive_regions(&mut a, &b, is_place, is_title[0]);
+    forgive_regions(&mut b, &a, is_place, is_title[1]);
+    forgive_alias(&mut a, &b, has_alias[0]);
+    forgive_alias(&mut b, &a, has_alias[1]);
+    forgive_implied(&mut a, &b);
+    forgive_implied(&mut b, &a);
     let (loss_a, loss_b) = (a.loss(), b.loss());
     let loss = loss_a.max(loss_b) + 0.25 * loss_a.min(loss_b);
     let says = |side: &Side, word: &str| side.left_over().iter().any(|&at| side.tokens[at].word == word);
-    let is_other_logic = (says(&a, "and") && says(&b, "or")) || (says(&a, "or") && says(&b, "and"));
+    let turned = |x: &str, y: &str| (says(&a, x) && says(&b, y)) || (says(&a, y) && says(&b, x));
+    let is_other_logic =
+        turned("and", "or") || turned("all", "some") || turned("every", "some") || turned("all", "any");
     let loss = if is_other_logic { loss + 1.0 } else { loss };
     let content = a.content().min(b.content());
     let halving = HALVING_LOSS * (content / SHORT_TEXT).max(1.0).powf(LENGTH_POWER);
@@ -71,7 +103,7 @@ pub(super) fn compare(words: &Words, a: &str, b: &str, is_place: bool, is_foreig
         score = 0.0;
     }
     let mut reason = reason(&a, &b);
-    if let Some(why) = exchanged(&a, &b, &pairs) {
+    if let Some(why) = order::exchanged(&a, &b, &pairs) {
         (score, reason) = (score.min(EXCHANGED), Cow::Borrowed(why));
     }
     if cut_a || cut_b {
@@ -83,13 +115,14 @@ pub(super) fn compare(words: &Words, a: &str, b: &str, is_place: bool, is_foreig
 
 /// Aligns tokens with equal keys; of several with one key those with one role first. Returns the pairs.
 fn equal_keys(a: &mut Side, b: &mut Side) -> Vec<(usize, usize)> {
-    let mut places: HashMap<&str, Vec<usize>> = HashMap::new();
+    let mut places: HashMap<String, Vec<usize>> = HashMap::new();
     for (at, token) in b.tokens.iter().enumerate() {
-        places.entry(&token.key).or_default().push(at);
+        places.entry(token.key.clone()).or_default().push(at);
     }
     let mut pairs = Vec::new();
     for needs_role in [true, false] {
-        for (at, token) in a.tokens.iter().enumerate() {
+        for at in 0..a.tokens.len() {
+            let token = &a.tokens[at];
             if a.left[at] < 1.0 {
                 continue;
             }
@@ -98,6 +131,7 @@ fn equal_keys(a: &mut Side, b: &mut Side) -> Vec<(usize, usize)> {
             if let Some(position) = wanted {
                 let other = found.remove(position);
                 (a.left[at], b.left[other]) = (0.0, 0.0);
+                (a.partner[at], b.partner[other]) = (Some(other), Some(at));
                 pairs.push((at, other));
             }
         }
@@ -105,49 +139,74 @@ fn equal_keys(a: &mut Side, b: &mut Side) -> Vec<(usize, usize)> {
     pairs
 }
 
-/// Whether origin and destination have changed places, or two numbers what they count.
-fn exchanged(a: &Side, b: &Side, pairs: &[(usize, usize)]) -> Option<&'static str> {
-    let content = || pairs.iter().filter(|pair| a.tokens[pair.0].weight > REQUEST_WORD);
-    let turned = |from: Role, to: Role| {
-        content().any(|&(x, y)| a.tokens[x].role == Some(from) && b.tokens[y].role == Some(to))
-    };
-    let moved_away = |from: Option<Role>, to: Option<Role>| {
-        content().any(|&(x, y)| a.tokens[x].role == from && b.tokens[y].role == to)
-    };
-    let to = Some(Role::To);
-    let is_turned = turned(Role::From, Role::To) && turned(Role::To, Role::From);
-    // `euros to dollars`: what stands before `to` needs no `from`.
-    if is_turned || (moved_away(None, to) && moved_away(to, None)) {
-        return Some("origin and destination have changed places");
-    }
-    let counted = |side: &Side| -> HashMap<String, String> {
-        let after =
-            side.tokens.windows(2).filter(|pair| pair[0].number.is_some() && pair[1].number.is_none());
-        let after = after.filter(|pair| pair[1].weight > REQUEST_WORD && pair[0].part == pair[1].part);
-        after.map(|pair| (pair[1].key.clone(), pair[0].key.clone())).collect()
-    };
-    let (of_a, of_b) = (counted(a), counted(b));
-    let moved: Vec<(&String, &String)> = of_a
-        .iter()
-        .filter_map(|(word, number)| {
-            Some((number, of_b.get(word)?)).filter(|(number, other)| number != other)
-        })
-        .collect();
-    let is_turned = moved.iter().any(|(x, y)| moved.iter().any(|(u, v)| x == v && y == u));
-    is_turned.then_some("numbers have changed places")
-}
-
-/// Takes most of the weight from a country after the last comma that the other side leaves unsaid.
-fn forgive_countries(side: &mut Side, other: &Side, is_place: bool) {
+/// Takes most of the weight from a country after the last comma that the other side leaves unsaid, and from another
+/// region behind the name of something that is found by its name: `Barnegat Inlet, New Jersey`.
+fn forgive_regions(side: &mut Side, other: &Side, is_place: bool, is_title: bool) {
     let Some(last) = side.tokens.last().map(|token| token.part).filter(|&part| part > 0) else { return };
-    let members: Vec<usize> = (0..side.tokens.len()).filter(|&at| side.tokens[at].part == last).collect();
-    let name: Vec<&str> = members.iter().map(|&at| side.tokens[at].word.as_str()).collect();
-    let is_unsaid = members.iter().all(|&at| side.left[at] >= 1.0) && other.loss() < 0.5;
+    let first = side.tokens.partition_point(|token| token.part < last);
+    let members = first..side.tokens.len();
+    let name: Vec<&str> = side.tokens[members.clone()].iter().map(|token| token.word.as_str()).collect();
+    let is_unsaid = members.clone().all(|at| side.left[at] >= 1.0) && other.loss() < 0.5;
+    if !is_unsaid || first == 0 {
+        return;
+    }
     let is_country =
         lexicon::COUNTRIES.iter().any(|names| names.split(", ").any(|known| known == name.join(" ")));
-    if is_unsaid && is_country && (is_place || members.len() < side.tokens.len()) {
-        for &at in &members {
-            side.left[at] = COUNTRY_AFTER_COMMA / members.len() as f64;
+    // Towns of one name are many, names of several words that are in no thesaurus are not.
+    let is_region = || {
+        let is_name = first > 1 && is_title && side.meanings(0..first).is_empty();
+        let is_one = |sense: &Sense| thesaurus::is_instance(sense.synset);
+        is_name && first <= 4 && side.meanings(members.clone()).first().is_some_and(is_one)
+    };
+    if is_country || is_region() {
+        let left = if is_country || is_place { COUNTRY_AFTER_COMMA } else { IMPLIED };
+        side.settle(&members.clone().collect::<Vec<_>>(), left / name.len() as f64);
+    }
+}
+
+/// Whether every word of a text begins as a name does.
+fn is_title(text: &str) -> bool {
+    let mut words = text.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty());
+    words.all(|word| word.chars().next().is_some_and(char::is_uppercase))
+}
+
+/// Takes most of the weight from a name of a place that has another one in brackets, of which the other side says one.
+fn forgive_alias(side: &mut Side, other: &Side, has_alias: bool) {
+    let left = side.content_left_over();
+    let Some(part) = left.first().map(|&at| side.tokens[at].part).filter(|_| has_alias) else { return };
+    let members: Vec<usize> = (0..side.tokens.len()).filter(|&at| side.tokens[at].part == part).collect();
+    let is_whole =
+        left.iter().all(|at| members.contains(at)) && members.iter().all(|&at| side.left[at] >= 1.0);
+    if is_whole && members.len() < side.tokens.len() && other.loss() < 0.1 {
+        side.settle(&members, IMPLIED / members.len() as f64);
+    }
+}
+
+/// Takes most of the weight from words that another word of the same text says already, if the other text has none
+/// instead: `tuna fish`, `Chicago, Illinois`.
+fn forgive_implied(side: &mut Side, other: &Side) {
+    let left = side.content_left_over();
+    if left.is_empty() || left.len() > MOST_IMPLIED || side.tokens.len() > MAX_NAMED || other.loss() >= 0.1 {
+        return;
+    }
+    let mut names: Vec<(Range<usize>, Vec<Sense>)> = Vec::new();
+    for start in 0..side.tokens.len() {
+        for end in start + 1..=side.tokens.len().min(start + 3) {
+            let senses =
+                if side.tokens[start].weight > REQUEST_WORD { side.meanings(start..end) } else { Vec::new() };
+            if !senses.is_empty() {
+                names.push((start..end, senses));
+            }
+        }
+    }
+    let is_left = |at: usize| left.contains(&at);
+    for (places, senses) in &names {
+        let is_implied = places.clone().all(is_left)
+            && names
+                .iter()
+                .any(|(others, by)| !others.clone().any(is_left) && thesaurus::is_implied(senses, by));
+        if is_implied {
+            side.settle(&places.clone().collect::<Vec<_>>(), IMPLIED / places.len() as f64);
         }
     }
 }

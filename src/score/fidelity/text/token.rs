@@ -4,6 +4,7 @@ use super::super::constants::{FUNCTION_WORD, MAX_WORDS, REQUEST_WORD};
 use super::super::number::without_thousands;
 use super::fold::fold;
 use super::lexicon;
+use super::numerals::merged;
 
 /// A word or a number.
 #[derive(Debug, Clone, PartialEq)]
@@ -21,6 +22,18 @@ pub(super) struct Token {
     pub(super) part: usize,
 }
 
+impl Token {
+    /// As the thesaurus has it: numbers in digits.
+    pub(super) fn lemma(&self) -> &str {
+        if self.number.is_some() { &self.key } else { &self.word }
+    }
+
+    /// Whether it only holds a text together.
+    pub(super) fn is_function_word(&self) -> bool {
+        self.number.is_none() && self.weight <= FUNCTION_WORD
+    }
+}
+
 /// Where something comes from, or goes to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Role {
@@ -31,7 +44,7 @@ pub(super) enum Role {
 /// The words of a text, the first [`MAX_WORDS`] of them, and whether there are more.
 pub(super) fn tokens(text: &str, is_foreign: bool) -> (Vec<Token>, bool) {
     let folded = fold(text);
-    let mut runs = runs(&folded);
+    let mut runs = merged(runs(&folded));
     let is_cut = runs.len() > MAX_WORDS;
     runs.truncate(MAX_WORDS);
     let mut found: Vec<Token> = Vec::with_capacity(runs.len());
@@ -48,6 +61,13 @@ pub(super) fn tokens(text: &str, is_foreign: bool) -> (Vec<Token>, bool) {
                 _ => role,
             };
             let (word, number, key) = read(&run);
+            // `No. 5`, `number five` and `#5`.
+            if number.is_some()
+                && let Some(sign) = found.last_mut()
+                && matches!(sign.word.as_str(), "no" | "nr" | "num" | "number")
+            {
+                (sign.weight, sign.key) = (REQUEST_WORD, "number".to_owned());
+            }
             let weight = if number.is_some() { 1.0 } else { weight_of(&word, is_foreign) };
             found.push(Token { word, key, number, weight, role, part });
         }
@@ -63,7 +83,10 @@ pub(super) fn tokens(text: &str, is_foreign: bool) -> (Vec<Token>, bool) {
 }
 
 fn weight_of(word: &str, is_foreign: bool) -> f64 {
-    if lexicon::is_function_word(word) || (is_foreign && lexicon::is_foreign_function_word(word)) {
+    let is_negation = lexicon::irregular(word) == "not";
+    if lexicon::is_function_word(word)
+        || (is_foreign && !is_negation && lexicon::is_foreign_function_word(word))
+    {
         FUNCTION_WORD
     } else if lexicon::is_request_word(word) {
         REQUEST_WORD
@@ -91,7 +114,7 @@ fn read(run: &str) -> (String, Option<f64>, String) {
 fn runs(folded: &str) -> Vec<(String, usize)> {
     let characters: Vec<char> = folded.chars().collect();
     let mut found: Vec<(String, usize)> = Vec::new();
-    let (mut at, mut part) = (0, 0);
+    let (mut at, mut part, mut is_quoted) = (0, 0, false);
     while let Some(&c) = characters.get(at) {
         let next = |offset: usize| characters.get(at + offset).copied().unwrap_or(' ');
         if c.is_ascii_digit() {
@@ -143,12 +166,19 @@ fn runs(folded: &str) -> Vec<(String, usize)> {
             found.push((if is_free { "not".to_owned() } else { run }, part));
             continue;
         }
+        let is_behind_digit = at > 0 && characters[at - 1].is_ascii_digit();
+        // A sign that closes what one before it opened is no inch.
+        let is_inch = is_behind_digit && !is_quoted;
+        let is_foot = is_inch && !next(1).is_alphabetic();
+        is_quoted ^= c == '"' || (c == '\'' && !is_behind_digit);
         match c {
-            ',' | ';' => part += 1,
+            ',' | ';' | '(' | ')' => part += 1,
             '<' => found.push(("less".to_owned(), part)),
             '>' => found.push(("greater".to_owned(), part)),
             '%' => found.push(("percent".to_owned(), part)),
             '$' => found.push(("usd".to_owned(), part)),
+            '"' if is_inch => found.push(("inch".to_owned(), part)),
+            '\'' if is_foot => found.push(("foot".to_owned(), part)),
             '€' => found.push(("eur".to_owned(), part)),
             '£' => found.push(("gbp".to_owned(), part)),
             '-' if next(1).is_ascii_digit()

@@ -1,0 +1,141 @@
+//! Numbers that several words say: `twenty-five`, `three million`, `two dozen`, `nineteen eighty-four`.
+
+use super::lexicon;
+
+/// The number that a word says; digits are none.
+fn said(word: &str) -> Option<f64> {
+    if word.starts_with(|c: char| c.is_ascii_digit()) { None } else { lexicon::number_word(word) }
+}
+
+fn is_multiplier(value: f64) -> bool {
+    [100.0, 1e3, 1e6, 1e9].contains(&value)
+}
+
+/// A text's runs of characters, each with the part that it is in, with the numbers of several words as one run of digits.
+pub(super) fn merged(runs: Vec<(String, usize)>) -> Vec<(String, usize)> {
+    // Nearly all texts have none.
+    if !runs.windows(2).any(|pair| said(&pair[1].0).is_some()) {
+        return runs;
+    }
+    let mut found = Vec::with_capacity(runs.len());
+    let mut at = 0;
+    while at < runs.len() {
+        let word = |offset: usize| runs.get(at + offset).map_or("", |(word, _)| word.as_str());
+        if word(0) == "half" && (is_dozen(word(1)) || word(1) == "a" && is_dozen(word(2))) {
+            found.push(("6".to_owned(), runs[at].1));
+            at += if is_dozen(word(1)) { 2 } else { 3 };
+            continue;
+        }
+        match number(&runs[at..]) {
+            Some((value, length)) if length > 1 => {
+                found.push((format!("{value}"), runs[at].1));
+                at += length;
+            }
+            _ => {
+                found.push(runs[at].clone());
+                at += 1;
+            }
+        }
+    }
+    found
+}
+
+/// The number that runs begin with, and of how many of them.
+fn number(runs: &[(String, usize)]) -> Option<(f64, usize)> {
+    let first = &runs.first()?.0;
+    let is_digits = first.starts_with(|c: char| c.is_ascii_digit());
+    let start = if is_digits { first.replace(',', "").parse().ok() } else { said(first) }?;
+    if !is_digits && is_multiplier(start) {
+        return None;
+    }
+    let (mut total, mut current, mut length) = (0.0, start, 1);
+    let mut last = if is_digits { f64::NAN } else { start };
+    while let Some((word, _)) = runs.get(length) {
+        // `one hundred and five`.
+        let skips = usize::from(word == "and" && last >= 100.0);
+        let Some(value) = runs.get(length + skips).and_then(|(word, _)| said(word)) else { break };
+        if is_multiplier(value) && skips == 0 && current > 0.0 && (total <= 0.0 || value < total) {
+            current *= value;
+            if value > 100.0 {
+                total += current;
+                current = 0.0;
+            }
+        } else if is_dozen(&runs[length].0) && length == 1 {
+            current *= value;
+        } else if (is_multiplier(last) && value < last && value > 0.0) || is_unit_of(last, value) {
+            current += value;
+        } else if length == 1 && !is_digits && (13.0..=20.0).contains(&last) && (10.0..100.0).contains(&value)
+        {
+            // A year.
+            current = current * 100.0 + value;
+        } else {
+            break;
+        }
+        last = value;
+        length += 1 + skips;
+    }
+    Some((total + current, length))
+}
+
+/// Whether a number stands behind tens: the five of `twenty-five`.
+fn is_unit_of(tens: f64, value: f64) -> bool {
+    (20.0..100.0).contains(&tens) && tens % 10.0 == 0.0 && (1.0..10.0).contains(&value)
+}
+
+fn is_dozen(word: &str) -> bool {
+    matches!(word, "dozen" | "dozens")
+}
+
+/// The number that Roman digits say.
+pub(super) fn roman(word: &str) -> Option<f64> {
+    let value = |c: char| match c {
+        'i' => Some(1.0),
+        'v' => Some(5.0),
+        'x' => Some(10.0),
+        'l' => Some(50.0),
+        'c' => Some(100.0),
+        'd' => Some(500.0),
+        'm' => Some(1000.0),
+        _ => None,
+    };
+    if word.is_empty() || word.len() > 9 {
+        return None;
+    }
+    let digits: Vec<f64> = word.chars().map(value).collect::<Option<_>>()?;
+    let signed = digits.iter().zip(digits.iter().skip(1).chain([&0.0]));
+    Some(signed.map(|(digit, next)| if digit < next { -digit } else { *digit }).sum())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_of_several_words_are_one() {
+        let of = |text: &str| -> String {
+            let runs = text.split(' ').map(|word| (word.to_owned(), 0)).collect();
+            merged(runs).into_iter().map(|(run, _)| run).collect::<Vec<_>>().join(" ")
+        };
+        for (text, expected) in [
+            ("twenty five cats", "25 cats"),
+            ("one hundred and five", "105"),
+            ("two thousand three hundred forty", "2340"),
+            ("3 million people", "3000000 people"),
+            ("one dozen eggs", "12 eggs"),
+            ("nineteen eighty four", "1984"),
+            ("the twenty first", "the 21"),
+            ("half a dozen eggs", "6 eggs"),
+            ("two three", "two three"),
+            ("thousand islands", "thousand islands"),
+        ] {
+            assert_eq!(of(text), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn roman_digits_are_numbers() {
+        assert_eq!(roman("xvi"), Some(16.0));
+        assert_eq!(roman("ix"), Some(9.0));
+        assert_eq!(roman("six"), None);
+    }
+}
