@@ -6,7 +6,7 @@ use std::collections::HashMap;
 
 use super::constants::{
     CLOSE, DEFAULT_OR_ABSENT, EMPTY_OR_ABSENT, MAX_DEPTH, MAX_TEXT, MAX_VALUES, NOTHING, NULL_OR_ABSENT,
-    OPTIONAL_OR_ABSENT, REQUIRED_OR_ABSENT, SAME_OTHERWISE, UNKNOWN_MEMBER,
+    OPTIONAL_OR_ABSENT, REQUIRED_OR_ABSENT, SAME_OTHERWISE, UNKNOWN_MEMBER, USUAL_OR_ABSENT,
 };
 use super::leaf::{self, Setting};
 use super::name::Name;
@@ -107,6 +107,9 @@ impl<'a> Alignment<'a> {
 
     /// Values that are not both objects or both lists, or not written so.
     fn unlike(&mut self, spot: &Spot<'_>, a: &Json, b: &Json) {
+        if let Some(finding) = leaf::shapes(&spot.setting.name, a, b) {
+            return self.push(&spot.path, finding);
+        }
         if let Some((a, b)) = held(a, b) {
             return self.rewritten(spot, &a, &b, "the same as JSON in a text");
         }
@@ -140,10 +143,15 @@ impl<'a> Alignment<'a> {
         let in_a: HashMap<&str, &Json> = a.iter().map(|(key, value)| (key.as_str(), value)).collect();
         let in_b: HashMap<&str, &Json> = b.iter().map(|(key, value)| (key.as_str(), value)).collect();
         let spans = [leaf::spans(a, b, 0), leaf::spans(a, b, 1)];
+        let converted = converted(&in_a, &in_b);
         let has_zoom = in_a.contains_key("z") || in_b.contains_key("z");
         for (key, value) in a {
             let below = below(spot, key, spans, has_zoom);
             match in_b.get(key.as_str()) {
+                Some(other) if converted.contains(&key.as_str()) && !is_same(value, other) => {
+                    let reason = "the same in another unit";
+                    self.push(&below.path, Finding::new(Kind::Quantity, SAME_OTHERWISE, reason));
+                }
                 Some(other) => self.value(&below, value, other),
                 None => self.absent(&below, value, Presence::among(spot, key), Verdict::Missing),
             }
@@ -160,14 +168,19 @@ impl<'a> Alignment<'a> {
         let is_default = || {
             spot.setting.schema.is_some_and(|schema| schema.defaults().any(|default| is_same(default, value)))
         };
+        // An empty text says nothing, but `false` says no where the default is yes.
+        let has_default = matches!(value, Json::Bool(_))
+            && spot.setting.schema.is_some_and(|schema| schema.defaults().next().is_some());
         let (score, reason) = if *value == Json::Null {
             (NULL_OR_ABSENT, "null is the same as absent")
         } else if is_default() {
             (DEFAULT_OR_ABSENT, "the default is the same as absent")
         } else if presence == Presence::Required {
             (REQUIRED_OR_ABSENT, "required")
-        } else if is_empty(value) {
+        } else if is_empty(value) && !has_default {
             (EMPTY_OR_ABSENT, "says nothing")
+        } else if spot.setting.schema.is_none() && is_usual(&spot.setting.name, value) {
+            (USUAL_OR_ABSENT, "what most tools have as their default")
         } else if presence == Presence::Unknown {
             (UNKNOWN_MEMBER, "the tool does not know it")
         } else {
@@ -178,6 +191,45 @@ impl<'a> Alignment<'a> {
         self.push(&spot.path, Finding::absent(leaf::kind_of(value), score, verdict, reason));
     }
 }
+
+/// The members of two objects that are the same in the units that their members `unit` say: the units themselves and
+/// the numbers beside them. None, unless all numbers that can have the unit are the same in it.
+fn converted<'k>(a: &HashMap<&'k str, &Json>, b: &HashMap<&'k str, &Json>) -> Vec<&'k str> {
+    let unit = |members: &HashMap<&'k str, &Json>, key: &str| {
+        members.get(key).and_then(|unit| unit.as_str()).and_then(|unit| super::quantity::measured(1.0, unit))
+    };
+    let Some((&key, text_a)) = a.iter().find(|(key, _)| Name::new(key).is_unit()) else { return Vec::new() };
+    let (Some(of_a), Some(of_b)) = (unit(a, key), unit(b, key)) else { return Vec::new() };
+    let (Some(text_a), Some(text_b)) = (text_a.as_str(), b.get(key).and_then(|unit| unit.as_str())) else {
+        return Vec::new();
+    };
+    if of_a.0 != of_b.0 || of_a == of_b {
+        return Vec::new();
+    }
+    let mut found = vec![key];
+    for (other, value) in a {
+        let (Some(x), Some(y)) = (super::number::of(value), b.get(other).and_then(|value| super::number::of(value)))
+        else {
+            continue;
+        };
+        if x == y {
+            continue;
+        }
+        let (Some((_, x)), Some((_, y))) =
+            (super::quantity::measured(x, text_a), super::quantity::measured(y, text_b))
+        else {
+            return Vec::new();
+        };
+        if (x - y).abs() > SAME_CONVERSION * x.abs().max(y.abs()) {
+            return Vec::new();
+        }
+        found.push(other);
+    }
+    if found.len() > 1 { found } else { Vec::new() }
+}
+
+/// How far a conversion may be off, as a share.
+const SAME_CONVERSION: f64 = 1e-3;
 
 /// What the schema says of a member's being there.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -220,6 +272,17 @@ fn below<'a>(spot: &Spot<'a>, key: &str, spans: [Option<f64>; 2], has_zoom: bool
         name,
     };
     Spot { path: pointer_to(&spot.path, key), depth: spot.depth + 1, setting }
+}
+
+/// Whether most tools take a value for one that is not said.
+fn is_usual(name: &Name, value: &Json) -> bool {
+    match value {
+        Json::String(text) => {
+            let words = ["default", "auto", "automatic", "none", "any", "all", "unspecified", "n/a", "null"];
+            words.contains(&text.trim().to_lowercase().as_str())
+        }
+        value => super::number::of(value).is_some_and(|number| name.is_usual(number)),
+    }
 }
 
 fn is_empty(value: &Json) -> bool {

@@ -1,12 +1,51 @@
 //! Identifiers and codes, which are right or wrong, and names of languages, countries and currencies, which have several.
 
+use std::borrow::Cow;
+
 use super::constants::{NOTHING, SAME_OTHERWISE};
 use super::name::Name;
 use super::text::{fold, lexicon};
-use super::{Finding, Kind};
+use super::{Finding, Kind, expression};
 
 /// Longer texts are none.
 const LONGEST: usize = 160;
+
+/// Longer codes are not printed in groups.
+const LONGEST_IN_GROUPS: usize = 24;
+
+/// What is written before codes to say what they are.
+const LABELS: &[&str] = &["isbn-13", "isbn-10", "isbn", "issn", "tel", "phone", "arxiv", "pmid", "urn:uuid", "uuid", "orcid", "sha256", "cve id", "doi"];
+
+/// A code without what is written before it, and a telephone number in its usual form.
+fn unlabelled(text: &str) -> Cow<'_, str> {
+    let text = text.trim().trim_matches(['{', '}']);
+    let bare = LABELS.iter().find_map(|label| {
+        let rest = text.get(label.len()..).filter(|_| text[..label.len()].eq_ignore_ascii_case(label))?;
+        rest.strip_prefix([':', ' ', '#']).map(|rest| rest.trim_start_matches([' ', ':']))
+    });
+    let text = bare.unwrap_or(text);
+    if !is_phone(text) {
+        return text.into();
+    }
+    // The zero that is dialled inside of a country, and the two that are dialled for the plus.
+    let text = text.replace("(0)", "");
+    match text.strip_prefix("00") {
+        Some(rest) if rest.len() > 9 => format!("+{rest}").into(),
+        _ => text.into(),
+    }
+}
+
+/// Whether two texts without their signs are written in other cases.
+fn differ_in_case(a: &str, b: &str) -> bool {
+    let letters = |text: &str| text.chars().filter(|c| c.is_alphanumeric()).collect::<String>();
+    letters(a) != letters(b)
+}
+
+/// Whether both have points, which make other groups: `1.9.0` and `1.90`.
+fn are_pointed_otherwise(a: &str, b: &str) -> bool {
+    let groups = |text: &str| text.trim().split('.').map(str::len).collect::<Vec<_>>();
+    a.contains('.') && b.contains('.') && !a.contains(['-', ' ', '(']) && !b.contains(['-', ' ', '(']) && groups(a) != groups(b)
+}
 
 /// Whether a text is a code; `is_named` where its argument's name says so.
 pub(super) fn is_code(text: &str, is_named: bool) -> bool {
@@ -19,8 +58,12 @@ pub(super) fn is_code(text: &str, is_named: bool) -> bool {
         return true;
     }
     if has(char::is_whitespace) {
-        // As ISBNs are printed.
-        return is_named && text.chars().all(|c| !c.is_alphabetic() || c == 'X');
+        // As ISBNs and postal codes are printed.
+        let text = unlabelled(text);
+        return is_named
+            && text.chars().any(|c| c.is_ascii_digit())
+            && text.len() <= LONGEST_IN_GROUPS
+            && !text.chars().any(char::is_lowercase);
     }
     let (has_digit, has_letter) = (has(|c| c.is_ascii_digit()), has(char::is_alphabetic));
     let has_sign = has(|c| matches!(c, '-' | '_' | ':' | '/' | '.'));
@@ -29,11 +72,15 @@ pub(super) fn is_code(text: &str, is_named: bool) -> bool {
 }
 
 /// Compares two codes.
-pub(super) fn codes(a: &str, b: &str) -> Finding {
+pub(super) fn codes(a: &str, b: &str, is_named: bool) -> Finding {
     let plain = |text: &str| -> String { fold(text).chars().filter(|c| c.is_alphanumeric()).collect() };
+    let (a, b) = (&*unlabelled(a), &*unlabelled(b));
     let (x, y) = (plain(a), plain(b));
     let kind = Kind::Code;
     if is_expression(a) || is_expression(b) {
+        if let Some(finding) = expression::compare(a, b) {
+            return finding;
+        }
         let signs =
             |text: &str| -> String { fold(text).replace("**", "^").replace('×', "*").replace(' ', "") };
         let is_same = signs(a) == signs(b);
@@ -41,8 +88,10 @@ pub(super) fn codes(a: &str, b: &str) -> Finding {
         return Finding::new(kind, score, if is_same { "the same expression" } else { "another expression" });
     }
     if x == y {
-        return if is_cased(a) && is_cased(b) && a.trim() != b.trim() && a.len() == b.len() {
+        return if (is_cased(a, is_named) || is_cased(b, is_named)) && differ_in_case(a, b) {
             Finding::new(kind, NOTHING, "the case of letters differs in a code")
+        } else if are_pointed_otherwise(a, b) {
+            Finding::new(kind, NOTHING, "the points are in other places")
         } else {
             Finding::new(kind, SAME_OTHERWISE, "the same code")
         };
@@ -88,16 +137,14 @@ fn is_expression(text: &str) -> bool {
 }
 
 /// Whether the case of letters is a part of the code, as in those that are encoded numbers.
-fn is_cased(text: &str) -> bool {
-    let text = text.trim();
-    let count = |is: fn(char) -> bool| text.chars().filter(|c| is(*c)).count();
-    let (lower, upper) = (count(char::is_lowercase), count(char::is_uppercase));
+fn is_cased(text: &str, is_named: bool) -> bool {
+    let letters: Vec<bool> =
+        text.chars().filter(|c| c.is_alphabetic()).map(char::is_uppercase).collect();
+    let upper = letters.iter().filter(|is_upper| **is_upper).count();
     // Words in capitals and lower case change from one to the other seldom.
-    let changes = text
-        .as_bytes()
-        .windows(2)
-        .filter(|pair| pair[0].is_ascii_lowercase() && pair[1].is_ascii_uppercase());
-    text.len() >= 8 && lower > 1 && upper > 1 && changes.count() > 1
+    let changes = letters.windows(2).filter(|pair| !pair[0] && pair[1]).count();
+    let is_encoded = text.len() >= 8 && upper > 1 && letters.len() - upper > 1 && changes > 1;
+    is_encoded && (is_named || text.bytes().any(|byte| byte.is_ascii_digit()))
 }
 
 /// The nine digits of an ISBN that both of its forms have.

@@ -12,7 +12,7 @@
 //! | --- | --- |
 //! | `align`, `lists` | who is compared with whom; what is missing or extra |
 //! | `name`, `leaf` | what kind a value is, by its schema, its name, its writing |
-//! | `number`, `moment`, `quantity`, `code`, `location` | comparisons by kind |
+//! | `number`, `degrees`, `moment`, `quantity`, `code`, `location`, `color`, `expression`, `sql`, `notation`, `standard` | comparisons by kind |
 //! | `text` | free text: words aligned by spelling, lexicon and embeddings |
 //! | `words` | the cosines of words, of many calls at once |
 //! | `weights`, `combine` | from arguments to the call |
@@ -23,16 +23,22 @@
 
 mod align;
 mod code;
+mod color;
 mod combine;
 pub mod constants;
+mod degrees;
+mod expression;
 mod findings;
 mod leaf;
 mod lists;
 mod location;
 mod moment;
 mod name;
+mod notation;
 mod number;
 mod quantity;
+mod sql;
+mod standard;
 #[cfg(test)]
 mod tests;
 mod text;

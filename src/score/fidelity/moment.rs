@@ -2,7 +2,7 @@
 
 use super::constants::{NOTHING, SAME_OTHERWISE};
 use super::text::fold;
-use super::{Finding, Kind};
+use super::{Finding, Kind, standard};
 
 /// Longer texts are none.
 const LONGEST: usize = 64;
@@ -61,6 +61,15 @@ pub(super) fn compare(a: &str, b: &str) -> Option<Finding> {
 }
 
 fn one(a: Option<Date>, s: Option<Time>, b: Option<Date>, t: Option<Time>) -> (f64, &'static str) {
+    // Instants of two zones may have two days.
+    let is_instant = |date: Option<Date>, time: Option<Time>| {
+        date.is_some_and(|date| date.day.is_some()) && time.is_some_and(|time| time.offset.is_some())
+    };
+    if let (true, true, Some(s), Some(t)) = (is_instant(a, s), is_instant(b, t), s, t)
+        && a.is_some_and(|a| b.is_some_and(|b| a.year.is_some() == b.year.is_some()))
+    {
+        return times(s, t, a, b);
+    }
     let (mut score, mut reason) = match (a, b) {
         (Some(a), Some(b)) => dates(a, b),
         (None, None) => (SAME_OTHERWISE, "the same time"),
@@ -152,14 +161,77 @@ fn split(text: &str) -> Vec<Part> {
     parts
 }
 
+/// Compares a moment in a text with the seconds or milliseconds since 1970 that a number counts.
+pub(super) fn with_epoch(number: f64, text: &str) -> Option<Finding> {
+    let moment = read(text)?;
+    let (date, time) = (moment.dates[0]?, moment.time.unwrap_or(Time { seconds: 0.0, offset: None }));
+    date.year?;
+    let day = (days(date) - days(EPOCH)) as f64;
+    let seconds = day * 86_400.0 + time.seconds - time.offset.unwrap_or(0) as f64 * 60.0;
+    let apart = (epoch(number)? - seconds).abs();
+    let (score, reason) = match time.offset {
+        _ if apart >= 1.0 => (NOTHING, "another instant"),
+        Some(_) => (SAME_OTHERWISE, "the same instant"),
+        None => (0.8, "the same instant, if it is meant in UTC"),
+    };
+    Some(Finding::new(Kind::Moment, score, reason))
+}
+
+/// Compares two numbers of seconds or milliseconds since 1970.
+pub(super) fn epochs(a: f64, b: f64) -> Option<Finding> {
+    let is_same = (epoch(a)? - epoch(b)?).abs() < 1e-3;
+    let (score, reason) = if is_same { (0.93, "the same instant") } else { (NOTHING, "another instant") };
+    Some(Finding::new(Kind::Moment, score, reason))
+}
+
+/// Seconds since 1970, of a number that can be no smaller than such numbers are from 1980 on.
+fn epoch(number: f64) -> Option<f64> {
+    match number {
+        3e8..1e10 => Some(number),
+        3e11..1e13 => Some(number / 1e3),
+        3e14..1e16 => Some(number / 1e6),
+        _ => None,
+    }
+}
+
+const EPOCH: Date = Date { year: Some(1970), month: 1, day: Some(1) };
+
 fn read(text: &str) -> Option<Moment> {
-    if text.len() > LONGEST || !text.bytes().any(|byte| byte.is_ascii_digit()) {
+    if text.len() > LONGEST {
         return None;
     }
-    let mut parts = split(&fold(text));
+    if !text.bytes().any(|byte| byte.is_ascii_digit()) {
+        let clock = match fold(text).as_str() {
+            "noon" | "midday" => "12:00",
+            "midnight" => "00:00",
+            _ => return None,
+        };
+        return read(clock);
+    }
+    let mut folded = fold(text);
+    if folded.contains(".m") {
+        folded = folded.replace("a.m.", "am").replace("p.m.", "pm").replace("a.m", "am").replace("p.m", "pm");
+    }
+    let mut parts = split(&folded);
+    open_dense(&mut parts);
     let time = take_time(&mut parts);
     let dates = if parts.is_empty() { [None, None] } else { read_date(&parts)?.map(Some) };
     (dates[0].is_some() || time.is_some()).then_some(Moment { dates, time })
+}
+
+/// Writes the time of `20240305T143000` with its signs.
+fn open_dense(parts: &mut Vec<Part>) {
+    let Some([Part::Digits(day), Part::Word(t), Part::Digits(time)]) = parts.get(..3) else { return };
+    if day.len() != 8 || t != "t" || !matches!(time.len(), 4 | 6) {
+        return;
+    }
+    let pairs: Vec<Part> = [0, 2, 4]
+        .iter()
+        .filter_map(|start| time.get(*start..start + 2))
+        .flat_map(|pair| [Part::Sign(':'), Part::Digits(pair.to_owned())])
+        .skip(1)
+        .collect();
+    parts.splice(2..3, pairs);
 }
 
 fn number(part: Option<&Part>, digits: std::ops::RangeInclusive<usize>) -> Option<i64> {
@@ -181,7 +253,8 @@ fn take_time(parts: &mut Vec<Part>) -> Option<Time> {
         let Some(hour) = number(parts.get(start), 1..=2) else { continue };
         let mut end = start + 1;
         let (mut minutes, mut seconds) = (0, 0.0);
-        let has_minutes = sign(end, ':', parts) && number(parts.get(end + 1), 2..=2).is_some();
+        let is_joined = sign(end, ':', parts) || parts.get(end) == Some(&Part::Word("h".to_owned()));
+        let has_minutes = is_joined && number(parts.get(end + 1), 2..=2).is_some();
         if has_minutes {
             minutes = number(parts.get(end + 1), 2..=2)?;
             end += 2;
@@ -227,11 +300,19 @@ fn take_time(parts: &mut Vec<Part>) -> Option<Time> {
 /// The offset from UTC at `at`, and where it ends.
 fn read_offset(parts: &[Part], at: usize) -> (Option<i64>, usize) {
     match parts.get(at) {
-        Some(Part::Word(word)) if matches!(word.as_str(), "z" | "utc" | "gmt") => (Some(0), at + 1),
+        Some(Part::Word(word)) if matches!(word.as_str(), "z" | "utc" | "gmt") => match parts.get(at + 1) {
+            // `UTC+2`.
+            Some(Part::Sign('+' | '-')) => read_offset(parts, at + 1),
+            _ => (Some(0), at + 1),
+        },
+        Some(Part::Word(word)) => match standard::zone_offset(word) {
+            Some(offset) => (Some(offset), at + 1),
+            None => (None, at),
+        },
         Some(Part::Sign(c @ ('+' | '-'))) => {
             let sign = if *c == '-' { -1 } else { 1 };
             let minutes = parts.get(at + 2) == Some(&Part::Sign(':'));
-            match (number(parts.get(at + 1), 2..=2), number(parts.get(at + 3), 2..=2)) {
+            match (number(parts.get(at + 1), 1..=2), number(parts.get(at + 3), 2..=2)) {
                 (Some(hours), Some(rest)) if minutes => (Some(sign * (hours * 60 + rest)), at + 4),
                 (Some(hours), _) => (Some(sign * hours * 60), at + 2),
                 _ => match number(parts.get(at + 1), 4..=4) {

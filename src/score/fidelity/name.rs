@@ -11,8 +11,9 @@ const DEGREES: &[&str] = &["lat", "lng", "lon", "long", "latitude", "longitude"]
 
 /// Names of values that are another one with another digit, however many there are.
 const EXACT: &[&str] = &[
-    "id", "ids", "index", "year", "month", "day", "page", "limit", "count", "n", "num", "zoom", "z", "x",
-    "y", "port", "code", "level", "version", "seed", "top", "k", "offset", "isbn", "number", "no",
+    "price", "prices", "amount", "budget", "cost", "salary", "income", "principal", "balance", "payment", "total",
+    "fee", "quantity", "qty", "number", "id", "ids", "index", "year", "month", "day", "page", "limit", "count", "n", "num", "zoom", "z", "x",
+    "y", "port", "code", "level", "version", "seed", "top", "k", "offset", "isbn", "no",
 ];
 
 /// Names of codes.
@@ -55,6 +56,18 @@ const CODES: &[&str] = &[
     "icd",
     "serial",
     "license",
+    "zip",
+    "zipcode",
+    "postcode",
+    "postal",
+    "mac",
+    "imei",
+    "orcid",
+    "arxiv",
+    "phone",
+    "telephone",
+    "mobile",
+    "fax",
 ];
 
 /// Names of places.
@@ -105,6 +118,38 @@ const ORDERED: &[&str] = &[
     "range",
     "interval",
     "messages",
+    "tracks",
+    "songs",
+    "playlist",
+    "frames",
+    "slides",
+    "chapters",
+    "layers",
+    "scenes",
+    "stages",
+    "operations",
+    "commands",
+    "actions",
+    "instructions",
+    "moves",
+    "keystrokes",
+    "ranking",
+    "priorities",
+    "sort",
+    "vertices",
+    "polygon",
+    "polyline",
+    "series",
+    "queue",
+    "itinerary",
+    "legs",
+    "lines",
+    "params",
+    "parameters",
+    "argv",
+    "samples",
+    "vector",
+    "matrix",
 ];
 
 /// Names of a box's sides, by axis.
@@ -194,7 +239,113 @@ impl Name {
     }
 }
 
+/// Names of values that are measured, so that a little more or less is nearly the same.
+const MEASURES: &[&str] = &[
+    "radius", "distance", "width", "height", "length", "size", "area", "weight", "altitude", "elevation", "depth",
+    "diameter", "thickness", "pixels", "px", "center", "centre", "cx", "cy", "left", "top", "right", "bottom",
+];
+
+/// Names of moments.
+const MOMENTS: &[&str] = &[
+    "time", "timestamp", "date", "datetime", "since", "until", "start", "end", "from", "to", "at", "before", "after",
+    "begin", "epoch", "when", "ts", "created", "updated", "expires", "due", "deadline", "begins", "ends",
+];
+
+/// Arguments of tools whose usual default is this value.
+const USUAL: &[(&[&str], f64)] = &[
+    (&["page", "pagenumber", "pageno"], 1.0),
+    (&["offset", "skip", "rotation", "angle", "padding", "margin", "delay", "tilt", "bearing"], 0.0),
+    (
+        &["brightness", "contrast", "saturation", "sharpness", "opacity", "scale", "gamma", "speed", "zoomfactor"],
+        1.0,
+    ),
+];
+
 impl Name {
+    pub(super) fn is_measure(&self) -> bool {
+        self.has(MEASURES) || self.side().is_some()
+    }
+
+    pub(super) fn is_moment(&self) -> bool {
+        self.has(MOMENTS)
+    }
+
+    pub(super) fn is_version(&self) -> bool {
+        self.has(&["version", "versions", "release"])
+    }
+
+    pub(super) fn is_color(&self) -> bool {
+        self.has(&["color", "colour", "colors", "colours", "background", "fill", "stroke", "tint", "foreground"])
+    }
+
+    pub(super) fn is_expression(&self) -> bool {
+        self.has(&["expression", "expr", "formula", "equation", "calculation", "math"])
+    }
+
+    pub(super) fn is_time_zone(&self) -> bool {
+        self.has(&["timezone", "tz", "timezones"]) || (self.has(&["zone"]) && self.has(&["time"]))
+    }
+
+    pub(super) fn is_state(&self) -> bool {
+        self.has(&["state", "states", "province"])
+    }
+
+    pub(super) fn is_month(&self) -> bool {
+        self.has(&["month", "months"])
+    }
+
+    pub(super) fn is_sorting(&self) -> bool {
+        self.has(&["sort", "order", "ordering", "orderby", "sortby", "direction"])
+    }
+
+    pub(super) fn is_unit(&self) -> bool {
+        self.has(&["unit", "units", "uom"])
+    }
+
+    pub(super) fn is_format(&self) -> bool {
+        self.has(&["format", "extension", "ext", "filetype", "mime", "mimetype"])
+    }
+
+    /// Whether every letter of a value counts, and its case.
+    pub(super) fn is_verbatim(&self) -> bool {
+        self.has(&["password", "passphrase", "secret", "regex", "regexp", "pattern"])
+    }
+
+    /// Whether a value is the name of a person.
+    pub(super) fn is_person(&self) -> bool {
+        self.is(&["name"])
+            || self.has(&[
+                "author", "authors", "person", "artist", "actor", "director", "contact", "firstname", "lastname",
+                "surname", "patient", "fullname", "composer", "player",
+            ])
+            || (self.has(&["name"]) && self.has(&["first", "last", "full", "family", "given", "customer"]))
+    }
+
+    /// The unit that the last word of a name is: `timeout_seconds`, `distanceKm`.
+    pub(super) fn unit(&self) -> Option<(usize, f64)> {
+        let last = self.words.last()?;
+        // Words of other meanings.
+        let is_other = self.words.len() < 2
+            || matches!(last.as_str(), "min" | "d" | "in" | "m" | "t" | "us" | "a" | "b" | "y" | "c" | "f" | "k" | "l" | "h" | "w" | "v" | "st" | "g" | "all" | "top");
+        if is_other && !matches!(last.as_str(), "seconds" | "minutes" | "hours" | "days" | "milliseconds") {
+            return None;
+        }
+        let one = super::quantity::measured(1.0, last)?;
+        // What has another zero is no factor.
+        super::quantity::measured(0.0, last).filter(|zero| zero.1 == 0.0).map(|_| one)
+    }
+
+    /// Whether most tools have this number as the default of an argument of this name.
+    pub(super) fn is_usual(&self, value: f64) -> bool {
+        let is_named = |names: &[&str]| match &self.words[..] {
+            [word] => names.contains(&word.as_str()),
+            [first, second] => names.contains(&format!("{first}{second}").as_str()),
+            _ => false,
+        };
+        #[expect(clippy::float_cmp, reason = "defaults are written")]
+        USUAL.iter().any(|(names, usual)| *usual == value && is_named(names))
+    }
+
     /// Whether a list of this name is a box.
     pub(super) fn is_box(&self) -> bool {
         self.has(&["box", "bbox", "boxes", "rect", "rectangle", "bounds", "bounding", "roi"])
