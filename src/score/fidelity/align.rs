@@ -208,7 +208,8 @@ fn converted<'k>(a: &HashMap<&'k str, &Json>, b: &HashMap<&'k str, &Json>) -> Ve
     }
     let mut found = vec![key];
     for (other, value) in a {
-        let (Some(x), Some(y)) = (super::number::of(value), b.get(other).and_then(|value| super::number::of(value)))
+        let (Some(x), Some(y)) =
+            (super::number::of(value), b.get(other).and_then(|value| super::number::of(value)))
         else {
             continue;
         };
@@ -317,12 +318,33 @@ fn holding(text: &str) -> Option<Json> {
     parse(text.as_bytes()).ok().map(|(value, _)| value)
 }
 
-/// What a value beside a list holds: the parts of a text with commas where the list has several items, else itself.
+/// What a value beside a list holds: the parts of a text, by the sign that makes as many of them as the list has items, by
+/// commas otherwise; else itself.
 fn parts(items: &[Json], other: &Json) -> Vec<Json> {
-    match other {
-        Json::String(text) if items.len() > 1 && text.contains(',') && text.len() <= MAX_TEXT => {
-            text.split(',').map(|part| Json::String(part.trim().to_owned())).collect()
-        }
-        other => vec![other.clone()],
+    let Json::String(text) = other else { return vec![other.clone()] };
+    if items.len() < 2 || text.len() > MAX_TEXT {
+        return vec![other.clone()];
     }
+    if let Some(numbers) = range(items, text) {
+        return numbers;
+    }
+    let split = |sign: &str| -> Vec<Json> {
+        text.split(sign).map(|part| Json::String(part.trim().to_owned())).collect()
+    };
+    let signs = [";", "|", "\n", " and ", " & ", "/", " "];
+    let has_comma = text.contains(',');
+    let fitting = signs.iter().filter(|sign| !has_comma && text.contains(**sign)).map(|sign| split(sign));
+    match fitting.into_iter().find(|parts| parts.len() == items.len()) {
+        Some(parts) => parts,
+        None if has_comma => split(","),
+        None => vec![other.clone()],
+    }
+}
+
+/// The whole numbers of `1-3` beside a list of as many.
+fn range(items: &[Json], text: &str) -> Option<Vec<Json>> {
+    let (first, last) = text.split_once(['-', '–'])?;
+    let (first, last): (i64, i64) = (first.trim().parse().ok()?, last.trim().parse().ok()?);
+    let count = usize::try_from(last.checked_sub(first)?.checked_add(1)?).ok()?;
+    (count == items.len()).then(|| (first..=last).map(Json::Integer).collect())
 }

@@ -14,7 +14,10 @@ const LONGEST: usize = 160;
 const LONGEST_IN_GROUPS: usize = 24;
 
 /// What is written before codes to say what they are.
-const LABELS: &[&str] = &["isbn-13", "isbn-10", "isbn", "issn", "tel", "phone", "arxiv", "pmid", "urn:uuid", "uuid", "orcid", "sha256", "cve id", "doi"];
+const LABELS: &[&str] = &[
+    "isbn-13", "isbn-10", "isbn", "issn", "tel", "phone", "arxiv", "pmid", "urn:uuid", "uuid", "orcid",
+    "sha256", "cve id", "doi",
+];
 
 /// A code without what is written before it, and a telephone number in its usual form.
 fn unlabelled(text: &str) -> Cow<'_, str> {
@@ -35,6 +38,29 @@ fn unlabelled(text: &str) -> Cow<'_, str> {
     }
 }
 
+/// A raised or lowered digit as the digit.
+pub(super) fn lowered(c: char) -> char {
+    let digit = match c {
+        '₀'..='₉' => u32::from(c) - u32::from('₀'),
+        '⁴'..='⁹' => u32::from(c) - u32::from('⁰'),
+        '♭' => return 'b',
+        _ => return c,
+    };
+    char::from_digit(digit, 10).unwrap_or(c)
+}
+
+/// The signs of a code that do not only part it: `C#4`, `C++`, `C[C@@H]`.
+fn telling(text: &str) -> Vec<char> {
+    let text = text.trim_start_matches(['#', '+', '@', '$', '~']);
+    let mut signs: Vec<char> = text
+        .chars()
+        .map(|c| if c == '♯' { '#' } else { c })
+        .filter(|c| matches!(c, '#' | '+' | '@' | '<' | '>' | '=' | '!' | '~' | '^' | '*' | '%' | '&'))
+        .collect();
+    signs.sort_unstable();
+    signs
+}
+
 /// Whether two texts without their signs are written in other cases.
 fn differ_in_case(a: &str, b: &str) -> bool {
     let letters = |text: &str| text.chars().filter(|c| c.is_alphanumeric()).collect::<String>();
@@ -44,7 +70,11 @@ fn differ_in_case(a: &str, b: &str) -> bool {
 /// Whether both have points, which make other groups: `1.9.0` and `1.90`.
 fn are_pointed_otherwise(a: &str, b: &str) -> bool {
     let groups = |text: &str| text.trim().split('.').map(str::len).collect::<Vec<_>>();
-    a.contains('.') && b.contains('.') && !a.contains(['-', ' ', '(']) && !b.contains(['-', ' ', '(']) && groups(a) != groups(b)
+    a.contains('.')
+        && b.contains('.')
+        && !a.contains(['-', ' ', '('])
+        && !b.contains(['-', ' ', '('])
+        && groups(a) != groups(b)
 }
 
 /// Whether a text is a code; `is_named` where its argument's name says so.
@@ -65,6 +95,10 @@ pub(super) fn is_code(text: &str, is_named: bool) -> bool {
             && text.len() <= LONGEST_IN_GROUPS
             && !text.chars().any(char::is_lowercase);
     }
+    // Zeros at the front are a part of it.
+    if text.len() > 1 && text.starts_with('0') && text.bytes().all(|byte| byte.is_ascii_digit()) {
+        return true;
+    }
     let (has_digit, has_letter) = (has(|c| c.is_ascii_digit()), has(char::is_alphabetic));
     let has_sign = has(|c| matches!(c, '-' | '_' | ':' | '/' | '.'));
     let is_capitals = has_sign && has_letter && !has(char::is_lowercase);
@@ -73,7 +107,8 @@ pub(super) fn is_code(text: &str, is_named: bool) -> bool {
 
 /// Compares two codes.
 pub(super) fn codes(a: &str, b: &str, is_named: bool) -> Finding {
-    let plain = |text: &str| -> String { fold(text).chars().filter(|c| c.is_alphanumeric()).collect() };
+    let plain =
+        |text: &str| -> String { fold(text).chars().map(lowered).filter(|c| c.is_alphanumeric()).collect() };
     let (a, b) = (&*unlabelled(a), &*unlabelled(b));
     let (x, y) = (plain(a), plain(b));
     let kind = Kind::Code;
@@ -88,16 +123,21 @@ pub(super) fn codes(a: &str, b: &str, is_named: bool) -> Finding {
         return Finding::new(kind, score, if is_same { "the same expression" } else { "another expression" });
     }
     if x == y {
-        return if (is_cased(a, is_named) || is_cased(b, is_named)) && differ_in_case(a, b) {
+        return if x.is_empty() {
+            Finding::new(kind, NOTHING, "other signs")
+        } else if (is_cased(a, is_named) || is_cased(b, is_named)) && differ_in_case(a, b) {
             Finding::new(kind, NOTHING, "the case of letters differs in a code")
+        } else if telling(a) != telling(b) {
+            Finding::new(kind, NOTHING, "a sign differs in a code")
         } else if are_pointed_otherwise(a, b) {
             Finding::new(kind, NOTHING, "the points are in other places")
         } else {
             Finding::new(kind, SAME_OTHERWISE, "the same code")
         };
     }
-    if let (Some(x), Some(y)) = (isbn(&x), isbn(&y)) {
-        let is_same = x == y;
+    if let (Some(nine_x), Some(nine_y)) = (isbn(&x), isbn(&y)) {
+        // Of one length the last digit is compared as well.
+        let is_same = nine_x == nine_y && x.len() != y.len();
         let score = if is_same { SAME_OTHERWISE } else { NOTHING };
         return Finding::new(kind, score, if is_same { "the same ISBN" } else { "another ISBN" });
     }
@@ -138,8 +178,7 @@ fn is_expression(text: &str) -> bool {
 
 /// Whether the case of letters is a part of the code, as in those that are encoded numbers.
 fn is_cased(text: &str, is_named: bool) -> bool {
-    let letters: Vec<bool> =
-        text.chars().filter(|c| c.is_alphabetic()).map(char::is_uppercase).collect();
+    let letters: Vec<bool> = text.chars().filter(|c| c.is_alphabetic()).map(char::is_uppercase).collect();
     let upper = letters.iter().filter(|is_upper| **is_upper).count();
     // Words in capitals and lower case change from one to the other seldom.
     let changes = letters.windows(2).filter(|pair| !pair[0] && pair[1]).count();

@@ -18,8 +18,7 @@ type Channels = [u8; 4];
 
 /// Compares two texts if both are colours. Words alone are colours only where the argument's name says so.
 pub(super) fn compare(name: &Name, a: &str, b: &str) -> Option<Finding> {
-    let is_written =
-        |text: &str| text.starts_with('#') || text.starts_with("rgb") || text.starts_with("hsl");
+    let is_written = |text: &str| text.starts_with('#') || text.starts_with("rgb") || text.starts_with("hsl");
     if !name.is_color() && !is_written(a.trim()) && !is_written(b.trim()) {
         return None;
     }

@@ -23,7 +23,8 @@ pub(super) fn of(text: &str) -> Option<f64> {
 /// alone is a unit, such as seconds.
 pub(super) fn is_told(text: &str) -> bool {
     let is_short = text.len() <= LONGEST && text.bytes().any(|byte| byte.is_ascii_digit());
-    let is_signed = is_short && (text.contains('°') || (text.contains('.') && text.contains(['N', 'S', 'E', 'W'])));
+    let is_signed =
+        is_short && (text.contains('°') || (text.contains('.') && text.contains(['N', 'S', 'E', 'W'])));
     is_signed && read(text).is_some_and(|(_, axis)| axis.is_some())
 }
 
@@ -36,9 +37,7 @@ fn read(text: &str) -> Option<(f64, Option<Axis>)> {
     let mut count = 0;
     while let Some(c) = rest.chars().next() {
         let end = match c {
-            '0'..='9' | '.' => {
-                rest.find(|c: char| !(c.is_ascii_digit() || c == '.')).unwrap_or(rest.len())
-            }
+            '0'..='9' | '.' => rest.find(|c: char| !(c.is_ascii_digit() || c == '.')).unwrap_or(rest.len()),
             _ if c.is_alphabetic() => rest.find(|c: char| !c.is_alphabetic()).unwrap_or(rest.len()),
             _ => c.len_utf8(),
         };
@@ -87,7 +86,8 @@ pub(super) fn pair(text: &str) -> Option<(f64, f64)> {
     }
     // Well-known text has the longitude first.
     if let Some(rest) = text.strip_prefix("POINT") {
-        let (longitude, latitude) = rest.trim().strip_prefix('(')?.strip_suffix(')')?.trim().split_once(' ')?;
+        let (longitude, latitude) =
+            rest.trim().strip_prefix('(')?.strip_suffix(')')?.trim().split_once(' ')?;
         return Some((number::in_text(latitude)?, number::in_text(longitude)?));
     }
     let text = text.trim_matches(['(', ')', '[', ']']);

@@ -45,16 +45,54 @@ enum Token {
 
 /// Signs that are longer than a character first.
 const OPERATORS: &[(&str, &str)] = &[
-    ("**", "^"), ("//", "//"), ("<=", "<="), (">=", ">="), ("<>", "!="), ("!=", "!="), ("==", "="), ("&&", "and"),
-    ("||", "or"), ("+", "+"), ("-", "-"), ("−", "-"), ("–", "-"), ("*", "*"), ("×", "*"), ("·", "*"), ("⋅", "*"),
-    ("∗", "*"), ("•", "*"), ("/", "/"), ("÷", "/"), ("∕", "/"), ("⁄", "/"), ("^", "^"), ("≤", "<="), ("≥", ">="),
-    ("≠", "!="), ("<", "<"), (">", ">"), ("=", "="), ("%", "%"), (":", ":"), ("&", "&"), ("!", "!"),
+    ("**", "^"),
+    ("//", "//"),
+    ("<=", "<="),
+    (">=", ">="),
+    ("<>", "!="),
+    ("!=", "!="),
+    ("==", "="),
+    ("&&", "and"),
+    ("||", "or"),
+    ("+", "+"),
+    ("-", "-"),
+    ("−", "-"),
+    ("–", "-"),
+    ("*", "*"),
+    ("×", "*"),
+    ("·", "*"),
+    ("⋅", "*"),
+    ("∗", "*"),
+    ("•", "*"),
+    ("/", "/"),
+    ("÷", "/"),
+    ("∕", "/"),
+    ("⁄", "/"),
+    ("^", "^"),
+    ("≤", "<="),
+    ("≥", ">="),
+    ("≠", "!="),
+    ("<", "<"),
+    (">", ">"),
+    ("=", "="),
+    ("%", "%"),
+    (":", ":"),
+    ("&", "&"),
+    ("!", "!"),
 ];
 
 /// Commands of LaTeX that are operators.
 const COMMANDS: &[(&str, &str)] = &[
-    ("times", "*"), ("cdot", "*"), ("ast", "*"), ("div", "/"), ("le", "<="), ("leq", "<="), ("ge", ">="),
-    ("geq", ">="), ("ne", "!="), ("neq", "!="),
+    ("times", "*"),
+    ("cdot", "*"),
+    ("ast", "*"),
+    ("div", "/"),
+    ("le", "<="),
+    ("leq", "<="),
+    ("ge", ">="),
+    ("geq", ">="),
+    ("ne", "!="),
+    ("neq", "!="),
 ];
 
 fn tokens(text: &str) -> Option<Vec<Token>> {
@@ -109,8 +147,9 @@ fn number(rest: &str) -> Option<(Option<Token>, usize)> {
 }
 
 fn word(rest: &str, is_formula: bool) -> (Option<Token>, usize) {
-    let end = rest.find(|c: char| !(c.is_alphanumeric() || matches!(c, '_' | '.' | '$'))).unwrap_or(rest.len());
-    let word: String = rest[..end].chars().filter(|c| *c != '$').collect();
+    let end =
+        rest.find(|c: char| !(c.is_alphanumeric() || matches!(c, '_' | '.' | '$'))).unwrap_or(rest.len());
+    let word: String = rest[..end].chars().filter(|c| *c != '$').map(super::code::lowered).collect();
     // The names of functions are written in any case, those of variables are not.
     let is_function = rest[end..].trim_start().starts_with('(');
     let word = if is_formula || is_function { word.to_lowercase() } else { word };
@@ -186,14 +225,8 @@ struct Parser<'t> {
 }
 
 /// Operators from those that bind least.
-const LEVELS: &[&[&str]] = &[
-    &["or"],
-    &["and"],
-    &["=", "!=", "<", "<=", ">", ">="],
-    &["&"],
-    &["+", "-"],
-    &["*", "/", "//", "%"],
-];
+const LEVELS: &[&[&str]] =
+    &[&["or"], &["and"], &["=", "!=", "<", "<=", ">", ">="], &["&"], &["+", "-"], &["*", "/", "//", "%"]];
 
 impl Parser<'_> {
     fn peek(&self) -> Option<&Token> {
@@ -262,11 +295,7 @@ impl Parser<'_> {
             self.signed()?
         } else {
             let base = self.postfix()?;
-            if self.takes(&Token::Operator("^")) {
-                Tree::node("^", vec![base, self.signed()?])
-            } else {
-                base
-            }
+            if self.takes(&Token::Operator("^")) { Tree::node("^", vec![base, self.signed()?]) } else { base }
         };
         self.depth -= 1;
         Some(tree)
@@ -276,10 +305,8 @@ impl Parser<'_> {
         let mut tree = self.primary()?;
         loop {
             let next = self.tokens.get(self.at + 1);
-            let is_last = !matches!(
-                next,
-                Some(Token::Number(_) | Token::Word(_) | Token::Open | Token::Text(_))
-            );
+            let is_last =
+                !matches!(next, Some(Token::Number(_) | Token::Word(_) | Token::Open | Token::Text(_)));
             match self.peek() {
                 Some(Token::Operator("%")) if is_last => {
                     self.at += 1;

@@ -4,7 +4,8 @@ use super::constants::{NOTHING, SAME_OTHERWISE};
 use super::name::Name;
 use super::words::Words;
 use super::{
-    Finding, Kind, code, color, degrees, expression, location, moment, notation, number, quantity, sql, standard, text,
+    Finding, Kind, code, color, degrees, expression, identifier, location, moment, notation, number, numeral,
+    quantity, sql, standard, text,
 };
 use crate::score::schema::Schema;
 use crate::trajectory::json::Json;
@@ -74,7 +75,8 @@ fn written_otherwise(setting: &Setting<'_>, a: &Json, b: &Json) -> Option<Findin
     if name.is_month()
         && let (Some(x), Some(y)) = (standard::month(&x), standard::month(&y))
     {
-        let (score, reason) = if x == y { (SAME_OTHERWISE, "the same month") } else { (NOTHING, "another month") };
+        let (score, reason) =
+            if x == y { (SAME_OTHERWISE, "the same month") } else { (NOTHING, "another month") };
         return Some(Finding::new(Kind::Moment, score, reason));
     }
     if (name.is_degrees() || degrees::is_told(&x) || degrees::is_told(&y))
@@ -88,8 +90,23 @@ fn written_otherwise(setting: &Setting<'_>, a: &Json, b: &Json) -> Option<Findin
         (None, Some(number)) => moment::with_epoch(number, &x),
         _ => None,
     };
-    if epoch.is_some() || name.is_code() || name.is_path() || (name.is_moment() && of_x.is_none() && of_y.is_none()) {
+    if epoch.is_some()
+        || name.is_code()
+        || name.is_path()
+        || (name.is_moment() && of_x.is_none() && of_y.is_none())
+    {
         return epoch;
+    }
+    let beside = match (of_x, of_y) {
+        (Some(number), None) => numeral::beside(name, number, &y),
+        (None, Some(number)) => numeral::beside(name, number, &x),
+        _ => None,
+    };
+    // What has a unit of measure is compared as that.
+    if let Some(beside) = beside
+        && quantity::compare(name, &x, &y).is_none()
+    {
+        return Some(beside);
     }
     // What is a quantity or a date as well is compared as that, unless the other is a number.
     let (first, second) = (of_x.or_else(|| number::written(&x))?, of_y.or_else(|| number::written(&y))?);
@@ -131,13 +148,15 @@ fn texts(setting: &Setting<'_>, words: &Words, a: &str, b: &str) -> Finding {
     {
         return finding;
     }
-    let rules: [&dyn Fn() -> Option<Finding>; 11] = [
+    let rules: [&dyn Fn() -> Option<Finding>; 13] = [
         &|| standard::compare(name, a, b),
         &|| if name.is_unit() { quantity::units(a, b) } else { None },
         &|| color::compare(name, a, b),
         &|| if name.is_expression() { expression::compare(a, b) } else { None },
         &|| code::dois(a, b),
         &|| notation::compare(name, a, b),
+        &|| identifier::compare(name, a, b),
+        &|| numeral::compare(name, a, b),
         &|| location::urls(a, b, name.is_url()),
         &|| degrees::pairs(a, b),
         &|| moment::compare(a, b),
@@ -154,13 +173,30 @@ fn texts(setting: &Setting<'_>, words: &Words, a: &str, b: &str) -> Finding {
         return code::codes(a, b, name.is_code());
     }
     if let (Some(x), Some(y)) = (standard::weekday(a), standard::weekday(b)) {
-        let (score, reason) = if x == y { (SAME_OTHERWISE, "the same day") } else { (NOTHING, "another day") };
+        let (score, reason) =
+            if x == y { (SAME_OTHERWISE, "the same day") } else { (NOTHING, "another day") };
         return Finding::new(Kind::Moment, score, reason);
+    }
+    if name.is_query() && excluded(a) != excluded(b) {
+        return Finding::new(Kind::Text, NOTHING, "a word is excluded in one of them");
     }
     if name.is_person() && are_two_people(a, b) {
         return Finding::new(Kind::Text, NOTHING, "another person");
     }
     text::compare(words, a, b, name.is_place())
+}
+
+/// The words of a query that are to be left out, `-car`.
+fn excluded(text: &str) -> Vec<&str> {
+    if !text.starts_with('-') && !text.contains(" -") {
+        return Vec::new();
+    }
+    let is_excluded = |word: &&str| {
+        word.strip_prefix('-').is_some_and(|word| word.starts_with(|c: char| c.is_alphabetic() || c == '"'))
+    };
+    let mut words: Vec<&str> = text.split_whitespace().filter(is_excluded).collect();
+    words.sort_unstable();
+    words
 }
 
 /// Whether two names of persons differ in one name, which a slip of the keyboard would forgive elsewhere.

@@ -148,7 +148,8 @@ impl<'a> Url<'a> {
         let host = host.strip_suffix(if scheme == "http" { ":80" } else { ":443" }).unwrap_or(&host);
         let host = host.strip_prefix("www.").unwrap_or(host).trim_end_matches('.').to_owned();
         let decoded = percent_decode_str(path).decode_utf8_lossy();
-        let path = decoded.trim_end_matches('/').trim_end_matches("/index.html").trim_end_matches(".git").to_owned();
+        let path =
+            decoded.trim_end_matches('/').trim_end_matches("/index.html").trim_end_matches(".git").to_owned();
         let is_of_visit = |part: &str| {
             part.starts_with("utm_") || VISITS.contains(&part.split('=').next().unwrap_or_default())
         };

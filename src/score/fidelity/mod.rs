@@ -12,7 +12,7 @@
 //! | --- | --- |
 //! | `align`, `lists` | who is compared with whom; what is missing or extra |
 //! | `name`, `leaf` | what kind a value is, by its schema, its name, its writing |
-//! | `number`, `degrees`, `moment`, `quantity`, `code`, `location`, `color`, `expression`, `sql`, `notation`, `standard` | comparisons by kind |
+//! | `number`, `degrees`, `moment`, `quantity`, `code`, `location`, `color`, `expression`, `sql`, `notation`, `numeral`, `identifier`, `standard` | comparisons by kind |
 //! | `text` | free text: words aligned by spelling, lexicon and embeddings |
 //! | `words` | the cosines of words, of many calls at once |
 //! | `weights`, `combine` | from arguments to the call |
@@ -29,6 +29,7 @@ pub mod constants;
 mod degrees;
 mod expression;
 mod findings;
+mod identifier;
 mod leaf;
 mod lists;
 mod location;
@@ -36,6 +37,7 @@ mod moment;
 mod name;
 mod notation;
 mod number;
+mod numeral;
 mod quantity;
 mod sql;
 mod standard;

@@ -11,9 +11,46 @@ const DEGREES: &[&str] = &["lat", "lng", "lon", "long", "latitude", "longitude"]
 
 /// Names of values that are another one with another digit, however many there are.
 const EXACT: &[&str] = &[
-    "price", "prices", "amount", "budget", "cost", "salary", "income", "principal", "balance", "payment", "total",
-    "fee", "quantity", "qty", "number", "id", "ids", "index", "year", "month", "day", "page", "limit", "count", "n", "num", "zoom", "z", "x",
-    "y", "port", "code", "level", "version", "seed", "top", "k", "offset", "isbn", "no",
+    "price",
+    "prices",
+    "amount",
+    "budget",
+    "cost",
+    "salary",
+    "income",
+    "principal",
+    "balance",
+    "payment",
+    "total",
+    "fee",
+    "quantity",
+    "qty",
+    "number",
+    "id",
+    "ids",
+    "index",
+    "year",
+    "month",
+    "day",
+    "page",
+    "limit",
+    "count",
+    "n",
+    "num",
+    "zoom",
+    "z",
+    "x",
+    "y",
+    "port",
+    "code",
+    "level",
+    "version",
+    "seed",
+    "top",
+    "k",
+    "offset",
+    "isbn",
+    "no",
 ];
 
 /// Names of codes.
@@ -56,6 +93,11 @@ const CODES: &[&str] = &[
     "icd",
     "serial",
     "license",
+    "sequence",
+    "dna",
+    "rna",
+    "protein",
+    "gene",
     "zip",
     "zipcode",
     "postcode",
@@ -241,14 +283,57 @@ impl Name {
 
 /// Names of values that are measured, so that a little more or less is nearly the same.
 const MEASURES: &[&str] = &[
-    "radius", "distance", "width", "height", "length", "size", "area", "weight", "altitude", "elevation", "depth",
-    "diameter", "thickness", "pixels", "px", "center", "centre", "cx", "cy", "left", "top", "right", "bottom",
+    "radius",
+    "distance",
+    "width",
+    "height",
+    "length",
+    "size",
+    "area",
+    "weight",
+    "altitude",
+    "elevation",
+    "depth",
+    "diameter",
+    "thickness",
+    "pixels",
+    "px",
+    "center",
+    "centre",
+    "cx",
+    "cy",
+    "left",
+    "top",
+    "right",
+    "bottom",
 ];
 
 /// Names of moments.
 const MOMENTS: &[&str] = &[
-    "time", "timestamp", "date", "datetime", "since", "until", "start", "end", "from", "to", "at", "before", "after",
-    "begin", "epoch", "when", "ts", "created", "updated", "expires", "due", "deadline", "begins", "ends",
+    "time",
+    "timestamp",
+    "date",
+    "datetime",
+    "since",
+    "until",
+    "start",
+    "end",
+    "from",
+    "to",
+    "at",
+    "before",
+    "after",
+    "begin",
+    "epoch",
+    "when",
+    "ts",
+    "created",
+    "updated",
+    "expires",
+    "due",
+    "deadline",
+    "begins",
+    "ends",
 ];
 
 /// Arguments of tools whose usual default is this value.
@@ -256,7 +341,17 @@ const USUAL: &[(&[&str], f64)] = &[
     (&["page", "pagenumber", "pageno"], 1.0),
     (&["offset", "skip", "rotation", "angle", "padding", "margin", "delay", "tilt", "bearing"], 0.0),
     (
-        &["brightness", "contrast", "saturation", "sharpness", "opacity", "scale", "gamma", "speed", "zoomfactor"],
+        &[
+            "brightness",
+            "contrast",
+            "saturation",
+            "sharpness",
+            "opacity",
+            "scale",
+            "gamma",
+            "speed",
+            "zoomfactor",
+        ],
         1.0,
     ),
 ];
@@ -275,7 +370,17 @@ impl Name {
     }
 
     pub(super) fn is_color(&self) -> bool {
-        self.has(&["color", "colour", "colors", "colours", "background", "fill", "stroke", "tint", "foreground"])
+        self.has(&[
+            "color",
+            "colour",
+            "colors",
+            "colours",
+            "background",
+            "fill",
+            "stroke",
+            "tint",
+            "foreground",
+        ])
     }
 
     pub(super) fn is_expression(&self) -> bool {
@@ -298,6 +403,51 @@ impl Name {
         self.has(&["sort", "order", "ordering", "orderby", "sortby", "direction"])
     }
 
+    /// Whether a number may be in Roman digits.
+    pub(super) fn is_ordinal(&self) -> bool {
+        self.has(&[
+            "chapter", "volume", "part", "act", "scene", "book", "episode", "season", "edition", "number",
+            "no",
+        ])
+    }
+
+    pub(super) fn is_rating(&self) -> bool {
+        self.has(&["rating", "score", "stars", "grade"])
+    }
+
+    pub(super) fn is_ratio(&self) -> bool {
+        self.has(&["ratio", "aspect", "odds"])
+    }
+
+    /// Whether a value is of ranges of whole numbers.
+    pub(super) fn is_range(&self) -> bool {
+        self.has(&[
+            "page", "pages", "range", "ranges", "rows", "lines", "ports", "port", "columns", "slides",
+            "verses",
+        ])
+    }
+
+    pub(super) fn is_revision(&self) -> bool {
+        self.has(&["commit", "commits", "sha", "revision", "rev", "ref", "branch"])
+    }
+
+    pub(super) fn is_permission(&self) -> bool {
+        self.has(&["mode", "chmod", "permission", "permissions", "umask"])
+    }
+
+    pub(super) fn is_sex(&self) -> bool {
+        self.has(&["sex", "gender"])
+    }
+
+    pub(super) fn is_airport(&self) -> bool {
+        self.has(&["airport", "airports", "iata", "departure", "arrival"])
+    }
+
+    /// Whether a value is words to search for.
+    pub(super) fn is_query(&self) -> bool {
+        self.has(&["query", "q", "search", "keywords", "keyword", "terms"])
+    }
+
     pub(super) fn is_unit(&self) -> bool {
         self.has(&["unit", "units", "uom"])
     }
@@ -308,15 +458,38 @@ impl Name {
 
     /// Whether every letter of a value counts, and its case.
     pub(super) fn is_verbatim(&self) -> bool {
-        self.has(&["password", "passphrase", "secret", "regex", "regexp", "pattern"])
+        self.has(&[
+            "password",
+            "passphrase",
+            "secret",
+            "regex",
+            "regexp",
+            "pattern",
+            "smiles",
+            "inchi",
+            "fen",
+            "pgn",
+        ])
     }
 
     /// Whether a value is the name of a person.
     pub(super) fn is_person(&self) -> bool {
         self.is(&["name"])
             || self.has(&[
-                "author", "authors", "person", "artist", "actor", "director", "contact", "firstname", "lastname",
-                "surname", "patient", "fullname", "composer", "player",
+                "author",
+                "authors",
+                "person",
+                "artist",
+                "actor",
+                "director",
+                "contact",
+                "firstname",
+                "lastname",
+                "surname",
+                "patient",
+                "fullname",
+                "composer",
+                "player",
             ])
             || (self.has(&["name"]) && self.has(&["first", "last", "full", "family", "given", "customer"]))
     }
@@ -326,7 +499,29 @@ impl Name {
         let last = self.words.last()?;
         // Words of other meanings.
         let is_other = self.words.len() < 2
-            || matches!(last.as_str(), "min" | "d" | "in" | "m" | "t" | "us" | "a" | "b" | "y" | "c" | "f" | "k" | "l" | "h" | "w" | "v" | "st" | "g" | "all" | "top");
+            || matches!(
+                last.as_str(),
+                "min"
+                    | "d"
+                    | "in"
+                    | "m"
+                    | "t"
+                    | "us"
+                    | "a"
+                    | "b"
+                    | "y"
+                    | "c"
+                    | "f"
+                    | "k"
+                    | "l"
+                    | "h"
+                    | "w"
+                    | "v"
+                    | "st"
+                    | "g"
+                    | "all"
+                    | "top"
+            );
         if is_other && !matches!(last.as_str(), "seconds" | "minutes" | "hours" | "days" | "milliseconds") {
             return None;
         }

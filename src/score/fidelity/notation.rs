@@ -1,9 +1,7 @@
 //! Values of small notations of their own: versions, sizes, sort orders, addresses of mail and machines, formats of
-//! files, and identifiers that stand in a URL.
+//! files.
 
 use std::net::Ipv6Addr;
-
-use percent_encoding::percent_decode_str;
 
 use super::constants::{NOTHING, SAME_OTHERWISE};
 use super::name::Name;
@@ -20,8 +18,8 @@ pub(super) fn compare(name: &Name, a: &str, b: &str) -> Option<Finding> {
     if a.len() > LONGEST || b.len() > LONGEST {
         return None;
     }
-    let rules: [fn(&Name, &str, &str) -> Option<Finding>; 7] =
-        [secrets, orders, sizes, mails, machines, formats, identified];
+    let rules: [fn(&Name, &str, &str) -> Option<Finding>; 6] =
+        [secrets, orders, sizes, mails, machines, formats];
     rules.iter().find_map(|rule| rule(name, a, b))
 }
 
@@ -89,7 +87,8 @@ fn orders(name: &Name, a: &str, b: &str) -> Option<Finding> {
         parts.iter().map(|part| part.1.unwrap_or(true)).collect()
     };
     let is_same = is_rising(&x) == is_rising(&y) && !x[0].0.is_empty();
-    let (score, reason) = if is_same { (0.85, "the same order, said once") } else { (NOTHING, "another order") };
+    let (score, reason) =
+        if is_same { (0.85, "the same order, said once") } else { (NOTHING, "another order") };
     Some(Finding::new(Kind::Choice, score, reason))
 }
 
@@ -212,38 +211,4 @@ fn formats(name: &Name, a: &str, b: &str) -> Option<Finding> {
         is_word.then(|| text.to_owned())
     };
     (bare(a)? == bare(b)?).then(|| Finding::new(Kind::Choice, SAME_OTHERWISE, "the same format"))
-}
-
-/// An identifier, and a URL that ends in it.
-fn identified(name: &Name, a: &str, b: &str) -> Option<Finding> {
-    let is_url = |text: &str| text.starts_with("http://") || text.starts_with("https://");
-    let (url, bare) = match (is_url(a), is_url(b)) {
-        (true, false) => (a, b),
-        (false, true) => (b, a),
-        _ => return None,
-    };
-    let bare = bare.trim_start_matches('@');
-    let is_plain = bare.len() > 1 && !bare.contains([' ', '?', '#', ':']) && !bare.starts_with(['/', '.', 'w']);
-    // What a URL is compared with in an argument for URLs is one.
-    if name.is_url() || !(is_plain || (bare.starts_with('w') && !bare.starts_with("www."))) {
-        return None;
-    }
-    let (_, rest) = url.split_once("://")?;
-    let (rest, query) = rest.split_once('?').unwrap_or((rest, ""));
-    let (_, path) = rest.split('#').next().unwrap_or_default().split_once('/')?;
-    let decoded = percent_decode_str(path.trim_end_matches('/')).decode_utf8_lossy();
-    let path = [".pdf", ".git", ".html"].iter().find_map(|end| decoded.strip_suffix(end)).unwrap_or(&decoded);
-    let before = path.strip_suffix(bare).map(|before| before.trim_end_matches('@'));
-    let ends_so = before.is_some_and(|before| before.is_empty() || before.ends_with('/'));
-    let asks_so = query.split('&').any(|part| {
-        part.split_once('=').is_some_and(|(key, value)| value == bare && matches!(key, "v" | "id"))
-    });
-    let is_first = path.split('/').next() == Some(bare) && !bare.contains('.');
-    let (is_same, is_host) = (ends_so || asks_so, bare.contains('.') && url.contains(&format!("://{bare}")));
-    if is_same {
-        return Some(Finding::new(Kind::Code, 0.92, "an identifier and its URL"));
-    }
-    // Another one, unless it is the host that is named.
-    let is_other = !is_host && !is_first && name.is_code();
-    is_other.then(|| Finding::new(Kind::Code, NOTHING, "the URL of another one"))
 }

@@ -25,7 +25,8 @@ pub(super) fn of(value: &Json) -> Option<f64> {
 /// A number that is all of a text, with or without separators of thousands.
 pub(super) fn in_text(text: &str) -> Option<f64> {
     let text = text.trim();
-    let text = &*if text.starts_with('−') { text.replacen('−', "-", 1).into() } else { Cow::Borrowed(text) };
+    let text =
+        &*if text.starts_with('−') { text.replacen('−', "-", 1).into() } else { Cow::Borrowed(text) };
     if text.is_empty()
         || text.len() > 40
         || text.bytes().any(|byte| byte.is_ascii_alphabetic() && byte != b'e' && byte != b'E')
@@ -53,7 +54,8 @@ pub(super) fn without_thousands(text: &str) -> String {
 /// A number in a writing of people: `1/2`, `1 1/2`, `½`, `10k`, `1.5M`, `2 million`, `6.022 × 10^23`, `3,14`, `1 000`.
 pub(super) fn written(text: &str) -> Option<f64> {
     let text = text.trim();
-    let is_first = |c: char| c.is_ascii_digit() || matches!(c, '-' | '−' | '+' | '.' | '¼'..='¾' | '⅓' | '⅔' | '⅛');
+    let is_first =
+        |c: char| c.is_ascii_digit() || matches!(c, '-' | '−' | '+' | '.' | '¼'..='¾' | '⅓' | '⅔' | '⅛');
     if text.len() > 40 || !text.starts_with(is_first) {
         return None;
     }
@@ -112,7 +114,8 @@ fn fraction(text: &str) -> Option<f64> {
     }
     let (above, below) = text.split_once('/')?;
     let (whole, above) = above.trim().rsplit_once([' ', '-']).unwrap_or(("", above.trim()));
-    let (above, below): (f64, f64) = (above.parse::<u32>().ok()?.into(), below.trim().parse::<u32>().ok()?.into());
+    let (above, below): (f64, f64) =
+        (above.parse::<u32>().ok()?.into(), below.trim().parse::<u32>().ok()?.into());
     let whole = if whole.is_empty() && text.starts_with('-') { "-" } else { whole };
     if below == 0.0 { None } else { whole_and(whole, above / below) }
 }
@@ -120,14 +123,13 @@ fn fraction(text: &str) -> Option<f64> {
 /// Digits in groups with other signs, and with a comma before the fraction: `1 000`, `1'000`, `1,00,000`, `1.234,56`.
 fn separated(text: &str) -> Option<f64> {
     let digits = text.strip_prefix(['-', '+']).unwrap_or(text);
-    let is_of_number = |c: char| c.is_ascii_digit() || matches!(c, '.' | ',' | ' ' | '\'' | '_' | '\u{a0}' | '\u{202f}');
+    let is_of_number =
+        |c: char| c.is_ascii_digit() || matches!(c, '.' | ',' | ' ' | '\'' | '_' | '\u{a0}' | '\u{202f}');
     if !digits.chars().all(is_of_number) || !digits.ends_with(|c: char| c.is_ascii_digit()) {
         return None;
     }
     let (whole, fraction) = match (digits.rfind(','), digits.rfind('.')) {
-        (Some(comma), Some(point)) => {
-            (&digits[..comma.max(point)], Some(&digits[comma.max(point) + 1..]))
-        }
+        (Some(comma), Some(point)) => (&digits[..comma.max(point)], Some(&digits[comma.max(point) + 1..])),
         // Groups have three digits, so what has not is a fraction.
         (Some(comma), None) if digits.matches(',').count() == 1 && digits.len() - comma != 4 => {
             (&digits[..comma], Some(&digits[comma + 1..]))
@@ -140,7 +142,8 @@ fn separated(text: &str) -> Option<f64> {
         Some((last, middle)) => (Some(*last), middle),
         None => (None, rest),
     };
-    let is_grouped = (1..=3).contains(&first.len()) && last.is_none_or(|last| last.len() == 3)
+    let is_grouped = (1..=3).contains(&first.len())
+        && last.is_none_or(|last| last.len() == 3)
         && (middle.iter().all(|group| group.len() == 3) || middle.iter().all(|group| group.len() == 2));
     if !is_grouped && last.is_some() {
         return None;

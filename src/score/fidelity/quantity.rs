@@ -123,6 +123,7 @@ const UNITS_ALONE: &[(&str, &str, f64)] = &[
     ("area", "ft2 sqft", 0.092_903_04),
     ("area", "ha hectare", 1e4),
     ("area", "acre", 4046.856),
+    ("angle", "rad radian", 57.295_779_513_082_32),
     ("pressure", "pa", 1.0),
     ("pressure", "hpa mbar millibar", 100.0),
     ("pressure", "kpa", 1000.0),
@@ -185,8 +186,19 @@ pub(super) fn compare(name: &Name, a: &str, b: &str) -> Option<Finding> {
         (Some(_), Some(_)) => Some(best(&x, &y)),
         (Some(_), None) => beside(name, &x, a, b),
         (None, Some(_)) => beside(name, &y, b, a),
-        (None, None) => None,
+        (None, None) => {
+            // `00:02:00` beside the number of its seconds.
+            let (clock_of, number) = if a.contains(':') { (a, b) } else { (b, a) };
+            let (dimension, factor) = name.unit().filter(|unit| is_time(unit.0))?;
+            let amount = number::in_text(number)? * factor;
+            let number = Quantity { dimension, amount, factor: Some(factor) };
+            Some(best(&[Some(number), None], &clock(dimension, clock_of)?))
+        }
     }
+}
+
+fn is_time(dimension: usize) -> bool {
+    UNITS.get(dimension).is_some_and(|unit| unit.0 == "time")
 }
 
 type Readings = [Option<Quantity>; 2];
@@ -206,7 +218,9 @@ fn values(a: &Quantity, b: &Quantity) -> Finding {
         let is_converted = a.factor != b.factor;
         return match apart {
             _ if apart < 0.01 => Finding::new(Kind::Quantity, SAME_OTHERWISE, same),
-            _ if is_converted && apart < ROUNDED_DEGREES => Finding::new(Kind::Quantity, 0.8, "differs by rounding"),
+            _ if is_converted && apart < ROUNDED_DEGREES => {
+                Finding::new(Kind::Quantity, 0.8, "differs by rounding")
+            }
             _ => Finding::new(Kind::Quantity, NOTHING, other),
         };
     }
@@ -230,7 +244,7 @@ fn values(a: &Quantity, b: &Quantity) -> Finding {
 
 /// A quantity beside a text that is none: a share, a number whose unit is known from the argument's name, or a clock.
 fn beside(name: &Name, quantity: &Readings, text: &str, other: &str) -> Option<Finding> {
-    let is_of_time = |reading: &&Quantity| UNITS.get(reading.dimension).is_some_and(|unit| unit.0 == "time");
+    let is_of_time = |reading: &&Quantity| is_time(reading.dimension);
     if other.contains(':') {
         let time = quantity.iter().flatten().find(is_of_time)?;
         return clock(time.dimension, other).map(|clock| best(&[Some(*time), None], &clock));
@@ -302,7 +316,10 @@ pub(super) fn units(a: &str, b: &str) -> Option<Finding> {
 
 /// What a unit measures, how many of the first unit it is, and where its zero lies.
 fn named(name: &str, m_is_minutes: bool) -> Option<(usize, f64, f64)> {
-    let name = name.trim().trim_start_matches('°').trim_end_matches('.');
+    let name = match name.trim() {
+        "°" => "degree",
+        name => name.trim_start_matches('°').trim_end_matches('.'),
+    };
     let name = ["degrees ", "degree ", "deg ", "deg"]
         .iter()
         .find_map(|before| name.strip_prefix(before))
@@ -335,7 +352,8 @@ fn readings(text: &str) -> Readings {
     }
     let plain = number::without_thousands(folded);
     let first = money(folded).or_else(|| parts(&plain, false));
-    let is_ambiguous = plain.bytes().any(|byte| byte == b'm') && first.is_none_or(|first| first.dimension == 0);
+    let is_ambiguous =
+        plain.bytes().any(|byte| byte == b'm') && first.is_none_or(|first| first.dimension == 0);
     let second = if is_ambiguous { parts(&plain, true) } else { None };
     if first.is_some() { [first, second.filter(|_| first != second)] } else { [second, None] }
 }

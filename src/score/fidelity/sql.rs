@@ -47,9 +47,7 @@ fn words(text: &str) -> Vec<String> {
             _ if c.is_alphanumeric() || c == '_' => {
                 rest.find(|c: char| !(c.is_alphanumeric() || c == '_')).unwrap_or(rest.len())
             }
-            '<' | '>' | '!' | '=' | '|' => {
-                c.len_utf8() + usize::from(rest[1..].starts_with(['=', '>', '|']))
-            }
+            '<' | '>' | '!' | '=' | '|' => c.len_utf8() + usize::from(rest[1..].starts_with(['=', '>', '|'])),
             _ => c.len_utf8(),
         };
         let (word, after) = rest.split_at(end);
@@ -91,7 +89,8 @@ fn sort_conditions(words: &mut Vec<String>) {
     if range.iter().any(|word| matches!(word.as_str(), "or" | "(" | ")" | "between" | "case")) {
         return;
     }
-    let mut conditions: Vec<Vec<String>> = range.split(|word| word == "and").map(<[String]>::to_vec).collect();
+    let mut conditions: Vec<Vec<String>> =
+        range.split(|word| word == "and").map(<[String]>::to_vec).collect();
     conditions.sort_unstable();
     let sorted = conditions.join(&"and".to_owned());
     words.splice(start..end, sorted);

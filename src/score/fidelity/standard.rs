@@ -26,6 +26,9 @@ static CURRENCIES: Table = LazyLock::new(|| table(include_str!("tables/currencie
 /// Time zones with their former names: the links of the tz database (`backward` of 2025b, in the public domain).
 static TIME_ZONES: Table = LazyLock::new(|| table(include_str!("tables/time_zones.txt")));
 
+/// Large airports by their codes of IATA.
+static AIRPORTS: Table = LazyLock::new(|| table(include_str!("tables/airports.txt")));
+
 fn table(text: &'static str) -> HashMap<&'static str, usize> {
     let lines = text.lines().enumerate();
     lines.flat_map(|(line, names)| names.split('|').map(move |name| (name, line))).collect()
@@ -57,7 +60,8 @@ pub(super) fn compare(name: &Name, a: &str, b: &str) -> Option<Finding> {
     for (is_named, table, has_signs) in tables {
         if let (Some(of_x), Some(of_y)) = (table.get(x), table.get(y)) {
             let is_code = |text: &str| text.len() <= 3 || (has_signs && !text.is_ascii());
-            let is_pair = x == y || is_code(x) || is_code(y);
+            let is_sign = |text: &str| !text.contains(char::is_alphabetic);
+            let is_pair = x != y && (is_code(x) != is_code(y) || is_sign(x) != is_sign(y));
             if of_x == of_y && (is_named || is_pair) {
                 return Some(Finding::new(Kind::Choice, SAME_OTHERWISE, "the same in another writing"));
             }
@@ -68,14 +72,45 @@ pub(super) fn compare(name: &Name, a: &str, b: &str) -> Option<Finding> {
             return Some(Finding::new(Kind::Choice, NOTHING, "another code"));
         }
     }
-    let language = |text: &str| {
-        lexicon::LANGUAGES.iter().position(|names| names.split(", ").any(|name| name == text))
-    };
+    let language =
+        |text: &str| lexicon::LANGUAGES.iter().position(|names| names.split(", ").any(|name| name == text));
     let is_code = |text: &str| text.len() <= 3;
     if x != y && is_code(x) != is_code(y) && language(x).is_some_and(|found| language(y) == Some(found)) {
         return Some(Finding::new(Kind::Choice, SAME_OTHERWISE, "a language and its code"));
     }
     None
+}
+
+/// Compares an airport's code with its name.
+pub(super) fn airports(name: &Name, a: &str, b: &str) -> Option<Finding> {
+    let is_code = |text: &str| text.len() == 3 && text.bytes().all(|byte| byte.is_ascii_alphabetic());
+    // A code of three letters may be a word elsewhere.
+    let is_airport = name.is_place() || name.is_airport();
+    if !is_airport || is_code(a) == is_code(b) || a.len().max(b.len()) > 2 * LONGEST {
+        return None;
+    }
+    let of = |text: &str| {
+        let folded = fold(text);
+        let plain =
+            ["international", "intl", "airport"].iter().fold(folded, |text, word| text.replace(word, ""));
+        let plain = plain
+            .split(['(', ','])
+            .next()
+            .unwrap_or_default()
+            .split_whitespace()
+            .collect::<Vec<_>>()
+            .join(" ");
+        AIRPORTS.get(plain.as_str()).copied()
+    };
+    let code = if is_code(a) { a } else { b };
+    let other = if is_code(a) { b } else { a };
+    // `Heathrow (LHR)`.
+    let is_said =
+        other.to_uppercase().split(|c: char| !c.is_alphanumeric()).any(|word| word == code.to_uppercase());
+    let is_same = is_said || of(a)? == of(b)?;
+    let (score, reason) =
+        if is_same { (0.93, "an airport and its code") } else { (NOTHING, "another airport") };
+    Some(Finding::new(Kind::Place, score, reason))
 }
 
 /// Abbreviations of time zones: the zone that is usually meant, and minutes ahead of UTC.
@@ -123,8 +158,9 @@ fn time_zones(a: &str, b: &str, is_named: bool) -> Option<Finding> {
     let tidy = |text: &str| text.replace(' ', "_");
     let known = |text: &str| TIME_ZONES.get(text).or_else(|| TIME_ZONES.get(tidy(text).as_str())).copied();
     let short = |text: &str| ABBREVIATIONS.iter().find(|(short, ..)| *short == text);
-    let is_zone =
-        |text: &str| known(text).is_some() || short(text).is_some() || offset(text).is_some() || is_area(text);
+    let is_zone = |text: &str| {
+        known(text).is_some() || short(text).is_some() || offset(text).is_some() || is_area(text)
+    };
     if !is_zone(a) || !is_zone(b) {
         return None;
     }
@@ -161,8 +197,22 @@ fn time_zones(a: &str, b: &str, is_named: bool) -> Option<Finding> {
 /// A zone as the tz database names it.
 fn is_area(text: &str) -> bool {
     const AREAS: &[&str] = &[
-        "africa", "america", "antarctica", "arctic", "asia", "atlantic", "australia", "europe", "indian",
-        "pacific", "us", "canada", "etc", "brazil", "chile", "mexico",
+        "africa",
+        "america",
+        "antarctica",
+        "arctic",
+        "asia",
+        "atlantic",
+        "australia",
+        "europe",
+        "indian",
+        "pacific",
+        "us",
+        "canada",
+        "etc",
+        "brazil",
+        "chile",
+        "mexico",
     ];
     text.split_once('/').is_some_and(|(area, _)| AREAS.contains(&area))
 }
@@ -187,7 +237,8 @@ fn offset(text: &str) -> Option<i64> {
     ((0..=14).contains(&hours) && (0..60).contains(&minutes)).then_some(turn * sign * (hours * 60 + minutes))
 }
 
-const MONTHS: [&str; 12] = ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"];
+const MONTHS: [&str; 12] =
+    ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"];
 
 /// The month that a name, its beginning or a number is.
 pub(super) fn month(text: &str) -> Option<usize> {
@@ -200,8 +251,18 @@ pub(super) fn month(text: &str) -> Option<usize> {
         return (1..=12).contains(&number).then_some(number);
     }
     const NAMES: [&str; 12] = [
-        "january", "february", "march", "april", "may", "june", "july", "august", "september", "october",
-        "november", "december",
+        "january",
+        "february",
+        "march",
+        "april",
+        "may",
+        "june",
+        "july",
+        "august",
+        "september",
+        "october",
+        "november",
+        "december",
     ];
     let found = MONTHS.iter().position(|short| text.starts_with(short))?;
     (text.len() <= 4 || text == NAMES[found]).then_some(found + 1).filter(|_| NAMES[found].starts_with(text))
@@ -209,8 +270,7 @@ pub(super) fn month(text: &str) -> Option<usize> {
 
 /// The day of the week that a name or its beginning is.
 pub(super) fn weekday(text: &str) -> Option<usize> {
-    const NAMES: [&str; 7] =
-        ["monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"];
+    const NAMES: [&str; 7] = ["monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"];
     if text.len() > 12 {
         return None;
     }
