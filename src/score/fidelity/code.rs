@@ -33,7 +33,8 @@ fn unlabelled(text: &str) -> Cow<'_, str> {
     // The zero that is dialled inside of a country, and the two that are dialled for the plus.
     let text = text.replace("(0)", "");
     match text.strip_prefix("00") {
-        Some(rest) if rest.len() > 9 => format!("+{rest}").into(),
+        // Other numbers begin with zeros as well.
+        Some(rest) if rest.len() > 9 && rest.contains([' ', '-', '.']) => format!("+{rest}").into(),
         _ => text.into(),
     }
 }
@@ -51,7 +52,7 @@ pub(super) fn lowered(c: char) -> char {
 
 /// The signs of a code that do not only part it: `C#4`, `C++`, `C[C@@H]`.
 fn telling(text: &str) -> Vec<char> {
-    let text = text.trim_start_matches(['#', '+', '@', '$', '~']);
+    let text = text.trim_start_matches(['#', '+', '@', '$']);
     let mut signs: Vec<char> = text
         .chars()
         .map(|c| if c == '♯' { '#' } else { c })

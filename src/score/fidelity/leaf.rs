@@ -90,11 +90,9 @@ fn written_otherwise(setting: &Setting<'_>, a: &Json, b: &Json) -> Option<Findin
         (None, Some(number)) => moment::with_epoch(number, &x),
         _ => None,
     };
-    if epoch.is_some()
-        || name.is_code()
-        || name.is_path()
-        || (name.is_moment() && of_x.is_none() && of_y.is_none())
-    {
+    // A fraction may be a day and a month.
+    let is_day = name.is_moment() && of_x.is_none() && of_y.is_none() && (x.contains('/') || y.contains('/'));
+    if epoch.is_some() || name.is_code() || name.is_path() || is_day {
         return epoch;
     }
     let beside = match (of_x, of_y) {
@@ -203,7 +201,9 @@ fn excluded(text: &str) -> Vec<&str> {
 fn are_two_people(a: &str, b: &str) -> bool {
     let names = |text: &str| -> Vec<String> {
         let folded = text::fold(text);
-        folded.split([' ', '.', ',', '-']).filter(|name| !name.is_empty()).map(str::to_owned).collect()
+        // Letters of other languages have two writings.
+        let plain = folded.replace("ae", "a").replace("oe", "o").replace("ue", "u");
+        plain.split([' ', '.', ',', '-']).filter(|name| !name.is_empty()).map(str::to_owned).collect()
     };
     let is_capital = |text: &str| text.split_whitespace().all(|word| word.starts_with(char::is_uppercase));
     if a.len() > LONGEST_NAME || b.len() > LONGEST_NAME || !is_capital(a) || !is_capital(b) {
@@ -215,8 +215,10 @@ fn are_two_people(a: &str, b: &str) -> bool {
     };
     let (in_a, in_b) = (left(&x, &y), left(&y, &x));
     let ([one], [other]) = (&in_a[..], &in_b[..]) else { return false };
+    // A plural is of a thing that has a name.
+    let is_plural = one.strip_suffix('s') == Some(other) || other.strip_suffix('s') == Some(one);
     // Initials are the same name.
-    x.len() == y.len() && x.len() > 1 && one.len() > 1 && other.len() > 1
+    !is_plural && x.len() == y.len() && x.len() > 1 && one.len() > 1 && other.len() > 1
 }
 
 /// Longer texts are no names of persons.

@@ -50,6 +50,9 @@ impl Alignment<'_> {
             return true;
         }
         if all(|item| matches!(item, Json::Integer(_) | Json::LongInteger(_) | Json::Float(_))) {
+            if spot.setting.name.is_of_numbers() {
+                return true;
+            }
             let tool = self.tool.rsplit('/').next().unwrap_or_default();
             return tool.split(['_', '-']).any(|word| ORDER_FREE.contains(&word));
         }

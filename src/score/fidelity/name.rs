@@ -187,7 +187,6 @@ const ORDERED: &[&str] = &[
     "legs",
     "lines",
     "params",
-    "parameters",
     "argv",
     "samples",
     "vector",
@@ -306,6 +305,20 @@ const MEASURES: &[&str] = &[
     "top",
     "right",
     "bottom",
+    "points",
+    "polygon",
+    "vertices",
+    "bbox",
+    "box",
+    "boxes",
+    "rect",
+    "roi",
+    "region",
+    "coordinates",
+    "areas",
+    "position",
+    "corners",
+    "crop",
 ];
 
 /// Names of moments.
@@ -469,6 +482,26 @@ impl Name {
             "inchi",
             "fen",
             "pgn",
+        ])
+    }
+
+    /// Whether a value may be a pattern for texts, or one on cloth.
+    pub(super) fn is_pattern(&self) -> bool {
+        self.has(&["pattern"])
+    }
+
+    /// Whether whole numbers of a list of this name are in no order.
+    pub(super) fn is_of_numbers(&self) -> bool {
+        self.has(&[
+            "ids",
+            "years",
+            "ports",
+            "pages",
+            "seasons",
+            "categories",
+            "departments",
+            "pmids",
+            "isbns",
         ])
     }
 

@@ -63,7 +63,10 @@ fn version(text: &str) -> Option<String> {
 
 /// Passwords and patterns, in which every sign counts.
 fn secrets(name: &Name, a: &str, b: &str) -> Option<Finding> {
-    name.is_verbatim().then(|| verdict(Kind::Code, a == b, "the same", "every letter of it counts"))
+    let is_plain = |text: &str| !text.contains(['\\', '[', '^', '$', '*', '+', '?', '(', '|']);
+    let is_pattern = !name.is_pattern() || !is_plain(a) || !is_plain(b);
+    (name.is_verbatim() && is_pattern)
+        .then(|| verdict(Kind::Code, a == b, "the same", "every letter of it counts"))
 }
 
 /// `-date`, `date desc`, `date:desc`; `desc`, `descending`.

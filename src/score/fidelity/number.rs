@@ -53,6 +53,10 @@ pub(super) fn without_thousands(text: &str) -> String {
 
 /// A number in a writing of people: `1/2`, `1 1/2`, `½`, `10k`, `1.5M`, `2 million`, `6.022 × 10^23`, `3,14`, `1 000`.
 pub(super) fn written(text: &str) -> Option<f64> {
+    read_written(text).filter(|number| number.is_finite())
+}
+
+fn read_written(text: &str) -> Option<f64> {
     let text = text.trim();
     let is_first =
         |c: char| c.is_ascii_digit() || matches!(c, '-' | '−' | '+' | '.' | '¼'..='¾' | '⅓' | '⅔' | '⅛');
@@ -189,9 +193,12 @@ fn is_rounded(x: f64, y: f64, least_digits: usize) -> bool {
     if digits_x == digits_y {
         return false;
     }
-    let (count, last) = if digits_x < digits_y { (digits_x, last_x) } else { (digits_y, last_y) };
+    let (count, last, more) =
+        if digits_x < digits_y { (digits_x, last_x, digits_y) } else { (digits_y, last_y, digits_x) };
+    // Two digits of a fraction are enough where many were left out.
+    let is_short = count + 1 == least_digits && last < 0 && more > least_digits;
     // Digits that are cut off are as usual as those that are rounded.
-    count >= least_digits && (x - y).abs() < 10f64.powi(last)
+    (count >= least_digits || is_short) && (x - y).abs() < 10f64.powi(last)
 }
 
 /// How many digits tell a number, and the power of ten of the last of them.

@@ -372,14 +372,14 @@ fn iso_duration(text: &str) -> Option<Quantity> {
         }
         let end = rest.find(|c: char| !(c.is_ascii_digit() || c == '.'))?;
         let amount: f64 = rest[..end].parse().ok()?;
-        match (&rest[end..=end], is_of_day) {
-            ("y", false) => months += 12.0 * amount,
-            ("m", false) => months += amount,
-            ("w", false) => seconds += 604_800.0 * amount,
-            ("d", false) => seconds += 86_400.0 * amount,
-            ("h", true) => seconds += 3600.0 * amount,
-            ("m", true) => seconds += 60.0 * amount,
-            ("s", true) => seconds += amount,
+        match (rest[end..].chars().next()?, is_of_day) {
+            ('y', false) => months += 12.0 * amount,
+            ('m', false) => months += amount,
+            ('w', false) => seconds += 604_800.0 * amount,
+            ('d', false) => seconds += 86_400.0 * amount,
+            ('h', true) => seconds += 3600.0 * amount,
+            ('m', true) => seconds += 60.0 * amount,
+            ('s', true) => seconds += amount,
             _ => return None,
         }
         rest = &rest[end + 1..];

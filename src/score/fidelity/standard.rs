@@ -105,8 +105,7 @@ pub(super) fn airports(name: &Name, a: &str, b: &str) -> Option<Finding> {
     let code = if is_code(a) { a } else { b };
     let other = if is_code(a) { b } else { a };
     // `Heathrow (LHR)`.
-    let is_said =
-        other.to_uppercase().split(|c: char| !c.is_alphanumeric()).any(|word| word == code.to_uppercase());
+    let is_said = other.split(|c: char| !c.is_alphanumeric()).any(|word| word == code.to_uppercase());
     let is_same = is_said || of(a)? == of(b)?;
     let (score, reason) =
         if is_same { (0.93, "an airport and its code") } else { (NOTHING, "another airport") };
