@@ -146,7 +146,13 @@ pub(super) fn codes(a: &str, b: &str, is_named: bool) -> Finding {
     if a.contains(':') != b.contains(':') && bare(a) == bare(b) {
         return Finding::new(kind, 0.9, "the same code, with and without a prefix");
     }
-    if is_phone(a) && is_phone(b) && (x.ends_with(&y) || y.ends_with(&x)) && x.len().min(y.len()) >= 9 {
+    let is_told = |text: &str| text.contains(['+', ' ', '-', '(']);
+    if (is_told(a) || is_told(b))
+        && is_phone(a)
+        && is_phone(b)
+        && (x.ends_with(&y) || y.ends_with(&x))
+        && x.len().min(y.len()) >= 9
+    {
         return Finding::new(kind, 0.85, "the same number, with and without its country");
     }
     let (short, long) = if x.len() < y.len() { (&x, &y) } else { (&y, &x) };
@@ -252,7 +258,12 @@ pub(super) fn standard(name: &Name, a: &str, b: &str) -> Option<Finding> {
         (Some(x), Some(y)) if x != y => Some(Finding::new(kind, NOTHING, "another one")),
         (None, None) if x != y => None,
         (x_group, y_group) if x == y || x_group == y_group => Some(match (of_x, of_y) {
-            (Some(x), Some(y)) if x != y => Finding::new(kind, 0.6, "the same language of another region"),
+            (Some(x), Some(y)) if x != y => Finding::new(
+                kind,
+                // Chinese is written in other letters there.
+                if a.starts_with("zh") { NOTHING } else { 0.6 },
+                "the same language of another region",
+            ),
             (Some(_), None) | (None, Some(_)) => {
                 Finding::new(kind, 0.92, "the same language, the region said once")
             }

@@ -5,7 +5,7 @@ use super::name::Name;
 use super::words::Words;
 use super::{
     Finding, Kind, code, color, degrees, expression, identifier, location, moment, notation, number, numeral,
-    quantity, sql, standard, text,
+    quantity, source, sql, standard, text,
 };
 use crate::score::schema::Schema;
 use crate::trajectory::json::Json;
@@ -146,7 +146,7 @@ fn texts(setting: &Setting<'_>, words: &Words, a: &str, b: &str) -> Finding {
     {
         return finding;
     }
-    let rules: [&dyn Fn() -> Option<Finding>; 13] = [
+    let rules: [&dyn Fn() -> Option<Finding>; 14] = [
         &|| standard::compare(name, a, b),
         &|| if name.is_unit() { quantity::units(a, b) } else { None },
         &|| color::compare(name, a, b),
@@ -157,9 +157,10 @@ fn texts(setting: &Setting<'_>, words: &Words, a: &str, b: &str) -> Finding {
         &|| numeral::compare(name, a, b),
         &|| location::urls(a, b, name.is_url()),
         &|| degrees::pairs(a, b),
-        &|| moment::compare(a, b),
+        &|| moment::compare(a, b).or_else(|| moment::ranges(a, b)),
         &|| quantity::compare(name, a, b),
         &|| sql::compare(a, b),
+        &|| source::compare(name, a, b),
     ];
     if let Some(finding) = rules.iter().find_map(|rule| rule()) {
         return finding;

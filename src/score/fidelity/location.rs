@@ -41,7 +41,7 @@ pub(super) fn is_path(text: &str, is_named: bool) -> bool {
 
 /// The segments of a path without what says nothing, and whether it is absolute.
 fn segments(path: &str) -> (Vec<String>, bool) {
-    let path = path.trim();
+    let path = path.trim().trim_matches(['"', '\'']);
     let path: Cow<'_, str> = match path.strip_prefix("file://") {
         Some(rest) => percent_decode_str(rest.strip_prefix("localhost").unwrap_or(rest)).decode_utf8_lossy(),
         None => path.into(),
@@ -115,7 +115,8 @@ pub(super) fn urls(a: &str, b: &str, is_named: bool) -> Option<Finding> {
         let host = text.split(['/', '?']).next().unwrap_or_default();
         host.contains('.') && !host.starts_with('.') && !host.ends_with('.')
     };
-    let (a, b) = (a.trim(), b.trim());
+    let (a, b) = (with_scheme(a.trim()), with_scheme(b.trim()));
+    let (a, b) = (&*a, &*b);
     // Spaces are not always encoded.
     let is_text = |text: &str| text.contains(char::is_whitespace) && !text.starts_with("http");
     if is_text(a) || is_text(b) || a.len().max(b.len()) > LONGEST {
@@ -124,6 +125,14 @@ pub(super) fn urls(a: &str, b: &str, is_named: bool) -> Option<Finding> {
     let is_url = |text: &str| has_scheme(text) || ((is_named || text.starts_with("www.")) && is_bare(text));
     let is_pair = (is_url(a) && (is_url(b) || is_bare(b))) || (is_url(b) && is_bare(a));
     is_pair.then(|| compare_urls(&Url::new(a), &Url::new(b)))
+}
+
+/// `git@host:path` as a URL.
+fn with_scheme(text: &str) -> Cow<'_, str> {
+    match text.strip_prefix("git@").and_then(|rest| rest.split_once(':')) {
+        Some((host, path)) => format!("https://{host}/{path}").into(),
+        None => text.into(),
+    }
 }
 
 #[derive(Debug, PartialEq)]

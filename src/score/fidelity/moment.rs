@@ -60,6 +60,30 @@ pub(super) fn compare(a: &str, b: &str) -> Option<Finding> {
     Some(Finding::new(Kind::Moment, score, reason))
 }
 
+/// Compares two texts if both are ranges of moments: `2024-01-01/2024-01-31`, `Jan 1 - Jan 31, 2024`.
+pub(super) fn ranges(a: &str, b: &str) -> Option<Finding> {
+    if a.len().max(b.len()) > 2 * LONGEST {
+        return None;
+    }
+    let ((from_a, to_a), (from_b, to_b)) = (range(a)?, range(b)?);
+    let of = |x: Moment, y: Moment| one(x.dates[0], x.time, y.dates[0], y.time);
+    let (first, last) = (of(from_a, from_b), of(to_a, to_b));
+    let (score, reason) = if first.0 <= last.0 { first } else { last };
+    Some(Finding::new(Kind::Moment, score, reason))
+}
+
+fn range(text: &str) -> Option<(Moment, Moment)> {
+    ["/", " - ", " – ", " to ", "..", "–", " until ", " through ", " and "].iter().find_map(|sign| {
+        let (first, last) = text.split_once(sign)?;
+        let (mut first, last) = (read(first)?, read(last.trim_start_matches('.'))?);
+        // A year is said once.
+        if let (Some(from), Some(to)) = (&mut first.dates[0], last.dates[0]) {
+            from.year = from.year.or(to.year);
+        }
+        (first.dates[0].is_some() == last.dates[0].is_some()).then_some((first, last))
+    })
+}
+
 fn one(a: Option<Date>, s: Option<Time>, b: Option<Date>, t: Option<Time>) -> (f64, &'static str) {
     // Instants of two zones may have two days.
     let is_instant = |date: Option<Date>, time: Option<Time>| {
@@ -212,6 +236,15 @@ fn read(text: &str) -> Option<Moment> {
     if folded.contains(".m") {
         folded = folded.replace("a.m.", "am").replace("p.m.", "pm").replace("a.m", "am").replace("p.m", "pm");
     }
+    if folded.contains(['年', '月']) {
+        folded = folded.replace(['年', '月'], "-").replace('日', "");
+    }
+    // `Dec '24`.
+    if let Some((before, year)) = folded.rsplit_once(" '")
+        && year.len() == 2
+    {
+        folded = format!("{before} 20{year}");
+    }
     let mut parts = split(&folded);
     open_dense(&mut parts);
     let time = take_time(&mut parts);
@@ -253,7 +286,9 @@ fn take_time(parts: &mut Vec<Part>) -> Option<Time> {
         let Some(hour) = number(parts.get(start), 1..=2) else { continue };
         let mut end = start + 1;
         let (mut minutes, mut seconds) = (0, 0.0);
-        let is_joined = sign(end, ':', parts) || parts.get(end) == Some(&Part::Word("h".to_owned()));
+        let is_pointed = sign(end, '.', parts) && half(end + 2, parts).is_some();
+        let is_joined =
+            is_pointed || sign(end, ':', parts) || parts.get(end) == Some(&Part::Word("h".to_owned()));
         let has_minutes = is_joined && number(parts.get(end + 1), 2..=2).is_some();
         if has_minutes {
             minutes = number(parts.get(end + 1), 2..=2)?;
@@ -390,10 +425,14 @@ fn with_month_name(parts: &[Part]) -> Option<Date> {
             }
             Part::Word(word) => {
                 let found = MONTHS.iter().position(|name| is_short_of(word, name));
+                let found = found.or_else(|| standard::foreign_month(word));
                 match found {
                     Some(found) if month.is_none() => month = i64::try_from(found + 1).ok(),
                     None if WEEKDAYS.iter().any(|name| is_short_of(word, name))
-                        || matches!(word.as_str(), "st" | "nd" | "rd" | "th" | "of" | "the") => {}
+                        || matches!(
+                            word.as_str(),
+                            "st" | "nd" | "rd" | "th" | "of" | "the" | "de" | "er"
+                        ) => {}
                     _ => return None,
                 }
             }

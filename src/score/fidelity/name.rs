@@ -1,203 +1,12 @@
 //! What the name of an argument says of its value.
 
+use super::vocabulary::{CODES, DEGREES, EXACT, MEASURES, MOMENTS, ORDERED, PATHS, PLACES, SIDES, USUAL};
+
 /// The words of a name, in lower case: `maxResultCount` and `max_result_count` are `max`, `result`, `count`.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Name {
     words: Vec<String>,
 }
-
-/// Names of degrees.
-const DEGREES: &[&str] = &["lat", "lng", "lon", "long", "latitude", "longitude"];
-
-/// Names of values that are another one with another digit, however many there are.
-const EXACT: &[&str] = &[
-    "price",
-    "prices",
-    "amount",
-    "budget",
-    "cost",
-    "salary",
-    "income",
-    "principal",
-    "balance",
-    "payment",
-    "total",
-    "fee",
-    "quantity",
-    "qty",
-    "number",
-    "id",
-    "ids",
-    "index",
-    "year",
-    "month",
-    "day",
-    "page",
-    "limit",
-    "count",
-    "n",
-    "num",
-    "zoom",
-    "z",
-    "x",
-    "y",
-    "port",
-    "code",
-    "level",
-    "version",
-    "seed",
-    "top",
-    "k",
-    "offset",
-    "isbn",
-    "no",
-];
-
-/// Names of codes.
-const CODES: &[&str] = &[
-    "id",
-    "ids",
-    "isbn",
-    "issn",
-    "doi",
-    "sku",
-    "upc",
-    "ean",
-    "asin",
-    "ticker",
-    "tickers",
-    "symbol",
-    "symbols",
-    "code",
-    "codes",
-    "hash",
-    "sha",
-    "sha1",
-    "sha256",
-    "md5",
-    "checksum",
-    "digest",
-    "uuid",
-    "guid",
-    "key",
-    "token",
-    "instrument",
-    "vin",
-    "iban",
-    "barcode",
-    "pmid",
-    "nct",
-    "cell",
-    "cve",
-    "commit",
-    "icd",
-    "serial",
-    "license",
-    "sequence",
-    "dna",
-    "rna",
-    "protein",
-    "gene",
-    "zip",
-    "zipcode",
-    "postcode",
-    "postal",
-    "mac",
-    "imei",
-    "orcid",
-    "arxiv",
-    "phone",
-    "telephone",
-    "mobile",
-    "fax",
-];
-
-/// Names of places.
-const PLACES: &[&str] = &[
-    "address",
-    "location",
-    "locations",
-    "place",
-    "city",
-    "town",
-    "origin",
-    "origins",
-    "destination",
-    "destinations",
-    "waypoint",
-    "waypoints",
-    "center",
-    "venue",
-    "from",
-    "to",
-];
-
-/// Names of paths.
-const PATHS: &[&str] =
-    &["path", "paths", "file", "files", "filename", "filepath", "dir", "directory", "folder", "uri"];
-
-/// Names of lists whose order matters.
-const ORDERED: &[&str] = &[
-    "waypoints",
-    "waypoint",
-    "intermediates",
-    "steps",
-    "route",
-    "path",
-    "points",
-    "order",
-    "sequence",
-    "rows",
-    "data",
-    "args",
-    "command",
-    "stops",
-    "coordinates",
-    "bbox",
-    "box",
-    "color",
-    "colour",
-    "range",
-    "interval",
-    "messages",
-    "tracks",
-    "songs",
-    "playlist",
-    "frames",
-    "slides",
-    "chapters",
-    "layers",
-    "scenes",
-    "stages",
-    "operations",
-    "commands",
-    "actions",
-    "instructions",
-    "moves",
-    "keystrokes",
-    "ranking",
-    "priorities",
-    "sort",
-    "vertices",
-    "polygon",
-    "polyline",
-    "series",
-    "queue",
-    "itinerary",
-    "legs",
-    "lines",
-    "params",
-    "argv",
-    "samples",
-    "vector",
-    "matrix",
-];
-
-/// Names of a box's sides, by axis.
-const SIDES: [&[&str]; 2] = [
-    &["x", "x1", "x2", "xmin", "xmax", "left", "right", "width", "w"],
-    &["y", "y1", "y2", "ymin", "ymax", "top", "bottom", "height", "h"],
-];
 
 impl Name {
     /// Of the key of a member.
@@ -279,95 +88,6 @@ impl Name {
         self.has(&["width", "w", "height", "h"])
     }
 }
-
-/// Names of values that are measured, so that a little more or less is nearly the same.
-const MEASURES: &[&str] = &[
-    "radius",
-    "distance",
-    "width",
-    "height",
-    "length",
-    "size",
-    "area",
-    "weight",
-    "altitude",
-    "elevation",
-    "depth",
-    "diameter",
-    "thickness",
-    "pixels",
-    "px",
-    "center",
-    "centre",
-    "cx",
-    "cy",
-    "left",
-    "top",
-    "right",
-    "bottom",
-    "points",
-    "polygon",
-    "vertices",
-    "bbox",
-    "box",
-    "boxes",
-    "rect",
-    "roi",
-    "region",
-    "coordinates",
-    "areas",
-    "position",
-    "corners",
-    "crop",
-];
-
-/// Names of moments.
-const MOMENTS: &[&str] = &[
-    "time",
-    "timestamp",
-    "date",
-    "datetime",
-    "since",
-    "until",
-    "start",
-    "end",
-    "from",
-    "to",
-    "at",
-    "before",
-    "after",
-    "begin",
-    "epoch",
-    "when",
-    "ts",
-    "created",
-    "updated",
-    "expires",
-    "due",
-    "deadline",
-    "begins",
-    "ends",
-];
-
-/// Arguments of tools whose usual default is this value.
-const USUAL: &[(&[&str], f64)] = &[
-    (&["page", "pagenumber", "pageno"], 1.0),
-    (&["offset", "skip", "rotation", "angle", "padding", "margin", "delay", "tilt", "bearing"], 0.0),
-    (
-        &[
-            "brightness",
-            "contrast",
-            "saturation",
-            "sharpness",
-            "opacity",
-            "scale",
-            "gamma",
-            "speed",
-            "zoomfactor",
-        ],
-        1.0,
-    ),
-];
 
 impl Name {
     pub(super) fn is_measure(&self) -> bool {
@@ -482,6 +202,22 @@ impl Name {
             "inchi",
             "fen",
             "pgn",
+        ])
+    }
+
+    /// Whether a value is a program or a command.
+    pub(super) fn is_source(&self) -> bool {
+        self.has(&[
+            "code",
+            "script",
+            "snippet",
+            "program",
+            "command",
+            "cmd",
+            "shell",
+            "python",
+            "javascript",
+            "source",
         ])
     }
 

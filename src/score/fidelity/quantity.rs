@@ -1,165 +1,19 @@
 //! Numbers with units, and durations: compared in one unit.
 
+use std::borrow::Cow;
+
 use super::constants::{NOTHING, RELATIVE_DIFFERENCE, SAME_OTHERWISE, UNIT_SAID_ONCE, on_log_curve};
 use super::name::Name;
 use super::text::fold;
+pub(super) use super::units::unit;
+use super::units::{CURRENCIES_FROM, TEMPERATURE, UNITS, named};
 use super::{Finding, Kind, number, standard};
 
 /// Longer texts are none.
 const LONGEST: usize = 64;
 
-/// Units by what they measure: names, and how many of the first unit they are.
-const UNITS: &[(&str, &[(&str, f64)])] = &[
-    (
-        "length",
-        &[
-            ("m metre meter", 1.0),
-            ("km kilometre kilometer", 1000.0),
-            ("cm centimetre centimeter", 0.01),
-            ("mm millimetre millimeter", 0.001),
-            ("mi mile", 1609.344),
-            ("ft foot feet", 0.3048),
-            ("yd yard", 0.9144),
-            ("inch inche", 0.0254),
-        ],
-    ),
-    (
-        "mass",
-        &[
-            ("kg kilogram kilo", 1000.0),
-            ("g gram gramme", 1.0),
-            ("mg milligram", 0.001),
-            ("mcg microgram", 1e-6),
-            ("lb pound", 453.592_37),
-            ("oz ounce", 28.349_523),
-            ("tonne", 1e6),
-        ],
-    ),
-    (
-        "volume",
-        &[
-            ("l litre liter", 1.0),
-            ("ml millilitre milliliter", 0.001),
-            ("cl centilitre", 0.01),
-            ("gal gallon", 3.785_411),
-        ],
-    ),
-    (
-        "time",
-        &[
-            ("s sec second", 1.0),
-            ("ms millisecond", 0.001),
-            ("min minute", 60.0),
-            ("h hr hour", 3600.0),
-            ("d day", 86_400.0),
-            ("wk week", 604_800.0),
-            ("fortnight", 1_209_600.0),
-        ],
-    ),
-    ("months", &[("mo month", 1.0), ("yr year", 12.0), ("decade", 120.0)]),
-    (
-        "data",
-        &[
-            ("kb kilobyte", 1e3),
-            ("mb megabyte", 1e6),
-            ("gb gigabyte", 1e9),
-            ("tb terabyte", 1e12),
-            ("byte", 1.0),
-        ],
-    ),
-    ("speed", &[("kmh kph", 1.0), ("mph", 1.609_344)]),
-    ("power", &[("w watt", 1.0), ("kw kilowatt", 1000.0)]),
-    ("voltage", &[("v volt", 1.0), ("mv millivolt", 0.001)]),
-    (
-        "frequency",
-        &[("hz hertz", 1.0), ("khz kilohertz", 1e3), ("mhz megahertz", 1e6), ("ghz gigahertz", 1e9)],
-    ),
-    ("energy", &[("kcal kilocalorie calorie cal", 4184.0), ("kj kilojoule", 1000.0)]),
-    ("angle", &[("degree deg", 1.0)]),
-    ("share", &[("percent pct", 0.01)]),
-    ("dollars", &[("usd dollar buck", 1.0)]),
-    ("euros", &[("eur euro", 1.0)]),
-    ("pounds sterling", &[("gbp quid", 1.0)]),
-    ("yen", &[("jpy yen", 1.0)]),
-    ("resolution", &[("megapixel mp", 1.0)]),
-    ("pixels", &[("px pixel", 1.0)]),
-    ("area", &[]),
-    ("pressure", &[]),
-];
-
-/// Units that in free text are words or letters of something else, so that they are units only where a text is nothing
-/// but a quantity.
-const UNITS_ALONE: &[(&str, &str, f64)] = &[
-    ("length", "in", 0.0254),
-    ("length", "\"", 0.0254),
-    ("length", "'", 0.3048),
-    ("length", "nm nmi", 1852.0),
-    ("length", "um micrometre micrometer micron", 1e-6),
-    ("mass", "t", 1e6),
-    ("mass", "ug", 1e-6),
-    ("mass", "st stone", 6350.293_18),
-    ("volume", "dl decilitre deciliter", 0.1),
-    ("volume", "cup", 0.236_588_2),
-    ("volume", "pt pint", 0.473_176_5),
-    ("volume", "qt quart", 0.946_352_9),
-    ("volume", "tbsp tablespoon", 0.014_786_76),
-    ("volume", "tsp teaspoon", 0.004_928_922),
-    ("time", "m mins", 60.0),
-    ("time", "hrs", 3600.0),
-    ("time", "us", 1e-6),
-    ("months", "y a", 12.0),
-    ("months", "quarter", 3.0),
-    ("data", "b", 1.0),
-    ("data", "kib", 1024.0),
-    ("data", "mib", 1_048_576.0),
-    ("data", "gib", 1_073_741_824.0),
-    ("data", "tib", 1_099_511_627_776.0),
-    ("speed", "km/h", 1.0),
-    ("speed", "m/s", 3.6),
-    ("speed", "mi/h", 1.609_344),
-    ("speed", "kn kt knot", 1.852),
-    ("area", "m2 sqm", 1.0),
-    ("area", "km2", 1e6),
-    ("area", "ft2 sqft", 0.092_903_04),
-    ("area", "ha hectare", 1e4),
-    ("area", "acre", 4046.856),
-    ("angle", "rad radian", 57.295_779_513_082_32),
-    ("pressure", "pa", 1.0),
-    ("pressure", "hpa mbar millibar", 100.0),
-    ("pressure", "kpa", 1000.0),
-    ("pressure", "bar", 1e5),
-    ("pressure", "psi", 6894.757),
-    ("pressure", "atm", 101_325.0),
-    ("energy", "j joule", 1.0),
-    ("energy", "kwh", 3_600_000.0),
-    ("energy", "wh", 3600.0),
-    ("power", "mw", 1e6),
-    ("power", "hp", 745.7),
-];
-
-/// Units of temperature: degrees Celsius of none of them, and of one more.
-const TEMPERATURES: &[(&str, f64, f64)] = &[
-    ("c celsius centigrade", 0.0, 1.0),
-    ("f fahrenheit", -32.0 / 1.8, 1.0 / 1.8),
-    ("kelvin k", -273.15, 1.0),
-];
-
 /// Degrees Celsius that a conversion in whole degrees is off at most.
 const ROUNDED_DEGREES: f64 = 0.6;
-
-/// The place in the table of units from which on currencies are counted.
-const CURRENCIES_FROM: usize = 1000;
-
-/// What a unit measures, as a place in the table, and how many of the first unit it is.
-pub(super) fn unit(word: &str) -> Option<(usize, f64)> {
-    let singular = word.strip_suffix('s').filter(|singular| singular.len() > 1);
-    UNITS.iter().enumerate().find_map(|(dimension, (_, units))| {
-        units.iter().find_map(|(names, factor)| {
-            let is_it = names.split(' ').any(|name| name == word || Some(name) == singular);
-            is_it.then_some((dimension, *factor))
-        })
-    })
-}
 
 /// What a text measures, and how much of it.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -171,9 +25,6 @@ struct Quantity {
     /// How many of the first unit its own is, where it has one only.
     factor: Option<f64>,
 }
-
-/// The dimension of temperatures, behind those of the table.
-const TEMPERATURE: usize = 999;
 
 /// Compares two texts if both are quantities, or one of them is and the other a number.
 pub(super) fn compare(name: &Name, a: &str, b: &str) -> Option<Finding> {
@@ -262,8 +113,10 @@ fn beside(name: &Name, quantity: &Readings, text: &str, other: &str) -> Option<F
     // The unit may be known from elsewhere.
     let is_same = |reading: &Quantity| {
         let amount = reading.factor.map_or(reading.amount, |factor| reading.amount / factor);
-        let in_seconds = if is_of_time(&reading) { reading.amount } else { amount };
-        [amount, in_seconds].iter().any(|amount| (amount - other).abs() <= 1e-9 * other.abs())
+        // Durations are counted in seconds, and files in bytes.
+        let is_data = UNITS.get(reading.dimension).is_some_and(|unit| unit.0 == "data");
+        let in_first = if is_of_time(&reading) || is_data { reading.amount } else { amount };
+        [amount, in_first].iter().any(|amount| (amount - other).abs() <= 1e-9 * other.abs())
     };
     let is_same = quantity.iter().flatten().any(is_same);
     let (score, reason) =
@@ -314,35 +167,6 @@ pub(super) fn units(a: &str, b: &str) -> Option<Finding> {
     Some(Finding::new(Kind::Choice, score, reason))
 }
 
-/// What a unit measures, how many of the first unit it is, and where its zero lies.
-fn named(name: &str, m_is_minutes: bool) -> Option<(usize, f64, f64)> {
-    let name = match name.trim() {
-        "°" => "degree",
-        name => name.trim_start_matches('°').trim_end_matches('.'),
-    };
-    let name = ["degrees ", "degree ", "deg ", "deg"]
-        .iter()
-        .find_map(|before| name.strip_prefix(before))
-        .filter(|rest| !rest.is_empty() && *rest != "ree" && *rest != "rees")
-        .unwrap_or(name);
-    let singular = name.strip_suffix('s').filter(|singular| singular.len() > 1);
-    let is_it = |names: &str| names.split(' ').any(|known| known == name || Some(known) == singular);
-    if let Some((_, zero, one)) = TEMPERATURES.iter().find(|(names, ..)| is_it(names)) {
-        return Some((TEMPERATURE, *one, *zero));
-    }
-    if let Some(currency) = standard::currency(name)
-        && !matches!(name, "pound" | "pounds" | "real" | "won" | "all")
-    {
-        return Some((CURRENCIES_FROM + currency, 1.0, 0.0));
-    }
-    let alone = || {
-        let (dimension, _, factor) = UNITS_ALONE.iter().find(|(_, names, _)| is_it(names))?;
-        Some((UNITS.iter().position(|(known, _)| known == dimension)?, *factor))
-    };
-    let found = if name == "m" && m_is_minutes { alone() } else { unit(name).or_else(alone) };
-    found.map(|(dimension, factor)| (dimension, factor, 0.0))
-}
-
 /// The readings of a text: `1h30m`, `90 min`, `2.5 km`, `PT1H30M`, `$5`, `25 %`, `20 °C`, `5'11"`.
 fn readings(text: &str) -> Readings {
     let folded = fold(text).replace('−', "-");
@@ -350,12 +174,24 @@ fn readings(text: &str) -> Readings {
     if let Some(quantity) = iso_duration(folded) {
         return [Some(quantity), None];
     }
-    let plain = number::without_thousands(folded);
+    let plain = number::without_thousands(&without_fraction(folded));
     let first = money(folded).or_else(|| parts(&plain, false));
     let is_ambiguous =
         plain.bytes().any(|byte| byte == b'm') && first.is_none_or(|first| first.dimension == 0);
     let second = if is_ambiguous { parts(&plain, true) } else { None };
     if first.is_some() { [first, second.filter(|_| first != second)] } else { [second, None] }
+}
+
+/// `1 1/2 cups` with its number in digits.
+fn without_fraction(text: &str) -> Cow<'_, str> {
+    let end = text.find(char::is_alphabetic).unwrap_or(text.len());
+    if !text[..end].contains('/') {
+        return text.into();
+    }
+    match number::written(&text[..end]) {
+        Some(amount) => format!("{amount} {}", &text[end..]).into(),
+        None => text.into(),
+    }
 }
 
 /// `P1DT2H30M`, `PT90M`, `P2W`.

@@ -236,6 +236,27 @@ fn offset(text: &str) -> Option<i64> {
     ((0..=14).contains(&hours) && (0..60).contains(&minutes)).then_some(turn * sign * (hours * 60 + minutes))
 }
 
+/// Months in German, French, Spanish, Italian, Portuguese and Dutch.
+const FOREIGN_MONTHS: [&str; 12] = [
+    "januar janner janvier enero gennaio janeiro januari",
+    "februar fevrier febrero febbraio fevereiro februari",
+    "marz mars marzo marco maart",
+    "avril abril aprile",
+    "mai mayo maggio maio mei",
+    "juni juin junio giugno junho",
+    "juli juillet julio luglio julho",
+    "aout agosto augustus",
+    "septembre septiembre settembre setembro",
+    "oktober octobre octubre ottobre outubro",
+    "novembre noviembre novembro",
+    "dezember decembre diciembre dicembre dezembro",
+];
+
+/// The place of a month in the year, by its name in another language, folded.
+pub(super) fn foreign_month(word: &str) -> Option<usize> {
+    FOREIGN_MONTHS.iter().position(|names| names.split(' ').any(|name| name == word))
+}
+
 const MONTHS: [&str; 12] =
     ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"];
 
@@ -263,6 +284,9 @@ pub(super) fn month(text: &str) -> Option<usize> {
         "november",
         "december",
     ];
+    if let Some(found) = foreign_month(text) {
+        return Some(found + 1);
+    }
     let found = MONTHS.iter().position(|short| text.starts_with(short))?;
     (text.len() <= 4 || text == NAMES[found]).then_some(found + 1).filter(|_| NAMES[found].starts_with(text))
 }
