@@ -198,7 +198,8 @@ fn converted<'k>(a: &HashMap<&'k str, &Json>, b: &HashMap<&'k str, &Json>) -> Ve
     let unit = |members: &HashMap<&'k str, &Json>, key: &str| {
         members.get(key).and_then(|unit| unit.as_str()).and_then(|unit| super::quantity::measured(1.0, unit))
     };
-    let Some((&key, text_a)) = a.iter().find(|(key, _)| Name::new(key).is_unit()) else { return Vec::new() };
+    let units = a.iter().filter(|(key, _)| Name::new(key).is_unit());
+    let Some((&key, text_a)) = units.min_by_key(|(key, _)| **key) else { return Vec::new() };
     let (Some(of_a), Some(of_b)) = (unit(a, key), unit(b, key)) else { return Vec::new() };
     let (Some(text_a), Some(text_b)) = (text_a.as_str(), b.get(key).and_then(|unit| unit.as_str())) else {
         return Vec::new();
@@ -213,7 +214,7 @@ fn converted<'k>(a: &HashMap<&'k str, &Json>, b: &HashMap<&'k str, &Json>) -> Ve
         else {
             continue;
         };
-        if x == y {
+        if x.total_cmp(&y).is_eq() {
             continue;
         }
         let (Some((_, x)), Some((_, y))) =

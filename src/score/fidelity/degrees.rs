@@ -91,12 +91,11 @@ pub(super) fn pair(text: &str) -> Option<(f64, f64)> {
         return Some((number::in_text(latitude)?, number::in_text(longitude)?));
     }
     let text = text.trim_matches(['(', ')', '[', ']']);
-    let (first, second) = match text.split_once([',', ';']) {
-        Some(parts) => parts,
-        None => {
-            let end = text.find(['N', 'S'])? + 1;
-            text.split_at_checked(end)?
-        }
+    let (first, second) = if let Some(parts) = text.split_once([',', ';']) {
+        parts
+    } else {
+        let end = text.find(['N', 'S'])? + 1;
+        text.split_at_checked(end)?
     };
     let ((x, of_x), (y, of_y)) = (read(first)?, read(second)?);
     match (of_x, of_y) {

@@ -356,7 +356,7 @@ impl Parser<'_> {
                 let under = if self.peek() == Some(&Token::Open) { self.group()? } else { self.primary()? };
                 Some(Tree::node("^", vec![under, Tree::Leaf("0.5".to_owned())]))
             }
-            Token::Word(word) if self.takes(&Token::Open) => self.call(word),
+            Token::Word(word) if self.takes(&Token::Open) => self.call(&word),
             Token::Word(word) => Some(Tree::Leaf(word)),
             Token::Operator(_) | Token::Close | Token::Comma => None,
         }
@@ -380,7 +380,7 @@ impl Parser<'_> {
         self.takes(&Token::Close).then_some(tree)
     }
 
-    fn call(&mut self, name: String) -> Option<Tree> {
+    fn call(&mut self, name: &str) -> Option<Tree> {
         let mut arguments = Vec::new();
         while !self.takes(&Token::Close) {
             if !arguments.is_empty() && !self.takes(&Token::Comma) {
@@ -388,7 +388,7 @@ impl Parser<'_> {
             }
             arguments.push(self.nested()?);
         }
-        let is_power = matches!(name.as_str(), "pow" | "power") && arguments.len() == 2;
+        let is_power = matches!(name, "pow" | "power") && arguments.len() == 2;
         Some(Tree::Node(if is_power { "^".to_owned() } else { format!("call {name}") }, arguments))
     }
 }

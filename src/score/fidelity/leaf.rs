@@ -176,6 +176,10 @@ fn texts(setting: &Setting<'_>, words: &Words, a: &str, b: &str) -> Finding {
             if x == y { (SAME_OTHERWISE, "the same day") } else { (NOTHING, "another day") };
         return Finding::new(Kind::Moment, score, reason);
     }
+    let is_of_signs = |text: &str| !text.contains(char::is_alphanumeric);
+    if is_of_signs(a) && is_of_signs(b) && a.trim() != b.trim() {
+        return Finding::new(Kind::Text, NOTHING, "other signs");
+    }
     if name.is_query() && excluded(a) != excluded(b) {
         return Finding::new(Kind::Text, NOTHING, "a word is excluded in one of them");
     }

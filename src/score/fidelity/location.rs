@@ -165,12 +165,15 @@ impl<'a> Url<'a> {
         let mut query: Vec<Cow<'_, str>> = query
             .split('&')
             .filter(|part| !part.is_empty() && !is_of_visit(part))
-            .map(|part| match part.contains('+') {
-                true => percent_decode_str(&part.replace('+', " ")).decode_utf8_lossy().into_owned().into(),
-                false => percent_decode_str(part).decode_utf8_lossy(),
+            .map(|part| {
+                if part.contains('+') {
+                    percent_decode_str(&part.replace('+', " ")).decode_utf8_lossy().into_owned().into()
+                } else {
+                    percent_decode_str(part).decode_utf8_lossy()
+                }
             })
             .collect();
-        let (host, path) = long_form(host, path, &mut query);
+        let (host, path) = long_form(&host, path, &mut query);
         query.sort_unstable();
         Self { scheme, host, path, query, fragment }
     }
@@ -180,8 +183,8 @@ impl<'a> Url<'a> {
 const VISITS: &[&str] = &["fbclid", "gclid", "igshid", "mc_cid", "mc_eid", "si", "feature", "ref_src"];
 
 /// The usual form of addresses that have a short one or one for telephones.
-fn long_form(host: String, path: String, query: &mut Vec<Cow<'_, str>>) -> (String, String) {
-    let host = host.strip_prefix("m.").unwrap_or(&host).replace(".m.", ".");
+fn long_form(host: &str, path: String, query: &mut Vec<Cow<'_, str>>) -> (String, String) {
+    let host = host.strip_prefix("m.").unwrap_or(host).replace(".m.", ".");
     let video = match host.as_str() {
         "youtu.be" => Some(path.as_str()),
         "youtube.com" | "youtube-nocookie.com" => {

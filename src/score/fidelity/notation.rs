@@ -12,14 +12,15 @@ use crate::trajectory::json::Json;
 /// Longer texts are in none of them.
 const LONGEST: usize = 256;
 
+type Rule = fn(&Name, &str, &str) -> Option<Finding>;
+
 /// Compares two texts if both are in one of these notations.
 pub(super) fn compare(name: &Name, a: &str, b: &str) -> Option<Finding> {
     let (a, b) = (a.trim(), b.trim());
     if a.len() > LONGEST || b.len() > LONGEST {
         return None;
     }
-    let rules: [fn(&Name, &str, &str) -> Option<Finding>; 6] =
-        [secrets, orders, sizes, mails, machines, formats];
+    let rules: [Rule; 6] = [secrets, orders, sizes, mails, machines, formats];
     rules.iter().find_map(|rule| rule(name, a, b))
 }
 
@@ -183,9 +184,7 @@ fn mail(text: &str) -> Option<String> {
 
 /// Addresses of machines, in which groups of zeros may be left out.
 fn machines(_: &Name, a: &str, b: &str) -> Option<Finding> {
-    if a.matches(':').nth(1).is_none() {
-        return None;
-    }
+    a.matches(':').nth(1)?;
     let of = |text: &str| text.trim_matches(['[', ']']).parse::<Ipv6Addr>().ok();
     Some(verdict(Kind::Code, of(a)? == of(b)?, "the same address", "another address"))
 }

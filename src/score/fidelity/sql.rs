@@ -54,10 +54,10 @@ fn words(text: &str) -> Vec<String> {
         rest = after;
         match word {
             // Quotation marks of names.
-            "\"" | "`" | "[" | "]" => {}
+            "\"" | "`" | "[" | "]" | " " => {}
             "<>" => found.push("!=".to_owned()),
             "==" => found.push("=".to_owned()),
-            _ if word.trim().is_empty() => {}
+            "\n" | "\t" | "\r" => {}
             _ if c == '\'' => found.push(word.to_owned()),
             _ => found.push(word.to_lowercase()),
         }
@@ -67,8 +67,7 @@ fn words(text: &str) -> Vec<String> {
         let next = found.get(index + 1).map(String::as_str);
         let says_nothing = match found[index].as_str() {
             "asc" | "as" => true,
-            "inner" => next == Some("join"),
-            "outer" => next == Some("join"),
+            "inner" | "outer" => next == Some("join"),
             _ => false,
         };
         if says_nothing {

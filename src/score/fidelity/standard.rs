@@ -47,10 +47,10 @@ pub(super) fn compare(name: &Name, a: &str, b: &str) -> Option<Finding> {
     }
     let (x, y) = (fold(a), fold(b));
     let (x, y) = (x.trim(), y.trim());
-    if name.is_time_zone() || (x.contains('/') && y.contains('/')) {
-        if let Some(finding) = time_zones(x, y, name.is_time_zone()) {
-            return Some(finding);
-        }
+    if (name.is_time_zone() || (x.contains('/') && y.contains('/')))
+        && let Some(finding) = time_zones(x, y, name.is_time_zone())
+    {
+        return Some(finding);
     }
     let tables: [(bool, &Table, bool); 3] = [
         (name.is_currency(), &CURRENCIES, true),
@@ -260,6 +260,21 @@ pub(super) fn foreign_month(word: &str) -> Option<usize> {
 const MONTHS: [&str; 12] =
     ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"];
 
+const MONTH_NAMES: [&str; 12] = [
+    "january",
+    "february",
+    "march",
+    "april",
+    "may",
+    "june",
+    "july",
+    "august",
+    "september",
+    "october",
+    "november",
+    "december",
+];
+
 /// The month that a name, its beginning or a number is.
 pub(super) fn month(text: &str) -> Option<usize> {
     if text.len() > 12 {
@@ -270,25 +285,13 @@ pub(super) fn month(text: &str) -> Option<usize> {
     if let Ok(number) = text.parse::<usize>() {
         return (1..=12).contains(&number).then_some(number);
     }
-    const NAMES: [&str; 12] = [
-        "january",
-        "february",
-        "march",
-        "april",
-        "may",
-        "june",
-        "july",
-        "august",
-        "september",
-        "october",
-        "november",
-        "december",
-    ];
     if let Some(found) = foreign_month(text) {
         return Some(found + 1);
     }
     let found = MONTHS.iter().position(|short| text.starts_with(short))?;
-    (text.len() <= 4 || text == NAMES[found]).then_some(found + 1).filter(|_| NAMES[found].starts_with(text))
+    (text.len() <= 4 || text == MONTH_NAMES[found])
+        .then_some(found + 1)
+        .filter(|_| MONTH_NAMES[found].starts_with(text))
 }
 
 /// The day of the week that a name or its beginning is.

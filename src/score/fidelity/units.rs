@@ -122,7 +122,7 @@ const UNITS_ALONE: &[(&str, &str, f64)] = &[
     ("area", "ft2 sqft", 0.092_903_04),
     ("area", "ha hectare", 1e4),
     ("area", "acre", 4046.856),
-    ("angle", "rad radian", 57.295_779_513_082_32),
+    ("angle", "rad radian", 57.295_779_5),
     ("pressure", "pa", 1.0),
     ("pressure", "hpa mbar millibar", 100.0),
     ("pressure", "kpa", 1000.0),
