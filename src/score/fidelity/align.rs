@@ -143,11 +143,16 @@ impl<'a> Alignment<'a> {
         let in_a: HashMap<&str, &Json> = a.iter().map(|(key, value)| (key.as_str(), value)).collect();
         let in_b: HashMap<&str, &Json> = b.iter().map(|(key, value)| (key.as_str(), value)).collect();
         let spans = [leaf::spans(a, b, 0), leaf::spans(a, b, 1)];
+        let exchanged = exchanged(&in_a, &in_b);
         let converted = converted(&in_a, &in_b);
         let has_zoom = in_a.contains_key("z") || in_b.contains_key("z");
         for (key, value) in a {
             let below = below(spot, key, spans, has_zoom);
             match in_b.get(key.as_str()) {
+                Some(other) if exchanged.contains(&key.as_str()) => {
+                    let kind = leaf::kind_of(other);
+                    self.push(&below.path, Finding::new(kind, NOTHING, "two values have changed places"));
+                }
                 Some(other) if converted.contains(&key.as_str()) && !is_same(value, other) => {
                     let reason = "the same in another unit";
                     self.push(&below.path, Finding::new(Kind::Quantity, SAME_OTHERWISE, reason));
@@ -191,6 +196,25 @@ impl<'a> Alignment<'a> {
         self.push(&spot.path, Finding::absent(leaf::kind_of(value), score, verdict, reason));
     }
 }
+
+/// The members of two objects whose values have changed places: an origin and a destination, however near they are.
+fn exchanged<'k>(a: &HashMap<&'k str, &Json>, b: &HashMap<&'k str, &Json>) -> Vec<&'k str> {
+    if a.len() > MOST_EXCHANGED {
+        return Vec::new();
+    }
+    let differing: Vec<(&'k str, &Json, &Json)> = a
+        .iter()
+        .filter_map(|(&key, &value)| Some((key, value, *b.get(key)?)))
+        .filter(|(_, x, y)| !is_same(x, y))
+        .collect();
+    let is_one = |(key, x, y): &&(&'k str, &Json, &Json)| {
+        differing.iter().any(|(other, z, w)| other != key && is_same(x, w) && is_same(y, z))
+    };
+    differing.iter().filter(is_one).map(|(key, ..)| *key).collect()
+}
+
+/// Members of an object among which exchanged values are looked for.
+const MOST_EXCHANGED: usize = 32;
 
 /// The members of two objects that are the same in the units that their members `unit` say: the units themselves and
 /// the numbers beside them. None, unless all numbers that can have the unit are the same in it.

@@ -68,6 +68,23 @@ fn differ_in_case(a: &str, b: &str) -> bool {
     letters(a) != letters(b)
 }
 
+/// Whether a code has digits, capitals and small letters, as encoded numbers have.
+fn is_mixed(text: &str) -> bool {
+    let has = |is: fn(&u8) -> bool| text.as_bytes().iter().any(is);
+    text.len() >= 8 && has(u8::is_ascii_digit) && has(u8::is_ascii_uppercase) && has(u8::is_ascii_lowercase)
+}
+
+/// Whether two texts with commas have the same parts, not all of them numbers, in another order.
+fn are_lists(a: &str, b: &str) -> bool {
+    let parts = |text: &str| -> Vec<String> {
+        let mut parts: Vec<String> = text.split(',').map(|part| part.trim().to_lowercase()).collect();
+        parts.sort_unstable();
+        parts
+    };
+    let is_word = |part: &String| part.contains(char::is_alphabetic) && !part.contains(char::is_whitespace);
+    a.contains(',') && b.contains(',') && parts(a) == parts(b) && parts(a).iter().all(is_word)
+}
+
 /// Whether both have points, which make other groups: `1.9.0` and `1.90`.
 fn are_pointed_otherwise(a: &str, b: &str) -> bool {
     let groups = |text: &str| text.trim().split('.').map(str::len).collect::<Vec<_>>();
@@ -128,6 +145,8 @@ pub(super) fn codes(a: &str, b: &str, is_named: bool) -> Finding {
             Finding::new(kind, NOTHING, "other signs")
         } else if (is_cased(a, is_named) || is_cased(b, is_named)) && differ_in_case(a, b) {
             Finding::new(kind, NOTHING, "the case of letters differs in a code")
+        } else if is_named && differ_in_case(a, b) && is_mixed(a) && is_mixed(b) {
+            Finding::new(kind, NOTHING, "the case of letters differs in a code")
         } else if telling(a) != telling(b) {
             Finding::new(kind, NOTHING, "a sign differs in a code")
         } else if are_pointed_otherwise(a, b) {
@@ -135,6 +154,9 @@ pub(super) fn codes(a: &str, b: &str, is_named: bool) -> Finding {
         } else {
             Finding::new(kind, SAME_OTHERWISE, "the same code")
         };
+    }
+    if are_lists(a, b) {
+        return Finding::new(kind, 0.95, "the same codes in another order");
     }
     if let (Some(nine_x), Some(nine_y)) = (isbn(&x), isbn(&y)) {
         // Of one length the last digit is compared as well.
@@ -178,9 +200,13 @@ fn is_expression(text: &str) -> bool {
     }
     let has_sign =
         text.contains(['+', '*', '^', '=', '×', '÷']) || text.contains(" / ") || text.contains(" - ");
+    let has_sign = has_sign || text.contains(['²', '³', 'π', '√', '⋅', '−', '\\']) || text.contains(" mod ");
     let longest =
         text.split(|c: char| !c.is_alphabetic()).map(|word| word.chars().count()).max().unwrap_or(0);
-    has_sign && longest <= 4 && text.len() <= LONGEST && text.chars().any(|c| c.is_ascii_digit())
+    has_sign
+        && longest <= if text.contains('\\') { 6 } else { 4 }
+        && text.len() <= LONGEST
+        && text.chars().any(|c| c.is_ascii_digit())
 }
 
 /// Whether the case of letters is a part of the code, as in those that are encoded numbers.

@@ -1,6 +1,8 @@
 //! Identifiers under other names: the URL of one, a revision by the beginning of its hash, a branch with what stands
 //! before it, an airport by its code.
 
+use std::borrow::Cow;
+
 use percent_encoding::percent_decode_str;
 
 use super::constants::{NOTHING, SAME_OTHERWISE};
@@ -18,7 +20,34 @@ pub(super) fn compare(name: &Name, a: &str, b: &str) -> Option<Finding> {
     if a.len() > LONGEST || b.len() > LONGEST {
         return None;
     }
-    identified(name, a, b).or_else(|| named(name, a, b)).or_else(|| standard::airports(name, a, b))
+    let (a, b) = (&*with_scheme(a), &*with_scheme(b));
+    identified(name, a, b)
+        .or_else(|| accounts(name, a, b))
+        .or_else(|| named(name, a, b))
+        .or_else(|| standard::airports(name, a, b))
+}
+
+/// A URL whose scheme is left out, with it.
+fn with_scheme(text: &str) -> Cow<'_, str> {
+    let host = text.split_once('/').map(|(host, _)| host).unwrap_or_default();
+    let is_host =
+        [".com", ".org", ".net", ".io", ".co"].iter().any(|end| host.len() > 4 && host.ends_with(end));
+    if is_host && !host.starts_with('.') { format!("https://{text}").into() } else { text.into() }
+}
+
+/// `@name`, `r/name`: other letters are another name.
+fn accounts(name: &Name, a: &str, b: &str) -> Option<Finding> {
+    let bare = |text: &str| {
+        let rest = ["/r/", "r/", "/u/", "u/", "@", "#"].iter().find_map(|sign| text.strip_prefix(sign));
+        let bare = rest.unwrap_or(text).to_lowercase();
+        bare.chars().all(|c| c.is_alphanumeric() || matches!(c, '_' | '-' | '.')).then_some(bare)
+    };
+    if !name.is_account() {
+        return None;
+    }
+    let is_same = bare(a)? == bare(b)?;
+    let (score, reason) = if is_same { (SAME_OTHERWISE, "the same name") } else { (NOTHING, "another name") };
+    Some(Finding::new(Kind::Code, score, reason))
 }
 
 /// Fewer digits of a hash tell too little.

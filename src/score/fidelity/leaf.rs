@@ -5,7 +5,7 @@ use super::name::Name;
 use super::words::Words;
 use super::{
     Finding, Kind, code, color, degrees, expression, identifier, location, moment, notation, number, numeral,
-    quantity, source, sql, standard, text,
+    quantity, source, sql, standard, text, units,
 };
 use crate::score::schema::Schema;
 use crate::trajectory::json::Json;
@@ -145,6 +145,10 @@ fn texts(setting: &Setting<'_>, words: &Words, a: &str, b: &str) -> Finding {
         && let Some(finding) = code::standard(name, a, b)
     {
         return finding;
+    }
+    let has_digit = a.bytes().any(|byte| byte.is_ascii_digit());
+    if (name.is_unit() || has_digit) && units::differ_in_case(a.trim(), b.trim()) {
+        return Finding::new(Kind::Quantity, NOTHING, "a unit of another case");
     }
     let rules: [&dyn Fn() -> Option<Finding>; 14] = [
         &|| standard::compare(name, a, b),

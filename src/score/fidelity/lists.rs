@@ -54,6 +54,10 @@ impl Alignment<'_> {
                 return true;
             }
             let tool = self.tool.rsplit('/').next().unwrap_or_default();
+            // `add_shape` adds no numbers.
+            if spot.setting.name.is_color() || spot.setting.name.is_box() || tool.starts_with("add_") {
+                return false;
+            }
             return tool.split(['_', '-']).any(|word| ORDER_FREE.contains(&word));
         }
         !self.is_ordered(spot) && all(|item| matches!(item, Json::String(_) | Json::Object(_)))

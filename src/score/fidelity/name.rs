@@ -99,7 +99,7 @@ impl Name {
     }
 
     pub(super) fn is_version(&self) -> bool {
-        self.has(&["version", "versions", "release"])
+        self.has(&["version", "versions", "release", "tag"])
     }
 
     pub(super) fn is_color(&self) -> bool {
@@ -203,6 +203,11 @@ impl Name {
             "fen",
             "pgn",
         ])
+    }
+
+    /// Whether a value is the name of an account or a group, in which each letter counts.
+    pub(super) fn is_account(&self) -> bool {
+        self.has(&["username", "handle", "subreddit", "screenname", "login", "account"])
     }
 
     /// Whether a value is a program or a command.

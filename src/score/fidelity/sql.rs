@@ -53,11 +53,10 @@ fn words(text: &str) -> Vec<String> {
         let (word, after) = rest.split_at(end);
         rest = after;
         match word {
-            // Quotation marks of names.
-            "\"" | "`" | "[" | "]" | " " => {}
+            // White space, and quotation marks of names.
+            "\"" | "`" | "[" | "]" | " " | "\n" | "\t" | "\r" => {}
             "<>" => found.push("!=".to_owned()),
             "==" => found.push("=".to_owned()),
-            "\n" | "\t" | "\r" => {}
             _ if c == '\'' => found.push(word.to_owned()),
             _ => found.push(word.to_lowercase()),
         }

@@ -241,7 +241,7 @@ fn false_says_something_where_the_default_is_true() {
 fn expressions_that_nest_deeply_or_never_end_are_compared_soon() {
     let text = |sign: &str| Json::Object(vec![("expression".to_owned(), Json::String(sign.repeat(1000)))]);
     for (a, b) in
-        [("(", "-("), ("-", "-1"), ("1+", "1-"), ("a(", "b("), ("2^", "3^"), ("\\frac{", "{"), ("1%2", "1!")]
+        [("(", "-("), ("-", "-1"), ("1+", "2-"), ("a(", "b("), ("2^", "3^"), ("\\frac{", "{"), ("1%2", "1!")]
     {
         assert!(fidelity(&text(a), &text(b)) < THRESHOLD, "{a} {b}");
     }

@@ -122,7 +122,7 @@ const UNITS_ALONE: &[(&str, &str, f64)] = &[
     ("area", "ft2 sqft", 0.092_903_04),
     ("area", "ha hectare", 1e4),
     ("area", "acre", 4046.856),
-    ("angle", "rad radian", 57.295_779_5),
+    ("angle", "rad radian", 57.295_78),
     ("pressure", "pa", 1.0),
     ("pressure", "hpa mbar millibar", 100.0),
     ("pressure", "kpa", 1000.0),
@@ -155,6 +155,32 @@ pub(super) fn unit(word: &str) -> Option<(usize, f64)> {
             is_it.then_some((dimension, *factor))
         })
     })
+}
+
+/// Whether two texts differ in the case of letters of a unit that tell two units: `1m` and `1M`, `mW` and `MW`, `Mb` and
+/// `MB`.
+pub(super) fn differ_in_case(a: &str, b: &str) -> bool {
+    if a == b || a.len() > 24 || !a.eq_ignore_ascii_case(b) {
+        return false;
+    }
+    let unit = |text: &str| text.trim_start_matches(|c: char| !c.is_ascii_alphabetic()).to_owned();
+    let (x, y) = (unit(a), unit(b));
+    let (Some((first_x, rest_x)), Some((first_y, rest_y))) = (x.split_at_checked(1), y.split_at_checked(1))
+    else {
+        return false;
+    };
+    let is_million = first_x != first_y
+        && first_x.eq_ignore_ascii_case("m")
+        && rest_x == rest_y
+        // Milligrams and millilitres are written in any case.
+        && matches!(rest_x, "" | "W" | "Hz" | "V" | "A" | "J" | "Wh" | "b" | "B" | "bps");
+    let is_bit = |rest: &str| matches!(rest, "b" | "B" | "bps" | "Bps" | "b/s" | "B/s");
+    let is_bits = first_x == first_y
+        && matches!(first_x, "k" | "K" | "M" | "G" | "T")
+        && rest_x != rest_y
+        && is_bit(rest_x)
+        && is_bit(rest_y);
+    is_million || is_bits
 }
 
 /// The dimension of temperatures, behind those of the table.
