@@ -143,9 +143,9 @@ pub(super) fn codes(a: &str, b: &str, is_named: bool) -> Finding {
     if x == y {
         return if x.is_empty() {
             Finding::new(kind, NOTHING, "other signs")
-        } else if (is_cased(a, is_named) || is_cased(b, is_named)) && differ_in_case(a, b) {
-            Finding::new(kind, NOTHING, "the case of letters differs in a code")
-        } else if is_named && differ_in_case(a, b) && is_mixed(a) && is_mixed(b) {
+        } else if differ_in_case(a, b)
+            && (is_cased(a, is_named) || is_cased(b, is_named) || (is_named && is_mixed(a) && is_mixed(b)))
+        {
             Finding::new(kind, NOTHING, "the case of letters differs in a code")
         } else if telling(a) != telling(b) {
             Finding::new(kind, NOTHING, "a sign differs in a code")

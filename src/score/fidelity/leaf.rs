@@ -4,8 +4,8 @@ use super::constants::{NOTHING, SAME_OTHERWISE};
 use super::name::Name;
 use super::words::Words;
 use super::{
-    Finding, Kind, code, color, degrees, expression, identifier, location, moment, notation, number, numeral,
-    quantity, source, sql, standard, text, units,
+    Finding, Kind, code, color, degrees, expression, identifier, instant, location, moment, notation, number,
+    numeral, quantity, source, sql, standard, text, units,
 };
 use crate::score::schema::Schema;
 use crate::trajectory::json::Json;
@@ -86,8 +86,8 @@ fn written_otherwise(setting: &Setting<'_>, a: &Json, b: &Json) -> Option<Findin
     }
     let (of_x, of_y) = (number::of(a), number::of(b));
     let epoch = match (of_x, of_y) {
-        (Some(number), None) => moment::with_epoch(number, &y),
-        (None, Some(number)) => moment::with_epoch(number, &x),
+        (Some(number), None) => instant::with_epoch(number, &y),
+        (None, Some(number)) => instant::with_epoch(number, &x),
         _ => None,
     };
     // A fraction may be a day and a month.
@@ -127,7 +127,7 @@ fn numbers(setting: &Setting<'_>, a: &Json, b: &Json, x: f64, y: f64) -> Finding
             "long numbers",
         )
     } else if setting.name.is_moment()
-        && let Some(finding) = moment::epochs(x, y)
+        && let Some(finding) = instant::epochs(x, y)
     {
         finding
     } else {
@@ -161,7 +161,7 @@ fn texts(setting: &Setting<'_>, words: &Words, a: &str, b: &str) -> Finding {
         &|| numeral::compare(name, a, b),
         &|| location::urls(a, b, name.is_url()),
         &|| degrees::pairs(a, b),
-        &|| moment::compare(a, b).or_else(|| moment::ranges(a, b)),
+        &|| moment::compare(a, b).or_else(|| instant::ranges(a, b)),
         &|| quantity::compare(name, a, b),
         &|| sql::compare(a, b),
         &|| source::compare(name, a, b),

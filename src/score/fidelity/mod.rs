@@ -12,7 +12,7 @@
 //! | --- | --- |
 //! | `align`, `lists` | who is compared with whom; what is missing or extra |
 //! | `name`, `leaf` | what kind a value is, by its schema, its name, its writing |
-//! | `number`, `degrees`, `moment`, `quantity`, `code`, `location`, `color`, `expression`, `sql`, `source`, `notation`, `numeral`, `identifier`, `standard` | comparisons by kind |
+//! | `number`, `degrees`, `moment`, `instant`, `quantity`, `code`, `location`, `color`, `expression`, `sql`, `source`, `notation`, `numeral`, `identifier`, `standard` | comparisons by kind |
 //! | `text` | free text: words aligned by spelling, lexicon and embeddings |
 //! | `words` | the cosines of words, of many calls at once |
 //! | `weights`, `combine` | from arguments to the call |
@@ -30,6 +30,7 @@ mod degrees;
 mod expression;
 mod findings;
 mod identifier;
+mod instant;
 mod leaf;
 mod lists;
 mod location;

@@ -5,7 +5,7 @@ use super::text::fold;
 use super::{Finding, Kind, standard};
 
 /// Longer texts are none.
-const LONGEST: usize = 64;
+pub(super) const LONGEST: usize = 64;
 
 const MONTHS: [&str; 12] = [
     "january",
@@ -26,26 +26,26 @@ const WEEKDAYS: [&str; 7] = ["monday", "tuesday", "wednesday", "thursday", "frid
 
 /// A day, or a month of a year, or a day of any year.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-struct Date {
-    year: Option<i64>,
-    month: i64,
-    day: Option<i64>,
+pub(super) struct Date {
+    pub(super) year: Option<i64>,
+    pub(super) month: i64,
+    pub(super) day: Option<i64>,
 }
 
 /// A time of day.
 #[derive(Debug, Clone, Copy, PartialEq)]
-struct Time {
-    seconds: f64,
+pub(super) struct Time {
+    pub(super) seconds: f64,
     /// Minutes ahead of UTC.
-    offset: Option<i64>,
+    pub(super) offset: Option<i64>,
 }
 
 /// The readings of a text: with day before month first, then with month before day. Both are the same unless only the
 /// order tells.
 #[derive(Debug, Clone, Copy, PartialEq)]
-struct Moment {
-    dates: [Option<Date>; 2],
-    time: Option<Time>,
+pub(super) struct Moment {
+    pub(super) dates: [Option<Date>; 2],
+    pub(super) time: Option<Time>,
 }
 
 /// Compares two texts if both are moments.
@@ -60,31 +60,7 @@ pub(super) fn compare(a: &str, b: &str) -> Option<Finding> {
     Some(Finding::new(Kind::Moment, score, reason))
 }
 
-/// Compares two texts if both are ranges of moments: `2024-01-01/2024-01-31`, `Jan 1 - Jan 31, 2024`.
-pub(super) fn ranges(a: &str, b: &str) -> Option<Finding> {
-    if a.len().max(b.len()) > 2 * LONGEST {
-        return None;
-    }
-    let ((from_a, to_a), (from_b, to_b)) = (range(a)?, range(b)?);
-    let of = |x: Moment, y: Moment| one(x.dates[0], x.time, y.dates[0], y.time);
-    let (first, last) = (of(from_a, from_b), of(to_a, to_b));
-    let (score, reason) = if first.0 <= last.0 { first } else { last };
-    Some(Finding::new(Kind::Moment, score, reason))
-}
-
-fn range(text: &str) -> Option<(Moment, Moment)> {
-    ["/", " - ", " – ", " to ", "..", "–", " until ", " through ", " and "].iter().find_map(|sign| {
-        let (first, last) = text.split_once(sign)?;
-        let (mut first, last) = (read(first)?, read(last.trim_start_matches('.'))?);
-        // A year is said once.
-        if let (Some(from), Some(to)) = (&mut first.dates[0], last.dates[0]) {
-            from.year = from.year.or(to.year);
-        }
-        (first.dates[0].is_some() == last.dates[0].is_some()).then_some((first, last))
-    })
-}
-
-fn one(a: Option<Date>, s: Option<Time>, b: Option<Date>, t: Option<Time>) -> (f64, &'static str) {
+pub(super) fn one(a: Option<Date>, s: Option<Time>, b: Option<Date>, t: Option<Time>) -> (f64, &'static str) {
     // Instants of two zones may have two days.
     let is_instant = |date: Option<Date>, time: Option<Time>| {
         date.is_some_and(|date| date.day.is_some()) && time.is_some_and(|time| time.offset.is_some())
@@ -153,7 +129,7 @@ fn times(s: Time, t: Time, a: Option<Date>, b: Option<Date>) -> (f64, &'static s
 }
 
 /// Days since an arbitrary one in the proleptic Gregorian calendar, by the usual shift of the year to March.
-fn days(date: Date) -> i64 {
+pub(super) fn days(date: Date) -> i64 {
     let year = date.year.unwrap_or(2000) - i64::from(date.month <= 2);
     let month = (date.month + 9) % 12;
     let of_year = (153 * month + 2) / 5 + date.day.unwrap_or(1) - 1;
@@ -185,42 +161,7 @@ fn split(text: &str) -> Vec<Part> {
     parts
 }
 
-/// Compares a moment in a text with the seconds or milliseconds since 1970 that a number counts.
-pub(super) fn with_epoch(number: f64, text: &str) -> Option<Finding> {
-    let moment = read(text)?;
-    let (date, time) = (moment.dates[0]?, moment.time.unwrap_or(Time { seconds: 0.0, offset: None }));
-    date.year?;
-    let day = (days(date) - days(EPOCH)) as f64;
-    let seconds = day * 86_400.0 + time.seconds - time.offset.unwrap_or(0) as f64 * 60.0;
-    let apart = (epoch(number)? - seconds).abs();
-    let (score, reason) = match time.offset {
-        _ if apart >= 1.0 => (NOTHING, "another instant"),
-        Some(_) => (SAME_OTHERWISE, "the same instant"),
-        None => (0.8, "the same instant, if it is meant in UTC"),
-    };
-    Some(Finding::new(Kind::Moment, score, reason))
-}
-
-/// Compares two numbers of seconds or milliseconds since 1970.
-pub(super) fn epochs(a: f64, b: f64) -> Option<Finding> {
-    let is_same = (epoch(a)? - epoch(b)?).abs() < 1e-3;
-    let (score, reason) = if is_same { (0.93, "the same instant") } else { (NOTHING, "another instant") };
-    Some(Finding::new(Kind::Moment, score, reason))
-}
-
-/// Seconds since 1970, of a number that can be no smaller than such numbers are from 1980 on.
-fn epoch(number: f64) -> Option<f64> {
-    match number {
-        3e8..1e10 => Some(number),
-        3e11..1e13 => Some(number / 1e3),
-        3e14..1e16 => Some(number / 1e6),
-        _ => None,
-    }
-}
-
-const EPOCH: Date = Date { year: Some(1970), month: 1, day: Some(1) };
-
-fn read(text: &str) -> Option<Moment> {
+pub(super) fn read(text: &str) -> Option<Moment> {
     if text.len() > LONGEST {
         return None;
     }
