@@ -6,7 +6,7 @@ use std::collections::HashMap;
 
 use super::constants::{
     CLOSE, DEFAULT_OR_ABSENT, EMPTY_OR_ABSENT, MAX_DEPTH, MAX_TEXT, MAX_VALUES, NOTHING, NULL_OR_ABSENT,
-    OPTIONAL_OR_ABSENT, REQUIRED_OR_ABSENT, SAME_OTHERWISE, UNKNOWN_MEMBER,
+    OPTIONAL_OR_ABSENT, REQUIRED_OR_ABSENT, SAME_OTHERWISE, UNKNOWN_MEMBER, USUAL_OR_ABSENT,
 };
 use super::leaf::{self, Setting};
 use super::name::Name;
@@ -108,6 +108,9 @@ impl<'a> Alignment<'a> {
 
     /// Values that are not both objects or both lists, or not written so.
     fn unlike(&mut self, spot: &Spot<'_>, a: &Json, b: &Json) {
+        if let Some(finding) = leaf::shapes(&spot.setting.name, a, b) {
+            return self.push(&spot.path, finding);
+        }
         if let Some((a, b)) = held(a, b) {
             return self.rewritten(spot, &a, &b, "the same as JSON in a text");
         }
@@ -141,10 +144,20 @@ impl<'a> Alignment<'a> {
         let in_a: HashMap<&str, &Json> = a.iter().map(|(key, value)| (key.as_str(), value)).collect();
         let in_b: HashMap<&str, &Json> = b.iter().map(|(key, value)| (key.as_str(), value)).collect();
         let spans = [leaf::spans(a, b, 0), leaf::spans(a, b, 1)];
+        let exchanged = exchanged(&in_a, &in_b);
+        let converted = converted(&in_a, &in_b);
         let has_zoom = in_a.contains_key("z") || in_b.contains_key("z");
         for (key, value) in a {
             let below = below(spot, key, spans, has_zoom);
             match in_b.get(key.as_str()) {
+                Some(other) if exchanged.contains(&key.as_str()) => {
+                    let kind = leaf::kind_of(other);
+                    self.push(&below.path, Finding::new(kind, NOTHING, "two values have changed places"));
+                }
+                Some(other) if converted.contains(&key.as_str()) && !is_same(value, other) => {
+                    let reason = "the same in another unit";
+                    self.push(&below.path, Finding::new(Kind::Quantity, SAME_OTHERWISE, reason));
+                }
                 Some(other) => self.value(&below, value, other),
                 None => self.absent(&below, value, Presence::among(spot, key), Verdict::Missing),
             }
@@ -161,14 +174,19 @@ impl<'a> Alignment<'a> {
         let is_default = || {
             spot.setting.schema.is_some_and(|schema| schema.defaults().any(|default| is_same(default, value)))
         };
+        // An empty text says nothing, but `false` says no where the default is yes.
+        let has_default = matches!(value, Json::Bool(_))
+            && spot.setting.schema.is_some_and(|schema| schema.defaults().next().is_some());
         let (score, reason) = if *value == Json::Null {
             (NULL_OR_ABSENT, "null is the same as absent")
         } else if is_default() {
             (DEFAULT_OR_ABSENT, "the default is the same as absent")
         } else if presence == Presence::Required {
             (REQUIRED_OR_ABSENT, "required")
-        } else if is_empty(value) {
+        } else if is_empty(value) && !has_default {
             (EMPTY_OR_ABSENT, "says nothing")
+        } else if spot.setting.schema.is_none() && is_usual(&spot.setting.name, value) {
+            (USUAL_OR_ABSENT, "what most tools have as their default")
         } else if presence == Presence::Unknown {
             (UNKNOWN_MEMBER, "the tool does not know it")
         } else {
@@ -179,6 +197,66 @@ impl<'a> Alignment<'a> {
         self.push(&spot.path, Finding::absent(leaf::kind_of(value), score, verdict, reason));
     }
 }
+
+/// The members of two objects whose values have changed places: an origin and a destination, however near they are.
+fn exchanged<'k>(a: &HashMap<&'k str, &Json>, b: &HashMap<&'k str, &Json>) -> Vec<&'k str> {
+    if a.len() > MOST_EXCHANGED {
+        return Vec::new();
+    }
+    let differing: Vec<(&'k str, &Json, &Json)> = a
+        .iter()
+        .filter_map(|(&key, &value)| Some((key, value, *b.get(key)?)))
+        .filter(|(_, x, y)| !is_same(x, y))
+        .collect();
+    let is_one = |(key, x, y): &&(&'k str, &Json, &Json)| {
+        differing.iter().any(|(other, z, w)| other != key && is_same(x, w) && is_same(y, z))
+    };
+    differing.iter().filter(is_one).map(|(key, ..)| *key).collect()
+}
+
+/// Members of an object among which exchanged values are looked for.
+const MOST_EXCHANGED: usize = 32;
+
+/// The members of two objects that are the same in the units that their members `unit` say: the units themselves and
+/// the numbers beside them. None, unless all numbers that can have the unit are the same in it.
+fn converted<'k>(a: &HashMap<&'k str, &Json>, b: &HashMap<&'k str, &Json>) -> Vec<&'k str> {
+    let unit = |members: &HashMap<&'k str, &Json>, key: &str| {
+        members.get(key).and_then(|unit| unit.as_str()).and_then(|unit| super::quantity::measured(1.0, unit))
+    };
+    let units = a.iter().filter(|(key, _)| Name::new(key).is_unit());
+    let Some((&key, text_a)) = units.min_by_key(|(key, _)| **key) else { return Vec::new() };
+    let (Some(of_a), Some(of_b)) = (unit(a, key), unit(b, key)) else { return Vec::new() };
+    let (Some(text_a), Some(text_b)) = (text_a.as_str(), b.get(key).and_then(|unit| unit.as_str())) else {
+        return Vec::new();
+    };
+    if of_a.0 != of_b.0 || of_a == of_b {
+        return Vec::new();
+    }
+    let mut found = vec![key];
+    for (other, value) in a {
+        let (Some(x), Some(y)) =
+            (super::number::of(value), b.get(other).and_then(|value| super::number::of(value)))
+        else {
+            continue;
+        };
+        if x.total_cmp(&y).is_eq() {
+            continue;
+        }
+        let (Some((_, x)), Some((_, y))) =
+            (super::quantity::measured(x, text_a), super::quantity::measured(y, text_b))
+        else {
+            return Vec::new();
+        };
+        if (x - y).abs() > SAME_CONVERSION * x.abs().max(y.abs()) {
+            return Vec::new();
+        }
+        found.push(other);
+    }
+    if found.len() > 1 { found } else { Vec::new() }
+}
+
+/// How far a conversion may be off, as a share.
+const SAME_CONVERSION: f64 = 1e-3;
 
 /// What the schema says of a member's being there.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -223,6 +301,17 @@ fn below<'a>(spot: &Spot<'a>, key: &str, spans: [Option<f64>; 2], has_zoom: bool
     Spot { path: pointer_to(&spot.path, key), depth: spot.depth + 1, setting }
 }
 
+/// Whether most tools take a value for one that is not said.
+fn is_usual(name: &Name, value: &Json) -> bool {
+    match value {
+        Json::String(text) => {
+            let words = ["default", "auto", "automatic", "none", "any", "all", "unspecified", "n/a", "null"];
+            words.contains(&text.trim().to_lowercase().as_str())
+        }
+        value => super::number::of(value).is_some_and(|number| name.is_usual(number)),
+    }
+}
+
 fn is_empty(value: &Json) -> bool {
     match value {
         Json::Bool(value) => !value,
@@ -255,12 +344,33 @@ fn holding(text: &str) -> Option<Json> {
     parse(text.as_bytes()).ok().map(|(value, _)| value)
 }
 
-/// What a value beside a list holds: the parts of a text with commas where the list has several items, else itself.
+/// What a value beside a list holds: the parts of a text, by the sign that makes as many of them as the list has items, by
+/// commas otherwise; else itself.
 fn parts(items: &[Json], other: &Json) -> Vec<Json> {
-    match other {
-        Json::String(text) if items.len() > 1 && text.contains(',') && text.len() <= MAX_TEXT => {
-            text.split(',').map(|part| Json::String(part.trim().to_owned())).collect()
-        }
-        other => vec![other.clone()],
+    let Json::String(text) = other else { return vec![other.clone()] };
+    if items.len() < 2 || text.len() > MAX_TEXT {
+        return vec![other.clone()];
     }
+    if let Some(numbers) = range(items, text) {
+        return numbers;
+    }
+    let split = |sign: &str| -> Vec<Json> {
+        text.split(sign).map(|part| Json::String(part.trim().to_owned())).collect()
+    };
+    let signs = [";", "|", "\n", " and ", " & ", "/", " "];
+    let has_comma = text.contains(',');
+    let fitting = signs.iter().filter(|sign| !has_comma && text.contains(**sign)).map(|sign| split(sign));
+    match fitting.into_iter().find(|parts| parts.len() == items.len()) {
+        Some(parts) => parts,
+        None if has_comma => split(","),
+        None => vec![other.clone()],
+    }
+}
+
+/// The whole numbers of `1-3` beside a list of as many.
+fn range(items: &[Json], text: &str) -> Option<Vec<Json>> {
+    let (first, last) = text.split_once(['-', '–'])?;
+    let (first, last): (i64, i64) = (first.trim().parse().ok()?, last.trim().parse().ok()?);
+    let count = usize::try_from(last.checked_sub(first)?.checked_add(1)?).ok()?;
+    (count == items.len()).then(|| (first..=last).map(Json::Integer).collect())
 }

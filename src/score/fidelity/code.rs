@@ -1,12 +1,99 @@
 //! Identifiers and codes, which are right or wrong, and names of languages, countries and currencies, which have several.
 
+use std::borrow::Cow;
+
 use super::constants::{NOTHING, SAME_OTHERWISE};
 use super::name::Name;
 use super::text::{fold, lexicon};
-use super::{Finding, Kind};
+use super::{Finding, Kind, expression};
 
 /// Longer texts are none.
 const LONGEST: usize = 160;
+
+/// Longer codes are not printed in groups.
+const LONGEST_IN_GROUPS: usize = 24;
+
+/// What is written before codes to say what they are.
+const LABELS: &[&str] = &[
+    "isbn-13", "isbn-10", "isbn", "issn", "tel", "phone", "arxiv", "pmid", "urn:uuid", "uuid", "orcid",
+    "sha256", "cve id", "doi",
+];
+
+/// A code without what is written before it, and a telephone number in its usual form.
+fn unlabelled(text: &str) -> Cow<'_, str> {
+    let text = text.trim().trim_matches(['{', '}']);
+    let bare = LABELS.iter().find_map(|label| {
+        let rest = text.get(label.len()..).filter(|_| text[..label.len()].eq_ignore_ascii_case(label))?;
+        rest.strip_prefix([':', ' ', '#']).map(|rest| rest.trim_start_matches([' ', ':']))
+    });
+    let text = bare.unwrap_or(text);
+    if !is_phone(text) {
+        return text.into();
+    }
+    // The zero that is dialled inside of a country, and the two that are dialled for the plus.
+    let text = text.replace("(0)", "");
+    match text.strip_prefix("00") {
+        // Other numbers begin with zeros as well.
+        Some(rest) if rest.len() > 9 && rest.contains([' ', '-', '.']) => format!("+{rest}").into(),
+        _ => text.into(),
+    }
+}
+
+/// A raised or lowered digit as the digit.
+pub(super) fn lowered(c: char) -> char {
+    let digit = match c {
+        '₀'..='₉' => u32::from(c) - u32::from('₀'),
+        '⁴'..='⁹' => u32::from(c) - u32::from('⁰'),
+        '♭' => return 'b',
+        _ => return c,
+    };
+    char::from_digit(digit, 10).unwrap_or(c)
+}
+
+/// The signs of a code that do not only part it: `C#4`, `C++`, `C[C@@H]`.
+fn telling(text: &str) -> Vec<char> {
+    let text = text.trim_start_matches(['#', '+', '@', '$']);
+    let mut signs: Vec<char> = text
+        .chars()
+        .map(|c| if c == '♯' { '#' } else { c })
+        .filter(|c| matches!(c, '#' | '+' | '@' | '<' | '>' | '=' | '!' | '~' | '^' | '*' | '%' | '&'))
+        .collect();
+    signs.sort_unstable();
+    signs
+}
+
+/// Whether two texts without their signs are written in other cases.
+fn differ_in_case(a: &str, b: &str) -> bool {
+    let letters = |text: &str| text.chars().filter(|c| c.is_alphanumeric()).collect::<String>();
+    letters(a) != letters(b)
+}
+
+/// Whether a code has digits, capitals and small letters, as encoded numbers have.
+fn is_mixed(text: &str) -> bool {
+    let has = |is: fn(&u8) -> bool| text.as_bytes().iter().any(is);
+    text.len() >= 8 && has(u8::is_ascii_digit) && has(u8::is_ascii_uppercase) && has(u8::is_ascii_lowercase)
+}
+
+/// Whether two texts with commas have the same parts, not all of them numbers, in another order.
+fn are_lists(a: &str, b: &str) -> bool {
+    let parts = |text: &str| -> Vec<String> {
+        let mut parts: Vec<String> = text.split(',').map(|part| part.trim().to_lowercase()).collect();
+        parts.sort_unstable();
+        parts
+    };
+    let is_word = |part: &String| part.contains(char::is_alphabetic) && !part.contains(char::is_whitespace);
+    a.contains(',') && b.contains(',') && parts(a) == parts(b) && parts(a).iter().all(is_word)
+}
+
+/// Whether both have points, which make other groups: `1.9.0` and `1.90`.
+fn are_pointed_otherwise(a: &str, b: &str) -> bool {
+    let groups = |text: &str| text.trim().split('.').map(str::len).collect::<Vec<_>>();
+    a.contains('.')
+        && b.contains('.')
+        && !a.contains(['-', ' ', '('])
+        && !b.contains(['-', ' ', '('])
+        && groups(a) != groups(b)
+}
 
 /// Whether a text is a code; `is_named` where its argument's name says so.
 pub(super) fn is_code(text: &str, is_named: bool) -> bool {
@@ -19,8 +106,16 @@ pub(super) fn is_code(text: &str, is_named: bool) -> bool {
         return true;
     }
     if has(char::is_whitespace) {
-        // As ISBNs are printed.
-        return is_named && text.chars().all(|c| !c.is_alphabetic() || c == 'X');
+        // As ISBNs and postal codes are printed.
+        let text = unlabelled(text);
+        return is_named
+            && text.chars().any(|c| c.is_ascii_digit())
+            && text.len() <= LONGEST_IN_GROUPS
+            && !text.chars().any(char::is_lowercase);
+    }
+    // Zeros at the front are a part of it.
+    if text.len() > 1 && text.starts_with('0') && text.bytes().all(|byte| byte.is_ascii_digit()) {
+        return true;
     }
     let (has_digit, has_letter) = (has(|c| c.is_ascii_digit()), has(char::is_alphabetic));
     let has_sign = has(|c| matches!(c, '-' | '_' | ':' | '/' | '.'));
@@ -29,11 +124,16 @@ pub(super) fn is_code(text: &str, is_named: bool) -> bool {
 }
 
 /// Compares two codes.
-pub(super) fn codes(a: &str, b: &str) -> Finding {
-    let plain = |text: &str| -> String { fold(text).chars().filter(|c| c.is_alphanumeric()).collect() };
+pub(super) fn codes(a: &str, b: &str, is_named: bool) -> Finding {
+    let plain =
+        |text: &str| -> String { fold(text).chars().map(lowered).filter(|c| c.is_alphanumeric()).collect() };
+    let (a, b) = (&*unlabelled(a), &*unlabelled(b));
     let (x, y) = (plain(a), plain(b));
     let kind = Kind::Code;
     if is_expression(a) || is_expression(b) {
+        if let Some(finding) = expression::compare(a, b) {
+            return finding;
+        }
         let signs =
             |text: &str| -> String { fold(text).replace("**", "^").replace('×', "*").replace(' ', "") };
         let is_same = signs(a) == signs(b);
@@ -41,14 +141,26 @@ pub(super) fn codes(a: &str, b: &str) -> Finding {
         return Finding::new(kind, score, if is_same { "the same expression" } else { "another expression" });
     }
     if x == y {
-        return if is_cased(a) && is_cased(b) && a.trim() != b.trim() && a.len() == b.len() {
+        return if x.is_empty() {
+            Finding::new(kind, NOTHING, "other signs")
+        } else if differ_in_case(a, b)
+            && (is_cased(a, is_named) || is_cased(b, is_named) || (is_named && is_mixed(a) && is_mixed(b)))
+        {
             Finding::new(kind, NOTHING, "the case of letters differs in a code")
+        } else if telling(a) != telling(b) {
+            Finding::new(kind, NOTHING, "a sign differs in a code")
+        } else if are_pointed_otherwise(a, b) {
+            Finding::new(kind, NOTHING, "the points are in other places")
         } else {
             Finding::new(kind, SAME_OTHERWISE, "the same code")
         };
     }
-    if let (Some(x), Some(y)) = (isbn(&x), isbn(&y)) {
-        let is_same = x == y;
+    if are_lists(a, b) {
+        return Finding::new(kind, 0.95, "the same codes in another order");
+    }
+    if let (Some(nine_x), Some(nine_y)) = (isbn(&x), isbn(&y)) {
+        // Of one length the last digit is compared as well.
+        let is_same = nine_x == nine_y && x.len() != y.len();
         let score = if is_same { SAME_OTHERWISE } else { NOTHING };
         return Finding::new(kind, score, if is_same { "the same ISBN" } else { "another ISBN" });
     }
@@ -56,7 +168,13 @@ pub(super) fn codes(a: &str, b: &str) -> Finding {
     if a.contains(':') != b.contains(':') && bare(a) == bare(b) {
         return Finding::new(kind, 0.9, "the same code, with and without a prefix");
     }
-    if is_phone(a) && is_phone(b) && (x.ends_with(&y) || y.ends_with(&x)) && x.len().min(y.len()) >= 9 {
+    let is_told = |text: &str| text.contains(['+', ' ', '-', '(']);
+    if (is_told(a) || is_told(b))
+        && is_phone(a)
+        && is_phone(b)
+        && (x.ends_with(&y) || y.ends_with(&x))
+        && x.len().min(y.len()) >= 9
+    {
         return Finding::new(kind, 0.85, "the same number, with and without its country");
     }
     let (short, long) = if x.len() < y.len() { (&x, &y) } else { (&y, &x) };
@@ -82,22 +200,23 @@ fn is_expression(text: &str) -> bool {
     }
     let has_sign =
         text.contains(['+', '*', '^', '=', '×', '÷']) || text.contains(" / ") || text.contains(" - ");
+    let has_sign = has_sign || text.contains(['²', '³', 'π', '√', '⋅', '−', '\\']) || text.contains(" mod ");
     let longest =
         text.split(|c: char| !c.is_alphabetic()).map(|word| word.chars().count()).max().unwrap_or(0);
-    has_sign && longest <= 4 && text.len() <= LONGEST && text.chars().any(|c| c.is_ascii_digit())
+    has_sign
+        && longest <= if text.contains('\\') { 6 } else { 4 }
+        && text.len() <= LONGEST
+        && text.chars().any(|c| c.is_ascii_digit())
 }
 
 /// Whether the case of letters is a part of the code, as in those that are encoded numbers.
-fn is_cased(text: &str) -> bool {
-    let text = text.trim();
-    let count = |is: fn(char) -> bool| text.chars().filter(|c| is(*c)).count();
-    let (lower, upper) = (count(char::is_lowercase), count(char::is_uppercase));
+fn is_cased(text: &str, is_named: bool) -> bool {
+    let letters: Vec<bool> = text.chars().filter(|c| c.is_alphabetic()).map(char::is_uppercase).collect();
+    let upper = letters.iter().filter(|is_upper| **is_upper).count();
     // Words in capitals and lower case change from one to the other seldom.
-    let changes = text
-        .as_bytes()
-        .windows(2)
-        .filter(|pair| pair[0].is_ascii_lowercase() && pair[1].is_ascii_uppercase());
-    text.len() >= 8 && lower > 1 && upper > 1 && changes.count() > 1
+    let changes = letters.windows(2).filter(|pair| !pair[0] && pair[1]).count();
+    let is_encoded = text.len() >= 8 && upper > 1 && letters.len() - upper > 1 && changes > 1;
+    is_encoded && (is_named || text.bytes().any(|byte| byte.is_ascii_digit()))
 }
 
 /// The nine digits of an ISBN that both of its forms have.
@@ -165,7 +284,12 @@ pub(super) fn standard(name: &Name, a: &str, b: &str) -> Option<Finding> {
         (Some(x), Some(y)) if x != y => Some(Finding::new(kind, NOTHING, "another one")),
         (None, None) if x != y => None,
         (x_group, y_group) if x == y || x_group == y_group => Some(match (of_x, of_y) {
-            (Some(x), Some(y)) if x != y => Finding::new(kind, 0.6, "the same language of another region"),
+            (Some(x), Some(y)) if x != y => Finding::new(
+                kind,
+                // Chinese is written in other letters there.
+                if a.starts_with("zh") { NOTHING } else { 0.6 },
+                "the same language of another region",
+            ),
             (Some(_), None) | (None, Some(_)) => {
                 Finding::new(kind, 0.92, "the same language, the region said once")
             }

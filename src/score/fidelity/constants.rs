@@ -45,6 +45,10 @@ pub const DEFAULT_OR_ABSENT: f64 = 0.96;
 /// An empty text, list or object, or `false`, and nothing on the other side.
 pub const EMPTY_OR_ABSENT: f64 = 0.9;
 
+/// A value that most tools have as their default, such as the first page, on one side and nothing on the other, where no
+/// schema says what the default is.
+pub const USUAL_OR_ABSENT: f64 = 0.75;
+
 /// A member that the schema does not know, which most tools ignore.
 pub const UNKNOWN_MEMBER: f64 = 0.7;
 
@@ -66,6 +70,16 @@ pub const LEAST_MEASURE: f64 = 100.0;
 
 /// Another count.
 pub const OTHER_COUNT: f64 = 0.05;
+
+/// Digits that a number must have to be taken for another one rounded: 12300 for 12345, but not 12000, which is as
+/// well a number of its own.
+pub const LEAST_DIGITS: usize = 3;
+
+/// Relative difference of numbers with fractions below which they are the same in other digits, whether rounded or not.
+pub const UNROUNDED: f64 = 1e-3;
+
+/// Quantities of which one has a unit and the other has not, with the same number.
+pub const UNIT_SAID_ONCE: f64 = 0.7;
 
 /// Difference in degrees against score: five digits are a metre, 0.001 degrees a block, 0.1 degrees another town.
 pub const DEGREES: [(f64, f64); 6] =

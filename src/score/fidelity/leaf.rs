@@ -3,7 +3,10 @@
 use super::constants::{NOTHING, SAME_OTHERWISE};
 use super::name::Name;
 use super::words::Words;
-use super::{Finding, Kind, code, location, moment, number, quantity, text};
+use super::{
+    Finding, Kind, code, color, degrees, expression, identifier, instant, location, moment, notation, number,
+    numeral, quantity, source, sql, standard, text, units,
+};
 use crate::score::schema::Schema;
 use crate::trajectory::json::Json;
 
@@ -43,16 +46,72 @@ pub(super) fn compare(setting: &Setting<'_>, words: &Words, a: &Json, b: &Json) 
             _ => Finding::new(Kind::Boolean, NOTHING, "not both true or false"),
         };
     }
+    if setting.name.is_version()
+        && let (Some(a), Some(b)) = (written(a), written(b))
+        && let Some(finding) = notation::versions(&a, &b)
+    {
+        return finding;
+    }
     let are_texts = matches!((a, b), (Json::String(_), Json::String(_)));
     if let (Some(x), Some(y)) = (number::of(a), number::of(b))
         && !(are_texts && (setting.name.is_code() || is_padded(a) || is_padded(b)))
     {
         return numbers(setting, a, b, x, y);
     }
+    if let Some(finding) = written_otherwise(setting, a, b) {
+        return finding;
+    }
     match (written(a), written(b)) {
         (Some(a), Some(b)) => texts(setting, words, &a, &b),
         _ => Finding::new(kind_of(a), NOTHING, "values of different types"),
     }
+}
+
+/// Compares numbers that are written as people do: a month by its name, degrees with their hemisphere, a fraction, a
+/// date beside the seconds since 1970.
+fn written_otherwise(setting: &Setting<'_>, a: &Json, b: &Json) -> Option<Finding> {
+    let name = &setting.name;
+    let (x, y) = (written(a)?, written(b)?);
+    if name.is_month()
+        && let (Some(x), Some(y)) = (standard::month(&x), standard::month(&y))
+    {
+        let (score, reason) =
+            if x == y { (SAME_OTHERWISE, "the same month") } else { (NOTHING, "another month") };
+        return Some(Finding::new(Kind::Moment, score, reason));
+    }
+    if (name.is_degrees() || degrees::is_told(&x) || degrees::is_told(&y))
+        && let (Some(x), Some(y)) = (degrees::of(&x), degrees::of(&y))
+    {
+        return Some(number::degrees(x, y));
+    }
+    let (of_x, of_y) = (number::of(a), number::of(b));
+    let epoch = match (of_x, of_y) {
+        (Some(number), None) => instant::with_epoch(number, &y),
+        (None, Some(number)) => instant::with_epoch(number, &x),
+        _ => None,
+    };
+    // A fraction may be a day and a month.
+    let is_day = name.is_moment() && of_x.is_none() && of_y.is_none() && (x.contains('/') || y.contains('/'));
+    if epoch.is_some() || name.is_code() || name.is_path() || is_day {
+        return epoch;
+    }
+    let beside = match (of_x, of_y) {
+        (Some(number), None) => numeral::beside(name, number, &y),
+        (None, Some(number)) => numeral::beside(name, number, &x),
+        _ => None,
+    };
+    // What has a unit of measure is compared as that.
+    if let Some(beside) = beside
+        && quantity::compare(name, &x, &y).is_none()
+    {
+        return Some(beside);
+    }
+    // What is a quantity or a date as well is compared as that, unless the other is a number.
+    let (first, second) = (of_x.or_else(|| number::written(&x))?, of_y.or_else(|| number::written(&y))?);
+    if of_x.is_some() && of_y.is_some() {
+        return None;
+    }
+    Some(numbers(setting, a, b, first, second))
 }
 
 fn numbers(setting: &Setting<'_>, a: &Json, b: &Json, x: f64, y: f64) -> Finding {
@@ -67,8 +126,12 @@ fn numbers(setting: &Setting<'_>, a: &Json, b: &Json, x: f64, y: f64) -> Finding
             if text_of(a) == text_of(b) { SAME_OTHERWISE } else { NOTHING },
             "long numbers",
         )
+    } else if setting.name.is_moment()
+        && let Some(finding) = instant::epochs(x, y)
+    {
+        finding
     } else {
-        number::numbers(x, y, setting.name.is_exact() || setting.is_tile)
+        number::numbers(x, y, setting.name.is_exact() || setting.is_tile, setting.name.is_measure())
     }
 }
 
@@ -83,29 +146,96 @@ fn texts(setting: &Setting<'_>, words: &Words, a: &str, b: &str) -> Finding {
     {
         return finding;
     }
-    if let Some(finding) = code::dois(a, b) {
-        return finding;
+    let has_digit = a.bytes().any(|byte| byte.is_ascii_digit());
+    if (name.is_unit() || has_digit) && units::differ_in_case(a.trim(), b.trim()) {
+        return Finding::new(Kind::Quantity, NOTHING, "a unit of another case");
     }
-    if let Some(finding) = location::urls(a, b, name.is_url()) {
-        return finding;
-    }
-    if let (Some(x), Some(y)) = (number::pair_of_degrees(a), number::pair_of_degrees(b)) {
-        let (first, second) = (number::degrees(x.0, y.0), number::degrees(x.1, y.1));
-        return if first.score <= second.score { first } else { second };
-    }
-    if let Some(finding) = moment::compare(a, b) {
-        return finding;
-    }
-    if let Some(finding) = quantity::compare(a, b) {
+    let rules: [&dyn Fn() -> Option<Finding>; 14] = [
+        &|| standard::compare(name, a, b),
+        &|| if name.is_unit() { quantity::units(a, b) } else { None },
+        &|| color::compare(name, a, b),
+        &|| if name.is_expression() { expression::compare(a, b) } else { None },
+        &|| code::dois(a, b),
+        &|| notation::compare(name, a, b),
+        &|| identifier::compare(name, a, b),
+        &|| numeral::compare(name, a, b),
+        &|| location::urls(a, b, name.is_url()),
+        &|| degrees::pairs(a, b),
+        &|| moment::compare(a, b).or_else(|| instant::ranges(a, b)),
+        &|| quantity::compare(name, a, b),
+        &|| sql::compare(a, b),
+        &|| source::compare(name, a, b),
+    ];
+    if let Some(finding) = rules.iter().find_map(|rule| rule()) {
         return finding;
     }
     if location::is_path(a, name.is_path()) && location::is_path(b, name.is_path()) {
         return location::paths(a, b);
     }
     if code::is_code(a, name.is_code()) && code::is_code(b, name.is_code()) {
-        return code::codes(a, b);
+        return code::codes(a, b, name.is_code());
+    }
+    if let (Some(x), Some(y)) = (standard::weekday(a), standard::weekday(b)) {
+        let (score, reason) =
+            if x == y { (SAME_OTHERWISE, "the same day") } else { (NOTHING, "another day") };
+        return Finding::new(Kind::Moment, score, reason);
+    }
+    let is_of_signs = |text: &str| !text.contains(char::is_alphanumeric);
+    if is_of_signs(a) && is_of_signs(b) && a.trim() != b.trim() {
+        return Finding::new(Kind::Text, NOTHING, "other signs");
+    }
+    if name.is_query() && excluded(a) != excluded(b) {
+        return Finding::new(Kind::Text, NOTHING, "a word is excluded in one of them");
+    }
+    if name.is_person() && are_two_people(a, b) {
+        return Finding::new(Kind::Text, NOTHING, "another person");
     }
     text::compare(words, a, b, name.is_place())
+}
+
+/// The words of a query that are to be left out, `-car`.
+fn excluded(text: &str) -> Vec<&str> {
+    if !text.starts_with('-') && !text.contains(" -") {
+        return Vec::new();
+    }
+    let is_excluded = |word: &&str| {
+        word.strip_prefix('-').is_some_and(|word| word.starts_with(|c: char| c.is_alphabetic() || c == '"'))
+    };
+    let mut words: Vec<&str> = text.split_whitespace().filter(is_excluded).collect();
+    words.sort_unstable();
+    words
+}
+
+/// Whether two names of persons differ in one name, which a slip of the keyboard would forgive elsewhere.
+fn are_two_people(a: &str, b: &str) -> bool {
+    let names = |text: &str| -> Vec<String> {
+        let folded = text::fold(text);
+        // Letters of other languages have two writings.
+        let plain = folded.replace("ae", "a").replace("oe", "o").replace("ue", "u");
+        plain.split([' ', '.', ',', '-']).filter(|name| !name.is_empty()).map(str::to_owned).collect()
+    };
+    let is_capital = |text: &str| text.split_whitespace().all(|word| word.starts_with(char::is_uppercase));
+    if a.len() > LONGEST_NAME || b.len() > LONGEST_NAME || !is_capital(a) || !is_capital(b) {
+        return false;
+    }
+    let (x, y) = (names(a), names(b));
+    let left = |x: &[String], y: &[String]| -> Vec<String> {
+        x.iter().filter(|name| !y.contains(name)).cloned().collect()
+    };
+    let (in_a, in_b) = (left(&x, &y), left(&y, &x));
+    let ([one], [other]) = (&in_a[..], &in_b[..]) else { return false };
+    // A plural is of a thing that has a name.
+    let is_plural = one.strip_suffix('s') == Some(other) || other.strip_suffix('s') == Some(one);
+    // Initials are the same name.
+    !is_plural && x.len() == y.len() && x.len() > 1 && one.len() > 1 && other.len() > 1
+}
+
+/// Longer texts are no names of persons.
+const LONGEST_NAME: usize = 64;
+
+/// Compares two values of which one is a text and the other a list or an object of its parts.
+pub(super) fn shapes(name: &Name, a: &Json, b: &Json) -> Option<Finding> {
+    color::shapes(name, a, b).or_else(|| degrees::shapes(a, b)).or_else(|| notation::size_shapes(a, b))
 }
 
 fn truth(value: &Json) -> Option<bool> {
@@ -114,8 +244,8 @@ fn truth(value: &Json) -> Option<bool> {
         Json::Integer(0) => Some(false),
         Json::Integer(1) => Some(true),
         Json::String(text) => match text.trim().to_lowercase().as_str() {
-            "true" | "yes" | "on" | "1" => Some(true),
-            "false" | "no" | "off" | "0" => Some(false),
+            "true" | "yes" | "on" | "1" | "y" | "t" | "enabled" => Some(true),
+            "false" | "no" | "off" | "0" | "n" | "f" | "disabled" => Some(false),
             _ => None,
         },
         _ => None,

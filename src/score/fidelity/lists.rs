@@ -21,6 +21,10 @@ const ORDER_FREE: &[&str] = &[
     "variance", "std", "stdev", "count",
 ];
 
+/// Tools that put what they take one after another.
+const ORDERING: &[&str] =
+    &["merge", "concat", "concatenate", "join", "append", "stitch", "chain", "sequence", "pipeline"];
+
 impl Alignment<'_> {
     /// Compares two lists.
     pub(super) fn list(&mut self, spot: &Spot<'_>, a: &[Json], b: &[Json]) {
@@ -33,6 +37,10 @@ impl Alignment<'_> {
                 ..Setting::default()
             },
         };
+        if !self.is_set(spot, a, b) && self.is_reordered(spot, a, b) {
+            let finding = Finding::new(Kind::List, NOTHING, "the same items in an order that matters");
+            return self.push(&spot.path, finding);
+        }
         if self.is_set(spot, a, b) { self.set(spot, &below, a, b) } else { self.tuple(spot, &below, a, b) }
     }
 
@@ -42,10 +50,31 @@ impl Alignment<'_> {
             return true;
         }
         if all(|item| matches!(item, Json::Integer(_) | Json::LongInteger(_) | Json::Float(_))) {
+            if spot.setting.name.is_of_numbers() {
+                return true;
+            }
             let tool = self.tool.rsplit('/').next().unwrap_or_default();
+            // `add_shape` adds no numbers.
+            if spot.setting.name.is_color() || spot.setting.name.is_box() || tool.starts_with("add_") {
+                return false;
+            }
             return tool.split(['_', '-']).any(|word| ORDER_FREE.contains(&word));
         }
-        !spot.setting.name.is_ordered() && all(|item| matches!(item, Json::String(_) | Json::Object(_)))
+        !self.is_ordered(spot) && all(|item| matches!(item, Json::String(_) | Json::Object(_)))
+    }
+
+    /// Whether a list is one of steps, by its name or because its tool puts its items one after another.
+    fn is_ordered(&self, spot: &Spot<'_>) -> bool {
+        let tool = self.tool.rsplit('/').next().unwrap_or_default();
+        spot.setting.name.is_ordered() || tool.split(['_', '-']).any(|word| ORDERING.contains(&word))
+    }
+
+    /// Whether a list of steps has the same ones in another order, however near they are to each other.
+    fn is_reordered(&self, spot: &Spot<'_>, a: &[Json], b: &[Json]) -> bool {
+        self.is_ordered(spot) && a.len() == b.len() && {
+            let (left_a, left_b) = left_over(a, b);
+            left_a.is_empty() && left_b.is_empty()
+        }
     }
 
     fn tuple(&mut self, spot: &Spot<'_>, below: &Spot<'_>, a: &[Json], b: &[Json]) {

@@ -41,8 +41,14 @@ pub(super) fn is_path(text: &str, is_named: bool) -> bool {
 
 /// The segments of a path without what says nothing, and whether it is absolute.
 fn segments(path: &str) -> (Vec<String>, bool) {
-    let path = path.trim();
-    let path = path.strip_prefix("file://").unwrap_or(path).replace('\\', "/");
+    let path = path.trim().trim_matches(['"', '\'']);
+    let path: Cow<'_, str> = match path.strip_prefix("file://") {
+        Some(rest) => percent_decode_str(rest.strip_prefix("localhost").unwrap_or(rest)).decode_utf8_lossy(),
+        None => path.into(),
+    };
+    let path = path.replace('\\', "/");
+    // `/C:/a` in a URL is `C:/a`.
+    let path = path.strip_prefix('/').filter(|rest| rest.get(1..3) == Some(":/")).unwrap_or(&path);
     let mut found: Vec<String> = Vec::new();
     for segment in path.split('/') {
         match segment {
@@ -72,6 +78,9 @@ pub(super) fn paths(a: &str, b: &str) -> Finding {
     let (short, long) = if a.len() < b.len() { (&low_a, &low_b) } else { (&low_b, &low_a) };
     let ((stem_a, end_a), (stem_b, end_b)) = (ending(low_a.last()), ending(low_b.last()));
     if !short.is_empty() && long.ends_with(short) {
+        if long[..long.len() - short.len()].iter().any(|segment| segment == "..") {
+            return Finding::new(kind, 0.1, "a file of this name in another folder");
+        }
         return if short.len() > 1 || a.len() == b.len() {
             Finding::new(kind, 0.7, "the same path from another folder")
         } else {
@@ -106,13 +115,24 @@ pub(super) fn urls(a: &str, b: &str, is_named: bool) -> Option<Finding> {
         let host = text.split(['/', '?']).next().unwrap_or_default();
         host.contains('.') && !host.starts_with('.') && !host.ends_with('.')
     };
-    let (a, b) = (a.trim(), b.trim());
-    if a.contains(char::is_whitespace) || b.contains(char::is_whitespace) || a.len().max(b.len()) > LONGEST {
+    let (a, b) = (with_scheme(a.trim()), with_scheme(b.trim()));
+    let (a, b) = (&*a, &*b);
+    // Spaces are not always encoded.
+    let is_text = |text: &str| text.contains(char::is_whitespace) && !text.starts_with("http");
+    if is_text(a) || is_text(b) || a.len().max(b.len()) > LONGEST {
         return None;
     }
     let is_url = |text: &str| has_scheme(text) || ((is_named || text.starts_with("www.")) && is_bare(text));
     let is_pair = (is_url(a) && (is_url(b) || is_bare(b))) || (is_url(b) && is_bare(a));
     is_pair.then(|| compare_urls(&Url::new(a), &Url::new(b)))
+}
+
+/// `git@host:path` as a URL.
+fn with_scheme(text: &str) -> Cow<'_, str> {
+    match text.strip_prefix("git@").and_then(|rest| rest.split_once(':')) {
+        Some((host, path)) => format!("https://{host}/{path}").into(),
+        None => text.into(),
+    }
 }
 
 #[derive(Debug, PartialEq)]
@@ -127,6 +147,8 @@ struct Url<'a> {
 impl<'a> Url<'a> {
     fn new(text: &'a str) -> Self {
         let (scheme, rest) = text.split_once("://").unwrap_or(("", text));
+        let user = rest.split(['/', '?']).next().and_then(|host| host.rsplit_once('@'));
+        let rest = user.filter(|(user, _)| *user == "git").map_or(rest, |(user, _)| &rest[user.len() + 1..]);
         let (rest, fragment) = rest.split_once('#').unwrap_or((rest, ""));
         let (rest, query) = rest.split_once('?').unwrap_or((rest, ""));
         let (host, path) = rest.split_once('/').unwrap_or((rest, ""));
@@ -135,15 +157,47 @@ impl<'a> Url<'a> {
         let host = host.strip_suffix(if scheme == "http" { ":80" } else { ":443" }).unwrap_or(&host);
         let host = host.strip_prefix("www.").unwrap_or(host).trim_end_matches('.').to_owned();
         let decoded = percent_decode_str(path).decode_utf8_lossy();
-        let path = decoded.trim_end_matches('/').trim_end_matches("/index.html").to_owned();
+        let path =
+            decoded.trim_end_matches('/').trim_end_matches("/index.html").trim_end_matches(".git").to_owned();
+        let is_of_visit = |part: &str| {
+            part.starts_with("utm_") || VISITS.contains(&part.split('=').next().unwrap_or_default())
+        };
         let mut query: Vec<Cow<'_, str>> = query
             .split('&')
-            .filter(|part| !part.is_empty() && !part.starts_with("utm_"))
-            .map(|part| percent_decode_str(part).decode_utf8_lossy())
+            .filter(|part| !part.is_empty() && !is_of_visit(part))
+            .map(|part| {
+                if part.contains('+') {
+                    percent_decode_str(&part.replace('+', " ")).decode_utf8_lossy().into_owned().into()
+                } else {
+                    percent_decode_str(part).decode_utf8_lossy()
+                }
+            })
             .collect();
+        let (host, path) = long_form(&host, path, &mut query);
         query.sort_unstable();
         Self { scheme, host, path, query, fragment }
     }
+}
+
+/// Members of queries that say who came from where.
+const VISITS: &[&str] = &["fbclid", "gclid", "igshid", "mc_cid", "mc_eid", "si", "feature", "ref_src"];
+
+/// The usual form of addresses that have a short one or one for telephones.
+fn long_form(host: &str, path: String, query: &mut Vec<Cow<'_, str>>) -> (String, String) {
+    let host = host.strip_prefix("m.").unwrap_or(host).replace(".m.", ".");
+    let video = match host.as_str() {
+        "youtu.be" => Some(path.as_str()),
+        "youtube.com" | "youtube-nocookie.com" => {
+            ["embed/", "v/", "live/", "shorts/"].iter().find_map(|before| path.strip_prefix(before))
+        }
+        _ => None,
+    };
+    let Some(video) = video.filter(|video| !video.is_empty() && !video.contains('/')) else {
+        let host = if host == "twitter.com" { "x.com".to_owned() } else { host };
+        return (host, path);
+    };
+    query.push(format!("v={video}").into());
+    ("youtube.com".to_owned(), "watch".to_owned())
 }
 
 fn compare_urls(a: &Url<'_>, b: &Url<'_>) -> Finding {

@@ -12,7 +12,9 @@
 //! | --- | --- |
 //! | `align`, `lists` | who is compared with whom; what is missing or extra |
 //! | `name`, `leaf` | what kind a value is, by its schema, its name, its writing |
-//! | `number`, `moment`, `quantity`, `code`, `location` | comparisons by kind |
+//! | `number`, `numeral`, `degrees`, `moment`, `instant`, `quantity` | comparisons of numbers, times and measures |
+//! | `code`, `identifier`, `standard`, `location`, `color`, `notation` | of names that stand for one thing |
+//! | `expression`, `sql`, `source` | of formulas and programs |
 //! | `text` | free text: words aligned by spelling, lexicon and embeddings |
 //! | `words` | the cosines of words, of many calls at once |
 //! | `comparer` | many pairs of calls at once, on all cores |
@@ -24,21 +26,33 @@
 
 mod align;
 mod code;
+mod color;
 mod combine;
 mod comparer;
 pub mod constants;
+mod degrees;
+mod expression;
 mod findings;
+mod identifier;
+mod instant;
 mod leaf;
 mod lists;
 mod location;
 mod moment;
 mod name;
+mod notation;
 mod number;
+mod numeral;
 pub(crate) mod place;
 mod quantity;
+mod source;
+mod sql;
+mod standard;
 #[cfg(test)]
 mod tests;
 mod text;
+mod units;
+mod vocabulary;
 mod weights;
 mod words;
 

@@ -2,10 +2,10 @@
 
 use super::constants::{NOTHING, SAME_OTHERWISE};
 use super::text::fold;
-use super::{Finding, Kind};
+use super::{Finding, Kind, standard};
 
 /// Longer texts are none.
-const LONGEST: usize = 64;
+pub(super) const LONGEST: usize = 64;
 
 const MONTHS: [&str; 12] = [
     "january",
@@ -26,26 +26,26 @@ const WEEKDAYS: [&str; 7] = ["monday", "tuesday", "wednesday", "thursday", "frid
 
 /// A day, or a month of a year, or a day of any year.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-struct Date {
-    year: Option<i64>,
-    month: i64,
-    day: Option<i64>,
+pub(super) struct Date {
+    pub(super) year: Option<i64>,
+    pub(super) month: i64,
+    pub(super) day: Option<i64>,
 }
 
 /// A time of day.
 #[derive(Debug, Clone, Copy, PartialEq)]
-struct Time {
-    seconds: f64,
+pub(super) struct Time {
+    pub(super) seconds: f64,
     /// Minutes ahead of UTC.
-    offset: Option<i64>,
+    pub(super) offset: Option<i64>,
 }
 
 /// The readings of a text: with day before month first, then with month before day. Both are the same unless only the
 /// order tells.
 #[derive(Debug, Clone, Copy, PartialEq)]
-struct Moment {
-    dates: [Option<Date>; 2],
-    time: Option<Time>,
+pub(super) struct Moment {
+    pub(super) dates: [Option<Date>; 2],
+    pub(super) time: Option<Time>,
 }
 
 /// Compares two texts if both are moments.
@@ -60,7 +60,16 @@ pub(super) fn compare(a: &str, b: &str) -> Option<Finding> {
     Some(Finding::new(Kind::Moment, score, reason))
 }
 
-fn one(a: Option<Date>, s: Option<Time>, b: Option<Date>, t: Option<Time>) -> (f64, &'static str) {
+pub(super) fn one(a: Option<Date>, s: Option<Time>, b: Option<Date>, t: Option<Time>) -> (f64, &'static str) {
+    // Instants of two zones may have two days.
+    let is_instant = |date: Option<Date>, time: Option<Time>| {
+        date.is_some_and(|date| date.day.is_some()) && time.is_some_and(|time| time.offset.is_some())
+    };
+    if let (true, true, Some(s), Some(t)) = (is_instant(a, s), is_instant(b, t), s, t)
+        && a.is_some_and(|a| b.is_some_and(|b| a.year.is_some() == b.year.is_some()))
+    {
+        return times(s, t, a, b);
+    }
     let (mut score, mut reason) = match (a, b) {
         (Some(a), Some(b)) => dates(a, b),
         (None, None) => (SAME_OTHERWISE, "the same time"),
@@ -120,7 +129,7 @@ fn times(s: Time, t: Time, a: Option<Date>, b: Option<Date>) -> (f64, &'static s
 }
 
 /// Days since an arbitrary one in the proleptic Gregorian calendar, by the usual shift of the year to March.
-fn days(date: Date) -> i64 {
+pub(super) fn days(date: Date) -> i64 {
     let year = date.year.unwrap_or(2000) - i64::from(date.month <= 2);
     let month = (date.month + 9) % 12;
     let of_year = (153 * month + 2) / 5 + date.day.unwrap_or(1) - 1;
@@ -152,14 +161,51 @@ fn split(text: &str) -> Vec<Part> {
     parts
 }
 
-fn read(text: &str) -> Option<Moment> {
-    if text.len() > LONGEST || !text.bytes().any(|byte| byte.is_ascii_digit()) {
+pub(super) fn read(text: &str) -> Option<Moment> {
+    if text.len() > LONGEST {
         return None;
     }
-    let mut parts = split(&fold(text));
+    if !text.bytes().any(|byte| byte.is_ascii_digit()) {
+        let clock = match fold(text).as_str() {
+            "noon" | "midday" => "12:00",
+            "midnight" => "00:00",
+            _ => return None,
+        };
+        return read(clock);
+    }
+    let mut folded = fold(text);
+    if folded.contains(".m") {
+        folded = folded.replace("a.m.", "am").replace("p.m.", "pm").replace("a.m", "am").replace("p.m", "pm");
+    }
+    if folded.contains(['年', '月']) {
+        folded = folded.replace(['年', '月'], "-").replace('日', "");
+    }
+    // `Dec '24`.
+    if let Some((before, year)) = folded.rsplit_once(" '")
+        && year.len() == 2
+    {
+        folded = format!("{before} 20{year}");
+    }
+    let mut parts = split(&folded);
+    open_dense(&mut parts);
     let time = take_time(&mut parts);
     let dates = if parts.is_empty() { [None, None] } else { read_date(&parts)?.map(Some) };
     (dates[0].is_some() || time.is_some()).then_some(Moment { dates, time })
+}
+
+/// Writes the time of `20240305T143000` with its signs.
+fn open_dense(parts: &mut Vec<Part>) {
+    let Some([Part::Digits(day), Part::Word(t), Part::Digits(time)]) = parts.get(..3) else { return };
+    if day.len() != 8 || t != "t" || !matches!(time.len(), 4 | 6) {
+        return;
+    }
+    let pairs: Vec<Part> = [0, 2, 4]
+        .iter()
+        .filter_map(|start| time.get(*start..start + 2))
+        .flat_map(|pair| [Part::Sign(':'), Part::Digits(pair.to_owned())])
+        .skip(1)
+        .collect();
+    parts.splice(2..3, pairs);
 }
 
 fn number(part: Option<&Part>, digits: std::ops::RangeInclusive<usize>) -> Option<i64> {
@@ -181,7 +227,10 @@ fn take_time(parts: &mut Vec<Part>) -> Option<Time> {
         let Some(hour) = number(parts.get(start), 1..=2) else { continue };
         let mut end = start + 1;
         let (mut minutes, mut seconds) = (0, 0.0);
-        let has_minutes = sign(end, ':', parts) && number(parts.get(end + 1), 2..=2).is_some();
+        let is_pointed = sign(end, '.', parts) && half(end + 2, parts).is_some();
+        let is_joined =
+            is_pointed || sign(end, ':', parts) || parts.get(end) == Some(&Part::Word("h".to_owned()));
+        let has_minutes = is_joined && number(parts.get(end + 1), 2..=2).is_some();
         if has_minutes {
             minutes = number(parts.get(end + 1), 2..=2)?;
             end += 2;
@@ -227,11 +276,19 @@ fn take_time(parts: &mut Vec<Part>) -> Option<Time> {
 /// The offset from UTC at `at`, and where it ends.
 fn read_offset(parts: &[Part], at: usize) -> (Option<i64>, usize) {
     match parts.get(at) {
-        Some(Part::Word(word)) if matches!(word.as_str(), "z" | "utc" | "gmt") => (Some(0), at + 1),
+        Some(Part::Word(word)) if matches!(word.as_str(), "z" | "utc" | "gmt") => match parts.get(at + 1) {
+            // `UTC+2`.
+            Some(Part::Sign('+' | '-')) => read_offset(parts, at + 1),
+            _ => (Some(0), at + 1),
+        },
+        Some(Part::Word(word)) => match standard::zone_offset(word) {
+            Some(offset) => (Some(offset), at + 1),
+            None => (None, at),
+        },
         Some(Part::Sign(c @ ('+' | '-'))) => {
             let sign = if *c == '-' { -1 } else { 1 };
             let minutes = parts.get(at + 2) == Some(&Part::Sign(':'));
-            match (number(parts.get(at + 1), 2..=2), number(parts.get(at + 3), 2..=2)) {
+            match (number(parts.get(at + 1), 1..=2), number(parts.get(at + 3), 2..=2)) {
                 (Some(hours), Some(rest)) if minutes => (Some(sign * (hours * 60 + rest)), at + 4),
                 (Some(hours), _) => (Some(sign * hours * 60), at + 2),
                 _ => match number(parts.get(at + 1), 4..=4) {
@@ -309,10 +366,14 @@ fn with_month_name(parts: &[Part]) -> Option<Date> {
             }
             Part::Word(word) => {
                 let found = MONTHS.iter().position(|name| is_short_of(word, name));
+                let found = found.or_else(|| standard::foreign_month(word));
                 match found {
                     Some(found) if month.is_none() => month = i64::try_from(found + 1).ok(),
                     None if WEEKDAYS.iter().any(|name| is_short_of(word, name))
-                        || matches!(word.as_str(), "st" | "nd" | "rd" | "th" | "of" | "the") => {}
+                        || matches!(
+                            word.as_str(),
+                            "st" | "nd" | "rd" | "th" | "of" | "the" | "de" | "er"
+                        ) => {}
                     _ => return None,
                 }
             }

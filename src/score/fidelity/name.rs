@@ -1,117 +1,12 @@
 //! What the name of an argument says of its value.
 
+use super::vocabulary::{CODES, DEGREES, EXACT, MEASURES, MOMENTS, ORDERED, PATHS, PLACES, SIDES, USUAL};
+
 /// The words of a name, in lower case: `maxResultCount` and `max_result_count` are `max`, `result`, `count`.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Name {
     words: Vec<String>,
 }
-
-/// Names of degrees.
-const DEGREES: &[&str] = &["lat", "lng", "lon", "long", "latitude", "longitude"];
-
-/// Names of values that are another one with another digit, however many there are.
-const EXACT: &[&str] = &[
-    "id", "ids", "index", "year", "month", "day", "page", "limit", "count", "n", "num", "zoom", "z", "x",
-    "y", "port", "code", "level", "version", "seed", "top", "k", "offset", "isbn", "number", "no",
-];
-
-/// Names of codes.
-const CODES: &[&str] = &[
-    "id",
-    "ids",
-    "isbn",
-    "issn",
-    "doi",
-    "sku",
-    "upc",
-    "ean",
-    "asin",
-    "ticker",
-    "tickers",
-    "symbol",
-    "symbols",
-    "code",
-    "codes",
-    "hash",
-    "sha",
-    "sha1",
-    "sha256",
-    "md5",
-    "checksum",
-    "digest",
-    "uuid",
-    "guid",
-    "key",
-    "token",
-    "instrument",
-    "vin",
-    "iban",
-    "barcode",
-    "pmid",
-    "nct",
-    "cell",
-    "cve",
-    "commit",
-    "icd",
-    "serial",
-    "license",
-];
-
-/// Names of places.
-const PLACES: &[&str] = &[
-    "address",
-    "location",
-    "locations",
-    "place",
-    "city",
-    "town",
-    "origin",
-    "origins",
-    "destination",
-    "destinations",
-    "waypoint",
-    "waypoints",
-    "center",
-    "venue",
-    "from",
-    "to",
-];
-
-/// Names of paths.
-const PATHS: &[&str] =
-    &["path", "paths", "file", "files", "filename", "filepath", "dir", "directory", "folder", "uri"];
-
-/// Names of lists whose order matters.
-const ORDERED: &[&str] = &[
-    "waypoints",
-    "waypoint",
-    "intermediates",
-    "steps",
-    "route",
-    "path",
-    "points",
-    "order",
-    "sequence",
-    "rows",
-    "data",
-    "args",
-    "command",
-    "stops",
-    "coordinates",
-    "bbox",
-    "box",
-    "color",
-    "colour",
-    "range",
-    "interval",
-    "messages",
-];
-
-/// Names of a box's sides, by axis.
-const SIDES: [&[&str]; 2] = [
-    &["x", "x1", "x2", "xmin", "xmax", "left", "right", "width", "w"],
-    &["y", "y1", "y2", "ymin", "ymax", "top", "bottom", "height", "h"],
-];
 
 impl Name {
     /// Of the key of a member.
@@ -195,6 +90,231 @@ impl Name {
 }
 
 impl Name {
+    pub(super) fn is_measure(&self) -> bool {
+        self.has(MEASURES) || self.side().is_some()
+    }
+
+    pub(super) fn is_moment(&self) -> bool {
+        self.has(MOMENTS)
+    }
+
+    pub(super) fn is_version(&self) -> bool {
+        self.has(&["version", "versions", "release", "tag"])
+    }
+
+    pub(super) fn is_color(&self) -> bool {
+        self.has(&[
+            "color",
+            "colour",
+            "colors",
+            "colours",
+            "background",
+            "fill",
+            "stroke",
+            "tint",
+            "foreground",
+        ])
+    }
+
+    pub(super) fn is_expression(&self) -> bool {
+        self.has(&["expression", "expr", "formula", "equation", "calculation", "math"])
+    }
+
+    pub(super) fn is_time_zone(&self) -> bool {
+        self.has(&["timezone", "tz", "timezones"]) || (self.has(&["zone"]) && self.has(&["time"]))
+    }
+
+    pub(super) fn is_state(&self) -> bool {
+        self.has(&["state", "states", "province"])
+    }
+
+    pub(super) fn is_month(&self) -> bool {
+        self.has(&["month", "months"])
+    }
+
+    pub(super) fn is_sorting(&self) -> bool {
+        self.has(&["sort", "order", "ordering", "orderby", "sortby", "direction"])
+    }
+
+    /// Whether a number may be in Roman digits.
+    pub(super) fn is_ordinal(&self) -> bool {
+        self.has(&[
+            "chapter", "volume", "part", "act", "scene", "book", "episode", "season", "edition", "number",
+            "no",
+        ])
+    }
+
+    pub(super) fn is_rating(&self) -> bool {
+        self.has(&["rating", "score", "stars", "grade"])
+    }
+
+    pub(super) fn is_ratio(&self) -> bool {
+        self.has(&["ratio", "aspect", "odds"])
+    }
+
+    /// Whether a value is of ranges of whole numbers.
+    pub(super) fn is_range(&self) -> bool {
+        self.has(&[
+            "page", "pages", "range", "ranges", "rows", "lines", "ports", "port", "columns", "slides",
+            "verses",
+        ])
+    }
+
+    pub(super) fn is_revision(&self) -> bool {
+        self.has(&["commit", "commits", "sha", "revision", "rev", "ref", "branch"])
+    }
+
+    pub(super) fn is_permission(&self) -> bool {
+        self.has(&["mode", "chmod", "permission", "permissions", "umask"])
+    }
+
+    pub(super) fn is_sex(&self) -> bool {
+        self.has(&["sex", "gender"])
+    }
+
+    pub(super) fn is_airport(&self) -> bool {
+        self.has(&["airport", "airports", "iata", "departure", "arrival"])
+    }
+
+    /// Whether a value is words to search for.
+    pub(super) fn is_query(&self) -> bool {
+        self.has(&["query", "q", "search", "keywords", "keyword", "terms"])
+    }
+
+    pub(super) fn is_unit(&self) -> bool {
+        self.has(&["unit", "units", "uom"])
+    }
+
+    pub(super) fn is_format(&self) -> bool {
+        self.has(&["format", "extension", "ext", "filetype", "mime", "mimetype"])
+    }
+
+    /// Whether every letter of a value counts, and its case.
+    pub(super) fn is_verbatim(&self) -> bool {
+        self.has(&[
+            "password",
+            "passphrase",
+            "secret",
+            "regex",
+            "regexp",
+            "pattern",
+            "smiles",
+            "inchi",
+            "fen",
+            "pgn",
+        ])
+    }
+
+    /// Whether a value is the name of an account or a group, in which each letter counts.
+    pub(super) fn is_account(&self) -> bool {
+        self.has(&["username", "handle", "subreddit", "screenname", "login", "account"])
+    }
+
+    /// Whether a value is a program or a command.
+    pub(super) fn is_source(&self) -> bool {
+        self.has(&[
+            "code",
+            "script",
+            "snippet",
+            "program",
+            "command",
+            "cmd",
+            "shell",
+            "python",
+            "javascript",
+            "source",
+        ])
+    }
+
+    /// Whether a value may be a pattern for texts, or one on cloth.
+    pub(super) fn is_pattern(&self) -> bool {
+        self.has(&["pattern"])
+    }
+
+    /// Whether whole numbers of a list of this name are in no order.
+    pub(super) fn is_of_numbers(&self) -> bool {
+        self.has(&[
+            "ids",
+            "years",
+            "ports",
+            "pages",
+            "seasons",
+            "categories",
+            "departments",
+            "pmids",
+            "isbns",
+        ])
+    }
+
+    /// Whether a value is the name of a person.
+    pub(super) fn is_person(&self) -> bool {
+        self.is(&["name"])
+            || self.has(&[
+                "author",
+                "authors",
+                "person",
+                "artist",
+                "actor",
+                "director",
+                "contact",
+                "firstname",
+                "lastname",
+                "surname",
+                "patient",
+                "fullname",
+                "composer",
+                "player",
+            ])
+            || (self.has(&["name"]) && self.has(&["first", "last", "full", "family", "given", "customer"]))
+    }
+
+    /// The unit that the last word of a name is: `timeout_seconds`, `distanceKm`.
+    pub(super) fn unit(&self) -> Option<(usize, f64)> {
+        let last = self.words.last()?;
+        // Words of other meanings.
+        let is_other = self.words.len() < 2
+            || matches!(
+                last.as_str(),
+                "min"
+                    | "d"
+                    | "in"
+                    | "m"
+                    | "t"
+                    | "us"
+                    | "a"
+                    | "b"
+                    | "y"
+                    | "c"
+                    | "f"
+                    | "k"
+                    | "l"
+                    | "h"
+                    | "w"
+                    | "v"
+                    | "st"
+                    | "g"
+                    | "all"
+                    | "top"
+            );
+        if is_other && !matches!(last.as_str(), "seconds" | "minutes" | "hours" | "days" | "milliseconds") {
+            return None;
+        }
+        let one = super::quantity::measured(1.0, last)?;
+        // What has another zero is no factor.
+        super::quantity::measured(0.0, last).filter(|zero| zero.1 == 0.0).map(|_| one)
+    }
+
+    /// Whether most tools have this number as the default of an argument of this name.
+    pub(super) fn is_usual(&self, value: f64) -> bool {
+        let is_named = |names: &[&str]| match &self.words[..] {
+            [word] => names.contains(&word.as_str()),
+            [first, second] => names.contains(&format!("{first}{second}").as_str()),
+            _ => false,
+        };
+        #[expect(clippy::float_cmp, reason = "defaults are written")]
+        USUAL.iter().any(|(names, usual)| *usual == value && is_named(names))
+    }
+
     /// Whether a list of this name is a box.
     pub(super) fn is_box(&self) -> bool {
         self.has(&["box", "bbox", "boxes", "rect", "rectangle", "bounds", "bounding", "roi"])

@@ -44,6 +44,38 @@ fn value() -> impl Strategy<Value = Json> {
         Just("flights from Oslo to Rome, Italy".to_owned()),
         Just("東京の天気".to_owned()),
         "[0-9]{1,4}",
+        // What the notations are made of, in no order.
+        "[0-9a-zé½π²°′'\"€$#%@~<>=≥+*/\\\\^()\\[\\]{}:;,.|_ PTMHSENWv-]{0,10}",
+        prop::sample::select(vec![
+            "PT1H30M",
+            "p1é",
+            "52.08 N",
+            "4° 18' 36\" W",
+            "1 1/2",
+            "10k",
+            "€1.200,00",
+            "#ff0000",
+            "rgb(1,2,3)",
+            "v1.10",
+            "1e999",
+            "9e99999999999",
+            "=SUM($A$1:B2)",
+            "\\\\frac{1}{2}",
+            "((((1",
+            "select a from t where x='",
+            "00:10:00",
+            "UTC+2",
+            "Asia/Calcutta",
+            "https://youtu.be/a",
+            "a@x.org",
+            "::1",
+            "640x480",
+            "20 °C",
+            "68 °F",
+            "-date",
+            "US$5",
+        ])
+        .prop_map(str::to_owned),
     ];
     let leaf = prop_oneof![
         Just(Json::Null),
@@ -63,7 +95,28 @@ fn value() -> impl Strategy<Value = Json> {
 
 fn members(value: impl Strategy<Value = Json>) -> impl Strategy<Value = Vec<(String, Json)>> {
     let key = prop::sample::select(vec![
-        "query", "lat", "x1", "x2", "bbox", "id", "date", "path", "address", "language",
+        "query",
+        "lat",
+        "x1",
+        "x2",
+        "bbox",
+        "id",
+        "date",
+        "path",
+        "address",
+        "language",
+        "color",
+        "expression",
+        "timezone",
+        "version",
+        "timeout_seconds",
+        "sort",
+        "unit",
+        "pages",
+        "month",
+        "country",
+        "price",
+        "pattern",
     ]);
     prop::collection::btree_map(key, value, 0..5)
         .prop_map(|members| members.into_iter().map(|(key, value)| (key.to_owned(), value)).collect())
@@ -174,6 +227,25 @@ fn a_schema_tells_defaults_what_is_required_and_what_is_unknown() {
     assert!(score(r#"{"q": "eel", "made_up": 3}"#, r#"{"q": "eel"}"#) > THRESHOLD);
     assert!(score(r#"{"q": "eel", "mode": "fast"}"#, r#"{"q": "eel", "mode": "FAST"}"#) > 0.9);
     assert!(score(r#"{"q": "eel", "ids": [1, 2]}"#, r#"{"q": "eel", "ids": [2, 1]}"#) > 0.9);
+}
+
+#[test]
+fn false_says_something_where_the_default_is_true() {
+    let catalog = catalog(&json!({"properties": {"q": {}, "images": {"type": "boolean", "default": true}}}));
+    let fidelity = Fidelity::new(Some(&catalog));
+    let score = |a: &str, b: &str| compare(&fidelity, &read(a), &read(b)).score;
+    assert!(score(r#"{"q": "eel", "images": false}"#, r#"{"q": "eel"}"#) < THRESHOLD);
+    assert!(score(r#"{"q": "eel", "images": true}"#, r#"{"q": "eel"}"#) > 0.9);
+}
+
+#[test]
+fn expressions_that_nest_deeply_or_never_end_are_compared_soon() {
+    let text = |sign: &str| Json::Object(vec![("expression".to_owned(), Json::String(sign.repeat(1000)))]);
+    for (a, b) in
+        [("(", "-("), ("-", "-1"), ("1+", "2-"), ("a(", "b("), ("2^", "3^"), ("\\frac{", "{"), ("1%2", "1!")]
+    {
+        assert!(fidelity(&text(a), &text(b)) < THRESHOLD, "{a} {b}");
+    }
 }
 
 #[test]
