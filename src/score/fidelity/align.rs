@@ -9,6 +9,7 @@ use super::constants::{
     OPTIONAL_OR_ABSENT, REQUIRED_OR_ABSENT, SAME_OTHERWISE, UNKNOWN_MEMBER, USUAL_OR_ABSENT,
 };
 use super::leaf::{self, Setting};
+use super::members;
 use super::name::Name;
 use super::words::Words;
 use super::{ArgumentComparison, Finding, Kind, Verdict};
@@ -141,11 +142,17 @@ impl<'a> Alignment<'a> {
     }
 
     fn object(&mut self, spot: &Spot<'_>, a: &[(String, Json)], b: &[(String, Json)]) {
+        let (inner_a, inner_b) = (members::unwrapped(a, b), members::unwrapped(b, a));
+        if spot.depth > 0 && (inner_a.is_some() || inner_b.is_some()) {
+            let object = |members: &[(String, Json)]| Json::Object(members.to_vec());
+            let (a, b) = (object(inner_a.unwrap_or(a)), object(inner_b.unwrap_or(b)));
+            return self.rewritten(spot, &a, &b, "the same in an object of its own");
+        }
         let in_a: HashMap<&str, &Json> = a.iter().map(|(key, value)| (key.as_str(), value)).collect();
         let in_b: HashMap<&str, &Json> = b.iter().map(|(key, value)| (key.as_str(), value)).collect();
         let spans = [leaf::spans(a, b, 0), leaf::spans(a, b, 1)];
-        let exchanged = exchanged(&in_a, &in_b);
-        let converted = converted(&in_a, &in_b);
+        let exchanged = members::exchanged(&in_a, &in_b);
+        let converted = members::converted(&in_a, &in_b);
         let has_zoom = in_a.contains_key("z") || in_b.contains_key("z");
         for (key, value) in a {
             let below = below(spot, key, spans, has_zoom);
@@ -159,10 +166,14 @@ impl<'a> Alignment<'a> {
                     self.push(&below.path, Finding::new(Kind::Quantity, SAME_OTHERWISE, reason));
                 }
                 Some(other) => self.value(&below, value, other),
-                None => self.absent(&below, value, Presence::among(spot, key), Verdict::Missing),
+                None => match members::other_name(key, &in_b).and_then(|name| in_b.get(name)) {
+                    Some(other) => self.rewritten(&below, value, other, "the same under another name"),
+                    None => self.absent(&below, value, Presence::among(spot, key), Verdict::Missing),
+                },
             }
         }
-        for (key, value) in b.iter().filter(|(key, _)| !in_a.contains_key(key.as_str())) {
+        let is_extra = |key: &str| !in_a.contains_key(key) && members::other_name(key, &in_a).is_none();
+        for (key, value) in b.iter().filter(|(key, _)| is_extra(key)) {
             let below = below(spot, key, spans, has_zoom);
             self.absent(&below, value, Presence::among(spot, key), Verdict::Extra);
         }
@@ -197,66 +208,6 @@ impl<'a> Alignment<'a> {
         self.push(&spot.path, Finding::absent(leaf::kind_of(value), score, verdict, reason));
     }
 }
-
-/// The members of two objects whose values have changed places: an origin and a destination, however near they are.
-fn exchanged<'k>(a: &HashMap<&'k str, &Json>, b: &HashMap<&'k str, &Json>) -> Vec<&'k str> {
-    if a.len() > MOST_EXCHANGED {
-        return Vec::new();
-    }
-    let differing: Vec<(&'k str, &Json, &Json)> = a
-        .iter()
-        .filter_map(|(&key, &value)| Some((key, value, *b.get(key)?)))
-        .filter(|(_, x, y)| !is_same(x, y))
-        .collect();
-    let is_one = |(key, x, y): &&(&'k str, &Json, &Json)| {
-        differing.iter().any(|(other, z, w)| other != key && is_same(x, w) && is_same(y, z))
-    };
-    differing.iter().filter(is_one).map(|(key, ..)| *key).collect()
-}
-
-/// Members of an object among which exchanged values are looked for.
-const MOST_EXCHANGED: usize = 32;
-
-/// The members of two objects that are the same in the units that their members `unit` say: the units themselves and
-/// the numbers beside them. None, unless all numbers that can have the unit are the same in it.
-fn converted<'k>(a: &HashMap<&'k str, &Json>, b: &HashMap<&'k str, &Json>) -> Vec<&'k str> {
-    let unit = |members: &HashMap<&'k str, &Json>, key: &str| {
-        members.get(key).and_then(|unit| unit.as_str()).and_then(|unit| super::quantity::measured(1.0, unit))
-    };
-    let units = a.iter().filter(|(key, _)| Name::new(key).is_unit());
-    let Some((&key, text_a)) = units.min_by_key(|(key, _)| **key) else { return Vec::new() };
-    let (Some(of_a), Some(of_b)) = (unit(a, key), unit(b, key)) else { return Vec::new() };
-    let (Some(text_a), Some(text_b)) = (text_a.as_str(), b.get(key).and_then(|unit| unit.as_str())) else {
-        return Vec::new();
-    };
-    if of_a.0 != of_b.0 || of_a == of_b {
-        return Vec::new();
-    }
-    let mut found = vec![key];
-    for (other, value) in a {
-        let (Some(x), Some(y)) =
-            (super::number::of(value), b.get(other).and_then(|value| super::number::of(value)))
-        else {
-            continue;
-        };
-        if x.total_cmp(&y).is_eq() {
-            continue;
-        }
-        let (Some((_, x)), Some((_, y))) =
-            (super::quantity::measured(x, text_a), super::quantity::measured(y, text_b))
-        else {
-            return Vec::new();
-        };
-        if (x - y).abs() > SAME_CONVERSION * x.abs().max(y.abs()) {
-            return Vec::new();
-        }
-        found.push(other);
-    }
-    if found.len() > 1 { found } else { Vec::new() }
-}
-
-/// How far a conversion may be off, as a share.
-const SAME_CONVERSION: f64 = 1e-3;
 
 /// What the schema says of a member's being there.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -210,7 +210,7 @@ fn is_expression(text: &str) -> bool {
 }
 
 /// Whether the case of letters is a part of the code, as in those that are encoded numbers.
-fn is_cased(text: &str, is_named: bool) -> bool {
+pub(super) fn is_cased(text: &str, is_named: bool) -> bool {
     let letters: Vec<bool> = text.chars().filter(|c| c.is_alphabetic()).map(char::is_uppercase).collect();
     let upper = letters.iter().filter(|is_upper| **is_upper).count();
     // Words in capitals and lower case change from one to the other seldom.

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use percent_encoding::percent_decode_str;
 
 use super::constants::{NOTHING, SAME_OTHERWISE};
-use super::{Finding, Kind};
+use super::{Finding, Kind, code};
 
 /// Longer texts are none.
 const LONGEST: usize = 4096;
@@ -207,7 +207,16 @@ fn compare_urls(a: &Url<'_>, b: &Url<'_>) -> Finding {
     }
     if a.path != b.path {
         let is_case = a.path.to_lowercase() == b.path.to_lowercase();
-        let (score, reason) = if is_case {
+        let is_other_code = || {
+            let codes = |path: &str| -> Vec<String> { path.split(['/', '-']).map(str::to_owned).collect() };
+            codes(&a.path)
+                .iter()
+                .zip(&codes(&b.path))
+                .any(|(a, b)| a != b && (code::is_cased(a, true) || code::is_cased(b, true)))
+        };
+        let (score, reason) = if is_case && is_other_code() {
+            (NOTHING, "another identifier in the path")
+        } else if is_case {
             (0.7, "the path differs in the case of letters")
         } else {
             (NOTHING, "another page")

@@ -10,7 +10,7 @@
 //!
 //! | part | what it does |
 //! | --- | --- |
-//! | `align`, `lists` | who is compared with whom; what is missing or extra |
+//! | `align`, `members`, `lists` | who is compared with whom; what is missing or extra |
 //! | `name`, `leaf` | what kind a value is, by its schema, its name, its writing |
 //! | `number`, `numeral`, `degrees`, `moment`, `instant`, `quantity` | comparisons of numbers, times and measures |
 //! | `code`, `identifier`, `standard`, `location`, `color`, `notation` | of names that stand for one thing |
@@ -38,6 +38,7 @@ mod instant;
 mod leaf;
 mod lists;
 mod location;
+mod members;
 mod moment;
 mod name;
 mod notation;
