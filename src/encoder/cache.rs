@@ -1,10 +1,11 @@
 //! Embeddings on disk, shared by all runs of a user.
 //!
 //! One SQLite file in write-ahead mode: safe with several processes at once, and after a crash the last
-//! complete transaction counts. Two tables, both below the encoder's fingerprint:
+//! complete transaction counts. Three tables, all below the encoder's fingerprint:
 //!
 //! - `text`: SHA-256 of a text -> the key of what the encoder sees of it ([`InputKey`])
 //! - `vector`: that key -> the embedding, little-endian floats and their CRC-32
+//! - `result`: a key -> what was made from embeddings and is to be found again, and its CRC-32
 //!
 //! A row that is damaged is ignored, and when the cache cannot be used at all, a run goes on without it.
 
@@ -34,6 +35,8 @@ pub struct Cache {
     stale: Vec<InputKey>,
     /// Texts likewise.
     stale_texts: Vec<InputKey>,
+    /// Results likewise.
+    stale_results: Vec<InputKey>,
 }
 
 /// The cache cannot be used; the run can go on without it.
@@ -68,7 +71,14 @@ impl Cache {
             Self::connect(&path, name, fingerprint)
         });
         let (connection, encoder) = opened.map_err(|cause| failed(cause.to_string()))?;
-        Ok(Self { connection, encoder, limit, stale: Vec::new(), stale_texts: Vec::new() })
+        Ok(Self {
+            connection,
+            encoder,
+            limit,
+            stale: Vec::new(),
+            stale_texts: Vec::new(),
+            stale_results: Vec::new(),
+        })
     }
 
     fn connect(path: &Path, name: &str, fingerprint: &str) -> rusqlite::Result<(Connection, i64)> {
@@ -80,14 +90,15 @@ impl Cache {
         connection.pragma_update(None, "synchronous", "NORMAL")?;
         let version: i64 = connection.pragma_query_value(None, "user_version", |row| row.get(0))?;
         let tables: i64 = connection.query_row(
-            "SELECT count(*) FROM sqlite_schema WHERE type = 'table' AND name IN ('encoder', 'text', 'vector')",
+            "SELECT count(*) FROM sqlite_schema WHERE type = 'table' AND name IN ('encoder', 'text', 'vector', 'result')",
             [],
             |row| row.get(0),
         )?;
-        if version != VERSION || tables < 3 {
+        if version != VERSION || tables < 4 {
             if version != 0 && version != VERSION {
                 connection.execute_batch(
-                    "DROP TABLE IF EXISTS encoder; DROP TABLE IF EXISTS text; DROP TABLE IF EXISTS vector;",
+                    "DROP TABLE IF EXISTS encoder; DROP TABLE IF EXISTS text; DROP TABLE IF EXISTS vector;
+                     DROP TABLE IF EXISTS result;",
                 )?;
             }
             connection.execute_batch(TABLES)?;
@@ -201,6 +212,61 @@ impl Cache {
         self.shrink()
     }
 
+    /// What was kept under each key by [`Cache::keep`].
+    ///
+    /// # Errors
+    /// [`CacheError`].
+    pub fn results(&mut self, keys: &[InputKey]) -> Result<Vec<Option<Vec<u8>>>, CacheError> {
+        let (encoder, today) = (self.encoder, today());
+        let mut stale = Vec::new();
+        let results = self.transaction(|transaction| {
+            let mut query = transaction
+                .prepare_cached("SELECT data, used FROM result WHERE encoder = ?1 AND key = ?2")?;
+            let mut find = |key: &InputKey| -> rusqlite::Result<Option<Vec<u8>>> {
+                let read = |row: &Row<'_>| {
+                    Ok((row.get_ref(0)?.as_bytes().ok().and_then(checked).map(<[u8]>::to_vec), row.get(1)))
+                };
+                let Some((data, used)) = query.query_row(params![encoder, key], read).optional()? else {
+                    return Ok(None);
+                };
+                if used.is_ok_and(|used: i64| used < today) {
+                    stale.push(*key);
+                }
+                Ok(data)
+            };
+            keys.iter().map(&mut find).collect()
+        })?;
+        self.stale_results.extend(stale);
+        Ok(results)
+    }
+
+    /// Keeps what was made from embeddings, under keys that tell everything it depends on but the encoder.
+    ///
+    /// # Errors
+    /// [`CacheError`]; nothing is then changed.
+    pub fn keep(&mut self, results: &[(InputKey, Vec<u8>)]) -> Result<(), CacheError> {
+        let (encoder, today) = (self.encoder, today());
+        let stale = std::mem::take(&mut self.stale_results);
+        if results.is_empty() && stale.is_empty() {
+            return Ok(());
+        }
+        self.transaction(|transaction| {
+            let mut insert = transaction.prepare_cached(
+                "INSERT OR REPLACE INTO result (encoder, key, data, used) VALUES (?1, ?2, ?3, ?4)",
+            )?;
+            for (key, data) in results {
+                insert.execute(params![encoder, key, with_checksum(data.clone()), today])?;
+            }
+            let mut update =
+                transaction.prepare_cached("UPDATE result SET used = ?3 WHERE encoder = ?1 AND key = ?2")?;
+            for key in &stale {
+                update.execute(params![encoder, key, today])?;
+            }
+            Ok(())
+        })?;
+        self.shrink()
+    }
+
     fn shrink(&mut self) -> Result<(), CacheError> {
         let size = self.map(|connection| {
             let value = |name| connection.pragma_query_value(None, name, |row| row.get::<_, i64>(0));
@@ -212,12 +278,11 @@ impl Cache {
         }
         let share = 1.0 - KEEP * self.limit as f64 / size as f64;
         self.transaction(|transaction| {
-            for table in ["vector", "text"] {
+            for (table, key) in [("vector", "input"), ("text", "text"), ("result", "key")] {
                 let rows: i64 =
                     transaction.query_row(&format!("SELECT count(*) FROM {table}"), [], |row| row.get(0))?;
                 #[expect(clippy::cast_possible_truncation, reason = "a share of a count of rows")]
                 let drop = (rows as f64 * share).ceil() as i64;
-                let key = if table == "vector" { "input" } else { "text" };
                 transaction.execute(
                     &format!(
                         "DELETE FROM {table} WHERE (encoder, {key}) IN \
@@ -267,6 +332,9 @@ const TABLES: &str = "
     CREATE TABLE IF NOT EXISTS vector (
         encoder INTEGER NOT NULL, input BLOB NOT NULL, data BLOB NOT NULL, used INTEGER NOT NULL,
         PRIMARY KEY (encoder, input));
+    CREATE TABLE IF NOT EXISTS result (
+        encoder INTEGER NOT NULL, key BLOB NOT NULL, data BLOB NOT NULL, used INTEGER NOT NULL,
+        PRIMARY KEY (encoder, key)) WITHOUT ROWID;
     PRAGMA user_version = 1;
     COMMIT;";
 
@@ -304,18 +372,24 @@ fn today() -> i64 {
 }
 
 fn encode(vector: &[f32]) -> Vec<u8> {
-    let mut data: Vec<u8> = vector.iter().flat_map(|x| x.to_le_bytes()).collect();
+    with_checksum(vector.iter().flat_map(|x| x.to_le_bytes()).collect())
+}
+
+fn with_checksum(mut data: Vec<u8>) -> Vec<u8> {
     let checksum = crc32fast::hash(&data);
     data.extend(checksum.to_le_bytes());
     data
 }
 
+/// What is before the checksum; `None` for data that is damaged.
+fn checked(data: &[u8]) -> Option<&[u8]> {
+    let (data, checksum) = data.split_last_chunk::<4>()?;
+    (crc32fast::hash(data) == u32::from_le_bytes(*checksum)).then_some(data)
+}
+
 /// `None` for data that is damaged.
 fn decode(data: &[u8]) -> Option<Embedding> {
-    let (vector, checksum) = data.split_last_chunk::<4>()?;
-    if crc32fast::hash(vector) != u32::from_le_bytes(*checksum) || vector.is_empty() {
-        return None;
-    }
+    let vector = checked(data).filter(|vector| !vector.is_empty())?;
     let floats =
         vector.chunks_exact(4).map(|bytes| f32::from_le_bytes([bytes[0], bytes[1], bytes[2], bytes[3]]));
     let floats: Embedding = floats.collect();

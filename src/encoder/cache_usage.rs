@@ -76,7 +76,9 @@ impl Cache {
         let clear = || {
             let connection = Connection::open(&path)?;
             connection.busy_timeout(BUSY)?;
-            connection.execute_batch("DELETE FROM vector; DELETE FROM text; DELETE FROM encoder; VACUUM;")?;
+            connection.execute_batch(
+                "DELETE FROM vector; DELETE FROM text; DELETE FROM result; DELETE FROM encoder; VACUUM;",
+            )?;
             connection.pragma_update(None, "wal_checkpoint", "TRUNCATE")
         };
         let failed = |message: String| CacheError { path: path.clone(), message };

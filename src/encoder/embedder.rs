@@ -138,6 +138,23 @@ impl Embedder {
         self.vectors.get(input).map_or(&[], Vec::as_slice)
     }
 
+    /// Whether anything is kept for later runs.
+    #[must_use]
+    pub fn has_cache(&self) -> bool {
+        self.cache.is_some()
+    }
+
+    /// What was kept under each key by [`Embedder::remember`], in this run or an earlier one; nothing without a cache.
+    pub fn recall(&mut self, keys: &[InputKey]) -> Vec<Option<Vec<u8>>> {
+        self.with_cache(|cache| cache.results(keys)).unwrap_or_else(|| vec![None; keys.len()])
+    }
+
+    /// Keeps what was made from embeddings, if there is a cache. A key should tell everything that it depends on but the
+    /// encoder.
+    pub fn remember(&mut self, results: &[(InputKey, Vec<u8>)]) {
+        self.with_cache(|cache| cache.keep(results));
+    }
+
     fn keep(&mut self, input: InputKey, vector: Embedding) {
         self.identity.dimensions = vector.len();
         self.vectors.insert(input, vector);

@@ -52,10 +52,11 @@ impl Chunk {
 
     /// The index of a text among the distinct ones.
     fn intern(&mut self, text: String) -> usize {
+        // Equal arguments are held for each call.
+        self.bytes += text.len();
         if let Some(&known) = self.known.get(&text) {
             return known;
         }
-        self.bytes += text.len();
         self.known.insert(text.clone(), self.texts.len());
         self.texts.push(text);
         self.texts.len() - 1

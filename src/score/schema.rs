@@ -1,5 +1,7 @@
 //! What the JSON Schema of a tool's arguments says of them, as far as their comparison needs it.
 
+use std::collections::HashMap;
+
 use crate::trajectory::json::Json;
 
 /// Schemas that one schema is combined of; more than that are references that go round in circles.
@@ -103,9 +105,20 @@ pub(super) fn is_same(a: &Json, b: &Json) -> bool {
         (Json::Integer(i), Json::Float(f)) | (Json::Float(f), Json::Integer(i)) => *i as f64 == *f,
         (Json::Float(x), Json::Float(y)) => x == y || (x.is_nan() && y.is_nan()),
         (Json::Array(a), Json::Array(b)) => a.len() == b.len() && a.iter().zip(b).all(|(a, b)| is_same(a, b)),
-        (Json::Object(a), Json::Object(members)) => {
-            a.len() == members.len() && a.iter().all(|(key, a)| b.get(key).is_some_and(|b| is_same(a, b)))
-        }
+        (Json::Object(a), Json::Object(b)) => a.len() == b.len() && have_same_members(a, b),
         _ => a == b,
     }
+}
+
+/// Whether two objects with as many members have the same ones. Mostly they have them in one order; where not, keys are
+/// looked up in a map, since there may be hundreds of thousands.
+fn have_same_members(a: &[(String, Json)], b: &[(String, Json)]) -> bool {
+    if a.iter().zip(b).all(|((a, _), (b, _))| a == b) {
+        return a.iter().zip(b).all(|((_, a), (_, b))| is_same(a, b));
+    }
+    let mut members: HashMap<&str, &Json> = HashMap::with_capacity(b.len());
+    for (key, value) in b {
+        members.entry(key).or_insert(value);
+    }
+    a.iter().all(|(key, value)| members.get(key.as_str()).is_some_and(|other| is_same(value, other)))
 }

@@ -53,6 +53,29 @@ fn a_flipped_longitude_shows_in_the_fidelity_alone() {
     }
 }
 
+/// Comparisons are kept in the cache; what comes from there is what would be compared anew, to the last digit. The texts
+/// need the encoder's word, and are new at the first run.
+#[test]
+fn what_the_cache_knows_is_what_would_be_compared() {
+    let folder = Folder::new();
+    let this = std::process::id();
+    let side = |words: &str| {
+        let query =
+            call("web/search", json!({"q": format!("{words} near pier {this}"), "n": 5, "lat": 52.1}));
+        trajectory("pier", &[&[query, call("web/open", json!({"url": "x.org/A"}))]])
+    };
+    let files = [
+        folder.json("p.json", &json!([side("a tranquil seaside lodging")])),
+        folder.json("r.json", &json!([side("some peaceful coastal accommodation")])),
+    ];
+    let score = |arguments: &[&str]| Some(report(m3()?.arg("score").args(&files).args(arguments)));
+    let Some(anew) = score(&["--no-cache"]) else { return };
+    assert!(anew["trajectories"][0]["matches"][0]["argument_fidelity"].as_f64().unwrap() < 1.0);
+    for _ in 0..2 {
+        assert_eq!(score(&[]).unwrap(), anew);
+    }
+}
+
 #[test]
 fn wrong_arguments_and_rejected_pairs_are_listed() {
     let folder = Folder::new();

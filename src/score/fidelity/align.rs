@@ -51,21 +51,11 @@ impl<'a> Alignment<'a> {
     }
 
     pub(super) fn push(&mut self, path: &str, finding: Finding) {
-        let Finding { kind, score, verdict, reason } = finding;
-        self.found.push(ArgumentComparison {
-            path: path.to_owned(),
-            other_path: None,
-            kind,
-            score,
-            verdict,
-            reason,
-            weight: 1.0,
-        });
+        self.found.push(finding.at(path));
     }
 
     /// Compares two values.
     pub(super) fn value(&mut self, spot: &Spot<'_>, a: &Json, b: &Json) {
-        self.values += 1;
         if is_same(a, b) {
             if spot.depth == 1 || (spot.depth == 0 && !matches!(a, Json::Object(_))) {
                 self.push(&spot.path, Finding::equal(leaf::kind_of(a)));
@@ -78,6 +68,7 @@ impl<'a> Alignment<'a> {
             }
             return;
         }
+        self.values += 1;
         if spot.depth > MAX_DEPTH || self.values > MAX_VALUES {
             return self.push(
                 &spot.path,
@@ -142,8 +133,10 @@ impl<'a> Alignment<'a> {
     }
 
     fn object(&mut self, spot: &Spot<'_>, a: &[(String, Json)], b: &[(String, Json)]) {
-        let (inner_a, inner_b) = (members::unwrapped(a, b), members::unwrapped(b, a));
-        if spot.depth > 0 && (inner_a.is_some() || inner_b.is_some()) {
+        let is_within = spot.depth > 0;
+        let inner_a = is_within.then(|| members::unwrapped(a, b)).flatten();
+        let inner_b = is_within.then(|| members::unwrapped(b, a)).flatten();
+        if inner_a.is_some() || inner_b.is_some() {
             let object = |members: &[(String, Json)]| Json::Object(members.to_vec());
             let (a, b) = (object(inner_a.unwrap_or(a)), object(inner_b.unwrap_or(b)));
             return self.rewritten(spot, &a, &b, "the same in an object of its own");
@@ -166,13 +159,14 @@ impl<'a> Alignment<'a> {
                     self.push(&below.path, Finding::new(Kind::Quantity, SAME_OTHERWISE, reason));
                 }
                 Some(other) => self.value(&below, value, other),
-                None => match members::other_name(key, &in_b).and_then(|name| in_b.get(name)) {
+                None => match members::other_name(key, &in_a, &in_b).and_then(|name| in_b.get(name)) {
                     Some(other) => self.rewritten(&below, value, other, "the same under another name"),
                     None => self.absent(&below, value, Presence::among(spot, key), Verdict::Missing),
                 },
             }
         }
-        let is_extra = |key: &str| !in_a.contains_key(key) && members::other_name(key, &in_a).is_none();
+        let is_extra =
+            |key: &str| !in_a.contains_key(key) && members::other_name(key, &in_b, &in_a).is_none();
         for (key, value) in b.iter().filter(|(key, _)| is_extra(key)) {
             let below = below(spot, key, spans, has_zoom);
             self.absent(&below, value, Presence::among(spot, key), Verdict::Extra);
@@ -255,10 +249,12 @@ fn below<'a>(spot: &Spot<'a>, key: &str, spans: [Option<f64>; 2], has_zoom: bool
 /// Whether most tools take a value for one that is not said.
 fn is_usual(name: &Name, value: &Json) -> bool {
     match value {
-        Json::String(text) => {
-            let words = ["default", "auto", "automatic", "none", "any", "all", "unspecified", "n/a", "null"];
-            words.contains(&text.trim().to_lowercase().as_str())
-        }
+        Json::String(text) => match text.trim().to_lowercase().as_str() {
+            "default" | "auto" | "automatic" | "unspecified" | "n/a" | "null" => true,
+            // To delete all is another thing than to filter nothing.
+            "all" | "any" | "none" => name.is_filter(),
+            _ => false,
+        },
         value => super::number::of(value).is_some_and(|number| name.is_usual(number)),
     }
 }

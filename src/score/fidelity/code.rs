@@ -287,7 +287,7 @@ pub(super) fn standard(name: &Name, a: &str, b: &str) -> Option<Finding> {
             (Some(x), Some(y)) if x != y => Finding::new(
                 kind,
                 // Chinese is written in other letters there.
-                if a.starts_with("zh") { NOTHING } else { 0.6 },
+                if x_group == group("zh") { NOTHING } else { 0.6 },
                 "the same language of another region",
             ),
             (Some(_), None) | (None, Some(_)) => {

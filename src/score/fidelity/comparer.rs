@@ -1,14 +1,18 @@
 //! Compares pairs of calls, many at once.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap};
+use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 
 use super::align::Alignment;
+use super::constants::SAME_OTHERWISE;
+use super::remembered::schema_key;
 use super::words::{Cosines, TextPair, Words};
-use super::{CallFidelity, Weights, combine};
-use crate::encoder::{Embedder, EncoderError};
+use super::{ArgumentComparison, CallFidelity, Finding, Kind, Weights, combine, remembered};
+use crate::encoder::{Embedder, EncoderError, InputKey};
+use crate::score::schema::is_same;
 use crate::trajectory::catalog::Catalog;
 use crate::trajectory::json::Json;
 
@@ -85,9 +89,9 @@ impl<'a> Fidelity<'a> {
         Self { weights: Some(weights), ..self }
     }
 
-    /// Compares `count` pairs and hands each to `found` with its index, in an order that means nothing. Those whose words
-    /// need embeddings are compared a second time, when their words are known. `progress` is told how many of how many
-    /// are done.
+    /// Compares `count` pairs and hands each to `found` with its index, in an order that means nothing. What the
+    /// embedder's cache knows is not compared again. Pairs whose words need embeddings are compared a second time, when
+    /// their words are known. `progress` is told how many of how many are done.
     ///
     /// # Errors
     /// [`EncoderError`].
@@ -99,21 +103,85 @@ impl<'a> Fidelity<'a> {
         progress: &mut dyn FnMut(usize, usize),
         found: &mut dyn FnMut(usize, CallFidelity),
     ) -> Result<(), EncoderError> {
+        for start in (0..count).step_by(PAIRS_AT_ONCE) {
+            let end = count.min(start + PAIRS_AT_ONCE);
+            let (keys, todo) = self.recall(start..end, pair, embedder, found);
+            let mut fresh = Vec::new();
+            self.compare_new(
+                &todo,
+                pair,
+                embedder,
+                &mut |part| progress(end - todo.len() + part, count),
+                &mut |index, fidelity| {
+                    if let (Some(key), Some(bytes)) =
+                        (keys[index - start], remembered::encode(&fidelity.arguments))
+                    {
+                        fresh.push((key, bytes));
+                    }
+                    found(index, fidelity);
+                },
+            )?;
+            embedder.remember(&fresh);
+            progress(end, count);
+        }
+        Ok(())
+    }
+
+    /// Hands on what the cache knows of some pairs; the key of each where there is a cache, and those that are left.
+    fn recall(
+        &mut self,
+        range: Range<usize>,
+        pair: &Pairs<'_, '_>,
+        embedder: &mut Embedder,
+        found: &mut dyn FnMut(usize, CallFidelity),
+    ) -> (Vec<Option<InputKey>>, Vec<usize>) {
+        let mut schemas: HashMap<&str, InputKey> = HashMap::new();
+        let is_cached = embedder.has_cache();
+        let mut key = |index: usize| {
+            let pair = pair(index);
+            let is_equal = pair.a.zip(pair.b).is_some_and(|(a, b)| is_same(a, b));
+            (is_cached && !is_equal).then(|| {
+                let schema = schemas.entry(pair.tool).or_insert_with(|| {
+                    schema_key(self.catalog.and_then(|catalog| catalog.input_schema(pair.tool)))
+                });
+                remembered::key(pair, schema)
+            })
+        };
+        let keys: Vec<Option<InputKey>> = range.clone().map(&mut key).collect();
+        let asked: Vec<InputKey> = keys.iter().copied().flatten().collect();
+        let mut known = embedder.recall(&asked).into_iter();
+        let mut todo = Vec::new();
+        for (index, key) in range.zip(&keys) {
+            let known = key.and_then(|_| known.next().flatten()).and_then(|bytes| remembered::decode(&bytes));
+            match known {
+                Some(arguments) => found(index, self.weighed(pair(index).tool, arguments)),
+                None => todo.push(index),
+            }
+        }
+        (keys, todo)
+    }
+
+    /// Compares pairs that the cache does not know.
+    fn compare_new(
+        &mut self,
+        todo: &[usize],
+        pair: &Pairs<'_, '_>,
+        embedder: &mut Embedder,
+        progress: &mut dyn FnMut(usize),
+        found: &mut dyn FnMut(usize, CallFidelity),
+    ) -> Result<(), EncoderError> {
         let mut done = 0;
-        while done < count {
+        while done < todo.len() {
             self.cosines().forget();
-            let start = done;
-            let most = (count - start).min(PAIRS_AT_ONCE);
-            let (mut compared, reached) = self.compare_some(most, &|at| pair(start + at));
-            compared.found.drain(..).for_each(|(at, fidelity)| found(start + at, fidelity));
-            let mut open: Vec<usize> = compared.open.iter().map(|at| start + at).collect();
+            let rest = &todo[done..];
+            let (mut compared, reached) = self.compare_some(rest.len(), &|at| pair(rest[at]));
+            compared.found.drain(..).for_each(|(at, fidelity)| found(rest[at], fidelity));
+            let mut open: Vec<usize> = compared.open.iter().map(|&at| rest[at]).collect();
             while !open.is_empty() {
-                let closed = start + reached - open.len();
-                let all = open.len();
+                let (closed, all) = (done + reached - open.len(), open.len());
                 let wanted = std::mem::take(&mut compared.wanted);
-                self.cosines().learn(wanted, embedder, &mut |part, of| {
-                    progress(closed + all * part / of.max(1), count);
-                })?;
+                self.cosines()
+                    .learn(wanted, embedder, &mut |part, of| progress(closed + all * part / of.max(1)))?;
                 let reached;
                 (compared, reached) = self.compare_some(all, &|at| pair(open[at]));
                 compared.found.drain(..).for_each(|(at, fidelity)| found(open[at], fidelity));
@@ -121,8 +189,8 @@ impl<'a> Fidelity<'a> {
                 open =
                     compared.open.iter().map(|&at| open[at]).chain(open[reached..].iter().copied()).collect();
             }
-            done = start + reached;
-            progress(done, count);
+            done += reached;
+            progress(done);
         }
         Ok(())
     }
@@ -186,9 +254,19 @@ impl<'a> Fidelity<'a> {
         let none = Json::Object(Vec::new());
         let (a, b) = (pair.a.unwrap_or(&none), pair.b.unwrap_or(&none));
         let mut arguments = Alignment::of(self.catalog, words, pair.tool, a, b);
+        // Whatever the rules made of them: 1 is for equal arguments.
+        if arguments.iter().all(|argument| argument.score >= 1.0) && !is_same(a, b) {
+            let finding = Finding::new(Kind::Object, SAME_OTHERWISE, "the same in another writing");
+            arguments.push(finding.at(""));
+        }
+        self.weighed(pair.tool, arguments)
+    }
+
+    /// The fidelity of a call of `tool` whose arguments came out like this.
+    fn weighed(&self, tool: &str, mut arguments: Vec<ArgumentComparison>) -> CallFidelity {
         if let Some(weights) = self.weights {
             for argument in &mut arguments {
-                argument.weight *= weights.weight(pair.tool, &argument.path);
+                argument.weight *= weights.weight(tool, &argument.path);
             }
         }
         let score = combine::combine(&arguments);

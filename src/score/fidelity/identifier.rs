@@ -100,10 +100,12 @@ fn identified(name: &Name, a: &str, b: &str) -> Option<Finding> {
         _ => return None,
     };
     let bare = bare.trim_start_matches('@');
-    let is_plain =
-        bare.len() > 1 && !bare.contains([' ', '?', '#', ':']) && !bare.starts_with(['/', '.', 'w']);
+    let is_plain = bare.len() > 1
+        && !bare.contains([' ', '?', '#', ':'])
+        && !bare.starts_with(['/', '.'])
+        && !bare.starts_with("www.");
     // What a URL is compared with in an argument for URLs is one.
-    if name.is_url() || !(is_plain || (bare.starts_with('w') && !bare.starts_with("www."))) {
+    if name.is_url() || !is_plain {
         return None;
     }
     let (_, rest) = url.split_once("://")?;

@@ -6,7 +6,7 @@ use pathfinding::prelude::kuhn_munkres_min;
 
 use super::align::{Alignment, Presence, Spot};
 use super::combine::norm;
-use super::constants::{MAX_ITEM_PAIRS, NORM, NOTHING, SAME_OTHERWISE};
+use super::constants::{MAX_ITEM_PAIRS, MAX_ITEM_VALUES, NORM, NOTHING, SAME_OTHERWISE};
 use super::leaf::{self, Setting};
 use super::{ArgumentComparison, Finding, Kind, Verdict};
 use crate::score::schema::Schema;
@@ -37,11 +37,12 @@ impl Alignment<'_> {
                 ..Setting::default()
             },
         };
-        if !self.is_set(spot, a, b) && self.is_reordered(spot, a, b) {
+        let is_set = self.is_set(spot, a, b);
+        if !is_set && self.is_reordered(spot, a, b) {
             let finding = Finding::new(Kind::List, NOTHING, "the same items in an order that matters");
             return self.push(&spot.path, finding);
         }
-        if self.is_set(spot, a, b) { self.set(spot, &below, a, b) } else { self.tuple(spot, &below, a, b) }
+        if is_set { self.set(spot, &below, a, b) } else { self.tuple(spot, &below, a, b) }
     }
 
     fn is_set(&self, spot: &Spot<'_>, a: &[Json], b: &[Json]) -> bool {
@@ -101,14 +102,21 @@ impl Alignment<'_> {
             let finding = Finding::new(Kind::List, SAME_OTHERWISE, "the same items in another order");
             return self.push(&spot.path, finding);
         }
-        if left_a.len().saturating_mul(left_b.len()) > MAX_ITEM_PAIRS {
+        let size =
+            |items: &[Json], left: &[usize]| left.iter().map(|&index| size(&items[index])).sum::<usize>();
+        let work =
+            size(a, &left_a).saturating_mul(left_b.len()) + size(b, &left_b).saturating_mul(left_a.len());
+        if left_a.len().saturating_mul(left_b.len()) > MAX_ITEM_PAIRS || work > MAX_ITEM_VALUES {
             return self.tuple(spot, below, a, b);
         }
+        let before = self.values;
         let mut found: Vec<Vec<Vec<ArgumentComparison>>> = Vec::new();
         for &row in &left_a {
             let at = Spot { path: pointer_to(&spot.path, row), ..below.clone() };
             found.push(left_b.iter().map(|&column| self.apart(&at, &a[row], &b[column])).collect());
         }
+        // What was only tried is not counted.
+        self.values = before + left_a.len().max(left_b.len());
         let pairs = assigned(&found, left_a.len(), left_b.len());
         for (row, &index) in left_a.iter().enumerate() {
             let at = Spot { path: pointer_to(&spot.path, index), ..below.clone() };
@@ -149,6 +157,16 @@ impl ArgumentComparison {
         let path = self.other_path.as_deref().unwrap_or(&self.path);
         // A set in the item had its places told already, below the item's own.
         self.other_path = path.strip_prefix(from).map(|rest| format!("{to}{rest}"));
+    }
+}
+
+/// How much there is to compare in a value: its values, and its text by the word.
+fn size(value: &Json) -> usize {
+    match value {
+        Json::String(text) => 1 + text.len() / 8,
+        Json::Array(items) => 1 + items.iter().map(size).sum::<usize>(),
+        Json::Object(members) => 1 + members.iter().map(|(_, value)| size(value)).sum::<usize>(),
+        _ => 1,
     }
 }
 

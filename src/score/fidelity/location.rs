@@ -160,7 +160,12 @@ impl<'a> Url<'a> {
         let path =
             decoded.trim_end_matches('/').trim_end_matches("/index.html").trim_end_matches(".git").to_owned();
         let is_of_visit = |part: &str| {
-            part.starts_with("utm_") || VISITS.contains(&part.split('=').next().unwrap_or_default())
+            let key = part.split('=').next().unwrap_or_default();
+            let is_of_host = |hosts: &[&str]| hosts.iter().any(|known| host.ends_with(known));
+            key.starts_with("utm_")
+                || VISITS.contains(&key)
+                || matches!(key, "si" | "feature") && is_of_host(&["youtube.com", "youtu.be"])
+                || key == "ref_src" && is_of_host(&["twitter.com", "x.com"])
         };
         let mut query: Vec<Cow<'_, str>> = query
             .split('&')
@@ -180,7 +185,7 @@ impl<'a> Url<'a> {
 }
 
 /// Members of queries that say who came from where.
-const VISITS: &[&str] = &["fbclid", "gclid", "igshid", "mc_cid", "mc_eid", "si", "feature", "ref_src"];
+const VISITS: &[&str] = &["fbclid", "gclid", "igshid", "mc_cid", "mc_eid"];
 
 /// The usual form of addresses that have a short one or one for telephones.
 fn long_form(host: &str, path: String, query: &mut Vec<Cow<'_, str>>) -> (String, String) {

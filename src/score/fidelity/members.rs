@@ -11,14 +11,21 @@ use crate::trajectory::json::Json;
 /// The keys that people give to degrees of latitude, and of longitude.
 const COORDINATES: [&[&str]; 2] = [&["latitude", "lat"], &["longitude", "lng", "lon", "long"]];
 
-/// The member of an object that has the meaning of `key` under another name.
-pub(super) fn other_name<'k>(key: &str, members: &HashMap<&'k str, &Json>) -> Option<&'k str> {
+/// Under which name `other` has the member `key` of `own`, where each of them has one name of it, and another one.
+pub(super) fn other_name<'k>(
+    key: &str,
+    own: &HashMap<&str, &Json>,
+    other: &HashMap<&'k str, &Json>,
+) -> Option<&'k str> {
     let names = COORDINATES.iter().find(|names| names.contains(&key))?;
-    let mut found = names.iter().filter_map(|name| members.get_key_value(name).map(|(key, _)| *key));
-    // Of two it could be, neither is.
-    let first = found.next().filter(|_| found.next().is_none())?;
-    (first != key).then_some(first)
+    let mut theirs = names.iter().filter_map(|name| other.get_key_value(name).map(|(key, _)| *key));
+    let found = theirs.next().filter(|found| *found != key && theirs.next().is_none())?;
+    (names.iter().filter(|name| own.contains_key(**name)).count() == 1).then_some(found)
 }
+
+/// The keys of objects around a place, which say nothing themselves. `not` and its like say a lot.
+const AROUND: &[&str] =
+    &["location", "latLng", "latlng", "lat_lng", "point", "coordinates", "center", "position", "geo"];
 
 /// What is in an object whose only member holds what the other object has itself, as in `{"location": {"latLng": ..}}`
 /// and `{"latLng": ..}`.
@@ -27,9 +34,11 @@ pub(super) fn unwrapped<'v>(
     other: &[(String, Json)],
 ) -> Option<&'v [(String, Json)]> {
     let [(key, Json::Object(inner))] = object else { return None };
-    let has = |members: &[(String, Json)], key: &str| members.iter().any(|(name, _)| name == key);
-    (!has(other, key) && other.len() == inner.len() && inner.iter().all(|(key, _)| has(other, key)))
-        .then_some(inner)
+    if !AROUND.contains(&key.as_str()) || inner.len() != other.len() || inner.len() > MOST_EXCHANGED {
+        return None;
+    }
+    let has = |key: &str| other.iter().any(|(name, _)| name == key);
+    (!has(key) && inner.iter().all(|(key, _)| has(key))).then_some(inner)
 }
 
 /// The members of two objects whose values have changed places: an origin and a destination, however near they are.
@@ -57,7 +66,7 @@ pub(super) fn converted<'k>(a: &HashMap<&'k str, &Json>, b: &HashMap<&'k str, &J
     let unit = |members: &HashMap<&'k str, &Json>, key: &str| {
         members.get(key).and_then(|unit| unit.as_str()).and_then(|unit| quantity::measured(1.0, unit))
     };
-    let units = a.iter().filter(|(key, _)| Name::new(key).is_unit());
+    let units = a.iter().filter(|(key, _)| b.contains_key(**key) && Name::new(key).is_unit());
     let Some((&key, text_a)) = units.min_by_key(|(key, _)| **key) else { return Vec::new() };
     let (Some(of_a), Some(of_b)) = (unit(a, key), unit(b, key)) else { return Vec::new() };
     let (Some(text_a), Some(text_b)) = (text_a.as_str(), b.get(key).and_then(|unit| unit.as_str())) else {

@@ -17,7 +17,7 @@
 //! | `expression`, `sql`, `source` | of formulas and programs |
 //! | `text` | free text: words aligned by spelling, lexicon and embeddings |
 //! | `words` | the cosines of words, of many calls at once |
-//! | `comparer` | many pairs of calls at once, on all cores |
+//! | `comparer`, `remembered` | many pairs of calls at once, on all cores, each once for all |
 //! | `weights`, `combine` | from arguments to the call |
 //! | `findings` | from calls to a set: what is wrong most often |
 //! | [`constants`] | every number that was chosen or fitted |
@@ -46,6 +46,7 @@ mod number;
 mod numeral;
 pub(crate) mod place;
 mod quantity;
+mod remembered;
 mod source;
 mod sql;
 mod standard;
@@ -59,12 +60,14 @@ mod words;
 
 use std::borrow::Cow;
 
+use serde::{Deserialize, Serialize};
+
 pub use comparer::{CallPair, Fidelity};
 pub use findings::{Findings, RejectedMatch, WrongArgument};
 pub use weights::Weights;
 
 /// What an argument is compared as.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub enum Kind {
     /// A number.
     Number,
@@ -123,7 +126,7 @@ impl Kind {
 }
 
 /// What became of an argument.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub enum Verdict {
     /// Equal as JSON, numbers by value.
     Equal,
@@ -173,6 +176,9 @@ pub struct ArgumentComparison {
     pub weight: f64,
 }
 
+/// Keys are cut to so many characters in names.
+const LONGEST_KEY: usize = 200;
+
 impl ArgumentComparison {
     /// Its name without the places of items in lists: `location.lat`, `stops[].name`; empty for the arguments as a whole.
     #[must_use]
@@ -186,7 +192,7 @@ impl ArgumentComparison {
             if !name.is_empty() {
                 name.push('.');
             }
-            name.push_str(&segment.replace("~1", "/").replace("~0", "~"));
+            name.push_str(&place::cut(&segment.replace("~1", "/").replace("~0", "~"), LONGEST_KEY));
         }
         name
     }
@@ -234,6 +240,20 @@ impl Finding {
             Verdict::Different
         };
         Self { kind, score, verdict, reason: reason.into() }
+    }
+
+    /// The finding as that of the argument that a JSON pointer leads to.
+    fn at(self, path: &str) -> ArgumentComparison {
+        let Self { kind, score, verdict, reason } = self;
+        ArgumentComparison {
+            path: path.to_owned(),
+            other_path: None,
+            kind,
+            score,
+            verdict,
+            reason,
+            weight: 1.0,
+        }
     }
 
     fn equal(kind: Kind) -> Self {

@@ -353,6 +353,7 @@ fn with_month_name(parts: &[Part]) -> Option<Date> {
         word.len() >= 3 && (name == word || (word.len() <= 4 && name.starts_with(word)))
     };
     let (mut month, mut day, mut year) = (None, None, None);
+    let mut is_foreign = false;
     for part in parts {
         match part {
             Part::Sign(',' | '.' | '-' | '/') => {}
@@ -366,7 +367,10 @@ fn with_month_name(parts: &[Part]) -> Option<Date> {
             }
             Part::Word(word) => {
                 let found = MONTHS.iter().position(|name| is_short_of(word, name));
-                let found = found.or_else(|| standard::foreign_month(word));
+                let found = found.or_else(|| {
+                    is_foreign = true;
+                    standard::foreign_month(word)
+                });
                 match found {
                     Some(found) if month.is_none() => month = i64::try_from(found + 1).ok(),
                     None if WEEKDAYS.iter().any(|name| is_short_of(word, name))
@@ -379,5 +383,6 @@ fn with_month_name(parts: &[Part]) -> Option<Date> {
             }
         }
     }
-    if day.is_none() && year.is_none() { None } else { date(year, month?, day) }
+    // `Mars 2020` is no month of another language unless a day is said.
+    if day.is_none() && (year.is_none() || is_foreign) { None } else { date(year, month?, day) }
 }

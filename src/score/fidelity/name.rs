@@ -1,6 +1,8 @@
 //! What the name of an argument says of its value.
 
-use super::vocabulary::{CODES, DEGREES, EXACT, MEASURES, MOMENTS, ORDERED, PATHS, PLACES, SIDES, USUAL};
+use super::vocabulary::{
+    CODES, DEGREES, EXACT, FILTERS, MEASURES, MOMENTS, ORDERED, PATHS, PLACES, SIDES, USUAL,
+};
 
 /// The words of a name, in lower case: `maxResultCount` and `max_result_count` are `max`, `result`, `count`.
 #[derive(Debug, Clone, Default)]
@@ -38,7 +40,12 @@ impl Name {
     }
 
     pub(super) fn is_degrees(&self) -> bool {
-        self.has(DEGREES)
+        self.has(DEGREES) || self.is(&["long"])
+    }
+
+    /// Whether `all` as its value restricts nothing.
+    pub(super) fn is_filter(&self) -> bool {
+        self.has(FILTERS)
     }
 
     /// Whether a number of this name is another one as soon as it differs.

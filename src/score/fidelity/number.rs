@@ -214,7 +214,8 @@ fn digits(number: f64) -> (usize, i32) {
 pub(super) fn degrees(x: f64, y: f64) -> Finding {
     let difference = (x - y).abs();
     // The same meridian has two numbers.
-    let difference = if difference > 180.0 { (360.0 - difference).abs() } else { difference };
+    let is_round = difference > 180.0 && x.abs() <= 360.0 && y.abs() <= 360.0;
+    let difference = if is_round { (360.0 - difference).abs() } else { difference };
     let reason = if x * y < 0.0 && (x + y).abs() < 0.01 * x.abs() {
         "the sign differs"
     } else if difference < 1e-3 {

@@ -127,7 +127,7 @@ fn arguments() -> impl Strategy<Value = Json> {
 }
 
 /// Other arguments, or the same with one value changed.
-fn two() -> impl Strategy<Value = (Json, Json)> {
+pub(super) fn two() -> impl Strategy<Value = (Json, Json)> {
     let changed =
         (members(value()), value(), any::<prop::sample::Index>()).prop_map(|(members, value, index)| {
             let mut other = members.clone();

@@ -1,7 +1,13 @@
 //! Words of the names of arguments, by what they say of the value.
 
 /// Names of degrees.
-pub(super) const DEGREES: &[&str] = &["lat", "lng", "lon", "long", "latitude", "longitude"];
+pub(super) const DEGREES: &[&str] = &["lat", "lng", "lon", "latitude", "longitude"];
+
+/// Names of what is searched, sorted or shown, where `all` or `none` is no restriction.
+pub(super) const FILTERS: &[&str] = &[
+    "category", "type", "kind", "status", "filter", "sort", "order", "language", "region", "country",
+    "genre", "scope", "mode", "topic", "tag", "level", "period", "time",
+];
 
 /// Names of values that are another one with another digit, however many there are.
 pub(super) const EXACT: &[&str] = &[

@@ -27,6 +27,19 @@ enum Seen {
     Many,
 }
 
+/// Arguments of a tool that are kept; no tool has more.
+const MOST_ARGUMENTS: usize = 1_000;
+
+/// Whether a value is kept to be compared; longer ones are taken for different ones.
+fn is_short(value: &Json) -> bool {
+    match value {
+        Json::String(text) => text.len() <= 256,
+        Json::Array(items) => items.len() <= 64 && items.iter().all(|item| is_short(item)),
+        Json::Object(members) => members.len() <= 64 && members.iter().all(|(_, value)| is_short(value)),
+        _ => true,
+    }
+}
+
 impl Weights {
     /// Takes in the calls of a reference.
     pub fn learn(&mut self, reference: &Trajectory) {
@@ -46,9 +59,12 @@ impl Weights {
         let Some(known) = self.tools.get_mut(tool) else { return };
         known.calls += 1;
         for (key, value) in members {
+            let is_full = known.arguments.len() >= MOST_ARGUMENTS;
             match known.arguments.get_mut(key) {
+                None if is_full => {}
                 None => {
-                    known.arguments.insert(key.clone(), Seen::One(value.clone()));
+                    let seen = if is_short(value) { Seen::One(value.clone()) } else { Seen::Many };
+                    known.arguments.insert(key.clone(), seen);
                 }
                 Some(Seen::One(before)) if is_same(before, value) => {}
                 Some(seen) => *seen = Seen::Many,

@@ -15,7 +15,7 @@ mod phrases;
 mod thesaurus;
 mod token;
 
-use super::constants::{MAX_TEXT, SAME_OTHERWISE, TEXT_COSINE, WEIGHT_OF_WORDS, on_curve};
+use super::constants::{MAX_TEXT, SAME_OTHERWISE, TEXT_COSINE, TOO_LONG, WEIGHT_OF_WORDS, on_curve};
 use super::words::Words;
 use super::{Finding, Kind};
 pub(super) use fold::fold;
@@ -27,7 +27,7 @@ pub(super) fn compare(words: &Words, a: &str, b: &str, is_place: bool) -> Findin
     let is_cut = short_a.len() < a.len() || short_b.len() < b.len();
     let (folded_a, folded_b) = (fold(short_a), fold(short_b));
     if folded_a == folded_b && (!is_cut || a.len() == b.len()) {
-        let score = if is_cut { 0.5 } else { SAME_OTHERWISE };
+        let score = if is_cut { TOO_LONG } else { SAME_OTHERWISE };
         return Finding::new(
             kind,
             score,

@@ -5,8 +5,8 @@ use std::collections::HashMap;
 use std::ops::Range;
 
 use super::super::constants::{
-    CLOSE, COUNTRY_AFTER_COMMA, EXCHANGED, HALVING_LOSS, IMPLIED, LENGTH_POWER, MAX_LEFT_OVER, MAX_NAMED,
-    MOST_IMPLIED, REQUEST_WORD, SAME_OTHERWISE, SHORT_TEXT,
+    COUNTRY_AFTER_COMMA, EXCHANGED, HALVING_LOSS, IMPLIED, LENGTH_POWER, MAX_LEFT_OVER, MAX_NAMED, MAX_WORDS,
+    MOST_IMPLIED, REQUEST_WORD, SAME_OTHERWISE, SHORT_TEXT, TOO_LONG,
 };
 use super::super::words::Words;
 use super::thesaurus::{self, Sense};
@@ -72,8 +72,38 @@ impl Side {
     }
 }
 
+/// Words around the difference of two long texts that are compared with it.
+const AROUND: usize = 64;
+
+/// Two texts without what both begin and end with, where they have too many words to be compared as wholes.
+fn differing_parts<'t>(a: &'t str, b: &'t str) -> (&'t str, &'t str) {
+    // So many words have more bytes.
+    if a.len().max(b.len()) < MAX_WORDS {
+        return (a, b);
+    }
+    let words = |text: &'t str| -> Vec<&'t str> { text.split_whitespace().collect() };
+    let (of_a, of_b) = (words(a), words(b));
+    if of_a.len().max(of_b.len()) <= MAX_WORDS / 2 {
+        return (a, b);
+    }
+    let shorter = of_a.len().min(of_b.len());
+    let before = of_a.iter().zip(&of_b).take_while(|(a, b)| a == b).count();
+    let behind = of_a.iter().rev().zip(of_b.iter().rev()).take_while(|(a, b)| a == b).count();
+    let behind = behind.min(shorter - before);
+    let (before, behind) = (before.saturating_sub(AROUND), behind.saturating_sub(AROUND));
+    let part = |text: &'t str, words: &[&'t str]| {
+        let place = |word: &str| word.as_ptr() as usize - text.as_ptr() as usize;
+        let (Some(first), Some(last)) = (words.get(before), words.get(words.len() - behind - 1)) else {
+            return text;
+        };
+        &text[place(first)..place(last) + last.len()]
+    };
+    (part(a, &of_a), part(b, &of_b))
+}
+
 /// Compares two texts.
 pub(super) fn compare(words: &Words, a: &str, b: &str, is_place: bool, is_foreign: bool) -> Found {
+    let (a, b) = differing_parts(a, b);
     let ((tokens_a, cut_a), (tokens_b, cut_b)) = (tokens(a, is_foreign), tokens(b, is_foreign));
     let is_title = [a, b].map(is_title);
     let has_alias = [a, b].map(|text| is_place && text.contains('('));
@@ -107,7 +137,7 @@ pub(super) fn compare(words: &Words, a: &str, b: &str, is_place: bool, is_foreig
         (score, reason) = (score.min(EXCHANGED), Cow::Borrowed(why));
     }
     if cut_a || cut_b {
-        score = score.min(CLOSE);
+        score = score.min(TOO_LONG);
     }
     let is_other = |side: &Side| side.left_over().iter().any(|&at| side.tokens[at].number.is_some());
     Found { score, reason, has_other_numbers: is_other(&a) || is_other(&b) }
