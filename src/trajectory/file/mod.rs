@@ -2,7 +2,7 @@
 //!
 //! [`TrajectoryFile::open`] reads everything once, to find the problems and the ids. After that
 //! [`TrajectoryFile::read`] parses one trajectory at a time, so that memory holds where the trajectories are
-//! (some 60 bytes each) and not what is in them.
+//! (some 60 bytes each) and not what is in them; only of a small file everything is kept.
 
 mod scan;
 
@@ -71,6 +71,8 @@ pub struct TrajectoryFile {
     /// How many elements have steps, even broken ones.
     with_steps: usize,
     wants: Wants,
+    /// The trajectories of a small file by where they stand: they need not be parsed again.
+    kept: Option<HashMap<u64, Trajectory>>,
 }
 
 /// What a file is opened for.
@@ -108,6 +110,9 @@ const MAX_ELEMENT: u64 = 256 << 20;
 
 /// A longer key of an object by id is refused, in bytes, the white space up to its value included.
 const MAX_KEY: u64 = 64 << 10;
+
+/// What is parsed of a file of at most so many bytes is kept.
+const KEPT_BYTES: u64 = 4 << 20;
 
 /// Progress is told after so many trajectories.
 const PROGRESS_EVERY: usize = 256;
@@ -188,6 +193,7 @@ impl TrajectoryFile {
             Shape::Object if is_one_trajectory(&source, &layout.elements)? => (vec![whole(&source)?], true),
             _ => (layout.elements, false),
         };
+        let is_small = elements.iter().map(|element| u64::from(element.length)).sum::<u64>() <= KEPT_BYTES;
         let mut file = Self {
             source,
             shape: layout.shape,
@@ -200,6 +206,7 @@ impl TrajectoryFile {
             tasks: Vec::new(),
             with_steps: 0,
             wants,
+            kept: is_small.then(HashMap::new),
         };
         if elements.is_empty() && layout.error.is_none() {
             let message = format!("no {} in it; a file of them should have at least one", wants.noun().many);
@@ -297,6 +304,9 @@ impl TrajectoryFile {
     /// If there is no trajectory `index`.
     pub fn read(&self, index: usize) -> Result<Trajectory, SourceError> {
         let element = self.elements[index];
+        if let Some(known) = self.kept.as_ref().and_then(|kept| kept.get(&element.offset)) {
+            return Ok(known.clone());
+        }
         let (key, value) = (self.key(element)?, self.parse(element)?);
         read::trajectory(value, key.as_deref(), self.default_id(), self.malformed_calls(), &mut |_, _, _| ())
             .ok_or_else(|| self.changed())

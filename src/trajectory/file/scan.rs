@@ -66,7 +66,11 @@ impl TrajectoryFile {
             );
             found.map(|found| {
                 visit(&found);
-                found.id
+                let id = found.id.clone();
+                if let Some(kept) = &mut self.kept {
+                    kept.insert(element.offset, found);
+                }
+                id
             })
         };
         self.problems = problems;
