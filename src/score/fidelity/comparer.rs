@@ -56,7 +56,10 @@ pub struct Fidelity<'a> {
 }
 
 /// Pairs of calls that are compared before the words of all are looked up together.
-const PAIRS_AT_ONCE: usize = 8192;
+const PAIRS_AT_ONCE: usize = 4096;
+
+/// More pairs than that at once are neither looked for in the cache nor kept.
+const MOST_KEPT: usize = 16_384;
 
 /// Pairs of words from which on they are looked up, before further calls are compared.
 const WORDS_AT_ONCE: usize = 8192;
@@ -105,7 +108,7 @@ impl<'a> Fidelity<'a> {
     ) -> Result<(), EncoderError> {
         for start in (0..count).step_by(PAIRS_AT_ONCE) {
             let end = count.min(start + PAIRS_AT_ONCE);
-            let (keys, todo) = self.recall(start..end, pair, embedder, found);
+            let (keys, todo) = self.recall((start..end, count), pair, embedder, found);
             let mut fresh = Vec::new();
             self.compare_new(
                 &todo,
@@ -130,13 +133,14 @@ impl<'a> Fidelity<'a> {
     /// Hands on what the cache knows of some pairs; the key of each where there is a cache, and those that are left.
     fn recall(
         &mut self,
-        range: Range<usize>,
+        (range, count): (Range<usize>, usize),
         pair: &Pairs<'_, '_>,
         embedder: &mut Embedder,
         found: &mut dyn FnMut(usize, CallFidelity),
     ) -> (Vec<Option<InputKey>>, Vec<usize>) {
         let mut schemas: HashMap<&str, InputKey> = HashMap::new();
-        let is_cached = embedder.has_cache();
+        // All pairs of many calls are too many to be kept, and most are compared once in a lifetime.
+        let is_cached = embedder.has_cache() && count <= MOST_KEPT;
         let mut key = |index: usize| {
             let pair = pair(index);
             let is_equal = pair.a.zip(pair.b).is_some_and(|(a, b)| is_same(a, b));

@@ -59,6 +59,9 @@ pub const OPTIONAL_OR_ABSENT: f64 = 0.3;
 /// A required member.
 pub const REQUIRED_OR_ABSENT: f64 = 0.03;
 
+/// A code or a date with a word beside it, as in `AAPL please`: the tool takes it for another value.
+pub const MORE_THAN_VALUE: f64 = 0.3;
+
 // Numbers.
 
 /// Relative difference against score, in between linear in the logarithm: what rounding to three or more digits does is

@@ -1,6 +1,6 @@
 //! What kind two single values are, and their comparison as that.
 
-use super::constants::{NOTHING, SAME_OTHERWISE};
+use super::constants::{CLOSE, MORE_THAN_VALUE, NOTHING, SAME_OTHERWISE};
 use super::name::Name;
 use super::words::Words;
 use super::{
@@ -96,6 +96,8 @@ fn written_otherwise(setting: &Setting<'_>, a: &Json, b: &Json) -> Option<Findin
         return epoch;
     }
     let beside = match (of_x, of_y) {
+        // Between texts `3` and `3 peaches` are two.
+        _ if matches!((a, b), (Json::String(_), Json::String(_))) && !name.is_rating() => None,
         (Some(number), None) => numeral::beside(name, number, &y),
         (None, Some(number)) => numeral::beside(name, number, &x),
         _ => None,
@@ -119,13 +121,12 @@ fn numbers(setting: &Setting<'_>, a: &Json, b: &Json, x: f64, y: f64) -> Finding
         number::degrees(x, y)
     } else if let Some(span) = setting.span {
         number::box_sides(x, y, span)
-    } else if matches!((a, b), (Json::LongInteger(_), _) | (_, Json::LongInteger(_))) {
+    } else if is_long(a) || is_long(b) {
         // More digits than a double tells apart.
-        Finding::new(
-            Kind::Code,
-            if text_of(a) == text_of(b) { SAME_OTHERWISE } else { NOTHING },
-            "long numbers",
-        )
+        let is_same = text_of(a) == text_of(b);
+        let (score, reason) =
+            if is_same { (SAME_OTHERWISE, "the same number") } else { (NOTHING, "another number") };
+        Finding::new(Kind::Code, score, reason)
     } else if setting.name.is_moment()
         && let Some(finding) = instant::epochs(x, y)
     {
@@ -190,7 +191,14 @@ fn texts(setting: &Setting<'_>, words: &Words, a: &str, b: &str) -> Finding {
     if name.is_person() && are_two_people(a, b) {
         return Finding::new(Kind::Text, NOTHING, "another person");
     }
-    text::compare(words, a, b, name.is_place())
+    let finding = text::compare(words, a, b, name.is_place());
+    let words_of = |text: &str| text.split_whitespace().count();
+    let is_value = name.is_code() || name.is_moment();
+    // A word more, however little it says, makes another value of what is no prose.
+    if is_value && finding.score >= CLOSE && words_of(a) != words_of(b) && words_of(a).min(words_of(b)) == 1 {
+        return Finding::new(finding.kind, MORE_THAN_VALUE, "more than the value alone");
+    }
+    finding
 }
 
 /// The words of a query that are to be left out, `-car`.
@@ -249,6 +257,15 @@ fn truth(value: &Json) -> Option<bool> {
             _ => None,
         },
         _ => None,
+    }
+}
+
+/// Whether a whole number has more digits than a double tells apart.
+fn is_long(value: &Json) -> bool {
+    match value {
+        Json::LongInteger(_) => true,
+        Json::Integer(value) => value.unsigned_abs() > 1 << 53,
+        _ => false,
     }
 }
 

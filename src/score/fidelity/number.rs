@@ -216,10 +216,10 @@ pub(super) fn degrees(x: f64, y: f64) -> Finding {
     // The same meridian has two numbers.
     let is_round = difference > 180.0 && x.abs() <= 360.0 && y.abs() <= 360.0;
     let difference = if is_round { (360.0 - difference).abs() } else { difference };
-    let reason = if x * y < 0.0 && (x + y).abs() < 0.01 * x.abs() {
-        "the sign differs"
-    } else if difference < 1e-3 {
+    let reason = if difference < 1e-3 {
         "less than a hundred metres away"
+    } else if x * y < 0.0 && (x + y).abs() < 0.01 * x.abs() {
+        "the sign differs"
     } else if difference < 1e-2 {
         "about a kilometre away"
     } else {

@@ -263,6 +263,24 @@ fn digits_of_other_scripts_end() {
     assert!(fidelity(&a, &b) < 1.0);
 }
 
+/// What once came out differently when the calls changed places, or was 1 for unequal arguments.
+#[test]
+fn near_twins_are_neither_equal_nor_one_sided() {
+    for (a, b) in [
+        (r#"{"lng": 4.31}"#, r#"{"lng": 4.31, "long": true}"#),
+        (r#"{"lat": 1, "latitude": 2}"#, r#"{"latitude": 2}"#),
+        (r#"{"unit": "km", "d": 1, "area_unit": null}"#, r#"{"unit": "m", "d": 1000}"#),
+        (r#"{"language": "Chinese-TW"}"#, r#"{"language": "zh-CN"}"#),
+        (r#"{"f": {"not": {"x": 1}}}"#, r#"{"f": {"x": 1}}"#),
+        (r#"{"at": {"point": {"x": 1}}}"#, r#"{"at": {"x": 1}}"#),
+        (r#"{"id": 9007199254740993}"#, r#"{"id": 9007199254740992}"#),
+    ] {
+        let (a, b) = (read(a), read(b));
+        assert_eq!(fidelity(&a, &b), fidelity(&b, &a));
+        assert!(fidelity(&a, &b) < 1.0);
+    }
+}
+
 #[test]
 fn long_texts_and_large_lists_end_soon() {
     let text = |c: &str| Json::Object(vec![("q".to_owned(), Json::String(c.repeat(5_000_000)))]);
@@ -274,6 +292,22 @@ fn long_texts_and_large_lists_end_soon() {
         Json::Object(vec![("items".to_owned(), Json::Array(items.collect()))])
     };
     assert!(fidelity(&list(0), &list(7)) < THRESHOLD);
+    let keys = |last: i64, turned: bool| {
+        let mut members: Vec<(String, Json)> =
+            (0..100_000).map(|n| (format!("k{n}"), Json::Integer(if n == 7 { last } else { n }))).collect();
+        if turned {
+            members.reverse();
+        }
+        Json::Object(members)
+    };
+    assert!(fidelity(&keys(7, false), &keys(9, true)) < THRESHOLD);
+    assert_eq!(fidelity(&keys(7, false), &keys(7, true)), 1.0);
+    let words = |word: &str| {
+        let text = format!("{}{word}{}", "reeds and water ".repeat(300), " mud and tide".repeat(300));
+        Json::Object(vec![("q".to_owned(), Json::String(text))])
+    };
+    assert!(fidelity(&words("do not dig"), &words("do dig")) < THRESHOLD, "behind any number of words");
+    assert!(fidelity(&words("dig"), &words("Dig")) > THRESHOLD);
     let deep = |end: &str| read(&format!("{}{end}{}", "{\"a\":".repeat(60), "}".repeat(60)));
     assert!(fidelity(&deep("1"), &deep("2")) < THRESHOLD);
 }

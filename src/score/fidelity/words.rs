@@ -38,12 +38,35 @@ pub(super) struct Words {
     asked: Cell<usize>,
     /// Whether one of them is not known.
     is_open: Cell<bool>,
+    /// How far two words mean the same, as far as that is settled; and how many cosines it took.
+    settled: RefCell<HashMap<TextPair, (f64, usize)>>,
 }
+
+/// Pairs of words whose meaning a thread remembers.
+const MOST_SETTLED: usize = 65_536;
 
 impl Words {
     /// Asks of these.
     pub(super) fn of(cosines: &Arc<Cosines>) -> Self {
         Self { cosines: Arc::clone(cosines), ..Self::default() }
+    }
+
+    /// How far two words of English mean the same, by `compare` unless they were compared before.
+    pub(super) fn settle(&self, a: &str, b: &str, compare: impl FnOnce() -> f64) -> f64 {
+        let pair = (a.to_owned(), b.to_owned());
+        if let Some(&(alike, asked)) = self.settled.borrow().get(&pair) {
+            self.asked.set(self.asked.get() + asked);
+            return alike;
+        }
+        let (asked, is_open) = (self.asked.get(), self.is_open.replace(false));
+        let alike = compare();
+        let is_settled = !self.is_open.get() && self.asked.get() < MAX_ASKED;
+        self.is_open.set(is_open || self.is_open.get());
+        let mut settled = self.settled.borrow_mut();
+        if is_settled && settled.len() < MOST_SETTLED {
+            settled.insert(pair, (alike, self.asked.get() - asked));
+        }
+        alike
     }
 
     /// Begins another pair of calls.

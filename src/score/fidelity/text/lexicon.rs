@@ -33,7 +33,7 @@ const FOREIGN_FUNCTION_WORDS: &str = "de en al ou mais aber oder sind ich sie wi
     le la les des du une et est dans pour avec sur pas aux en que qui ce cette las los una del por para con como es y \
     il lo gli di che non per della nel alla dei delle um uma os na ao dos das nas het een van voor met niet op bij och \
     att som med av til og pa i ja na w z do nie jest ve bir icin ile da w sie je li ne est sont un \
-    в и на с по о для из от у не к の は が を に へ と で も 的 了 在 和 의 을 를 이 가 은 는 에 و في من على";
+    в и на с по о для из от у к の は が を に へ と で も 的 了 在 和 의 을 를 이 가 은 는 에 و في من على";
 
 /// Forms and spellings that no rule makes, each with the word it is taken for.
 const IRREGULAR: &str = "children=child kids=kid wrote=write written=write went=go gone=go took=take taken=take gave=give given=give made=make bought=buy brought=bring \
@@ -50,7 +50,7 @@ const IRREGULAR: &str = "children=child kids=kid wrote=write written=write went=
     moustache=mustache sceptical=skeptical yoghurt=yogurt omelette=omelet whisky=whiskey licence=license \
     defence=defense offence=offense practise=practice judgement=judgment ageing=aging artefact=artifact draught=draft \
     cosy=cozy doc=document docs=document \
-    nicht=not ohne=not kein=not keine=not keinen=not sin=not pas=not senza=not sem=not nao=not ni=not minus=not nor=not neither=not lacking=not \
+    nicht=not не=not без=not ohne=not kein=not keine=not keinen=not sin=not pas=not senza=not sem=not nao=not ni=not minus=not nor=not neither=not lacking=not \
     no=not without=not non=not never=not sans=not cannot=not dont=not doesnt=not isnt=not wont=not except=not \
     excluding=not exclude=not ii=2 iii=3 iv=4 vi=6 vii=7 viii=8 ix=9 &=and";
 

@@ -146,7 +146,10 @@ fn alike(words: &Words, x: &Token, y: &Token, is_foreign: bool) -> f64 {
     if are_inflected(a, b) {
         return INFLECTED;
     }
-    by_thesaurus(words, a, b, is_foreign)
+    if is_foreign {
+        return by_thesaurus(words, a, b, true);
+    }
+    words.settle(a, b, || by_thesaurus(words, a, b, false))
 }
 
 /// How far two words mean the same by what the thesaurus knows of them, their spelling and their embeddings.

@@ -72,6 +72,17 @@ impl Side {
     }
 }
 
+/// Whether numbers of an address are there in another order: `10 5th Avenue` and `5 10th Avenue`.
+fn numbers_exchanged(a: &Side, b: &Side, pairs: &[(usize, usize)]) -> bool {
+    let mut numbers: Vec<(usize, usize)> = pairs
+        .iter()
+        .filter(|(x, y)| a.tokens[*x].part == b.tokens[*y].part && a.tokens[*x].number.is_some())
+        .copied()
+        .collect();
+    numbers.sort_unstable();
+    numbers.windows(2).any(|two| two[0].1 > two[1].1)
+}
+
 /// Words around the difference of two long texts that are compared with it.
 const AROUND: usize = 64;
 
@@ -124,7 +135,10 @@ pub(super) fn compare(words: &Words, a: &str, b: &str, is_place: bool, is_foreig
     let turned = |x: &str, y: &str| (says(&a, x) && says(&b, y)) || (says(&a, y) && says(&b, x));
     let is_other_logic =
         turned("and", "or") || turned("all", "some") || turned("every", "some") || turned("all", "any");
-    let loss = if is_other_logic { loss + 1.0 } else { loss };
+    // A negation turns a text round, however long it is.
+    let is_negated =
+        [&a, &b].iter().any(|side| side.left_over().iter().any(|&at| side.tokens[at].key == "not"));
+    let loss = if is_other_logic || is_negated { loss + 1.0 } else { loss };
     let content = a.content().min(b.content());
     let halving = HALVING_LOSS * (content / SHORT_TEXT).max(1.0).powf(LENGTH_POWER);
     let mut score = SAME_OTHERWISE / (1.0 + (loss / halving).powi(2));
@@ -133,6 +147,9 @@ pub(super) fn compare(words: &Words, a: &str, b: &str, is_place: bool, is_foreig
         score = 0.0;
     }
     let mut reason = reason(&a, &b);
+    if is_place && numbers_exchanged(&a, &b, &pairs) {
+        (score, reason) = (score.min(EXCHANGED), Cow::Borrowed("numbers have changed places"));
+    }
     if let Some(why) = order::exchanged(&a, &b, &pairs) {
         (score, reason) = (score.min(EXCHANGED), Cow::Borrowed(why));
     }

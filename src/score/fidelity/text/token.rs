@@ -68,7 +68,8 @@ pub(super) fn tokens(text: &str, is_foreign: bool) -> (Vec<Token>, bool) {
             {
                 (sign.weight, sign.key) = (REQUEST_WORD, "number".to_owned());
             }
-            let weight = if number.is_some() { 1.0 } else { weight_of(&word, is_foreign) };
+            let is_content = number.is_some() || part > 0 && is_state(&word, text);
+            let weight = if is_content { 1.0 } else { weight_of(&word, is_foreign) };
             found.push(Token { word, key, number, weight, role, part });
         }
         before = Some(run);
@@ -80,6 +81,12 @@ pub(super) fn tokens(text: &str, is_foreign: bool) -> (Vec<Token>, bool) {
         }
     }
     (found, is_cut)
+}
+
+/// Whether a word that looks like a function word is the code of a state: `Portland, OR`.
+fn is_state(word: &str, text: &str) -> bool {
+    let codes = [("or", ", OR"), ("me", ", ME"), ("in", ", IN")];
+    codes.iter().any(|(code, written)| *code == word && text.contains(written))
 }
 
 fn weight_of(word: &str, is_foreign: bool) -> f64 {
