@@ -113,9 +113,9 @@ fn tables_show_what_is_wrong() {
     for line in [
         "argument fidelity    0.5050  █████       of matched calls; 0.3367 with recall",
         "arguments most often wrong (1 of 1)",
-        "1 of 2  air/now  lng       delft: the sign differs",
+        "1 of 2  air/now  lng       delft: 2.35 -> -2.35",
         "accepted by the embedding, rejected by fidelity (1 of 2 pairs)",
-        "0.9788  delft  1.2 -> 2.1  air/now  lng: the sign differs",
+        "0.9788  delft  1.2 -> 2.1  air/now  lng: 2.35 -> -2.35",
         "m3 score .. --format json lists all of them, m3 audit .. --id ID shows one",
     ] {
         assert!(table.lines().any(|found| found == line), "{line}\n{table}");
@@ -124,8 +124,8 @@ fn tables_show_what_is_wrong() {
     let markdown = printed("markdown").unwrap();
     for line in [
         "| argument fidelity | 0.5050 | of matched calls; 0.3367 with recall |",
-        "| 1 of 2 | air/now | lng | delft: the sign differs |",
-        "| 0.9788 | delft | 1.2 -> 2.1 | air/now | lng: the sign differs |",
+        "| 1 of 2 | air/now | lng | delft: 2.35 -> -2.35 |",
+        "| 0.9788 | delft | 1.2 -> 2.1 | air/now | lng: 2.35 -> -2.35 |",
     ] {
         assert!(markdown.lines().any(|found| found == line), "{line}\n{markdown}");
     }
