@@ -76,7 +76,9 @@ fn feed(digest: &mut Sha256, value: &Json) {
         Json::Array(items) => {
             digest.update([6]);
             digest.update((items.len() as u64).to_le_bytes());
-            items.iter().for_each(|item| feed(digest, item));
+            for item in items {
+                feed(digest, item);
+            }
         }
         Json::Object(members) => {
             digest.update([7]);

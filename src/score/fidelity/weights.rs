@@ -34,7 +34,7 @@ const MOST_ARGUMENTS: usize = 1_000;
 fn is_short(value: &Json) -> bool {
     match value {
         Json::String(text) => text.len() <= 256,
-        Json::Array(items) => items.len() <= 64 && items.iter().all(|item| is_short(item)),
+        Json::Array(items) => items.len() <= 64 && items.iter().all(is_short),
         Json::Object(members) => members.len() <= 64 && members.iter().all(|(_, value)| is_short(value)),
         _ => true,
     }
