@@ -46,7 +46,10 @@ pub(crate) fn push_visible(out: &mut String, c: char) {
 #[must_use]
 pub fn json_without_hidden(json: &str) -> Cow<'_, str> {
     let is_hidden = |c: char| !matches!(c, '\n' | '\r' | '\t') && is_hidden(c);
-    if !json.chars().any(is_hidden) {
+    // Most of it is plain text, which is known a block at a time.
+    let is_plain =
+        |block: &[u8]| block.iter().fold(true, |plain, byte| plain & matches!(byte, b' '..=b'~' | b'\n'));
+    if json.as_bytes().chunks(64).all(is_plain) || !json.chars().any(is_hidden) {
         return Cow::Borrowed(json);
     }
     let mut out = String::with_capacity(json.len() + 16);

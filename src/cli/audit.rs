@@ -182,7 +182,7 @@ fn check_ids(ids: &[String], scoring: &Scoring) -> Result<(), Failure> {
     let wanted = start(id);
     let mut known = Vec::with_capacity(scoring.references.len());
     for index in 0..scoring.references.len() {
-        let id = scoring.references.read(index)?.id;
+        let id = scoring.references.look_at(index)?.id.clone();
         known.push((strsim::damerau_levenshtein(&wanted, &start(&id)), id));
     }
     known.sort();

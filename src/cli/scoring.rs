@@ -1,5 +1,6 @@
 //! Options and steps that all commands which score two files have in common.
 
+use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
@@ -15,7 +16,7 @@ use crate::report::ScoreSummary;
 use crate::score::fidelity::Weights;
 use crate::score::{self, Profile, ScoreOptions, Similarity, Sink, Summary, Thresholds, TrajectoryScore};
 use crate::trajectory::catalog::Catalog;
-use crate::trajectory::{Duplicates, Trajectory, TrajectoryFile};
+use crate::trajectory::{Duplicates, SourceError, Trajectory, TrajectoryFile};
 
 /// Which files to score, and how.
 #[derive(Debug, Args)]
@@ -213,11 +214,7 @@ impl Scoring {
         let mut bar = has_bar.then(|| self.printer.bar(Unit::Trajectories));
         // Scoring keeps nothing of the trajectories: they are read once more.
         let mut show = |scored: TrajectoryScore| {
-            let read = |file: &TrajectoryFile| match file.find(&scored.id) {
-                Some(index) => file.read(index),
-                None => Ok(Trajectory { id: scored.id.clone(), ..Trajectory::default() }),
-            };
-            let (reference, prediction) = (read(references)?, read(predictions)?);
+            let (reference, prediction) = (found(references, &scored.id)?, found(predictions, &scored.id)?);
             sink(scored, &reference, &prediction)
         };
         let mut failure = None;
@@ -241,5 +238,13 @@ impl Scoring {
         );
         drop(bar);
         failure.map_or_else(|| done.map_err(Failure::from), Err)
+    }
+}
+
+/// The trajectory of this id, or one without steps: what was not predicted is shown as nothing.
+fn found<'a>(file: &'a TrajectoryFile, id: &str) -> Result<Cow<'a, Trajectory>, SourceError> {
+    match file.find(id) {
+        Some(index) => file.look_at(index),
+        None => Ok(Cow::Owned(Trajectory { id: id.to_owned(), ..Trajectory::default() })),
     }
 }

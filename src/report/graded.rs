@@ -80,7 +80,7 @@ impl GradesByTrajectory {
         })?;
         let mut found = HashMap::new();
         for index in 0..file.len() {
-            let trajectory = file.read(index)?;
+            let trajectory = file.look_at(index)?;
             let id = shortened(&trajectory.id, 80);
             let Some(grades) =
                 panel_grades(&trajectory).map_err(|()| wrong(format!("the grades of `{id}` are none")))?

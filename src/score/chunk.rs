@@ -7,8 +7,8 @@ use super::fidelity::CallPair;
 use super::matching::Calls;
 use super::{Serializer, Similarity};
 use crate::encoder::InputKey;
+use crate::trajectory::Trajectory;
 use crate::trajectory::json::{Json, Keys};
-use crate::trajectory::{Call, Step, Trajectory};
 
 /// Calls in a chunk, both sides together.
 const CALLS: usize = 4096;
@@ -65,32 +65,32 @@ impl Chunk {
     /// Takes a pair of trajectories: serializes the calls that may meet and forgets everything else.
     pub(super) fn prepare(
         &mut self,
-        reference: Trajectory,
-        prediction: Trajectory,
+        reference: &Trajectory,
+        prediction: &Trajectory,
         serializer: &Serializer<'_>,
         similarity: Similarity,
     ) {
         let tools = |trajectory: &Trajectory| -> HashSet<String> {
             trajectory.calls().map(|(_, call)| serializer.tool(&call.tool).to_owned()).collect()
         };
-        let shared = &tools(&reference) & &tools(&prediction);
-        let Trajectory { id, task_type, steps, .. } = reference;
-        self.bytes += id.len();
-        let mut side = |steps| self.prepare_calls(steps, &shared, serializer, similarity);
-        let (references, predictions) = (side(steps), side(prediction.steps));
+        let shared = &tools(reference) & &tools(prediction);
+        self.bytes += reference.id.len();
+        let mut side = |trajectory| self.prepare_calls(trajectory, &shared, serializer, similarity);
+        let (references, predictions) = (side(reference), side(prediction));
+        let (id, task_type) = (reference.id.clone(), reference.task_type.clone());
         self.items.push(Prepared { id, task_type, references, predictions });
     }
 
     fn prepare_calls(
         &mut self,
-        steps: Vec<Step>,
+        trajectory: &Trajectory,
         shared: &HashSet<String>,
         serializer: &Serializer<'_>,
         similarity: Similarity,
     ) -> PreparedCalls {
-        let mut calls = Calls::new(steps.len());
+        let mut calls = Calls::new(trajectory.steps.len());
         let (mut texts, mut arguments) = (Vec::new(), Vec::new());
-        for (step, call) in numbered(steps) {
+        for (step, call) in trajectory.calls() {
             let tool = serializer.tool(&call.tool);
             calls.push(step, tool);
             self.calls += 1;
@@ -104,18 +104,10 @@ impl Chunk {
                 }
             });
             texts.push(text.map(|text| self.intern(text)));
-            arguments.push(call.arguments.filter(|_| is_shared));
+            arguments.push(call.arguments.as_ref().filter(|_| is_shared).cloned());
         }
         PreparedCalls { calls, texts, arguments }
     }
-}
-
-/// All calls with the index of their step.
-fn numbered(steps: Vec<Step>) -> impl Iterator<Item = (usize, Call)> {
-    steps
-        .into_iter()
-        .enumerate()
-        .flat_map(|(index, step)| step.calls.into_iter().map(move |call| (index, call)))
 }
 
 impl Prepared {

@@ -3,6 +3,7 @@
 //!
 //! Trajectories are taken in chunks of some thousand calls.
 
+use std::borrow::Cow;
 use std::collections::{BTreeMap, HashSet};
 
 use super::chunk::{Chunk, Prepared};
@@ -247,11 +248,11 @@ impl<'a> Run<'a> {
 
     /// Adds reference `index` and its prediction to the chunk, unless it is left out.
     fn read(&mut self, index: usize, chunk: &mut Chunk) -> Result<(), ScoreError> {
-        let reference = self.references.read(index)?;
+        let reference = self.references.look_at(index)?;
         let ledger = &mut self.summary.ledger;
         let prediction = if let Some(found) = self.predictions.find(&reference.id) {
             self.is_seen[found] = true;
-            let prediction = self.predictions.read(found)?;
+            let prediction = self.predictions.look_at(found)?;
             if prediction.call_count() == 0 {
                 ledger.empty.push(reference.id.clone());
             }
@@ -261,10 +262,10 @@ impl<'a> Run<'a> {
             if self.options.profile == Profile::OpenM3Bench {
                 return Ok(());
             }
-            Trajectory { id: reference.id.clone(), ..Trajectory::default() }
+            Cow::Owned(Trajectory { id: reference.id.clone(), ..Trajectory::default() })
         };
         ledger.scored += 1;
-        chunk.prepare(reference, prediction, &self.serializer, self.options.similarity);
+        chunk.prepare(&reference, &prediction, &self.serializer, self.options.similarity);
         Ok(())
     }
 
@@ -380,7 +381,7 @@ impl<'a> Run<'a> {
 
     fn finish(mut self) -> Result<Summary, ScoreError> {
         for (index, _) in self.is_seen.iter().enumerate().filter(|(_, is_seen)| !**is_seen) {
-            self.summary.ledger.extra.push(self.predictions.read(index)?.id);
+            self.summary.ledger.extra.push(self.predictions.look_at(index)?.id.clone());
         }
         Ok(self.summary)
     }

@@ -6,6 +6,7 @@
 
 mod scan;
 
+use std::borrow::Cow;
 use std::collections::HashMap;
 use std::path::Path;
 
@@ -303,12 +304,24 @@ impl TrajectoryFile {
     /// # Panics
     /// If there is no trajectory `index`.
     pub fn read(&self, index: usize) -> Result<Trajectory, SourceError> {
+        self.look_at(index).map(Cow::into_owned)
+    }
+
+    /// The same for those who need no trajectory of their own: one that is held already is lent.
+    ///
+    /// # Errors
+    /// As [`TrajectoryFile::read`].
+    ///
+    /// # Panics
+    /// If there is no trajectory `index`.
+    pub fn look_at(&self, index: usize) -> Result<Cow<'_, Trajectory>, SourceError> {
         let element = self.elements[index];
         if let Some(known) = self.kept.as_ref().and_then(|kept| kept.get(&element.offset)) {
-            return Ok(known.clone());
+            return Ok(Cow::Borrowed(known));
         }
         let (key, value) = (self.key(element)?, self.parse(element)?);
         read::trajectory(value, key.as_deref(), self.default_id(), self.malformed_calls(), &mut |_, _, _| ())
+            .map(Cow::Owned)
             .ok_or_else(|| self.changed())
     }
 
