@@ -75,6 +75,11 @@ impl<'a> Schema<'a> {
         self.variants().into_iter().filter_map(|variant| variant.get("default"))
     }
 
+    /// What it says of itself.
+    pub(super) fn description(self) -> Option<&'a str> {
+        self.node.get("description").and_then(Json::as_str)
+    }
+
     /// Whether the values are listed.
     pub(super) fn has_choices(self) -> bool {
         self.variants().iter().any(|variant| matches!(variant.get("enum"), Some(Json::Array(_))))

@@ -1,7 +1,7 @@
 //! What `m3 score` says of arguments: their fidelity beside the similarity, which are wrong, and which pairs only the
 //! embedding accepts; and alignment by fidelity.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use serde_json::{Value, json};
 

@@ -2,7 +2,7 @@
 //! lists as what they hold.
 
 use std::borrow::Cow;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use super::constants::{
     CLOSE, DEFAULT_OR_ABSENT, EMPTY_OR_ABSENT, MAX_DEPTH, MAX_TEXT, MAX_VALUES, NOTHING, NULL_OR_ABSENT,
@@ -107,9 +107,7 @@ impl<'a> Alignment<'a> {
             return self.rewritten(spot, &a, &b, "the same as JSON in a text");
         }
         match (a, b) {
-            (Json::Array(items), other) | (other, Json::Array(items))
-                if !matches!(other, Json::Array(_) | Json::Object(_)) =>
-            {
+            (Json::Array(items), other) | (other, Json::Array(items)) => {
                 let is_first = matches!(a, Json::Array(_));
                 let parts = parts(items, other);
                 let (list, parts) = (Json::Array(items.clone()), Json::Array(parts));
@@ -133,18 +131,18 @@ impl<'a> Alignment<'a> {
     }
 
     fn object(&mut self, spot: &Spot<'_>, a: &[(String, Json)], b: &[(String, Json)]) {
-        let is_within = spot.depth > 0;
-        let inner_a = is_within.then(|| members::unwrapped(a, b)).flatten();
-        let inner_b = is_within.then(|| members::unwrapped(b, a)).flatten();
-        if inner_a.is_some() || inner_b.is_some() {
-            let object = |members: &[(String, Json)]| Json::Object(members.to_vec());
-            let (a, b) = (object(inner_a.unwrap_or(a)), object(inner_b.unwrap_or(b)));
-            return self.rewritten(spot, &a, &b, "the same in an object of its own");
+        let is_call = spot.depth == 0;
+        if let Some((key, inner)) = members::unwrapped(a, b, is_call) {
+            return self.inside(spot, &pointer_to(&spot.path, key), true, inner, b);
+        }
+        if let Some((key, inner)) = members::unwrapped(b, a, is_call) {
+            return self.inside(spot, &pointer_to(&spot.path, key), false, a, inner);
         }
         let in_a: HashMap<&str, &Json> = a.iter().map(|(key, value)| (key.as_str(), value)).collect();
         let in_b: HashMap<&str, &Json> = b.iter().map(|(key, value)| (key.as_str(), value)).collect();
         let spans = [leaf::spans(a, b, 0), leaf::spans(a, b, 1)];
         let exchanged = members::exchanged(&in_a, &in_b);
+        let renamed = members::renamed(&in_a, &in_b);
         let converted = members::converted(&in_a, &in_b);
         let has_zoom = in_a.contains_key("z") || in_b.contains_key("z");
         for (key, value) in a {
@@ -159,18 +157,49 @@ impl<'a> Alignment<'a> {
                     self.push(&below.path, Finding::new(Kind::Quantity, SAME_OTHERWISE, reason));
                 }
                 Some(other) => self.value(&below, value, other),
-                None => match members::other_name(key, &in_a, &in_b).and_then(|name| in_b.get(name)) {
-                    Some(other) => self.rewritten(&below, value, other, "the same under another name"),
+                None => match renamed.get(key.as_str()).and_then(|name| Some((*name, *in_b.get(name)?))) {
+                    Some((name, other)) => self.renamed(spot, below, name, value, other),
                     None => self.absent(&below, value, Presence::among(spot, key), Verdict::Missing),
                 },
             }
         }
-        let is_extra =
-            |key: &str| !in_a.contains_key(key) && members::other_name(key, &in_b, &in_a).is_none();
+        let known: HashSet<&str> = renamed.into_values().collect();
+        let is_extra = |key: &str| !in_a.contains_key(key) && !known.contains(key);
         for (key, value) in b.iter().filter(|(key, _)| is_extra(key)) {
             let below = below(spot, key, spans, has_zoom);
             self.absent(&below, value, Presence::among(spot, key), Verdict::Extra);
         }
+    }
+
+    /// Compares two objects of which the first or the second is inside a member that says nothing, at `within`.
+    fn inside(
+        &mut self,
+        spot: &Spot<'_>,
+        within: &str,
+        is_first: bool,
+        a: &[(String, Json)],
+        b: &[(String, Json)],
+    ) {
+        let (from, to) = if is_first { (within, &*spot.path) } else { (&*spot.path, within) };
+        let at = Spot { path: from.to_owned(), ..spot.clone() };
+        let before = self.found.len();
+        self.object(&at, a, b);
+        if self.found.len() == before {
+            let reason = "the same in an object of its own";
+            self.push(from, Finding::new(Kind::Object, SAME_OTHERWISE, reason));
+        }
+        self.found[before..].iter_mut().for_each(|argument| argument.moved(from, to));
+    }
+
+    /// Compares two values under names that differ in their writing.
+    fn renamed<'s>(&mut self, parent: &Spot<'s>, mut below: Spot<'s>, name: &str, a: &Json, b: &Json) {
+        if below.setting.schema.is_none() {
+            below.setting.schema = parent.setting.schema.and_then(|schema| schema.property(name));
+        }
+        let before = self.found.len();
+        self.rewritten(&below, a, b, "the same under another name");
+        let to = pointer_to(&parent.path, name);
+        self.found[before..].iter_mut().for_each(|argument| argument.moved(&below.path, &to));
     }
 
     /// A value that only one side has.
@@ -179,9 +208,9 @@ impl<'a> Alignment<'a> {
         let is_default = || {
             spot.setting.schema.is_some_and(|schema| schema.defaults().any(|default| is_same(default, value)))
         };
+        let says_default = spot.setting.schema.is_some_and(|schema| schema.defaults().next().is_some());
         // An empty text says nothing, but `false` says no where the default is yes.
-        let has_default = matches!(value, Json::Bool(_))
-            && spot.setting.schema.is_some_and(|schema| schema.defaults().next().is_some());
+        let has_default = matches!(value, Json::Bool(_)) && says_default;
         let (score, reason) = if *value == Json::Null {
             (NULL_OR_ABSENT, "null is the same as absent")
         } else if is_default() {
@@ -190,7 +219,7 @@ impl<'a> Alignment<'a> {
             (REQUIRED_OR_ABSENT, "required")
         } else if is_empty(value) && !has_default {
             (EMPTY_OR_ABSENT, "says nothing")
-        } else if spot.setting.schema.is_none() && is_usual(&spot.setting.name, value) {
+        } else if !says_default && is_usual(&spot.setting.name, value) {
             (USUAL_OR_ABSENT, "what most tools have as their default")
         } else if presence == Presence::Unknown {
             (UNKNOWN_MEMBER, "the tool does not know it")
@@ -234,10 +263,11 @@ impl Presence {
 
 fn below<'a>(spot: &Spot<'a>, key: &str, spans: [Option<f64>; 2], has_zoom: bool) -> Spot<'a> {
     let parent = spot.setting.schema;
-    let name = Name::new(key);
+    let schema = parent.and_then(|schema| schema.property(key));
+    let name = Name::new(key).described(schema.and_then(Schema::description));
     let span = name.side().and_then(|axis| spans[axis]).filter(|_| !has_zoom);
     let setting = Setting {
-        schema: parent.and_then(|schema| schema.property(key)),
+        schema,
         is_required: parent.is_some_and(|schema| schema.required().contains(&key)),
         span,
         is_tile: has_zoom,
@@ -250,10 +280,10 @@ fn below<'a>(spot: &Spot<'a>, key: &str, spans: [Option<f64>; 2], has_zoom: bool
 fn is_usual(name: &Name, value: &Json) -> bool {
     match value {
         Json::String(text) => match text.trim().to_lowercase().as_str() {
-            "default" | "auto" | "automatic" | "unspecified" | "n/a" | "null" => true,
+            "default" | "auto" | "automatic" | "unspecified" | "n/a" => true,
             // To delete all is another thing than to filter nothing.
             "all" | "any" | "none" => name.is_filter(),
-            _ => false,
+            text => name.is_usual_text(text),
         },
         value => super::number::of(value).is_some_and(|number| name.is_usual(number)),
     }
@@ -262,7 +292,8 @@ fn is_usual(name: &Name, value: &Json) -> bool {
 fn is_empty(value: &Json) -> bool {
     match value {
         Json::Bool(value) => !value,
-        Json::String(text) => text.trim().is_empty(),
+        // The nothing of several languages, as it is when it is printed.
+        Json::String(text) => matches!(text.trim(), "" | "null" | "NULL" | "None" | "nil" | "undefined"),
         Json::Array(items) => items.is_empty(),
         Json::Object(members) => members.is_empty(),
         _ => false,
@@ -304,7 +335,7 @@ fn parts(items: &[Json], other: &Json) -> Vec<Json> {
     let split = |sign: &str| -> Vec<Json> {
         text.split(sign).map(|part| Json::String(part.trim().to_owned())).collect()
     };
-    let signs = [";", "|", "\n", " and ", " & ", "/", " "];
+    let signs = [";", "|", "\n", " and ", " & ", "/", ".", " "];
     let has_comma = text.contains(',');
     let fitting = signs.iter().filter(|sign| !has_comma && text.contains(**sign)).map(|sign| split(sign));
     match fitting.into_iter().find(|parts| parts.len() == items.len()) {

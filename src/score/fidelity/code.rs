@@ -75,7 +75,7 @@ fn is_mixed(text: &str) -> bool {
 }
 
 /// Whether two texts with commas have the same parts, not all of them numbers, in another order.
-fn are_lists(a: &str, b: &str) -> bool {
+pub(super) fn are_lists(a: &str, b: &str) -> bool {
     let parts = |text: &str| -> Vec<String> {
         let mut parts: Vec<String> = text.split(',').map(|part| part.trim().to_lowercase()).collect();
         parts.sort_unstable();

@@ -141,10 +141,10 @@ impl<'a> Fidelity<'a> {
         let mut schemas: HashMap<&str, InputKey> = HashMap::new();
         // All pairs of many calls are too many to be kept, and most are compared once in a lifetime.
         let is_cached = embedder.has_cache() && count <= MOST_KEPT;
+        let is_equal = |pair: CallPair<'_>| pair.a.zip(pair.b).is_some_and(|(a, b)| is_same(a, b));
         let mut key = |index: usize| {
             let pair = pair(index);
-            let is_equal = pair.a.zip(pair.b).is_some_and(|(a, b)| is_same(a, b));
-            (is_cached && !is_equal).then(|| {
+            (is_cached && !is_equal(pair)).then(|| {
                 let schema = schemas.entry(pair.tool).or_insert_with(|| {
                     schema_key(self.catalog.and_then(|catalog| catalog.input_schema(pair.tool)))
                 });
@@ -155,11 +155,17 @@ impl<'a> Fidelity<'a> {
         let asked: Vec<InputKey> = keys.iter().copied().flatten().collect();
         let mut known = embedder.recall(&asked).into_iter();
         let mut todo = Vec::new();
+        let words = Words::of(&self.cosines);
         for (index, key) in range.zip(&keys) {
             let known = key.and_then(|_| known.next().flatten()).and_then(|bytes| remembered::decode(&bytes));
-            match known {
-                Some(arguments) => found(index, self.weighed(pair(index).tool, arguments)),
-                None => todo.push(index),
+            if let Some(arguments) = known {
+                found(index, self.weighed(pair(index).tool, arguments));
+            } else if is_cached && key.is_none() {
+                // Equal arguments are compared here: they are not worth the start of a thread.
+                let fidelity = self.compare_by(pair(index), &words);
+                if words.is_open() { todo.push(index) } else { found(index, fidelity) }
+            } else {
+                todo.push(index);
             }
         }
         (keys, todo)
@@ -270,7 +276,10 @@ impl<'a> Fidelity<'a> {
     fn weighed(&self, tool: &str, mut arguments: Vec<ArgumentComparison>) -> CallFidelity {
         if let Some(weights) = self.weights {
             for argument in &mut arguments {
-                argument.weight *= weights.weight(tool, &argument.path);
+                let weight = weights.weight(tool, &argument.path);
+                // In both calls, so that it does not matter which is the first.
+                let other = argument.other_path.as_deref().map_or(weight, |path| weights.weight(tool, path));
+                argument.weight *= weight.min(other);
             }
         }
         let score = combine::combine(&arguments);

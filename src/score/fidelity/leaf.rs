@@ -139,19 +139,19 @@ fn numbers(setting: &Setting<'_>, a: &Json, b: &Json, x: f64, y: f64) -> Finding
 /// Compares two texts.
 fn texts(setting: &Setting<'_>, words: &Words, a: &str, b: &str) -> Finding {
     let name = &setting.name;
-    if setting.schema.is_some_and(Schema::has_choices) {
-        return code::choices(a, b);
-    }
     if (name.is_language() || name.is_region() || name.is_currency())
         && let Some(finding) = code::standard(name, a, b)
     {
         return finding;
     }
+    if setting.schema.is_some_and(Schema::has_choices) {
+        return code::choices(a, b);
+    }
     let has_digit = a.bytes().any(|byte| byte.is_ascii_digit());
     if (name.is_unit() || has_digit) && units::differ_in_case(a.trim(), b.trim()) {
         return Finding::new(Kind::Quantity, NOTHING, "a unit of another case");
     }
-    let rules: [&dyn Fn() -> Option<Finding>; 14] = [
+    let rules: [&dyn Fn() -> Option<Finding>; 15] = [
         &|| standard::compare(name, a, b),
         &|| if name.is_unit() { quantity::units(a, b) } else { None },
         &|| color::compare(name, a, b),
@@ -160,6 +160,7 @@ fn texts(setting: &Setting<'_>, words: &Words, a: &str, b: &str) -> Finding {
         &|| notation::compare(name, a, b),
         &|| identifier::compare(name, a, b),
         &|| numeral::compare(name, a, b),
+        &|| location::articles(a, b),
         &|| location::urls(a, b, name.is_url()),
         &|| degrees::pairs(a, b),
         &|| moment::compare(a, b).or_else(|| instant::ranges(a, b)),
@@ -180,6 +181,9 @@ fn texts(setting: &Setting<'_>, words: &Words, a: &str, b: &str) -> Finding {
         let (score, reason) =
             if x == y { (SAME_OTHERWISE, "the same day") } else { (NOTHING, "another day") };
         return Finding::new(Kind::Moment, score, reason);
+    }
+    if !name.is_ordered() && code::are_lists(a, b) {
+        return Finding::new(Kind::List, SAME_OTHERWISE, "the same items in another order");
     }
     let is_of_signs = |text: &str| !text.contains(char::is_alphanumeric);
     if is_of_signs(a) && is_of_signs(b) && a.trim() != b.trim() {

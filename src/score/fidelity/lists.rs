@@ -150,7 +150,7 @@ impl Alignment<'_> {
 
 impl ArgumentComparison {
     /// Says where it is in the second call, in which the item at `from` is at `to`.
-    fn moved(&mut self, from: &str, to: &str) {
+    pub(super) fn moved(&mut self, from: &str, to: &str) {
         if from == to {
             return;
         }

@@ -65,6 +65,8 @@ fn segments(path: &str) -> (Vec<String>, bool) {
 
 /// Compares two paths.
 pub(super) fn paths(a: &str, b: &str) -> Finding {
+    // What begins with the current folder says in which folder it is.
+    let are_told = [a, b].iter().all(|path| path.trim().starts_with("./"));
     let ((a, a_is_absolute), (b, b_is_absolute)) = (segments(a), segments(b));
     let kind = Kind::Path;
     let lower = |path: &[String]| path.iter().map(|segment| segment.to_lowercase()).collect::<Vec<_>>();
@@ -77,7 +79,7 @@ pub(super) fn paths(a: &str, b: &str) -> Finding {
     }
     let (short, long) = if a.len() < b.len() { (&low_a, &low_b) } else { (&low_b, &low_a) };
     let ((stem_a, end_a), (stem_b, end_b)) = (ending(low_a.last()), ending(low_b.last()));
-    if !short.is_empty() && long.ends_with(short) {
+    if !short.is_empty() && long.ends_with(short) && (!are_told || short.len() == long.len()) {
         if long[..long.len() - short.len()].iter().any(|segment| segment == "..") {
             return Finding::new(kind, 0.1, "a file of this name in another folder");
         }
@@ -125,6 +127,26 @@ pub(super) fn urls(a: &str, b: &str, is_named: bool) -> Option<Finding> {
     let is_url = |text: &str| has_scheme(text) || ((is_named || text.starts_with("www.")) && is_bare(text));
     let is_pair = (is_url(a) && (is_url(b) || is_bare(b))) || (is_url(b) && is_bare(a));
     is_pair.then(|| compare_urls(&Url::new(a), &Url::new(b)))
+}
+
+/// Compares the title of an article with its address in the encyclopedia, if they are the same one.
+pub(super) fn articles(a: &str, b: &str) -> Option<Finding> {
+    let title = |text: &str| {
+        let (host, page) = text.trim().split_once("://")?.1.split_once("/wiki/")?;
+        let is_known = host.ends_with("wikipedia.org") && page.len() <= LONGEST && !page.contains(['?', '#']);
+        is_known.then(|| plain(&percent_decode_str(page).decode_utf8_lossy()))
+    };
+    let is_same = match (title(a), title(b)) {
+        (Some(title), None) => title == plain(b),
+        (None, Some(title)) => title == plain(a),
+        _ => false,
+    };
+    is_same.then(|| Finding::new(Kind::Url, SAME_OTHERWISE, "an article and its address"))
+}
+
+/// A title in small letters, with spaces.
+fn plain(title: &str) -> String {
+    title.trim().replace('_', " ").to_lowercase()
 }
 
 /// `git@host:path` as a URL.

@@ -1,5 +1,5 @@
-//! Members of two objects that belong together although their keys or values say otherwise: other names of a coordinate,
-//! exchanged values, other units, an object around the members.
+//! Members of two objects that belong together although their keys or values say otherwise: other names, exchanged values,
+//! other units, an object around the members.
 
 use std::collections::HashMap;
 
@@ -8,37 +8,78 @@ use super::{number, quantity};
 use crate::score::schema::is_same;
 use crate::trajectory::json::Json;
 
-/// The keys that people give to degrees of latitude, and of longitude.
-const COORDINATES: [&[&str]; 2] = [&["latitude", "lat"], &["longitude", "lng", "lon", "long"]];
+/// Members of an object whose names are compared in their words; in larger ones names are content.
+const MOST_NAMES: usize = 256;
 
-/// Under which name `other` has the member `key` of `own`, where each of them has one name of it, and another one.
-pub(super) fn other_name<'k>(
-    key: &str,
-    own: &HashMap<&str, &Json>,
-    other: &HashMap<&'k str, &Json>,
-) -> Option<&'k str> {
-    let names = COORDINATES.iter().find(|names| names.contains(&key))?;
-    let mut theirs = names.iter().filter_map(|name| other.get_key_value(name).map(|(key, _)| *key));
-    let found = theirs.next().filter(|found| *found != key && theirs.next().is_none())?;
-    (names.iter().filter(|name| own.contains_key(**name)).count() == 1).then_some(found)
+/// Members of two objects under names that differ in their writing only: `maxResults` and `max_results`, `lat` and
+/// `latitude`. The name in `b` of each that `a` has under another one; only where neither has two such names.
+pub(super) fn renamed<'a, 'b>(
+    a: &HashMap<&'a str, &Json>,
+    b: &HashMap<&'b str, &Json>,
+) -> HashMap<&'a str, &'b str> {
+    let are_equal = a.len() == b.len() && a.keys().all(|key| b.contains_key(key));
+    if are_equal || a.len().max(b.len()) > MOST_NAMES {
+        return HashMap::new();
+    }
+    let (mut plain_a, plain_b) = (by_plain_name(a), by_plain_name(b));
+    let one = |keys: &Vec<&'b str>| if let [key] = keys[..] { Some(key) } else { None };
+    let pairs = plain_a.drain().filter_map(|(plain, keys)| match keys[..] {
+        [key] => plain_b.get(&plain).and_then(one).filter(|other| *other != key).map(|other| (key, other)),
+        _ => None,
+    });
+    pairs.collect()
+}
+
+fn by_plain_name<'k>(members: &HashMap<&'k str, &Json>) -> HashMap<String, Vec<&'k str>> {
+    let mut found: HashMap<String, Vec<&'k str>> = HashMap::new();
+    for &key in members.keys() {
+        if let Some(plain) = Name::plain(key) {
+            found.entry(plain).or_default().push(key);
+        }
+    }
+    found
 }
 
 /// The keys of objects around a place, which say nothing themselves. `not` and its like say a lot.
-const AROUND: &[&str] =
+const AROUND_PLACE: &[&str] =
     &["location", "latLng", "latlng", "lat_lng", "point", "coordinates", "center", "position", "geo"];
 
-/// What is in an object whose only member holds what the other object has itself, as in `{"location": {"latLng": ..}}`
-/// and `{"latLng": ..}`.
+/// The keys of objects around all arguments of a call.
+const AROUND_CALL: &[&str] = &[
+    "params",
+    "parameters",
+    "arguments",
+    "args",
+    "kwargs",
+    "input",
+    "inputs",
+    "request",
+    "payload",
+    "body",
+    "data",
+    "json",
+    "options",
+];
+
+/// What is in an object whose only member holds what the other object has itself, and the member's key: as in
+/// `{"location": {"latLng": ..}}` and `{"latLng": ..}`, or in `{"params": {..}}` where `is_call`.
 pub(super) fn unwrapped<'v>(
     object: &'v [(String, Json)],
     other: &[(String, Json)],
-) -> Option<&'v [(String, Json)]> {
+    is_call: bool,
+) -> Option<(&'v str, &'v [(String, Json)])> {
     let [(key, Json::Object(inner))] = object else { return None };
-    if !AROUND.contains(&key.as_str()) || inner.len() != other.len() || inner.len() > MOST_EXCHANGED {
+    let has = |key: &str| other.iter().any(|(name, _)| name == key);
+    let known = if is_call { AROUND_CALL } else { AROUND_PLACE };
+    if !known.contains(&key.as_str()) || has(key) || inner.len() > MOST_EXCHANGED {
         return None;
     }
-    let has = |key: &str| other.iter().any(|(name, _)| name == key);
-    (!has(key) && inner.iter().all(|(key, _)| has(key))).then_some(inner)
+    let is_other = if is_call {
+        inner.iter().any(|(key, _)| has(key))
+    } else {
+        inner.len() == other.len() && inner.iter().all(|(key, _)| has(key))
+    };
+    is_other.then_some((key, inner))
 }
 
 /// The members of two objects whose values have changed places: an origin and a destination, however near they are.

@@ -1,13 +1,15 @@
 //! What the name of an argument says of its value.
 
 use super::vocabulary::{
-    CODES, DEGREES, EXACT, FILTERS, MEASURES, MOMENTS, ORDERED, PATHS, PLACES, SIDES, USUAL,
+    CODES, DEGREES, EXACT, FILTERS, MEASURES, MOMENTS, ORDERED, PATHS, PLACES, SIDES, USUAL, USUAL_TEXTS,
 };
 
 /// The words of a name, in lower case: `maxResultCount` and `max_result_count` are `max`, `result`, `count`.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Name {
     words: Vec<String>,
+    /// The unit that the schema's description tells.
+    told: Option<(usize, f64)>,
 }
 
 impl Name {
@@ -28,7 +30,24 @@ impl Name {
             }
         }
         words.retain(|word| !word.is_empty());
-        Self { words }
+        Self { words, told: None }
+    }
+
+    /// The same with the unit that a description tells.
+    pub(super) fn described(self, description: Option<&str>) -> Self {
+        Self { told: description.and_then(super::quantity::told), ..self }
+    }
+
+    /// A key as all writings of it are: in small letters, without signs between its words, coordinates by their long
+    /// names. `None` for one that is content rather than a name.
+    pub(super) fn plain(key: &str) -> Option<String> {
+        let words = if key.len() <= 64 { Self::new(key).words } else { Vec::new() };
+        let long = |word: &String| match word.as_str() {
+            "lat" => "latitude".to_owned(),
+            "lng" | "lon" | "long" => "longitude".to_owned(),
+            _ => word.clone(),
+        };
+        Some(words.iter().map(long).collect::<String>()).filter(|plain| !plain.is_empty())
     }
 
     fn has(&self, names: &[&str]) -> bool {
@@ -275,8 +294,18 @@ impl Name {
             || (self.has(&["name"]) && self.has(&["first", "last", "full", "family", "given", "customer"]))
     }
 
-    /// The unit that the last word of a name is: `timeout_seconds`, `distanceKm`.
+    /// The unit that most tools take a bare number of this name in.
+    pub(super) fn usual_unit(&self, number: f64) -> Option<(usize, f64)> {
+        // A small one may as well be in kilometres or miles.
+        if self.is(&["radius"]) && number >= 100.0 { super::quantity::measured(1.0, "metre") } else { None }
+    }
+
+    /// The unit that the argument's description tells, or that the last word of its name is: `timeout_seconds`,
+    /// `distanceKm`.
     pub(super) fn unit(&self) -> Option<(usize, f64)> {
+        if self.told.is_some() {
+            return self.told;
+        }
         let last = self.words.last()?;
         // Words of other meanings.
         let is_other = self.words.len() < 2
@@ -313,13 +342,18 @@ impl Name {
 
     /// Whether most tools have this number as the default of an argument of this name.
     pub(super) fn is_usual(&self, value: f64) -> bool {
-        let is_named = |names: &[&str]| match &self.words[..] {
-            [word] => names.contains(&word.as_str()),
-            [first, second] => names.contains(&format!("{first}{second}").as_str()),
-            _ => false,
-        };
         #[expect(clippy::float_cmp, reason = "defaults are written")]
-        USUAL.iter().any(|(names, usual)| *usual == value && is_named(names))
+        USUAL.iter().any(|(names, usual)| *usual == value && self.is_one_of(names))
+    }
+
+    /// The same of a text, in small letters.
+    pub(super) fn is_usual_text(&self, value: &str) -> bool {
+        USUAL_TEXTS.iter().any(|(names, usual)| usual.contains(&value) && self.is_one_of(names))
+    }
+
+    /// Whether all its words together are one of these.
+    fn is_one_of(&self, names: &[&str]) -> bool {
+        self.words.len() <= 3 && names.contains(&self.words.concat().as_str())
     }
 
     /// Whether a list of this name is a box.

@@ -104,7 +104,7 @@ fn beside(name: &Name, quantity: &Readings, text: &str, other: &str) -> Option<F
     if text.trim_end().ends_with(['%', '％']) {
         return quantity[0].map(|share| shares(share.amount, other));
     }
-    if let Some((dimension, factor)) = name.unit()
+    if let Some((dimension, factor)) = name.unit().or_else(|| name.usual_unit(other))
         && let Some(reading) = quantity.iter().flatten().find(|reading| reading.dimension == dimension)
     {
         let other = Quantity { dimension, amount: other * factor, factor: Some(factor) };
@@ -159,6 +159,26 @@ pub(super) fn measured(amount: f64, name: &str) -> Option<(usize, f64)> {
     let (dimension, factor, zero) = named(&fold(name), false)?;
     Some((dimension, amount * factor + zero))
 }
+
+/// The unit that the description of an argument tells, `Timeout in seconds` or `Width (cm)`, if it tells one only.
+pub(super) fn told(description: &str) -> Option<(usize, f64)> {
+    let start = description.get(..description.floor_char_boundary(MOST_DESCRIBED))?;
+    let words: Vec<&str> = start.split_whitespace().collect();
+    let after_in = words.windows(2).filter(|pair| pair[0].eq_ignore_ascii_case("in")).map(|pair| pair[1]);
+    let in_brackets = words.iter().copied().filter(|word| word.starts_with('('));
+    let plain = |word: &str| word.trim_matches(|c: char| !c.is_alphabetic()).to_lowercase();
+    let units = after_in.chain(in_brackets).map(plain).filter(|word| word.len() > 1 && word != "in");
+    // What has another zero is no factor.
+    let of = |unit: String| {
+        measured(1.0, &unit).filter(|_| measured(0.0, &unit).is_some_and(|zero| zero.1 == 0.0))
+    };
+    let mut found: Vec<(usize, f64)> = units.filter_map(of).collect();
+    found.dedup();
+    if let [one] = found[..] { Some(one) } else { None }
+}
+
+/// How much of a description is read for its unit, in bytes.
+const MOST_DESCRIBED: usize = 400;
 
 /// Compares two names of units if both are known.
 pub(super) fn units(a: &str, b: &str) -> Option<Finding> {

@@ -270,7 +270,8 @@ pub(super) const MOMENTS: &[&str] = &[
 
 /// Arguments of tools whose usual default is this value.
 pub(super) const USUAL: &[(&[&str], f64)] = &[
-    (&["page", "pagenumber", "pageno"], 1.0),
+    (&["page", "pagenumber", "pageno", "count"], 1.0),
+    (&["maxresults", "maxresultcount"], 10.0),
     (&["offset", "skip", "rotation", "angle", "padding", "margin", "delay", "tilt", "bearing"], 0.0),
     (
         &[
@@ -286,4 +287,14 @@ pub(super) const USUAL: &[(&[&str], f64)] = &[
         ],
         1.0,
     ),
+];
+
+/// The same of texts, in small letters.
+pub(super) const USUAL_TEXTS: &[(&[&str], &[&str])] = &[
+    (&["language", "languagecode", "lang", "locale"], &["en", "eng", "english", "en-us"]),
+    (&["mode", "travelmode"], &["driving", "drive"]),
+    (&["maptype"], &["roadmap"]),
+    (&["startcell"], &["a1"]),
+    (&["sort", "sortby", "orderby"], &["relevance"]),
+    (&["encoding", "charset"], &["utf-8", "utf8"]),
 ];
