@@ -129,7 +129,10 @@ pub fn main() -> ExitCode {
         }
     };
     let printer = Printer::new(cli.common.quiet);
-    match run(cli, printer) {
+    let done = run(cli, printer);
+    // A command that was interrupted may have left a thread behind that embeds.
+    crate::encoder::finish();
+    match done {
         Ok(()) => ExitCode::SUCCESS,
         Err(failure) => {
             if let Some(message) = failure.message {

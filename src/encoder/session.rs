@@ -5,7 +5,7 @@
 //! never loads ONNX Runtime.
 
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, OnceLock, PoisonError};
+use std::sync::{Mutex, OnceLock, PoisonError, RwLock, RwLockReadGuard};
 
 use fastembed::{OutputKey, Pooling, SingleBatchOutput};
 use ndarray::Array2;
@@ -25,6 +25,21 @@ const BATCH_TOKENS: usize = 512;
 
 /// Texts in one batch.
 const BATCH_TEXTS: usize = 64;
+
+/// Read by who is at work in ONNX Runtime, written to by who ends the process.
+static AT_WORK: RwLock<()> = RwLock::new(());
+
+/// Says that somebody is at work in ONNX Runtime. Once the process is to end, nobody comes to work any more.
+fn at_work() -> RwLockReadGuard<'static, ()> {
+    AT_WORK.read().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Waits until no encoder is at work, at most for one batch or one loading, and lets none begin again: to be called
+/// before the process ends while threads may be left. A process that exits takes the tables of ONNX Runtime away
+/// from under threads that use them, which then crash it.
+pub fn finish() {
+    std::mem::forget(AT_WORK.write().unwrap_or_else(PoisonError::into_inner));
+}
 
 /// A sentence encoder run by ONNX Runtime on the CPU.
 pub struct OnnxEncoder {
@@ -124,6 +139,7 @@ fn run(session: &mut Session, pooling: &Pooling, batch: &[&[u32]]) -> Result<Vec
         let value = Value::from_array(tensor).map_err(|cause| failed(&cause))?;
         inputs.push((input.name().to_owned(), value));
     }
+    let _at_work = at_work();
     let outputs = session.run(inputs).map_err(|cause| failed(&cause))?;
     let outputs = outputs.into_iter().map(|(name, value)| (name.to_string(), value)).collect();
     let output = SingleBatchOutput { outputs, attention_mask_array: mask };
@@ -204,6 +220,7 @@ fn load_tokenizer(folder: &Path, max_tokens: usize) -> Result<Tokenizer, Encoder
 }
 
 fn load_session(assets: &Assets, threads: usize) -> Result<Session, EncoderError> {
+    let _at_work = at_work();
     let environment = environment(&assets.runtime_library)?;
     let graph = super::assets::graph_file(&assets.encoder_dir);
     let failed = |message: String| EncoderError::Graph { message };

@@ -27,14 +27,7 @@ impl Browser {
             return crate::support::skipped("chromium or chromedriver is not here");
         }
         let folder = tempfile::tempdir().unwrap();
-        let mut driver = Command::new("chromedriver")
-            .arg("--port=0")
-            .env("TMPDIR", folder.path())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::null())
-            .spawn()
-            .unwrap();
-        let port = port(&mut driver);
+        let (driver, port) = driver(folder.path());
         let session = format!("http://127.0.0.1:{port}/session");
         let mut browser = Self { driver, agent: agent(), session, _folder: folder };
         // Chromium's own sandbox does not work for root, which tests in containers often are.
@@ -147,14 +140,29 @@ impl Drop for Browser {
     }
 }
 
-/// The port that the driver says it has chosen.
-fn port(driver: &mut Child) -> u16 {
-    let output = BufReader::new(driver.stdout.take().unwrap());
-    let found = output.lines().map_while(Result::ok).find_map(|line| {
-        let (_, port) = line.split_once("started successfully on port ")?;
-        port.trim_end_matches('.').parse().ok()
-    });
-    found.unwrap()
+/// A driver and its port. It ends where the port that it chose is taken in one of the two families of addresses, and is
+/// then started again.
+fn driver(temporary: &Path) -> (Child, u16) {
+    for _ in 0..5 {
+        let mut driver = Command::new("chromedriver")
+            .arg("--port=0")
+            .env("TMPDIR", temporary)
+            .stdout(Stdio::piped())
+            .stderr(Stdio::null())
+            .spawn()
+            .unwrap();
+        let output = BufReader::new(driver.stdout.take().unwrap());
+        let port = output.lines().map_while(Result::ok).find_map(|line| {
+            let (_, port) = line.split_once("started successfully on port ")?;
+            port.trim_end_matches('.').parse().ok()
+        });
+        if let Some(port) = port {
+            return (driver, port);
+        }
+        let _ = driver.kill();
+        let _ = driver.wait();
+    }
+    panic!("chromedriver does not start")
 }
 
 /// Where a program is: the driver looks for Chrome by other names.

@@ -221,7 +221,9 @@ impl<'a> Alignment<'a> {
             (EMPTY_OR_ABSENT, "says nothing")
         } else if !says_default && is_usual(&spot.setting.name, value) {
             (USUAL_OR_ABSENT, "what most tools have as their default")
-        } else if presence == Presence::Unknown {
+        } else if presence == Presence::Unknown
+            || spot.setting.schema.is_none() && spot.setting.name.is_of_call()
+        {
             (UNKNOWN_MEMBER, "the tool does not know it")
         } else {
             (OPTIONAL_OR_ABSENT, "only one call says it")

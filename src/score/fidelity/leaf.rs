@@ -139,6 +139,10 @@ fn numbers(setting: &Setting<'_>, a: &Json, b: &Json, x: f64, y: f64) -> Finding
 /// Compares two texts.
 fn texts(setting: &Setting<'_>, words: &Words, a: &str, b: &str) -> Finding {
     let name = &setting.name;
+    let (a, b) = (without_label(name, a), without_label(name, b));
+    if a == b {
+        return Finding::new(Kind::Text, SAME_OTHERWISE, "the argument's name before it");
+    }
     if (name.is_language() || name.is_region() || name.is_currency())
         && let Some(finding) = code::standard(name, a, b)
     {
@@ -203,6 +207,13 @@ fn texts(setting: &Setting<'_>, words: &Words, a: &str, b: &str) -> Finding {
         return Finding::new(finding.kind, MORE_THAN_VALUE, "more than the value alone");
     }
     finding
+}
+
+/// A text without the name of its argument before it, as in `address: ..`.
+fn without_label<'t>(name: &Name, text: &'t str) -> &'t str {
+    let label =
+        text.split_once(": ").filter(|(label, rest)| name.says(label.trim()) && !rest.trim().is_empty());
+    label.map_or(text, |(_, rest)| rest)
 }
 
 /// The words of a query that are to be left out, `-car`.

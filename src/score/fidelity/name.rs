@@ -306,7 +306,11 @@ impl Name {
         if self.told.is_some() {
             return self.told;
         }
-        let last = self.words.last()?;
+        let words = match &self.words[..] {
+            [words @ .., last] if matches!(last.as_str(), "back" | "ago" | "ahead") => words,
+            words => words,
+        };
+        let last = words.last()?;
         // Words of other meanings.
         let is_other = self.words.len() < 2
             || matches!(
@@ -354,6 +358,19 @@ impl Name {
     /// Whether all its words together are one of these.
     fn is_one_of(&self, names: &[&str]) -> bool {
         self.words.len() <= 3 && names.contains(&self.words.concat().as_str())
+    }
+
+    /// Whether it says something of the call rather than to the tool, which models do unasked.
+    pub(super) fn is_of_call(&self) -> bool {
+        self.is(&["thought", "thoughts", "reasoning", "rationale", "explanation"])
+            || self.has(&["id"])
+                && self.has(&["request", "call", "trace", "correlation"])
+                && self.words.len() <= 3
+    }
+
+    /// Whether a word is one of its own, as in `address: ..`.
+    pub(super) fn says(&self, word: &str) -> bool {
+        self.has(&[word.to_lowercase().as_str()])
     }
 
     /// Whether a list of this name is a box.

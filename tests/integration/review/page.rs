@@ -76,7 +76,7 @@ fn references_are_accepted_rejected_and_decisions_undone() {
     assert_eq!(browser.text(STATE), "open");
     browser.press("a");
     wait(&browser, STATE, "accepted");
-    assert_eq!(browser.text("document.querySelector('#list .badge').textContent"), "accepted");
+    wait(&browser, "document.querySelector('#list .badge').textContent", "accepted");
     browser.press("j");
     wait(&browser, "document.querySelector('#detail h2 bdi').textContent", "r2");
     click(&browser, "#reject");

@@ -60,7 +60,7 @@ impl Shared {
     fn is_over(&self, ended: &Output, code: i32, reason: &str) {
         let left = processes(&self.marker);
         let said = text(&ended.stderr);
-        assert_eq!(ended.status.code(), Some(code), "{said}");
+        assert_eq!(ended.status.code(), Some(code), "{}: {said}", ended.status);
         assert!(said.contains(reason), "{said}");
         assert_eq!(left, Vec::<String>::new(), "{said}");
         assert_eq!(self.log(), "started\nended\n", "{said}");

@@ -112,8 +112,11 @@ fn differing_parts<'t>(a: &'t str, b: &'t str) -> (&'t str, &'t str) {
     (part(a, &of_a), part(b, &of_b))
 }
 
-/// Compares two texts.
+/// Compares two texts. What is aligned first is taken, so that they are taken in an order of their own: which of them is
+/// the reference must not matter.
 pub(super) fn compare(words: &Words, a: &str, b: &str, is_place: bool, is_foreign: bool) -> Found {
+    let is_turned = a > b;
+    let (a, b) = if is_turned { (b, a) } else { (a, b) };
     let (a, b) = differing_parts(a, b);
     let ((tokens_a, cut_a), (tokens_b, cut_b)) = (tokens(a, is_foreign), tokens(b, is_foreign));
     let is_title = [a, b].map(is_title);
@@ -146,7 +149,7 @@ pub(super) fn compare(words: &Words, a: &str, b: &str, is_place: bool, is_foreig
     if content < REQUEST_WORD && loss > 0.5 {
         score = 0.0;
     }
-    let mut reason = reason(&a, &b);
+    let mut reason = if is_turned { reason(&b, &a) } else { reason(&a, &b) };
     if is_place && numbers_exchanged(&a, &b, &pairs) {
         (score, reason) = (score.min(EXCHANGED), Cow::Borrowed("numbers have changed places"));
     }
