@@ -122,7 +122,7 @@ const PLACE_WORDS: &str = "cathedral minster munster duomo dom catedral cathedra
     great grosse grande gran big|royal reale real konigliche koninklijk|national nacional nazionale nationale";
 
 /// Abbreviations and what they stand for; in this form each word is looked for anywhere among the words left over.
-const ABBREVIATIONS: &str = "c#=c sharp|c=celsius|f=fahrenheit|k=kilometer|k=thousand|bn=billion|mn=million|st=street|st=saint|ave=avenue|av=avenue|cd=caddesi|cad=caddesi|sok=sokak|mah=mahallesi|str=strasse|rd=road|blvd=boulevard|dr=drive|dr=doctor|ln=lane|ct=court|sq=square|\
+const ABBREVIATIONS: &str = "c#=c sharp|c=celsius|f=fahrenheit|k=kilometer|k=thousand|bn=billion|mn=million|st=street|st=saint|ave=avenue|av=avenue|cd=caddesi|cad=caddesi|sok=sokak|sk=sokak|mah=mahallesi|str=strasse|rd=road|blvd=boulevard|dr=drive|dr=doctor|ln=lane|ct=court|sq=square|\
     pl=place|hwy=highway|pkwy=parkway|mt=mount|mt=mountain|ft=fort|n=north|s=south|e=east|w=west|ne=northeast|nw=northwest|se=southeast|\
     sw=southwest|apt=apartment|bldg=building|fl=floor|ste=suite|dept=department|univ=university|uni=university|inst=institute|\
     intl=international|govt=government|mgmt=management|co=company|corp=corporation|inc=incorporated|ltd=limited|assn=association|\

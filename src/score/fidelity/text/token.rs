@@ -124,8 +124,10 @@ fn runs(folded: &str) -> Vec<(String, usize)> {
     let (mut at, mut part, mut is_quoted) = (0, 0, false);
     while let Some(&c) = characters.get(at) {
         let next = |offset: usize| characters.get(at + offset).copied().unwrap_or(' ');
-        if c.is_ascii_digit() {
-            let mut run = String::new();
+        let is_fraction =
+            c == '.' && next(1).is_ascii_digit() && (at == 0 || characters[at - 1].is_whitespace());
+        if c.is_ascii_digit() || is_fraction {
+            let mut run = String::from(if is_fraction { "0" } else { "" });
             while characters.get(at).is_some_and(|&c| {
                 let after = characters.get(at + 1).copied().unwrap_or(' ');
                 c.is_ascii_digit() || (matches!(c, '.' | ',') && after.is_ascii_digit())
