@@ -116,6 +116,11 @@ fn members(value: impl Strategy<Value = Json>) -> impl Strategy<Value = Vec<(Str
         "month",
         "country",
         "price",
+        "max_results",
+        "maxResults",
+        "latitude",
+        "params",
+        "radius",
         "pattern",
     ]);
     prop::collection::btree_map(key, value, 0..5)
@@ -325,4 +330,34 @@ fn arguments_that_never_vary_weigh_less() {
     let weight = |path: &str| found.arguments.iter().find(|argument| argument.path == path).unwrap().weight;
     assert_eq!((weight("/q"), weight("/page")), (1.0, constants::CONSTANT_WEIGHT));
     assert!(compare(&fidelity, &a, &read(r#"{"q": "eel", "page": 2}"#)).score < THRESHOLD);
+}
+
+/// Whoever shows the values of both calls finds them by these paths.
+#[test]
+fn what_is_named_or_wrapped_otherwise_has_its_place_in_both_calls() {
+    let wrapped = read(r#"{"params": {"maxResults": 7, "q": "eel", "at": {"lat": 52.1, "lng": 4.3}}}"#);
+    let plain =
+        read(r#"{"max_results": 8, "q": "eel", "at": {"latitude": 53.1, "lng": 4.3}, "sort": "age"}"#);
+    let places = |a: &Json, b: &Json| -> Vec<(String, String, Verdict)> {
+        let found = compare(&Fidelity::new(None), a, b);
+        let place = |found: &ArgumentComparison| {
+            let other = found.other_path.clone().unwrap_or_else(|| found.path.clone());
+            (found.path.clone(), other, found.verdict)
+        };
+        let mut places: Vec<_> =
+            found.arguments.iter().filter(|found| found.score < 1.0).map(place).collect();
+        places.sort();
+        places
+    };
+    let place = |a: &str, b: &str, verdict| (a.to_owned(), b.to_owned(), verdict);
+    let expected = [
+        place("/params/at/lat", "/at/latitude", Verdict::Different),
+        place("/params/maxResults", "/max_results", Verdict::Different),
+        place("/params/sort", "/sort", Verdict::Extra),
+    ];
+    assert_eq!(places(&wrapped, &plain), expected);
+    let turned = expected.map(|(a, b, verdict)| {
+        place(&b, &a, if verdict == Verdict::Extra { Verdict::Missing } else { verdict })
+    });
+    assert_eq!(places(&plain, &wrapped), turned);
 }
