@@ -52,6 +52,15 @@ pub struct OnnxEncoder {
     session: Option<Session>,
 }
 
+impl Drop for OnnxEncoder {
+    fn drop(&mut self) {
+        if self.session.is_some() {
+            let _at_work = at_work();
+            self.session = None;
+        }
+    }
+}
+
 impl std::fmt::Debug for OnnxEncoder {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("OnnxEncoder")
@@ -120,6 +129,7 @@ impl OnnxEncoder {
 
 /// Runs one batch of token ids, all of one length. Rows come out in the order of `batch`.
 fn run(session: &mut Session, pooling: &Pooling, batch: &[&[u32]]) -> Result<Vec<Embedding>, EncoderError> {
+    let _at_work = at_work();
     let failed = |cause: &dyn std::fmt::Display| EncoderError::Run { message: cause.to_string() };
     let shape = (batch.len(), batch.first().map_or(0, |ids| ids.len()));
     let mask = Array2::<i64>::ones(shape);
@@ -139,7 +149,6 @@ fn run(session: &mut Session, pooling: &Pooling, batch: &[&[u32]]) -> Result<Vec
         let value = Value::from_array(tensor).map_err(|cause| failed(&cause))?;
         inputs.push((input.name().to_owned(), value));
     }
-    let _at_work = at_work();
     let outputs = session.run(inputs).map_err(|cause| failed(&cause))?;
     let outputs = outputs.into_iter().map(|(name, value)| (name.to_string(), value)).collect();
     let output = SingleBatchOutput { outputs, attention_mask_array: mask };

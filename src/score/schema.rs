@@ -2,10 +2,13 @@
 
 use std::collections::HashMap;
 
-use crate::trajectory::json::Json;
+use crate::trajectory::json::{Json, Keys};
 
 /// Schemas that one schema is combined of; more than that are references that go round in circles.
 const MAX_VARIANTS: usize = 64;
+
+/// How much of a description is read, in bytes.
+const MOST_DESCRIBED: usize = 1000;
 
 /// A JSON Schema, and the document that its `$ref`s point into.
 #[derive(Debug, Clone, Copy)]
@@ -50,6 +53,15 @@ impl<'a> Schema<'a> {
         Some(Schema { root: self.root, node })
     }
 
+    /// The names of the members that it lists.
+    pub(super) fn members(self) -> impl Iterator<Item = &'a str> {
+        let properties = self.variants().into_iter().filter_map(|variant| match variant.get("properties") {
+            Some(Json::Object(members)) => Some(members),
+            _ => None,
+        });
+        properties.flatten().map(|(key, _)| key.as_str())
+    }
+
     /// The schema of the items of an array.
     pub(super) fn items(self) -> Option<Schema<'a>> {
         let node = self.variants().into_iter().find_map(|variant| variant.get("items"))?;
@@ -78,6 +90,40 @@ impl<'a> Schema<'a> {
     /// What it says of itself.
     pub(super) fn description(self) -> Option<&'a str> {
         self.node.get("description").and_then(Json::as_str)
+    }
+
+    /// Whether its description says that this is the default: `(default: 10)`, `Defaults to "metric"`.
+    pub(super) fn describes_default(self, value: &Json) -> bool {
+        let value = match value {
+            Json::String(text) => text.to_lowercase(),
+            value => value.to_text(Keys::Sorted),
+        };
+        self.said_default().is_some_and(|said| {
+            let said = said.split(|c: char| c.is_whitespace() || matches!(c, ',' | ';' | ')' | ']')).next();
+            let said = said.unwrap_or_default().trim_end_matches('.').trim_matches(['"', '\'', '`']);
+            !said.is_empty() && said == value
+        })
+    }
+
+    /// What its description says after the word `default`, in small letters.
+    pub(super) fn said_default(self) -> Option<String> {
+        let description = self.description()?;
+        let start = description[..description.floor_char_boundary(MOST_DESCRIBED)].to_lowercase();
+        let (_, after) = start.split_once("default")?;
+        let after = after.strip_prefix('s').unwrap_or(after).trim_start_matches([':', '=', ' ']);
+        let after = ["to ", "is ", "value is ", "value: "]
+            .iter()
+            .find_map(|word| after.strip_prefix(word))
+            .unwrap_or(after);
+        Some(after.to_owned())
+    }
+
+    /// Whether the values are listed, and a text is one of them.
+    pub(super) fn has_choice(self, text: &str) -> bool {
+        self.variants().iter().any(|variant| match variant.get("enum") {
+            Some(Json::Array(choices)) => choices.iter().any(|choice| choice.as_str() == Some(text)),
+            _ => false,
+        })
     }
 
     /// Whether the values are listed.

@@ -3,10 +3,14 @@
 use std::io::{BufRead as _, BufReader};
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
 use crate::support::agent;
+
+/// A page that hangs fails the test.
+const PATIENCE: Duration = Duration::from_mins(1);
 
 /// A browser, and the driver that is its parent. Both end with it.
 pub(crate) struct Browser {
@@ -71,6 +75,7 @@ impl Browser {
     pub(crate) fn visit(&self, path: &Path, fragment: &str) {
         self.post("/url", &json!({"url": "about:blank"}));
         self.post("/url", &json!({"url": format!("file://{}{fragment}", path.display())}));
+        self.wait("document.documentElement.dataset.ready", "true");
     }
 
     /// Opens an address, as a new page.
@@ -87,6 +92,15 @@ impl Browser {
     /// The result of an expression, as text.
     pub(crate) fn text(&self, expression: &str) -> String {
         self.run(&format!("return String({expression})")).as_str().unwrap().to_owned()
+    }
+
+    /// Waits until an expression is this text.
+    pub(crate) fn wait(&self, expression: &str, expected: &str) {
+        let start = Instant::now();
+        while self.text(expression) != expected {
+            assert!(start.elapsed() < PATIENCE, "`{expression}` is {}", self.text(expression));
+            std::thread::sleep(Duration::from_millis(30));
+        }
     }
 
     /// Presses keys where the focus is; special ones as `WebDriver` codes them.

@@ -2,15 +2,16 @@
 //! lists as what they hold.
 
 use std::borrow::Cow;
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 
 use super::constants::{
-    CLOSE, DEFAULT_OR_ABSENT, EMPTY_OR_ABSENT, MAX_DEPTH, MAX_TEXT, MAX_VALUES, NOTHING, NULL_OR_ABSENT,
-    OPTIONAL_OR_ABSENT, REQUIRED_OR_ABSENT, SAME_OTHERWISE, UNKNOWN_MEMBER, USUAL_OR_ABSENT,
+    CLOSE, DEFAULT_OR_ABSENT, EMPTY_OR_ABSENT, EQUIVALENT, MAX_DEPTH, MAX_TEXT, MAX_VALUES, NOTHING,
+    NULL_OR_ABSENT, OPTIONAL_OR_ABSENT, REQUIRED_OR_ABSENT, SAME_OTHERWISE, UNKNOWN_MEMBER, USUAL_OR_ABSENT,
 };
 use super::leaf::{self, Setting};
 use super::members;
 use super::name::Name;
+use super::place::cut;
 use super::words::Words;
 use super::{ArgumentComparison, Finding, Kind, Verdict};
 use crate::score::schema::{Schema, is_same};
@@ -100,6 +101,12 @@ impl<'a> Alignment<'a> {
 
     /// Values that are not both objects or both lists, or not written so.
     fn unlike(&mut self, spot: &Spot<'_>, a: &Json, b: &Json) {
+        let says_nothing =
+            |value: &Json| is_nothing(value) || is_empty(value) && !matches!(value, Json::Bool(_));
+        if says_nothing(a) && says_nothing(b) {
+            let finding = Finding::new(leaf::kind_of(a), SAME_OTHERWISE, "both say nothing");
+            return self.push(&spot.path, finding);
+        }
         if let Some(finding) = leaf::shapes(&spot.setting.name, a, b) {
             return self.push(&spot.path, finding);
         }
@@ -122,7 +129,7 @@ impl<'a> Alignment<'a> {
     }
 
     /// Compares what two values were made into; what is equal then was the same in another writing.
-    fn rewritten(&mut self, spot: &Spot<'_>, a: &Json, b: &Json, reason: &'static str) {
+    fn rewritten(&mut self, spot: &Spot<'_>, a: &Json, b: &Json, reason: impl Into<Cow<'static, str>>) {
         let before = self.found.len();
         self.value(&Spot { depth: spot.depth.max(1) + 1, ..spot.clone() }, a, b);
         if self.found.len() == before {
@@ -131,44 +138,68 @@ impl<'a> Alignment<'a> {
     }
 
     fn object(&mut self, spot: &Spot<'_>, a: &[(String, Json)], b: &[(String, Json)]) {
-        let is_call = spot.depth == 0;
-        if let Some((key, inner)) = members::unwrapped(a, b, is_call) {
-            return self.inside(spot, &pointer_to(&spot.path, key), true, inner, b);
-        }
-        if let Some((key, inner)) = members::unwrapped(b, a, is_call) {
-            return self.inside(spot, &pointer_to(&spot.path, key), false, a, inner);
+        let (is_call, schema) = (spot.depth == 0, spot.setting.schema);
+        match (members::unwrapped(a, b, schema, is_call), members::unwrapped(b, a, schema, is_call)) {
+            (Some((key, inner)), None) => {
+                return self.inside(spot, &pointer_to(&spot.path, key), true, inner, b);
+            }
+            (None, Some((key, inner))) => {
+                return self.inside(spot, &pointer_to(&spot.path, key), false, a, inner);
+            }
+            _ => {}
         }
         let in_a: HashMap<&str, &Json> = a.iter().map(|(key, value)| (key.as_str(), value)).collect();
-        let in_b: HashMap<&str, &Json> = b.iter().map(|(key, value)| (key.as_str(), value)).collect();
+        let mut in_b: HashMap<&str, &Json> = b.iter().map(|(key, value)| (key.as_str(), value)).collect();
+        let renamed = members::renamed(&in_a, &in_b, schema, is_call);
+        // From here on they have the names of the first call.
+        for (theirs, own) in &renamed {
+            if let Some(value) = in_b.remove(theirs) {
+                in_b.insert(own, value);
+            }
+        }
+        let theirs: HashMap<&str, &str> = renamed.into_iter().map(|(theirs, own)| (own, theirs)).collect();
         let spans = [leaf::spans(a, b, 0), leaf::spans(a, b, 1)];
         let exchanged = members::exchanged(&in_a, &in_b);
-        let renamed = members::renamed(&in_a, &in_b);
         let converted = members::converted(&in_a, &in_b);
         let has_zoom = in_a.contains_key("z") || in_b.contains_key("z");
         for (key, value) in a {
-            let below = below(spot, key, spans, has_zoom);
-            match in_b.get(key.as_str()) {
-                Some(other) if exchanged.contains(&key.as_str()) => {
+            let there = theirs.get(key.as_str()).copied();
+            let name = there.map_or(key.as_str(), |there| members::telling(key, there, schema));
+            let below = Spot { path: pointer_to(&spot.path, key), ..below(spot, name, spans, has_zoom) };
+            let before = self.found.len();
+            match (in_b.get(key.as_str()), there) {
+                (Some(other), _) if exchanged.contains(&key.as_str()) => {
                     let kind = leaf::kind_of(other);
                     self.push(&below.path, Finding::new(kind, NOTHING, "two values have changed places"));
                 }
-                Some(other) if converted.contains(&key.as_str()) && !is_same(value, other) => {
+                (Some(other), _) if converted.contains(&key.as_str()) && !is_same(value, other) => {
                     let reason = "the same in another unit";
                     self.push(&below.path, Finding::new(Kind::Quantity, SAME_OTHERWISE, reason));
                 }
-                Some(other) => self.value(&below, value, other),
-                None => match renamed.get(key.as_str()).and_then(|name| Some((*name, *in_b.get(name)?))) {
-                    Some((name, other)) => self.renamed(spot, below, name, value, other),
-                    None => self.absent(&below, value, Presence::among(spot, key), Verdict::Missing),
-                },
+                (Some(other), Some(there)) => {
+                    let reason = format!("the same under the name `{}`", cut(there, SHOWN_NAME));
+                    self.rewritten(&below, value, other, reason);
+                }
+                (Some(other), None) => self.value(&below, value, other),
+                (None, _) => self.one_sided(spot, key, value, Verdict::Missing),
+            }
+            if let Some(there) = there {
+                let to = pointer_to(&spot.path, there);
+                self.found[before..].iter_mut().for_each(|argument| argument.moved(&below.path, &to));
             }
         }
-        let known: HashSet<&str> = renamed.into_values().collect();
-        let is_extra = |key: &str| !in_a.contains_key(key) && !known.contains(key);
-        for (key, value) in b.iter().filter(|(key, _)| is_extra(key)) {
-            let below = below(spot, key, spans, has_zoom);
-            self.absent(&below, value, Presence::among(spot, key), Verdict::Extra);
+        for (key, value) in b {
+            if in_b.contains_key(key.as_str()) && !in_a.contains_key(key.as_str()) {
+                self.one_sided(spot, key, value, Verdict::Extra);
+            }
         }
+    }
+
+    /// A member that only one of two objects has, whatever its writing.
+    fn one_sided(&mut self, spot: &Spot<'_>, key: &str, value: &Json, verdict: Verdict) {
+        let name = members::known(key, spot.setting.schema, spot.depth == 0);
+        let below = Spot { path: pointer_to(&spot.path, key), ..below(spot, name, [None; 2], false) };
+        self.absent(&below, value, Presence::among(spot, name), verdict);
     }
 
     /// Compares two objects of which the first or the second is inside a member that says nothing, at `within`.
@@ -184,31 +215,26 @@ impl<'a> Alignment<'a> {
         let at = Spot { path: from.to_owned(), ..spot.clone() };
         let before = self.found.len();
         self.object(&at, a, b);
-        if self.found.len() == before {
-            let reason = "the same in an object of its own";
-            self.push(from, Finding::new(Kind::Object, SAME_OTHERWISE, reason));
-        }
+        self.push(from, Finding::new(Kind::Object, SAME_OTHERWISE, "the same in an object of its own"));
         self.found[before..].iter_mut().for_each(|argument| argument.moved(from, to));
-    }
-
-    /// Compares two values under names that differ in their writing.
-    fn renamed<'s>(&mut self, parent: &Spot<'s>, mut below: Spot<'s>, name: &str, a: &Json, b: &Json) {
-        if below.setting.schema.is_none() {
-            below.setting.schema = parent.setting.schema.and_then(|schema| schema.property(name));
-        }
-        let before = self.found.len();
-        self.rewritten(&below, a, b, "the same under another name");
-        let to = pointer_to(&parent.path, name);
-        self.found[before..].iter_mut().for_each(|argument| argument.moved(&below.path, &to));
     }
 
     /// A value that only one side has.
     pub(super) fn absent(&mut self, spot: &Spot<'_>, value: &Json, presence: Presence, verdict: Verdict) {
         self.values += 1;
-        let is_default = || {
-            spot.setting.schema.is_some_and(|schema| schema.defaults().any(|default| is_same(default, value)))
+        let schema = spot.setting.schema;
+        let is_as = |default: &Json| {
+            let is_single = |value: &Json| !matches!(value, Json::Array(_) | Json::Object(_) | Json::Null);
+            is_same(default, value)
+                || is_single(default)
+                    && is_single(value)
+                    && leaf::compare(&spot.setting, self.words, default, value).score >= EQUIVALENT
         };
-        let says_default = spot.setting.schema.is_some_and(|schema| schema.defaults().next().is_some());
+        let is_default =
+            || schema.is_some_and(|schema| schema.defaults().any(is_as) || schema.describes_default(value));
+        let says_default = schema.is_some_and(|schema| {
+            schema.defaults().any(|default| *default != Json::Null) || schema.said_default().is_some()
+        });
         // An empty text says nothing, but `false` says no where the default is yes.
         let has_default = matches!(value, Json::Bool(_)) && says_default;
         let (score, reason) = if *value == Json::Null {
@@ -217,13 +243,13 @@ impl<'a> Alignment<'a> {
             (DEFAULT_OR_ABSENT, "the default is the same as absent")
         } else if presence == Presence::Required {
             (REQUIRED_OR_ABSENT, "required")
-        } else if is_empty(value) && !has_default {
+        } else if is_empty(value) && !has_default
+            || is_nothing(value) && !schema.is_some_and(Schema::has_choices)
+        {
             (EMPTY_OR_ABSENT, "says nothing")
         } else if !says_default && is_usual(&spot.setting.name, value) {
             (USUAL_OR_ABSENT, "what most tools have as their default")
-        } else if presence == Presence::Unknown
-            || spot.setting.schema.is_none() && spot.setting.name.is_of_call()
-        {
+        } else if presence == Presence::Unknown || schema.is_none() && spot.setting.name.is_of_call() {
             (UNKNOWN_MEMBER, "the tool does not know it")
         } else {
             (OPTIONAL_OR_ABSENT, "only one call says it")
@@ -233,6 +259,9 @@ impl<'a> Alignment<'a> {
         self.push(&spot.path, Finding::absent(leaf::kind_of(value), score, verdict, reason));
     }
 }
+
+/// Names in reasons are cut to so many characters.
+const SHOWN_NAME: usize = 40;
 
 /// What the schema says of a member's being there.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -266,7 +295,7 @@ impl Presence {
 fn below<'a>(spot: &Spot<'a>, key: &str, spans: [Option<f64>; 2], has_zoom: bool) -> Spot<'a> {
     let parent = spot.setting.schema;
     let schema = parent.and_then(|schema| schema.property(key));
-    let name = Name::new(key).described(schema.and_then(Schema::description));
+    let name = Name::new(key);
     let span = name.side().and_then(|axis| spans[axis]).filter(|_| !has_zoom);
     let setting = Setting {
         schema,
@@ -285,7 +314,10 @@ fn is_usual(name: &Name, value: &Json) -> bool {
             "default" | "auto" | "automatic" | "unspecified" | "n/a" => true,
             // To delete all is another thing than to filter nothing.
             "all" | "any" | "none" => name.is_filter(),
-            text => name.is_usual_text(text),
+            text => {
+                name.is_usual_text(text)
+                    || super::number::in_text(text).is_some_and(|number| name.is_usual(number))
+            }
         },
         value => super::number::of(value).is_some_and(|number| name.is_usual(number)),
     }
@@ -294,12 +326,16 @@ fn is_usual(name: &Name, value: &Json) -> bool {
 fn is_empty(value: &Json) -> bool {
     match value {
         Json::Bool(value) => !value,
-        // The nothing of several languages, as it is when it is printed.
-        Json::String(text) => matches!(text.trim(), "" | "null" | "NULL" | "None" | "nil" | "undefined"),
+        Json::String(text) => text.trim().is_empty(),
         Json::Array(items) => items.is_empty(),
         Json::Object(members) => members.is_empty(),
         _ => false,
     }
+}
+
+/// Whether a text is the nothing of some language, as it is when it is printed.
+fn is_nothing(value: &Json) -> bool {
+    value.as_str().is_some_and(|text| matches!(text.trim(), "null" | "NULL" | "None" | "nil" | "undefined"))
 }
 
 /// Two values where one or both are texts that hold JSON, as what they hold.
@@ -337,9 +373,14 @@ fn parts(items: &[Json], other: &Json) -> Vec<Json> {
     let split = |sign: &str| -> Vec<Json> {
         text.split(sign).map(|part| Json::String(part.trim().to_owned())).collect()
     };
-    let signs = [";", "|", "\n", " and ", " & ", "/", ".", " "];
+    let signs = [";", "|", "\n", " and ", " & ", "/", " ", "."];
+    // A point is one of a number.
+    let has_digit = text.bytes().any(|byte| byte.is_ascii_digit());
     let has_comma = text.contains(',');
-    let fitting = signs.iter().filter(|sign| !has_comma && text.contains(**sign)).map(|sign| split(sign));
+    let fitting = signs
+        .iter()
+        .filter(|sign| !has_comma && text.contains(**sign) && (**sign != "." || !has_digit))
+        .map(|sign| split(sign));
     match fitting.into_iter().find(|parts| parts.len() == items.len()) {
         Some(parts) => parts,
         None if has_comma => split(","),

@@ -3,8 +3,6 @@
 
 use std::borrow::Cow;
 
-use percent_encoding::percent_decode_str;
-
 use super::constants::{NOTHING, SAME_OTHERWISE};
 use super::name::Name;
 use super::standard;
@@ -111,7 +109,7 @@ fn identified(name: &Name, a: &str, b: &str) -> Option<Finding> {
     let (_, rest) = url.split_once("://")?;
     let (rest, query) = rest.split_once('?').unwrap_or((rest, ""));
     let (_, path) = rest.split('#').next().unwrap_or_default().split_once('/')?;
-    let decoded = percent_decode_str(path.trim_end_matches('/')).decode_utf8_lossy();
+    let decoded = super::location::decoded(path.trim_end_matches('/'));
     let path = [".pdf", ".git", ".html"].iter().find_map(|end| decoded.strip_suffix(end)).unwrap_or(&decoded);
     let before = path.strip_suffix(bare).map(|before| before.trim_end_matches('@'));
     let ends_so = before.is_some_and(|before| before.is_empty() || before.ends_with('/'));

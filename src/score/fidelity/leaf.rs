@@ -36,6 +36,24 @@ pub(super) fn kind_of(value: &Json) -> Kind {
 
 /// Compares two values that are not equal, and neither lists nor objects both.
 pub(super) fn compare(setting: &Setting<'_>, words: &Words, a: &Json, b: &Json) -> Finding {
+    // A description is read only where it can matter: beside a number without a unit.
+    let described = (number::of(a).is_some() != number::of(b).is_some())
+        .then(|| setting.schema.and_then(Schema::description).and_then(quantity::told))
+        .flatten();
+    match described {
+        Some(unit) => {
+            let name = setting.name.clone().in_unit(unit);
+            compare_values(&Setting { name, ..setting.clone() }, words, a, b)
+        }
+        None => compare_values(setting, words, a, b),
+    }
+}
+
+fn compare_values(setting: &Setting<'_>, words: &Words, a: &Json, b: &Json) -> Finding {
+    let is_endless = |value: &Json| matches!(value, Json::Float(value) if !value.is_finite());
+    if is_endless(a) || is_endless(b) {
+        return Finding::new(Kind::Number, NOTHING, "another number");
+    }
     let is_boolean = setting.schema.is_some_and(|schema| schema.is_of_type("boolean"));
     if is_boolean || matches!(a, Json::Bool(_)) || matches!(b, Json::Bool(_)) {
         return match (truth(a), truth(b)) {
@@ -117,7 +135,13 @@ fn written_otherwise(setting: &Setting<'_>, a: &Json, b: &Json) -> Option<Findin
 }
 
 fn numbers(setting: &Setting<'_>, a: &Json, b: &Json, x: f64, y: f64) -> Finding {
-    if setting.name.is_degrees() {
+    if !x.is_finite() || !y.is_finite() {
+        // Larger than any number that is compared as one.
+        let is_same = text_of(a) == text_of(b);
+        let (score, reason) =
+            if is_same { (SAME_OTHERWISE, "the same number") } else { (NOTHING, "another number") };
+        Finding::new(Kind::Number, score, reason)
+    } else if setting.name.is_degrees() {
         number::degrees(x, y)
     } else if let Some(span) = setting.span {
         number::box_sides(x, y, span)
@@ -139,9 +163,13 @@ fn numbers(setting: &Setting<'_>, a: &Json, b: &Json, x: f64, y: f64) -> Finding
 /// Compares two texts.
 fn texts(setting: &Setting<'_>, words: &Words, a: &str, b: &str) -> Finding {
     let name = &setting.name;
-    let (a, b) = (without_label(name, a), without_label(name, b));
+    let (a, b) = if name.may_be_said() { (without_label(name, a), without_label(name, b)) } else { (a, b) };
     if a == b {
         return Finding::new(Kind::Text, SAME_OTHERWISE, "the argument's name before it");
+    }
+    // Two values that one tool lists are two, also where they are one language.
+    if setting.schema.is_some_and(|schema| schema.has_choice(a) && schema.has_choice(b)) {
+        return code::choices(a, b);
     }
     if (name.is_language() || name.is_region() || name.is_currency())
         && let Some(finding) = code::standard(name, a, b)
@@ -186,8 +214,13 @@ fn texts(setting: &Setting<'_>, words: &Words, a: &str, b: &str) -> Finding {
             if x == y { (SAME_OTHERWISE, "the same day") } else { (NOTHING, "another day") };
         return Finding::new(Kind::Moment, score, reason);
     }
-    if !name.is_ordered() && code::are_lists(a, b) {
-        return Finding::new(Kind::List, SAME_OTHERWISE, "the same items in another order");
+    if code::are_lists(a, b) {
+        let items = |text: &str| text.split(',').map(|item| item.trim().to_lowercase()).collect::<Vec<_>>();
+        // Two currencies or towns in another order may be another pair; names of parts are not.
+        let are_parts = name.is_of_items() || a.split(',').all(|item| item.contains(['@', '.', '_']));
+        if items(a) == items(b) || are_parts && !name.is_ordered() {
+            return Finding::new(Kind::List, SAME_OTHERWISE, "the same items in another writing");
+        }
     }
     let is_of_signs = |text: &str| !text.contains(char::is_alphanumeric);
     if is_of_signs(a) && is_of_signs(b) && a.trim() != b.trim() {

@@ -156,7 +156,12 @@ impl ArgumentComparison {
         }
         let path = self.other_path.as_deref().unwrap_or(&self.path);
         // A set in the item had its places told already, below the item's own.
-        self.other_path = path.strip_prefix(from).map(|rest| format!("{to}{rest}"));
+        let moved = path.strip_prefix(from).map(|rest| format!("{to}{rest}"));
+        match moved {
+            // What only the second call has is nowhere in the first.
+            Some(moved) if self.verdict == Verdict::Extra => self.path = moved,
+            moved => self.other_path = moved,
+        }
     }
 }
 

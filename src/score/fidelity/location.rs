@@ -43,7 +43,7 @@ pub(super) fn is_path(text: &str, is_named: bool) -> bool {
 fn segments(path: &str) -> (Vec<String>, bool) {
     let path = path.trim().trim_matches(['"', '\'']);
     let path: Cow<'_, str> = match path.strip_prefix("file://") {
-        Some(rest) => percent_decode_str(rest.strip_prefix("localhost").unwrap_or(rest)).decode_utf8_lossy(),
+        Some(rest) => decoded(rest.strip_prefix("localhost").unwrap_or(rest)),
         None => path.into(),
     };
     let path = path.replace('\\', "/");
@@ -133,8 +133,10 @@ pub(super) fn urls(a: &str, b: &str, is_named: bool) -> Option<Finding> {
 pub(super) fn articles(a: &str, b: &str) -> Option<Finding> {
     let title = |text: &str| {
         let (host, page) = text.trim().split_once("://")?.1.split_once("/wiki/")?;
-        let is_known = host.ends_with("wikipedia.org") && page.len() <= LONGEST && !page.contains(['?', '#']);
-        is_known.then(|| plain(&percent_decode_str(page).decode_utf8_lossy()))
+        let is_known = (host == "wikipedia.org" || host.ends_with(".wikipedia.org"))
+            && page.len() <= LONGEST
+            && !page.contains(['?', '#']);
+        is_known.then(|| plain(&decoded(page))).filter(|title| !title.is_empty())
     };
     let is_same = match (title(a), title(b)) {
         (Some(title), None) => title == plain(b),
@@ -142,6 +144,11 @@ pub(super) fn articles(a: &str, b: &str) -> Option<Finding> {
         _ => false,
     };
     is_same.then(|| Finding::new(Kind::Url, SAME_OTHERWISE, "an article and its address"))
+}
+
+/// A text without percent signs for its bytes; as it is where those are no text, so that two of them stay two.
+pub(super) fn decoded(text: &str) -> Cow<'_, str> {
+    percent_decode_str(text).decode_utf8().unwrap_or(Cow::Borrowed(text))
 }
 
 /// A title in small letters, with spaces.
@@ -178,9 +185,9 @@ impl<'a> Url<'a> {
         let host = host.to_lowercase();
         let host = host.strip_suffix(if scheme == "http" { ":80" } else { ":443" }).unwrap_or(&host);
         let host = host.strip_prefix("www.").unwrap_or(host).trim_end_matches('.').to_owned();
-        let decoded = percent_decode_str(path).decode_utf8_lossy();
+        let path = decoded(path);
         let path =
-            decoded.trim_end_matches('/').trim_end_matches("/index.html").trim_end_matches(".git").to_owned();
+            path.trim_end_matches('/').trim_end_matches("/index.html").trim_end_matches(".git").to_owned();
         let is_of_visit = |part: &str| {
             let key = part.split('=').next().unwrap_or_default();
             let is_of_host = |hosts: &[&str]| hosts.iter().any(|known| host.ends_with(known));
@@ -194,9 +201,9 @@ impl<'a> Url<'a> {
             .filter(|part| !part.is_empty() && !is_of_visit(part))
             .map(|part| {
                 if part.contains('+') {
-                    percent_decode_str(&part.replace('+', " ")).decode_utf8_lossy().into_owned().into()
+                    decoded(&part.replace('+', " ")).into_owned().into()
                 } else {
-                    percent_decode_str(part).decode_utf8_lossy()
+                    decoded(part)
                 }
             })
             .collect();

@@ -1,43 +1,66 @@
 //! Members of two objects that belong together although their keys or values say otherwise: other names, exchanged values,
 //! other units, an object around the members.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use super::name::Name;
 use super::{number, quantity};
-use crate::score::schema::is_same;
+use crate::score::schema::{Schema, is_same};
 use crate::trajectory::json::Json;
 
 /// Members of an object whose names are compared in their words; in larger ones names are content.
 const MOST_NAMES: usize = 256;
 
 /// Members of two objects under names that differ in their writing only: `maxResults` and `max_results`, `lat` and
-/// `latitude`. The name in `b` of each that `a` has under another one; only where neither has two such names.
+/// `latitude`. The name in `a` of each that `b` has under another one; only where neither has two such names, and the tool
+/// does not know both. `is_argument` where they are the arguments of a call.
 pub(super) fn renamed<'a, 'b>(
     a: &HashMap<&'a str, &Json>,
     b: &HashMap<&'b str, &Json>,
-) -> HashMap<&'a str, &'b str> {
+    schema: Option<Schema<'_>>,
+    is_argument: bool,
+) -> HashMap<&'b str, &'a str> {
     let are_equal = a.len() == b.len() && a.keys().all(|key| b.contains_key(key));
     if are_equal || a.len().max(b.len()) > MOST_NAMES {
         return HashMap::new();
     }
-    let (mut plain_a, plain_b) = (by_plain_name(a), by_plain_name(b));
-    let one = |keys: &Vec<&'b str>| if let [key] = keys[..] { Some(key) } else { None };
-    let pairs = plain_a.drain().filter_map(|(plain, keys)| match keys[..] {
-        [key] => plain_b.get(&plain).and_then(one).filter(|other| *other != key).map(|other| (key, other)),
-        _ => None,
-    });
+    let (plain_a, plain_b) = (by_plain_name(a, is_argument), by_plain_name(b, is_argument));
+    let is_known = |key: &str| schema.is_some_and(|schema| schema.property(key).is_some());
+    let pairs =
+        plain_b.iter().filter_map(|(plain, keys)| match (&keys[..], plain_a.get(plain).map(Vec::as_slice)) {
+            ([theirs], Some([own])) if theirs != own && !(is_known(theirs) && is_known(own)) => {
+                Some((*theirs, *own))
+            }
+            _ => None,
+        });
     pairs.collect()
 }
 
-fn by_plain_name<'k>(members: &HashMap<&'k str, &Json>) -> HashMap<String, Vec<&'k str>> {
+fn by_plain_name<'k>(members: &HashMap<&'k str, &Json>, is_argument: bool) -> HashMap<String, Vec<&'k str>> {
     let mut found: HashMap<String, Vec<&'k str>> = HashMap::new();
     for &key in members.keys() {
-        if let Some(plain) = Name::plain(key) {
+        if let Some(plain) = Name::plain(key, is_argument) {
             found.entry(plain).or_default().push(key);
         }
     }
     found
+}
+
+/// The name by which the tool knows a member, where it knows it by one in another writing.
+pub(super) fn known<'k>(key: &'k str, schema: Option<Schema<'k>>, is_argument: bool) -> &'k str {
+    let Some(schema) = schema.filter(|schema| schema.property(key).is_none()) else { return key };
+    let Some(plain) = Name::plain(key, is_argument) else { return key };
+    schema.members().find(|member| Name::plain(member, is_argument).as_ref() == Some(&plain)).unwrap_or(key)
+}
+
+/// Of two writings of a name the one that says more, whichever call it is in: that which the tool knows, that with more
+/// words.
+pub(super) fn telling<'k>(one: &'k str, other: &'k str, schema: Option<Schema<'_>>) -> &'k str {
+    let rank = |key: &'k str| {
+        let is_known = schema.is_some_and(|schema| schema.property(key).is_some());
+        (!is_known, usize::MAX - Name::new(key).length(), key)
+    };
+    std::cmp::min_by_key(one, other, |key| rank(key))
 }
 
 /// The keys of objects around a place, which say nothing themselves. `not` and its like say a lot.
@@ -62,20 +85,26 @@ const AROUND_CALL: &[&str] = &[
 ];
 
 /// What is in an object whose only member holds what the other object has itself, and the member's key: as in
-/// `{"location": {"latLng": ..}}` and `{"latLng": ..}`, or in `{"params": {..}}` where `is_call`.
+/// `{"location": {"latLng": ..}}` and `{"latLng": ..}`, or in `{"params": {..}}` where `is_call`. Not where the tool knows
+/// the member.
 pub(super) fn unwrapped<'v>(
     object: &'v [(String, Json)],
     other: &[(String, Json)],
+    schema: Option<Schema<'_>>,
     is_call: bool,
 ) -> Option<(&'v str, &'v [(String, Json)])> {
     let [(key, Json::Object(inner))] = object else { return None };
     let has = |key: &str| other.iter().any(|(name, _)| name == key);
     let known = if is_call { AROUND_CALL } else { AROUND_PLACE };
-    if !known.contains(&key.as_str()) || has(key) || inner.len() > MOST_EXCHANGED {
+    let is_of_tool = is_call && schema.is_some_and(|schema| schema.property(key).is_some());
+    if !known.contains(&key.as_str()) || has(key) || is_of_tool || inner.len().max(other.len()) > MOST_NAMES {
         return None;
     }
     let is_other = if is_call {
-        inner.iter().any(|(key, _)| has(key))
+        let plain: HashSet<String> = other.iter().filter_map(|(key, _)| Name::plain(key, true)).collect();
+        inner
+            .iter()
+            .any(|(key, _)| has(key) || Name::plain(key, true).is_some_and(|key| plain.contains(&key)))
     } else {
         inner.len() == other.len() && inner.iter().all(|(key, _)| has(key))
     };

@@ -1,7 +1,8 @@
 //! What the name of an argument says of its value.
 
 use super::vocabulary::{
-    CODES, DEGREES, EXACT, FILTERS, MEASURES, MOMENTS, ORDERED, PATHS, PLACES, SIDES, USUAL, USUAL_TEXTS,
+    CODES, DEGREES, DURATIONS, EXACT, FILTERS, MEASURES, MOMENTS, NO_UNITS, ORDERED, PATHS, PLACES, SIDES,
+    USUAL, USUAL_TEXTS,
 };
 
 /// The words of a name, in lower case: `maxResultCount` and `max_result_count` are `max`, `result`, `count`.
@@ -11,6 +12,9 @@ pub(super) struct Name {
     /// The unit that the schema's description tells.
     told: Option<(usize, f64)>,
 }
+
+/// Longer keys are content.
+const LONGEST_KEY: usize = 64;
 
 impl Name {
     /// Of the key of a member.
@@ -33,21 +37,35 @@ impl Name {
         Self { words, told: None }
     }
 
-    /// The same with the unit that a description tells.
-    pub(super) fn described(self, description: Option<&str>) -> Self {
-        Self { told: description.and_then(super::quantity::told), ..self }
+    /// The same with the unit that its description tells.
+    pub(super) fn in_unit(self, told: (usize, f64)) -> Self {
+        Self { told: Some(told), ..self }
     }
 
     /// A key as all writings of it are: in small letters, without signs between its words, coordinates by their long
-    /// names. `None` for one that is content rather than a name.
-    pub(super) fn plain(key: &str) -> Option<String> {
-        let words = if key.len() <= 64 { Self::new(key).words } else { Vec::new() };
+    /// names. `None` for one that is content rather than a name: with other signs, or, below the arguments themselves,
+    /// one word, of which the case may matter.
+    pub(super) fn plain(key: &str, is_argument: bool) -> Option<String> {
+        let is_sign = |c: char| matches!(c, '_' | '-' | ' ');
+        let is_name = key.starts_with(|c: char| c.is_ascii_alphabetic())
+            && key.chars().all(|c| c.is_ascii_alphanumeric() || is_sign(c));
+        if !is_name || key.len() > LONGEST_KEY {
+            return None;
+        }
+        let words = Self::new(key).words;
         let long = |word: &String| match word.as_str() {
             "lat" => "latitude".to_owned(),
             "lng" | "lon" | "long" => "longitude".to_owned(),
             _ => word.clone(),
         };
-        Some(words.iter().map(long).collect::<String>()).filter(|plain| !plain.is_empty())
+        let plain: String = words.iter().map(long).collect();
+        let is_coordinate = matches!(plain.as_str(), "latitude" | "longitude");
+        (is_argument || is_coordinate || words.len() > 1).then_some(plain)
+    }
+
+    /// How many words it has.
+    pub(super) fn length(&self) -> usize {
+        self.words.len()
     }
 
     fn has(&self, names: &[&str]) -> bool {
@@ -300,43 +318,23 @@ impl Name {
         if self.is(&["radius"]) && number >= 100.0 { super::quantity::measured(1.0, "metre") } else { None }
     }
 
-    /// The unit that the argument's description tells, or that the last word of its name is: `timeout_seconds`,
-    /// `distanceKm`.
+    /// The unit that the last word of a name is, `timeout_seconds`, `distanceKm`, or else that its description tells.
     pub(super) fn unit(&self) -> Option<(usize, f64)> {
-        if self.told.is_some() {
-            return self.told;
-        }
+        self.unit_said().or(self.told)
+    }
+
+    fn unit_said(&self) -> Option<(usize, f64)> {
         let words = match &self.words[..] {
             [words @ .., last] if matches!(last.as_str(), "back" | "ago" | "ahead") => words,
             words => words,
         };
         let last = words.last()?;
-        // Words of other meanings.
-        let is_other = self.words.len() < 2
-            || matches!(
-                last.as_str(),
-                "min"
-                    | "d"
-                    | "in"
-                    | "m"
-                    | "t"
-                    | "us"
-                    | "a"
-                    | "b"
-                    | "y"
-                    | "c"
-                    | "f"
-                    | "k"
-                    | "l"
-                    | "h"
-                    | "w"
-                    | "v"
-                    | "st"
-                    | "g"
-                    | "all"
-                    | "top"
-            );
-        if is_other && !matches!(last.as_str(), "seconds" | "minutes" | "hours" | "days" | "milliseconds") {
+        let is_unit = if words.len() == self.words.len() && words.len() < 2 {
+            DURATIONS.contains(&last.as_str())
+        } else {
+            !NO_UNITS.contains(&last.as_str())
+        };
+        if !is_unit {
             return None;
         }
         let one = super::quantity::measured(1.0, last)?;
@@ -360,12 +358,29 @@ impl Name {
         self.words.len() <= 3 && names.contains(&self.words.concat().as_str())
     }
 
-    /// Whether it says something of the call rather than to the tool, which models do unasked.
+    /// Whether it says why a call is made, which models do unasked and no tool needs.
     pub(super) fn is_of_call(&self) -> bool {
-        self.is(&["thought", "thoughts", "reasoning", "rationale", "explanation"])
-            || self.has(&["id"])
-                && self.has(&["request", "call", "trace", "correlation"])
-                && self.words.len() <= 3
+        self.is(&["reasoning", "rationale", "explanation"])
+    }
+
+    /// Whether a value may begin with the name of its argument, which then says nothing.
+    pub(super) fn may_be_said(&self) -> bool {
+        self.is_query() || self.is_place() || self.has(&["topic", "title", "condition", "term"])
+    }
+
+    /// Whether a text with commas names parts of what is asked for, in any order.
+    pub(super) fn is_of_items(&self) -> bool {
+        self.has(&[
+            "fields",
+            "field",
+            "columns",
+            "include",
+            "includes",
+            "select",
+            "types",
+            "tags",
+            "attributes",
+        ])
     }
 
     /// Whether a word is one of its own, as in `address: ..`.

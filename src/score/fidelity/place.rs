@@ -23,6 +23,9 @@ impl<'a> Place<'a> {
         for segment in pointer.split('/').skip(1) {
             let key = unescaped(segment);
             match place.value {
+                // A list of one item may stand without its brackets.
+                Some(Json::Object(members)) if key == "0" && !members.iter().any(|(name, _)| name == "0") => {
+                }
                 Some(Json::Object(members)) => {
                     place.value = members.iter().find(|(name, _)| *name == key).map(|(_, value)| value);
                     add_member(&mut place.name, &key);

@@ -104,11 +104,15 @@ fn beside(name: &Name, quantity: &Readings, text: &str, other: &str) -> Option<F
     if text.trim_end().ends_with(['%', '％']) {
         return quantity[0].map(|share| shares(share.amount, other));
     }
-    if let Some((dimension, factor)) = name.unit().or_else(|| name.usual_unit(other))
-        && let Some(reading) = quantity.iter().flatten().find(|reading| reading.dimension == dimension)
-    {
+    let said = name.unit();
+    if let Some((dimension, factor)) = said.or_else(|| name.usual_unit(other)) {
         let other = Quantity { dimension, amount: other * factor, factor: Some(factor) };
-        return Some(values(reading, &other));
+        if let Some(reading) = quantity.iter().flatten().find(|reading| reading.dimension == dimension) {
+            return Some(values(reading, &other));
+        }
+        if said.is_some() {
+            return Some(Finding::new(Kind::Quantity, NOTHING, "another unit"));
+        }
     }
     // The unit may be known from elsewhere.
     let is_same = |reading: &Quantity| {
@@ -162,23 +166,34 @@ pub(super) fn measured(amount: f64, name: &str) -> Option<(usize, f64)> {
 
 /// The unit that the description of an argument tells, `Timeout in seconds` or `Width (cm)`, if it tells one only.
 pub(super) fn told(description: &str) -> Option<(usize, f64)> {
-    let start = description.get(..description.floor_char_boundary(MOST_DESCRIBED))?;
+    let start = &description[..description.floor_char_boundary(MOST_DESCRIBED)];
     let words: Vec<&str> = start.split_whitespace().collect();
-    let after_in = words.windows(2).filter(|pair| pair[0].eq_ignore_ascii_case("in")).map(|pair| pair[1]);
-    let in_brackets = words.iter().copied().filter(|word| word.starts_with('('));
-    let plain = |word: &str| word.trim_matches(|c: char| !c.is_alphabetic()).to_lowercase();
-    let units = after_in.chain(in_brackets).map(plain).filter(|word| word.len() > 1 && word != "in");
-    // What has another zero is no factor.
-    let of = |unit: String| {
-        measured(1.0, &unit).filter(|_| measured(0.0, &unit).is_some_and(|zero| zero.1 == 0.0))
-    };
-    let mut found: Vec<(usize, f64)> = units.filter_map(of).collect();
-    found.dedup();
-    if let [one] = found[..] { Some(one) } else { None }
+    let mut found = None;
+    for (at, word) in words.iter().enumerate() {
+        let is_after_in = at > 0 && words[at - 1].eq_ignore_ascii_case("in");
+        let is_in_brackets = word.starts_with('(') && word.trim_end_matches(['.', ',']).ends_with(')');
+        let plain = word.trim_matches(|c: char| !c.is_alphabetic()).to_lowercase();
+        // `in second place`.
+        let is_unit = (plain.len() > 3 && plain.ends_with('s')) || SHORT_UNITS.contains(&plain.as_str());
+        if !(is_after_in || is_in_brackets) || !is_unit {
+            continue;
+        }
+        let Some(unit) = measured(1.0, &plain) else { continue };
+        // What has another zero is no factor; `in seconds or minutes` tells nothing.
+        let has_zero = measured(0.0, &plain).is_some_and(|zero| zero.1 == 0.0);
+        if !has_zero || found.is_some_and(|known| known != unit) || words.get(at + 1) == Some(&"or") {
+            return None;
+        }
+        found = Some(unit);
+    }
+    found
 }
 
 /// How much of a description is read for its unit, in bytes.
 const MOST_DESCRIBED: usize = 400;
+
+/// Units that descriptions name and that end like no plural.
+const SHORT_UNITS: &[&str] = &["feet", "cm", "mm", "km", "kg", "mg", "ms", "lb", "oz", "ml", "kb", "mb"];
 
 /// Compares two names of units if both are known.
 pub(super) fn units(a: &str, b: &str) -> Option<Finding> {

@@ -270,7 +270,7 @@ pub(super) const MOMENTS: &[&str] = &[
 
 /// Arguments of tools whose usual default is this value.
 pub(super) const USUAL: &[(&[&str], f64)] = &[
-    (&["page", "pagenumber", "pageno", "count"], 1.0),
+    (&["page", "pagenumber", "pageno"], 1.0),
     (&["maxresults", "maxresultcount"], 10.0),
     (&["offset", "skip", "rotation", "angle", "padding", "margin", "delay", "tilt", "bearing"], 0.0),
     (
@@ -298,3 +298,12 @@ pub(super) const USUAL_TEXTS: &[(&[&str], &[&str])] = &[
     (&["sort", "sortby", "orderby"], &["relevance"]),
     (&["encoding", "charset"], &["utf-8", "utf8"]),
 ];
+
+/// Words that are units and have other meanings at the end of a name.
+pub(super) const NO_UNITS: &[&str] = &[
+    "min", "d", "in", "m", "t", "us", "a", "b", "y", "c", "f", "k", "l", "h", "w", "v", "st", "g", "all",
+    "top",
+];
+
+/// Names that are units by themselves.
+pub(super) const DURATIONS: &[&str] = &["seconds", "minutes", "hours", "days", "milliseconds"];

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::page::{assert_quiet, click, open, wait};
+use super::page::{assert_quiet, click, open};
 use super::support::{Review, lines, own, write_references};
 use crate::audit::HOSTILE;
 use crate::browser::Browser;
@@ -18,18 +18,18 @@ fn pairs_of_calls_are_labelled_by_keyboard() {
     let review = Review::start(&folder, &["--label", &predictions, &references, "--sample", "4"]);
     open(&browser, &review);
     for (number, key) in ["1", "2", "3"].iter().enumerate() {
-        wait(&browser, &format!("{COUNT}.startsWith('Pair {} of 4')", number + 1), "true");
+        browser.wait(&format!("{COUNT}.startsWith('Pair {} of 4')", number + 1), "true");
         assert_eq!(browser.run(include_str!("../contrast.js")), json!([]));
         browser.press(key);
     }
-    wait(&browser, &format!("{COUNT}.startsWith('Pair 4 of 4; 3 labelled')"), "true");
+    browser.wait(&format!("{COUNT}.startsWith('Pair 4 of 4; 3 labelled')"), "true");
     // A label may be changed.
     browser.press("k");
-    wait(&browser, &format!("{COUNT}.startsWith('Pair 3 of 4')"), "true");
+    browser.wait(&format!("{COUNT}.startsWith('Pair 3 of 4')"), "true");
     browser.press("1");
-    wait(&browser, &format!("{COUNT}.startsWith('Pair 4 of 4; 3 labelled')"), "true");
+    browser.wait(&format!("{COUNT}.startsWith('Pair 4 of 4; 3 labelled')"), "true");
     click(&browser, "[data-label=weak]");
-    wait(&browser, "document.querySelector('#detail h2').textContent", "All pairs are labelled");
+    browser.wait("document.querySelector('#detail h2').textContent", "All pairs are labelled");
     let labels: Value =
         serde_json::from_slice(&std::fs::read(folder.path().join("labels.json")).unwrap()).unwrap();
     assert_eq!(labels["schema"], "m3.labels/1");
@@ -46,7 +46,7 @@ fn pairs_of_calls_are_labelled_by_keyboard() {
     assert_quiet(&browser, &review);
     // Another visit goes on where this one ended.
     open(&browser, &review);
-    wait(&browser, "document.querySelector('#detail h2').textContent", "All pairs are labelled");
+    browser.wait("document.querySelector('#detail h2').textContent", "All pairs are labelled");
 }
 
 #[test]
@@ -66,7 +66,7 @@ fn pairs_of_trajectories_are_judged_blind() {
     let review = Review::start(&folder, &files);
     open(&browser, &review);
     for number in 1..=3 {
-        wait(&browser, &format!("{COUNT}.startsWith('Pair {number} of 3')"), "true");
+        browser.wait(&format!("{COUNT}.startsWith('Pair {number} of 3')"), "true");
         let shown = browser.text("document.body.innerText").to_lowercase();
         assert!(!shown.contains("original") && !shown.contains("reconstructed"), "{shown}");
         assert_eq!(browser.run(include_str!("../contrast.js")), json!([]));
@@ -75,7 +75,7 @@ fn pairs_of_trajectories_are_judged_blind() {
             browser.text("document.querySelector('.side').innerText.includes('extra/call')") == "false";
         browser.press(if is_left { "1" } else { "2" });
     }
-    wait(&browser, "document.querySelector('#detail h2').textContent", "All pairs are judged");
+    browser.wait("document.querySelector('#detail h2').textContent", "All pairs are judged");
     let table = browser.text("document.querySelector('.numbers tbody').innerText");
     assert!(table.contains("100.00 %"), "{table}");
     assert_quiet(&browser, &review);
@@ -108,7 +108,7 @@ fn nothing_runs_in_the_other_modes_either() {
         let review = Review::start(&folder, &[mode, other, file]);
         open(&browser, &review);
         for number in 1..=HOSTILE.len() {
-            wait(&browser, &format!("{COUNT}.startsWith('Pair {number} of ')"), "true");
+            browser.wait(&format!("{COUNT}.startsWith('Pair {number} of ')"), "true");
             let clean = "window.hostile === undefined && document.querySelectorAll('script').length === 1 \
                 && document.querySelectorAll('[onerror], [onload], iframe, object, embed').length === 0 \
                 && document.documentElement.scrollWidth <= document.documentElement.clientWidth";
@@ -116,11 +116,7 @@ fn nothing_runs_in_the_other_modes_either() {
             assert!(!browser.has_dialog());
             browser.press(keys);
         }
-        wait(
-            &browser,
-            "document.querySelector('#detail h2').textContent.startsWith('All pairs are')",
-            "true",
-        );
+        browser.wait("document.querySelector('#detail h2').textContent.startsWith('All pairs are')", "true");
         assert_quiet(&browser, &review);
     }
 }

@@ -1,7 +1,5 @@
 //! The page of `m3 review`, in a real browser.
 
-use std::time::{Duration, Instant};
-
 use serde_json::{Value, json};
 
 use super::support::{Review, lines, tools, write_references};
@@ -9,24 +7,12 @@ use crate::audit::HOSTILE;
 use crate::browser::Browser;
 use crate::support::Folder;
 
-/// A page that hangs fails the test.
-const PATIENCE: Duration = Duration::from_mins(1);
-
 const STATE: &str = "document.querySelector('#detail h2 .badge')?.textContent ?? 'none'";
-
-/// Waits until an expression is this text.
-pub(super) fn wait(browser: &Browser, expression: &str, expected: &str) {
-    let start = Instant::now();
-    while browser.text(expression) != expected {
-        assert!(start.elapsed() < PATIENCE, "`{expression}` is {}", browser.text(expression));
-        std::thread::sleep(Duration::from_millis(30));
-    }
-}
 
 /// Opens a page and waits until it is at work.
 pub(super) fn open(browser: &Browser, review: &Review) {
     browser.visit_address(review.address());
-    wait(browser, "document.documentElement.dataset.ready", "true");
+    browser.wait("document.documentElement.dataset.ready", "true");
 }
 
 pub(super) fn click(browser: &Browser, selector: &str) {
@@ -75,24 +61,21 @@ fn references_are_accepted_rejected_and_decisions_undone() {
     let Some((browser, review)) = start(&folder) else { return };
     assert_eq!(browser.text(STATE), "open");
     browser.press("a");
-    wait(&browser, STATE, "accepted");
-    wait(&browser, "document.querySelector('#list .badge').textContent", "accepted");
+    browser.wait(STATE, "accepted");
+    browser.wait("document.querySelector('#list .badge').textContent", "accepted");
     browser.press("j");
-    wait(&browser, "document.querySelector('#detail h2 bdi').textContent", "r2");
+    browser.wait("document.querySelector('#detail h2 bdi').textContent", "r2");
     click(&browser, "#reject");
-    wait(
-        &browser,
-        "document.querySelector('.decide .bad').textContent",
-        "a rejection needs a note that says why",
-    );
+    browser
+        .wait("document.querySelector('.decide .bad').textContent", "a rejection needs a note that says why");
     assert_eq!(browser.text(STATE), "open");
     write(&browser, "#note", "the image is of something else");
     click(&browser, "#reject");
-    wait(&browser, STATE, "rejected");
+    browser.wait(STATE, "rejected");
     let history = "document.querySelector('.history').innerText";
     assert!(browser.text(history).contains("the image is of something else"));
     click(&browser, "#undo");
-    wait(&browser, STATE, "open");
+    browser.wait(STATE, "open");
     let kept = lines(&folder, "references.json.reviews.jsonl");
     let actions: Vec<&str> = kept.iter().map(|line| line["action"].as_str().unwrap()).collect();
     assert_eq!(actions, ["accept", "reject", "undo"]);
@@ -114,7 +97,7 @@ fn arguments_are_edited_within_the_catalog() {
         write(&browser, ".draft textarea", text);
         browser.run("document.querySelector('.draft .problems').replaceChildren()");
         click(&browser, ".draft .save");
-        wait(&browser, "document.querySelector('.draft .problems li') !== null", "true");
+        browser.wait("document.querySelector('.draft .problems li') !== null", "true");
         let said = browser.text("document.querySelector('.draft .problems').textContent");
         assert!(said.starts_with(pointer) && said.contains(part), "{text}: {said}");
         assert_eq!(
@@ -126,7 +109,7 @@ fn arguments_are_edited_within_the_catalog() {
     }
     write(&browser, ".draft textarea", "{\"query\": \"red lamp\"}");
     click(&browser, ".draft .save");
-    wait(&browser, STATE, "edited");
+    browser.wait(STATE, "edited");
     let call = "document.querySelector(\"[data-number='0']\")";
     assert!(browser.text(&format!("{call}.innerText")).contains("red lamp"));
     assert!(browser.text(&format!("{call}.innerText")).contains("never sent"));
@@ -155,24 +138,24 @@ fn calls_are_moved_and_removed_unless_another_one_needs_them() {
     browser.run(move_up);
     let refused =
         "`shop/get` in step 1 uses `item-77310`, which `shop/find` in step 1 returns; it has to come later";
-    wait(&browser, &refusal(2), refused);
+    browser.wait(&refusal(2), refused);
     click(&browser, "[data-number='0'] .remove");
-    wait(&browser, &format!("{}.includes('is left out')", refusal(0)), "true");
+    browser.wait(&format!("{}.includes('is left out')", refusal(0)), "true");
     assert_eq!(browser.text(places), "1.1=0 1.2=1 2.1=2");
     assert!(!folder.path().join("references.json.reviews.jsonl").exists());
 
     click(&browser, "[data-number='1'] .later");
-    wait(&browser, places, "1.1=0 2.1=1 3.1=2");
+    browser.wait(places, "1.1=0 2.1=1 3.1=2");
     assert_eq!(browser.text("document.activeElement.dataset.number"), "1");
     click(&browser, "[data-number='1'] .later");
-    wait(&browser, places, "1.1=0 2.1=2 2.2=1");
+    browser.wait(places, "1.1=0 2.1=2 2.2=1");
     click(&browser, "[data-number='1'] .remove");
-    wait(&browser, places, "1.1=0 2.1=2");
+    browser.wait(places, "1.1=0 2.1=2");
     click(&browser, ".back");
-    wait(&browser, places, "1.1=0 2.1=1 3.1=2");
+    browser.wait(places, "1.1=0 2.1=1 3.1=2");
     for expected in ["1.1=0 2.1=2", "1.1=0 2.1=2 2.2=1", "1.1=0 2.1=1 3.1=2", "1.1=0 1.2=1 2.1=2"] {
         click(&browser, "#undo");
-        wait(&browser, places, expected);
+        browser.wait(places, expected);
     }
     assert_eq!(browser.text(STATE), "open");
     assert_quiet(&browser, &review);
@@ -185,21 +168,20 @@ fn another_persons_decision_appears_and_a_late_one_can_be_sent_again() {
     let other = Review::start(&folder, &["references.json"]);
     let reject = json!({"index": 1, "base": 0, "name": "Bob", "action": "reject", "note": "no"});
     assert_eq!(other.post("api/decide", &reject).0, 200);
-    wait(&browser, "document.querySelectorAll('#list .badge')[1].textContent", "rejected");
+    browser.wait("document.querySelectorAll('#list .badge')[1].textContent", "rejected");
     // While somebody writes, nothing is taken away.
     write(&browser, "#note", "my note");
     let accept = json!({"index": 0, "base": 0, "name": "Bob", "action": "accept"});
     assert_eq!(other.post("api/decide", &accept).0, 200);
-    wait(&browser, "document.getElementById('failure').textContent.startsWith('Bob has changed')", "true");
+    browser.wait("document.getElementById('failure').textContent.startsWith('Bob has changed')", "true");
     assert_eq!(browser.text("document.getElementById('note').value"), "my note");
     click(&browser, "#reject");
-    wait(
-        &browser,
+    browser.wait(
         "document.querySelector('#conflict p')?.textContent.startsWith('Bob has decided in the meantime')",
         "true",
     );
     click(&browser, "#conflict button:last-child");
-    wait(&browser, STATE, "rejected");
+    browser.wait(STATE, "rejected");
     let kept = lines(&folder, "references.json.reviews.jsonl");
     let notes: Vec<_> =
         kept.iter().map(|line| (line["note"].as_str().unwrap_or(""), line["set_aside"] == true)).collect();
@@ -239,9 +221,8 @@ fn nothing_in_a_reference_runs() {
          && [...document.querySelectorAll('img')].every(image => image.getAttribute('src').startsWith('image/'))";
     for (index, text) in HOSTILE.iter().enumerate() {
         browser.run(&format!("document.querySelectorAll('#list .row')[{index}].click()"));
-        wait(&browser, "location.hash", &format!("#{index}"));
-        wait(
-            &browser,
+        browser.wait("location.hash", &format!("#{index}"));
+        browser.wait(
             &format!(
                 "document.querySelector('#list [aria-current]') === document.querySelectorAll('#list .row')[{index}]"
             ),
@@ -253,7 +234,7 @@ fn nothing_in_a_reference_runs() {
         write(&browser, "#note", text);
         write(&browser, "#name", text);
         click(&browser, "#reject");
-        wait(&browser, STATE, "rejected");
+        browser.wait(STATE, "rejected");
         assert_eq!(browser.text(clean), "true", "{text}");
         click(&browser, ".call .edit");
         assert_eq!(browser.text(clean), "true", "{text}");
@@ -329,10 +310,10 @@ fn what_is_decided_is_what_is_on_the_screen() {
     );
     browser.press("a");
     browser.run("document.querySelectorAll('#list .row')[1].click(); document.querySelectorAll('#list .row')[2].click()");
-    wait(&browser, "window.released", "2");
-    wait(&browser, "document.querySelector('#detail h2 bdi').textContent", "=WEBSERVICE(1)");
+    browser.wait("window.released", "2");
+    browser.wait("document.querySelector('#detail h2 bdi').textContent", "=WEBSERVICE(1)");
     browser.press("a");
-    wait(&browser, STATE, "accepted");
+    browser.wait(STATE, "accepted");
     let kept = lines(&folder, "references.json.reviews.jsonl");
     let ids: Vec<&str> = kept.iter().map(|line| line["id"].as_str().unwrap()).collect();
     assert_eq!(ids, ["r1", "=WEBSERVICE(1)"]);

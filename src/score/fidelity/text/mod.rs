@@ -36,7 +36,12 @@ pub(super) fn compare(words: &Words, a: &str, b: &str, is_place: bool) -> Findin
     }
     let (plain_a, plain_b) = (without_sign(short_a), without_sign(short_b));
     let is_foreign = are_foreign(&folded_a, &folded_b, is_place);
-    let found = overlap::compare(words, plain_a, plain_b, is_place, is_foreign);
+    let mut found = overlap::compare(words, plain_a, plain_b, is_place, is_foreign);
+    if is_cut {
+        // What was cut off has not been read.
+        found.score = found.score.min(TOO_LONG);
+        return Finding::new(kind, found.score, found.reason);
+    }
     if !is_foreign {
         return Finding::new(kind, found.score, found.reason);
     }

@@ -32,6 +32,42 @@ pub(super) fn exchanged(a: &Side, b: &Side, pairs: &[(usize, usize)]) -> Option<
     }
 }
 
+/// Whether what belongs together in the parts of a text belongs to other parts in the other: `Flour: 200 g, sugar: 100 g`
+/// with the amounts exchanged. Of texts whose parts have labels or numbers.
+pub(super) fn is_regrouped(a: &str, b: &str) -> bool {
+    let words = |part: &str| -> Vec<String> {
+        let words = part.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty());
+        let mut words: Vec<String> = words.map(str::to_lowercase).collect();
+        words.sort_unstable();
+        words
+    };
+    let parts = |text: &str| -> Option<Vec<Vec<String>>> {
+        // A comma within a number or between coordinates parts nothing.
+        let lines = text.split([';', '\n', '|']).flat_map(|line| line.split(", "));
+        let parts = lines.filter(|part| part.contains(char::is_alphanumeric));
+        let is_told =
+            |part: &str| part.contains([':', '=']) || part.bytes().any(|byte| byte.is_ascii_digit());
+        let mut found = Vec::new();
+        for part in parts {
+            let words = words(part);
+            let is_named = part.contains(char::is_alphabetic);
+            if !is_told(part) || !is_named || words.len() < 2 || found.len() >= MOST_WORDS {
+                return None;
+            }
+            found.push(words);
+        }
+        found.sort_unstable();
+        (found.len() > 1).then_some(found)
+    };
+    let all = |parts: &[Vec<String>]| -> Vec<String> {
+        let mut all = parts.concat();
+        all.sort_unstable();
+        all
+    };
+    let (Some(of_a), Some(of_b)) = (parts(a), parts(b)) else { return false };
+    of_a.len() == of_b.len() && of_a != of_b && all(&of_a) == all(&of_b)
+}
+
 /// Whether origin and destination have changed places.
 fn ends(a: &Side, b: &Side, pairs: &[(usize, usize)]) -> bool {
     let content = || pairs.iter().filter(|pair| a.tokens[pair.0].weight > REQUEST_WORD);

@@ -118,6 +118,7 @@ pub(super) fn compare(words: &Words, a: &str, b: &str, is_place: bool, is_foreig
     let is_turned = a > b;
     let (a, b) = if is_turned { (b, a) } else { (a, b) };
     let (a, b) = differing_parts(a, b);
+    let is_regrouped = order::is_regrouped(a, b);
     let ((tokens_a, cut_a), (tokens_b, cut_b)) = (tokens(a, is_foreign), tokens(b, is_foreign));
     let is_title = [a, b].map(is_title);
     let has_alias = [a, b].map(|text| is_place && text.contains('('));
@@ -155,6 +156,9 @@ pub(super) fn compare(words: &Words, a: &str, b: &str, is_place: bool, is_foreig
     }
     if let Some(why) = order::exchanged(&a, &b, &pairs) {
         (score, reason) = (score.min(EXCHANGED), Cow::Borrowed(why));
+    }
+    if is_regrouped {
+        (score, reason) = (score.min(EXCHANGED), Cow::Borrowed("values have changed places"));
     }
     if cut_a || cut_b {
         score = score.min(TOO_LONG);
