@@ -120,24 +120,9 @@ impl Cache {
     /// # Errors
     /// [`CacheError`].
     pub fn inputs(&mut self, texts: &[&str]) -> Result<Vec<Option<InputKey>>, CacheError> {
-        let (encoder, today) = (self.encoder, today());
-        let mut stale = Vec::new();
-        let inputs = self.transaction(|transaction| {
-            let mut query = transaction
-                .prepare_cached("SELECT input, used FROM text WHERE encoder = ?1 AND text = ?2")?;
-            let mut find = |text: &&str| -> rusqlite::Result<Option<InputKey>> {
-                let key = text_key(text);
-                let read = |row: &Row<'_>| Ok((row.get(0).ok(), row.get(1)));
-                let Some((input, used)) = query.query_row(params![encoder, key], read).optional()? else {
-                    return Ok(None);
-                };
-                if used.is_ok_and(|used: i64| used < today) {
-                    stale.push(key);
-                }
-                Ok(input)
-            };
-            texts.iter().map(&mut find).collect()
-        })?;
+        let query = "SELECT input, used FROM text WHERE encoder = ?1 AND text = ?2";
+        let keys = texts.iter().map(|text| text_key(text));
+        let (inputs, stale) = self.look_up(query, keys, |data| data.try_into().ok())?;
         self.stale_texts.extend(stale);
         Ok(inputs)
     }
@@ -147,26 +132,37 @@ impl Cache {
     /// # Errors
     /// [`CacheError`].
     pub fn vectors(&mut self, inputs: &[InputKey]) -> Result<Vec<Option<Embedding>>, CacheError> {
+        let query = "SELECT data, used FROM vector WHERE encoder = ?1 AND input = ?2";
+        let (vectors, stale) = self.look_up(query, inputs.iter().copied(), decode)?;
+        self.stale.extend(stale);
+        Ok(vectors)
+    }
+
+    /// What `read` makes of the first column of the row of each key, and the keys of rows that were not used today.
+    fn look_up<T>(
+        &mut self,
+        query: &str,
+        keys: impl Iterator<Item = InputKey>,
+        read: impl Fn(&[u8]) -> Option<T>,
+    ) -> Result<(Vec<Option<T>>, Vec<InputKey>), CacheError> {
         let (encoder, today) = (self.encoder, today());
         let mut stale = Vec::new();
-        let vectors = self.transaction(|transaction| {
-            let mut query = transaction
-                .prepare_cached("SELECT data, used FROM vector WHERE encoder = ?1 AND input = ?2")?;
-            let mut find = |input: &InputKey| -> rusqlite::Result<Option<Embedding>> {
-                // What is there may be damaged in any way: a value of another type is no embedding either.
-                let read = |row: &Row<'_>| Ok((row.get_ref(0)?.as_bytes().ok().and_then(decode), row.get(1)));
-                let Some((vector, used)) = query.query_row(params![encoder, input], read).optional()? else {
+        let found = self.transaction(|transaction| {
+            let mut query = transaction.prepare_cached(query)?;
+            let mut find = |key: InputKey| -> rusqlite::Result<Option<T>> {
+                // What is there may be damaged in any way: a value of another type is nothing either.
+                let row = |row: &Row<'_>| Ok((row.get_ref(0)?.as_bytes().ok().and_then(&read), row.get(1)));
+                let Some((found, used)) = query.query_row(params![encoder, key], row).optional()? else {
                     return Ok(None);
                 };
                 if used.is_ok_and(|used: i64| used < today) {
-                    stale.push(*input);
+                    stale.push(key);
                 }
-                Ok(vector)
+                Ok(found)
             };
-            inputs.iter().map(&mut find).collect()
+            keys.map(&mut find).collect()
         })?;
-        self.stale.extend(stale);
-        Ok(vectors)
+        Ok((found, stale))
     }
 
     /// Keeps what was learned: the input keys of texts, the embeddings of inputs. Drops the rows that were
@@ -217,25 +213,9 @@ impl Cache {
     /// # Errors
     /// [`CacheError`].
     pub fn results(&mut self, keys: &[InputKey]) -> Result<Vec<Option<Vec<u8>>>, CacheError> {
-        let (encoder, today) = (self.encoder, today());
-        let mut stale = Vec::new();
-        let results = self.transaction(|transaction| {
-            let mut query = transaction
-                .prepare_cached("SELECT data, used FROM result WHERE encoder = ?1 AND key = ?2")?;
-            let mut find = |key: &InputKey| -> rusqlite::Result<Option<Vec<u8>>> {
-                let read = |row: &Row<'_>| {
-                    Ok((row.get_ref(0)?.as_bytes().ok().and_then(checked).map(<[u8]>::to_vec), row.get(1)))
-                };
-                let Some((data, used)) = query.query_row(params![encoder, key], read).optional()? else {
-                    return Ok(None);
-                };
-                if used.is_ok_and(|used: i64| used < today) {
-                    stale.push(*key);
-                }
-                Ok(data)
-            };
-            keys.iter().map(&mut find).collect()
-        })?;
+        let query = "SELECT data, used FROM result WHERE encoder = ?1 AND key = ?2";
+        let (results, stale) =
+            self.look_up(query, keys.iter().copied(), |data| checked(data).map(<[u8]>::to_vec))?;
         self.stale_results.extend(stale);
         Ok(results)
     }

@@ -28,7 +28,8 @@ pub use cache_usage::CacheUsage;
 pub use cosine::cosine;
 pub use embedder::Embedder;
 pub use fetch::FetchError;
-pub use session::{OnnxEncoder, finish};
+pub use session::OnnxEncoder;
+pub(crate) use session::finish;
 
 /// A vector of unit length, `[dimensions]`, or of zeros.
 pub type Embedding = Vec<f32>;

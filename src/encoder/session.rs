@@ -36,8 +36,9 @@ fn at_work() -> RwLockReadGuard<'static, ()> {
 
 /// Waits until no encoder is at work, at most for one batch or one loading, and lets none begin again: to be called
 /// before the process ends while threads may be left. A process that exits takes the tables of ONNX Runtime away
-/// from under threads that use them, which then crash it.
-pub fn finish() {
+/// from under threads that use them, which then crash it. Whoever calls this holds no encoder any more: dropping one
+/// would wait for ever.
+pub(crate) fn finish() {
     std::mem::forget(AT_WORK.write().unwrap_or_else(PoisonError::into_inner));
 }
 

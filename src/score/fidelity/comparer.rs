@@ -12,7 +12,7 @@ use super::remembered::schema_key;
 use super::words::{Cosines, TextPair, Words};
 use super::{ArgumentComparison, CallFidelity, Finding, Kind, Weights, combine, remembered};
 use crate::encoder::{Embedder, EncoderError, InputKey};
-use crate::score::schema::is_same;
+use crate::score::schema::{Schema, is_same};
 use crate::trajectory::catalog::Catalog;
 use crate::trajectory::json::Json;
 
@@ -275,10 +275,13 @@ impl<'a> Fidelity<'a> {
     /// The fidelity of a call of `tool` whose arguments came out like this.
     fn weighed(&self, tool: &str, mut arguments: Vec<ArgumentComparison>) -> CallFidelity {
         if let Some(weights) = self.weights {
+            let schema = self.catalog.and_then(|catalog| catalog.input_schema(tool)).map(Schema::new);
+            let required = schema.map(Schema::required).unwrap_or_default();
             for argument in &mut arguments {
-                let weight = weights.weight(tool, &argument.path);
+                let weight = |path: &str| weights.weight(tool, path, &required);
+                let (weight, other) =
+                    (weight(&argument.path), argument.other_path.as_deref().map_or(1.0, weight));
                 // In both calls, so that it does not matter which is the first.
-                let other = argument.other_path.as_deref().map_or(weight, |path| weights.weight(tool, path));
                 argument.weight *= weight.min(other);
             }
         }

@@ -7,7 +7,7 @@ use super::{Finding, Kind, standard};
 /// Longer texts are none.
 pub(super) const LONGEST: usize = 64;
 
-const MONTHS: [&str; 12] = [
+pub(super) const MONTHS: [&str; 12] = [
     "january",
     "february",
     "march",
@@ -22,7 +22,8 @@ const MONTHS: [&str; 12] = [
     "december",
 ];
 
-const WEEKDAYS: [&str; 7] = ["monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"];
+pub(super) const WEEKDAYS: [&str; 7] =
+    ["monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"];
 
 /// A day, or a month of a year, or a day of any year.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]

@@ -4,6 +4,7 @@ use std::collections::HashMap;
 use std::sync::LazyLock;
 
 use super::constants::{NOTHING, SAME_OTHERWISE};
+use super::moment::{MONTHS, WEEKDAYS};
 use super::name::Name;
 use super::text::{fold, lexicon};
 use super::{Finding, Kind};
@@ -257,24 +258,6 @@ pub(super) fn foreign_month(word: &str) -> Option<usize> {
     FOREIGN_MONTHS.iter().position(|names| names.split(' ').any(|name| name == word))
 }
 
-const MONTHS: [&str; 12] =
-    ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"];
-
-const MONTH_NAMES: [&str; 12] = [
-    "january",
-    "february",
-    "march",
-    "april",
-    "may",
-    "june",
-    "july",
-    "august",
-    "september",
-    "october",
-    "november",
-    "december",
-];
-
 /// The month that a name, its beginning or a number is.
 pub(super) fn month(text: &str) -> Option<usize> {
     if text.len() > 12 {
@@ -288,19 +271,16 @@ pub(super) fn month(text: &str) -> Option<usize> {
     if let Some(found) = foreign_month(text) {
         return Some(found + 1);
     }
-    let found = MONTHS.iter().position(|short| text.starts_with(short))?;
-    (text.len() <= 4 || text == MONTH_NAMES[found])
-        .then_some(found + 1)
-        .filter(|_| MONTH_NAMES[found].starts_with(text))
+    let found = MONTHS.iter().position(|name| text.len() >= 3 && name.starts_with(text))?;
+    (text.len() <= 4 || text == MONTHS[found]).then_some(found + 1)
 }
 
 /// The day of the week that a name or its beginning is.
 pub(super) fn weekday(text: &str) -> Option<usize> {
-    const NAMES: [&str; 7] = ["monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"];
     if text.len() > 12 {
         return None;
     }
     let text = fold(text);
     let text = text.trim_end_matches('.');
-    (text.len() >= 3).then(|| NAMES.iter().position(|name| name.starts_with(text)))?
+    (text.len() >= 3).then(|| WEEKDAYS.iter().position(|name| name.starts_with(text)))?
 }

@@ -327,8 +327,17 @@ fn arguments_that_never_vary_weigh_less() {
     let fidelity = Fidelity::new(None).weighted_by(&weights);
     let (a, b) = (read(r#"{"q": "eel", "page": 1}"#), read(r#"{"q": "cod", "page": 2}"#));
     let found = compare(&fidelity, &a, &b);
-    let weight = |path: &str| found.arguments.iter().find(|argument| argument.path == path).unwrap().weight;
-    assert_eq!((weight("/q"), weight("/page")), (1.0, constants::CONSTANT_WEIGHT));
+    let weight_in = |found: &CallFidelity, path: &str| {
+        found.arguments.iter().find(|argument| argument.path == path).unwrap().weight
+    };
+    assert_eq!((weight_in(&found, "/q"), weight_in(&found, "/page")), (1.0, constants::CONSTANT_WEIGHT));
+    // What the tool requires is no constant to it.
+    for (required, expected) in [("page", 1.0), ("q", constants::CONSTANT_WEIGHT)] {
+        let catalog =
+            catalog(&json!({"type": "object", "properties": {"q": {}, "page": {}}, "required": [required]}));
+        let found = compare(&Fidelity::new(Some(&catalog)).weighted_by(&weights), &a, &b);
+        assert_eq!(weight_in(&found, "/page"), expected, "{required}");
+    }
     assert!(compare(&fidelity, &a, &read(r#"{"q": "eel", "page": 2}"#)).score < THRESHOLD);
 }
 

@@ -72,15 +72,16 @@ impl Weights {
         }
     }
 
-    /// The weight of the argument that a JSON pointer leads into, in (0, 1].
-    pub(super) fn weight(&self, tool: &str, path: &str) -> f64 {
+    /// The weight of the argument that a JSON pointer leads into, in (0, 1]. `required` are those that the tool requires,
+    /// which weigh in full also where they never vary.
+    pub(super) fn weight(&self, tool: &str, path: &str, required: &[&str]) -> f64 {
         let Some(known) = self.tools.get(tool).filter(|known| known.calls >= CALLS_TO_TELL) else {
             return 1.0;
         };
         let key = path.strip_prefix('/').unwrap_or(path).split('/').next().unwrap_or_default();
         let key = key.replace("~1", "/").replace("~0", "~");
         match known.arguments.get(&key) {
-            Some(Seen::One(_)) => CONSTANT_WEIGHT,
+            Some(Seen::One(_)) if !required.contains(&key.as_str()) => CONSTANT_WEIGHT,
             _ => 1.0,
         }
     }
