@@ -1,10 +1,11 @@
 //! What the statistics of a leaderboard cost: `cargo bench --bench leaderboard`.
 //!
-//! As large as the paper's table 2: 14 models, 208 trajectories, six metrics and their average, 10,000 draws.
+//! As large as the paper's table 2: 14 models, 208 trajectories, six metrics and their average, 10,000 draws; and a
+//! thousand models of as many.
 
 use divan::{Bencher, black_box};
 use m3::score::{Profile, Sums};
-use m3::stats::{Draws, Estimate, LEVEL, RankInterval, Resamples, bootstrap, pairs};
+use m3::stats::{Draws, Estimate, LEVEL, RankInterval, Resamples, bootstrap, estimates, groups, pairs};
 
 const MODELS: usize = 14;
 const TRAJECTORIES: usize = 208;
@@ -23,13 +24,14 @@ fn random() -> impl FnMut(u64) -> f64 {
 }
 
 /// Models with sums like real ones: 1 to 10 calls a trajectory, two thirds of them matched.
-fn models() -> Vec<Vec<Sums>> {
+fn models(count: usize) -> Vec<Vec<Sums>> {
     let mut random = random();
     let mut trajectory = || {
         let reference_calls = 1.0 + random(10);
         let matched = (reference_calls - random(4)).max(0.0);
         let mut share = |of: f64| of * (0.6 + random(400) / 1000.0);
         Sums {
+            failed: 0.0,
             reference_calls,
             predicted_calls: matched + 1.0,
             matched,
@@ -42,7 +44,7 @@ fn models() -> Vec<Vec<Sums>> {
             order: share(reference_calls),
         }
     };
-    (0..MODELS).map(|_| (0..TRAJECTORIES).map(|_| trajectory()).collect()).collect()
+    (0..count).map(|_| (0..TRAJECTORIES).map(|_| trajectory()).collect()).collect()
 }
 
 /// The six metrics and their average.
@@ -66,7 +68,7 @@ fn resample(models: &[Vec<Sums>]) -> Option<Resamples<7>> {
 /// Everything that a table with intervals and ranks needs.
 #[divan::bench(sample_count = 10)]
 fn intervals_and_ranks(bencher: Bencher<'_, '_>) {
-    let models = models();
+    let models = models(MODELS);
     bencher.bench(|| -> Option<(Vec<Estimate>, Vec<RankInterval>)> {
         let resamples = resample(black_box(&models))?;
         let places = (0..MODELS).flat_map(|model| (0..7).map(move |metric| (model, metric)));
@@ -78,7 +80,7 @@ fn intervals_and_ranks(bencher: Bencher<'_, '_>) {
 /// The tests of all 91 pairs.
 #[divan::bench(sample_count = 10)]
 fn tests_of_all_pairs(bencher: Bencher<'_, '_>) {
-    let Some(resamples) = resample(&models()) else { return };
+    let Some(resamples) = resample(&models(MODELS)) else { return };
     let pairs = pairs(MODELS);
     bencher.bench(|| black_box(&resamples).flip_test(&pairs, &Draws::default()));
 }
@@ -86,10 +88,23 @@ fn tests_of_all_pairs(bencher: Bencher<'_, '_>) {
 /// The differences of all 91 pairs with their intervals.
 #[divan::bench(sample_count = 10)]
 fn differences_of_all_pairs(bencher: Bencher<'_, '_>) {
-    let Some(resamples) = resample(&models()) else { return };
+    let Some(resamples) = resample(&models(MODELS)) else { return };
     let pairs = pairs(MODELS);
     bencher.bench(|| -> Vec<Estimate> {
         let pairs = pairs.iter().flat_map(|&pair| (0..7).map(move |metric| (pair, metric)));
         pairs.map(|((first, second), metric)| resamples.difference(first, second, metric, LEVEL)).collect()
+    });
+}
+
+/// Intervals, ranks and groups of a thousand models.
+#[divan::bench(sample_count = 1)]
+fn a_thousand_models(bencher: Bencher<'_, '_>) {
+    let models = models(1000);
+    bencher.bench(|| -> Option<(Vec<RankInterval>, Vec<usize>)> {
+        let (_, averages) = estimates(black_box(&models), statistic, 6, LEVEL, &Draws::default()).ok()?;
+        let points: Vec<f64> = averages.points().iter().map(|[average]| *average).collect();
+        let bounds = averages.flip_bounds(0);
+        let groups = groups(&points, |best, model| bounds.p_value(best, model) < 1e-7);
+        Some((averages.ranks(0, LEVEL), groups))
     });
 }

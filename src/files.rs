@@ -48,17 +48,42 @@ pub(crate) fn is_exhausted(_: &io::Error) -> bool {
     false
 }
 
+/// Whether nothing can be written for the place that was named, whatever the machine has left.
+pub(crate) fn is_of_place(error: &io::Error) -> bool {
+    use io::ErrorKind::{
+        AlreadyExists, IsADirectory, NotADirectory, NotFound, PermissionDenied, ReadOnlyFilesystem,
+    };
+    matches!(
+        error.kind(),
+        AlreadyExists | IsADirectory | NotADirectory | NotFound | PermissionDenied | ReadOnlyFilesystem
+    )
+}
+
+/// Whether this is a device such as `/dev/zero`, which reading may never end, and no terminal.
+#[cfg(unix)]
+pub(crate) fn is_device(file: &File, metadata: &std::fs::Metadata) -> bool {
+    use std::io::IsTerminal as _;
+    use std::os::unix::fs::FileTypeExt as _;
+    let kind = metadata.file_type();
+    (kind.is_char_device() || kind.is_block_device()) && !file.is_terminal()
+}
+
+#[cfg(not(unix))]
+pub(crate) fn is_device(_: &File, _: &std::fs::Metadata) -> bool {
+    false
+}
+
 /// What to do where something could not be written for this reason.
 pub(crate) fn hint(error: &io::Error) -> &'static str {
     use io::ErrorKind;
     match error.kind() {
-        _ if is_full(error) => "make space, or name another folder",
+        _ if is_full(error) => "make space, or name another place",
         _ if is_exhausted(error) => EXHAUSTED,
-        ErrorKind::AlreadyExists | ErrorKind::NotADirectory => "a file is in its place; name another folder",
+        ErrorKind::AlreadyExists | ErrorKind::NotADirectory => "a file is in its place; name another place",
         ErrorKind::IsADirectory => "a folder is in its place; name another file",
         ErrorKind::PermissionDenied | ErrorKind::ReadOnlyFilesystem => "name a place that you may write to",
         ErrorKind::NotFound => "make the folder that it is to be in",
-        _ => "name another folder",
+        _ => "name another place",
     }
 }
 
@@ -148,19 +173,40 @@ impl AtomicFile {
         Ok(Self { target: Target::Beside { file, path } })
     }
 
+    /// Fails where [`AtomicFile::create`] would, and leaves nothing behind. What is no plain file is open then and is
+    /// given back to be written to: whoever reads from a pipe sees its end when it is closed.
+    ///
+    /// # Errors
+    /// The system's reason.
+    pub(crate) fn probe(path: &Path) -> io::Result<Option<Self>> {
+        let file = Self::create(path)?;
+        Ok(matches!(file.target, Target::Direct(_)).then_some(file))
+    }
+
+    /// Brings everything that was written to the disk; the file has no name yet.
+    ///
+    /// # Errors
+    /// The system's reason.
+    pub(crate) fn finish(&mut self) -> io::Result<()> {
+        match &mut self.target {
+            Target::Beside { file, .. } => file.as_file().sync_all(),
+            Target::Direct(file) => file.flush(),
+        }
+    }
+
     /// Makes the file complete: flushes it and gives it its name.
     ///
     /// # Errors
     /// The system's reason; what stood under the name before is then unchanged.
-    pub(crate) fn commit(self) -> io::Result<()> {
+    pub(crate) fn commit(mut self) -> io::Result<()> {
+        self.finish()?;
         match self.target {
             Target::Beside { file, path } => {
-                file.as_file().sync_all()?;
                 keep_permissions(&path, file.as_file())?;
                 file.persist(&path).map_err(|error| error.error)?;
                 Ok(())
             }
-            Target::Direct(mut file) => file.flush(),
+            Target::Direct(_) => Ok(()),
         }
     }
 }

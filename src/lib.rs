@@ -40,6 +40,8 @@
 //! assert_eq!(step_coherence(&[pair(0), pair(1)]), 0.5);
 //! ```
 
+#![forbid(unsafe_code)]
+
 pub mod calibrate;
 mod canonical;
 pub mod cli;

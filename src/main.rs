@@ -7,5 +7,17 @@ use std::process::ExitCode;
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 fn main() -> ExitCode {
+    keep_runtime_from_reporting();
     m3::cli::main()
+}
+
+/// Of a build of ONNX Runtime that the user names (`ORT_DYLIB_PATH`) and that reports to its maker; the one that m3
+/// fetches has nothing to report with.
+#[expect(
+    unsafe_code,
+    reason = "another thread might be reading the environment, and none has been started yet"
+)]
+fn keep_runtime_from_reporting() {
+    // SAFETY: this is the first thing that the only thread of the process does.
+    unsafe { std::env::set_var(m3::encoder::NO_REPORTS, "1") };
 }

@@ -67,8 +67,11 @@ pub(crate) fn find(
     known: &mut HashMap<PathBuf, TaskImage>,
 ) -> Result<TaskImage, String> {
     let shown = shortened(image, 200);
-    let source = locate(image, folders).ok_or_else(|| {
-        if let Some(folder) = led_out_of(image, folders) {
+    let source = locate_in(image, &opened(folders)).map_err(|elsewhere| {
+        // Other paths lead out by themselves.
+        if let NotFound::Outside(folder) = elsewhere
+            && is_inside(Path::new(image))
+        {
             return format!(
                 "the image `{shown}` is a link, or in one, that leads out of `{}` or nowhere, and is not followed\nhint: \
                  put the file itself there, or name the folder that it is in with `--images DIR`",
@@ -89,28 +92,56 @@ pub(crate) fn find(
     Ok(known.entry(source.clone()).or_insert_with(|| TaskImage::new(source)).clone())
 }
 
-/// The file that a task's path names in one of the folders, and in nothing outside of them. A folder may be the
-/// one that the path starts in, or the one that holds the image itself.
-pub(crate) fn locate(image: &str, folders: &[PathBuf]) -> Option<PathBuf> {
-    let name = Path::new(image).file_name()?.to_string_lossy().into_owned();
-    folders.iter().find_map(|folder| {
-        let folder = Workspace::new(folder).ok()?;
-        folder.file(image).or_else(|_| folder.file(&name)).ok()
-    })
+/// Why an image is in none of the folders.
+#[derive(Debug)]
+pub(crate) enum NotFound {
+    /// There is no such file.
+    Missing,
+    /// Out of this folder leads the path, or a link in its place or on the way to it, which is not followed.
+    Outside(PathBuf),
+    /// A folder, a device, a pipe.
+    NotAFile,
 }
 
-/// The folder out of which a link leads that stands in the place of an image that [`locate`] does not find, or on the
-/// way to it; where it leads is not followed.
-fn led_out_of<'f>(image: &str, folders: &'f [PathBuf]) -> Option<&'f Path> {
-    let name = Path::new(image).file_name()?.to_string_lossy().into_owned();
-    let leads_out = |folder: &Workspace, path: &str| {
-        // Other paths lead out by themselves.
-        is_inside(Path::new(path)) && matches!(folder.file(path), Err(WorkspaceError::Outside { .. }))
-    };
-    let found = folders.iter().find(|folder| {
-        Workspace::new(folder).is_ok_and(|folder| leads_out(&folder, image) || leads_out(&folder, &name))
-    });
-    found.map(PathBuf::as_path)
+/// The folders that exist.
+pub(crate) fn opened(folders: &[PathBuf]) -> Vec<Workspace> {
+    folders.iter().filter_map(|folder| Workspace::new(folder).ok()).collect()
+}
+
+/// The file that a task's path names in one of the folders, and in nothing outside of them.
+pub(crate) fn locate(image: &str, folders: &[PathBuf]) -> Option<PathBuf> {
+    locate_in(image, &opened(folders)).ok()
+}
+
+/// The same in folders that are open. A folder may be the one that the path starts in, the one that it names first
+/// (`images` of `images/a.png`), or whichever holds the image under its name; in this order, each in all folders.
+///
+/// # Errors
+/// [`NotFound`].
+pub(crate) fn locate_in(image: &str, folders: &[Workspace]) -> Result<PathBuf, NotFound> {
+    let path = Path::new(image);
+    // One that goes up names a place of its own, outside: another file of its name is another one.
+    let goes_up = path.components().any(|part| part == Component::ParentDir);
+    let alone = path.file_name().filter(|_| !goes_up).map(|name| name.to_string_lossy().into_owned());
+    let as_named = |_: &Workspace| vec![image.to_owned()];
+    let below = |folder: &Workspace| folder.rests(image);
+    let by_name = |_: &Workspace| alone.iter().cloned().collect();
+    let mut refused = NotFound::Missing;
+    for paths in [&as_named as &dyn Fn(&Workspace) -> Vec<String>, &below, &by_name] {
+        for folder in folders {
+            for path in paths(folder) {
+                match folder.file(&path) {
+                    Ok(file) => return Ok(file),
+                    Err(WorkspaceError::Outside { .. }) => {
+                        refused = NotFound::Outside(folder.given().to_owned());
+                    }
+                    Err(WorkspaceError::NotAFile { .. }) => refused = NotFound::NotAFile,
+                    Err(_) => {}
+                }
+            }
+        }
+    }
+    Err(refused)
 }
 
 /// Where a workspace has a task's image.
@@ -194,6 +225,42 @@ mod tests {
         }
     }
 
+    /// The folder itself, the one above it and one with a longer path in common mean the same.
+    #[test]
+    fn a_folder_is_the_images_own_or_the_one_that_its_path_starts_in() {
+        let root = tempfile::tempdir().unwrap();
+        let root = root.path().canonicalize().unwrap();
+        std::fs::create_dir_all(root.join("set/images/fish")).unwrap();
+        for file in ["set/images/eel.png", "set/images/fish/eel.png", "set/eel.png", "secret.png"] {
+            std::fs::write(root.join(file), file).unwrap();
+        }
+        let found = |image: &str, folder: &str| {
+            let found = locate(image, &[root.join(folder)])?;
+            Some(found.strip_prefix(&root).unwrap().to_str().unwrap().to_owned())
+        };
+        for folder in ["set", "set/images", "."] {
+            for image in ["set/images/eel.png", "images/eel.png"] {
+                let expected =
+                    (folder != "." || image.starts_with("set")).then(|| "set/images/eel.png".to_owned());
+                assert_eq!(found(image, folder), expected, "{image} in {folder}");
+            }
+        }
+        // Not the file of the same name in another place.
+        assert_eq!(found("images/fish/eel.png", "set/images").unwrap(), "set/images/fish/eel.png");
+        // The image alone, wherever its path was.
+        assert_eq!(found("media/eel.png", "set/images").unwrap(), "set/images/eel.png");
+        assert_eq!(found("/home/author/eel.png", "set/images").unwrap(), "set/images/eel.png");
+        // What a path names comes before what has its name, in whichever folder.
+        let both = [root.join("set"), root.join("set/images/fish")];
+        assert_eq!(locate("images/eel.png", &both).unwrap(), root.join("set/images/eel.png"));
+        for hostile in
+            ["images/../../secret.png", "../images/../../secret.png", "images/../eel.png", "../eel.png"]
+        {
+            assert_eq!(found(hostile, "set/images"), None, "{hostile}");
+        }
+        assert_eq!(found("images/eel.png", "none"), None);
+    }
+
     #[test]
     fn nothing_is_written_beside_the_workspace() {
         let root = tempfile::tempdir().unwrap();
@@ -202,7 +269,8 @@ mod tests {
         std::fs::write(root.path().join("eel.png"), "eel").unwrap();
         let folders = [root.path().canonicalize().unwrap()];
         let image = "../eel.png";
-        put(image, &locate(image, &folders).unwrap(), &workspace, Copies::Plain).unwrap();
+        assert_eq!(locate(image, &folders), None);
+        put(image, &folders[0].join("eel.png"), &workspace, Copies::Plain).unwrap();
         assert!(!root.path().join("a/eel.png").exists());
         assert!(workspace.join("eel.png").exists());
         assert_eq!(path_in_workspace(image), "eel.png");

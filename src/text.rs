@@ -143,15 +143,14 @@ pub(crate) fn counted<N: Copy + fmt::Display + PartialEq + From<u8>>(count: N, t
 /// A message on one line: its hint, which stands on a line of its own, in brackets, other ends of lines as blanks.
 pub(crate) fn on_one_line(message: &str) -> String {
     let mut lines = message.lines().map(str::trim).filter(|line| !line.is_empty());
-    let first = lines.next().unwrap_or_default().to_owned();
+    let mut text = lines.next().unwrap_or_default().to_owned();
     let mut is_open = false;
-    let mut text = lines.fold(first, |text, line| match line.strip_prefix("hint: ") {
-        Some(_) if !is_open => {
-            is_open = true;
-            format!("{text} ({line}")
-        }
-        _ => format!("{text} {line}"),
-    });
+    for line in lines {
+        let opens = !is_open && line.starts_with("hint: ");
+        is_open |= opens;
+        text.push_str(if opens { " (" } else { " " });
+        text.push_str(line);
+    }
     text.extend(is_open.then_some(')'));
     text
 }

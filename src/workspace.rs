@@ -109,6 +109,30 @@ impl Workspace {
         if place.is_file() { Ok(place) } else { Err(WorkspaceError::NotAFile { path: shown(path) }) }
     }
 
+    /// The workspace as it was named.
+    #[must_use]
+    pub(crate) fn given(&self) -> &Path {
+        &self.given
+    }
+
+    /// What is left of a path that begins as the workspace's own ends: of `images/a.png` it is `a.png` in
+    /// `data/images`. The shortest rest first.
+    #[must_use]
+    pub(crate) fn rests(&self, path: &str) -> Vec<String> {
+        let path = Path::new(path).strip_prefix(".").unwrap_or(Path::new(path));
+        let parts: Vec<Component<'_>> = path.components().collect();
+        if !parts.iter().all(|part| matches!(part, Component::Normal(_))) {
+            return Vec::new();
+        }
+        let is_own = |head: &Path| self.root.ends_with(head) || self.given.ends_with(head);
+        let rest = |at: usize| {
+            let head: PathBuf = parts[..at].iter().collect();
+            let rest: PathBuf = parts[at..].iter().collect();
+            is_own(&head).then(|| rest.to_string_lossy().into_owned())
+        };
+        (1..parts.len()).rev().filter_map(rest).collect()
+    }
+
     /// Where a file of this name is to be written: there is a plain file already, or nothing. Folders on the
     /// way are made.
     ///

@@ -12,6 +12,7 @@
 //! | [`CalibrationReport`] | what is reported |
 //! | [`FidelityReport`] | how well a similarity tells same from different arguments, by labelled pairs |
 
+mod advice;
 mod fidelity;
 mod pairs;
 mod report;

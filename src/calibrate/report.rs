@@ -3,8 +3,9 @@
 use schemars::JsonSchema;
 use serde::Serialize;
 
+use super::advice::Advice;
 use super::pairs::{LabelSummary, MajorityLabels};
-use super::sweep::{Labelled, Pick, Sweep, called};
+use super::sweep::{Labelled, Sweep, called};
 use crate::encoder::Identity;
 use crate::judge::labels::Label;
 use crate::score::{Profile, Thresholds};
@@ -31,14 +32,28 @@ pub struct CalibrationReport {
     pub fingerprint: String,
     /// What the labels are.
     pub labels: LabelCounts,
-    /// The thresholds that meet most labels.
+    /// The thresholds to score with: those that meet most labels, or the default ones where `keep_default` is not empty.
     pub recommended: ThresholdReport,
+    /// Why the default thresholds are recommended though others meet more labels: the labels say nothing of the similarity,
+    /// or are too few.
+    pub keep_default: Vec<String>,
+    /// What the labels leave open: a kind of label that no pair has, a gap in which any threshold does the same.
+    pub warnings: Vec<String>,
+    /// The thresholds that meet most labels.
+    pub best: ThresholdReport,
     /// The thresholds that scores have unless they are told otherwise.
     pub default: ThresholdReport,
-    /// The interval of the recommended weak threshold, by bootstrap over pairs (percentiles).
+    /// Of two pairs with different labels, how often the one with the higher label is the more similar; a tie counts half.
+    /// 0.5 is chance; none where all labels are the same.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub concordance: Option<f64>,
+    /// Its interval, by bootstrap over pairs (percentiles). Where it reaches down to chance, the labels say nothing.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub concordance_interval: Option<IntervalReport>,
+    /// The interval of the best weak threshold, by bootstrap over pairs (percentiles).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub weak_interval: Option<IntervalReport>,
-    /// The interval of the recommended strong threshold.
+    /// The interval of the best strong threshold.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub strong_interval: Option<IntervalReport>,
     /// The interval of the agreement of the recommended thresholds.
@@ -160,30 +175,35 @@ pub fn calibrate(
     let sweep = Sweep::new(&pairs);
     let best = sweep.best()?;
     let default = Thresholds::default();
+    let advice = Advice::new(&pairs, &best, draws);
+    let (weak, strong) = advice.thresholds(&best);
     let resamples = resampled(
         pairs.len(),
         |counts| {
             let Some(pick) = sweep.best_of(counts) else { return [f64::NAN; 4] };
-            let met = pairs.iter().zip(counts).filter(|(pair, _)| meets(pair, best.weak, best.strong));
+            let met = pairs.iter().zip(counts).filter(|(pair, _)| meets(pair, weak, strong));
             let met: u32 = met.map(|(_, count)| *count).sum();
             let rest = sweep.agreement_of_rest(counts, &pick).unwrap_or(f64::NAN);
             [pick.weak, pick.strong, f64::from(met) / pairs.len() as f64, rest]
         },
         draws,
     );
-    let interval = |place: usize| {
-        let (low, high) = percentiles(resamples.iter().map(|row| row[place]), LEVEL)?;
-        Some(IntervalReport { low, high })
-    };
+    let report = |(low, high)| IntervalReport { low, high };
+    let interval = |place: usize| percentiles(resamples.iter().map(|row| row[place]), LEVEL).map(report);
     let rest: Vec<f64> = resamples.iter().map(|row| row[3]).filter(|rest| rest.is_finite()).collect();
     Some(CalibrationReport {
         schema: CALIBRATION_SCHEMA.to_owned(),
         profile: profile.name().to_owned(),
         encoder: encoder.name.clone(),
         fingerprint: encoder.fingerprint.clone(),
-        labels: counts(file, &pairs, &best),
-        recommended: thresholds(&pairs, best.weak, best.strong),
+        labels: counts(file, &pairs, (weak, strong)),
+        recommended: thresholds(&pairs, weak, strong),
+        keep_default: advice.reasons,
+        warnings: advice.warnings,
+        best: thresholds(&pairs, best.weak, best.strong),
         default: thresholds(&pairs, default.weak(), default.strong()),
+        concordance: advice.concordance,
+        concordance_interval: advice.interval.map(report),
         weak_interval: interval(0),
         strong_interval: interval(1),
         agreement_interval: interval(2),
@@ -221,10 +241,10 @@ fn thresholds(pairs: &[Labelled], weak: f64, strong: f64) -> ThresholdReport {
     }
 }
 
-fn counts(file: &MajorityLabels, pairs: &[Labelled], best: &Pick) -> LabelCounts {
+fn counts(file: &MajorityLabels, pairs: &[Labelled], (weak, strong): (f64, f64)) -> LabelCounts {
     let of = |label: Label| pairs.iter().filter(|pair| pair.label == label).count();
     let LabelSummary { pairs: all, people, unlabelled, ties, disagreements } = file.summary.clone();
-    let not_met = file.pairs.iter().zip(pairs).filter(|(_, pair)| !meets(pair, best.weak, best.strong));
+    let not_met = file.pairs.iter().zip(pairs).filter(|(_, pair)| !meets(pair, weak, strong));
     LabelCounts {
         pairs: all,
         used: pairs.len(),

@@ -4,10 +4,9 @@ use std::path::PathBuf;
 
 use clap::Args;
 use tokio::runtime::Runtime;
-use tokio_util::sync::CancellationToken;
 
 use super::failure::Failure;
-use super::hosting::{cancel_at_interrupt, interrupted, runtime};
+use super::hosting::{Signals, interrupted, runtime};
 use super::llm::{check_record, open_model, record};
 use super::printer::Printer;
 use crate::llm::{Model, Retry};
@@ -41,7 +40,7 @@ pub(super) struct AskArgs {
 pub(super) struct Asking {
     model: Model,
     runtime: Runtime,
-    cancel: CancellationToken,
+    signals: Signals,
     held: Vec<Judged>,
     open: usize,
     asked: Asked,
@@ -56,11 +55,11 @@ impl AskArgs {
         check_record(self.llm_record.as_ref(), played.as_deref())?;
         let (model, _) = record(model, self.llm_record.as_ref())?;
         let runtime = runtime()?;
-        let cancel = cancel_at_interrupt(&runtime);
+        let signals = Signals::listen(&runtime);
         Ok(Some(Asking {
             model,
             runtime,
-            cancel,
+            signals,
             held: Vec::new(),
             open: 0,
             asked: Asked::default(),
@@ -88,7 +87,7 @@ impl Asking {
         };
         let asking = async {
             tokio::select! {
-                () = self.cancel.cancelled() => Err(interrupted()),
+                () = self.signals.first.cancelled() => Err(interrupted()),
                 asked = ask(&self.model, &mut held, &told) => Ok(asked?),
             }
         };
@@ -97,7 +96,8 @@ impl Asking {
             tokio::task::block_in_place(|| self.runtime.block_on(asking))
         } else {
             self.runtime.block_on(asking)
-        }?;
+        };
+        let asked = self.signals.settle(asked)?;
         self.asked.decided += asked.decided;
         self.asked.unclear += asked.unclear;
         Ok(held)

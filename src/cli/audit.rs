@@ -6,7 +6,8 @@ use clap::{Args, ValueEnum};
 
 use super::Common;
 use super::failure::{Failure, code};
-use super::output::Output;
+use super::input;
+use super::output::{Output, form};
 use super::printer::Printer;
 use super::results::write_json;
 use super::scoring::{Scoring, ScoringArgs};
@@ -93,9 +94,17 @@ struct Findings {
 /// Shows where the numbers of two files come from.
 pub(super) fn run(args: &AuditArgs, common: &Common, printer: Printer) -> Result<(), Failure> {
     args.check_targets()?;
-    let mut scoring = args.scoring.open(common, printer)?;
+    let format = form(args.format, args.out.as_deref())?;
+    let images = input::image_folders(args.images.as_ref(), || image_folders(args.scoring.references()))?;
+    let mut scoring = args.scoring.open(&[], common, printer)?;
     check_ids(&args.id, &scoring)?;
     let inputs = args.scoring.inputs();
+    if let Some(next) = args.scoring.predictions().further().first() {
+        let (shown, next) = (args.scoring.predictions().as_path().display(), next.display());
+        printer.note(&format!(
+            "shows `{shown}` alone; of the other repetitions name the file, such as `{next}`"
+        ));
+    }
     let page = args.html.as_deref().map(|path| Output::open(Some(path), &inputs, printer)).transpose()?;
     let output = args.prints().then(|| Output::open(args.out.as_deref(), &inputs, printer)).transpose()?;
     let (trajectories, mut findings) = score(&mut scoring)?;
@@ -103,8 +112,8 @@ pub(super) fn run(args: &AuditArgs, common: &Common, printer: Printer) -> Result
         findings.intervals = intervals(&trajectories, scoring.profile)?;
     }
     let chosen = args.choose(trajectories, printer)?;
-    let mut page = page.map(|output| args.page(output, chosen.len(), &findings));
-    let mut printed_to = output.map(|output| Printed::new(output, args.format()));
+    let mut page = page.map(|output| PageTarget::new(output, &images, chosen.len(), &findings));
+    let mut printed_to = output.map(|output| Printed::new(output, format));
     let indices: Vec<usize> = chosen.iter().filter_map(|found| scoring.references.find(&found.id)).collect();
     let mut costs = chosen.iter().map(|found| found.cost);
     let profile = scoring.profile;
@@ -131,7 +140,7 @@ fn score(scoring: &mut Scoring) -> Result<(Vec<Costed>, Findings), Failure> {
     let (mut ids, mut sums) = (Vec::new(), Vec::new());
     let mut gathering = Gathering::default();
     // Without similarities: those of a whole set may not fit into memory.
-    let (_, summary) = scoring.run(false, &mut |scored| {
+    let (scored_set, summary) = scoring.run(false, &mut |scored| {
         ids.push(scored.id.clone());
         sums.push(scored.tally.sums());
         gathering.add(&TrajectoryReport::new(scored, profile));
@@ -142,7 +151,11 @@ fn score(scoring: &mut Scoring) -> Result<(Vec<Costed>, Findings), Failure> {
     let mut trajectories: Vec<Costed> = scored.map(|((id, sums), cost)| Costed { id, sums, cost }).collect();
     // Stable: trajectories of equal cost stay in the order of the references.
     trajectories.sort_by(|a, b| b.cost.total_cmp(&a.cost));
-    let findings = Findings { overview: gathering.finish(), summary, intervals: MetricIntervals::default() };
+    let findings = Findings {
+        overview: gathering.finish(&scored_set.by_tool),
+        summary,
+        intervals: MetricIntervals::default(),
+    };
     Ok((trajectories, findings))
 }
 
@@ -201,6 +214,11 @@ struct PageTarget {
 }
 
 impl PageTarget {
+    /// A page of so many trajectories, whose images are in these folders.
+    fn new(output: Output, images: &[PathBuf], count: usize, findings: &Findings) -> Self {
+        Self { output, page: AuditPage::new(findings.intervals), pictures: Pictures::new(images, count) }
+    }
+
     fn add(&mut self, audit: &TrajectoryAudit) {
         let picture = audit.image.as_deref().map(|path| self.pictures.picture(path));
         self.page.add(audit, picture);
@@ -260,17 +278,14 @@ impl AuditArgs {
         self.html.is_none() || self.format.is_some() || self.out.is_some()
     }
 
-    fn format(&self) -> FormatArg {
-        let is_json = self.out.as_ref().and_then(|path| path.extension()).is_some_and(|end| end == "json");
-        self.format.unwrap_or(if is_json { FormatArg::Json } else { FormatArg::Table })
-    }
-
     /// Those to be shown, of all that were scored.
     fn choose(&self, trajectories: Vec<Costed>, printer: Printer) -> Result<Vec<Costed>, Failure> {
         let of_references = |id: &&String| !trajectories.iter().any(|found| found.id == **id);
         if let Some(id) = self.id.iter().find(of_references) {
             let id = shortened(id, COMPARED_ID);
-            let message = format!("`{id}` has no prediction, and this profile leaves such references out");
+            let message = format!(
+                "`{id}` has no prediction, or one that failed, and this profile leaves such references out"
+            );
             return Err(Failure::new(code::INPUT, message));
         }
         let all = trajectories.len();
@@ -288,18 +303,6 @@ impl AuditArgs {
         let numbered = trajectories.into_iter().enumerate();
         let chosen = numbered.filter(|(rank, found)| *rank < worst || self.id.contains(&found.id));
         Ok(chosen.map(|(_, found)| found).collect())
-    }
-
-    fn page(&self, output: Output, count: usize, findings: &Findings) -> PageTarget {
-        let folders = match &self.images {
-            Some(folder) => vec![folder.clone()],
-            None => image_folders(self.scoring.references()),
-        };
-        PageTarget {
-            output,
-            page: AuditPage::new(findings.intervals),
-            pictures: Pictures::new(&folders, count),
-        }
     }
 
     /// Fails if the page and what is printed would go to the same place: one would overwrite the other.

@@ -8,7 +8,7 @@ use super::Common;
 use super::encoder::cache_limit;
 use super::failure::{Failure, code};
 use super::printer::Printer;
-use crate::encoder::{Cache, CacheError};
+use crate::encoder::{Cache, CacheError, CacheUsage};
 use crate::report::visible;
 
 /// Options of `m3 cache`.
@@ -35,26 +35,44 @@ enum Action {
 /// Shows or clears the cache.
 pub(super) fn run(args: &CacheArgs, common: &Common, printer: Printer) -> Result<(), Failure> {
     let cache_dir = common.assets()?.cache_dir;
-    let failed = |error: CacheError| {
-        Failure::new(code::UNAVAILABLE, format!("{error}\nhint: `m3 cache clear` replaces a damaged cache"))
-    };
+    let limit = cache_limit(printer);
+    let mut lines = vec![Cache::path(&cache_dir).display().to_string()];
     if args.action == Action::Clear {
-        Cache::clear(&cache_dir).map_err(failed)?;
-    }
-    let path = Cache::path(&cache_dir);
-    let mut lines = vec![path.display().to_string()];
-    match Cache::usage(&cache_dir, cache_limit(printer)).map_err(failed)? {
-        None => lines.push("empty".to_owned()),
-        Some(usage) => {
-            let mebibytes = |bytes: u64| bytes as f64 / f64::from(1 << 20);
-            lines.push(format!("{:.1} MiB of {:.0} MiB", mebibytes(usage.bytes), mebibytes(usage.limit)));
-            let encoders = usage.encoders.into_iter();
-            lines.extend(encoders.map(|(name, fingerprint, count)| {
-                format!("{count:>8} embeddings  {}  {}", visible(&name, false), visible(&fingerprint, false))
-            }));
+        match Cache::clear(&cache_dir, limit)? {
+            None => lines.push("nothing to remove".to_owned()),
+            Some(held) => {
+                lines.push(format!("removed {:.1} MiB", mebibytes(held.bytes)));
+                lines.extend(contents(&held));
+            }
+        }
+    } else {
+        match Cache::usage(&cache_dir, limit)? {
+            None => lines.push("empty".to_owned()),
+            Some(usage) => {
+                lines.push(format!("{:.1} MiB of {:.0} MiB", mebibytes(usage.bytes), mebibytes(usage.limit)));
+                lines.extend(contents(&usage));
+            }
         }
     }
     let mut out = Printer::out();
     let written = writeln!(out, "{}", lines.join("\n")).and_then(|()| out.flush());
     written.map_err(|cause| Failure::output("standard output", &cause))
+}
+
+fn mebibytes(bytes: u64) -> f64 {
+    bytes as f64 / f64::from(1 << 20)
+}
+
+/// A line for each encoder.
+fn contents(usage: &CacheUsage) -> impl Iterator<Item = String> {
+    usage.encoders.iter().map(|(name, fingerprint, count)| {
+        format!("{count:>8} embeddings  {}  {}", visible(name, false), visible(fingerprint, false))
+    })
+}
+
+impl From<CacheError> for Failure {
+    fn from(error: CacheError) -> Self {
+        let code = if error.is_read_only() { code::INPUT } else { code::UNAVAILABLE };
+        Self::new(code, format!("{error}\nhint: {}", error.hint()))
+    }
 }

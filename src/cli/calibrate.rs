@@ -71,7 +71,7 @@ pub(super) fn run(args: &CalibrateArgs, common: &Common, printer: Printer) -> Re
     };
     let inputs = [Some(&args.labels), args.pred.as_ref(), args.reference.as_ref(), args.tools.as_ref()];
     let inputs: Vec<&Path> = inputs.into_iter().flatten().map(PathBuf::as_path).collect();
-    let mut output = args.tables.open(&inputs, printer)?;
+    let mut output = args.tables.form.open(&inputs, printer)?;
     if let Some(folder) = &args.figures {
         std::fs::create_dir_all(folder)
             .map_err(|cause| Failure::output(&format!("`{}`", folder.display()), &cause))?;
@@ -91,7 +91,7 @@ pub(super) fn run(args: &CalibrateArgs, common: &Common, printer: Printer) -> Re
         report.sensitivity = sensitivity(&report, predictions, references, options, &mut embedder, printer)?;
     }
     embedder.take_warnings().iter().for_each(|warning| printer.warn(warning));
-    args.tables.write(&report, || calibration_sheets(&report), &mut output, printer)?;
+    args.tables.form.write(&report, || calibration_sheets(&report), &mut output, printer)?;
     output.commit()?;
     match &args.figures {
         Some(folder) => draw(&[calibration_picture(&report)], folder, printer),

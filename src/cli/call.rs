@@ -12,8 +12,7 @@ use super::Common;
 use super::encoder::EncoderArgs;
 use super::failure::{Failure, code};
 use super::hosting::{
-    Hosted, Servers, Told, add_simulated, cancel_at_interrupt, interrupted, nearest, redactor, runtime,
-    select, shown_lines, start,
+    Hosted, Servers, Signals, Told, add_simulated, nearest, redactor, runtime, select, shown_lines, start,
 };
 use super::output::Output;
 use super::printer::{Printer, Unit};
@@ -99,12 +98,11 @@ pub(super) fn run(args: &CallArgs, common: &Common, printer: Printer) -> Result<
     let mut output = Output::open(args.out.as_deref(), &[&args.config], printer)?.outliving_its_reader();
     let workspace = Workspace::open(args.workspace.as_deref())?;
     let runtime = runtime()?;
-    let cancel = cancel_at_interrupt(&runtime);
+    let signals = Signals::listen(&runtime);
     let call = Call { args, tool, arguments, workspace: workspace.path(), redactor: &redactor, printer };
-    let outcome = runtime.block_on(call.make(&config, &cancel))?;
+    let outcome = signals.settle(runtime.block_on(call.make(&config, &signals.first)))?;
     let shown = match outcome.result {
         Ok(result) => call.show(&result, &mut output).map(|()| result.is_error),
-        Err(CallError::Cancelled) => Err(interrupted()),
         Err(error) => Err(refusal(&error, &redactor)),
     };
     workspace.close(printer);

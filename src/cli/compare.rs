@@ -4,8 +4,8 @@ use clap::Args;
 
 use super::failure::{Failure, code};
 use super::printer::Printer;
-use super::results::{NamedFile, TablesArgs, read_all};
-use crate::leaderboard::{Comparison, Numbers, select};
+use super::results::{NamedFile, SelectArgs, TablesArgs, read_all};
+use crate::leaderboard::{Comparison, ModelResult, Numbers};
 use crate::report::comparison_sheets;
 
 /// Options of `m3 compare`.
@@ -16,9 +16,8 @@ pub(super) struct CompareArgs {
     first: NamedFile,
     /// The new result
     second: NamedFile,
-    /// Compare on the tasks that both have, where they do not have the same
-    #[arg(long)]
-    intersect: bool,
+    #[command(flatten)]
+    selection: SelectArgs,
     /// Exit with code 1 if the second is worse: the interval of the difference of averages lies below zero
     #[arg(long)]
     fail_if_worse: bool,
@@ -40,17 +39,20 @@ pub(super) fn run(args: &CompareArgs, printer: Printer) -> Result<(), Failure> {
             hint: give two results of `m3 score --format json`";
         return Err(invalid(message.to_owned()));
     }
-    let selection = select(&models, args.intersect).map_err(|error| invalid(error.to_string()))?;
+    let selection = args.selection.select(&models)?;
     let selection = selection.ok_or_else(|| invalid("there is nothing to compare".to_owned()))?;
     let inputs = [args.first.path.as_path(), args.second.path.as_path()];
-    let mut output = args.tables.open(&inputs, printer)?;
+    let mut output = args.tables.form.open(&inputs, printer)?;
     if args.fail_if_worse {
         output = output.outliving_its_reader();
     }
     let comparison = Comparison::new((&models[0].name, &models[1].name), &selection, &args.tables.draws())
         .map_err(|error| invalid(error.to_string()))?;
-    args.tables.write(&comparison, || comparison_sheets(&comparison), &mut output, printer)?;
+    args.tables.form.write(&comparison, || comparison_sheets(&comparison), &mut output, printer)?;
     output.commit()?;
+    if let Some(worth) = worth_of_images(&models) {
+        printer.note(worth);
+    }
     if args.fail_if_worse && comparison.average_difference().is_none_or(|average| average.high.is_none()) {
         printer.warn("--fail-if-worse tested nothing: one task has no interval");
     }
@@ -62,4 +64,20 @@ pub(super) fn run(args: &CompareArgs, printer: Printer) -> Result<(), Failure> {
         return Err(Failure::silent(code::NOT_MET));
     }
     Ok(())
+}
+
+/// What the difference is where one of two models was shown no image (`m3 run --no-images`).
+fn worth_of_images(models: &[ModelResult]) -> Option<&'static str> {
+    let is_blind =
+        |model: &ModelResult| matches!(model.numbers, Numbers::Trajectories { no_images: true, .. });
+    match models {
+        [first, second] if is_blind(first) && !is_blind(second) => Some(
+            "the first was shown no image: where all else is the same, the difference is what seeing the image is worth",
+        ),
+        [first, second] if is_blind(second) && !is_blind(first) => Some(
+            "the second was shown no image: where all else is the same, the difference, its sign turned, is what seeing \
+             the image is worth",
+        ),
+        _ => None,
+    }
 }

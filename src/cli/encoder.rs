@@ -48,7 +48,13 @@ fn open_cache(options: &AssetOptions, encoder: &OnnxEncoder, printer: Printer) -
     let identity = encoder.identity();
     let limit = cache_limit(printer);
     match Cache::open(&options.cache_dir, &identity.name, &identity.fingerprint, limit) {
-        Ok(cache) => Some(cache),
+        Ok(cache) => {
+            if cache.is_read_only() {
+                let path = Cache::path(&options.cache_dir);
+                printer.note(&format!("`{}` is read-only: what is new is not kept", path.display()));
+            }
+            Some(cache)
+        }
         Err(error) => {
             printer.warn(&format!("{error}; going on without it"));
             None

@@ -5,6 +5,7 @@ use std::io;
 use super::output::TEMPORARY;
 use crate::encoder::{AssetError, EncoderError};
 use crate::executor::TooManyTools;
+use crate::files;
 use crate::journal::JournalError;
 use crate::score::{ScoreError, ThresholdError};
 use crate::trajectory::catalog::CatalogError;
@@ -48,43 +49,46 @@ impl Failure {
     /// A failure to write a result whose error names the target. A reader that has seen enough
     /// (`m3 score .. | head`) is no failure.
     pub(crate) fn written(cause: &io::Error) -> Self {
-        if cause.kind() == io::ErrorKind::BrokenPipe {
-            return Self::silent(0);
-        }
-        Self::new(
-            code::UNAVAILABLE,
-            format!("failed to write to {cause}\nhint: make space, or name another place"),
-        )
+        Self::to_write(&cause.to_string(), cause)
     }
 
     /// A failure to use the folder for temporary files.
     pub(crate) fn temporary(cause: &io::Error) -> Self {
-        Self::written(&io::Error::new(cause.kind(), format!("{TEMPORARY}: {cause}")))
+        Self::output(TEMPORARY, cause)
     }
 
     /// A failure to write a result to `target`.
     pub(crate) fn output(target: &str, cause: &io::Error) -> Self {
-        let code = match cause.kind() {
-            io::ErrorKind::BrokenPipe => return Self::silent(0),
-            io::ErrorKind::NotFound
-            | io::ErrorKind::PermissionDenied
-            | io::ErrorKind::IsADirectory
-            | io::ErrorKind::AlreadyExists
-            | io::ErrorKind::NotADirectory => code::INPUT,
-            _ => code::UNAVAILABLE,
-        };
-        let hint = if code == code::INPUT {
-            "check that the folder exists and may be written"
-        } else {
-            "make space or name another place; what stood there before is unchanged"
-        };
-        Self::new(code, format!("failed to write to {target}: {cause}\nhint: {hint}"))
+        Self::to_write(&format!("{target}: {cause}"), cause)
+    }
+
+    fn to_write(what: &str, cause: &io::Error) -> Self {
+        let cause = unwrapped(cause);
+        if cause.kind() == io::ErrorKind::BrokenPipe {
+            return Self::silent(0);
+        }
+        Self::new(Self::code_of(cause), format!("failed to write to {what}\nhint: {}", files::hint(cause)))
+    }
+
+    /// The code of a failure to write: [`code::INPUT`] where another place has to be named, [`code::UNAVAILABLE`] where
+    /// the machine lacks something.
+    pub(crate) fn code_of(cause: &io::Error) -> u8 {
+        if files::is_of_place(cause) { code::INPUT } else { code::UNAVAILABLE }
+    }
+}
+
+/// The system's error in one of the `csv` crate, which gives it no kind.
+fn unwrapped(cause: &io::Error) -> &io::Error {
+    match cause.get_ref().and_then(|inner| inner.downcast_ref::<csv::Error>()).map(csv::Error::kind) {
+        Some(csv::ErrorKind::Io(inner)) => inner,
+        _ => cause,
     }
 }
 
 impl From<SourceError> for Failure {
     fn from(error: SourceError) -> Self {
-        let code = if matches!(error, SourceError::Spool { .. }) { code::UNAVAILABLE } else { code::INPUT };
+        let code =
+            if let SourceError::Spool { cause, .. } = &error { Self::code_of(cause) } else { code::INPUT };
         Self::new(code, error.to_string())
     }
 }
@@ -125,9 +129,8 @@ impl From<JournalError> for Failure {
             JournalError::Foreign { .. } | JournalError::Line { .. } | JournalError::TooLarge { .. } => {
                 code::INPUT
             }
-            JournalError::Io { .. } | JournalError::Locked { .. } | JournalError::Changed { .. } => {
-                code::UNAVAILABLE
-            }
+            JournalError::Io { ref cause, .. } => Self::code_of(cause),
+            JournalError::Locked { .. } | JournalError::Changed { .. } => code::UNAVAILABLE,
         };
         Self::new(code, error.to_string())
     }
@@ -135,13 +138,20 @@ impl From<JournalError> for Failure {
 
 impl From<AssetError> for Failure {
     fn from(error: AssetError) -> Self {
-        Self::new(code::UNAVAILABLE, error.to_string())
+        let code = match &error {
+            AssetError::File { cause, .. } => Self::code_of(cause),
+            _ => code::UNAVAILABLE,
+        };
+        Self::new(code, error.to_string())
     }
 }
 
 impl From<EncoderError> for Failure {
     fn from(error: EncoderError) -> Self {
-        Self::new(code::UNAVAILABLE, error.to_string())
+        match error {
+            EncoderError::Asset(error) => error.into(),
+            error => Self::new(code::UNAVAILABLE, error.to_string()),
+        }
     }
 }
 
@@ -151,9 +161,7 @@ impl From<ScoreError> for Failure {
             ScoreError::Source(error) => error.into(),
             ScoreError::Encoder(error) => error.into(),
             ScoreError::Sink(cause) => Self::written(&cause),
-            error @ (ScoreError::NoOverlap { .. } | ScoreError::TooLarge { .. }) => {
-                Self::new(code::INPUT, error.to_string())
-            }
+            error @ ScoreError::NoOverlap { .. } => Self::new(code::INPUT, error.to_string()),
         }
     }
 }

@@ -10,27 +10,29 @@ use super::encoder::EncoderArgs;
 use super::failure::{Failure, code};
 use super::input;
 use super::printer::{Printer, Unit};
-use super::results::TablesArgs;
+use super::results::FormArgs;
 use super::scoring::{ProfileArg, SimilarityArg};
 use crate::calibrate::{FidelityReport, PairFile, PairFileError, cosine_trial, typed_trial};
 use crate::report::fidelity_sheets;
 use crate::score::fidelity::{Fidelity, Weights, constants};
 use crate::score::{Profile, Serializer, Thresholds};
-use crate::trajectory::Duplicates;
+use crate::text::{counted, shortened};
 use crate::trajectory::catalog::Catalog;
+use crate::trajectory::{CallForms, Duplicates};
 
 /// Options of `m3 fidelity`.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct FidelityArgs {
-    /// Labelled pairs of arguments, each {"tool", "a", "b", "same": 1 or 0, "edit"}
+    /// Labelled pairs of arguments, each {"tool", "a", "b", "same": 1 or 0, "edit"}, in a list or a line each; or labels
+    /// as `m3 review --label` writes them: strong is the same, weak is not, medium is left out
     #[arg(required = true)]
     pairs: Vec<PathBuf>,
     /// How arguments are compared
     #[arg(long, value_enum, default_value_t = SimilarityArg::Typed)]
     similarity: SimilarityArg,
     /// Pairs are accepted from this score on [default: 0.5 typed, 0.8 cosine]
-    #[arg(long, value_name = "SCORE")]
+    #[arg(long, value_name = "SCORE", allow_negative_numbers = true)]
     threshold: Option<f64>,
     /// Catalog of tools: kinds, defaults and what is required are then known from schemas
     #[arg(long, value_name = "FILE")]
@@ -42,7 +44,7 @@ pub(super) struct FidelityArgs {
     #[arg(long, value_enum, default_value_t = ProfileArg::Paper)]
     profile: ProfileArg,
     #[command(flatten)]
-    tables: TablesArgs,
+    form: FormArgs,
     #[command(flatten)]
     encoder: EncoderArgs,
 }
@@ -50,6 +52,7 @@ pub(super) struct FidelityArgs {
 const EXAMPLES: &str = "\
 Examples:
   m3 fidelity pairs.json
+  m3 fidelity labels.json
   m3 fidelity pairs.json --similarity cosine --threshold 0.6
   m3 fidelity pairs.json --tools catalog.json --out fidelity.json
 
@@ -59,7 +62,15 @@ docs/fidelity.md explains how arguments are compared and what that reaches.";
 pub(super) fn run(args: &FidelityArgs, common: &Common, printer: Printer) -> Result<(), Failure> {
     let mut pairs = Vec::new();
     for path in &args.pairs {
-        pairs.extend(PairFile::read(path)?.pairs);
+        let file = PairFile::read(path)?;
+        if file.left_out > 0 {
+            printer.note(&format!(
+                "{} of `{}` left out: their labels say neither same nor different",
+                counted(file.left_out, "pair"),
+                shortened(&path.display().to_string(), 300)
+            ));
+        }
+        pairs.extend(file.pairs);
     }
     let catalog = args.tools.as_deref().map(Catalog::open).transpose()?;
     let weights = if let Some(path) = args.reference.as_deref() {
@@ -83,7 +94,7 @@ pub(super) fn run(args: &FidelityArgs, common: &Common, printer: Printer) -> Res
     }
     let inputs = args.pairs.iter().chain(&args.tools).chain(&args.reference);
     let inputs: Vec<&Path> = inputs.map(PathBuf::as_path).collect();
-    let mut output = args.tables.open(&inputs, printer)?;
+    let mut output = args.form.open(&inputs, printer)?;
     let mut embedder = args.encoder.open(common.assets()?, printer)?;
     let mut bar = printer.bar(Unit::Progress);
     let mut progress = |done: usize, total: usize| bar.set("embedding", done as u64, total as u64);
@@ -100,7 +111,7 @@ pub(super) fn run(args: &FidelityArgs, common: &Common, printer: Printer) -> Res
     drop(bar);
     let report = FidelityReport::new(trial, threshold, embedder.identity());
     embedder.take_warnings().iter().for_each(|warning| printer.warn(warning));
-    args.tables.write(&report, || fidelity_sheets(&report), &mut output, printer)?;
+    args.form.write(&report, || fidelity_sheets(&report), &mut output, printer)?;
     output.commit()?;
     Ok(())
 }
@@ -109,7 +120,9 @@ pub(super) fn run(args: &FidelityArgs, common: &Common, printer: Printer) -> Res
 fn weights(path: &Path, printer: Printer) -> Result<Weights, Failure> {
     let weights = Mutex::new(Weights::default());
     let held = || weights.lock().unwrap_or_else(PoisonError::into_inner);
-    input::open_visiting([path], Duplicates::Last, printer, &|_, reference| held().learn(reference))?;
+    input::open_visiting([path], (Duplicates::Last, CallForms::default()), printer, &|_, reference| {
+        held().learn(reference);
+    })?;
     Ok(weights.into_inner().unwrap_or_else(PoisonError::into_inner))
 }
 

@@ -4,6 +4,7 @@
 use std::future::poll_fn;
 use std::path::Path;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::task::{Context, Poll};
 use std::time::Duration;
 
@@ -131,7 +132,12 @@ pub(super) fn runtime() -> Result<Runtime, Failure> {
 }
 
 /// What the user, or the system, has asked for.
+///
+/// The news of a signal takes a moment to reach the tokens, and the servers, if they got it too, may be gone before. So
+/// whoever has ended the servers asks [`Signals::settle`] what that means.
 pub(super) struct Signals {
+    /// Set in the moment in which a signal arrives.
+    arrived: Arc<AtomicBool>,
     /// Cancelled at the first signal.
     pub(super) first: CancellationToken,
     /// Cancelled at the second: whoever asks twice does not want to wait.
@@ -139,7 +145,8 @@ pub(super) struct Signals {
 }
 
 impl Signals {
-    /// Hears Ctrl-C, `SIGTERM` and `SIGHUP` from here on, which no longer end the process.
+    /// Hears Ctrl-C, `SIGTERM` and `SIGHUP` from here on, which no longer end the process: servers are closed and
+    /// temporary folders removed first, which takes 8 s at most.
     pub(super) fn listen(runtime: &Runtime) -> Self {
         let mut kinds = vec![SignalKind::interrupt(), SignalKind::terminate()];
         // Who started this with `nohup` wants it to go on.
@@ -149,16 +156,36 @@ impl Signals {
         // From here on, and not from when the task is first run.
         let _entered = runtime.enter();
         // Where signals cannot be heard they end the process as ever.
-        let mut heard: Vec<Signal> = kinds.into_iter().filter_map(|kind| signal(kind).ok()).collect();
-        let signals = Self { first: CancellationToken::new(), second: CancellationToken::new() };
+        let heard = |kind: SignalKind| Some((signal(kind).ok()?, kind));
+        let heard: Vec<(Signal, SignalKind)> = kinds.into_iter().filter_map(heard).collect();
+        let arrived = Arc::<AtomicBool>::default();
+        for (_, kind) in &heard {
+            // Where this cannot be done it is set with the token, a little later.
+            let _ = signal_hook::flag::register(kind.as_raw_value(), Arc::clone(&arrived));
+        }
+        let mut heard: Vec<Signal> = heard.into_iter().map(|(signal, _)| signal).collect();
+        let signals = Self { arrived, first: CancellationToken::new(), second: CancellationToken::new() };
         let (first, second) = (signals.first.clone(), signals.second.clone());
+        let arrived = Arc::clone(&signals.arrived);
         runtime.spawn(async move {
             next(&mut heard).await;
+            arrived.store(true, Ordering::SeqCst);
             first.cancel();
             next(&mut heard).await;
             second.cancel();
         });
         signals
+    }
+
+    /// What was done, unless a signal has arrived: then whatever it says of servers may come from that, and is not to
+    /// be used. To be asked once the servers have ended.
+    pub(super) fn settle<T>(&self, done: Result<T, Failure>) -> Result<T, Failure> {
+        if self.arrived.load(Ordering::SeqCst) { Err(interrupted()) } else { done }
+    }
+
+    /// The same of a failure alone, for work that tells by itself that it was interrupted.
+    pub(super) fn settle_failure<T>(&self, done: Result<T, Failure>) -> Result<T, Failure> {
+        if done.is_err() { self.settle(done) } else { done }
     }
 }
 
@@ -167,12 +194,6 @@ async fn next(heard: &mut [Signal]) {
     let mut is_there =
         |context: &mut Context<'_>| heard.iter_mut().any(|kind| kind.poll_recv(context).is_ready());
     poll_fn(|context| if is_there(context) { Poll::Ready(()) } else { Poll::Pending }).await;
-}
-
-/// Ends the work at the first signal instead of the process, so that servers are closed and temporary folders
-/// removed first. A second signal is heard too, and changes nothing: closing takes 8 s at most.
-pub(super) fn cancel_at_interrupt(runtime: &Runtime) -> CancellationToken {
-    Signals::listen(runtime).first
 }
 
 /// Whether this process was started to ignore `SIGHUP`; true also where that cannot be told (proc(5), `SigIgn`).

@@ -1,5 +1,8 @@
 //! Opens files of trajectories and speaks of their problems.
 
+use std::collections::BTreeSet;
+use std::ffi::OsString;
+use std::fs::DirEntry;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 use std::thread;
@@ -10,7 +13,7 @@ use super::failure::{Failure, code};
 use super::printer::{Printer, Unit};
 use crate::text::counted;
 use crate::trajectory::Trajectory;
-use crate::trajectory::{Duplicates, OpenError, Problems, Severity, TrajectoryFile};
+use crate::trajectory::{CallForms, Duplicates, OpenError, Problem, Problems, Severity, TrajectoryFile};
 
 /// What to do with an id that stands twice.
 #[derive(Debug, Clone, Copy, ValueEnum)]
@@ -30,10 +33,58 @@ impl From<DuplicatesArg> for Duplicates {
     }
 }
 
+/// A file of predictions. A folder with a `predictions.json` in it, as `m3 run` writes it, stands for that.
+#[derive(Debug, Clone)]
+pub(super) struct PredictionsArg {
+    path: PathBuf,
+    is_of_folder: bool,
+}
+
+impl From<OsString> for PredictionsArg {
+    fn from(named: OsString) -> Self {
+        let named = PathBuf::from(named);
+        let path = named.join("predictions.json");
+        if path.is_file() {
+            Self { path, is_of_folder: true }
+        } else {
+            Self { path: named, is_of_folder: false }
+        }
+    }
+}
+
+impl PredictionsArg {
+    /// The file.
+    pub(super) fn as_path(&self) -> &Path {
+        &self.path
+    }
+
+    /// The further repetitions in the folder that was named, in their order: `predictions-2.json` and so on.
+    pub(super) fn further(&self) -> Vec<PathBuf> {
+        let folder = self.path.parent().filter(|_| self.is_of_folder);
+        let number = |entry: DirEntry| {
+            let name = entry.file_name().into_string().ok()?;
+            let digits = name.strip_prefix("predictions-")?.strip_suffix(".json")?;
+            // As `m3 run` names them: `predictions-02.json` is somebody's own.
+            digits.parse().ok().filter(|number: &u32| *number > 1 && number.to_string() == digits)
+        };
+        let entries = folder.and_then(|folder| folder.read_dir().ok()).into_iter().flatten().flatten();
+        let numbers: BTreeSet<u32> = entries.filter_map(number).collect();
+        numbers.iter().map(|number| self.path.with_file_name(format!("predictions-{number}.json"))).collect()
+    }
+
+    /// The file, saying so where a folder was named.
+    pub(super) fn path(&self, printer: Printer) -> &Path {
+        if self.is_of_folder {
+            printer.note(&format!("the predictions of the folder are read from `{}`", self.path.display()));
+        }
+        &self.path
+    }
+}
+
 /// Errors that are printed one by one; the rest are counted.
 const SHOWN_ERRORS: usize = 50;
 
-/// Warnings that are printed one by one.
+/// Kinds of warnings that are printed, each once with its first place; the rest are counted.
 const SHOWN_WARNINGS: usize = 3;
 
 /// Opens all files at once, so that the errors of all of them are said.
@@ -42,13 +93,13 @@ pub(super) fn open_all<const N: usize>(
     duplicates: Duplicates,
     printer: Printer,
 ) -> Result<[TrajectoryFile; N], Failure> {
-    open_visiting(paths, duplicates, printer, &|_, _| ())
+    open_visiting(paths, (duplicates, CallForms::default()), printer, &|_, _| ())
 }
 
 /// The same, showing each trajectory to `visit` with the number of its file.
 pub(super) fn open_visiting<const N: usize>(
     paths: [&Path; N],
-    duplicates: Duplicates,
+    reading: (Duplicates, CallForms),
     printer: Printer,
     visit: &(dyn Fn(usize, &Trajectory) + Sync),
 ) -> Result<[TrajectoryFile; N], Failure> {
@@ -56,7 +107,7 @@ pub(super) fn open_visiting<const N: usize>(
         return Err(Failure::new(code::INPUT, "`-` (standard input) can stand for one of the files only"));
     }
     let mut broken = None;
-    let files = read_all(paths, duplicates, printer, visit).map(|file| {
+    let files = read_all(paths, reading, printer, visit).map(|file| {
         said(file, printer)
             .map_err(|code| broken = if code == code::INPUT { Some(code) } else { broken.or(Some(code)) })
             .ok()
@@ -71,7 +122,7 @@ pub(super) fn open_visiting<const N: usize>(
 /// Reads files side by side, behind one bar.
 fn read_all<const N: usize>(
     paths: [&Path; N],
-    duplicates: Duplicates,
+    reading: (Duplicates, CallForms),
     printer: Printer,
     visit: &(dyn Fn(usize, &Trajectory) + Sync),
 ) -> [Result<TrajectoryFile, OpenError>; N] {
@@ -84,7 +135,8 @@ fn read_all<const N: usize>(
             let (done, total) = parts.iter().fold((0, 0), |sum, part| (sum.0 + part.0, sum.1 + part.1));
             bar.set("reading", done, total);
         };
-        TrajectoryFile::open_with(path, duplicates, &mut progress, &mut |found| visit(number, found))
+        let (duplicates, forms) = reading;
+        TrajectoryFile::open_with(path, duplicates, forms, &mut progress, &mut |found| visit(number, found))
     };
     thread::scope(|scope| {
         let mut number = 0;
@@ -98,11 +150,20 @@ fn read_all<const N: usize>(
     })
 }
 
-/// Opens one file with everything that a model did in it, malformed calls included.
+/// Opens one file with everything that a model did in it, malformed calls and further trajectories of an id included.
 pub(super) fn open_predicted(path: &Path, printer: Printer) -> Result<TrajectoryFile, Failure> {
+    open_with_malformed(path, Duplicates::Keep, printer)
+}
+
+/// The same with what is to be done about an id that stands twice.
+pub(super) fn open_with_malformed(
+    path: &Path,
+    duplicates: Duplicates,
+    printer: Printer,
+) -> Result<TrajectoryFile, Failure> {
     let mut bar = printer.bar(Unit::Trajectories);
-    let file =
-        TrajectoryFile::open_all(path, &mut |done, total| bar.set("reading", done as u64, total as u64));
+    let mut progress = |done, total| bar.set("reading", done as u64, total as u64);
+    let file = TrajectoryFile::open_with_malformed(path, duplicates, &mut progress);
     drop(bar);
     said(file, printer).map_err(Failure::silent)
 }
@@ -146,20 +207,34 @@ fn say(name: &str, problems: &Problems, printer: Printer) {
     if errors > 0 {
         return;
     }
-    for problem in of(Severity::Warning).take(SHOWN_WARNINGS) {
-        printer.warn(&problem.to_string());
+    let (mut kinds, mut shown): (Vec<(&Problem, usize)>, usize) = (Vec::new(), 0);
+    for problem in of(Severity::Warning) {
+        if let Some((_, count)) = kinds.iter_mut().find(|(first, _)| first.message == problem.message) {
+            *count += 1;
+        } else if kinds.len() < SHOWN_WARNINGS {
+            kinds.push((problem, 1));
+        }
+    }
+    for (first, count) in kinds {
+        shown += count;
+        let more = if count > 1 { format!(" ({} more like it)", count - 1) } else { String::new() };
+        printer.warn(&format!("{first}{more}"));
     }
     let warnings = problems.count(Severity::Warning);
-    if warnings > SHOWN_WARNINGS {
-        let more = counted(warnings - SHOWN_WARNINGS, "more warning");
+    if warnings > shown {
+        let more = counted(warnings - shown, "more warning");
         printer.warn(&format!("{name}: {more}; `m3 validate {name}` lists them"));
     }
 }
 
-/// The folder that a user has named for images.
-pub(super) fn image_folder(named: &Path) -> Result<PathBuf, Failure> {
+/// The folders that images are looked for in: the one that the user has named, which has to be there, or the usual ones.
+pub(super) fn image_folders(
+    named: Option<&PathBuf>,
+    usual: impl FnOnce() -> Vec<PathBuf>,
+) -> Result<Vec<PathBuf>, Failure> {
+    let Some(named) = named else { return Ok(usual()) };
     if named.is_dir() {
-        return Ok(named.to_owned());
+        return Ok(vec![named.clone()]);
     }
     let message = format!("`{}` is no folder\nhint: name the images' folder", named.display());
     Err(Failure::new(code::INPUT, message))

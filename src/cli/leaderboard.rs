@@ -6,10 +6,10 @@ use clap::Args;
 
 use super::failure::{Failure, code};
 use super::printer::Printer;
-use super::results::{NamedFile, TablesArgs, read_all};
+use super::results::{NamedFile, SelectArgs, TablesArgs, read_all};
 use crate::figures::to_png;
 use crate::files::write_atomically;
-use crate::leaderboard::{Leaderboard, Metric, select};
+use crate::leaderboard::{Leaderboard, Metric};
 use crate::report::{Picture, PictureChoice, leaderboard_pictures, leaderboard_sheets, shortened};
 use crate::text::counted;
 
@@ -20,9 +20,8 @@ pub(super) struct LeaderboardArgs {
     /// Results of `m3 score --format json`, or NAME=FILE to name the model; CSV tables of finished numbers
     #[arg(required = true, value_name = "RESULT")]
     results: Vec<NamedFile>,
-    /// Compare on the tasks that all models have, where they do not have the same
-    #[arg(long)]
-    intersect: bool,
+    #[command(flatten)]
+    selection: SelectArgs,
     /// Add a table for each type of task
     #[arg(long)]
     by_type: bool,
@@ -52,10 +51,9 @@ Each result comes from one model, scored with:
 /// Ranks models.
 pub(super) fn run(args: &LeaderboardArgs, printer: Printer) -> Result<(), Failure> {
     let models = read_all(&args.results)?;
-    let selection =
-        select(&models, args.intersect).map_err(|error| Failure::new(code::INPUT, error.to_string()))?;
+    let selection = args.selection.select(&models)?;
     let inputs: Vec<&Path> = args.results.iter().map(|file| file.path.as_path()).collect();
-    let mut output = args.tables.open(&inputs, printer)?;
+    let mut output = args.tables.form.open(&inputs, printer)?;
     if let Some(folder) = &args.figures {
         std::fs::create_dir_all(folder).map_err(|cause| failed(folder, &cause))?;
     }
@@ -63,7 +61,7 @@ pub(super) fn run(args: &LeaderboardArgs, printer: Printer) -> Result<(), Failur
         .map_err(|error| Failure::new(code::INPUT, error.to_string()))?;
     let choice = PictureChoice { metric: args.figure_metric, models: args.figure_model.clone() };
     check_names(&choice.models, &board)?;
-    args.tables.write(&board, || leaderboard_sheets(&board, args.by_type), &mut output, printer)?;
+    args.tables.form.write(&board, || leaderboard_sheets(&board, args.by_type), &mut output, printer)?;
     output.commit()?;
     match &args.figures {
         Some(folder) => {

@@ -3,10 +3,41 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use clap::Args;
+
 use super::failure::{Failure, code};
 use super::printer::Printer;
-use crate::llm::{Cassette, CassetteError, Header, Model, ModelName, ModelOptions, Recorder, key_from};
+use crate::llm::{
+    Cassette, CassetteError, Header, Model, ModelName, ModelOptions, Recorder, Settings, key_from,
+};
 use crate::text::{counted, shortened};
+
+/// How replies are made.
+#[derive(Debug, Args)]
+pub(super) struct ReplyArgs {
+    /// Sampling temperature [default: the provider's]
+    #[arg(long, value_name = "X", value_parser = parse_temperature)]
+    temperature: Option<f64>,
+    /// Longest reply, in tokens [default: the provider's; 8192 for Anthropic, which asks for a number]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    max_output_tokens: Option<u32>,
+}
+
+impl ReplyArgs {
+    pub(super) fn settings(&self) -> Settings {
+        let Self { temperature, max_output_tokens } = *self;
+        Settings { max_output_tokens, temperature, ..Settings::default() }
+    }
+}
+
+fn parse_temperature(text: &str) -> Result<f64, String> {
+    let temperature: f64 = text.parse().map_err(|_| "it should be a number".to_owned())?;
+    if (0.0..=10.0).contains(&temperature) {
+        Ok(temperature)
+    } else {
+        Err("it should be in [0, 10]".to_owned())
+    }
+}
 
 /// Before the file of a cassette in place of a model's name.
 const REPLAY: &str = "replay:";

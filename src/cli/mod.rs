@@ -20,6 +20,7 @@ mod llm;
 mod outcomes;
 mod output;
 mod printer;
+mod repeats;
 mod replay;
 mod results;
 mod review;
@@ -27,12 +28,15 @@ mod run;
 mod schema;
 mod score;
 mod scoring;
+mod seen;
 mod serve;
 mod setup;
 mod show;
+mod tool_names;
 mod tools;
 mod validate;
 
+use std::io::{self, Write as _};
 use std::path::PathBuf;
 use std::process::ExitCode;
 
@@ -122,16 +126,27 @@ pub fn main() -> ExitCode {
     file_size::outlive_limit();
     let cli = match Cli::try_parse() {
         Ok(cli) => cli,
-        Err(error) => {
-            // Help and version go to standard output, mistakes to standard error; nothing is left to say.
-            let _ = error.print();
-            return ExitCode::from(if error.use_stderr() { code::INPUT } else { 0 });
-        }
+        Err(error) => return ended(said(&error)),
     };
     let printer = Printer::new(cli.common.quiet);
     let done = run(cli, printer);
     // A command that was interrupted may have left a thread behind that embeds.
     crate::encoder::finish();
+    ended(done)
+}
+
+/// Says help and version on standard output, mistakes on standard error.
+fn said(error: &clap::Error) -> Result<(), Failure> {
+    let written = error.print().and_then(|()| io::stdout().flush());
+    if error.use_stderr() {
+        // Where it cannot be said nothing can.
+        return Err(Failure::silent(code::INPUT));
+    }
+    written.map_err(|cause| Failure::output("standard output", &cause))
+}
+
+/// Says why a command failed; its exit code.
+fn ended(done: Result<(), Failure>) -> ExitCode {
     match done {
         Ok(()) => ExitCode::SUCCESS,
         Err(failure) => {

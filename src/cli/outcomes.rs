@@ -8,15 +8,14 @@ use clap::{ArgGroup, Args};
 use super::Common;
 use super::asking::{AskArgs, Asking};
 use super::failure::{Failure, code};
-use super::input;
-use super::output::{FormatArg, Output};
+use super::input::{self, DuplicatesArg};
+use super::output::{FormatArg, Output, form};
 use super::printer::{Printer, Unit};
 use super::replay::{Inputs, ReplayArgs};
 use crate::mcp::ToolCatalog;
-use crate::outcomes::{
-    Judged, JudgedCall, KnownTools, Outcome, Rate, Tally, judge_trajectory, recorded_reply,
-};
+use crate::outcomes::{Judged, JudgedCall, KnownTools, Rate, Tally, judge_trajectory, recorded_reply};
 use crate::report::{OutcomesGatherer, OutcomesRenderer, outcomes_renderer};
+use crate::text::counted;
 use crate::trajectory::catalog::Catalog;
 use crate::trajectory::{Trajectory, TrajectoryFile};
 
@@ -33,6 +32,9 @@ pub(super) struct OutcomesArgs {
     replay: ReplayArgs,
     #[command(flatten)]
     asking: AskArgs,
+    /// When an id stands twice with different content [default: error]
+    #[arg(long, value_enum, hide_default_value = true, default_value_t = DuplicatesArg::Error)]
+    duplicates: DuplicatesArg,
     /// Add a table for each type of task
     #[arg(long)]
     by_type: bool,
@@ -85,15 +87,16 @@ fn parse_floor(text: &str) -> Result<Floor, String> {
 
 /// Judges every call of a file.
 pub(super) fn run(args: &OutcomesArgs, common: &Common, printer: Printer) -> Result<(), Failure> {
+    let format = form(args.format, args.out.as_deref())?.into();
     let catalog = args.tools.as_deref().map(Catalog::open).transpose()?;
     let tools = catalog.map(|catalog| Arc::new(KnownTools::new(&ToolCatalog::from(&catalog))));
-    let file = input::open_predicted(&args.predictions, printer)?;
+    let file = input::open_with_malformed(&args.predictions, args.duplicates.into(), printer)?;
     let mut inputs: Vec<&Path> = vec![&args.predictions];
     inputs.extend(args.tools.as_deref());
     inputs.extend(args.replay.servers());
     args.replay.check_record(args.out.as_deref())?;
     let mut output = Output::open(args.out.as_deref(), &inputs, printer)?.outliving_its_reader();
-    let (is_styled, format) = (output.is_styled(), FormatArg::or_by_ending(args.format, args.out.as_deref()));
+    let is_styled = output.is_styled();
     let mut renderer = outcomes_renderer(format, &mut output, args.by_type, is_styled);
     let mut gatherer = OutcomesGatherer::default();
     let asking = args.asking.open(printer)?;
@@ -111,12 +114,13 @@ pub(super) fn run(args: &OutcomesArgs, common: &Common, printer: Printer) -> Res
         say_unusable(tools, printer);
     }
     let tally = *gatherer.tally();
-    let summary = gatherer.finish(file.name(), known_tools, args.replay.servers().is_some());
+    let is_replayed = args.replay.servers().is_some();
+    let summary = gatherer.finish(file.name(), known_tools, is_replayed);
     renderer.finish(&summary).map_err(|cause| Failure::written(&cause))?;
     drop(renderer);
     output.commit()?;
     check_floors(&args.fail_under, &tally)?;
-    check_complete(&tally)
+    check_complete(&tally, is_replayed)
 }
 
 /// Where judged trajectories go.
@@ -150,11 +154,11 @@ impl Sink<'_> {
     }
 }
 
-/// Calls without an outcome are no success of the run; if there is nothing else, the servers were missing.
-fn check_complete(tally: &Tally) -> Result<(), Failure> {
-    match (tally.calls - tally.judged(), tally.judged()) {
+/// Calls that were not judged are no success; if a replay has nothing else, the servers were missing.
+fn check_complete(tally: &Tally, is_replayed: bool) -> Result<(), Failure> {
+    match (tally.unanswered(), tally.judged() + tally.not_executed) {
         (0, _) => Ok(()),
-        (_, 0) => {
+        (_, 0) if is_replayed => {
             Printer::error("no call could be judged\nhint: the report names the servers and what they lack");
             Err(Failure::silent(code::UNAVAILABLE))
         }
@@ -201,13 +205,18 @@ fn check_floors(floors: &[Floor], tally: &Tally) -> Result<(), Failure> {
         let rate = match *name {
             "tool_name_validity" => Some(tally.tool_name_validity()),
             "schema_compliance" => Some(tally.schema_compliance()),
-            "execution_success" => tally.execution_success(),
-            _ => Some(tally.share(Outcome::Success)),
+            _ => tally.execution_success(),
         };
         match rate.and_then(Rate::value) {
             Some(value) if value >= *least => continue,
             Some(value) => Printer::error(&format!("{name} is {value:.4}, below --fail-under {least}")),
-            None => Printer::error(&format!("{name} is not known, and --fail-under asks for {least}")),
+            None => {
+                let why = match tally.not_executed {
+                    0 => String::new(),
+                    count => format!(" ({count} of {} not executed)", counted(tally.calls, "call")),
+                };
+                Printer::error(&format!("{name} is not known{why}, and --fail-under asks for {least}"));
+            }
         }
         is_missed = true;
     }

@@ -26,18 +26,50 @@ pub(super) enum FormatArg {
     Markdown,
 }
 
-impl FormatArg {
-    /// What was asked for, or what the ending of the file says.
-    pub(super) fn or_by_ending(format: Option<Self>, out: Option<&Path>) -> Format {
-        let ending = out.and_then(Path::extension).map(|ending| ending.to_string_lossy().to_lowercase());
-        match (format, ending.as_deref()) {
-            (Some(Self::Json), _) | (None, Some("json")) => Format::Json,
-            (Some(Self::Jsonl), _) | (None, Some("jsonl")) => Format::JsonLines,
-            (Some(Self::Csv), _) | (None, Some("csv")) => Format::Csv,
-            (Some(Self::Markdown), _) | (None, Some("md")) => Format::Markdown,
-            (Some(Self::Table) | None, _) => Format::Table,
+impl From<FormatArg> for Format {
+    fn from(form: FormatArg) -> Self {
+        match form {
+            FormatArg::Table => Self::Table,
+            FormatArg::Json => Self::Json,
+            FormatArg::Jsonl => Self::JsonLines,
+            FormatArg::Csv => Self::Csv,
+            FormatArg::Markdown => Self::Markdown,
         }
     }
+}
+
+/// Endings of files, and the forms that they stand for, as `--format` names them.
+const ENDINGS: [(&str, &str); 8] = [
+    ("txt", "table"),
+    ("json", "json"),
+    ("jsonl", "jsonl"),
+    ("csv", "csv"),
+    ("md", "markdown"),
+    ("html", "html"),
+    ("htm", "html"),
+    ("tex", "latex"),
+];
+
+/// The form that was asked for, or that the ending of the file says; without both the first of `F`. An ending that says
+/// none of the forms of `F` is refused: a table in a file that reads as a spreadsheet or a page helps nobody. The ending
+/// of a pipe or a device need not say any.
+pub(super) fn form<F: ValueEnum>(asked: Option<F>, out: Option<&Path>) -> Result<F, Failure> {
+    let named = |name: &str| F::from_str(name, false).ok();
+    let ending = out.and_then(Path::extension).map(|ending| ending.to_string_lossy().to_lowercase());
+    let by_ending = ending.as_deref().and_then(|ending| {
+        ENDINGS.iter().filter(|(known, _)| *known == ending).find_map(|(_, form)| named(form))
+    });
+    let is_file = || out.is_some_and(|out| std::fs::metadata(out).map_or(true, |found| found.is_file()));
+    let first = || F::value_variants().first().filter(|_| ending.is_none() || !is_file()).cloned();
+    asked.or(by_ending).or_else(first).ok_or_else(|| {
+        let known = ENDINGS.iter().filter(|(_, form)| named(form).is_some());
+        let known = known.map(|(ending, _)| format!(".{ending}")).collect::<Vec<_>>().join(", ");
+        let path = out.unwrap_or(Path::new("-")).display();
+        let message = format!(
+            "the ending of `{path}` stands for no form of this report\nhint: {known} do, or name the form with `--format`"
+        );
+        Failure::new(code::INPUT, message)
+    })
 }
 
 /// The target of a report. Its errors name it.
@@ -49,7 +81,12 @@ pub(super) enum Output {
         outlives_reader: bool,
     },
     /// Gathered in a temporary file without a name, so that nothing stays behind when the run is interrupted.
-    File { gathered: File, path: PathBuf },
+    File {
+        gathered: File,
+        path: PathBuf,
+        /// A pipe or a device, open since it was looked at.
+        opened: Option<AtomicFile>,
+    },
 }
 
 impl Output {
@@ -61,9 +98,9 @@ impl Output {
             return Ok(Self::Standard { out, is_styled, outlives_reader: false });
         };
         refuse_equal(inputs, &[path])?;
-        AtomicFile::create(path).map_err(|cause| Failure::output(&in_quotes(path), &cause))?;
+        let opened = AtomicFile::probe(path).map_err(|cause| Failure::output(&in_quotes(path), &cause))?;
         let gathered = tempfile::tempfile().map_err(|cause| Failure::temporary(&cause))?;
-        Ok(Self::File { gathered, path: path.to_owned() })
+        Ok(Self::File { gathered, path: path.to_owned(), opened })
     }
 
     /// The same, but a run whose reader has seen enough goes on to its end: its exit code still counts.
@@ -80,22 +117,15 @@ impl Output {
         matches!(self, Self::Standard { is_styled: true, .. })
     }
 
+    /// The width of the terminal that the target is; 80 of any other.
+    pub(super) fn columns(&self) -> usize {
+        let terminal = if matches!(self, Self::Standard { .. }) { Printer::columns() } else { None };
+        terminal.map_or(80, usize::from)
+    }
+
     /// Makes the report complete.
     pub(super) fn commit(self) -> Result<(), Failure> {
-        match self {
-            mut standard @ Self::Standard { .. } => {
-                standard.flush().map_err(|cause| Failure::written(&cause))
-            }
-            Self::File { mut gathered, path } => {
-                gathered.rewind().map_err(|cause| Failure::temporary(&cause))?;
-                let mut write = || {
-                    let mut file = AtomicFile::create(&path)?;
-                    io::copy(&mut gathered, &mut file)?;
-                    file.commit()
-                };
-                write().map_err(|cause| Failure::output(&in_quotes(&path), &cause))
-            }
-        }
+        commit_all([self])
     }
 
     /// Does something to the target; an error names it, and one that does not matter is none.
@@ -109,6 +139,34 @@ impl Output {
             Self::File { gathered, .. } => act(gathered).map_err(|cause| to(&cause, TEMPORARY)),
         }
     }
+}
+
+/// Makes reports complete that belong together: none of their files appears before all are on the disk.
+pub(super) fn commit_all(outputs: impl IntoIterator<Item = Output>) -> Result<(), Failure> {
+    let failed = |path: &Path| {
+        let path = in_quotes(path);
+        move |cause: io::Error| Failure::output(&path, &cause)
+    };
+    let mut ready = Vec::new();
+    for output in outputs {
+        let Output::File { mut gathered, path, opened } = output else {
+            let mut standard = output;
+            standard.flush().map_err(|cause| Failure::written(&cause))?;
+            continue;
+        };
+        gathered.rewind().map_err(|cause| Failure::temporary(&cause))?;
+        let write = || {
+            let mut file = opened.map_or_else(|| AtomicFile::create(&path), Ok)?;
+            io::copy(&mut gathered, &mut file)?;
+            file.finish()?;
+            Ok(file)
+        };
+        ready.push((write().map_err(failed(&path))?, path));
+    }
+    for (file, path) in ready {
+        file.commit().map_err(failed(&path))?;
+    }
+    Ok(())
 }
 
 /// Refuses to write to files that are read, or that are kept beside them, under whatever name and whether they are there

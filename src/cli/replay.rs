@@ -13,8 +13,8 @@ use tokio_util::sync::CancellationToken;
 use super::Common;
 use super::encoder::EncoderArgs;
 use super::failure::{Failure, code};
-use super::hosting::{Servers, add_simulated, cancel_at_interrupt, interrupted, runtime};
-use super::input::image_folder;
+use super::hosting::{Servers, Signals, add_simulated, interrupted, runtime};
+use super::input;
 use super::outcomes::Sink;
 use super::output::{Output, place_of};
 use super::printer::{Printer, Unit};
@@ -109,7 +109,8 @@ impl ReplayArgs {
             host: HostOptions::new(workspace.path()).guarded(),
         };
         let runtime = runtime()?;
-        let cancel = cancel_at_interrupt(&runtime);
+        let signals = Signals::listen(&runtime);
+        let cancel = signals.first.clone();
         let done = runtime.block_on(async {
             let used = used_servers(inputs.file, config)?;
             let replay = tokio::select! {
@@ -119,6 +120,7 @@ impl ReplayArgs {
             let replay = replay.map_err(|error| Failure::new(code::INPUT, error.to_string()))?;
             self.replay_all((Arc::new(replay), cancel), inputs.file, sink, record.as_mut(), printer).await
         });
+        let done = signals.settle(done);
         // Nothing that still waits may keep the program: servers are ended with their hosts.
         runtime.shutdown_background();
         let known_tools = done?;
@@ -129,10 +131,7 @@ impl ReplayArgs {
     }
 
     fn image_folders(&self, predictions: &Path) -> Result<Vec<PathBuf>, Failure> {
-        match &self.images {
-            Some(folder) => Ok(vec![image_folder(folder)?]),
-            None => Ok(image_folders(predictions)),
-        }
+        input::image_folders(self.images.as_ref(), || image_folders(predictions))
     }
 
     /// Takes what was replayed, in the order of the file.

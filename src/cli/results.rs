@@ -9,9 +9,9 @@ use clap::{Args, ValueEnum};
 use serde::Serialize;
 
 use super::failure::{Failure, code};
-use super::output::Output;
+use super::output::{Output, form};
 use super::printer::Printer;
-use crate::leaderboard::{ModelResult, read_results};
+use crate::leaderboard::{ModelResult, SelectOptions, Selection, read_results, select};
 use crate::report::{Sheet, SheetForm, json_without_hidden, write_sheets};
 use crate::stats::Draws;
 
@@ -36,6 +36,28 @@ impl FromStr for NamedFile {
     }
 }
 
+/// What users may insist on where results differ in what they were made of.
+#[derive(Debug, Args)]
+pub(super) struct SelectArgs {
+    /// Compare on the tasks that all results have, where they do not have the same
+    #[arg(long)]
+    intersect: bool,
+    /// Compare results that were scored against different references; the report says so
+    #[arg(long)]
+    allow_different_references: bool,
+}
+
+impl SelectArgs {
+    /// Selects the trajectories to compare.
+    pub(super) fn select<'a>(&self, models: &'a [ModelResult]) -> Result<Option<Selection<'a>>, Failure> {
+        let options = SelectOptions {
+            intersects: self.intersect,
+            allows_different_references: self.allow_different_references,
+        };
+        select(models, options).map_err(|error| Failure::new(code::INPUT, error.to_string()))
+    }
+}
+
 /// How much is drawn for intervals and tests, and how tables are written.
 #[derive(Debug, Args)]
 pub(super) struct TablesArgs {
@@ -45,6 +67,13 @@ pub(super) struct TablesArgs {
     /// Seed of the resamples: the same seed gives the same intervals on any machine
     #[arg(long, value_name = "N", default_value_t = Draws::default().seed)]
     seed: u64,
+    #[command(flatten)]
+    pub(super) form: FormArgs,
+}
+
+/// How tables are written.
+#[derive(Debug, Args)]
+pub(super) struct FormArgs {
     /// Form of the tables [default: by the ending of --out, else table]
     #[arg(long, value_enum)]
     format: Option<FormatArg>,
@@ -70,20 +99,6 @@ enum FormatArg {
 }
 
 impl FormatArg {
-    /// What was asked for, or what the ending of the file says.
-    fn or_by_ending(format: Option<Self>, out: Option<&Path>) -> Self {
-        let ending = out.and_then(Path::extension).map(|ending| ending.to_string_lossy().to_lowercase());
-        match (format, ending.as_deref()) {
-            (Some(format), _) => format,
-            (None, Some("json")) => Self::Json,
-            (None, Some("md")) => Self::Markdown,
-            (None, Some("csv")) => Self::Csv,
-            (None, Some("html" | "htm")) => Self::Html,
-            (None, Some("tex")) => Self::Latex,
-            (None, _) => Self::Table,
-        }
-    }
-
     /// The form of tables; none for JSON.
     fn sheets(self, is_styled: bool) -> Option<SheetForm> {
         match self {
@@ -101,10 +116,18 @@ impl TablesArgs {
     pub(super) fn draws(&self) -> Draws {
         Draws { count: self.resamples as usize, seed: self.seed, ..Draws::default() }
     }
+}
 
+impl FormArgs {
     /// Opens what the tables are written to.
     pub(super) fn open(&self, inputs: &[&Path], printer: Printer) -> Result<Output, Failure> {
-        Output::open(self.out.as_deref(), inputs, printer)
+        let output = Output::open(self.out.as_deref(), inputs, printer)?;
+        self.form()?;
+        Ok(output)
+    }
+
+    fn form(&self) -> Result<FormatArg, Failure> {
+        form(self.format, self.out.as_deref())
     }
 
     /// Writes a report as JSON, or else as tables.
@@ -115,8 +138,7 @@ impl TablesArgs {
         output: &mut Output,
         printer: Printer,
     ) -> Result<(), Failure> {
-        let format = FormatArg::or_by_ending(self.format, self.out.as_deref());
-        let written = match format.sheets(output.is_styled()) {
+        let written = match self.form()?.sheets(output.is_styled()) {
             None => write_json(report, output),
             Some(form) => {
                 let sheets = sheets();

@@ -6,11 +6,16 @@ use clap::Args;
 
 use super::Common;
 use super::failure::{Failure, code};
-use super::output::{FormatArg, Output};
+use super::output::{FormatArg, Output, form};
 use super::printer::Printer;
-use super::scoring::ScoringArgs;
-use crate::report::{Format, GradesByTrajectory, OutcomesByTrajectory, TrajectoryReport};
-use crate::score::{self, MetricName};
+use super::repeats::RepeatArgs;
+use super::scoring::{Scoring, ScoringArgs, check_aligned};
+use crate::report::{
+    Format, GradesByTrajectory, OutcomesByTrajectory, RepeatsGatherer, ScoreRenderer, TrajectoryReport,
+};
+use crate::score::{self, MetricName, Summary};
+use crate::stats::Draws;
+use crate::text::counted;
 
 /// Options of `m3 score`.
 #[derive(Debug, Args)]
@@ -18,6 +23,8 @@ use crate::score::{self, MetricName};
 pub(super) struct ScoreArgs {
     #[command(flatten)]
     scoring: ScoringArgs,
+    #[command(flatten)]
+    repeats: RepeatArgs,
     /// Form of the report [default: by the ending of --out, else table]
     #[arg(long, value_enum)]
     format: Option<FormatArg>,
@@ -25,12 +32,12 @@ pub(super) struct ScoreArgs {
     #[arg(long, value_name = "FILE")]
     out: Option<PathBuf>,
     /// What became of the predicted calls, written by `m3 outcomes --format json`: goes into the JSON, for
-    /// leaderboards
+    /// leaderboards; with repetitions once for each, in their order
     #[arg(long, value_name = "FILE")]
-    outcomes: Option<PathBuf>,
-    /// What a panel says of the predictions, written by `m3 grade -o`: goes into the JSON, for leaderboards
+    outcomes: Vec<PathBuf>,
+    /// What a panel says of the predictions, written by `m3 grade -o`: goes into the JSON, for leaderboards; likewise
     #[arg(long, value_name = "FILE")]
-    grades: Option<PathBuf>,
+    grades: Vec<PathBuf>,
     /// Exit with code 1 if a metric of the whole set is lower, such as recall=0.8; repeatable
     #[arg(long, value_name = "METRIC=VALUE", value_parser = parse_floor)]
     fail_under: Vec<(MetricName, f64)>,
@@ -41,69 +48,137 @@ Examples:
   m3 score predictions.json references.json
   m3 score predictions.jsonl.gz references.json --format json --out score.json
   m3 score predictions.json references.json --profile open-m3-bench
+  m3 score predictions.json references.json --tool-names auto
   m3 score predictions.json references.json --similarity typed --tools catalog.json
+  m3 score runs/gpt-5 references.json --out gpt-5.json
+  m3 score first.json references.json --repeat second.json --repeat third.json \\
+      --pass recall=1 --pass precision=1
   m3 score predictions.json references.json \\
       --fail-under recall=0.8 --fail-under argument_fidelity=0.7";
 
-fn parse_floor(text: &str) -> Result<(MetricName, f64), String> {
-    let names = || MetricName::ALL.map(MetricName::name).join(", ");
+/// Reads `METRIC=VALUE`: a name that `find` knows, of these `names`, and a value in [0, 1].
+pub(super) fn parse_least<T>(
+    text: &str,
+    find: impl Fn(&str) -> Option<T>,
+    names: impl Iterator<Item = &'static str>,
+) -> Result<(T, f64), String> {
     let (name, value) = text.split_once('=').ok_or("it should be METRIC=VALUE, such as recall=0.8")?;
-    let metric = MetricName::from_name(name)
-        .ok_or_else(|| format!("`{name}` is no metric; these are: {}", names()))?;
+    let metric = find(name).ok_or_else(|| {
+        format!("`{name}` is no metric; these are: {}", names.collect::<Vec<_>>().join(", "))
+    })?;
     match value.parse() {
         Ok(value) if (0.0..=1.0).contains(&value) => Ok((metric, value)),
         _ => Err(format!("`{value}` should be a number between 0 and 1")),
     }
 }
 
-/// Scores two files.
+fn parse_floor(text: &str) -> Result<(MetricName, f64), String> {
+    parse_least(text, MetricName::from_name, MetricName::ALL.into_iter().map(MetricName::name))
+}
+
+/// What is put beside the scores, a file for each repetition or none.
+struct Beside {
+    outcomes: Vec<OutcomesByTrajectory>,
+    grades: Vec<GradesByTrajectory>,
+}
+
+impl Beside {
+    fn read(args: &ScoreArgs, repetitions: usize) -> Result<Self, Failure> {
+        for (option, files) in [("--outcomes", &args.outcomes), ("--grades", &args.grades)] {
+            if !files.is_empty() && files.len() != repetitions {
+                let (files, repetitions) = (counted(files.len(), "file"), counted(repetitions, "repetition"));
+                let message = format!(
+                    "`{option}` has {files} for {repetitions}\n\
+                     hint: give it once for each repetition, in their order"
+                );
+                return Err(Failure::new(code::INPUT, message));
+            }
+        }
+        let invalid = |message: String| Failure::new(code::INPUT, message);
+        let outcomes = args.outcomes.iter().map(|path| OutcomesByTrajectory::read(path));
+        let grades = args.grades.iter().map(|path| GradesByTrajectory::read(path));
+        Ok(Self {
+            outcomes: outcomes.collect::<Result<_, _>>().map_err(|error| invalid(error.to_string()))?,
+            grades: grades.collect::<Result<_, _>>().map_err(|error| invalid(error.to_string()))?,
+        })
+    }
+
+    /// Puts what is known of it beside a trajectory of repetition `repeat`, from 1.
+    fn add_to(&self, report: &mut TrajectoryReport, repeat: usize) -> Result<(), String> {
+        let calls = usize::try_from(report.metrics.predicted_calls).unwrap_or(usize::MAX);
+        if let Some(outcomes) = self.outcomes.get(repeat - 1) {
+            report.outcomes = outcomes.get(&report.id, calls).map_err(|error| error.to_string())?;
+        }
+        if let Some(grades) = self.grades.get(repeat - 1) {
+            report.grades = grades.get(&report.id, calls).map_err(|error| error.to_string())?;
+        }
+        Ok(())
+    }
+}
+
+/// Scores predictions, and further repetitions of them.
 pub(super) fn run(args: &ScoreArgs, common: &Common, printer: Printer) -> Result<(), Failure> {
-    let outcomes = args.outcomes.as_deref().map(OutcomesByTrajectory::read).transpose();
-    let outcomes = outcomes.map_err(|error| Failure::new(code::INPUT, error.to_string()))?;
-    let grades = args.grades.as_deref().map(GradesByTrajectory::read).transpose();
-    let grades = grades.map_err(|error| Failure::new(code::INPUT, error.to_string()))?;
-    let format = FormatArg::or_by_ending(args.format, args.out.as_deref());
-    for (option, is_given) in [("--outcomes", outcomes.is_some()), ("--grades", grades.is_some())] {
+    let files = args.repeats.files(&args.scoring);
+    let beside = Beside::read(args, files.len() + 1)?;
+    let format = Format::from(form(args.format, args.out.as_deref())?);
+    for (option, is_given) in
+        [("--outcomes", !args.outcomes.is_empty()), ("--grades", !args.grades.is_empty())]
+    {
         if is_given && !matches!(format, Format::Json | Format::JsonLines) {
             printer.warn(&format!("`{option}` has no effect on this form; only JSON has a place for them"));
         }
     }
-    let mut scoring = args.scoring.open(common, printer)?;
-    let profile = scoring.profile;
+    args.repeats.check(&files, &args.scoring, printer)?;
     let mut inputs = args.scoring.inputs();
-    inputs.extend(args.outcomes.as_deref());
-    inputs.extend(args.grades.as_deref());
+    inputs.extend(files.iter().chain(&args.outcomes).chain(&args.grades).map(PathBuf::as_path));
     let mut output = Output::open(args.out.as_deref(), &inputs, printer)?;
+    let mut scoring = args.scoring.open(&files, common, printer)?;
     if !args.fail_under.is_empty() {
         output = output.outliving_its_reader();
     }
-    let is_styled = output.is_styled();
-    let mut renderer = format.renderer(&mut output, is_styled);
-    let mut other_calls = None;
-    let scored = scoring.run(false, &mut |scored| {
-        let mut report = TrajectoryReport::new(scored, profile);
-        let calls = usize::try_from(report.metrics.predicted_calls).unwrap_or(usize::MAX);
-        let mut refuse = |message: String| {
-            other_calls = Some(Failure::new(code::INPUT, message));
-            std::io::Error::other("what was given is of other calls")
-        };
-        if let Some(outcomes) = &outcomes {
-            let found = outcomes.get(&report.id, calls);
-            report.outcomes = found.map_err(|error| refuse(error.to_string()))?;
-        }
-        if let Some(grades) = &grades {
-            report.grades = grades.get(&report.id, calls).map_err(|error| refuse(error.to_string()))?;
-        }
-        renderer.trajectory(&report)
-    });
-    let (summary, report) = match other_calls {
-        Some(failure) => return Err(failure),
-        None => scored?,
-    };
+    let (columns, is_styled) = (output.columns(), output.is_styled());
+    let mut renderer = format.renderer(&mut output, columns, is_styled);
+    let criterion = args.repeats.criterion();
+    let mut gatherer = RepeatsGatherer::new(&criterion, scoring.profile);
+    let mut score = || score_repetition(&mut scoring, &beside, &mut gatherer, renderer.as_mut());
+    let mut summary = score()?;
+    for repeat in 2..=files.len() + 1 {
+        summary.add_repetition(score()?, repeat);
+    }
+    let repeats = args.repeats.counts_trials(&files).then(|| gatherer.finish(&Draws::default()));
+    let report = scoring.summarize(&summary, repeats)?;
     renderer.finish(&report).map_err(|cause| Failure::written(&cause))?;
     drop(renderer);
     output.commit()?;
-    check_floors(&args.fail_under, &summary.aggregate.metrics(profile))
+    let are_aligned = check_aligned(&summary);
+    check_floors(&args.fail_under, &summary.aggregate.metrics(scoring.profile)).and(are_aligned)
+}
+
+/// Scores the next repetition.
+fn score_repetition(
+    scoring: &mut Scoring,
+    beside: &Beside,
+    gatherer: &mut RepeatsGatherer<'_>,
+    renderer: &mut dyn ScoreRenderer,
+) -> Result<Summary, Failure> {
+    let (repeat, profile, is_repeated) = (gatherer.repeat(), scoring.profile, !scoring.further.is_empty());
+    let mut other_calls = None;
+    let scored = scoring.run_repetition(repeat, false, &mut |scored| {
+        gatherer.add(&scored);
+        let mut report = TrajectoryReport::new(scored, profile);
+        report.repeat = is_repeated.then_some(repeat);
+        beside.add_to(&mut report, repeat).map_err(|message| {
+            other_calls = Some(Failure::new(code::INPUT, message));
+            std::io::Error::other("what was given is of other calls")
+        })?;
+        renderer.trajectory(&report)
+    });
+    let summary = match other_calls {
+        Some(failure) => return Err(failure),
+        None => scored?,
+    };
+    gatherer.end_repetition(&summary);
+    Ok(summary)
 }
 
 /// Fails if a metric is below its floor, saying which.

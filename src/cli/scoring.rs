@@ -2,27 +2,30 @@
 
 use std::borrow::Cow;
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use clap::{Args, ValueEnum};
 
 use super::Common;
 use super::encoder::EncoderArgs;
-use super::failure::Failure;
-use super::input::{self, DuplicatesArg};
+use super::failure::{Failure, code};
+use super::input::{self, DuplicatesArg, PredictionsArg};
 use super::printer::{Printer, Unit};
+use super::seen::{Seen, check_order};
+use super::tool_names::ToolNamesArg;
 use crate::encoder::Embedder;
-use crate::report::ScoreSummary;
+use crate::report::{InputReport, InputsReport, RepeatsReport, ScoreSummary, ToolNamesReport};
 use crate::score::fidelity::Weights;
 use crate::score::{self, Profile, ScoreOptions, Similarity, Sink, Summary, Thresholds, TrajectoryScore};
+use crate::text::shortened;
 use crate::trajectory::catalog::Catalog;
-use crate::trajectory::{Duplicates, SourceError, Trajectory, TrajectoryFile};
+use crate::trajectory::{CallForms, Duplicates, SourceError, Trajectory, TrajectoryFile};
 
 /// Which files to score, and how.
 #[derive(Debug, Args)]
 pub(super) struct ScoringArgs {
-    /// Predicted trajectories: JSON, JSON Lines, either with gzip; `-` for standard input
-    predictions: PathBuf,
+    /// Predicted trajectories: JSON, JSON Lines, either with gzip; the folder of a run; `-` for standard input
+    predictions: PredictionsArg,
     /// Reference trajectories
     references: PathBuf,
     /// Definitions: the paper's equations, or those of its published program
@@ -41,6 +44,11 @@ pub(super) struct ScoringArgs {
     /// nothing are ignored (profile paper)
     #[arg(long, value_name = "FILE")]
     tools: Option<PathBuf>,
+    /// Tools that predictions and references write differently, such as `image__crop` and `image/crop`: `off` leaves
+    /// them, `auto` reads names that differ in writing alone as the references', FILE, a JSON object, says which
+    /// name is read as which
+    #[arg(long, value_name = "off|auto|FILE", default_value = "off")]
+    tool_names: ToolNamesArg,
     /// When an id stands twice with different content [default: error; last with open-m3-bench]
     #[arg(long, value_enum)]
     duplicates: Option<DuplicatesArg>,
@@ -87,22 +95,36 @@ impl From<SimilarityArg> for Similarity {
 /// Which of the two files is that of the references.
 const REFERENCES: usize = 1;
 
+fn held<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
 /// Everything that scoring needs, opened.
 pub(super) struct Scoring {
     pub(super) predictions: TrajectoryFile,
+    /// Further repetitions of the predictions.
+    pub(super) further: Vec<TrajectoryFile>,
     pub(super) references: TrajectoryFile,
     pub(super) profile: Profile,
     similarity: Similarity,
     thresholds: Thresholds,
     catalog: Option<Catalog>,
     weights: Weights,
+    tool_names: ToolNamesReport,
+    /// Whether no prediction's model was shown an image.
+    no_images: bool,
     embedder: Embedder,
     printer: Printer,
 }
 
 impl ScoringArgs {
-    /// Opens the files and the encoder, fetching it if need be.
-    pub(super) fn open(&self, common: &Common, printer: Printer) -> Result<Scoring, Failure> {
+    /// Opens the files, `further` repetitions of the predictions among them, and the encoder, fetching it if need be.
+    pub(super) fn open(
+        &self,
+        further: &[PathBuf],
+        common: &Common,
+        printer: Printer,
+    ) -> Result<Scoring, Failure> {
         let similarity = Similarity::from(self.similarity);
         let usual = similarity.thresholds();
         let thresholds = Thresholds::new(
@@ -110,28 +132,54 @@ impl ScoringArgs {
             self.tau_strong.unwrap_or(usual.strong()),
         )?;
         let catalog = self.tools.as_deref().map(Catalog::open).transpose()?;
-        let weights = Mutex::new(Weights::default());
+        let (weights, seen) = (Mutex::new(Weights::default()), <[Mutex<Seen>; 2]>::default());
         let learn = |file: usize, trajectory: &Trajectory| {
+            held(&seen[file]).learn(trajectory);
             if file == REFERENCES {
-                weights.lock().unwrap_or_else(PoisonError::into_inner).learn(trajectory);
+                held(&weights).learn(trajectory);
             }
         };
-        let files = [self.predictions.as_path(), &self.references];
-        let [predictions, references] = input::open_visiting(files, self.duplicates(), printer, &learn)?;
+        let files = [self.predictions.path(printer), &self.references];
+        let reading = (self.duplicates(), self.forms());
+        let [mut predictions, references] = input::open_visiting(files, reading, printer, &learn)?;
+        let open = |path: &PathBuf| {
+            let [file] = input::open_visiting([path.as_path()], reading, printer, &learn)?;
+            Ok::<_, Failure>(file)
+        };
+        let mut further = further.iter().map(open).collect::<Result<Vec<_>, _>>()?;
         let weights = weights.into_inner().unwrap_or_else(PoisonError::into_inner);
+        let [of_predictions, mut of_references] =
+            seen.map(|seen| seen.into_inner().unwrap_or_else(PoisonError::into_inner));
+        check_order([&predictions, &references], [&of_predictions, &of_references], printer)?;
+        catalog.iter().flat_map(Catalog::names).for_each(|name| of_references.tools.add(name));
+        let (predicted, known) = (&of_predictions.tools, &of_references.tools);
+        let tool_names = self.tool_names.apply(
+            std::iter::once(&mut predictions).chain(&mut further),
+            predicted,
+            known,
+            printer,
+        )?;
         let embedder = self.encoder.open(common.assets()?, printer)?;
         let profile = self.profile();
         Ok(Scoring {
             predictions,
+            further,
             references,
             profile,
             similarity,
             thresholds,
             catalog,
             weights,
+            tool_names,
+            no_images: of_predictions.are_blind(),
             embedder,
             printer,
         })
+    }
+
+    /// The predictions, as the user named them.
+    pub(super) fn predictions(&self) -> &PredictionsArg {
+        &self.predictions
     }
 
     /// The file of references, as the user named it.
@@ -141,12 +189,21 @@ impl ScoringArgs {
 
     /// The files that are read.
     pub(super) fn inputs(&self) -> Vec<&Path> {
-        let files = [Some(&self.predictions), Some(&self.references), self.tools.as_ref()];
-        files.into_iter().flatten().map(PathBuf::as_path).collect()
+        let (tools, names) = (self.tools.as_deref(), self.tool_names.file());
+        let files = [Some(self.predictions.as_path()), Some(self.references.as_path()), tools, names];
+        files.into_iter().flatten().collect()
     }
 
     fn profile(&self) -> Profile {
         self.profile.into()
+    }
+
+    /// The published program knows no other forms, and its numbers are wanted.
+    fn forms(&self) -> CallForms {
+        match self.profile {
+            ProfileArg::Paper => CallForms::Understood,
+            ProfileArg::OpenM3Bench => CallForms::Literal,
+        }
     }
 
     fn duplicates(&self) -> Duplicates {
@@ -156,6 +213,19 @@ impl ScoringArgs {
             (None, ProfileArg::OpenM3Bench) => Duplicates::Last,
         }
     }
+}
+
+/// Fails if a trajectory could not be aligned, saying which.
+pub(super) fn check_aligned(summary: &Summary) -> Result<(), Failure> {
+    let too_large = &summary.ledger.too_large;
+    for id in too_large {
+        Printer::error(&format!(
+            "`{}` has too many different calls of one tool to be aligned: none of its calls is matched\n\
+             hint: remove the calls that are not part of the answer from the prediction",
+            shortened(id, 100)
+        ));
+    }
+    if too_large.is_empty() { Ok(()) } else { Err(Failure::silent(code::FAILED)) }
 }
 
 /// Receives a score with its similarities, the reference and the prediction.
@@ -169,34 +239,74 @@ impl Scoring {
         keeps_similarities: bool,
         sink: &mut Sink<'_>,
     ) -> Result<(Summary, ScoreSummary), Failure> {
-        let Self { profile, similarity, thresholds, .. } = *self;
+        let summary = self.run_repetition(1, keeps_similarities, sink)?;
+        let report = self.summarize(&summary, None)?;
+        Ok((summary, report))
+    }
+
+    /// Scores one repetition: 1 is the predictions themselves, those from 2 on are the further ones.
+    pub(super) fn run_repetition(
+        &mut self,
+        repeat: usize,
+        keeps_similarities: bool,
+        sink: &mut Sink<'_>,
+    ) -> Result<Summary, Failure> {
+        let Self { predictions, further, references, catalog, weights, embedder, .. } = self;
+        let predictions = repeat.checked_sub(2).and_then(|index| further.get(index)).unwrap_or(predictions);
         let options = ScoreOptions {
-            profile,
-            thresholds,
-            similarity,
-            catalog: self.catalog.as_ref(),
-            weights: Some(&self.weights),
+            profile: self.profile,
+            thresholds: self.thresholds,
+            similarity: self.similarity,
+            catalog: catalog.as_ref(),
+            weights: Some(weights),
             keeps_similarities,
         };
         let mut bar = self.printer.bar(Unit::Trajectories);
-        let summary = score::score(
-            &self.predictions,
-            &self.references,
-            options,
-            &mut self.embedder,
-            sink,
-            &mut |done, total| bar.set("scoring", done as u64, total as u64),
-        );
+        let summary = score::score(predictions, references, options, embedder, sink, &mut |done, total| {
+            bar.set("scoring", done as u64, total as u64);
+        });
         drop(bar);
         self.embedder.take_warnings().iter().for_each(|warning| self.printer.warn(warning));
-        let summary = summary?;
+        Ok(summary?)
+    }
+
+    /// The head of the report of what was scored, saying what a user should know of it.
+    pub(super) fn summarize(
+        &self,
+        summary: &Summary,
+        repeats: Option<RepeatsReport>,
+    ) -> Result<ScoreSummary, Failure> {
         if self.catalog.as_ref().is_some_and(|catalog| !catalog.is_used()) {
             self.printer.warn(
                 "the catalog of `--tools` has no schema of any tool that both sides call: it changed nothing",
             );
         }
-        let report = ScoreSummary::new(&summary, self.embedder.identity(), &options);
-        Ok((summary, report))
+        let options = ScoreOptions {
+            profile: self.profile,
+            thresholds: self.thresholds,
+            similarity: self.similarity,
+            ..ScoreOptions::default()
+        };
+        let (inputs, tool_names) = (self.inputs()?, self.tool_names.clone());
+        let report = ScoreSummary::new(summary, self.embedder.identity(), &options, inputs, tool_names);
+        Ok(ScoreSummary { no_images: self.no_images, ..report }.with_repeats(repeats))
+    }
+
+    /// What is scored, by name and hash.
+    fn inputs(&self) -> Result<InputsReport, SourceError> {
+        let input = |file: &TrajectoryFile| {
+            Ok::<_, SourceError>(InputReport { name: file.name().to_owned(), sha256: file.digest()? })
+        };
+        let tools = self.catalog.as_ref();
+        Ok(InputsReport {
+            predictions: input(&self.predictions)?,
+            repeats: self.further.iter().map(input).collect::<Result<_, _>>()?,
+            references: input(&self.references)?,
+            tools: tools.map(|tools| InputReport {
+                name: tools.name().to_owned(),
+                sha256: tools.digest().to_owned(),
+            }),
+        })
     }
 
     /// Scores these references again, in this order, with their similarities. What was there to be warned of

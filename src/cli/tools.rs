@@ -11,9 +11,9 @@ use super::Common;
 use super::encoder::EncoderArgs;
 use super::failure::{Failure, code};
 use super::hosting::{
-    Servers, Told, add_simulated, cancel_at_interrupt, interrupted, nearest, redactor, runtime, select, start,
+    Servers, Signals, Told, add_simulated, interrupted, nearest, redactor, runtime, select, start,
 };
-use super::output::Output;
+use super::output::{Output, form};
 use super::printer::{Printer, Unit};
 use crate::encoder::Embedder;
 use crate::executor::nearest::similarities;
@@ -34,9 +34,9 @@ pub(super) struct ToolsArgs {
     /// Only this server; may be given more than once
     #[arg(long, value_name = "NAME")]
     server: Vec<String>,
-    /// Form of the output
-    #[arg(long, value_enum, default_value_t = FormatArg::Table)]
-    format: FormatArg,
+    /// Form of the output [default: by the ending of --out, else table]
+    #[arg(long, value_enum)]
+    format: Option<FormatArg>,
     /// File to write to, instead of standard output
     #[arg(long, value_name = "FILE")]
     out: Option<PathBuf>,
@@ -59,7 +59,7 @@ pub(super) struct ToolsArgs {
 const EXAMPLES: &str = "\
 Examples:
   m3 tools servers/local.json
-  m3 tools servers/m3-bench.json --format json --out tools.json
+  m3 tools servers/m3-bench.json --out tools.json
   m3 tools tools.json --search \"crop an image\"
 
 Servers start together; one that fails does not stop the others. With a catalog no server is started. The \
@@ -85,6 +85,7 @@ struct Found {
 
 /// Lists servers and their tools.
 pub(super) fn run(args: &ToolsArgs, common: &Common, printer: Printer) -> Result<(), Failure> {
+    let format = form(args.format, args.out.as_deref())?;
     let servers = Servers::open(&args.config, printer)?;
     let mut output = Output::open(args.out.as_deref(), &[&args.config], printer)?.outliving_its_reader();
     // Before servers are started: it may have to be fetched.
@@ -98,17 +99,18 @@ pub(super) fn run(args: &ToolsArgs, common: &Common, printer: Printer) -> Result
         Servers::Configured(mut config) => {
             add_simulated(&mut config, || args.encoder.open(common.assets()?, printer), printer)?;
             let runtime = runtime()?;
-            let cancel = cancel_at_interrupt(&runtime);
-            (runtime.block_on(configured(args, config, printer, &cancel))?, cancel, Some(runtime))
+            let signals = Signals::listen(&runtime);
+            let found = runtime.block_on(configured(args, config, printer, &signals.first));
+            (signals.settle(found)?, signals.first, Some(runtime))
         }
     };
     match (embedder, &args.search) {
         (Some(mut embedder), Some(query)) => {
             let report = search(args, query, &found.catalog, &mut embedder, &cancel, printer)?;
             let json = || serde_json::to_string_pretty(&report);
-            write(&mut output, args.format, json, |out| report.write(out))?;
+            write(&mut output, format, json, |out| report.write(out))?;
         }
-        _ => write_found(args, &found, &mut output)?,
+        _ => write_found(args.health, format, &found, &mut output)?,
     }
     output.commit()?;
     match found.health {
@@ -157,19 +159,24 @@ async fn configured(
     let catalog = hosted.host.catalog().without_secrets(&redactor);
     let health = HealthReport::new(&hosted.host.statuses().await, &catalog, &redactor);
     hosted.host.close().await;
-    if cancel.is_cancelled() { Err(interrupted()) } else { Ok(Found { catalog, health: Some(health) }) }
+    Ok(Found { catalog, health: Some(health) })
 }
 
-fn write_found(args: &ToolsArgs, found: &Found, output: &mut Output) -> Result<(), Failure> {
+fn write_found(
+    is_health: bool,
+    format: FormatArg,
+    found: &Found,
+    output: &mut Output,
+) -> Result<(), Failure> {
     let is_styled = output.is_styled();
     let json = || match &found.health {
-        Some(health) if args.health => serde_json::to_string_pretty(health),
+        Some(health) if is_health => serde_json::to_string_pretty(health),
         _ => serde_json::to_string_pretty(&CatalogFile(&found.catalog)),
     };
-    write(output, args.format, json, |out| {
+    write(output, format, json, |out| {
         if let Some(health) = &found.health {
             write_sheets(SheetForm::Terminal { is_styled }, &[health.sheet()], out)?;
-            if args.health {
+            if is_health {
                 return Ok(());
             }
             writeln!(out)?;

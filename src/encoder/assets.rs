@@ -78,9 +78,6 @@ pub(super) const RUNTIME: &str = "ONNX Runtime";
 /// How long to wait for another process that is installing.
 pub(super) const LOCK_WAIT: Duration = Duration::from_mins(15);
 
-const ENCODER_HINT: &str = "it should be a folder with `tokenizer.json` and `model.onnx`, or with the pinned \
-    `model.safetensors` of all-MiniLM-L6-v2";
-
 /// The folder of the default encoder below the cache folder.
 #[must_use]
 pub fn default_encoder_dir(cache_dir: &Path) -> PathBuf {
@@ -237,7 +234,10 @@ fn named_encoder(folder: &Path) -> Result<(PathBuf, bool), AssetError> {
         name: "the encoder option (`--encoder`, M3_ENCODER_DIR)",
         path: folder.to_owned(),
         reason: reason.to_owned(),
-        hint: ENCODER_HINT,
+        hint: format!(
+            "it should be a folder with `tokenizer.json` and `model.onnx`, or {}",
+            pins::encoder_place()
+        ),
     };
     if !folder.is_dir() {
         return Err(error("there is no such folder"));
@@ -264,8 +264,10 @@ fn named_runtime(path: &Path) -> Result<PathBuf, AssetError> {
         name: "ORT_DYLIB_PATH",
         path: path.to_owned(),
         reason,
-        hint: "it should be the library of ONNX Runtime, such as `libonnxruntime.so.1.31.1`; without the \
-            variable, `m3 setup` fetches it",
+        hint: format!(
+            "it should be the library of ONNX Runtime, such as {}; without the variable, `m3 setup` fetches it",
+            pins::runtime_place()
+        ),
     })
 }
 

@@ -12,8 +12,10 @@
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use rusqlite::{Connection, OptionalExtension as _, Row, params};
+use percent_encoding::{AsciiSet, CONTROLS, percent_encode};
+use rusqlite::{Connection, OpenFlags, OptionalExtension as _, Row, params};
 
+use super::cache_error::{CacheError, is_damage, is_read_only};
 use super::{Embedding, InputKey, text_key};
 
 /// The version of the tables; another one is thrown away.
@@ -31,20 +33,13 @@ pub struct Cache {
     connection: Connection,
     encoder: i64,
     limit: u64,
+    is_read_only: bool,
     /// Embeddings that were read and not used for a day or more, to be marked as used.
     stale: Vec<InputKey>,
     /// Texts likewise.
     stale_texts: Vec<InputKey>,
     /// Results likewise.
     stale_results: Vec<InputKey>,
-}
-
-/// The cache cannot be used; the run can go on without it.
-#[derive(Debug, thiserror::Error)]
-#[error("failed to use the embedding cache `{path}`: {message}")]
-pub struct CacheError {
-    pub(super) path: PathBuf,
-    pub(super) message: String,
 }
 
 impl Cache {
@@ -55,26 +50,31 @@ impl Cache {
     }
 
     /// Opens the cache for one encoder, making it if there is none. A file that is not a cache, or a damaged
-    /// one, is replaced.
+    /// one, is replaced. Where nothing can be written, what is there is read.
     ///
     /// # Errors
-    /// [`CacheError`], for example in a folder that cannot be written.
+    /// [`CacheError`], for example in a folder that cannot be written and has no embeddings of this encoder.
     pub fn open(cache_dir: &Path, name: &str, fingerprint: &str, limit: u64) -> Result<Self, CacheError> {
         let path = Self::path(cache_dir);
-        let failed = |message: String| CacheError { path: path.clone(), message };
-        std::fs::create_dir_all(cache_dir).map_err(|cause| failed(cause.to_string()))?;
-        let opened = Self::connect(&path, name, fingerprint).or_else(|error| {
+        std::fs::create_dir_all(cache_dir).map_err(|cause| CacheError::of_file(&path, &cause))?;
+        let connected = Self::connect(&path, name, fingerprint).or_else(|error| {
             if !is_damage(&error) {
                 return Err(error);
             }
             remove(&path).map_err(|_| error)?;
             Self::connect(&path, name, fingerprint)
         });
-        let (connection, encoder) = opened.map_err(|cause| failed(cause.to_string()))?;
+        let is_read_only = connected.as_ref().is_err_and(is_read_only);
+        let (connection, encoder) = connected
+            .or_else(|error| {
+                if is_read_only { Self::look_into(&path, fingerprint).map_err(|_| error) } else { Err(error) }
+            })
+            .map_err(|cause| CacheError::of_database(&path, &cause))?;
         Ok(Self {
             connection,
             encoder,
             limit,
+            is_read_only,
             stale: Vec::new(),
             stale_texts: Vec::new(),
             stale_results: Vec::new(),
@@ -113,6 +113,21 @@ impl Cache {
             |row| row.get(0),
         )?;
         Ok((connection, encoder))
+    }
+
+    /// Opens a cache that cannot be written to.
+    fn look_into(path: &Path, fingerprint: &str) -> rusqlite::Result<(Connection, i64)> {
+        let connection = unchanging(path)?;
+        let query =
+            "SELECT id FROM encoder, pragma_user_version WHERE fingerprint = ?1 AND user_version = ?2";
+        let encoder = connection.query_row(query, params![fingerprint, VERSION], |row| row.get(0))?;
+        Ok((connection, encoder))
+    }
+
+    /// Whether it cannot be written to: what is new is then not kept.
+    #[must_use]
+    pub fn is_read_only(&self) -> bool {
+        self.is_read_only
     }
 
     /// The input key of each text that was seen before.
@@ -177,7 +192,8 @@ impl Cache {
     ) -> Result<(), CacheError> {
         let (encoder, today) = (self.encoder, today());
         let (stale, stale_texts) = (std::mem::take(&mut self.stale), std::mem::take(&mut self.stale_texts));
-        if texts.is_empty() && vectors.is_empty() && stale.is_empty() && stale_texts.is_empty() {
+        let is_nothing = texts.is_empty() && vectors.is_empty() && stale.is_empty() && stale_texts.is_empty();
+        if is_nothing || self.is_read_only {
             return Ok(());
         }
         self.transaction(|transaction| {
@@ -227,7 +243,7 @@ impl Cache {
     pub fn keep(&mut self, results: &[(InputKey, Vec<u8>)]) -> Result<(), CacheError> {
         let (encoder, today) = (self.encoder, today());
         let stale = std::mem::take(&mut self.stale_results);
-        if results.is_empty() && stale.is_empty() {
+        if (results.is_empty() && stale.is_empty()) || self.is_read_only {
             return Ok(());
         }
         self.transaction(|transaction| {
@@ -293,13 +309,12 @@ impl Cache {
             transaction.commit()?;
             Ok(value)
         };
-        run(&mut self.connection)
-            .map_err(|cause: rusqlite::Error| CacheError { path, message: cause.to_string() })
+        run(&mut self.connection).map_err(|cause: rusqlite::Error| CacheError::of_database(&path, &cause))
     }
 
     fn map<T>(&self, work: impl FnOnce(&Connection) -> rusqlite::Result<T>) -> Result<T, CacheError> {
         let path = self.connection.path().map(PathBuf::from).unwrap_or_default();
-        work(&self.connection).map_err(|cause| CacheError { path, message: cause.to_string() })
+        work(&self.connection).map_err(|cause| CacheError::of_database(&path, &cause))
     }
 }
 
@@ -327,6 +342,16 @@ pub(super) fn files(path: &Path) -> [PathBuf; 3] {
     })
 }
 
+/// Opens a cache where nothing can be written, not even the files that SQLite keeps beside it: only in one that nobody
+/// changes meanwhile does it read without them. Checksums tell where somebody, on another mount, did.
+pub(super) fn unchanging(path: &Path) -> rusqlite::Result<Connection> {
+    // What has a meaning in the name of a file that is a URI (sqlite.org/uri.html).
+    const SPECIAL: &AsciiSet = &CONTROLS.add(b'%').add(b'?').add(b'#');
+    let name = percent_encode(path.as_os_str().as_encoded_bytes(), SPECIAL);
+    let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_URI;
+    Connection::open_with_flags(format!("file:{name}?immutable=1"), flags)
+}
+
 pub(super) fn remove(path: &Path) -> std::io::Result<()> {
     for file in files(path) {
         match std::fs::remove_file(file) {
@@ -335,14 +360,6 @@ pub(super) fn remove(path: &Path) -> std::io::Result<()> {
         }
     }
     Ok(())
-}
-
-pub(super) fn is_damage(error: &rusqlite::Error) -> bool {
-    matches!(
-        error.sqlite_error_code(),
-        Some(rusqlite::ErrorCode::NotADatabase | rusqlite::ErrorCode::DatabaseCorrupt)
-    ) || error.to_string().contains("no such table")
-        || error.to_string().contains("no such column")
 }
 
 /// Days since 1970.

@@ -4,7 +4,8 @@ use std::path::{Path, PathBuf};
 
 use rusqlite::Connection;
 
-use super::cache::{BUSY, Cache, CacheError, files, is_damage, remove};
+use super::cache::{BUSY, Cache, files, remove, unchanging};
+use super::cache_error::{CacheError, is_damage, is_read_only};
 
 /// What the cache holds.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -47,8 +48,7 @@ impl Cache {
         if !path.exists() {
             return Ok(None);
         }
-        let read = || {
-            let connection = Connection::open(&path)?;
+        let read = |connection: Connection| {
             connection.busy_timeout(BUSY)?;
             let mut query = connection.prepare(
                 "SELECT name, fingerprint, (SELECT count(*) FROM vector WHERE encoder = id) FROM encoder ORDER BY id",
@@ -57,22 +57,29 @@ impl Cache {
                 .query_map([], |row| Ok((row.get(0)?, row.get(1)?, row.get::<_, i64>(2)?.unsigned_abs())))?;
             rows.collect::<rusqlite::Result<Vec<_>>>()
         };
-        let encoders =
-            read().map_err(|cause| CacheError { path: path.clone(), message: cause.to_string() })?;
-        let bytes =
-            files(&path).iter().filter_map(|file| file.metadata().ok()).map(|metadata| metadata.len()).sum();
-        Ok(Some(CacheUsage { path, bytes, limit, encoders }))
+        let encoders = match Connection::open(&path).and_then(read) {
+            Err(error) if is_read_only(&error) => unchanging(&path).and_then(read).map_err(|_| error),
+            read => read,
+        };
+        let encoders = encoders.map_err(|cause| CacheError::of_database(&path, &cause))?;
+        Ok(Some(CacheUsage { bytes: bytes(&path), path, limit, encoders }))
     }
 
-    /// Empties the cache. Other processes that use it go on.
+    /// Empties the cache and returns what it held, without encoders if it was damaged; `None` if there is none. Other
+    /// processes that use it go on.
     ///
     /// # Errors
     /// [`CacheError`] if it cannot be written.
-    pub fn clear(cache_dir: &Path) -> Result<(), CacheError> {
+    pub fn clear(cache_dir: &Path, limit: u64) -> Result<Option<CacheUsage>, CacheError> {
         let path = Self::path(cache_dir);
-        if !path.exists() {
-            return Ok(());
-        }
+        let held = match Self::usage(cache_dir, limit) {
+            Ok(None) => return Ok(None),
+            Ok(Some(held)) => held,
+            Err(error) if error.is_damage() => {
+                CacheUsage { bytes: bytes(&path), path: path.clone(), limit, encoders: Vec::new() }
+            }
+            Err(error) => return Err(error),
+        };
         let clear = || {
             let connection = Connection::open(&path)?;
             connection.busy_timeout(BUSY)?;
@@ -81,10 +88,17 @@ impl Cache {
             )?;
             connection.pragma_update(None, "wal_checkpoint", "TRUNCATE")
         };
-        let failed = |message: String| CacheError { path: path.clone(), message };
         match clear() {
-            Err(error) if is_damage(&error) => remove(&path).map_err(|cause| failed(cause.to_string())),
-            result => result.map_err(|cause| failed(cause.to_string())),
+            Err(error) if is_damage(&error) => {
+                remove(&path).map_err(|cause| CacheError::of_file(&path, &cause))?;
+            }
+            result => result.map_err(|cause| CacheError::of_database(&path, &cause))?,
         }
+        Ok(Some(held))
     }
+}
+
+/// What the cache takes on the disk, in bytes.
+fn bytes(path: &Path) -> u64 {
+    files(path).iter().filter_map(|file| file.metadata().ok()).map(|metadata| metadata.len()).sum()
 }

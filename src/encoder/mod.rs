@@ -7,6 +7,7 @@
 mod asset_error;
 mod assets;
 mod cache;
+mod cache_error;
 mod cache_usage;
 mod config;
 mod cosine;
@@ -14,6 +15,7 @@ mod digest;
 mod embedder;
 mod fetch;
 pub mod pins;
+mod runtime;
 mod session;
 mod tokens;
 
@@ -23,11 +25,13 @@ use sha2::{Digest as _, Sha256};
 
 pub use asset_error::AssetError;
 pub use assets::{AssetOptions, Assets, InstallEvent, default_encoder_dir};
-pub use cache::{Cache, CacheError};
+pub use cache::Cache;
+pub use cache_error::CacheError;
 pub use cache_usage::CacheUsage;
 pub use cosine::cosine;
 pub use embedder::Embedder;
 pub use fetch::FetchError;
+pub use runtime::{NO_REPORTS, left_behind};
 pub use session::OnnxEncoder;
 pub(crate) use session::finish;
 
@@ -120,6 +124,23 @@ pub enum EncoderError {
         /// The reason.
         message: String,
     },
+    /// A build of ONNX Runtime that reports to its maker, in a process that does not keep it from doing so.
+    #[error(
+        "`{path}` is a build of ONNX Runtime that reports to its maker\nhint: set {NO_REPORTS}=1 before the program starts, or use version {}, which has no collector",
+        pins::RUNTIME_VERSION
+    )]
+    Reports {
+        /// The library.
+        path: PathBuf,
+    },
+    /// There is not enough memory for the encoder.
+    #[error(
+        "not enough memory for the encoder: {message}\nhint: it needs some 200 MB, and 500 MB of addresses (`ulimit -v`); end what else runs, or raise the limit of this shell or container"
+    )]
+    Memory {
+        /// The runtime's reason.
+        message: String,
+    },
     /// The graph cannot be loaded, or does not look like a sentence encoder.
     #[error(
         "failed to use the encoder's ONNX graph: {message}\nhint: it should take `input_ids` and `attention_mask` and give `sentence_embedding` or `last_hidden_state`"
@@ -134,4 +155,17 @@ pub enum EncoderError {
         /// The reason.
         message: String,
     },
+}
+
+impl EncoderError {
+    /// What ONNX Runtime or the system's loader said: a lack of memory, or else what `otherwise` makes of it.
+    fn of_runtime(message: String, otherwise: impl FnOnce(String) -> Self) -> Self {
+        // C++ allocations, those of the runtime's arenas, mappings and threads.
+        let of_memory = ["bad_alloc", "Failed to allocate memory", "annot allocate memory"];
+        if of_memory.iter().any(|part| message.contains(part)) {
+            Self::Memory { message: message.trim_end().to_owned() }
+        } else {
+            otherwise(message)
+        }
+    }
 }

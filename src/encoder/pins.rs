@@ -64,8 +64,23 @@ pub const ENCODER_FILES: [PinnedFile; 3] = [
     },
 ];
 
-/// The version of ONNX Runtime that is fetched.
-pub const RUNTIME_VERSION: &str = "1.31.1";
+/// The version of ONNX Runtime that is fetched: the last whose wheels have no collector of usage data in them. Those from
+/// 1.29 on keep an identifier of the device in the user's cache folder and report to their maker.
+pub const RUNTIME_VERSION: &str = "1.28.0";
+
+/// Where the files of the default encoder are, for who places them by hand.
+#[must_use]
+pub fn encoder_place() -> String {
+    let folder = ENCODER_FILES[0].member.rsplit_once('/').map_or("", |(folder, _)| folder);
+    format!("the folder {folder} of the wheel {}", ENCODER_WHEEL.requirement)
+}
+
+/// Where the library of ONNX Runtime is, likewise.
+#[must_use]
+pub fn runtime_place() -> String {
+    let member = runtime().map_or("onnxruntime/capi", |runtime| runtime.library.member);
+    format!("{member} of the wheel {RUNTIME_REQUIREMENT}")
+}
 
 /// ONNX Runtime for one platform.
 #[derive(Debug, Clone, Copy)]
@@ -78,9 +93,9 @@ pub struct Runtime {
     pub library: PinnedFile,
 }
 
-const RUNTIME_REQUIREMENT: &str = "onnxruntime==1.31.1";
-const LINUX_LIBRARY: &str = "libonnxruntime.so.1.31.1";
-const LINUX_MEMBER: &str = "onnxruntime/capi/libonnxruntime.so.1.31.1";
+const RUNTIME_REQUIREMENT: &str = "onnxruntime==1.28.0";
+const LINUX_LIBRARY: &str = "libonnxruntime.so.1.28.0";
+const LINUX_MEMBER: &str = "onnxruntime/capi/libonnxruntime.so.1.28.0";
 
 /// ONNX Runtime for the machine this was compiled for, if PyPI has it.
 #[must_use]
@@ -90,43 +105,43 @@ pub fn runtime() -> Option<Runtime> {
         match (std::env::consts::OS, std::env::consts::ARCH) {
             ("linux", "x86_64") if is_gnu => (
                 "manylinux_2_28_x86_64",
-                "5752bd508126ae7c49894d3b9d2e83f0c3d487319246d04c444b393308d7ad7f",
-                23_753_652,
+                "a166b78ee04f3a37fa1ef82034b6a3ce96d9684e582d4d30b296de83e9998bb5",
+                19_193_162,
                 LINUX_MEMBER,
                 LINUX_LIBRARY,
-                "fc44112fbe06d7d689c57e11d3862031f64711007e4ee020f8eed5185fd2c1d3",
+                "aa4079d18f4ea7a5f3a94d80cd4bbe0f2740436626622d64d793803a20381083",
             ),
             ("linux", "aarch64") if is_gnu => (
                 "manylinux_2_28_aarch64",
-                "da05378364c44d4407e463982d2bf8d5e4cfea873283757e48beeb41df97b7f3",
-                21_413_526,
+                "8d66f9ceb29909c70839e4e4fb3435c7b490050d8f162bd5f3aba4ca01ee517f",
+                17_039_880,
                 LINUX_MEMBER,
                 LINUX_LIBRARY,
-                "8aa3b76b28c778a2b1dd660d34161adb1d508c9ccd04ff9dc80e26eca5df8467",
+                "23a37c2994bc273e1d59a4f49af6cba5bf1cfbc29f04907ec27df375aba50a7d",
             ),
             ("macos", "aarch64") => (
                 "macosx_14_0_arm64",
-                "60b6b69bfe580eab576cacc5d132a0e9cf2a37fcfd18d46dd191042b1d1ed0d7",
-                20_871_676,
-                "onnxruntime/capi/libonnxruntime.1.31.1.dylib",
-                "libonnxruntime.1.31.1.dylib",
-                "f8b06155feece624e55e49124340eea279da812529ae6fbc46a9f2be9c9cad2e",
+                "f5c5daabd28aad610f83fdcf32acec8fb57e6adc6c6a39fe2a3c755db957b410",
+                19_130_506,
+                "onnxruntime/capi/libonnxruntime.1.28.0.dylib",
+                "libonnxruntime.1.28.0.dylib",
+                "99909e99214e31fe2296c9f7fae5abc2eaf0145342efe8b0a6ed82e9ddb0a0a0",
             ),
             ("windows", "x86_64") => (
                 "win_amd64",
-                "c3d91b5de31e2fc82d71bd65b2b22bddee8b49057a3a36338e9a868e0ea90c05",
-                14_885_761,
+                "0d650aeee29368414367b65529e90afe4bf1bab76254789063b8b2f7ea3013c8",
+                13_752_539,
                 "onnxruntime/capi/onnxruntime.dll",
                 "onnxruntime.dll",
-                "8482d2ee174e28504f99730fb01d6861575870283de4ed3a897ad39170d9a9b9",
+                "14e186627f109a15f28f0b36f6e8ea07c79eac666818e63c39a9792f415bf649",
             ),
             ("windows", "aarch64") => (
                 "win_arm64",
-                "93800007a7023b3ab26ad72e6463d0d57d84ead49a2f6341954d91438e046bc0",
-                14_735_267,
+                "0faf85fb447a663c9cdadc39bd6b19bdf7bedded6699e45731b9b36c46fd993d",
+                13_449_940,
                 "onnxruntime/capi/onnxruntime.dll",
                 "onnxruntime.dll",
-                "f4f7729bf4aa0c78b6ab5253747f3593bb9a28b4c4275a0a9f59f04ea580d61f",
+                "a3c722907fb82ae7aa999d90bc81b8dc6358f1260125078485b392d53eea716c",
             ),
             _ => return None,
         };

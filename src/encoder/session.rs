@@ -4,12 +4,11 @@
 //! length. The session is made when the first text needs it: a run whose embeddings are all cached
 //! never loads ONNX Runtime.
 
-use std::path::{Path, PathBuf};
-use std::sync::{Mutex, OnceLock, PoisonError, RwLock, RwLockReadGuard};
+use std::path::Path;
+use std::sync::{OnceLock, PoisonError, RwLock, RwLockReadGuard};
 
 use fastembed::{OutputKey, Pooling, SingleBatchOutput};
 use ndarray::Array2;
-use ort::environment::Environment;
 use ort::session::Session;
 use ort::session::builder::GraphOptimizationLevel;
 use ort::value::Value;
@@ -131,7 +130,9 @@ impl OnnxEncoder {
 /// Runs one batch of token ids, all of one length. Rows come out in the order of `batch`.
 fn run(session: &mut Session, pooling: &Pooling, batch: &[&[u32]]) -> Result<Vec<Embedding>, EncoderError> {
     let _at_work = at_work();
-    let failed = |cause: &dyn std::fmt::Display| EncoderError::Run { message: cause.to_string() };
+    let failed = |cause: &dyn std::fmt::Display| {
+        EncoderError::of_runtime(cause.to_string(), |message| EncoderError::Run { message })
+    };
     let shape = (batch.len(), batch.first().map_or(0, |ids| ids.len()));
     let mask = Array2::<i64>::ones(shape);
     let mut inputs = Vec::new();
@@ -231,9 +232,10 @@ fn load_tokenizer(folder: &Path, max_tokens: usize) -> Result<Tokenizer, Encoder
 
 fn load_session(assets: &Assets, threads: usize) -> Result<Session, EncoderError> {
     let _at_work = at_work();
-    let environment = environment(&assets.runtime_library)?;
+    let environment = super::runtime::environment(&assets.runtime_library)?;
     let graph = super::assets::graph_file(&assets.encoder_dir);
-    let failed = |message: String| EncoderError::Graph { message };
+    let failed =
+        |message: String| EncoderError::of_runtime(message, |message| EncoderError::Graph { message });
     let mut builder = Session::builder(&environment)
         .and_then(|builder| Ok(builder.with_optimization_level(GraphOptimizationLevel::Level3)?))
         .and_then(|builder| Ok(builder.with_intra_threads(threads)?))
@@ -250,25 +252,4 @@ fn load_session(assets: &Assets, threads: usize) -> Result<Session, EncoderError
         }
     };
     session.map_err(|cause| failed(cause.to_string()))
-}
-
-/// ONNX Runtime can be loaded once in a process.
-fn environment(library: &Path) -> Result<Environment, EncoderError> {
-    static LOADED: Mutex<Option<(PathBuf, Environment)>> = Mutex::new(None);
-    let mut loaded = LOADED.lock().unwrap_or_else(PoisonError::into_inner);
-    if let Some((path, environment)) = loaded.as_ref() {
-        return if path == library {
-            Ok(environment.clone())
-        } else {
-            let message = format!("`{}` is loaded already, and only one can be", path.display());
-            Err(EncoderError::Runtime { path: library.to_owned(), message })
-        };
-    }
-    let failed = |message: String| EncoderError::Runtime { path: library.to_owned(), message };
-    let environment = ort::init_from(library)
-        .map_err(|cause| failed(cause.to_string()))?
-        .build()
-        .map_err(|cause| failed(cause.to_string()))?;
-    *loaded = Some((library.to_owned(), environment.clone()));
-    Ok(environment)
 }

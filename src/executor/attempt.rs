@@ -9,7 +9,7 @@ use super::course::{Course, Stop};
 use super::{Events, FinishReason, Lack, Mode, Offered, Record, RunOptions, Tools, modes};
 use crate::llm::{Model, Picture, Scope};
 use crate::mcp::redact::Redactor;
-use crate::trajectory::Task;
+use crate::trajectory::{FailureClass, Task};
 
 /// Everything that running a task once takes. Servers are started and the image is prepared by the caller.
 pub struct Attempt<'a> {
@@ -23,7 +23,7 @@ pub struct Attempt<'a> {
     /// Its tools.
     pub tools: &'a Tools,
     /// Those that the model is offered; calls of any other are calls of unknown tools.
-    pub offered: &'a Offered,
+    pub offered: Arc<Offered>,
     /// The model.
     pub model: &'a Model,
     /// How they work together.
@@ -60,18 +60,24 @@ pub async fn attempt(attempt: Attempt<'_>) -> Attempted {
         Mode::Native => modes::native(&mut course).await,
         Mode::React => modes::react(&mut course).await,
     };
-    let (finish, reason) = match ended {
-        Ok(finish) => (finish, None),
+    let (finish, failure, reason) = match ended {
+        Ok(FinishReason::Answered) => (FinishReason::Answered, None, None),
+        // The model was asked for its answer with what it had: time was left.
+        Ok(finish) => (finish, Some(FailureClass::Limit), None),
         Err(Stop::Interrupted) => {
-            let record = course.into_record(FinishReason::Interrupted, None);
+            let record = course.into_record(FinishReason::Interrupted, Some(FailureClass::Other), None);
             return Attempted::Interrupted(Box::new(record));
         }
-        Err(Stop::Budget(reason)) => (FinishReason::Budget, Some(reason)),
-        Err(Stop::Error(reason)) => (FinishReason::Error, Some(reason)),
+        Err(Stop::Budget(failure, reason)) => (FinishReason::Budget, Some(failure), Some(reason)),
+        Err(Stop::Error(failure, reason)) => (FinishReason::Error, Some(failure), Some(reason)),
+        Err(Stop::ContextOverflow(reason)) => {
+            (FinishReason::ContextOverflow, Some(FailureClass::Context), Some(reason))
+        }
         Err(Stop::Lack(lack)) => {
-            let record = course.into_record(FinishReason::Error, Some(lack.to_string()));
+            let record =
+                course.into_record(FinishReason::Error, Some(lack.failure()), Some(lack.to_string()));
             return Attempted::Lacking(lack, Box::new(record));
         }
     };
-    Attempted::Done(course.into_record(finish, reason))
+    Attempted::Done(course.into_record(finish, failure, reason))
 }

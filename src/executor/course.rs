@@ -13,10 +13,11 @@ use super::pool::Pool;
 use super::prompts::{TaskPrompt, filled, quoted};
 use super::{Attempt, CallRecord, Event, FinishReason, Lack, Record, StepRecord, Told, TurnRecord};
 use crate::llm::{
-    Answered, Arguments, Assistant, Message, Part, Picture, Reply, ReplyCall, Request, Retry, Settings,
-    ToolAnswer, ToolDefinitions, Usage,
+    Answered, Arguments, Assistant, Message, ModelError, Part, Picture, Reply, ReplyCall, Request, Retry,
+    Settings, ToolAnswer, ToolDefinitions, Usage,
 };
 use crate::text::milliseconds;
+use crate::trajectory::FailureClass;
 
 /// Why an attempt ends before the model has given its answer.
 #[derive(Debug)]
@@ -24,11 +25,20 @@ pub(super) enum Stop {
     /// The run is interrupted.
     Interrupted,
     /// This was used up.
-    Budget(String),
+    Budget(FailureClass, String),
     /// This failed.
-    Error(String),
+    Error(FailureClass, String),
+    /// The conversation is longer than the model's context, in the provider's words.
+    ContextOverflow(String),
     /// Nothing else in the whole run would do better.
     Lack(Lack),
+}
+
+impl Stop {
+    /// For what the model did not say, or what nothing can be made of.
+    pub(super) fn no_reply(reason: String) -> Self {
+        Self::Error(FailureClass::Provider, reason)
+    }
 }
 
 /// An attempt under way.
@@ -79,7 +89,9 @@ impl<'a> Course<'a> {
     pub(super) fn instruction(&self) -> Result<&'a str, Stop> {
         let Attempt { task, options, .. } = &self.attempt;
         let text = options.instruction.text_of(task);
-        text.ok_or_else(|| Stop::Error("the task has neither a `question` nor a `prompt`".to_owned()))
+        text.ok_or_else(|| {
+            Stop::Error(FailureClass::Other, "the task has neither a `question` nor a `prompt`".to_owned())
+        })
     }
 
     /// Repetitions have seeds of their own: with one seed they would be copies.
@@ -201,14 +213,15 @@ impl<'a> Course<'a> {
                 let failed = failed_before.into_inner().unwrap_or_else(PoisonError::into_inner);
                 let failed = failed.or_else(|| self.turns.is_empty().then(|| "it did not answer".to_owned()));
                 return Err(match failed {
-                    Some(reason) => Stop::Error(format!("the model gave no reply within the time of the task: {reason}")),
+                    Some(reason) => Stop::no_reply(format!("the model gave no reply within the time of the task: {reason}")),
                     None => self.out_of_time(),
                 });
             }
         };
         let failed = |error| match Lack::of_model(error, self.turns.is_empty()) {
             Ok(lack) => Stop::Lack(lack),
-            Err(error) => Stop::Error(error.to_string()),
+            Err(error @ ModelError::ContextOverflow { .. }) => Stop::ContextOverflow(error.to_string()),
+            Err(error) => Stop::no_reply(error.to_string()),
         };
         let Answered { reply, tries, elapsed } = asked.map_err(failed)?;
         self.usage = self.usage.plus(reply.usage);
@@ -300,7 +313,8 @@ impl<'a> Course<'a> {
         let used = self.usage.total();
         match self.attempt.options.limits.tokens {
             Some(limit) if used >= limit => {
-                Err(Stop::Budget(format!("tokens: {used} are used, the limit is {limit}")))
+                let reason = format!("tokens: {used} are used, the limit is {limit}");
+                Err(Stop::Budget(FailureClass::Limit, reason))
             }
             _ => self.check_time(),
         }
@@ -311,17 +325,24 @@ impl<'a> Course<'a> {
     }
 
     fn out_of_time(&self) -> Stop {
-        Stop::Budget(format!("time: the limit is {:?}", self.attempt.options.limits.task_time))
+        let reason = format!("time: the limit is {:?}", self.attempt.options.limits.task_time);
+        Stop::Budget(FailureClass::Time, reason)
     }
 
     /// The record, without secrets.
-    pub(super) fn into_record(self, finish: FinishReason, reason: Option<String>) -> Record {
+    pub(super) fn into_record(
+        self,
+        finish: FinishReason,
+        failure: Option<FailureClass>,
+        reason: Option<String>,
+    ) -> Record {
         let redactor = self.attempt.redactor;
         let text = |text: &mut String| *text = redactor.text(text).into_owned();
         let mut record = Record {
             steps: self.steps,
             final_reply: self.final_reply,
             finish,
+            failure,
             reason: reason.or(self.used_up),
             dialogue: self.dialogue,
             turns: self.turns,

@@ -94,7 +94,7 @@ pub enum Event {
         calls: u32,
         /// All turns together.
         usage: Usage,
-        /// Why it failed, for [`FinishReason::Error`].
+        /// Why it failed, for [`FinishReason::Error`] and [`FinishReason::ContextOverflow`].
         #[serde(skip_serializing_if = "Option::is_none")]
         error: Option<String>,
     },

@@ -1,14 +1,15 @@
 //! What a whole run lacks, so that no other task of it could be run either.
 
 use crate::files::{is_exhausted, is_full};
-use crate::llm::{CassetteError, ModelError, Refusal};
+use crate::llm::{CassetteError, ModelError};
 use crate::mcp::results::StoreError;
+use crate::trajectory::FailureClass;
 
 /// What a whole run lacks. A task that has met it should not count as failed: it may be run again as it is.
 #[derive(Debug, thiserror::Error)]
 pub enum Lack {
-    /// The model: it did not answer the first request of a task, for a reason that lies in no task; or the account is
-    /// empty or its limit used up, at whichever request.
+    /// The model: it did not answer the first request of a task; or the account is empty or its limit used up, at
+    /// whichever request.
     #[error(transparent)]
     Model(ModelError),
     /// The cassette cannot be written any more, and what is not recorded cannot be replayed.
@@ -26,9 +27,7 @@ impl Lack {
         match error {
             ModelError::Cassette(error) => Ok(Self::Cassette(error)),
             error if error.is_of_used_account() => Ok(Self::Model(error)),
-            ModelError::NoReply { status, refusal, .. } if is_first && may_be_of_all(status, refusal) => {
-                Ok(Self::Model(error))
-            }
+            ModelError::NoReply { .. } if is_first => Ok(Self::Model(error)),
             error => Err(error),
         }
     }
@@ -41,24 +40,34 @@ impl Lack {
 
     /// Whether it is sure. That a model cannot be reached, or may not be asked, may still lie in one task (a request
     /// that some server before the model does not let through) if it has answered another.
-    pub(crate) fn is_sure(&self, has_answered: bool) -> bool {
+    pub(super) fn is_sure(&self, has_answered: bool) -> bool {
         match self {
             Self::Model(ModelError::NoReply { refusal: Some(_), .. })
             | Self::Cassette(_)
             | Self::Results(_) => true,
-            Self::Model(_) => !has_answered,
+            Self::Model(ModelError::NoReply { status: None | Some(403 | 404), .. }) => !has_answered,
+            Self::Model(_) => false,
         }
     }
-}
 
-/// No answer at all, a wrong key, no right to the model, no such model.
-fn may_be_of_all(status: Option<u16>, refusal: Option<Refusal>) -> bool {
-    refusal.is_some() || matches!(status, None | Some(403 | 404))
+    /// Whether what has failed is the model's server, or the way to it, and hardly what was asked.
+    pub(super) fn is_of_server(&self) -> bool {
+        matches!(self, Self::Model(ModelError::NoReply { status: None | Some(403 | 404 | 500..=599), .. }))
+    }
+
+    /// The class of a task that fails for it.
+    pub(super) fn failure(&self) -> FailureClass {
+        match self {
+            Self::Model(_) => FailureClass::Provider,
+            Self::Cassette(_) | Self::Results(_) => FailureClass::Other,
+        }
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::llm::Refusal;
 
     fn no_reply(status: Option<u16>, refusal: Option<Refusal>) -> ModelError {
         ModelError::NoReply { model: "m".to_owned(), status, tries: 1, refusal, reason: "no".to_owned() }

@@ -8,6 +8,7 @@ mod attempt;
 mod course;
 mod dialogue;
 mod event;
+mod fate;
 mod lack;
 mod modes;
 pub mod nearest;
@@ -26,7 +27,9 @@ mod tools;
 
 pub use attempt::{Attempt, Attempted, attempt};
 pub use event::{Event, Events, Told};
+pub(crate) use fate::{Fate, Outlook, TASKS};
 pub use lack::Lack;
+use modes::TOOLS_UNREAD;
 pub use offered::Offered;
 pub use options::{Instruction, Limits, Mode, RunOptions};
 pub use prompts::prompts_hash;

@@ -83,7 +83,7 @@ impl Course<'_> {
         };
         let reply = match self.turn("compress", &request).await {
             Ok(reply) => reply,
-            Err(Stop::Error(reason)) => {
+            Err(Stop::Error(_, reason) | Stop::ContextOverflow(reason)) => {
                 self.note([format!(
                     "a result of `{tool}` was shortened by rule, for the model cannot: {reason}"
                 )]);
@@ -105,6 +105,9 @@ impl Course<'_> {
         let (max_side, max_bytes) = self.attempt.model.image_limits();
         let max_side = self.attempt.options.max_image_side.map_or(max_side, |side| side.min(max_side));
         let mut pictures = Vec::new();
+        if self.attempt.options.no_images {
+            return pictures;
+        }
         for file in kept.files.iter().filter(|file| file.kind == Kind::Image) {
             if pictures.len() == MOST_PICTURES {
                 add(text, &format!("{} is not shown: too many pictures", file.name));

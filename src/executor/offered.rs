@@ -6,8 +6,8 @@ use super::Mode;
 use super::run::tools_hash;
 use super::schemas;
 use crate::llm::{ToolDefinition, ToolDefinitions};
-use crate::mcp::ToolCatalog;
 use crate::mcp::names::{ModelNames, NameCollision};
+use crate::mcp::{ToolCatalog, read_resource_tool};
 use crate::outcomes::KnownTools;
 
 /// Tools with their hash, and as calls, models and providers have them.
@@ -31,6 +31,21 @@ impl Offered {
             definitions: OnceLock::new(),
             catalog,
         }
+    }
+
+    /// The same with the tool that reads resources for each of these servers that has none of its name; nothing if that
+    /// changes nothing.
+    pub(super) fn with_resources_of(&self, servers: &[String]) -> Option<Self> {
+        let mut catalog = self.catalog.clone();
+        let tool = read_resource_tool();
+        let mut is_changed = false;
+        for server in catalog.servers.iter_mut().filter(|server| servers.contains(&server.server)) {
+            if server.tools.iter().all(|offered| offered.name != tool.name) {
+                server.tools.push(tool.clone());
+                is_changed = true;
+            }
+        }
+        is_changed.then(|| Self::new(catalog))
     }
 
     /// The tools.

@@ -82,6 +82,10 @@ pub struct RunOptions {
     pub compress: bool,
     /// The longest result that the model gets, in characters.
     pub result_limit: usize,
+    /// No image is shown to the model, and it is told of none but of files that its calls make: the blind baseline. It
+    /// stands beside these, in [`RunReport`](super::run::RunReport).
+    #[serde(skip)]
+    pub no_images: bool,
     /// The longest side of images that are sent, in pixels, if it is less than what the wire takes.
     pub max_image_side: Option<u32>,
     /// How replies are made.

@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::llm::Usage;
+use crate::trajectory::FailureClass;
 
 /// Why a task ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -16,11 +17,20 @@ pub enum FinishReason {
     MaxSteps,
     /// Calls, tokens or time were used up.
     Budget,
+    /// The prompt did not fit the model's context; asked again, it would not fit either.
+    ContextOverflow,
     /// The model or what the task needs could not be had; the record has what was done until then.
     Error,
     /// The run was interrupted: the record has what was done until then, and the task will be run again. Predictions
     /// never end so, only what is kept beside them.
     Interrupted,
+}
+
+impl FinishReason {
+    /// Whether something failed, beside limits that somebody has set.
+    pub(crate) fn is_failure(self) -> bool {
+        matches!(self, Self::Error | Self::ContextOverflow)
+    }
 }
 
 /// A task that was run once; [`Prediction`](super::run::Prediction) is what is written of it.
@@ -32,7 +42,10 @@ pub struct Record {
     pub final_reply: String,
     /// Why it ended.
     pub finish: FinishReason,
-    /// What failed, for [`FinishReason::Error`]; what was used up, for [`FinishReason::Budget`].
+    /// Why there is no answer; nothing for [`FinishReason::Answered`].
+    pub failure: Option<FailureClass>,
+    /// What failed, for [`FinishReason::Error`] and [`FinishReason::ContextOverflow`]; what was used up, for
+    /// [`FinishReason::Budget`].
     pub reason: Option<String>,
     /// All that was said: system, user, assistant and tool messages, with images by name, size and hash.
     pub dialogue: Vec<Value>,

@@ -1,5 +1,7 @@
 //! A step: the calls of one reply, made at once, judged and kept.
 
+use std::sync::Arc;
+
 use futures_util::future::join_all;
 use serde_json::{Value, json};
 use tokio::time::Instant;
@@ -9,7 +11,7 @@ use super::observation::{Observation, Seen};
 use super::parse::Wanted;
 use super::tools::Called;
 use super::{CallRecord, Event, StepRecord};
-use crate::mcp::results::{KeptResult, SavedFile};
+use crate::mcp::results::{KeptResult, SavedFile, structured_without_data};
 use crate::mcp::{CallLimits, Content, ToolName, ToolResult};
 use crate::outcomes::{Given, Judge, Outcome, Reply};
 use crate::text::{counted, milliseconds, shortened};
@@ -58,6 +60,9 @@ impl Course<'_> {
         self.steps.push(StepRecord { step, calls });
         if let Some(fault) = fault {
             return Err(fault);
+        }
+        if let Some(more) = self.attempt.offered.with_resources_of(&self.attempt.tools.readable()) {
+            self.attempt.offered = Arc::new(more);
         }
         self.check()?;
         let folder = self.pool.folder();
@@ -112,7 +117,7 @@ impl Course<'_> {
                 arguments: wanted.arguments.clone(),
                 result: None,
                 is_error: true,
-                outcome: outcome_name(judgement.verdict()),
+                outcome: judgement.verdict().name().to_owned(),
                 milliseconds: 0,
             };
             return Ran { record, seen: Seen::text(name, reason, true), fault: None };
@@ -143,7 +148,7 @@ impl Course<'_> {
             arguments: Value::Object(arguments),
             result,
             is_error,
-            outcome: outcome_name(judge.finish(checked, given.reply).verdict()),
+            outcome: judge.finish(checked, given.reply).verdict().name().to_owned(),
             milliseconds: milliseconds(outcome.elapsed),
         };
         Ran { record, seen, fault }
@@ -188,15 +193,6 @@ fn not_made(name: &str, outcome: Option<Outcome>, evidence: &str) -> String {
     }
 }
 
-fn outcome_name(verdict: crate::outcomes::Verdict) -> String {
-    use crate::outcomes::Verdict;
-    match verdict {
-        Verdict::Outcome(outcome) => outcome.name(),
-        Verdict::NotJudged(why) => why.name(),
-    }
-    .to_owned()
-}
-
 /// The result with the names of saved files in place of their data.
 fn without_data(result: &ToolResult, files: &[SavedFile]) -> ToolResult {
     let part = |(index, content): (usize, &Content)| {
@@ -219,7 +215,7 @@ fn without_data(result: &ToolResult, files: &[SavedFile]) -> ToolResult {
     };
     ToolResult {
         content: result.content.iter().enumerate().map(part).collect(),
-        structured_content: result.structured_content.clone(),
+        structured_content: structured_without_data(result, files),
         is_error: result.is_error,
         extra: result.extra.clone(),
     }

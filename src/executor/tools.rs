@@ -1,6 +1,7 @@
 //! The tools of one task: called on its servers, or played back from a cassette; their results kept.
 
-use std::sync::Arc;
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use serde_json::{Map, Value, json};
@@ -11,15 +12,18 @@ use super::course::Stop;
 use crate::llm::{Cassette, Others, Recorder, Scope};
 use crate::mcp::redact::Redactor;
 use crate::mcp::results::{KeptResult, ResultStore};
-use crate::mcp::{CallError, CallLimits, CallOutcome, Host, ToolCatalog, ToolName, ToolResult};
+use crate::mcp::{CallError, CallLimits, CallOutcome, Host, ToolCatalog, ToolName, ToolResult, links_of};
 use crate::outcomes::without_secrets;
 use crate::text::shortened;
+use crate::trajectory::FailureClass;
 
 /// The tools of one task.
 pub struct Tools {
     source: Source,
     store: Arc<ResultStore>,
     recorder: Option<Arc<Recorder>>,
+    /// Servers whose results have linked to resources, and whether these can be read.
+    linking: Mutex<BTreeMap<String, bool>>,
 }
 
 /// Where results come from.
@@ -50,14 +54,15 @@ impl Tools {
     /// [`RunOptions::result_limit`]: super::RunOptions::result_limit
     #[must_use]
     pub fn live(host: Arc<Host>, store: ResultStore, recorder: Option<Arc<Recorder>>) -> Self {
-        Self { source: Source::Live(host), store: Arc::new(store), recorder }
+        Self { source: Source::Live(host), store: Arc::new(store), recorder, linking: Mutex::default() }
     }
 
     /// Plays calls back. A call that the cassette does not know of this task's repetition ends the task with an error
     /// that names it. What is played is recorded as what is live, if a recorder is given.
     #[must_use]
     pub fn replayed(cassette: Arc<Cassette>, store: ResultStore, recorder: Option<Arc<Recorder>>) -> Self {
-        Self { source: Source::Replayed(cassette), store: Arc::new(store), recorder }
+        let store = Arc::new(store);
+        Self { source: Source::Replayed(cassette), store, recorder, linking: Mutex::default() }
     }
 
     /// All tools that there are.
@@ -91,10 +96,43 @@ impl Tools {
             recorder.record_call(scope, name, &arguments, &outcome);
         }
         let Ok(result) = &outcome.result else { return Called { outcome, kept: None, fault: None } };
+        if links_of(result).next().is_some() {
+            self.note_links(scope, &name.server);
+        }
         match self.keep((name, number), arguments, result.clone()).await {
             Ok(kept) => Called { outcome, kept: Some(kept), fault: None },
             Err(fault) => Called { outcome, kept: None, fault: Some(fault) },
         }
+    }
+
+    /// Notes that a server has linked to resources. Whether they can be read is what its handshake said; a cassette plays
+    /// that back.
+    fn note_links(&self, scope: &Scope, server: &str) {
+        let mut linking = self.linking.lock().unwrap_or_else(PoisonError::into_inner);
+        if linking.contains_key(server) {
+            return;
+        }
+        // No server has an empty name.
+        let name = ToolName { server: String::new(), tool: "reads_resources".to_owned() };
+        let arguments = Map::from_iter([("server".to_owned(), json!(server))]);
+        let can_read = match &self.source {
+            Source::Live(host) => host.reads_resources(server),
+            Source::Replayed(cassette) => {
+                let recorded = cassette.call(scope, &name, &arguments).ok();
+                recorded.and_then(|outcome| outcome.result.ok()?.structured_content)
+                    == Some(Value::Bool(true))
+            }
+        };
+        if let Some(recorder) = &self.recorder {
+            recorder.record_call(scope, &name, &arguments, &of_our_own(json!(can_read)));
+        }
+        linking.insert(server.to_owned(), can_read);
+    }
+
+    /// The servers whose results have linked to resources that can be read.
+    pub(super) fn readable(&self) -> Vec<String> {
+        let linking = self.linking.lock().unwrap_or_else(PoisonError::into_inner);
+        linking.iter().filter(|(_, can_read)| **can_read).map(|(server, _)| server.clone()).collect()
     }
 
     async fn outcome(
@@ -123,7 +161,7 @@ impl Tools {
                 );
                 let unavailable =
                     CallError::Unavailable { server: name.server.clone(), reason: fault.clone() };
-                let fault = Some(Stop::Error(fault));
+                let fault = Some(Stop::Error(FailureClass::ServerLost, fault));
                 let (elapsed, waited) = (Duration::ZERO, Duration::ZERO);
                 let outcome = CallOutcome { result: Err(unavailable), elapsed, waited };
                 Called { outcome, kept: None, fault }
@@ -144,9 +182,12 @@ impl Tools {
             Ok(Ok(kept)) => Ok(kept),
             Ok(Err(error)) => Err(match Lack::of_results(error) {
                 Ok(lack) => Stop::Lack(lack),
-                Err(error) => Stop::Error(error.to_string()),
+                Err(error) => Stop::Error(FailureClass::Other, error.to_string()),
             }),
-            Err(error) => Err(Stop::Error(format!("the result of a call cannot be kept: {error}"))),
+            Err(error) => {
+                let reason = format!("the result of a call cannot be kept: {error}");
+                Err(Stop::Error(FailureClass::Other, reason))
+            }
         }
     }
 
@@ -170,9 +211,7 @@ impl Tools {
             Source::Live(_) => tokio::task::spawn_blocking(list).await.unwrap_or_default(),
         };
         if let Some(recorder) = &self.recorder {
-            let result = Ok(ToolResult { structured_content: Some(json!(files)), ..ToolResult::default() });
-            let outcome = CallOutcome { result, elapsed: Duration::ZERO, waited: Duration::ZERO };
-            recorder.record_call(scope, &name, &arguments, &outcome);
+            recorder.record_call(scope, &name, &arguments, &of_our_own(json!(files)));
         }
         files
     }
@@ -180,4 +219,10 @@ impl Tools {
     pub(super) fn redactor(&self) -> &Redactor {
         self.store.redactor()
     }
+}
+
+/// What is recorded in the form of a call and was none.
+fn of_our_own(value: Value) -> CallOutcome {
+    let result = Ok(ToolResult { structured_content: Some(value), ..ToolResult::default() });
+    CallOutcome { result, elapsed: Duration::ZERO, waited: Duration::ZERO }
 }

@@ -46,7 +46,7 @@ impl AgreementMap {
         let (low, high) = (values().fold(1.0, f64::min), values().fold(0.0, f64::max));
         let mut canvas = Canvas::default();
         let top = frame::draw_title(&mut canvas, &self.title);
-        let top = if cells.is_empty() { top } else { draw_scale(&mut canvas, top, low, high) };
+        let top = if cells.is_empty() { top } else { draw_scale(&mut canvas, top, low, high) } + TITLE;
         let bottom = top + PLOT_HEIGHT;
         let x = Axis::whole(LEFT, WIDTH - MARGIN - GAP, Unit::Fraction);
         let y = |value: f64| bottom - value.clamp(0.0, 1.0) * PLOT_HEIGHT;
@@ -60,29 +60,60 @@ impl AgreementMap {
             let about = format!("weak {weak:.2}, strong {strong:.2}: {:.1} %", 100.0 * agreement);
             canvas.described(&about, |canvas| canvas.rectangle(area, &shade(agreement, low, high)));
         }
-        for (name, weak, strong) in &self.marks {
-            let (cx, cy) = (x.x(*weak), y(*strong));
-            canvas.disc((cx, cy), 5.0, "#fff");
-            let content = format!("{} ({weak:.3}, {strong:.3})", text::brief(name));
-            // To the right, over the half that has no squares, or to the left where there is no room.
-            let is_right = cx + GAP + text::width(&content, SMALL) < WIDTH - MARGIN;
-            let (anchor, x) = if is_right { (Anchor::Start, cx + GAP) } else { (Anchor::End, cx - GAP) };
-            let plate = text::width(&content, SMALL) + 4.0;
-            let left = if is_right { x - 2.0 } else { x - plate + 2.0 };
-            canvas.rectangle(Rectangle { x: left, y: cy - 8.0, width: plate, height: 16.0 }, "#fff");
-            canvas.text(Text {
-                x,
-                y: baseline(cy, SMALL),
-                size: SMALL,
-                anchor,
-                colour: INK,
-                content: &content,
-            });
+        let places = self.marks.iter().map(|(_, weak, strong)| (x.x(weak.clamp(0.0, 1.0)), y(*strong)));
+        let places: Vec<(f64, f64)> = places.collect();
+        for &place in &places {
+            canvas.disc(place, 5.0, "#fff");
         }
+        self.draw_names(&mut canvas, &places, (top, bottom));
         let note =
             if cells.is_empty() { "There is nothing to show." } else { "Darker: more labels are met." };
         frame::finish(canvas, &self.title, &[note.to_owned()], bottom + axis::HEIGHT)
     }
+}
+
+/// Free space above the plot, for the title of the vertical axis.
+const TITLE: f64 = 28.0;
+
+/// Height of the plate under a name, and the distance of two of them.
+const PLATE: f64 = 16.0;
+
+impl AgreementMap {
+    /// Writes the name of each mark beside it, or below or above where it would cover another one or leave the plot.
+    fn draw_names(&self, canvas: &mut Canvas, places: &[(f64, f64)], (top, bottom): (f64, f64)) {
+        let disc = |&(cx, cy): &(f64, f64)| Rectangle { x: cx - 5.0, y: cy - 5.0, width: 10.0, height: 10.0 };
+        let mut taken: Vec<Rectangle> = places.iter().map(disc).collect();
+        for ((name, weak, strong), &(cx, cy)) in self.marks.iter().zip(places) {
+            let content = format!("{} ({weak:.3}, {strong:.3})", text::brief(name));
+            let width = text::width(&content, SMALL) + 4.0;
+            // To the right, over the half that has no squares, or to the left where there is no room.
+            let is_right = cx + GAP + width < WIDTH - MARGIN;
+            let x = if is_right { cx + GAP - 2.0 } else { cx - GAP - width + 2.0 };
+            let plate = |offset: i32| Rectangle {
+                x,
+                y: cy.clamp(top + PLATE / 2.0, bottom - PLATE / 2.0) + PLATE * (f64::from(offset) - 0.5),
+                width,
+                height: PLATE,
+            };
+            let is_free = |plate: &Rectangle| {
+                plate.y >= top
+                    && plate.y + PLATE <= bottom
+                    && !taken.iter().any(|other| overlap(other, plate))
+            };
+            let plate =
+                (0..20).flat_map(|far| [plate(far), plate(-far)]).find(is_free).unwrap_or_else(|| plate(0));
+            canvas.rectangle(plate, "#fff");
+            let y = baseline(plate.y + PLATE / 2.0, SMALL);
+            let (x, anchor) = (plate.x + 2.0, Anchor::Start);
+            canvas.text(Text { x, y, size: SMALL, anchor, colour: INK, content: &content });
+            taken.push(plate);
+        }
+    }
+}
+
+fn overlap(one: &Rectangle, other: &Rectangle) -> bool {
+    let apart = |a: f64, width: f64, b: f64, other: f64| a + width <= b || b + other <= a;
+    !apart(one.x, one.width, other.x, other.width) && !apart(one.y, one.height, other.y, other.height)
 }
 
 /// From light to dark between the lowest and the highest value: told by lightness, not by hue alone.
@@ -115,7 +146,7 @@ fn draw_scale(canvas: &mut Canvas, top: f64, low: f64, high: f64) -> f64 {
         Anchor::Start,
         &format!("{:.1} % agreement", 100.0 * high),
     );
-    y + size + 14.0
+    y + size
 }
 
 fn draw_side(canvas: &mut Canvas, top: f64, y: impl Fn(f64) -> f64) {
@@ -128,7 +159,7 @@ fn draw_side(canvas: &mut Canvas, top: f64, y: impl Fn(f64) -> f64) {
         canvas.text(Text { x, y, size: SMALL, anchor: Anchor::End, colour: INK, content });
     }
     let content = "strong threshold";
-    canvas.text(Text { x: MARGIN, y: top - 4.0, size: SMALL, anchor: Anchor::Start, colour: INK, content });
+    canvas.text(Text { x: MARGIN, y: top - 12.0, size: SMALL, anchor: Anchor::Start, colour: INK, content });
 }
 
 #[cfg(test)]

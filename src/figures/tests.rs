@@ -135,6 +135,14 @@ fn text_lies_apart() {
         for bins in [0, 1, 20, 1_000] {
             assert_legible(&histogram(bins, weak, strong));
         }
+        let marks = [("recommended", weak, strong), ("default", 0.6, 0.8), ("third", 0.61, 0.79)];
+        let map = AgreementMap {
+            title: "Agreement".to_owned(),
+            cells: vec![(0.2, 0.4, 0.5), (0.6, 0.8, 0.9)],
+            step: 0.02,
+            marks: marks.map(|(name, weak, strong)| (name.to_owned(), weak, strong)).to_vec(),
+        };
+        assert_legible(&map.to_svg());
     }
 }
 

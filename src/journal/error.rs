@@ -3,13 +3,14 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
+use crate::files::is_full;
 use crate::text::shortened;
 
 /// A journal cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub enum JournalError {
     /// The system's reason.
-    #[error("failed to {action} `{}`: {cause}\nhint: make space, or {elsewhere}", shown(path))]
+    #[error("failed to {action} `{}`: {cause}\nhint: {}{elsewhere}", shown(path), if is_full(cause) { "make space, or " } else { "" })]
     Io {
         /// What was tried, such as `write to`.
         action: &'static str,

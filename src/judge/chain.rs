@@ -69,15 +69,13 @@ impl Chain {
             found.calls.iter().enumerate().map(move |(call, found)| (CallPlace { step, call }, found))
         });
         let calls = places.zip(judged).map(|((place, call), judged)| {
-            let recorded = call.extra.iter().find(|(key, _)| key == "outcome");
-            let standing = match recorded.and_then(|(_, outcome)| outcome.as_str()) {
+            let standing = match call.recorded_outcome() {
                 Some(outcome) if outcome == Outcome::Success.name() => Standing::Succeeded,
                 Some(outcome) => Standing::Failed(outcome.to_owned()),
                 None if recorded_reply(call) == Reply::NotExecuted => Standing::NotRecorded,
                 None => match judged.judgement.verdict() {
                     Verdict::Outcome(Outcome::Success) => Standing::Succeeded,
-                    Verdict::Outcome(outcome) => Standing::Failed(outcome.name().to_owned()),
-                    Verdict::NotJudged(why) => Standing::Failed(why.name().to_owned()),
+                    verdict => Standing::Failed(verdict.name().to_owned()),
                 },
             };
             ChainCall {

@@ -1,5 +1,5 @@
 //! Pairs of calls that people have labelled by how alike they are (M³-Bench, section 6.4): `m3 review --label` collects
-//! them, `m3 calibrate` reads them.
+//! them, `m3 calibrate` and `m3 fidelity` read them.
 //!
 //! Arguments are [`Json`], since thresholds are chosen by what encoders make of every digit of them.
 
@@ -109,7 +109,13 @@ impl Labels {
         }
     }
 
-    fn of(json: &Json) -> Result<Self, String> {
+    /// Whether a file says that it is one of labels.
+    pub(crate) fn is_said(json: &Json) -> bool {
+        json.get("schema").and_then(Json::as_str) == Some(LABELS_SCHEMA)
+    }
+
+    /// The labels of a file, or what is wrong with it.
+    pub(crate) fn of(json: &Json) -> Result<Self, String> {
         let schema = json.get("schema").and_then(Json::as_str).unwrap_or_default();
         if schema != LABELS_SCHEMA {
             return Err(format!(

@@ -2,18 +2,17 @@
 
 use std::collections::BTreeMap;
 
+use super::repeats::Passing;
 use super::report::{
     CallsReport, LEADERBOARD_SCHEMA, Leaderboard, ModelReport, OutcomesReport, RankReport, TokensReport,
     TypeReport, TypeRowReport,
 };
-use super::{Average, Metric, ModelResult, Numbers, Outcomes, Selection, Totals, TrajectoryResult, values};
-use crate::stats::{
-    DifferentLengths, Draws, LEVEL, POWER, RankInterval, Resamples, SIGNIFICANCE, bootstrap, holm, pairs,
-    smallest_detectable_difference, tie_groups,
+use super::statistics::Statistics;
+use super::{
+    Average, FailuresReport, Metric, ModelResult, Numbers, Outcomes, Selection, Totals, TrajectoryResult,
+    failures, origin, values,
 };
-
-/// The most permutations that are drawn so that corrected p-values can be small enough.
-const MOST_PERMUTATIONS: usize = 100_000;
+use crate::stats::{DifferentLengths, Draws, LEVEL};
 
 impl Leaderboard {
     /// Ranks models; `selection` is what [`select`](super::select) chose of them.
@@ -37,94 +36,46 @@ impl Leaderboard {
             .iter()
             .map(|entrant| entrant.report(&columns, average, selection, statistics.as_ref()))
             .collect();
+        let failures = selection.map_or_else(Vec::new, FailuresReport::of);
+        let passing = selection.map_or(Ok(None), Passing::of);
+        let passing_note = passing.as_ref().err().cloned();
+        let passing = passing.ok().flatten().map(|passing| passing.leaderboard(draws)).transpose()?;
+        let (passing, passes) = passing.unzip();
+        let passes = passes.unwrap_or_else(|| vec![None; failures.len()]);
+        let scored = entrants.iter().zip(&mut rows).filter(|(entrant, _)| entrant.is_scored());
+        let mut names = Vec::new();
+        for (((entrant, row), failures), passes) in scored.zip(&failures).zip(passes) {
+            row.passing = passes;
+            row.failures.clone_from(failures);
+            names.push(entrant.name);
+        }
         rank_rows(&mut rows, statistics.as_ref().filter(|found| found.ranks.len() == models.len()));
         // Stable: models of equal average stay in the order they were given.
         rows.sort_by(|a, b| average_of(b).total_cmp(&average_of(a)));
-        let mut notes: Vec<String> =
-            entrants.iter().flat_map(|entrant| entrant.notes(&columns, average, is_mixed)).collect();
+        let mut notes: Vec<String> = failures::note(&names, &failures).into_iter().collect();
+        notes.extend(selection.into_iter().flat_map(origin::notes));
+        notes.extend(entrants.iter().flat_map(|entrant| entrant.notes(&columns, average, is_mixed)));
         notes.extend(statistics.as_ref().and_then(Statistics::note));
+        notes.extend(passing_note);
         Ok(Self {
             schema: LEADERBOARD_SCHEMA.to_owned(),
             profile: selection.map(|selection| selection.profile.name().to_owned()),
             similarity: selection.map(|selection| selection.similarity.name().to_owned()),
             tasks: selection.map(|selection| selection.ids.len()),
+            signature: selection.and_then(|selection| origin::common_signature(&selection.origins)),
             level: LEVEL,
-            resamples: statistics.as_ref().map_or(0, |found| found.resamples.count()),
+            resamples: statistics.as_ref().map_or(0, |found| found.resamples),
             seed: draws.seed,
             average: average.into(),
             columns: columns.iter().map(|metric| metric.name().to_owned()).collect(),
             notes,
             models: rows,
-            smallest_detectable_difference: statistics.and_then(|found| found.smallest_difference),
+            smallest_detectable_difference: statistics.as_ref().and_then(|found| found.smallest_difference),
+            tests: statistics.map(|found| found.tests),
             types: selection.map_or_else(Vec::new, |selection| types(&entrants, selection, &columns)),
+            passing,
         })
     }
-}
-
-/// How often permutations are drawn so that the smallest p-value, corrected for `tests`, can be far below the
-/// significance, as long as that takes a reasonable time.
-pub(super) fn test_draws(draws: &Draws, tests: usize) -> Draws {
-    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a count of draws")]
-    let wanted = (10.0 * tests as f64 / SIGNIFICANCE) as usize;
-    Draws { count: draws.count.max(wanted.min(MOST_PERMUTATIONS)), ..*draws }
-}
-
-/// What resampling says of the models with trajectories, in their order.
-struct Statistics {
-    resamples: Resamples<{ Metric::COUNT }>,
-    ranks: Vec<RankInterval>,
-    groups: Vec<usize>,
-    smallest_difference: Option<f64>,
-    /// The smallest corrected p-value that any pair could have.
-    least_p_value: f64,
-    pairs: usize,
-}
-
-impl Statistics {
-    fn new(selection: &Selection<'_>, average: Average, draws: &Draws) -> Result<Self, DifferentLengths> {
-        let totals = totals(&selection.trajectories);
-        let statistic = |totals: &Totals| values(totals, selection.profile, average);
-        let resamples = bootstrap(&totals, statistic, draws)?;
-        let metric = Metric::Average.index();
-        let pairs = pairs(resamples.models());
-        let permutations = test_draws(draws, pairs.len());
-        let p_values: Vec<f64> =
-            resamples.flip_test(&pairs, &permutations).iter().map(|p| p[metric]).collect();
-        let points: Vec<f64> = resamples.points().iter().map(|values| values[metric]).collect();
-        let significance = SIGNIFICANCE / pairs.len().max(1) as f64;
-        let differences = pairs
-            .iter()
-            .filter_map(|&(a, b)| resamples.difference(a, b, metric, LEVEL).standard_error)
-            .filter(|error| *error > 0.0)
-            .map(|error| smallest_detectable_difference(error, significance, POWER));
-        let least = crate::stats::least_p_value(selection.ids.len(), &permutations);
-        Ok(Self {
-            ranks: resamples.ranks(metric, LEVEL),
-            groups: tie_groups(&points, &pairs, &holm(&p_values), SIGNIFICANCE),
-            smallest_difference: median(differences.collect()),
-            least_p_value: least * pairs.len() as f64,
-            pairs: pairs.len(),
-            resamples,
-        })
-    }
-
-    /// What to say where the tests cannot find anything.
-    fn note(&self) -> Option<String> {
-        let is_blind = self.pairs > 0 && self.least_p_value >= SIGNIFICANCE;
-        is_blind.then(|| {
-            format!(
-                "groups mean nothing here: with {} tasks and {} pairs of models no difference can be significant",
-                self.resamples.trajectories(),
-                self.pairs
-            )
-        })
-    }
-}
-
-fn median(mut values: Vec<f64>) -> Option<f64> {
-    values.sort_by(f64::total_cmp);
-    let (low, high) = (values.get(values.len().checked_sub(1)? / 2)?, values.get(values.len() / 2)?);
-    Some(f64::midpoint(*low, *high))
 }
 
 /// The trajectories of each model as totals.
@@ -181,6 +132,10 @@ impl<'a> Entrant<'a> {
         models.iter().filter_map(entrant).collect()
     }
 
+    fn is_scored(&self) -> bool {
+        matches!(self.source, Source::Scored { .. })
+    }
+
     /// Whether there is anything to show of a metric.
     fn has(&self, metric: Metric) -> bool {
         match self.source {
@@ -210,18 +165,21 @@ impl<'a> Entrant<'a> {
             rank: RankReport { rank: 1, best: 1, worst: 1 },
             group: None,
             left_out: 0,
+            failures: None,
+            signature: None,
             calls: None,
             tokens: None,
             outcomes: None,
+            passing: None,
         };
         match (&self.source, selection, statistics) {
             (Source::Scored { trajectories, index }, Some(selection), Some(statistics)) => {
                 let shown = columns.iter().filter(|metric| **metric == Metric::Average || self.has(**metric));
-                let estimate =
-                    |metric: Metric| statistics.resamples.estimate(*index, metric.index(), LEVEL).into();
+                let estimate = |metric: Metric| statistics.estimates[*index][metric.index()].into();
                 report.metrics = shown.map(|&metric| (metric.name().to_owned(), estimate(metric))).collect();
                 report.group = Some(statistics.groups[*index]);
                 report.left_out = selection.left_out[*index];
+                report.signature.clone_from(&selection.origins[*index].signature);
                 describe(&mut report, trajectories);
             }
             (Source::Row(row), ..) => {
@@ -311,6 +269,7 @@ fn describe(report: &mut ModelReport, trajectories: &[&TrajectoryResult]) {
             |tokens: fn(&super::Usage) -> f64| usage.iter().map(tokens).sum::<f64>() / usage.len() as f64;
         report.tokens = Some(TokensReport {
             tasks: usage.len(),
+            is_partial: usage.len() < trajectories.len(),
             input: mean(|usage| usage.input_tokens),
             output: mean(|usage| usage.output_tokens),
         });
@@ -321,6 +280,7 @@ fn describe(report: &mut ModelReport, trajectories: &[&TrajectoryResult]) {
             |index: usize| outcomes.iter().map(|found| found.counts[index]).fold(0, u64::saturating_add);
         let counts =
             Outcomes::NAMES.iter().enumerate().map(|(index, name)| ((*name).to_owned(), count(index)));
+        let counts = counts.filter(|(name, count)| name != Outcomes::NOT_EXECUTED || *count > 0);
         report.outcomes = Some(OutcomesReport { counts: counts.collect() });
     }
 }

@@ -4,10 +4,12 @@
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::board::{graded, test_draws, totals};
-use super::{Average, Metric, Selection, Totals, values};
+use super::board::{graded, totals};
+use super::repeats::Passing;
+use super::statistics::test_draws;
+use super::{Average, FailuresReport, Metric, PassingReport, Selection, Totals, failures, origin, values};
 use crate::stats::{
-    DifferentLengths, Draws, LEVEL, Method, POWER, Resamples, SIGNIFICANCE, bootstrap, holm,
+    DifferentLengths, Draws, LEVEL, Method, POWER, PassRate, Resamples, SIGNIFICANCE, bootstrap, holm,
     smallest_detectable_difference,
 };
 
@@ -35,6 +37,12 @@ pub struct Comparison {
     pub tasks: usize,
     /// Tasks of the first and of the second that the other does not have.
     pub left_out: (usize, usize),
+    /// What the signatures of both scores have in common, without the predictions; null where one has none.
+    pub signature: Option<String>,
+    /// The tasks of each that came to nothing; null where it is not known.
+    pub failures: [Option<FailuresReport>; 2],
+    /// What a reader should know: failures that differ, references that do.
+    pub notes: Vec<String>,
     /// What the average is taken over, in words.
     pub average: String,
     /// The level of the intervals.
@@ -47,6 +55,19 @@ pub struct Comparison {
     pub differences: Vec<DifferenceReport>,
     /// The trajectories whose own average changed most, either way; of equal changes, those with more calls.
     pub changed: Vec<ChangedTrajectory>,
+    /// How often both pass; left out where not both have repetitions with the same criterion.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub passing: Option<PassingComparison>,
+}
+
+/// The difference of two models in how often they pass.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+pub struct PassingComparison {
+    /// What the rates are of.
+    #[serde(flatten)]
+    pub passing: PassingReport,
+    /// A difference for pass@1, pass@k and pass^k, means over tasks.
+    pub differences: Vec<DifferenceReport>,
 }
 
 /// The difference of two models in one metric.
@@ -114,6 +135,12 @@ impl Comparison {
         let totals = totals(&selection.trajectories);
         let statistic = |totals: &Totals| values(totals, selection.profile, average);
         let resamples = bootstrap(&totals, statistic, draws)?;
+        let mut failures = FailuresReport::of(selection).into_iter();
+        let failures = [(); 2].map(|()| failures.next().flatten());
+        let mut notes: Vec<String> = failures::note(&[names.0, names.1], &failures).into_iter().collect();
+        notes.extend(origin::notes(selection));
+        let passing = Passing::of(selection);
+        notes.extend(passing.as_ref().err().cloned());
         Ok(Self {
             schema: COMPARISON_SCHEMA.to_owned(),
             first: names.0.to_owned(),
@@ -122,12 +149,19 @@ impl Comparison {
             similarity: selection.similarity.name().to_owned(),
             tasks: selection.ids.len(),
             left_out: (selection.left_out[0], selection.left_out[1]),
+            signature: origin::common_signature(&selection.origins),
+            failures,
+            notes,
             average: average.description().to_owned(),
             level: LEVEL,
             resamples: draws.count,
             seed: draws.seed,
             differences: differences(&resamples, &columns, draws),
             changed: changed(selection, &totals, statistic),
+            passing: match passing.ok().flatten() {
+                Some(passing) => passing_differences(passing, draws)?,
+                None => None,
+            },
         })
     }
 
@@ -151,7 +185,6 @@ fn differences(
 ) -> Vec<DifferenceReport> {
     let tests = columns.iter().filter(|metric| !metric.is_fidelity()).count();
     let p_values = resamples.flip_test(&[(1, 0)], &test_draws(draws, tests))[0];
-    let has_p = resamples.trajectories() > 1;
     // The fidelities are a family of their own: the metrics of the paper have the p-values that they have without them.
     let corrected: Vec<(Metric, f64)> = [false, true]
         .into_iter()
@@ -165,27 +198,57 @@ fn differences(
         .collect();
     let report = |metric: &Metric| {
         let index = metric.index();
-        let found = resamples.difference(1, 0, index, LEVEL);
-        DifferenceReport {
-            metric: metric.name().to_owned(),
-            first: resamples.points()[0][index],
-            second: resamples.points()[1][index],
-            difference: found.value,
-            low: found.interval.map(|interval| interval.low),
-            high: found.interval.map(|interval| interval.high),
-            p_value: has_p.then_some(p_values[index]),
-            corrected_p_value: corrected
-                .iter()
-                .find(|(other, _)| has_p && other == metric)
-                .map(|(_, corrected)| *corrected),
-            has_no_spread: found.interval.is_some_and(|interval| interval.method == Method::Constant),
-            smallest_detectable: found
-                .standard_error
-                .filter(|error| *error > 0.0)
-                .map(|error| smallest_detectable_difference(error, SIGNIFICANCE, POWER)),
-        }
+        let corrected = corrected.iter().find(|(other, _)| other == metric).map(|(_, corrected)| *corrected);
+        difference(resamples, index, metric.name().to_owned(), (p_values[index], corrected))
     };
     columns.iter().map(report).collect()
+}
+
+/// The second model's value less the first's, with its p-value as it is and corrected.
+fn difference<const M: usize>(
+    resamples: &Resamples<M>,
+    index: usize,
+    metric: String,
+    (p_value, corrected): (f64, Option<f64>),
+) -> DifferenceReport {
+    let has_p = resamples.trajectories() > 1;
+    let found = resamples.difference(1, 0, index, LEVEL);
+    DifferenceReport {
+        metric,
+        first: resamples.points()[0][index],
+        second: resamples.points()[1][index],
+        difference: found.value,
+        low: found.interval.map(|interval| interval.low),
+        high: found.interval.map(|interval| interval.high),
+        p_value: has_p.then_some(p_value),
+        corrected_p_value: corrected.filter(|_| has_p),
+        has_no_spread: found.interval.is_some_and(|interval| interval.method == Method::Constant),
+        smallest_detectable: found
+            .standard_error
+            .filter(|error| *error > 0.0)
+            .map(|error| smallest_detectable_difference(error, SIGNIFICANCE, POWER)),
+    }
+}
+
+/// The differences of how often two models pass, a family of tests of their own; `None` unless both have repetitions.
+fn passing_differences(
+    passing: Passing,
+    draws: &Draws,
+) -> Result<Option<PassingComparison>, DifferentLengths> {
+    let rates = passing.rates.resamples(draws)?;
+    if rates.models() < 2 {
+        return Ok(None);
+    }
+    let shown = passing.report.shown();
+    let p_values = rates.flip_test(&[(1, 0)], &test_draws(draws, shown.len()))[0];
+    let corrected = holm(&p_values[..shown.len()]);
+    let of = |rate: &PassRate| {
+        let index = *rate as usize;
+        let p_values = (p_values[index], Some(corrected[index]));
+        difference(&rates, index, rate.name(passing.report.k), p_values)
+    };
+    let differences = shown.iter().map(of).collect();
+    Ok(Some(PassingComparison { passing: passing.report, differences }))
 }
 
 /// The trajectories whose own average changed most.
@@ -198,7 +261,7 @@ fn changed(
     let of = |(index, id): (usize, &&str)| {
         let (first, second) = (average(&totals[0][index]), average(&totals[1][index]));
         #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a count of calls")]
-        let reference_calls = totals[0][index].sums.reference_calls as u64;
+        let reference_calls = (totals[0][index].sums.reference_calls / totals[0][index].trajectories) as u64;
         let task_type = selection.trajectories[0][index].task_type.clone();
         ChangedTrajectory {
             id: (*id).to_owned(),

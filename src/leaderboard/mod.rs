@@ -11,21 +11,29 @@
 
 mod board;
 mod compare;
+mod failures;
 mod metric;
+mod origin;
+mod plain_error;
 mod read;
+mod repeats;
 mod report;
 mod result;
 mod selection;
+mod statistics;
 mod table;
 mod totals;
 
-pub use compare::{COMPARISON_SCHEMA, ChangedTrajectory, Comparison, DifferenceReport};
+pub use compare::{COMPARISON_SCHEMA, ChangedTrajectory, Comparison, DifferenceReport, PassingComparison};
+pub use failures::FailuresReport;
 pub use metric::{Average, Metric};
+pub use origin::ReferenceCalls;
 pub use read::{ResultError, read_results};
+pub use repeats::{ModelPassReport, PassingReport, Repeats};
 pub use report::{
     AverageReport, CallsReport, EstimateReport, LEADERBOARD_SCHEMA, Leaderboard, ModelReport, OutcomesReport,
-    RankReport, TokensReport, TypeReport, TypeRowReport,
+    RankReport, TestMethod, TestsReport, TokensReport, TypeReport, TypeRowReport,
 };
-pub use result::{Grades, ModelResult, Numbers, Outcomes, TrajectoryResult, Usage};
-pub use selection::{Selection, SelectionError, select};
+pub use result::{Grades, InputFile, ModelResult, Numbers, Origin, Outcomes, TrajectoryResult, Usage};
+pub use selection::{SelectOptions, Selection, SelectionError, select};
 pub use totals::{Totals, values};

@@ -8,9 +8,14 @@ use std::path::{Path, PathBuf};
 use flate2::bufread::MultiGzDecoder;
 use serde::Deserialize;
 
-use super::{Grades, ModelResult, Numbers, Outcomes, TrajectoryResult, Usage, table};
+use super::origin::{InputsPart, LedgerPart, ReferenceCalls, ToolNamesPart};
+use super::plain_error::plain;
+use super::repeats::{RepeatsPart, by_task};
+use super::result::OutcomesPart;
+use super::{Grades, ModelResult, Numbers, Origin, Outcomes, TrajectoryResult, Usage, table};
 use crate::report::SCORE_SCHEMA;
 use crate::score::{Profile, Similarity, Sums};
+use crate::stats::Trials;
 use crate::text::{shortened, visible};
 
 /// A result larger than this is not read, in bytes; that of the real benchmark has 0.5 MB.
@@ -71,7 +76,7 @@ pub fn read_results(path: &Path, name: Option<&str>) -> Result<Vec<ModelResult>,
 }
 
 /// A file or, for `-`, standard input, decompressed if it is gzip (RFC 1952), without a byte order mark.
-fn open(path: &Path) -> io::Result<Box<dyn io::Read>> {
+fn open(path: &Path) -> io::Result<impl BufRead> {
     let mut reader: Box<dyn BufRead> = if path == Path::new("-") {
         Box::new(BufReader::new(io::stdin()))
     } else {
@@ -87,26 +92,36 @@ fn open(path: &Path) -> io::Result<Box<dyn io::Read>> {
     if reader.fill_buf()?.starts_with(b"\xef\xbb\xbf") {
         reader.consume(3);
     }
-    Ok(Box::new(reader.take(MAX_BYTES)))
+    Ok(reader.take(MAX_BYTES))
 }
 
 /// A head, with JSON Lines the last line, or one trajectory of JSON Lines: read as one type, so that no tree of
 /// the whole is made first.
 #[derive(Deserialize)]
+#[serde(expecting = "an object")]
 struct Entry {
     schema: Option<String>,
     profile: Option<String>,
     encoder: Option<EncoderPart>,
     similarity: Option<String>,
+    #[serde(default)]
+    no_images: bool,
     thresholds: Option<ThresholdsPart>,
+    signature: Option<String>,
+    inputs: Option<InputsPart>,
+    tool_names: Option<ToolNamesPart>,
+    ledger: Option<LedgerPart>,
+    repeats: Option<RepeatsPart>,
     trajectories: Option<Vec<TrajectoryPart>>,
     id: Option<String>,
+    repeat: Option<u32>,
     #[serde(rename = "type")]
     task_type: Option<String>,
+    failure: Option<String>,
     metrics: Option<MetricsPart>,
     matches: Option<Vec<MatchPart>>,
     unmatched_references: Option<Vec<UnmatchedPart>>,
-    grades: Option<GradesPart>,
+    grades: Option<Grades>,
     usage: Option<UsagePart>,
     outcomes: Option<OutcomesPart>,
 }
@@ -117,7 +132,12 @@ struct Head {
     profile: String,
     encoder: EncoderPart,
     similarity: Similarity,
+    no_images: bool,
     thresholds: ThresholdsPart,
+    tool_names: Option<ToolNamesPart>,
+    origin: Origin,
+    /// The trials of each task.
+    trials: BTreeMap<String, Trials>,
 }
 
 impl Entry {
@@ -130,12 +150,17 @@ impl Entry {
                 .find(|known| known.name() == name)
                 .ok_or_else(|| format!("its similarity `{name}` is not known"))?,
         };
+        let (repeats, trials) = self.repeats.map(RepeatsPart::checked).transpose()?.unzip();
         let head = Head {
             schema: self.schema.ok_or_else(|| missing("schema"))?,
             profile: self.profile.ok_or_else(|| missing("profile"))?,
             encoder: self.encoder.ok_or_else(|| missing("encoder"))?,
             similarity,
+            no_images: self.no_images,
             thresholds: self.thresholds.ok_or_else(|| missing("thresholds"))?,
+            tool_names: self.tool_names,
+            origin: Origin::new(self.signature, self.inputs, self.ledger, repeats),
+            trials: trials.unwrap_or_default(),
         };
         Ok((head, self.trajectories.unwrap_or_default()))
     }
@@ -143,7 +168,9 @@ impl Entry {
     fn into_trajectory(self) -> Result<TrajectoryPart, String> {
         Ok(TrajectoryPart {
             id: self.id.ok_or_else(|| missing("id"))?,
+            repeat: self.repeat,
             task_type: self.task_type,
+            failure: self.failure,
             metrics: self.metrics.ok_or_else(|| missing("metrics"))?,
             matches: self.matches.ok_or_else(|| missing("matches"))?,
             unmatched_references: self.unmatched_references.ok_or_else(|| missing("unmatched_references"))?,
@@ -159,31 +186,38 @@ fn missing(key: &str) -> String {
 }
 
 #[derive(Deserialize)]
+#[serde(expecting = "an object")]
 struct EncoderPart {
     name: String,
     fingerprint: String,
 }
 
 #[derive(Deserialize)]
+#[serde(expecting = "an object")]
 struct ThresholdsPart {
     weak: f64,
     strong: f64,
 }
 
 #[derive(Deserialize)]
+#[serde(expecting = "an object")]
 struct TrajectoryPart {
     id: String,
+    repeat: Option<u32>,
     #[serde(rename = "type")]
     task_type: Option<String>,
+    /// Why it came to nothing. Scores that were made without it have none.
+    failure: Option<String>,
     metrics: MetricsPart,
     matches: Vec<MatchPart>,
     unmatched_references: Vec<UnmatchedPart>,
-    grades: Option<GradesPart>,
+    grades: Option<Grades>,
     usage: Option<UsagePart>,
     outcomes: Option<OutcomesPart>,
 }
 
 #[derive(Deserialize)]
+#[serde(expecting = "an object")]
 struct MetricsPart {
     reference_calls: u32,
     predicted_calls: u32,
@@ -196,53 +230,47 @@ struct MetricsPart {
 }
 
 #[derive(Deserialize)]
+#[serde(expecting = "an object")]
 struct MatchPart {
+    tool: Option<String>,
     similarity: f64,
     /// Likewise.
     argument_fidelity: Option<f64>,
+    reference: Option<PlacePart>,
 }
 
 #[derive(Deserialize)]
+#[serde(expecting = "an object")]
+struct PlacePart {
+    step: usize,
+}
+
+#[derive(Deserialize)]
+#[serde(expecting = "an object")]
 struct UnmatchedPart {
-    best: Option<MatchPart>,
+    tool: Option<String>,
+    step: Option<usize>,
+    best: Option<BestPart>,
 }
 
 #[derive(Deserialize)]
-struct GradesPart {
-    task_completion: Option<f64>,
-    information_grounding: Option<f64>,
+#[serde(expecting = "an object")]
+struct BestPart {
+    similarity: f64,
 }
 
 #[derive(Deserialize)]
+#[serde(expecting = "an object")]
 struct UsagePart {
     input_tokens: u64,
     output_tokens: u64,
 }
 
-// Counts by other names would be lost without a word.
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct OutcomesPart {
-    #[serde(default)]
-    illegal_format: u64,
-    #[serde(default)]
-    unknown_tool: u64,
-    #[serde(default)]
-    invalid_arguments: u64,
-    #[serde(default)]
-    resource_not_found: u64,
-    #[serde(default)]
-    success: u64,
-}
-
-fn score(reader: impl io::Read) -> Result<Numbers, String> {
+fn score(reader: impl BufRead) -> Result<Numbers, String> {
     let mut head: Option<Head> = None;
     let mut parts = Vec::new();
     for entry in serde_json::Deserializer::from_reader(reader).into_iter::<Entry>() {
-        let entry = entry.map_err(|error| match error.classify() {
-            serde_json::error::Category::Data => error.to_string(),
-            _ => format!("not JSON: {error}"),
-        })?;
+        let entry = entry.map_err(|error| plain(&error))?;
         if entry.schema.is_some() {
             if head.is_some() {
                 return Err("it has two heads; give each model a file of its own".to_owned());
@@ -264,23 +292,30 @@ fn score(reader: impl io::Read) -> Result<Numbers, String> {
         [Profile::Paper, Profile::OpenM3Bench].into_iter().find(|known| known.name() == head.profile);
     let profile = profile.ok_or_else(|| format!("its profile `{}` is not known", head.profile))?;
     let ThresholdsPart { weak, strong } = head.thresholds;
-    let mut trajectories = BTreeMap::new();
-    for part in parts {
-        let id = part.id.clone();
-        let trajectory =
-            trajectory(part, strong).map_err(|message| format!("trajectory `{id}`: {message}"))?;
-        if trajectories.insert(id.clone(), trajectory).is_some() {
-            return Err(format!("it has the trajectory `{id}` twice"));
-        }
-    }
+    let read = parts.into_iter().map(|part| {
+        let (id, repeat) = (part.id.clone(), part.repeat);
+        let found = trajectory(part, strong).map_err(|message| format!("trajectory `{id}`: {message}"))?;
+        Ok((id, repeat, found))
+    });
+    let trajectories = by_task(read, &head.trials)?;
     let similarity = head.similarity;
     let conditions = format!(
-        "encoder {} ({}), similarity {}, tau {weak} / {strong}",
+        "encoder {} ({}), similarity {}, tau {weak} / {strong}{}",
         head.encoder.name,
         head.encoder.fingerprint,
-        similarity.name()
+        similarity.name(),
+        head.tool_names.map_or_else(String::new, |names| names.condition())
     );
-    Ok(Numbers::Trajectories { profile, similarity, conditions, thresholds: (weak, strong), trajectories })
+    let (thresholds, no_images, origin) = ((weak, strong), head.no_images, head.origin);
+    Ok(Numbers::Trajectories { profile, similarity, no_images, conditions, thresholds, trajectories, origin })
+}
+
+/// Step and tool of each call of the reference, matched or not, where the result says them.
+fn reference_calls(part: &TrajectoryPart) -> Option<Vec<(usize, &str)>> {
+    let matched =
+        part.matches.iter().map(|pair| Some((pair.reference.as_ref()?.step, pair.tool.as_deref()?)));
+    let alone = part.unmatched_references.iter().map(|alone| Some((alone.step?, alone.tool.as_deref()?)));
+    matched.chain(alone).collect()
 }
 
 /// The sums behind the metrics of one trajectory. Covered metrics times the reference calls are N_ref r F.
@@ -306,6 +341,7 @@ fn trajectory(part: TrajectoryPart, strong: f64) -> Result<TrajectoryResult, Str
     }
     let of_strong = || similarities.iter().filter(|similarity| **similarity >= strong);
     let sums = Sums {
+        failed: f64::from(u8::from(part.failure.is_some())),
         reference_calls: references,
         predicted_calls: f64::from(metrics.predicted_calls),
         matched: similarities.len() as f64,
@@ -330,7 +366,11 @@ fn trajectory(part: TrajectoryPart, strong: f64) -> Result<TrajectoryResult, Str
         })
     })?;
     Ok(TrajectoryResult {
+        reference: ReferenceCalls::new(metrics.reference_calls, reference_calls(&part)),
+        failures: part.failure.into_iter().map(|class| (class, 1)).collect(),
         task_type: part.task_type,
+        repetitions: 1,
+        trials: Trials::default(),
         sums,
         has_fidelity: metrics.argument_fidelity.is_some() && fidelities.len() == similarities.len(),
         steps: metrics.average_steps,
@@ -345,8 +385,6 @@ fn trajectory(part: TrajectoryPart, strong: f64) -> Result<TrajectoryResult, Str
             input_tokens: usage.input_tokens as f64,
             output_tokens: usage.output_tokens as f64,
         }),
-        outcomes: part.outcomes.map(|o| Outcomes {
-            counts: [o.illegal_format, o.unknown_tool, o.invalid_arguments, o.resource_not_found, o.success],
-        }),
+        outcomes: part.outcomes.map(Outcomes::from),
     })
 }

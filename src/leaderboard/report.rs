@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::{Average, Metric};
+use super::{Average, FailuresReport, Metric, ModelPassReport, PassingReport};
 use crate::stats::{Estimate, Method, RankInterval};
 
 /// The version of this format.
@@ -24,6 +24,8 @@ pub struct Leaderboard {
     pub similarity: Option<String>,
     /// How many tasks the models are compared on; null likewise.
     pub tasks: Option<usize>,
+    /// What the signatures of all scores have in common, without the predictions; null where a score has none.
+    pub signature: Option<String>,
     /// The level of the intervals.
     pub level: f64,
     /// How many resamples they are made of; 0 for tables of finished numbers alone.
@@ -36,15 +38,43 @@ pub struct Leaderboard {
     pub columns: Vec<String>,
     /// The models, the highest average first.
     pub models: Vec<ModelReport>,
-    /// What a reader should know: grades that are missing, averages that a table gives and that are not the mean
-    /// of its columns, tests that cannot find anything.
+    /// What a reader should know: failures that differ, references that do, grades that are missing, averages that a table
+    /// gives and that are not the mean of its columns, tests that cannot find anything.
     pub notes: Vec<String>,
     /// The smallest true difference of two averages that a test on these tasks, corrected for the number of
-    /// pairs, finds with a probability of 80 %: the median over all pairs of models. Null with fewer than two
-    /// models or tasks, and where no pair differs in any resample.
+    /// pairs, finds with a probability of 80 %: the median over the pairs of models that were tested. Null with fewer
+    /// than two models or tasks, and where no pair differs.
     pub smallest_detectable_difference: Option<f64>,
+    /// Which pairs of models were tested for their groups; null for tables of finished numbers alone.
+    pub tests: Option<TestsReport>,
     /// The models by type of task, in the order of the types' names.
     pub types: Vec<TypeReport>,
+    /// What the rates of success are of; left out where no result has repetitions, or they do not agree on what passes.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub passing: Option<PassingReport>,
+}
+
+/// Which pairs of models were tested.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct TestsReport {
+    /// How.
+    pub method: TestMethod,
+    /// How many pairs.
+    pub tested: usize,
+    /// How many pairs there are, which is what the p-values are corrected for.
+    pub pairs: usize,
+}
+
+/// How pairs of models are tested: by the difference of their averages, with the signs of what each task contributes to it
+/// flipped.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum TestMethod {
+    /// All pairs, by permutations, with Holm's correction.
+    Permutations,
+    /// The best of each group against every model below it that is in no better group, by an upper bound of the p-value, with
+    /// Bonferroni's correction for all pairs: which model is the best is seen in the same data.
+    Bound,
 }
 
 /// What an average is taken over.
@@ -65,17 +95,24 @@ pub struct ModelReport {
     pub metrics: BTreeMap<String, EstimateReport>,
     /// Its place by average, 1 for the highest, and the places that it may well have.
     pub rank: RankReport,
-    /// Its group: models of one group are not told apart from the best of it, by tests on all pairs at 0.05
-    /// after Holm's correction. Null for a row of a table, which cannot be tested.
+    /// Its group: models of one group are not told apart from the best of it, by tests at 0.05 that are corrected for all
+    /// pairs (see `tests`). Null for a row of a table, which cannot be tested.
     pub group: Option<usize>,
     /// How many of its tasks were left out because another model has none of that id.
     pub left_out: usize,
+    /// How many tasks came to nothing, and why; null where it is not known.
+    pub failures: Option<FailuresReport>,
+    /// The signature of its score, one line that says what decides its numbers; null for earlier scores and tables.
+    pub signature: Option<String>,
     /// How much it does for a task; null for a row of a table.
     pub calls: Option<CallsReport>,
     /// What a task costs; null where it is not known.
     pub tokens: Option<TokensReport>,
     /// What became of its calls; null where it is not known.
     pub outcomes: Option<OutcomesReport>,
+    /// How often it passes; left out where it has no repetitions.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub passing: Option<ModelPassReport>,
 }
 
 /// A rank and its interval.
@@ -117,6 +154,8 @@ pub struct CallsReport {
 pub struct TokensReport {
     /// How many tasks these are.
     pub tasks: usize,
+    /// Whether that is fewer than all, so that the tokens of the whole set are not known.
+    pub is_partial: bool,
     /// Tokens read by the model for a task.
     pub input: f64,
     /// Tokens written by it for a task.
@@ -126,7 +165,8 @@ pub struct TokensReport {
 /// How many calls ended how (the paper's figure 6).
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct OutcomesReport {
-    /// Counts by name.
+    /// Counts by name: the five outcomes, and `not_executed` if there are calls that fit their schema and were not
+    /// executed.
     pub counts: BTreeMap<String, u64>,
 }
 

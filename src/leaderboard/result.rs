@@ -2,8 +2,11 @@
 
 use std::collections::BTreeMap;
 
-use super::Metric;
+use serde::Deserialize;
+
+use super::{Metric, ReferenceCalls, Repeats};
 use crate::score::{Profile, Similarity, Sums};
+use crate::stats::Trials;
 
 /// The result of one model.
 #[derive(Debug, Clone, PartialEq)]
@@ -25,25 +28,62 @@ pub enum Numbers {
         profile: Profile,
         /// What calls were aligned by.
         similarity: Similarity,
+        /// Whether the model was shown no image.
+        no_images: bool,
         /// Everything that has to be the same for numbers to be compared, but for the profile: encoder, similarity and
         /// thresholds.
         conditions: String,
         /// tau_weak and tau_strong, for pictures.
         thresholds: (f64, f64),
-        /// The trajectories by id.
+        /// The trajectories by id, the repetitions of a task as one.
         trajectories: BTreeMap<String, TrajectoryResult>,
+        /// What it was made of.
+        origin: Origin,
     },
     /// A row of a table: metrics that cannot be resampled, by their place in [`Metric::ALL`].
     Row([Option<f64>; Metric::COUNT]),
 }
 
-/// One trajectory of a score.
+/// What a score was made of, as far as its file says: earlier ones say nothing.
 #[derive(Debug, Clone, Default, PartialEq)]
+pub struct Origin {
+    /// One line that says what decides its numbers, parts divided by `|`.
+    pub signature: Option<String>,
+    /// The file of the references.
+    pub references: Option<InputFile>,
+    /// The file of the catalog of tools.
+    pub tools: Option<InputFile>,
+    /// Tasks that were left out because they failed, by class, and how many tasks there were in all.
+    pub left_out: Option<(BTreeMap<String, usize>, usize)>,
+    /// Its repetitions; `None` where trials were not counted.
+    pub repeats: Option<Repeats>,
+}
+
+/// A file that a score was made of.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(expecting = "an object")]
+pub struct InputFile {
+    /// What it was called.
+    pub name: String,
+    /// The SHA-256 of what was read.
+    pub sha256: String,
+}
+
+/// One task of a score: its trajectory, or all its repetitions together.
+#[derive(Debug, Clone, PartialEq)]
 pub struct TrajectoryResult {
     /// The task's type.
     pub task_type: Option<String>,
+    /// How many trajectories it is made of.
+    pub repetitions: u32,
+    /// How many of its trials passed; none where trials were not counted.
+    pub trials: Trials,
     /// The sums behind its metrics.
     pub sums: Sums,
+    /// The calls of its reference.
+    pub reference: ReferenceCalls,
+    /// Why it came to nothing: classes of failures and how often; empty if it did not, as far as is known.
+    pub failures: BTreeMap<String, usize>,
     /// Whether the fidelity of its matches is known.
     pub has_fidelity: bool,
     /// Predicted steps.
@@ -61,7 +101,8 @@ pub struct TrajectoryResult {
 }
 
 /// What judges say of a trajectory, each in [0, 1]; `None` where they said nothing.
-#[derive(Debug, Clone, Copy, Default, PartialEq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Deserialize)]
+#[serde(expecting = "an object")]
 pub struct Grades {
     /// Was the task done?
     pub task_completion: Option<f64>,
@@ -82,11 +123,55 @@ pub struct Usage {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Outcomes {
     /// Counts in the order of [`Outcomes::NAMES`].
-    pub counts: [u64; 5],
+    pub counts: [u64; Outcomes::NAMES.len()],
 }
 
 impl Outcomes {
-    /// The five outcomes, as results name them.
-    pub const NAMES: [&'static str; 5] =
-        ["illegal_format", "unknown_tool", "invalid_arguments", "resource_not_found", "success"];
+    /// The five outcomes, as results name them, and calls that fit their schema and were not executed.
+    pub const NAMES: [&'static str; 6] = [
+        "illegal_format",
+        "unknown_tool",
+        "invalid_arguments",
+        "resource_not_found",
+        "success",
+        Self::NOT_EXECUTED,
+    ];
+
+    /// What is neither success nor failure.
+    pub const NOT_EXECUTED: &'static str = "not_executed";
+}
+
+/// Outcomes as results have them.
+// Counts by other names would be lost without a word.
+#[derive(Deserialize)]
+#[serde(expecting = "an object", deny_unknown_fields)]
+pub(super) struct OutcomesPart {
+    #[serde(default)]
+    illegal_format: u64,
+    #[serde(default)]
+    unknown_tool: u64,
+    #[serde(default)]
+    invalid_arguments: u64,
+    #[serde(default)]
+    resource_not_found: u64,
+    #[serde(default)]
+    success: u64,
+    #[serde(default)]
+    not_executed: u64,
+}
+
+impl From<OutcomesPart> for Outcomes {
+    fn from(part: OutcomesPart) -> Self {
+        let OutcomesPart {
+            illegal_format,
+            unknown_tool,
+            invalid_arguments,
+            resource_not_found,
+            success,
+            not_executed,
+        } = part;
+        let counts =
+            [illegal_format, unknown_tool, invalid_arguments, resource_not_found, success, not_executed];
+        Self { counts }
+    }
 }

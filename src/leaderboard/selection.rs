@@ -1,8 +1,9 @@
 //! Which trajectories models are compared on: the same for all, or the user is told.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
-use super::{ModelResult, Numbers, TrajectoryResult};
+use super::origin::{check_references, check_tasks};
+use super::{ModelResult, Numbers, Origin, TrajectoryResult};
 use crate::score::{Profile, Similarity};
 use crate::text::shortened;
 
@@ -19,6 +20,10 @@ pub struct Selection<'a> {
     pub trajectories: Vec<Vec<&'a TrajectoryResult>>,
     /// For each model, how many of its trajectories were left out because another has none of that id.
     pub left_out: Vec<usize>,
+    /// What the score of each model was made of.
+    pub origins: Vec<&'a Origin>,
+    /// What a reader should know of the references.
+    pub notes: Vec<String>,
 }
 
 /// Models cannot be compared.
@@ -36,6 +41,18 @@ pub enum SelectionError {
         first: String,
         /// How the second was scored.
         second: String,
+    },
+    /// Scored against different references.
+    #[error(
+        "`{}` and `{}` were scored against different references: {difference}\n\
+         hint: score all models against the same file; `--allow-different-references` compares them all the same",
+        .files.0, .files.1
+    )]
+    References {
+        /// The two files.
+        files: (String, String),
+        /// What tells so.
+        difference: String,
     },
     /// Scored on different tasks.
     #[error(
@@ -63,59 +80,96 @@ fn examples(ids: &[String]) -> String {
     }
 }
 
+/// What users may insist on.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct SelectOptions {
+    /// Models may have different tasks: those that all have are selected.
+    pub intersects: bool,
+    /// Models may be scored against different references.
+    pub allows_different_references: bool,
+}
+
 /// Selects the trajectories that the models have in common; rows of tables have none and are passed over.
-/// `None` if no model has any. Unless `intersects`, all models should have the same ids.
+/// `None` if no model has any. Unless the options say otherwise, all models should have the same ids and references.
 ///
 /// # Errors
 /// [`SelectionError`].
-pub fn select(models: &[ModelResult], intersects: bool) -> Result<Option<Selection<'_>>, SelectionError> {
-    let scored: Vec<_> = models
-        .iter()
-        .filter_map(|model| match &model.numbers {
-            Numbers::Trajectories { profile, similarity, conditions, trajectories, .. } => {
-                Some((model, (*profile, *similarity, conditions), trajectories))
-            }
-            Numbers::Row(_) => None,
-        })
-        .collect();
-    let Some(&(first, made, trajectories)) = scored.first() else { return Ok(None) };
-    let mut ids: BTreeSet<&str> = trajectories.keys().map(String::as_str).collect();
-    for &(model, other_made, others) in &scored[1..] {
-        let files = || (first.file.clone(), model.file.clone());
-        if made != other_made {
-            let said = |(profile, _, conditions): (Profile, Similarity, &String)| {
-                format!("profile {}, {conditions}", profile.name())
-            };
-            return Err(SelectionError::Conditions {
-                files: files(),
-                first: said(made),
-                second: said(other_made),
-            });
-        }
-        let without =
-            |a: &std::collections::BTreeMap<String, TrajectoryResult>,
-             b: &std::collections::BTreeMap<String, TrajectoryResult>|
-             -> Vec<String> { a.keys().filter(|id| !b.contains_key(*id)).cloned().collect() };
-        let (only_first, only_second) = (without(trajectories, others), without(others, trajectories));
-        let is_same = only_first.is_empty() && only_second.is_empty();
-        if !(intersects || is_same) {
-            return Err(SelectionError::Ids { files: files(), only_first, only_second });
-        }
-        ids.retain(|id| others.contains_key(*id));
+pub fn select<'a>(
+    models: &'a [ModelResult],
+    options: SelectOptions,
+) -> Result<Option<Selection<'a>>, SelectionError> {
+    let scored: Vec<Scored<'_>> = models.iter().filter_map(Scored::of).collect();
+    let Some(first) = scored.first() else { return Ok(None) };
+    let allows = options.allows_different_references;
+    for other in &scored[1..] {
+        first.check_conditions(other)?;
+    }
+    let mut notes = check_references(&scored, allows)?;
+    let mut ids: BTreeSet<&str> = first.trajectories.keys().map(String::as_str).collect();
+    for other in &scored[1..] {
+        first.check_ids(other, options.intersects)?;
+        ids.retain(|id| other.trajectories.contains_key(*id));
     }
     if ids.is_empty() {
         return Err(SelectionError::Empty);
     }
-    let of_ids = |others: &'_ std::collections::BTreeMap<String, TrajectoryResult>| others.len() - ids.len();
-    let (profile, similarity, _) = made;
+    let ids: Vec<&str> = ids.into_iter().collect();
+    let of_ids = |model: &Scored<'a>| ids.iter().filter_map(|id| model.trajectories.get(*id)).collect();
+    let trajectories: Vec<Vec<&TrajectoryResult>> = scored.iter().map(of_ids).collect();
+    notes.extend(check_tasks(&scored, &ids, &trajectories, allows)?);
     Ok(Some(Selection {
-        profile,
-        similarity,
-        left_out: scored.iter().map(|(.., others)| of_ids(others)).collect(),
-        trajectories: scored
-            .iter()
-            .map(|(.., others)| ids.iter().filter_map(|id| others.get(*id)).collect())
-            .collect(),
-        ids: ids.into_iter().collect(),
+        profile: first.profile,
+        similarity: first.similarity,
+        left_out: scored.iter().map(|model| model.trajectories.len() - ids.len()).collect(),
+        origins: scored.iter().map(|model| model.origin).collect(),
+        notes,
+        trajectories,
+        ids,
     }))
+}
+
+/// A model with trajectories.
+pub(super) struct Scored<'a> {
+    pub(super) file: &'a str,
+    pub(super) origin: &'a Origin,
+    profile: Profile,
+    similarity: Similarity,
+    conditions: &'a str,
+    trajectories: &'a BTreeMap<String, TrajectoryResult>,
+}
+
+impl<'a> Scored<'a> {
+    fn of(model: &'a ModelResult) -> Option<Self> {
+        let Numbers::Trajectories { profile, similarity, conditions, trajectories, origin, .. } =
+            &model.numbers
+        else {
+            return None;
+        };
+        let (profile, similarity) = (*profile, *similarity);
+        Some(Self { file: &model.file, origin, profile, similarity, conditions, trajectories })
+    }
+
+    pub(super) fn files(&self, other: &Self) -> (String, String) {
+        (self.file.to_owned(), other.file.to_owned())
+    }
+
+    fn check_conditions(&self, other: &Self) -> Result<(), SelectionError> {
+        if (self.profile, self.conditions) == (other.profile, other.conditions) {
+            return Ok(());
+        }
+        let said = |model: &Self| format!("profile {}, {}", model.profile.name(), model.conditions);
+        let (first, second) = (said(self), said(other));
+        Err(SelectionError::Conditions { files: self.files(other), first, second })
+    }
+
+    fn check_ids(&self, other: &Self, intersects: bool) -> Result<(), SelectionError> {
+        let without = |a: &Self, b: &Self| -> Vec<String> {
+            a.trajectories.keys().filter(|id| !b.trajectories.contains_key(*id)).cloned().collect()
+        };
+        let (only_first, only_second) = (without(self, other), without(other, self));
+        if intersects || (only_first.is_empty() && only_second.is_empty()) {
+            return Ok(());
+        }
+        Err(SelectionError::Ids { files: self.files(other), only_first, only_second })
+    }
 }

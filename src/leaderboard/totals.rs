@@ -26,7 +26,7 @@ impl From<&TrajectoryResult> for Totals {
         let grade = |grade: Option<f64>| grade.map_or((0.0, 0.0), |grade| (grade, 1.0));
         Self {
             sums: trajectory.sums,
-            trajectories: 1.0,
+            trajectories: f64::from(trajectory.repetitions),
             steps: trajectory.steps,
             task_completion: grade(trajectory.grades.task_completion),
             information_grounding: grade(trajectory.grades.information_grounding),

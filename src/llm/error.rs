@@ -50,6 +50,14 @@ pub enum ModelError {
         /// What came of the last try, and why it was the last.
         reason: String,
     },
+    /// The prompt did not fit the model's context: the same request will never get a reply.
+    #[error("`{model}` gave no reply, for the prompt does not fit its context: {reason}")]
+    ContextOverflow {
+        /// The model.
+        model: String,
+        /// What the provider says.
+        reason: String,
+    },
     /// The cassette has no answer to this request.
     #[error("the cassette `{}` has no answer to this request: {reason}", path.display())]
     NotRecorded {

@@ -167,6 +167,9 @@ pub struct Usage {
     /// Of those, thoughts.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reasoning_tokens: Option<u64>,
+    /// Whether tokens are missing: the provider did not report what it read or wrote, of one reply at least.
+    #[serde(rename = "partial", default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_partial: bool,
 }
 
 /// On whose behalf a model is asked: what keeps equal requests of different tasks apart in a cassette.
@@ -196,7 +199,22 @@ impl Usage {
             cached_input_tokens: sum(self.cached_input_tokens, other.cached_input_tokens),
             output_tokens: sum(self.output_tokens, other.output_tokens),
             reasoning_tokens: sum(self.reasoning_tokens, other.reasoning_tokens),
+            is_partial: self.is_partial || other.is_partial,
         }
+    }
+
+    /// The usage of one reply, as it was reported.
+    #[must_use]
+    pub(super) fn of_reply(self) -> Self {
+        Self { is_partial: self.input_tokens.is_none() || self.output_tokens.is_none(), ..self }
+    }
+
+    /// In words: `1200 in, 80 out`.
+    #[must_use]
+    pub fn in_words(self) -> String {
+        let said = |count: Option<u64>| count.map_or("?".to_owned(), |count| count.to_string());
+        let sum = format!("{} in, {} out", said(self.input_tokens), said(self.output_tokens));
+        if self.is_partial { format!("{sum} (partial: some replies came without)") } else { sum }
     }
 
     /// Input and output together, for budgets; what is not reported counts as 0 there.

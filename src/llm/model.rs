@@ -201,7 +201,7 @@ impl Model {
     /// the future cancels the request.
     ///
     /// # Errors
-    /// [`ModelError::NoReply`] after the last try; [`ModelError::NotRecorded`] for a request that the cassette does
+    /// [`ModelError::NoReply`] after the last try; [`ModelError::ContextOverflow`] where another try cannot help; [`ModelError::NotRecorded`] for a request that the cassette does
     /// not have; [`ModelError::Cassette`] if it cannot be recorded.
     pub async fn ask(
         &self,
@@ -292,7 +292,7 @@ impl Model {
         let redact = |text: &str| self.inner.redactor.text(text).into_owned();
         let (Some(status), Some(body)) = (tried.status, &tried.body) else {
             let reason = redact(tried.error.as_deref().unwrap_or("there was no answer"));
-            return Err(Failure { reason, is_worth_retrying: true, refusal: None });
+            return Err(Failure { is_worth_retrying: true, ..Failure::new(reason) });
         };
         if let Some(location) = tried.headers.get("location").filter(|_| (300..400).contains(&status)) {
             let reason = format!(
@@ -300,20 +300,29 @@ impl Model {
                  to be trusted with the key",
                 shortened(&redact(location), 200)
             );
-            return Err(Failure { reason, is_worth_retrying: false, refusal: None });
+            return Err(Failure::new(reason));
         }
-        self.inner.wire.reply(status, body).map_err(|error| {
+        let read = self.inner.wire.reply(status, body);
+        let read = read.map(|reply| Reply { usage: reply.usage.of_reply(), ..reply });
+        read.map_err(|error| {
             let mut reason = redact(&error.to_string());
             if !(200..300).contains(&status) {
                 reason = format!("HTTP {status}: {reason}");
             }
-            let is_worth_retrying = error.is_worth_retrying(status);
-            Failure { reason, is_worth_retrying, refusal: error.refusal(status) }
+            Failure {
+                reason,
+                is_worth_retrying: error.is_worth_retrying(status),
+                is_context_overflow: error.is_context_overflow(status),
+                refusal: error.refusal(status),
+            }
         })
     }
 
     fn no_reply(&self, failure: Failure, last: &Try, tries: u32) -> ModelError {
-        let Failure { mut reason, mut refusal, .. } = failure;
+        let Failure { mut reason, mut refusal, is_context_overflow, .. } = failure;
+        if is_context_overflow {
+            return ModelError::ContextOverflow { model: self.inner.name.to_string(), reason };
+        }
         match &last.then {
             Then::GiveUp(why) => reason = format!("{reason}; {why}"),
             Then::LeaveAlone(why) => {
@@ -337,8 +346,17 @@ impl Model {
 pub(super) struct Failure {
     pub(super) reason: String,
     pub(super) is_worth_retrying: bool,
+    /// Whether the prompt did not fit the model's context.
+    pub(super) is_context_overflow: bool,
     /// Whether any other request would be refused as well.
     pub(super) refusal: Option<Refusal>,
+}
+
+impl Failure {
+    /// One that is the last and says nothing of other requests.
+    fn new(reason: String) -> Self {
+        Self { reason, is_worth_retrying: false, is_context_overflow: false, refusal: None }
+    }
 }
 
 /// What is looked for in texts.

@@ -1,5 +1,7 @@
 //! The tools of several servers: what a host has listed, or what a catalog file says.
 
+use std::collections::HashSet;
+
 use serde_json::{Map, Value, json};
 
 use super::redact::Redactor;
@@ -89,10 +91,24 @@ impl ToolCatalog {
 }
 
 impl ServerTools {
+    /// Leaves out tools that can only be called as tasks (MCP 2025-11-25, "Tasks"), which the host does not do: every
+    /// call of one would fail, whoever makes it.
+    pub(super) fn reject_tasks(&mut self) {
+        let needs_task = |tool: &Tool| {
+            let support = tool.extra.get("execution").and_then(|execution| execution.get("taskSupport"));
+            support.and_then(Value::as_str) == Some("required")
+        };
+        for tool in self.tools.extract_if(.., |tool| needs_task(tool)) {
+            let reason = "it can only be called as a task (`execution.taskSupport` is `required`), which m3 does not do";
+            self.rejected.push(RejectedTool { name: tool.name, reason: reason.to_owned() });
+        }
+    }
+
     /// Reads a server's list tool by tool, so that one that is malformed costs only itself.
     #[must_use]
     pub fn from_wire(server: &str, tools: Vec<Value>) -> Self {
         let mut read = Self { server: server.to_owned(), tools: Vec::new(), rejected: Vec::new() };
+        let mut names = HashSet::new();
         for (index, mut value) in tools.into_iter().enumerate() {
             // Some clients write the keys in their own language's way.
             if let Value::Object(members) = &mut value {
@@ -110,7 +126,7 @@ impl ServerTools {
                         reason: "its name is empty".to_owned(),
                     });
                 }
-                Ok(tool) if read.tools.iter().any(|other| other.name == tool.name) => {
+                Ok(tool) if !names.insert(tool.name.clone()) => {
                     read.rejected.push(RejectedTool { name, reason: "another tool has its name".to_owned() });
                 }
                 Ok(tool) => read.tools.push(tool),

@@ -9,14 +9,14 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::Duration;
 
 use rmcp::model::{
-    CallToolRequest, CallToolRequestParams, CancelledNotification, CancelledNotificationParam,
-    ClientNotification, ClientRequest, ErrorCode, ListToolsRequest, PaginatedRequestParams,
-    ProgressNotificationParam, ProgressToken, RequestId, ServerResult,
+    CancelledNotification, CancelledNotificationParam, ClientNotification, ClientRequest, ErrorCode,
+    ListToolsRequest, PaginatedRequestParams, ProgressNotificationParam, ProgressToken, RequestId,
+    ServerResult,
 };
 use rmcp::service::{Peer, PeerRequestOptions, RequestHandle, RunningService, ServiceError};
 use rmcp::transport::Transport;
 use rmcp::{RoleClient, service};
-use serde_json::{Map, Value};
+use serde_json::Value;
 use tokio::sync::mpsc;
 use tokio::time::{Instant, sleep_until};
 use tokio_util::sync::CancellationToken;
@@ -62,6 +62,8 @@ pub(super) struct Greeting {
     pub(super) protocol_version: String,
     pub(super) name: String,
     pub(super) version: String,
+    /// Whether it has resources to be read.
+    pub(super) has_resources: bool,
 }
 
 /// A connection.
@@ -104,6 +106,7 @@ impl Client {
                 .map_or(String::new(), |info| short(info.protocol_version.as_str())),
             name: implementation.map_or(String::new(), |server| short(&server.name)),
             version: implementation.map_or(String::new(), |server| short(&server.version)),
+            has_resources: info.as_ref().is_some_and(|info| info.capabilities.resources.is_some()),
         };
         let (calls, undelivered) = (AtomicUsize::new(0), AtomicUsize::new(0));
         Ok(Self {
@@ -187,17 +190,14 @@ impl Client {
         }
     }
 
-    /// Calls a tool. Once it ends without an answer, for whatever reason, the server is told so.
+    /// Calls a tool, or reads a resource. Once it ends without an answer, for whatever reason, the server is told so.
     pub(super) async fn call(
         self: &Arc<Self>,
-        tool: &str,
-        arguments: Map<String, Value>,
+        request: ClientRequest,
         timeouts: &Timeouts,
         cancel: &CancellationToken,
         mut on_progress: impl FnMut(ProgressNotificationParam) + Send,
     ) -> Result<Value, Lost> {
-        let params = CallToolRequestParams::new(tool.to_owned()).with_arguments(arguments);
-        let request = ClientRequest::CallToolRequest(CallToolRequest::new(params));
         let started = Instant::now();
         let handle = self.peer.send_cancellable_request(request, PeerRequestOptions::default()).await;
         let RequestHandle { mut rx, id, progress_token, .. } = handle.map_err(|_| Lost::Died(None))?;

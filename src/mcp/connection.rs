@@ -5,7 +5,10 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 use std::time::{Duration, Instant};
 
-use rmcp::model::ProgressNotificationParam;
+use rmcp::model::{
+    CallToolRequest, CallToolRequestParams, ClientRequest, ErrorCode, ProgressNotificationParam,
+    ReadResourceRequest, ReadResourceRequestParams,
+};
 use serde_json::{Map, Value};
 use tokio_util::sync::CancellationToken;
 
@@ -18,6 +21,7 @@ use super::in_process::Direct;
 use super::lines::MAX_RESULT;
 use super::lost::{Lost, NoConnection};
 use super::process::Launch;
+use super::resource;
 use super::status::{Events, StartError};
 use super::stdio;
 
@@ -43,6 +47,8 @@ pub(super) struct Started {
     pub(super) protocol_version: String,
     pub(super) name: String,
     pub(super) version: String,
+    /// Whether it has resources to be read.
+    pub(super) has_resources: bool,
     pub(super) time: Duration,
 }
 
@@ -91,6 +97,7 @@ pub(super) async fn start(
                 protocol_version: String::new(),
                 name,
                 version: env!("CARGO_PKG_VERSION").to_owned(),
+                has_resources: false,
                 time: started.elapsed(),
             })
         }
@@ -143,6 +150,7 @@ fn from_client(config: &ServerConfig, client: Client, tools: Vec<Value>, started
         protocol_version: greeting.protocol_version,
         name: greeting.name,
         version: greeting.version,
+        has_resources: greeting.has_resources,
         time: started.elapsed(),
     }
 }
@@ -158,12 +166,33 @@ impl Connection {
     ) -> Result<ToolResult, Lost> {
         let result = match self {
             Self::Client(client) => {
-                let result = client.call(tool, arguments, timeouts, cancel, on_progress).await?;
-                ToolResult::from_wire(result)
+                let params = CallToolRequestParams::new(tool.to_owned()).with_arguments(arguments);
+                let request = ClientRequest::CallToolRequest(CallToolRequest::new(params));
+                ToolResult::from_wire(client.call(request, timeouts, cancel, on_progress).await?)
             }
             Self::Direct(direct) => direct.call(tool, arguments, timeouts, cancel).await?,
         };
-        if size(&result) > MAX_RESULT { Err(Lost::TooLarge(MAX_RESULT)) } else { Ok(result) }
+        bounded(result)
+    }
+
+    /// Reads a resource, as a call.
+    pub(super) async fn read_resource(
+        &self,
+        uri: &str,
+        timeouts: &Timeouts,
+        cancel: &CancellationToken,
+        on_progress: impl FnMut(ProgressNotificationParam) + Send,
+    ) -> Result<ToolResult, Lost> {
+        let Self::Client(client) = self else {
+            let (code, message) = (ErrorCode::METHOD_NOT_FOUND.0, "it has no resources".to_owned());
+            return Err(Lost::Protocol { code, message });
+        };
+        let request = ReadResourceRequest::new(ReadResourceRequestParams::new(uri));
+        let request = ClientRequest::ReadResourceRequest(request);
+        let answer = client.call(request, timeouts, cancel, on_progress).await?;
+        bounded(
+            resource::result_of(answer).ok_or_else(|| Lost::Malformed("it has no `contents`".to_owned()))?,
+        )
     }
 
     pub(super) fn has_ended(&self) -> bool {
@@ -236,6 +265,11 @@ impl Connection {
             Self::Direct(direct) => direct.kill(),
         }
     }
+}
+
+/// The result, unless it is larger than any may be.
+fn bounded(result: ToolResult) -> Result<ToolResult, Lost> {
+    if size(&result) > MAX_RESULT { Err(Lost::TooLarge(MAX_RESULT)) } else { Ok(result) }
 }
 
 /// The content of a result in bytes; files in base64 count as they are.

@@ -137,6 +137,16 @@ impl Content {
         }
     }
 
+    /// The base64 of an image, a sound or an embedded resource, as it came.
+    #[must_use]
+    pub(crate) fn data(&self) -> Option<&str> {
+        match self {
+            Self::Image { data, .. } | Self::Audio { data, .. } => Some(data),
+            Self::Resource(resource) => resource.get("blob").and_then(Value::as_str),
+            _ => None,
+        }
+    }
+
     /// The text of a text part or of an embedded text resource.
     #[must_use]
     pub fn as_text(&self) -> Option<&str> {

@@ -4,8 +4,8 @@
 //! the server ends, when the host is gone (`kill -9` included), or when `TERM` arrives, every process that descends
 //! from the server is ended: `TERM`, 2 s, `KILL`. On Linux the guard is the reaper of its descendants
 //! (`PR_SET_CHILD_SUBREAPER`), so that those that leave the process group (`setsid`) are found as well; elsewhere it
-//! ends the process group. It exits with the server's code, or 128 and the number of the signal that ended it, as
-//! shells do, and with 126 if the server cannot be started.
+//! ends the process group. It exits with the server's code, or 128 and the number of the signal that ended the server
+//! or the guard, as shells do, and with 126 if the server cannot be started.
 
 use std::ffi::OsString;
 use std::fs::File;
@@ -86,21 +86,22 @@ async fn guard(parent: u32, program: &OsString, args: &[OsString], name: &str) -
     let Some(server) = to_pid(child.id()) else { return Ok(NOT_STARTED) };
     close_streams();
     let mut code = None;
-    loop {
+    let told = loop {
         reap(server, &mut code);
         if code.is_some() {
-            break;
+            break None;
         }
         tokio::select! {
             _ = child_ended.recv() => {}
-            () = parent_gone.cancelled() => break,
-            _ = terminate.recv() => break,
-            _ = interrupt.recv() => break,
-            _ = hangup.recv() => break,
+            () = parent_gone.cancelled() => break None,
+            _ = terminate.recv() => break Some(Signal::TERM),
+            _ = interrupt.recv() => break Some(Signal::INT),
+            _ = hangup.recv() => break Some(Signal::HUP),
         }
-    }
+    };
     end_descendants(server, &mut code).await;
-    Ok(code.unwrap_or(KILLED))
+    let told = told.and_then(|signal| u8::try_from(128 + signal.as_raw()).ok());
+    Ok(told.or(code).unwrap_or(KILLED))
 }
 
 fn to_pid(pid: u32) -> Option<Pid> {

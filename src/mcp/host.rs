@@ -16,6 +16,7 @@ use super::config::{HostConfig, ServerConfig};
 use super::connection::Surroundings;
 use super::instance::Instance;
 use super::outcome::{CallError, CallLimits, CallOutcome};
+use super::resource::READ_RESOURCE;
 use super::status::{Events, ServerStatus};
 use super::{ToolCatalog, ToolName};
 
@@ -131,6 +132,13 @@ impl Host {
             return refused(CallError::UnknownServer { server: name.server.clone() });
         };
         slot.instance.call(&name.tool, arguments, limits, cancel).await
+    }
+
+    /// Whether resources of this server can be read, by calls of [`READ_RESOURCE`] under its name: those that a result of its
+    /// session has linked to, and no others.
+    pub(crate) fn reads_resources(&self, server: &str) -> bool {
+        let slot = self.instances.iter().find(|slot| slot.instance.config().name == server);
+        slot.is_some_and(|slot| slot.instance.reads_resources(READ_RESOURCE))
     }
 
     /// Ends the servers that tasks cannot share, as [`Host::close`] does. The others go on; what is left is for

@@ -12,7 +12,7 @@ use super::content::ToolResult;
 use super::lost::Lost;
 use super::toolbox::{Answer, Toolbox};
 
-/// The code of JSON-RPC for parameters that are wrong, an unknown tool's name included (MCP, "Error Handling").
+/// The code of JSON-RPC for an unknown tool's name (MCP, "Error Handling").
 const INVALID_PARAMS: i32 = -32_602;
 
 /// A server within this process. A crash ends it as it would end a process: calls that are under way are lost.
@@ -51,7 +51,7 @@ impl Direct {
             Answer::UnknownTool => {
                 Err(Lost::Protocol { code: INVALID_PARAMS, message: format!("Unknown tool: {tool}") })
             }
-            Answer::InvalidArguments(message) => Err(Lost::Protocol { code: INVALID_PARAMS, message }),
+            Answer::InvalidArguments(problem) => Ok(ToolResult::error(problem)),
             Answer::ProtocolError { code, message } => Err(Lost::Protocol { code, message }),
             Answer::Crash => {
                 self.ended.cancel();

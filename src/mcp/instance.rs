@@ -14,6 +14,7 @@ use super::connection::{Connection, Started, Surroundings, start};
 use super::filter;
 use super::lost::Lost;
 use super::outcome::{CallError, CallLimits, CallOutcome};
+use super::resource::{self, Links, READ_RESOURCE};
 use super::status::{HostEvent, ReadyServer, ServerState, ServerStatus, StartError};
 use super::{ServerTools, ToolName, ToolResult};
 
@@ -30,6 +31,7 @@ pub(super) struct Instance {
     restarts: AtomicU32,
     noise: Arc<AtomicU64>,
     shown: Mutex<Shown>,
+    links: Links,
     /// Set when the host closes: nothing is started any more.
     closing: CancellationToken,
 }
@@ -46,6 +48,7 @@ struct Shown {
     state: ServerState,
     stderr: Vec<String>,
     tools: Arc<ServerTools>,
+    has_resources: bool,
 }
 
 impl Instance {
@@ -53,12 +56,18 @@ impl Instance {
     pub(super) async fn start(config: Arc<ServerConfig>, surroundings: Arc<Surroundings>) -> Self {
         let noise = Arc::default();
         let tools = ServerTools { server: config.name.clone(), tools: Vec::new(), rejected: Vec::new() };
-        let mut shown = Shown { state: ServerState::Disabled, stderr: Vec::new(), tools: Arc::new(tools) };
+        let mut shown = Shown {
+            state: ServerState::Disabled,
+            stderr: Vec::new(),
+            tools: Arc::new(tools),
+            has_resources: false,
+        };
         let life = if config.is_disabled {
             Life::Over(StartError::Disabled)
         } else {
             match start_watched(&config, &surroundings, &noise).await {
                 Ok(started) => {
+                    shown.has_resources = started.has_resources;
                     let (connection, tools, ready) = accept(&config, started);
                     shown.state = ServerState::Ready(ready.clone());
                     shown.tools = Arc::new(tools);
@@ -86,6 +95,7 @@ impl Instance {
             restarts: AtomicU32::new(0),
             noise,
             shown: Mutex::new(shown),
+            links: Links::default(),
             closing: CancellationToken::new(),
         }
     }
@@ -188,8 +198,20 @@ impl Instance {
             });
         };
         let timeouts = &self.config.timeouts;
-        let lost = match connection.call(tool, arguments, timeouts, cancel, on_progress).await {
-            Ok(result) => return Ok(result),
+        let called = if self.reads_resources(tool) {
+            let uri = resource::uri_of(&arguments).unwrap_or_default();
+            if !self.links.has(uri) {
+                return Ok(ToolResult::error(resource::no_link(uri)));
+            }
+            connection.read_resource(uri, timeouts, cancel, on_progress).await
+        } else {
+            connection.call(tool, arguments, timeouts, cancel, on_progress).await
+        };
+        let lost = match called {
+            Ok(result) => {
+                self.links.keep(&result);
+                return Ok(result);
+            }
             Err(lost) => lost,
         };
         let server = self.config.name.clone();
@@ -206,6 +228,10 @@ impl Instance {
             Lost::Died(_) => {
                 let reason = connection.last_words().await;
                 connection.kill();
+                // Who ends us may have ended the server first.
+                if cancel.is_cancelled() {
+                    return Err(CallError::Cancelled);
+                }
                 CallError::ServerDied { server, reason }
             }
         })
@@ -254,9 +280,13 @@ impl Instance {
         self.restarts.store(restarts + 1, Ordering::Relaxed);
         match start_watched(&self.config, &self.surroundings, &self.noise).await {
             Ok(started) => {
+                let has_resources = started.has_resources;
                 let (connection, tools, ready) = accept(&self.config, started);
                 {
                     let mut shown = self.shown();
+                    shown.has_resources = has_resources;
+                    // Those of the session that is over.
+                    self.links.clear();
                     shown.state = ServerState::Ready(ready);
                     shown.tools = Arc::new(tools);
                 }
@@ -291,9 +321,20 @@ impl Instance {
         }
     }
 
+    /// Whether this is the host's own tool, which reads resources of a server that has some and no tool of this name.
+    pub(super) fn reads_resources(&self, tool: &str) -> bool {
+        let shown = self.shown();
+        tool == READ_RESOURCE
+            && shown.has_resources
+            && !shown.tools.tools.iter().any(|offered| offered.name == READ_RESOURCE)
+    }
+
     /// Whether the server offers the tool, as far as is known: one that has failed might. Of one that died the
     /// last list counts.
     fn offers(&self, tool: &str) -> bool {
+        if self.reads_resources(tool) {
+            return true;
+        }
         let shown = self.shown();
         matches!(shown.state, ServerState::Failed(_) | ServerState::Disabled)
             || shown.tools.tools.iter().any(|offered| offered.name == tool)
@@ -334,6 +375,7 @@ async fn start_watched(
 fn accept(config: &ServerConfig, started: Started) -> (Connection, ServerTools, ReadyServer) {
     let mut tools = started.tools;
     tools.tools.retain(|tool| filter::is_offered(&config.tools, &tool.name));
+    tools.reject_tasks();
     let ready = ReadyServer {
         tools: tools.tools.len(),
         rejected: tools.rejected.len(),

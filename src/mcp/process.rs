@@ -9,6 +9,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::process::{ExitStatus, Stdio};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use rustix::process::{Pid, Signal, kill_process, kill_process_group, test_kill_process_group};
@@ -33,6 +34,10 @@ const KILLED: Duration = Duration::from_millis(500);
 
 /// A guard has this long to end everything: `TERM`, its wait, `KILL`.
 const GUARD: Duration = Duration::from_secs(4);
+
+/// Whoever ends a whole session or control group sends the same signal to servers and to us, in any order. So that
+/// long ours is waited for before the death of a server by such a signal is told.
+const SAME_SIGNAL: Duration = Duration::from_secs(2);
 
 /// What every server finds in its environment, if we have it: what is needed to find programs, files and the
 /// network, and nothing that is a secret of ours.
@@ -90,6 +95,8 @@ pub(super) struct ServerProcess {
     /// Set when the standard error has ended.
     drained: CancellationToken,
     _draining: AbortOnDropHandle<()>,
+    /// Whether we have sent it a signal.
+    is_told: AtomicBool,
 }
 
 /// Where a process is.
@@ -155,6 +162,7 @@ impl Launch<'_> {
             stderr: tail,
             drained,
             _draining: AbortOnDropHandle::new(draining),
+            is_told: AtomicBool::new(false),
         };
         Ok((process, stdin, stdout))
     }
@@ -226,12 +234,26 @@ impl ServerProcess {
         }
     }
 
-    /// How it ended, for one that is about to or has been; with the line on its standard error that says most.
+    /// How it ended, for one that is about to or has been; with the line on its standard error that says most. If a
+    /// signal that is none of ours has ended it, it is told late enough for the caller to have got the same signal.
     pub(super) async fn last_words(&self) -> Option<String> {
         let _ = tokio::time::timeout(Duration::from_millis(500), self.ended()).await;
         let ending = self.ending()?;
+        if self.is_ended_by_others() {
+            tokio::time::sleep(SAME_SIGNAL).await;
+        }
         let lines = self.stderr().await;
         Some(telling_line(&lines).map_or(ending.clone(), |line| format!("{ending}: {line}")))
+    }
+
+    fn is_ended_by_others(&self) -> bool {
+        let status = match *self.state.borrow() {
+            State::Running => return false,
+            State::Left(status) | State::Gone(status) => status,
+        };
+        let ends = [Signal::HUP, Signal::INT, Signal::TERM].map(Signal::as_raw);
+        !self.is_told.load(Ordering::Relaxed)
+            && signal_of(status).is_some_and(|signal| ends.contains(&signal))
     }
 
     /// The last lines on its standard error, all of them if it has ended.
@@ -279,6 +301,7 @@ impl ServerProcess {
     }
 
     fn signal(&self, signal: Signal) {
+        self.is_told.store(true, Ordering::Relaxed);
         if matches!(*self.state.borrow(), State::Running) {
             // It may end this very moment.
             let _ = if self.is_guarded {
@@ -290,6 +313,7 @@ impl ServerProcess {
     }
 
     fn signal_group(&self, signal: Signal) {
+        self.is_told.store(true, Ordering::Relaxed);
         if !matches!(*self.state.borrow(), State::Gone(_)) {
             let _ = kill_process_group(self.pid, signal);
         }
@@ -326,12 +350,20 @@ async fn watch_over(mut child: Child, pid: Pid, state: watch::Sender<State>) {
     state.send_replace(State::Gone(status));
 }
 
-fn describe(status: ExitStatus) -> String {
+/// The signal that has ended it.
+fn signal_of(status: ExitStatus) -> Option<i32> {
     use std::os::unix::process::ExitStatusExt as _;
-    match (status.code(), status.signal()) {
+    match status.code() {
         // What a guard, like a shell, makes of a signal.
-        (Some(code @ 129..=192), _) => format!("exit code {code} (signal {})", code - 128),
-        (Some(code), _) => format!("exit code {code}"),
+        Some(code @ 129..=192) => Some(code - 128),
+        _ => status.signal(),
+    }
+}
+
+fn describe(status: ExitStatus) -> String {
+    match (status.code(), signal_of(status)) {
+        (Some(code), Some(signal)) => format!("exit code {code} (signal {signal})"),
+        (Some(code), None) => format!("exit code {code}"),
         (None, Some(signal)) => format!("signal {signal}"),
         (None, None) => status.to_string(),
     }

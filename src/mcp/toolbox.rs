@@ -36,7 +36,8 @@ pub enum Answer {
     Result(ToolResult),
     /// With the protocol's error for a tool that is not there (JSON-RPC code -32602).
     UnknownTool,
-    /// With the protocol's error for arguments that the schema refuses (JSON-RPC code -32602).
+    /// With a result that is marked as an error and says what is wrong with the arguments, so that a model can correct
+    /// itself (MCP 2025-11-25, "Error Handling").
     InvalidArguments(String),
     /// With another error of the protocol.
     ProtocolError {

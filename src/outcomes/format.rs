@@ -62,9 +62,7 @@ pub(super) enum Arguments {
 /// Reads the arguments of a call. A text that holds an object is read as that object: model APIs write
 /// arguments so.
 pub(super) fn arguments(call: &Call) -> Arguments {
-    if let Some((_, Json::String(outcome))) = call.extra.iter().find(|(key, _)| key == "outcome")
-        && outcome == Outcome::IllegalFormat.name()
-    {
+    if call.recorded_outcome() == Some(Outcome::IllegalFormat.name()) {
         return Arguments::Illegal(&RECORDED_ILLEGAL, call_text(call));
     }
     let parsed;

@@ -12,7 +12,7 @@ use super::outcome::{NotJudged, Outcome, Rule, Verdict};
 use super::rules;
 use crate::mcp::arguments::{ArgumentProblem, ArgumentSchema};
 use crate::mcp::{ToolCatalog, ToolName};
-use crate::text::shortened;
+use crate::text::{on_one_line, shortened};
 use crate::trajectory::json::Keys;
 use crate::trajectory::{Call, Trajectory};
 
@@ -199,7 +199,7 @@ impl<'a> Judge<'a> {
         let fits = |fits: bool| is_known.then_some(fits);
         let decided = |rule: &'static Rule, evidence: &str, problems: Vec<ArgumentProblem>| Judgement {
             rule,
-            evidence: shortened(evidence, EVIDENCE),
+            evidence: seen_as(evidence),
             problems,
             is_known_tool,
             fits_schema: fits(false),
@@ -251,7 +251,7 @@ impl<'a> Judge<'a> {
         };
         Judgement {
             rule,
-            evidence: shortened(&evidence, EVIDENCE),
+            evidence: seen_as(&evidence),
             problems: Vec::new(),
             is_known_tool: checked.is_known_tool,
             fits_schema: checked.is_known_tool.and_then(|is_known| is_known.then_some(true)),
@@ -326,27 +326,44 @@ pub(super) fn excuse_missing_image(trajectory: &Trajectory, calls: &mut [JudgedC
     }
 }
 
-/// What trajectories have recorded of a call: its `result`, and whether it is an error.
+/// What trajectories have recorded of a call: its `result`, and whether it is an error; where it has no result, the
+/// recorded `outcome` says whether it was not answered, and why. An answer goes before it, and no `outcome` makes a
+/// success of a call that has none.
 #[must_use]
 pub fn recorded_reply(call: &Call) -> Reply {
     use crate::trajectory::json::Json;
     let is_error = call.is_error();
-    match &call.result {
-        Some(result) => Reply::Answer(Answer::recorded(result, is_error)),
-        None if is_error => Reply::Answer(Answer::recorded(&Json::String(String::new()), true)),
-        None => Reply::NotExecuted,
+    if let Some(result) = &call.result {
+        return Reply::Answer(Answer::recorded(result, is_error));
     }
+    let outcome = call.recorded_outcome().unwrap_or_default();
+    if let Some(why) = NotJudged::named(outcome) {
+        return Reply::NoAnswer(why, format!("recorded as `{outcome}`"));
+    }
+    if outcome == Outcome::UnknownTool.name() {
+        // It was not offered, whatever a catalog lists.
+        return Reply::Answer(Answer::protocol_error(-32_601, &format!("unknown tool: {}", call.tool)));
+    }
+    if is_error {
+        return Reply::Answer(Answer::recorded(&Json::String(String::new()), true));
+    }
+    Reply::NotExecuted
 }
 
 fn nameless(rule: &'static Rule, text: &str) -> Judgement {
     Judgement {
         rule,
-        evidence: shortened(text, EVIDENCE),
+        evidence: seen_as(text),
         problems: Vec::new(),
         is_known_tool: Some(false),
         fits_schema: None,
         has_answer: false,
     }
+}
+
+/// Evidence as it is kept: on one line, made visible, shortened.
+fn seen_as(text: &str) -> String {
+    shortened(&on_one_line(text), EVIDENCE)
 }
 
 fn no_answer(why: NotJudged) -> &'static Rule {

@@ -36,6 +36,8 @@ pub enum NotJudged {
 pub enum Verdict {
     /// The outcome.
     Outcome(Outcome),
+    /// The call fits its schema, and nobody was asked: neither success nor failure.
+    NotExecuted,
     /// Why there is none.
     NotJudged(NotJudged),
 }
@@ -98,6 +100,11 @@ impl NotJudged {
     pub const ALL: [Self; 5] =
         [Self::ServerNotAvailable, Self::TimedOut, Self::ServerLost, Self::Unreadable, Self::ImageMissing];
 
+    /// The reason of this name.
+    pub(super) fn named(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|why| why.name() == name)
+    }
+
     /// Its name in files.
     #[must_use]
     pub fn name(self) -> &'static str {
@@ -123,7 +130,17 @@ impl Verdict {
     pub fn outcome(self) -> Option<Outcome> {
         match self {
             Self::Outcome(outcome) => Some(outcome),
-            Self::NotJudged(_) => None,
+            Self::NotExecuted | Self::NotJudged(_) => None,
+        }
+    }
+
+    /// Its name in files.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Outcome(outcome) => outcome.name(),
+            Self::NotExecuted => "not_executed",
+            Self::NotJudged(why) => why.name(),
         }
     }
 }
@@ -154,6 +171,11 @@ impl Rule {
     /// What a language model decided.
     pub(super) const fn asked(name: &'static str, outcome: Outcome, applies: &'static str) -> Self {
         Self { name, verdict: Verdict::Outcome(outcome), confidence: Confidence::Asked, applies }
+    }
+
+    /// A rule over what nobody was asked.
+    pub(super) const fn not_executed(name: &'static str, applies: &'static str) -> Self {
+        Self { name, verdict: Verdict::NotExecuted, confidence: Confidence::Sure, applies }
     }
 
     /// A rule that says why there is no outcome.

@@ -5,13 +5,12 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use serde_json::Value;
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 
 use super::given::{Given, message, without_secrets};
 use super::judge::{Judge, JudgedCall, KnownTools, Reply, excuse_missing_image, judge_trajectory};
-use super::outcome::NotJudged;
+use super::outcome::{NotJudged, Outcome};
 use crate::mcp::config::HostConfig;
 use crate::mcp::redact::{Redactor, RedactorError};
 use crate::mcp::{CallError, Events, Host, HostOptions, ServerState, ToolName, ToolResult};
@@ -59,7 +58,7 @@ pub struct ReplayedTrajectory {
 #[derive(Debug, thiserror::Error)]
 pub enum ReplayError {
     /// There is no place for a workspace.
-    #[error("failed to make a workspace: {0}\nhint: make space in the folder for temporary files (TMPDIR)")]
+    #[error("failed to make a workspace in the folder for temporary files (TMPDIR): {}\nhint: {}", .0, crate::files::hint(.0))]
     Workspace(#[source] std::io::Error),
     /// The user stopped it.
     #[error("the replay was cancelled")]
@@ -125,7 +124,7 @@ impl Replay {
         let mut replies: Vec<Option<Reply>> = Vec::with_capacity(given.len());
         let calls = trajectory.steps.iter_mut().flat_map(|step| &mut step.calls);
         for (call, given) in calls.zip(given) {
-            record(call, given.result);
+            record(call, &given);
             replies.push(Some(given.reply));
         }
         let mut calls = judge_trajectory(&trajectory, &known, &mut |index, _| {
@@ -233,15 +232,18 @@ fn given_by(name: &ToolName, result: Result<ToolResult, CallError>, redactor: &R
     }
 }
 
-/// Replaces what a call has recorded.
-fn record(call: &mut Call, result: Option<(Value, bool)>) {
-    call.extra.retain(|(key, _)| key != "is_error" && key != "isError");
-    call.result = None;
-    if let Some((value, is_error)) = result {
-        call.result = Some(Json::from(&value));
-        if is_error {
-            call.extra.push(("is_error".to_owned(), Json::Bool(true)));
-        }
+/// Replaces what a call has recorded: its result, or why it was not answered. That it was no call of the protocol
+/// stays.
+fn record(call: &mut Call, given: &Given) {
+    let is_illegal = call.recorded_outcome() == Some(Outcome::IllegalFormat.name());
+    let is_replaced = |key: &str| matches!(key, "is_error" | "isError") || key == "outcome" && !is_illegal;
+    call.extra.retain(|(key, _)| !is_replaced(key));
+    call.result = given.result.as_ref().map(|(value, _)| Json::from(value));
+    if given.result.as_ref().is_some_and(|(_, is_error)| *is_error) {
+        call.extra.push(("is_error".to_owned(), Json::Bool(true)));
+    }
+    if let Reply::NoAnswer(why, _) = &given.reply {
+        call.extra.push(("outcome".to_owned(), Json::String(why.name().to_owned())));
     }
 }
 

@@ -243,9 +243,8 @@ pub static ANSWER_RULES: [AnswerRule; 13] = [
 ];
 
 /// Known to the catalog and its schema, and nobody was asked.
-pub(super) static FITS_SCHEMA: Rule = Rule::unsure(
+pub(super) static FITS_SCHEMA: Rule = Rule::not_executed(
     "fits_schema",
-    Outcome::Success,
     "the tool is known, its schema accepts the arguments, and there is no answer: nothing was executed",
 );
 

@@ -2,7 +2,6 @@
 
 use super::judge::JudgedCall;
 use super::outcome::{Confidence, NotJudged, Outcome, Verdict};
-use super::rules;
 
 /// Counts over calls.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -15,7 +14,7 @@ pub struct Tally {
     pub not_judged: [u64; NotJudged::ALL.len()],
     /// Calls whose answer was looked at.
     pub answered: u64,
-    /// Calls that count as success because they fit the schema; nobody was asked.
+    /// Calls that fit their schema and that nobody was asked about: neither success nor failure.
     pub not_executed: u64,
     /// Calls whose answer was decided by a rule that is not sure.
     pub unsure: u64,
@@ -48,10 +47,10 @@ impl Tally {
         self.calls += 1;
         match judgement.verdict() {
             Verdict::Outcome(outcome) => self.outcomes[outcome.index()] += 1,
+            Verdict::NotExecuted => self.not_executed += 1,
             Verdict::NotJudged(why) => self.not_judged[why.index()] += 1,
         }
         self.answered += u64::from(judgement.has_answer);
-        self.not_executed += u64::from(judgement.rule.name == rules::FITS_SCHEMA.name);
         self.unsure += u64::from(judgement.has_answer && judgement.rule.confidence == Confidence::Unsure);
         self.names_judged += u64::from(judgement.is_known_tool.is_some());
         self.known += u64::from(judgement.is_known_tool == Some(true));
@@ -68,10 +67,16 @@ impl Tally {
         tally
     }
 
-    /// Calls that have an outcome.
+    /// Calls that have an outcome. With those that were not executed and those that were not judged, they are all.
     #[must_use]
     pub fn judged(&self) -> u64 {
         self.outcomes.iter().sum()
+    }
+
+    /// Calls that nobody answered although somebody was asked.
+    #[must_use]
+    pub fn unanswered(&self) -> u64 {
+        self.not_judged.iter().sum()
     }
 
     /// Calls with this outcome.
@@ -84,12 +89,6 @@ impl Tally {
     #[must_use]
     pub fn without_outcome(&self, why: NotJudged) -> u64 {
         self.not_judged[why.index()]
-    }
-
-    /// The share of an outcome among the calls that have one.
-    #[must_use]
-    pub fn share(&self, outcome: Outcome) -> Rate {
-        Rate { count: self.outcome(outcome), of: self.judged() }
     }
 
     /// Tool name validity, `|valid tool| / |E|`: calls of known tools among all whose tool could be judged.

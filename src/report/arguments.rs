@@ -6,10 +6,7 @@ use super::{PlaceReport, RejectedMatchReport, ScoreSummary, WrongArgumentReport,
 use crate::score::Similarity;
 
 /// How many rows a list has.
-const SHOWN: usize = 5;
-
-/// The width of a list, in columns.
-const WIDTH: usize = 80;
+const SHOWN: usize = 3;
 
 /// What is between two columns.
 const GAP: &str = "  ";
@@ -45,7 +42,7 @@ pub(super) struct Column {
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Cut {
+pub(super) enum Cut {
     /// What comes first says most.
     End,
     /// What comes last says most: of the name of a tool, of the way to an argument.
@@ -53,12 +50,12 @@ enum Cut {
 }
 
 impl Column {
-    fn text(name: &'static str, cut: Cut, least: usize) -> Self {
+    pub(super) fn text(name: &'static str, cut: Cut, least: usize) -> Self {
         Self { name, cut, least, is_number: false }
     }
 
-    fn number(name: &'static str) -> Self {
-        Self { name, cut: Cut::End, least: WIDTH, is_number: true }
+    pub(super) fn number(name: &'static str) -> Self {
+        Self { name, cut: Cut::End, least: usize::MAX, is_number: true }
     }
 }
 
@@ -98,7 +95,10 @@ fn rejected_matches(summary: &ScoreSummary, argument_width: usize) -> Findings {
         let argument = cut_start(named(&found.argument), argument_width);
         vec![
             similarity(found.similarity),
-            found.id.clone(),
+            match found.repeat {
+                Some(repeat) => format!("{} ({repeat})", found.id),
+                None => found.id.clone(),
+            },
             format!("{} -> {}", place(found.reference), place(found.predicted)),
             found.tool.clone(),
             format!(
@@ -154,27 +154,27 @@ fn place(place: PlaceReport) -> String {
 }
 
 impl Findings {
-    /// Head and rows as lines of at most 80 columns.
-    pub(super) fn lines(&self) -> Vec<String> {
+    /// Head and rows as lines of at most so many columns, 80 or more.
+    pub(super) fn lines(&self, columns: usize) -> Vec<String> {
         let heads: Vec<String> = self.columns.iter().map(|column| column.name.to_owned()).collect();
         // No cell is shown wider than all.
         let cut = |row: &Vec<String>, widths: &[usize]| -> Vec<String> {
             let cells = row.iter().zip(&self.columns).zip(widths);
             cells.map(|((text, column), width)| column.cut(text, *width)).collect()
         };
-        let widest = vec![WIDTH; self.columns.len()];
+        let widest = vec![columns; self.columns.len()];
         let rows: Vec<Vec<String>> = self.rows.iter().map(|row| cut(row, &widest)).collect();
         let width = |column: usize| {
             let cells = rows.iter().chain([&heads]).filter_map(|row| row.get(column));
             cells.map(|cell| cell.width()).max().unwrap_or(0)
         };
-        let widths = self.narrowed((0..self.columns.len()).map(width).collect());
+        let widths = self.narrowed((0..self.columns.len()).map(width).collect(), columns);
         [&heads].into_iter().chain(&rows).map(|row| self.line(&cut(row, &widths), &widths)).collect()
     }
 
     /// Makes the widest column narrower until all fit, or none can be.
-    fn narrowed(&self, mut widths: Vec<usize>) -> Vec<usize> {
-        let room = WIDTH - GAP.len() * widths.len().saturating_sub(1);
+    fn narrowed(&self, mut widths: Vec<usize>, columns: usize) -> Vec<usize> {
+        let room = columns - GAP.len() * widths.len().saturating_sub(1);
         while widths.iter().sum::<usize>() > room {
             let wide = widths.iter_mut().zip(&self.columns).filter(|(width, column)| **width > column.least);
             let Some((width, _)) = wide.max_by_key(|(width, _)| **width) else { break };
@@ -241,14 +241,14 @@ mod tests {
             ],
             rows: vec![row.map(str::to_owned).to_vec()],
         };
-        let short = list(["1 of 2", "s/t", "lng", "a: another place"]).lines();
+        let short = list(["1 of 2", "s/t", "lng", "a: another place"]).lines(80);
         assert_eq!(
             short,
             [" pairs  tool  argument  for example", "1 of 2  s/t   lng       a: another place"]
         );
         let long = "漢字\u{202e}".repeat(100_000);
-        let lines = list(["15 of 79", &long, &long, &long]).lines();
-        assert!(lines.iter().all(|line| line.width() <= WIDTH), "{lines:?}");
+        let lines = list(["15 of 79", &long, &long, &long]).lines(80);
+        assert!(lines.iter().all(|line| line.width() <= 80), "{lines:?}");
         assert!(!lines.join("").contains('\u{202e}'));
     }
 }

@@ -28,10 +28,25 @@ fn interval(of: Option<IntervalReport>) -> String {
     of.map_or_else(|| "not known".to_owned(), |of| format!("{:.3} to {:.3}", of.low, of.high))
 }
 
+/// What the thresholds that meet most labels and the default ones are called.
+fn names(report: &CalibrationReport) -> [&'static str; 2] {
+    if report.keep_default.is_empty() {
+        ["recommended", "default"]
+    } else {
+        ["best here", "default, recommended"]
+    }
+}
+
 fn thresholds(report: &CalibrationReport) -> Sheet {
     let labels = &report.labels;
     let percent = 100.0 * report.level;
-    let mut notes = vec![
+    let mut notes = Vec::new();
+    if !report.keep_default.is_empty() {
+        let ThresholdReport { weak, strong, .. } = report.default;
+        notes.push(format!("Keep the defaults, {weak} and {strong}: {}", report.keep_default.join("; ")));
+    }
+    notes.extend(report.warnings.iter().map(|warning| format!("Warning: {warning}")));
+    notes.extend([
         format!(
             "{} of {} by {} ({} weak, {} medium, {} strong), profile {}, encoder {}",
             labels.used,
@@ -50,7 +65,7 @@ fn thresholds(report: &CalibrationReport) -> Sheet {
             interval(report.strong_interval),
             interval(report.agreement_interval)
         ),
-    ];
+    ]);
     notes.extend(report.expected_agreement.map(|expected| {
         format!("On pairs that did not choose the thresholds an agreement of {expected:.3} is to be expected")
     }));
@@ -79,6 +94,7 @@ fn thresholds(report: &CalibrationReport) -> Sheet {
             kappa(of.weighted_kappa),
         ]
     };
+    let [other, default] = names(report);
     Sheet {
         title: "Thresholds".to_owned(),
         notes,
@@ -90,7 +106,7 @@ fn thresholds(report: &CalibrationReport) -> Sheet {
             Column::number("Cohen's kappa", "kappa"),
             Column::number("weighted kappa", "weighted"),
         ],
-        rows: vec![row("recommended", &report.recommended), row("default", &report.default)],
+        rows: vec![row(other, &report.best), row(default, &report.default)],
     }
 }
 
@@ -158,12 +174,12 @@ fn sensitivity(report: &CalibrationReport) -> Sheet {
 /// Agreement as a heat map.
 #[must_use]
 pub fn calibration_picture(report: &CalibrationReport) -> Picture {
-    let mut marks = vec![("recommended".to_owned(), report.recommended.weak, report.recommended.strong)];
     let is_other = |a: f64, b: f64| (a - b).abs() > 1e-9;
-    if is_other(report.default.weak, report.recommended.weak)
-        || is_other(report.default.strong, report.recommended.strong)
-    {
-        marks.push(("default".to_owned(), report.default.weak, report.default.strong));
+    let (best, default) = (report.best, report.default);
+    let [name, default_name] = names(report);
+    let mut marks = vec![(name.to_owned(), best.weak, best.strong)];
+    if is_other(default.weak, best.weak) || is_other(default.strong, best.strong) {
+        marks.push((default_name.to_owned(), default.weak, default.strong));
     }
     let map = AgreementMap {
         title: "Agreement with labels by both thresholds".to_owned(),

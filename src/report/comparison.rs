@@ -1,13 +1,21 @@
 //! A comparison of two models as tables.
 
-use super::leaderboard::{NO_SPREAD, typed};
+use super::leaderboard::{NO_SPREAD, failures, signature, typed};
+use super::repeats::criterion;
 use super::sheet::{Cell, Column, Sheet};
-use crate::leaderboard::{Comparison, Metric};
+use crate::leaderboard::{Comparison, DifferenceReport, Metric, PassingComparison};
+use crate::text::counted;
 
 /// The tables of a comparison.
 #[must_use]
 pub fn comparison_sheets(comparison: &Comparison) -> Vec<Sheet> {
     let mut sheets = vec![differences(comparison)];
+    sheets.extend(comparison.passing.as_ref().map(passing));
+    let names = [comparison.first.as_str(), comparison.second.as_str()];
+    let failed = failures(names.into_iter().zip(comparison.failures.iter().map(Option::as_ref)));
+    if !failed.rows.is_empty() {
+        sheets.push(failed);
+    }
     if !comparison.changed.is_empty() {
         sheets.push(changed(comparison));
     }
@@ -22,54 +30,77 @@ fn signed(value: f64) -> String {
 }
 
 /// A metric as a row says it, in the 24 columns that it has.
-fn label(metric: &str) -> String {
+pub(super) fn label(metric: &str) -> String {
     if metric == Metric::ArgumentFidelityCovered.name() {
         return "fidelity, covered".to_owned();
     }
     metric.replace('_', " ")
 }
 
-fn differences(comparison: &Comparison) -> Sheet {
+/// A row of a table of differences.
+fn difference_row(found: &DifferenceReport) -> Vec<Cell> {
     let p_value = |p: Option<f64>| {
         p.map_or_else(|| "-".to_owned(), |p| if p < 1e-3 { "< 0.001".to_owned() } else { format!("{p:.3}") })
     };
-    let rows = comparison.differences.iter().map(|found| {
-        let interval = match (found.low, found.high) {
-            _ if found.has_no_spread => NO_SPREAD.to_owned(),
-            (Some(low), Some(high)) => format!("{} to {}", signed(low), signed(high)),
-            _ => "-".to_owned(),
-        };
-        let p = if found.metric == Metric::Average.name() { found.p_value } else { found.corrected_p_value };
-        let cells = [
-            label(&found.metric),
-            format!("{:.3}", found.first),
-            format!("{:.3}", found.second),
-            signed(found.difference),
-            interval,
-            p_value(p),
-        ];
-        cells.map(Cell::new).to_vec()
-    });
-    let mut notes = vec![
+    let interval = match (found.low, found.high) {
+        _ if found.has_no_spread => NO_SPREAD.to_owned(),
+        (Some(low), Some(high)) => format!("{} to {}", signed(low), signed(high)),
+        _ => "-".to_owned(),
+    };
+    let p = if found.metric == Metric::Average.name() { found.p_value } else { found.corrected_p_value };
+    let cells = [
+        label(&found.metric),
+        format!("{:.3}", found.first),
+        format!("{:.3}", found.second),
+        signed(found.difference),
+        interval,
+        p_value(p),
+    ];
+    cells.map(Cell::new).to_vec()
+}
+
+fn difference_columns(first: &str) -> Vec<Column> {
+    let numbers = ["first", "second", "difference", "interval", "p"].map(|name| Column::number(name, name));
+    [Column::text(first)].into_iter().chain(numbers).collect()
+}
+
+/// How often both pass, where tasks were repeated.
+fn passing(found: &PassingComparison) -> Sheet {
+    let PassingComparison { passing, differences } = found;
+    Sheet {
+        title: format!("Passing, {} of each task", counted(passing.k, "trial")),
+        notes: vec![
+            format!("A trial passes if it was finished with at least {}", criterion(&passing.pass)),
+            format!("Means over {}; intervals and p paired by task", counted(passing.tasks, "task")),
+        ],
+        columns: difference_columns("rate"),
+        rows: differences.iter().map(difference_row).collect(),
+    }
+}
+
+fn differences(comparison: &Comparison) -> Sheet {
+    let rows = comparison.differences.iter().map(difference_row);
+    let mut notes = comparison.notes.clone();
+    notes.extend([
         format!(
             "Profile {}, {}{}; intervals of {} %, {} resamples, seed {}",
             comparison.profile,
             typed(Some(&comparison.similarity)),
-            crate::text::counted(comparison.tasks, "task"),
+            counted(comparison.tasks, "task"),
             100.0 * comparison.level,
             comparison.resamples,
             comparison.seed
         ),
         "p: paired permutation test, of the metrics after Holm's correction".to_owned(),
         format!("Average: {}", comparison.average),
-    ];
+    ]);
     if let Some(smallest) = comparison.average_difference().and_then(|average| average.smallest_detectable) {
         notes.push(format!(
             "Smallest difference of averages that these tasks show (power 80 %): {smallest:.3}"
         ));
     }
     if comparison.tasks < FEW_TASKS {
-        let tasks = crate::text::counted(comparison.tasks, "task");
+        let tasks = counted(comparison.tasks, "task");
         notes.push(format!("Only {tasks}: intervals and p-values are rough"));
     }
     if comparison.differences.iter().any(|found| found.has_no_spread) {
@@ -79,17 +110,11 @@ fn differences(comparison: &Comparison) -> Sheet {
         let (first, second) = comparison.left_out;
         notes.push(format!("Left out: {first} tasks of the first alone, {second} of the second"));
     }
+    notes.extend(signature(comparison.signature.as_deref()));
     Sheet {
         title: format!("{} -> {}", comparison.first, comparison.second),
         notes,
-        columns: vec![
-            Column::text("metric"),
-            Column::number("first", "first"),
-            Column::number("second", "second"),
-            Column::number("difference", "difference"),
-            Column::number("interval", "interval"),
-            Column::number("p", "p"),
-        ],
+        columns: difference_columns("metric"),
         rows: rows.collect(),
     }
 }

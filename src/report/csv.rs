@@ -9,6 +9,8 @@ use super::{AggregateReport, ScoreRenderer, ScoreSummary, TrajectoryReport, visi
 pub struct Csv<W: Write> {
     writer: csv::Writer<W>,
     has_header: bool,
+    /// Whether rows say which repetition of its task a trajectory is; the first row decides.
+    has_repeats: bool,
 }
 
 const HEADER: [&str; 19] = [
@@ -36,13 +38,21 @@ const HEADER: [&str; 19] = [
 impl<W: Write> Csv<W> {
     /// Writes to `writer`.
     pub fn new(writer: W) -> Self {
-        Self { writer: csv::Writer::from_writer(writer), has_header: false }
+        Self { writer: csv::Writer::from_writer(writer), has_header: false, has_repeats: false }
     }
 
-    fn row(&mut self, scope: &str, id: &str, task_type: &str, numbers: &AggregateReport) -> io::Result<()> {
+    fn row(
+        &mut self,
+        scope: &str,
+        (id, repeat): (&str, Option<usize>),
+        task_type: &str,
+        numbers: &AggregateReport,
+    ) -> io::Result<()> {
         if !std::mem::replace(&mut self.has_header, true) {
-            self.writer.write_record(HEADER)?;
+            self.has_repeats = repeat.is_some();
+            self.writer.write_record(HEADER.into_iter().chain(self.has_repeats.then_some("repeat")))?;
         }
+        let repeat = self.has_repeats.then(|| repeat.map(|repeat| repeat.to_string()).unwrap_or_default());
         let a = numbers;
         let counts = [a.trajectories, a.reference_calls, a.predicted_calls, a.matched].map(|n| n.to_string());
         let metrics = [
@@ -61,20 +71,25 @@ impl<W: Write> Csv<W> {
         ]
         .map(|x| x.to_string());
         let names = [scope, id, task_type].map(|name| visible(name, false).into_owned());
-        Ok(self.writer.write_record(names.iter().chain(&counts).chain(&metrics))?)
+        Ok(self.writer.write_record(names.iter().chain(&counts).chain(&metrics).chain(&repeat))?)
     }
 }
 
 impl<W: Write> ScoreRenderer for Csv<W> {
     fn trajectory(&mut self, report: &TrajectoryReport) -> io::Result<()> {
-        self.row("trajectory", &report.id, report.task_type.as_deref().unwrap_or_default(), &report.metrics)
+        self.row(
+            "trajectory",
+            (&report.id, report.repeat),
+            report.task_type.as_deref().unwrap_or_default(),
+            &report.metrics,
+        )
     }
 
     fn finish(&mut self, summary: &ScoreSummary) -> io::Result<()> {
         for (name, numbers) in &summary.by_type {
-            self.row("type", "", name, numbers)?;
+            self.row("type", ("", None), name, numbers)?;
         }
-        self.row("all", "", "", &summary.aggregate)?;
+        self.row("all", ("", None), "", &summary.aggregate)?;
         self.writer.flush()
     }
 }

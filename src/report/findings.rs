@@ -55,6 +55,9 @@ pub struct RejectedMatchesReport {
 pub struct RejectedMatchReport {
     /// The trajectory.
     pub id: String,
+    /// Which repetition of its task; left out where tasks are not repeated.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub repeat: Option<usize>,
     /// The tool of both calls.
     pub tool: String,
     /// The reference call.
@@ -104,10 +107,21 @@ impl From<WrongArgument> for WrongArgumentReport {
 
 impl From<RejectedMatch> for RejectedMatchReport {
     fn from(found: RejectedMatch) -> Self {
-        let RejectedMatch { id, tool, reference, predicted, similarity, fidelity, argument, reason, values } =
-            found;
+        let RejectedMatch {
+            id,
+            repeat,
+            tool,
+            reference,
+            predicted,
+            similarity,
+            fidelity,
+            argument,
+            reason,
+            values,
+        } = found;
         Self {
             id,
+            repeat,
             tool,
             reference: reference.into(),
             predicted: predicted.into(),

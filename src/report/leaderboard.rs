@@ -1,11 +1,16 @@
 //! A leaderboard as tables: the paper's table 2 with places and intervals, steps and calls (table 4), tokens
 //! (table 3), what became of calls (figure 6), each type of task (tables 5 and after).
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
+use super::repeats::criterion;
 use super::sheet::{Cell, Column, Sheet};
-use crate::leaderboard::{EstimateReport, Leaderboard, Metric, Outcomes};
+use super::shortened;
+use crate::leaderboard::{
+    EstimateReport, FailuresReport, Leaderboard, Metric, Outcomes, TestMethod, TestsReport,
+};
 use crate::score::Similarity;
+use crate::stats::PassRate;
 
 /// What stands for an interval that is one value.
 pub(super) const NO_SPREAD: &str = "no spread";
@@ -19,7 +24,9 @@ pub fn leaderboard_sheets(board: &Leaderboard, has_types: bool) -> Vec<Sheet> {
             sheets.push(sheet);
         }
     };
+    push(failures(board.models.iter().map(|model| (model.model.as_str(), model.failures.as_ref()))));
     push(places(board));
+    push(passing(board));
     push(effort(board));
     push(outcomes(board));
     if has_types {
@@ -31,6 +38,11 @@ pub fn leaderboard_sheets(board: &Leaderboard, has_types: bool) -> Vec<Sheet> {
 /// What to say of how calls were aligned, where it is not as usual.
 pub(super) fn typed(similarity: Option<&str>) -> &'static str {
     if similarity == Some(Similarity::Typed.name()) { "similarity typed, " } else { "" }
+}
+
+/// The line that says what was compared.
+pub(super) fn signature(signature: Option<&str>) -> Option<String> {
+    signature.map(|signature| format!("Signature: {}", shortened(signature, 200)))
 }
 
 fn columns(board: &Leaderboard) -> Vec<Metric> {
@@ -91,7 +103,8 @@ fn metrics(board: &Leaderboard) -> Sheet {
         (model.model.as_str(), values.collect())
     });
     let models: Vec<Values<'_>> = models.collect();
-    let mut notes = vec![format!("Average: {}", board.average.description)];
+    let mut notes = board.notes.clone();
+    notes.push(format!("Average: {}", board.average.description));
     if let (Some(profile), Some(tasks)) = (&board.profile, board.tasks) {
         let similarity = typed(board.similarity.as_deref());
         notes.push(format!("Profile {profile}, {similarity}{}", crate::text::counted(tasks, "task")));
@@ -105,12 +118,51 @@ fn metrics(board: &Leaderboard) -> Sheet {
             model.model, model.left_out
         )
     }));
-    notes.extend(board.notes.iter().cloned());
+    notes.extend(signature(board.signature.as_deref()));
     Sheet {
         title: "Leaderboard".to_owned(),
         notes,
         columns: heads(&columns),
         rows: metric_rows(&columns, &models),
+    }
+}
+
+/// Tasks that came to nothing, by model and class; no rows where there are none.
+pub(super) fn failures<'a>(
+    models: impl Iterator<Item = (&'a str, Option<&'a FailuresReport>)> + Clone,
+) -> Sheet {
+    let known = models.clone().filter_map(|(_, found)| found);
+    let classes: BTreeSet<&str> = known
+        .flat_map(|found| found.classes.iter())
+        .filter(|(_, count)| **count > 0)
+        .map(|(name, _)| name.as_str())
+        .collect();
+    let row = |(model, found): (&str, Option<&FailuresReport>)| {
+        let number =
+            |count: Option<usize>| Cell::new(count.map_or_else(|| "-".to_owned(), |count| count.to_string()));
+        let rate = found.map_or_else(|| "-".to_owned(), |found| format!("{:.1} %", 100.0 * found.rate()));
+        let of_class =
+            |class: &&str| number(found.map(|found| found.classes.get(*class).copied().unwrap_or_default()));
+        let cells = [
+            Cell::new(model),
+            number(found.map(|found| found.tasks)),
+            number(found.map(|found| found.failed)),
+            Cell::new(rate),
+        ];
+        cells.into_iter().chain(classes.iter().map(of_class)).collect()
+    };
+    let heads = ["tasks", "failed", "rate"].map(|name| Column::number(name, name));
+    let of_classes = classes.iter().map(|class| {
+        let name = class.replace('_', " ");
+        Column::number(&name, &name)
+    });
+    Sheet {
+        title: "Failed tasks".to_owned(),
+        notes: vec![
+            "Tasks without a prediction, or with one that failed or was not finished, by class".to_owned(),
+        ],
+        columns: [Column::text("model")].into_iter().chain(heads).chain(of_classes).collect(),
+        rows: if classes.is_empty() { Vec::new() } else { models.map(row).collect() },
     }
 }
 
@@ -123,10 +175,14 @@ fn places(board: &Leaderboard) -> Sheet {
         board.resamples, board.seed
     )];
     if let Some(difference) = board.smallest_detectable_difference {
-        let pairs = board.models.iter().filter(|model| model.group.is_some()).count();
-        let pairs = crate::text::counted(pairs * (pairs - 1) / 2, "comparison");
+        let pairs = crate::text::counted(board.tests.map_or(0, |tests| tests.pairs), "comparison");
         notes.push(format!(
             "Smallest difference of averages that these tasks show (power 80 %, {pairs}): {difference:.3}"
+        ));
+    }
+    if let Some(TestsReport { method: TestMethod::Bound, tested, pairs }) = board.tests {
+        notes.push(format!(
+            "Tested: the best of each group against the models below it, {tested} of {pairs} pairs, corrected for all"
         ));
     }
     if board.models.iter().any(|model| model.average().is_some_and(|average| average.has_no_spread)) {
@@ -135,11 +191,8 @@ fn places(board: &Leaderboard) -> Sheet {
     let rows = board.models.iter().filter(|model| model.group.is_some()).map(|model| {
         let estimate = model.average();
         let value = estimate.map_or_else(String::new, |estimate| format!("{:.3}", estimate.value));
-        let interval = match estimate {
-            Some(estimate) if estimate.has_no_spread => NO_SPREAD.to_owned(),
-            Some(EstimateReport { low: Some(low), high: Some(high), .. }) => format!("{low:.3} to {high:.3}"),
-            _ => "-".to_owned(),
-        };
+        let interval =
+            estimate.map_or_else(|| "-".to_owned(), |estimate| super::repeats::interval(&estimate));
         let rank = model.rank;
         let places = if rank.best == rank.worst {
             rank.best.to_string()
@@ -162,6 +215,48 @@ fn places(board: &Leaderboard) -> Sheet {
         ],
         rows: rows.collect(),
     }
+}
+
+/// How often models pass, where tasks were repeated.
+fn passing(board: &Leaderboard) -> Sheet {
+    let Some(passing) = &board.passing else { return Sheet::default() };
+    let rates = passing.shown();
+    let rows = board.models.iter().filter_map(|model| {
+        let found = model.passing?;
+        let of = |rate: &PassRate| match rate {
+            PassRate::Once => found.pass_at_1,
+            PassRate::AtK => found.pass_at,
+            PassRate::AllK => found.pass_all,
+        };
+        let cell = |rate: &PassRate| Cell::new(with_interval(&of(rate)));
+        Some([Cell::new(&model.model)].into_iter().chain(rates.iter().map(cell)).collect())
+    });
+    let mut notes = vec![
+        format!("A trial passes if it was finished with at least {}", criterion(&passing.pass)),
+        format!("Means over {}, with intervals", crate::text::counted(passing.tasks, "task")),
+    ];
+    let others = board.models.iter().filter_map(|model| {
+        let repetitions = model.passing?.repetitions;
+        (repetitions != passing.k).then(|| format!("{}: {repetitions} repetitions", model.model))
+    });
+    notes.extend(others);
+    let heads = rates.iter().map(|rate| Column::number(&rate.name(passing.k), &rate.name(passing.k)));
+    Sheet {
+        title: format!("Passing, {} of each task", crate::text::counted(passing.k, "trial")),
+        notes,
+        columns: [Column::text("model")].into_iter().chain(heads).collect(),
+        rows: rows.collect(),
+    }
+}
+
+/// A rate with its interval in as little room as three of them have.
+fn with_interval(rate: &EstimateReport) -> String {
+    let interval = match (rate.low, rate.high) {
+        _ if rate.has_no_spread => NO_SPREAD.to_owned(),
+        (Some(low), Some(high)) => format!("{low:.2}-{high:.2}"),
+        _ => "-".to_owned(),
+    };
+    format!("{:.3} {interval}", rate.value)
 }
 
 /// Steps, calls and tokens of a task.
@@ -192,18 +287,30 @@ fn effort(board: &Leaderboard) -> Sheet {
         Some(row.into_iter().map(Cell::new).collect())
     });
     let notes = board.models.iter().filter_map(|model| {
-        let known = model.tokens?.tasks;
-        let tasks = board.tasks.filter(|tasks| *tasks > known)?;
-        Some(format!("{}: tokens of {known} of {tasks} tasks are known", model.model))
+        let tokens = model.tokens.filter(|tokens| tokens.is_partial)?;
+        let (known, tasks) = (tokens.tasks, board.tasks?);
+        Some(format!(
+            "{}: tokens are partial, means over the {known} of {tasks} tasks of which they are known",
+            model.model
+        ))
     });
     Sheet { title: "Steps and calls".to_owned(), notes: notes.collect(), columns, rows: rows.collect() }
+}
+
+/// The five outcomes, and what was not executed if that is so of any call.
+pub(super) fn outcome_names(board: &Leaderboard) -> Vec<&'static str> {
+    let counts = || board.models.iter().filter_map(|model| Some(&model.outcomes.as_ref()?.counts));
+    let is_there =
+        |name: &&str| *name != Outcomes::NOT_EXECUTED || counts().any(|found| found.contains_key(*name));
+    Outcomes::NAMES.into_iter().filter(is_there).collect()
 }
 
 /// What became of calls, in shares of all calls.
 fn outcomes(board: &Leaderboard) -> Sheet {
     // Short names that let five columns and a model fit into 80 characters.
-    let short = ["illegal", "unknown", "invalid", "not found", "success"];
-    let heads = Outcomes::NAMES.iter().zip(short);
+    let short = ["illegal", "unknown", "invalid", "not found", "success", "not run"];
+    let names = outcome_names(board);
+    let heads = names.iter().zip(short);
     let head = |(name, short): (&&str, &str)| Column::number(&name.replace('_', " "), short);
     let rows = board.models.iter().filter_map(|model| {
         let counts = &model.outcomes.as_ref()?.counts;
@@ -212,7 +319,7 @@ fn outcomes(board: &Leaderboard) -> Sheet {
             let count = counts.get(*name).copied().unwrap_or_default() as f64;
             Cell::new(format!("{:.1} %", 100.0 * count / total.max(1.0)))
         };
-        Some([Cell::new(&model.model)].into_iter().chain(Outcomes::NAMES.iter().map(share)).collect())
+        Some([Cell::new(&model.model)].into_iter().chain(names.iter().map(share)).collect())
     });
     Sheet {
         title: "What became of calls".to_owned(),

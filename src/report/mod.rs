@@ -5,6 +5,7 @@
 
 mod arguments;
 pub mod audit;
+mod by_tool;
 mod calibration;
 mod comparison;
 mod csv;
@@ -14,13 +15,17 @@ mod graded;
 mod grades;
 mod json;
 mod leaderboard;
+mod ledger;
 mod markdown;
 mod outcomes;
 mod pictures;
+mod repeats;
 mod sheet;
 mod show;
+mod signature;
 mod tables;
 mod terminal;
+mod tool_names;
 mod tools;
 mod validation;
 mod wire;
@@ -28,6 +33,7 @@ mod wire;
 use std::io::{self, Write};
 
 pub use crate::text::{json_without_hidden, shortened, visible};
+pub use by_tool::{CostReport, CostToolReport, ReplacementReport, ToolReport};
 pub use calibration::{calibration_picture, calibration_sheets};
 pub use comparison::comparison_sheets;
 pub use csv::Csv;
@@ -37,25 +43,31 @@ pub use graded::{GradedFileError, GradesByTrajectory, OTHER_GRADES, PanelGrades}
 pub use grades::grade_sheets;
 pub use json::{Json, JsonLines};
 pub use leaderboard::leaderboard_sheets;
+pub use ledger::{CoverageReport, LedgerReport};
 pub use markdown::Markdown;
 pub use outcomes::{
     ArgumentProblemReport, CallOutcomeReport, NotJudgedCounts, OUTCOMES_SCHEMA, OutcomeCounts,
     OutcomesByTrajectory, OutcomesFileError, OutcomesGatherer, OutcomesRenderer, OutcomesReport,
-    OutcomesSummary, RateReport, RuleReport, SetOutcomesReport, TallyReport, ToolOutcomesReport,
-    TrajectoryOutcomesReport, UnavailableServerReport, outcomes_renderer,
+    OutcomesSummary, RateReport, RuleReport, SetOutcomesReport, TallyReport, TaskOutcomes,
+    ToolOutcomesReport, TrajectoryOutcomesReport, UnavailableServerReport, outcomes_renderer,
 };
 pub use pictures::{Picture, PictureChoice, leaderboard_pictures};
+pub use repeats::{
+    PassRateReport, RepeatsGatherer, RepeatsReport, RepetitionReport, SpreadReport, TaskTrialsReport,
+};
 pub use sheet::{Cell, Column, Sheet, SheetForm, write_sheets};
 pub use show::{ShowOptions, ShownTrajectory};
+pub use signature::{InputReport, InputsReport};
 pub use terminal::Terminal;
+pub use tool_names::ToolNamesReport;
 pub use tools::{
     CatalogFile, FoundTool, HealthReport, RejectedToolReport, SearchReport, ServerHealth, one_line,
     write_tools,
 };
 pub use validation::{FileReport, ProblemReport, ValidationReport};
 pub use wire::{
-    AggregateReport, BestPrediction, BestReference, EncoderReport, LedgerReport, MatchReport, PlaceReport,
-    SCORE_SCHEMA, ScoreReport, ScoreSummary, ThresholdsReport, TrajectoryReport, UnmatchedPredictionReport,
+    AggregateReport, BestPrediction, BestReference, EncoderReport, MatchReport, PlaceReport, SCORE_SCHEMA,
+    ScoreReport, ScoreSummary, ThresholdsReport, TrajectoryReport, UnmatchedPredictionReport,
     UnmatchedReferenceReport,
 };
 
@@ -90,10 +102,15 @@ pub enum Format {
 }
 
 impl Format {
-    /// A renderer that writes this form; `is_styled` allows a table colours and bold type.
-    pub fn renderer<'a>(self, writer: impl Write + 'a, is_styled: bool) -> Box<dyn ScoreRenderer + 'a> {
+    /// A renderer that writes this form; a table on so many columns, and with colours and bold type if `is_styled`.
+    pub fn renderer<'a>(
+        self,
+        writer: impl Write + 'a,
+        columns: usize,
+        is_styled: bool,
+    ) -> Box<dyn ScoreRenderer + 'a> {
         match self {
-            Format::Table => Box::new(Terminal::new(writer, is_styled)),
+            Format::Table => Box::new(Terminal::new(writer, columns, is_styled)),
             Format::Json => Box::new(Json::new(writer)),
             Format::JsonLines => Box::new(JsonLines::new(writer)),
             Format::Csv => Box::new(Csv::new(writer)),

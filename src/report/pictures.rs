@@ -1,6 +1,7 @@
 //! A leaderboard as pictures: which figure shows what, and what its file is called.
 
 use super::audit::{BINS, bin};
+use super::leaderboard::outcome_names;
 use crate::figures::{
     Bar, LeaderboardBars, MetricByTask, ModelOutcomes, Outcomes as OutcomesFigure, SimilarityBin,
     SimilarityHistogram, TaskValues,
@@ -115,8 +116,11 @@ fn by_type(board: &Leaderboard, choice: &PictureChoice) -> MetricByTask {
 }
 
 fn outcomes(board: &Leaderboard) -> OutcomesFigure {
-    // Success first: it begins at 0, where lengths are compared best.
-    let order: Vec<&str> = Outcomes::NAMES.into_iter().rev().collect();
+    // Success first: it begins at 0, where lengths are compared best. What was not executed is neither, and last.
+    let names = outcome_names(board);
+    let (neither, five): (Vec<&str>, Vec<&str>) =
+        names.iter().partition(|name| **name == Outcomes::NOT_EXECUTED);
+    let order: Vec<&str> = five.into_iter().rev().chain(neither).collect();
     let models = board.models.iter().filter_map(|model| {
         let counts = &model.outcomes.as_ref()?.counts;
         let amounts = order.iter().map(|name| counts.get(*name).copied().unwrap_or_default() as f64);

@@ -1,20 +1,15 @@
-//! What the terminal and Markdown both show: the metrics, the weakest types, what the ledger says.
+//! What the terminal and Markdown both show: the metrics, the weakest types, what made the numbers.
 
 use unicode_width::UnicodeWidthStr as _;
 
-use super::shortened;
-use super::{AggregateReport, LedgerReport, ScoreSummary};
+use super::{AggregateReport, ScoreSummary, shortened, signature};
 use crate::score::{Profile, Similarity};
-use crate::text::counted;
 
 /// How many types are shown.
 const WEAKEST: usize = 5;
 
-/// How many ids of a list are named.
-const NAMED: usize = 3;
-
-/// The longest name of an id, in columns.
-const NAME_WIDTH: usize = 20;
+/// The longest name of an encoder, in columns.
+const NAME_WIDTH: usize = 40;
 
 /// The longest name of a type: as much as ten columns leave of 80.
 const TYPE_WIDTH: usize = 16;
@@ -63,7 +58,8 @@ pub(super) fn metrics(summary: &ScoreSummary) -> Vec<MetricRow> {
 
 /// Header and rows of the weakest types, the weakest first; no rows if there is only one type.
 pub(super) fn weakest_types(summary: &ScoreSummary) -> (Vec<&'static str>, Vec<Vec<String>>) {
-    let header = vec!["type", "tasks", "rec.", "prec.", "args", "fid.", "steps", "merge", "order", "avg."];
+    let tasks = if summary.repeats.is_some() { "trials" } else { "tasks" };
+    let header = vec!["type", tasks, "rec.", "prec.", "args", "fid.", "steps", "merge", "order", "avg."];
     if summary.by_type.len() < 2 {
         return (header, Vec::new());
     }
@@ -112,47 +108,18 @@ pub(super) fn provenance_lines(summary: &ScoreSummary, columns: usize) -> Vec<St
 
 fn provenance_parts(summary: &ScoreSummary) -> Vec<String> {
     let encoder = &summary.encoder;
-    let digest = encoder.fingerprint.trim_start_matches("sha256:");
-    let digest = digest.get(..8).unwrap_or(digest);
-    let name = shortened(&encoder.name, 2 * NAME_WIDTH);
+    let digest = signature::start(encoder.fingerprint.trim_start_matches("sha256:"));
+    let name = shortened(&encoder.name, NAME_WIDTH);
     let mut parts = vec![format!("profile {}", summary.profile), format!("encoder {name} ({digest})")];
     if is_typed(summary) {
         parts.push("similarity typed".to_owned());
     }
     parts.push(format!("tau {} / {}", summary.thresholds.weak, summary.thresholds.strong));
-    parts
-}
-
-/// What was counted, a line for each thing that a reader should know; ids on a line of their own.
-pub(super) fn ledger(summary: &ScoreSummary) -> Vec<String> {
-    let LedgerReport { references, predictions, scored, missing, extra, duplicate, empty } = &summary.ledger;
-    let a = &summary.aggregate;
-    let (references, predictions) = (counted(*references, "reference"), counted(*predictions, "prediction"));
-    let mut lines = vec![
-        format!("{references}, {predictions}, {scored} scored"),
-        format!("{:.2} steps and {:.2} calls a prediction", a.average_steps, a.average_calls),
-    ];
-    let missing_rule = if is_paper(summary) { "scored as empty" } else { "left out" };
-    let mut say = |ids: &[String], one: &str, many: &str| {
-        if !ids.is_empty() {
-            let what = if ids.len() == 1 { one } else { many };
-            lines.push(format!("{} {what}:\n  {}", ids.len(), names(ids)));
-        }
-    };
-    let rule = |text: &str| format!("{text}, {missing_rule}");
-    say(missing, &rule("reference without a prediction"), &rule("references without a prediction"));
-    say(extra, "prediction without a reference, left out", "predictions without a reference, left out");
-    say(duplicate, "id stands twice", "ids stand twice");
-    say(empty, "prediction without calls", "predictions without calls");
-    lines
-}
-
-fn names(ids: &[String]) -> String {
-    let mut text = ids.iter().take(NAMED).map(|id| shortened(id, NAME_WIDTH)).collect::<Vec<_>>().join(", ");
-    if ids.len() > NAMED {
-        text.push_str(", …");
+    let names = &summary.tool_names;
+    if names.mode != "off" {
+        parts.push(format!("tool names {} ({} mapped)", names.mode, names.mapping.len()));
     }
-    text
+    parts
 }
 
 /// Whether calls are aligned by their fidelity.
@@ -160,6 +127,7 @@ fn is_typed(summary: &ScoreSummary) -> bool {
     summary.similarity == Similarity::Typed.name()
 }
 
-fn is_paper(summary: &ScoreSummary) -> bool {
+/// Whether the profile is the paper's.
+pub(super) fn is_paper(summary: &ScoreSummary) -> bool {
     summary.profile == Profile::Paper.name()
 }

@@ -1,30 +1,47 @@
-//! A score for people at a terminal: 80 columns, readable without colour and through a pipe.
+//! A score for people at a terminal: 80 columns, tables wider where there is room, readable without colour and through a pipe.
 
 use std::io::{self, Write};
 
 use anstyle::{AnsiColor, Style};
 use comfy_table::{CellAlignment, ContentArrangement, Table, presets};
 
-use super::{ScoreRenderer, ScoreSummary, TrajectoryReport, arguments, tables};
+use super::arguments::Findings;
+use super::audit::wrapped;
+use super::sheet::{SheetForm, write_sheets};
+use super::{ScoreRenderer, ScoreSummary, TrajectoryReport, arguments, by_tool, ledger, repeats, tables};
 
 /// Writes the summary; trajectories are for the other forms.
 pub struct Terminal<W> {
     writer: W,
+    columns: usize,
+    is_styled: bool,
     bold: Style,
+    warning: Style,
     bar: Style,
 }
 
-/// The width of everything, in columns.
+/// The least and the greatest width, in columns.
 const WIDTH: usize = 80;
+const WIDEST: usize = 140;
+
+/// Before ids and rates.
+const INDENT: &str = "  ";
 
 /// The length of a full bar, in characters.
 const BAR_WIDTH: usize = 10;
 
 impl<W: Write> Terminal<W> {
-    /// Writes to `writer`, with colours and bold type if `is_styled`.
-    pub fn new(writer: W, is_styled: bool) -> Self {
+    /// Writes to `writer`, on so many columns as far as that is readable, with colours and bold type if `is_styled`.
+    pub fn new(writer: W, columns: usize, is_styled: bool) -> Self {
         let style = |style| if is_styled { style } else { Style::new() };
-        Self { writer, bold: style(Style::new().bold()), bar: style(AnsiColor::Cyan.on_default()) }
+        Self {
+            writer,
+            columns: columns.clamp(WIDTH, WIDEST),
+            is_styled,
+            bold: style(Style::new().bold()),
+            warning: style(AnsiColor::Yellow.on_default().bold()),
+            bar: style(AnsiColor::Cyan.on_default()),
+        }
     }
 }
 
@@ -34,11 +51,23 @@ impl<W: Write> ScoreRenderer for Terminal<W> {
     }
 
     fn finish(&mut self, summary: &ScoreSummary) -> io::Result<()> {
-        let Self { writer: out, bold, bar: color } = self;
+        let Self { writer: out, columns, is_styled, bold, warning, bar: color } = self;
+        let columns = *columns;
         for line in tables::provenance_lines(summary, WIDTH) {
             writeln!(out, "{line}")?;
         }
         writeln!(out)?;
+        let warnings = ledger::warnings(summary);
+        for text in &warnings {
+            let mut lines = text.lines();
+            writeln!(out, "{warning}warning{warning:#}: {}", lines.next().unwrap_or_default())?;
+            for line in lines.flat_map(|line| wrapped(line.trim_start(), columns - INDENT.len())) {
+                writeln!(out, "{INDENT}{line}")?;
+            }
+        }
+        if !warnings.is_empty() {
+            writeln!(out)?;
+        }
         for row in tables::metrics(summary) {
             let style = if row.label == "average" { *bold } else { Style::new() };
             let (value, bar) = (row.value, bar(row.value));
@@ -48,6 +77,21 @@ impl<W: Write> ScoreRenderer for Terminal<W> {
                 row.label, row.note
             )?;
         }
+        if let Some(repeats) = &summary.repeats {
+            writeln!(out)?;
+            write_sheets(
+                SheetForm::Terminal { is_styled: *is_styled },
+                &repeats::repeats_sheets(repeats),
+                out,
+            )?;
+        }
+        if let Some(costs) = by_tool::costs_most(summary) {
+            writeln!(out, "\n{bold}what costs most{bold:#}")?;
+            for line in wrapped(&costs, columns) {
+                writeln!(out, "{line}")?;
+            }
+        }
+        list(out, *bold, &by_tool::table(summary), columns)?;
         let (header, rows) = tables::weakest_types(summary);
         if !rows.is_empty() {
             let all = summary.by_type.len();
@@ -55,21 +99,31 @@ impl<W: Write> ScoreRenderer for Terminal<W> {
             writeln!(out, "{}", table(header, rows))?;
         }
         let lists = arguments::findings(summary, arguments::ARGUMENT_WIDTH);
-        for list in &lists {
-            writeln!(out, "\n{bold}{}{bold:#}", list.title)?;
-            for line in list.lines() {
-                writeln!(out, "{line}")?;
-            }
+        for found in &lists {
+            list(out, *bold, found, columns)?;
         }
         if !lists.is_empty() {
             writeln!(out, "\n{}", arguments::POINTER)?;
         }
         writeln!(out)?;
-        for line in tables::ledger(summary) {
+        for line in ledger::ledger(summary) {
             writeln!(out, "{line}")?;
         }
+        writeln!(out, "\n{}", summary.signature)?;
         out.flush()
     }
+}
+
+/// A list with its title, if it has rows.
+fn list(out: &mut impl Write, bold: Style, list: &Findings, columns: usize) -> io::Result<()> {
+    if list.rows.is_empty() {
+        return Ok(());
+    }
+    writeln!(out, "\n{bold}{}{bold:#}", list.title)?;
+    for line in list.lines(columns) {
+        writeln!(out, "{line}")?;
+    }
+    Ok(())
 }
 
 fn table(header: Vec<&str>, rows: Vec<Vec<String>>) -> String {

@@ -6,7 +6,13 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::{ArgumentReport, OutcomeCounts, PanelGrades, RejectedMatchesReport, WrongArgumentReport};
+use super::by_tool::{self, CostReport, ToolReport};
+use super::ledger::{CoverageReport, LedgerReport};
+use super::signature::{InputsReport, signature};
+use super::{
+    ArgumentReport, PanelGrades, RejectedMatchesReport, RepeatsReport, TaskOutcomes, ToolNamesReport,
+    WrongArgumentReport,
+};
 use crate::encoder::Identity;
 use crate::score::fidelity::CallFidelity;
 use crate::score::{self, CallPlace, Profile, ScoreOptions, Tally};
@@ -30,6 +36,13 @@ pub struct ScoreReport {
 pub struct ScoreSummary {
     /// Always `m3.score/1`.
     pub schema: String,
+    /// The version of m3 that made it.
+    pub version: String,
+    /// One line that says all that decides the numbers, `m3|v:..|profile:..|sim:..|enc:..|tau:..|refs:..|preds:..`;
+    /// hashes by their first eight digits.
+    pub signature: String,
+    /// The files that were read.
+    pub inputs: InputsReport,
     /// The definitions that were used: `paper` or `open-m3-bench`.
     #[schemars(extend("enum" = ["paper", "open-m3-bench"]))]
     pub profile: String,
@@ -40,16 +53,31 @@ pub struct ScoreSummary {
     pub similarity: String,
     /// tau_weak and tau_strong.
     pub thresholds: ThresholdsReport,
+    /// What the names of the predictions' tools were read as.
+    pub tool_names: ToolNamesReport,
+    /// How far predictions and references are of the same tasks.
+    pub coverage: CoverageReport,
+    /// Whether every prediction says that its model was shown no image (`m3 run --no-images`); left out otherwise.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub no_images: bool,
     /// What was counted and what was not.
     pub ledger: LedgerReport,
     /// All trajectories together.
     pub aggregate: AggregateReport,
     /// Trajectories of each type; those without a type are only in the aggregate.
     pub by_type: BTreeMap<String, AggregateReport>,
+    /// Why calls are lost, what costs most first.
+    pub costs: Vec<CostReport>,
+    /// What became of the calls of each tool, those that lose most calls first; at most 10,000.
+    pub by_tool: Vec<ToolReport>,
     /// The arguments that are wrong in matched pairs, those that are wrong most often first; at most 10,000.
     pub wrong_arguments: Vec<WrongArgumentReport>,
     /// Matched pairs whose arguments do not ask for the same.
     pub rejected_matches: RejectedMatchesReport,
+    /// Repetitions of the same tasks, with `--repeat`, `--pass` or a run's folder; all other numbers are of all
+    /// repetitions together.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub repeats: Option<RepeatsReport>,
 }
 
 /// The encoder that the similarities come from.
@@ -72,25 +100,6 @@ pub struct ThresholdsReport {
     pub weak: f64,
     /// Pairs from here on are matched with confidence.
     pub strong: f64,
-}
-
-/// Where every reference and every prediction went.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
-pub struct LedgerReport {
-    /// Different ids in the references.
-    pub references: usize,
-    /// Different ids in the predictions.
-    pub predictions: usize,
-    /// Trajectories that the numbers are made of.
-    pub scored: usize,
-    /// Ids of references without a prediction.
-    pub missing: Vec<String>,
-    /// Ids of predictions without a reference.
-    pub extra: Vec<String>,
-    /// Ids that stand more than once in one of the files.
-    pub duplicate: Vec<String>,
-    /// Ids of predictions without any call.
-    pub empty: Vec<String>,
 }
 
 /// Counts and metrics of a set of trajectories. Metrics are in [0, 1].
@@ -136,9 +145,18 @@ pub struct AggregateReport {
 pub struct TrajectoryReport {
     /// The task's id.
     pub id: String,
+    /// Which repetition of the task, from 1; left out where tasks are not repeated.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub repeat: Option<usize>,
     /// The task's type; null if it has none.
     #[serde(rename = "type")]
     pub task_type: Option<String>,
+    /// Why it came to nothing, a class of the ledger's `failures`; left out if it did not, as far as is known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("enum" = [
+        "provider", "server_lost", "time", "limit", "context", "other", "missing", "too_large"
+    ]))]
+    pub failure: Option<String>,
     /// The metrics of a set with only this trajectory in it.
     pub metrics: AggregateReport,
     /// Matched pairs, by reference call.
@@ -149,7 +167,7 @@ pub struct TrajectoryReport {
     pub unmatched_predictions: Vec<UnmatchedPredictionReport>,
     /// What became of its calls, with `m3 score --outcomes`.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub outcomes: Option<OutcomeCounts>,
+    pub outcomes: Option<TaskOutcomes>,
     /// What a panel says of it, with `m3 score --grades`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub grades: Option<PanelGrades>,
@@ -196,8 +214,8 @@ pub struct UnmatchedReferenceReport {
     pub place: PlaceReport,
     /// Its tool.
     pub tool: String,
-    /// `tool_not_in_prediction`, `below_threshold` or `assigned_elsewhere`.
-    #[schemars(extend("enum" = ["tool_not_in_prediction", "below_threshold", "assigned_elsewhere"]))]
+    /// `tool_not_in_prediction`, `below_threshold`, `assigned_elsewhere` or `too_large`.
+    #[schemars(extend("enum" = ["tool_not_in_prediction", "below_threshold", "assigned_elsewhere", "too_large"]))]
     pub reason: String,
     /// The most similar predicted call of the tool; left out if there is none.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -212,8 +230,8 @@ pub struct UnmatchedPredictionReport {
     pub place: PlaceReport,
     /// Its tool.
     pub tool: String,
-    /// `tool_not_in_reference`, `below_threshold` or `assigned_elsewhere`.
-    #[schemars(extend("enum" = ["tool_not_in_reference", "below_threshold", "assigned_elsewhere"]))]
+    /// `tool_not_in_reference`, `below_threshold`, `assigned_elsewhere` or `too_large`.
+    #[schemars(extend("enum" = ["tool_not_in_reference", "below_threshold", "assigned_elsewhere", "too_large"]))]
     pub reason: String,
     /// The most similar reference call of the tool; left out if there is none.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -241,12 +259,21 @@ pub struct BestReference {
 impl ScoreSummary {
     /// Makes the head of a report.
     #[must_use]
-    pub fn new(summary: &score::Summary, encoder: &Identity, options: &ScoreOptions<'_>) -> Self {
+    pub fn new(
+        summary: &score::Summary,
+        encoder: &Identity,
+        options: &ScoreOptions<'_>,
+        inputs: InputsReport,
+        tool_names: ToolNamesReport,
+    ) -> Self {
         let ScoreOptions { profile, similarity, thresholds, .. } = *options;
         let by_type = summary.by_type.iter();
         let wrong_arguments = summary.findings.wrong_arguments().into_iter();
-        Self {
+        let unsigned = Self {
             schema: SCORE_SCHEMA.to_owned(),
+            version: env!("CARGO_PKG_VERSION").to_owned(),
+            signature: String::new(),
+            inputs,
             profile: profile.name().to_owned(),
             encoder: EncoderReport {
                 name: encoder.name.clone(),
@@ -256,21 +283,21 @@ impl ScoreSummary {
             },
             similarity: similarity.name().to_owned(),
             thresholds: ThresholdsReport { weak: thresholds.weak(), strong: thresholds.strong() },
+            tool_names,
+            coverage: CoverageReport::from(&summary.ledger),
+            no_images: false,
             ledger: summary.ledger.clone().into(),
             aggregate: AggregateReport::new(&summary.aggregate, profile),
             by_type: by_type
                 .map(|(name, tally)| (name.clone(), AggregateReport::new(tally, profile)))
                 .collect(),
+            costs: by_tool::costs(&summary.by_tool),
+            by_tool: by_tool::tools(&summary.by_tool),
             wrong_arguments: wrong_arguments.map(WrongArgumentReport::from).collect(),
             rejected_matches: RejectedMatchesReport::from(&summary.findings),
-        }
-    }
-}
-
-impl From<score::Ledger> for LedgerReport {
-    fn from(ledger: score::Ledger) -> Self {
-        let score::Ledger { references, predictions, scored, missing, extra, duplicate, empty } = ledger;
-        Self { references, predictions, scored, missing, extra, duplicate, empty }
+            repeats: None,
+        };
+        Self { signature: signature(&unsigned), ..unsigned }
     }
 }
 
@@ -314,7 +341,9 @@ impl TrajectoryReport {
         Self {
             metrics: AggregateReport::new(&scored.tally, profile),
             id: scored.id,
+            repeat: None,
             task_type: scored.task_type,
+            failure: scored.failure.map(|failure| failure.name().to_owned()),
             matches: matching
                 .matches
                 .into_iter()

@@ -3,85 +3,91 @@
 //! Cost is 1 - S where S >= tau_weak, else a penalty so large that first the number of allowed pairs is
 //! maximal and then their total cost minimal (equation 1 of M³-Bench). Solved by the Kuhn-Munkres algorithm
 //! of the `pathfinding` crate on integers: costs are rounded to 2^-40, so equal means equal.
+//!
+//! Calls that are equal cost nothing twice: a bucket that is large because a model repeats itself is first solved for
+//! its classes of equal calls (`transport`), which leaves few choices, or none, to be made between calls.
+
+use std::collections::BTreeMap;
 
 use ndarray::Array2;
-use pathfinding::matrix::Matrix;
-use pathfinding::prelude::kuhn_munkres_min;
+use pathfinding::kuhn_munkres::{Weights, kuhn_munkres};
+
+use super::transport::{Group, cheapest_groups};
 
 /// One unit of cost is 2^-40 of similarity.
 const COST_UNITS: f64 = (1_u64 << 40) as f64;
 
-/// The largest matrix, in pairs. Kuhn-Munkres needs 16 bytes a pair and time cubic in the shorter side:
-/// a square bucket of this size takes a minute.
+/// The price of a pair below the threshold, which is never paid.
+pub(super) const NEVER: i64 = i64::MAX;
+
+/// The most pairs of different calls. Kuhn-Munkres needs time cubic in the shorter side: a square bucket of this size
+/// takes a minute.
 const MAX_PAIRS: usize = 1 << 23;
 
-/// Costs leave so many low bits for the choice among assignments of equal cost: room for the products of
-/// ranks (at most [`MAX_PAIRS`]) of all pairs (at most 2^12, the root of it).
-const TIE_BITS: u32 = 40;
+/// Up to so many pairs, no classes are made: it takes no time.
+const FEW_PAIRS: usize = 1 << 18;
 
-/// The cost of a pair below the threshold: more than that of 2^12 allowed pairs, 2^(40 + 40) each.
-const PENALTY: i128 = 1 << 96;
+/// The largest product of the ranks of two steps.
+const LARGEST_PRODUCT: u64 = 1 << 40;
+
+/// Costs leave so many low bits for the choice among assignments of equal cost: room for the products of
+/// ranks of all pairs (at most 2^12, the root of [`MAX_PAIRS`]).
+const TIE_BITS: u32 = 52;
+
+/// The cost of a pair below the threshold: more than that of 2^12 allowed pairs, 2^(41 + 52) each.
+const PENALTY: i128 = 1 << 106;
 
 /// A bucket is too large to be assigned.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct TooLarge;
 
-/// Pairs rows (reference calls) with columns (predicted calls).
+/// One side of a bucket: the calls of one tool, by rising step.
+#[derive(Debug, Clone, Copy)]
+pub struct Side<'a> {
+    /// The class of each call; calls of one class are equal.
+    pub classes: &'a [usize],
+    /// The step of each call.
+    pub steps: &'a [usize],
+}
+
+/// Pairs reference calls with predicted calls.
 ///
-/// `similarity` is [references, predictions], in [-1, 1], NaN nowhere; exactly 1 only where the two are the
-/// same to the encoder. `reference_steps` and `predicted_steps` are the steps of rows and columns.
+/// `similarity` is that of their classes, [references, predictions], in [-1, 1], NaN nowhere; exactly 1 only where the
+/// two are the same to the encoder.
 ///
 /// Among assignments of equal cost, earlier reference steps go to earlier predicted steps: the one with the
 /// largest sum of products of the steps' ranks, counted from the last. If that is equal too, the order of
-/// rows and columns decides; callers put them into an order that does not depend on the order in the file.
+/// calls decides; callers put those of a step into an order that does not depend on the order in the file.
 ///
-/// Returns pairs of row and column with `similarity >= weak`, by row.
+/// Returns pairs of reference and predicted call with `similarity >= weak`, by reference.
 ///
 /// # Errors
-/// [`TooLarge`] above 2^23 pairs.
+/// [`TooLarge`] above 2^23 pairs of classes, or of calls between which equal cost leaves a choice.
 pub fn assign(
     similarity: &Array2<f64>,
     weak: f64,
-    reference_steps: &[usize],
-    predicted_steps: &[usize],
+    references: Side<'_>,
+    predictions: Side<'_>,
 ) -> Result<Vec<(usize, usize)>, TooLarge> {
-    let (references, predictions) = similarity.dim();
-    if references == 0 || predictions == 0 {
-        return Ok(Vec::new());
-    }
-    check_size(references, predictions)?;
-    let (reference_ranks, predicted_ranks) = (ranks(reference_steps), ranks(predicted_steps));
-    let largest_product = MAX_PAIRS as i128;
-    let cost = |reference: usize, prediction: usize| {
-        let s = similarity[[reference, prediction]];
-        if s < weak {
-            return PENALTY;
-        }
-        let product = reference_ranks[reference] * predicted_ranks[prediction];
-        (units(s) << TIE_BITS) + (largest_product - product)
+    check_size(similarity.nrows(), similarity.ncols())?;
+    let bucket = Bucket {
+        prices: similarity.mapv(|s| if s < weak { NEVER } else { units(s) }),
+        rows: nodes(references),
+        columns: nodes(predictions),
     };
-    // The algorithm wants no more rows than columns.
-    let is_wide = references <= predictions;
-    let (rows, columns) = if is_wide { (references, predictions) } else { (predictions, references) };
-    let matrix = Matrix::from_fn(
-        rows,
-        columns,
-        |(row, column)| {
-            if is_wide { cost(row, column) } else { cost(column, row) }
-        },
-    );
-    let (_, assigned) = kuhn_munkres_min(&matrix);
-    let mut pairs: Vec<(usize, usize)> = assigned
-        .into_iter()
-        .enumerate()
-        .map(|(row, column)| if is_wide { (row, column) } else { (column, row) })
-        .filter(|&pair| similarity[pair] >= weak)
-        .collect();
+    let all =
+        Members { rows: (0..bucket.rows.len()).collect(), columns: (0..bucket.columns.len()).collect() };
+    let few = bucket.that_matter(&all);
+    let mut pairs = if few.pairs() <= FEW_PAIRS || few.pairs() <= similarity.len() {
+        bucket.assign_each(&all)?
+    } else {
+        bucket.assign_classes()?
+    };
     pairs.sort_unstable();
     Ok(pairs)
 }
 
-/// Whether a bucket of so many calls on each side can be assigned.
+/// Whether a bucket of so many different calls on each side can be assigned.
 ///
 /// # Errors
 /// [`TooLarge`] if it cannot.
@@ -89,109 +95,189 @@ pub(super) fn check_size(references: usize, predictions: usize) -> Result<(), To
     if references.saturating_mul(predictions) <= MAX_PAIRS { Ok(()) } else { Err(TooLarge) }
 }
 
+/// A call: its class, and the rank of its step among the steps that occur, the last being 1.
+#[derive(Debug, Clone, Copy)]
+struct Node {
+    class: usize,
+    rank: u64,
+}
+
+/// Rows are reference calls, columns predicted calls.
+struct Bucket {
+    /// What a pair costs, of classes; [`NEVER`] below the threshold.
+    prices: Array2<i64>,
+    rows: Vec<Node>,
+    columns: Vec<Node>,
+}
+
+/// Some calls of a bucket, in its order.
+struct Members {
+    rows: Vec<usize>,
+    columns: Vec<usize>,
+}
+
+impl Members {
+    fn pairs(&self) -> usize {
+        self.rows.len().saturating_mul(self.columns.len())
+    }
+}
+
+impl Bucket {
+    /// Without those that certainly stay alone: of equal calls the later ones, beyond as many as the other side has
+    /// calls. To leave them out changes nothing, also not how the algorithm chooses among equals: whenever it could take
+    /// one of them, an earlier one is free and not dearer.
+    fn that_matter(&self, members: &Members) -> Members {
+        Members {
+            rows: first_of_each_class(&self.rows, &members.rows, self.prices.nrows(), members.columns.len()),
+            columns: first_of_each_class(
+                &self.columns,
+                &members.columns,
+                self.prices.ncols(),
+                members.rows.len(),
+            ),
+        }
+    }
+
+    /// The cheapest assignment between these calls, call by call.
+    fn assign_each(&self, members: &Members) -> Result<Vec<(usize, usize)>, TooLarge> {
+        // The algorithm wants no more rows than columns.
+        let is_wide = members.rows.len() <= members.columns.len();
+        let members = self.that_matter(members);
+        check_size(members.rows.len(), members.columns.len())?;
+        let largest = |nodes: &[Node]| nodes.iter().map(|node| node.rank).max().unwrap_or(0);
+        if largest(&self.rows).saturating_mul(largest(&self.columns)) > LARGEST_PRODUCT {
+            return Err(TooLarge);
+        }
+        if members.pairs() == 0 {
+            return Ok(Vec::new());
+        }
+        let gains = Gains { bucket: self, members: &members, is_wide, sign: 1 };
+        let (_, assigned) = kuhn_munkres(&gains);
+        let pairs = assigned.into_iter().enumerate().map(|(short, long)| gains.pair(short, long));
+        Ok(pairs.filter(|&(row, column)| self.price(row, column) < NEVER).collect())
+    }
+
+    /// The cheapest assignment between all calls, class by class and then call by call where classes leave a choice.
+    fn assign_classes(&self) -> Result<Vec<(usize, usize)>, TooLarge> {
+        let rows = by_class(&self.rows, self.prices.nrows());
+        let columns = by_class(&self.columns, self.prices.ncols());
+        let counts = |calls: &[Vec<usize>]| calls.iter().map(Vec::len).collect::<Vec<_>>();
+        let mut pairs = Vec::new();
+        for group in cheapest_groups(&self.prices, &counts(&rows), counts(&columns))? {
+            let of = |calls: &[Vec<usize>], classes: &BTreeMap<usize, bool>| {
+                let mut members: Vec<usize> =
+                    classes.keys().flat_map(|&class| calls[class].clone()).collect();
+                members.sort_unstable();
+                members
+            };
+            let members = Members { rows: of(&rows, &group.rows), columns: of(&columns, &group.columns) };
+            pairs.extend(if group.is_free {
+                self.in_order(&group, &members)
+            } else {
+                self.assign_each(&members)?
+            });
+        }
+        Ok(pairs)
+    }
+
+    /// Any row of the group may meet any column at the same total cost: the earliest that may stay alone or not, in the
+    /// order of their steps, have the largest sum of products (the rearrangement inequality).
+    fn in_order(&self, group: &Group, members: &Members) -> Vec<(usize, usize)> {
+        let leaves_rows = group.rows.values().any(|&may_be_left| may_be_left);
+        // If a row may stay alone, no column may.
+        let count = if leaves_rows { members.columns.len() } else { members.rows.len() };
+        let chosen = |members: &[usize], nodes: &[Node], classes: &BTreeMap<usize, bool>| -> Vec<usize> {
+            let may_be_left = |at: usize| classes.get(&nodes[at].class).copied().unwrap_or_default();
+            let mut spare = count.saturating_sub(members.iter().filter(|&&at| !may_be_left(at)).count());
+            let is_chosen = |at: &usize| {
+                let is_spare = may_be_left(*at);
+                let is_chosen = !is_spare || spare > 0;
+                spare -= usize::from(is_spare && is_chosen);
+                is_chosen
+            };
+            members.iter().copied().filter(is_chosen).collect()
+        };
+        let rows = chosen(&members.rows, &self.rows, &group.rows);
+        rows.into_iter().zip(chosen(&members.columns, &self.columns, &group.columns)).collect()
+    }
+
+    fn price(&self, row: usize, column: usize) -> i64 {
+        self.prices[[self.rows[row].class, self.columns[column].class]]
+    }
+}
+
+/// What each pair is worth: its cost, negated. No matrix of calls is held.
+struct Gains<'a> {
+    bucket: &'a Bucket,
+    members: &'a Members,
+    /// Whether the algorithm's rows are the bucket's.
+    is_wide: bool,
+    sign: i128,
+}
+
+impl Gains<'_> {
+    fn pair(&self, short: usize, long: usize) -> (usize, usize) {
+        let (row, column) = if self.is_wide { (short, long) } else { (long, short) };
+        (self.members.rows[row], self.members.columns[column])
+    }
+}
+
+impl Weights<i128> for Gains<'_> {
+    fn rows(&self) -> usize {
+        self.members.rows.len().min(self.members.columns.len())
+    }
+
+    fn columns(&self) -> usize {
+        self.members.rows.len().max(self.members.columns.len())
+    }
+
+    fn at(&self, short: usize, long: usize) -> i128 {
+        let (row, column) = self.pair(short, long);
+        let price = self.bucket.price(row, column);
+        if price == NEVER {
+            return -PENALTY * self.sign;
+        }
+        let product = self.bucket.rows[row].rank * self.bucket.columns[column].rank;
+        -((i128::from(price) << TIE_BITS) + i128::from(LARGEST_PRODUCT - product)) * self.sign
+    }
+
+    fn neg(&self) -> Self {
+        Self { sign: -self.sign, ..*self }
+    }
+}
+
 /// 1 - s in units of 2^-40; at least one unit unless s is exactly 1.
-fn units(s: f64) -> i128 {
+fn units(s: f64) -> i64 {
     #[expect(clippy::cast_possible_truncation, reason = "at most 2^41, for s = -1")]
-    let units = ((1.0 - s) * COST_UNITS).ceil() as i128;
+    let units = ((1.0 - s) * COST_UNITS).ceil() as i64;
     units.max(0)
 }
 
-/// The rank of each step among the steps that occur, the last being 1.
-fn ranks(steps: &[usize]) -> Vec<i128> {
-    let mut distinct = steps.to_vec();
+fn nodes(side: Side<'_>) -> Vec<Node> {
+    let mut distinct = side.steps.to_vec();
     distinct.sort_unstable();
     distinct.dedup();
-    steps
-        .iter()
-        .map(|step| (distinct.len() - distinct.partition_point(|other| other < step)) as i128)
-        .collect()
+    let rank = |step: &usize| (distinct.len() - distinct.partition_point(|other| other < step)) as u64;
+    side.classes.iter().zip(side.steps).map(|(&class, step)| Node { class, rank: rank(step) }).collect()
+}
+
+/// The calls of each class.
+fn by_class(nodes: &[Node], classes: usize) -> Vec<Vec<usize>> {
+    let mut calls = vec![Vec::new(); classes];
+    nodes.iter().enumerate().for_each(|(at, node)| calls[node.class].push(at));
+    calls
+}
+
+/// The first `most` of each class.
+fn first_of_each_class(nodes: &[Node], members: &[usize], classes: usize, most: usize) -> Vec<usize> {
+    let mut seen = vec![0; classes];
+    let is_among_first = |at: &usize| {
+        let count = &mut seen[nodes[*at].class];
+        *count += 1;
+        *count <= most
+    };
+    members.iter().copied().filter(is_among_first).collect()
 }
 
 #[cfg(test)]
-mod tests {
-    use ndarray::array;
-
-    use super::*;
-
-    fn solve(similarity: &Array2<f64>, steps: (&[usize], &[usize])) -> Vec<(usize, usize)> {
-        assign(similarity, 0.6, steps.0, steps.1).unwrap()
-    }
-
-    #[test]
-    fn the_cheapest_total_beats_the_greedy_choice() {
-        // By hand: 0.95 + nothing (0.5 is below 0.6) against 0.9 + 0.8.
-        let similarity = array![[0.95, 0.9], [0.8, 0.5]];
-        assert_eq!(solve(&similarity, (&[0, 1], &[0, 1])), [(0, 1), (1, 0)]);
-    }
-
-    #[test]
-    fn more_pairs_beat_a_better_pair() {
-        // By hand: one pair of cost 0 against two of cost 0.4 each; equation 1's penalty decides for two.
-        let similarity = array![[1.0, 0.6], [0.6, 0.0]];
-        assert_eq!(solve(&similarity, (&[0, 1], &[0, 1])), [(0, 1), (1, 0)]);
-    }
-
-    #[test]
-    fn more_references_than_predictions_and_the_reverse() {
-        let tall = array![[0.7], [0.9], [0.8]];
-        assert_eq!(solve(&tall, (&[0, 1, 2], &[0])), [(1, 0)]);
-        let wide = array![[0.7, 0.9, 0.8]];
-        assert_eq!(solve(&wide, (&[0], &[0, 1, 2])), [(0, 1)]);
-        assert_eq!(solve(&Array2::zeros((0, 3)), (&[], &[0, 0, 0])), []);
-    }
-
-    #[test]
-    fn equal_calls_keep_the_order_of_the_steps() {
-        let equal = Array2::from_elem((3, 3), 1.0);
-        assert_eq!(solve(&equal, (&[0, 1, 2], &[4, 5, 9])), [(0, 0), (1, 1), (2, 2)]);
-        assert_eq!(solve(&equal, (&[2, 1, 0], &[4, 5, 9])), [(0, 2), (1, 1), (2, 0)]);
-        // One predicted call, equal to all three: the earliest reference gets it.
-        assert_eq!(solve(&Array2::from_elem((3, 1), 1.0), (&[1, 0, 2], &[7])), [(1, 0)]);
-    }
-
-    #[test]
-    fn nothing_below_the_threshold_is_paired() {
-        assert_eq!(solve(&array![[0.599_999, -1.0], [0.0, 0.6]], (&[0, 0], &[0, 0])), [(1, 1)]);
-    }
-
-    /// Against trying every assignment, on all shapes up to 4 x 4 with few distinct values and so many ties.
-    #[test]
-    fn agrees_with_exhaustive_search() {
-        let mut seed = 12345_u64;
-        let mut random = move |below: u64| {
-            seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
-            usize::try_from((seed >> 33) % below).unwrap()
-        };
-        for _ in 0..300 {
-            let (rows, columns) = (random(4) + 1, random(4) + 1);
-            let similarity = Array2::from_shape_fn((rows, columns), |_| [0.3, 0.6, 0.8, 1.0][random(4)]);
-            let steps = |n: usize| (0..n).collect::<Vec<_>>();
-            let pairs = solve(&similarity, (&steps(rows), &steps(columns)));
-            let cost = |pairs: &[(usize, usize)]| pairs.iter().map(|&p| 1.0 - similarity[p]).sum::<f64>();
-            let best = every_matching(&similarity, 0, &mut Vec::new());
-            let most = best.iter().map(Vec::len).max().unwrap();
-            let cheapest = best.iter().filter(|m| m.len() == most).map(|m| cost(m)).fold(f64::MAX, f64::min);
-            assert_eq!(pairs.len(), most, "{similarity}");
-            assert!((cost(&pairs) - cheapest).abs() < 1e-9, "{similarity}");
-        }
-    }
-
-    fn every_matching(s: &Array2<f64>, row: usize, taken: &mut Vec<usize>) -> Vec<Vec<(usize, usize)>> {
-        if row == s.nrows() {
-            return vec![Vec::new()];
-        }
-        let mut all = every_matching(s, row + 1, taken);
-        for column in 0..s.ncols() {
-            if s[[row, column]] >= 0.6 && !taken.contains(&column) {
-                taken.push(column);
-                let rest = every_matching(s, row + 1, taken);
-                all.extend(rest.into_iter().map(|mut m| {
-                    m.push((row, column));
-                    m
-                }));
-                taken.pop();
-            }
-        }
-        all
-    }
-}
+mod tests;

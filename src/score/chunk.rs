@@ -3,12 +3,12 @@
 
 use std::collections::{HashMap, HashSet};
 
+use super::calls::Calls;
 use super::fidelity::CallPair;
-use super::matching::Calls;
 use super::{Serializer, Similarity};
 use crate::encoder::InputKey;
-use crate::trajectory::Trajectory;
 use crate::trajectory::json::{Json, Keys};
+use crate::trajectory::{FailureClass, Trajectory};
 
 /// Calls in a chunk, both sides together.
 const CALLS: usize = 4096;
@@ -23,6 +23,7 @@ const BYTES: usize = 16 << 20;
 pub(super) struct Prepared {
     pub(super) id: String,
     pub(super) task_type: Option<String>,
+    pub(super) failure: Option<FailureClass>,
     pub(super) references: PreparedCalls,
     pub(super) predictions: PreparedCalls,
 }
@@ -67,6 +68,7 @@ impl Chunk {
         &mut self,
         reference: &Trajectory,
         prediction: &Trajectory,
+        failure: Option<FailureClass>,
         serializer: &Serializer<'_>,
         similarity: Similarity,
     ) {
@@ -78,7 +80,7 @@ impl Chunk {
         let mut side = |trajectory| self.prepare_calls(trajectory, &shared, serializer, similarity);
         let (references, predictions) = (side(reference), side(prediction));
         let (id, task_type) = (reference.id.clone(), reference.task_type.clone());
-        self.items.push(Prepared { id, task_type, references, predictions });
+        self.items.push(Prepared { id, task_type, failure, references, predictions });
     }
 
     fn prepare_calls(

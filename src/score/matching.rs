@@ -1,23 +1,13 @@
 //! The alignment of one predicted trajectory with its reference: who met whom, and why the others met nobody.
 
-use ndarray::Array2;
+use ndarray::{Array2, ArrayView1};
 
-use super::assign::{TooLarge, assign, check_size};
+use super::Thresholds;
+use super::assign::{Side, TooLarge, assign, check_size};
 use super::bucket::{Bucket, buckets};
-use super::{ScoreError, Thresholds};
+use super::calls::{CallPlace, Calls};
 use crate::encoder::cosine;
 use crate::encoder::{Embedder, InputKey};
-
-/// Where a call stands in its trajectory; all counted from 0.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct CallPlace {
-    /// The step.
-    pub step: usize,
-    /// The call within the step.
-    pub call: usize,
-    /// The call within the trajectory.
-    pub index: usize,
-}
 
 /// A reference call and the predicted call that met it.
 #[derive(Debug, Clone, PartialEq)]
@@ -45,6 +35,8 @@ pub enum Reason {
     BelowThreshold,
     /// Those that are similar enough went to other calls.
     AssignedElsewhere,
+    /// The trajectory has too many different calls of one tool to be aligned.
+    TooLarge,
 }
 
 impl Reason {
@@ -56,6 +48,7 @@ impl Reason {
             Reason::ToolNotInPrediction => "tool_not_in_prediction",
             Reason::BelowThreshold => "below_threshold",
             Reason::AssignedElsewhere => "assigned_elsewhere",
+            Reason::TooLarge => "too_large",
         }
     }
 }
@@ -97,83 +90,17 @@ pub struct BucketSimilarities {
     pub references: Vec<usize>,
     /// The predicted calls of the columns, likewise.
     pub predictions: Vec<usize>,
-    /// S, [references, predictions], in [-1, 1].
-    pub similarity: Array2<f64>,
+    /// The classes of equal calls that rows and columns belong to.
+    classes: (Vec<usize>, Vec<usize>),
+    /// S of two classes.
+    similarity: Array2<f64>,
 }
 
-/// The calls of a trajectory, as the alignment needs them.
-#[derive(Debug, Clone)]
-pub struct Calls {
-    tools: Vec<String>,
-    places: Vec<CallPlace>,
-    /// What the encoder sees of each call's arguments.
-    inputs: Vec<InputKey>,
-    steps: usize,
-}
-
-impl Calls {
-    /// No calls yet, in a trajectory of `steps` steps.
-    pub(super) fn new(steps: usize) -> Self {
-        Self { tools: Vec::new(), places: Vec::new(), inputs: Vec::new(), steps }
-    }
-
-    /// Adds the next call; steps rise.
-    pub(super) fn push(&mut self, step: usize, tool: &str) {
-        let call = match self.places.last() {
-            Some(last) if last.step == step => last.call + 1,
-            _ => 0,
-        };
-        self.places.push(CallPlace { step, call, index: self.places.len() });
-        self.tools.push(tool.to_owned());
-        self.inputs.push(InputKey::default());
-    }
-
-    /// Sets what the encoder sees of the arguments of call `index`.
-    pub(super) fn know(&mut self, index: usize, input: InputKey) {
-        self.inputs[index] = input;
-    }
-
-    /// The tool of call `index`.
-    pub(super) fn tool(&self, index: usize) -> &str {
-        &self.tools[index]
-    }
-
-    /// The number of calls.
+impl BucketSimilarities {
+    /// S of a row and a column, in [-1, 1].
     #[must_use]
-    pub fn len(&self) -> usize {
-        self.places.len()
-    }
-
-    /// True without calls.
-    #[must_use]
-    pub fn is_empty(&self) -> bool {
-        self.places.is_empty()
-    }
-
-    /// The number of steps, those without calls included.
-    #[must_use]
-    pub fn steps(&self) -> usize {
-        self.steps
-    }
-
-    /// The number of calls of each step.
-    pub(super) fn calls_of_steps(&self) -> Vec<u64> {
-        let mut counts = vec![0; self.steps];
-        for place in &self.places {
-            counts[place.step] += 1;
-        }
-        counts
-    }
-
-    /// The tool of each call.
-    pub(super) fn tools(&self) -> impl Iterator<Item = &str> {
-        self.tools.iter().map(String::as_str)
-    }
-
-    /// Puts indices of calls into an order that does not depend on the order within steps: by step, then by
-    /// what the encoder sees. Calls that are equal in both are interchangeable.
-    fn sort(&self, indices: &mut [usize]) {
-        indices.sort_by_key(|&index| (self.places[index].step, self.inputs[index], index));
+    pub fn between(&self, row: usize, column: usize) -> f64 {
+        self.similarity[[self.classes.0[row], self.classes.1[column]]]
     }
 }
 
@@ -196,80 +123,82 @@ fn is_settled(bucket: &Bucket<'_>, references: &Calls, predictions: &Calls) -> b
     reference.len() == 1 && reference == predicted
 }
 
-/// Fails for the first bucket that is too large to be assigned: better said before its calls are compared.
+/// Fails if a bucket has too many different calls to be assigned: better said before they are compared.
 ///
 /// # Errors
-/// That bucket.
-pub(super) fn check_sizes(references: &Calls, predictions: &Calls) -> Result<(), BucketTooLarge> {
+/// [`TooLarge`].
+pub(super) fn check_sizes(references: &Calls, predictions: &Calls) -> Result<(), TooLarge> {
     buckets(references.tools(), predictions.tools()).iter().try_for_each(|bucket| {
-        check_size(bucket.references.len(), bucket.predictions.len())
-            .map_err(|TooLarge| BucketTooLarge::from(bucket))
+        let different = |calls: &Calls, indices: &[usize]| calls.classes(indices).first.len();
+        check_size(different(references, &bucket.references), different(predictions, &bucket.predictions))
     })
 }
 
 /// The calls whose embeddings the alignment needs: indices of reference and of predicted calls. With
-/// `keeps_similarities`, those of every bucket.
-///
-/// # Errors
-/// The first bucket that is too large to be assigned.
+/// `keeps_similarities`, those of every bucket. None where a bucket is too large to be assigned.
 pub(super) fn calls_to_embed(
     references: &Calls,
     predictions: &Calls,
     keeps_similarities: bool,
-) -> Result<(Vec<usize>, Vec<usize>), BucketTooLarge> {
-    check_sizes(references, predictions)?;
+) -> (Vec<usize>, Vec<usize>) {
     let mut wanted = (Vec::new(), Vec::new());
+    if check_sizes(references, predictions).is_err() {
+        return wanted;
+    }
     for bucket in buckets(references.tools(), predictions.tools()) {
         if keeps_similarities || !is_settled(&bucket, references, predictions) {
             wanted.0.extend(bucket.references);
             wanted.1.extend(bucket.predictions);
         }
     }
-    Ok(wanted)
+    wanted
 }
 
 /// Similarity bucketed Hungarian alignment (M³-Bench, section 4.1). `similarity` is S of a reference call and a
-/// predicted call of one tool, by their indices, in [-1, 1].
+/// predicted call of one tool, by their indices, in [-1, 1]; it is asked for once for all calls that are equal.
 ///
 /// # Errors
-/// The tool whose bucket is too large.
+/// [`TooLarge`] if a bucket is.
 pub(super) fn align(
     references: &Calls,
     predictions: &Calls,
     thresholds: Thresholds,
     keeps_similarities: bool,
     similarity: &dyn Fn(usize, usize) -> f64,
-) -> Result<Matching, BucketTooLarge> {
+) -> Result<Matching, TooLarge> {
+    check_sizes(references, predictions)?;
     let mut matching = Matching::default();
     let mut reference_fates = vec![Fate::Alone(Reason::ToolNotInPrediction, None); references.len()];
     let mut predicted_fates = vec![Fate::Alone(Reason::ToolNotInReference, None); predictions.len()];
     for mut bucket in buckets(references.tools(), predictions.tools()) {
         references.sort(&mut bucket.references);
         predictions.sort(&mut bucket.predictions);
-        let shape = (bucket.references.len(), bucket.predictions.len());
-        let similarity = Array2::from_shape_fn(shape, |(row, column)| {
-            similarity(bucket.references[row], bucket.predictions[column])
+        let rows = references.classes(&bucket.references);
+        let columns = predictions.classes(&bucket.predictions);
+        let similarity = Array2::from_shape_fn((rows.first.len(), columns.first.len()), |(row, column)| {
+            similarity(rows.first[row], columns.first[column])
         });
-        let steps = |calls: &Calls, indices: &[usize]| -> Vec<usize> {
-            indices.iter().map(|&index| calls.places[index].step).collect()
-        };
-        let reference_steps = steps(references, &bucket.references);
-        let predicted_steps = steps(predictions, &bucket.predictions);
-        let pairs = assign(&similarity, thresholds.weak(), &reference_steps, &predicted_steps)
-            .map_err(|TooLarge| BucketTooLarge::from(&bucket))?;
-        for (row, &index) in bucket.references.iter().enumerate() {
-            let scores = similarity.row(row).into_iter().copied();
-            reference_fates[index] = Fate::alone(scores, &bucket.predictions, thresholds);
+        let pairs = assign(
+            &similarity,
+            thresholds.weak(),
+            Side { classes: &rows.of, steps: &references.steps_of(&bucket.references) },
+            Side { classes: &columns.of, steps: &predictions.steps_of(&bucket.predictions) },
+        )?;
+        let alone = |scores: ArrayView1<'_, f64>, others: &[usize]| Fate::alone(&scores, others, thresholds);
+        let fates: Vec<Fate> = similarity.rows().into_iter().map(|row| alone(row, &columns.first)).collect();
+        for (&index, &class) in bucket.references.iter().zip(&rows.of) {
+            reference_fates[index] = fates[class];
         }
-        for (column, &index) in bucket.predictions.iter().enumerate() {
-            let scores = similarity.column(column).into_iter().copied();
-            predicted_fates[index] = Fate::alone(scores, &bucket.references, thresholds);
+        let fates: Vec<Fate> =
+            similarity.columns().into_iter().map(|column| alone(column, &rows.first)).collect();
+        for (&index, &class) in bucket.predictions.iter().zip(&columns.of) {
+            predicted_fates[index] = fates[class];
         }
         for (row, column) in pairs {
             let (reference, predicted) = (bucket.references[row], bucket.predictions[column]);
             reference_fates[reference] = Fate::Matched;
             predicted_fates[predicted] = Fate::Matched;
-            let found = similarity[[row, column]];
+            let found = similarity[[rows.of[row], columns.of[column]]];
             matching.matches.push(Match {
                 tool: bucket.tool.to_owned(),
                 similarity: found,
@@ -280,8 +209,14 @@ pub(super) fn align(
         }
         if keeps_similarities {
             let Bucket { tool, references, predictions } = bucket;
-            let tool = tool.to_owned();
-            matching.similarities.push(BucketSimilarities { tool, references, predictions, similarity });
+            let (tool, classes) = (tool.to_owned(), (rows.of, columns.of));
+            matching.similarities.push(BucketSimilarities {
+                tool,
+                references,
+                predictions,
+                classes,
+                similarity,
+            });
         }
     }
     matching.matches.sort_by_key(|pair| pair.reference.index);
@@ -290,28 +225,14 @@ pub(super) fn align(
     Ok(matching)
 }
 
-/// A bucket has too many calls to be assigned.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct BucketTooLarge {
-    pub(super) tool: String,
-    pub(super) references: usize,
-    pub(super) predictions: usize,
-}
-
-impl BucketTooLarge {
-    /// The error that names the trajectory too.
-    pub(super) fn of(self, id: &str) -> ScoreError {
-        let Self { tool, references, predictions } = self;
-        ScoreError::TooLarge { id: id.to_owned(), tool, references, predictions }
-    }
-}
-
-impl From<&Bucket<'_>> for BucketTooLarge {
-    fn from(bucket: &Bucket<'_>) -> Self {
+impl Matching {
+    /// Nobody meets anybody: what becomes of a trajectory that is too large to be aligned.
+    pub(super) fn too_large(references: &Calls, predictions: &Calls) -> Self {
+        let alone = |calls: &Calls| unmatched(calls, vec![Fate::Alone(Reason::TooLarge, None); calls.len()]);
         Self {
-            tool: bucket.tool.to_owned(),
-            references: bucket.references.len(),
-            predictions: bucket.predictions.len(),
+            unmatched_references: alone(references),
+            unmatched_predictions: alone(predictions),
+            ..Self::default()
         }
     }
 }
@@ -336,9 +257,10 @@ enum Fate {
 }
 
 impl Fate {
-    /// What to say of a call if it stays alone: `scores` are its similarities to the calls `others`.
-    fn alone(scores: impl Iterator<Item = f64>, others: &[usize], thresholds: Thresholds) -> Self {
-        let best = others.iter().copied().zip(scores).reduce(|best, next| {
+    /// What to say of a call if it stays alone: `scores` are its similarities to the classes whose first calls are
+    /// `others`.
+    fn alone(scores: &ArrayView1<'_, f64>, others: &[usize], thresholds: Thresholds) -> Self {
+        let best = others.iter().copied().zip(scores.iter().copied()).reduce(|best, next| {
             let is_better = next.1 > best.1 || (next.1 >= best.1 && next.0 < best.0);
             if is_better { next } else { best }
         });
@@ -354,7 +276,7 @@ fn unmatched(calls: &Calls, fates: Vec<Fate>) -> Vec<Unmatched> {
     });
     alone
         .map(|(index, reason, best)| Unmatched {
-            tool: calls.tools[index].clone(),
+            tool: calls.tool(index).to_owned(),
             place: calls.places[index],
             reason,
             best,

@@ -8,29 +8,37 @@
 
 mod assign;
 mod bucket;
+mod by_tool;
+mod calls;
 mod chunk;
 pub mod fidelity;
+mod ledger;
 mod matching;
 mod metric_name;
 pub mod metrics;
+mod pass;
 mod pipeline;
 mod profile;
+mod repeats;
 mod schema;
 mod serialize;
 mod similarity;
 mod sum;
 mod sums;
 mod tally;
+mod transport;
 mod typed;
 
 pub use crate::encoder::cosine;
-pub use assign::{TooLarge, assign};
+pub use assign::{Side, TooLarge, assign};
 pub use bucket::{Bucket, buckets};
-pub use matching::{BucketSimilarities, CallPlace, Calls, Match, Matching, Reason, Unmatched};
+pub use by_tool::{ByTool, Cause, ToolTally};
+pub use calls::{CallPlace, Calls};
+pub use ledger::Ledger;
+pub use matching::{BucketSimilarities, Match, Matching, Reason, Unmatched};
 pub use metric_name::MetricName;
-pub use pipeline::{
-    Ledger, Progress, ScoreError, ScoreOptions, Sink, Summary, TrajectoryScore, score, score_chosen,
-};
+pub use pass::{PassCriterion, PassMetric};
+pub use pipeline::{Progress, ScoreError, ScoreOptions, Sink, Summary, TrajectoryScore, score, score_chosen};
 pub use profile::{Profile, ThresholdError, Thresholds};
 pub use serialize::Serializer;
 pub use similarity::Similarity;

@@ -6,15 +6,16 @@
 use std::borrow::Cow;
 use std::collections::{BTreeMap, HashSet};
 
+use super::assign::TooLarge;
 use super::chunk::{Chunk, Prepared};
 use super::fidelity::{CallFidelity, CallPair, Fidelity, Findings, Weights};
 use super::matching::{Matching, align, calls_to_embed, cosine_of_calls};
 use super::typed::align_by_fidelity;
-use super::{Profile, Serializer, Similarity, Tally, Thresholds};
+use super::{ByTool, Ledger, Profile, Serializer, Similarity, Tally, Thresholds};
 use crate::encoder::{Embedder, EncoderError, InputKey};
 use crate::text::shortened;
 use crate::trajectory::catalog::Catalog;
-use crate::trajectory::{SourceError, Trajectory, TrajectoryFile};
+use crate::trajectory::{FailureClass, SourceError, Trajectory, TrajectoryFile};
 
 /// What to score by.
 #[derive(Debug, Clone, Copy, Default)]
@@ -40,6 +41,8 @@ pub struct TrajectoryScore {
     pub id: String,
     /// The reference's type.
     pub task_type: Option<String>,
+    /// Why it came to nothing, if it did.
+    pub failure: Option<FailureClass>,
     /// Its numbers; [`Tally::metrics`] gives the metrics.
     pub tally: Tally,
     /// Who met whom.
@@ -59,25 +62,8 @@ pub struct Summary {
     pub by_type: BTreeMap<String, Tally>,
     /// Which arguments are wrong.
     pub findings: Findings,
-}
-
-/// Where every reference and every prediction went. Ids are in the order of their files.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Ledger {
-    /// Different ids in the references.
-    pub references: usize,
-    /// Different ids in the predictions.
-    pub predictions: usize,
-    /// Trajectories that the numbers are made of.
-    pub scored: usize,
-    /// References without a prediction.
-    pub missing: Vec<String>,
-    /// Predictions without a reference.
-    pub extra: Vec<String>,
-    /// Ids that stand more than once in one of the files.
-    pub duplicate: Vec<String>,
-    /// Predictions without any call.
-    pub empty: Vec<String>,
+    /// What became of the calls of each tool.
+    pub by_tool: ByTool,
 }
 
 /// Scoring failed.
@@ -104,22 +90,6 @@ pub enum ScoreError {
         prediction: String,
         /// The first reference id.
         reference: String,
-    },
-    /// A trajectory calls one tool too often.
-    #[error(
-        "`{}` calls `{}` {predictions} times, the reference {references} times: too many to be aligned\n\
-         hint: remove the repeated calls from the prediction",
-        shortened(.id, 100), shortened(.tool, 100)
-    )]
-    TooLarge {
-        /// The task.
-        id: String,
-        /// The tool.
-        tool: String,
-        /// Calls in the reference.
-        references: usize,
-        /// Calls in the prediction.
-        predictions: usize,
     },
     /// A result could not be written.
     #[error("failed to write the results: {0}")]
@@ -213,6 +183,7 @@ impl<'a> Run<'a> {
             aggregate: Tally::default(),
             by_type: BTreeMap::new(),
             findings: Findings::default(),
+            by_tool: ByTool::default(),
         };
         Ok(Self {
             predictions,
@@ -250,22 +221,26 @@ impl<'a> Run<'a> {
     fn read(&mut self, index: usize, chunk: &mut Chunk) -> Result<(), ScoreError> {
         let reference = self.references.look_at(index)?;
         let ledger = &mut self.summary.ledger;
-        let prediction = if let Some(found) = self.predictions.find(&reference.id) {
+        let (prediction, failure) = if let Some(found) = self.predictions.find(&reference.id) {
             self.is_seen[found] = true;
             let prediction = self.predictions.look_at(found)?;
             if prediction.call_count() == 0 {
                 ledger.empty.push(reference.id.clone());
             }
-            prediction
+            let failure = FailureClass::of(&prediction);
+            (prediction, failure)
         } else {
-            ledger.missing.push(reference.id.clone());
+            let nothing = Trajectory { id: reference.id.clone(), ..Trajectory::default() };
+            (Cow::Owned(nothing), Some(FailureClass::Missing))
+        };
+        if let Some(failure) = failure {
+            ledger.fail(&reference.id, failure);
             if self.options.profile == Profile::OpenM3Bench {
                 return Ok(());
             }
-            Cow::Owned(Trajectory { id: reference.id.clone(), ..Trajectory::default() })
-        };
+        }
         ledger.scored += 1;
-        chunk.prepare(&reference, &prediction, &self.serializer, self.options.similarity);
+        chunk.prepare(&reference, &prediction, failure, &self.serializer, self.options.similarity);
         Ok(())
     }
 
@@ -279,19 +254,33 @@ impl<'a> Run<'a> {
         let (done, total, size) = (self.done, self.total, chunk.items.len());
         // The words of arguments are few beside the calls: most of the time has passed once those are embedded.
         let mut half = |part: usize, of: usize| progress(done + size * part / of.max(1), total);
-        let matchings = match self.options.similarity {
+        let aligned = match self.options.similarity {
             Similarity::Cosine => {
                 self.embed(&mut chunk, embedder, &mut half)?;
-                self.align_by_cosine(&chunk, embedder)?
+                self.align_by_cosine(&chunk, embedder)
             }
             Similarity::Typed => {
                 align_by_fidelity(&mut chunk, &mut self.fidelity, &self.options, embedder, &mut half)?
             }
         };
+        let ledger = &mut self.summary.ledger;
+        let matchings = aligned.into_iter().zip(&mut chunk.items).map(|(aligned, prepared)| {
+            aligned.unwrap_or_else(|TooLarge| {
+                match prepared.failure {
+                    // Its task is counted already.
+                    Some(_) => ledger.too_large.push(prepared.id.clone()),
+                    None => ledger.fail(&prepared.id, FailureClass::TooLarge),
+                }
+                prepared.failure = Some(FailureClass::TooLarge);
+                Matching::too_large(&prepared.references.calls, &prepared.predictions.calls)
+            })
+        });
+        let matchings: Vec<Matching> = matchings.collect();
         let fidelities = self.compare(&chunk, &matchings, embedder)?;
         let scored = chunk.items.into_iter().zip(matchings).zip(fidelities);
         for ((prepared, matching), fidelities) in scored {
             let tally = Tally::of(
+                prepared.failure.is_some(),
                 &matching,
                 &fidelities,
                 &prepared.references.calls,
@@ -300,11 +289,13 @@ impl<'a> Run<'a> {
             );
             self.summary.aggregate += tally;
             self.summary.findings.add(&prepared, &matching.matches, &fidelities);
-            let Prepared { id, task_type, .. } = prepared;
+            self.summary.by_tool.add(prepared.failure, &matching, &fidelities);
+            let Prepared { id, task_type, failure, .. } = prepared;
             if let Some(task_type) = &task_type {
                 *self.summary.by_type.entry(task_type.clone()).or_default() += tally;
             }
-            sink(TrajectoryScore { id, task_type, tally, matching, fidelities }).map_err(ScoreError::Sink)?;
+            sink(TrajectoryScore { id, task_type, failure, tally, matching, fidelities })
+                .map_err(ScoreError::Sink)?;
             self.done += 1;
         }
         progress(self.done, total);
@@ -321,12 +312,11 @@ impl<'a> Run<'a> {
         let texts: Vec<&str> = chunk.texts.iter().map(String::as_str).collect();
         let inputs = embedder.inputs(&texts)?;
         let mut wanted: BTreeMap<InputKey, &str> = BTreeMap::new();
-        for Prepared { id, references, predictions, .. } in &mut chunk.items {
+        for Prepared { references, predictions, .. } in &mut chunk.items {
             references.know(&inputs);
             predictions.know(&inputs);
             let (of_references, of_predictions) =
-                calls_to_embed(&references.calls, &predictions.calls, self.options.keeps_similarities)
-                    .map_err(|bucket| bucket.of(id))?;
+                calls_to_embed(&references.calls, &predictions.calls, self.options.keeps_similarities);
             let of_references = of_references.into_iter().filter_map(|index| references.texts[index]);
             let of_predictions = of_predictions.into_iter().filter_map(|index| predictions.texts[index]);
             wanted.extend(of_references.chain(of_predictions).map(|text| (inputs[text], texts[text])));
@@ -335,14 +325,13 @@ impl<'a> Run<'a> {
         Ok(embedder.embed(&wanted, progress)?)
     }
 
-    fn align_by_cosine(&self, chunk: &Chunk, embedder: &Embedder) -> Result<Vec<Matching>, ScoreError> {
+    fn align_by_cosine(&self, chunk: &Chunk, embedder: &Embedder) -> Vec<Result<Matching, TooLarge>> {
         let ScoreOptions { thresholds, keeps_similarities, .. } = self.options;
         let aligned = chunk.items.iter().map(|prepared| {
             let (references, predictions) = (&prepared.references.calls, &prepared.predictions.calls);
             align(references, predictions, thresholds, keeps_similarities, &|reference, predicted| {
                 cosine_of_calls(references, predictions, embedder, (reference, predicted))
             })
-            .map_err(|bucket| bucket.of(&prepared.id))
         });
         aligned.collect()
     }
@@ -382,6 +371,10 @@ impl<'a> Run<'a> {
     fn finish(mut self) -> Result<Summary, ScoreError> {
         for (index, _) in self.is_seen.iter().enumerate().filter(|(_, is_seen)| !**is_seen) {
             self.summary.ledger.extra.push(self.predictions.look_at(index)?.id.clone());
+        }
+        // Where all are left out there is nothing to be right.
+        if self.summary.aggregate.trajectories == 0 {
+            self.summary.aggregate.failed = self.summary.ledger.failed() as u64;
         }
         Ok(self.summary)
     }

@@ -48,6 +48,8 @@ impl Metrics {
 /// numbers, which can be weighted, as those who resample trajectories need.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct Sums {
+    /// Trajectories without a prediction, or with one that failed or was not finished.
+    pub failed: f64,
     /// Calls of the references, N_ref.
     pub reference_calls: f64,
     /// Calls of the predictions, N_pred.
@@ -73,13 +75,15 @@ pub struct Sums {
 impl Sums {
     /// The metrics of the set. Without any call on either side all are 1, except that the published program
     /// gives similarities of 0; otherwise a ratio without denominator is 0, except that in the paper's profile
-    /// recall is 1 (nothing was missed).
+    /// recall is 1 (nothing was missed). Where something failed, a ratio without denominator is 0 in any case: who has done
+    /// nothing has done nothing right.
     #[must_use]
     pub fn metrics(&self, profile: Profile) -> Metrics {
         // Counts of calls, or such counts with whole weights: less than one half is none.
         let ratio = |sum: f64, count: f64, without: f64| if count < 0.5 { without } else { sum / count };
-        let nothing = if self.reference_calls + self.predicted_calls < 0.5 { 1.0 } else { 0.0 };
-        let nothing_missed = if profile == Profile::Paper { 1.0 } else { nothing };
+        let is_well = self.failed < 0.5;
+        let nothing = f64::from(u8::from(is_well && self.reference_calls + self.predicted_calls < 0.5));
+        let nothing_missed = if is_well && profile == Profile::Paper { 1.0 } else { nothing };
         let covered = |sum: f64, without: f64| ratio(sum, self.reference_calls, without).clamp(0.0, 1.0);
         let (argument_similarity, argument_similarity_strong) = match profile {
             Profile::Paper => {
@@ -103,6 +107,7 @@ impl Sums {
 
     fn zip(self, other: Self, combine: impl Fn(f64, f64) -> f64) -> Self {
         Self {
+            failed: combine(self.failed, other.failed),
             reference_calls: combine(self.reference_calls, other.reference_calls),
             predicted_calls: combine(self.predicted_calls, other.predicted_calls),
             matched: combine(self.matched, other.matched),
@@ -128,5 +133,37 @@ impl Mul<f64> for Sums {
 
     fn mul(self, weight: f64) -> Self {
         self.zip(self, |a, _| a * weight)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const PROFILES: [Profile; 2] = [Profile::Paper, Profile::OpenM3Bench];
+
+    /// Tasks that need no call: one that was done without any is right, one that failed is not, and a set of both is not.
+    #[test]
+    fn a_failed_task_earns_nothing_where_no_call_is_needed() {
+        for profile in PROFILES {
+            let (done, failed) = (Sums::default(), Sums { failed: 1.0, ..Sums::default() });
+            assert!((done.metrics(profile).recall - 1.0).abs() < f64::EPSILON);
+            let mut both = done;
+            both += failed;
+            for sums in [failed, both] {
+                let metrics = sums.metrics(profile);
+                assert_eq!((metrics.recall, metrics.average(), metrics.argument_fidelity), (0.0, 0.0, 0.0));
+            }
+        }
+    }
+
+    /// Where calls are needed, a failure changes nothing: what was not called is missed already.
+    #[test]
+    fn a_failed_task_with_calls_is_measured_by_them() {
+        let done =
+            Sums { reference_calls: 4.0, predicted_calls: 2.0, matched: 2.0, strong: 1.0, ..Sums::default() };
+        for profile in PROFILES {
+            assert_eq!(Sums { failed: 1.0, ..done }.metrics(profile), done.metrics(profile));
+        }
     }
 }

@@ -5,8 +5,9 @@
 
 use std::ops::AddAssign;
 
+use super::calls::Calls;
 use super::fidelity::CallFidelity;
-use super::matching::{Calls, Matching};
+use super::matching::Matching;
 use super::metrics::{Pair, merge_purity, order_consistency, ordered_pair_coverage, step_coherence};
 use super::{ExactSum, Metrics, Profile, Sums};
 
@@ -15,6 +16,8 @@ use super::{ExactSum, Metrics, Profile, Sums};
 pub struct Tally {
     /// The number of trajectories.
     pub trajectories: u64,
+    /// Those of them without a prediction, or with one that failed or was not finished.
+    pub failed: u64,
     /// The calls of their references, N_ref.
     pub reference_calls: u64,
     /// The calls of their predictions, N_pred.
@@ -35,9 +38,11 @@ pub struct Tally {
 }
 
 impl Tally {
-    /// The tally of one trajectory; `fidelities` are those of its matches.
+    /// The tally of one trajectory; `fidelities` are those of its matches, `has_failed` says that it has no prediction or
+    /// one that failed.
     #[must_use]
     pub fn of(
+        has_failed: bool,
         matching: &Matching,
         fidelities: &[CallFidelity],
         references: &Calls,
@@ -60,6 +65,7 @@ impl Tally {
         };
         Self {
             trajectories: 1,
+            failed: u64::from(has_failed),
             reference_calls: references.len() as u64,
             predicted_calls: predictions.len() as u64,
             matched: pairs.len() as u64,
@@ -78,6 +84,7 @@ impl Tally {
     #[must_use]
     pub fn sums(&self) -> Sums {
         Sums {
+            failed: self.failed as f64,
             reference_calls: self.reference_calls as f64,
             predicted_calls: self.predicted_calls as f64,
             matched: self.matched as f64,
@@ -117,6 +124,7 @@ impl Tally {
 impl AddAssign for Tally {
     fn add_assign(&mut self, other: Self) {
         self.trajectories += other.trajectories;
+        self.failed += other.failed;
         self.reference_calls += other.reference_calls;
         self.predicted_calls += other.predicted_calls;
         self.matched += other.matched;

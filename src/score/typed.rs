@@ -1,13 +1,15 @@
-//! Alignment by fidelity: every reference call is compared with every predicted call of its tool, argument by argument.
+//! Alignment by fidelity: every reference call is compared with every predicted call of its tool, argument by argument;
+//! of equal calls the first for all.
 
+use super::assign::TooLarge;
 use super::chunk::{Chunk, Prepared};
 use super::fidelity::Fidelity;
-use super::matching::{BucketTooLarge, Matching, align, check_sizes};
-use super::{ScoreError, ScoreOptions, buckets};
-use crate::encoder::{Embedder, text_key};
+use super::matching::{Matching, align, check_sizes};
+use super::{ScoreOptions, buckets};
+use crate::encoder::{Embedder, EncoderError, text_key};
 
 /// Where the fidelities of a trajectory's calls are among those of the chunk: that of a reference call and a predicted
-/// call of its tool is at `rows[reference] + columns[predicted]`.
+/// call of its tool is at `rows[reference] + columns[predicted]`, for the first of equal calls.
 struct Table {
     rows: Vec<usize>,
     columns: Vec<usize>,
@@ -19,20 +21,20 @@ type Compared = (usize, usize, usize);
 /// Aligns each trajectory of a chunk.
 ///
 /// # Errors
-/// A trajectory's id and its bucket that is too large; those of the encoder, for the words of arguments.
+/// [`EncoderError`], for the words of arguments.
 pub(super) fn align_by_fidelity(
     chunk: &mut Chunk,
     fidelity: &mut Fidelity<'_>,
     options: &ScoreOptions<'_>,
     embedder: &mut Embedder,
     progress: &mut dyn FnMut(usize, usize),
-) -> Result<Vec<Matching>, ScoreError> {
+) -> Result<Vec<Result<Matching, TooLarge>>, EncoderError> {
     let keys: Vec<_> = chunk.texts.iter().map(|text| text_key(text)).collect();
     let (mut pairs, mut tables) = (Vec::new(), Vec::new());
     for (item, prepared) in chunk.items.iter_mut().enumerate() {
         prepared.references.know(&keys);
         prepared.predictions.know(&keys);
-        tables.push(table(item, prepared, &mut pairs).map_err(|bucket| bucket.of(&prepared.id))?);
+        tables.push(table(item, prepared, &mut pairs));
     }
     let items = &chunk.items;
     let mut fidelities = vec![0.0; pairs.len()];
@@ -43,7 +45,7 @@ pub(super) fn align_by_fidelity(
     fidelity.compare_all(pairs.len(), &pair, embedder, progress, &mut |index, found| {
         fidelities[index] = found.score;
     })?;
-    let aligned = items.iter().zip(&tables).map(|(Prepared { id, references, predictions, .. }, table)| {
+    let aligned = items.iter().zip(&tables).map(|(Prepared { references, predictions, .. }, table)| {
         let similarity =
             |reference: usize, predicted: usize| fidelities[table.rows[reference] + table.columns[predicted]];
         align(
@@ -53,24 +55,26 @@ pub(super) fn align_by_fidelity(
             options.keeps_similarities,
             &similarity,
         )
-        .map_err(|bucket| bucket.of(id))
     });
-    aligned.collect()
+    Ok(aligned.collect())
 }
 
-/// Lists the calls of a trajectory that are compared, after those of the trajectories before it.
-fn table(item: usize, prepared: &Prepared, pairs: &mut Vec<Compared>) -> Result<Table, BucketTooLarge> {
+/// Lists the calls of a trajectory that are compared, after those of the trajectories before it; none if it is too large.
+fn table(item: usize, prepared: &Prepared, pairs: &mut Vec<Compared>) -> Table {
     let (references, predictions) = (&prepared.references.calls, &prepared.predictions.calls);
-    check_sizes(references, predictions)?;
     let mut table = Table { rows: vec![0; references.len()], columns: vec![0; predictions.len()] };
+    if check_sizes(references, predictions).is_err() {
+        return table;
+    }
     for bucket in buckets(references.tools(), predictions.tools()) {
-        for (column, &predicted) in bucket.predictions.iter().enumerate() {
+        let predicted = predictions.classes(&bucket.predictions).first;
+        for (column, &predicted) in predicted.iter().enumerate() {
             table.columns[predicted] = column;
         }
-        for &reference in &bucket.references {
+        for reference in references.classes(&bucket.references).first {
             table.rows[reference] = pairs.len();
-            pairs.extend(bucket.predictions.iter().map(|&predicted| (item, reference, predicted)));
+            pairs.extend(predicted.iter().map(|&predicted| (item, reference, predicted)));
         }
     }
-    Ok(table)
+    table
 }

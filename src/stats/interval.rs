@@ -120,7 +120,7 @@ impl Distribution {
 }
 
 /// The sample standard deviation; `None` of fewer than two values.
-fn standard_deviation(values: &[f64]) -> Option<f64> {
+pub(super) fn standard_deviation(values: &[f64]) -> Option<f64> {
     if values.len() < 2 {
         return None;
     }

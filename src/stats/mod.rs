@@ -17,6 +17,8 @@
 //! | `bootstrap` | sums of drawn trajectories, the same draws for all models |
 //! | `interval` | BCa intervals and standard errors |
 //! | `paired` | tests of the difference of two models, Holm's correction, detectable differences |
+//! | `bound` | the same tests without permutations, for many models |
+//! | `pass` | pass@k and pass^k of repeated tasks, the spread over repetitions |
 //! | `resample` | resamples of other statistics, such as the place of a maximum |
 //! | `rank` | ranks with intervals, groups of models that are not told apart |
 //! | [`agreement`] | how far raters agree, scores of a panel, rates behind a judge that errs |
@@ -26,9 +28,11 @@
 
 pub mod agreement;
 mod bootstrap;
+mod bound;
 mod draws;
 mod interval;
 mod paired;
+mod pass;
 mod rank;
 mod resample;
 #[cfg(test)]
@@ -36,11 +40,13 @@ mod simulation;
 
 use std::ops::{AddAssign, Mul};
 
-pub use bootstrap::{Resamples, bootstrap};
+pub use bootstrap::{Resamples, bootstrap, estimates};
+pub use bound::{FlipBounds, least_bound, tail_constant};
 pub use draws::Draws;
 pub use interval::{Estimate, Interval, Method};
 pub use paired::{holm, least_p_value, pairs, smallest_detectable_difference};
-pub use rank::{RankInterval, tie_groups};
+pub use pass::{PassRate, PassRates, Spread, Trials, pass_all, pass_at};
+pub use rank::{RankInterval, groups, tie_groups};
 pub use resample::{percentiles, resampled};
 
 /// The usual level of intervals.

@@ -1,6 +1,8 @@
 //! Which place a model has, and how sure that is: [`RankInterval`], [`tie_groups`].
 
-use super::Resamples;
+use std::cmp::Ordering;
+
+use super::{Draws, Resamples};
 
 /// The place of a model among all, 1 for the highest value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -17,16 +19,23 @@ pub struct RankInterval {
 /// The places that equal values share in one resample.
 #[derive(Debug, Clone, Copy)]
 struct Places {
-    best: usize,
-    worst: usize,
+    best: u32,
+    worst: u32,
 }
 
 impl Places {
-    fn of<const M: usize>(values: &[[f64; M]], model: usize, metric: usize) -> Self {
-        let value = values[model][metric];
-        let higher = values.iter().filter(|other| other[metric] > value).count();
-        let lower = values.iter().filter(|other| other[metric] < value).count();
-        Self { best: higher + 1, worst: values.len() - lower }
+    /// Of each of the values; a NaN is neither higher nor lower than another.
+    #[expect(clippy::cast_possible_truncation, reason = "a number of models")]
+    fn fill(places: &mut [Places], values: impl Iterator<Item = f64> + Clone) {
+        let mut sorted: Vec<f64> = values.clone().filter(|value| !value.is_nan()).collect();
+        sorted.sort_unstable_by(f64::total_cmp);
+        let models = places.len();
+        for (place, value) in places.iter_mut().zip(values) {
+            let lower = sorted.partition_point(|other| *other < value);
+            let not_higher =
+                sorted.partition_point(|other| other.partial_cmp(&value) != Some(Ordering::Greater));
+            *place = Places { best: (sorted.len() - not_higher + 1) as u32, worst: (models - lower) as u32 };
+        }
     }
 }
 
@@ -38,42 +47,48 @@ impl<const M: usize> Resamples<M> {
     /// better end, the worst for the other. So twice the same model is at "1-2", both times. Without
     /// resamples every place is possible. The intervals are for each model alone, not for all at once.
     ///
+    /// Takes memory models x resamples x 8 bytes.
+    ///
     /// # Panics
     /// When there is no such metric.
     #[must_use]
     pub fn ranks(&self, metric: usize, level: f64) -> Vec<RankInterval> {
-        (0..self.models()).map(|model| self.rank(model, metric, level)).collect()
-    }
-
-    fn rank(&self, model: usize, metric: usize, level: f64) -> RankInterval {
-        let rank = Places::of(self.points(), model, metric).best;
-        if self.count() == 0 {
-            return RankInterval { rank, best: 1, worst: self.models() };
-        }
-        // How many resamples have the model at each place, from 0.
-        let (mut best, mut worst) = (vec![0; self.models()], vec![0; self.models()]);
-        for values in self.by_resample() {
-            let places = Places::of(values, model, metric);
-            best[places.best - 1] += 1;
-            worst[places.worst - 1] += 1;
-        }
-        let left_out = (1.0 - level) / 2.0 * self.count() as f64;
-        RankInterval {
-            rank,
+        let models = self.models();
+        let places = |values: &[[f64; M]], places: &mut [Places]| {
+            Places::fill(places, values.iter().map(|values| values[metric]));
+        };
+        let mut now = vec![Places { best: 1, worst: 1 }; models];
+        places(self.points(), &mut now);
+        let mut resampled =
+            vec![now.first().copied().unwrap_or(Places { best: 1, worst: 1 }); models * self.count()];
+        let by_resample: Vec<&[[f64; M]]> = self.by_resample().collect();
+        Draws::default()
+            .fill_rows(&mut resampled, models, |resample, row| places(by_resample[resample], row));
+        let of_model = |(model, now): (usize, &Places)| {
+            let rank = now.best as usize;
+            let end = |end: fn(&Places) -> u32, is_worst| {
+                let column = resampled.iter().skip(model).step_by(models).map(end);
+                end_of_interval(column.collect(), is_worst, level)
+            };
             // The place of the set as it is belongs to the interval, be it as rare as it may.
-            best: rank.min(1 + beyond(best.into_iter(), left_out)),
-            worst: rank.max(self.models() - beyond(worst.into_iter().rev(), left_out)),
-        }
+            RankInterval {
+                rank,
+                best: end(|places| places.best, false).map_or(1, |best| rank.min(best)),
+                worst: end(|places| places.worst, true).map_or(models, |worst| rank.max(worst)),
+            }
+        };
+        now.iter().enumerate().map(of_model).collect()
     }
 }
 
-/// How many of the first counts are together at most `limit`.
-fn beyond(counts: impl Iterator<Item = usize>, limit: f64) -> usize {
-    let sums = counts.scan(0, |sum, count| {
-        *sum += count;
-        Some(*sum)
-    });
-    sums.take_while(|&sum| sum as f64 <= limit).count()
+/// The best place, or the worst, beyond which at most (1 - level) / 2 of the resamples lie; `None` without resamples.
+fn end_of_interval(mut places: Vec<u32>, is_worst: bool, level: f64) -> Option<usize> {
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a share of a count")]
+    let left_out = ((1.0 - level) / 2.0 * places.len() as f64) as usize;
+    let last = places.len().checked_sub(1)?;
+    let index = left_out.min(last);
+    let (_, place, _) = places.select_nth_unstable(if is_worst { last - index } else { index });
+    Some(*place as usize)
 }
 
 /// The group of each model, `[models]`, from 1: the first has the highest value and all that are not told
@@ -100,17 +115,25 @@ pub fn tie_groups(
         apart[first * models + second] = p_value < significance;
         apart[second * models + first] = p_value < significance;
     }
-    let mut order: Vec<usize> = (0..models).collect();
+    groups(values, |best, model| apart[best * models + model])
+}
+
+/// The same where `is_apart` says whether the best of a group and a model of lower value are told apart. It is asked for
+/// no other pairs.
+#[must_use]
+pub fn groups(values: &[f64], mut is_apart: impl FnMut(usize, usize) -> bool) -> Vec<usize> {
+    let mut order: Vec<usize> = (0..values.len()).collect();
     order.sort_by(|&a, &b| values[b].total_cmp(&values[a]));
-    let mut groups = vec![0; models];
+    let mut groups = vec![0; values.len()];
     let mut group = 0;
     for (place, &best) in order.iter().enumerate() {
         if groups[best] != 0 {
             continue;
         }
         group += 1;
-        for &model in &order[place..] {
-            if groups[model] == 0 && !apart[best * models + model] {
+        groups[best] = group;
+        for &model in &order[place + 1..] {
+            if groups[model] == 0 && !is_apart(best, model) {
                 groups[model] = group;
             }
         }
@@ -171,13 +194,22 @@ mod tests {
         assert!(narrow >= 150, "{narrow} of 200");
     }
 
-    /// Counts 1, 2, 3 of at most 3 together: the first two.
+    /// Of 100 places, at level 0.95, two may be left out on each side.
     #[test]
-    fn what_is_beyond_is_at_most_the_limit() {
-        assert_eq!(beyond([1, 2, 3].into_iter(), 3.0), 2);
-        assert_eq!(beyond([1, 2, 3].into_iter(), 2.9), 1);
-        assert_eq!(beyond([1, 2, 3].into_iter(), 0.5), 0);
-        assert_eq!(beyond([0, 0, 9].into_iter(), 0.5), 2);
+    fn an_end_leaves_out_at_most_its_share() {
+        let places = |few: usize| [vec![1; few], vec![2; 100 - 2 * few], vec![3; few]].concat();
+        let ends = |few| [false, true].map(|is_worst| end_of_interval(places(few), is_worst, LEVEL));
+        assert_eq!(ends(2), [Some(2), Some(2)]);
+        assert_eq!(ends(3), [Some(1), Some(3)]);
+        assert_eq!(end_of_interval(Vec::new(), true, LEVEL), None);
+    }
+
+    #[test]
+    fn a_nan_is_neither_higher_nor_lower() {
+        let mut places = [Places { best: 0, worst: 0 }; 4];
+        Places::fill(&mut places, [0.5, f64::NAN, 0.7, 0.5].into_iter());
+        let found = places.map(|places| (places.best, places.worst));
+        assert_eq!(found, [(2, 4), (1, 4), (1, 2), (2, 4)]);
     }
 
     #[test]

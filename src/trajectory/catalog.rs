@@ -12,6 +12,8 @@ use crate::text::shortened;
 /// Tools by `server/tool`, and in the order of the file.
 #[derive(Debug, Default)]
 pub struct Catalog {
+    name: String,
+    digest: String,
     servers: Vec<CatalogServer>,
     /// Where in `servers` a `server/tool` is; the last of several of one name.
     places: HashMap<String, (usize, usize)>,
@@ -73,11 +75,11 @@ impl Catalog {
     /// # Errors
     /// [`CatalogError::Shape`], with the place.
     pub fn from_file(file: WholeFile) -> Result<Self, CatalogError> {
-        Self::from_json(&file.value).map_err(|(pointer, message)| CatalogError::Shape {
-            path: file.name,
-            pointer,
-            message,
-        })
+        let WholeFile { name, digest, value, .. } = file;
+        match Self::from_json(&value) {
+            Ok(catalog) => Ok(Self { name, digest, ..catalog }),
+            Err((pointer, message)) => Err(CatalogError::Shape { path: name, pointer, message }),
+        }
     }
 
     /// Takes the schemas out of a catalog's JSON. On failure, a JSON pointer and a message.
@@ -102,10 +104,27 @@ impl Catalog {
         Ok(catalog)
     }
 
+    /// The file as the user named it.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// The SHA-256 of the file in hexadecimal, of what came out of gzip.
+    #[must_use]
+    pub fn digest(&self) -> &str {
+        &self.digest
+    }
+
     /// The servers in the order of the file.
     #[must_use]
     pub fn servers(&self) -> &[CatalogServer] {
         &self.servers
+    }
+
+    /// All tools as `server/tool`, in no order.
+    pub fn names(&self) -> impl Iterator<Item = &str> {
+        self.places.keys().map(String::as_str)
     }
 
     /// The tool `server/tool` as the file has it, if the catalog has it.

@@ -5,20 +5,26 @@
 //! each problem with its place.
 
 pub mod catalog;
+mod failure;
 mod file;
+mod foreign;
 pub mod json;
+mod marks;
 mod model;
 mod problem;
 mod read;
 mod source;
 mod split;
+pub mod tool_names;
 mod whole;
 
+pub use failure::FailureClass;
 pub use file::{Duplicate, Duplicates, OpenError, TrajectoryFile};
+pub use marks::PREDICTION_SCHEMA;
+pub(crate) use marks::is_recorded_key;
 pub use model::{Call, MalformedCall, Step, Task, Trajectory};
 pub use problem::{Place, Problem, Problems, Severity};
-pub use read::PREDICTION_SCHEMA;
-pub(crate) use read::is_recorded_key;
+pub use read::CallForms;
 pub use source::SourceError;
 pub use split::Shape;
 pub use whole::{WholeFile, WholeFileError};

@@ -2,6 +2,8 @@
 //! writing a file loses nothing.
 
 use super::json::Json;
+use super::marks;
+use super::tool_names::NameMapping;
 
 /// The record of one task: what was asked, which tools were called step by step, what was answered.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -84,12 +86,33 @@ impl Trajectory {
         self.steps.iter().map(|step| step.calls.len()).sum()
     }
 
+    /// Whether it says that `m3 run` has written it, in whichever version.
+    #[must_use]
+    pub fn is_prediction(&self) -> bool {
+        marks::is_prediction(&self.extra)
+    }
+
+    /// Whether it says that `m3 judge` or `m3 review` has written it.
+    #[must_use]
+    pub fn is_reference(&self) -> bool {
+        marks::is_reference(&self.extra)
+    }
+
     /// All calls in order, each with the index of its step.
     pub fn calls(&self) -> impl Iterator<Item = (usize, &Call)> {
         self.steps
             .iter()
             .enumerate()
             .flat_map(|(index, step)| step.calls.iter().map(move |call| (index, call)))
+    }
+
+    /// Gives tools the names that `names` has for theirs.
+    pub fn rename_tools(&mut self, names: &NameMapping) {
+        for call in self.steps.iter_mut().flat_map(|step| &mut step.calls) {
+            if let Some(name) = names.get(&call.tool) {
+                call.tool.clone_from(name);
+            }
+        }
     }
 
     /// The trajectory as the file format has it, unknown keys included.
@@ -149,6 +172,13 @@ impl Call {
     pub fn is_error(&self) -> bool {
         let mut extra = self.extra.iter();
         extra.any(|(key, value)| (key == "is_error" || key == "isError") && *value == Json::Bool(true))
+    }
+
+    /// What became of it, as whoever made it has recorded: any text.
+    #[must_use]
+    pub fn recorded_outcome(&self) -> Option<&str> {
+        let (_, outcome) = self.extra.iter().find(|(key, _)| key == "outcome")?;
+        outcome.as_str()
     }
 
     fn to_json(&self) -> Json {

@@ -1,6 +1,7 @@
 //! Turns the JSON of one task or trajectory into its type, reporting every oddity on the way.
 
-use super::json::{Json, Keys, pointer_to};
+use super::json::{self, Json, Keys, pointer_to};
+use super::marks::{RECORDED_CALL_KEYS, is_prediction, own_keys};
 use super::model::{Call, MalformedCall, Step, Task, Trajectory};
 use super::problem::Severity;
 
@@ -13,12 +14,13 @@ pub(super) fn trajectory(
     value: Json,
     key: Option<&str>,
     default_id: Option<&str>,
-    malformed_calls: MalformedCalls,
+    reading: Reading,
     report: &mut Report<'_>,
 ) -> Option<Trajectory> {
-    let (is_recorded, is_judged) = (is_recorded(&value), is_judged(&value));
-    let mut reader = Reader { report, is_broken: false, malformed_calls, is_recorded, thing: "trajectory" };
+    let mut reader = Reader { report, is_broken: false, reading, is_recorded: false, thing: "trajectory" };
     let mut members = reader.members(value, "", "a trajectory should be an object with `id` and `steps`")?;
+    let own_keys = own_keys(&members);
+    reader.is_recorded = is_prediction(&members);
     let mut trajectory =
         Trajectory { id: reader.id(&mut members, key, default_id)?, ..Trajectory::default() };
     trajectory.image = reader.text(&mut members, "image");
@@ -26,16 +28,14 @@ pub(super) fn trajectory(
     trajectory.question = reader.text(&mut members, "question");
     trajectory.final_reply = reader.text(&mut members, "final_reply");
     trajectory.steps = reader.steps(&mut members);
-    let recorded = if is_recorded { RECORDED_KEYS.as_slice() } else { &[] };
-    let provenance = if is_judged { PROVENANCE_KEYS.as_slice() } else { &[] };
-    trajectory.extra = reader.extra(members, "", &[&TEXT_KEYS, recorded, provenance]);
+    trajectory.extra = reader.extra(members, "", &[&TEXT_KEYS, &own_keys]);
     (!reader.is_broken).then_some(trajectory)
 }
 
 /// Reads a task, likewise.
 pub(super) fn task(value: Json, key: Option<&str>, report: &mut Report<'_>) -> Option<Task> {
-    let malformed_calls = MalformedCalls::Error;
-    let mut reader = Reader { report, is_broken: false, malformed_calls, is_recorded: false, thing: "task" };
+    let reading = Reading::default();
+    let mut reader = Reader { report, is_broken: false, reading, is_recorded: false, thing: "task" };
     let mut members = reader.members(value, "", "a task should be an object with `id` and `question`")?;
     let mut task = Task { id: reader.id(&mut members, key, None)?, ..Task::default() };
     task.image = reader.text(&mut members, "image");
@@ -59,13 +59,23 @@ pub(super) fn task(value: Json, key: Option<&str>, report: &mut Report<'_>) -> O
 /// What is said of a trajectory that may have crashed before its first step.
 pub(super) const WITHOUT_STEPS: &str = "no `steps`; read as a trajectory without calls";
 
-/// What a call without a name is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum MalformedCalls {
-    /// An error: it cannot be scored.
-    Error,
-    /// Something that the model did: kept, with a warning.
-    Keep,
+/// How the calls of a trajectory are read.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(super) struct Reading {
+    /// Whether a call without a name is something that the model did, kept with a warning; else it is an error.
+    pub(super) keeps_malformed: bool,
+    pub(super) forms: CallForms,
+}
+
+/// What becomes of calls as other programs write them.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum CallForms {
+    /// They are read as what they mean, with a warning: `tool_calls` as `calls`, `function` as the call, arguments that
+    /// are a text with an object in it as that object.
+    #[default]
+    Understood,
+    /// They stay what they are, as the program published with the benchmark has it.
+    Literal,
 }
 
 type Members = Vec<(String, Json)>;
@@ -73,7 +83,7 @@ type Members = Vec<(String, Json)>;
 struct Reader<'a, 'b> {
     report: &'a mut Report<'b>,
     is_broken: bool,
-    malformed_calls: MalformedCalls,
+    reading: Reading,
     /// Whether it is a prediction that `m3 run` has written.
     is_recorded: bool,
     /// What is read, in one word.
@@ -196,31 +206,20 @@ impl Reader<'_, '_> {
                 self.warn(&pointer_to(pointer, "step"), message);
             }
         }
-        let calls = match take(&mut members, "calls") {
-            Some(Json::Array(calls)) => calls,
-            Some(Json::Null) | None => {
-                self.warn(pointer, "no `calls`; read as a step without calls");
-                Vec::new()
-            }
-            Some(other) => {
-                let message = format!("`calls` should be a list of calls, and is {}", other.kind());
-                self.error(&pointer_to(pointer, "calls"), message);
-                Vec::new()
-            }
-        };
-        let pointer_to_calls = pointer_to(pointer, "calls");
+        let (key, calls) = self.calls(&mut members, pointer);
+        let pointer_to_calls = pointer_to(pointer, key);
         for (index, call) in calls.into_iter().enumerate() {
             let pointer = pointer_to(&pointer_to_calls, index);
+            let call = if self.reading.forms == CallForms::Understood { unwrapped(call) } else { call };
             match call_members(call) {
                 Ok((tool, members)) => step.calls.push(self.call(tool, members, &pointer)),
                 Err((segment, reason, value)) => {
                     let pointer = format!("{pointer}{segment}");
-                    match self.malformed_calls {
-                        MalformedCalls::Error => self.error(&pointer, reason),
-                        MalformedCalls::Keep => {
-                            self.warn(&pointer, reason.clone());
-                            step.malformed.push(MalformedCall { index, value, reason });
-                        }
+                    if self.reading.keeps_malformed {
+                        self.warn(&pointer, reason.clone());
+                        step.malformed.push(MalformedCall { index, value, reason });
+                    } else {
+                        self.error(&pointer, reason);
                     }
                 }
             }
@@ -229,20 +228,72 @@ impl Reader<'_, '_> {
         Some(step)
     }
 
-    fn call(&mut self, tool: String, mut members: Members, pointer: &str) -> Call {
-        let arguments = take(&mut members, "arguments");
-        match &arguments {
-            Some(Json::Object(_)) => {}
-            None => self.warn(pointer, "no `arguments`; compared as null"),
+    /// The calls of a step and the key they stand under.
+    fn calls(&mut self, members: &mut Members, pointer: &str) -> (&'static str, Vec<Json>) {
+        const OPENAI: &str = "tool_calls";
+        match take(members, "calls") {
+            Some(Json::Array(calls)) => return ("calls", calls),
+            Some(Json::Null) | None => {}
             Some(other) => {
-                let message =
-                    format!("`arguments` should be an object, and is {}; compared as it is", other.kind());
-                self.warn(&pointer_to(pointer, "arguments"), message);
+                let message = format!("`calls` should be a list of calls, and is {}", other.kind());
+                self.error(&pointer_to(pointer, "calls"), message);
+                return ("calls", Vec::new());
             }
         }
+        let is_there = members.iter().any(|(key, value)| key == OPENAI && matches!(value, Json::Array(_)));
+        if !is_there {
+            self.warn(pointer, "no `calls`; read as a step without calls");
+        } else if self.reading.forms == CallForms::Literal {
+            self.warn(
+                pointer,
+                "`tool_calls` and no `calls`; a step without calls in the profile open-m3-bench",
+            );
+        } else if let Some(Json::Array(calls)) = take(members, OPENAI) {
+            self.warn(pointer, "`tool_calls` is read as `calls`");
+            return (OPENAI, calls);
+        }
+        ("calls", Vec::new())
+    }
+
+    fn call(&mut self, tool: String, mut members: Members, pointer: &str) -> Call {
+        let arguments = self.arguments(take(&mut members, "arguments"), pointer);
         let result = take(&mut members, "result");
         let recorded = if self.is_recorded { RECORDED_CALL_KEYS.as_slice() } else { &[] };
         Call { tool, arguments, result, extra: self.extra(members, pointer, &[recorded]) }
+    }
+
+    /// Arguments as they are compared. What `m3 run` has recorded is what the model did, and nothing to be warned of.
+    fn arguments(&mut self, arguments: Option<Json>, pointer: &str) -> Option<Json> {
+        if self.is_recorded || matches!(arguments, Some(Json::Object(_))) {
+            return arguments;
+        }
+        let Some(other) = arguments else {
+            self.warn(pointer, "no `arguments`; compared as null");
+            return None;
+        };
+        let pointer = pointer_to(pointer, "arguments");
+        let held = other.as_str().and_then(|text| json::parse(text.as_bytes()).ok());
+        match (held, self.reading.forms) {
+            (Some((object @ Json::Object(_), oddities)), CallForms::Understood) => {
+                self.warn(&pointer, "`arguments` is a text that holds an object; read as that object");
+                for oddity in oddities {
+                    self.warn(&format!("{pointer}{}", oddity.pointer), oddity.message);
+                }
+                Some(object)
+            }
+            (Some((Json::Object(_), _)), CallForms::Literal) => {
+                let message =
+                    "`arguments` is a text that holds an object; the profile open-m3-bench compares the text";
+                self.warn(&pointer, message);
+                Some(other)
+            }
+            _ => {
+                let message =
+                    format!("`arguments` should be an object, and is {}; compared as it is", other.kind());
+                self.warn(&pointer, message);
+                Some(other)
+            }
+        }
     }
 
     /// What is left: keys without a field. Of those that are `known` nothing is said.
@@ -259,41 +310,19 @@ impl Reader<'_, '_> {
 /// The text members of tasks and trajectories; one that is not text has been reported when it is left over.
 const TEXT_KEYS: [&str; 5] = ["image", "type", "question", "prompt", "final_reply"];
 
-/// What `m3 run` writes beside what every trajectory has (`m3 schema prediction`; a test compares).
-const RECORDED_KEYS: [&str; 12] = [
-    "finish", "reason", "model", "mode", "prompts", "tools", "versions", "usage", "images", "turns",
-    "dialogue", "run",
-];
-
-/// Where `m3 judge` writes where a reference comes from.
-const PROVENANCE_KEYS: [&str; 1] = ["judge"];
-
-/// Whether `m3 run` writes a key of a prediction beside what every trajectory has.
-pub(crate) fn is_recorded_key(key: &str) -> bool {
-    RECORDED_KEYS.contains(&key)
-}
-
-/// The same of a call.
-const RECORDED_CALL_KEYS: [&str; 3] = ["is_error", "outcome", "milliseconds"];
-
-/// The schema of the predictions that `m3 run` writes, which are trajectories.
-pub const PREDICTION_SCHEMA: &str = "m3.prediction/1";
-
-/// Whether a trajectory says that it is a prediction that `m3 run` has written, in whichever version.
-fn is_recorded(value: &Json) -> bool {
-    let schema = value.get("versions").and_then(|versions| versions.get("schema")).and_then(Json::as_str);
-    schema.is_some_and(|schema| without_version(schema) == without_version(PREDICTION_SCHEMA))
-}
-
-/// The name of a schema, its slash included.
-fn without_version(schema: &str) -> &str {
-    schema.split_inclusive('/').next().unwrap_or_default()
-}
-
-/// Whether a trajectory says that `m3 judge` has written it.
-fn is_judged(value: &Json) -> bool {
-    let schema = value.get("judge").and_then(|judge| judge.get("schema")).and_then(Json::as_str);
-    schema.is_some_and(|schema| schema.starts_with("m3.reference/"))
+/// A call as OpenAI's interface has it, `{"type": "function", "function": {"name", "arguments"}}`, without its wrapping.
+fn unwrapped(call: Json) -> Json {
+    let is_wrapped = call.get("name").is_none()
+        && call.get("function").and_then(|function| function.get("name")).is_some();
+    match call {
+        Json::Object(mut members) if is_wrapped => {
+            if let Some(Json::Object(function)) = take(&mut members, "function") {
+                members.extend(function);
+            }
+            Json::Object(members)
+        }
+        call => call,
+    }
 }
 
 /// The tool of a call and its other members; or the pointer below the call to what is wrong, the message and

@@ -3,17 +3,22 @@
 //! Plain files are read in place. Gzip, standard input and pipes are first written to an unnamed temporary
 //! file, so that everything after this module can seek and memory does not grow with the input.
 
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 
 use flate2::bufread::MultiGzDecoder;
+use sha2::{Digest as _, Sha256};
 
-use crate::text::visible;
+use crate::files::is_device;
+use crate::text::{hexadecimal, visible};
 
 /// What an input may grow to when decompressed, in bytes: far above any benchmark, and an end to gzip bombs.
 const MAX_SPOOLED: u64 = 16 << 30;
+
+/// What is read from a device, in bytes: some have an end, such as `/dev/null`.
+const DEVICE: u64 = 1 << 20;
 
 /// The input cannot be opened or read.
 #[derive(Debug, thiserror::Error)]
@@ -28,8 +33,16 @@ pub enum SourceError {
         cause: io::Error,
     },
     /// The path is a folder.
-    #[error("failed to read `{path}`: it is a folder; name a file in it")]
+    #[error(
+        "failed to read `{path}`: it is a folder; name a file in it (of a run's folder: `predictions.json`)"
+    )]
     Folder {
+        /// The path as the user named it.
+        path: String,
+    },
+    /// The path, or what standard input is, is a device that goes on and on, such as `/dev/zero`.
+    #[error("failed to read `{path}`: it is a device, and gave more than {} MiB; name a file or a pipe", DEVICE >> 20)]
+    Device {
         /// The path as the user named it.
         path: String,
     },
@@ -50,7 +63,7 @@ pub enum SourceError {
     },
     /// The temporary file cannot be written.
     #[error(
-        "failed to write a temporary copy of `{path}`: {cause} (hint: set TMPDIR to a folder with space)"
+        "failed to write a temporary copy of `{path}` in the folder for temporary files (TMPDIR): {cause} (hint: {})", crate::files::hint(.cause)
     )]
     Spool {
         /// The file as the user named it.
@@ -77,6 +90,30 @@ pub(super) struct Source {
     name: String,
     path: PathBuf,
     position: Cell<Position>,
+    digest: RefCell<Option<String>>,
+}
+
+/// The bytes from the start of a source; those who read them all leave their hash behind.
+struct Hashed<'a> {
+    source: &'a Source,
+    /// `None` where the hash is known.
+    hasher: Option<Sha256>,
+}
+
+impl Read for Hashed<'_> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let length = (&self.source.file).read(buffer)?;
+        if let Some(hasher) = &mut self.hasher {
+            hasher.update(&buffer[..length]);
+        }
+        if length == 0 && !buffer.is_empty() {
+            let hash = self.hasher.take().map(|hasher| hexadecimal(&hasher.finalize()));
+            if hash.is_some() {
+                self.source.digest.replace(hash);
+            }
+        }
+        Ok(length)
+    }
 }
 
 /// The number of line ends in `bytes`.
@@ -128,11 +165,13 @@ impl Source {
             visible(&path.display().to_string(), false).into_owned()
         };
         let file = if path == Path::new("-") {
-            spool(&name, io::stdin().lock(), limit)?
+            let is_device =
+                is_stdin_device().map_err(|cause| SourceError::Read { path: name.clone(), cause })?;
+            spool(&name, io::stdin().lock(), limit, is_device)?
         } else {
             open_file(&name, path, limit)?
         };
-        Ok(Self { file, name, path: path.to_owned(), position: Cell::default() })
+        Ok(Self { file, name, path: path.to_owned(), position: Cell::default(), digest: RefCell::default() })
     }
 
     /// The file as the user named it.
@@ -149,6 +188,18 @@ impl Source {
         [".jsonl", ".ndjson"].iter().any(|ending| stem.ends_with(ending))
     }
 
+    /// The SHA-256 of all bytes in hexadecimal, of what came out of gzip. They are read for it only if nobody has read them
+    /// to their end before.
+    ///
+    /// # Errors
+    /// [`SourceError::Read`].
+    pub(super) fn digest(&self) -> Result<String, SourceError> {
+        if self.digest.borrow().is_none() {
+            io::copy(&mut self.reader()?, &mut io::sink()).map_err(|cause| self.error(cause))?;
+        }
+        Ok(self.digest.borrow().clone().unwrap_or_default())
+    }
+
     /// A reader of the whole, from the start.
     ///
     /// # Errors
@@ -156,7 +207,15 @@ impl Source {
     pub(super) fn reader(&self) -> Result<impl BufRead + '_, SourceError> {
         let mut file = &self.file;
         file.seek(SeekFrom::Start(0)).map_err(|cause| self.error(cause))?;
-        Ok(BufReader::with_capacity(1 << 18, file))
+        let hasher = self.digest.borrow().is_none().then(Sha256::new);
+        Ok(BufReader::with_capacity(1 << 18, Hashed { source: self, hasher }))
+    }
+
+    /// The first `length` bytes, or all of a shorter file.
+    pub(super) fn start(&self, length: u64) -> Result<Vec<u8>, SourceError> {
+        let mut bytes = Vec::new();
+        self.reader()?.take(length).read_to_end(&mut bytes).map_err(|cause| self.error(cause))?;
+        Ok(bytes)
     }
 
     /// The `length` bytes at `offset`.
@@ -204,20 +263,35 @@ fn open_file(name: &str, path: &Path, limit: u64) -> Result<File, SourceError> {
         return Err(SourceError::Folder { path: name.to_owned() });
     }
     if !metadata.is_file() {
-        return spool(name, BufReader::new(file), limit);
+        let is_device = is_device(&file, &metadata);
+        return spool(name, BufReader::new(file), limit, is_device);
     }
     let mut magic = [0; 2];
     let is_gzip = file.read(&mut magic).map_err(error)? == 2 && magic == GZIP_MAGIC;
     file.seek(SeekFrom::Start(0)).map_err(error)?;
-    if is_gzip { spool(name, BufReader::new(file), limit) } else { Ok(file) }
+    if is_gzip { spool(name, BufReader::new(file), limit, false) } else { Ok(file) }
+}
+
+#[cfg(unix)]
+fn is_stdin_device() -> io::Result<bool> {
+    use std::os::fd::AsFd as _;
+    let file = File::from(io::stdin().as_fd().try_clone_to_owned()?);
+    let metadata = file.metadata()?;
+    Ok(is_device(&file, &metadata))
+}
+
+#[cfg(not(unix))]
+fn is_stdin_device() -> io::Result<bool> {
+    Ok(false)
 }
 
 /// RFC 1952, section 2.3.1.
 const GZIP_MAGIC: [u8; 2] = [0x1f, 0x8b];
 
 /// Copies `input`, decompressed if it is gzip, to a temporary file that has no name.
-fn spool(name: &str, mut input: impl BufRead, limit: u64) -> Result<File, SourceError> {
+fn spool(name: &str, mut input: impl BufRead, limit: u64, is_device: bool) -> Result<File, SourceError> {
     let path = || name.to_owned();
+    let limit = if is_device { limit.min(DEVICE) } else { limit };
     let mut file = tempfile::tempfile().map_err(|cause| SourceError::Spool { path: path(), cause })?;
     let start = input.fill_buf().map_err(|cause| SourceError::Read { path: path(), cause })?;
     let (mut input, is_gzip): (Box<dyn Read>, bool) = if start.starts_with(&GZIP_MAGIC) {
@@ -239,7 +313,12 @@ fn spool(name: &str, mut input: impl BufRead, limit: u64) -> Result<File, Source
             .map_err(|cause| SourceError::Spool { path: path(), cause })?;
         written += length as u64;
         if written > limit {
-            return Err(SourceError::TooLarge { path: path() });
+            let path = path();
+            return Err(if is_device {
+                SourceError::Device { path }
+            } else {
+                SourceError::TooLarge { path }
+            });
         }
     }
     Ok(file)

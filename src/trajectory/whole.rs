@@ -11,6 +11,8 @@ use super::source::{Source, SourceError};
 pub struct WholeFile {
     /// The file as the user named it, made visible; `standard input` for `-`.
     pub name: String,
+    /// The SHA-256 of its bytes in hexadecimal, of what came out of gzip.
+    pub digest: String,
     /// What is in it.
     pub value: Json,
     /// What is not plain JSON in it.
@@ -62,6 +64,14 @@ impl WholeFile {
         Self::read_as(path, max_mebibytes, parse_commented)
     }
 
+    /// The same, or JSON Lines: one value a line, which become the items of a list.
+    ///
+    /// # Errors
+    /// [`WholeFileError`], with the place.
+    pub fn read_lines(path: &Path, max_mebibytes: u64) -> Result<Self, WholeFileError> {
+        Self::read_as(path, max_mebibytes, parse_lines)
+    }
+
     fn read_as(
         path: &Path,
         max_mebibytes: u64,
@@ -79,7 +89,7 @@ impl WholeFile {
             return Err(WholeFileError::TooLarge { path: name, mebibytes: max_mebibytes });
         }
         match parse(&text) {
-            Ok((value, oddities)) => Ok(Self { name, value, oddities }),
+            Ok((value, oddities)) => Ok(Self { name, digest: source.digest()?, value, oddities }),
             Err(error) => {
                 let (line, column) = source.position(error.offset as u64);
                 Err(WholeFileError::Syntax { path: name, line, column, message: error.message })
@@ -98,6 +108,29 @@ fn parse_commented(text: &[u8]) -> Result<(Json, Vec<Oddity>), json::SyntaxError
         // A comment that does not end is told as what it is to a parser of plain JSON.
         let Ok(()) = json_strip_comments::strip_slice(&mut text) else { return Err(error) };
         json::parse(&text)
+    })
+}
+
+/// What is one value is no lines. Of what is neither, the place is that of the line if the first one is a value.
+fn parse_lines(text: &[u8]) -> Result<(Json, Vec<Oddity>), json::SyntaxError> {
+    json::parse(text).or_else(|error| {
+        let (mut items, mut oddities, mut start) = (Vec::new(), Vec::new(), 0);
+        for line in text.split(|&byte| byte == b'\n') {
+            if !line.trim_ascii().is_empty() {
+                match json::parse(line) {
+                    Ok((item, odd)) => {
+                        items.push(item);
+                        oddities.extend(odd);
+                    }
+                    Err(_) if items.is_empty() => return Err(error),
+                    Err(error) => {
+                        return Err(json::SyntaxError { offset: start + error.offset, ..error });
+                    }
+                }
+            }
+            start += line.len() + 1;
+        }
+        Ok((Json::Array(items), oddities))
     })
 }
 
@@ -125,6 +158,6 @@ mod tests {
     #[test]
     fn a_stream_without_end_is_refused_early() {
         let error = WholeFile::read(Path::new("/dev/zero"), 1).unwrap_err();
-        assert!(matches!(error, WholeFileError::TooLarge { mebibytes: 1, .. }), "{error}");
+        assert!(matches!(error, WholeFileError::Source(SourceError::Device { .. })), "{error}");
     }
 }

@@ -7,7 +7,7 @@ use std::sync::OnceLock;
 
 use serde_json::{Value, json};
 
-use crate::support::{Folder, failure, m3, report, root, run, stdout, text};
+use crate::support::{Folder, failure, m3, m3_bare, report, root, run, stdout, text};
 
 const REFERENCES: &str = "trajectories/references.json";
 const GOOD: &str = "trajectories/predictions.json";
@@ -333,6 +333,9 @@ fn images_are_embedded_from_the_image_folder_only() {
     assert_eq!(count(&["above.png"], &[]), Some(1));
     let images = folder.path().join("set/images");
     assert_eq!(count(&["clock.png"], &[&images]), Some(1));
+    // The folder itself or the one above it: both mean the same.
+    assert_eq!(count(&["images/clock.png"], &[&images]), Some(1));
+    assert_eq!(count(&["images/clock.png"], &[&folder.path().join("set")]), Some(1));
     let hostile = [
         "link.png",
         "../../elsewhere/secret.png",
@@ -343,6 +346,34 @@ fn images_are_embedded_from_the_image_folder_only() {
     assert_eq!(count(&hostile, &[&images]), Some(0));
     let page = page_with_images(&folder, &hostile, &[&images]).unwrap();
     assert_eq!(page.matches("leads out of the image folder and was not followed").count(), 4);
+}
+
+/// Silence about it would be a page without images.
+#[test]
+fn a_folder_of_images_that_is_not_there_is_an_error_everywhere() {
+    let folder = Folder::new();
+    let [predictions, references, tasks] =
+        ["predictions", "references", "tasks"].map(|name| format!("trajectories/{name}.json"));
+    // Decisions are kept beside the file.
+    let copy = folder.write("references.json", std::fs::read(root().join(&references)).unwrap());
+    let copy = copy.display().to_string();
+    let page = folder.path().join("page.html").display().to_string();
+    let (out, file) = (folder.path().join("out"), folder.path().join("r.json"));
+    let (out, file) = (out.to_str().unwrap(), file.to_str().unwrap());
+    let cassette = "replay:trajectories/cassette.jsonl.gz";
+    for command in [
+        vec!["audit", &predictions, &references, "--html", &page],
+        vec!["review", &copy, "--no-open"],
+        vec!["run", &tasks, "--llm", cassette, "-o", out],
+        vec!["judge", &predictions, "--llm", cassette, "-o", file],
+        vec!["grade", &predictions, &references, "--judges", cassette],
+        vec!["outcomes", &predictions, "--servers", "servers/local.json"],
+    ] {
+        let mut m3 = m3_bare(folder.path());
+        let (code, said) = failure(m3.args(&command).args(["--images", "/nonexistent/images"]));
+        assert_eq!(code, 2, "{command:?}: {said}");
+        assert!(said.contains("`/nonexistent/images` is no folder"), "{command:?}: {said}");
+    }
 }
 
 /// `--out page.html` reads as if it wrote a page.

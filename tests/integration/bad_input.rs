@@ -3,7 +3,9 @@
 
 use serde_json::{Value, json};
 
-use crate::support::{Folder, call, failure, m3, no_encoder, report, run, text, trajectory};
+use crate::support::{
+    Folder, call, failure, follows_kept_schema, m3, no_encoder, report, run, text, trajectory,
+};
 
 /// Scores `content` against a good reference and returns what was said.
 fn rejected(name: &str, content: impl AsRef<[u8]>) -> String {
@@ -100,7 +102,7 @@ fn files_that_cannot_be_read() {
 #[test]
 fn arguments_that_are_no_object_are_compared_as_they_are() {
     let folder = Folder::new();
-    for arguments in [json!("{\"q\": \"eel\"}"), json!(["eel", 1]), json!(5), json!(null), json!(true)] {
+    for arguments in [json!("eel"), json!(["eel", 1]), json!(5), json!(null), json!(true)] {
         let file = folder.json("odd.json", &json!([trajectory("a", &[&[call("s/t", arguments)]])]));
         let Some(mut m3) = m3() else { return };
         let output = run(m3.arg("score").args([&file, &file]).args(["--format", "json"]));
@@ -218,17 +220,61 @@ fn catalogs_that_are_none() {
     }
 }
 
+/// Of a loop only the different calls cost anything; of more of those than can be aligned the trajectory earns nothing, and the
+/// others are scored.
 #[test]
-fn a_trajectory_that_calls_one_tool_without_end_is_refused() {
+fn a_trajectory_with_too_many_different_calls_fails_by_name() {
     let folder = Folder::new();
-    let calls: Vec<Value> = (0..3000).map(|n| call("s/t", json!({"n": n}))).collect();
-    let other: Vec<Value> = (0..3000).map(|n| call("s/t", json!({"m": n}))).collect();
-    let predictions = folder.json("p.json", &json!([trajectory("a", &[&calls])]));
-    let references = folder.json("r.json", &json!([trajectory("a", &[&other])]));
-    let Some(mut m3) = m3() else { return };
-    let (code, message) = failure(m3.arg("score").args([&predictions, &references]));
-    assert_eq!(code, 2);
-    assert!(message.contains("`a` calls `s/t` 3000 times"), "{message}");
+    let calls = |key: &str| (0..3000).map(|n| call("s/t", json!({key: n}))).collect::<Vec<Value>>();
+    let files = |key: &str| {
+        let small = trajectory("small", &[&[call("s/t", json!({"q": "eel"}))]]);
+        let set = json!([trajectory("large", &[&calls(key)]), small]);
+        folder.json(&format!("{key}.json"), &set)
+    };
+    let (predictions, references) = (files("n"), files("m"));
+    for similarity in ["cosine", "typed"] {
+        let Some(mut m3) = m3() else { return };
+        let output = run(m3
+            .args(["score", "--format", "json", "-q", "--similarity", similarity])
+            .args([&predictions, &references]));
+        assert_eq!(output.status.code(), Some(3));
+        let said = text(&output.stderr);
+        assert!(said.contains("`large` has too many different calls of one tool"), "{said}");
+        let found: Value = serde_json::from_slice(&output.stdout).unwrap();
+        follows_kept_schema("score", &found);
+        assert_eq!(found["ledger"]["too_large"], json!(["large"]));
+        let aggregate = &found["aggregate"];
+        assert_eq!([&aggregate["matched"], &aggregate["predicted_calls"]], [1, 3001]);
+        let [large, small] = [0, 1].map(|index| &found["trajectories"][index]);
+        assert_eq!((&large["metrics"]["average"], &small["metrics"]["recall"]), (&json!(0.0), &json!(1.0)));
+        assert_eq!(large["unmatched_predictions"][2999]["reason"], "too_large");
+    }
+}
+
+#[test]
+fn a_loop_of_equal_calls_is_scored() {
+    let folder = Folder::new();
+    let calls = |count: usize| vec![call("s/t", json!({"q": "eel"})); count];
+    let steps: Vec<Vec<Value>> = calls(5000).into_iter().map(|call| vec![call]).collect();
+    let steps: Vec<&[Value]> = steps.iter().map(Vec::as_slice).collect();
+    let other = call("s/t", json!({"q": "the height of the Eiffel Tower"}));
+    let mut reference = calls(4000);
+    reference.push(other);
+    let predictions = folder.json("p.json", &json!([trajectory("a", &steps)]));
+    let references = folder.json("r.json", &json!([trajectory("a", &[&reference])]));
+    for similarity in ["cosine", "typed"] {
+        let Some(mut m3) = m3() else { return };
+        let found =
+            report(m3.arg("score").args([&predictions, &references]).args(["--similarity", similarity]));
+        let trajectory = &found["trajectories"][0];
+        assert_eq!(trajectory["metrics"]["matched"], 4000);
+        // By hand: the earliest of the loop are taken, in their order, and the one other call is similar to none.
+        let matches = trajectory["matches"].as_array().unwrap();
+        assert!(matches.iter().enumerate().all(|(at, pair)| pair["predicted"]["index"] == at));
+        assert_eq!(trajectory["unmatched_references"][0]["reason"], "below_threshold");
+        assert_eq!(trajectory["unmatched_predictions"][0]["index"], 4000);
+        assert_eq!(trajectory["unmatched_predictions"][999]["best"]["reference"], 0);
+    }
 }
 
 #[test]

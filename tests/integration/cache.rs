@@ -4,7 +4,8 @@ use m3::encoder::{Cache, Embedder, Encoder as _};
 use serde_json::Value;
 
 use crate::support::{
-    Folder, LetterCounts, encoder, m3_bare, m3_process, m3_with_cache, report, run, stdout, text,
+    Folder, LetterCounts, can_mount, encoder, m3_bare, m3_process, m3_with_cache, read_only, report, run,
+    stdout, text,
 };
 
 const FILES: [&str; 2] = ["trajectories/predictions.json", "trajectories/references.json"];
@@ -153,7 +154,38 @@ fn the_cache_is_shown_and_cleared() {
     let shown = stdout(m3_bare(folder.path()).arg("cache"));
     assert!(shown.contains("2 embeddings  letter-counts  sha256:1"), "{shown}");
     let cleared = stdout(m3_bare(folder.path()).args(["cache", "clear"]));
-    assert!(!cleared.contains("letter-counts"), "{cleared}");
+    assert!(cleared.contains("\nremoved 0.") && cleared.contains("2 embeddings  letter-counts"), "{cleared}");
+    assert!(!stdout(m3_bare(folder.path()).arg("cache")).contains("letter-counts"));
+    let nothing = stdout(m3_bare(Folder::new().path()).args(["cache", "clear"]));
+    assert!(nothing.ends_with("\nnothing to remove\n"), "{nothing}");
+}
+
+/// Read, shown, not written to; and nothing advises what it is itself.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_cache_that_may_not_be_written_to_is_used() {
+    let folder = Folder::new();
+    let Some(first) = score(&folder) else { return };
+    if !can_mount() {
+        return;
+    }
+    let assets = encoder().unwrap();
+    let m3 = |arguments: &[&str]| {
+        let mut m3 = read_only(folder.path(), &assert_cmd::cargo::cargo_bin("m3"));
+        m3.env("M3_CACHE_DIR", folder.path()).env("M3_ENCODER_DIR", &assets.encoder_dir);
+        // Works only if every embedding is in the cache.
+        let output = m3.env("ORT_DYLIB_PATH", "Cargo.toml").args(arguments).output().unwrap();
+        (output.status.code(), text(&output.stdout), text(&output.stderr))
+    };
+    let (code, report, said) = m3(&["score", FILES[0], FILES[1], "--format", "json"]);
+    assert_eq!(code, Some(0), "{said}");
+    assert_eq!(serde_json::from_str::<Value>(&report).unwrap(), first);
+    assert!(said.contains("embeddings.sqlite` is read-only: what is new is not kept"), "{said}");
+    let (code, shown, said) = m3(&["cache"]);
+    assert!(code == Some(0) && shown.contains("all-MiniLM-L6-v2"), "{shown}{said}");
+    let (code, _, said) = m3(&["cache", "clear"]);
+    assert_eq!(code, Some(2), "{said}");
+    assert!(said.contains("hint: make it writable") && !said.contains("m3 cache clear"), "{said}");
 }
 
 #[test]

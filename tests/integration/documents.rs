@@ -95,8 +95,8 @@ fn the_rules_in_the_documents_are_those_of_the_program() {
     let document = read("docs/outcomes.md");
     for rule in m3::outcomes::all_rules() {
         let verdict = match rule.verdict {
-            m3::outcomes::Verdict::Outcome(outcome) => outcome.name().replace('_', " "),
             m3::outcomes::Verdict::NotJudged(_) => "not judged".to_owned(),
+            known => known.name().replace('_', " "),
         };
         let confidence = match rule.confidence {
             m3::outcomes::Confidence::Sure => String::new(),

@@ -15,7 +15,7 @@ with open(os.environ["M3_TEST_LOG"], "a", encoding="utf-8") as log:
     log.write(f"{os.getpid()}\n")
 
 if how == "fail":
-    sys.exit("ERROR: Could not find a version that satisfies the requirement onnxruntime==1.31.1")
+    sys.exit("ERROR: Could not find a version that satisfies the requirement onnxruntime==1.28.0")
 
 folder = next(argument for argument in sys.argv if argument.startswith("--dest=")).removeprefix("--dest=")
 os.makedirs(folder)

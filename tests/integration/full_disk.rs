@@ -42,6 +42,39 @@ fn a_report_that_does_not_fit_leaves_the_old_one() {
     assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1, "nothing half-written is left");
 }
 
+/// One small file that fits and one that does not: neither appears, and neither of an earlier run is replaced.
+#[test]
+fn judging_leaves_all_of_its_files_or_none() {
+    let folder = Folder::new();
+    let long = "x".repeat(9000);
+    let run = |id: &str, result: Option<&str>| {
+        let mut call = call("a/b", json!({ "text": long }));
+        if let Some(result) = result {
+            call["result"] = json!(result);
+        }
+        json!({"id": id, "question": "?", "steps": [{"step": 1, "calls": [call]}], "final_reply": "so", "finish": "answered"})
+    };
+    let mut small = run("b", None);
+    small["steps"] = json!([]);
+    let predictions = folder.json("predictions.json", &json!([run("a", Some("7")), small]));
+    let m3 = assert_cmd::cargo::cargo_bin("m3");
+    let judged = |blocks: u32| {
+        let mut command = std::process::Command::new("sh");
+        command.args(["-c", &format!("ulimit -f {blocks}; exec \"$0\" \"$@\"")]).arg(&m3).arg("judge");
+        command.arg(&predictions).args(["--rules-only", "-o"]).arg(folder.path().join("r.json"));
+        command.env("M3_CACHE_DIR", folder.path()).output().unwrap()
+    };
+    // Blocks of 512 bytes.
+    let output = judged(10);
+    assert_eq!(output.status.code(), Some(4), "{}", text(&output.stderr));
+    let left: Vec<_> =
+        std::fs::read_dir(folder.path()).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+    assert_eq!(left, ["predictions.json"], "{left:?}");
+    let output = judged(1000);
+    assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
+    assert!(folder.path().join("r.json").exists() && folder.path().join("r.rejected.json").exists());
+}
+
 #[test]
 fn standard_output_that_is_full_is_a_failure() {
     let Some(assets) = encoder() else { return };
@@ -62,8 +95,11 @@ fn a_folder_for_temporary_files_that_is_not_there_is_named() {
     pipe.args(["score", "-", FILES[1]]).write_stdin("[]");
     for command in [&mut out, &mut pipe] {
         let (code, message) = crate::support::failure(command.env("TMPDIR", "/nonexistent"));
-        assert_eq!(code, 4, "{message}");
-        assert!(message.contains("TMPDIR") && !message.contains("o.json"), "{message}");
+        assert_eq!(code, 2, "{message}");
+        assert!(
+            message.contains("TMPDIR") && !message.contains("space") && !message.contains("o.json"),
+            "{message}"
+        );
     }
 }
 

@@ -281,7 +281,7 @@ fn what_is_no_result_is_said() {
     let cases = [
         ("a.json", "", "no head"),
         ("b.json", "{", "not JSON"),
-        ("c.json", "[]", "invalid length 0"),
+        ("c.json", "[]", "expected an object"),
         ("c2.json", "{}", "no `schema`"),
         ("d.json", r#"{"schema": "m3.score/9"}"#, "no `profile`"),
         ("j.csv", "model,recall,precison\nx,1,1\n", "the column `precison` is no metric"),

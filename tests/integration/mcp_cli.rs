@@ -120,9 +120,9 @@ fn without_any_server_the_exit_code_is_4() {
 fn a_server_that_never_answers_fails_in_time() {
     let folder = Folder::new();
     let config = config(&folder, &json!({"hangs": stub_server("hangs"), "good": stub_server("default")}));
-    let output = run(&mut tools(&folder, &config, &["--timeout", "1", "--health"]));
+    let output = run(&mut tools(&folder, &config, &["--timeout", "4", "--health"]));
     assert_eq!(output.status.code(), Some(3));
-    assert!(text(&output.stdout).contains("hangs: it was not ready within 1s"), "{}", text(&output.stdout));
+    assert!(text(&output.stdout).contains("hangs: it was not ready within 4s"), "{}", text(&output.stdout));
 }
 
 #[test]

@@ -155,16 +155,16 @@ fn lines_join_the_calls_that_met() {
     // Both act on another file.
     assert_eq!(labels, json!(["≠ 0.99", "≠ 0.91"]));
     // They begin and end at the calls.
-    let distance = "const box = document.querySelector('.lines').getBoundingClientRect(); \
+    let meet = "(() => { const box = document.querySelector('.lines').getBoundingClientRect(); \
          const start = document.querySelector('.lines path').getPointAtLength(0); \
          const call = document.querySelector('.reference .call').getBoundingClientRect(); \
          return Math.abs(box.left + start.x - call.right) < 1 \
-         && box.top + start.y > call.top && box.top + start.y < call.bottom";
-    assert_eq!(browser.run(distance), json!(true));
+         && box.top + start.y > call.top && box.top + start.y < call.bottom })()";
+    assert_eq!(browser.text(meet), "true");
     browser.resize(500, 1200);
     // Drawn again once the layout has settled.
-    browser.run("return new Promise(done => setTimeout(done, 300))");
-    assert_eq!(browser.run(distance), json!(true));
+    browser.wait("document.documentElement.clientWidth <= 500", "true");
+    browser.wait(meet, "true");
     // Labels of a crossing stand apart.
     assert_eq!(browser.text("document.querySelectorAll('.lines text').length"), "2");
     assert_eq!(
@@ -249,18 +249,17 @@ fn what_is_opened_is_where_reading_goes_on() {
     let folder = Folder::new();
     let Some(path) = page(&folder, "trajectories/predictions.json") else { return };
     browser.visit(&path, "");
-    let click = "document.querySelectorAll('.row')[1].click(); \
-         return new Promise(done => setTimeout(done, 100))";
+    let click = "document.querySelectorAll('.row')[1].click()";
     let focused = "document.activeElement === document.querySelector('#detail h2')";
     // The second click leads to what is open already.
     for _ in 0..2 {
         browser.run(click);
-        assert_eq!(browser.text(focused), "true");
+        browser.wait(focused, "true");
         browser.run("document.activeElement.blur()");
     }
     browser.run(click);
-    let outline = browser.text("getComputedStyle(document.activeElement).outlineWidth");
-    assert_eq!(outline, "3px");
+    browser.wait(focused, "true");
+    browser.wait("getComputedStyle(document.activeElement).outlineWidth", "3px");
     browser.press("j");
     let said = browser.text("document.getElementById('opened').textContent");
     assert_eq!(said, format!("Opened: trajectory {}", browser.text(OPEN)));
@@ -326,14 +325,11 @@ fn hostile_trajectories_are_text() {
     set(&browser, "sort", "id");
     // Each id leads to itself, whatever it is made of.
     for index in 0..count {
-        browser.run(&format!(
-            "document.querySelectorAll('.row')[{index}].click(); \
-             return new Promise(done => setTimeout(done, 100))"
-        ));
+        browser.run(&format!("document.querySelectorAll('.row')[{index}].click()"));
         let same = "document.querySelector('.row[aria-current]').dataset.template \
              === document.querySelectorAll('.row')[INDEX].dataset.template \
              && document.getElementById('unknown').hidden";
-        assert_eq!(browser.text(&same.replace("INDEX", &index.to_string())), "true", "{index}");
+        browser.wait(&same.replace("INDEX", &index.to_string()), "true");
     }
     let visible = browser.text("document.body.innerText");
     assert!(visible.contains("<script>window.hostile=1</script>"));

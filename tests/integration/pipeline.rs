@@ -64,4 +64,12 @@ fn the_documented_commands_go_from_a_run_to_grades() {
         }
     }
     assert_eq!(asked, ["run", "judge", "review", "review", "review", "score", "grade"]);
+    // Of nothing that was written on the way m3 warns.
+    for file in
+        ["runs/first/predictions.json", "runs/references.json", "runs/reviewed.json", "runs/graded.json"]
+    {
+        let mut m3 = program_with_cache(&m3, &cache, assets);
+        let said = text(&m3.arg("validate").arg(folder.path().join(file)).output().unwrap().stdout);
+        assert!(said.ends_with("; 0 errors, 0 warnings, 0 notes\n"), "{said}");
+    }
 }

@@ -182,9 +182,6 @@ fn mistakes_of_a_client_are_errors_of_json_rpc() {
     let unknown = server.call(1, "power\u{1b}[2J", &json!({}));
     assert!(message(&unknown).contains("power\\u{1b}[2J"), "{unknown}");
     assert_eq!(code(unknown), -32602);
-    let invalid = server.call(2, "add", &json!({"firstNumber": "one"}));
-    assert!(message(&invalid).contains("/firstNumber"), "{invalid}");
-    assert_eq!(code(invalid), -32602);
     assert_eq!(code(server.ask(3, "tools/call", &json!({"name": "add", "arguments": [1, 2]}))), -32602);
     assert_eq!(code(server.ask(4, "tools/call", &json!({"arguments": {}}))), -32602);
     // Not even a request of MCP, whose parameters are objects: rmcp does not see the id.
@@ -192,9 +189,21 @@ fn mistakes_of_a_client_are_errors_of_json_rpc() {
     assert_eq!(code(server.receive()), -32600);
     assert_eq!(code(server.ask(6, "tools/list", &json!({"cursor": "here"}))), -32602);
     assert_eq!(code(server.ask(7, "tools/burn", &json!({}))), -32601);
+    assert_eq!(text(&server.call(8, "cos", &json!({"number": 0}))), "1");
+}
+
+/// MCP 2025-11-25, "Error Handling": what a model can correct is a result, so that it sees it.
+#[test]
+fn arguments_that_the_schema_refuses_are_a_failed_result_that_says_why() {
+    let mut server = Server::ready(&["math"]);
+    let wrong = server.call(1, "add", &json!({"firstNumber": "one"}));
+    assert!(wrong["error"].is_null() && wrong["result"]["isError"] == true, "{wrong}");
+    assert!(
+        text(&wrong).starts_with("invalid arguments for `add`: ") && text(&wrong).contains("/firstNumber")
+    );
     // Arguments may be left out, which is not the same as wrong.
-    assert!(message(&server.ask(8, "tools/call", &json!({"name": "sin"}))).contains("number"));
-    assert_eq!(text(&server.call(9, "cos", &json!({"number": 0}))), "1");
+    let missing = server.ask(2, "tools/call", &json!({"name": "sin"}));
+    assert!(missing["result"]["isError"] == true && text(&missing).contains("number"), "{missing}");
 }
 
 #[test]

@@ -105,7 +105,7 @@ fn sessions_begin_work_and_end() {
     assert_eq!(reply.message()["result"], json!({}));
     let delete =
         |session: &str| endpoint.send(Method::DELETE, "/mcp", &[("mcp-session-id", session)], "").status;
-    assert!((200..300).contains(&delete(&one)));
+    assert_eq!(delete(&one), 204);
     assert_eq!(endpoint.post(&[("mcp-session-id", &one)], &call).status, 404);
     assert_eq!(endpoint.post(&[("mcp-session-id", &two)], &call).status, 200);
     assert_eq!(endpoint.post(&[("mcp-session-id", "made-up")], &call).status, 404);

@@ -6,7 +6,7 @@ use std::process::{Child, Stdio};
 use std::time::{Duration, Instant};
 
 use assert_cmd::Command;
-use m3::encoder::Assets;
+use m3::encoder::{Assets, pins};
 
 use crate::support::{Folder, encoder, failure, m3_bare, run, stdout, text};
 
@@ -87,7 +87,7 @@ fn setup_fetches_once_and_says_what_is_where() {
     let Some(machine) = Machine::new() else { return };
     let first = stdout(machine.m3("good").arg("setup"));
     let cache = machine.cache();
-    for part in ["all-MiniLM-L6-v2", "ONNX Runtime 1.31.1", "sha256:", "ready"] {
+    for part in ["all-MiniLM-L6-v2", "ONNX Runtime 1.28.0", "sha256:", "ready"] {
         assert!(first.contains(part), "{first}");
     }
     assert!(first.contains(cache.join("encoders/all-MiniLM-L6-v2").to_str().unwrap()), "{first}");
@@ -163,6 +163,22 @@ fn message_of(machine: &Machine, command: &mut Command) -> String {
 fn what_cannot_be_fetched_is_said_with_two_ways_to_fix_it() {
     let Some(machine) = Machine::new() else { return };
     insta::assert_snapshot!(message_of(&machine, machine.m3("fail").args(["setup", "--quiet"])));
+}
+
+/// Help and every error name the same files, by the place where they are in their wheels.
+#[test]
+fn help_and_errors_name_the_same_files() {
+    let Some(machine) = Machine::new() else { return };
+    let (encoder, runtime) = (pins::encoder_place(), pins::runtime_place());
+    let words = |text: String| text.split_whitespace().collect::<Vec<_>>().join(" ");
+    let help = words(stdout(m3_bare(&machine.cache()).args(["setup", "--help"])));
+    assert!(help.contains(&encoder) && help.contains(&runtime), "{help}");
+    let said = message_of(&machine, machine.m3("fail").args(["setup", "--quiet"]));
+    assert!(said.contains(&encoder) && said.contains(&runtime), "{said}");
+    for (variable, place) in [("M3_ENCODER_DIR", encoder), ("ORT_DYLIB_PATH", runtime)] {
+        let said = message_of(&machine, machine.m3("fail").env(variable, "/nonexistent").arg("setup"));
+        assert!(said.contains(&place), "{said}");
+    }
 }
 
 #[test]

@@ -86,6 +86,26 @@ pub(crate) fn skipped<T>(reason: &str) -> Option<T> {
     None
 }
 
+/// Whether users may mount what only they see; not in every container.
+#[cfg(target_os = "linux")]
+pub(crate) fn can_mount() -> bool {
+    let folder = Folder::new();
+    let mount = "mount -t tmpfs -o size=4k tmpfs \"$0\"";
+    let tried =
+        std::process::Command::new("unshare").args(["-rm", "sh", "-c", mount]).arg(folder.path()).output();
+    let is_possible = tried.is_ok_and(|tried| tried.status.success());
+    is_possible || skipped::<()>("`unshare -rm` cannot mount a file system here").is_some()
+}
+
+/// A program that sees this folder as one that nobody may write to, not even the superuser; see [`can_mount`].
+#[cfg(target_os = "linux")]
+pub(crate) fn read_only(folder: &Path, program: &Path) -> std::process::Command {
+    let mount = "mount --bind \"$0\" \"$0\" && mount -o remount,ro,bind \"$0\" && exec \"$@\"";
+    let mut command = std::process::Command::new("unshare");
+    command.args(["-rm", "sh", "-c", mount]).arg(folder).arg(program).current_dir(root());
+    command
+}
+
 /// Runs a command and returns what came of it; a run that hangs fails the test.
 pub(crate) fn run(command: &mut Command) -> Output {
     command.timeout(std::time::Duration::from_mins(5)).output().unwrap()

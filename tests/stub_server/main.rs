@@ -65,6 +65,9 @@ impl Server {
             Some("tools/call") => {
                 std::thread::spawn(move || tools::call(&self, &id, &message["params"]));
             }
+            Some("resources/read") if self.scenario == "resources" => {
+                tools::read_resource(&self, &id, &message["params"]);
+            }
             Some("notifications/cancelled") => {
                 self.cancelled.fetch_add(1, Ordering::Relaxed);
             }

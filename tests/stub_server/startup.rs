@@ -60,7 +60,7 @@ pub(super) fn initialize(server: &Server, id: &Value, message: &Value) {
             id,
             &json!({
                 "protocolVersion": version,
-                "capabilities": {"tools": {}},
+                "capabilities": if server.scenario == "resources" { json!({"tools": {}, "resources": {}}) } else { json!({"tools": {}}) },
                 "serverInfo": {"name": "stub", "version": "1.2.3"},
             }),
         ),
@@ -106,6 +106,15 @@ pub(super) fn list(server: &Server, id: &Value, params: &Value) {
         "malformed_tool" => {
             let mut tools: Vec<_> = (0..8).map(|index| tool(&format!("tool_{index}"))).collect();
             tools.insert(4, json!({"name": "broken", "inputSchema": "none", "description": 5}));
+            answer(server, id, &page(json!(tools), Value::Null));
+        }
+        "tasks" => {
+            let with = |name: &str, support: &str| {
+                let mut tool = tool(name);
+                tool["execution"] = json!({"taskSupport": support});
+                tool
+            };
+            let tools = [with("echo", "optional"), with("slow", "required"), with("pid", "forbidden")];
             answer(server, id, &page(json!(tools), Value::Null));
         }
         "endless_cursor" => {

@@ -126,6 +126,13 @@ pub(super) fn call(server: &Server, id: &Value, params: &Value) {
     answer(server, id, &result);
 }
 
+/// What `all_contents` links to; anything else is there as well, for whoever should not ask for it.
+pub(super) fn read_resource(server: &Server, id: &Value, params: &Value) {
+    let text = if params["uri"] == "file:///a.txt" { "the whole of a" } else { "a secret" };
+    let contents = json!([{"uri": params["uri"], "mimeType": "text/plain", "text": text}]);
+    answer(server, id, &json!({ "contents": contents }));
+}
+
 /// A result whose text is not what JSON allows.
 fn raw(id: &Value, text: &[u8]) {
     let start = format!(

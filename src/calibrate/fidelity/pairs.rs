@@ -1,7 +1,10 @@
-//! Reads labelled pairs: `[{"tool": .., "a": {..}, "b": {..}, "same": 1, "edit": ".."}]`.
+//! Reads labelled pairs: `{"tool": .., "a": {..}, "b": {..}, "same": 1, "edit": ".."}` in a list or a line each, or the
+//! labels of people that `m3 review --label` writes.
 
 use std::path::Path;
 
+use crate::calibrate::{LabelSummary, MajorityLabels};
+use crate::judge::labels::{Label, Labels};
 use crate::text::shortened;
 use crate::trajectory::json::Json;
 use crate::trajectory::{WholeFile, WholeFileError};
@@ -17,7 +20,7 @@ pub enum PairFileError {
     File(#[from] WholeFileError),
     /// It has something else in it.
     #[error(
-        "`{name}` has no labelled pairs: {message}\nhint: a file of pairs is `[{{\"tool\": .., \"a\": {{..}}, \"b\": {{..}}, \"same\": 1 or 0, \"edit\": ..}}]`"
+        "`{name}` has no labelled pairs: {message}\nhint: a file of pairs is `[{{\"tool\": .., \"a\": {{..}}, \"b\": {{..}}, \"same\": 1 or 0, \"edit\": ..}}]`, or one such object a line, or what `m3 review --label` writes"
     )]
     Content {
         /// The file.
@@ -47,6 +50,9 @@ pub struct TestPair {
 pub struct PairFile {
     /// The pairs, in the order of the file.
     pub pairs: Vec<TestPair>,
+    /// Pairs with labels of people that say neither same nor different: those that most people call medium, and those
+    /// that no label has most votes of.
+    pub left_out: usize,
 }
 
 impl PairFile {
@@ -55,18 +61,38 @@ impl PairFile {
     /// # Errors
     /// [`PairFileError`].
     pub fn read(path: &Path) -> Result<Self, PairFileError> {
-        let file = WholeFile::read(path, LARGEST)?;
+        let file = WholeFile::read_lines(path, LARGEST)?;
         Self::of(&file.value).map_err(|message| PairFileError::Content { name: file.name, message })
     }
 
     fn of(json: &Json) -> Result<Self, String> {
-        let Json::Array(items) = json else { return Err(format!("expected a list, found {}", json.kind())) };
-        let pairs: Vec<TestPair> = items
-            .iter()
-            .enumerate()
-            .map(|(index, item)| pair(item).map_err(|message| format!("/{index}: {message}")))
-            .collect::<Result<_, _>>()?;
-        if pairs.is_empty() { Err("the list is empty".to_owned()) } else { Ok(Self { pairs }) }
+        let found = match json {
+            json if Labels::is_said(json) => Self::of_labels(MajorityLabels::of(Labels::of(json)?)),
+            Json::Array(items) => {
+                let items = items.iter().enumerate();
+                let pairs = items.map(|(at, item)| pair(item).map_err(|message| format!("/{at}: {message}")));
+                Self { pairs: pairs.collect::<Result<_, _>>()?, left_out: 0 }
+            }
+            json if json.get("tool").is_some() => Self { pairs: vec![pair(json)?], left_out: 0 },
+            json => return Err(format!("expected a list, found {}", json.kind())),
+        };
+        if found.pairs.is_empty() { Err("it has no pair".to_owned()) } else { Ok(found) }
+    }
+
+    /// Strong pairs ask for the same and weak ones for something else, as those who label are told.
+    fn of_labels(labels: MajorityLabels) -> Self {
+        let LabelSummary { pairs: all, .. } = labels.summary;
+        let said = labels.pairs.into_iter().filter(|pair| pair.label != Label::Medium);
+        let pairs: Vec<TestPair> = said
+            .map(|pair| TestPair {
+                tool: pair.tool,
+                a: pair.reference,
+                b: pair.predicted,
+                is_same: pair.label == Label::Strong,
+                edit: String::new(),
+            })
+            .collect();
+        Self { left_out: all - pairs.len(), pairs }
     }
 }
 

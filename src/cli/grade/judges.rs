@@ -56,7 +56,14 @@ pub(super) fn open_panel(args: &GradeArgs, printer: Printer) -> Result<(Panel, V
     }
     let rubric = Rubric::from(args.rubric);
     let passes = args.repeat.unwrap_or(rubric.passes());
-    let panel = Panel { judges, rubric, passes, seed: args.order_seed, workers: args.workers.into() };
+    let panel = Panel {
+        judges,
+        settings: args.replies.settings(),
+        rubric,
+        passes,
+        seed: args.order_seed,
+        workers: args.workers.into(),
+    };
     Ok((panel, recorders))
 }
 

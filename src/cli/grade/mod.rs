@@ -14,10 +14,10 @@ use clap::{Args, ValueEnum};
 use super::failure::{Failure, code};
 use super::hosting::{Signals, interrupted, runtime};
 use super::input;
-use super::output::refuse_equal;
+use super::llm::ReplyArgs;
+use super::output::{Output, refuse_equal};
 use super::printer::{Printer, Unit};
 use super::results::TablesArgs;
-use crate::files::AtomicFile;
 use crate::judge::grade::{
     AnswerStore, Asked, Collected, GradeReport, Panel, PanelError, PeopleLabels, Rubric, Told,
 };
@@ -64,6 +64,8 @@ pub(super) struct GradeArgs {
     /// Variable that holds a judge's key, by the judge's name; repeatable [default: the provider's own]
     #[arg(long, value_name = "MODEL=VARIABLE", value_parser = parse_key)]
     judge_key_from: Vec<(String, String)>,
+    #[command(flatten)]
+    replies: ReplyArgs,
     /// Catalog of the tools that predictions could call: judges of mcp-bench are shown it
     #[arg(long, value_name = "FILE")]
     tools: Option<PathBuf>,
@@ -152,10 +154,10 @@ pub(super) fn run(args: &GradeArgs, printer: Printer) -> Result<(), Failure> {
     let references =
         args.references.as_deref().map(|path| input::open_predicted(path, printer)).transpose()?;
     let (inputs, answers) = (args.inputs(), args.answers_path());
-    args.check_outputs(&inputs, answers.as_deref())?;
+    let graded_to = args.open_output(&inputs, answers.as_deref(), printer)?;
     let kept: Vec<&Path> =
         inputs.iter().copied().chain(answers.as_deref()).chain(args.output.as_deref()).collect();
-    let mut report_to = args.tables.open(&kept, printer)?;
+    let mut report_to = args.tables.form.open(&kept, printer)?;
     let sources = Sources::open(args, &predictions, references.as_ref(), printer)?;
     let store = match &answers {
         Some(path) => AnswerStore::open(path)?,
@@ -174,11 +176,11 @@ pub(super) fn run(args: &GradeArgs, printer: Printer) -> Result<(), Failure> {
         return Err(interrupted());
     }
     let collected = Collected::new(&panel, &sources.tasks, &asked.given);
-    if let Some(path) = &args.output {
-        write_graded(path, &predictions, &collected)?;
+    if let Some(output) = graded_to {
+        write_graded(output, &predictions, &collected)?;
     }
     let report = collected.report(args.pass_mark, &args.tables.draws(), labels.as_ref());
-    args.tables.write(&report, || grade_sheets(&report, args.by_type), &mut report_to, printer)?;
+    args.tables.form.write(&report, || grade_sheets(&report, args.by_type), &mut report_to, printer)?;
     report_to.commit()?;
     check_complete(&asked, &report)
 }
@@ -190,16 +192,16 @@ impl GradeArgs {
         files.flatten().map(PathBuf::as_path).collect()
     }
 
-    /// Refuses to write over what is read or kept, before anything is asked.
-    fn check_outputs(&self, inputs: &[&Path], answers: Option<&Path>) -> Result<(), Failure> {
+    /// Where the predictions with their grades go. Refuses to write over what is read or kept, before anything is asked.
+    fn open_output(
+        &self,
+        inputs: &[&Path],
+        answers: Option<&Path>,
+        printer: Printer,
+    ) -> Result<Option<Output>, Failure> {
         refuse_equal(inputs, answers.as_slice())?;
         let kept: Vec<&Path> = inputs.iter().copied().chain(answers).collect();
-        refuse_equal(&kept, self.output.as_deref().as_slice())?;
-        if let Some(path) = &self.output {
-            let quoted = format!("`{}`", path.display());
-            AtomicFile::create(path).map_err(|cause| Failure::output(&quoted, &cause))?;
-        }
-        Ok(())
+        self.output.as_deref().map(|path| Output::open(Some(path), &kept, printer)).transpose()
     }
 
     /// Where answers are kept; nowhere for predictions from standard input, unless the user says.
@@ -264,6 +266,9 @@ fn ask(
 fn say(asked: &Asked, panel: &Panel, printer: Printer) {
     let tokens = match asked.usage.total() {
         0 => String::new(),
+        tokens if asked.usage.is_partial => {
+            format!(", {tokens} tokens (partial: some replies came without)")
+        }
         tokens => format!(", {tokens} tokens"),
     };
     printer.note(&format!(
@@ -276,10 +281,12 @@ fn say(asked: &Asked, panel: &Panel, printer: Printer) {
 
 /// Writes the predictions with `grades`, in the place of those of the same rubric; those of other rubrics go to
 /// `other_grades`.
-fn write_graded(path: &Path, predictions: &TrajectoryFile, collected: &Collected<'_>) -> Result<(), Failure> {
-    let quoted = format!("`{}`", path.display());
-    let failed = |cause: std::io::Error| Failure::output(&quoted, &cause);
-    let mut file = AtomicFile::create(path).map_err(failed)?;
+fn write_graded(
+    mut output: Output,
+    predictions: &TrajectoryFile,
+    collected: &Collected<'_>,
+) -> Result<(), Failure> {
+    let failed = |cause: std::io::Error| Failure::written(&cause);
     for index in 0..predictions.len() {
         let mut trajectory = predictions.read(index)?;
         let grades = serde_json::to_vec(&collected.grades(index)).map_err(|error| failed(error.into()))?;
@@ -287,10 +294,11 @@ fn write_graded(path: &Path, predictions: &TrajectoryFile, collected: &Collected
         set_grades(&mut trajectory, grades);
         let before: &[u8] = if index == 0 { b"[\n" } else { b",\n" };
         let text = trajectory.to_json().to_text(Keys::AsRead);
-        file.write_all(before).and_then(|()| file.write_all(text.as_bytes())).map_err(failed)?;
+        output.write_all(before).and_then(|()| output.write_all(text.as_bytes())).map_err(failed)?;
     }
     let end: &[u8] = if predictions.is_empty() { b"[]\n" } else { b"\n]\n" };
-    file.write_all(end).and_then(|()| file.commit()).map_err(failed)
+    output.write_all(end).map_err(failed)?;
+    output.commit()
 }
 
 /// Sets the grades of a trajectory, and keeps what other rubrics said of it.

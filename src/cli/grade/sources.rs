@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use super::GradeArgs;
 use crate::cli::failure::{Failure, code};
-use crate::cli::input::image_folder;
+use crate::cli::input;
 use crate::cli::printer::Printer;
 use crate::executor::run::TaskImage;
 use crate::judge::grade::{GradedSubject, GradedTasks, Subject, offered};
@@ -37,10 +37,7 @@ impl<'a> Sources<'a> {
         references: Option<&'a TrajectoryFile>,
         printer: Printer,
     ) -> Result<Self, Failure> {
-        let folders = match &args.images {
-            Some(folder) => vec![image_folder(folder)?],
-            None => args.image_folders(),
-        };
+        let folders = input::image_folders(args.images.as_ref(), || args.image_folders())?;
         let tools = args.tools.as_deref().map(Catalog::open).transpose()?;
         let mut sources = Self {
             predictions,

@@ -6,6 +6,7 @@ use clap::{ArgGroup, Args};
 
 use crate::cli::encoder::EncoderArgs;
 use crate::cli::failure::{Failure, code};
+use crate::cli::llm::ReplyArgs;
 use crate::cli::output::refuse_equal;
 use crate::judge::reference::is_as_written;
 use crate::judge::review::{preferences_path, store_path};
@@ -51,6 +52,8 @@ pub(in crate::cli) struct JudgeArgs {
     /// Variable that holds the judge's key [default: the provider's own, such as `OPENAI_API_KEY`]
     #[arg(long, value_name = "VARIABLE", requires = "llm")]
     pub(super) llm_key_from: Option<String>,
+    #[command(flatten)]
+    pub(super) replies: ReplyArgs,
     #[command(flatten)]
     pub(super) encoder: EncoderArgs,
 }

@@ -136,12 +136,7 @@ impl Sums {
             ("disagreements", self.disagreements.to_string()),
         ];
         if has_judge {
-            let tokens = |count: Option<u64>| count.map_or("?".to_owned(), |count| count.to_string());
-            let usage = self.usage;
-            rows.push((
-                "tokens",
-                format!("{} in, {} out", tokens(usage.input_tokens), tokens(usage.output_tokens)),
-            ));
+            rows.push(("tokens", self.usage.in_words()));
         }
         rows.push(("time", duration(elapsed)));
         rows

@@ -7,7 +7,7 @@ use std::rc::Rc;
 use super::JudgeArgs;
 use crate::cli::failure::{Failure, code};
 use crate::cli::hosting::nearest;
-use crate::cli::input::{self, image_folder};
+use crate::cli::input;
 use crate::cli::printer::{Printer, Unit};
 use crate::cli::run::say_problems;
 use crate::executor::run::TaskImage;
@@ -98,10 +98,7 @@ struct Gathered<'a> {
 
 impl<'a> Gathered<'a> {
     fn new(args: &'a JudgeArgs) -> Result<Self, Failure> {
-        let images = match &args.images {
-            Some(folder) => vec![image_folder(folder)?],
-            None => Vec::new(),
-        };
+        let images = input::image_folders(args.images.as_ref(), Vec::new)?;
         let inputs = Inputs { tasks: Vec::new(), servers: BTreeSet::new(), images };
         let (places, others, found) = (HashMap::new(), BTreeSet::new(), HashMap::new());
         Ok(Self { args, inputs, places, others, found, problems: Vec::new() })
@@ -109,10 +106,7 @@ impl<'a> Gathered<'a> {
 
     fn add(&mut self, path: &Path, printer: Printer) -> Result<(), Failure> {
         let file = Rc::new(input::open_predicted(path, printer)?);
-        let folders = match &self.args.images {
-            Some(folder) => vec![folder.clone()],
-            None => image_folders(path),
-        };
+        let folders = input::image_folders(self.args.images.as_ref(), || image_folders(path))?;
         for folder in &folders {
             if !self.inputs.images.contains(folder) {
                 self.inputs.images.push(folder.clone());

@@ -20,14 +20,14 @@ use super::Common;
 use super::failure::{Failure, code};
 use super::hosting::{Signals, interrupted, redactor, runtime};
 use super::llm::{check_record, open_model, record};
-use super::output::Output;
+use super::output::{Output, commit_all};
 use super::printer::{Printer, Unit};
 use super::replay;
 use crate::executor::run::{RunError, hash_of_bytes};
 use crate::judge::reference::{
     Asker, JudgeEnd, JudgeError, JudgeJournal, JudgeWork, JudgedTask, Status, Verifier, seal,
 };
-use crate::llm::{Model, Pictures, Recorder, Retry};
+use crate::llm::{Model, Pictures, Recorder, Retry, Settings};
 use crate::mcp::config::HostConfig;
 use crate::mcp::{HostOptions, ToolCatalog};
 use crate::outcomes::{KnownTools, Replay, ReplayOptions};
@@ -58,6 +58,11 @@ enum Told {
 /// Makes references from runs.
 pub(super) fn run(args: &JudgeArgs, common: &Common, printer: Printer) -> Result<(), Failure> {
     let began = Instant::now();
+    if args.rules_only && args.replies.settings() != Settings::default() {
+        let message =
+            "`--temperature` and `--max-output-tokens` are for a judge, and `--rules-only` asks none";
+        return Err(Failure::new(code::INPUT, message));
+    }
     let targets = Targets::of(&args.output)?;
     let files = inputs::files(&args.predictions)?;
     let mut read: Vec<&Path> = files.iter().map(std::path::PathBuf::as_path).collect();
@@ -81,6 +86,7 @@ pub(super) fn run(args: &JudgeArgs, common: &Common, printer: Printer) -> Result
     });
     // Nothing that still waits may keep the program: servers are ended with their hosts.
     runtime.shutdown_background();
+    let judged = signals.settle_failure(judged);
     let mut end = judged?;
     if end.is_interrupted {
         let saved = if has_judge || args.verify.is_some() { "what was answered is saved, and " } else { "" };
@@ -94,8 +100,7 @@ pub(super) fn run(args: &JudgeArgs, common: &Common, printer: Printer) -> Result
     for tasks in [&mut accepted, &mut others] {
         seal(tasks);
     }
-    write(&others, rejected)?;
-    write(&accepted, references)?;
+    commit_all([write(&others, rejected)?, write(&accepted, references)?])?;
     end::say(&end, &targets, (has_judge, began.elapsed()), printer)
 }
 
@@ -185,7 +190,7 @@ async fn judge(
                 // Nobody listens any more once the command is done.
                 let _ = tell.send(Told::Retry(retry));
             });
-            Some(Asker::new(model, journal, redactor, stop.clone(), told))
+            Some(Asker::new(model, args.replies.settings(), journal, redactor, stop.clone(), told))
         }
         _ => None,
     };
@@ -260,8 +265,8 @@ impl View {
     }
 }
 
-/// Writes trajectories as a list with one on each line.
-fn write(tasks: &[&mut JudgedTask], mut output: Output) -> Result<(), Failure> {
+/// Writes trajectories as a list with one on each line; the file is not complete yet.
+fn write(tasks: &[&mut JudgedTask], mut output: Output) -> Result<Output, Failure> {
     let mut separator = "[\n";
     for task in tasks {
         let text = task.trajectory.to_json().to_text(Keys::AsRead);
@@ -270,7 +275,7 @@ fn write(tasks: &[&mut JudgedTask], mut output: Output) -> Result<(), Failure> {
     }
     let ending = if separator == "[\n" { "[]\n" } else { "\n]\n" };
     write!(output, "{ending}").map_err(|cause| Failure::written(&cause))?;
-    output.commit()
+    Ok(output)
 }
 
 impl From<JudgeError> for Failure {

@@ -13,7 +13,7 @@ use clap::{ArgGroup, Args};
 use tokio::runtime::Builder;
 
 use super::failure::{Failure, code};
-use super::input;
+use super::input::{self, DuplicatesArg};
 use super::output::{Output, refuse_equal};
 use super::printer::Printer;
 use super::serve::asked_to_end;
@@ -30,7 +30,7 @@ use crate::task_image::image_folders;
 use crate::text::counted;
 use crate::trajectory::catalog::Catalog;
 use crate::trajectory::json::Keys;
-use crate::trajectory::{Duplicates, Trajectory, TrajectoryFile};
+use crate::trajectory::{Trajectory, TrajectoryFile};
 
 /// Options of `m3 review`.
 #[derive(Debug, Args)]
@@ -45,6 +45,9 @@ pub(super) struct ReviewArgs {
     /// Where images are looked for, and nowhere else [default: the folder of REF and the one above it]
     #[arg(long, value_name = "DIR")]
     images: Option<PathBuf>,
+    /// When an id stands twice in REF with different content
+    #[arg(long, value_enum, default_value_t = DuplicatesArg::Error)]
+    duplicates: DuplicatesArg,
     /// Who decides [default: the user's name]
     #[arg(long, value_name = "NAME")]
     name: Option<String>,
@@ -121,7 +124,7 @@ pub(super) fn run(args: &ReviewArgs, printer: Printer) -> Result<(), Failure> {
     if let Some(originals) = &args.pairs {
         return args.pairs(originals, &name, printer);
     }
-    let [file] = input::open_all([&args.references], Duplicates::Error, printer)?;
+    let [file] = input::open_all([&args.references], args.duplicates.into(), printer)?;
     let references = all(&file)?;
     if let Some(predictions) = &args.label {
         return args.label(predictions, references, &name, printer);
@@ -150,7 +153,7 @@ pub(super) fn run(args: &ReviewArgs, printer: Printer) -> Result<(), Failure> {
         return table::import(table, &mut reviews, &rules, &name, printer);
     }
     let desk =
-        ReviewDesk::new(reviews, rules, args.pictures(), &args.references.display().to_string(), &name);
+        ReviewDesk::new(reviews, rules, args.pictures()?, &args.references.display().to_string(), &name);
     args.serve(desk, printer)
 }
 
@@ -185,24 +188,21 @@ impl ReviewArgs {
         name.unwrap_or_else(|| "reviewer".to_owned())
     }
 
-    fn pictures(&self) -> Images {
-        let folders = match &self.images {
-            Some(folder) => vec![folder.clone()],
-            None => image_folders(&self.references),
-        };
+    fn pictures(&self) -> Result<Images, Failure> {
+        let folders = input::image_folders(self.images.as_ref(), || image_folders(&self.references))?;
         let pictures = Pictures::of_size(&folders, LONGEST_SIDE, QUALITY);
-        Arc::new(move |path| pictures.file(path).map_err(str::to_owned))
+        Ok(Arc::new(move |path| pictures.file(path).map_err(str::to_owned)))
     }
 
     fn pairs(&self, originals: &Path, name: &str, printer: Printer) -> Result<(), Failure> {
-        let [file] = input::open_all([&self.references], Duplicates::Error, printer)?;
+        let [file] = input::open_all([&self.references], self.duplicates.into(), printer)?;
         let pairs = pairs::of(originals, (&self.references, all(&file)?), printer)?;
         let pairs = Pairs::open(pairs, &preferences_path(&self.references))?;
         if self.summary {
             return pairs::summarize(&pairs);
         }
         let source = self.references.display().to_string();
-        self.serve(PairsDesk::new(pairs, self.pictures(), &source, name), printer)
+        self.serve(PairsDesk::new(pairs, self.pictures()?, &source, name), printer)
     }
 
     fn label(
@@ -227,7 +227,7 @@ impl ReviewArgs {
             self.labels.display()
         ));
         let source = format!("{} and {}", predictions.display(), self.references.display());
-        self.serve(LabelDesk::new(candidates, references, file, self.pictures(), (&source, name)), printer)
+        self.serve(LabelDesk::new(candidates, references, file, self.pictures()?, (&source, name)), printer)
     }
 
     /// Serves a page until the user ends it.

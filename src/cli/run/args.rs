@@ -7,6 +7,7 @@ use clap::{Args, ValueEnum};
 use serde_json::{Map, Value};
 
 use crate::cli::encoder::EncoderArgs;
+use crate::cli::llm::ReplyArgs;
 use crate::executor::run::KeepWorkspaces;
 use crate::executor::{Instruction, Limits, Mode, RunOptions};
 use crate::llm::{ModelOptions, Settings};
@@ -45,7 +46,7 @@ pub(in crate::cli) struct RunArgs {
     /// Only tasks of this type
     #[arg(long = "type", value_name = "TYPE", help_heading = "Which tasks")]
     pub(super) task_type: Option<String>,
-    /// Run each task so often, for pass@k
+    /// Run each task so often, for pass@k and pass^k: `m3 score` of the run's folder has them
     #[arg(long, value_name = "K", default_value_t = 1, help_heading = "Which tasks", value_parser = clap::value_parser!(u32).range(1..=1000))]
     pub(super) repeat: u32,
     /// Run tasks again that failed before
@@ -108,18 +109,17 @@ pub(super) struct AskingArgs {
     /// Have long results shortened by the model itself instead of by rule
     #[arg(long)]
     compress: bool,
+    /// Show the model no image, and tell it of none: the blind baseline (docs/run.md)
+    #[arg(long, conflicts_with_all = ["images", "max_image_side"])]
+    pub(super) no_images: bool,
     /// Scale images down to this side, in pixels, where the provider takes more
     #[arg(long, value_name = "PIXELS", value_parser = clap::value_parser!(u32).range(16..=16_384))]
     max_image_side: Option<u32>,
-    /// Sampling temperature [default: the provider's]
-    #[arg(long, value_name = "X", value_parser = parse_temperature)]
-    temperature: Option<f64>,
+    #[command(flatten)]
+    replies: ReplyArgs,
     /// Seed of sampling, for providers that have one
     #[arg(long, value_name = "N")]
     seed: Option<u64>,
-    /// Longest reply, in tokens [default: the provider's; 8192 for Anthropic, which asks for a number]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
-    max_output_tokens: Option<u32>,
     /// Further keys of every request's body, as a JSON object
     #[arg(long, value_name = "JSON", value_parser = parse_object)]
     llm_extra: Option<Extra>,
@@ -211,12 +211,12 @@ impl RunArgs {
             },
             compress: asking.compress,
             result_limit: ResultStore::DEFAULT_LIMIT,
+            no_images: asking.no_images,
             max_image_side: asking.max_image_side,
             settings: Settings {
-                max_output_tokens: asking.max_output_tokens,
-                temperature: asking.temperature,
                 seed: asking.seed,
                 extra: asking.llm_extra.as_ref().map_or_else(Map::new, |extra| extra.0.clone()),
+                ..asking.replies.settings()
             },
         }
     }
@@ -227,15 +227,6 @@ impl RunArgs {
             KeepArg::Failed => KeepWorkspaces::Failed,
             KeepArg::Never => KeepWorkspaces::Never,
         }
-    }
-}
-
-fn parse_temperature(text: &str) -> Result<f64, String> {
-    let temperature: f64 = text.parse().map_err(|_| "it should be a number".to_owned())?;
-    if (0.0..=10.0).contains(&temperature) {
-        Ok(temperature)
-    } else {
-        Err("it should be in [0, 10]".to_owned())
     }
 }
 

@@ -51,6 +51,13 @@ pub(super) fn say(
         printer.note("interrupted; the same command continues");
         return Err(Failure::silent(code::INTERRUPTED));
     }
+    if end.summary.tools_unread > 0 {
+        printer.warn(&format!(
+            "in {} the provider reports fewer tokens than the prompt has words with its tools: the server, or the model's \
+             chat template, seems to leave the tools out\nhint: `--mode react` and `--mode staged` put them into the text",
+            counted(end.summary.tools_unread, "task")
+        ));
+    }
     if end.summary.predictions > end.summary.error {
         printer.note(&format!("next: m3 score {folder}/predictions.json REFERENCES"));
     }
@@ -67,8 +74,19 @@ pub(super) fn say(
 }
 
 fn rows(end: &RunEnd, cost: Option<f64>) -> Vec<(&'static str, String)> {
-    let RunSummary { predictions, answered, max_steps, budget, error, steps, calls, outcomes, usage } =
-        &end.summary;
+    let RunSummary {
+        predictions,
+        answered,
+        max_steps,
+        budget,
+        context_overflow,
+        error,
+        steps,
+        calls,
+        outcomes,
+        usage,
+        tools_unread: _,
+    } = &end.summary;
     let known = Outcome::ALL.map(Outcome::name);
     let in_order =
         known.iter().copied().chain(outcomes.keys().map(String::as_str).filter(|name| !known.contains(name)));
@@ -77,28 +95,30 @@ fn rows(end: &RunEnd, cost: Option<f64>) -> Vec<(&'static str, String)> {
             outcomes.get(name).map(|count| format!("{count} {}", shortened(&name.replace('_', " "), 40)))
         })
         .collect();
-    let tokens = |usage: Usage| {
-        let said = |count: Option<u64>| count.map_or("?".to_owned(), |count| count.to_string());
-        format!("{} in, {} out", said(usage.input_tokens), said(usage.output_tokens))
-    };
     let mut rows = vec![
         ("tasks", predictions.to_string()),
         ("answered", answered.to_string()),
         ("max_steps", max_steps.to_string()),
         ("budget", budget.to_string()),
+    ];
+    if *context_overflow > 0 {
+        rows.push(("context_overflow", context_overflow.to_string()));
+    }
+    rows.extend([
         ("error", error.to_string()),
         ("steps", steps.to_string()),
         ("calls", calls.to_string()),
         ("outcomes", if outcomes.is_empty() { "none".to_owned() } else { outcomes.join(", ") }),
-        ("tokens", tokens(*usage)),
-    ];
+        ("tokens", usage.in_words()),
+    ]);
     let (interrupted, spent) = end.interrupted;
     if interrupted > 0 {
         let spent =
-            if spent == Usage::default() { String::new() } else { format!(", tokens: {}", tokens(spent)) };
+            if spent == Usage::default() { String::new() } else { format!(", tokens: {}", spent.in_words()) };
         rows.push(("interrupted", format!("{}{spent}", counted(interrupted, "task"))));
     }
-    rows.extend(cost.map(|cost| ("cost", format!("{cost:.4}"))));
+    let least = if usage.plus(spent).is_partial { "at least " } else { "" };
+    rows.extend(cost.map(|cost| ("cost", format!("{least}{cost:.4}"))));
     rows.push(("time", duration(end.elapsed)));
     rows
 }

@@ -58,6 +58,7 @@ pub(super) fn run(args: &RunArgs, common: &Common, printer: Printer) -> Result<(
     });
     // Nothing that still waits may keep the program: servers are ended with their hosts.
     runtime.shutdown_background();
+    let ended = signals.settle_failure(ended);
     let (end, name) = ended?;
     end::say(&end, prices.as_ref(), &name, args, printer)
 }
@@ -219,7 +220,11 @@ impl From<ModelError> for Failure {
 
 impl From<CassetteError> for Failure {
     fn from(error: CassetteError) -> Self {
-        let code = if matches!(error, CassetteError::Write { .. }) { code::UNAVAILABLE } else { code::INPUT };
+        let code = match &error {
+            CassetteError::Open { source, .. } => Self::code_of(source),
+            CassetteError::Write { .. } => code::UNAVAILABLE,
+            _ => code::INPUT,
+        };
         Self::new(code, error.to_string())
     }
 }
@@ -235,19 +240,10 @@ impl From<PricesError> for Failure {
 
 impl From<OutputError> for Failure {
     fn from(error: OutputError) -> Self {
-        use std::io::ErrorKind;
         let code = match &error {
             OutputError::Foreign { .. } => code::INPUT,
             OutputError::Locked { .. } => code::UNAVAILABLE,
-            OutputError::Io { cause, .. } => match cause.kind() {
-                ErrorKind::NotFound
-                | ErrorKind::PermissionDenied
-                | ErrorKind::AlreadyExists
-                | ErrorKind::NotADirectory
-                | ErrorKind::IsADirectory
-                | ErrorKind::ReadOnlyFilesystem => code::INPUT,
-                _ => code::UNAVAILABLE,
-            },
+            OutputError::Io { cause, .. } => Self::code_of(cause),
         };
         Self::new(code, error.to_string())
     }

@@ -73,8 +73,11 @@ pub(super) async fn start(
             "the servers offer no tool\nhint: `m3 tools CONFIG` lists them",
         ));
     }
-    for rejected in catalog.servers.iter().flat_map(|server| &server.rejected) {
-        printer.warn(&format!("a tool is left out: {}", shortened(&rejected.name, 100)));
+    for server in &catalog.servers {
+        for rejected in &server.rejected {
+            let name = shortened(&format!("{}/{}", server.server, rejected.name), 100);
+            printer.warn(&format!("a tool is left out: {name}: {}", shortened(&rejected.reason, 200)));
+        }
     }
     let host = hosted.host.into_shared().await;
     Ok(Started { catalog, host })

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use super::RunArgs;
 use crate::cli::failure::{Failure, code};
 use crate::cli::hosting::nearest;
-use crate::cli::input::image_folder;
+use crate::cli::input;
 use crate::cli::printer::{Printer, Unit};
 use crate::executor::Instruction;
 use crate::executor::run::{TaskImage, picture_limits};
@@ -40,10 +40,7 @@ pub(super) fn open(
         Err(_) if !problems.is_empty() => return Err(say_problems(&problems)),
         selected => selected?,
     };
-    let folders = match &args.images {
-        Some(folder) => vec![image_folder(folder)?],
-        None => image_folders(&args.tasks),
-    };
+    let folders = input::image_folders(args.images.as_ref(), || image_folders(&args.tasks))?;
     say_instruction(
         args,
         tasks.iter().zip(&is_selected).filter(|(_, is)| **is).map(|(task, _)| task),
@@ -52,10 +49,13 @@ pub(super) fn open(
     let mut files = HashMap::new();
     let mut checked = Vec::with_capacity(tasks.len());
     for (task, is_selected) in tasks.into_iter().zip(is_selected) {
-        let image = match (task.image.as_deref(), task.extra.iter().find(|(key, _)| key == "image")) {
+        let image = match (
+            task.image.as_deref().filter(|_| !args.asking.no_images),
+            task.extra.iter().find(|(key, _)| key == "image"),
+        ) {
             (Some(image), _) => find(image, &folders, &mut files).map(Some),
             // An image is never left out in silence.
-            (None, Some((_, other))) if *other != Json::Null => {
+            (None, Some((_, other))) if *other != Json::Null && !args.asking.no_images => {
                 Err(format!("`image` should be a path, and is {}", other.kind()))
             }
             _ => Ok(None),

@@ -4,7 +4,7 @@ mod native;
 mod react;
 mod staged;
 
-pub(super) use native::native;
+pub(super) use native::{TOOLS_UNREAD, native};
 pub(super) use react::react;
 pub(super) use staged::staged;
 
@@ -36,7 +36,7 @@ impl Silence {
     fn stop(self) -> Stop {
         match self {
             Self::Empty(reason) => silent(&reason),
-            Self::Blocked(reason) => Stop::Error(reason),
+            Self::Blocked(reason) => Stop::no_reply(reason),
         }
     }
 }
@@ -109,7 +109,7 @@ fn is_empty(reply: &Reply) -> bool {
 
 /// How a task ends whose model has twice said nothing.
 fn silent(reason: &str) -> Stop {
-    Stop::Error(format!("the model has said nothing, and nothing again when it was told: {reason}"))
+    Stop::no_reply(format!("the model has said nothing, and nothing again when it was told: {reason}"))
 }
 
 /// What the end of a reply says of its form.

@@ -6,8 +6,9 @@ use crate::executor::course::{Course, Stop};
 use crate::executor::observation::Observation;
 use crate::executor::parse;
 use crate::executor::prompts::{AgainCue, LastCue, NativePrompt, PoolCue, filled, quoted};
-use crate::llm::{ReplyCall, ToolAnswer};
+use crate::llm::{Reply, ReplyCall, ToolAnswer, ToolDefinition};
 use crate::mcp::ToolName;
+use crate::trajectory::FailureClass;
 
 /// What chat templates put before calls: Hermes and Qwen, Qwen3-Coder, Mistral, Llama, DeepSeek, GLM and Kimi.
 const CALL_MARKS: [&str; 6] = [
@@ -24,17 +25,38 @@ const CALL_IN_TEXT: &str = "the answer has a call in its text, which was not mad
                             of its model (vLLM does with `--enable-auto-tool-choice` and `--tool-call-parser`; \
                             `--mode react` and `--mode staged` need no such parser)";
 
+/// What is said of a first turn in which the tools were hardly read.
+pub(in crate::executor) const TOOLS_UNREAD: &str = "the provider reports fewer tokens than the prompt has words with its tools: \
+    the server, or the model's chat template, seems to leave the tools out (`--mode react` and `--mode staged` put them \
+    into the text)";
+
+/// Whether fewer tokens are reported than the prompt has words. No usual tokenizer makes one token of two words that
+/// stand apart, and images only add to the tokens, so that what was not read must be a good part; where the tools have
+/// fewer words than the rest has tokens, nothing can be told.
+fn tools_are_unread(reply: &Reply, texts: [&str; 2], tools: &[ToolDefinition]) -> bool {
+    let words = |text: &str| text.split_whitespace().count() as u64;
+    let of_tools: u64 = tools.iter().map(|tool| 1 + words(&tool.description)).sum();
+    let all = texts.into_iter().map(words).sum::<u64>() + of_tools;
+    reply.usage.input_tokens.is_some_and(|read| read > 0 && read < all)
+}
+
 pub(in crate::executor) async fn native(course: &mut Course<'_>) -> Result<FinishReason, Stop> {
     course.begin()?;
-    let tools = course.attempt.offered.definitions();
-    let tools = tools.map_err(|collision| Stop::Error(collision.to_string()))?;
+    let instruction = course.instruction()?;
     let prompt = filled(&NativePrompt { most_calls: course.attempt.options.limits.calls_per_step });
     let mut is_again = false;
     loop {
+        // Further ones may have come with the last step.
+        let tools = course.attempt.offered.definitions();
+        let tools = tools.map_err(|collision| Stop::Error(FailureClass::Other, collision.to_string()))?;
+        let is_first = course.steps_done() == 0 && !is_again;
         let reply = course.ask("turn", &prompt, tools.clone()).await?;
+        if is_first && tools_are_unread(&reply, [&prompt, instruction], &tools) {
+            course.note([TOOLS_UNREAD.to_owned()]);
+        }
         if reply.calls.is_empty() {
             if let Some(reason) = blocked(&reply) {
-                return Err(Stop::Error(reason));
+                return Err(Stop::no_reply(reason));
             }
             let Some(reason) = silence(&reply) else {
                 if has_call(course, &reply.text) {

@@ -16,11 +16,12 @@ enum Turn {
 
 pub(in crate::executor) async fn react(course: &mut Course<'_>) -> Result<FinishReason, Stop> {
     course.begin()?;
-    let prompt = filled(&ReactPrompt {
-        tools: with_schemas(course.attempt.offered.catalog(), |_| true),
-        most_calls: course.attempt.options.limits.calls_per_step,
-    });
     loop {
+        // Further tools may have come with the last step.
+        let prompt = filled(&ReactPrompt {
+            tools: with_schemas(course.attempt.offered.catalog(), |_| true),
+            most_calls: course.attempt.options.limits.calls_per_step,
+        });
         let (calls, cut) = match ask(course, "turn", &prompt, read).await? {
             Turn::Answer(text) => {
                 course.final_reply = text;

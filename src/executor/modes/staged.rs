@@ -2,6 +2,8 @@
 //! instructions. The conversation goes on through all of them; the list of all tools is only in the instructions of
 //! the plan.
 
+use std::sync::Arc;
+
 use super::{Read, ask, ask_twice, calls_of, ended, tell, used_up};
 use crate::executor::FinishReason;
 use crate::executor::course::{Course, Stop};
@@ -16,13 +18,14 @@ use crate::text::counted;
 
 pub(in crate::executor) async fn staged(course: &mut Course<'_>) -> Result<FinishReason, Stop> {
     course.begin()?;
-    let plan_prompt = filled(&PlanPrompt { tools: in_words(course.attempt.offered.catalog()) });
     let steps = course.attempt.options.limits.steps;
     for step in 1..=steps {
         if used_up(course).is_some() {
             break;
         }
         course.say(filled(&PlanCue { step, steps }));
+        // Further tools may have come with the last step.
+        let plan_prompt = filled(&PlanPrompt { tools: in_words(course.attempt.offered.catalog()) });
         let selected = plan(course, &plan_prompt).await?;
         course.check()?;
         if selected.as_ref().is_some_and(Vec::is_empty) {
@@ -67,7 +70,8 @@ async fn plan(course: &mut Course<'_>, prompt: &str) -> Result<Option<Vec<String
 
 /// The calls of the step. Without a plan that could be read, all tools are there.
 async fn calls(course: &mut Course<'_>, selected: Option<Vec<String>>) -> Result<Vec<Wanted>, Stop> {
-    let offered = course.attempt.offered.catalog();
+    let all = Arc::clone(&course.attempt.offered);
+    let offered = all.catalog();
     let is_offered = |name: &String| ToolName::parse(name).is_some_and(|name| offered.get(&name).is_some());
     let selected = selected.unwrap_or_default();
     let unknown: Vec<String> = selected.iter().filter(|name| !is_offered(name)).cloned().collect();

@@ -33,7 +33,7 @@ impl RunKey<'_> {
     /// The hash: `sha256:` and 64 hexadecimal digits.
     #[must_use]
     pub fn hash(&self) -> String {
-        hash_of(&json!({
+        let mut all = json!({
             "schema": PREDICTION_SCHEMA,
             "task": self.task,
             "image": self.image,
@@ -42,7 +42,12 @@ impl RunKey<'_> {
             "options": self.options,
             "tools": self.tools,
             "repeat": self.repeat,
-        }))
+        });
+        // Only where it is so: the keys of all other runs stay what they were.
+        if self.options.no_images {
+            all["no_images"] = Value::Bool(true);
+        }
+        hash_of(&all)
     }
 }
 
@@ -74,6 +79,7 @@ mod tests {
             limits: Limits::default(),
             compress: false,
             result_limit: 100,
+            no_images: false,
             max_image_side: None,
             settings: Settings::default(),
         };
@@ -93,6 +99,7 @@ mod tests {
         assert_eq!(key.hash(), RunKey { task: &other, ..key }.hash());
         let mut fewer = options.clone();
         fewer.limits.steps = 5;
+        let blind = RunOptions { no_images: true, ..options.clone() };
         let changed = text(r#"{"id": "a", "question": "c", "odd": NaN}"#);
         let keys = [
             key,
@@ -101,6 +108,7 @@ mod tests {
             RunKey { model: "openai:n", ..key },
             RunKey { prompts: "", ..key },
             RunKey { options: &fewer, ..key },
+            RunKey { options: &blind, ..key },
             RunKey { tools: "", ..key },
             RunKey { repeat: 2, ..key },
         ];

@@ -18,7 +18,6 @@ mod work;
 mod workspace;
 
 use std::collections::HashMap;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -37,7 +36,7 @@ pub use workspace::KeepWorkspaces;
 pub use crate::task_image::TaskImage;
 pub(crate) use crate::text::hash_of_bytes;
 
-use super::{Event, Events, Lack, Offered, RunOptions, Told};
+use super::{Event, Events, Fate, Lack, Offered, RunOptions, Told};
 use crate::llm::{Cassette, Model, PictureLimits, Pictures, Recorder, Usage};
 use crate::mcp::Host;
 use crate::mcp::redact::Redactor;
@@ -45,7 +44,7 @@ use crate::trajectory::Task;
 use combine::Combiner;
 use journal::Journal;
 use plan::{Item, Plan};
-use work::{Work, Worked, blocking};
+use work::{OpenTask, Work, Worked, blocking};
 
 /// Everything that a run takes.
 pub struct Run {
@@ -198,13 +197,13 @@ impl Begun {
             done: standing.done,
         }));
         let journal = Arc::clone(&self.journal);
-        let has_answered = Arc::new(AtomicBool::new(false));
-        let answered = Arc::clone(&has_answered);
+        let fate = Arc::new(Fate::default());
+        let fared = Arc::clone(&fate);
         let unfinished = Arc::new(Unfinished::default());
         let noted = Arc::clone(&unfinished);
         let events: Events = Arc::new(move |told| {
             if matches!(told.event, Event::Answered { .. }) {
-                answered.store(true, Ordering::Relaxed);
+                fared.replied();
             }
             noted.note(&told);
             journal.write(JournalEntry::Task(told.clone()));
@@ -219,10 +218,10 @@ impl Begun {
             item,
             events: Arc::clone(&events),
             stop: inner.clone(),
-            has_answered: Arc::clone(&has_answered),
+            fate: Arc::clone(&fate),
         };
         let workers = self.run.workers.max(1);
-        let worked = work_all((items, workers), &work, (&inner, &self.failed), &mut combiner).await;
+        let worked = work_all((items, workers), &work, (&inner, &self.failed), &fate, &mut combiner).await;
         let close = async {
             if let ToolSource::Live { host, .. } = &self.run.tools {
                 host.close().await;
@@ -278,11 +277,13 @@ async fn work_all(
     (items, workers): (Vec<Item>, usize),
     work: &(dyn Fn(Item) -> Work + Send + Sync),
     (stop, failed): (&CancellationToken, &CancellationToken),
+    fate: &Fate,
     combiner: &mut Combiner,
 ) -> Result<bool, RunError> {
     let mut left = items.into_iter().peekable();
     let mut running: JoinSet<(Item, Result<Worked, RunError>)> = JoinSet::new();
     let (mut failure, mut is_interrupted) = (None, false);
+    let mut open: Vec<(Item, OpenTask)> = Vec::new();
     let mut tick = tokio::time::interval(Duration::from_millis(500));
     loop {
         if failed.is_cancelled() {
@@ -306,6 +307,7 @@ async fn work_all(
         match joined {
             Ok((item, Ok(Worked::Done(_)))) => combiner.add(&item),
             Ok((_, Ok(Worked::Interrupted))) => is_interrupted = true,
+            Ok((item, Ok(Worked::Open(task)))) => open.push((item, *task)),
             Ok((_, Err(error))) => {
                 stop.cancel();
                 failure.get_or_insert(error);
@@ -315,9 +317,29 @@ async fn work_all(
                 failure.get_or_insert(RunError::BrokeOff(error.to_string()));
             }
         }
+        if fate.has_replied() {
+            finish_open(&mut open, work, combiner).await?;
+        }
+    }
+    // Of a model that answers nobody nothing is recorded.
+    if !fate.is_given_up() {
+        finish_open(&mut open, work, combiner).await?;
     }
     is_interrupted |= left.peek().is_some();
     failure.map_or(Ok(is_interrupted), Err)
+}
+
+/// Records tasks that the model did not answer as failed: it can be asked, or too few have asked it to tell.
+async fn finish_open(
+    open: &mut Vec<(Item, OpenTask)>,
+    work: &(dyn Fn(Item) -> Work + Send + Sync),
+    combiner: &mut Combiner,
+) -> Result<(), RunError> {
+    for (item, task) in open.drain(..) {
+        work(item.clone()).finish_open(task).await?;
+        combiner.add(&item);
+    }
+    Ok(())
 }
 
 /// Sums over the predictions of the selected tasks.

@@ -7,10 +7,10 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use crate::executor::{FinishReason, Mode, Record, RunOptions, StepRecord, TurnRecord};
+use crate::executor::{FinishReason, Mode, Record, RunOptions, StepRecord, TOOLS_UNREAD, TurnRecord};
 use crate::llm::Usage;
 pub use crate::trajectory::PREDICTION_SCHEMA;
-use crate::trajectory::Task;
+use crate::trajectory::{FailureClass, Task};
 
 /// What stands for the name of a call that has none. Scores take it for a tool that does not exist;
 /// `m3 outcomes` sees the recorded outcome, `illegal_format`.
@@ -41,6 +41,9 @@ pub struct Prediction {
     pub final_reply: String,
     /// Why the task ended.
     pub finish: FinishReason,
+    /// Why there is no answer, as a class; not there if there is one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub failure: Option<FailureClass>,
     /// What failed, or what was used up.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
@@ -100,6 +103,9 @@ pub struct RunReport {
     pub attempt: u32,
     /// From the start of the servers to the end.
     pub milliseconds: u64,
+    /// Whether the model was shown no image: the blind baseline. Left out where it was shown all that there were.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub no_images: bool,
     /// Mode, limits, settings.
     pub options: RunOptions,
 }
@@ -134,6 +140,7 @@ impl Prediction {
             steps,
             final_reply: record.final_reply,
             finish: record.finish,
+            failure: record.failure,
             reason: record.reason,
             model: ModelReport { requested: model, reported },
             mode: run.options.mode,
@@ -157,7 +164,7 @@ impl Prediction {
     /// The task's keys that have no field here.
     fn others(&self, task: &Task) -> Map<String, Value> {
         let ours = serde_json::to_value(self).unwrap_or_default();
-        let is_ours = |key: &str| ours.get(key).is_some() || key == "reason";
+        let is_ours = |key: &str| ours.get(key).is_some() || ["failure", "reason"].contains(&key);
         let members = task.extra.iter().map(|(key, value)| {
             // What standard JSON cannot say, an infinity, is kept as text.
             let value = value
@@ -184,6 +191,8 @@ pub(super) struct KeptPrediction {
     #[serde(default)]
     pub(super) usage: Usage,
     pub(super) steps: Vec<KeptStep>,
+    #[serde(default)]
+    pub(super) turns: Vec<KeptTurn>,
     pub(super) run: KeptRun,
 }
 
@@ -195,6 +204,12 @@ pub(super) struct KeptStep {
 #[derive(Debug, Clone, Deserialize)]
 pub(super) struct KeptCall {
     pub(super) outcome: String,
+}
+
+#[derive(Debug, Clone, Deserialize)]
+pub(super) struct KeptTurn {
+    #[serde(default)]
+    pub(super) oddities: Vec<String>,
 }
 
 #[derive(Debug, Clone, Deserialize)]
@@ -213,6 +228,8 @@ pub struct RunSummary {
     pub max_steps: u64,
     /// Of those, ended by another limit.
     pub budget: u64,
+    /// Of those, ended where the prompt did not fit the model's context.
+    pub context_overflow: u64,
     /// Of those, failed.
     pub error: u64,
     /// Steps with calls.
@@ -223,6 +240,8 @@ pub struct RunSummary {
     pub outcomes: BTreeMap<String, u64>,
     /// Tokens.
     pub usage: Usage,
+    /// Predictions whose model seems not to have been given the tools.
+    pub tools_unread: u64,
 }
 
 impl RunSummary {
@@ -232,6 +251,7 @@ impl RunSummary {
             FinishReason::Answered => &mut self.answered,
             FinishReason::MaxSteps => &mut self.max_steps,
             FinishReason::Budget => &mut self.budget,
+            FinishReason::ContextOverflow => &mut self.context_overflow,
             FinishReason::Error | FinishReason::Interrupted => &mut self.error,
         } += 1;
         self.steps += kept.steps.len() as u64;
@@ -240,6 +260,8 @@ impl RunSummary {
             *self.outcomes.entry(call.outcome.clone()).or_default() += 1;
         }
         self.usage = self.usage.plus(kept.usage);
+        let mut oddities = kept.turns.iter().flat_map(|turn| &turn.oddities);
+        self.tools_unread += u64::from(oddities.any(|oddity| oddity == TOOLS_UNREAD));
     }
 }
 
@@ -257,6 +279,7 @@ mod tests {
             limits: Limits::default(),
             compress: false,
             result_limit: 100,
+            no_images: false,
             max_image_side: None,
             settings: Settings::default(),
         }
@@ -286,13 +309,20 @@ mod tests {
             }],
             final_reply: "yes".to_owned(),
             finish: FinishReason::Answered,
+            failure: None,
             reason: None,
             dialogue: Vec::new(),
             turns: vec![turn(Some("m-1"), 5), turn(None, 7)],
             images: Vec::new(),
         };
-        let run =
-            RunReport { key: "k".to_owned(), repeat: 1, attempt: 1, milliseconds: 3, options: options() };
+        let run = RunReport {
+            key: "k".to_owned(),
+            repeat: 1,
+            attempt: 1,
+            milliseconds: 3,
+            no_images: false,
+            options: options(),
+        };
         let (model, prompts, tools) = ("openai:m".to_owned(), "p".to_owned(), "t".to_owned());
         Prediction::new(record, Circumstances { task, model, prompts, tools, run })
     }

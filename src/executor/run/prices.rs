@@ -97,6 +97,7 @@ mod tests {
             cached_input_tokens: Some(400_000),
             output_tokens: Some(50_000),
             reasoning_tokens: Some(10_000),
+            ..Usage::default()
         };
         // 0.6 x 1.25 + 0.4 x 0.125 + 0.05 x 10
         let price = Price { input: 1.25, cached_input: Some(0.125), output: 10.0 };

@@ -1,7 +1,6 @@
 //! One task from the start of its servers to its prediction on disk.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
 use tokio_util::sync::CancellationToken;
@@ -13,7 +12,8 @@ use super::workspace::{self, KeepWorkspaces};
 use super::{Run, RunError, RunTask, ToolSource};
 use crate::executor::pool::RESULTS;
 use crate::executor::{
-    Attempt, Attempted, Event, Events, FinishReason, Lack, Record, Told, Tools, attempt, prompts_hash,
+    Attempt, Attempted, Event, Events, Fate, FinishReason, Lack, Outlook, Record, Told, Tools, attempt,
+    prompts_hash,
 };
 use crate::files::{is_exhausted, is_full};
 use crate::llm::{Picture, Scope};
@@ -21,14 +21,22 @@ use crate::mcp::results::{Keeps, ResultStore, StoreError};
 use crate::mcp::{Host, ServerState, StartError};
 use crate::task_image::path_in_workspace;
 use crate::text::milliseconds;
+use crate::trajectory::FailureClass;
 
 /// What became of an [`Item`].
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Worked {
     /// Its prediction is written.
     Done(FinishReason),
     /// It was interrupted, and will be run again.
     Interrupted,
+    /// The model did not answer it, and nobody before: whether that is the task's failure remains to be seen.
+    Open(Box<OpenTask>),
+}
+
+/// A task that the model did not answer. It has failed if the model answers another one.
+pub(super) struct OpenTask {
+    record: Record,
+    began: Instant,
 }
 
 /// A task on its way.
@@ -37,8 +45,8 @@ pub(super) struct Work {
     pub(super) item: Item,
     pub(super) events: Events,
     pub(super) stop: CancellationToken,
-    /// Whether the model has answered any request of the run.
-    pub(super) has_answered: Arc<AtomicBool>,
+    /// How the model fares in the run.
+    pub(super) fate: Arc<Fate>,
 }
 
 /// What a task needs and could not be had.
@@ -64,6 +72,7 @@ impl Work {
         }
         let is_kept = match &worked {
             Ok(Worked::Done(finish)) => self.run.keep.keeps(*finish),
+            Ok(Worked::Open(task)) => self.run.keep.keeps(task.record.finish),
             Ok(Worked::Interrupted) | Err(_) => self.run.keep == KeepWorkspaces::Always,
         };
         if !is_kept {
@@ -140,7 +149,7 @@ impl Work {
                 let host = tokio::select! {
                     host = shared.for_task(&workspace) => Arc::new(host),
                     () = self.stop.cancelled() => {
-                        let record = nothing(FinishReason::Interrupted, None);
+                        let record = nothing(FinishReason::Interrupted, FailureClass::Other, None);
                         return (Ok(Attempted::Interrupted(Box::new(record))), None);
                     }
                 };
@@ -162,7 +171,7 @@ impl Work {
             image,
             workspace: &workspace,
             tools: &tools,
-            offered: &task.offered,
+            offered: Arc::clone(&task.offered),
             model: &self.run.model,
             options: &self.run.options,
             scope,
@@ -206,19 +215,19 @@ impl Work {
     ) -> Result<Worked, RunError> {
         let record = match attempted {
             Ok(Attempted::Done(record)) => record,
-            Ok(Attempted::Lacking(lack, record)) => {
-                if lack.is_sure(self.has_answered.load(Ordering::Relaxed)) {
-                    return Err(lack.into());
-                }
-                *record
-            }
+            Ok(Attempted::Lacking(lack, record)) => match self.fate.failed(&self.task().task.id, &lack) {
+                Outlook::GiveUp => return Err(lack.into()),
+                Outlook::Open => return Ok(Worked::Open(Box::new(OpenTask { record: *record, began }))),
+                Outlook::Alone => *record,
+            },
             Ok(Attempted::Interrupted(record)) => {
                 self.keep_interrupted(*record, began).await?;
                 self.tell(Event::Interrupted);
                 return Ok(Worked::Interrupted);
             }
             Err(Unavailable::Task(reason)) => {
-                nothing(FinishReason::Error, Some(self.run.redactor.text(&reason).into_owned()))
+                let reason = self.run.redactor.text(&reason).into_owned();
+                nothing(FinishReason::Error, FailureClass::ServerLost, Some(reason))
             }
             Err(Unavailable::Run(error)) => return Err(error),
         };
@@ -252,6 +261,7 @@ impl Work {
                     repeat: self.item.repeat,
                     attempt: self.item.attempt,
                     milliseconds: milliseconds(began.elapsed()),
+                    no_images: self.run.options.no_images,
                     options: self.run.options.clone(),
                 },
             },
@@ -268,6 +278,11 @@ impl Work {
         Ok(blocking(move || run.output.write_interrupted(&id, repeat, &prediction.to_line())).await??)
     }
 
+    /// Records that a task has failed which the model did not answer.
+    pub(super) async fn finish_open(&self, task: OpenTask) -> Result<Worked, RunError> {
+        self.finish(task.record, task.began).await
+    }
+
     /// Writes the prediction, then tells of it: whoever reads of it in the journal finds it.
     async fn finish(&self, record: Record, began: Instant) -> Result<Worked, RunError> {
         let prediction = self.prediction(record, began);
@@ -277,7 +292,7 @@ impl Work {
             steps: count(prediction.steps.len()),
             calls: count(prediction.steps.iter().map(|step| step.calls.len()).sum()),
             usage: prediction.usage,
-            error: prediction.reason.clone().filter(|_| finish == FinishReason::Error),
+            error: prediction.reason.clone().filter(|_| finish.is_failure()),
         };
         let (run, id, repeat) = (Arc::clone(&self.run), self.task().task.id.clone(), self.item.repeat);
         blocking(move || run.output.write_prediction(&id, repeat, &prediction.to_line())).await??;
@@ -294,11 +309,12 @@ fn of_store(error: StoreError) -> Unavailable {
 }
 
 /// The record of a task that was not begun.
-fn nothing(finish: FinishReason, reason: Option<String>) -> Record {
+fn nothing(finish: FinishReason, failure: FailureClass, reason: Option<String>) -> Record {
     Record {
         steps: Vec::new(),
         final_reply: String::new(),
         finish,
+        failure: Some(failure),
         reason,
         dialogue: Vec::new(),
         turns: Vec::new(),

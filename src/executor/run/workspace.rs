@@ -22,7 +22,7 @@ impl KeepWorkspaces {
     pub(super) fn keeps(self, finish: FinishReason) -> bool {
         match self {
             Self::Always => true,
-            Self::Failed => finish == FinishReason::Error,
+            Self::Failed => finish.is_failure(),
             Self::Never => false,
         }
     }

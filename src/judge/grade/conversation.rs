@@ -33,6 +33,7 @@ pub(super) struct Conversation<'a> {
     /// The judge's name.
     pub(super) judge: &'a str,
     pub(super) model: &'a Model,
+    pub(super) settings: &'a Settings,
     pub(super) told: &'a Told<'a>,
     pub(super) stop: &'a CancellationToken,
 }
@@ -80,11 +81,11 @@ pub(super) async fn parts(
 impl Conversation<'_> {
     /// Asks, and asks again where the reply cannot be read. `requests` and `usage` have what that took.
     pub(super) async fn hold(self, parts: Vec<Part>, requests: &mut usize, usage: &mut Usage) -> Held {
-        let Self { question, id, pass, judge, model, told, stop } = self;
+        let Self { question, id, pass, judge, model, settings, told, stop } = self;
         let mut request = Request {
             system: question.system.clone(),
             messages: vec![Arc::new(Message::User(parts))],
-            settings: Settings::default(),
+            settings: settings.clone(),
             ..Request::default()
         };
         let scope = Scope {

@@ -21,7 +21,6 @@ mod agreement;
 mod answer;
 mod compared;
 mod conversation;
-mod fate;
 mod panel;
 mod people;
 mod question;

@@ -7,12 +7,12 @@ use tokio_util::sync::CancellationToken;
 
 use super::answer::Answer;
 use super::conversation::{Conversation, Held, parts, reason};
-use super::fate::{Fate, TASKS};
 use super::question::{Question, Subject, question};
 use super::rubric::{Aspect, Rubric};
 use super::store::{AnswerStore, KeptAnswer};
+use crate::executor::{Fate, Lack, TASKS};
 use crate::journal::JournalError;
-use crate::llm::{Model, Pictures, Retry, Usage};
+use crate::llm::{Model, Pictures, Retry, Settings, Usage};
 
 /// One judge.
 #[derive(Debug)]
@@ -30,6 +30,8 @@ pub struct Judge {
 pub struct Panel {
     /// The judges.
     pub judges: Vec<Judge>,
+    /// How all of them reply.
+    pub settings: Settings,
     /// What they are asked.
     pub rubric: Rubric,
     /// How often each is asked the same, from 1.
@@ -115,7 +117,7 @@ impl Panel {
         told: &Told<'_>,
     ) -> Result<Asked, PanelError> {
         let pictures = Arc::new(Pictures::new());
-        let fates: Vec<Fate> = self.judges.iter().map(|_| Fate::default()).collect();
+        let fates: Vec<Fate> = self.judges.iter().map(|_| Fate::of_many()).collect();
         let askings = subjects
             .enumerate()
             .take_while(|_| !cancel.is_cancelled())
@@ -173,7 +175,7 @@ impl Panel {
         // What is known takes no time, and would let nobody else act.
         tokio::task::yield_now().await;
         let judge = &self.judges[asking.judge];
-        let key = asking.question.key(&judge.name, &asking.id, asking.pass);
+        let key = asking.question.key(&judge.name, &asking.id, asking.pass, &self.settings);
         if let Some(answer) = work.store.get(&key) {
             return Ok(Outcome { answer: Some(Ok(answer)), is_reused: true, ..Outcome::default() });
         }
@@ -196,6 +198,7 @@ impl Panel {
             pass: asking.pass,
             judge: &judge.name,
             model,
+            settings: &self.settings,
             told: work.told,
             stop: work.stop,
         };
@@ -221,7 +224,9 @@ impl Panel {
             Held::Unreadable(problem) => Some(Err(format!("its reply cannot be read: {problem}"))),
             Held::Failed { error, is_first } => {
                 let reason = reason(&error);
-                work.fate.failed(asking.subject, error, is_first);
+                if let Ok(lack) = Lack::of_model(error, is_first) {
+                    work.fate.failed(&asking.id, &lack);
+                }
                 Some(Err(reason))
             }
             Held::Stopped => None,

@@ -12,6 +12,7 @@ use super::rubric::{Aspect, Axis, MCP_BENCH_AXES, Respect, Rubric};
 use super::shown;
 use crate::executor::run::TaskImage;
 use crate::judge::fence::Fence;
+use crate::llm::Settings;
 use crate::text::hexadecimal;
 use crate::trajectory::Trajectory;
 
@@ -130,13 +131,17 @@ pub fn question(subject: &Subject, aspect: Aspect, has_eyes: bool, order: u64) -
 
 impl Question {
     /// Names this request to this judge: equal only where the judge, the task, the instructions, the evidence, the image
-    /// and the pass are. The evidence has all that a judge sees of prediction and reference, and the code of its fence.
+    /// the pass and the settings are. The evidence has all that a judge sees of prediction and reference, and the code of its fence.
     #[must_use]
-    pub fn key(&self, judge: &str, task: &str, pass: u32) -> String {
+    pub fn key(&self, judge: &str, task: &str, pass: u32, settings: &Settings) -> String {
         let image = self.picture.as_ref().and_then(TaskImage::hash).unwrap_or_default();
         let pass = pass.to_le_bytes();
         let texts = [judge, task, self.aspect.main(), &self.system, &self.evidence, image].map(str::as_bytes);
-        hash(texts.into_iter().chain([&pass[..]]))
+        // Answers to the provider's own settings keep the names that they have always had.
+        let settings =
+            (*settings != Settings::default()).then(|| serde_json::to_string(settings).unwrap_or_default());
+        let settings = settings.iter().map(String::as_bytes);
+        hash(texts.into_iter().chain([&pass[..]]).chain(settings))
     }
 }
 
@@ -314,16 +319,18 @@ mod tests {
 
     #[test]
     fn each_thing_that_matters_changes_the_key() {
+        let usual = Settings::default();
         let question = asked("37 kcal", "37", Aspect::TaskCompletion);
-        let key = question.key("a", "t", 1);
-        assert_eq!(key, asked("37 kcal", "37", Aspect::TaskCompletion).key("a", "t", 1));
+        let key = question.key("a", "t", 1, &usual);
+        assert_eq!(key, asked("37 kcal", "37", Aspect::TaskCompletion).key("a", "t", 1, &usual));
         let mut others = vec![
-            question.key("b", "t", 1),
-            question.key("a", "u", 1),
-            question.key("a", "t", 2),
-            asked("38 kcal", "37", Aspect::TaskCompletion).key("a", "t", 1),
-            asked("37 kcal", "38", Aspect::TaskCompletion).key("a", "t", 1),
-            asked("37 kcal", "37", Aspect::InformationGrounding).key("a", "t", 1),
+            question.key("b", "t", 1, &usual),
+            question.key("a", "u", 1, &usual),
+            question.key("a", "t", 2, &usual),
+            question.key("a", "t", 1, &Settings { temperature: Some(0.0), ..Settings::default() }),
+            asked("38 kcal", "37", Aspect::TaskCompletion).key("a", "t", 1, &usual),
+            asked("37 kcal", "38", Aspect::TaskCompletion).key("a", "t", 1, &usual),
+            asked("37 kcal", "37", Aspect::InformationGrounding).key("a", "t", 1, &usual),
         ];
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("fig.png");
@@ -331,7 +338,7 @@ mod tests {
         let picture = Some(TaskImage::new(path));
         let subject = Subject { prediction: trajectory("37 kcal", "37"), picture, ..Subject::default() };
         let seen = super::question(&subject, Aspect::TaskCompletion, true, 0).unwrap();
-        others.push(seen.key("a", "t", 1));
+        others.push(seen.key("a", "t", 1, &usual));
         others.push(key);
         let count = others.len();
         others.sort();

@@ -28,7 +28,7 @@ use super::dependency::Dependency;
 use crate::trajectory::json::Json;
 
 /// An optimal trajectory: calls of the run in new steps, and why each other one is gone or moved.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Reconstruction {
     /// The steps; each has at least one call, named by its place in the run, in the order of the run.
     pub steps: Vec<Vec<CallPlace>>,

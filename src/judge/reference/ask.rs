@@ -1,17 +1,18 @@
 //! Asks the judge: what it was asked before, and whatever it said then, is in the journal and not asked again.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 
 use super::journal::{JudgeJournal, Kept, KeptAnswer};
-use crate::executor::Lack;
 use crate::executor::run::hash_of;
+use crate::executor::{Fate, Lack, Outlook};
 use crate::journal::JournalError;
 use crate::judge::patience::ask_until_stopped;
-use crate::llm::{Assistant, Message, Model, ModelError, Part, Picture, Request, Retry, Scope, Usage};
+use crate::llm::{
+    Assistant, Message, Model, ModelError, Part, Picture, Request, Retry, Scope, Settings, Usage,
+};
 use crate::mcp::redact::Redactor;
 
 /// Gets each try that failed.
@@ -20,13 +21,13 @@ pub type ToldRetry = Arc<dyn Fn(Retry) + Send + Sync>;
 /// Asks the judge.
 pub struct Asker {
     model: Model,
+    settings: Settings,
     journal: Arc<JudgeJournal>,
     /// For secrets that a reply may repeat.
     redactor: Redactor,
     stop: CancellationToken,
     told: ToldRetry,
-    /// Whether the model has answered anything: then one that does not answer lacks nothing.
-    has_answered: AtomicBool,
+    fate: Fate,
 }
 
 /// Why there is no reply.
@@ -60,16 +61,17 @@ pub(super) struct Conversation<'a> {
 }
 
 impl Asker {
-    /// Asks this model until `stop` is cancelled. `told` gets each try that failed.
+    /// Asks this model, which replies with these settings, until `stop` is cancelled. `told` gets each try that failed.
     #[must_use]
     pub fn new(
         model: Model,
+        settings: Settings,
         journal: Arc<JudgeJournal>,
         redactor: Redactor,
         stop: CancellationToken,
         told: ToldRetry,
     ) -> Self {
-        Self { model, journal, redactor, stop, told, has_answered: AtomicBool::new(false) }
+        Self { model, settings, journal, redactor, stop, told, fate: Fate::default() }
     }
 
     /// The model.
@@ -87,8 +89,8 @@ impl Asker {
         picture: Option<Arc<Picture>>,
     ) -> Conversation<'_> {
         let parts = picture.map(Part::Image).into_iter().chain([Part::Text(text)]).collect();
-        let request =
-            Request { system, messages: vec![Arc::new(Message::User(parts))], ..Request::default() };
+        let (messages, settings) = (vec![Arc::new(Message::User(parts))], self.settings.clone());
+        let request = Request { system, messages, settings, ..Request::default() };
         let scope = Scope { task: task.to_owned(), repeat: 1, attempt: 1, workspace: None };
         Conversation { asker: self, scope, request }
     }
@@ -106,18 +108,18 @@ impl Asker {
         }
         let answered = ask_until_stopped(&self.model, request, scope, &*self.told, &self.stop).await;
         let answered = answered.ok_or(Unasked::Stopped)?;
-        let reply = answered.map_err(|error| self.unasked(error, !*is_answered))?.reply;
+        let reply = answered.map_err(|error| self.unasked(error, !*is_answered, &scope.task))?.reply;
         *is_answered = true;
-        self.has_answered.store(true, Ordering::Relaxed);
+        self.fate.replied();
         let text = self.redactor.text(&reply.text).into_owned();
         let answer = KeptAnswer { text, model: reply.model, usage: reply.usage };
         self.journal.keep(&key, &scope.task, Kept::Answer(answer.clone())).map_err(Unasked::Journal)?;
         Ok(answer)
     }
 
-    fn unasked(&self, error: ModelError, is_first: bool) -> Unasked {
+    fn unasked(&self, error: ModelError, is_first: bool, task: &str) -> Unasked {
         match Lack::of_model(error, is_first) {
-            Ok(lack) if lack.is_sure(self.has_answered.load(Ordering::Relaxed)) => Unasked::Lack(lack),
+            Ok(lack) if self.fate.failed(task, &lack) == Outlook::GiveUp => Unasked::Lack(lack),
             Ok(lack) => Unasked::NoReply(lack.to_string()),
             Err(error) => Unasked::NoReply(error.to_string()),
         }

@@ -59,13 +59,7 @@ fn with_steps(run: &Trajectory, steps: impl Iterator<Item = Vec<Call>>) -> Traje
 /// What a run's file says of the task. Of a prediction of `m3 run` that is all that the run has not added; elsewhere
 /// nobody knows what the other keys are about, and `prompt` alone is kept.
 fn keys_of_the_task(run: &Trajectory) -> Vec<(String, Json)> {
-    let is_recorded = run.extra.iter().any(|(key, value)| {
-        key == "versions"
-            && value
-                .get("schema")
-                .and_then(Json::as_str)
-                .is_some_and(|schema| schema.starts_with("m3.prediction/"))
-    });
+    let is_recorded = run.is_prediction();
     let is_kept =
         |key: &str| key == "prompt" || (is_recorded && !is_recorded_key(key) && key != PROVENANCE_KEY);
     run.extra.iter().filter(|(key, _)| is_kept(key)).cloned().collect()

@@ -13,11 +13,14 @@ const NAMED: usize = 5;
 /// The longest arguments that are shown, in columns.
 const SHOWN: usize = 120;
 
-/// The order in which references are tried: fewest calls, then fewest steps, then as the files have them. `candidates`
+/// The order in which references are tried: those without calls last, fewest calls, then fewest steps, then as the files have them. `candidates`
 /// are runs by their places, with their references.
 pub(super) fn in_order<'t>(candidates: &[(usize, &'t Trajectory)]) -> Vec<(usize, &'t Trajectory)> {
     let mut order = candidates.to_vec();
-    order.sort_by_key(|(run, reference)| (reference.call_count(), reference.steps.len(), *run));
+    order.sort_by_key(|(run, reference)| {
+        let calls = reference.call_count();
+        (calls == 0, calls, reference.steps.len(), *run)
+    });
     order
 }
 

@@ -56,6 +56,12 @@ impl Decision {
 /// Why no judge needs to be asked about a run, if so.
 pub(super) fn refusal_beforehand(run: &Trajectory, chain: &Chain, has_judge: bool) -> Option<Refusal> {
     let refusal = |kind, reason: String| Some(Refusal { kind, reason });
+    let has_reply = run.final_reply.as_ref().is_some_and(|reply| !reply.trim().is_empty());
+    if chain.calls.is_empty() && has_reply {
+        // Only who reads the answer can tell whether the task rightly needs no call.
+        let reason = "it has no calls, and rules alone cannot tell whether the task needs none";
+        return if has_judge { None } else { refusal(RefusalKind::NoSuccessfulCall, reason.to_owned()) };
+    }
     if !chain.calls.iter().any(|call| call.standing == Standing::Succeeded) {
         let is_recorded = chain.calls.iter().any(|call| call.standing != Standing::NotRecorded);
         let reason = match (chain.calls.is_empty(), is_recorded) {
@@ -101,6 +107,11 @@ pub(super) async fn by_judge(asker: &Asker, case: &Case<'_>) -> Result<Decision,
     if !verdict(asker, case, &mut decision).await? {
         return Ok(decision);
     }
+    if case.chain.calls.is_empty() {
+        // There is nothing to propose, and no rule to break.
+        decision.reconstruction = Some(Reconstruction::default());
+        return Ok(decision);
+    }
     let chain = Arc::clone(case.chain);
     let dependencies = Arc::new(beside(move || dependencies(&chain)).await?);
     proposal(asker, case, &dependencies, &mut decision).await?;
@@ -110,7 +121,8 @@ pub(super) async fn by_judge(asker: &Asker, case: &Case<'_>) -> Result<Decision,
 /// The judge's verdict; whether it is a success.
 async fn verdict(asker: &Asker, case: &Case<'_>, decision: &mut Decision) -> Result<bool, JudgeError> {
     let record = material::dialogue(case.run, case.chain);
-    let mut conversation = begin(asker, case, Wish::Verdict, &record);
+    let wish = if case.chain.calls.is_empty() { Wish::VerdictWithoutCalls } else { Wish::Verdict };
+    let mut conversation = begin(asker, case, wish, &record);
     let mut may_ask_again = true;
     loop {
         let Some(reply) = next(&mut conversation, decision).await? else { return Ok(false) };
@@ -265,6 +277,9 @@ mod tests {
         let unknown = run(None, None, "answered");
         assert_eq!(found(&unknown, true), Some((no_call, "no results of its calls are recorded".to_owned())));
         assert_eq!(found(&Trajectory::default(), true), Some((no_call, "it has no calls".to_owned())));
+        let silent = Trajectory { final_reply: Some("Seven.".to_owned()), ..Trajectory::default() };
+        assert_eq!(found(&silent, true), None);
+        assert!(found(&silent, false).unwrap().1.contains("rules alone cannot tell"));
         // What a run without an answer is worth the judge may say, rules alone may not.
         let cut = run(Some("7"), Some("success"), "max_steps");
         assert_eq!(found(&cut, true), None);

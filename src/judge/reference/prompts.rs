@@ -58,6 +58,10 @@ struct RunCue<'a> {
 struct VerdictCue;
 
 #[derive(Template)]
+#[template(path = "judge_cues.txt", escape = "none", block = "verdict_without_calls")]
+struct VerdictWithoutCallsCue;
+
+#[derive(Template)]
 #[template(path = "judge_cues.txt", escape = "none", block = "proposal")]
 struct ProposalCue;
 
@@ -78,6 +82,8 @@ struct ViolationsCue<'a> {
 pub(super) enum Wish {
     /// Success or fail.
     Verdict,
+    /// The same of a run that made no calls.
+    VerdictWithoutCalls,
     /// The best trajectory contained in a run.
     Proposal,
 }
@@ -86,7 +92,7 @@ impl Wish {
     /// The instructions.
     pub(super) fn system(self) -> String {
         match self {
-            Self::Verdict => filled(&VerdictPrompt),
+            Self::Verdict | Self::VerdictWithoutCalls => filled(&VerdictPrompt),
             Self::Proposal => filled(&ProposalPrompt),
         }
     }
@@ -95,6 +101,7 @@ impl Wish {
     pub(super) fn message(self, task: &str, record: &str, has_image: bool) -> String {
         let wish = match self {
             Self::Verdict => filled(&VerdictCue),
+            Self::VerdictWithoutCalls => filled(&VerdictWithoutCallsCue),
             Self::Proposal => filled(&ProposalCue),
         };
         filled(&RunCue { mark: Fence::around(&[task, record]).mark(), task, has_image, record, wish: &wish })

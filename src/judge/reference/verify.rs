@@ -75,9 +75,7 @@ impl Verifier {
 fn verification(replayed: &ReplayedTrajectory, servers: &str) -> Verification {
     // What stands in the final reply is no call of the reference.
     let calls: Vec<&JudgedCall> = replayed.calls.iter().filter(|call| call.place.is_some()).collect();
-    let is_success = |call: &JudgedCall| {
-        call.judgement.has_answer && call.judgement.verdict().outcome() == Some(Outcome::Success)
-    };
+    let is_success = |call: &JudgedCall| call.judgement.verdict().outcome() == Some(Outcome::Success);
     let failures: Vec<FailedCall> =
         calls.iter().filter(|call| !is_success(call)).filter_map(|call| failed(call)).collect();
     let has_failed = calls
@@ -102,9 +100,8 @@ fn verification(replayed: &ReplayedTrajectory, servers: &str) -> Verification {
 fn failed(call: &JudgedCall) -> Option<FailedCall> {
     let place = call.place?;
     let outcome = match call.judgement.verdict() {
-        Verdict::Outcome(Outcome::Success) => "not_answered",
-        Verdict::Outcome(outcome) => outcome.name(),
-        Verdict::NotJudged(why) => why.name(),
+        Verdict::NotExecuted => "not_answered",
+        verdict => verdict.name(),
     };
     Some(FailedCall {
         place: CallPlace { step: place.step, call: place.call },

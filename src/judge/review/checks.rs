@@ -40,8 +40,15 @@ pub(super) fn person(name: &str) -> Result<String, DecideError> {
     }
 }
 
-/// Why a reference cannot be accepted that has no calls: no edit may leave it without any either.
-pub(super) const WITHOUT_CALLS: &str = "a reference without calls cannot be accepted: reject it instead";
+/// Why a reference cannot be accepted that [says nothing](says_nothing). No edit may leave one without calls.
+pub(super) const SAYS_NOTHING: &str =
+    "a reference without calls and without an answer cannot be accepted: reject it instead";
+
+/// Whether a reference has neither calls nor an answer; one without calls may be that of a task that rightly needs none.
+pub(super) fn says_nothing(reference: &Trajectory) -> bool {
+    let has_reply = reference.final_reply.as_ref().is_some_and(|reply| !reply.trim().is_empty());
+    reference.call_count() == 0 && !has_reply
+}
 
 /// SHA-256 of a trajectory, in hexadecimal.
 #[derive(Debug, Clone, PartialEq, Eq)]

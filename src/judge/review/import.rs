@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::io;
 
 use super::arrangement::{Arrangement, PlacedCall, Rules, change, normal, original};
-use super::checks::WITHOUT_CALLS;
+use super::checks::{SAYS_NOTHING, says_nothing};
 use super::decision::{Action, DecideError, State};
 use super::desk::summary;
 use super::links::problems;
@@ -283,8 +283,8 @@ impl Group {
             actions.push(Action::Edit { steps: arrangement, change, note });
         }
         match self.decision.as_str() {
-            "accepted" | "accept" if reference.call_count() == 0 => {
-                return Err(at(self.line, WITHOUT_CALLS.to_owned()));
+            "accepted" | "accept" if says_nothing(reference) => {
+                return Err(at(self.line, SAYS_NOTHING.to_owned()));
             }
             "accepted" | "accept" if is_edited || state != State::Accepted => {
                 actions.push(Action::Accept { note: self.note.clone() });

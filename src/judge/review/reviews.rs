@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use super::ELSEWHERE;
 use super::arrangement::Arrangement;
-use super::checks::{Digests, WITHOUT_CALLS, beside, person};
+use super::checks::{Digests, SAYS_NOTHING, beside, person, says_nothing};
 use super::decision::{Action, DecideError, Decision, REVIEW_SCHEMA, State, complete};
 use super::origin::{Origin, Subject, find_runs};
 use super::time::now;
@@ -212,8 +212,8 @@ impl Reviews {
     ) -> Result<(), DecideError> {
         let actions = actions.into_iter().map(complete).collect::<Result<Vec<_>, _>>()?;
         let is_accepted = actions.iter().any(|action| matches!(action, Action::Accept { .. }));
-        if is_accepted && self.references[index].call_count() == 0 {
-            return Err(DecideError::Incomplete(WITHOUT_CALLS));
+        if is_accepted && says_nothing(&self.references[index]) {
+            return Err(DecideError::Incomplete(SAYS_NOTHING));
         }
         let name = person(name)?;
         // What others have written is read under the lock: folding it there tells whether the base is the newest.

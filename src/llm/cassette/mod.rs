@@ -92,6 +92,15 @@ pub enum CassetteError {
         #[source]
         source: io::Error,
     },
+    /// It cannot be made, or opened to be written.
+    #[error("failed to open the cassette `{}`: {source}\nhint: {}", path.display(), crate::files::hint(source))]
+    Open {
+        /// The file.
+        path: PathBuf,
+        /// The system's reason.
+        #[source]
+        source: io::Error,
+    },
     /// It cannot be written.
     #[error("failed to write the cassette `{}`: {reason}\nhint: what was recorded until then is kept", path.display())]
     Write {

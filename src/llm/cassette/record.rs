@@ -71,7 +71,12 @@ impl Recorder {
         }
         let write =
             |error: io::Error| CassetteError::Write { path: path.to_owned(), reason: error.to_string() };
-        let mut file = File::options().read(true).append(true).create(true).open(path).map_err(write)?;
+        let mut file = File::options()
+            .read(true)
+            .append(true)
+            .create(true)
+            .open(path)
+            .map_err(|source| CassetteError::Open { path: path.to_owned(), source })?;
         match locked(&file) {
             Ok(()) => {}
             Err(TryLockError::WouldBlock) => return Err(CassetteError::Locked { path: path.to_owned() }),

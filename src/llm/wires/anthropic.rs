@@ -327,12 +327,7 @@ fn usage(body: &Map<String, Value>, oddities: &mut Oddities) -> Usage {
     let created = tokens("cache_creation_input_tokens").unwrap_or(0);
     let input_tokens = tokens("input_tokens")
         .map(|input| input.saturating_add(cached_input_tokens.unwrap_or(0)).saturating_add(created));
-    Usage {
-        input_tokens,
-        cached_input_tokens,
-        output_tokens: tokens("output_tokens"),
-        reasoning_tokens: None,
-    }
+    Usage { input_tokens, cached_input_tokens, output_tokens: tokens("output_tokens"), ..Usage::default() }
 }
 
 #[cfg(test)]

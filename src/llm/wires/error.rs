@@ -52,6 +52,35 @@ const NO_CREDIT: (&str, &str) = ("invalid_request_error", "Your credit balance i
 /// an error with status 200.
 const PAYMENT_REQUIRED: u16 = 402;
 
+/// Codes of a prompt that the model's context does not hold: `OpenAI`'s and llama.cpp's.
+const CONTEXT_CODES: [&str; 2] = ["context_length_exceeded", "exceed_context_size_error"];
+
+/// What is said of such a prompt, in lower case: how the message begins, and what it says further on. Messages that put it
+/// down to the length that was asked of the reply are none of these: that is a setting.
+const CONTEXT_MESSAGES: [(&str, &str); 14] = [
+    // Anthropic.
+    ("prompt is too long", ""),
+    ("input length and `max_tokens` exceed context limit", ""),
+    // Gemini.
+    ("the input token count", "exceeds the maximum number of tokens"),
+    // OpenAI, vLLM, DeepSeek; OpenRouter; xAI.
+    ("this model's maximum context length is", ""),
+    ("this endpoint's maximum context length is", ""),
+    ("this model's maximum prompt length is", ""),
+    ("your input exceeds the context window", ""),
+    // vLLM.
+    ("the decoder prompt (length", "is longer than the maximum model length"),
+    ("the prompt (total length", "is too long to fit into the model"),
+    // llama.cpp.
+    ("request (", "exceeds the available context size"),
+    ("the request exceeds the available context size", ""),
+    ("context size has been exceeded", ""),
+    // SGLang.
+    ("the input (", "is longer than the model's context length"),
+    // Mistral.
+    ("prompt contains", "too large for model with"),
+];
+
 /// No key, or a wrong one.
 const UNAUTHORIZED: u16 = 401;
 
@@ -88,13 +117,25 @@ impl ReplyError {
             // A setting of the server.
             Self::Streamed { .. } => false,
             Self::Provider { code, message } => {
-                if self.refusal(status).is_some() {
+                if self.refusal(status).is_some() || self.is_context_overflow(status) {
                     return false;
                 }
                 let code = code.as_deref().map(str::to_ascii_lowercase);
                 is_passing(status) || (is_success(status) && means_passing(code.as_deref(), message))
             }
         }
+    }
+
+    /// Whether the prompt did not fit the model's context, by the provider's code or by how its message begins.
+    #[must_use]
+    pub(crate) fn is_context_overflow(&self, status: u16) -> bool {
+        let Self::Provider { code, message } = self else { return false };
+        let message = message.to_lowercase();
+        let says = |(beginning, further): &(&str, &str)| {
+            message.strip_prefix(beginning).is_some_and(|rest| rest.contains(further))
+        };
+        (is_success(status) || matches!(status, 400 | 413 | 422 | 500))
+            && (code.as_deref().is_some_and(is_of_context) || CONTEXT_MESSAGES.iter().any(says))
     }
 
     /// Whether the provider would refuse any other request as well, by the HTTP status it came with and by what stands
@@ -123,6 +164,11 @@ impl ReplyError {
 pub(super) fn is_of_empty_account(code: &str) -> bool {
     EMPTY_ACCOUNT.iter().any(|known| code.eq_ignore_ascii_case(known))
         || code.parse::<u16>().is_ok_and(|code| code == PAYMENT_REQUIRED)
+}
+
+/// Whether a code says that the prompt does not fit the model's context.
+pub(super) fn is_of_context(code: &str) -> bool {
+    CONTEXT_CODES.iter().any(|known| code.eq_ignore_ascii_case(known))
 }
 
 fn means_passing(code: Option<&str>, message: &str) -> bool {
@@ -237,6 +283,63 @@ mod tests {
             ),
         ] {
             assert_eq!(refusal(status, &json!({"error": error})), expected, "{status} {error}");
+        }
+    }
+
+    /// The bodies are those that providers and servers answer with (their pages on errors, reports of their users).
+    #[test]
+    fn a_prompt_that_does_not_fit_the_context_is_told_from_other_errors() {
+        let fits = |status: u16, body: &Value| {
+            let error = body_of(status, body.to_string().as_bytes(), &mut Oddities::default()).unwrap_err();
+            let overflows = error.is_context_overflow(status);
+            assert!(!overflows || !error.is_worth_retrying(status), "{error}");
+            !overflows
+        };
+        let vllm = "This model's maximum context length is 16384 tokens. However, you requested 122946 tokens (112946 in \
+                    the messages, 10000 in the completion).";
+        let decoder = "The decoder prompt (length 10127) is longer than the maximum model length of 8192. Make sure that";
+        let llama =
+            "request (4390 tokens) exceeds the available context size (4096 tokens), try increasing it";
+        for (status, body) in [
+            (
+                400,
+                json!({"error": {"code": "context_length_exceeded", "type": "invalid_request_error", "message": "-"}}),
+            ),
+            (
+                400,
+                json!({"type": "error", "error": {"type": "invalid_request_error",
+                "message": "prompt is too long: 208310 tokens > 200000 maximum"}}),
+            ),
+            (
+                400,
+                json!([{"error": {"code": 400, "status": "INVALID_ARGUMENT",
+                "message": "The input token count (218152) exceeds the maximum number of tokens allowed (65536)."}}]),
+            ),
+            (400, json!({"object": "error", "message": vllm, "type": "BadRequestError", "code": 400})),
+            (400, json!({"error": {"message": decoder, "type": "BadRequestError", "code": 400}})),
+            (400, json!({"error": {"code": 400, "message": llama, "type": "exceed_context_size_error"}})),
+            (200, json!({"error": {"code": 400, "message": "-", "type": "exceed_context_size_error"}})),
+            (
+                500,
+                json!({"error": {"code": 500, "message": "Context size has been exceeded.", "type": "server_error"}}),
+            ),
+        ] {
+            assert!(!fits(status, &body), "{status} {body}");
+        }
+        for (status, body) in [
+            (
+                400,
+                json!({"error": {"type": "invalid_request_error", "message": "messages: prompt is too long"}}),
+            ),
+            (400, json!({"error": {"message": "Input validation: the input token count"}})),
+            (
+                400,
+                json!({"error": {"message": "'max_tokens' is too large: 9000. This model's maximum context length is 4096"}}),
+            ),
+            (429, json!({"error": {"message": "Request too large for gpt-5: limit 30000 tokens a minute"}})),
+            (429, json!({"error": {"message": "prompt is too long"}})),
+        ] {
+            assert!(fits(status, &body), "{status} {body}");
         }
     }
 

@@ -325,7 +325,7 @@ fn usage(body: &Map<String, Value>, oddities: &mut Oddities) -> Usage {
         (candidates, thoughts) => candidates.or(thoughts),
     };
     let cached_input_tokens = tokens("cachedContentTokenCount");
-    Usage { input_tokens, cached_input_tokens, output_tokens, reasoning_tokens }
+    Usage { input_tokens, cached_input_tokens, output_tokens, reasoning_tokens, ..Usage::default() }
 }
 
 #[cfg(test)]

@@ -302,7 +302,7 @@ fn usage(body: &Map<String, Value>, choice: &Map<String, Value>, oddities: &mut 
     {
         output_tokens = Some(output + reasoning);
     }
-    Usage { input_tokens, cached_input_tokens, output_tokens, reasoning_tokens }
+    Usage { input_tokens, cached_input_tokens, output_tokens, reasoning_tokens, ..Usage::default() }
 }
 
 #[cfg(test)]

@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use serde_json::{Map, Value};
 
 use super::ReplyError;
-use super::error::{WRONG_KEY_REASON, is_of_empty_account, is_success};
+use super::error::{WRONG_KEY_REASON, is_of_context, is_of_empty_account, is_success};
 use crate::llm::{Arguments, Reply, ReplyCall, StopReason};
 use crate::text::shortened;
 
@@ -157,13 +157,16 @@ fn told(error: &Map<String, Value>, message: Option<&Value>) -> ReplyError {
             _ => None,
         })
         .collect();
-    // What holds for all requests matters most, in whichever key it is told.
-    let quota = codes.iter().find(|code| is_of_empty_account(code));
+    // What says more than that the request failed matters most, in whichever key it is told.
+    let telling = codes.iter().find(|code| is_of_empty_account(code) || is_of_context(code));
     let wrong_key = error.get("details").and_then(Value::as_array).is_some_and(|details| {
         details.iter().any(|detail| detail.get("reason").and_then(Value::as_str) == Some(WRONG_KEY_REASON))
     });
-    let code =
-        if wrong_key { Some(WRONG_KEY_REASON.to_owned()) } else { quota.or_else(|| codes.first()).cloned() };
+    let code = if wrong_key {
+        Some(WRONG_KEY_REASON.to_owned())
+    } else {
+        telling.or_else(|| codes.first()).cloned()
+    };
     let message = message.map_or_else(|| shown(&Value::Object(error.clone())), shown);
     ReplyError::Provider { code, message }
 }

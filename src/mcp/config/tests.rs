@@ -7,7 +7,7 @@ use crate::trajectory::json;
 
 fn read(text: &str) -> Result<(HostConfig, Vec<ConfigProblem>), ConfigError> {
     let (value, oddities) = json::parse(text.as_bytes()).unwrap();
-    let file = WholeFile { name: "hosts.json".to_owned(), value, oddities };
+    let file = WholeFile { name: "hosts.json".to_owned(), digest: String::new(), value, oddities };
     let lookup = |name: &str| match name {
         "KEY" => Some("from-the-environment-1a2b3c4d5e".to_owned()),
         "HOME" => Some("/folder/of-the-user".to_owned()),

@@ -18,4 +18,4 @@ mod text;
 pub use media::{Kind, Media};
 pub use save::{SavedFile, save_files};
 pub use store::{Keeps, KeptResult, ResultRecord, ResultStore, StoreError};
-pub use text::{readable, result_text, shortened_text};
+pub use text::{readable, result_text, shortened_text, structured_without_data};

@@ -124,6 +124,40 @@ fn structured_content_is_told_only_where_it_says_more() {
     }
 }
 
+/// The server for files of the protocol's own project repeats what it returns under `content`, images in base64
+/// included; pydantic's models write keys that are null.
+#[test]
+fn structured_content_that_mirrors_parts_is_not_told_again() {
+    let png = STANDARD.encode(png());
+    let image = json!({"type": "image", "data": png, "mimeType": "image/png"});
+    let dumped =
+        json!({"type": "image", "data": png, "mimeType": "image/png", "annotations": null, "_meta": null});
+    let text = json!({"type": "text", "text": "a file"});
+    for (content, structured) in [
+        (json!([image]), json!({"content": [image]})),
+        (json!([image]), json!({"content": [dumped]})),
+        (json!([image]), json!({"result": dumped})),
+        (json!([text, image]), json!({"result": [text, image]})),
+        (json!([text]), json!({"content": "a file"})),
+    ] {
+        let kept = Kept::new(&[]);
+        let told = kept.keep(json!({"content": content, "structuredContent": structured}));
+        assert!(!told.text.contains("structured") && !told.text.contains(&png), "{}", told.text);
+    }
+    // Where it says more, an image is named in it.
+    let kept = Kept::new(&[]);
+    let told = kept.keep(json!({"content": [image], "structuredContent": {"image": png, "page": 3}}));
+    assert!(
+        told.text.ends_with("[structured content]\n{\"image\":\"[saved as result-00001-0.png]\",\"page\":3}"),
+        "{}",
+        told.text
+    );
+    // The value alone is no news, what it is called is.
+    let told =
+        kept.keep(json!({"content": [{"type": "text", "text": "5"}], "structuredContent": {"count": 5}}));
+    assert!(told.text.contains("structured"), "{}", told.text);
+}
+
 #[test]
 fn what_the_server_says_of_a_file_is_not_believed() {
     let kept = Kept::new(&[]);

@@ -18,7 +18,9 @@ pub fn result_text(result: &ToolResult, files: &[SavedFile]) -> String {
         let file = files.iter().find(|file| file.part == index);
         parts.push(part_text(content, file));
     }
-    if let Some(structured) = says_more(result) {
+    if says_more(result)
+        && let Some(structured) = structured_without_data(result, files)
+    {
         parts.push(format!("[structured content]\n{structured}"));
     }
     if parts.is_empty() {
@@ -65,11 +67,50 @@ fn described(resource: &Map<String, Value>) -> String {
     words.join(", ")
 }
 
-/// The structured content, where the text does not say the same already. Servers repeat it as JSON text; and
-/// `FastMCP` wraps what is no object as `{"result": ..}`, whose items become one text each.
-fn says_more(result: &ToolResult) -> Option<&Value> {
-    let structured = result.structured_content.as_ref()?;
+/// The structured content with the names of saved files in place of their data, which servers repeat in it.
+#[must_use]
+pub fn structured_without_data(result: &ToolResult, files: &[SavedFile]) -> Option<Value> {
+    let mut structured = result.structured_content.clone()?;
+    let data: Vec<(&str, &str)> = files
+        .iter()
+        .filter_map(|file| Some((result.content.get(file.part)?.data()?, file.name.as_str())))
+        .collect();
+    if !data.is_empty() {
+        replace(&mut structured, &data);
+    }
+    Some(structured)
+}
+
+/// Replaces texts that are one of the first by `[saved as ..]` with the second.
+fn replace(value: &mut Value, data: &[(&str, &str)]) {
+    match value {
+        Value::String(text) => {
+            if let Some((_, name)) = data.iter().find(|(data, _)| text == data) {
+                *text = format!("[saved as {name}]");
+            }
+        }
+        Value::Array(items) => items.iter_mut().for_each(|item| replace(item, data)),
+        Value::Object(members) => members.values_mut().for_each(|member| replace(member, data)),
+        _ => {}
+    }
+}
+
+/// Whether the structured content says what the parts of the result do not say already. Servers repeat it as JSON text;
+/// `FastMCP` wraps what is no object as `{"result": ..}`, whose items become one text each; and the server for files that
+/// the protocol's own project publishes repeats a text, or all parts, as `{"content": ..}`.
+fn says_more(result: &ToolResult) -> bool {
+    let Some(structured) = &result.structured_content else { return false };
     let texts: Vec<&str> = result.content.iter().filter_map(Content::as_text).collect();
+    let is_part = |value: &Value, part: &Content| {
+        !matches!(part, Content::Other(_)) && Content::from_wire(value.clone()) == *part
+    };
+    let are_parts = |value: &Value| match value {
+        Value::Array(items) => {
+            items.len() == result.content.len()
+                && items.iter().zip(&result.content).all(|(item, part)| is_part(item, part))
+        }
+        value => matches!(result.content.as_slice(), [part] if is_part(value, part)),
+    };
     let is_said = |value: &Value| {
         let items = match value {
             Value::Array(items) if items.len() == texts.len() => items.as_slice(),
@@ -77,14 +118,16 @@ fn says_more(result: &ToolResult) -> Option<&Value> {
         };
         let is_each_said =
             !items.is_empty() || value.as_array().is_some_and(|all| all.is_empty() && texts.is_empty());
-        says(&texts.join("\n"), value)
+        are_parts(value)
+            || says(&texts.join("\n"), value)
             || texts.iter().any(|text| says(text, value))
             || (is_each_said && items.iter().zip(&texts).all(|(item, text)| says(text, item)))
     };
-    let wrapped =
-        structured.get("result").filter(|_| structured.as_object().is_some_and(|all| all.len() == 1));
-    let is_repeated = is_said(structured) || wrapped.is_some_and(is_said);
-    (!is_repeated).then_some(structured)
+    let wrapped = match structured.as_object().filter(|all| all.len() == 1) {
+        Some(members) => members.get("result").or_else(|| members.get("content")),
+        None => None,
+    };
+    !is_said(structured) && !wrapped.is_some_and(is_said)
 }
 
 /// Whether a text says what a value does: literally, or as JSON.

@@ -16,7 +16,7 @@ use tokio_util::task::AbortOnDropHandle;
 
 use super::incoming::REFUSED;
 use super::transport::Crash;
-use crate::mcp::{Answer, Toolbox};
+use crate::mcp::{Answer, ToolResult, Toolbox};
 use crate::text::shortened;
 
 /// A page of `tools/list` holds at most this many tools.
@@ -82,7 +82,7 @@ impl Handler {
             Ok(Answer::UnknownTool) => {
                 Err(invalid_params(format!("unknown tool `{}`", shortened(&tool, MAX_NAME))))
             }
-            Ok(Answer::InvalidArguments(problem)) => Err(invalid_params(problem)),
+            Ok(Answer::InvalidArguments(problem)) => Ok(ToolResult::error(problem).to_wire()),
             Ok(Answer::ProtocolError { code, message }) => {
                 Err(ErrorData::new(ErrorCode(code), message, None))
             }

@@ -9,7 +9,7 @@ use std::time::Duration;
 use axum::Router;
 use axum::body::Body;
 use axum::extract::{Request, State};
-use axum::http::StatusCode;
+use axum::http::{Method, StatusCode};
 use axum::response::{IntoResponse as _, Response};
 use axum::serve::ListenerExt as _;
 use rmcp::transport::{StreamableHttpServerConfig, StreamableHttpService};
@@ -110,10 +110,16 @@ fn service(toolbox: Arc<dyn Toolbox>, options: &HttpOptions, stop: &Cancellation
 }
 
 async fn dispatch(State(services): State<Arc<HashMap<String, Service>>>, request: Request) -> Response {
-    match services.get(request.uri().path()) {
-        Some(service) => service.handle(request).await.map(Body::new),
-        None => (StatusCode::NOT_FOUND, "no server is here; the path is /{server}/mcp\n").into_response(),
+    let Some(service) = services.get(request.uri().path()) else {
+        return (StatusCode::NOT_FOUND, "no server is here; the path is /{server}/mcp\n").into_response();
+    };
+    let ends_session = request.method() == Method::DELETE;
+    let mut response = service.handle(request).await.map(Body::new);
+    if ends_session && response.status() == StatusCode::ACCEPTED {
+        // The session is gone: nothing is left to be done, as 202 would say.
+        *response.status_mut() = StatusCode::NO_CONTENT;
     }
+    response
 }
 
 /// The path of a server: all of its name but letters, digits and `-._~` is percent-encoded (RFC 3986).

@@ -99,7 +99,7 @@ fn bucket(bucket: &BucketSimilarities) -> BucketAudit {
         predictions: columns.iter().map(|&column| bucket.predictions[column]).collect(),
         similarity: rows
             .iter()
-            .map(|&row| columns.iter().map(|&column| bucket.similarity[[row, column]]).collect())
+            .map(|&row| columns.iter().map(|&column| bucket.between(row, column)).collect())
             .collect(),
         reference_calls: bucket.references.len(),
         predicted_calls: bucket.predictions.len(),

@@ -51,7 +51,7 @@ pub struct SimilarityBin {
 pub struct ReasonCount {
     /// `reference` or `prediction`.
     pub side: String,
-    /// `tool_not_in_reference`, `tool_not_in_prediction`, `below_threshold` or `assigned_elsewhere`.
+    /// `tool_not_in_reference`, `tool_not_in_prediction`, `below_threshold`, `assigned_elsewhere` or `too_large`.
     pub reason: String,
     /// How many calls.
     pub calls: u64,

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use super::{ConfusedTools, Overview, ReasonCount, SimilarityBin};
 use crate::report::TrajectoryReport;
+use crate::score::ByTool;
 
 /// Bins of the histogram of similarities.
 pub(in crate::report) const BINS: usize = 20;
@@ -16,7 +17,6 @@ const NAMED_TOOLS: usize = 10;
 pub struct Gathering {
     bins: [(u64, u64); BINS],
     reasons: BTreeMap<(&'static str, String), u64>,
-    confused: BTreeMap<(String, String), u64>,
 }
 
 impl Gathering {
@@ -34,17 +34,11 @@ impl Gathering {
         for alone in &report.unmatched_predictions {
             *self.reasons.entry(("prediction", alone.reason.clone())).or_default() += 1;
         }
-        // Calls with a candidate are of a tool that both sides use.
-        let missing = report.unmatched_references.iter().filter(|alone| alone.best.is_none());
-        let wrong = report.unmatched_predictions.iter().filter(|alone| alone.best.is_none());
-        for (missing, wrong) in missing.zip(wrong) {
-            *self.confused.entry((missing.tool.clone(), wrong.tool.clone())).or_default() += 1;
-        }
     }
 
-    /// What was noticed.
+    /// What was noticed; `by_tool` are the calls of the same set.
     #[must_use]
-    pub fn finish(self) -> Overview {
+    pub fn finish(self, by_tool: &ByTool) -> Overview {
         let bin = |(index, &(matched, unmatched)): (usize, &(u64, u64))| SimilarityBin {
             from: index as f64 / BINS as f64,
             matched,
@@ -57,10 +51,13 @@ impl Gathering {
             .collect();
         // Stable: equal counts stay in the order of their names.
         reasons.sort_by_key(|count| std::cmp::Reverse(count.calls));
-        let mut confused_tools: Vec<ConfusedTools> = self
-            .confused
-            .into_iter()
-            .map(|((reference, predicted), calls)| ConfusedTools { reference, predicted, calls })
+        let mut confused_tools: Vec<ConfusedTools> = by_tool
+            .replaced()
+            .map(|(reference, predicted, calls)| ConfusedTools {
+                reference: reference.to_owned(),
+                predicted: predicted.to_owned(),
+                calls,
+            })
             .collect();
         confused_tools.sort_by_key(|confused| std::cmp::Reverse(confused.calls));
         confused_tools.truncate(NAMED_TOOLS);

@@ -12,7 +12,8 @@ use image::codecs::jpeg::JpegEncoder;
 use image::{DynamicImage, ImageFormat};
 
 use crate::images::{self, ImageFileError};
-use crate::workspace::{Workspace, WorkspaceError};
+use crate::task_image::{NotFound, locate_in, opened};
+use crate::workspace::Workspace;
 
 /// The longest side of an embedded image, in pixels.
 const LONGEST_SIDE: u32 = 384;
@@ -72,7 +73,7 @@ impl Pictures {
     /// are left out.
     #[must_use]
     pub fn new(folders: &[PathBuf], count: usize) -> Self {
-        let folders = folders.iter().filter_map(|folder| Workspace::new(folder).ok()).collect();
+        let folders = opened(folders);
         let (longest_side, quality) =
             if count > MANY { (LONGEST_SIDE_OF_MANY, QUALITY_OF_MANY) } else { (LONGEST_SIDE, QUALITY) };
         Self { folders, longest_side, quality, known: HashMap::new() }
@@ -110,18 +111,11 @@ impl Pictures {
 
     /// Where the file is, if it is in one of the folders.
     fn locate(&self, path: &str) -> Result<PathBuf, &'static str> {
-        let mut note = "no such file in the image folder";
-        for folder in &self.folders {
-            match folder.file(path) {
-                Ok(file) => return Ok(file),
-                Err(WorkspaceError::Outside { .. }) => {
-                    note = "the path leads out of the image folder and was not followed";
-                }
-                Err(WorkspaceError::NotAFile { .. }) => note = NOT_A_FILE,
-                Err(_) => {}
-            }
-        }
-        Err(note)
+        locate_in(path, &self.folders).map_err(|not_found| match not_found {
+            NotFound::Missing => "no such file in the image folder",
+            NotFound::Outside(_) => "the path leads out of the image folder and was not followed",
+            NotFound::NotAFile => NOT_A_FILE,
+        })
     }
 
     fn embed(&self, image: &DynamicImage) -> Result<Picture, &'static str> {

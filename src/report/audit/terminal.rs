@@ -67,6 +67,9 @@ impl<W: Write> AuditTerminal<W> {
         let id = line(&audit.score.id, 50);
         writeln!(out, "{bold}{id}{bold:#}{}", task_type.unwrap_or_default())?;
         let cost = words::cost(audit.cost).map(|cost| format!("; {cost}")).unwrap_or_default();
+        if let Some(failure) = words::failure(audit.score.failure.as_deref()) {
+            writeln!(out, "{bold}{failure}{bold:#}")?;
+        }
         writeln!(out, "average {:.4}{cost}", metrics.average)?;
         writeln!(
             out,

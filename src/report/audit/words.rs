@@ -50,6 +50,14 @@ pub(super) fn cost(cost: f64) -> Option<String> {
         .then(|| format!("without it the set's average would be {:.4} {direction}", cost.abs()))
 }
 
+/// That a trajectory came to nothing, and why; nothing where it did not.
+pub(super) fn failure(failure: Option<&str>) -> Option<String> {
+    failure.map(|class| match class {
+        "missing" => "there is no prediction".to_owned(),
+        class => format!("the task failed: {}", class.replace('_', " ")),
+    })
+}
+
 /// Where a call stands, as people count: step 1, call 2 is `1.2`.
 pub(super) fn place(place: PlaceReport) -> String {
     format!("{}.{}", place.step + 1, place.call + 1)
@@ -126,6 +134,7 @@ pub(super) fn reason(name: &str) -> &'static str {
         "tool_not_in_reference" => "the reference does not call this tool",
         "tool_not_in_prediction" => "the prediction does not call this tool",
         "below_threshold" => "no call of this tool is similar enough",
+        "too_large" => "the trajectory has too many different calls of one tool to be aligned",
         _ => "what is similar enough met other calls",
     }
 }

@@ -3,8 +3,8 @@
 use std::io::{self, Write};
 
 use super::TrajectoryOutcomesReport;
-use super::{NotJudgedCounts, OutcomeCounts, OutcomesRenderer, OutcomesSummary, RateReport, TallyReport};
-use crate::outcomes::{NotJudged, Outcome};
+use super::{OutcomesRenderer, OutcomesSummary, RateReport, TallyReport};
+use crate::outcomes::{NotJudged, Outcome, Verdict};
 use crate::text::visible;
 
 /// Writes rows as they come.
@@ -25,27 +25,26 @@ impl<W: Write> Csv<W> {
             rate.and_then(|rate| rate.rate).map_or_else(String::new, |rate| rate.to_string())
         };
         let rates = rates.map(rate);
-        self.counts(names, tally.calls, &tally.outcomes, &tally.not_judged, &rates)
+        let counts = [tally.calls].into_iter().chain(tally.outcomes.all()).chain([tally.not_executed]);
+        self.counts(names, counts.chain(tally.not_judged.all()), &rates)
     }
 
     fn counts(
         &mut self,
         names: [&str; 3],
-        calls: u64,
-        outcomes: &OutcomeCounts,
-        not_judged: &NotJudgedCounts,
+        counts: impl Iterator<Item = u64>,
         rates: &[String; 3],
     ) -> io::Result<()> {
         if !std::mem::replace(&mut self.has_header, true) {
-            let counts =
-                Outcome::ALL.map(Outcome::name).into_iter().chain(NotJudged::ALL.map(NotJudged::name));
+            let outcomes = Outcome::ALL.map(Verdict::Outcome).into_iter().chain([Verdict::NotExecuted]);
+            let verdicts = outcomes.chain(NotJudged::ALL.map(Verdict::NotJudged));
+            let counts = verdicts.map(Verdict::name);
             let header = ["scope", "id", "type", "calls"].into_iter().chain(counts);
             let rates = ["tool_name_validity", "schema_compliance", "execution_success"];
             self.writer.write_record(header.chain(rates))?;
         }
         let names = names.map(|name| visible(name, false).into_owned());
-        let numbers = [calls].into_iter().chain(outcomes.all()).chain(not_judged.all());
-        let numbers = numbers.map(|number| number.to_string());
+        let numbers = counts.map(|number| number.to_string());
         Ok(self.writer.write_record(names.into_iter().chain(numbers).chain(rates.iter().cloned()))?)
     }
 }
@@ -61,7 +60,8 @@ impl<W: Write> OutcomesRenderer for Csv<W> {
         }
         let no_rates = [const { String::new() }; 3];
         for (tool, found) in &summary.by_tool {
-            self.counts(["tool", tool, ""], found.calls, &found.outcomes, &found.not_judged, &no_rates)?;
+            let counts = [found.calls].into_iter().chain(found.outcomes.all()).chain([found.not_executed]);
+            self.counts(["tool", tool, ""], counts.chain(found.not_judged.all()), &no_rates)?;
         }
         self.row(["all", "", ""], &summary.aggregate.tally)?;
         self.writer.flush()

@@ -83,7 +83,7 @@ impl OutcomesGatherer {
     #[must_use]
     pub fn finish(self, predictions: &str, known_tools: usize, is_replayed: bool) -> OutcomesSummary {
         let tally = &self.all.tally;
-        let answers = match (is_replayed, tally.answered) {
+        let answers = match (is_replayed, tally.answered + tally.unanswered()) {
             (true, _) => "replayed",
             (false, 0) => "none",
             (false, _) => "recorded",
@@ -116,7 +116,7 @@ fn notes(tally: &Tally) -> Vec<String> {
     let mut notes = Vec::new();
     if tally.not_executed > 0 {
         notes.push(format!(
-            "{} of {} calls have no answer and count as success because they fit the schema: nothing was executed \
+            "{} of {} calls fit their schema and were not executed: they count as neither success nor failure \
              (--servers replays them)",
             tally.not_executed, tally.calls
         ));

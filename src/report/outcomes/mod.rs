@@ -13,7 +13,7 @@ pub use gather::OutcomesGatherer;
 pub use read::{OutcomesByTrajectory, OutcomesFileError};
 pub use wire::{
     ArgumentProblemReport, CallOutcomeReport, NotJudgedCounts, OUTCOMES_SCHEMA, OutcomeCounts,
-    OutcomesReport, OutcomesSummary, RateReport, RuleReport, SetOutcomesReport, TallyReport,
+    OutcomesReport, OutcomesSummary, RateReport, RuleReport, SetOutcomesReport, TallyReport, TaskOutcomes,
     ToolOutcomesReport, TrajectoryOutcomesReport, UnavailableServerReport,
 };
 

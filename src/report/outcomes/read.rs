@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
 
-use super::{OUTCOMES_SCHEMA, OutcomeCounts};
+use super::{OUTCOMES_SCHEMA, OutcomeCounts, TaskOutcomes};
 use crate::text::{shortened, visible};
 
 /// A file larger than this is not read, in bytes; that of the real benchmark has 0.7 MB.
@@ -59,7 +59,7 @@ pub enum OutcomesFileError {
 #[derive(Debug, Clone, PartialEq)]
 pub struct OutcomesByTrajectory {
     path: PathBuf,
-    found: HashMap<String, (usize, OutcomeCounts)>,
+    found: HashMap<String, (usize, TaskOutcomes)>,
 }
 
 /// The document, or a line of JSON Lines.
@@ -69,6 +69,7 @@ struct Entry {
     trajectories: Option<Vec<TrajectoryPart>>,
     id: Option<String>,
     outcomes: Option<OutcomeCounts>,
+    not_executed: Option<u64>,
     details: Option<Vec<CallPart>>,
 }
 
@@ -76,6 +77,8 @@ struct Entry {
 struct TrajectoryPart {
     id: String,
     outcomes: OutcomeCounts,
+    #[serde(default)]
+    not_executed: u64,
     details: Vec<CallPart>,
 }
 
@@ -101,7 +104,13 @@ impl OutcomesByTrajectory {
         let (mut found, mut has_head) = (HashMap::new(), false);
         let mut keep = |part: TrajectoryPart| {
             let calls = part.details.iter().filter(|call| call.place.is_some()).count();
-            found.insert(part.id, (calls, part.outcomes));
+            let TrajectoryPart { outcomes: mut counts, not_executed, details, .. } = part;
+            // Files of before count calls that were not executed as successes as well.
+            let sum = counts.all().into_iter().fold(not_executed, u64::saturating_add);
+            if sum > details.len() as u64 {
+                counts.success = counts.success.saturating_sub(not_executed);
+            }
+            found.insert(part.id, (calls, TaskOutcomes { counts, not_executed }));
         };
         for entry in serde_json::Deserializer::from_reader(reader).into_iter::<Entry>() {
             let entry = entry.map_err(|error| wrong(error.to_string()))?;
@@ -115,8 +124,15 @@ impl OutcomesByTrajectory {
                     has_head = true;
                     trajectories.unwrap_or_default().into_iter().for_each(&mut keep);
                 }
-                Entry { id: Some(id), outcomes: Some(outcomes), details: Some(details), .. } => {
-                    keep(TrajectoryPart { id, outcomes, details });
+                Entry {
+                    id: Some(id),
+                    outcomes: Some(outcomes),
+                    not_executed,
+                    details: Some(details),
+                    ..
+                } => {
+                    let not_executed = not_executed.unwrap_or_default();
+                    keep(TrajectoryPart { id, outcomes, not_executed, details });
                 }
                 _ => return Err(wrong(format!("it has no `schema`; expected `{OUTCOMES_SCHEMA}`"))),
             }
@@ -131,7 +147,7 @@ impl OutcomesByTrajectory {
     ///
     /// # Errors
     /// [`OutcomesFileError::OtherCalls`] if they are of another number of calls.
-    pub fn get(&self, id: &str, calls: usize) -> Result<Option<OutcomeCounts>, OutcomesFileError> {
+    pub fn get(&self, id: &str, calls: usize) -> Result<Option<TaskOutcomes>, OutcomesFileError> {
         let other = |found: String| OutcomesFileError::OtherCalls {
             path: self.path.clone(),
             id: id.to_owned(),

@@ -1,7 +1,10 @@
 //! Tables of outcomes that the terminal and Markdown both show.
 
-use super::{CallOutcomeReport, OutcomesSummary, RateReport, ToolOutcomesReport, TrajectoryOutcomesReport};
-use crate::outcomes::{NotJudged, Outcome};
+use super::{
+    CallOutcomeReport, NotJudgedCounts, OutcomeCounts, OutcomesSummary, RateReport, SetOutcomesReport,
+    TallyReport, ToolOutcomesReport, TrajectoryOutcomesReport,
+};
+use crate::outcomes::{NotJudged, Outcome, Verdict};
 use crate::report::sheet::{Cell, Column, Sheet};
 use crate::text::counted;
 
@@ -10,6 +13,9 @@ const TOOLS: usize = 10;
 
 /// How many calls that failed are shown.
 const LISTED: usize = 20;
+
+/// What is said of calls that nobody was asked about.
+const NOT_EXECUTED: &str = "fits the schema (not executed)";
 
 /// Calls that have no success, as many of them as are shown.
 #[derive(Debug, Default)]
@@ -29,8 +35,12 @@ pub(super) struct FailedCall {
 impl Failed {
     /// Takes those of a trajectory.
     pub(super) fn add(&mut self, report: &TrajectoryOutcomesReport) {
-        let is_success = |call: &&CallOutcomeReport| call.outcome.as_deref() == Some(Outcome::Success.name());
-        for call in report.details.iter().filter(|call| !is_success(call)) {
+        // What was not executed has neither an outcome nor a reason why there is none.
+        let has_failed = |call: &&CallOutcomeReport| match &call.outcome {
+            Some(outcome) => outcome != Outcome::Success.name(),
+            None => call.not_judged.is_some(),
+        };
+        for call in report.details.iter().filter(has_failed) {
             self.count += 1;
             if self.calls.len() < LISTED {
                 self.calls.push(FailedCall { id: report.id.clone(), call: call.clone() });
@@ -82,9 +92,9 @@ impl FailedCall {
     }
 }
 
-/// A share in percent.
-pub(super) fn percent(count: u64, of: u64) -> String {
-    if of == 0 { "-".to_owned() } else { format!("{:.1} %", 100.0 * count as f64 / of as f64) }
+/// A share in percent; a dash for one of nothing.
+pub(super) fn percent(share: f64, is_of_nothing: bool) -> String {
+    if is_of_nothing { "-".to_owned() } else { format!("{:.1} %", 100.0 * share) }
 }
 
 /// What was judged, and what by.
@@ -110,7 +120,7 @@ pub(super) fn rate(rate: Option<RateReport>) -> (String, String) {
             (format!("{rate:.4}"), format!("{count} of {of}"))
         }
         Some(_) => ("-".to_owned(), "no calls to take a share of".to_owned()),
-        None => ("-".to_owned(), "not known: some calls have no answer".to_owned()),
+        None => ("-".to_owned(), "not known: some calls were not executed".to_owned()),
     }
 }
 
@@ -124,15 +134,26 @@ pub(super) fn rate_rows(summary: &OutcomesSummary) -> [(&'static str, Option<Rat
     ]
 }
 
+/// The five outcomes, and calls that fit their schema where some were not executed: name, count, share of all calls
+/// that were looked into.
+pub(super) fn shares(tally: &TallyReport) -> Vec<(String, u64, f64)> {
+    let of = (tally.judged + tally.not_executed).max(1);
+    let five = Outcome::ALL.iter().zip(tally.outcomes.all());
+    let mut rows: Vec<_> = five.map(|(outcome, count)| (outcome.name().replace('_', " "), count)).collect();
+    rows.extend((tally.not_executed > 0).then(|| (NOT_EXECUTED.to_owned(), tally.not_executed)));
+    rows.into_iter().map(|(name, count)| (name, count, count as f64 / of as f64)).collect()
+}
+
 /// The five outcomes, and below them calls that have none.
 pub(super) fn outcomes(summary: &OutcomesSummary) -> Sheet {
     let tally = &summary.aggregate.tally;
+    let is_empty = tally.judged + tally.not_executed == 0;
     let row = |name: &str, count: u64, share: String| {
         vec![Cell::new(name.replace('_', " ")), Cell::new(count.to_string()), Cell::new(share)]
     };
-    let five = Outcome::ALL.iter().zip(tally.outcomes.all());
+    let shares = shares(tally).into_iter();
     let mut rows: Vec<_> =
-        five.map(|(outcome, count)| row(outcome.name(), count, percent(count, tally.judged))).collect();
+        shares.map(|(name, count, share)| row(&name, count, percent(share, is_empty))).collect();
     for (why, count) in NotJudged::ALL.iter().zip(tally.not_judged.all()) {
         if count > 0 {
             rows.push(row(&format!("not judged: {}", why.name()), count, String::new()));
@@ -174,56 +195,64 @@ pub(super) fn details(summary: &OutcomesSummary, has_types: bool) -> Vec<Sheet> 
     sheets.into_iter().filter(|sheet| !sheet.rows.is_empty()).collect()
 }
 
-fn count_columns(first: &str) -> Vec<Column> {
+/// Counts by name: all calls, the five outcomes, not executed, not judged.
+type Counts = (String, [u64; 8]);
+
+/// Counts as a table. What was not executed and what was not judged stand there if there is any of it.
+fn counts_sheet(title: String, first: &str, rows: &[Counts]) -> Sheet {
     let short = ["illegal", "unknown", "invalid", "not found", "success"];
-    let names = Outcome::ALL.iter().zip(short);
-    let columns = names.map(|(outcome, short)| Column::number(&outcome.name().replace('_', " "), short));
-    [Column::text(first), Column::number("calls", "calls")]
-        .into_iter()
-        .chain(columns)
-        .chain([Column::number("not judged", "no answer")])
-        .collect()
+    let five = Outcome::ALL.iter().zip(short);
+    let five = five.map(|(outcome, short)| Column::number(&outcome.name().replace('_', " "), short));
+    let others = [Column::number("not executed", "not run"), Column::number("not judged", "no answer")];
+    let numbers = [Column::number("calls", "calls")].into_iter().chain(five).chain(others);
+    let is_shown = |index: usize| index < 6 || rows.iter().any(|(_, counts)| counts[index] > 0);
+    let shown = numbers.enumerate().filter(|(index, _)| is_shown(*index)).map(|(_, column)| column);
+    let row = |(name, counts): &Counts| {
+        let shown = counts.iter().enumerate().filter(|(index, _)| is_shown(*index));
+        [Cell::new(name)].into_iter().chain(shown.map(|(_, count)| Cell::new(count.to_string()))).collect()
+    };
+    Sheet {
+        title,
+        notes: Vec::new(),
+        columns: [Column::text(first)].into_iter().chain(shown).collect(),
+        rows: rows.iter().map(row).collect(),
+    }
 }
 
-fn count_row(name: &str, calls: u64, outcomes: [u64; 5], not_judged: [u64; 5]) -> Vec<Cell> {
-    let numbers = [calls].into_iter().chain(outcomes).chain([not_judged.iter().sum()]);
-    [Cell::new(name)].into_iter().chain(numbers.map(|number| Cell::new(number.to_string()))).collect()
+fn counts(name: &str, calls: u64, five: &OutcomeCounts, rest: (u64, &NotJudgedCounts)) -> Counts {
+    let [illegal, unknown, invalid, not_found, success] = five.all();
+    let unanswered = rest.1.all().iter().sum();
+    (name.to_owned(), [calls, illegal, unknown, invalid, not_found, success, rest.0, unanswered])
 }
 
 fn types(summary: &OutcomesSummary) -> Sheet {
-    let row = |(name, set): (&String, &super::SetOutcomesReport)| {
-        count_row(name, set.tally.calls, set.tally.outcomes.all(), set.tally.not_judged.all())
-    };
-    Sheet {
-        title: "Types of task".to_owned(),
-        notes: Vec::new(),
-        columns: count_columns("type"),
-        rows: summary.by_type.iter().map(row).collect(),
-    }
+    let rows = summary.by_type.iter().map(|(name, SetOutcomesReport { tally, .. })| {
+        counts(name, tally.calls, &tally.outcomes, (tally.not_executed, &tally.not_judged))
+    });
+    counts_sheet("Types of task".to_owned(), "type", &rows.collect::<Vec<_>>())
 }
 
 /// The tools with most calls that did not succeed.
 fn tools(summary: &OutcomesSummary) -> Sheet {
-    let failures = |tool: &ToolOutcomesReport| tool.calls - tool.outcomes.success;
+    let failures = |tool: &ToolOutcomesReport| tool.calls - tool.outcomes.success - tool.not_executed;
     let mut failing: Vec<_> = summary.by_tool.iter().filter(|(_, tool)| failures(tool) > 0).collect();
     // Stable: tools that fail equally often stay in the order of their names.
     failing.sort_by_key(|(_, tool)| std::cmp::Reverse(failures(tool)));
-    let count = failing.len();
+    let title = match failing.len() {
+        count if count > TOOLS => format!("Tools that fail most ({TOOLS} of {count})"),
+        _ => "Tools that fail".to_owned(),
+    };
     let rows = failing
         .into_iter()
         .take(TOOLS)
-        .map(|(name, tool)| count_row(name, tool.calls, tool.outcomes.all(), tool.not_judged.all()));
-    let title = if count > TOOLS {
-        format!("Tools that fail most ({TOOLS} of {count})")
-    } else {
-        "Tools that fail".to_owned()
-    };
-    Sheet { title, notes: Vec::new(), columns: count_columns("tool"), rows: rows.collect() }
+        .map(|(name, tool)| counts(name, tool.calls, &tool.outcomes, (tool.not_executed, &tool.not_judged)));
+    counts_sheet(title, "tool", &rows.collect::<Vec<_>>())
 }
 
 fn rules(summary: &OutcomesSummary) -> Sheet {
     let rows = summary.rules.iter().map(|rule| {
-        let verdict = rule.outcome.as_deref().or(rule.not_judged.as_deref()).unwrap_or_default();
+        let verdict = rule.outcome.as_deref().or(rule.not_judged.as_deref());
+        let verdict = verdict.unwrap_or(Verdict::NotExecuted.name());
         let cells =
             [rule.rule.clone(), verdict.replace('_', " "), rule.confidence.clone(), rule.calls.to_string()];
         cells.map(Cell::new).to_vec()

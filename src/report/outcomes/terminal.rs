@@ -6,7 +6,7 @@ use anstyle::{AnsiColor, Style};
 
 use super::tables::{self, Failed};
 use super::{OutcomesRenderer, OutcomesSummary, TrajectoryOutcomesReport};
-use crate::outcomes::{NotJudged, Outcome};
+use crate::outcomes::NotJudged;
 use crate::report::audit::wrapped;
 use crate::report::terminal::bar;
 use crate::report::{SheetForm, write_sheets};
@@ -14,6 +14,9 @@ use crate::text::shortened;
 
 /// The width of a line.
 const WIDTH: usize = 80;
+
+/// The least width of the names of outcomes, reasons and rates.
+const NAMES: usize = 20;
 
 /// Writes the summary and the calls that failed.
 pub(super) struct Terminal<W> {
@@ -31,23 +34,25 @@ impl<W: Write> Terminal<W> {
 
     fn shares(&mut self, summary: &OutcomesSummary, color: Style) -> io::Result<()> {
         let tally = &summary.aggregate.tally;
-        for (outcome, count) in Outcome::ALL.iter().zip(tally.outcomes.all()) {
-            let share = if tally.judged == 0 { 0.0 } else { count as f64 / tally.judged as f64 };
-            let (name, percent) = (outcome.name().replace('_', " "), tables::percent(count, tally.judged));
-            let line = format!("{name:<20} {count:>7} {percent:>8}  {color}{}{color:#}", bar(share));
+        let is_empty = tally.judged + tally.not_executed == 0;
+        let shares = tables::shares(tally);
+        let width = shares.iter().map(|(name, ..)| name.len()).max().unwrap_or_default().max(NAMES);
+        for (name, count, share) in shares {
+            let percent = tables::percent(share, is_empty);
+            let line = format!("{name:<width$} {count:>7} {percent:>8}  {color}{}{color:#}", bar(share));
             writeln!(self.writer, "{}", line.trim_end())?;
         }
         for (why, count) in NotJudged::ALL.iter().zip(tally.not_judged.all()) {
             if count > 0 {
                 let name = why.name().replace('_', " ");
-                writeln!(self.writer, "{name:<20} {count:>7}           not judged")?;
+                writeln!(self.writer, "{name:<width$} {count:>7}           not judged")?;
             }
         }
         writeln!(self.writer)?;
         for (name, value, of) in tables::rate_rows(summary) {
             let (value, counts) = tables::rate(value);
             let counts = if value == "-" { counts } else { format!("{counts} {of}") };
-            writeln!(self.writer, "{name:<20} {value:>7}  {counts}")?;
+            writeln!(self.writer, "{name:<width$} {value:>7}  {counts}")?;
         }
         Ok(())
     }

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::outcomes::{JudgedCall, NotJudged, Outcome, Rate, Rule, Tally};
+use crate::outcomes::{JudgedCall, NotJudged, Outcome, Rate, Rule, Tally, Verdict};
 use crate::report::PlaceReport;
 use crate::report::shortened;
 
@@ -22,7 +22,7 @@ pub struct OutcomesReport {
     /// Everything but the trajectories.
     #[serde(flatten)]
     pub summary: OutcomesSummary,
-    /// Every trajectory of the file, in its order; those of one id each stand for themselves.
+    /// Every trajectory of the file, in its order, one for each id.
     pub trajectories: Vec<TrajectoryOutcomesReport>,
 }
 
@@ -33,8 +33,8 @@ pub struct OutcomesSummary {
     pub schema: String,
     /// The file of predictions, as it was named.
     pub predictions: String,
-    /// Where answers come from: `none` (nothing was executed and nothing recorded), `recorded` (the predictions hold
-    /// results of some calls) or `replayed` (the calls were made again).
+    /// Where answers come from: `none` (nothing was executed and nothing recorded), `recorded` (the predictions say
+    /// what came of some calls) or `replayed` (the calls were made again).
     #[schemars(extend("enum" = ["none", "recorded", "replayed"]))]
     pub answers: String,
     /// The number of tools that calls were judged by.
@@ -83,7 +83,7 @@ pub struct TrajectoryOutcomesReport {
 pub struct TallyReport {
     /// All calls.
     pub calls: u64,
-    /// Calls that have an outcome: the sum of `outcomes`. With `not_judged` they add up to `calls`.
+    /// Calls that have an outcome: the sum of `outcomes`. With `not_executed` and `not_judged` they add up to `calls`.
     pub judged: u64,
     /// Calls by outcome.
     pub outcomes: OutcomeCounts,
@@ -91,7 +91,7 @@ pub struct TallyReport {
     pub not_judged: NotJudgedCounts,
     /// Calls whose answer was looked at.
     pub answered: u64,
-    /// Calls that count as success by `fits_schema`: they have no answer and nothing was executed.
+    /// Calls that fit their schema and have no answer, because nothing was executed: neither success nor failure.
     pub not_executed: u64,
     /// Calls whose answer was decided by a rule that is not sure.
     pub unsure: u64,
@@ -99,7 +99,7 @@ pub struct TallyReport {
     pub tool_name_validity: RateReport,
     /// Calls whose arguments the schema accepts, among those of known tools.
     pub schema_compliance: RateReport,
-    /// Successes among all calls that were judged; null where some of them have no answer.
+    /// Successes among all calls that were judged; null where some calls were not executed.
     pub execution_success: Option<RateReport>,
 }
 
@@ -116,6 +116,22 @@ pub struct OutcomeCounts {
     pub resource_not_found: u64,
     /// With a normal result.
     pub success: u64,
+}
+
+/// What became of a task's calls, as scores keep it.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct TaskOutcomes {
+    /// Calls by outcome.
+    #[serde(flatten)]
+    pub counts: OutcomeCounts,
+    /// Calls that fit their schema and were not executed; left out if there are none.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub not_executed: u64,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde calls it so")]
+fn is_zero(count: &u64) -> bool {
+    *count == 0
 }
 
 /// How many calls have no outcome, and why.
@@ -151,6 +167,8 @@ pub struct ToolOutcomesReport {
     pub calls: u64,
     /// Calls by outcome.
     pub outcomes: OutcomeCounts,
+    /// Calls that fit their schema and were not executed.
+    pub not_executed: u64,
     /// Calls without an outcome, by reason.
     pub not_judged: NotJudgedCounts,
 }
@@ -160,9 +178,9 @@ pub struct ToolOutcomesReport {
 pub struct RuleReport {
     /// Its name.
     pub rule: String,
-    /// What it decides; null for a rule that says why there is no outcome.
+    /// What it decides; null for a rule that says why there is no outcome, and for `fits_schema`.
     pub outcome: Option<String>,
-    /// Why there is no outcome; null for a rule that decides one.
+    /// Why there is no outcome; null for a rule that decides one, and for `fits_schema`.
     pub not_judged: Option<String>,
     /// `sure`, `unsure`, or `asked`: a language model decided.
     #[schemars(extend("enum" = ["sure", "unsure", "asked"]))]
@@ -191,7 +209,7 @@ pub struct CallOutcomeReport {
     pub place: Option<PlaceReport>,
     /// The tool as the model named it; null where it did not.
     pub tool: Option<String>,
-    /// Its outcome; null where there is none.
+    /// Its outcome; null where there is none, and for a call that fits its schema and was not executed.
     #[schemars(extend("enum" = ["illegal_format", "unknown_tool", "invalid_arguments", "resource_not_found", "success", null]))]
     pub outcome: Option<String>,
     /// Why it has no outcome.
@@ -291,7 +309,12 @@ impl From<&Tally> for TallyReport {
 
 impl From<&Tally> for ToolOutcomesReport {
     fn from(tally: &Tally) -> Self {
-        Self { calls: tally.calls, outcomes: tally.into(), not_judged: tally.into() }
+        Self {
+            calls: tally.calls,
+            outcomes: tally.into(),
+            not_executed: tally.not_executed,
+            not_judged: tally.into(),
+        }
     }
 }
 
@@ -313,9 +336,11 @@ impl RuleReport {
 
 /// What a rule decides, or why it decides nothing.
 fn names(rule: &Rule) -> (Option<String>, Option<String>) {
+    let name = Some(rule.verdict.name().to_owned());
     match rule.verdict {
-        crate::outcomes::Verdict::Outcome(outcome) => (Some(outcome.name().to_owned()), None),
-        crate::outcomes::Verdict::NotJudged(why) => (None, Some(why.name().to_owned())),
+        Verdict::Outcome(_) => (name, None),
+        Verdict::NotExecuted => (None, None),
+        Verdict::NotJudged(_) => (None, name),
     }
 }
 

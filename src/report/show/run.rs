@@ -60,14 +60,23 @@ fn tokens(usage: Option<&Json>, turns: Option<&Json>) -> Option<String> {
         part.map(|part| format!(" ({part} {what})")).unwrap_or_default()
     };
     let turns = match turns {
-        Some(Json::Array(turns)) if !turns.is_empty() => Some(counted(turns.len(), "turn")),
-        _ => None,
+        Some(Json::Array(turns)) => turns.as_slice(),
+        _ => &[],
+    };
+    // A turn without `usage` says nothing of it; one whose `usage` lacks a number came without.
+    let lacks = |usage: &Json| usage.get("input_tokens").is_none() || usage.get("output_tokens").is_none();
+    let is_silent = |turn: &&Json| turn.get("usage").is_some_and(lacks);
+    let silent = turns.iter().filter(is_silent).count();
+    let of_turns = match (turns.len(), silent) {
+        (0, _) => None,
+        (all, 0) => Some(counted(all, "turn")),
+        (all, silent) => Some(format!("partial: {silent} of {} without", counted(all, "turn"))),
     };
     let parts = [
         count("input_tokens").map(|read| format!("{read} in{}", of_which("cached_input_tokens", "cached"))),
         count("output_tokens")
             .map(|written| format!("{written} out{}", of_which("reasoning_tokens", "reasoning"))),
-        turns,
+        of_turns,
     ];
     joined(parts)
 }

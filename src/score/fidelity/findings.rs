@@ -84,6 +84,8 @@ pub struct WrongArgument {
 pub struct RejectedMatch {
     /// The trajectory.
     pub id: String,
+    /// Which repetition of its task, from 1; `None` where there are none.
+    pub repeat: Option<usize>,
     /// The tool of both calls.
     pub tool: String,
     /// The reference call.
@@ -107,9 +109,10 @@ pub struct RejectedMatch {
 struct Rank(RejectedMatch);
 
 impl Rank {
-    fn key(&self) -> (std::cmp::Reverse<u64>, &str, usize) {
+    fn key(&self) -> (std::cmp::Reverse<u64>, &str, Option<usize>, usize) {
+        let RejectedMatch { similarity, id, repeat, reference, .. } = &self.0;
         // Similarities are not negative, so their bits are in their order.
-        (std::cmp::Reverse(self.0.similarity.max(0.0).to_bits()), &self.0.id, self.0.reference.index)
+        (std::cmp::Reverse(similarity.max(0.0).to_bits()), id, *repeat, reference.index)
     }
 }
 
@@ -169,6 +172,7 @@ impl Findings {
         let worst = fidelity.worst();
         self.pairs.insert(Rank(RejectedMatch {
             id: id.to_owned(),
+            repeat: None,
             tool: pair.tool.clone(),
             reference: pair.reference,
             predicted: pair.predicted,
@@ -181,6 +185,29 @@ impl Findings {
         if self.pairs.len() > MOST_PAIRS {
             self.pairs.pop_last();
         }
+    }
+
+    /// Takes in what a further repetition says; what is there without a number is of the first.
+    pub(in crate::score) fn add_repetition(&mut self, other: Findings, repeat: usize) {
+        let Findings { tools, arguments, pairs, rejected } = other;
+        for (tool, pairs) in tools {
+            *self.tools.entry(tool).or_default() += pairs;
+        }
+        for (key, wrong) in arguments {
+            if let Some(known) = self.arguments.get_mut(&key) {
+                known.pairs += wrong.pairs;
+            } else if self.arguments.len() < MOST_ARGUMENTS {
+                self.arguments.insert(key, wrong);
+            }
+        }
+        self.rejected += rejected;
+        let mine = std::mem::take(&mut self.pairs).into_iter().map(|pair| (pair, 1));
+        let numbered =
+            mine.chain(pairs.into_iter().map(|pair| (pair, repeat))).map(|(Rank(pair), number)| {
+                let repeat = pair.repeat.or(Some(number));
+                Rank(RejectedMatch { repeat, ..pair })
+            });
+        self.pairs = numbered.collect::<BTreeSet<Rank>>().into_iter().take(MOST_PAIRS).collect();
     }
 
     /// The arguments that are wrong, those that are wrong most often first.

@@ -25,7 +25,12 @@ fn fidelity(a: &Json, b: &Json) -> f64 {
 
 fn catalog(schema: &serde_json::Value) -> Catalog {
     let file = json!({"s": {"tools": [{"name": "t", "inputSchema": schema}]}});
-    let file = WholeFile { name: "catalog".to_owned(), value: Json::from(&file), oddities: Vec::new() };
+    let file = WholeFile {
+        name: "catalog".to_owned(),
+        digest: String::new(),
+        value: Json::from(&file),
+        oddities: Vec::new(),
+    };
     Catalog::from_file(file).unwrap()
 }
 

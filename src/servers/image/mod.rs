@@ -165,7 +165,9 @@ fn run(images: &Images, tool: &str, arguments: Value) -> Answer {
     };
     match parsed {
         Ok(edit) => result(make(images, edit.as_ref())),
-        Err(error) => Answer::InvalidArguments(visible(&error.to_string(), false).into_owned()),
+        Err(error) => {
+            Answer::InvalidArguments(format!("invalid arguments: {}", visible(&error.to_string(), false)))
+        }
     }
 }
 

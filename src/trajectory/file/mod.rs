@@ -10,15 +10,17 @@ use std::borrow::Cow;
 use std::collections::HashMap;
 use std::path::Path;
 
+use scan::{is_one_trajectory, whole};
 use sha2::{Digest as _, Sha256};
 
 use crate::text::counted;
 use crate::trajectory::json::{self, Json};
 use crate::trajectory::model::{Task, Trajectory};
-use crate::trajectory::problem::{Place, Problems, Severity};
-use crate::trajectory::read::{self, MalformedCalls};
+use crate::trajectory::problem::{Problems, Severity};
+use crate::trajectory::read::{self, CallForms, Reading};
 use crate::trajectory::source::{Source, SourceError};
 use crate::trajectory::split::{Element, Noun, Shape, split};
+use crate::trajectory::tool_names::NameMapping;
 
 /// What to do when an id stands twice in a file, with different content.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -27,6 +29,8 @@ pub enum Duplicates {
     Error,
     /// Use the last.
     Last,
+    /// Take each for a trajectory of its own.
+    Keep,
 }
 
 /// An id that stands more than once.
@@ -72,8 +76,17 @@ pub struct TrajectoryFile {
     /// How many elements have steps, even broken ones.
     with_steps: usize,
     wants: Wants,
+    forms: CallForms,
+    /// What the whole file is, if another program has written it.
+    foreign_file: Option<&'static str>,
+    /// What the first element is that another program has written, if one has.
+    foreign_element: Option<&'static str>,
+    /// Whether a conflict of ids was reported: what to do is said once.
+    has_conflict: bool,
     /// The trajectories of a small file by where they stand: they need not be parsed again.
     kept: Option<HashMap<u64, Trajectory>>,
+    /// Other names for tools.
+    names: NameMapping,
 }
 
 /// What a file is opened for.
@@ -115,9 +128,6 @@ const MAX_KEY: u64 = 64 << 10;
 /// What is parsed of a file of at most so many bytes is kept.
 const KEPT_BYTES: u64 = 4 << 20;
 
-/// Progress is told after so many trajectories.
-const PROGRESS_EVERY: usize = 256;
-
 /// The id of a file's only trajectory where it has none.
 const SINGLE_ID: &str = "trajectory";
 
@@ -128,7 +138,7 @@ impl TrajectoryFile {
     /// [`OpenError::Source`] if it cannot be read, [`OpenError::Invalid`] with every problem if any of them
     /// is an error.
     pub fn open(path: &Path, duplicates: Duplicates) -> Result<Self, OpenError> {
-        Self::open_with(path, duplicates, &mut |_, _| (), &mut |_| ())
+        Self::open_with(path, duplicates, CallForms::default(), &mut |_, _| (), &mut |_| ())
     }
 
     /// The same, telling `progress` how many trajectories of how many were read, and showing each to `visit`: those of
@@ -139,19 +149,33 @@ impl TrajectoryFile {
     pub fn open_with(
         path: &Path,
         duplicates: Duplicates,
+        forms: CallForms,
         progress: &mut dyn FnMut(usize, usize),
         visit: &mut dyn FnMut(&Trajectory),
     ) -> Result<Self, OpenError> {
-        Self::scan_by(path, duplicates, Wants::Any, progress, visit)?.without_errors()
+        Self::scan_by(path, duplicates, (Wants::Any, forms), progress, visit)?.without_errors()
     }
 
-    /// Opens a file to see all that a model did: trajectories of one id are each a trajectory of their own,
-    /// and what stands among the calls and is none is kept as [`MalformedCall`](super::MalformedCall).
+    /// Opens a file to see all that a model did: trajectories of one id are each a trajectory of their own, and what
+    /// stands among the calls and is none is kept as [`MalformedCall`](super::MalformedCall).
     ///
     /// # Errors
     /// As [`TrajectoryFile::open`].
     pub fn open_all(path: &Path, progress: &mut dyn FnMut(usize, usize)) -> Result<Self, OpenError> {
-        Self::scan_by(path, Duplicates::Last, Wants::All, progress, &mut |_| ())?.without_errors()
+        Self::open_with_malformed(path, Duplicates::Keep, progress)
+    }
+
+    /// The same with what is to be done about an id that stands twice.
+    ///
+    /// # Errors
+    /// As [`TrajectoryFile::open`].
+    pub fn open_with_malformed(
+        path: &Path,
+        duplicates: Duplicates,
+        progress: &mut dyn FnMut(usize, usize),
+    ) -> Result<Self, OpenError> {
+        Self::scan_by(path, duplicates, (Wants::All, CallForms::default()), progress, &mut |_| ())?
+            .without_errors()
     }
 
     /// Opens a file whatever is wrong in it, for those who want its problems.
@@ -163,7 +187,7 @@ impl TrajectoryFile {
         duplicates: Duplicates,
         progress: &mut dyn FnMut(usize, usize),
     ) -> Result<Self, SourceError> {
-        Self::scan_by(path, duplicates, Wants::Any, progress, &mut |_| ())
+        Self::scan_by(path, duplicates, (Wants::Any, CallForms::default()), progress, &mut |_| ())
     }
 
     /// The same of a file that should hold tasks: what has no steps is read as one, and spoken of as one.
@@ -171,7 +195,7 @@ impl TrajectoryFile {
     /// # Errors
     /// [`SourceError`] if it cannot be read at all.
     pub fn scan_tasks(path: &Path, duplicates: Duplicates) -> Result<Self, SourceError> {
-        Self::scan_by(path, duplicates, Wants::Tasks, &mut |_, _| (), &mut |_| ())
+        Self::scan_by(path, duplicates, (Wants::Tasks, CallForms::default()), &mut |_, _| (), &mut |_| ())
     }
 
     fn without_errors(self) -> Result<Self, OpenError> {
@@ -184,7 +208,7 @@ impl TrajectoryFile {
     fn scan_by(
         path: &Path,
         duplicates: Duplicates,
-        wants: Wants,
+        (wants, forms): (Wants, CallForms),
         progress: &mut dyn FnMut(usize, usize),
         visit: &mut dyn FnMut(&Trajectory),
     ) -> Result<Self, SourceError> {
@@ -207,32 +231,16 @@ impl TrajectoryFile {
             tasks: Vec::new(),
             with_steps: 0,
             wants,
+            forms,
+            foreign_file: None,
+            foreign_element: None,
+            has_conflict: false,
             kept: is_small.then(HashMap::new),
+            names: NameMapping::new(),
         };
-        if elements.is_empty() && layout.error.is_none() {
-            let message = format!("no {} in it; a file of them should have at least one", wants.noun().many);
-            file.push(Severity::Error, Place::default(), &message);
-        }
-        let total = elements.len();
-        for (done, element) in elements.into_iter().enumerate() {
-            if done.is_multiple_of(PROGRESS_EVERY) {
-                progress(done, total);
-            }
-            if let Some(id) = file.check(element, visit)? {
-                file.keep(id, element, duplicates)?;
-            }
-        }
-        file.report_mixed()?;
-        let has_neither = file.with_steps == 0 && file.tasks.is_empty();
-        if !file.is_empty() && has_neither {
-            let message = "no trajectory in it has `steps`; is it a file of trajectories? \
-                (a catalog of tools goes to `m3 score --tools`)";
-            file.push(Severity::Error, Place::default(), message);
-        }
+        file.check_all(elements, duplicates, progress, visit)?;
         // The parser of a single trajectory has reported it already.
-        if let Some(error) = layout.error.filter(|_| !is_single) {
-            file.push_layout_error(&error);
-        }
+        file.conclude(layout.error.filter(|_| !is_single))?;
         Ok(file)
     }
 
@@ -320,9 +328,11 @@ impl TrajectoryFile {
             return Ok(Cow::Borrowed(known));
         }
         let (key, value) = (self.key(element)?, self.parse(element)?);
-        read::trajectory(value, key.as_deref(), self.default_id(), self.malformed_calls(), &mut |_, _, _| ())
-            .map(Cow::Owned)
-            .ok_or_else(|| self.changed())
+        let mut found =
+            read::trajectory(value, key.as_deref(), self.default_id(), self.reading(), &mut |_, _, _| ())
+                .ok_or_else(|| self.changed())?;
+        found.rename_tools(&self.names);
+        Ok(Cow::Owned(found))
     }
 
     /// Reads task `index`, likewise.
@@ -361,37 +371,17 @@ impl TrajectoryFile {
         self.source.error(std::io::Error::other("the file has changed while it was read; start again"))
     }
 
-    fn malformed_calls(&self) -> MalformedCalls {
-        if self.wants == Wants::All { MalformedCalls::Keep } else { MalformedCalls::Error }
+    /// From now on trajectories have other names for tools.
+    pub fn rename_tools(&mut self, names: NameMapping) {
+        self.kept.iter_mut().flat_map(HashMap::values_mut).for_each(|found| found.rename_tools(&names));
+        self.names = names;
+    }
+
+    fn reading(&self) -> Reading {
+        Reading { keeps_malformed: self.wants == Wants::All, forms: self.forms }
     }
 
     fn default_id(&self) -> Option<&'static str> {
         self.is_single.then_some(SINGLE_ID)
     }
-}
-
-/// Tells one trajectory from an object of them by id: members `steps` and `id` that are not objects.
-fn is_one_trajectory(source: &Source, members: &[Element]) -> Result<bool, SourceError> {
-    for member in members {
-        // Longer keys than these two, and the white space around them, need not be read.
-        if member.mark > 64 {
-            continue;
-        }
-        let lead = u64::from(member.mark);
-        let text = source.bytes(member.offset - lead, lead + 1)?;
-        let is_named = |name: &[u8]| text.starts_with(name);
-        if (is_named(b"\"steps\"") || is_named(b"\"id\"")) && text.last() != Some(&b'{') {
-            return Ok(true);
-        }
-    }
-    Ok(false)
-}
-
-/// The whole file as one element.
-fn whole(source: &Source) -> Result<Element, SourceError> {
-    let length =
-        std::io::copy(&mut source.reader()?, &mut std::io::sink()).map_err(|cause| source.error(cause))?;
-    let head = source.bytes(0, length.min(3))?;
-    let offset = if head == b"\xef\xbb\xbf" { 3 } else { 0 };
-    Ok(Element { offset, length: u32::try_from(length - offset).unwrap_or(u32::MAX), mark: 0 })
 }

@@ -19,9 +19,30 @@ fn pair(id: &str, reference: &str, predicted: &str, labels: &[&str]) -> Value {
 
 /// Pairs whose similarity nobody can doubt: the same, much the same, something else.
 fn labels(folder: &Folder) -> PathBuf {
-    let same = ["American eel", "Eiffel Tower height", "kcal of a fig", "vitamin C of an orange"];
-    let else_ =
-        ["quarterly tax forms", "how to tune a violin", "list of moons of Saturn", "python list sort"];
+    let same = [
+        "American eel",
+        "Eiffel Tower height",
+        "kcal of a fig",
+        "vitamin C of an orange",
+        "weather in Oslo",
+        "trains to Basel",
+        "blue whale weight",
+        "recipe for rye bread",
+        "Mozart operas",
+        "price of silver",
+    ];
+    let else_ = [
+        "quarterly tax forms",
+        "how to tune a violin",
+        "list of moons of Saturn",
+        "python list sort",
+        "football rules",
+        "vaccination calendar",
+        "rust lifetimes",
+        "hotels by the sea",
+        "screws for wood",
+        "kings of Norway",
+    ];
     let mut pairs = Vec::new();
     for (index, (same, other)) in same.iter().zip(else_).enumerate() {
         pairs.push(pair(&format!("same {index}"), same, same, &["strong", "strong", "medium"]));
@@ -57,22 +78,24 @@ fn labels_that_similarity_can_meet_are_all_met() {
     let recommended = &found["recommended"];
     assert_eq!(recommended["agreement"], 1.0);
     assert_eq!(recommended["cohen_kappa"], 1.0);
+    assert_eq!((&found["best"], &found["keep_default"]), (recommended, &json!([])));
+    assert_eq!(found["concordance"], 1.0);
     let threshold = |name: &str| recommended[name].as_f64().unwrap();
     assert!(threshold("weak") < threshold("strong") && threshold("strong") <= 1.0, "{recommended}");
     let labels = &found["labels"];
-    assert_eq!([&labels["pairs"], &labels["used"], &labels["people"]], [11, 9, 3]);
-    assert_eq!([&labels["weak"], &labels["medium"], &labels["strong"]], [4, 1, 4]);
+    assert_eq!([&labels["pairs"], &labels["used"], &labels["people"]], [23, 21, 3]);
+    assert_eq!([&labels["weak"], &labels["medium"], &labels["strong"]], [10, 1, 10]);
     assert_eq!((&labels["ties"], &labels["unlabelled"]), (&json!(["tie"]), &json!(["nobody"])));
-    assert_eq!(labels["disagreements"].as_array().unwrap().len(), 4);
+    assert_eq!(labels["disagreements"].as_array().unwrap().len(), 10);
     assert_eq!(labels["not_met"], json!([]));
     for end in ["low", "high"] {
         assert!((0.0..=1.0).contains(&found["weak_interval"][end].as_f64().unwrap()), "{found}");
     }
-    // The table of agreement has what the thresholds say: with both near 0 only strong pairs are met, by hand 4 of 9.
+    // The table of agreement has what the thresholds say: with both near 0 only strong pairs are met, by hand 10 of 21.
     let cell =
         found["sweep"].as_array().unwrap().iter().find(|cell| cell["weak"] == 0.0 && cell["strong"] == 1.0);
     // With 0 and 1, the strong pairs (similarity 1) are met and the medium one; weak ones only below 0.
-    assert!(cell.unwrap()["agreement"].as_f64().unwrap() >= 5.0 / 9.0 - 1e-9, "{cell:?}");
+    assert!(cell.unwrap()["agreement"].as_f64().unwrap() >= 11.0 / 21.0 - 1e-9, "{cell:?}");
     let png = std::fs::read(figures.join("calibration.png")).unwrap();
     assert_eq!(&png[1..4], b"PNG");
     assert!(std::fs::read_to_string(figures.join("calibration.svg")).unwrap().contains("recommended"));
@@ -83,6 +106,36 @@ fn labels_that_similarity_can_meet_are_all_met() {
     let table = text(&run(&mut command).stdout);
     assert!(table.contains("Thresholds") && table.contains("Agreement in percent"), "{table}");
     assert!(table.lines().filter(|line| line.contains(['█', '▓'])).count() >= 1, "{table}");
+}
+
+/// Labels in turns, whatever the similarity: some thresholds meet more of them than others, and none should be chosen.
+#[test]
+fn labels_that_say_nothing_keep_the_defaults() {
+    let folder = Folder::new();
+    let words = ["eel", "tower", "fig", "violin", "moon", "tax"];
+    let pairs = (0..36).map(|at| {
+        let label = ["weak", "strong", "medium"][(at + at / 6) % 3];
+        let predicted = format!("{} {}", words[at / 6], words[at % 6]);
+        pair(&at.to_string(), &format!("{0} {0}", words[at / 6]), &predicted, &[label])
+    });
+    let file =
+        |pairs: Vec<Value>| folder.json("labels.json", &json!({"schema": "m3.labels/1", "pairs": pairs}));
+    let Some(mut m3) = m3() else { return };
+    let path = file(pairs.clone().collect());
+    let found = calibration(m3.current_dir(root()).arg("calibrate").arg(path).args(["--resamples", "1000"]));
+    assert_eq!((&found["recommended"]["weak"], &found["recommended"]["strong"]), (&json!(0.6), &json!(0.8)));
+    assert!(found["best"]["agreement"].as_f64() > found["recommended"]["agreement"].as_f64(), "{found}");
+    assert!(found["keep_default"][0].as_str().unwrap().contains("by chance"), "{found}");
+    assert!(found["concordance_interval"]["low"].as_f64().unwrap() <= 0.5, "{found}");
+    // Too few, and none of one kind.
+    let path = file(pairs.filter(|pair| pair["labels"][0]["label"] != "medium").take(8).collect());
+    let Some(mut m3) = crate::support::m3() else { return };
+    let table = text(&run(m3.current_dir(root()).arg("calibrate").arg(path)).stdout);
+    assert!(table.contains("Keep the defaults, 0.6 and 0.8: 8 labelled pairs are too few"), "{table}");
+    assert!(
+        table.contains("Warning: no pair is labelled medium") && table.contains("default, recommended"),
+        "{table}"
+    );
 }
 
 #[test]

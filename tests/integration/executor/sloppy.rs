@@ -1,6 +1,6 @@
 //! Replies that cannot be read: once more with the reason, then recorded as an illegal format, and on it goes.
 
-use m3::executor::{Event, FinishReason, Mode};
+use m3::executor::{Event, FinishReason, Mode, Record};
 use serde_json::{Value, json};
 
 use super::stage::{Stage, action, native_calls, plan, staged_calls, text};
@@ -198,6 +198,12 @@ async fn an_answer_that_is_cut_off_is_told() {
     assert_eq!(record.turns[0].oddities, [said]);
 }
 
+/// What was odd about the first turn, but that the scripted model reports fewer tokens than it was sent words.
+fn oddities(record: &Record) -> Vec<&str> {
+    let all = record.turns[0].oddities.iter().map(String::as_str);
+    all.filter(|oddity| !oddity.contains("fewer tokens")).collect()
+}
+
 /// As vLLM hands it on without a parser of calls, by the templates of Qwen, Mistral and Llama.
 #[tokio::test]
 async fn an_answer_that_was_meant_as_a_call_is_told() {
@@ -209,7 +215,7 @@ async fn an_answer_that_was_meant_as_a_call_is_told() {
     ] {
         let record = Stage::new(Mode::Native, [text(said)]).play().await.record;
         assert_eq!((record.finish, record.final_reply.as_str()), (FinishReason::Answered, said));
-        let oddity = &record.turns[0].oddities[0];
+        let oddity = oddities(&record)[0];
         assert!(
             oddity.contains("has a call in its text") && oddity.contains("--tool-call-parser"),
             "{oddity}"
@@ -217,7 +223,7 @@ async fn an_answer_that_was_meant_as_a_call_is_told() {
     }
     for said in ["{\"name\": \"Eel\"}", "kit/echo said 3", "{\"count\": 3}"] {
         let record = Stage::new(Mode::Native, [text(said)]).play().await.record;
-        assert_eq!(record.turns[0].oddities, [""; 0], "{said}");
+        assert_eq!(oddities(&record), [""; 0], "{said}");
     }
 }
 
@@ -225,7 +231,7 @@ async fn an_answer_that_was_meant_as_a_call_is_told() {
 async fn a_call_without_a_name_is_told_once() {
     let lines = [native_calls(&[("", json!({})), ("kit__echo", json!({"text": "a"}))]), text("done")];
     let record = Stage::new(Mode::Native, lines).play().await.record;
-    assert_eq!(record.turns[0].oddities, ["a call has no name"]);
+    assert_eq!(oddities(&record), ["a call has no name"]);
 }
 
 /// That the steps were used up stays the reason, whatever the model says afterwards.

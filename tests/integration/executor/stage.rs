@@ -51,6 +51,7 @@ pub(super) fn text(text: impl Into<String>) -> Scripted {
 
 pub(super) fn options(mode: Mode) -> RunOptions {
     RunOptions {
+        no_images: false,
         mode,
         instruction: m3::executor::Instruction::Question,
         limits: m3::executor::Limits::default(),
@@ -217,7 +218,7 @@ async fn played_by(cast: Cast<'_>) -> Attempted {
     let question = Some("How many eels?".to_owned());
     let task = Task { id: "t1".to_owned(), question, ..Task::default() };
     let scope = Scope { task: task.id.clone(), repeat: 1, attempt: 1, workspace: Some(workspace.to_owned()) };
-    let (task, offered) = (&task, &Offered::new(tools.catalog()));
+    let (task, offered) = (&task, Arc::new(Offered::new(tools.catalog())));
     let playing = attempt(Attempt {
         task,
         image,

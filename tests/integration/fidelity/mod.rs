@@ -8,7 +8,9 @@ use std::path::PathBuf;
 
 use serde_json::{Value, json};
 
-use crate::support::{Folder, failure, follows_kept_schema, m3, m3_bare, report, root, run, shared, text};
+use crate::support::{
+    Folder, failure, follows_kept_schema, m3, m3_bare, report, root, run, shared, stdout, text,
+};
 
 fn own(name: &str) -> PathBuf {
     root().join("tests/integration/fidelity").join(name)
@@ -94,4 +96,40 @@ fn what_is_no_file_of_pairs_is_said() {
     let (code, message) = failure(m3_bare(folder.path()).arg("fidelity").arg(&pairs));
     assert_eq!(code, 2);
     assert!(message.contains("/0: it has no `same`") && message.contains("hint:"), "{message}");
+}
+
+/// The same pairs as a list, as lines and as labels of people give the same scores.
+#[test]
+fn pairs_come_as_a_list_as_lines_or_as_labels_of_people() {
+    let folder = Folder::new();
+    let (a, b, c) = (json!({"q": "American eel"}), json!({"q": "quarterly tax forms"}), json!({"q": "eels"}));
+    let pairs = [
+        json!({"tool": "s/t", "a": a, "b": a, "same": 1}),
+        json!({"tool": "s/t", "a": a, "b": b, "same": 0}),
+    ];
+    let list = folder.json("pairs.json", &json!(pairs));
+    let lines = folder.write("pairs.jsonl", format!("{}\n\n{}\n", pairs[0], pairs[1]));
+    let labelled = |id: &str, predicted: &Value, label: &str| json!({"id": id, "tool": "s/t", "reference": a, "predicted": predicted, "labels": [{"name": "Ada", "label": label}]});
+    let labels = [labelled("1", &a, "strong"), labelled("2", &c, "medium"), labelled("3", &b, "weak")];
+    let labels = folder.json("labels.json", &json!({"schema": "m3.labels/1", "pairs": labels}));
+    let Some(expected) = fidelity(&list, &[]) else { return };
+    assert_eq!(expected["all"]["accuracy"], 1.0);
+    assert_eq!(fidelity(&lines, &[]).unwrap(), expected);
+    assert_eq!(fidelity(&labels, &[]).unwrap(), expected);
+    let said = text(&run(m3().unwrap().arg("fidelity").arg(&labels)).stderr);
+    assert!(said.contains("1 pair of") && said.contains("left out"), "{said}");
+    let broken = folder.write("broken.jsonl", format!("{}\n{{\"tool\": \n", pairs[0]));
+    let (code, message) = failure(m3_bare(folder.path()).arg("fidelity").arg(&broken));
+    assert!(code == 2 && message.contains("broken.jsonl:2:"), "{message}");
+}
+
+#[test]
+fn a_threshold_below_zero_is_told_and_nothing_is_offered_that_does_nothing() {
+    let folder = Folder::new();
+    let pairs = folder.json("pairs.json", &json!([{"tool": "s/t", "a": {}, "b": {}, "same": 1}]));
+    let (code, message) =
+        failure(m3_bare(folder.path()).arg("fidelity").arg(&pairs).args(["--threshold", "-1"]));
+    assert!(code == 2 && message.contains("--threshold is -1, and should be from 0 to 1"), "{message}");
+    let help = stdout(m3_bare(folder.path()).args(["fidelity", "--help"]));
+    assert!(!help.contains("--resamples") && !help.contains("--seed") && help.contains("--format"), "{help}");
 }

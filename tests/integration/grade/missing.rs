@@ -67,6 +67,20 @@ fn a_judge_that_fails_is_missing_and_the_rest_goes_on() {
 }
 
 #[test]
+fn a_judge_that_has_answered_nobody_is_left_alone_at_the_third_task() {
+    let tasks = Tasks::new(&["a", "b", "c", "d", "e"]);
+    let refuses = ScriptedModel::start(Spoken::OpenAi, |_| Scripted::Raw {
+        status: 400,
+        headers: vec![("content-type".to_owned(), "application/json".to_owned())],
+        body: json!({"error": {"message": "no such parameter", "type": "invalid_request_error"}}).to_string(),
+    });
+    let ended = run(tasks.grade(&[&refuses]).args(["--workers", "1"]));
+    assert_eq!(ended.status.code(), Some(4), "{}", text(&ended.stderr));
+    // Two questions a task; the first of the third task is the last.
+    assert_eq!(refuses.requests().len(), 5);
+}
+
+#[test]
 fn a_task_that_no_judge_takes_silences_nobody() {
     let tasks = Tasks::new(&["a", "b", "c"]);
     tasks

@@ -6,6 +6,21 @@ use super::{Tasks, judge, name, near, report, requests, task};
 use crate::support::{follow_kept_schema, follows_kept_schema, run, stdout, text};
 
 #[test]
+fn judges_reply_as_they_are_told_to_and_other_settings_are_other_questions() {
+    let tasks = Tasks::new(&["a"]);
+    let model = judge("5", "0.5");
+    let ask = |arguments: &[&str]| {
+        report(tasks.grade(&[&model]).args(arguments));
+        model.requests()
+    };
+    let set = ["--temperature", "0", "--max-output-tokens", "300"];
+    let first = ask(&set);
+    assert!(first.iter().all(|request| request["temperature"] == 0.0 && request.to_string().contains("300")));
+    assert_eq!(ask(&set).len(), first.len());
+    assert_eq!(ask(&[]).len(), 2 * first.len());
+}
+
+#[test]
 fn of_four_judges_the_lowest_and_the_highest_are_left_out() {
     let tasks = Tasks::new(&["a", "b"]);
     let judges = [judge("9", "1"), judge("2", "0.5"), judge("7.5", "0.25"), judge("8", "0")];

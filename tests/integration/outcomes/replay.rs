@@ -5,6 +5,7 @@ use std::process::Stdio;
 use std::time::{Duration, Instant};
 
 use assert_cmd::Command;
+use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
 
 use super::rules_of;
@@ -75,12 +76,12 @@ fn every_trajectory_has_fresh_servers_and_its_steps_are_in_order() {
     let (stub, other) = (count("stub"), count("other"));
     let steps: &[&[Value]] =
         &[std::slice::from_ref(&stub), &[stub.clone(), other], std::slice::from_ref(&stub)];
-    let predictions = json!([trajectory("a", steps), trajectory("b", steps), trajectory("a", steps)]);
+    let predictions = json!([trajectory("a", steps), trajectory("b", steps), trajectory("c", steps)]);
     let record = folder.path().join("record.json");
     let mut m3 = outcomes(&folder, &predictions, &marker());
     report(m3.arg("--record").arg(&record).args(["--workers", "2"]));
     let recorded: Value = serde_json::from_slice(&std::fs::read(&record).unwrap()).unwrap();
-    for (index, id) in ["a", "b", "a"].iter().enumerate() {
+    for (index, id) in ["a", "b", "c"].iter().enumerate() {
         let found = &recorded[index];
         assert_eq!(found["id"], *id);
         let result = |step: usize, call: usize| found["steps"][step]["calls"][call]["result"].clone();
@@ -166,41 +167,122 @@ fn a_catalog_says_what_was_offered() {
     assert_eq!(report["aggregate"]["tool_name_validity"], json!({"count": 2, "of": 3, "rate": 2.0 / 3.0}));
 }
 
-/// Ctrl-C and other signals to end close the servers, leave no temporary folder, and exit with 130.
-#[test]
-fn an_interrupted_replay_leaves_nothing_behind() {
-    use rustix::process::Signal;
-    for signal in [Signal::INT, Signal::TERM, Signal::HUP] {
-        let folder = Folder::new();
-        let marker = marker();
+/// The signals that end a program, unless it does something about them.
+const ENDING: [Signal; 3] = [Signal::INT, Signal::TERM, Signal::HUP];
+
+/// A replay whose only call is never answered.
+struct Hanging {
+    folder: Folder,
+    marker: String,
+    child: std::process::Child,
+}
+
+impl Hanging {
+    /// Starts it. Whoever ran the tests may ignore signals (`nohup` does, and shells do for what is in the background),
+    /// and programs inherit that; here they count.
+    fn start() -> Self {
+        const HEEDING: &str = "\
+import os, signal, sys
+for number in (signal.SIGHUP, signal.SIGINT, signal.SIGTERM):
+    signal.signal(number, signal.SIG_DFL)
+os.execv(sys.argv[1], sys.argv[1:])
+";
+        let (folder, marker) = (Folder::new(), marker());
         let hang = json!([trajectory("a", &[&[call("stub/hang", json!({}))]])]);
         let predictions = folder.json("p.json", &hang);
-        let temporary = folder.path().join("temporary");
-        std::fs::create_dir(&temporary).unwrap();
-        let left = || std::fs::read_dir(&temporary).unwrap().count();
-        let mut m3 = std::process::Command::new(assert_cmd::cargo::cargo_bin("m3"));
-        m3.arg("outcomes").arg(predictions).arg("--servers").arg(servers_with_patience(&folder, &marker));
-        m3.env("TMPDIR", &temporary).stdout(Stdio::null()).stderr(Stdio::piped());
-        let mut child = m3.spawn().unwrap();
-        wait_for(|| !processes(&marker).is_empty());
-        assert!(left() > 0);
-        rustix::process::kill_process(rustix::process::Pid::from_child(&child), signal).unwrap();
+        std::fs::create_dir(folder.path().join("temporary")).unwrap();
+        let mut m3 = std::process::Command::new("python3");
+        m3.args(["-c", HEEDING]).arg(assert_cmd::cargo::cargo_bin("m3")).arg("outcomes").arg(predictions);
+        m3.arg("--servers").arg(servers_with_patience(&folder, &marker));
+        m3.arg("--out").arg(folder.path().join("outcomes.json"));
+        m3.env("TMPDIR", folder.path().join("temporary")).stdout(Stdio::null()).stderr(Stdio::piped());
+        let child = m3.spawn().unwrap();
+        Self { folder, marker, child }
+    }
+
+    /// Waits until its server is being started, or there.
+    fn wait_for_server(&self) {
+        wait_for(|| !processes(&self.marker).is_empty());
+        assert!(self.left() > 0);
+    }
+
+    /// Sends m3 a signal.
+    fn signal(&self, signal: Signal) {
+        kill_process(Pid::from_child(&self.child), signal).unwrap();
+    }
+
+    /// Sends the signal to the server and to its guard, and waits until both are gone.
+    fn signal_servers(&self, signal: Signal) {
+        for process in processes(&self.marker) {
+            let pid = process.strip_prefix("/proc/").and_then(|rest| rest.split(':').next()?.parse().ok());
+            // The guard may have ended the server already.
+            let _ = kill_process(Pid::from_raw(pid.unwrap()).unwrap(), signal);
+        }
+        wait_until_gone(&self.marker);
+    }
+
+    /// How many temporary files are left.
+    fn left(&self) -> usize {
+        std::fs::read_dir(self.folder.path().join("temporary")).unwrap().count()
+    }
+
+    /// It ends as interrupted, and nothing of it is left.
+    fn assert_interrupted(mut self, signal: Signal) {
         let start = Instant::now();
         let status = loop {
-            if let Some(status) = child.try_wait().unwrap() {
+            if let Some(status) = self.child.try_wait().unwrap() {
                 break status;
             }
-            if start.elapsed() > Duration::from_mins(1) {
-                child.kill().unwrap();
+            if start.elapsed() > Duration::from_mins(5) {
+                self.child.kill().unwrap();
                 panic!("it hangs");
             }
             std::thread::sleep(Duration::from_millis(20));
         };
         let mut said = String::new();
-        std::io::Read::read_to_string(&mut child.stderr.take().unwrap(), &mut said).unwrap();
+        std::io::Read::read_to_string(&mut self.child.stderr.take().unwrap(), &mut said).unwrap();
         assert_eq!(status.code(), Some(130), "{signal:?}: {said}");
-        wait_until_gone(&marker);
-        assert_eq!(left(), 0, "{signal:?}");
+        assert!(!said.contains("error"), "{said}");
+        wait_until_gone(&self.marker);
+        assert_eq!(self.left(), 0, "{signal:?}");
+        assert!(!self.folder.path().join("outcomes.json").exists());
+    }
+}
+
+/// Ctrl-C and other signals to end close the servers, leave no temporary folder, and exit with 130.
+#[test]
+fn an_interrupted_replay_leaves_nothing_behind() {
+    for signal in ENDING {
+        let replay = Hanging::start();
+        replay.wait_for_server();
+        replay.signal(signal);
+        replay.assert_interrupted(signal);
+    }
+}
+
+/// As at the end of a session or of a control group, where everybody gets the signal, the servers first.
+#[test]
+fn servers_that_die_of_the_same_signal_before_m3_has_it_make_no_outcomes() {
+    for signal in ENDING {
+        let replay = Hanging::start();
+        replay.wait_for_server();
+        replay.signal_servers(signal);
+        replay.signal(signal);
+        replay.assert_interrupted(signal);
+    }
+}
+
+/// The same where m3 sees both at once: it sleeps meanwhile.
+#[test]
+fn the_end_of_servers_and_a_signal_that_come_at_once_are_an_interruption() {
+    for signal in ENDING {
+        let replay = Hanging::start();
+        replay.wait_for_server();
+        replay.signal(Signal::STOP);
+        replay.signal_servers(signal);
+        replay.signal(signal);
+        replay.signal(Signal::CONT);
+        replay.assert_interrupted(signal);
     }
 }
 

@@ -65,10 +65,9 @@ fn findings_of_the_overview_lead_to_their_trajectories() {
            .map(table => [...table.querySelectorAll('a')].every(link => link.getAttribute('href').length === 9))",
     );
     assert_eq!(links, json!([true, true]));
-    let click = "document.querySelectorAll('.findings')[1].querySelector('a').click(); \
-         return new Promise(done => setTimeout(done, 100))";
+    let click = "document.querySelectorAll('.findings')[1].querySelector('a').click()";
     let named = browser.text("document.querySelectorAll('.findings')[1].querySelector('a').textContent");
     browser.run(click);
-    assert_eq!(browser.text(OPEN), named);
+    browser.wait(OPEN, &named);
     assert_quiet(&browser);
 }

@@ -319,3 +319,31 @@ fn what_is_decided_is_what_is_on_the_screen() {
     assert_eq!(ids, ["r1", "=WEBSERVICE(1)"]);
     assert_quiet(&browser, &review);
 }
+
+/// The page looks for the decisions of others while one's own is on its way: what it then asks for comes after the answer to
+/// the decision, and says nothing new.
+#[test]
+fn a_late_look_at_what_others_did_takes_no_focus_away() {
+    let folder = Folder::new();
+    let Some((browser, review)) = start(&folder) else { return };
+    browser.run(
+        "const asked = window.fetch; window.looks = 0; \
+         const looked = new Promise((done) => { window.look = done; }); \
+         const released = new Promise((done) => { window.release = done; }); \
+         window.fetch = async (path, options) => { \
+           const answer = await asked(path, options); \
+           if (path === 'api/decide') await looked; \
+           if (path === 'api/reference?index=0') { window.look(); await released; } \
+           if (path.startsWith('api/changes')) window.looks += 1; \
+           return answer; }",
+    );
+    click(&browser, "[data-number='1'] .later");
+    browser.wait("document.querySelector('#list .badge').textContent", "edited");
+    let focus = "document.activeElement.dataset.number";
+    assert_eq!(browser.text(focus), "1");
+    // It looks again when it is done with the late answer.
+    browser.run("window.looks = 0; window.release()");
+    browser.wait("window.looks > 0", "true");
+    assert_eq!(browser.text(focus), "1");
+    assert_quiet(&browser, &review);
+}

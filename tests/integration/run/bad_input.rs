@@ -92,7 +92,7 @@ fn what_the_command_line_names_has_to_be_there() {
         (&["--llm-extra", "[1]"], 2, "it should be a JSON object"),
         (&["--temperature", "hot"], 2, "it should be a number"),
         (&["--llm-key-from", "M3_TEST_UNSET"], 4, "the variable `M3_TEST_UNSET` is not set"),
-        (&["--record", "/nonexistent/run.cassette"], 4, "/nonexistent/run.cassette"),
+        (&["--record", "/nonexistent/run.cassette"], 2, "/nonexistent/run.cassette"),
     ] {
         let (found, said) = refused(arguments);
         assert_eq!(found, code, "{arguments:?}: {said}");

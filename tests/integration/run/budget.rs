@@ -26,13 +26,14 @@ fn what_was_used_up_ends_a_task_and_is_said() {
     // Each reply reports 110 tokens; a second is the shortest time there is, and the model says nothing in it again.
     let stalls: fn(&SeenRequest) -> Scripted =
         |seen| if seen.turn > 1 { Scripted::Stall } else { two_sums(seen) };
-    for (limit, script, reason, calls) in [
-        (["--max-calls", "3"], two_sums as fn(&SeenRequest) -> Scripted, "calls: the limit of 3", 3),
-        (["--max-tokens", "200"], two_sums, "tokens: 220 are used, the limit is 200", 2),
-        (["--task-time", "4"], stalls, "time: the limit is 4s", 2),
+    for (limit, script, reason, calls, failure) in [
+        (["--max-calls", "3"], two_sums as fn(&SeenRequest) -> Scripted, "calls: the limit of 3", 3, "limit"),
+        (["--max-tokens", "200"], two_sums, "tokens: 220 are used, the limit is 200", 2, "limit"),
+        (["--task-time", "4"], stalls, "time: the limit is 4s", 2, "time"),
     ] {
         let (prediction, table) = ended(limit, script);
         assert_eq!(prediction["finish"], "budget", "{limit:?}: {prediction}");
+        assert_eq!(prediction["failure"], failure, "{limit:?}");
         let found = prediction["reason"].as_str().unwrap();
         assert!(found.contains(reason), "{limit:?}: {found}");
         let steps = prediction["steps"].as_array().unwrap();

@@ -9,7 +9,7 @@ use serde_json::Value;
 
 use super::{add, ids, journal, math_arguments, output_of, predictions, questions};
 use crate::model_server::{Scripted, ScriptedModel, Spoken};
-use crate::support::{Folder, m3_bare, root, skipped, stdout, text};
+use crate::support::{Folder, can_mount, m3_bare, root, stdout, text};
 
 /// Mounts so much at the first argument, runs what follows the second, and copies all that is there to the second.
 const SCRIPT: &str = "\
@@ -18,18 +18,6 @@ disk=$1; copy=$2; shift 2
 \"$@\"; code=$?
 cp -R \"$disk/.\" \"$copy\" || exit 78
 exit $code";
-
-/// Whether users may mount what only they see; not in every container.
-fn can_mount() -> bool {
-    let folder = Folder::new();
-    let mount = "mount -t tmpfs -o size=4k tmpfs \"$0\"";
-    let tried = Command::new("unshare").args(["-rm", "sh", "-c", mount]).arg(folder.path()).output();
-    let is_possible = tried.is_ok_and(|tried| tried.status.success());
-    if !is_possible {
-        return skipped::<()>("`unshare -rm` cannot mount a file system here").is_some();
-    }
-    is_possible
-}
 
 /// Runs tasks on a disk of this size until it is full; what is on it then, and what is said.
 fn run_on_disk(folder: &Folder, size: &str, model: &ScriptedModel, tasks: &Path) -> (PathBuf, String) {

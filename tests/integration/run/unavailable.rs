@@ -14,7 +14,7 @@ use crate::model_server::{Scripted, ScriptedModel, Spoken};
 use crate::support::{Folder, failure, m3_bare, root, run, stdout, text};
 
 /// Three tasks with an image of their own each, and a stub server, configured further.
-fn small(folder: &Folder, server: &Value) -> String {
+pub(super) fn small(folder: &Folder, server: &Value) -> String {
     for name in ["a", "b", "c"] {
         image::RgbImage::new(8, 8).save(folder.path().join(format!("{name}.png"))).unwrap();
     }
@@ -30,7 +30,7 @@ fn small(folder: &Folder, server: &Value) -> String {
 }
 
 /// Runs them one after the other.
-fn small_run(folder: &Folder, model: &ScriptedModel) -> Command {
+pub(super) fn small_run(folder: &Folder, model: &ScriptedModel) -> Command {
     let mut arguments = arguments(model, &output_of(folder));
     folder.path().join("tasks.json").to_str().unwrap().clone_into(&mut arguments[1]);
     folder.path().join("servers.json").to_str().unwrap().clone_into(&mut arguments[5]);
@@ -39,7 +39,7 @@ fn small_run(folder: &Folder, model: &ScriptedModel) -> Command {
     command
 }
 
-fn files(folder: &Path) -> usize {
+pub(super) fn files(folder: &Path) -> usize {
     std::fs::read_dir(folder).map_or(0, Iterator::count)
 }
 
@@ -91,6 +91,8 @@ fn an_image_that_has_gone_fails_its_task_and_no_other() {
     );
     let reason = predictions[1]["reason"].as_str().unwrap();
     assert!(reason.contains("failed to make the workspace") && reason.contains("b.png"), "{reason}");
+    assert_eq!(predictions[1]["failure"], "server_lost");
+    assert_eq!(predictions[0].get("failure"), None);
     wait_until_gone(&marker);
 }
 

@@ -74,6 +74,7 @@ fn said(finish: FinishReason) -> &'static str {
         FinishReason::Answered => "answered",
         FinishReason::MaxSteps => "used all steps",
         FinishReason::Budget => "used its budget",
+        FinishReason::ContextOverflow => "did not fit the model's context",
         FinishReason::Error => "failed",
         FinishReason::Interrupted => "interrupted",
     }

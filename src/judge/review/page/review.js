@@ -312,8 +312,10 @@ const poll = async () => {
     if (changed && shown && changed.version !== shown.version) {
       if (isDirty() || byId("conflict")) fail(`${changed.name ?? "Somebody"} has changed this reference. What you are writing is still here.`);
       else {
-        const [answer, asked] = [await ask(`api/reference?index=${open}`), turn];
-        if (answer.index === open && asked === turn && !isDirty()) show(answer);
+        // What has been shown since is as new, and may have the focus.
+        const before = shown;
+        const answer = await ask(`api/reference?index=${open}`);
+        if (answer.index === open && shown === before && !isDirty()) show(answer);
       }
     }
     if (byId("failure").textContent.startsWith("m3 does not answer")) fail("");

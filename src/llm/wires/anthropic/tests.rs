@@ -37,7 +37,7 @@ fn a_documented_reply_is_read_without_an_oddity() {
         input_tokens: Some(2112),
         cached_input_tokens: Some(2000),
         output_tokens: Some(55),
-        reasoning_tokens: None,
+        ..Usage::default()
     };
     assert_eq!(reply.usage, usage);
     assert_eq!(reply.raw, Some(json!({"role": "assistant", "content": content})));

@@ -37,6 +37,7 @@ fn a_documented_reply_is_read_without_an_oddity() {
         cached_input_tokens: Some(250),
         output_tokens: Some(100),
         reasoning_tokens: Some(80),
+        ..Usage::default()
     };
     assert_eq!(reply.usage, usage);
     let raw = reply.raw.unwrap();

@@ -46,6 +46,7 @@ fn a_documented_reply_is_read_without_an_oddity() {
         cached_input_tokens: Some(64),
         output_tokens: Some(17),
         reasoning_tokens: Some(7),
+        ..Usage::default()
     };
     assert_eq!(reply.usage, usage);
     assert_eq!(reply.oddities, Vec::<String>::new());
@@ -174,6 +175,7 @@ fn usage_is_read_from_all_places_and_what_is_not_reported_is_not_zero() {
         cached_input_tokens: cached,
         output_tokens: output,
         reasoning_tokens: reasoning,
+        ..Usage::default()
     };
     for (reported, expected) in [
         (json!({"usage": null}), usage(None, None, None, None)),

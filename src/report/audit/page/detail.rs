@@ -35,6 +35,8 @@ pub(super) struct Detail {
     /// Empty if it has none.
     pub(super) task_type: String,
     pub(super) cost: String,
+    /// In words, if it failed.
+    pub(super) failure: Option<String>,
     /// In words, if there is anything to say.
     pub(super) cost_words: Option<String>,
     pub(super) metrics: Vec<MetricView>,
@@ -139,6 +141,7 @@ impl Detail {
             title: title(&audit.score.id),
             task_type: audit.score.task_type.as_deref().map(name).unwrap_or_default(),
             cost: format!("{:.6}", audit.cost),
+            failure: words::failure(audit.score.failure.as_deref()),
             cost_words: words::cost(audit.cost),
             metrics: metrics(&audit.score.metrics, &MetricIntervals::default()),
             reasons: alone.iter().map(|alone| alone.reason).collect(),

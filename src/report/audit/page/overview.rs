@@ -7,7 +7,10 @@ use super::detail::{self, fragment};
 use super::{MetricIntervals, MetricView, metrics, name};
 use crate::report::audit::limits::{LISTED_FINDINGS, more};
 use crate::report::audit::{Overview, words};
-use crate::report::{PlaceReport, RejectedMatchReport, ScoreSummary, WrongArgumentReport, tables};
+use crate::report::{
+    InputsReport, PlaceReport, RejectedMatchReport, ScoreSummary, ToolReport, WrongArgumentReport, by_tool,
+    ledger, tables,
+};
 use crate::stats::{Draws, LEVEL};
 
 /// Width and height of the histogram, in units of its drawing.
@@ -20,7 +23,16 @@ pub(super) struct OverviewView {
     pub(super) metrics: Vec<MetricView>,
     /// What the intervals are, if there are any.
     pub(super) intervals: Option<String>,
+    /// What a reader should know before the numbers.
+    pub(super) warnings: Vec<String>,
+    /// What costs most, in a sentence.
+    pub(super) costs: Option<String>,
+    pub(super) tools: Vec<ToolView>,
+    pub(super) more_tools: Option<String>,
     pub(super) ledger: Vec<String>,
+    pub(super) signature: String,
+    /// Predictions, references and perhaps tools: the files' names and hashes.
+    pub(super) inputs: Vec<(&'static str, String, String)>,
     /// Name, number of tasks, metrics with three digits.
     pub(super) types: Vec<(String, u64, Vec<String>)>,
     pub(super) bars: Vec<BarView>,
@@ -36,6 +48,29 @@ pub(super) struct OverviewView {
     pub(super) more_rejected: Option<String>,
     pub(super) rejected_count: u64,
     pub(super) matched: u64,
+}
+
+/// What became of the calls of a tool.
+pub(super) struct ToolView {
+    pub(super) tool: String,
+    /// Needed, matched, missed, extra.
+    pub(super) counts: [u64; 4],
+    /// The tool called in its place and how often.
+    pub(super) replaced_by: Option<(String, u64)>,
+    /// Similarity and fidelity with three digits, empty without pairs.
+    pub(super) means: [String; 2],
+}
+
+impl From<&ToolReport> for ToolView {
+    fn from(tool: &ToolReport) -> Self {
+        let means = [tool.argument_similarity, tool.argument_fidelity];
+        Self {
+            tool: name(&tool.tool),
+            counts: [tool.needed, tool.matched, tool.missed, tool.extra],
+            replaced_by: tool.replaced_by.as_ref().map(|other| (name(&other.tool), other.calls)),
+            means: means.map(|mean| mean.map_or_else(String::new, |mean| format!("{mean:.3}"))),
+        }
+    }
 }
 
 /// An argument that is wrong, over the set.
@@ -135,7 +170,13 @@ impl OverviewView {
             provenance: tables::provenance(summary),
             intervals: metrics.iter().any(|metric| metric.interval.is_some()).then(intervals_in_words),
             metrics,
-            ledger: tables::ledger(summary),
+            warnings: ledger::warnings(summary),
+            costs: by_tool::costs_most(summary),
+            tools: summary.by_tool.iter().take(LISTED_FINDINGS).map(ToolView::from).collect(),
+            more_tools: more(summary.by_tool.len().saturating_sub(LISTED_FINDINGS), "tools"),
+            ledger: ledger::ledger(summary),
+            signature: summary.signature.clone(),
+            inputs: inputs(summary),
             types: types.collect(),
             bars: bars(overview, highest.max(1)),
             thresholds: thresholds(summary),
@@ -147,6 +188,14 @@ impl OverviewView {
                 .collect(),
         }
     }
+}
+
+fn inputs(summary: &ScoreSummary) -> Vec<(&'static str, String, String)> {
+    let InputsReport { predictions, references, tools, .. } = &summary.inputs;
+    let files =
+        [("predictions", Some(predictions)), ("references", Some(references)), ("tools", tools.as_ref())];
+    let named = files.into_iter().filter_map(|(what, file)| Some((what, file?)));
+    named.map(|(what, file)| (what, name(&file.name), file.sha256.clone())).collect()
 }
 
 fn wrong_view(found: &WrongArgumentReport, links: &BTreeSet<&str>) -> WrongView {

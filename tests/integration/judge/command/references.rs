@@ -7,7 +7,7 @@ use super::{
     made, one, prediction, product, references, refusal, rejected, target, task, two,
 };
 use crate::model_server::Scripted;
-use crate::support::{Folder, m3_bare, root, run, stdout, text};
+use crate::support::{Folder, failure, m3_bare, root, run, stdout, text};
 
 #[test]
 fn a_success_becomes_a_reference_and_a_failure_does_not() {
@@ -182,6 +182,80 @@ fn a_proposal_that_breaks_a_rule_is_sent_back_once_with_the_reasons() {
         problems.contains("calls `math/add` with arguments that no successful call of the run had"),
         "{problems}"
     );
+}
+
+/// A task that rightly needs no call: the judge's verdict makes the run a reference, without a proposal to be asked for.
+/// Rules alone cannot tell it from a model that was too lazy to call.
+#[test]
+fn an_answer_without_calls_is_a_reference_if_the_judge_finds_it_right() {
+    let folder = Folder::new();
+    let mut silent = prediction("c", "openai:tested", &[]);
+    silent["final_reply"] = json!("");
+    let runs = json!([
+        prediction("a", "openai:tested", &[]),
+        prediction("b", "openai:tested", &[]),
+        silent,
+        prediction("d", "openai:tested", &[]),
+        long_run("d"),
+    ]);
+    let predictions = folder.json("predictions.json", &runs);
+    let model = judge_by(|seen| {
+        if !is_verdict(seen) {
+            return Scripted::Say(best());
+        }
+        let has_calls = !seen.last_user_text.contains("This run made no calls.");
+        Scripted::Say(match (task(seen).as_str(), has_calls) {
+            ("a" | "d", _) => SUCCESS.to_owned(),
+            _ => r#"{"verdict": "fail", "reason": "It should have looked it up."}"#.to_owned(),
+        })
+    });
+    stdout(&mut asking(&folder, &[&predictions], &model));
+    assert_eq!(model.problems(), Vec::<String>::new());
+    let (found, others) = (references(&folder), rejected(&folder));
+    assert_eq!((ids(&found), ids(&others)), (vec!["a", "d"], vec!["b", "c"]));
+    assert_eq!((&found[0]["steps"], &found[0]["final_reply"]), (&json!([]), &json!("86388638.")));
+    let first = &found[0]["judge"]["runs"][0];
+    assert_eq!((&first["status"], &first["calls"]), (&json!("accepted"), &json!(0)));
+    assert_eq!(
+        (&first["verdict"]["verdict"], &first["reconstruction"]["steps"]),
+        (&json!("success"), &json!([]))
+    );
+    // A run that has calls comes before one that has none.
+    assert_eq!((&found[1]["judge"]["chosen"], found[1]["steps"].as_array().unwrap().len()), (&json!(1), 2));
+    assert_eq!(refusal(&others[0])["kind"], "verdict_fail");
+    assert_eq!(refusal(&others[1])["reason"], "it has no calls");
+    // Five runs: four verdicts, one proposal.
+    assert_eq!(model.requests().len(), 5);
+    std::fs::remove_file(target(&folder)).unwrap();
+    let ended = run(command(&folder, &[&predictions]).arg("--rules-only"));
+    assert_eq!(ended.status.code(), Some(0), "{}", text(&ended.stderr));
+    assert_eq!(ids(&references(&folder)), ["d"]);
+    let reason = refusal(&rejected(&folder)[0])["reason"].clone();
+    assert!(reason.as_str().unwrap().contains("rules alone cannot tell"), "{reason}");
+}
+
+/// What is asked for is sent, is part of what an answer is kept under, and means nothing to rules.
+#[test]
+fn the_judges_temperature_and_longest_reply_are_sent_and_are_part_of_its_answers() {
+    let folder = Folder::new();
+    let predictions = folder.json("predictions.json", &json!([long_run("a")]));
+    let model = judge_by(kind);
+    let ask = |arguments: &[&str]| {
+        let mut command = asking(&folder, &[&predictions], &model);
+        stdout(command.args(arguments));
+        model.requests()
+    };
+    let set = ["--temperature", "0.5", "--max-output-tokens", "700"];
+    let first = ask(&set);
+    assert!(first.iter().all(|request| request["temperature"] == 0.5), "{first:?}");
+    assert!(first.iter().all(|request| json!(request).to_string().contains("700")), "{first:?}");
+    assert_eq!(ask(&set).len(), first.len());
+    let last = ask(&[]);
+    assert_eq!(last.len(), 2 * first.len());
+    assert_eq!(last.last().unwrap().get("temperature"), None);
+    let mut rules = command(&folder, &[&predictions]);
+    let (code, said) = failure(rules.args(["--rules-only", "--temperature", "0"]));
+    assert_eq!((code, said.contains("`--rules-only` asks none")), (2, true), "{said}");
 }
 
 #[test]

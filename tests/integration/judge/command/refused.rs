@@ -87,6 +87,20 @@ fn a_judge_that_cannot_be_asked_ends_the_command() {
     assert_eq!((code, said.contains("there is no key")), (4, true), "{said}");
 }
 
+/// It has answered nobody: the third task is the last that it is asked about.
+#[test]
+fn a_judge_that_answers_no_task_ends_the_command_at_the_third() {
+    let folder = Folder::new();
+    let runs: Vec<_> = (0..12).map(|number| long_run(&format!("t{number}"))).collect();
+    let predictions = folder.json("predictions.json", &json!(runs));
+    let body = r#"{"error": {"message": "no such parameter", "type": "invalid_request_error"}}"#;
+    let model = judge_by(move |_| Scripted::Raw { status: 400, headers: Vec::new(), body: body.to_owned() });
+    let (code, said) = failure(asking(&folder, &[&predictions], &model).args(["--workers", "1"]));
+    assert_eq!((code, model.requests().len()), (4, 3), "{said}");
+    assert!(said.contains("no such parameter") && said.contains("the same command continues"), "{said}");
+    assert!(!target(&folder).exists());
+}
+
 /// One question is refused, the others are answered: the run is undecided, and asked about again.
 #[test]
 fn a_run_that_gets_no_reply_is_undecided() {

@@ -1,0 +1,85 @@
+//! Repetitions of the same tasks: which files they are, and what passes.
+
+use std::path::{Path, PathBuf};
+
+use clap::Args;
+
+use super::failure::{Failure, code};
+use super::output::place_of;
+use super::printer::Printer;
+use super::score::parse_least;
+use super::scoring::ScoringArgs;
+use crate::score::{PassCriterion, PassMetric};
+use crate::text::counted;
+
+/// Further predictions, and what a trajectory has to reach.
+#[derive(Debug, Args)]
+pub(super) struct RepeatArgs {
+    /// Further predictions of the same tasks, such as predictions-2.json of `m3 run --repeat`; repeatable. All those in
+    /// a run's folder are taken where the folder is given for PREDICTIONS
+    #[arg(long, value_name = "FILE")]
+    repeat: Vec<PathBuf>,
+    // Not a doc comment: backticks around the default would be printed.
+    #[arg(
+        long,
+        value_name = "METRIC=VALUE",
+        help = "Least value that a trajectory has to reach to pass, for pass@k and pass^k; repeatable \
+            [default: recall=1 and lowest_argument_fidelity=0.5]",
+        value_parser = |text: &str| parse_least(text, PassMetric::from_name, PassMetric::names())
+    )]
+    pass: Vec<(PassMetric, f64)>,
+}
+
+impl RepeatArgs {
+    /// The files of all repetitions after the first.
+    pub(super) fn files(&self, scoring: &ScoringArgs) -> Vec<PathBuf> {
+        let of_folder = scoring.predictions().further().into_iter();
+        of_folder.chain(self.repeat.iter().cloned()).collect()
+    }
+
+    /// Whether trials are counted: there are repetitions, or it is said what passes.
+    pub(super) fn counts_trials(&self, files: &[PathBuf]) -> bool {
+        !(files.is_empty() && self.pass.is_empty())
+    }
+
+    /// What a trajectory has to reach. Of a metric that is named twice the last value counts.
+    pub(super) fn criterion(&self) -> PassCriterion {
+        if self.pass.is_empty() {
+            return PassCriterion::default();
+        }
+        PassCriterion { least: self.pass.iter().copied().collect() }
+    }
+
+    /// Says how many repetitions a folder has; refuses files that are given twice.
+    pub(super) fn check(
+        &self,
+        files: &[PathBuf],
+        scoring: &ScoringArgs,
+        printer: Printer,
+    ) -> Result<(), Failure> {
+        let of_folder = files.len() - self.repeat.len();
+        if of_folder > 0 {
+            printer.note(&format!("the folder has {}, all are scored", counted(of_folder + 1, "repetition")));
+        }
+        refuse_same(files, scoring)
+    }
+}
+
+/// A file that stands for two repetitions would look like a model that always does the same.
+fn refuse_same(files: &[PathBuf], scoring: &ScoringArgs) -> Result<(), Failure> {
+    let mut known = vec![place_of(scoring.predictions().as_path())];
+    // The references may be what a model would predict, but standard input can be read once only.
+    known.extend((scoring.references() == Path::new("-")).then(|| place_of(Path::new("-"))));
+    for file in files {
+        let place = place_of(file);
+        if known.contains(&place) {
+            let message = format!(
+                "`{}` is given twice\nhint: each `--repeat` should be the predictions of another run",
+                file.display()
+            );
+            return Err(Failure::new(code::INPUT, message));
+        }
+        known.push(place);
+    }
+    Ok(())
+}

@@ -1,0 +1,72 @@
+//! What is noticed of predictions and references while they are read: the tools they call, and who has written them.
+
+use super::failure::{Failure, code};
+use super::printer::Printer;
+use crate::trajectory::json::Json;
+use crate::trajectory::tool_names::Vocabulary;
+use crate::trajectory::{Trajectory, TrajectoryFile};
+
+/// What is noticed of one file.
+#[derive(Debug, Default)]
+pub(super) struct Seen {
+    pub(super) tools: Vocabulary,
+    trajectories: usize,
+    /// Of those, predictions of `m3 run`.
+    predictions: usize,
+    /// Of those, references of `m3 judge` or `m3 review`.
+    references: usize,
+    /// Of those, predictions whose model was shown no image.
+    blind: usize,
+}
+
+impl Seen {
+    pub(super) fn learn(&mut self, trajectory: &Trajectory) {
+        self.tools.learn(trajectory);
+        self.trajectories += 1;
+        self.predictions += usize::from(trajectory.is_prediction());
+        self.references += usize::from(trajectory.is_reference());
+        let run = trajectory.extra.iter().find(|(key, _)| key == "run");
+        let no_images = run.and_then(|(_, run)| run.get("no_images"));
+        self.blind += usize::from(no_images == Some(&Json::Bool(true)));
+    }
+
+    /// Whether every prediction says that its model was shown no image (`m3 run --no-images`).
+    pub(super) fn are_blind(&self) -> bool {
+        self.blind > 0 && self.blind == self.trajectories
+    }
+}
+
+/// Fails for files that are given in the wrong order, as their marks tell, and warns where one of them only tells so.
+pub(super) fn check_order(
+    files: [&TrajectoryFile; 2],
+    [predictions, references]: [&Seen; 2],
+    printer: Printer,
+) -> Result<(), Failure> {
+    const HINT: &str = "hint: predictions come first, references second";
+    let [predicted, expected] = files.map(TrajectoryFile::name);
+    let are_references = predictions.references > 0 && references.references == 0;
+    let are_predictions = references.predictions > 0;
+    let are_all = predictions.references == predictions.trajectories
+        && references.predictions == references.trajectories;
+    if are_references && are_predictions && are_all {
+        let message = format!(
+            "the files are in the wrong order: `{expected}` holds predictions of `m3 run`, and `{predicted}` references \
+             of `m3 judge` or `m3 review`\n{HINT}"
+        );
+        return Err(Failure::new(code::INPUT, message));
+    }
+    if are_predictions {
+        let (count, all) = (references.predictions, references.trajectories);
+        printer.warn(&format!(
+            "{count} of {all} trajectories in `{expected}` are predictions of `m3 run`, and are taken as references\n{HINT}"
+        ));
+    }
+    if are_references {
+        let (count, all) = (predictions.references, predictions.trajectories);
+        printer.warn(&format!(
+            "{count} of {all} trajectories in `{predicted}` are references of `m3 judge` or `m3 review`, and are scored as \
+             predictions\n{HINT}"
+        ));
+    }
+    Ok(())
+}

@@ -1,0 +1,133 @@
+//! `--tool-names`: tools that predictions and references write differently.
+
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+
+use super::failure::{Failure, code};
+use super::printer::Printer;
+use crate::report::ToolNamesReport;
+use crate::text::{counted, shortened};
+use crate::trajectory::TrajectoryFile;
+use crate::trajectory::tool_names::{NameMapping, RecognizedNames, Vocabulary, read_names, recognize};
+
+/// What the names of the predictions' tools are read as.
+#[derive(Debug, Clone)]
+pub(super) enum ToolNamesArg {
+    Off,
+    Auto,
+    File(PathBuf),
+}
+
+impl From<OsString> for ToolNamesArg {
+    fn from(text: OsString) -> Self {
+        match text.to_str() {
+            Some("off") => Self::Off,
+            Some("auto") => Self::Auto,
+            _ => Self::File(text.into()),
+        }
+    }
+}
+
+/// Names that are listed one by one.
+const LISTED: usize = 20;
+
+/// Names that a warning lists.
+const NAMED: usize = 3;
+
+impl ToolNamesArg {
+    /// The file of names, if there is one.
+    pub(super) fn file(&self) -> Option<&Path> {
+        match self {
+            Self::File(path) => Some(path),
+            Self::Off | Self::Auto => None,
+        }
+    }
+
+    /// Renames the tools of `predictions`, which call those of `predicted`, and says so. `known` are the references'.
+    pub(super) fn apply<'a>(
+        &self,
+        predictions: impl Iterator<Item = &'a mut TrajectoryFile>,
+        predicted: &Vocabulary,
+        known: &Vocabulary,
+        printer: Printer,
+    ) -> Result<ToolNamesReport, Failure> {
+        let (mode, RecognizedNames { mapping, ambiguous }) = match self {
+            Self::Off => {
+                warn_of_writing(&recognize(predicted, known), predicted, printer);
+                ("off", RecognizedNames::default())
+            }
+            Self::Auto => ("auto", recognize(predicted, known)),
+            Self::File(path) => {
+                let names = read_names(path).map_err(|error| Failure::new(code::INPUT, error.to_string()))?;
+                let mapping = used(names, predicted, known, path, printer);
+                ("file", RecognizedNames { mapping, ..RecognizedNames::default() })
+            }
+        };
+        let report = ToolNamesReport { mode: mode.to_owned(), mapping, ambiguous };
+        predictions.for_each(|file| file.rename_tools(report.mapping.clone()));
+        say(&report, printer);
+        Ok(report)
+    }
+}
+
+/// Says what was done.
+fn say(report: &ToolNamesReport, printer: Printer) {
+    let (renamed, open) = (report.mapping.len(), report.ambiguous.len());
+    if renamed > 0 {
+        let more = renamed.saturating_sub(LISTED);
+        let more = (more > 0).then(|| format!("and {more} more, which `--format json` lists"));
+        let lines: Vec<String> = report.pairs().take(LISTED).chain(more).collect();
+        let names = counted(renamed, "tool name");
+        printer
+            .note(&format!("{names} of the predictions read as the references':\n  {}", lines.join("\n  ")));
+    }
+    if open > 0 {
+        let questions = report.questions().take(NAMED).collect::<Vec<_>>().join("; ");
+        let more = if open > NAMED { format!("; and {} more", open - NAMED) } else { String::new() };
+        printer.warn(&format!(
+            "{} of the predictions not mapped: {questions}{more}\n\
+             hint: `--tool-names FILE` takes a JSON object that says what they are: {{\"crop\": \"image/crop\"}}",
+            counted(open, "tool name")
+        ));
+    }
+}
+
+/// Warns of names that meet nothing for their writing alone.
+fn warn_of_writing(found: &RecognizedNames, predicted: &Vocabulary, printer: Printer) {
+    // One that shares its only candidate with a name that is in use is a slip of the model.
+    let open = found.ambiguous.iter().filter(|(_, candidates)| candidates.len() > 1);
+    let open: Vec<(&String, &Vec<String>)> = open.collect();
+    let first = found.mapping.iter().next();
+    let first = first.or_else(|| open.first().and_then(|(from, to)| Some((*from, to.first()?))));
+    let Some((from, to)) = first else { return };
+    let names = found.mapping.keys().chain(open.iter().map(|(name, _)| *name));
+    let (tools, calls) = (found.mapping.len() + open.len(), predicted.calls_of(names));
+    printer.warn(&format!(
+        "{} of {} match nothing, as the references write the tool differently: `{}` may be `{}`\n\
+         hint: `--tool-names auto` reads such names as the references'",
+        counted(calls, "predicted call"),
+        counted(tools, "tool"),
+        shortened(from, 60),
+        shortened(to, 60)
+    ));
+}
+
+/// The names of a file that predictions use; warns of those that mean nothing.
+fn used(
+    names: NameMapping,
+    predicted: &Vocabulary,
+    known: &Vocabulary,
+    path: &Path,
+    printer: Printer,
+) -> NameMapping {
+    let path = path.display();
+    let warn = |what: &str, wrong: Vec<&String>| {
+        if let Some(first) = wrong.first() {
+            let first = shortened(first, 60);
+            printer.warn(&format!("`{path}`: {} {what}, such as `{first}`", counted(wrong.len(), "name")));
+        }
+    };
+    warn("that no prediction calls", names.keys().filter(|from| !predicted.has(from)).collect());
+    warn("that no reference has", names.values().filter(|to| !known.has(to)).collect());
+    names.into_iter().filter(|(from, _)| predicted.has(from)).collect()
+}

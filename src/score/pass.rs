@@ -1,0 +1,81 @@
+//! When a trajectory passes: [`PassCriterion`].
+
+use std::collections::BTreeMap;
+
+use super::fidelity::constants::THRESHOLD;
+use super::{MetricName, Profile, TrajectoryScore};
+
+/// What a trajectory is measured by to see whether it passes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum PassMetric {
+    /// A metric, that of a set with only this trajectory in it.
+    Metric(MetricName),
+    /// The lowest fidelity of its matched calls: a mean over many calls hides one that is wrong. Where nothing is matched,
+    /// the fidelity of the trajectory: 1 if no call was made and none was needed, else 0.
+    LowestArgumentFidelity,
+}
+
+impl PassMetric {
+    const LOWEST: &'static str = "lowest_argument_fidelity";
+
+    /// All names, in the order of reports.
+    pub fn names() -> impl Iterator<Item = &'static str> {
+        MetricName::ALL.into_iter().map(MetricName::name).chain([Self::LOWEST])
+    }
+
+    /// The name in options and results.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            PassMetric::Metric(metric) => metric.name(),
+            PassMetric::LowestArgumentFidelity => Self::LOWEST,
+        }
+    }
+
+    /// The metric of this name.
+    #[must_use]
+    pub fn from_name(name: &str) -> Option<Self> {
+        if name == Self::LOWEST {
+            return Some(Self::LowestArgumentFidelity);
+        }
+        MetricName::from_name(name).map(Self::Metric)
+    }
+
+    /// Its value, in [0, 1].
+    #[must_use]
+    pub fn of(self, scored: &TrajectoryScore, profile: Profile) -> f64 {
+        let metrics = scored.tally.metrics(profile);
+        match self {
+            PassMetric::Metric(metric) => metric.of(&metrics),
+            PassMetric::LowestArgumentFidelity => {
+                let fidelities = scored.fidelities.iter().map(|fidelity| fidelity.score);
+                fidelities.min_by(f64::total_cmp).unwrap_or(metrics.argument_fidelity)
+            }
+        }
+    }
+}
+
+/// What a trajectory has to reach to pass, in each of these metrics.
+#[derive(Debug, Clone, PartialEq)]
+pub struct PassCriterion {
+    /// The least values, each in [0, 1].
+    pub least: BTreeMap<PassMetric, f64>,
+}
+
+impl Default for PassCriterion {
+    /// Every needed call was made, and asks for the same: none of the matched calls is rejected by its fidelity. Further
+    /// calls are allowed; a look too many does not undo what was done.
+    fn default() -> Self {
+        let recall = PassMetric::Metric(MetricName::Recall);
+        Self { least: [(recall, 1.0), (PassMetric::LowestArgumentFidelity, THRESHOLD)].into() }
+    }
+}
+
+impl PassCriterion {
+    /// Whether a trajectory reaches all; one that is missing, failed or was not finished never does.
+    #[must_use]
+    pub fn is_met(&self, scored: &TrajectoryScore, profile: Profile) -> bool {
+        scored.failure.is_none()
+            && self.least.iter().all(|(metric, least)| metric.of(scored, profile) >= *least)
+    }
+}

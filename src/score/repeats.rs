@@ -1,0 +1,57 @@
+//! Repetitions of the same tasks: what they add up to.
+
+use std::collections::HashSet;
+
+use super::Ledger;
+use super::pipeline::Summary;
+
+impl Summary {
+    /// Takes in the summary of a further repetition, number `repeat`, against the same references: numbers are added up,
+    /// lists of ids name each id once.
+    pub fn add_repetition(&mut self, other: Summary, repeat: usize) {
+        let Summary { ledger, aggregate, by_type, findings, by_tool } = other;
+        self.ledger.add_repetition(ledger);
+        self.aggregate += aggregate;
+        for (name, tally) in by_type {
+            *self.by_type.entry(name).or_default() += tally;
+        }
+        self.findings.add_repetition(findings, repeat);
+        self.by_tool.add_repetition(by_tool);
+    }
+}
+
+impl Ledger {
+    fn add_repetition(&mut self, other: Ledger) {
+        // References are the same ones.
+        let Ledger {
+            references: _,
+            predictions,
+            scored,
+            missing,
+            extra,
+            duplicate,
+            empty,
+            errored,
+            unfinished,
+            too_large,
+            failures,
+        } = other;
+        self.predictions += predictions;
+        self.scored += scored;
+        for (class, count) in failures {
+            *self.failures.entry(class).or_default() += count;
+        }
+        for (mine, others) in [
+            (&mut self.missing, missing),
+            (&mut self.extra, extra),
+            (&mut self.duplicate, duplicate),
+            (&mut self.empty, empty),
+            (&mut self.errored, errored),
+            (&mut self.unfinished, unfinished),
+            (&mut self.too_large, too_large),
+        ] {
+            let known: HashSet<String> = mine.iter().cloned().collect();
+            mine.extend(others.into_iter().filter(|id| !known.contains(id)));
+        }
+    }
+}

@@ -1,0 +1,66 @@
+//! Resources that results link to, read with a tool of the host's own.
+
+use serde_json::{Value, json};
+
+use super::{json_of, output_of, predictions, questions};
+use crate::host::support::{marker, stub, wait_until_gone};
+use crate::model_server::{Scripted, ScriptedModel, SeenRequest, Spoken};
+use crate::support::{Folder, m3_bare, stdout};
+
+const READ: &str = "stub__read_resource";
+
+/// Gets a link, reads it and something that nobody linked to, and says what came back.
+fn reads(seen: &SeenRequest) -> Scripted {
+    let can_read = seen.tools.iter().any(|tool| tool == READ);
+    let read = |uri: &str| (READ.to_owned(), json!({ "uri": uri }));
+    match seen.turn {
+        1 if can_read => Scripted::Say("offered before there was a link".to_owned()),
+        1 => Scripted::Call(vec![("stub__all_contents".to_owned(), json!({}))]),
+        2 if can_read => Scripted::Call(vec![read("file:///a.txt"), read("file:///etc/passwd")]),
+        2 => Scripted::Say("not offered".to_owned()),
+        _ => Scripted::Say("read".to_owned()),
+    }
+}
+
+fn run(folder: &Folder, scenario: &str, llm: &str, name: &str, further: &[&str]) -> Value {
+    let marker = marker();
+    let server = json!({"command": stub(), "args": [scenario, "--marker", marker]});
+    let servers = folder.json("servers.json", &json!({"mcpServers": {"stub": server}}));
+    let output = output_of(folder).join(name);
+    let mut command = m3_bare(folder.path());
+    command.arg("run").arg(questions(folder, 1)).args(["--llm", llm, "--mode", "native", "-o"]).arg(&output);
+    if !llm.starts_with("replay:") {
+        command.arg("--servers").arg(servers);
+    }
+    stdout(command.args(further));
+    wait_until_gone(&marker);
+    predictions(&output).remove(0)
+}
+
+#[test]
+fn a_resource_that_a_result_links_to_can_be_read_and_no_other() {
+    let folder = Folder::new();
+    std::fs::create_dir(output_of(&folder)).unwrap();
+    let model = ScriptedModel::start(Spoken::OpenAi, reads);
+    let llm = format!("openai@{}:scripted", model.base_url());
+    let cassette = folder.path().join("links.cassette");
+    let found = run(&folder, "resources", &llm, "live", &["--record", cassette.to_str().unwrap()]);
+    assert_eq!(found["final_reply"], "read", "{found}");
+    let [good, bad] = [0, 1].map(|call| found["steps"][1]["calls"][call].clone());
+    assert_eq!(
+        (&good["name"], &good["arguments"]),
+        (&json!("stub/read_resource"), &json!({"uri": "file:///a.txt"}))
+    );
+    assert_eq!((&good["outcome"], &good["is_error"]), (&json!("success"), &json!(false)));
+    assert!(good["result"].to_string().contains("the whole of a"), "{good}");
+    assert_eq!(bad["is_error"], true);
+    assert!(bad["result"].to_string().contains("no result of this server has linked to it"), "{bad}");
+    // A cassette has the answers, and that there was something to be read.
+    let played = run(&folder, "resources", &format!("replay:{}", cassette.display()), "played", &[]);
+    assert_eq!(played["steps"][1]["calls"][0]["result"], good["result"]);
+    assert_eq!(played["steps"][1]["calls"][1]["result"], bad["result"]);
+    // A server that does not say that it has resources gives links all the same; nobody could read them.
+    let found = run(&folder, "plain", &llm, "without", &[]);
+    assert_eq!(found["final_reply"], "not offered");
+    assert_eq!(json_of(output_of(&folder).join("without/predictions.json"))[0]["finish"], "answered");
+}
