@@ -2,7 +2,7 @@
 
 use divan::{Bencher, black_box};
 use m3::score::metrics::{Pair, merge_purity, order_consistency, step_coherence};
-use m3::score::{Profile, Serializer, assign, cosine};
+use m3::score::{Profile, Serializer, Side, assign, cosine};
 use m3::trajectory::json;
 use ndarray::Array2;
 
@@ -19,21 +19,24 @@ fn random() -> impl FnMut(u64) -> u64 {
     }
 }
 
-/// A bucket of n calls on each side, similarities like real ones: most between 0.6 and 1.
+/// A bucket of n different calls on each side, similarities like real ones: most between 0.6 and 1.
 #[divan::bench(args = [4, 16, 64, 256])]
 fn assignment(bencher: Bencher<'_, '_>, n: usize) {
     let mut random = random();
     let similarity = Array2::from_shape_fn((n, n), |_| 0.5 + random(500) as f64 / 1000.0);
     let steps: Vec<usize> = (0..n).map(|index| index / 3).collect();
-    bencher.bench(|| assign(black_box(&similarity), 0.6, &steps, &steps));
+    let classes: Vec<usize> = (0..n).collect();
+    let side = Side { classes: &classes, steps: &steps };
+    bencher.bench(|| assign(black_box(&similarity), 0.6, side, side));
 }
 
 /// n equal calls on each side: every assignment costs the same.
 #[divan::bench(args = [4, 16, 64, 256])]
 fn assignment_of_equal_calls(bencher: Bencher<'_, '_>, n: usize) {
-    let similarity = Array2::from_elem((n, n), 1.0);
+    let similarity = Array2::from_elem((1, 1), 1.0);
     let steps: Vec<usize> = (0..n).collect();
-    bencher.bench(|| assign(black_box(&similarity), 0.6, &steps, &steps));
+    let side = Side { classes: &vec![0; n], steps: &steps };
+    bencher.bench(|| assign(black_box(&similarity), 0.6, side, side));
 }
 
 #[divan::bench(args = [10, 1_000, 100_000])]

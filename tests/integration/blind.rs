@@ -28,7 +28,9 @@ fn the_difference_to_a_run_without_images_is_said_to_be_what_they_are_worth() {
     };
     let Some(sighted) = score("sighted", &predictions) else { return };
     let list = predictions.as_array_mut().unwrap();
-    list.iter_mut().for_each(|prediction| prediction["run"] = json!({"no_images": true}));
+    for prediction in list {
+        prediction["run"] = json!({"no_images": true});
+    }
     let blind = score("blind", &predictions).unwrap();
     predictions[0]["run"] = json!({});
     let mixed = score("mixed", &predictions).unwrap();

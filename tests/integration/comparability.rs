@@ -118,7 +118,7 @@ fn references_that_differ_are_seen_without_hashes() {
 fn other_tool_names_are_other_conditions() {
     let folder = Folder::new();
     let off = small_score(&folder, "off.json", 3, |score| {
-        score["tool_names"] = json!({"mode": "off", "mapping": {}})
+        score["tool_names"] = json!({"mode": "off", "mapping": {}});
     });
     let silent = small_score(&folder, "silent.json", 3, |_| ());
     let auto = small_score(&folder, "auto.json", 3, |score| score["tool_names"] = json!({"mode": "auto"}));

@@ -57,14 +57,14 @@ fn tools_that_the_provider_leaves_out_are_warned_of_in_native_mode() {
     assert_eq!(turns[1].get("oddities"), None, "said once");
     // As many tokens as words are enough: nothing is said where nothing can be told.
     let honest = ScriptedModel::start(Spoken::OpenAi, |_| {
-        reply(json!({"prompt_tokens": 5000, "completion_tokens": 3}))
+        reply(&json!({"prompt_tokens": 5000, "completion_tokens": 3}))
     });
     let done = run(command(&honest, &folder.path().join("honest")).args(ONE));
     assert!(!text(&done.stderr).contains("leave the tools out"), "{}", text(&done.stderr));
 }
 
 /// A reply that says so much of its tokens.
-fn reply(usage: Value) -> Scripted {
+fn reply(usage: &Value) -> Scripted {
     let message = json!({"role": "assistant", "content": "3"});
     let body = json!({
         "id": "c", "object": "chat.completion", "created": 1, "model": "scripted",
@@ -75,7 +75,7 @@ fn reply(usage: Value) -> Scripted {
 
 /// Tokens of the first turn, and none of the second.
 fn forgetful(seen: &SeenRequest) -> Scripted {
-    if seen.turn == 1 { Scripted::Call(vec![add(1, 2)]) } else { reply(Value::Null) }
+    if seen.turn == 1 { Scripted::Call(vec![add(1, 2)]) } else { reply(&Value::Null) }
 }
 
 #[test]
