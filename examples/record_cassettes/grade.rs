@@ -25,7 +25,12 @@ pub(crate) fn play(grader: &str, question: &str, seen: &SeenRequest) -> String {
         let answer = part(evidence, "final answer of the program");
         return format!("\\boxed{{{}}}", completion(grader, &done, answer));
     }
-    let (matrix, score) = grounding(grader, &steps(part(evidence, "reference steps")), &done);
+    let wanted = steps(part(evidence, "reference steps"));
+    if wanted.is_empty() {
+        // Nothing was needed: what is right is to call nothing.
+        return format!("\\boxed{{{}}}", u8::from(done.is_empty()));
+    }
+    let (matrix, score) = grounding(grader, &wanted, &done);
     format!("{}\n\\boxed{{{score:.2}}}", json!({ "matrix": matrix }))
 }
 
@@ -92,6 +97,6 @@ fn grounding(grader: &str, wanted: &[Step], done: &[Step]) -> (Vec<Vec<f64>>, f6
     let row = |wanted: (usize, &Step)| done.iter().enumerate().map(|done| entry(wanted, done)).collect();
     let matrix: Vec<Vec<f64>> = wanted.iter().enumerate().map(row).collect();
     let covered: f64 = matrix.iter().map(|row| row.iter().sum::<f64>().min(1.0)).sum();
-    let score = covered / matrix.len().max(1) as f64;
+    let score = covered / matrix.len() as f64;
     (matrix, score)
 }
