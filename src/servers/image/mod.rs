@@ -10,6 +10,7 @@
 //!   misses the image is an error.
 //! - Without an output path the result goes beside the input, with `imagesorcery-mcp`'s ending, and no file is
 //!   ever replaced: a number is added. A path that is named is replaced, be it the input itself.
+//! - An input that is not there when a call comes is not found, even if another call is about to make it.
 //! - Nothing outside of the [`Workspace`] is read or written.
 //!
 //! A result is the path as JSON (`{"result": ["a_cropped.png"], "width": 3, "height": 2}`) and the picture.
@@ -121,6 +122,12 @@ impl ImageServer {
             Ok(arguments) => Value::Object(arguments),
             Err(answer) => return answer,
         };
+        // Looked for when the call comes, not when it is its turn: whether a call finds what another one of the same step
+        // makes should not depend on which of them is faster.
+        let input = arguments.get("input_path").and_then(Value::as_str);
+        if let Some(Err(missing)) = input.map(|path| self.images.workspace.file(path)) {
+            return result(Err(missing.into()));
+        }
         let is_named =
             arguments.get("output_path").and_then(Value::as_str).is_some_and(|path| !path.is_empty());
         let _turn = if is_named || tool == "get_metainfo" { None } else { Some(self.unnamed.lock().await) };

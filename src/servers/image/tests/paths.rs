@@ -4,6 +4,7 @@ use image::{GenericImageView as _, Rgba, RgbaImage};
 use serde_json::{Value, json};
 
 use super::{Desk, WHITE, shown};
+use crate::mcp::{Answer, Toolbox as _};
 
 const CROP: [(&str, i64); 4] = [("x1", 0), ("y1", 0), ("x2", 2), ("y2", 1)];
 
@@ -24,6 +25,18 @@ fn results_go_beside_the_input_and_replace_nothing() {
     assert_eq!(desk.read("a_cropped.png").dimensions(), (2, 1));
     let gray = json!({"input_path": "a.png", "palette": "grayscale"});
     assert_eq!(desk.path("change_color", &gray), "a_grayscale.png");
+}
+
+/// A call that has come, but is not waited for, has looked already: a picture that is made meanwhile is too late.
+#[test]
+fn of_two_calls_at_once_neither_finds_what_the_other_makes() {
+    let desk = Desk::white(4, 4);
+    let arguments = json!({"input_path": "b.png", "angle": 90, "output_path": "c.png"});
+    let mut turn = desk.server.call("rotate", arguments.as_object().unwrap().clone());
+    let mut context = std::task::Context::from_waker(std::task::Waker::noop());
+    let answer = turn.as_mut().poll(&mut context);
+    desk.path("crop", &crop("a.png", Some("b.png")));
+    assert!(matches!(answer, std::task::Poll::Ready(Answer::Result(result)) if result.is_error));
 }
 
 #[test]
