@@ -183,9 +183,13 @@ impl Signals {
         if self.arrived.load(Ordering::SeqCst) { Err(interrupted()) } else { done }
     }
 
-    /// The same of a failure alone, for work that tells by itself that it was interrupted.
+    /// For work that tells by itself that it was interrupted: a failure after a signal is an interruption too, and what
+    /// failed is still said.
     pub(super) fn settle_failure<T>(&self, done: Result<T, Failure>) -> Result<T, Failure> {
-        if done.is_err() { self.settle(done) } else { done }
+        let is_interrupted = self.arrived.load(Ordering::SeqCst);
+        done.map_err(
+            |failure| if is_interrupted { Failure { code: code::INTERRUPTED, ..failure } } else { failure },
+        )
     }
 }
 

@@ -119,6 +119,11 @@ impl TablesArgs {
 }
 
 impl FormArgs {
+    /// Whether the report goes there.
+    pub(super) fn is_to_standard_output(&self) -> bool {
+        self.out.as_deref().is_none_or(|path| path == Path::new("-"))
+    }
+
     /// Opens what the tables are written to.
     pub(super) fn open(&self, inputs: &[&Path], printer: Printer) -> Result<Output, Failure> {
         let output = Output::open(self.out.as_deref(), inputs, printer)?;

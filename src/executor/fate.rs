@@ -13,6 +13,8 @@ pub(crate) const TASKS: usize = 3;
 pub(crate) struct Fate {
     state: Mutex<State>,
     is_one_of_many: bool,
+    /// Whether tasks that fail leave it open until those that are under way have ended.
+    waits: bool,
 }
 
 #[derive(Debug, Default)]
@@ -20,6 +22,8 @@ struct State {
     /// The tasks at which it failed since its last answer, for reasons that may lie in the model.
     failed: HashSet<String>,
     has_replied: bool,
+    /// It has replied to an earlier command.
+    has_replied_before: bool,
     is_given_up: bool,
 }
 
@@ -41,6 +45,19 @@ impl Fate {
         Self { is_one_of_many: true, ..Self::default() }
     }
 
+    /// That of a model whose other tasks, under way when it failed at [`TASKS`], may still get a reply: see
+    /// [`Fate::is_in_doubt`].
+    pub(crate) fn of_run() -> Self {
+        Self { waits: true, ..Self::default() }
+    }
+
+    /// Whether it has failed at [`TASKS`] tasks and replied to none: no other task should begin until those that are
+    /// under way have ended, and if it has replied to none of them it answers nobody.
+    pub(crate) fn is_in_doubt(&self) -> bool {
+        let state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        !state.has_replied && state.failed.len() >= TASKS
+    }
+
     pub(crate) fn is_given_up(&self) -> bool {
         self.state.lock().unwrap_or_else(PoisonError::into_inner).is_given_up
     }
@@ -56,19 +73,26 @@ impl Fate {
         state.failed.clear();
     }
 
+    /// It has replied to an earlier command, with the same question or another one: what it refuses now it refuses for
+    /// its own sake. Whether it can be reached now that does not tell.
+    pub(crate) fn replied_before(&self) {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner).has_replied_before = true;
+    }
+
     /// A task has met a lack. What a request brings upon itself, such as what a provider's policy refuses (400), says
     /// nothing of others once the model has replied; before, it may be all that the model ever says.
     pub(crate) fn failed(&self, task: &str, lack: &Lack) -> Outlook {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        let is_alone = state.has_replied || (state.has_replied_before && !lack.is_of_server());
         if lack.is_sure(state.has_replied || self.is_one_of_many) {
             state.is_given_up = true;
-        } else if !state.has_replied || (self.is_one_of_many && lack.is_of_server()) {
+        } else if !is_alone || (self.is_one_of_many && lack.is_of_server()) {
             state.failed.insert(task.to_owned());
-            state.is_given_up |= state.failed.len() >= TASKS;
+            state.is_given_up |= !self.waits && state.failed.len() >= TASKS;
         }
         if state.is_given_up {
             Outlook::GiveUp
-        } else if state.has_replied {
+        } else if is_alone {
             Outlook::Alone
         } else {
             Outlook::Open
@@ -139,6 +163,30 @@ mod tests {
             }
             assert_eq!(fate.is_given_up(), is_given_up, "{status:?} {has_replied} {tasks:?}");
         }
+    }
+
+    /// What was refused last time is refused again, and says nothing of the model; that it is not there does.
+    #[test]
+    fn a_model_that_replied_to_an_earlier_command_is_given_up_for_its_server_alone() {
+        use Outlook::{Alone, GiveUp, Open};
+        for (status, expected) in [(400, [Alone; 3]), (422, [Alone; 3]), (500, [Open, Open, GiveUp])] {
+            for fate in [Fate::default(), Fate::of_many()] {
+                fate.replied_before();
+                let outlooks = ["a", "b", "c"].map(|task| fate.failed(task, &lack(Some(status), None)));
+                assert_eq!(outlooks, expected, "{status}");
+            }
+        }
+    }
+
+    #[test]
+    fn tasks_that_are_under_way_may_still_get_a_reply() {
+        let fate = Fate::of_run();
+        for (task, is_in_doubt) in [("a", false), ("b", false), ("c", true), ("d", true)] {
+            assert_eq!(fate.failed(task, &lack(Some(400), None)), Outlook::Open);
+            assert_eq!(fate.is_in_doubt(), is_in_doubt, "{task}");
+        }
+        fate.replied();
+        assert!(!fate.is_in_doubt());
     }
 
     #[test]

@@ -51,7 +51,7 @@ impl Lack {
     }
 
     /// Whether what has failed is the model's server, or the way to it, and hardly what was asked.
-    pub(super) fn is_of_server(&self) -> bool {
+    pub(crate) fn is_of_server(&self) -> bool {
         matches!(self, Self::Model(ModelError::NoReply { status: None | Some(403 | 404 | 500..=599), .. }))
     }
 

@@ -29,7 +29,7 @@ pub use attempt::{Attempt, Attempted, attempt};
 pub use event::{Event, Events, Told};
 pub(crate) use fate::{Fate, Outlook, TASKS};
 pub use lack::Lack;
-use modes::TOOLS_UNREAD;
+pub(crate) use modes::TOOLS_UNREAD;
 pub use offered::Offered;
 pub use options::{Instruction, Limits, Mode, RunOptions};
 pub use prompts::prompts_hash;

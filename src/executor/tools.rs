@@ -161,7 +161,7 @@ impl Tools {
                 );
                 let unavailable =
                     CallError::Unavailable { server: name.server.clone(), reason: fault.clone() };
-                let fault = Some(Stop::Error(FailureClass::ServerLost, fault));
+                let fault = Some(Stop::Error(FailureClass::Other, fault));
                 let (elapsed, waited) = (Duration::ZERO, Duration::ZERO);
                 let outcome = CallOutcome { result: Err(unavailable), elapsed, waited };
                 Called { outcome, kept: None, fault }

@@ -214,7 +214,13 @@ impl Usage {
     pub fn in_words(self) -> String {
         let said = |count: Option<u64>| count.map_or("?".to_owned(), |count| count.to_string());
         let sum = format!("{} in, {} out", said(self.input_tokens), said(self.output_tokens));
-        if self.is_partial { format!("{sum} (partial: some replies came without)") } else { sum }
+        format!("{sum}{}", self.partial_mark())
+    }
+
+    /// What stands behind a sum of tokens in which some replies are missing.
+    #[must_use]
+    pub fn partial_mark(self) -> &'static str {
+        if self.is_partial { " (partial: some replies came without)" } else { "" }
     }
 
     /// Input and output together, for budgets; what is not reported counts as 0 there.

@@ -141,6 +141,11 @@ impl Model {
         Ok(Self::new(Inner { name, wire, key: None, redactor, notes, source }))
     }
 
+    /// Whether its replies come from a cassette.
+    pub(crate) fn is_replayed(&self) -> bool {
+        matches!(self.inner.source, Source::Cassette(_))
+    }
+
     fn new(inner: Inner) -> Self {
         Self { inner: Arc::new(inner), recorder: None }
     }

@@ -12,7 +12,7 @@ use super::model::Trajectory;
 pub enum FailureClass {
     /// The model could not be had, refused, or what it said could not be used.
     Provider,
-    /// An MCP server or something else that the task needs was lost.
+    /// An MCP server that the task needs was lost.
     ServerLost,
     /// The time was used up.
     Time,
@@ -20,7 +20,7 @@ pub enum FailureClass {
     Limit,
     /// The prompt did not fit into the model's context.
     Context,
-    /// Something else.
+    /// Something else, such as an image that has gone.
     Other,
     /// There is no prediction. Only scores say so.
     #[schemars(skip)]

@@ -200,6 +200,11 @@ impl GradeArgs {
         printer: Printer,
     ) -> Result<Option<Output>, Failure> {
         refuse_equal(inputs, answers.as_slice())?;
+        if self.output.as_deref() == Some(Path::new("-")) && self.tables.form.is_to_standard_output() {
+            let message = "the predictions and the report would be one text on standard output\nhint: name a file for \
+                           one of them, with `-o` or `--out`";
+            return Err(Failure::new(code::INPUT, message));
+        }
         let kept: Vec<&Path> = inputs.iter().copied().chain(answers).collect();
         self.output.as_deref().map(|path| Output::open(Some(path), &kept, printer)).transpose()
     }
@@ -266,10 +271,7 @@ fn ask(
 fn say(asked: &Asked, panel: &Panel, printer: Printer) {
     let tokens = match asked.usage.total() {
         0 => String::new(),
-        tokens if asked.usage.is_partial => {
-            format!(", {tokens} tokens (partial: some replies came without)")
-        }
-        tokens => format!(", {tokens} tokens"),
+        tokens => format!(", {tokens} tokens{}", asked.usage.partial_mark()),
     };
     printer.note(&format!(
         "{} of {}, {} known before{tokens}",

@@ -3,6 +3,7 @@
 use super::RunArgs;
 use crate::cli::failure::{Failure, code};
 use crate::cli::printer::Printer;
+use crate::executor::TOOLS_UNREAD;
 use crate::executor::run::{Price, Prices, RunEnd, RunSummary};
 use crate::llm::{ModelName, Usage};
 use crate::outcomes::Outcome;
@@ -52,20 +53,20 @@ pub(super) fn say(
         return Err(Failure::silent(code::INTERRUPTED));
     }
     if end.summary.tools_unread > 0 {
-        printer.warn(&format!(
-            "in {} the provider reports fewer tokens than the prompt has words with its tools: the server, or the model's \
-             chat template, seems to leave the tools out\nhint: `--mode react` and `--mode staged` put them into the text",
-            counted(end.summary.tools_unread, "task")
-        ));
+        printer.warn(&format!("in {}, {TOOLS_UNREAD}", counted(end.summary.tools_unread, "task")));
     }
-    if end.summary.predictions > end.summary.error {
+    let failed = end.summary.error + end.summary.context_overflow;
+    if end.summary.predictions > failed {
         printer.note(&format!("next: m3 score {folder}/predictions.json REFERENCES"));
     }
-    if end.summary.error > 0 {
+    if failed > 0 {
+        let retry = if end.summary.error > 0 {
+            "`--retry-failed` runs what failed again, but for prompts that the model's context does not hold"
+        } else {
+            "the model's context does not hold these prompts; `--compress` makes them shorter"
+        };
         let message = format!(
-            "{} of {} failed\nhint: `reason` in {folder}/predictions.json says why; `--retry-failed` runs what failed \
-             again",
-            end.summary.error,
+            "{failed} of {} failed\nhint: `reason` in {folder}/predictions.json says why; {retry}",
             counted(end.summary.predictions, "task")
         );
         return Err(Failure::new(code::FAILED, message));

@@ -4,7 +4,8 @@ mod native;
 mod react;
 mod staged;
 
-pub(super) use native::{TOOLS_UNREAD, native};
+pub(crate) use native::TOOLS_UNREAD;
+pub(super) use native::native;
 pub(super) use react::react;
 pub(super) use staged::staged;
 

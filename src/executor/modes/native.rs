@@ -1,5 +1,7 @@
 //! The provider's own tool calling. A reply without calls is the answer (MCP-AgentBench, appendix C.2).
 
+use serde_json::{Map, Value};
+
 use super::{blocked, ended, silence, silent, used_up, wanted};
 use crate::executor::FinishReason;
 use crate::executor::course::{Course, Stop};
@@ -26,7 +28,7 @@ const CALL_IN_TEXT: &str = "the answer has a call in its text, which was not mad
                             `--mode react` and `--mode staged` need no such parser)";
 
 /// What is said of a first turn in which the tools were hardly read.
-pub(in crate::executor) const TOOLS_UNREAD: &str = "the provider reports fewer tokens than the prompt has words with its tools: \
+pub(crate) const TOOLS_UNREAD: &str = "the provider reports fewer tokens than the prompt has words with its tools: \
     the server, or the model's chat template, seems to leave the tools out (`--mode react` and `--mode staged` put them \
     into the text)";
 
@@ -35,9 +37,23 @@ pub(in crate::executor) const TOOLS_UNREAD: &str = "the provider reports fewer t
 /// fewer words than the rest has tokens, nothing can be told.
 fn tools_are_unread(reply: &Reply, texts: [&str; 2], tools: &[ToolDefinition]) -> bool {
     let words = |text: &str| text.split_whitespace().count() as u64;
-    let of_tools: u64 = tools.iter().map(|tool| 1 + words(&tool.description)).sum();
+    let of_tools: u64 =
+        tools.iter().map(|tool| 1 + words(&tool.description) + schema_words(&tool.schema)).sum();
     let all = texts.into_iter().map(words).sum::<u64>() + of_tools;
     reply.usage.input_tokens.is_some_and(|read| read > 0 && read < all)
+}
+
+/// Words of a schema that every way to write it has: the names of properties, and what is said of them.
+fn schema_words(schema: &Map<String, Value>) -> u64 {
+    let of = |(key, value): (&String, &Value)| match (key.as_str(), value) {
+        ("description", Value::String(text)) => text.split_whitespace().count() as u64,
+        ("properties", Value::Object(properties)) => {
+            properties.values().map(|property| 1 + property.as_object().map_or(0, schema_words)).sum()
+        }
+        ("items", Value::Object(items)) => schema_words(items),
+        _ => 0,
+    };
+    schema.iter().map(of).sum()
 }
 
 pub(in crate::executor) async fn native(course: &mut Course<'_>) -> Result<FinishReason, Stop> {

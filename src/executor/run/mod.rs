@@ -197,7 +197,14 @@ impl Begun {
             done: standing.done,
         }));
         let journal = Arc::clone(&self.journal);
-        let fate = Arc::new(Fate::default());
+        let fate = Arc::new(Fate::of_run());
+        if self.plan.has_replies {
+            fate.replied_before();
+        }
+        if self.run.model.is_replayed() {
+            // A recording is played to its end, whatever became of its tasks.
+            fate.replied();
+        }
         let fared = Arc::clone(&fate);
         let unfinished = Arc::new(Unfinished::default());
         let noted = Arc::clone(&unfinished);
@@ -291,6 +298,7 @@ async fn work_all(
         }
         while running.len() < workers
             && !stop.is_cancelled()
+            && !fate.is_in_doubt()
             && let Some(item) = left.next()
         {
             let work = work(item.clone());
@@ -317,15 +325,23 @@ async fn work_all(
                 failure.get_or_insert(RunError::BrokeOff(error.to_string()));
             }
         }
-        if fate.has_replied() {
-            finish_open(&mut open, work, combiner).await?;
+        if fate.has_replied()
+            && failure.is_none()
+            && let Err(error) = finish_open(&mut open, work, combiner).await
+        {
+            stop.cancel();
+            failure = Some(error);
         }
     }
-    // Of a model that answers nobody nothing is recorded.
-    if !fate.is_given_up() {
-        finish_open(&mut open, work, combiner).await?;
+    is_interrupted |= stop.is_cancelled() && left.peek().is_some();
+    if failure.is_some() || is_interrupted {
+        // What is open is run again.
+    } else if fate.is_in_doubt() {
+        // Of a model that answers nobody nothing is recorded.
+        failure = open.pop().map(|(_, task)| task.lack.into());
+    } else {
+        failure = finish_open(&mut open, work, combiner).await.err();
     }
-    is_interrupted |= left.peek().is_some();
     failure.map_or(Ok(is_interrupted), Err)
 }
 

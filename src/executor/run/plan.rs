@@ -27,6 +27,8 @@ pub(super) struct Plan {
     pub(super) standing: Standing,
     /// Selected tasks that are not to be run again: their place, their repetition and how they ended.
     over: Vec<(usize, u32, FinishReason)>,
+    /// Whether the model has replied in any of those that stay.
+    pub(super) has_replies: bool,
     /// For each repetition and each task of the file, whether there is a prediction with its key.
     pub(super) present: Vec<Vec<bool>>,
 }
@@ -76,6 +78,7 @@ pub(super) fn plan(run: &Run, attempts: &Attempts) -> Plan {
             let is_there = kept.is_some();
             let same = kept.filter(|kept| kept.run.key == key);
             present.push(same.is_some());
+            plan.has_replies |= same.as_ref().is_some_and(|kept| !kept.turns.is_empty());
             if !task.is_selected {
                 plan.standing.others += usize::from(is_there && same.is_none());
                 continue;

@@ -35,6 +35,8 @@ pub(super) enum Worked {
 
 /// A task that the model did not answer. It has failed if the model answers another one.
 pub(super) struct OpenTask {
+    /// Why it was not answered.
+    pub(super) lack: Lack,
     record: Record,
     began: Instant,
 }
@@ -52,7 +54,7 @@ pub(super) struct Work {
 /// What a task needs and could not be had.
 enum Unavailable {
     /// It ends with a record that says so.
-    Task(String),
+    Task(FailureClass, String),
     /// No other task could be run either.
     Run(RunError),
 }
@@ -114,14 +116,14 @@ impl Work {
                 let file = image.as_ref().map_or_else(String::new, |(_, file)| {
                     format!(", with a copy of `{}`", file.source().display())
                 });
-                Unavailable::Task(format!("failed to make the workspace{file}: {cause}"))
+                of_task(format!("failed to make the workspace{file}: {cause}"))
             })?,
         }
         let Some((image, file)) = image else { return Ok(None) };
         let run = Arc::clone(&self.run);
         let picture = blocking(move || run.pictures.get(file.source(), &run.picture_limits()));
-        let picture = picture.await.map_err(|error| Unavailable::Task(error.to_string()))?;
-        let picture = picture.map_err(|error| Unavailable::Task(error.to_string()))?;
+        let picture = picture.await.map_err(|error| of_task(error.to_string()))?;
+        let picture = picture.map_err(|error| of_task(error.to_string()))?;
         Ok(Some((path_in_workspace(&image), picture)))
     }
 
@@ -143,6 +145,7 @@ impl Work {
             }
             ToolSource::Live { host: shared, recorder } => {
                 let of_all = |reason| Unavailable::Run(RunError::Servers(reason));
+                let of_host = |reason| Unavailable::Task(FailureClass::ServerLost, reason);
                 if let Some(unavailable) = self.failed_servers(shared, of_all).await {
                     return (Err(unavailable), None);
                 }
@@ -153,7 +156,7 @@ impl Work {
                         return (Ok(Attempted::Interrupted(Box::new(record))), None);
                     }
                 };
-                if let Some(unavailable) = self.failed_servers(&host, Unavailable::Task).await {
+                if let Some(unavailable) = self.failed_servers(&host, of_host).await {
                     return (Err(unavailable), Some(host));
                 }
                 (Tools::live(Arc::clone(&host), store, recorder.clone()), Some(host))
@@ -215,9 +218,11 @@ impl Work {
     ) -> Result<Worked, RunError> {
         let record = match attempted {
             Ok(Attempted::Done(record)) => record,
-            Ok(Attempted::Lacking(lack, record)) => match self.fate.failed(&self.task().task.id, &lack) {
+            Ok(Attempted::Lacking(lack, record)) => match self.fate.failed(&self.asked(&lack), &lack) {
                 Outlook::GiveUp => return Err(lack.into()),
-                Outlook::Open => return Ok(Worked::Open(Box::new(OpenTask { record: *record, began }))),
+                Outlook::Open => {
+                    return Ok(Worked::Open(Box::new(OpenTask { lack, record: *record, began })));
+                }
                 Outlook::Alone => *record,
             },
             Ok(Attempted::Interrupted(record)) => {
@@ -225,13 +230,20 @@ impl Work {
                 self.tell(Event::Interrupted);
                 return Ok(Worked::Interrupted);
             }
-            Err(Unavailable::Task(reason)) => {
+            Err(Unavailable::Task(class, reason)) => {
                 let reason = self.run.redactor.text(&reason).into_owned();
-                nothing(FinishReason::Error, FailureClass::ServerLost, Some(reason))
+                nothing(FinishReason::Error, class, Some(reason))
             }
             Err(Unavailable::Run(error)) => return Err(error),
         };
         self.finish(record, began).await
+    }
+
+    /// What a lack is counted for. A request that is refused is refused again in the next repetition; a server that fails
+    /// may be another time's.
+    fn asked(&self, lack: &Lack) -> String {
+        let id = &self.task().task.id;
+        if lack.is_of_server() { format!("{id} {}", self.item.repeat) } else { id.clone() }
     }
 
     /// What cannot be removed is left, and told.
@@ -304,8 +316,13 @@ impl Work {
 fn of_store(error: StoreError) -> Unavailable {
     match Lack::of_results(error) {
         Ok(lack) => Unavailable::Run(lack.into()),
-        Err(error) => Unavailable::Task(error.to_string()),
+        Err(error) => of_task(error.to_string()),
     }
+}
+
+/// What is wrong with the machine or the files, and with no server.
+fn of_task(reason: String) -> Unavailable {
+    Unavailable::Task(FailureClass::Other, reason)
 }
 
 /// The record of a task that was not begun.

@@ -117,7 +117,14 @@ impl Panel {
         told: &Told<'_>,
     ) -> Result<Asked, PanelError> {
         let pictures = Arc::new(Pictures::new());
-        let fates: Vec<Fate> = self.judges.iter().map(|_| Fate::of_many()).collect();
+        let fate = |judge: &Judge| {
+            let fate = Fate::of_many();
+            if store.had_answers_of(&judge.name) {
+                fate.replied_before();
+            }
+            fate
+        };
+        let fates: Vec<Fate> = self.judges.iter().map(fate).collect();
         let askings = subjects
             .enumerate()
             .take_while(|_| !cancel.is_cancelled())

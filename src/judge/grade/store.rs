@@ -3,7 +3,7 @@
 //! An answer is found by the key of its request (see `question`), so a changed prediction, reference, image, prompt or
 //! judge is asked about anew and what is stale is never found.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::path::Path;
 use std::sync::{Mutex, PoisonError};
 
@@ -52,13 +52,15 @@ pub struct AnswerStore {
     /// None where nothing is kept after this run.
     journal: Option<Journal>,
     known: Mutex<HashMap<String, Answer>>,
+    /// Judges that had answered when the file was opened.
+    judges: HashSet<String>,
 }
 
 impl AnswerStore {
     /// A store that keeps nothing after this run.
     #[must_use]
     pub fn in_memory() -> Self {
-        Self { journal: None, known: Mutex::default() }
+        Self { journal: None, known: Mutex::default(), judges: HashSet::new() }
     }
 
     /// Opens or makes the file, and locks it.
@@ -66,11 +68,18 @@ impl AnswerStore {
     /// # Errors
     /// [`JournalError`].
     pub fn open(path: &Path) -> Result<Self, JournalError> {
-        let mut known = HashMap::new();
+        let (mut known, mut judges) = (HashMap::new(), HashSet::new());
         let journal = Journal::open(path, KIND, |kept: KeptAnswer| {
             known.insert(kept.key, kept.answer);
+            judges.insert(kept.judge);
         })?;
-        Ok(Self { journal: Some(journal), known: Mutex::new(known) })
+        Ok(Self { journal: Some(journal), known: Mutex::new(known), judges })
+    }
+
+    /// Whether a judge had answered anything when the file was opened.
+    #[must_use]
+    pub fn had_answers_of(&self, judge: &str) -> bool {
+        self.judges.contains(judge)
     }
 
     /// The answer to a request, if it was given.

@@ -71,7 +71,11 @@ impl Asker {
         stop: CancellationToken,
         told: ToldRetry,
     ) -> Self {
-        Self { model, settings, journal, redactor, stop, told, fate: Fate::default() }
+        let fate = Fate::default();
+        if journal.has_answers() {
+            fate.replied_before();
+        }
+        Self { model, settings, journal, redactor, stop, told, fate }
     }
 
     /// The model.

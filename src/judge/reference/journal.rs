@@ -98,6 +98,12 @@ impl JudgeJournal {
         self.kept().get(key).cloned()
     }
 
+    /// Whether the model has answered anything.
+    #[must_use]
+    pub fn has_answers(&self) -> bool {
+        self.kept().values().any(|kept| matches!(kept, Kept::Answer(_)))
+    }
+
     /// Keeps something.
     ///
     /// # Errors

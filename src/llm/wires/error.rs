@@ -1,5 +1,9 @@
 //! Answers that are no replies, and which of them are worth another try.
 
+use std::sync::LazyLock;
+
+use regex::{Match, Regex};
+
 /// Why a provider refuses whatever it is asked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Refusal {
@@ -55,8 +59,7 @@ const PAYMENT_REQUIRED: u16 = 402;
 /// Codes of a prompt that the model's context does not hold: `OpenAI`'s and llama.cpp's.
 const CONTEXT_CODES: [&str; 2] = ["context_length_exceeded", "exceed_context_size_error"];
 
-/// What is said of such a prompt, in lower case: how the message begins, and what it says further on. Messages that put it
-/// down to the length that was asked of the reply are none of these: that is a setting.
+/// What is said of such a prompt, in lower case: how the message begins, and what it says further on.
 const CONTEXT_MESSAGES: [(&str, &str); 14] = [
     // Anthropic.
     ("prompt is too long", ""),
@@ -80,6 +83,10 @@ const CONTEXT_MESSAGES: [(&str, &str); 14] = [
     // Mistral.
     ("prompt contains", "too large for model with"),
 ];
+
+/// What says how long the prompt is beside the longest reply that was asked for, in lower case: `OpenAI`'s and vLLM's
+/// "112946 in the messages, 10000 in the completion", Anthropic's "188240 + 21333 > 200000".
+const LENGTHS: &str = r"(\d+) in the messages[^,]*, (\d+) in the completion|(\d+) \+ (\d+) > \d+";
 
 /// No key, or a wrong one.
 const UNAUTHORIZED: u16 = 401;
@@ -136,6 +143,7 @@ impl ReplyError {
         };
         (is_success(status) || matches!(status, 400 | 413 | 422 | 500))
             && (code.as_deref().is_some_and(is_of_context) || CONTEXT_MESSAGES.iter().any(says))
+            && !asks_for_too_long_a_reply(&message)
     }
 
     /// Whether the provider would refuse any other request as well, by the HTTP status it came with and by what stands
@@ -158,6 +166,18 @@ impl ReplyError {
             None
         }
     }
+}
+
+/// Whether more of the context is asked for by the reply than by the prompt: that is a setting, the same for all tasks.
+fn asks_for_too_long_a_reply(message: &str) -> bool {
+    static LENGTH: LazyLock<Option<Regex>> = LazyLock::new(|| Regex::new(LENGTHS).ok());
+    let found = LENGTH.as_ref().and_then(|lengths| lengths.captures(message));
+    let number = |text: Option<Match<'_>>| text.and_then(|text| text.as_str().parse::<u64>().ok());
+    found.is_some_and(|found| {
+        let prompt = number(found.get(1).or(found.get(3)));
+        let reply = number(found.get(2).or(found.get(4)));
+        prompt.zip(reply).is_some_and(|(prompt, reply)| reply > prompt)
+    })
 }
 
 /// Whether a code says that an account is empty.
@@ -338,6 +358,11 @@ mod tests {
             ),
             (429, json!({"error": {"message": "Request too large for gpt-5: limit 30000 tokens a minute"}})),
             (429, json!({"error": {"message": "prompt is too long"}})),
+            (400, json!({"object": "error", "message": vllm.replace("112946 in", "9000 in"), "code": 400})),
+            (
+                400,
+                json!({"error": {"message": "input length and `max_tokens` exceed context limit: 90 + 200000 > 200000"}}),
+            ),
         ] {
             assert!(fits(status, &body), "{status} {body}");
         }

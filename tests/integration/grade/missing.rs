@@ -80,6 +80,35 @@ fn a_judge_that_has_answered_nobody_is_left_alone_at_the_third_task() {
     assert_eq!(refuses.requests().len(), 5);
 }
 
+/// It has answered another one before: what it refuses now it refuses for the tasks' sake.
+#[test]
+fn a_judge_that_answered_an_earlier_command_is_asked_about_every_task() {
+    let ids = ["a", "b", "c", "d", "e"];
+    let tasks = Tasks::new(&ids);
+    let predicted = |ids: &[&str]| {
+        let all: Vec<_> = ids.iter().map(|id| task(id, &format!("answer {id}"))).collect();
+        tasks.folder.json("predictions.json", &json!(all));
+    };
+    let picky = ScriptedModel::start(Spoken::OpenAi, |seen| {
+        if !seen.last_user_text.contains("answer e") {
+            return Scripted::Raw { status: 400, headers: Vec::new(), body: "{}".to_owned() };
+        }
+        let scores: serde_json::Map<String, serde_json::Value> =
+            RESPECTS.iter().map(|respect| ((*respect).to_owned(), json!(8))).collect();
+        Scripted::Say(serde_json::Value::Object(scores).to_string())
+    });
+    let grade = |code| {
+        found(tasks.grade(&[&picky]).args(["--rubric", "mcp-bench", "--workers", "1"]), code);
+    };
+    predicted(&["e"]);
+    grade(0);
+    let before = picky.requests().len();
+    predicted(&ids);
+    grade(3);
+    // Five passes for each of the other four.
+    assert_eq!(picky.requests().len() - before, 20);
+}
+
 #[test]
 fn a_task_that_no_judge_takes_silences_nobody() {
     let tasks = Tasks::new(&["a", "b", "c"]);

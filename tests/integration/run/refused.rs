@@ -1,14 +1,15 @@
 //! A model that answers nobody, and a prompt that does not fit: what is tried, what is recorded, what is tried again.
 
+use std::path::Path;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::unavailable::{files, small, small_run};
-use super::{command, output_of, predictions, two_calls};
+use super::{command, math_arguments, output_of, predictions, questions, two_calls, wait_for};
 use crate::model_server::{Scripted, ScriptedModel, Spoken};
-use crate::support::{Folder, failure, follows_kept_schema, stdout};
+use crate::support::{Folder, failure, follows_kept_schema, m3_bare, root, stdout, text};
 
 /// What nobody takes is tried at three tasks; the same command runs all of them when the model can be asked.
 #[test]
@@ -69,7 +70,9 @@ fn a_prompt_that_does_not_fit_the_context_is_an_end_of_its_own() {
         let error = json!({"message": "too many tokens", "type": "invalid_request_error", "code": "context_length_exceeded"});
         Scripted::Raw { status: 400, headers: Vec::new(), body: json!({ "error": error }).to_string() }
     });
-    let table = stdout(&mut small_run(&folder, &model));
+    let done = small_run(&folder, &model).output().unwrap();
+    let (table, said) = (text(&done.stdout), text(&done.stderr));
+    assert!(done.status.code() == Some(3) && said.contains("3 of 3 tasks failed"), "{said}");
     assert!(
         table.lines().any(|line| line.starts_with("context_overflow") && line.ends_with(" 3")),
         "{table}"
@@ -83,6 +86,68 @@ fn a_prompt_that_does_not_fit_the_context_is_an_end_of_its_own() {
         follows_kept_schema("prediction", &prediction);
     }
     // Asked again, it would not fit either.
-    stdout(small_run(&folder, &model).arg("--retry-failed"));
+    assert_eq!(failure(small_run(&folder, &model).arg("--retry-failed")).0, 3);
     assert_eq!(model.requests().len(), 3);
+}
+
+/// Three tasks are refused while a fourth waits for its reply: the run goes on when that has come.
+#[test]
+fn tasks_under_way_may_show_that_a_model_can_be_asked() {
+    let folder = Folder::new();
+    let refusals = Arc::new(AtomicUsize::new(0));
+    let model = answers_late(&refusals);
+    let (tasks, output) = (questions(&folder, 6), output_of(&folder));
+    let llm = format!("openai@{}:scripted", model.base_url());
+    let cassette = folder.path().join("run.cassette");
+    let run_it = |llm: &str, output: &Path, workers: &str| {
+        let mut command = m3_bare(folder.path());
+        command.args(math_arguments(&tasks, llm, output)).args(["--workers", workers]).current_dir(root());
+        command
+    };
+    let (code, said) = failure(run_it(&llm, &output, "4").arg("--record").arg(&cassette));
+    assert_eq!(code, 3, "{said}");
+    let ends = |output: &Path| -> Vec<Value> {
+        predictions(output).iter().map(|found| found["finish"].clone()).collect()
+    };
+    let expected = ["error", "error", "error", "answered", "answered", "answered"];
+    assert_eq!(ends(&output), expected);
+    assert_eq!(model.requests().len(), 6);
+    // What is refused again says nothing of a model that has answered in an earlier run.
+    let (code, said) = failure(run_it(&llm, &output, "1").arg("--retry-failed"));
+    assert_eq!((code, model.requests().len()), (3, 9), "{said}");
+    assert_eq!(ends(&output), expected);
+    // A recording is played to its end, in whatever order.
+    let (played, replay) = (folder.path().join("played"), format!("replay:{}", cassette.display()));
+    let (code, said) = failure(&mut run_it(&replay, &played, "1"));
+    assert_eq!((code, ends(&played)), (3, expected.map(Value::from).to_vec()), "{said}");
+}
+
+/// A model that refuses tasks 0 to 2, and answers the others once it has.
+fn answers_late(refusals: &Arc<AtomicUsize>) -> ScriptedModel {
+    let refusals = Arc::clone(refusals);
+    ScriptedModel::start(Spoken::OpenAi, move |seen| {
+        if ["Task 00.", "Task 01.", "Task 02."].iter().any(|task| seen.last_user_text.contains(task)) {
+            refusals.fetch_add(1, Ordering::SeqCst);
+            return Scripted::Raw { status: 400, headers: Vec::new(), body: "{}".to_owned() };
+        }
+        wait_for("three refusals", || refusals.load(Ordering::SeqCst) >= 3);
+        Scripted::Say("seen".to_owned())
+    })
+}
+
+/// One task, many times, of a server that fails: the third time is the last.
+#[test]
+fn a_server_that_fails_every_repetition_stops_the_run() {
+    let folder = Folder::new();
+    let model = ScriptedModel::start(Spoken::OpenAi, |_| Scripted::Raw {
+        status: 500,
+        headers: Vec::new(),
+        body: "{}".to_owned(),
+    });
+    let tasks = questions(&folder, 1);
+    let mut run = m3_bare(folder.path());
+    run.args(math_arguments(&tasks, &format!("openai@{}:scripted", model.base_url()), &output_of(&folder)));
+    run.args(["--repeat", "20", "--llm-tries", "1", "--workers", "1"]).current_dir(root());
+    let (code, said) = failure(&mut run);
+    assert_eq!((code, model.requests().len()), (4, 3), "{said}");
 }

@@ -91,7 +91,7 @@ fn an_image_that_has_gone_fails_its_task_and_no_other() {
     );
     let reason = predictions[1]["reason"].as_str().unwrap();
     assert!(reason.contains("failed to make the workspace") && reason.contains("b.png"), "{reason}");
-    assert_eq!(predictions[1]["failure"], "server_lost");
+    assert_eq!(predictions[1]["failure"], "other");
     assert_eq!(predictions[0].get("failure"), None);
     wait_until_gone(&marker);
 }

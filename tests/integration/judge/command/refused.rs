@@ -174,3 +174,22 @@ fn a_damaged_journal_is_refused_with_its_place_before_anybody_is_asked() {
     assert_eq!(std::fs::read_to_string(&path).unwrap(), damaged);
     assert_eq!(model.requests().len(), 2);
 }
+
+/// The second command takes one task's answers from the journal: the judge is none that answers nobody.
+#[test]
+fn tasks_that_are_refused_again_stop_no_second_command() {
+    let folder = Folder::new();
+    let runs: Vec<_> = ["t0", "t1", "t2", "t3"].map(long_run).into();
+    let predictions = folder.json("predictions.json", &json!(runs));
+    let model = judge_by(|seen| {
+        if task(seen) == "t0" {
+            return kind(seen);
+        }
+        Scripted::Raw { status: 400, headers: Vec::new(), body: "{}".to_owned() }
+    });
+    for requests in [5, 8] {
+        let (code, said) = failure(asking(&folder, &[&predictions], &model).args(["--workers", "1"]));
+        assert_eq!((code, model.requests().len()), (3, requests), "{said}");
+        assert!(target(&folder).exists());
+    }
+}
