@@ -223,7 +223,8 @@ pub(super) fn check_aligned(summary: &Summary) -> Result<(), Failure> {
     let too_large = &summary.ledger.too_large;
     for id in too_large {
         Printer::error(&format!(
-            "`{}` has too many different calls of one tool to be aligned: none of its calls is matched\n\
+            "`{}` has too many different calls of one tool to be aligned, or repeats them so often that too many \
+             pairs are equally good: none of its calls is matched\n\
              hint: remove the calls that are not part of the answer from the prediction",
             shortened(id, 100)
         ));
