@@ -10,13 +10,13 @@ use super::input;
 use super::output::{Output, form};
 use super::printer::Printer;
 use super::results::write_json;
-use super::scoring::{Scoring, ScoringArgs};
+use super::scoring::{Scoring, ScoringArgs, check_aligned};
 use crate::report::audit::{
     AUDIT_SCHEMA, AuditPage, AuditReport, AuditTerminal, Gathering, MetricIntervals, Overview, Pictures,
     TrajectoryAudit, costs,
 };
 use crate::report::{ScoreSummary, TrajectoryReport, shortened};
-use crate::score::{MetricName, Profile, Sums};
+use crate::score::{MetricName, Profile, Summary, Sums};
 use crate::stats::{Draws, LEVEL, bootstrap};
 use crate::task_image::image_folders;
 use crate::text::counted;
@@ -107,7 +107,7 @@ pub(super) fn run(args: &AuditArgs, common: &Common, printer: Printer) -> Result
     }
     let page = args.html.as_deref().map(|path| Output::open(Some(path), &inputs, printer)).transpose()?;
     let output = args.prints().then(|| Output::open(args.out.as_deref(), &inputs, printer)).transpose()?;
-    let (trajectories, mut findings) = score(&mut scoring)?;
+    let (trajectories, mut findings, set) = score(&mut scoring)?;
     if page.is_some() {
         findings.intervals = intervals(&trajectories, scoring.profile)?;
     }
@@ -131,16 +131,17 @@ pub(super) fn run(args: &AuditArgs, common: &Common, printer: Printer) -> Result
         let path = args.html.as_deref().unwrap_or(Path::new("-"));
         printer.note(&format!("{trajectories} in `{}`", path.display()));
     }
-    printed_to.map_or(Ok(()), |target| target.finish(findings))
+    printed_to.map_or(Ok(()), |target| target.finish(findings))?;
+    check_aligned(&set)
 }
 
 /// Scores the set and puts its trajectories in the order of their cost.
-fn score(scoring: &mut Scoring) -> Result<(Vec<Costed>, Findings), Failure> {
+fn score(scoring: &mut Scoring) -> Result<(Vec<Costed>, Findings, Summary), Failure> {
     let profile = scoring.profile;
     let (mut ids, mut sums) = (Vec::new(), Vec::new());
     let mut gathering = Gathering::default();
     // Without similarities: those of a whole set may not fit into memory.
-    let (scored_set, summary) = scoring.run(false, &mut |scored| {
+    let (set, summary) = scoring.run(false, &mut |scored| {
         ids.push(scored.id.clone());
         sums.push(scored.tally.sums());
         gathering.add(&TrajectoryReport::new(scored, profile));
@@ -151,12 +152,9 @@ fn score(scoring: &mut Scoring) -> Result<(Vec<Costed>, Findings), Failure> {
     let mut trajectories: Vec<Costed> = scored.map(|((id, sums), cost)| Costed { id, sums, cost }).collect();
     // Stable: trajectories of equal cost stay in the order of the references.
     trajectories.sort_by(|a, b| b.cost.total_cmp(&a.cost));
-    let findings = Findings {
-        overview: gathering.finish(&scored_set.by_tool),
-        summary,
-        intervals: MetricIntervals::default(),
-    };
-    Ok((trajectories, findings))
+    let findings =
+        Findings { overview: gathering.finish(&set.by_tool), summary, intervals: MetricIntervals::default() };
+    Ok((trajectories, findings, set))
 }
 
 /// Intervals of the metrics of the set, by resampling its trajectories.

@@ -12,13 +12,14 @@ use super::failure::{Failure, code};
 use super::input::{self, DuplicatesArg, PredictionsArg};
 use super::printer::{Printer, Unit};
 use super::seen::{Seen, check_order};
-use super::tool_names::ToolNamesArg;
+use super::tool_names::{Known, ToolNamesArg};
 use crate::encoder::Embedder;
 use crate::report::{InputReport, InputsReport, RepeatsReport, ScoreSummary, ToolNamesReport};
 use crate::score::fidelity::Weights;
 use crate::score::{self, Profile, ScoreOptions, Similarity, Sink, Summary, Thresholds, TrajectoryScore};
 use crate::text::shortened;
 use crate::trajectory::catalog::Catalog;
+use crate::trajectory::tool_names::Vocabulary;
 use crate::trajectory::{CallForms, Duplicates, SourceError, Trajectory, TrajectoryFile};
 
 /// Which files to score, and how.
@@ -148,11 +149,13 @@ impl ScoringArgs {
         };
         let mut further = further.iter().map(open).collect::<Result<Vec<_>, _>>()?;
         let weights = weights.into_inner().unwrap_or_else(PoisonError::into_inner);
-        let [of_predictions, mut of_references] =
+        let [of_predictions, of_references] =
             seen.map(|seen| seen.into_inner().unwrap_or_else(PoisonError::into_inner));
         check_order([&predictions, &references], [&of_predictions, &of_references], printer)?;
-        catalog.iter().flat_map(Catalog::names).for_each(|name| of_references.tools.add(name));
-        let (predicted, known) = (&of_predictions.tools, &of_references.tools);
+        let mut of_catalog = Vocabulary::default();
+        catalog.iter().flat_map(Catalog::names).for_each(|name| of_catalog.add(name));
+        let (predicted, known) =
+            (&of_predictions.tools, Known { references: &of_references.tools, catalog: &of_catalog });
         let tool_names = self.tool_names.apply(
             std::iter::once(&mut predictions).chain(&mut further),
             predicted,
@@ -220,7 +223,8 @@ pub(super) fn check_aligned(summary: &Summary) -> Result<(), Failure> {
     let too_large = &summary.ledger.too_large;
     for id in too_large {
         Printer::error(&format!(
-            "`{}` has too many different calls of one tool to be aligned: none of its calls is matched\n\
+            "`{}` has too many different calls of one tool to be aligned, or repeats them so often that too many \
+             pairs are equally good: none of its calls is matched\n\
              hint: remove the calls that are not part of the answer from the prediction",
             shortened(id, 100)
         ));

@@ -28,6 +28,14 @@ impl From<OsString> for ToolNamesArg {
     }
 }
 
+/// The names that predictions may be read as.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Known<'a> {
+    pub(super) references: &'a Vocabulary,
+    /// Those of `--tools`.
+    pub(super) catalog: &'a Vocabulary,
+}
+
 /// Names that are listed one by one.
 const LISTED: usize = 20;
 
@@ -43,20 +51,22 @@ impl ToolNamesArg {
         }
     }
 
-    /// Renames the tools of `predictions`, which call those of `predicted`, and says so. `known` are the references'.
+    /// Renames the tools of `predictions`, which call those of `predicted`, and says so.
     pub(super) fn apply<'a>(
         &self,
         predictions: impl Iterator<Item = &'a mut TrajectoryFile>,
         predicted: &Vocabulary,
-        known: &Vocabulary,
+        known: Known<'_>,
         printer: Printer,
     ) -> Result<ToolNamesReport, Failure> {
         let (mode, RecognizedNames { mapping, ambiguous }) = match self {
             Self::Off => {
-                warn_of_writing(&recognize(predicted, known), predicted, printer);
+                // Nothing is matched by a name of the catalog.
+                let found = recognize(predicted, known.references, &Vocabulary::default());
+                warn_of_writing(&found, predicted, printer);
                 ("off", RecognizedNames::default())
             }
-            Self::Auto => ("auto", recognize(predicted, known)),
+            Self::Auto => ("auto", recognize(predicted, known.references, known.catalog)),
             Self::File(path) => {
                 let names = read_names(path).map_err(|error| Failure::new(code::INPUT, error.to_string()))?;
                 let mapping = used(names, predicted, known, path, printer);
@@ -116,7 +126,7 @@ fn warn_of_writing(found: &RecognizedNames, predicted: &Vocabulary, printer: Pri
 fn used(
     names: NameMapping,
     predicted: &Vocabulary,
-    known: &Vocabulary,
+    known: Known<'_>,
     path: &Path,
     printer: Printer,
 ) -> NameMapping {
@@ -128,6 +138,7 @@ fn used(
         }
     };
     warn("that no prediction calls", names.keys().filter(|from| !predicted.has(from)).collect());
-    warn("that no reference has", names.values().filter(|to| !known.has(to)).collect());
+    let is_unknown = |to: &&String| !known.references.has(to) && !known.catalog.has(to);
+    warn("that no reference has", names.values().filter(is_unknown).collect());
     names.into_iter().filter(|(from, _)| predicted.has(from)).collect()
 }

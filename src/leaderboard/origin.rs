@@ -49,8 +49,9 @@ impl Origin {
         let inputs = inputs.unwrap_or_default();
         // A task may fail in each of its repetitions.
         let times = repeats.as_ref().map_or(1, |repeats| repeats.count as usize);
-        let left_out = ledger.and_then(|ledger| Some((ledger.failures?, ledger.references * times)));
-        Self { signature, references: inputs.references, tools: inputs.tools, left_out, repeats }
+        let failures =
+            ledger.and_then(|ledger| Some((ledger.failures?, ledger.references.saturating_mul(times))));
+        Self { signature, references: inputs.references, tools: inputs.tools, failures, repeats }
     }
 }
 

@@ -318,29 +318,30 @@ fn reference_calls(part: &TrajectoryPart) -> Option<Vec<(usize, &str)>> {
     matched.chain(alone).collect()
 }
 
+fn share(name: &str, value: f64) -> Result<f64, String> {
+    if (0.0..=1.0).contains(&value) {
+        Ok(value)
+    } else {
+        Err(format!("`{name}` is {value}, and should be in [0, 1]"))
+    }
+}
+
 /// The sums behind the metrics of one trajectory. Covered metrics times the reference calls are N_ref r F.
-fn trajectory(part: TrajectoryPart, strong: f64) -> Result<TrajectoryResult, String> {
-    let share = |name: &str, value: f64| {
-        if (0.0..=1.0).contains(&value) {
-            Ok(value)
-        } else {
-            Err(format!("`{name}` is {value}, and should be in [0, 1]"))
-        }
-    };
-    let grade = |name: &str, grade: Option<f64>| grade.map(|grade| share(name, grade)).transpose();
+fn sums(
+    part: &TrajectoryPart,
+    similarities: &[f64],
+    fidelities: &[f64],
+    strong: f64,
+) -> Result<Sums, String> {
     let metrics = &part.metrics;
     let references = f64::from(metrics.reference_calls);
     let covered = |name, value| share(name, value).map(|value| value * references);
-    let similarities: Vec<f64> = part.matches.iter().map(|pair| pair.similarity).collect();
-    for &similarity in &similarities {
-        share("similarity", similarity)?;
-    }
-    let fidelities: Vec<f64> = part.matches.iter().filter_map(|pair| pair.argument_fidelity).collect();
-    for &fidelity in &fidelities {
-        share("argument_fidelity", fidelity)?;
+    for (name, values) in [("similarity", similarities), ("argument_fidelity", fidelities)] {
+        values.iter().try_for_each(|&value| share(name, value).map(|_| ()))?;
     }
     let of_strong = || similarities.iter().filter(|similarity| **similarity >= strong);
     let sums = Sums {
+        trajectories: 1.0,
         failed: f64::from(u8::from(part.failure.is_some())),
         reference_calls: references,
         predicted_calls: f64::from(metrics.predicted_calls),
@@ -356,15 +357,23 @@ fn trajectory(part: TrajectoryPart, strong: f64) -> Result<TrajectoryResult, Str
     if sums.matched > sums.reference_calls.min(sums.predicted_calls) {
         return Err("it has more matches than calls".to_owned());
     }
+    Ok(sums)
+}
+
+fn trajectory(part: TrajectoryPart, strong: f64) -> Result<TrajectoryResult, String> {
+    let similarities: Vec<f64> = part.matches.iter().map(|pair| pair.similarity).collect();
+    let fidelities: Vec<f64> = part.matches.iter().filter_map(|pair| pair.argument_fidelity).collect();
+    let sums = sums(&part, &similarities, &fidelities, strong)?;
+    let metrics = &part.metrics;
     if !(metrics.average_steps >= 0.0 && metrics.average_steps.is_finite()) {
         return Err(format!("`average_steps` is {}", metrics.average_steps));
     }
-    let grades = part.grades.map_or(Ok(Grades::default()), |grades| {
-        Ok::<_, String>(Grades {
-            task_completion: grade("task_completion", grades.task_completion)?,
-            information_grounding: grade("information_grounding", grades.information_grounding)?,
-        })
-    })?;
+    let grade = |name: &str, grade: Option<f64>| grade.map(|grade| share(name, grade)).transpose();
+    let grades = part.grades.unwrap_or_default();
+    let grades = Grades {
+        task_completion: grade("task_completion", grades.task_completion)?,
+        information_grounding: grade("information_grounding", grades.information_grounding)?,
+    };
     Ok(TrajectoryResult {
         reference: ReferenceCalls::new(metrics.reference_calls, reference_calls(&part)),
         failures: part.failure.into_iter().map(|class| (class, 1)).collect(),

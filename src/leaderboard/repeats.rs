@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{EstimateReport, Grades, Outcomes, Selection, TrajectoryResult, Usage};
 use crate::stats::{DifferentLengths, Draws, LEVEL, PassRate, PassRates, Trials};
+use crate::text::counted;
 
 /// What a result says of its repetitions.
 #[derive(Debug, Clone, PartialEq)]
@@ -150,6 +151,15 @@ pub(super) fn by_task(
         let of_task = tasks.entry(id.clone()).or_default();
         if of_task.insert(repeat, trajectory).is_some() {
             return Err(format!("it has the trajectory `{id}` twice"));
+        }
+    }
+    // Rates take as many steps as there are trials.
+    for (id, of_task) in &tasks {
+        if let Some(trials) = trials.get(id)
+            && trials.count as usize != of_task.len()
+        {
+            let (trials, found) = (trials.count, counted(of_task.len(), "trajectory"));
+            return Err(format!("its `repeats` have {trials} trials for `{id}`, of which it has {found}"));
         }
     }
     let task = |(id, of_task): (String, BTreeMap<Option<u32>, TrajectoryResult>)| {

@@ -53,8 +53,9 @@ pub struct Origin {
     pub references: Option<InputFile>,
     /// The file of the catalog of tools.
     pub tools: Option<InputFile>,
-    /// Tasks that were left out because they failed, by class, and how many tasks there were in all.
-    pub left_out: Option<(BTreeMap<String, usize>, usize)>,
+    /// Tasks that failed, by class, whether they were left out or not, and how many tasks there were; each counts in every
+    /// repetition.
+    pub failures: Option<(BTreeMap<String, usize>, usize)>,
     /// Its repetitions; `None` where trials were not counted.
     pub repeats: Option<Repeats>,
 }

@@ -32,7 +32,7 @@ pub enum SelectionError {
     /// Scored in different ways.
     #[error(
         "`{}` and `{}` were not scored in the same way: {first} and {second}\n\
-         hint: score all models with the same profile, encoder, similarity and thresholds", .files.0, .files.1
+         hint: score all models with the same profile, encoder, similarity, thresholds and `--tool-names`", .files.0, .files.1
     )]
     Conditions {
         /// The two files.

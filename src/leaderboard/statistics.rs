@@ -78,9 +78,13 @@ impl Statistics {
         let is_blind = self.tests.pairs > 0 && self.least_p_value >= SIGNIFICANCE;
         is_blind.then(|| {
             format!(
-                "groups mean nothing here: with {} and {} of models no difference can be significant",
+                "groups mean nothing here: with {} and {} of models no difference can be significant{}",
                 counted(self.tasks, "task"),
-                counted(self.tests.pairs, "pair")
+                counted(self.tests.pairs, "pair"),
+                match self.tests.method {
+                    TestMethod::Permutations => "",
+                    TestMethod::Bound => " by the bound on p-values that is used for so many models",
+                }
             )
         })
     }

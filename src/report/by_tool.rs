@@ -8,7 +8,7 @@ use serde::Serialize;
 
 use super::arguments::{Column, Cut, Findings};
 use super::{ScoreSummary, shortened};
-use crate::score::{ByTool, Cause, Reason, ToolTally};
+use crate::score::{ByTool, Cause, Reason, Tally, ToolTally};
 
 /// The column of what a tool was replaced by, which is left out where it is empty.
 const REPLACED_BY: usize = 5;
@@ -71,11 +71,11 @@ pub struct CostReport {
     /// Which calls: those of references that were `missed`, those of predictions that are `extra`, or `matched` pairs.
     #[schemars(extend("enum" = ["missed", "extra", "matched"]))]
     pub calls: String,
-    /// Why they are lost: a reason of an unmatched call, `task_failed` (no prediction, or one that failed or was not
-    /// finished) or `wrong_arguments` (a fidelity below 0.5).
+    /// Why they are lost: a reason of an unmatched call, `task_failed` (no prediction, or one that failed, was not finished
+    /// or is too large to be aligned) or `wrong_arguments` (a fidelity below 0.5).
     #[schemars(extend("enum" = [
         "task_failed", "tool_not_in_prediction", "tool_not_in_reference", "below_threshold", "assigned_elsewhere",
-        "wrong_arguments"
+        "too_large", "wrong_arguments"
     ]))]
     pub reason: String,
     /// How many calls are lost for it.
@@ -114,14 +114,14 @@ pub(super) fn tools(by_tool: &ByTool) -> Vec<ToolReport> {
     tools.into_iter().map(|(_, tool)| tool).collect()
 }
 
-/// What costs a set its calls, the largest first; what costs none is left out.
-pub(super) fn costs(by_tool: &ByTool) -> Vec<CostReport> {
-    let all = |of: fn(&ToolTally) -> u64| by_tool.tools().map(|(_, tally)| of(tally)).sum::<u64>();
+/// What costs a set its calls, the largest first; what costs none is left out. `set` has all of its calls, those of tools that
+/// are not told apart among them.
+pub(super) fn costs(by_tool: &ByTool, set: &Tally) -> Vec<CostReport> {
     let report = |cause: Cause| {
         let (of_all, of): (u64, fn(&ToolTally) -> u64) = match cause {
-            Cause::TaskFailed | Cause::Missed(_) => (all(ToolTally::missed), |tool| tool.needed),
-            Cause::Extra(_) => (all(ToolTally::extra), |tool| tool.called),
-            Cause::WrongArguments => (all(|tool| tool.matched), |tool| tool.matched),
+            Cause::TaskFailed | Cause::Missed(_) => (set.reference_calls - set.matched, |tool| tool.needed),
+            Cause::Extra(_) => (set.predicted_calls - set.matched, |tool| tool.called),
+            Cause::WrongArguments => (set.matched, |tool| tool.matched),
         };
         let lost = |tally: &ToolTally| tally.lost.get(&cause).copied().unwrap_or_default();
         let losing = by_tool.tools().filter(|(_, tally)| lost(tally) > 0);
@@ -215,6 +215,7 @@ pub(super) fn costs_most(summary: &ScoreSummary) -> Option<String> {
     let cost = summary.costs.first()?;
     let words = match (cost.calls.as_str(), cost.reason.as_str()) {
         ("missed", "task_failed") => "are of tasks that failed or have no prediction",
+        ("extra", "too_large") => "are of trajectories too large to be aligned",
         ("missed", "tool_not_in_prediction") => "are of tools that were not called",
         ("missed", "below_threshold") => "were made with too different arguments",
         ("missed", _) => "are of tools that were called too few times",
@@ -233,4 +234,53 @@ pub(super) fn costs_most(summary: &ScoreSummary) -> Option<String> {
         format!(", most of all {tool} ({} of {} {calls})", most.lost, most.of)
     });
     Some(format!("{} of {} {} calls {words}{most}", cost.lost, cost.of, cost.calls))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::score::{CallPlace, Matching, Unmatched};
+    use crate::trajectory::FailureClass;
+
+    fn alone(tool: &str, reason: Reason) -> Unmatched {
+        let place = CallPlace { step: 0, call: 0, index: 0 };
+        Unmatched { tool: tool.to_owned(), place, reason, best: None }
+    }
+
+    fn set(reference_calls: u64, predicted_calls: u64, matched: u64) -> Tally {
+        let mut set = Tally::default();
+        (set.reference_calls, set.predicted_calls, set.matched) = (reference_calls, predicted_calls, matched);
+        set
+    }
+
+    /// Tools beyond those that are told apart count among all calls.
+    #[test]
+    fn no_cause_has_more_calls_than_there_are() {
+        let calls = 10_001;
+        let unmatched_predictions =
+            (0..calls).map(|tool| alone(&format!("t{tool}"), Reason::ToolNotInReference)).collect();
+        let mut by_tool = ByTool::default();
+        by_tool.add(None, &Matching { unmatched_predictions, ..Matching::default() }, &[]);
+        let found = costs(&by_tool, &set(0, calls, 0));
+        assert_eq!((found.len(), found[0].lost, found[0].of, found[0].tools.len()), (1, calls, calls, 10));
+        assert!(tools(&by_tool).len() < 10_001);
+    }
+
+    #[test]
+    fn calls_of_a_trajectory_that_is_too_large_have_their_cause() {
+        let large = |tool: &str, calls: usize| vec![alone(tool, Reason::TooLarge); calls];
+        let matching = Matching {
+            unmatched_references: large("crop", 2),
+            unmatched_predictions: large("scan", 3),
+            ..Matching::default()
+        };
+        let mut by_tool = ByTool::default();
+        by_tool.add(Some(FailureClass::TooLarge), &matching, &[]);
+        let found: Vec<(String, String, u64, u64)> = costs(&by_tool, &set(5, 7, 3))
+            .into_iter()
+            .map(|cost| (cost.calls, cost.reason, cost.lost, cost.of))
+            .collect();
+        let expected = [("extra", "too_large", 3, 4), ("missed", "task_failed", 2, 2)];
+        assert_eq!(found, expected.map(|(calls, reason, lost, of)| (calls.into(), reason.into(), lost, of)));
+    }
 }

@@ -37,7 +37,8 @@ fn names(report: &CalibrationReport) -> [&'static str; 2] {
     }
 }
 
-fn thresholds(report: &CalibrationReport) -> Sheet {
+/// What is said above the thresholds.
+fn notes(report: &CalibrationReport) -> Vec<String> {
     let labels = &report.labels;
     let percent = 100.0 * report.level;
     let mut notes = Vec::new();
@@ -84,6 +85,10 @@ fn thresholds(report: &CalibrationReport) -> Sheet {
             notes.push(format!("{what}: {} ({}{more})", ids.len(), shown.join(", ")));
         }
     }
+    notes
+}
+
+fn thresholds(report: &CalibrationReport) -> Sheet {
     let row = |name: &str, of: &ThresholdReport| {
         vec![
             Cell::new(name),
@@ -97,7 +102,7 @@ fn thresholds(report: &CalibrationReport) -> Sheet {
     let [other, default] = names(report);
     Sheet {
         title: "Thresholds".to_owned(),
-        notes,
+        notes: notes(report),
         columns: vec![
             Column::text("thresholds"),
             Column::number("weak", "weak"),

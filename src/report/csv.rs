@@ -5,7 +5,7 @@ use std::io::{self, Write};
 
 use super::{AggregateReport, ScoreRenderer, ScoreSummary, TrajectoryReport, visible};
 
-/// Writes rows as they come.
+/// Writes rows as they come. The last column says why a trajectory came to nothing; it is empty where it did not.
 pub struct Csv<W: Write> {
     writer: csv::Writer<W>,
     has_header: bool,
@@ -44,13 +44,14 @@ impl<W: Write> Csv<W> {
     fn row(
         &mut self,
         scope: &str,
-        (id, repeat): (&str, Option<usize>),
+        (id, repeat, failure): (&str, Option<usize>, Option<&str>),
         task_type: &str,
         numbers: &AggregateReport,
     ) -> io::Result<()> {
         if !std::mem::replace(&mut self.has_header, true) {
             self.has_repeats = repeat.is_some();
-            self.writer.write_record(HEADER.into_iter().chain(self.has_repeats.then_some("repeat")))?;
+            let repeat = self.has_repeats.then_some("repeat");
+            self.writer.write_record(HEADER.into_iter().chain(repeat).chain(["failure"]))?;
         }
         let repeat = self.has_repeats.then(|| repeat.map(|repeat| repeat.to_string()).unwrap_or_default());
         let a = numbers;
@@ -71,7 +72,9 @@ impl<W: Write> Csv<W> {
         ]
         .map(|x| x.to_string());
         let names = [scope, id, task_type].map(|name| visible(name, false).into_owned());
-        Ok(self.writer.write_record(names.iter().chain(&counts).chain(&metrics).chain(&repeat))?)
+        let failure = [failure.unwrap_or_default().to_owned()];
+        let fields = names.iter().chain(&counts).chain(&metrics).chain(&repeat).chain(&failure);
+        Ok(self.writer.write_record(fields)?)
     }
 }
 
@@ -79,7 +82,7 @@ impl<W: Write> ScoreRenderer for Csv<W> {
     fn trajectory(&mut self, report: &TrajectoryReport) -> io::Result<()> {
         self.row(
             "trajectory",
-            (&report.id, report.repeat),
+            (&report.id, report.repeat, report.failure.as_deref()),
             report.task_type.as_deref().unwrap_or_default(),
             &report.metrics,
         )
@@ -87,9 +90,9 @@ impl<W: Write> ScoreRenderer for Csv<W> {
 
     fn finish(&mut self, summary: &ScoreSummary) -> io::Result<()> {
         for (name, numbers) in &summary.by_type {
-            self.row("type", ("", None), name, numbers)?;
+            self.row("type", ("", None, None), name, numbers)?;
         }
-        self.row("all", ("", None), "", &summary.aggregate)?;
+        self.row("all", ("", None, None), "", &summary.aggregate)?;
         self.writer.flush()
     }
 }

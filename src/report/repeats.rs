@@ -27,7 +27,8 @@ pub struct RepeatsReport {
     /// How many repetitions were scored, K.
     pub count: usize,
     /// What a trajectory has to reach to pass: metrics and their least values. `lowest_argument_fidelity` is the lowest of
-    /// its matched calls. One that is missing, failed or did not finish never passes.
+    /// its matched calls. One that is missing, failed or did not finish never passes; the profile open-m3-bench leaves it
+    /// out.
     pub pass: BTreeMap<String, f64>,
     /// How `pass_at` and `pass_all` are estimated from n trials of a task, c of which passed.
     pub estimators: BTreeMap<String, String>,
@@ -299,11 +300,13 @@ fn rates_notes(repeats: &RepeatsReport) -> Vec<String> {
     )];
     let of_tasks =
         |is_meant: fn(&TaskTrialsReport) -> bool| repeats.tasks.iter().filter(|task| is_meant(task)).count();
-    let (always, never) =
-        (of_tasks(|task| task.passes == task.trials && task.trials > 0), of_tasks(|task| task.passes == 0));
+    let always = of_tasks(|task| task.passes == task.trials && task.trials > 0);
+    let never = of_tasks(|task| task.passes == 0 && task.trials > 0);
+    let untried = of_tasks(|task| task.trials == 0);
+    let untried_too = if untried > 0 { format!(", {untried} without a trial") } else { String::new() };
     notes.push(format!(
-        "Tasks: {always} always pass, {} sometimes, {never} never",
-        repeats.tasks.len().saturating_sub(always + never)
+        "Tasks: {always} always pass, {} sometimes, {never} never{untried_too}",
+        repeats.tasks.len().saturating_sub(always + never + untried)
     ));
     notes.extend(ESTIMATORS.map(|(rate, _, formula)| {
         let (name, what) = match rate {
@@ -351,5 +354,30 @@ fn spread_sheet(repeats: &RepeatsReport) -> Sheet {
             Column::number("highest", "max"),
         ],
         rows: rows.collect(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use super::*;
+    use crate::score::Tally;
+
+    /// With the profile open-m3-bench a task that failed has no trial: it is not one that never passes.
+    #[test]
+    fn tasks_without_a_trial_neither_pass_nor_fail() {
+        let criterion = PassCriterion::default();
+        let mut gatherer = RepeatsGatherer::new(&criterion, Profile::OpenM3Bench);
+        let ledger = Ledger { references: 1, missing: vec!["a".to_owned()], ..Ledger::default() };
+        gatherer.end_repetition(&Summary {
+            ledger,
+            aggregate: Tally::default(),
+            by_type: BTreeMap::new(),
+            findings: crate::score::fidelity::Findings::default(),
+            by_tool: crate::score::ByTool::default(),
+        });
+        let notes = rates_notes(&gatherer.finish(&Draws { count: 10, ..Draws::default() }));
+        assert_eq!(notes[1], "Tasks: 0 always pass, 0 sometimes, 0 never, 1 without a trial");
     }
 }

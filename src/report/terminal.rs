@@ -57,17 +57,7 @@ impl<W: Write> ScoreRenderer for Terminal<W> {
             writeln!(out, "{line}")?;
         }
         writeln!(out)?;
-        let warnings = ledger::warnings(summary);
-        for text in &warnings {
-            let mut lines = text.lines();
-            writeln!(out, "{warning}warning{warning:#}: {}", lines.next().unwrap_or_default())?;
-            for line in lines.flat_map(|line| wrapped(line.trim_start(), columns - INDENT.len())) {
-                writeln!(out, "{INDENT}{line}")?;
-            }
-        }
-        if !warnings.is_empty() {
-            writeln!(out)?;
-        }
+        warnings(out, *warning, &ledger::warnings(summary), columns)?;
         for row in tables::metrics(summary) {
             let style = if row.label == "average" { *bold } else { Style::new() };
             let (value, bar) = (row.value, bar(row.value));
@@ -112,6 +102,18 @@ impl<W: Write> ScoreRenderer for Terminal<W> {
         writeln!(out, "\n{}", summary.signature)?;
         out.flush()
     }
+}
+
+/// Warnings, and an empty line below them.
+fn warnings(out: &mut impl Write, style: Style, warnings: &[String], columns: usize) -> io::Result<()> {
+    for text in warnings {
+        let mut lines = text.lines();
+        writeln!(out, "{style}warning{style:#}: {}", lines.next().unwrap_or_default())?;
+        for line in lines.flat_map(|line| wrapped(line.trim_start(), columns - INDENT.len())) {
+            writeln!(out, "{INDENT}{line}")?;
+        }
+    }
+    if warnings.is_empty() { Ok(()) } else { writeln!(out) }
 }
 
 /// A list with its title, if it has rows.

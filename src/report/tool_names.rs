@@ -17,7 +17,8 @@ pub struct ToolNamesReport {
     pub mode: String,
     /// The names that were read as others, each with what it was read as.
     pub mapping: BTreeMap<String, String>,
-    /// Names that `auto` left as they are, because they have several candidates or share one; left out if there are none.
+    /// Names that `auto` left as they are, because they have several candidates, of which the first five are listed, or share
+    /// one; left out if there are none.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub ambiguous: BTreeMap<String, Vec<String>>,
 }

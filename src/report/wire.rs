@@ -291,7 +291,7 @@ impl ScoreSummary {
             by_type: by_type
                 .map(|(name, tally)| (name.clone(), AggregateReport::new(tally, profile)))
                 .collect(),
-            costs: by_tool::costs(&summary.by_tool),
+            costs: by_tool::costs(&summary.by_tool, &summary.aggregate),
             by_tool: by_tool::tools(&summary.by_tool),
             wrong_arguments: wrong_arguments.map(WrongArgumentReport::from).collect(),
             rejected_matches: RejectedMatchesReport::from(&summary.findings),

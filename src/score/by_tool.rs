@@ -18,7 +18,7 @@ const MOST_PAIRS: usize = 50_000;
 /// something else.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Cause {
-    /// A reference call of a task without a prediction, or with one that failed or was not finished.
+    /// A reference call of a task without a prediction, or with one that failed, was not finished or is too large.
     TaskFailed,
     /// A reference call that met nobody.
     Missed(Reason),
@@ -30,7 +30,7 @@ pub enum Cause {
 
 impl Cause {
     /// All that can be.
-    pub const ALL: [Cause; 8] = [
+    pub const ALL: [Cause; 9] = [
         Cause::TaskFailed,
         Cause::Missed(Reason::ToolNotInPrediction),
         Cause::Missed(Reason::BelowThreshold),
@@ -38,6 +38,7 @@ impl Cause {
         Cause::Extra(Reason::ToolNotInReference),
         Cause::Extra(Reason::BelowThreshold),
         Cause::Extra(Reason::AssignedElsewhere),
+        Cause::Extra(Reason::TooLarge),
         Cause::WrongArguments,
     ];
 
@@ -131,7 +132,7 @@ pub struct ByTool {
 
 impl ByTool {
     /// Takes in a trajectory; `fidelities` are those of its matches, in their order.
-    pub(super) fn add(
+    pub(crate) fn add(
         &mut self,
         failure: Option<FailureClass>,
         matching: &Matching,
@@ -215,5 +216,94 @@ impl ByTool {
     #[must_use]
     pub fn lost(&self, cause: Cause) -> u64 {
         self.lost.get(&cause).copied().unwrap_or_default()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::score::{CallPlace, Match, Unmatched};
+
+    const PLACE: CallPlace = CallPlace { step: 0, call: 0, index: 0 };
+
+    const REASONS: [Reason; 5] = [
+        Reason::ToolNotInReference,
+        Reason::ToolNotInPrediction,
+        Reason::BelowThreshold,
+        Reason::AssignedElsewhere,
+        Reason::TooLarge,
+    ];
+
+    fn alone(tool: &str, reason: Reason) -> Unmatched {
+        Unmatched { tool: tool.to_owned(), place: PLACE, reason, best: None }
+    }
+
+    fn pair(tool: &str, similarity: f64) -> Match {
+        Match { tool: tool.to_owned(), similarity, is_strong: true, reference: PLACE, predicted: PLACE }
+    }
+
+    fn fidelity(score: f64) -> CallFidelity {
+        CallFidelity { score, arguments: Vec::new() }
+    }
+
+    /// Two pairs, one of them wrong; one missed call, two extra ones.
+    fn matching() -> Matching {
+        Matching {
+            matches: vec![pair("crop", 0.9), pair("crop", 0.7)],
+            unmatched_references: vec![alone("scan", Reason::ToolNotInPrediction)],
+            unmatched_predictions: vec![
+                alone("read", Reason::ToolNotInReference),
+                alone("crop", Reason::AssignedElsewhere),
+            ],
+            ..Matching::default()
+        }
+    }
+
+    /// The counts are those of the matching, by hand.
+    #[test]
+    fn calls_are_counted_by_tool_and_cause() {
+        let mut by_tool = ByTool::default();
+        by_tool.add(None, &matching(), &[fidelity(1.0), fidelity(0.25)]);
+        let crop = &by_tool.tools["crop"];
+        assert_eq!((crop.needed, crop.called, crop.matched, crop.missed(), crop.extra()), (2, 3, 2, 0, 1));
+        assert!((crop.similarity().unwrap() - 0.8).abs() < 1e-12);
+        assert!((crop.fidelity().unwrap() - 0.625).abs() < 1e-12);
+        let lost: Vec<(Cause, u64)> = by_tool.lost.clone().into_iter().collect();
+        let expected = [
+            Cause::Missed(Reason::ToolNotInPrediction),
+            Cause::Extra(Reason::ToolNotInReference),
+            Cause::Extra(Reason::AssignedElsewhere),
+            Cause::WrongArguments,
+        ];
+        assert_eq!(lost, expected.map(|cause| (cause, 1)));
+        assert_eq!(by_tool.replaced().collect::<Vec<_>>(), [("scan", "read", 1)]);
+        // What a further repetition brings is added.
+        let mut other = ByTool::default();
+        other.add(Some(FailureClass::Time), &matching(), &[fidelity(1.0), fidelity(1.0)]);
+        by_tool.add_repetition(other);
+        assert_eq!((by_tool.tools["crop"].needed, by_tool.tools["scan"].missed()), (4, 2));
+        assert_eq!((by_tool.lost(Cause::TaskFailed), by_tool.lost(Cause::WrongArguments)), (1, 1));
+    }
+
+    /// Whatever a call is alone for, it is lost to a cause that reports have.
+    #[test]
+    fn every_loss_has_a_cause_that_is_listed() {
+        for (reason, side) in REASONS.into_iter().flat_map(|reason| [(reason, 0), (reason, 1)]) {
+            let calls = |of: u8| if of == side { vec![alone("crop", reason)] } else { Vec::new() };
+            // A trajectory that is too large has failed by that.
+            let failure = (reason == Reason::TooLarge).then_some(FailureClass::TooLarge);
+            let (unmatched_references, unmatched_predictions) = (calls(0), calls(1));
+            let matching = Matching { unmatched_references, unmatched_predictions, ..Matching::default() };
+            let mut by_tool = ByTool::default();
+            by_tool.add(failure, &matching, &[]);
+            let is_of_side = |cause: &&Cause| by_tool.lost.contains_key(cause);
+            let found = by_tool.lost.keys().next().unwrap();
+            let is_possible = match found {
+                Cause::Missed(reason) => *reason != Reason::ToolNotInReference,
+                Cause::Extra(reason) => *reason != Reason::ToolNotInPrediction,
+                _ => true,
+            };
+            assert_eq!(Cause::ALL.iter().filter(is_of_side).count(), usize::from(is_possible), "{found:?}");
+        }
     }
 }

@@ -184,15 +184,13 @@ pub(super) fn align(
             Side { classes: &rows.of, steps: &references.steps_of(&bucket.references) },
             Side { classes: &columns.of, steps: &predictions.steps_of(&bucket.predictions) },
         )?;
-        let alone = |scores: ArrayView1<'_, f64>, others: &[usize]| Fate::alone(&scores, others, thresholds);
-        let fates: Vec<Fate> = similarity.rows().into_iter().map(|row| alone(row, &columns.first)).collect();
+        let fates_of_rows = fates(similarity.rows(), &columns.first, thresholds);
         for (&index, &class) in bucket.references.iter().zip(&rows.of) {
-            reference_fates[index] = fates[class];
+            reference_fates[index] = fates_of_rows[class];
         }
-        let fates: Vec<Fate> =
-            similarity.columns().into_iter().map(|column| alone(column, &rows.first)).collect();
+        let fates_of_columns = fates(similarity.columns(), &rows.first, thresholds);
         for (&index, &class) in bucket.predictions.iter().zip(&columns.of) {
-            predicted_fates[index] = fates[class];
+            predicted_fates[index] = fates_of_columns[class];
         }
         for (row, column) in pairs {
             let (reference, predicted) = (bucket.references[row], bucket.predictions[column]);
@@ -210,13 +208,8 @@ pub(super) fn align(
         if keeps_similarities {
             let Bucket { tool, references, predictions } = bucket;
             let (tool, classes) = (tool.to_owned(), (rows.of, columns.of));
-            matching.similarities.push(BucketSimilarities {
-                tool,
-                references,
-                predictions,
-                classes,
-                similarity,
-            });
+            let kept = BucketSimilarities { tool, references, predictions, classes, similarity };
+            matching.similarities.push(kept);
         }
     }
     matching.matches.sort_by_key(|pair| pair.reference.index);
@@ -267,6 +260,15 @@ impl Fate {
         let is_similar = best.is_some_and(|(_, similarity)| similarity >= thresholds.weak());
         Fate::Alone(if is_similar { Reason::AssignedElsewhere } else { Reason::BelowThreshold }, best)
     }
+}
+
+/// What to say of the calls of each class if they stay alone; `others` are the first calls of the other side's classes.
+fn fates<'a>(
+    classes: impl IntoIterator<Item = ArrayView1<'a, f64>>,
+    others: &[usize],
+    thresholds: Thresholds,
+) -> Vec<Fate> {
+    classes.into_iter().map(|scores| Fate::alone(&scores, others, thresholds)).collect()
 }
 
 fn unmatched(calls: &Calls, fates: Vec<Fate>) -> Vec<Unmatched> {

@@ -271,7 +271,7 @@ impl<'a> Run<'a> {
                     Some(_) => ledger.too_large.push(prepared.id.clone()),
                     None => ledger.fail(&prepared.id, FailureClass::TooLarge),
                 }
-                prepared.failure = Some(FailureClass::TooLarge);
+                prepared.failure.get_or_insert(FailureClass::TooLarge);
                 Matching::too_large(&prepared.references.calls, &prepared.predictions.calls)
             })
         });

@@ -48,6 +48,8 @@ impl Metrics {
 /// numbers, which can be weighted, as those who resample trajectories need.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct Sums {
+    /// All trajectories.
+    pub trajectories: f64,
     /// Trajectories without a prediction, or with one that failed or was not finished.
     pub failed: f64,
     /// Calls of the references, N_ref.
@@ -73,17 +75,18 @@ pub struct Sums {
 }
 
 impl Sums {
-    /// The metrics of the set. Without any call on either side all are 1, except that the published program
-    /// gives similarities of 0; otherwise a ratio without denominator is 0, except that in the paper's profile
-    /// recall is 1 (nothing was missed). Where something failed, a ratio without denominator is 0 in any case: who has done
-    /// nothing has done nothing right.
+    /// The metrics of the set. Without any call on either side each is the share of trajectories that did not fail (they have
+    /// rightly done nothing), except that the published program gives similarities of 0; otherwise a ratio without
+    /// denominator is 0, except that in the paper's profile recall is that share (nothing was missed).
     #[must_use]
     pub fn metrics(&self, profile: Profile) -> Metrics {
         // Counts of calls, or such counts with whole weights: less than one half is none.
         let ratio = |sum: f64, count: f64, without: f64| if count < 0.5 { without } else { sum / count };
-        let is_well = self.failed < 0.5;
-        let nothing = f64::from(u8::from(is_well && self.reference_calls + self.predicted_calls < 0.5));
-        let nothing_missed = if is_well && profile == Profile::Paper { 1.0 } else { nothing };
+        // Trajectories that are left out have failed without being among those that are counted.
+        let well =
+            if self.failed < 0.5 { 1.0 } else { 1.0 - self.failed / self.trajectories.max(self.failed) };
+        let nothing = if self.reference_calls + self.predicted_calls < 0.5 { well } else { 0.0 };
+        let nothing_missed = if profile == Profile::Paper { well } else { nothing };
         let covered = |sum: f64, without: f64| ratio(sum, self.reference_calls, without).clamp(0.0, 1.0);
         let (argument_similarity, argument_similarity_strong) = match profile {
             Profile::Paper => {
@@ -107,6 +110,7 @@ impl Sums {
 
     fn zip(self, other: Self, combine: impl Fn(f64, f64) -> f64) -> Self {
         Self {
+            trajectories: combine(self.trajectories, other.trajectories),
             failed: combine(self.failed, other.failed),
             reference_calls: combine(self.reference_calls, other.reference_calls),
             predicted_calls: combine(self.predicted_calls, other.predicted_calls),
@@ -142,26 +146,46 @@ mod tests {
 
     const PROFILES: [Profile; 2] = [Profile::Paper, Profile::OpenM3Bench];
 
-    /// Tasks that need no call: one that was done without any is right, one that failed is not, and a set of both is not.
+    /// Tasks that need no call: one that was done without any is right, one that failed is not, and a set is as right as the
+    /// share of those that did not fail, also where it is resampled.
     #[test]
     fn a_failed_task_earns_nothing_where_no_call_is_needed() {
         for profile in PROFILES {
-            let (done, failed) = (Sums::default(), Sums { failed: 1.0, ..Sums::default() });
-            assert!((done.metrics(profile).recall - 1.0).abs() < f64::EPSILON);
-            let mut both = done;
-            both += failed;
-            for sums in [failed, both] {
+            let done = Sums { trajectories: 1.0, ..Sums::default() };
+            let failed = Sums { failed: 1.0, ..done };
+            // Those that are left out.
+            let only_failed = Sums { failed: 3.0, ..Sums::default() };
+            let mut of_fifteen = done * 14.0;
+            of_fifteen += failed;
+            for (sums, share) in [
+                (Sums::default(), 1.0),
+                (done, 1.0),
+                (failed, 0.0),
+                (only_failed, 0.0),
+                (of_fifteen, 14.0 / 15.0),
+            ] {
                 let metrics = sums.metrics(profile);
-                assert_eq!((metrics.recall, metrics.average(), metrics.argument_fidelity), (0.0, 0.0, 0.0));
+                for found in
+                    [metrics.recall, metrics.precision, metrics.argument_fidelity, metrics.order_consistency]
+                {
+                    assert!((found - share).abs() < f64::EPSILON, "{found} {share}");
+                }
             }
+            // Calls that nobody needed are not right because others were rightly not made.
+            let metrics = Sums { predicted_calls: 2.0, ..of_fifteen }.metrics(profile);
+            assert!(metrics.precision < f64::EPSILON && metrics.step_coherence < f64::EPSILON);
+            let recall = if profile == Profile::Paper { 14.0 / 15.0 } else { 0.0 };
+            assert!((metrics.recall - recall).abs() < f64::EPSILON);
         }
     }
 
     /// Where calls are needed, a failure changes nothing: what was not called is missed already.
     #[test]
     fn a_failed_task_with_calls_is_measured_by_them() {
+        let counts = [1.0, 4.0, 2.0, 2.0, 1.0];
+        let [trajectories, reference_calls, predicted_calls, matched, strong] = counts;
         let done =
-            Sums { reference_calls: 4.0, predicted_calls: 2.0, matched: 2.0, strong: 1.0, ..Sums::default() };
+            Sums { trajectories, reference_calls, predicted_calls, matched, strong, ..Sums::default() };
         for profile in PROFILES {
             assert_eq!(Sums { failed: 1.0, ..done }.metrics(profile), done.metrics(profile));
         }

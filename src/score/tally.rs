@@ -84,6 +84,7 @@ impl Tally {
     #[must_use]
     pub fn sums(&self) -> Sums {
         Sums {
+            trajectories: self.trajectories as f64,
             failed: self.failed as f64,
             reference_calls: self.reference_calls as f64,
             predicted_calls: self.predicted_calls as f64,

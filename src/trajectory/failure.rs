@@ -72,7 +72,8 @@ impl FailureClass {
     }
 
     /// Why a prediction came to nothing, by what is recorded in it: its member `failure` or, where it has none, its
-    /// `finish` and `reason`. `None` for an answer, and for what says nothing of it.
+    /// `finish` and `reason`. `None` for an answer, and for what says nothing of it. Without a `finish` it is no record of
+    /// `m3 run`, and a `failure` that names no class may say anything.
     #[must_use]
     pub fn of(prediction: &Trajectory) -> Option<Self> {
         let text = |key: &str| {
@@ -81,7 +82,8 @@ impl FailureClass {
         };
         match (text("finish"), text("failure")) {
             (Some("answered"), _) | (None, None) => None,
-            (_, Some(name)) => Some(Self::from_name(name).unwrap_or(FailureClass::Other)),
+            (None, Some(name)) => Self::from_name(name),
+            (Some(_), Some(name)) => Some(Self::from_name(name).unwrap_or(FailureClass::Other)),
             (Some("max_steps"), None) => Some(FailureClass::Limit),
             (Some("context_overflow"), None) => Some(FailureClass::Context),
             (Some("budget"), None) => Some(match text("reason") {

@@ -231,18 +231,21 @@ impl Reader<'_, '_> {
     /// The calls of a step and the key they stand under.
     fn calls(&mut self, members: &mut Members, pointer: &str) -> (&'static str, Vec<Json>) {
         const OPENAI: &str = "tool_calls";
-        match take(members, "calls") {
-            Some(Json::Array(calls)) => return ("calls", calls),
-            Some(Json::Null) | None => {}
+        let is_empty = match take(members, "calls") {
+            Some(Json::Array(calls)) if !calls.is_empty() => return ("calls", calls),
+            Some(Json::Array(_)) => true,
+            Some(Json::Null) | None => false,
             Some(other) => {
                 let message = format!("`calls` should be a list of calls, and is {}", other.kind());
                 self.error(&pointer_to(pointer, "calls"), message);
                 return ("calls", Vec::new());
             }
-        }
-        let is_there = members.iter().any(|(key, value)| key == OPENAI && matches!(value, Json::Array(_)));
-        if !is_there {
-            self.warn(pointer, "no `calls`; read as a step without calls");
+        };
+        let is_other = |calls: &Json| matches!(calls, Json::Array(calls) if !(is_empty && calls.is_empty()));
+        if !members.iter().any(|(key, value)| key == OPENAI && is_other(value)) {
+            if !is_empty {
+                self.warn(pointer, "no `calls`; read as a step without calls");
+            }
         } else if self.reading.forms == CallForms::Literal {
             self.warn(
                 pointer,

@@ -3,7 +3,7 @@
 //!
 //! Names of predictions are found again among those that references, and perhaps a catalog, have.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::path::Path;
 
 use super::json::Json;
@@ -25,7 +25,8 @@ pub struct Vocabulary {
 pub struct RecognizedNames {
     /// Each name that is not the references', with the only one that it can stand for. No two have the same.
     pub mapping: NameMapping,
-    /// Names with several candidates, or with one that stands for another name too: nobody knows what they mean.
+    /// Names with several candidates, the first five of which are told, or with one that stands for another name too: nobody
+    /// knows what they mean.
     pub ambiguous: BTreeMap<String, Vec<String>>,
 }
 
@@ -56,6 +57,12 @@ const LONGEST_NAME: usize = 512;
 
 /// A file of names is not larger, in MiB.
 const MAX_MEBIBYTES: u64 = 16;
+
+/// Candidates of one name that are kept.
+const MOST_CANDIDATES: usize = 5;
+
+/// What stands between the parts of a name, as white space does.
+const BETWEEN: [char; 5] = ['_', '-', '.', '/', ':'];
 
 /// What clients put before the names of tools, as parts: `mcp__` (Claude Code), `functions.` (OpenAI's templates),
 /// `default_api.` (Gemini's code), `tools.`.
@@ -90,28 +97,35 @@ impl Vocabulary {
     }
 }
 
-/// Looks for every name of `predicted` that `known` does not have. Names meet if they have the same parts, whatever
-/// stands between them, in upper or lower case; else without the marks that clients put before them; else, where one
-/// of the two names no server, by the tool alone.
+/// Looks for every name of `predicted` that `references` do not have, among theirs and those of `catalog`. Names meet if
+/// they have the same parts, whatever stands between them, in upper or lower case; else without the marks that clients put
+/// before them; else, where one of the two names no server, by the tool alone.
 #[must_use]
-pub fn recognize(predicted: &Vocabulary, known: &Vocabulary) -> RecognizedNames {
-    let index = Index::new(known);
-    let mut found: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
-    for name in predicted.calls.keys().filter(|name| !known.has(name)) {
-        let candidates = index.candidates(name);
-        if !candidates.is_empty() {
-            found.insert(name, candidates);
-        }
+pub fn recognize(predicted: &Vocabulary, references: &Vocabulary, catalog: &Vocabulary) -> RecognizedNames {
+    // Only what the references have can be matched: their writing of a tool is the one that counts.
+    let of_theirs: HashSet<Option<String>> = references.calls.keys().map(|name| unmarked(name)).collect();
+    let catalog: BTreeSet<&str> = catalog
+        .calls
+        .keys()
+        .map(String::as_str)
+        .filter(|name| !of_theirs.contains(&unmarked(name)))
+        .collect();
+    let of_references: BTreeSet<&str> = references.calls.keys().map(String::as_str).collect();
+    let mut of_both = Index::new(of_references.union(&catalog).copied());
+    let mut of_references = Index::new(of_references.into_iter());
+    let mut found: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
+    for name in predicted.calls.keys().filter(|name| !references.has(name)) {
+        // What the catalog has can be no other tool of the catalog.
+        let index = if catalog.contains(name.as_str()) { &mut of_references } else { &mut of_both };
+        found.extend(index.meet(name).map(|candidates| (name.as_str(), candidates)));
     }
-    let mut claims: HashMap<&str, usize> = HashMap::new();
-    for candidate in found.values().flatten() {
-        *claims.entry(candidate).or_default() += 1;
-    }
+    let is_free = |candidate: &str| {
+        of_both.claims(candidate) + of_references.claims(candidate) == 1 && !predicted.has(candidate)
+    };
     let mut recognized = RecognizedNames::default();
     for (name, candidates) in found {
-        let is_free = |candidate: &str| claims.get(candidate) == Some(&1) && !predicted.has(candidate);
-        match candidates.first() {
-            Some(only) if candidates.len() == 1 && is_free(only) => {
+        match candidates.as_slice() {
+            [only] if is_free(only) => {
                 recognized.mapping.insert(name.to_owned(), (*only).to_owned());
             }
             _ => {
@@ -143,49 +157,68 @@ pub fn read_names(path: &Path) -> Result<NameMapping, NamesError> {
     members.iter().map(pair).collect()
 }
 
-/// The ways to meet, the surest first.
-const WAYS: [fn(&str) -> Option<String>; 3] = [all_parts, unmarked, tool_alone];
+/// How two names meet, the surest way first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+enum Way {
+    AllParts,
+    Unmarked,
+    /// The known name has a server, the predicted one none. Where both name one, they name different ones.
+    ToolOfKnown,
+    /// The other way round.
+    ToolOfPredicted,
+}
 
-/// Known names by what they meet by.
+/// A way and what the names that meet by it have in common.
+type Meeting = (Way, String);
+
+/// Known names by what they meet by. Many names may meet in one way: only the meetings are counted, not who meets whom.
 struct Index<'a> {
-    by_way: [HashMap<String, BTreeSet<&'a str>>; WAYS.len()],
+    /// The first [`MOST_CANDIDATES`] names of each.
+    known: HashMap<Meeting, Vec<&'a str>>,
+    /// How many predicted names there are of each.
+    predicted: HashMap<Meeting, usize>,
 }
 
 impl<'a> Index<'a> {
-    fn new(known: &'a Vocabulary) -> Self {
-        let by_way = WAYS.map(|way| {
-            let mut names: HashMap<String, BTreeSet<&str>> = HashMap::new();
-            for name in known.calls.keys() {
-                if let Some(key) = way(name) {
-                    names.entry(key).or_default().insert(name);
+    fn new(names: impl Iterator<Item = &'a str>) -> Self {
+        let mut known: HashMap<Meeting, Vec<&str>> = HashMap::new();
+        for name in names {
+            for meeting in meetings(name, [Way::ToolOfKnown, Way::ToolOfPredicted]) {
+                let candidates = known.entry(meeting).or_default();
+                if candidates.len() < MOST_CANDIDATES {
+                    candidates.push(name);
                 }
             }
-            names
-        });
-        Self { by_way }
+        }
+        Self { known, predicted: HashMap::new() }
     }
 
-    /// All known names that a name meets in the surest way in which it meets any.
-    fn candidates(&self, name: &str) -> BTreeSet<&'a str> {
-        let [whole, unmarked_names, tools] = &self.by_way;
-        let get = |names: &HashMap<String, BTreeSet<&'a str>>, key: Option<String>| {
-            key.and_then(|key| names.get(&key).cloned()).unwrap_or_default()
-        };
-        let found = get(whole, all_parts(name));
-        if !found.is_empty() {
-            return found;
-        }
-        let found = get(unmarked_names, unmarked(name));
-        if !found.is_empty() {
-            return found;
-        }
-        // Where both name a server, they name different ones.
-        let mut found = get(tools, unmarked(name));
-        found.extend(
-            get(unmarked_names, tool_alone(name)).into_iter().filter(|name| tool_alone(name).is_none()),
-        );
-        found
+    /// The known names that a predicted one meets in the surest way in which it meets any.
+    fn meet(&mut self, name: &str) -> Option<Vec<&'a str>> {
+        let mut ways = meetings(name, [Way::ToolOfPredicted, Way::ToolOfKnown]);
+        let (candidates, meeting) =
+            ways.find_map(|meeting| Some((self.known.get(&meeting)?.clone(), meeting)))?;
+        *self.predicted.entry(meeting).or_default() += 1;
+        Some(candidates)
     }
+
+    /// How many predicted names can stand for this known one.
+    fn claims(&self, known: &str) -> usize {
+        let ways = meetings(known, [Way::ToolOfKnown, Way::ToolOfPredicted]);
+        ways.filter_map(|meeting| self.predicted.get(&meeting)).sum()
+    }
+}
+
+/// The ways in which a name can meet others, the surest first. By the tool alone it is `with_server` if it names a server,
+/// else `without`.
+fn meetings(name: &str, [with_server, without]: [Way; 2]) -> impl Iterator<Item = Meeting> {
+    let unmarked = unmarked(name);
+    let by_tool = match tool_alone(name) {
+        Some(tool) => Some((with_server, tool)),
+        None => unmarked.clone().map(|tool| (without, tool)),
+    };
+    let all_parts = all_parts(name).map(|parts| (Way::AllParts, parts));
+    [all_parts, unmarked.map(|parts| (Way::Unmarked, parts)), by_tool].into_iter().flatten()
 }
 
 /// The parts of a name in lower case, joined in one way; `None` without any.
@@ -211,18 +244,18 @@ fn join(parts: &[String]) -> Option<String> {
     (!parts.is_empty()).then(|| parts.join("_"))
 }
 
-/// What stands between signs that are neither letters nor digits, and between a small and a capital letter.
+/// What stands between the signs that writings of a name differ in, and between a small and a capital letter. Other signs
+/// are part of the name: `c++` is not `c`.
 fn parts(name: &str) -> Vec<String> {
     let mut parts = vec![String::new()];
     let mut was_small = false;
     for c in name.chars() {
-        if !c.is_alphanumeric() || (was_small && c.is_uppercase()) {
+        let is_between = c.is_whitespace() || BETWEEN.contains(&c);
+        if is_between || (was_small && c.is_uppercase()) {
             parts.push(String::new());
         }
         was_small = c.is_lowercase();
-        if c.is_alphanumeric()
-            && let Some(part) = parts.last_mut()
-        {
+        if !is_between && let Some(part) = parts.last_mut() {
             part.extend(c.to_lowercase());
         }
     }
@@ -242,85 +275,4 @@ fn without_marks(mut parts: &[String]) -> &[String] {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn vocabulary(names: &[&str]) -> Vocabulary {
-        let mut vocabulary = Vocabulary::default();
-        for name in names {
-            vocabulary.add(name);
-        }
-        vocabulary
-    }
-
-    fn recognized(predicted: &[&str], known: &[&str]) -> RecognizedNames {
-        recognize(&vocabulary(predicted), &vocabulary(known))
-    }
-
-    #[test]
-    fn one_tool_is_found_in_every_writing() {
-        for writing in [
-            "image__crop",
-            "image.crop",
-            "image-crop",
-            "image:crop",
-            "image_crop",
-            "Image/Crop",
-            "imageCrop",
-            " image/crop",
-            "mcp__image__crop",
-            "mcp.image.crop",
-            "functions.image__crop",
-            "functions.mcp__image__crop",
-            "default_api.image_crop",
-            "functions.crop",
-            "crop",
-            "mcp__crop",
-        ] {
-            let found = recognized(&[writing], &["image/crop", "image/rotate", "video/cut"]);
-            assert_eq!(found.mapping.get(writing).map(String::as_str), Some("image/crop"), "{writing}");
-            assert!(found.ambiguous.is_empty());
-            // The references may have the other writing.
-            let found = recognized(&["image/crop"], &[writing, "rotate"]);
-            assert_eq!(found.mapping.get("image/crop").map(String::as_str), Some(writing), "{writing}");
-        }
-    }
-
-    #[test]
-    fn other_tools_and_other_servers_stay_what_they_are() {
-        for (name, known) in [
-            ("image/crops", "image/crop"),
-            ("video/crop", "image/crop"),
-            ("mcp__video__crop", "image/crop"),
-            ("image/v1-1", "image/v11"),
-            ("image", "image/crop"),
-            ("///", "image/crop"),
-            ("", "image/crop"),
-            ("mcp", "image/crop"),
-        ] {
-            assert_eq!(recognized(&[name], &[known]), RecognizedNames::default(), "{name}");
-        }
-        // A name that is known means itself, whatever else looks like it.
-        assert_eq!(recognized(&["image_crop"], &["image_crop", "image/crop"]), RecognizedNames::default());
-    }
-
-    #[test]
-    fn what_could_mean_several_or_is_meant_twice_is_listed_and_not_mapped() {
-        let found = recognized(&["crop"], &["image/crop", "video/crop"]);
-        assert!(found.mapping.is_empty());
-        assert_eq!(found.ambiguous["crop"], ["image/crop", "video/crop"]);
-        for predicted in
-            [["image__crop", "image.crop"], ["image__crop", "image/crop"], ["image__crop", "crop"]]
-        {
-            let found = recognized(&predicted, &["image/crop"]);
-            assert!(found.mapping.is_empty(), "{predicted:?}");
-            assert_eq!(found.ambiguous["image__crop"], ["image/crop"]);
-        }
-        // The whole name is surer than the tool alone.
-        let found = recognized(&["image_crop"], &["image/crop", "fs/image_crop"]);
-        assert_eq!(found.mapping["image_crop"], "image/crop");
-        // A server may be called like a mark.
-        let found = recognized(&["mcp__fetch"], &["mcp/fetch", "web/fetch"]);
-        assert_eq!(found.mapping["mcp__fetch"], "mcp/fetch");
-    }
-}
+mod tests;

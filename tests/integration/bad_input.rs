@@ -248,7 +248,24 @@ fn a_trajectory_with_too_many_different_calls_fails_by_name() {
         let [large, small] = [0, 1].map(|index| &found["trajectories"][index]);
         assert_eq!((&large["metrics"]["average"], &small["metrics"]["recall"]), (&json!(0.0), &json!(1.0)));
         assert_eq!(large["unmatched_predictions"][2999]["reason"], "too_large");
+        let costs = found["costs"].as_array().unwrap().iter();
+        let costs: Vec<_> = costs.map(|cost| [&cost["calls"], &cost["reason"], &cost["lost"]]).collect();
+        assert_eq!(json!(costs), json!([["missed", "task_failed", 3000], ["extra", "too_large", 3000]]));
     }
+    let Some(mut m3) = m3() else { return };
+    let output = run(m3.args(["audit", "-q", "--id", "small"]).args([&predictions, &references]));
+    assert_eq!(output.status.code(), Some(3));
+    assert!(text(&output.stdout).contains("small") && text(&output.stderr).contains("`large` has too many"));
+    // What has failed before is that, and too large besides.
+    let mut failed: Value = serde_json::from_slice(&std::fs::read(&predictions).unwrap()).unwrap();
+    failed[0]["finish"] = json!("error");
+    let failed = folder.json("failed.json", &failed);
+    let output =
+        run(self::m3().unwrap().args(["score", "--format", "json", "-q"]).args([&failed, &references]));
+    let found: Value = serde_json::from_slice(&output.stdout).unwrap();
+    let ledger = &found["ledger"];
+    assert_eq!([&ledger["failures"], &ledger["too_large"]], [&json!({"provider": 1}), &json!(["large"])]);
+    assert_eq!(found["trajectories"][0]["failure"], "provider");
 }
 
 #[test]

@@ -125,6 +125,7 @@ fn other_tool_names_are_other_conditions() {
     stdout(m3_bare(folder.path()).arg("leaderboard").args([&off, &silent]));
     let (code, message) = failure(m3_bare(folder.path()).arg("leaderboard").args([&silent, &auto]));
     assert!(code == 2 && message.contains("tool names auto"), "{message}");
+    assert!(message.contains("hint: ") && message.contains("`--tool-names`"), "{message}");
 }
 
 #[test]
@@ -192,6 +193,47 @@ fn a_failed_task_without_reference_calls_earns_nothing() {
     let averages =
         look["models"].as_array().unwrap().iter().map(|row| row["metrics"]["average"].as_f64().unwrap());
     assert_eq!(averages.collect::<Vec<_>>(), [1.0, 0.0]);
+    // One failure of fifteen tasks costs a fifteenth.
+    let one = small_score(&folder, "one.json", 15, |score| {
+        for task in 0..15 {
+            let mut alone = json!({"trajectories": [score["trajectories"][task].take()]});
+            no_calls((task == 3).then_some("time"))(&mut alone);
+            score["trajectories"][task] = alone["trajectories"][0].take();
+        }
+    });
+    let board = report(m3_bare(folder.path()).arg("leaderboard").arg(&one));
+    let average = &board["models"][0]["metrics"]["average"];
+    let number = |key: &str| average[key].as_f64().unwrap();
+    assert!((number("value") - 14.0 / 15.0).abs() < 1e-12, "{average}");
+    // Resampled tasks have their own share.
+    assert!(number("low") < 14.0 / 15.0 && number("low") > 0.5 && number("high") > 14.0 / 15.0, "{average}");
+}
+
+/// Counts of a file that its trajectories do not bear out would be taken step by step.
+#[test]
+fn made_up_counts_are_refused_or_stay_within_numbers() {
+    let folder = Folder::new();
+    let repeats = |trials: u32, passes: u32| {
+        let tasks = json!([{"id": "0000", "trials": trials, "passes": passes}]);
+        json!({"count": u32::MAX, "pass": {"recall": 1.0}, "tasks": tasks})
+    };
+    let hostile = small_score(&folder, "hostile.json", 2, |score| {
+        score["repeats"] = repeats(u32::MAX, u32::MAX - 1);
+    });
+    for command in ["leaderboard", "compare"] {
+        let (code, message) = failure(m3_bare(folder.path()).arg(command).args([&hostile, &hostile]));
+        assert_eq!(code, 2, "{message}");
+        assert!(message.contains("4294967295 trials for `0000`, of which it has 1 trajectory"), "{message}");
+    }
+    let large = small_score(&folder, "large.json", 2, |score| {
+        score["profile"] = json!("open-m3-bench");
+        score["repeats"] = repeats(1, 1);
+        score["ledger"] =
+            json!({"references": u64::MAX, "failures": {"provider": u64::MAX, "time": u64::MAX}});
+    });
+    let board = report(m3_bare(folder.path()).arg("leaderboard").arg(&large));
+    let failures = &board["models"][0]["failures"];
+    assert_eq!([&failures["tasks"], &failures["failed"]], [&json!(u64::MAX); 2]);
 }
 
 #[test]
@@ -267,4 +309,44 @@ fn many_models_are_told_apart_and_the_pairs_are_said() {
     let mut m3 = m3_bare(folder.path());
     let few = report(m3.arg("leaderboard").args(&files[18..22]).args(["--resamples", "500"]));
     assert_eq!(few["tests"], json!({"method": "permutations", "tested": 6, "pairs": 6}));
+}
+
+/// The bound of p-values is weaker than permutations where tasks are few.
+#[test]
+fn many_models_on_few_tasks_are_not_told_apart_and_the_reason_is_said() {
+    let folder = Folder::new();
+    let file = |model: usize| {
+        small_score(&folder, &format!("m{model:02}.json"), 15, |score| {
+            (0..model % 16).for_each(|task| miss(&mut score["trajectories"][task]));
+        })
+    };
+    let files: Vec<_> = (0..33).map(file).collect();
+    let note = |files: &[PathBuf]| {
+        let mut m3 = m3_bare(folder.path());
+        report(m3.arg("leaderboard").args(files).args(["--resamples", "100"]))["notes"].to_string()
+    };
+    let said =
+        "with 15 tasks and 528 pairs of models no difference can be significant by the bound on p-values";
+    assert!(note(&files).contains(said), "{}", note(&files));
+    assert!(!note(&files[..32]).contains("no difference"), "{}", note(&files[..32]));
+}
+
+/// Memory grows with models times resamples. Permutations of all pairs of models would need many gigabytes here.
+#[cfg(target_os = "linux")]
+#[test]
+fn many_models_fit_into_little_memory() {
+    let folder = Folder::new();
+    let files = (0..1000).map(|model| {
+        small_score(&folder, &format!("m{model}.json"), 13, |score| {
+            (0..model % 14).for_each(|task| miss(&mut score["trajectories"][task]));
+        })
+    });
+    let mut command = std::process::Command::new("sh");
+    // In KiB of addresses.
+    command.args(["-c", "ulimit -v 600000; exec \"$0\" leaderboard --format json --resamples 200 \"$@\""]);
+    command.arg(assert_cmd::cargo::cargo_bin("m3")).args(files);
+    let output = command.env("M3_CACHE_DIR", folder.path()).output().unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let board: Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(board["models"].as_array().unwrap().len(), 1000);
 }

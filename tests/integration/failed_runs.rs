@@ -67,6 +67,9 @@ fn a_run_that_failed_earns_nothing_and_says_so_first() {
         stdout(m3().unwrap().args(["score", "-q", "--format", "markdown"]).arg(&failed).arg(REFERENCES));
     let place = |text: &str| markdown.find(text).unwrap();
     assert!(place("> **Warning**: 15 of 15 tasks failed") < place("| recall |"), "{markdown}");
+    let csv = stdout(m3().unwrap().args(["score", "-q", "--format", "csv"]).arg(&failed).arg(REFERENCES));
+    let ends: Vec<&str> = csv.lines().map(|line| line.rsplit(',').next().unwrap()).collect();
+    assert_eq!((ends[0], &ends[1..16], ends.last().unwrap()), ("failure", &["provider"; 15][..], &""));
     let page = stdout(m3().unwrap().args(["audit", "-q", "--html", "-"]).arg(&failed).arg(REFERENCES));
     let head = page.split("</header>").next().unwrap();
     assert!(head.contains("15 of 15 tasks failed"));
@@ -137,6 +140,8 @@ fn failures_are_told_apart_by_what_is_recorded() {
         (json!({"finish": "stop"}), None),
         (json!({"finish": 7}), None),
         (json!({}), None),
+        (json!({"failure": "none"}), None),
+        (json!({"failure": "time"}), Some("time")),
     ];
     let mut all = predictions(|_| ());
     all.as_array_mut().unwrap().truncate(cases.len());
@@ -153,7 +158,7 @@ fn failures_are_told_apart_by_what_is_recorded() {
     let failures = &found["ledger"]["failures"];
     assert_eq!(
         failures,
-        &json!({"server_lost": 2, "other": 1, "provider": 1, "time": 1, "limit": 2, "context": 1, "missing": 3})
+        &json!({"server_lost": 2, "other": 1, "provider": 1, "time": 2, "limit": 2, "context": 1, "missing": 1})
     );
 }
 

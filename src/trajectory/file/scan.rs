@@ -148,7 +148,8 @@ impl TrajectoryFile {
             Wants::Tasks => value.get("steps").is_none(),
             Wants::Any | Wants::All => is_task(&value),
         };
-        let foreign = foreign::of_keys(|key| value.get(key).is_some()).filter(|_| !is_task);
+        let foreign =
+            foreign::of_keys(|key| value.get(key).is_some()).filter(|_| !is_task && !has_calls(&value));
         self.foreign_element = self.foreign_element.or(foreign);
         self.with_steps += usize::from(value.get("steps").is_some() && foreign.is_none());
         let id = if is_task {
@@ -271,6 +272,12 @@ fn id_text(id: &Json) -> Option<String> {
 fn is_task(value: &Json) -> bool {
     let has_text = |key| value.get(key).is_some_and(|text| text.as_str().is_some());
     value.get("steps").is_none() && (has_text("prompt") || has_text("question"))
+}
+
+/// Whether any step has `calls`: those of other programs call them otherwise.
+fn has_calls(value: &Json) -> bool {
+    let Some(Json::Array(steps)) = value.get("steps") else { return false };
+    steps.iter().any(|step| step.get("calls").is_some())
 }
 
 /// Tells one trajectory from an object of them by id: members `steps` and `id` that are not objects.

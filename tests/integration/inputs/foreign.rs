@@ -3,7 +3,7 @@
 use serde_json::json;
 
 use super::REFERENCES;
-use crate::support::{Folder, failure, no_encoder, run, shared, text};
+use crate::support::{Folder, call, failure, no_encoder, run, shared, stdout, text};
 
 #[test]
 fn files_of_other_programs_are_called_by_their_name() {
@@ -86,5 +86,19 @@ fn real_traces_are_called_by_their_name() {
         assert_eq!(code, 2, "{file}: {said}");
         assert_eq!(said.matches("error: ").count(), 1, "{file}: {said}");
         assert!(said.contains(what), "{file}: {said}");
+    }
+}
+
+/// Keys of another program beside them do not make trajectories that program's.
+#[test]
+fn trajectories_keep_the_keys_of_the_program_that_ran_the_model() {
+    let folder = Folder::new();
+    let steps = json!([{"calls": [call("image/crop", json!({}))]}]);
+    for members in [json!({"finishReason": "stop"}), json!({"schema_version": "1", "agent": {}})] {
+        let mut trajectory = json!({"id": "a", "steps": steps});
+        trajectory.as_object_mut().unwrap().extend(members.as_object().unwrap().clone());
+        let file = folder.json("p.json", &json!([trajectory]));
+        let said = stdout(no_encoder(&folder).arg("validate").arg(&file));
+        assert!(said.contains("1 trajectory, 1 step, 1 call of 1 tool; 0 errors"), "{said}");
     }
 }

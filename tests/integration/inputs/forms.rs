@@ -60,6 +60,27 @@ fn tool_calls_are_read_as_calls() {
     assert_eq!(said.matches("warning: ").count(), 2, "{said}");
 }
 
+/// Some programs write both keys.
+#[test]
+fn tool_calls_beside_empty_calls_are_read() {
+    let Some(expected) = usual(&[]) else { return };
+    let mut both = as_tool_calls();
+    for trajectory in both.as_array_mut().unwrap() {
+        for step in trajectory["steps"].as_array_mut().unwrap() {
+            step["calls"] = json!([]);
+        }
+    }
+    let (said, report) = scored(&both, &[]).unwrap();
+    assert_eq!(numbers(&report), expected);
+    assert!(said.contains("`tool_calls` is read as `calls` ("), "{said}");
+    let (said, report) = scored(&both, &["--profile", "open-m3-bench"]).unwrap();
+    assert_eq!(report["aggregate"]["predicted_calls"], 0);
+    assert!(said.contains("a step without calls in the profile open-m3-bench"), "{said}");
+    // Empty on both sides there is nothing to be warned of.
+    let none = json!([{"id": "00010000", "steps": [{"calls": [], "tool_calls": []}]}]);
+    assert_eq!(scored(&none, &[]).unwrap().0.matches("calls`").count(), 0);
+}
+
 /// The program published with the benchmark takes `step.get("calls", [])` and `json.dumps` of whatever `arguments` is
 /// (`evaluate_trajectories.py`).
 #[test]

@@ -5,7 +5,7 @@ use std::path::Path;
 use serde_json::{Value, json};
 
 use super::{REFERENCES, average, edited, numbers, scored, usual};
-use crate::support::{Folder, failure, m3, no_encoder, run, stdout, text};
+use crate::support::{Folder, call, failure, m3, no_encoder, run, stdout, text};
 
 /// The predictions with every `server/tool` written as `write` has it.
 fn renamed(write: impl Fn(&str, &str) -> String) -> Value {
@@ -159,4 +159,26 @@ fn tables_and_audits_show_the_names_that_were_compared() {
     let files = ["audit", "--tool-names", "auto", "--html"];
     stdout(m3().unwrap().args(files).arg(&page).arg(&predictions).arg(REFERENCES));
     assert!(std::fs::read_to_string(page).unwrap().contains("tool names auto ("));
+}
+
+/// A catalog has the names of the servers, which need not be the writing of the references.
+#[test]
+fn a_catalog_does_not_switch_the_check_off() {
+    let folder = Folder::new();
+    let set = |name: &str| json!([{"id": "a", "steps": [{"calls": [call(name, json!({"x": 1}))]}]}]);
+    let references = folder.json("r.json", &set("image__crop"));
+    let predictions = folder.json("p.json", &set("image/crop"));
+    let tools = json!({"image": {"tools": [{"name": "crop", "inputSchema": {"type": "object"}}]}});
+    let tools = folder.json("tools.json", &tools);
+    let score = |options: &[&str]| {
+        let mut m3 = m3()?;
+        m3.args(["score", "--format", "json"]).args([&predictions, &references]).arg("--tools").arg(&tools);
+        let output = run(m3.args(options));
+        let report: Value = serde_json::from_slice(&output.stdout).unwrap();
+        Some((text(&output.stderr), report["aggregate"]["recall"].clone()))
+    };
+    let Some((said, recall)) = score(&[]) else { return };
+    assert!(said.contains("`image/crop` may be `image__crop`") && recall == 0.0, "{said}");
+    let (said, recall) = score(&["--tool-names", "auto"]).unwrap();
+    assert!(said.contains("image/crop -> image__crop") && recall == 1.0, "{said}");
 }
