@@ -100,10 +100,12 @@ pub(super) fn run(args: &CallArgs, common: &Common, printer: Printer) -> Result<
     let runtime = runtime()?;
     let signals = Signals::listen(&runtime);
     let call = Call { args, tool, arguments, workspace: workspace.path(), redactor: &redactor, printer };
-    let outcome = signals.settle(runtime.block_on(call.make(&config, &signals.first)))?;
-    let shown = match outcome.result {
-        Ok(result) => call.show(&result, &mut output).map(|()| result.is_error),
-        Err(error) => Err(refusal(&error, &redactor)),
+    let made = runtime.block_on(call.make(&config, &signals.first));
+    let shown = match made.map(|outcome| outcome.result) {
+        // A result is shown even if a signal has come since.
+        Ok(Ok(result)) => call.show(&result, &mut output).map(|()| result.is_error),
+        Ok(Err(error)) => signals.settle(Err(refusal(&error, &redactor))),
+        Err(failure) => signals.settle(Err(failure)),
     };
     workspace.close(printer);
     let is_error = shown?;

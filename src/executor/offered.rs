@@ -7,7 +7,7 @@ use super::run::tools_hash;
 use super::schemas;
 use crate::llm::{ToolDefinition, ToolDefinitions};
 use crate::mcp::names::{ModelNames, NameCollision};
-use crate::mcp::{ToolCatalog, read_resource_tool};
+use crate::mcp::{READ_RESOURCE, ServerTools, ToolCatalog, read_resource_tool};
 use crate::outcomes::KnownTools;
 
 /// Tools with their hash, and as calls, models and providers have them.
@@ -33,19 +33,21 @@ impl Offered {
         }
     }
 
-    /// The same with the tool that reads resources for each of these servers that has none of its name; nothing if that
-    /// changes nothing.
+    /// These tools with the one that reads resources for each of these servers that has none of its name; nothing if that
+    /// changes nothing, or would make two names that look the same to models.
     pub(super) fn with_resources_of(&self, servers: &[String]) -> Option<Self> {
-        let mut catalog = self.catalog.clone();
-        let tool = read_resource_tool();
-        let mut is_changed = false;
-        for server in catalog.servers.iter_mut().filter(|server| servers.contains(&server.server)) {
-            if server.tools.iter().all(|offered| offered.name != tool.name) {
-                server.tools.push(tool.clone());
-                is_changed = true;
-            }
+        let lacks = |server: &ServerTools| {
+            servers.contains(&server.server)
+                && server.tools.iter().all(|offered| offered.name != READ_RESOURCE)
+        };
+        if !self.catalog.servers.iter().any(lacks) {
+            return None;
         }
-        is_changed.then(|| Self::new(catalog))
+        let mut catalog = self.catalog.clone();
+        for server in catalog.servers.iter_mut().filter(|server| lacks(server)) {
+            server.tools.push(read_resource_tool());
+        }
+        Some(Self::new(catalog)).filter(|offered| offered.names.is_ok() || self.names.is_err())
     }
 
     /// The tools.

@@ -13,6 +13,7 @@ use std::io;
 use std::process::Command;
 use std::time::Duration;
 
+use futures_util::FutureExt as _;
 use rustix::process::{Pid, Signal, WaitOptions, getppid};
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::time::Instant;
@@ -100,6 +101,12 @@ async fn guard(parent: u32, program: &OsString, args: &[OsString], name: &str) -
         }
     };
     end_descendants(server, &mut code).await;
+    // The server may have ended by the same signal, and first. Without a wait: what has arrived is there.
+    let told = told.or_else(|| {
+        [(&mut terminate, Signal::TERM), (&mut interrupt, Signal::INT), (&mut hangup, Signal::HUP)]
+            .into_iter()
+            .find_map(|(heard, signal)| heard.recv().now_or_never().flatten().map(|()| signal))
+    });
     let told = told.and_then(|signal| u8::try_from(128 + signal.as_raw()).ok());
     Ok(told.or(code).unwrap_or(KILLED))
 }

@@ -321,12 +321,15 @@ impl Instance {
         }
     }
 
-    /// Whether this is the host's own tool, which reads resources of a server that has some and no tool of this name.
+    /// Whether this is the host's own tool, which reads resources of a server that has some and no tool of this name, not
+    /// even one that is not offered. The user's filter counts for it as for the server's tools.
     pub(super) fn reads_resources(&self, tool: &str) -> bool {
         let shown = self.shown();
         tool == READ_RESOURCE
             && shown.has_resources
+            && filter::is_offered(&self.config.tools, READ_RESOURCE)
             && !shown.tools.tools.iter().any(|offered| offered.name == READ_RESOURCE)
+            && !shown.tools.rejected.iter().any(|rejected| rejected.name == READ_RESOURCE)
     }
 
     /// Whether the server offers the tool, as far as is known: one that has failed might. Of one that died the

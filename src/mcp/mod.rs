@@ -37,7 +37,7 @@ pub use content::{Content, ToolResult};
 pub use host::{Host, HostOptions};
 pub use lines::MAX_RESULT;
 pub use outcome::{CallError, CallLimits, CallOutcome};
-pub(crate) use resource::{links_of, read_resource_tool};
+pub(crate) use resource::{READ_RESOURCE, links_of, read_resource_tool};
 pub use status::{Events, HostEvent, ReadyServer, ServerState, ServerStatus, StartError};
 pub use tool::{Tool, ToolName};
 pub use toolbox::{Answer, Answering, Toolbox};

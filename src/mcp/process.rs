@@ -14,7 +14,7 @@ use std::time::Duration;
 
 use rustix::process::{Pid, Signal, kill_process, kill_process_group, test_kill_process_group};
 use tokio::process::{Child, ChildStdin, ChildStdout, Command};
-use tokio::sync::watch;
+use tokio::sync::{OnceCell, watch};
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::AbortOnDropHandle;
@@ -97,6 +97,8 @@ pub(super) struct ServerProcess {
     _draining: AbortOnDropHandle<()>,
     /// Whether we have sent it a signal.
     is_told: AtomicBool,
+    /// Set once our own signal has had its time to come.
+    settled: OnceCell<()>,
 }
 
 /// Where a process is.
@@ -163,6 +165,7 @@ impl Launch<'_> {
             drained,
             _draining: AbortOnDropHandle::new(draining),
             is_told: AtomicBool::new(false),
+            settled: OnceCell::new(),
         };
         Ok((process, stdin, stdout))
     }
@@ -237,10 +240,12 @@ impl ServerProcess {
     /// How it ended, for one that is about to or has been; with the line on its standard error that says most. If a
     /// signal that is none of ours has ended it, it is told late enough for the caller to have got the same signal.
     pub(super) async fn last_words(&self) -> Option<String> {
-        let _ = tokio::time::timeout(Duration::from_millis(500), self.ended()).await;
+        // A guard ends with the last of what it guards.
+        let in_time = if self.is_guarded { GUARD } else { Duration::from_millis(500) };
+        let _ = tokio::time::timeout(in_time, self.ended()).await;
         let ending = self.ending()?;
         if self.is_ended_by_others() {
-            tokio::time::sleep(SAME_SIGNAL).await;
+            self.settled.get_or_init(|| tokio::time::sleep(SAME_SIGNAL)).await;
         }
         let lines = self.stderr().await;
         Some(telling_line(&lines).map_or(ending.clone(), |line| format!("{ending}: {line}")))

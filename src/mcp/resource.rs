@@ -12,7 +12,7 @@ use crate::text::shortened;
 const SHOWN: usize = 200;
 
 /// The tool that reads a resource of a server (`resources/read`), under the server's name.
-pub(super) const READ_RESOURCE: &str = "read_resource";
+pub(crate) const READ_RESOURCE: &str = "read_resource";
 
 /// More links of one session are not kept.
 const MOST_LINKS: usize = 10_000;
@@ -73,7 +73,9 @@ pub(super) fn uri_of(arguments: &Map<String, Value>) -> Option<&str> {
 pub(super) fn no_link(uri: &str) -> String {
     let uri = shortened(uri, SHOWN);
     format!(
-        "`{uri}` cannot be read: no result of this server has linked to it\nhint: copy the address of a resource link"
+        "`{uri}` cannot be read: no result of this server has linked to it (of a session's links the first {MOST_LINKS} are \
+         kept, of {} KiB at most)\nhint: copy the address of a resource link",
+        LONGEST_LINK >> 10
     )
 }
 

@@ -11,7 +11,7 @@ use super::format::{self, Arguments};
 use super::outcome::{NotJudged, Outcome, Rule, Verdict};
 use super::rules;
 use crate::mcp::arguments::{ArgumentProblem, ArgumentSchema};
-use crate::mcp::{ToolCatalog, ToolName};
+use crate::mcp::{READ_RESOURCE, ToolCatalog, ToolName};
 use crate::text::{on_one_line, shortened};
 use crate::trajectory::json::Keys;
 use crate::trajectory::{Call, Trajectory};
@@ -23,6 +23,8 @@ const EVIDENCE: usize = 200;
 #[derive(Debug, Default)]
 pub struct KnownTools {
     tools: HashMap<String, KnownTool>,
+    /// Servers whose tools are listed.
+    servers: HashSet<String>,
     /// Servers whose tools nobody could list.
     silent: HashSet<String>,
     /// Whether that is so of every server.
@@ -54,6 +56,7 @@ impl KnownTools {
 
     /// Adds those that are not known yet.
     pub fn add(&mut self, catalog: &ToolCatalog) {
+        self.servers.extend(catalog.servers.iter().map(|server| server.server.clone()));
         for (name, tool) in catalog.tools() {
             self.tools.entry(name.to_string()).or_insert_with(|| KnownTool {
                 schema: tool.input_schema.clone(),
@@ -111,6 +114,15 @@ impl KnownTools {
         let schema = known.prepared.get_or_init(|| ArgumentSchema::new(&known.schema).ok());
         let problems = schema.as_ref().map(|schema| schema.problems(&Value::Object(arguments.clone())));
         Some(problems.unwrap_or_default())
+    }
+
+    /// Whether the host's own tool has read a resource of a listed server in this call. No list has that tool: it is
+    /// offered once a result links to a resource.
+    fn has_read_resource(&self, call: &Call) -> bool {
+        let is_read = |name: ToolName| name.tool == READ_RESOURCE && self.servers.contains(&name.server);
+        call.result.is_some()
+            && call.recorded_outcome() != Some(Outcome::UnknownTool.name())
+            && ToolName::parse(&call.tool).is_some_and(is_read)
     }
 
     fn is_silent(&self, tool: &str) -> bool {
@@ -194,7 +206,8 @@ impl<'a> Judge<'a> {
     /// Looks at format, name and arguments, in this order.
     #[must_use]
     pub fn check(&self, call: &Call) -> Checked {
-        let is_known = self.tools.tools.contains_key(&call.tool);
+        let has_read = self.tools.has_read_resource(call);
+        let is_known = has_read || self.tools.tools.contains_key(&call.tool);
         let is_known_tool = (is_known || !self.tools.is_silent(&call.tool)).then_some(is_known);
         let fits = |fits: bool| is_known.then_some(fits);
         let decided = |rule: &'static Rule, evidence: &str, problems: Vec<ArgumentProblem>| Judgement {
@@ -216,6 +229,7 @@ impl<'a> Judge<'a> {
             Arguments::Absent => (Map::new(), true),
         };
         match self.tools.problems(&call.tool, &arguments) {
+            None if has_read => Checked { decided: None, arguments: Some(arguments), is_known_tool },
             None if is_known_tool.is_none() => Checked { decided: None, arguments: None, is_known_tool },
             None => {
                 let decided = Some(decided(&rules::NOT_IN_CATALOG, &call.tool, Vec::new()));

@@ -112,9 +112,13 @@ pub(super) fn warnings(summary: &ScoreSummary) -> Vec<String> {
         ));
     }
     if !extra.is_empty() {
-        let (count, have) = (extra.len(), if extra.len() == 1 { "has" } else { "have" });
-        let what = if repetitions > 1 { "ids".to_owned() } else { format!("of {predictions} predictions") };
-        lines.push(format!("{count} {what} {have} no reference, left out:\n  {}", names(extra)));
+        let have = if extra.len() == 1 { "has" } else { "have" };
+        let what = if repetitions > 1 {
+            counted(extra.len(), "id")
+        } else {
+            format!("{} of {predictions} predictions", extra.len())
+        };
+        lines.push(format!("{what} {have} no reference, left out:\n  {}", names(extra)));
     }
     let mut known = HashSet::new();
     let failed = [errored, unfinished, too_large].into_iter().flatten();

@@ -144,6 +144,10 @@ fn structured_content_that_mirrors_parts_is_not_told_again() {
         let told = kept.keep(json!({"content": content, "structuredContent": structured}));
         assert!(!told.text.contains("structured") && !told.text.contains(&png), "{}", told.text);
     }
+    // What only the structured part has is told.
+    let scored = json!({"result": {"type": "text", "text": "a file", "score": 0.9}});
+    let told = Kept::new(&[]).keep(json!({"content": [text], "structuredContent": scored}));
+    assert!(told.text.contains("0.9"), "{}", told.text);
     // Where it says more, an image is named in it.
     let kept = Kept::new(&[]);
     let told = kept.keep(json!({"content": [image], "structuredContent": {"image": png, "page": 3}}));

@@ -101,8 +101,9 @@ fn replace(value: &mut Value, data: &[(&str, &str)]) {
 fn says_more(result: &ToolResult) -> bool {
     let Some(structured) = &result.structured_content else { return false };
     let texts: Vec<&str> = result.content.iter().filter_map(Content::as_text).collect();
+    // Whatever else a part has, such as a score beside its text, is said nowhere else.
     let is_part = |value: &Value, part: &Content| {
-        !matches!(part, Content::Other(_)) && Content::from_wire(value.clone()) == *part
+        !matches!(part, Content::Other(_)) && without_nulls(value) == without_nulls(&part.to_wire())
     };
     let are_parts = |value: &Value| match value {
         Value::Array(items) => {
@@ -128,6 +129,18 @@ fn says_more(result: &ToolResult) -> bool {
         None => None,
     };
     !is_said(structured) && !wrapped.is_some_and(is_said)
+}
+
+/// A value without members that are `null`, which some servers write for what is not there.
+fn without_nulls(value: &Value) -> Value {
+    match value {
+        Value::Object(members) => {
+            let said = members.iter().filter(|(_, value)| !value.is_null());
+            said.map(|(key, value)| (key.clone(), without_nulls(value))).collect()
+        }
+        Value::Array(items) => items.iter().map(without_nulls).collect(),
+        value => value.clone(),
+    }
 }
 
 /// Whether a text says what a value does: literally, or as JSON.

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use super::{json_of, output_of, predictions, questions};
 use crate::host::support::{marker, stub, wait_until_gone};
 use crate::model_server::{Scripted, ScriptedModel, SeenRequest, Spoken};
-use crate::support::{Folder, m3_bare, stdout};
+use crate::support::{Folder, m3_bare, report, stdout};
 
 const READ: &str = "stub__read_resource";
 
@@ -24,7 +24,10 @@ fn reads(seen: &SeenRequest) -> Scripted {
 
 fn run(folder: &Folder, scenario: &str, llm: &str, name: &str, further: &[&str]) -> Value {
     let marker = marker();
-    let server = json!({"command": stub(), "args": [scenario, "--marker", marker]});
+    let mut server = json!({"command": stub(), "args": [scenario, "--marker", marker]});
+    if name == "denied" {
+        server["deny"] = json!(["read_*"]);
+    }
     let servers = folder.json("servers.json", &json!({"mcpServers": {"stub": server}}));
     let output = output_of(folder).join(name);
     let mut command = m3_bare(folder.path());
@@ -59,8 +62,23 @@ fn a_resource_that_a_result_links_to_can_be_read_and_no_other() {
     let played = run(&folder, "resources", &format!("replay:{}", cassette.display()), "played", &[]);
     assert_eq!(played["steps"][1]["calls"][0]["result"], good["result"]);
     assert_eq!(played["steps"][1]["calls"][1]["result"], bad["result"]);
+    // No list of tools has it, and its calls are judged by what came back all the same; by a replay too.
+    let predictions = output_of(&folder).join("live/predictions.json");
+    let servers = folder.path().join("servers.json");
+    let catalog = folder.path().join("tools.json");
+    stdout(m3_bare(folder.path()).arg("tools").arg(&servers).arg("--out").arg(&catalog));
+    for tools in [["--tools", catalog.to_str().unwrap()], ["--servers", servers.to_str().unwrap()]] {
+        let judged = report(m3_bare(folder.path()).arg("outcomes").arg(&predictions).args(tools));
+        let details = judged["trajectories"][0]["details"].as_array().unwrap();
+        let outcomes: Vec<_> = details.iter().map(|call| &call["outcome"]).collect();
+        assert_eq!(outcomes[..2], [&json!("success"); 2], "{tools:?} {details:?}");
+        assert_ne!(outcomes[2], &json!("unknown_tool"), "{tools:?} {details:?}");
+    }
     // A server that does not say that it has resources gives links all the same; nobody could read them.
     let found = run(&folder, "plain", &llm, "without", &[]);
     assert_eq!(found["final_reply"], "not offered");
     assert_eq!(json_of(output_of(&folder).join("without/predictions.json"))[0]["finish"], "answered");
+    // The user's filter counts for it too.
+    let found = run(&folder, "resources", &llm, "denied", &[]);
+    assert_eq!(found["final_reply"], "not offered");
 }
