@@ -31,6 +31,7 @@ fn models(count: usize) -> Vec<Vec<Sums>> {
         let matched = (reference_calls - random(4)).max(0.0);
         let mut share = |of: f64| of * (0.6 + random(400) / 1000.0);
         Sums {
+            trajectories: 1.0,
             failed: 0.0,
             reference_calls,
             predicted_calls: matched + 1.0,
