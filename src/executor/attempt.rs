@@ -62,7 +62,7 @@ pub async fn attempt(attempt: Attempt<'_>) -> Attempted {
     };
     let (finish, failure, reason) = match ended {
         Ok(FinishReason::Answered) => (FinishReason::Answered, None, None),
-        // The model was asked for its answer with what it had: time was left.
+        // Its steps were used up, and not its time: the model was asked for its answer with what it had.
         Ok(finish) => (finish, Some(FailureClass::Limit), None),
         Err(Stop::Interrupted) => {
             let record = course.into_record(FinishReason::Interrupted, Some(FailureClass::Other), None);

@@ -206,8 +206,9 @@ impl Model {
     /// the future cancels the request.
     ///
     /// # Errors
-    /// [`ModelError::NoReply`] after the last try; [`ModelError::ContextOverflow`] where another try cannot help; [`ModelError::NotRecorded`] for a request that the cassette does
-    /// not have; [`ModelError::Cassette`] if it cannot be recorded.
+    /// [`ModelError::NoReply`] after the last try; [`ModelError::ContextOverflow`] where another try cannot help;
+    /// [`ModelError::NotRecorded`] for a request that the cassette does not have; [`ModelError::Cassette`] if it cannot be
+    /// recorded.
     pub async fn ask(
         &self,
         request: &Request,

@@ -333,7 +333,7 @@ async fn work_all(
             failure = Some(error);
         }
     }
-    is_interrupted |= stop.is_cancelled() && left.peek().is_some();
+    is_interrupted |= stop.is_cancelled() && (left.peek().is_some() || !open.is_empty());
     if failure.is_some() || is_interrupted {
         // What is open is run again.
     } else if fate.is_in_doubt() {

@@ -13,8 +13,8 @@ const NAMED: usize = 5;
 /// The longest arguments that are shown, in columns.
 const SHOWN: usize = 120;
 
-/// The order in which references are tried: those without calls last, fewest calls, then fewest steps, then as the files have them. `candidates`
-/// are runs by their places, with their references.
+/// The order in which references are tried: those without calls last, fewest calls, then fewest steps, then as the files
+/// have them. `candidates` are runs by their places, with their references.
 pub(super) fn in_order<'t>(candidates: &[(usize, &'t Trajectory)]) -> Vec<(usize, &'t Trajectory)> {
     let mut order = candidates.to_vec();
     order.sort_by_key(|(run, reference)| {

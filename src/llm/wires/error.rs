@@ -2,7 +2,7 @@
 
 use std::sync::LazyLock;
 
-use regex::{Match, Regex};
+use regex::Regex;
 
 /// Why a provider refuses whatever it is asked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -84,9 +84,13 @@ const CONTEXT_MESSAGES: [(&str, &str); 14] = [
     ("prompt contains", "too large for model with"),
 ];
 
-/// What says how long the prompt is beside the longest reply that was asked for, in lower case: `OpenAI`'s and vLLM's
-/// "112946 in the messages, 10000 in the completion", Anthropic's "188240 + 21333 > 200000".
-const LENGTHS: &str = r"(\d+) in the messages[^,]*, (\d+) in the completion|(\d+) \+ (\d+) > \d+";
+/// What says how long the prompt and the longest reply that was asked for are, and what the context holds, in lower case:
+/// `OpenAI`'s and vLLM's "length is 16384 tokens .. (112946 in the messages, 10000 in the completion)", Anthropic's
+/// "188240 + 21333 > 200000".
+const LENGTHS: [(&str, [usize; 3]); 2] = [
+    (r"length is (\d+) .*?(\d+) in the messages[^,]*, (\d+) in the completion", [2, 3, 1]),
+    (r"(\d+) \+ (\d+) > (\d+)", [1, 2, 3]),
+];
 
 /// No key, or a wrong one.
 const UNAUTHORIZED: u16 = 401;
@@ -168,15 +172,16 @@ impl ReplyError {
     }
 }
 
-/// Whether more of the context is asked for by the reply than by the prompt: that is a setting, the same for all tasks.
+/// Whether the prompt fits, and the reply that is asked for is the longer of the two: that is a setting, the same for all
+/// tasks.
 fn asks_for_too_long_a_reply(message: &str) -> bool {
-    static LENGTH: LazyLock<Option<Regex>> = LazyLock::new(|| Regex::new(LENGTHS).ok());
-    let found = LENGTH.as_ref().and_then(|lengths| lengths.captures(message));
-    let number = |text: Option<Match<'_>>| text.and_then(|text| text.as_str().parse::<u64>().ok());
-    found.is_some_and(|found| {
-        let prompt = number(found.get(1).or(found.get(3)));
-        let reply = number(found.get(2).or(found.get(4)));
-        prompt.zip(reply).is_some_and(|(prompt, reply)| reply > prompt)
+    static LENGTH: LazyLock<Vec<(Regex, [usize; 3])>> = LazyLock::new(|| {
+        LENGTHS.into_iter().filter_map(|(form, groups)| Some((Regex::new(form).ok()?, groups))).collect()
+    });
+    LENGTH.iter().any(|(form, groups)| {
+        let Some(found) = form.captures(message) else { return false };
+        let [prompt, reply, limit] = groups.map(|group| found[group].parse::<u64>().unwrap_or(u64::MAX));
+        prompt < limit && prompt < reply
     })
 }
 
@@ -336,6 +341,7 @@ mod tests {
                 "message": "The input token count (218152) exceeds the maximum number of tokens allowed (65536)."}}]),
             ),
             (400, json!({"object": "error", "message": vllm, "type": "BadRequestError", "code": 400})),
+            (400, json!({"error": {"message": vllm.replace("10000 in", "200000 in")}})),
             (400, json!({"error": {"message": decoder, "type": "BadRequestError", "code": 400}})),
             (400, json!({"error": {"code": 400, "message": llama, "type": "exceed_context_size_error"}})),
             (200, json!({"error": {"code": 400, "message": "-", "type": "exceed_context_size_error"}})),
@@ -347,14 +353,11 @@ mod tests {
             assert!(!fits(status, &body), "{status} {body}");
         }
         for (status, body) in [
-            (
-                400,
-                json!({"error": {"type": "invalid_request_error", "message": "messages: prompt is too long"}}),
-            ),
+            (400, json!({"error": {"message": "messages: prompt is too long"}})),
             (400, json!({"error": {"message": "Input validation: the input token count"}})),
             (
                 400,
-                json!({"error": {"message": "'max_tokens' is too large: 9000. This model's maximum context length is 4096"}}),
+                json!({"error": {"message": "'max_tokens' is too large: 9000. This model's maximum context length"}}),
             ),
             (429, json!({"error": {"message": "Request too large for gpt-5: limit 30000 tokens a minute"}})),
             (429, json!({"error": {"message": "prompt is too long"}})),
