@@ -4,6 +4,7 @@ mod anthropic;
 mod error;
 mod gemini;
 mod openai;
+mod overflow;
 mod reading;
 mod thoughts;
 mod writing;

@@ -5,7 +5,8 @@ use std::collections::HashSet;
 use serde_json::{Map, Value};
 
 use super::ReplyError;
-use super::error::{WRONG_KEY_REASON, is_of_context, is_of_empty_account, is_success};
+use super::error::{WRONG_KEY_REASON, is_of_empty_account, is_success};
+use super::overflow::is_of_context;
 use crate::llm::{Arguments, Reply, ReplyCall, StopReason};
 use crate::text::shortened;
 
