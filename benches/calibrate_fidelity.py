@@ -4,7 +4,7 @@
     m3 fidelity pairs.json --format json --out pairs.report.json
     python3 benches/calibrate_fidelity.py pairs.report.json [..]
 
-The curve CALIBRATION of src/score/fidelity/constants.rs is taken out of the scores first. Its knots are then fitted to
+The curve CALIBRATION of crates/score/src/fidelity/constants.rs is taken out of the scores first. Its knots are then fitted to
 the pairs of one half of the tools, by the logarithmic loss with both labels weighing the same, and measured on the
 pairs of the other half; after that once for each kind of edit, on the pairs of all other kinds.
 """
@@ -17,7 +17,7 @@ import zlib
 from collections import defaultdict
 from pathlib import Path
 
-CONSTANTS = Path(__file__).resolve().parent.parent / "src/score/fidelity/constants.rs"
+CONSTANTS = Path(__file__).resolve().parent.parent / "crates/score/src/fidelity/constants.rs"
 # Pairs that a knot is taken to have beside those of the data, at the value of the knot before: few pairs lie in between.
 PRIOR = 4.0
 

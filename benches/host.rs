@@ -9,9 +9,9 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use m3::mcp::config::HostConfig;
-use m3::mcp::{Host, HostOptions, ToolName};
-use m3::servers::simulated::SimulatedOptions;
+use m3_mcp::config::HostConfig;
+use m3_mcp::{Host, HostOptions, ToolName};
+use m3_servers::simulated::SimulatedOptions;
 use serde_json::{Map, Value, json};
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;

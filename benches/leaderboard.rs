@@ -4,8 +4,8 @@
 //! thousand models of as many.
 
 use divan::{Bencher, black_box};
-use m3::score::{Profile, Sums};
-use m3::stats::{Draws, Estimate, LEVEL, RankInterval, Resamples, bootstrap, estimates, groups, pairs};
+use m3_score::{Profile, Sums};
+use m3_stats::{Draws, Estimate, LEVEL, RankInterval, Resamples, bootstrap, estimates, groups, pairs};
 
 const MODELS: usize = 14;
 const TRAJECTORIES: usize = 208;

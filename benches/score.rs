@@ -1,10 +1,9 @@
 //! What scoring costs beside the encoder: `cargo bench`. Whole runs are measured by `end_to_end.py`.
 
 use divan::{Bencher, black_box};
-use m3::score::metrics::{Pair, merge_purity, order_consistency, step_coherence};
-use m3::score::{Profile, Serializer, Side, assign, cosine};
-use m3::trajectory::json;
-use ndarray::Array2;
+use m3_score::metrics::{Pair, merge_purity, order_consistency, step_coherence};
+use m3_score::{Matrix, Profile, Serializer, Side, assign, cosine};
+use m3_trajectory::json;
 
 fn main() {
     divan::main();
@@ -23,7 +22,7 @@ fn random() -> impl FnMut(u64) -> u64 {
 #[divan::bench(args = [4, 16, 64, 256])]
 fn assignment(bencher: Bencher<'_, '_>, n: usize) {
     let mut random = random();
-    let similarity = Array2::from_shape_fn((n, n), |_| 0.5 + random(500) as f64 / 1000.0);
+    let similarity = Matrix::from_fn(n, n, |_, _| 0.5 + random(500) as f64 / 1000.0);
     let steps: Vec<usize> = (0..n).map(|index| index / 3).collect();
     let classes: Vec<usize> = (0..n).collect();
     let side = Side { classes: &classes, steps: &steps };
@@ -33,7 +32,7 @@ fn assignment(bencher: Bencher<'_, '_>, n: usize) {
 /// n equal calls on each side: every assignment costs the same.
 #[divan::bench(args = [4, 16, 64, 256])]
 fn assignment_of_equal_calls(bencher: Bencher<'_, '_>, n: usize) {
-    let similarity = Array2::from_elem((1, 1), 1.0);
+    let similarity = Matrix::from([[1.0]]);
     let steps: Vec<usize> = (0..n).collect();
     let side = Side { classes: &vec![0; n], steps: &steps };
     bencher.bench(|| assign(black_box(&similarity), 0.6, side, side));

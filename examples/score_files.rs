@@ -7,9 +7,10 @@
 use std::error::Error;
 use std::path::PathBuf;
 
-use m3::encoder::{AssetOptions, Assets, Embedder, OnnxEncoder};
-use m3::score::{MetricName, Profile, ScoreOptions, score};
-use m3::trajectory::{Duplicates, TrajectoryFile};
+use m3_embedding::Embedder;
+use m3_encoder::{AssetOptions, Assets, OnnxEncoder};
+use m3_score::{MetricName, Profile, ScoreOptions, score};
+use m3_trajectory::{Duplicates, TrajectoryFile};
 
 #[expect(clippy::print_stdout, reason = "an example shows what it found")]
 fn main() -> Result<(), Box<dyn Error>> {
@@ -26,7 +27,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let mut embedder = Embedder::new(Box::new(encoder), None);
 
     let mut nearest: Option<(f64, String, String)> = None;
-    let sink = &mut |scored: m3::score::TrajectoryScore| {
+    let sink = &mut |scored: m3_score::TrajectoryScore| {
         for call in &scored.matching.unmatched_references {
             if let Some((_, similarity)) = call.best
                 && nearest.as_ref().is_none_or(|(best, ..)| similarity > *best)

@@ -1,68 +1,35 @@
 //! m3 evaluates trajectories of vision-language models that use tools: were the right tools called, with the
 //! right arguments, in the right order, at once where possible, and where exactly did it go wrong?
 //!
+//! This package is the program. What others can use alone are the crates that it stands on:
+//!
+//! | crate | what it does |
+//! | --- | --- |
+//! | [`m3_support`] | text made safe to show, files written whole, records that are never lost |
+//! | [`m3_trajectory`] | tasks, trajectories, their files, problems with their places |
+//! | [`m3_embedding`] | sentence embeddings as a trait, a cache before it, cosines |
+//! | [`m3_encoder`] | the sentence encoder on ONNX Runtime, its files, its cache on disk |
+//! | [`m3_score`] | alignment, metrics, fidelity |
+//! | [`m3_stats`] | intervals, differences and ranks of models |
+//! | [`m3_figures`] | pictures of results as SVG and PNG |
+//! | [`m3_report`] | what is printed and written of scores; leaderboards; the audit |
+//! | [`m3_images`] | images of unknown origin, read within limits |
+//! | [`m3_mcp`] | tools of MCP servers: the host, and how our own are served |
+//! | [`m3_servers`] | our own MCP servers |
+//! | [`m3_llm`] | language models: the wires, retries, pictures, cassettes |
+//! | [`m3_outcomes`] | what became of every call |
+//! | [`m3_executor`] | tasks run by a model with tools, and their records |
+//! | [`m3_judge`] | references from runs, grades for answers, and what people say of both |
+//!
 //! # The score flow
 //!
 //! ```text
 //! TrajectoryFile x 2 -> Serializer -> Embedder -> cosine -> buckets -> assign -> Matching -> Fidelity -> Tally
 //!     -> ScoreReport
 //! ```
-//!
-//! | module | what it does |
-//! | --- | --- |
-//! | [`trajectory`] | tasks, trajectories, their files, problems with their places |
-//! | [`encoder`] | the sentence encoder, its files, its cache |
-//! | [`score`] | alignment and metrics |
-//! | [`stats`] | intervals, differences and ranks of models |
-//! | [`leaderboard`] | results of several models side by side |
-//! | [`outcomes`] | what became of every call |
-//! | [`report`] | what is printed and written |
-//! | [`figures`] | pictures of results as SVG and PNG |
-//! | [`mcp`] | tools of MCP servers: the host, and how our own are served |
-//! | [`servers`] | our own MCP servers |
-//! | [`llm`] | language models: the wires, retries, cassettes |
-//! | [`executor`] | tasks run by a model with tools, and their records |
-//! | [`journal`] | files that only grow, of what must not be lost |
-//! | [`judge`] | references from runs, grades for answers, and what people say of both |
-//! | [`calibrate`] | thresholds of similarity from labels of people |
-//! | [`cli`] | the command line |
-//!
-//! `score` sees `trajectory` and `encoder`, `stats` nothing of the others, `figures` names and numbers, `report`
-//! results, `cli` all.
-//!
-//! # Example
-//!
-//! ```
-//! use m3::score::metrics::{Pair, step_coherence};
-//!
-//! // Two calls of one reference step, made in two steps by the model.
-//! let pair = |predicted_step| Pair { reference_step: 0, predicted_step, similarity: 0.9 };
-//! assert_eq!(step_coherence(&[pair(0), pair(1)]), 0.5);
-//! ```
 
 #![forbid(unsafe_code)]
 
 pub mod calibrate;
-mod canonical;
 pub mod cli;
-pub mod encoder;
-pub mod executor;
-pub mod figures;
-mod files;
-mod images;
-pub mod journal;
-pub mod judge;
-pub mod leaderboard;
-pub mod llm;
-pub mod mcp;
-pub mod outcomes;
-mod pages;
 pub mod report;
-pub mod score;
-pub mod servers;
-mod serving;
-pub mod stats;
-mod task_image;
-mod text;
-pub mod trajectory;
-mod workspace;

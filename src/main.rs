@@ -19,5 +19,5 @@ fn main() -> ExitCode {
 )]
 fn keep_runtime_from_reporting() {
     // SAFETY: this is the first thing that the only thread of the process does.
-    unsafe { std::env::set_var(m3::encoder::NO_REPORTS, "1") };
+    unsafe { std::env::set_var(m3_encoder::NO_REPORTS, "1") };
 }

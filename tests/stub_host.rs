@@ -7,8 +7,8 @@
 
 use std::sync::Arc;
 
-use m3::mcp::config::{HostConfig, Restarts, ServerConfig, Timeouts, ToolFilter, Transport};
-use m3::mcp::{Host, HostOptions, ToolName};
+use m3_mcp::config::{HostConfig, Restarts, ServerConfig, Timeouts, ToolFilter, Transport};
+use m3_mcp::{Host, HostOptions, ToolName};
 use serde_json::{Map, json};
 use tokio_util::sync::CancellationToken;
 

@@ -1,11 +1,10 @@
 //! The four graders. The first and the third count what went wrong, the second is stricter, the fourth takes what is
 //! short for what is good. The third grades no pictures of people.
 
+use m3_testkit::model_server::SeenRequest;
 use serde_json::json;
 
-use crate::model_server::SeenRequest;
-
-/// A step of a trajectory as `src/judge/grade/shown.rs` tells it.
+/// A step of a trajectory as `crates/judge/src/grade/shown.rs` tells it.
 #[derive(Default)]
 struct Step {
     tools: Vec<String>,
@@ -14,7 +13,7 @@ struct Step {
     repeated: usize,
 }
 
-/// What a grader says, by the first words of `src/judge/grade/prompts`.
+/// What a grader says, by the first words of `crates/judge/src/grade/prompts`.
 pub(crate) fn play(grader: &str, question: &str, seen: &SeenRequest) -> String {
     let evidence = seen.texts.iter().find(|text| text.contains("The evidence follows.")).unwrap();
     let done = steps(part(evidence, "steps of the program"));

@@ -1,8 +1,8 @@
 //! The judge: it knows `trajectories/references.json`, and looks in each run for what a reference calls.
 
+use m3_testkit::model_server::SeenRequest;
 use serde_json::{Value, json};
 
-use crate::model_server::SeenRequest;
 use crate::tools_of;
 
 /// A call of a run that has succeeded.
@@ -14,7 +14,7 @@ struct Made {
     step: usize,
 }
 
-/// What the judge says, by the first words of `src/judge/prompts`.
+/// What the judge says, by the first words of `crates/judge/src/prompts`.
 pub(crate) fn play(reference: &Value, seen: &SeenRequest) -> String {
     let steps: Vec<Vec<String>> = reference["steps"].as_array().unwrap().iter().map(tools_of).collect();
     if seen.system.starts_with("You audit records") {
@@ -53,7 +53,7 @@ fn verdict(steps: &[Vec<String>], record: &str) -> String {
     json!({"verdict": "success", "reason": reason}).to_string()
 }
 
-/// The calls of a run that succeeded, as `src/judge/reference/material.rs` lists them.
+/// The calls of a run that succeeded, as `crates/judge/src/reference/material.rs` lists them.
 fn made(record: &str) -> Vec<Made> {
     let (mut calls, mut step, mut tool) = (Vec::<Made>::new(), 0, None);
     for line in record.lines() {

@@ -10,17 +10,11 @@ mod grade;
 mod judge;
 mod run;
 
-#[expect(dead_code, reason = "it can do more than is needed here")]
-#[path = "../../tests/integration/model_server/mod.rs"]
-mod model_server;
-#[path = "../../tests/integration/sequence.rs"]
-mod sequence;
-
 use std::io::Write as _;
 use std::path::Path;
 use std::process::Command;
 
-use model_server::{Scripted, ScriptedModel, SeenRequest, Spoken};
+use m3_testkit::model_server::{Scripted, ScriptedModel, SeenRequest, Spoken};
 use serde_json::Value;
 
 /// The cassettes, each with the name of its model. Who grades stands behind who judges.
@@ -53,12 +47,15 @@ fn main() {
     // The program lies beside the folder of the examples.
     let m3 = std::env::current_exe().unwrap().parent().unwrap().parent().unwrap().join("m3");
     let (folder, recorded) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
-    sequence::copy_needed(Path::new("."), folder.path());
-    let document = std::fs::read_to_string(sequence::PIPELINE).unwrap();
-    for command in sequence::blocks(&document, "sh").iter().flat_map(|block| sequence::commands(block)) {
+    m3_testkit::sequence::copy_needed(Path::new("."), folder.path());
+    let document = std::fs::read_to_string(m3_testkit::sequence::PIPELINE).unwrap();
+    for command in m3_testkit::sequence::blocks(&document, "sh")
+        .iter()
+        .flat_map(|block| m3_testkit::sequence::commands(block))
+    {
         let command = recording(&command, models.base_url(), recorded.path());
         println!("{command}");
-        let mut shell = sequence::in_folder(Command::new("sh"), &command, folder.path(), &m3);
+        let mut shell = m3_testkit::sequence::in_folder(Command::new("sh"), &command, folder.path(), &m3);
         let code = shell.status().unwrap().code();
         // One of the graders gives no answer once, which is no success.
         assert!(code == Some(0) || (code == Some(3) && command.starts_with("m3 grade")), "{code:?}");

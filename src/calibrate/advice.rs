@@ -1,10 +1,11 @@
 //! Whether labels say enough to choose thresholds by: [`Advice`].
 
+use m3_judge::labels::Label;
+use m3_score::Thresholds;
+use m3_stats::{Draws, LEVEL, percentiles, resampled};
+use m3_support::text::counted;
+
 use super::sweep::{Labelled, Pick};
-use crate::judge::labels::Label;
-use crate::score::Thresholds;
-use crate::stats::{Draws, LEVEL, percentiles, resampled};
-use crate::text::counted;
 
 /// With fewer labelled pairs, a share of them is known to no better than a fifth (1 / √20, the half width of its
 /// interval).
@@ -108,8 +109,9 @@ fn warnings(pairs: &[Labelled], sorted: &[usize], best: &Pick) -> Vec<String> {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
     use Label::{Medium, Strong, Weak};
+
+    use super::*;
 
     fn labelled(pairs: &[(f64, Label)]) -> Vec<Labelled> {
         pairs.iter().map(|&(similarity, label)| Labelled { similarity, label }).collect()

@@ -3,8 +3,8 @@
 use std::collections::HashSet;
 use std::path::Path;
 
-use crate::judge::labels::{Label, Labels, LabelsError, PersonLabel};
-use crate::trajectory::json::Json;
+use m3_judge::labels::{Label, Labels, LabelsError, PersonLabel};
+use m3_trajectory::json::Json;
 
 /// Thresholds cannot be chosen by a file of labels.
 #[derive(Debug, thiserror::Error)]
@@ -126,8 +126,9 @@ fn majority(labels: &[PersonLabel]) -> Option<Label> {
 
 #[cfg(test)]
 mod tests {
+    use m3_judge::labels::LabelledPair;
+
     use super::*;
-    use crate::judge::labels::LabelledPair;
 
     fn pair(id: &str, labels: &[Label]) -> LabelledPair {
         let label = |(person, label): (usize, &Label)| PersonLabel {

@@ -1,16 +1,16 @@
 //! What `m3 calibrate` reports: `m3.calibration/1`.
 
+use m3_embedding::Identity;
+use m3_judge::labels::Label;
+use m3_score::{Profile, Thresholds};
+use m3_stats::agreement::{Scale, Weights, cohen_kappa, krippendorff_alpha};
+use m3_stats::{Draws, LEVEL, percentiles, resampled};
 use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::advice::Advice;
 use super::pairs::{LabelSummary, MajorityLabels};
 use super::sweep::{Labelled, Sweep, called};
-use crate::encoder::Identity;
-use crate::judge::labels::Label;
-use crate::score::{Profile, Thresholds};
-use crate::stats::agreement::{Scale, Weights, cohen_kappa, krippendorff_alpha};
-use crate::stats::{Draws, LEVEL, percentiles, resampled};
 
 /// The schema of the report.
 pub const CALIBRATION_SCHEMA: &str = "m3.calibration/1";
@@ -270,9 +270,10 @@ fn cells(sweep: &Sweep) -> Vec<AgreementCell> {
 
 #[cfg(test)]
 mod tests {
+    use m3_judge::labels::{LabelledPair, Labels, PersonLabel};
+    use m3_trajectory::json::Json;
+
     use super::*;
-    use crate::judge::labels::{LabelledPair, Labels, PersonLabel};
-    use crate::trajectory::json::Json;
 
     fn labelled(labels: &[Label]) -> MajorityLabels {
         let pair = |(index, label): (usize, &Label)| LabelledPair {

@@ -2,9 +2,10 @@
 
 use std::collections::HashMap;
 
+use m3_embedding::{Embedder, EncoderError, InputKey, cosine};
+use m3_score::Serializer;
+
 use super::pairs::LabelledArguments;
-use crate::encoder::{Embedder, EncoderError, InputKey, cosine};
-use crate::score::Serializer;
 
 /// The similarity of each pair, in [-1, 1]: the cosine of the embeddings of the two serialized arguments.
 ///

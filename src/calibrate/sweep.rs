@@ -7,8 +7,8 @@
 //! How many labels a weak and a strong threshold meet is a sum of one part for each, so the best pair is found in one
 //! walk over the grid, which makes ten thousand resamples cheap.
 
-use crate::judge::labels::Label;
-use crate::score::Thresholds;
+use m3_judge::labels::Label;
+use m3_score::Thresholds;
 
 /// A pair of calls: its similarity and what people say.
 #[derive(Debug, Clone, Copy, PartialEq)]

@@ -3,15 +3,15 @@
 use std::path::PathBuf;
 
 use clap::Args;
+use m3_llm::{Model, Retry};
+use m3_outcomes::{Asked, Judged, ask, is_open};
+use m3_support::text::{on_one_line, shortened};
 use tokio::runtime::Runtime;
 
 use super::failure::Failure;
 use super::hosting::{Signals, interrupted, runtime};
 use super::llm::{check_record, open_model, record};
 use super::printer::Printer;
-use crate::llm::{Model, Retry};
-use crate::outcomes::{Asked, Judged, ask, is_open};
-use crate::text::{on_one_line, shortened};
 
 /// Calls that are gathered before the model is asked about all of them.
 const GATHERED: usize = 64;

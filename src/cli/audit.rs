@@ -3,6 +3,15 @@
 use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
+use m3_images::task_image::image_folders;
+use m3_report::audit::{
+    AUDIT_SCHEMA, AuditPage, AuditReport, AuditTerminal, Gathering, MetricIntervals, Overview, Pictures,
+    TrajectoryAudit, costs,
+};
+use m3_report::{ScoreSummary, TrajectoryReport, shortened};
+use m3_score::{MetricName, Profile, Summary, Sums};
+use m3_stats::{Draws, LEVEL, bootstrap};
+use m3_support::text::counted;
 
 use super::Common;
 use super::failure::{Failure, code};
@@ -11,15 +20,6 @@ use super::output::{Output, form};
 use super::printer::Printer;
 use super::results::write_json;
 use super::scoring::{Scoring, ScoringArgs, check_aligned};
-use crate::report::audit::{
-    AUDIT_SCHEMA, AuditPage, AuditReport, AuditTerminal, Gathering, MetricIntervals, Overview, Pictures,
-    TrajectoryAudit, costs,
-};
-use crate::report::{ScoreSummary, TrajectoryReport, shortened};
-use crate::score::{MetricName, Profile, Summary, Sums};
-use crate::stats::{Draws, LEVEL, bootstrap};
-use crate::task_image::image_folders;
-use crate::text::counted;
 
 /// Options of `m3 audit`.
 #[derive(Debug, Args)]

@@ -3,13 +3,13 @@
 use std::io::Write as _;
 
 use clap::{Args, ValueEnum};
+use m3_encoder::{Cache, CacheError, CacheUsage};
+use m3_report::visible;
 
 use super::Common;
 use super::encoder::cache_limit;
 use super::failure::{Failure, code};
 use super::printer::Printer;
-use crate::encoder::{Cache, CacheError, CacheUsage};
-use crate::report::visible;
 
 /// Options of `m3 cache`.
 #[derive(Debug, Args)]

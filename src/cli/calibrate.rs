@@ -3,6 +3,11 @@
 use std::path::{Path, PathBuf};
 
 use clap::Args;
+use m3_embedding::Embedder;
+use m3_judge::labels::LabelsError;
+use m3_score::{Profile, ScoreOptions, Serializer, Thresholds};
+use m3_trajectory::catalog::Catalog;
+use m3_trajectory::{Duplicates, TrajectoryFile};
 
 use super::Common;
 use super::encoder::EncoderArgs;
@@ -15,12 +20,7 @@ use super::scoring::ProfileArg;
 use crate::calibrate::{
     CalibrationReport, MajorityError, MajorityLabels, SensitivityReport, calibrate, similarities,
 };
-use crate::encoder::Embedder;
-use crate::judge::labels::LabelsError;
 use crate::report::{calibration_picture, calibration_sheets};
-use crate::score::{self, Profile, ScoreOptions, Serializer, Thresholds};
-use crate::trajectory::catalog::Catalog;
-use crate::trajectory::{Duplicates, TrajectoryFile};
 
 /// Options of `m3 calibrate`.
 #[derive(Debug, Args)]
@@ -122,10 +122,16 @@ fn sensitivity(
         let (weak, strong) = (weak.min(strong).clamp(0.0, 1.0), strong.max(weak).clamp(0.0, 1.0));
         let options = ScoreOptions { thresholds: Thresholds::new(weak, strong)?, ..options };
         let mut bar = printer.bar(Unit::Trajectories);
-        let summary =
-            score::score(predictions, references, options, embedder, &mut |_| Ok(()), &mut |done, total| {
+        let summary = m3_score::score(
+            predictions,
+            references,
+            options,
+            embedder,
+            &mut |_| Ok(()),
+            &mut |done, total| {
                 bar.set("scoring", done as u64, total as u64);
-            })?;
+            },
+        )?;
         let metrics = summary.aggregate.metrics(options.profile);
         found.push(SensitivityReport {
             name: name.to_owned(),

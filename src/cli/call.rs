@@ -5,6 +5,15 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use clap::{Args, ValueEnum};
+use m3_mcp::arguments::ArgumentSchema;
+use m3_mcp::config::HostConfig;
+use m3_mcp::results::{result_text, save_files};
+use m3_mcp::{CallError, CallOutcome, HostEvent, ServerState, ToolName, ToolResult};
+use m3_report::json_without_hidden;
+use m3_support::redact::Redactor;
+use m3_support::text::shortened;
+use m3_trajectory::WholeFile;
+use m3_trajectory::json;
 use serde_json::{Map, Value};
 use tokio_util::sync::CancellationToken;
 
@@ -16,15 +25,6 @@ use super::hosting::{
 };
 use super::output::Output;
 use super::printer::{Printer, Unit};
-use crate::mcp::arguments::ArgumentSchema;
-use crate::mcp::config::HostConfig;
-use crate::mcp::redact::Redactor;
-use crate::mcp::results::{result_text, save_files};
-use crate::mcp::{CallError, CallOutcome, HostEvent, ServerState, ToolName, ToolResult};
-use crate::report::json_without_hidden;
-use crate::text::shortened;
-use crate::trajectory::WholeFile;
-use crate::trajectory::json;
 
 /// Options of `m3 call`.
 #[derive(Debug, Args)]

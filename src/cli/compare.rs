@@ -1,12 +1,12 @@
 //! `m3 compare`
 
 use clap::Args;
+use m3_report::comparison_sheets;
+use m3_report::leaderboard::{Comparison, ModelResult, Numbers};
 
 use super::failure::{Failure, code};
 use super::printer::Printer;
 use super::results::{NamedFile, SelectArgs, TablesArgs, read_all};
-use crate::leaderboard::{Comparison, ModelResult, Numbers};
-use crate::report::comparison_sheets;
 
 /// Options of `m3 compare`.
 #[derive(Debug, Args)]

@@ -3,11 +3,12 @@
 use std::path::PathBuf;
 
 use clap::Args;
+use m3_embedding::{Embedder, EmbeddingCache};
+use m3_encoder::{AssetOptions, Assets, Cache, InstallEvent, OnnxEncoder, pins};
+use m3_report::visible;
 
 use super::failure::Failure;
 use super::printer::{Bar, Printer, Unit};
-use crate::encoder::{AssetOptions, Assets, Cache, Embedder, InstallEvent, OnnxEncoder, pins};
-use crate::report::visible;
 
 /// Options of commands that embed texts.
 #[derive(Debug, Clone, Args)]
@@ -43,8 +44,12 @@ impl EncoderArgs {
     }
 }
 
-fn open_cache(options: &AssetOptions, encoder: &OnnxEncoder, printer: Printer) -> Option<Cache> {
-    use crate::encoder::Encoder as _;
+fn open_cache(
+    options: &AssetOptions,
+    encoder: &OnnxEncoder,
+    printer: Printer,
+) -> Option<Box<dyn EmbeddingCache>> {
+    use m3_embedding::Encoder as _;
     let identity = encoder.identity();
     let limit = cache_limit(printer);
     match Cache::open(&options.cache_dir, &identity.name, &identity.fingerprint, limit) {
@@ -53,7 +58,7 @@ fn open_cache(options: &AssetOptions, encoder: &OnnxEncoder, printer: Printer) -
                 let path = Cache::path(&options.cache_dir);
                 printer.note(&format!("`{}` is read-only: what is new is not kept", path.display()));
             }
-            Some(cache)
+            Some(Box::new(cache))
         }
         Err(error) => {
             printer.warn(&format!("{error}; going on without it"));

@@ -2,14 +2,16 @@
 
 use std::io;
 
+use m3_embedding::EncoderError;
+use m3_encoder::{AssetError, OnnxError};
+use m3_executor::TooManyTools;
+use m3_score::{ScoreError, ThresholdError};
+use m3_support::files;
+use m3_support::journal::JournalError;
+use m3_trajectory::catalog::CatalogError;
+use m3_trajectory::{SourceError, WholeFileError};
+
 use super::output::TEMPORARY;
-use crate::encoder::{AssetError, EncoderError};
-use crate::executor::TooManyTools;
-use crate::files;
-use crate::journal::JournalError;
-use crate::score::{ScoreError, ThresholdError};
-use crate::trajectory::catalog::CatalogError;
-use crate::trajectory::{SourceError, WholeFileError};
 
 /// The exit codes of every command; 0 is success, 130 (interrupted) comes from the shell.
 pub(crate) mod code {
@@ -148,8 +150,17 @@ impl From<AssetError> for Failure {
 
 impl From<EncoderError> for Failure {
     fn from(error: EncoderError) -> Self {
+        match error.into_cause().downcast::<OnnxError>() {
+            Ok(error) => (*error).into(),
+            Err(error) => Self::new(code::UNAVAILABLE, error.to_string()),
+        }
+    }
+}
+
+impl From<OnnxError> for Failure {
+    fn from(error: OnnxError) -> Self {
         match error {
-            EncoderError::Asset(error) => error.into(),
+            OnnxError::Asset(error) => error.into(),
             error => Self::new(code::UNAVAILABLE, error.to_string()),
         }
     }

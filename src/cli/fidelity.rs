@@ -4,6 +4,11 @@ use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
 use clap::Args;
+use m3_score::fidelity::{Fidelity, Weights, constants};
+use m3_score::{Profile, Serializer, Thresholds};
+use m3_support::text::{counted, shortened};
+use m3_trajectory::catalog::Catalog;
+use m3_trajectory::{CallForms, Duplicates};
 
 use super::Common;
 use super::encoder::EncoderArgs;
@@ -14,11 +19,6 @@ use super::results::FormArgs;
 use super::scoring::{ProfileArg, SimilarityArg};
 use crate::calibrate::{FidelityReport, PairFile, PairFileError, cosine_trial, typed_trial};
 use crate::report::fidelity_sheets;
-use crate::score::fidelity::{Fidelity, Weights, constants};
-use crate::score::{Profile, Serializer, Thresholds};
-use crate::text::{counted, shortened};
-use crate::trajectory::catalog::Catalog;
-use crate::trajectory::{CallForms, Duplicates};
 
 /// Options of `m3 fidelity`.
 #[derive(Debug, Args)]

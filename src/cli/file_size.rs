@@ -1,6 +1,6 @@
 //! Files that may not grow any further (`ulimit -f`): an error like that of a full disk, not the end of the process.
 
-/// Has writes beyond the limit of a file's size fail (`EFBIG`), which [`crate::files::is_full`] knows, instead of
+/// Has writes beyond the limit of a file's size fail (`EFBIG`), which [`m3_support::files::is_full`] knows, instead of
 /// ending the process by `SIGXFSZ`. Programs that are started later get the signal as ever: a handler, unlike a
 /// signal that is ignored, is not handed on.
 pub(super) fn outlive_limit() {

@@ -3,9 +3,9 @@
 use std::ffi::OsString;
 
 use clap::Args;
+use m3_mcp::guard;
 
 use super::failure::Failure;
-use crate::mcp::guard;
 
 #[derive(Debug, Args)]
 pub(super) struct GuardServerArgs {

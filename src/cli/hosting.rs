@@ -8,6 +8,14 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::task::{Context, Poll};
 use std::time::Duration;
 
+use m3_embedding::Embedder;
+use m3_mcp::config::{ConfigError, HostConfig};
+use m3_mcp::{Events, Host, HostEvent, HostOptions, StartError};
+use m3_servers::simulated::{SimulatedOptions, SimulationError};
+use m3_support::redact::{Redactor, RedactorError};
+use m3_support::text::{counted, shortened};
+use m3_trajectory::WholeFile;
+use m3_trajectory::catalog::Catalog;
 use tokio::runtime::Runtime;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::sync::mpsc;
@@ -15,14 +23,6 @@ use tokio_util::sync::CancellationToken;
 
 use super::failure::{Failure, code};
 use super::printer::{Bar, Printer, Unit};
-use crate::encoder::Embedder;
-use crate::mcp::config::{ConfigError, HostConfig};
-use crate::mcp::redact::{Redactor, RedactorError};
-use crate::mcp::{Events, Host, HostEvent, HostOptions, StartError};
-use crate::servers::simulated::{SimulatedOptions, SimulationError};
-use crate::text::{counted, shortened};
-use crate::trajectory::WholeFile;
-use crate::trajectory::catalog::Catalog;
 
 /// Larger files are neither configurations nor catalogs.
 const MAX_MEBIBYTES: u64 = 256;

@@ -8,12 +8,12 @@ use std::sync::{Mutex, PoisonError};
 use std::thread;
 
 use clap::ValueEnum;
+use m3_support::text::counted;
+use m3_trajectory::Trajectory;
+use m3_trajectory::{CallForms, Duplicates, OpenError, Problem, Problems, Severity, TrajectoryFile};
 
 use super::failure::{Failure, code};
 use super::printer::{Printer, Unit};
-use crate::text::counted;
-use crate::trajectory::Trajectory;
-use crate::trajectory::{CallForms, Duplicates, OpenError, Problem, Problems, Severity, TrajectoryFile};
 
 /// What to do with an id that stands twice.
 #[derive(Debug, Clone, Copy, ValueEnum)]

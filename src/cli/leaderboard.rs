@@ -3,15 +3,15 @@
 use std::path::{Path, PathBuf};
 
 use clap::Args;
+use m3_figures::to_png;
+use m3_report::leaderboard::{Leaderboard, Metric};
+use m3_report::{Picture, PictureChoice, leaderboard_pictures, leaderboard_sheets, shortened};
+use m3_support::files::write_atomically;
+use m3_support::text::counted;
 
 use super::failure::{Failure, code};
 use super::printer::Printer;
 use super::results::{NamedFile, SelectArgs, TablesArgs, read_all};
-use crate::figures::to_png;
-use crate::files::write_atomically;
-use crate::leaderboard::{Leaderboard, Metric};
-use crate::report::{Picture, PictureChoice, leaderboard_pictures, leaderboard_sheets, shortened};
-use crate::text::counted;
 
 /// Options of `m3 leaderboard`.
 #[derive(Debug, Args)]

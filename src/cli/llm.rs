@@ -4,13 +4,11 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use clap::Args;
+use m3_llm::{Cassette, CassetteError, Header, Model, ModelName, ModelOptions, Recorder, Settings, key_from};
+use m3_support::text::{counted, shortened};
 
 use super::failure::{Failure, code};
 use super::printer::Printer;
-use crate::llm::{
-    Cassette, CassetteError, Header, Model, ModelName, ModelOptions, Recorder, Settings, key_from,
-};
-use crate::text::{counted, shortened};
 
 /// How replies are made.
 #[derive(Debug, Args)]

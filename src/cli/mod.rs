@@ -41,9 +41,8 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::{Args, Parser, Subcommand};
-
-use crate::encoder::{AssetError, AssetOptions};
 use failure::{Failure, code};
+use m3_encoder::{AssetError, AssetOptions};
 use printer::Printer;
 
 /// Evaluates trajectories of vision-language models that use tools, call by call.
@@ -131,7 +130,7 @@ pub fn main() -> ExitCode {
     let printer = Printer::new(cli.common.quiet);
     let done = run(cli, printer);
     // A command that was interrupted may have left a thread behind that embeds.
-    crate::encoder::finish();
+    m3_encoder::finish();
     ended(done)
 }
 

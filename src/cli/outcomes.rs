@@ -4,6 +4,11 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use clap::{ArgGroup, Args};
+use m3_mcp::ToolCatalog;
+use m3_outcomes::{Judged, JudgedCall, KnownTools, Rate, Tally, judge_trajectory, recorded_reply};
+use m3_support::text::counted;
+use m3_trajectory::catalog::Catalog;
+use m3_trajectory::{Trajectory, TrajectoryFile};
 
 use super::Common;
 use super::asking::{AskArgs, Asking};
@@ -12,12 +17,7 @@ use super::input::{self, DuplicatesArg};
 use super::output::{FormatArg, Output, form};
 use super::printer::{Printer, Unit};
 use super::replay::{Inputs, ReplayArgs};
-use crate::mcp::ToolCatalog;
-use crate::outcomes::{Judged, JudgedCall, KnownTools, Rate, Tally, judge_trajectory, recorded_reply};
 use crate::report::{OutcomesGatherer, OutcomesRenderer, outcomes_renderer};
-use crate::text::counted;
-use crate::trajectory::catalog::Catalog;
-use crate::trajectory::{Trajectory, TrajectoryFile};
 
 /// Options of `m3 outcomes`.
 #[derive(Debug, Args)]

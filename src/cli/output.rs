@@ -5,11 +5,11 @@ use std::io::{self, Seek as _, Write};
 use std::path::{Path, PathBuf};
 
 use clap::ValueEnum;
+use m3_report::Format;
+use m3_support::files::{AtomicFile, folder_of, real_path};
 
 use super::failure::{Failure, code};
 use super::printer::Printer;
-use crate::files::{AtomicFile, folder_of, real_path};
-use crate::report::Format;
 
 /// The form of a report that is written trajectory by trajectory.
 #[derive(Debug, Clone, Copy, ValueEnum)]

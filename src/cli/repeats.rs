@@ -3,14 +3,14 @@
 use std::path::{Path, PathBuf};
 
 use clap::Args;
+use m3_score::{PassCriterion, PassMetric};
+use m3_support::text::counted;
 
 use super::failure::{Failure, code};
 use super::output::place_of;
 use super::printer::Printer;
 use super::score::parse_least;
 use super::scoring::ScoringArgs;
-use crate::score::{PassCriterion, PassMetric};
-use crate::text::counted;
 
 /// Further predictions, and what a trajectory has to reach.
 #[derive(Debug, Args)]

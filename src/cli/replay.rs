@@ -6,6 +6,13 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use clap::Args;
+use m3_images::task_image::image_folders;
+use m3_mcp::HostOptions;
+use m3_mcp::config::HostConfig;
+use m3_outcomes::{KnownTools, Replay, ReplayError, ReplayOptions, ReplayedTrajectory};
+use m3_support::text::counted;
+use m3_trajectory::json::Keys;
+use m3_trajectory::{Trajectory, TrajectoryFile};
 use tokio::sync::Semaphore;
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
@@ -18,13 +25,6 @@ use super::input;
 use super::outcomes::Sink;
 use super::output::{Output, place_of};
 use super::printer::{Printer, Unit};
-use crate::mcp::HostOptions;
-use crate::mcp::config::HostConfig;
-use crate::outcomes::{KnownTools, Replay, ReplayError, ReplayOptions, ReplayedTrajectory};
-use crate::task_image::image_folders;
-use crate::text::counted;
-use crate::trajectory::json::Keys;
-use crate::trajectory::{Trajectory, TrajectoryFile};
 
 /// Trajectories that are read ahead for each worker, so that a slow one keeps no worker idle.
 const AHEAD: usize = 4;

@@ -6,14 +6,14 @@ use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
 use clap::{Args, ValueEnum};
+use m3_report::leaderboard::{ModelResult, SelectOptions, Selection, read_results, select};
+use m3_report::{Sheet, SheetForm, json_without_hidden, write_sheets};
+use m3_stats::Draws;
 use serde::Serialize;
 
 use super::failure::{Failure, code};
 use super::output::{Output, form};
 use super::printer::Printer;
-use crate::leaderboard::{ModelResult, SelectOptions, Selection, read_results, select};
-use crate::report::{Sheet, SheetForm, json_without_hidden, write_sheets};
-use crate::stats::Draws;
 
 /// `FILE` or `NAME=FILE`.
 #[derive(Debug, Clone)]

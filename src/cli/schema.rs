@@ -3,19 +3,20 @@
 use std::io::Write as _;
 
 use clap::{Args, ValueEnum};
+use m3_executor::run::{JournalLine, Prediction};
+use m3_judge::grade::{GradeReport, GradedPrediction, KeptAnswer};
+use m3_judge::labels::Labels;
+use m3_judge::reference::{JudgeJournalLine, Reference};
+use m3_judge::review::{Decision, Preference, ReviewedReference};
+use m3_mcp::results::ResultRecord;
+use m3_report::audit::AuditReport;
+use m3_report::leaderboard::{Comparison, Leaderboard};
+use m3_report::{ScoreReport, ValidationReport};
 
 use super::failure::Failure;
 use super::printer::Printer;
 use crate::calibrate::{CalibrationReport, FidelityReport};
-use crate::executor::run::{JournalLine, Prediction};
-use crate::judge::grade::{GradeReport, GradedPrediction, KeptAnswer};
-use crate::judge::labels::Labels;
-use crate::judge::reference::{JudgeJournalLine, Reference};
-use crate::judge::review::{Decision, Preference, ReviewedReference};
-use crate::leaderboard::{Comparison, Leaderboard};
-use crate::mcp::results::ResultRecord;
-use crate::report::audit::AuditReport;
-use crate::report::{HealthReport, OutcomesReport, ScoreReport, SearchReport, ValidationReport};
+use crate::report::{HealthReport, OutcomesReport, SearchReport};
 
 /// Options of `m3 schema`.
 #[derive(Debug, Args)]

@@ -3,6 +3,12 @@
 use std::path::PathBuf;
 
 use clap::Args;
+use m3_report::{
+    Format, GradesByTrajectory, OutcomesByTrajectory, RepeatsGatherer, ScoreRenderer, TrajectoryReport,
+};
+use m3_score::{MetricName, Summary};
+use m3_stats::Draws;
+use m3_support::text::counted;
 
 use super::Common;
 use super::failure::{Failure, code};
@@ -10,12 +16,6 @@ use super::output::{FormatArg, Output, form};
 use super::printer::Printer;
 use super::repeats::RepeatArgs;
 use super::scoring::{Scoring, ScoringArgs, check_aligned};
-use crate::report::{
-    Format, GradesByTrajectory, OutcomesByTrajectory, RepeatsGatherer, ScoreRenderer, TrajectoryReport,
-};
-use crate::score::{self, MetricName, Summary};
-use crate::stats::Draws;
-use crate::text::counted;
 
 /// Options of `m3 score`.
 #[derive(Debug, Args)]
@@ -182,7 +182,7 @@ fn score_repetition(
 }
 
 /// Fails if a metric is below its floor, saying which.
-fn check_floors(floors: &[(MetricName, f64)], metrics: &score::Metrics) -> Result<(), Failure> {
+fn check_floors(floors: &[(MetricName, f64)], metrics: &m3_score::Metrics) -> Result<(), Failure> {
     let missed: Vec<_> = floors.iter().filter(|(metric, floor)| metric.of(metrics) < *floor).collect();
     for (metric, floor) in &missed {
         Printer::error(&format!(

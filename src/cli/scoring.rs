@@ -5,6 +5,14 @@ use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use clap::{Args, ValueEnum};
+use m3_embedding::Embedder;
+use m3_report::{InputReport, InputsReport, RepeatsReport, ScoreSummary, ToolNamesReport};
+use m3_score::fidelity::Weights;
+use m3_score::{Profile, ScoreOptions, Similarity, Sink, Summary, Thresholds, TrajectoryScore};
+use m3_support::text::shortened;
+use m3_trajectory::catalog::Catalog;
+use m3_trajectory::tool_names::Vocabulary;
+use m3_trajectory::{CallForms, Duplicates, SourceError, Trajectory, TrajectoryFile};
 
 use super::Common;
 use super::encoder::EncoderArgs;
@@ -13,14 +21,6 @@ use super::input::{self, DuplicatesArg, PredictionsArg};
 use super::printer::{Printer, Unit};
 use super::seen::{Seen, check_order};
 use super::tool_names::{Known, ToolNamesArg};
-use crate::encoder::Embedder;
-use crate::report::{InputReport, InputsReport, RepeatsReport, ScoreSummary, ToolNamesReport};
-use crate::score::fidelity::Weights;
-use crate::score::{self, Profile, ScoreOptions, Similarity, Sink, Summary, Thresholds, TrajectoryScore};
-use crate::text::shortened;
-use crate::trajectory::catalog::Catalog;
-use crate::trajectory::tool_names::Vocabulary;
-use crate::trajectory::{CallForms, Duplicates, SourceError, Trajectory, TrajectoryFile};
 
 /// Which files to score, and how.
 #[derive(Debug, Args)]
@@ -266,9 +266,10 @@ impl Scoring {
             keeps_similarities,
         };
         let mut bar = self.printer.bar(Unit::Trajectories);
-        let summary = score::score(predictions, references, options, embedder, sink, &mut |done, total| {
-            bar.set("scoring", done as u64, total as u64);
-        });
+        let summary =
+            m3_score::score(predictions, references, options, embedder, sink, &mut |done, total| {
+                bar.set("scoring", done as u64, total as u64);
+            });
         drop(bar);
         self.embedder.take_warnings().iter().for_each(|warning| self.printer.warn(warning));
         Ok(summary?)
@@ -332,7 +333,7 @@ impl Scoring {
             sink(scored, &reference, &prediction)
         };
         let mut failure = None;
-        let done = score::score_chosen(
+        let done = m3_score::score_chosen(
             predictions,
             references,
             chosen,

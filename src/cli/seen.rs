@@ -1,10 +1,11 @@
 //! What is noticed of predictions and references while they are read: the tools they call, and who has written them.
 
+use m3_trajectory::json::Json;
+use m3_trajectory::tool_names::Vocabulary;
+use m3_trajectory::{Trajectory, TrajectoryFile};
+
 use super::failure::{Failure, code};
 use super::printer::Printer;
-use crate::trajectory::json::Json;
-use crate::trajectory::tool_names::Vocabulary;
-use crate::trajectory::{Trajectory, TrajectoryFile};
 
 /// What is noticed of one file.
 #[derive(Debug, Default)]

@@ -1,12 +1,13 @@
 //! `m3 setup`
 
 use clap::Args;
+use m3_embedding::Encoder as _;
+use m3_encoder::{Assets, Cache, OnnxEncoder, left_behind, pins};
 
 use super::Common;
 use super::encoder::{InstallProgress, cache_limit};
 use super::failure::{Failure, code};
 use super::printer::Printer;
-use crate::encoder::{Assets, Cache, Encoder as _, OnnxEncoder, left_behind, pins};
 
 /// Options of `m3 setup`.
 #[derive(Debug, Args)]

@@ -4,6 +4,11 @@ use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
+use m3_images::task_image::{image_folders, locate};
+use m3_report::{ShowOptions, ShownTrajectory, json_without_hidden, shortened};
+use m3_support::text::counted;
+use m3_trajectory::json::{Json, Keys};
+use m3_trajectory::{Trajectory, TrajectoryFile};
 
 use super::failure::{Failure, code};
 use super::hosting::nearest;
@@ -11,12 +16,6 @@ use super::input;
 use super::output::Output;
 use super::printer::Printer;
 use super::results::write_json;
-use crate::images;
-use crate::report::{ShowOptions, ShownTrajectory, json_without_hidden, shortened};
-use crate::task_image::{image_folders, locate};
-use crate::text::counted;
-use crate::trajectory::json::{Json, Keys};
-use crate::trajectory::{Trajectory, TrajectoryFile};
 
 /// Options of `m3 show`.
 #[derive(Debug, Args)]
@@ -113,7 +112,7 @@ fn write_as_read(trajectory: &Json, output: &mut Output) -> std::io::Result<()> 
 fn size(image: &str, predictions: &Path) -> Option<(u32, u32)> {
     let folders = image_folders(predictions);
     let found = locate(image, &folders)?;
-    let facts = images::facts(&found).ok()?;
+    let facts = m3_images::facts(&found).ok()?;
     Some((facts.width, facts.height))
 }
 

@@ -3,12 +3,13 @@
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
+use m3_report::ToolNamesReport;
+use m3_support::text::{counted, shortened};
+use m3_trajectory::TrajectoryFile;
+use m3_trajectory::tool_names::{NameMapping, RecognizedNames, Vocabulary, read_names, recognize};
+
 use super::failure::{Failure, code};
 use super::printer::Printer;
-use crate::report::ToolNamesReport;
-use crate::text::{counted, shortened};
-use crate::trajectory::TrajectoryFile;
-use crate::trajectory::tool_names::{NameMapping, RecognizedNames, Vocabulary, read_names, recognize};
 
 /// What the names of the predictions' tools are read as.
 #[derive(Debug, Clone)]

@@ -5,6 +5,12 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::{Args, ValueEnum};
+use m3_embedding::Embedder;
+use m3_executor::nearest::similarities;
+use m3_mcp::config::HostConfig;
+use m3_mcp::{Tool, ToolCatalog, ToolName};
+use m3_report::{SheetForm, json_without_hidden, write_sheets};
+use m3_support::text::shortened;
 use tokio_util::sync::CancellationToken;
 
 use super::Common;
@@ -15,15 +21,7 @@ use super::hosting::{
 };
 use super::output::{Output, form};
 use super::printer::{Printer, Unit};
-use crate::encoder::Embedder;
-use crate::executor::nearest::similarities;
-use crate::mcp::config::HostConfig;
-use crate::mcp::{Tool, ToolCatalog, ToolName};
-use crate::report::{
-    CatalogFile, FoundTool, HealthReport, SearchReport, SheetForm, json_without_hidden, one_line,
-    write_sheets, write_tools,
-};
-use crate::text::shortened;
+use crate::report::{CatalogFile, FoundTool, HealthReport, SearchReport, one_line, write_tools};
 
 /// Options of `m3 tools`.
 #[derive(Debug, Args)]

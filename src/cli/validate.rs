@@ -5,13 +5,13 @@ use std::io::Write as _;
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
+use m3_report::{FileReport, ValidationReport, json_without_hidden, visible};
+use m3_trajectory::{Problems, Severity, SourceError, TrajectoryFile};
 
 use super::failure::{Failure, code};
 use super::input::DuplicatesArg;
 use super::output::Output;
 use super::printer::{Printer, Unit};
-use crate::report::{FileReport, ValidationReport, json_without_hidden, visible};
-use crate::trajectory::{Problems, Severity, SourceError, TrajectoryFile};
 
 /// Options of `m3 validate`.
 #[derive(Debug, Args)]

@@ -1,10 +1,11 @@
 //! Thresholds from labels of people as tables, with agreement by both of them, and as a heat map.
 
-use super::pictures::Picture;
-use super::sheet::{Cell, Column, Sheet};
+use m3_figures::AgreementMap;
+use m3_report::Picture;
+use m3_report::{Cell, Column, Sheet};
+use m3_support::text::{counted, shortened};
+
 use crate::calibrate::{CalibrationReport, IntervalReport, ThresholdReport};
-use crate::figures::AgreementMap;
-use crate::text::{counted, shortened};
 
 /// Shades from few to many labels met, for terminals.
 const SHADES: [&str; 5] = [" ", "░", "▒", "▓", "█"];

@@ -1,8 +1,9 @@
 //! What a similarity says of labelled pairs, as tables.
 
-use super::sheet::{Cell, Column, Sheet};
+use m3_report::{Cell, Column, Sheet};
+use m3_support::text::{counted, shortened};
+
 use crate::calibrate::{FidelityReport, GroupReport, PairReport};
-use crate::text::{counted, shortened};
 
 /// Pairs that are listed at most.
 const LISTED: usize = 30;

@@ -2,10 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use super::sheet::{Cell, Column, Sheet};
-use crate::judge::grade::{GradeReport, MeasureReport, MissingGrade, PeopleReport, RateReport};
-use crate::llm::ModelName;
-use crate::text::{counted, on_one_line, shortened};
+use m3_judge::grade::{GradeReport, MeasureReport, MissingGrade, PeopleReport, RateReport};
+use m3_llm::ModelName;
+use m3_report::{Cell, Column, Sheet};
+use m3_support::text::{counted, on_one_line, shortened};
 
 /// Missing answers that are listed one by one in a table; all of them are in the JSON.
 const MISSING_SHOWN: usize = 20;

@@ -1,120 +1,20 @@
-//! Results as text: one file per form, behind one trait.
-//!
-//! A [`ScoreRenderer`] gets each trajectory as it is scored and the summary at the end, and writes to the
-//! writer it was made with. None of them holds more than one trajectory, however many there are.
+//! Reports of what is not a score: outcomes of calls, grades, calibrations, tools.
 
-mod arguments;
-pub mod audit;
-mod by_tool;
 mod calibration;
-mod comparison;
-mod csv;
 mod fidelity;
-mod findings;
-mod graded;
 mod grades;
-mod json;
-mod leaderboard;
-mod ledger;
-mod markdown;
 mod outcomes;
-mod pictures;
-mod repeats;
-mod sheet;
-mod show;
-mod signature;
-mod tables;
-mod terminal;
-mod tool_names;
 mod tools;
-mod validation;
-mod wire;
 
-use std::io::{self, Write};
-
-pub use crate::text::{json_without_hidden, shortened, visible};
-pub use by_tool::{CostReport, CostToolReport, ReplacementReport, ToolReport};
 pub use calibration::{calibration_picture, calibration_sheets};
-pub use comparison::comparison_sheets;
-pub use csv::Csv;
 pub use fidelity::fidelity_sheets;
-pub use findings::{ArgumentReport, RejectedMatchReport, RejectedMatchesReport, WrongArgumentReport};
-pub use graded::{GradedFileError, GradesByTrajectory, OTHER_GRADES, PanelGrades};
 pub use grades::grade_sheets;
-pub use json::{Json, JsonLines};
-pub use leaderboard::leaderboard_sheets;
-pub use ledger::{CoverageReport, LedgerReport};
-pub use markdown::Markdown;
 pub use outcomes::{
-    ArgumentProblemReport, CallOutcomeReport, NotJudgedCounts, OUTCOMES_SCHEMA, OutcomeCounts,
-    OutcomesByTrajectory, OutcomesFileError, OutcomesGatherer, OutcomesRenderer, OutcomesReport,
-    OutcomesSummary, RateReport, RuleReport, SetOutcomesReport, TallyReport, TaskOutcomes,
+    ArgumentProblemReport, CallOutcomeReport, NotJudgedCounts, OutcomesGatherer, OutcomesRenderer,
+    OutcomesReport, OutcomesSummary, RateReport, RuleReport, SetOutcomesReport, TallyReport,
     ToolOutcomesReport, TrajectoryOutcomesReport, UnavailableServerReport, outcomes_renderer,
 };
-pub use pictures::{Picture, PictureChoice, leaderboard_pictures};
-pub use repeats::{
-    PassRateReport, RepeatsGatherer, RepeatsReport, RepetitionReport, SpreadReport, TaskTrialsReport,
-};
-pub use sheet::{Cell, Column, Sheet, SheetForm, write_sheets};
-pub use show::{ShowOptions, ShownTrajectory};
-pub use signature::{InputReport, InputsReport};
-pub use terminal::Terminal;
-pub use tool_names::ToolNamesReport;
 pub use tools::{
     CatalogFile, FoundTool, HealthReport, RejectedToolReport, SearchReport, ServerHealth, one_line,
     write_tools,
 };
-pub use validation::{FileReport, ProblemReport, ValidationReport};
-pub use wire::{
-    AggregateReport, BestPrediction, BestReference, EncoderReport, MatchReport, PlaceReport, SCORE_SCHEMA,
-    ScoreReport, ScoreSummary, ThresholdsReport, TrajectoryReport, UnmatchedPredictionReport,
-    UnmatchedReferenceReport,
-};
-
-/// Writes a score in one form.
-pub trait ScoreRenderer {
-    /// Takes the next trajectory, in the order of the references.
-    ///
-    /// # Errors
-    /// The writer's reason.
-    fn trajectory(&mut self, report: &TrajectoryReport) -> io::Result<()>;
-
-    /// Takes the summary and writes what is left.
-    ///
-    /// # Errors
-    /// The writer's reason.
-    fn finish(&mut self, summary: &ScoreSummary) -> io::Result<()>;
-}
-
-/// The form of a report.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Format {
-    /// For people, at a terminal.
-    Table,
-    /// `m3.score/1`
-    Json,
-    /// One trajectory on each line, the summary on the last.
-    JsonLines,
-    /// One row for each trajectory, each type and the whole.
-    Csv,
-    /// Tables for a pull request or a page.
-    Markdown,
-}
-
-impl Format {
-    /// A renderer that writes this form; a table on so many columns, and with colours and bold type if `is_styled`.
-    pub fn renderer<'a>(
-        self,
-        writer: impl Write + 'a,
-        columns: usize,
-        is_styled: bool,
-    ) -> Box<dyn ScoreRenderer + 'a> {
-        match self {
-            Format::Table => Box::new(Terminal::new(writer, columns, is_styled)),
-            Format::Json => Box::new(Json::new(writer)),
-            Format::JsonLines => Box::new(JsonLines::new(writer)),
-            Format::Csv => Box::new(Csv::new(writer)),
-            Format::Markdown => Box::new(Markdown::new(writer)),
-        }
-    }
-}

@@ -3,15 +3,14 @@
 
 use std::io::{self, Write};
 
+use m3_mcp::{ServerState, ServerStatus, Tool, ToolCatalog};
+use m3_report::{Cell, Column, Sheet};
+use m3_support::redact::Redactor;
+use m3_support::text::counted;
+use m3_support::text::{shortened, visible};
 use schemars::JsonSchema;
 use serde::{Serialize, Serializer};
 use unicode_width::UnicodeWidthStr as _;
-
-use super::{Cell, Column, Sheet};
-use crate::mcp::redact::Redactor;
-use crate::mcp::{ServerState, ServerStatus, Tool, ToolCatalog};
-use crate::text::counted;
-use crate::text::{shortened, visible};
 
 /// What `m3 tools --health --format json` writes.
 #[derive(Debug, Clone, Serialize, JsonSchema)]

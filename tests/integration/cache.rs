@@ -1,6 +1,7 @@
 //! The embedding cache: it changes no number, whatever happens to it.
 
-use m3::encoder::{Cache, Embedder, Encoder as _};
+use m3_embedding::{Embedder, EmbeddingCache as _, Encoder as _};
+use m3_encoder::Cache;
 use serde_json::Value;
 
 use crate::support::{
@@ -147,7 +148,8 @@ fn the_cache_stays_below_its_limit_and_keeps_the_latest() {
 fn the_cache_is_shown_and_cleared() {
     let folder = Folder::new();
     assert!(stdout(m3_bare(folder.path()).arg("cache")).ends_with("\nempty\n"));
-    let mut embedder = Embedder::new(Box::new(LetterCounts::new()), Some(open(&folder, "sha256:1")));
+    let mut embedder =
+        Embedder::new(Box::new(LetterCounts::new()), Some(Box::new(open(&folder, "sha256:1"))));
     let inputs = embedder.inputs(&["eel", "trout"]).unwrap();
     embedder.embed(&[(inputs[0], "eel"), (inputs[1], "trout")], &mut |_, _| ()).unwrap();
     drop(embedder);
@@ -205,7 +207,8 @@ fn embedders_with_and_without_a_cache_agree() {
     let texts = ["eel", "Eel", "trout", "eel"];
     let mut last: Option<Vec<Vec<f32>>> = None;
     for cache in [None, Some(open(&folder, "f")), Some(open(&folder, "f"))] {
-        let mut embedder = Embedder::new(Box::new(LetterCounts::new()), cache);
+        let mut embedder =
+            Embedder::new(Box::new(LetterCounts::new()), cache.map(|cache| Box::new(cache) as _));
         let inputs = embedder.inputs(&texts).unwrap();
         let wanted: Vec<_> = inputs.iter().copied().zip(texts).collect();
         embedder.embed(&wanted, &mut |_, _| ()).unwrap();

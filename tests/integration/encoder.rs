@@ -2,7 +2,8 @@
 
 use std::path::Path;
 
-use m3::encoder::{Encoder as _, OnnxEncoder};
+use m3_embedding::Encoder as _;
+use m3_encoder::OnnxEncoder;
 use serde_json::Value;
 
 use crate::support::{Folder, encoder, failure, m3_with_cache, report, root, shared};
@@ -237,7 +238,7 @@ fn damaged_and_unreadable_encoder_files_are_named() {
     assert!(message.contains("config.json") && message.contains("Is a directory"), "{message}");
 }
 
-fn link_tokenizer(folder: &Folder, assets: &m3::encoder::Assets) {
+fn link_tokenizer(folder: &Folder, assets: &m3_encoder::Assets) {
     std::fs::remove_file(folder.path().join("tokenizer.json")).unwrap();
     link(&assets.encoder_dir.join("tokenizer.json"), &folder.path().join("tokenizer.json"));
 }

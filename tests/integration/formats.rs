@@ -87,16 +87,14 @@ fn standard_input_is_read_and_gunzipped() {
 #[test]
 fn reading_and_writing_a_trajectory_loses_nothing() {
     let Some(folder) = crate::support::shared("open-m3-bench") else { return };
-    let file = m3::trajectory::TrajectoryFile::open(
-        &folder.join("references.json"),
-        m3::trajectory::Duplicates::Last,
-    )
-    .unwrap();
+    let file =
+        m3_trajectory::TrajectoryFile::open(&folder.join("references.json"), m3_trajectory::Duplicates::Last)
+            .unwrap();
     let original: Value =
         serde_json::from_slice(&std::fs::read(folder.join("references.json")).unwrap()).unwrap();
     for index in 0..file.len() {
         let trajectory = file.read(index).unwrap();
-        let written = trajectory.to_json().to_text(m3::trajectory::json::Keys::AsRead);
+        let written = trajectory.to_json().to_text(m3_trajectory::json::Keys::AsRead);
         let written: Value = serde_json::from_str(&written).unwrap();
         let last = original.as_array().unwrap().iter().rfind(|t| t["id"] == written["id"]).unwrap();
         assert_eq!(&written, last);

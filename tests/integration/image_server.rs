@@ -3,8 +3,8 @@
 
 use std::path::Path;
 
-use m3::mcp::{Answer, Toolbox as _};
-use m3::servers::image::ImageServer;
+use m3_mcp::{Answer, Toolbox as _};
+use m3_servers::image::ImageServer;
 use serde_json::{Map, Value, json};
 
 use crate::support::shared;

@@ -4,9 +4,9 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use assert_cmd::Command;
-use m3::mcp::redact::Redactor;
-use m3::mcp::results::ResultStore;
-use m3::mcp::{ToolName, ToolResult};
+use m3_mcp::results::ResultStore;
+use m3_mcp::{ToolName, ToolResult};
+use m3_support::redact::Redactor;
 use serde_json::{Value, json};
 
 use crate::host::support::{marker, processes, stub, wait_until_gone};

@@ -2,10 +2,10 @@
 
 use std::collections::BTreeSet;
 
-use m3::mcp::ToolCatalog;
-use m3::mcp::config::{HostConfig, Transport};
-use m3::mcp::names::ModelNames;
-use m3::trajectory::catalog::Catalog;
+use m3_mcp::ToolCatalog;
+use m3_mcp::config::{HostConfig, Transport};
+use m3_mcp::names::ModelNames;
+use m3_trajectory::catalog::Catalog;
 
 use crate::support::{Folder, root, shared};
 

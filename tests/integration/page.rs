@@ -5,9 +5,9 @@ mod paper;
 
 use std::path::PathBuf;
 
+use m3_testkit::browser::Browser;
 use serde_json::{Value, json};
 
-use crate::browser::Browser;
 use crate::support::{Folder, m3, run, shared, text};
 
 /// The codes of `WebDriver` for keys.

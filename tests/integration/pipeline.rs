@@ -3,7 +3,8 @@
 
 use std::path::Path;
 
-use crate::sequence::{PIPELINE, blocks, commands, copy_needed, in_folder};
+use m3_testkit::sequence::{PIPELINE, blocks, commands, copy_needed, in_folder};
+
 use crate::support::{Folder, encoder, program_with_cache, root, text};
 
 /// A step of the document: its commands, and what they print, standard error first.

@@ -4,7 +4,8 @@
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 
-use m3::encoder::{Assets, Encoder as _, EncoderError, NO_REPORTS, OnnxEncoder};
+use m3_embedding::Encoder as _;
+use m3_encoder::{Assets, NO_REPORTS, OnnxEncoder, OnnxError};
 use serde_json::json;
 
 use crate::support::{Folder, encoder, failure, m3_bare, m3_process, program_with_cache, skipped, text};
@@ -122,7 +123,8 @@ fn a_build_that_reports_is_not_loaded_unawares() {
     let library = folder.write("libonnxruntime.so", format!("\x7fELF .. {NO_REPORTS} .."));
     let assets = Assets { runtime_library: library, ..assets.clone() };
     let error = OnnxEncoder::open(assets, folder.path()).unwrap().embed(&["eel"], &mut |_| ()).unwrap_err();
-    assert!(matches!(error, EncoderError::Reports { .. }), "{error}");
+    let error = error.into_cause().downcast::<OnnxError>().unwrap();
+    assert!(matches!(*error, OnnxError::Reports { .. }), "{error}");
     assert!(error.to_string().contains("hint: set ORT_DISABLE_TELEMETRY=1 before"), "{error}");
 }
 

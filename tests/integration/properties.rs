@@ -1,8 +1,8 @@
 //! Properties that hold for any input, tried on random trajectories with an encoder that needs no model.
 
-use m3::encoder::Embedder;
-use m3::score::{MetricName, Profile, ScoreOptions, Similarity, Summary, TrajectoryScore, score};
-use m3::trajectory::{Duplicates, TrajectoryFile};
+use m3_embedding::Embedder;
+use m3_score::{MetricName, Profile, ScoreOptions, Similarity, Summary, TrajectoryScore, score};
+use m3_trajectory::{Duplicates, TrajectoryFile};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 

@@ -5,9 +5,8 @@ use std::time::Duration;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
+use m3_testkit::model_server::{Scripted, ScriptedModel, SeenRequest, Spoken};
 use serde_json::{Value, json};
-
-use crate::model_server::{Scripted, ScriptedModel, SeenRequest, Spoken};
 
 /// A small image, as base64.
 fn png() -> String {

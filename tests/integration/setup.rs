@@ -6,7 +6,7 @@ use std::process::{Child, Stdio};
 use std::time::{Duration, Instant};
 
 use assert_cmd::Command;
-use m3::encoder::{Assets, pins};
+use m3_encoder::{Assets, pins};
 
 use crate::support::{Folder, encoder, failure, m3_bare, run, stdout, text};
 

@@ -4,12 +4,12 @@ use std::collections::HashMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use m3::mcp::config::HostConfig;
-use m3::mcp::{Answer, Content, Host, HostOptions, ToolName, ToolResult, Toolbox};
-use m3::servers::simulated::{Behaviour, Faults, MARK, SimulatedOptions, SimulatedServer, Simulation};
-use m3::trajectory::catalog::Catalog;
-use m3::trajectory::json::Json;
-use m3::trajectory::{Call, Duplicates, TrajectoryFile};
+use m3_mcp::config::HostConfig;
+use m3_mcp::{Answer, Content, Host, HostOptions, ToolName, ToolResult, Toolbox};
+use m3_servers::simulated::{Behaviour, Faults, MARK, SimulatedOptions, SimulatedServer, Simulation};
+use m3_trajectory::catalog::Catalog;
+use m3_trajectory::json::Json;
+use m3_trajectory::{Call, Duplicates, TrajectoryFile};
 use serde_json::{Map, Value, json};
 use tokio_util::sync::CancellationToken;
 
@@ -64,7 +64,7 @@ fn sample(schema: &Value, root: &Value) -> Value {
     }
 }
 
-fn arguments(tool: &m3::mcp::Tool) -> Value {
+fn arguments(tool: &m3_mcp::Tool) -> Value {
     let schema = Value::Object(tool.input_schema.clone());
     sample(&schema, &schema)
 }

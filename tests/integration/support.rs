@@ -5,7 +5,9 @@ use std::process::Output;
 use std::sync::OnceLock;
 
 use assert_cmd::Command;
-use m3::encoder::{AssetOptions, Assets, Embedding, Encoder, EncoderError, Identity};
+use m3_embedding::{Embedding, Encoder, EncoderError, Identity};
+use m3_encoder::{AssetOptions, Assets};
+pub(crate) use m3_testkit::{agent, root, shared, skipped};
 use serde_json::{Value, json};
 
 /// The real encoder's files, fetched if need be. `None`, with a line that says so, where they cannot be had;
@@ -62,28 +64,6 @@ pub(crate) fn m3_bare(cache_dir: &Path) -> Command {
     }
     command.env("M3_CACHE_DIR", cache_dir).current_dir(root());
     command
-}
-
-/// The root of the repository.
-pub(crate) fn root() -> &'static Path {
-    Path::new(env!("CARGO_MANIFEST_DIR"))
-}
-
-/// A file or folder of the benchmark's data, or `None` with a line that says so.
-pub(crate) fn shared(path: &str) -> Option<PathBuf> {
-    let full = root().join("../shared/data").join(path);
-    if full.exists() {
-        return Some(full);
-    }
-    skipped("../shared/data is not here")
-}
-
-/// Says why a test does nothing, past the harness, which keeps what a passing test prints to itself.
-pub(crate) fn skipped<T>(reason: &str) -> Option<T> {
-    use std::io::Write as _;
-    let mut terminal = std::io::stderr();
-    writeln!(terminal, "skipped: {reason}").unwrap();
-    None
 }
 
 /// Whether users may mount what only they see; not in every container.
@@ -149,12 +129,6 @@ pub(crate) fn follow_kept_schema<'v>(name: &str, instances: impl IntoIterator<It
         let errors: Vec<String> = validator.iter_errors(instance).map(|error| error.to_string()).collect();
         assert!(errors.is_empty(), "{errors:?} in {instance}");
     }
-}
-
-/// Asks over HTTP; a server that hangs fails the test, a refusal is an answer.
-pub(crate) fn agent() -> ureq::Agent {
-    let config = ureq::Agent::config_builder().timeout_global(Some(std::time::Duration::from_mins(2)));
-    config.http_status_as_error(false).build().into()
 }
 
 /// Bytes that should be UTF-8.

@@ -3,11 +3,12 @@
 
 use std::path::Path;
 
+use m3_judge::labels::{Label, Labels};
+use m3_support::text::shortened;
+use m3_trajectory::json::Json;
+use m3_trajectory::{WholeFile, WholeFileError};
+
 use crate::calibrate::{LabelSummary, MajorityLabels};
-use crate::judge::labels::{Label, Labels};
-use crate::text::shortened;
-use crate::trajectory::json::Json;
-use crate::trajectory::{WholeFile, WholeFileError};
 
 /// Larger files are not read, in MiB.
 const LARGEST: u64 = 256;
@@ -103,7 +104,7 @@ fn pair(item: &Json) -> Result<TestPair, String> {
         Some(Json::Integer(0) | Json::Bool(false)) => false,
         Some(Json::Integer(1) | Json::Bool(true)) => true,
         Some(other) => {
-            let found = shortened(&other.to_text(crate::trajectory::json::Keys::AsRead), 40);
+            let found = shortened(&other.to_text(m3_trajectory::json::Keys::AsRead), 40);
             return Err(format!("`same` is `{found}`, and should be 1 or 0"));
         }
         None => return Err("it has no `same`".to_owned()),
@@ -114,8 +115,9 @@ fn pair(item: &Json) -> Result<TestPair, String> {
 
 #[cfg(test)]
 mod tests {
+    use m3_trajectory::json::parse;
+
     use super::*;
-    use crate::trajectory::json::parse;
 
     fn file(text: &str) -> Result<PairFile, String> {
         PairFile::of(&parse(text.as_bytes()).unwrap().0)

@@ -2,6 +2,9 @@
 
 use std::collections::BTreeMap;
 
+use m3_embedding::{Embedder, EncoderError};
+use m3_score::Serializer;
+use m3_score::fidelity::{CallPair, Fidelity};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -10,9 +13,6 @@ use super::measure::{
 };
 use super::pairs::TestPair;
 use crate::calibrate::similarity::cosines;
-use crate::encoder::{Embedder, EncoderError};
-use crate::score::Serializer;
-use crate::score::fidelity::{CallPair, Fidelity};
 
 /// The schema of the report.
 pub const FIDELITY_SCHEMA: &str = "m3.fidelity/1";
@@ -174,7 +174,7 @@ pub fn cosine_trial(
 impl FidelityReport {
     /// The report of a trial at a threshold.
     #[must_use]
-    pub fn new(trial: Trial, threshold: f64, encoder: &crate::encoder::Identity) -> Self {
+    pub fn new(trial: Trial, threshold: f64, encoder: &m3_embedding::Identity) -> Self {
         let pairs = trial.pairs;
         let scored: Vec<Scored> = pairs.iter().map(|pair| (pair.score, pair.same)).collect();
         let by = |name: fn(&PairReport) -> &str| -> Vec<GroupReport> {

@@ -2,13 +2,14 @@
 
 use std::sync::Arc;
 
+use m3_judge::grade::{Judge, Panel, Rubric};
+use m3_llm::Recorder;
+use m3_support::text::{on_one_line, shortened};
+
 use super::GradeArgs;
 use crate::cli::failure::{Failure, code};
 use crate::cli::llm::{check_record, open_model, record};
 use crate::cli::printer::Printer;
-use crate::judge::grade::{Judge, Panel, Rubric};
-use crate::llm::Recorder;
-use crate::text::{on_one_line, shortened};
 
 /// Opens all judges. One that cannot be asked is missing; if none can, there is nothing to do.
 pub(super) fn open_panel(args: &GradeArgs, printer: Printer) -> Result<(Panel, Vec<Arc<Recorder>>), Failure> {

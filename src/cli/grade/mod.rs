@@ -10,6 +10,16 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use clap::{Args, ValueEnum};
+use judges::open_panel;
+use m3_judge::grade::{
+    AnswerStore, Asked, Collected, GradeReport, Panel, PanelError, PeopleLabels, Rubric, Told,
+};
+use m3_llm::Retry;
+use m3_report::OTHER_GRADES;
+use m3_support::text::{counted, on_one_line, shortened};
+use m3_trajectory::json::{Json, Keys};
+use m3_trajectory::{Trajectory, TrajectoryFile};
+use sources::Sources;
 
 use super::failure::{Failure, code};
 use super::hosting::{Signals, interrupted, runtime};
@@ -18,16 +28,7 @@ use super::llm::ReplyArgs;
 use super::output::{Output, refuse_equal};
 use super::printer::{Printer, Unit};
 use super::results::TablesArgs;
-use crate::judge::grade::{
-    AnswerStore, Asked, Collected, GradeReport, Panel, PanelError, PeopleLabels, Rubric, Told,
-};
-use crate::llm::Retry;
-use crate::report::{OTHER_GRADES, grade_sheets};
-use crate::text::{counted, on_one_line, shortened};
-use crate::trajectory::json::{Json, Keys};
-use crate::trajectory::{Trajectory, TrajectoryFile};
-use judges::open_panel;
-use sources::Sources;
+use crate::report::grade_sheets;
 
 /// The longest reason of a failed try that is shown, in columns.
 const REASON: usize = 300;
@@ -292,7 +293,7 @@ fn write_graded(
     for index in 0..predictions.len() {
         let mut trajectory = predictions.read(index)?;
         let grades = serde_json::to_vec(&collected.grades(index)).map_err(|error| failed(error.into()))?;
-        let grades = crate::trajectory::json::parse(&grades).map_or(Json::Null, |(grades, _)| grades);
+        let grades = m3_trajectory::json::parse(&grades).map_or(Json::Null, |(grades, _)| grades);
         set_grades(&mut trajectory, grades);
         let before: &[u8] = if index == 0 { b"[\n" } else { b",\n" };
         let text = trajectory.to_json().to_text(Keys::AsRead);

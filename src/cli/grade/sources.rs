@@ -4,16 +4,17 @@ use std::collections::HashMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use m3_executor::run::TaskImage;
+use m3_images::task_image::{find, image_folders};
+use m3_judge::grade::{GradedSubject, GradedTasks, Subject, offered};
+use m3_support::text::{counted, shortened};
+use m3_trajectory::catalog::Catalog;
+use m3_trajectory::{SourceError, Trajectory, TrajectoryFile};
+
 use super::GradeArgs;
 use crate::cli::failure::{Failure, code};
 use crate::cli::input;
 use crate::cli::printer::Printer;
-use crate::executor::run::TaskImage;
-use crate::judge::grade::{GradedSubject, GradedTasks, Subject, offered};
-use crate::task_image::{find, image_folders};
-use crate::text::{counted, shortened};
-use crate::trajectory::catalog::Catalog;
-use crate::trajectory::{SourceError, Trajectory, TrajectoryFile};
 
 /// Problems that are said one by one.
 const SHOWN: usize = 20;

@@ -3,14 +3,14 @@
 use std::path::{Path, PathBuf};
 
 use clap::{ArgGroup, Args};
+use m3_judge::reference::is_as_written;
+use m3_judge::review::{preferences_path, store_path};
+use m3_support::text::visible;
 
 use crate::cli::encoder::EncoderArgs;
 use crate::cli::failure::{Failure, code};
 use crate::cli::llm::ReplyArgs;
 use crate::cli::output::refuse_equal;
-use crate::judge::reference::is_as_written;
-use crate::judge::review::{preferences_path, store_path};
-use crate::text::visible;
 
 /// Options of `m3 judge`.
 #[derive(Debug, Args)]

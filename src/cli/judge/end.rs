@@ -3,12 +3,13 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
+use m3_judge::reference::{JudgeEnd, JudgedRun, JudgedTask, RefusalKind, Status};
+use m3_llm::Usage;
+use m3_support::text::{counted, duration, shortened, visible};
+
 use super::args::Targets;
 use crate::cli::failure::{Failure, code};
 use crate::cli::printer::Printer;
-use crate::judge::reference::{JudgeEnd, JudgedRun, JudgedTask, RefusalKind, Status};
-use crate::llm::Usage;
-use crate::text::{counted, duration, shortened, visible};
 
 /// The longest reason in a line, in columns.
 const REASON: usize = 200;
@@ -166,7 +167,7 @@ pub(super) fn say(
     }
     let name = |path: &std::path::Path| visible(&path.display().to_string(), false).into_owned();
     let unrecorded = end.tasks.iter().flat_map(|task| &task.provenance.runs).filter(|run| {
-        run.refusal.as_ref().is_some_and(|refusal| refusal.reason == crate::judge::reference::NO_RESULTS)
+        run.refusal.as_ref().is_some_and(|refusal| refusal.reason == m3_judge::reference::NO_RESULTS)
     });
     let unrecorded = unrecorded.count();
     if unrecorded > 0 {

@@ -4,16 +4,17 @@ use std::collections::{BTreeSet, HashMap};
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
+use m3_executor::run::TaskImage;
+use m3_images::task_image::{find, image_folders};
+use m3_judge::reference::{JudgeTask, RunSource};
+use m3_support::text::shortened;
+
 use super::JudgeArgs;
 use crate::cli::failure::{Failure, code};
 use crate::cli::hosting::nearest;
 use crate::cli::input;
 use crate::cli::printer::{Printer, Unit};
 use crate::cli::run::say_problems;
-use crate::executor::run::TaskImage;
-use crate::judge::reference::{JudgeTask, RunSource};
-use crate::task_image::{find, image_folders};
-use crate::text::shortened;
 
 /// What is judged.
 pub(super) struct Inputs {

@@ -9,12 +9,22 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Instant;
 
-use tokio::sync::mpsc;
-use tokio_util::sync::CancellationToken;
-
 pub(super) use args::JudgeArgs;
 use args::Targets;
 use inputs::Inputs;
+use m3_executor::run::{RunError, hash_of_bytes};
+use m3_judge::reference::{
+    Asker, JudgeEnd, JudgeError, JudgeJournal, JudgeWork, JudgedTask, Status, Verifier, seal,
+};
+use m3_llm::{Model, Pictures, Recorder, Retry, Settings};
+use m3_mcp::config::HostConfig;
+use m3_mcp::{HostOptions, ToolCatalog};
+use m3_outcomes::{KnownTools, Replay, ReplayOptions};
+use m3_support::text::{on_one_line, shortened};
+use m3_trajectory::catalog::Catalog;
+use m3_trajectory::json::Keys;
+use tokio::sync::mpsc;
+use tokio_util::sync::CancellationToken;
 
 use super::Common;
 use super::failure::{Failure, code};
@@ -23,17 +33,6 @@ use super::llm::{check_record, open_model, record};
 use super::output::{Output, commit_all};
 use super::printer::{Printer, Unit};
 use super::replay;
-use crate::executor::run::{RunError, hash_of_bytes};
-use crate::judge::reference::{
-    Asker, JudgeEnd, JudgeError, JudgeJournal, JudgeWork, JudgedTask, Status, Verifier, seal,
-};
-use crate::llm::{Model, Pictures, Recorder, Retry, Settings};
-use crate::mcp::config::HostConfig;
-use crate::mcp::{HostOptions, ToolCatalog};
-use crate::outcomes::{KnownTools, Replay, ReplayOptions};
-use crate::text::{on_one_line, shortened};
-use crate::trajectory::catalog::Catalog;
-use crate::trajectory::json::Keys;
 
 /// The longest reason of a failed try that is shown, in columns.
 const REASON: usize = 300;

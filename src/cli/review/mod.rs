@@ -10,6 +10,20 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use clap::{ArgGroup, Args};
+use m3_images::task_image::image_folders;
+use m3_judge::review::arrangement::Rules;
+use m3_judge::review::{
+    Desk, Images, LabelDesk, LabelFile, Pairs, PairsDesk, ReviewDesk, ReviewServer, Reviews, lock_path,
+    preferences_path, reviewed, store_path, write_table,
+};
+use m3_mcp::ToolCatalog;
+use m3_report::audit::Pictures;
+use m3_report::{json_without_hidden, shortened};
+use m3_support::files::folder_of;
+use m3_support::text::counted;
+use m3_trajectory::catalog::Catalog;
+use m3_trajectory::json::Keys;
+use m3_trajectory::{Trajectory, TrajectoryFile};
 use tokio::runtime::Builder;
 
 use super::failure::{Failure, code};
@@ -17,20 +31,6 @@ use super::input::{self, DuplicatesArg};
 use super::output::{Output, refuse_equal};
 use super::printer::Printer;
 use super::serve::asked_to_end;
-use crate::files::folder_of;
-use crate::judge::review::arrangement::Rules;
-use crate::judge::review::{
-    Desk, Images, LabelDesk, LabelFile, Pairs, PairsDesk, ReviewDesk, ReviewServer, Reviews, lock_path,
-    preferences_path, reviewed, store_path, write_table,
-};
-use crate::mcp::ToolCatalog;
-use crate::report::audit::Pictures;
-use crate::report::{json_without_hidden, shortened};
-use crate::task_image::image_folders;
-use crate::text::counted;
-use crate::trajectory::catalog::Catalog;
-use crate::trajectory::json::Keys;
-use crate::trajectory::{Trajectory, TrajectoryFile};
 
 /// Options of `m3 review`.
 #[derive(Debug, Args)]

@@ -4,15 +4,16 @@ use std::collections::HashMap;
 use std::io::Write as _;
 use std::path::Path;
 
+use m3_judge::review::origin::{Origin, content};
+use m3_judge::review::{Counts, Pairs};
+use m3_support::text::{counted, shortened};
+use m3_trajectory::Trajectory;
+use m3_trajectory::json::{Json, Keys};
+
 use crate::cli::failure::{Failure, code};
 use crate::cli::input;
 use crate::cli::output::place_of;
 use crate::cli::printer::Printer;
-use crate::judge::review::origin::{Origin, content};
-use crate::judge::review::{Counts, Pairs};
-use crate::text::{counted, shortened};
-use crate::trajectory::Trajectory;
-use crate::trajectory::json::{Json, Keys};
 
 const MEANING: &str = "\
 share: of the reconstructed trajectory, without ties

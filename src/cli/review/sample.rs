@@ -2,13 +2,12 @@
 
 use std::collections::{HashMap, HashSet};
 
+use m3_judge::review::Candidate;
+use m3_trajectory::json::{Json, Keys};
+use m3_trajectory::{Call, Trajectory};
 use rand::SeedableRng as _;
 use rand::rngs::ChaCha8Rng;
 use rand::seq::SliceRandom as _;
-
-use crate::judge::review::Candidate;
-use crate::trajectory::json::{Json, Keys};
-use crate::trajectory::{Call, Trajectory};
 
 /// So many classes of likeness are drawn from in turn; arguments that are the same are one of their own.
 const CLASSES: usize = 5;
@@ -97,9 +96,10 @@ fn class(candidate: &Candidate) -> usize {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
-    use crate::trajectory::Step;
+    use m3_trajectory::Step;
     use serde_json::json;
+
+    use super::*;
 
     fn trajectory(id: &str, texts: &[&str]) -> Trajectory {
         let call = |text: &&str| Call {

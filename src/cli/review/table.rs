@@ -4,11 +4,12 @@ use std::fs::File;
 use std::io::{self, Read as _};
 use std::path::Path;
 
+use m3_judge::review::arrangement::Rules;
+use m3_judge::review::{DecideError, Reviews, read_table};
+use m3_support::text::counted;
+
 use crate::cli::failure::{Failure, code};
 use crate::cli::printer::Printer;
-use crate::judge::review::arrangement::Rules;
-use crate::judge::review::{DecideError, Reviews, read_table};
-use crate::text::counted;
 
 /// A table that is larger was not written by `--export`, in bytes.
 const MAX_TABLE: u64 = 256 << 20;

@@ -4,14 +4,14 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::{Args, ValueEnum};
+use m3_executor::run::KeepWorkspaces;
+use m3_executor::{Instruction, Limits, Mode, RunOptions};
+use m3_llm::{ModelOptions, Settings};
+use m3_mcp::results::ResultStore;
 use serde_json::{Map, Value};
 
 use crate::cli::encoder::EncoderArgs;
 use crate::cli::llm::ReplyArgs;
-use crate::executor::run::KeepWorkspaces;
-use crate::executor::{Instruction, Limits, Mode, RunOptions};
-use crate::llm::{ModelOptions, Settings};
-use crate::mcp::results::ResultStore;
 
 /// Options of `m3 run`.
 #[derive(Debug, Args)]

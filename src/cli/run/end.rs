@@ -1,13 +1,14 @@
 //! What is said when a run has ended.
 
+use m3_executor::TOOLS_UNREAD;
+use m3_executor::run::{Price, Prices, RunEnd, RunSummary};
+use m3_llm::{ModelName, Usage};
+use m3_outcomes::Outcome;
+use m3_support::text::{counted, duration, shortened, visible};
+
 use super::RunArgs;
 use crate::cli::failure::{Failure, code};
 use crate::cli::printer::Printer;
-use crate::executor::TOOLS_UNREAD;
-use crate::executor::run::{Price, Prices, RunEnd, RunSummary};
-use crate::llm::{ModelName, Usage};
-use crate::outcomes::Outcome;
-use crate::text::{counted, duration, shortened, visible};
 
 /// The price of a model, by its whole name or by the part that the provider knows.
 pub(super) fn price(prices: &Prices, name: &ModelName) -> Option<Price> {

@@ -8,27 +8,26 @@ mod view;
 
 use std::sync::Arc;
 
-use tokio_util::sync::CancellationToken;
-
 pub(super) use args::RunArgs;
+use m3_executor::Lack;
+use m3_executor::run::{
+    Begun, OutputError, OutputFolder, Prices, PricesError, Run, RunEnd, RunError, Standing, ToolSource,
+};
+use m3_llm::{Cassette, CassetteError, Model, ModelError, ModelName, Pictures, Recorder};
+use m3_mcp::ToolCatalog;
+use m3_mcp::config::HostConfig;
+use m3_support::redact::Redactor;
+use m3_support::text::{counted, shortened};
+use servers::Started;
 pub(super) use tasks::say_problems;
+use tokio_util::sync::CancellationToken;
+use view::View;
 
 use super::Common;
 use super::failure::{Failure, code};
 use super::hosting::{Signals, interrupted, runtime};
 use super::llm::{check_record, open_model_with, record};
 use super::printer::Printer;
-use crate::executor::Lack;
-use crate::executor::run::{
-    Begun, OutputError, OutputFolder, Prices, PricesError, Run, RunEnd, RunError, Standing, ToolSource,
-};
-use crate::llm::{Cassette, CassetteError, Model, ModelError, ModelName, Pictures, Recorder};
-use crate::mcp::ToolCatalog;
-use crate::mcp::config::HostConfig;
-use crate::mcp::redact::Redactor;
-use crate::text::{counted, shortened};
-use servers::Started;
-use view::View;
 
 /// Everything that is known before anything is started.
 struct Ready {
@@ -95,7 +94,7 @@ async fn run_all(
     printer: Printer,
 ) -> Result<(RunEnd, ModelName), Failure> {
     // While servers start.
-    drop(tokio::task::spawn_blocking(crate::outcomes::prepare));
+    drop(tokio::task::spawn_blocking(m3_outcomes::prepare));
     let (config, cassette) = (ready.config.take(), ready.cassette.take());
     // Of servers and of the model: what a server returns may hold the key of the model, and is told to it.
     let secrets = config.iter().flat_map(|config| &config.servers).flat_map(|server| &server.secrets);
@@ -114,7 +113,7 @@ async fn run_all(
             ended
         }
         (None, Some(cassette)) => {
-            let catalog = servers::sorted(cassette.catalog().unwrap_or_default());
+            let catalog = servers::sorted(m3_executor::recorded_catalog(&cassette));
             let source = ToolSource::Replayed { cassette, recorder: ready.recorder.clone() };
             run_with(args, common, ready, (catalog, source, redactor), (stop, printer)).await
         }
@@ -137,7 +136,7 @@ async fn run_with(
         recorder.record_catalog(&catalog.to_json());
     }
     let offered = args.asking.top_tools.map_or(usize::MAX, |count| count as usize).min(catalog.len());
-    crate::executor::check_tool_count(args.options().mode, model.name(), offered)?;
+    m3_executor::check_tool_count(args.options().mode, model.name(), offered)?;
     let tasks = servers::offer(args, common.assets()?, tasks, catalog, (stop, printer)).await?;
     let mode = args.options().mode;
     if let Some(collision) = tasks.iter().find_map(|task| task.offered.collision(mode)) {

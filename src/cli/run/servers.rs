@@ -4,6 +4,15 @@ use std::collections::HashMap;
 use std::path::Path;
 use std::sync::Arc;
 
+use m3_encoder::AssetOptions;
+use m3_executor::Instruction;
+use m3_executor::Offered;
+use m3_executor::nearest::nearest_tools;
+use m3_executor::run::RunTask;
+use m3_mcp::config::HostConfig;
+use m3_mcp::{Host, ServerState, ServerStatus, ToolCatalog};
+use m3_support::redact::Redactor;
+use m3_support::text::shortened;
 use tokio_util::sync::CancellationToken;
 
 use super::RunArgs;
@@ -15,15 +24,6 @@ use crate::cli::hosting::{
     Servers, Told, add_simulated, interrupted, select, shown_lines, start as start_all,
 };
 use crate::cli::printer::{Printer, Unit};
-use crate::encoder::AssetOptions;
-use crate::executor::Instruction;
-use crate::executor::Offered;
-use crate::executor::nearest::nearest_tools;
-use crate::executor::run::RunTask;
-use crate::mcp::config::HostConfig;
-use crate::mcp::redact::Redactor;
-use crate::mcp::{Host, ServerState, ServerStatus, ToolCatalog};
-use crate::text::shortened;
 
 /// Reads the configuration, if there is one.
 pub(super) fn configuration(

@@ -4,18 +4,19 @@ use std::collections::{HashMap, HashSet};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+use m3_executor::Instruction;
+use m3_executor::run::{TaskImage, picture_limits};
+use m3_images::task_image::{find, image_folders};
+use m3_llm::{Model, Pictures};
+use m3_support::text::{counted, shortened};
+use m3_trajectory::json::Json;
+use m3_trajectory::{Duplicates, Problems, Severity, Task, TrajectoryFile};
+
 use super::RunArgs;
 use crate::cli::failure::{Failure, code};
 use crate::cli::hosting::nearest;
 use crate::cli::input;
 use crate::cli::printer::{Printer, Unit};
-use crate::executor::Instruction;
-use crate::executor::run::{TaskImage, picture_limits};
-use crate::llm::{Model, Pictures};
-use crate::task_image::{find, image_folders};
-use crate::text::{counted, shortened};
-use crate::trajectory::json::Json;
-use crate::trajectory::{Duplicates, Problems, Severity, Task, TrajectoryFile};
 
 /// A task that can be run.
 pub(super) struct Checked {

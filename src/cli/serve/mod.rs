@@ -8,15 +8,14 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use clap::{Args, Subcommand};
+use m3_mcp::Toolbox;
+use m3_mcp::serve::{Ended, HttpOptions, HttpServer, ServeError, http, stdio};
 use serde_json::{Map, Value, json};
 use tokio::runtime::{Builder, Runtime};
 
 use super::Common;
 use super::failure::{Failure, code};
 use super::printer::Printer;
-use crate::mcp::Toolbox;
-use crate::mcp::serve::{Ended, HttpOptions, HttpServer, ServeError, http, stdio};
-use crate::servers;
 
 /// Options of `m3 serve`.
 #[derive(Debug, Args)]
@@ -90,7 +89,7 @@ pub(super) fn run(args: ServeArgs, common: &Common, printer: Printer) -> Result<
 
 /// One of the servers that need nothing but a workspace.
 fn builtin(name: &str, workspace: &Path) -> Result<Arc<dyn Toolbox>, Failure> {
-    match servers::builtin(name, workspace) {
+    match m3_servers::builtin(name, workspace) {
         Ok(Some(toolbox)) => Ok(toolbox),
         Ok(None) => Err(Failure::new(code::INPUT, format!("there is no server `{name}`"))),
         Err(error) => Err(Failure::new(code::INPUT, error.to_string())),

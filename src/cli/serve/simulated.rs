@@ -5,20 +5,20 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use clap::{Args, ValueEnum};
+use m3_mcp::Toolbox;
+use m3_servers::simulated::distractors::DistractorKind;
+use m3_servers::simulated::{
+    Behaviour, Delay, DistractorOptions, Faults, SimulatedOptions, SimulatedServer, Simulation,
+    SimulationError,
+};
+use m3_support::text::{json_without_hidden, shortened};
+use m3_trajectory::OpenError;
 use serde_json::{Map, Value, json};
 
 use crate::cli::Common;
 use crate::cli::encoder::EncoderArgs;
 use crate::cli::failure::{Failure, code};
 use crate::cli::printer::Printer;
-use crate::mcp::Toolbox;
-use crate::servers::simulated::distractors::DistractorKind;
-use crate::servers::simulated::{
-    Behaviour, Delay, DistractorOptions, Faults, SimulatedOptions, SimulatedServer, Simulation,
-    SimulationError,
-};
-use crate::text::{json_without_hidden, shortened};
-use crate::trajectory::OpenError;
 
 /// Options of `m3 serve simulated`.
 #[derive(Debug, Args)]

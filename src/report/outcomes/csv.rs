@@ -2,10 +2,11 @@
 
 use std::io::{self, Write};
 
+use m3_outcomes::{NotJudged, Outcome, Verdict};
+use m3_support::text::visible;
+
 use super::TrajectoryOutcomesReport;
 use super::{OutcomesRenderer, OutcomesSummary, RateReport, TallyReport};
-use crate::outcomes::{NotJudged, Outcome, Verdict};
-use crate::text::visible;
 
 /// Writes rows as they come.
 pub(super) struct Csv<W: Write> {

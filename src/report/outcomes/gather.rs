@@ -2,14 +2,16 @@
 
 use std::collections::BTreeMap;
 
+use m3_outcomes::{JudgedCall, Tally, all_rules};
+use m3_report::OUTCOMES_SCHEMA;
+use m3_support::text::shortened;
+use m3_trajectory::Trajectory;
+
 use super::wire::tool_name;
 use super::{
-    CallOutcomeReport, OUTCOMES_SCHEMA, OutcomesSummary, RuleReport, SetOutcomesReport, TallyReport,
-    ToolOutcomesReport, TrajectoryOutcomesReport, UnavailableServerReport,
+    CallOutcomeReport, OutcomesSummary, RuleReport, SetOutcomesReport, TallyReport, ToolOutcomesReport,
+    TrajectoryOutcomesReport, UnavailableServerReport,
 };
-use crate::outcomes::{JudgedCall, Tally, all_rules};
-use crate::text::shortened;
-use crate::trajectory::Trajectory;
 
 /// The longest reason of a server that is written, in columns.
 const REASON: usize = 300;

@@ -2,7 +2,6 @@
 
 mod csv;
 mod gather;
-mod read;
 mod tables;
 mod terminal;
 mod wire;
@@ -10,16 +9,15 @@ mod wire;
 use std::io::{self, Write};
 
 pub use gather::OutcomesGatherer;
-pub use read::{OutcomesByTrajectory, OutcomesFileError};
+use m3_report::{Format, Json, SheetForm, write_sheets};
 pub use wire::{
-    ArgumentProblemReport, CallOutcomeReport, NotJudgedCounts, OUTCOMES_SCHEMA, OutcomeCounts,
-    OutcomesReport, OutcomesSummary, RateReport, RuleReport, SetOutcomesReport, TallyReport, TaskOutcomes,
-    ToolOutcomesReport, TrajectoryOutcomesReport, UnavailableServerReport,
+    ArgumentProblemReport, CallOutcomeReport, NotJudgedCounts, OutcomesReport, OutcomesSummary, RateReport,
+    RuleReport, SetOutcomesReport, TallyReport, ToolOutcomesReport, TrajectoryOutcomesReport,
+    UnavailableServerReport,
 };
 
 use self::csv::Csv;
 use self::terminal::Terminal;
-use super::{Format, Json, SheetForm, write_sheets};
 
 /// Writes outcomes in one form.
 pub trait OutcomesRenderer {
@@ -67,11 +65,11 @@ struct Lines<W>(W);
 
 impl<W: Write> OutcomesRenderer for Lines<W> {
     fn trajectory(&mut self, report: &TrajectoryOutcomesReport) -> io::Result<()> {
-        writeln!(self.0, "{}", super::json_without_hidden(&serde_json::to_string(report)?))
+        writeln!(self.0, "{}", m3_support::text::json_without_hidden(&serde_json::to_string(report)?))
     }
 
     fn finish(&mut self, summary: &OutcomesSummary) -> io::Result<()> {
-        writeln!(self.0, "{}", super::json_without_hidden(&serde_json::to_string(summary)?))?;
+        writeln!(self.0, "{}", m3_support::text::json_without_hidden(&serde_json::to_string(summary)?))?;
         self.0.flush()
     }
 }

@@ -1,12 +1,14 @@
 //! Tables of outcomes that the terminal and Markdown both show.
 
+use m3_outcomes::{NotJudged, Outcome, Verdict};
+use m3_report::OutcomeCounts;
+use m3_report::sheet::{Cell, Column, Sheet};
+use m3_support::text::counted;
+
 use super::{
-    CallOutcomeReport, NotJudgedCounts, OutcomeCounts, OutcomesSummary, RateReport, SetOutcomesReport,
-    TallyReport, ToolOutcomesReport, TrajectoryOutcomesReport,
+    CallOutcomeReport, NotJudgedCounts, OutcomesSummary, RateReport, SetOutcomesReport, TallyReport,
+    ToolOutcomesReport, TrajectoryOutcomesReport,
 };
-use crate::outcomes::{NotJudged, Outcome, Verdict};
-use crate::report::sheet::{Cell, Column, Sheet};
-use crate::text::counted;
 
 /// How many tools are shown.
 const TOOLS: usize = 10;

@@ -3,14 +3,14 @@
 use std::io::{self, Write};
 
 use anstyle::{AnsiColor, Style};
+use m3_outcomes::NotJudged;
+use m3_report::audit::wrapped;
+use m3_report::terminal::bar;
+use m3_report::{SheetForm, write_sheets};
+use m3_support::text::shortened;
 
 use super::tables::{self, Failed};
 use super::{OutcomesRenderer, OutcomesSummary, TrajectoryOutcomesReport};
-use crate::outcomes::NotJudged;
-use crate::report::audit::wrapped;
-use crate::report::terminal::bar;
-use crate::report::{SheetForm, write_sheets};
-use crate::text::shortened;
 
 /// The width of a line.
 const WIDTH: usize = 80;

@@ -2,15 +2,11 @@
 
 use std::collections::BTreeMap;
 
+use m3_outcomes::{JudgedCall, NotJudged, Outcome, Rate, Rule, Tally, Verdict};
+use m3_report::{OutcomeCounts, PlaceReport};
+use m3_support::text::shortened;
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-
-use crate::outcomes::{JudgedCall, NotJudged, Outcome, Rate, Rule, Tally, Verdict};
-use crate::report::PlaceReport;
-use crate::report::shortened;
-
-/// The version of this format.
-pub const OUTCOMES_SCHEMA: &str = "m3.outcomes/1";
+use serde::Serialize;
 
 /// The longest name of a tool that is written, in columns.
 const TOOL_NAME: usize = 200;
@@ -101,37 +97,6 @@ pub struct TallyReport {
     pub schema_compliance: RateReport,
     /// Successes among all calls that were judged; null where some calls were not executed.
     pub execution_success: Option<RateReport>,
-}
-
-/// How many calls ended how.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct OutcomeCounts {
-    /// No call of the protocol.
-    pub illegal_format: u64,
-    /// Of a tool that does not exist or was not offered.
-    pub unknown_tool: u64,
-    /// With arguments that the tool does not take.
-    pub invalid_arguments: u64,
-    /// Right, but the backend did not have or give what was asked for.
-    pub resource_not_found: u64,
-    /// With a normal result.
-    pub success: u64,
-}
-
-/// What became of a task's calls, as scores keep it.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct TaskOutcomes {
-    /// Calls by outcome.
-    #[serde(flatten)]
-    pub counts: OutcomeCounts,
-    /// Calls that fit their schema and were not executed; left out if there are none.
-    #[serde(default, skip_serializing_if = "is_zero")]
-    pub not_executed: u64,
-}
-
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde calls it so")]
-fn is_zero(count: &u64) -> bool {
-    *count == 0
 }
 
 /// How many calls have no outcome, and why.
@@ -238,29 +203,13 @@ pub struct ArgumentProblemReport {
     pub message: String,
 }
 
-impl From<&Tally> for OutcomeCounts {
-    fn from(tally: &Tally) -> Self {
-        Self {
-            illegal_format: tally.outcome(Outcome::IllegalFormat),
-            unknown_tool: tally.outcome(Outcome::UnknownTool),
-            invalid_arguments: tally.outcome(Outcome::InvalidArguments),
-            resource_not_found: tally.outcome(Outcome::ResourceNotFound),
-            success: tally.outcome(Outcome::Success),
-        }
-    }
-}
-
-impl OutcomeCounts {
-    /// The counts in the order of [`Outcome::ALL`].
-    #[must_use]
-    pub fn all(&self) -> [u64; 5] {
-        [
-            self.illegal_format,
-            self.unknown_tool,
-            self.invalid_arguments,
-            self.resource_not_found,
-            self.success,
-        ]
+fn outcome_counts(tally: &Tally) -> OutcomeCounts {
+    OutcomeCounts {
+        illegal_format: tally.outcome(Outcome::IllegalFormat),
+        unknown_tool: tally.outcome(Outcome::UnknownTool),
+        invalid_arguments: tally.outcome(Outcome::InvalidArguments),
+        resource_not_found: tally.outcome(Outcome::ResourceNotFound),
+        success: tally.outcome(Outcome::Success),
     }
 }
 
@@ -295,7 +244,7 @@ impl From<&Tally> for TallyReport {
         Self {
             calls: tally.calls,
             judged: tally.judged(),
-            outcomes: tally.into(),
+            outcomes: outcome_counts(tally),
             not_judged: tally.into(),
             answered: tally.answered,
             not_executed: tally.not_executed,
@@ -311,7 +260,7 @@ impl From<&Tally> for ToolOutcomesReport {
     fn from(tally: &Tally) -> Self {
         Self {
             calls: tally.calls,
-            outcomes: tally.into(),
+            outcomes: outcome_counts(tally),
             not_executed: tally.not_executed,
             not_judged: tally.into(),
         }

@@ -2,12 +2,12 @@
 
 use std::time::Duration;
 
-use m3::executor::{Event, FinishReason, Mode};
+use m3_executor::{Event, FinishReason, Mode};
+use m3_testkit::model_server::Scripted;
 use serde_json::json;
 use tokio_util::sync::CancellationToken;
 
 use super::stage::{Stage, action, native_calls, plan, refusal, staged_calls, text};
-use crate::model_server::Scripted;
 
 #[tokio::test]
 async fn after_the_last_step_the_model_is_asked_for_its_answer() {

@@ -1,11 +1,11 @@
 //! Each mode plays the same task: two calls that need each other to be under way, then one that uses their results.
 
-use m3::executor::{Event, FinishReason, Mode};
+use m3_executor::{Event, FinishReason, Mode};
+use m3_testkit::model_server::Spoken;
 use serde_json::json;
 
 use super::stage::{Played, Stage, action, native_calls, plan, refusal, staged_calls, text};
 use super::tools::png;
-use crate::model_server::Spoken;
 
 const PAIR: [(&str, &str); 2] = [("kit/together", "3"), ("kit/together", "4")];
 

@@ -2,13 +2,13 @@
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
-use m3::executor::{FinishReason, Mode};
+use m3_executor::{FinishReason, Mode};
+// What the model sees of a picture that fits: it is sent as it is.
+use m3_testkit::model_server::hash;
 use serde_json::json;
 
 use super::stage::{Stage, action, native_calls, plan, staged_calls, text};
 use super::tools::png;
-// What the model sees of a picture that fits: it is sent as it is.
-use crate::model_server::hash;
 
 #[tokio::test]
 async fn the_task_is_shown_with_its_image_and_its_path() {
@@ -111,7 +111,7 @@ async fn the_oldest_pictures_make_room_when_a_request_would_be_too_large() {
     let draw = || native_calls(&[("kit__noise", json!({}))]);
     let lines = [draw(), draw(), draw(), text("done")];
     let stage = Stage::new(Mode::Native, lines).with(|stage| {
-        stage.wire = crate::model_server::Spoken::Gemini;
+        stage.wire = m3_testkit::model_server::Spoken::Gemini;
         stage.image = Some(png(8, 6));
     });
     let played = stage.play().await;

@@ -1,6 +1,6 @@
 //! Tasks that are recorded and played again.
 
-use m3::executor::{FinishReason, Mode};
+use m3_executor::{FinishReason, Mode};
 use serde_json::json;
 
 use super::stage::{Stage, action, native_calls, plan, replay, staged_calls, text};

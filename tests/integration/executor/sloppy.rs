@@ -1,10 +1,10 @@
 //! Replies that cannot be read: once more with the reason, then recorded as an illegal format, and on it goes.
 
-use m3::executor::{Event, FinishReason, Mode, Record};
+use m3_executor::{Event, FinishReason, Mode, Record};
+use m3_testkit::model_server::Scripted;
 use serde_json::{Value, json};
 
 use super::stage::{Stage, action, native_calls, plan, staged_calls, text};
-use crate::model_server::Scripted;
 
 /// M³-Bench, section 8: GLM-4.5v.
 const GLM: &str =

@@ -5,18 +5,18 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use m3::executor::{Attempt, Attempted, Mode, Offered, Record, RunOptions, Told, Tools, attempt};
-use m3::llm::{Cassette, Header, Model, ModelName, ModelOptions, Picture, PictureLimits, Recorder, Scope};
-use m3::mcp::redact::Redactor;
-use m3::mcp::results::ResultStore;
-use m3::mcp::{Host, HostOptions};
-use m3::trajectory::Task;
+use m3_executor::{Attempt, Attempted, Mode, Offered, Record, RunOptions, Told, Tools, attempt};
+use m3_llm::{Cassette, Header, Model, ModelName, ModelOptions, Picture, PictureLimits, Recorder, Scope};
+use m3_mcp::results::ResultStore;
+use m3_mcp::{Host, HostOptions};
+use m3_support::redact::Redactor;
+use m3_testkit::model_server::{Scripted, ScriptedModel, SeenRequest, Spoken};
+use m3_trajectory::Task;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 use tokio_util::sync::CancellationToken;
 
 use super::tools;
-use crate::model_server::{Scripted, ScriptedModel, SeenRequest, Spoken};
 
 /// What came of it.
 pub(super) struct Played {
@@ -53,12 +53,12 @@ pub(super) fn options(mode: Mode) -> RunOptions {
     RunOptions {
         no_images: false,
         mode,
-        instruction: m3::executor::Instruction::Question,
-        limits: m3::executor::Limits::default(),
+        instruction: m3_executor::Instruction::Question,
+        limits: m3_executor::Limits::default(),
         compress: false,
         result_limit: 2_000,
         max_image_side: None,
-        settings: m3::llm::Settings::default(),
+        settings: m3_llm::Settings::default(),
     }
 }
 
@@ -208,7 +208,7 @@ struct Cast<'a> {
     options: &'a RunOptions,
     workspace: &'a Path,
     image: Option<(String, Arc<Picture>)>,
-    events: m3::executor::Events,
+    events: m3_executor::Events,
     stop: CancellationToken,
     redactor: &'a Redactor,
 }

@@ -6,8 +6,8 @@ use std::time::Duration;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
-use m3::mcp::config::{HostConfig, InProcess, Restarts, ServerConfig, Timeouts, ToolFilter, Transport};
-use m3::mcp::{Answer, Answering, Content, Tool, ToolResult, Toolbox};
+use m3_mcp::config::{HostConfig, InProcess, Restarts, ServerConfig, Timeouts, ToolFilter, Transport};
+use m3_mcp::{Answer, Answering, Content, Tool, ToolResult, Toolbox};
 use serde_json::{Map, Value, json};
 use tokio::sync::Barrier;
 

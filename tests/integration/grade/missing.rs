@@ -3,10 +3,10 @@
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
+use m3_testkit::model_server::{Scripted, ScriptedModel, Spoken};
 use serde_json::json;
 
 use super::{RESPECTS, Tasks, counter, is_about_completion, judge, name, near, requests, says, task};
-use crate::model_server::{Scripted, ScriptedModel, Spoken};
 use crate::support::{failure, follows_kept_schema, m3_bare, run, text};
 
 fn found(command: &mut assert_cmd::Command, code: i32) -> serde_json::Value {

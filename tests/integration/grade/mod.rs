@@ -10,9 +10,9 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use assert_cmd::Command;
+use m3_testkit::model_server::{Scripted, ScriptedModel, SeenRequest, Spoken};
 use serde_json::{Value, json};
 
-use crate::model_server::{Scripted, ScriptedModel, SeenRequest, Spoken};
 use crate::support::{Folder, follows_kept_schema, m3_bare};
 
 /// What judges of mcp-bench grade.

@@ -226,12 +226,15 @@ fn grades_of_other_rubrics_stay() {
     let tasks = Tasks::new(&["a"]);
     let model = judge("9", "0.5");
     let says = |text: &str| {
-        crate::model_server::ScriptedModel::start(crate::model_server::Spoken::OpenAi, super::says(text))
+        m3_testkit::model_server::ScriptedModel::start(
+            m3_testkit::model_server::Spoken::OpenAi,
+            super::says(text),
+        )
     };
     let passes = says("\\boxed{pass}");
     let graded = tasks.folder.path().join("graded.json");
     report(tasks.grade(&[&model]).arg("-o").arg(&graded));
-    let again = |judge: &crate::model_server::ScriptedModel, rubric: &str| -> Value {
+    let again = |judge: &m3_testkit::model_server::ScriptedModel, rubric: &str| -> Value {
         let mut command = crate::support::m3_bare(tasks.folder.path());
         command.arg("grade").arg(&graded).arg(&tasks.references).args(["--judges", &name(0, judge)]);
         let to = tasks.folder.path().join("again.json");

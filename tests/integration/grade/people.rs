@@ -1,9 +1,9 @@
 //! A panel beside people.
 
+use m3_testkit::model_server::{Scripted, ScriptedModel, Spoken};
 use serde_json::json;
 
 use super::{Tasks, is_about_completion, near, report, task};
-use crate::model_server::{Scripted, ScriptedModel, Spoken};
 use crate::support::{run, text};
 
 #[test]

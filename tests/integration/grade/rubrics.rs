@@ -2,10 +2,10 @@
 
 use std::collections::BTreeSet;
 
+use m3_testkit::model_server::{Scripted, ScriptedModel, Spoken};
 use serde_json::{Value, json};
 
 use super::{RESPECTS, Tasks, near, report, requests, task};
-use crate::model_server::{Scripted, ScriptedModel, Spoken};
 
 #[test]
 fn mcp_eval_gives_pass_rates_by_category() {

@@ -1,10 +1,10 @@
 //! What is judged tries to judge itself. Whether a model is impressed cannot be tested here; that our side gives it no
 //! chance can.
 
+use m3_testkit::model_server::{Scripted, ScriptedModel, SeenRequest, Spoken};
 use serde_json::{Value, json};
 
 use super::{Tasks, judge, near, report, task};
-use crate::model_server::{Scripted, ScriptedModel, SeenRequest, Spoken};
 
 /// Texts that pretend to be an answer, an end of the evidence, or instructions.
 const ATTACKS: [&str; 8] = [

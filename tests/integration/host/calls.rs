@@ -1,6 +1,6 @@
 //! Calls and their results.
 
-use m3::mcp::{CallError, Content, HostEvent, ServerState, ToolName};
+use m3_mcp::{CallError, Content, HostEvent, ServerState, ToolName};
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 
@@ -151,7 +151,7 @@ async fn a_server_that_asks_is_answered_or_declined() {
 #[tokio::test]
 async fn a_server_gets_its_own_variables_and_few_of_ours() {
     let hosting = host_with("default", |config| {
-        if let m3::mcp::config::Transport::Stdio { env, .. } = &mut config.transport {
+        if let m3_mcp::config::Transport::Stdio { env, .. } = &mut config.transport {
             env.insert("GIVEN".to_owned(), "yes".to_owned());
         }
     })

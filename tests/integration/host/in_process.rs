@@ -3,8 +3,8 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use m3::mcp::config::{InProcess, ServerConfig, Transport};
-use m3::mcp::{Answer, Answering, CallError, HostEvent, Tool, ToolResult, Toolbox};
+use m3_mcp::config::{InProcess, ServerConfig, Transport};
+use m3_mcp::{Answer, Answering, CallError, HostEvent, Tool, ToolResult, Toolbox};
 use serde_json::{Map, Value, json};
 
 use super::support::{host_all, marker, server};

@@ -2,8 +2,8 @@
 
 use std::time::{Duration, Instant};
 
-use m3::mcp::config::Restarts;
-use m3::mcp::{CallError, HostEvent, ServerState, StartError, ToolName};
+use m3_mcp::config::Restarts;
+use m3_mcp::{CallError, HostEvent, ServerState, StartError, ToolName};
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 

@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-use m3::mcp::config::Transport;
-use m3::mcp::{CallError, HostEvent, ReadyServer, ServerState, StartError};
+use m3_mcp::config::Transport;
+use m3_mcp::{CallError, HostEvent, ReadyServer, ServerState, StartError};
 use serde_json::{Value, json};
 
 use super::support::{Hosting, host, host_all, host_with, m3, marker, server, wait_until_gone};
@@ -175,7 +175,7 @@ async fn hostile_tools_are_contained_and_reported() {
     assert_eq!(catalog.servers[0].rejected.len(), 5);
     for tool in &catalog.servers[0].tools {
         // Whatever it says, it ends.
-        if let Ok(schema) = m3::mcp::arguments::ArgumentSchema::new(&tool.input_schema) {
+        if let Ok(schema) = m3_mcp::arguments::ArgumentSchema::new(&tool.input_schema) {
             let _ = schema.problems(&json!({"x": 1}));
         }
     }

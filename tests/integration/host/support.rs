@@ -6,8 +6,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-use m3::mcp::config::{HostConfig, Restarts, ServerConfig, Timeouts, ToolFilter, Transport};
-use m3::mcp::{CallOutcome, Events, Host, HostEvent, HostOptions, ToolName};
+use m3_mcp::config::{HostConfig, Restarts, ServerConfig, Timeouts, ToolFilter, Transport};
+use m3_mcp::{CallOutcome, Events, Host, HostEvent, HostOptions, ToolName};
 use serde_json::{Map, Value};
 use tempfile::TempDir;
 use tokio_util::sync::CancellationToken;

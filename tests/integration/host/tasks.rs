@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use m3::mcp::config::HostConfig;
-use m3::mcp::{Host, HostOptions, ToolName};
+use m3_mcp::config::HostConfig;
+use m3_mcp::{Host, HostOptions, ToolName};
 use serde_json::Map;
 use tempfile::TempDir;
 use tokio_util::sync::CancellationToken;

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use m3::llm::{
+use m3_llm::{
     Cassette, CassetteError, Header, Message, Model, ModelName, ModelOptions, Part, Picture, Recorder,
     Request,
 };
@@ -80,7 +80,7 @@ async fn answers_and_failed_tries_are_played_as_they_were() {
             other => panic!("{other:?}"),
         }
         let reasons =
-            |retries: &[m3::llm::Retry]| retries.iter().map(|r| r.reason.clone()).collect::<Vec<_>>();
+            |retries: &[m3_llm::Retry]| retries.iter().map(|r| r.reason.clone()).collect::<Vec<_>>();
         assert_eq!(reasons(&retries), reasons(&retries_again));
         assert!(retries_again.iter().all(|retry| retry.wait.is_zero()));
     }

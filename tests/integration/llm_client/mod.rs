@@ -8,11 +8,10 @@ mod server;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use m3::llm::{
+use m3_llm::{
     Answered, Key, Message, Model, ModelError, ModelName, ModelOptions, Part, Request, Retry, Scope,
 };
 use serde_json::{Value, json};
-
 use server::Server;
 
 /// No test takes that long.

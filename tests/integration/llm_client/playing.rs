@@ -3,8 +3,9 @@
 use std::path::Path;
 use std::time::Duration;
 
-use m3::llm::{Cassette, Header, Model, ModelError, ModelName, Others, Recorder, Scope};
-use m3::mcp::{CallError, CallOutcome, ToolCatalog, ToolName, ToolResult};
+use m3_executor::{from_record, to_record};
+use m3_llm::{Cassette, Header, Model, ModelError, ModelName, Others, Recorder, Scope};
+use m3_mcp::{CallError, CallOutcome, ToolCatalog, ToolName, ToolResult};
 use serde_json::{Map, Value, json};
 
 use super::cassettes::Tape;
@@ -139,7 +140,7 @@ fn calls_and_tools_are_kept_whole_and_secrets_are_not() {
     let tape = Tape::new();
     let name = ModelName::parse("openai:m").unwrap();
     let recorder = Recorder::create_or_append(&tape.path(), Header::new(&name)).unwrap();
-    recorder.hide(m3::mcp::redact::Redactor::new(["top-secret"]).unwrap());
+    recorder.hide(m3_support::redact::Redactor::new(["top-secret"]).unwrap());
     let (here, there) = (workspace(Path::new("/runs/one/t")), workspace(Path::new("/runs/two/t")));
     let tool = ToolName::parse("image/blur").unwrap();
     let deep = (0..120).fold(json!(1), |inner, _| json!([inner]));
@@ -158,9 +159,12 @@ fn calls_and_tools_are_kept_whole_and_secrets_are_not() {
     let timed_out =
         outcome(Err(CallError::TimedOutIdle { server: "image".to_owned(), limit: Duration::from_secs(2) }));
     let arguments = |folder: &str| object(json!({"path": format!("{folder}/a.png"), "n": 1.0}));
-    recorder.record_call(&here, &tool, &arguments("/runs/one/t"), &outcome(Ok(result("/runs/one/t"))));
-    recorder.record_call(&here, &tool, &arguments("/runs/one/t"), &unavailable("top-secret in /runs/one/t"));
-    recorder.record_call(&here, &tool, &Map::new(), &timed_out);
+    let record = |arguments: &Map<String, Value>, outcome: &CallOutcome| {
+        recorder.record_call(&here, &tool.to_string(), arguments, to_record(outcome));
+    };
+    record(&arguments("/runs/one/t"), &outcome(Ok(result("/runs/one/t"))));
+    record(&arguments("/runs/one/t"), &unavailable("top-secret in /runs/one/t"));
+    record(&Map::new(), &timed_out);
     let catalog = json!({"image": {"tools": [
         {"name": "blur", "description": "top-secret", "inputSchema": {"type": "object"}}]}});
     recorder.record_catalog(&catalog);
@@ -168,7 +172,9 @@ fn calls_and_tools_are_kept_whole_and_secrets_are_not() {
     drop(recorder);
     assert!(!tape.content().contains("top-secret") && !tape.content().contains("/runs/one"));
     let cassette = Cassette::open(&tape.path()).unwrap();
-    let call = |scope: &Scope, arguments: &Map<String, Value>| cassette.call(scope, &tool, arguments);
+    let call = |scope: &Scope, arguments: &Map<String, Value>| {
+        cassette.call(scope, &tool.to_string(), arguments).map(|call| from_record(&tool, call))
+    };
     assert_eq!(call(&there, &arguments("/runs/two/t")), Ok(outcome(Ok(result("/runs/two/t")))));
     assert_eq!(call(&there, &arguments("/runs/two/t")), Ok(unavailable("*** in /runs/two/t")));
     assert_eq!(call(&there, &Map::new()), Ok(timed_out));
@@ -176,7 +182,7 @@ fn calls_and_tools_are_kept_whole_and_secrets_are_not() {
     let other = Scope { task: "u".to_owned(), ..there.clone() };
     let of_another = Others::Task { recorded: "t".to_owned(), asked: "u".to_owned() };
     assert_eq!(call(&other, &arguments("/runs/two/t")), Err(of_another));
-    let read: ToolCatalog = cassette.catalog().unwrap();
+    let read = ToolCatalog::from_json(cassette.catalog().unwrap());
     assert_eq!(read.get(&tool).unwrap().description.as_deref(), Some("***"));
     assert_eq!((cassette.summary().calls, cassette.summary().tasks), (3, 1));
 }

@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use m3::llm::{Model, ModelError, ModelName, ModelOptions, key_from};
+use m3_llm::{Model, ModelError, ModelName, ModelOptions, key_from};
 
 use super::server::{Server, Step};
 use super::{KEY, ask, error, model, name, question, scope, text};
@@ -116,7 +116,7 @@ async fn an_address_that_refuses_a_request_without_a_key_is_told_how_to_get_one(
         [(401, None, true), (403, None, true), (401, Some(KEY), false), (404, None, false)]
     {
         let server = Server::start([Step::failure(status, &error("refused", "who?"))]);
-        let options = ModelOptions { key: key.and_then(m3::llm::Key::new), ..options(8) };
+        let options = ModelOptions { key: key.and_then(m3_llm::Key::new), ..options(8) };
         let model = Model::open(name(&server), options).unwrap();
         let message = ask(&model, &question("q"), &scope("t", 1)).await.0.unwrap_err().to_string();
         assert_eq!(message.contains(hint), is_told, "{message}");
@@ -179,7 +179,7 @@ async fn a_429_lowers_the_concurrency_and_a_500_does_not() {
     let first_wait = Duration::from_millis(1);
     let model = model(&server, ModelOptions { concurrency: 10, first_wait, ..options(3) });
     assert_eq!(model.concurrency(), Some(10));
-    let told = |retry: m3::llm::Retry| {
+    let told = |retry: m3_llm::Retry| {
         let expected = if retry.reason.contains("500") { 10 } else { 8 };
         assert_eq!(model.concurrency(), Some(expected), "{retry:?}");
     };

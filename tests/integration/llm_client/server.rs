@@ -5,10 +5,10 @@ use std::io::{BufReader, Read as _, Write as _};
 use std::net::{SocketAddr, TcpStream};
 use std::sync::{Arc, Mutex};
 
+use m3_testkit::raw_http::{RawRequest, answer, listen};
 use serde_json::Value;
 
 use super::completion;
-use crate::raw_http::{RawRequest, answer, listen};
 
 /// What is done with a request.
 #[derive(Debug, Clone)]

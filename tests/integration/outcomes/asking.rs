@@ -1,8 +1,8 @@
 //! `m3 outcomes --llm`: a model decides what no rule is sure of, and nothing else.
 
+use m3_testkit::model_server::{Scripted, ScriptedModel, SeenRequest, Spoken};
 use serde_json::{Value, json};
 
-use crate::model_server::{Scripted, ScriptedModel, SeenRequest, Spoken};
 use crate::support::{Folder, m3_bare, report, run, text};
 
 /// Three answers that no rule is sure of, and one that is a plain success.

@@ -1,7 +1,7 @@
 //! By a catalog and by what predictions have recorded.
 
-use m3::outcomes::{KnownTools, Outcome, Tally, judge_trajectory, recorded_reply};
-use m3::trajectory::TrajectoryFile;
+use m3_outcomes::{KnownTools, Outcome, Tally, judge_trajectory, recorded_reply};
+use m3_trajectory::TrajectoryFile;
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
@@ -311,8 +311,8 @@ proptest! {
             steps.iter().map(|calls| format!(r#"{{"calls": [{}]}}"#, calls.join(", "))).collect();
         let folder = Folder::new();
         let path = folder.write("p.json", format!(r#"[{{"id": "a", "steps": [{}]}}]"#, steps.join(", ")));
-        let tools = m3::trajectory::catalog::Catalog::open(&folder.json("t.json", &catalog())).unwrap();
-        let tools = KnownTools::new(&m3::mcp::ToolCatalog::from(&tools));
+        let tools = m3_trajectory::catalog::Catalog::open(&folder.json("t.json", &catalog())).unwrap();
+        let tools = KnownTools::new(&m3_mcp::ToolCatalog::from(&tools));
         let trajectory = TrajectoryFile::open_all(&path, &mut |_, _| ()).unwrap().read(0).unwrap();
         let judged = judge_trajectory(&trajectory, &tools, &mut |_, call| recorded_reply(call));
         prop_assert_eq!(judged.len(), calls);

@@ -1,9 +1,9 @@
 //! What became of arguments, in the list, in a trajectory and in the overview.
 
+use m3_testkit::browser::Browser;
 use serde_json::json;
 
 use super::{OPEN, assert_quiet, page, set, shown_ids};
-use crate::browser::Browser;
 use crate::support::Folder;
 
 /// By hand from what the terminal prints of these predictions: see the snapshot of every poor prediction.

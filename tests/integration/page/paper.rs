@@ -1,9 +1,9 @@
 //! The page, printed.
 
+use m3_testkit::browser::Browser;
 use serde_json::json;
 
 use super::{assert_quiet, page, page_of, set};
-use crate::browser::Browser;
 use crate::support::Folder;
 
 /// What is folded or scrolled on the screen is whole on paper, and folded again afterwards.

@@ -6,9 +6,9 @@ mod page;
 mod support;
 
 use serde_json::{Value, json};
+use support::{Review, lines, status, tools, write_references};
 
 use crate::support::{Folder, failure, follow_kept_schema, follows_kept_schema, m3_bare, run, stdout, text};
-use support::{Review, lines, status, tools, write_references};
 
 #[test]
 fn only_who_has_the_token_and_names_the_right_host_is_answered() {

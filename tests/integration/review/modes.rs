@@ -1,11 +1,11 @@
 //! `m3 review --label` and `--pairs`, in a real browser.
 
+use m3_testkit::browser::Browser;
 use serde_json::{Value, json};
 
 use super::page::{assert_quiet, click, open};
 use super::support::{Review, lines, own, write_references};
 use crate::audit::HOSTILE;
-use crate::browser::Browser;
 use crate::support::{Folder, follows_kept_schema, m3_bare, stdout};
 
 const COUNT: &str = "document.getElementById('count').textContent";

@@ -1,10 +1,10 @@
 //! The page of `m3 review`, in a real browser.
 
+use m3_testkit::browser::Browser;
 use serde_json::{Value, json};
 
 use super::support::{Review, lines, tools, write_references};
 use crate::audit::HOSTILE;
-use crate::browser::Browser;
 use crate::support::Folder;
 
 const STATE: &str = "document.querySelector('#detail h2 .badge')?.textContent ?? 'none'";

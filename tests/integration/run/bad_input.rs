@@ -3,10 +3,10 @@
 use std::path::Path;
 use std::time::Duration;
 
+use m3_testkit::model_server::{Scripted, ScriptedModel, Spoken};
 use serde_json::{Value, json};
 
 use super::{arguments, command, model, output_of};
-use crate::model_server::{Scripted, ScriptedModel, Spoken};
 use crate::support::{Folder, failure, m3_bare, run};
 
 /// What is said of tasks, and the exit code; nobody was asked.

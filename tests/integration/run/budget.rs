@@ -1,9 +1,9 @@
 //! What a task may cost, as the command line says it; and the seeds of repetitions.
 
+use m3_testkit::model_server::{Scripted, ScriptedModel, SeenRequest, Spoken};
 use serde_json::{Value, json};
 
 use super::{add, math_arguments, output_of, predictions, questions};
-use crate::model_server::{Scripted, ScriptedModel, SeenRequest, Spoken};
 use crate::support::{Folder, m3_bare, stdout};
 
 /// The prediction of one task whose model calls two tools each time it is asked with tools at hand, and the table.

@@ -6,10 +6,10 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use assert_cmd::Command;
+use m3_testkit::model_server::{Scripted, ScriptedModel, SeenRequest, Spoken};
 use serde_json::{Value, json};
 
 use super::{arguments, json_of, output_of, predictions, two_calls};
-use crate::model_server::{Scripted, ScriptedModel, SeenRequest, Spoken};
 use crate::support::{Folder, m3, m3_bare, stdout};
 
 /// A run of our benchmark with other tasks, or another mode.

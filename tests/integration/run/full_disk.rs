@@ -5,10 +5,10 @@
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use m3_testkit::model_server::{Scripted, ScriptedModel, Spoken};
 use serde_json::Value;
 
 use super::{add, ids, journal, math_arguments, output_of, predictions, questions};
-use crate::model_server::{Scripted, ScriptedModel, Spoken};
 use crate::support::{Folder, can_mount, m3_bare, root, stdout, text};
 
 /// Mounts so much at the first argument, runs what follows the second, and copies all that is there to the second.

@@ -1,9 +1,9 @@
 //! What a run says of what it did: no image shown, tools that nobody read, tokens that nobody reported.
 
+use m3_testkit::model_server::{Scripted, ScriptedModel, SeenRequest, Spoken};
 use serde_json::{Value, json};
 
 use super::{add, command, math_arguments, model, output_of, predictions, questions, two_calls};
-use crate::model_server::{Scripted, ScriptedModel, SeenRequest, Spoken};
 use crate::support::{Folder, follows_kept_schema, m3_bare, run, stdout, text};
 
 const ONE: [&str; 2] = ["--id", "00010000"];

@@ -6,12 +6,12 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
+use m3_testkit::model_server::{Scripted, ScriptedModel, SeenRequest, Spoken};
 use rand::{RngExt as _, SeedableRng as _};
 use serde_json::{Value, json};
 
 use super::stop::comparable;
 use crate::host::support::{marker, stub, wait_until_gone};
-use crate::model_server::{Scripted, ScriptedModel, SeenRequest, Spoken};
 use crate::support::Folder;
 
 const KILLS: usize = 50;

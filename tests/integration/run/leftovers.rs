@@ -4,13 +4,13 @@
 use std::path::PathBuf;
 use std::process::{Command, Output, Stdio};
 
+use m3_testkit::model_server::{Scripted, ScriptedModel, Spoken};
 use rustix::process::Signal;
 use serde_json::json;
 
 use super::stop::Running;
 use super::{math_arguments, output_of, questions, wait_for};
 use crate::host::support::{marker, processes, stub};
-use crate::model_server::{Scripted, ScriptedModel, Spoken};
 use crate::support::{Folder, encoder, m3_process, root, text};
 
 /// A run whose only server is a stub that tasks share.

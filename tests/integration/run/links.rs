@@ -1,10 +1,10 @@
 //! Resources that results link to, read with a tool of the host's own.
 
+use m3_testkit::model_server::{Scripted, ScriptedModel, SeenRequest, Spoken};
 use serde_json::{Value, json};
 
 use super::{json_of, output_of, predictions, questions};
 use crate::host::support::{marker, stub, wait_until_gone};
-use crate::model_server::{Scripted, ScriptedModel, SeenRequest, Spoken};
 use crate::support::{Folder, m3_bare, report, stdout};
 
 const READ: &str = "stub__read_resource";

@@ -26,9 +26,9 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use assert_cmd::Command;
+use m3_testkit::model_server::{INPUT_TOKENS, OUTPUT_TOKENS, Scripted, ScriptedModel, SeenRequest, Spoken};
 use serde_json::{Value, json};
 
-use crate::model_server::{INPUT_TOKENS, OUTPUT_TOKENS, Scripted, ScriptedModel, SeenRequest, Spoken};
 use crate::support::{Folder, follows_kept_schema, m3, m3_bare, root, run, stdout, text};
 
 /// Two calls at once, of which one looks at the task's image, then an answer.

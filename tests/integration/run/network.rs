@@ -8,14 +8,14 @@ use std::sync::{Arc, Mutex};
 use std::thread;
 
 use assert_cmd::Command;
+use m3_testkit::model_server::{ScriptedModel, Spoken};
+use m3_testkit::raw_http::{RawRequest, answer, head, listen, serve_on};
 use rustls::pki_types::pem::PemObject as _;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer};
 use tokio::net::TcpSocket;
 
 use super::{ids, journal, output_of, predictions, two_calls};
 use crate::llm_client::completion;
-use crate::model_server::{ScriptedModel, Spoken};
-use crate::raw_http::{RawRequest, answer, head, listen, serve_on};
 use crate::support::{Folder, failure, m3_bare, root, run, stdout, text};
 
 /// One task of our benchmark with a model at another address, and no proxies and certificates but those of the test.

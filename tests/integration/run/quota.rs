@@ -3,8 +3,9 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+use m3_testkit::model_server::{Scripted, ScriptedModel, Spoken};
+
 use super::{command, output_of, predictions, two_calls};
-use crate::model_server::{Scripted, ScriptedModel, Spoken};
 use crate::support::{Folder, failure, stdout};
 
 /// OpenAI's answer: platform.openai.com/docs/guides/error-codes, `You exceeded your current quota`.

@@ -4,11 +4,11 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
+use m3_testkit::model_server::{Scripted, ScriptedModel, Spoken};
 use serde_json::{Value, json};
 
 use super::unavailable::{files, small, small_run};
 use super::{command, math_arguments, output_of, predictions, questions, two_calls, wait_for};
-use crate::model_server::{Scripted, ScriptedModel, Spoken};
 use crate::support::{Folder, failure, follows_kept_schema, m3_bare, root, stdout, text};
 
 /// What nobody takes is tried at three tasks; the same command runs all of them when the model can be asked.

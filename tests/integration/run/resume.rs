@@ -3,13 +3,13 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use m3_testkit::model_server::{Scripted, ScriptedModel, Spoken};
 use serde_json::{Value, json};
 
 use super::{
     command, ids, journal, json_of, math_arguments, model, output_of, predictions, questions, two_calls,
     without_times,
 };
-use crate::model_server::{Scripted, ScriptedModel, Spoken};
 use crate::support::{Folder, encoder, m3, m3_bare, run, stdout, text};
 
 #[test]

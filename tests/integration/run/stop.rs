@@ -8,6 +8,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, mpsc};
 use std::time::{Duration, Instant};
 
+use m3_testkit::model_server::{Scripted, ScriptedModel, Spoken};
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::json;
 
@@ -16,7 +17,6 @@ use super::{
     without_times,
 };
 use crate::host::support::{marker, processes, stub, wait_until_gone};
-use crate::model_server::{Scripted, ScriptedModel, Spoken};
 use crate::support::{Folder, encoder, failure, follows_kept_schema, m3_process, root, stdout, text};
 
 /// Answers so many requests, then stalls until it is allowed more.

@@ -5,8 +5,9 @@ use std::io::Read as _;
 use std::process::Stdio;
 use std::sync::{Arc, Mutex};
 
+use m3_testkit::model_server::{Scripted, ScriptedModel, Spoken};
+
 use super::{add, math_arguments, output_of, predictions, questions, wait_for};
-use crate::model_server::{Scripted, ScriptedModel, Spoken};
 use crate::support::{Folder, on_terminal, root, skipped};
 
 const COLUMNS: u16 = 110;

@@ -6,11 +6,11 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use assert_cmd::Command;
+use m3_testkit::model_server::{Scripted, ScriptedModel, Spoken};
 use serde_json::{Value, json};
 
 use super::{arguments, command, ids, journal, json_of, output_of, predictions, two_calls};
 use crate::host::support::{marker, stub, wait_until_gone};
-use crate::model_server::{Scripted, ScriptedModel, Spoken};
 use crate::support::{Folder, failure, m3_bare, root, run, stdout, text};
 
 /// Three tasks with an image of their own each, and a stub server, configured further.

@@ -4,10 +4,10 @@
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use assert_cmd::Command;
+use m3_testkit::model_server::{Scripted, ScriptedModel, SeenRequest, Spoken, hash};
 use serde_json::{Value, json};
 
 use super::{add, journal, output_of, predictions};
-use crate::model_server::{Scripted, ScriptedModel, SeenRequest, Spoken, hash};
 use crate::support::{Folder, m3_bare, root, stdout};
 
 const KEY: &str = "sk-a1b2c3d4e5f6-not-a-real-one";

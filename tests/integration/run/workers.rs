@@ -3,9 +3,10 @@
 use std::io::BufReader;
 use std::sync::{Arc, Barrier};
 
+use m3_testkit::raw_http::{RawRequest, answer, listen};
+
 use super::{ids, math_arguments, output_of, predictions, questions, wait_for};
 use crate::llm_client::completion;
-use crate::raw_http::{RawRequest, answer, listen};
 use crate::support::{Folder, m3_bare, stdout};
 
 /// As the benchmark has them.

@@ -3,12 +3,13 @@
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
+use m3_executor::run::{Price, Standing};
+use m3_executor::{Event, FinishReason, Told};
+use m3_llm::Usage;
+use m3_support::text::{counted, duration};
+
 use super::words::{name, what};
 use super::{Run, SHOWN};
-use crate::executor::run::{Price, Standing};
-use crate::executor::{Event, FinishReason, Told};
-use crate::llm::Usage;
-use crate::text::{counted, duration};
 
 /// What the live view knows.
 pub(super) struct Board {

@@ -5,11 +5,12 @@
 use std::collections::BTreeMap;
 use std::time::Instant;
 
+use m3_executor::run::Standing;
+use m3_executor::{Event, Told};
+use m3_support::text::{counted, duration};
+
 use super::Run;
 use super::words::{name, reason, what};
-use crate::executor::run::Standing;
-use crate::executor::{Event, Told};
-use crate::text::{counted, duration};
 
 /// What lines say besides their event.
 pub(super) struct Log {
@@ -111,9 +112,10 @@ impl Log {
 mod tests {
     use std::time::Duration;
 
+    use m3_executor::FinishReason;
+    use m3_llm::Usage;
+
     use super::*;
-    use crate::executor::FinishReason;
-    use crate::llm::Usage;
 
     fn told(task: &str, attempt: u32, event: Event) -> Told {
         Told { task: task.to_owned(), repeat: 1, attempt, event }

@@ -13,14 +13,14 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
+use board::Board;
+use log::Log;
+use m3_executor::Events;
+use m3_executor::run::{Price, Standing};
+use m3_support::text::counted;
 use tokio_util::sync::CancellationToken;
 
 use crate::cli::printer::Printer;
-use crate::executor::Events;
-use crate::executor::run::{Price, Standing};
-use crate::text::counted;
-use board::Board;
-use log::Log;
 
 /// Tasks that have a line of their own.
 const SHOWN: usize = 8;
@@ -200,8 +200,9 @@ mod tests {
     use std::io;
     use std::sync::mpsc::{Sender, channel};
 
+    use m3_executor::{Event, Told};
+
     use super::*;
-    use crate::executor::{Event, Told};
 
     /// Hands on what is written, and takes nothing while somebody holds the lock.
     struct Out {

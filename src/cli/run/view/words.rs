@@ -2,10 +2,10 @@
 
 use std::time::Duration;
 
-use crate::executor::run::NO_NAME;
-use crate::executor::{Event, FinishReason, Told};
-use crate::llm::Usage;
-use crate::text::{counted, duration, on_one_line, shortened};
+use m3_executor::run::NO_NAME;
+use m3_executor::{Event, FinishReason, Told};
+use m3_llm::Usage;
+use m3_support::text::{counted, duration, on_one_line, shortened};
 
 /// The longest id of a task, in columns.
 const ID: usize = 24;

@@ -1,9 +1,9 @@
 //! What is judged is data, whatever it says.
 
+use m3_testkit::model_server::Scripted;
 use serde_json::json;
 
 use super::{SUCCESS, asking, is_verdict, judge_by, long_run, prediction, references, rejected};
-use crate::model_server::Scripted;
 use crate::support::{Folder, call, run, stdout, text};
 
 /// A run speaks to the judge in every place that it has: the judge is told what is data by a mark that the run cannot

@@ -1,12 +1,12 @@
 //! From runs to references: verdict, proposal, rules.
 
+use m3_testkit::model_server::Scripted;
 use serde_json::{Value, json};
 
 use super::{
     SUCCESS, asking, best, command, failed, ids, is_verdict, journal, json_of, judge_by, kind, long_run,
     made, one, prediction, product, references, refusal, rejected, target, task, two,
 };
-use crate::model_server::Scripted;
 use crate::support::{Folder, failure, m3_bare, root, run, stdout, text};
 
 #[test]

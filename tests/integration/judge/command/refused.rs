@@ -3,10 +3,10 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use m3_testkit::model_server::Scripted;
 use serde_json::json;
 
 use super::{asking, command, is_verdict, judge_by, kind, long_run, rejected, target, task};
-use crate::model_server::Scripted;
 use crate::support::{Folder, call, failure, m3_bare, run, stdout, text, trajectory};
 
 #[test]

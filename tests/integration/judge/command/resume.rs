@@ -5,12 +5,12 @@ use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
+use m3_testkit::model_server::{Scripted, ScriptedModel};
 use rand::{RngExt as _, SeedableRng as _};
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
 
 use super::{journal, judge_by, kind, long_run, name_of, references, target};
-use crate::model_server::{Scripted, ScriptedModel};
 use crate::support::{Folder, root};
 
 const TASKS: usize = 12;

@@ -1,12 +1,12 @@
 //! Several runs of a task give one reference.
 
+use m3_testkit::model_server::Scripted;
 use serde_json::json;
 
 use super::{
     SUCCESS, asking, best, command, ids, is_verdict, judge_by, long_run, made, one, prediction, product,
     references, rejected, target, two,
 };
-use crate::model_server::Scripted;
 use crate::support::{Folder, call, stdout};
 
 /// Over files, repetitions and models: the fewest calls, then the fewest steps, then the first.

@@ -4,8 +4,8 @@
 
 use std::collections::BTreeSet;
 
-use m3::judge::dependency::dependencies;
-use m3::judge::reconstruct::by_rules;
+use m3_judge::dependency::dependencies;
+use m3_judge::reconstruct::by_rules;
 use serde_json::{Value, json};
 
 use super::{chain, made};

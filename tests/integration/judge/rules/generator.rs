@@ -4,7 +4,7 @@
 
 use std::collections::BTreeMap;
 
-use m3::judge::{Chain, ChainCall};
+use m3_judge::{Chain, ChainCall};
 use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 use serde_json::{Value, json};
 

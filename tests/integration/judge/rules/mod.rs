@@ -10,9 +10,9 @@ mod references;
 
 use std::collections::BTreeSet;
 
-use m3::judge::reconstruct::{Proposal, ProposedCall, Reconstruction};
-use m3::judge::{CallPlace, Chain, ChainCall, Standing};
-use m3::trajectory::json::Json;
+use m3_judge::reconstruct::{Proposal, ProposedCall, Reconstruction};
+use m3_judge::{CallPlace, Chain, ChainCall, Standing};
+use m3_trajectory::json::Json;
 use serde_json::Value;
 
 /// A call that was made; without a result it failed.

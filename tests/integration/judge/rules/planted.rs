@@ -2,10 +2,10 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use m3::judge::dependency::dependencies;
-use m3::judge::reconstruct::{Proposal, ProposedCall, Violation, by_rules, check};
-use m3::judge::{Chain, ChainCall};
-use m3::trajectory::json::Json;
+use m3_judge::dependency::dependencies;
+use m3_judge::reconstruct::{Proposal, ProposedCall, Violation, by_rules, check};
+use m3_judge::{Chain, ChainCall};
+use m3_trajectory::json::Json;
 use serde_json::{Map, Value, json};
 
 use super::generator::Dice;

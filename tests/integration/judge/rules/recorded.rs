@@ -2,11 +2,11 @@
 
 use std::collections::BTreeMap;
 
-use m3::judge::Chain;
-use m3::judge::dependency::dependencies;
-use m3::judge::reconstruct::by_rules;
-use m3::outcomes::KnownTools;
-use m3::trajectory::{Duplicates, TrajectoryFile};
+use m3_judge::Chain;
+use m3_judge::dependency::dependencies;
+use m3_judge::reconstruct::by_rules;
+use m3_outcomes::KnownTools;
+use m3_trajectory::{Duplicates, TrajectoryFile};
 
 use crate::support::{Folder, m3_bare, root};
 

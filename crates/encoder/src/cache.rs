@@ -1,0 +1,375 @@
+//! Embeddings on disk, shared by all runs of a user.
+//!
+//! One SQLite file in write-ahead mode: safe with several processes at once, and after a crash the last
+//! complete transaction counts. Three tables, all below the encoder's fingerprint:
+//!
+//! - `text`: SHA-256 of a text -> the key of what the encoder sees of it ([`InputKey`])
+//! - `vector`: that key -> the embedding, little-endian floats and their CRC-32
+//! - `result`: a key -> what was made from embeddings and is to be found again, and its CRC-32
+//!
+//! A row that is damaged is ignored, and when the cache cannot be used at all, a run goes on without it.
+
+use std::path::{Path, PathBuf};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use m3_embedding::{CacheFailure, Embedding, EmbeddingCache, InputKey, text_key};
+use percent_encoding::{AsciiSet, CONTROLS, percent_encode};
+use rusqlite::{Connection, OpenFlags, OptionalExtension as _, Row, params};
+
+use super::cache_error::{CacheError, is_damage, is_read_only};
+
+/// The version of the tables; another one is thrown away.
+const VERSION: i64 = 1;
+
+/// How long to wait for another process that writes.
+pub(super) const BUSY: Duration = Duration::from_secs(10);
+
+/// What is left after the oldest rows were dropped, as a share of the limit.
+const KEEP: f64 = 0.8;
+
+/// Embeddings of one encoder on disk.
+#[derive(Debug)]
+pub struct Cache {
+    connection: Connection,
+    encoder: i64,
+    limit: u64,
+    is_read_only: bool,
+    /// Embeddings that were read and not used for a day or more, to be marked as used.
+    stale: Vec<InputKey>,
+    /// Texts likewise.
+    stale_texts: Vec<InputKey>,
+    /// Results likewise.
+    stale_results: Vec<InputKey>,
+}
+
+impl Cache {
+    /// The cache's file below the cache folder.
+    #[must_use]
+    pub fn path(cache_dir: &Path) -> PathBuf {
+        cache_dir.join("embeddings.sqlite")
+    }
+
+    /// Opens the cache for one encoder, making it if there is none. A file that is not a cache, or a damaged
+    /// one, is replaced. Where nothing can be written, what is there is read.
+    ///
+    /// # Errors
+    /// [`CacheError`], for example in a folder that cannot be written and has no embeddings of this encoder.
+    pub fn open(cache_dir: &Path, name: &str, fingerprint: &str, limit: u64) -> Result<Self, CacheError> {
+        let path = Self::path(cache_dir);
+        std::fs::create_dir_all(cache_dir).map_err(|cause| CacheError::of_file(&path, &cause))?;
+        let connected = Self::connect(&path, name, fingerprint).or_else(|error| {
+            if !is_damage(&error) {
+                return Err(error);
+            }
+            remove(&path).map_err(|_| error)?;
+            Self::connect(&path, name, fingerprint)
+        });
+        let is_read_only = connected.as_ref().is_err_and(is_read_only);
+        let (connection, encoder) = connected
+            .or_else(|error| {
+                if is_read_only { Self::look_into(&path, fingerprint).map_err(|_| error) } else { Err(error) }
+            })
+            .map_err(|cause| CacheError::of_database(&path, &cause))?;
+        Ok(Self {
+            connection,
+            encoder,
+            limit,
+            is_read_only,
+            stale: Vec::new(),
+            stale_texts: Vec::new(),
+            stale_results: Vec::new(),
+        })
+    }
+
+    fn connect(path: &Path, name: &str, fingerprint: &str) -> rusqlite::Result<(Connection, i64)> {
+        let connection = Connection::open(path)?;
+        connection.busy_timeout(BUSY)?;
+        connection.pragma_update(None, "auto_vacuum", "INCREMENTAL")?;
+        connection.pragma_update(None, "journal_mode", "WAL")?;
+        // A lost transaction after a power cut costs time only; a torn one cannot happen in this mode.
+        connection.pragma_update(None, "synchronous", "NORMAL")?;
+        let version: i64 = connection.pragma_query_value(None, "user_version", |row| row.get(0))?;
+        let tables: i64 = connection.query_row(
+            "SELECT count(*) FROM sqlite_schema WHERE type = 'table' AND name IN ('encoder', 'text', 'vector', 'result')",
+            [],
+            |row| row.get(0),
+        )?;
+        if version != VERSION || tables < 4 {
+            if version != 0 && version != VERSION {
+                connection.execute_batch(
+                    "DROP TABLE IF EXISTS encoder; DROP TABLE IF EXISTS text; DROP TABLE IF EXISTS vector;
+                     DROP TABLE IF EXISTS result;",
+                )?;
+            }
+            connection.execute_batch(TABLES)?;
+        }
+        connection.execute(
+            "INSERT OR IGNORE INTO encoder (name, fingerprint) VALUES (?1, ?2)",
+            params![name, fingerprint],
+        )?;
+        let encoder = connection.query_row(
+            "SELECT id FROM encoder WHERE fingerprint = ?1",
+            params![fingerprint],
+            |row| row.get(0),
+        )?;
+        Ok((connection, encoder))
+    }
+
+    /// Opens a cache that cannot be written to.
+    fn look_into(path: &Path, fingerprint: &str) -> rusqlite::Result<(Connection, i64)> {
+        let connection = unchanging(path)?;
+        let query =
+            "SELECT id FROM encoder, pragma_user_version WHERE fingerprint = ?1 AND user_version = ?2";
+        let encoder = connection.query_row(query, params![fingerprint, VERSION], |row| row.get(0))?;
+        Ok((connection, encoder))
+    }
+
+    /// Whether it cannot be written to: what is new is then not kept.
+    #[must_use]
+    pub fn is_read_only(&self) -> bool {
+        self.is_read_only
+    }
+
+    /// What `read` makes of the first column of the row of each key, and the keys of rows that were not used today.
+    fn look_up<T>(
+        &mut self,
+        query: &str,
+        keys: impl Iterator<Item = InputKey>,
+        read: impl Fn(&[u8]) -> Option<T>,
+    ) -> Result<(Vec<Option<T>>, Vec<InputKey>), CacheError> {
+        let (encoder, today) = (self.encoder, today());
+        let mut stale = Vec::new();
+        let found = self.transaction(|transaction| {
+            let mut query = transaction.prepare_cached(query)?;
+            let mut find = |key: InputKey| -> rusqlite::Result<Option<T>> {
+                // What is there may be damaged in any way: a value of another type is nothing either.
+                let row = |row: &Row<'_>| Ok((row.get_ref(0)?.as_bytes().ok().and_then(&read), row.get(1)));
+                let Some((found, used)) = query.query_row(params![encoder, key], row).optional()? else {
+                    return Ok(None);
+                };
+                if used.is_ok_and(|used: i64| used < today) {
+                    stale.push(key);
+                }
+                Ok(found)
+            };
+            keys.map(&mut find).collect()
+        })?;
+        Ok((found, stale))
+    }
+
+    fn shrink(&mut self) -> Result<(), CacheError> {
+        let size = self.map(|connection| {
+            let value = |name| connection.pragma_query_value(None, name, |row| row.get::<_, i64>(0));
+            Ok((value("page_count")? - value("freelist_count")?) * value("page_size")?)
+        })?;
+        let size = u64::try_from(size).unwrap_or_default();
+        if size <= self.limit {
+            return Ok(());
+        }
+        let share = 1.0 - KEEP * self.limit as f64 / size as f64;
+        self.transaction(|transaction| {
+            for (table, key) in [("vector", "input"), ("text", "text"), ("result", "key")] {
+                let rows: i64 =
+                    transaction.query_row(&format!("SELECT count(*) FROM {table}"), [], |row| row.get(0))?;
+                #[expect(clippy::cast_possible_truncation, reason = "a share of a count of rows")]
+                let drop = (rows as f64 * share).ceil() as i64;
+                transaction.execute(
+                    &format!(
+                        "DELETE FROM {table} WHERE (encoder, {key}) IN \
+                         (SELECT encoder, {key} FROM {table} ORDER BY used LIMIT ?1)"
+                    ),
+                    params![drop],
+                )?;
+            }
+            Ok(())
+        })?;
+        self.map(|connection| {
+            // Each step of it frees one page.
+            let mut vacuum = connection.prepare("PRAGMA incremental_vacuum")?;
+            let mut pages = vacuum.query([])?;
+            while pages.next()?.is_some() {}
+            Ok(())
+        })
+    }
+
+    fn transaction<T>(
+        &mut self,
+        work: impl FnOnce(&rusqlite::Transaction<'_>) -> rusqlite::Result<T>,
+    ) -> Result<T, CacheError> {
+        let path = self.connection.path().map(PathBuf::from).unwrap_or_default();
+        let run = |connection: &mut Connection| {
+            let transaction = connection.transaction()?;
+            let value = work(&transaction)?;
+            transaction.commit()?;
+            Ok(value)
+        };
+        run(&mut self.connection).map_err(|cause: rusqlite::Error| CacheError::of_database(&path, &cause))
+    }
+
+    fn map<T>(&self, work: impl FnOnce(&Connection) -> rusqlite::Result<T>) -> Result<T, CacheError> {
+        let path = self.connection.path().map(PathBuf::from).unwrap_or_default();
+        work(&self.connection).map_err(|cause| CacheError::of_database(&path, &cause))
+    }
+}
+
+impl EmbeddingCache for Cache {
+    fn inputs(&mut self, texts: &[&str]) -> Result<Vec<Option<InputKey>>, CacheFailure> {
+        let query = "SELECT input, used FROM text WHERE encoder = ?1 AND text = ?2";
+        let keys = texts.iter().map(|text| text_key(text));
+        let (inputs, stale) = self.look_up(query, keys, |data| data.try_into().ok())?;
+        self.stale_texts.extend(stale);
+        Ok(inputs)
+    }
+
+    fn vectors(&mut self, inputs: &[InputKey]) -> Result<Vec<Option<Embedding>>, CacheFailure> {
+        let query = "SELECT data, used FROM vector WHERE encoder = ?1 AND input = ?2";
+        let (vectors, stale) = self.look_up(query, inputs.iter().copied(), decode)?;
+        self.stale.extend(stale);
+        Ok(vectors)
+    }
+
+    fn store(
+        &mut self,
+        texts: &[(&str, InputKey)],
+        vectors: &[(InputKey, &Embedding)],
+    ) -> Result<(), CacheFailure> {
+        let (encoder, today) = (self.encoder, today());
+        let (stale, stale_texts) = (std::mem::take(&mut self.stale), std::mem::take(&mut self.stale_texts));
+        let is_nothing = texts.is_empty() && vectors.is_empty() && stale.is_empty() && stale_texts.is_empty();
+        if is_nothing || self.is_read_only {
+            return Ok(());
+        }
+        self.transaction(|transaction| {
+            let mut insert = transaction.prepare_cached(
+                "INSERT OR REPLACE INTO text (encoder, text, input, used) VALUES (?1, ?2, ?3, ?4)",
+            )?;
+            for (text, input) in texts {
+                insert.execute(params![encoder, text_key(text), input, today])?;
+            }
+            let mut insert = transaction.prepare_cached(
+                "INSERT OR REPLACE INTO vector (encoder, input, data, used) VALUES (?1, ?2, ?3, ?4)",
+            )?;
+            for (input, vector) in vectors {
+                insert.execute(params![encoder, input, encode(vector), today])?;
+            }
+            let mut update = transaction
+                .prepare_cached("UPDATE vector SET used = ?3 WHERE encoder = ?1 AND input = ?2")?;
+            for input in &stale {
+                update.execute(params![encoder, input, today])?;
+            }
+            let mut update =
+                transaction.prepare_cached("UPDATE text SET used = ?3 WHERE encoder = ?1 AND text = ?2")?;
+            for text in &stale_texts {
+                update.execute(params![encoder, text, today])?;
+            }
+            Ok(())
+        })?;
+        Ok(self.shrink()?)
+    }
+
+    fn results(&mut self, keys: &[InputKey]) -> Result<Vec<Option<Vec<u8>>>, CacheFailure> {
+        let query = "SELECT data, used FROM result WHERE encoder = ?1 AND key = ?2";
+        let (results, stale) =
+            self.look_up(query, keys.iter().copied(), |data| checked(data).map(<[u8]>::to_vec))?;
+        self.stale_results.extend(stale);
+        Ok(results)
+    }
+
+    fn keep(&mut self, results: &[(InputKey, Vec<u8>)]) -> Result<(), CacheFailure> {
+        let (encoder, today) = (self.encoder, today());
+        let stale = std::mem::take(&mut self.stale_results);
+        if (results.is_empty() && stale.is_empty()) || self.is_read_only {
+            return Ok(());
+        }
+        self.transaction(|transaction| {
+            let mut insert = transaction.prepare_cached(
+                "INSERT OR REPLACE INTO result (encoder, key, data, used) VALUES (?1, ?2, ?3, ?4)",
+            )?;
+            for (key, data) in results {
+                insert.execute(params![encoder, key, with_checksum(data.clone()), today])?;
+            }
+            let mut update =
+                transaction.prepare_cached("UPDATE result SET used = ?3 WHERE encoder = ?1 AND key = ?2")?;
+            for key in &stale {
+                update.execute(params![encoder, key, today])?;
+            }
+            Ok(())
+        })?;
+        Ok(self.shrink()?)
+    }
+}
+
+const TABLES: &str = "
+    BEGIN IMMEDIATE;
+    CREATE TABLE IF NOT EXISTS encoder (id INTEGER PRIMARY KEY, name TEXT NOT NULL, fingerprint TEXT NOT NULL UNIQUE);
+    CREATE TABLE IF NOT EXISTS text (
+        encoder INTEGER NOT NULL, text BLOB NOT NULL, input BLOB NOT NULL, used INTEGER NOT NULL,
+        PRIMARY KEY (encoder, text)) WITHOUT ROWID;
+    CREATE TABLE IF NOT EXISTS vector (
+        encoder INTEGER NOT NULL, input BLOB NOT NULL, data BLOB NOT NULL, used INTEGER NOT NULL,
+        PRIMARY KEY (encoder, input));
+    CREATE TABLE IF NOT EXISTS result (
+        encoder INTEGER NOT NULL, key BLOB NOT NULL, data BLOB NOT NULL, used INTEGER NOT NULL,
+        PRIMARY KEY (encoder, key)) WITHOUT ROWID;
+    PRAGMA user_version = 1;
+    COMMIT;";
+
+/// The cache's file and those that SQLite keeps beside it.
+pub(super) fn files(path: &Path) -> [PathBuf; 3] {
+    ["", "-wal", "-shm"].map(|ending| {
+        let mut file = path.as_os_str().to_owned();
+        file.push(ending);
+        PathBuf::from(file)
+    })
+}
+
+/// Opens a cache where nothing can be written, not even the files that SQLite keeps beside it: only in one that nobody
+/// changes meanwhile does it read without them. Checksums tell where somebody, on another mount, did.
+pub(super) fn unchanging(path: &Path) -> rusqlite::Result<Connection> {
+    // What has a meaning in the name of a file that is a URI (sqlite.org/uri.html).
+    const SPECIAL: &AsciiSet = &CONTROLS.add(b'%').add(b'?').add(b'#');
+    let name = percent_encode(path.as_os_str().as_encoded_bytes(), SPECIAL);
+    let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_URI;
+    Connection::open_with_flags(format!("file:{name}?immutable=1"), flags)
+}
+
+pub(super) fn remove(path: &Path) -> std::io::Result<()> {
+    for file in files(path) {
+        match std::fs::remove_file(file) {
+            Err(cause) if cause.kind() != std::io::ErrorKind::NotFound => return Err(cause),
+            _ => {}
+        }
+    }
+    Ok(())
+}
+
+/// Days since 1970.
+fn today() -> i64 {
+    let seconds = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs());
+    i64::try_from(seconds / 86_400).unwrap_or_default()
+}
+
+fn encode(vector: &[f32]) -> Vec<u8> {
+    with_checksum(vector.iter().flat_map(|x| x.to_le_bytes()).collect())
+}
+
+fn with_checksum(mut data: Vec<u8>) -> Vec<u8> {
+    let checksum = crc32fast::hash(&data);
+    data.extend(checksum.to_le_bytes());
+    data
+}
+
+/// What is before the checksum; `None` for data that is damaged.
+fn checked(data: &[u8]) -> Option<&[u8]> {
+    let (data, checksum) = data.split_last_chunk::<4>()?;
+    (crc32fast::hash(data) == u32::from_le_bytes(*checksum)).then_some(data)
+}
+
+/// `None` for data that is damaged.
+fn decode(data: &[u8]) -> Option<Embedding> {
+    let vector = checked(data).filter(|vector| !vector.is_empty())?;
+    let floats =
+        vector.chunks_exact(4).map(|bytes| f32::from_le_bytes([bytes[0], bytes[1], bytes[2], bytes[3]]));
+    let floats: Embedding = floats.collect();
+    floats.iter().all(|x| x.is_finite()).then_some(floats)
+}

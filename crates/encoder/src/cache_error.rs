@@ -1,0 +1,90 @@
+//! Why the cache cannot be used, and what to do about it.
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+use m3_support::files;
+use rusqlite::ErrorCode;
+
+/// The cache cannot be used; the run can go on without it.
+#[derive(Debug, thiserror::Error)]
+#[error("failed to use the embedding cache `{path}`: {message}")]
+pub struct CacheError {
+    path: PathBuf,
+    message: String,
+    trouble: Trouble,
+}
+
+/// What is wrong with a cache.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Trouble {
+    /// The file is no cache, or none any more.
+    Damaged,
+    /// It, or its folder, may not be written to.
+    ReadOnly,
+    /// Another process has been writing for too long.
+    Busy,
+    /// There is no space.
+    Full,
+    Other,
+}
+
+impl CacheError {
+    pub(super) fn of_database(path: &Path, cause: &rusqlite::Error) -> Self {
+        let trouble = match cause.sqlite_error_code() {
+            _ if is_damage(cause) => Trouble::Damaged,
+            _ if is_read_only(cause) => Trouble::ReadOnly,
+            Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => Trouble::Busy,
+            Some(ErrorCode::DiskFull) => Trouble::Full,
+            _ => Trouble::Other,
+        };
+        Self { path: path.to_owned(), message: cause.to_string(), trouble }
+    }
+
+    pub(super) fn of_file(path: &Path, cause: &io::Error) -> Self {
+        let trouble = match cause {
+            _ if files::is_of_place(cause) => Trouble::ReadOnly,
+            _ if files::is_full(cause) => Trouble::Full,
+            _ => Trouble::Other,
+        };
+        Self { path: path.to_owned(), message: cause.to_string(), trouble }
+    }
+
+    /// Whether the file is no cache, or none any more.
+    #[must_use]
+    pub fn is_damage(&self) -> bool {
+        self.trouble == Trouble::Damaged
+    }
+
+    /// Whether the place is one that may not be written to.
+    #[must_use]
+    pub fn is_read_only(&self) -> bool {
+        self.trouble == Trouble::ReadOnly
+    }
+
+    /// What to do about it.
+    #[must_use]
+    pub fn hint(&self) -> &'static str {
+        match self.trouble {
+            Trouble::Damaged => "`m3 cache clear` replaces a damaged cache",
+            Trouble::ReadOnly => "make it writable, or name another folder with `--cache-dir`",
+            Trouble::Busy => "another m3 is writing to it; try again when that has ended",
+            Trouble::Full => "make space, or name another folder with `--cache-dir`",
+            Trouble::Other => "name another folder with `--cache-dir`",
+        }
+    }
+}
+
+pub(super) fn is_damage(error: &rusqlite::Error) -> bool {
+    matches!(error.sqlite_error_code(), Some(ErrorCode::NotADatabase | ErrorCode::DatabaseCorrupt))
+        || error.to_string().contains("no such table")
+        || error.to_string().contains("no such column")
+}
+
+/// Whether the file, or one beside it, may not be written to or made.
+pub(super) fn is_read_only(error: &rusqlite::Error) -> bool {
+    matches!(
+        error.sqlite_error_code(),
+        Some(ErrorCode::ReadOnly | ErrorCode::CannotOpen | ErrorCode::PermissionDenied)
+    )
+}

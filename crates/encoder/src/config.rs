@@ -1,0 +1,219 @@
+//! How an encoder is to be run, read from the files beside its graph, and its fingerprint.
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+
+use m3_embedding::Identity;
+use m3_support::text::hexadecimal;
+use serde_json::Value;
+use sha2::{Digest as _, Sha256};
+
+use super::assets::{Assets, graph_file, verify};
+use super::digest::Digests;
+use super::pooling::Pooling;
+use super::{OnnxError, pins};
+
+/// What an encoder's folder says about running it.
+#[derive(Debug, Clone)]
+pub(super) struct EncoderConfig {
+    /// Longer texts are cut to so many tokens.
+    pub(super) max_tokens: usize,
+    /// How one embedding is made of one row a token.
+    pub(super) pooling: Pooling,
+    /// Whether texts may share a batch. Dynamic quantization fits its scale to the whole batch, so a text's
+    /// embedding would depend on its neighbours.
+    pub(super) is_batchable: bool,
+}
+
+/// The length of an encoder that does not say: BERT's.
+const DEFAULT_MAX_TOKENS: usize = 512;
+
+impl EncoderConfig {
+    /// Reads the configuration and computes the identity.
+    pub(super) fn read(assets: &Assets, cache_dir: &Path) -> Result<(Self, Identity), OnnxError> {
+        let folder = &assets.encoder_dir;
+        let mut digests = Digests::open(cache_dir);
+        let config = JsonFile::read(folder, "config.json")?;
+        let (name, max_tokens, pooling, parts, is_batchable) = if assets.is_default {
+            let parts = default_parts(folder, &mut digests)?;
+            (pins::ENCODER_NAME.to_owned(), pins::ENCODER_MAX_TOKENS, Pooling::Mean, parts, true)
+        } else {
+            let graph = Graph::read(folder)?;
+            check_modules(folder, &graph)?;
+            let parts = custom_parts(folder, &graph, &mut digests)?;
+            // Any of `DynamicQuantizeLinear`, `DynamicQuantizeMatMul`, `DynamicQuantizeLSTM`.
+            let is_batchable = !graph.contains(b"DynamicQuantize");
+            (folder_name(folder), max_tokens(folder, &config)?, pooling(folder)?, parts, is_batchable)
+        };
+        let dimensions = match config.number("hidden_size").or_else(|| config.number("dim")) {
+            Some(dimensions) => usize::try_from(dimensions).unwrap_or_default(),
+            None => 0,
+        };
+        digests.save();
+        let identity =
+            Identity { name, fingerprint: fingerprint(&parts, max_tokens, pooling), dimensions, max_tokens };
+        Ok((Self { max_tokens, pooling, is_batchable }, identity))
+    }
+}
+
+/// The digests that make up the default encoder, each checked against its pin.
+fn default_parts(folder: &Path, digests: &mut Digests) -> Result<Vec<String>, OnnxError> {
+    let mut parts = vec![hexadecimal(&Sha256::digest(pins::GRAPH))];
+    for file in pins::ENCODER_FILES.iter().filter(|file| file.name != "config.json") {
+        verify(digests, &folder.join(file.name), file.sha256)?;
+        parts.push(file.sha256.to_owned());
+    }
+    Ok(parts)
+}
+
+/// The name of an encoder that has none but its folder's.
+fn folder_name(folder: &Path) -> String {
+    let folder = folder.canonicalize().unwrap_or_else(|_| folder.to_owned());
+    folder.file_name().map_or_else(String::new, |name| name.to_string_lossy().into_owned())
+}
+
+/// The digests of graph, external weights and tokenizer.
+fn custom_parts(folder: &Path, graph: &Graph, digests: &mut Digests) -> Result<Vec<String>, OnnxError> {
+    let mut files = vec![graph.path.clone(), folder.join("tokenizer.json")];
+    files.extend(graph.external_files());
+    let digest = |path: PathBuf| {
+        digests.sha256(&path).map_err(|cause| OnnxError::File { path, message: cause.to_string() })
+    };
+    files.into_iter().map(digest).collect()
+}
+
+/// An ONNX file, looked through for the few things that matter before ONNX Runtime reads it.
+struct Graph {
+    path: PathBuf,
+    bytes: Vec<u8>,
+}
+
+impl Graph {
+    fn read(folder: &Path) -> Result<Self, OnnxError> {
+        let path = graph_file(folder).unwrap_or_else(|| folder.join("model.onnx"));
+        match std::fs::read(&path) {
+            Ok(bytes) => Ok(Self { path, bytes }),
+            Err(cause) => Err(OnnxError::File { path, message: cause.to_string() }),
+        }
+    }
+
+    fn contains(&self, pattern: &[u8]) -> bool {
+        self.places(pattern).next().is_some()
+    }
+
+    fn places<'a>(&'a self, pattern: &'a [u8]) -> impl Iterator<Item = usize> + 'a {
+        let windows = self.bytes.windows(pattern.len()).enumerate();
+        windows.filter(move |(_, window)| *window == pattern).map(|(at, _)| at)
+    }
+
+    /// The files that hold the weights, sorted. ONNX writes each as a pair of strings in its protocol buffer,
+    /// the key `location` (onnx.proto3, `TensorProto.external_data`).
+    fn external_files(&self) -> Vec<PathBuf> {
+        const KEY: &[u8] = b"\x0a\x08location\x12";
+        let mut names = BTreeSet::new();
+        for at in self.places(KEY) {
+            if let Some((&length, text)) = self.bytes[at + KEY.len()..].split_first()
+                && let Some(name) = text.get(..usize::from(length))
+                && let Ok(name) = std::str::from_utf8(name)
+            {
+                names.insert(name);
+            }
+        }
+        let folder = self.path.parent().unwrap_or(Path::new("."));
+        names.into_iter().map(|name| folder.join(name)).collect()
+    }
+}
+
+fn fingerprint(parts: &[String], max_tokens: usize, pooling: Pooling) -> String {
+    let text = format!("{} max_tokens={max_tokens} pooling={pooling:?}", parts.join(" "));
+    format!("sha256:{}", hexadecimal(&Sha256::digest(text)))
+}
+
+/// Where sentence-transformers, transformers and the model's configuration say it, in this order.
+fn max_tokens(folder: &Path, config: &JsonFile) -> Result<usize, OnnxError> {
+    let said = [
+        JsonFile::read(folder, "sentence_bert_config.json")?.number("max_seq_length"),
+        JsonFile::read(folder, "tokenizer_config.json")?.number("model_max_length"),
+        config.number("max_position_embeddings"),
+    ];
+    // transformers writes 10^30 for "not known".
+    let known = said.into_iter().flatten().find(|&length| (3..1_000_000).contains(&length));
+    Ok(known.and_then(|length| usize::try_from(length).ok()).unwrap_or(DEFAULT_MAX_TOKENS))
+}
+
+/// Mean, unless sentence-transformers' pooling module says otherwise: by flags such as
+/// `pooling_mode_cls_token`, or, from its version 6 on, by `pooling_mode`.
+fn pooling(folder: &Path) -> Result<Pooling, OnnxError> {
+    let name = "1_Pooling/config.json";
+    let file = JsonFile::read(folder, name)?;
+    let mut modes: Vec<&str> = match file.value.get("pooling_mode") {
+        Some(Value::String(mode)) => vec![mode],
+        Some(Value::Array(modes)) => modes.iter().filter_map(Value::as_str).collect(),
+        _ => Vec::new(),
+    };
+    let flags = file.value.as_object().into_iter().flatten();
+    modes.extend(flags.filter_map(|(key, value)| match (key.strip_prefix("pooling_mode_"), value) {
+        (Some(mode), Value::Bool(true)) => Some(mode),
+        _ => None,
+    }));
+    match modes.as_slice() {
+        [] | ["mean" | "mean_tokens"] => Ok(Pooling::Mean),
+        ["cls" | "cls_token"] => Ok(Pooling::Cls),
+        other => Err(OnnxError::File {
+            path: folder.join(name),
+            message: format!(
+                "pooling `{}` is not supported; only `mean` and `cls` are",
+                other.join(" with ")
+            ),
+        }),
+    }
+}
+
+/// Refuses what sentence-transformers would do after the graph and m3 would leave out, such as a dense layer.
+/// A graph whose output is the finished embedding has it inside.
+fn check_modules(folder: &Path, graph: &Graph) -> Result<(), OnnxError> {
+    let file = JsonFile::read(folder, "modules.json")?;
+    if graph.contains(b"sentence_embedding") {
+        return Ok(());
+    }
+    for module in file.value.as_array().into_iter().flatten() {
+        let name = module.get("type").and_then(Value::as_str).unwrap_or_default();
+        let name = name.rsplit('.').next().unwrap_or_default();
+        if !["Transformer", "Pooling", "Normalize"].contains(&name) {
+            return Err(OnnxError::File {
+                path: folder.join("modules.json"),
+                message: format!(
+                    "its module `{name}` is not supported; export the whole encoder to ONNX, with an output \
+                     `sentence_embedding`"
+                ),
+            });
+        }
+    }
+    Ok(())
+}
+
+/// A JSON file that need not exist.
+struct JsonFile {
+    value: Value,
+}
+
+impl JsonFile {
+    fn read(folder: &Path, name: &str) -> Result<Self, OnnxError> {
+        let path = folder.join(name);
+        let text = match std::fs::read(&path) {
+            Ok(text) => text,
+            Err(cause) if cause.kind() == std::io::ErrorKind::NotFound => {
+                return Ok(Self { value: Value::Null });
+            }
+            Err(cause) => return Err(OnnxError::File { path, message: cause.to_string() }),
+        };
+        match serde_json::from_slice(&text) {
+            Ok(value) => Ok(Self { value }),
+            Err(cause) => Err(OnnxError::File { path, message: format!("not JSON: {cause}") }),
+        }
+    }
+
+    fn number(&self, key: &str) -> Option<u64> {
+        self.value.get(key)?.as_u64()
+    }
+}

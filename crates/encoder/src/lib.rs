@@ -1,0 +1,139 @@
+//! The sentence encoder of m3: text in, unit vectors out, computed by ONNX Runtime on the CPU.
+//!
+//! [`OnnxEncoder`] implements [`Encoder`](m3_embedding::Encoder), [`Cache`] implements
+//! [`EmbeddingCache`](m3_embedding::EmbeddingCache). The files of the default encoder are found and fetched by [`Assets`].
+//!
+//! ```no_run
+//! use std::path::Path;
+//!
+//! use m3_embedding::{Encoder as _, cosine};
+//! use m3_encoder::{AssetOptions, Assets, OnnxEncoder};
+//!
+//! // The files in the cache folder, fetched on first use: some 110 MB.
+//! let options = AssetOptions::from_env(None)?;
+//! let cache_dir = options.cache_dir.clone();
+//! let assets = Assets::locate(&options, &mut |_| ())?;
+//! let mut encoder = OnnxEncoder::open(assets, &cache_dir)?;
+//! let vectors = encoder.embed(&["a red car", "a crimson automobile"], &mut |_| ())?;
+//! assert!(cosine(&vectors[0], &vectors[1]) > 0.7);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+mod asset_error;
+mod assets;
+mod cache;
+mod cache_error;
+mod cache_usage;
+mod config;
+mod digest;
+mod fetch;
+pub mod pins;
+mod pooling;
+mod runtime;
+mod session;
+mod tokens;
+
+use std::path::PathBuf;
+
+pub use asset_error::AssetError;
+pub use assets::{AssetOptions, Assets, InstallEvent, default_encoder_dir};
+pub use cache::Cache;
+pub use cache_error::CacheError;
+pub use cache_usage::CacheUsage;
+pub use fetch::FetchError;
+use m3_embedding::EncoderError;
+pub use runtime::{NO_REPORTS, left_behind};
+pub use session::OnnxEncoder;
+pub use session::finish;
+
+/// Why the encoder cannot be used.
+#[derive(Debug, thiserror::Error)]
+pub enum OnnxError {
+    /// Its files are missing, damaged or cannot be fetched.
+    #[error(transparent)]
+    Asset(#[from] AssetError),
+    /// A file of its configuration cannot be used.
+    #[error("failed to read `{path}` of the encoder: {message}")]
+    File {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong.
+        message: String,
+    },
+    /// The tokenizer's file cannot be used.
+    #[error(
+        "failed to load the tokenizer `{path}`: {message}\nhint: it should be a `tokenizer.json` of the tokenizers library"
+    )]
+    TokenizerFile {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong.
+        message: String,
+    },
+    /// A text could not be tokenized.
+    #[error("failed to tokenize: {message}")]
+    Tokenize {
+        /// The tokenizer's reason.
+        message: String,
+    },
+    /// ONNX Runtime cannot be loaded.
+    #[error(
+        "failed to load ONNX Runtime from `{path}`: {message}\nhint: `m3 setup --force` fetches it again, or set ORT_DYLIB_PATH to version 1.24 or newer"
+    )]
+    Runtime {
+        /// The library.
+        path: PathBuf,
+        /// The reason.
+        message: String,
+    },
+    /// A build of ONNX Runtime that reports to its maker, in a process that does not keep it from doing so.
+    #[error(
+        "`{path}` is a build of ONNX Runtime that reports to its maker\nhint: set {NO_REPORTS}=1 before the program starts, or use version {}, which has no collector",
+        pins::RUNTIME_VERSION
+    )]
+    Reports {
+        /// The library.
+        path: PathBuf,
+    },
+    /// There is not enough memory for the encoder.
+    #[error(
+        "not enough memory for the encoder: {message}\nhint: it needs some 200 MB, and 500 MB of addresses (`ulimit -v`); end what else runs, or raise the limit of this shell or container"
+    )]
+    Memory {
+        /// The runtime's reason.
+        message: String,
+    },
+    /// The graph cannot be loaded, or does not look like a sentence encoder.
+    #[error(
+        "failed to use the encoder's ONNX graph: {message}\nhint: it should take `input_ids` and `attention_mask` and give `sentence_embedding` or `last_hidden_state`"
+    )]
+    Graph {
+        /// The reason.
+        message: String,
+    },
+    /// ONNX Runtime failed while it computed.
+    #[error("failed to run the encoder: {message}")]
+    Run {
+        /// The reason.
+        message: String,
+    },
+}
+
+impl OnnxError {
+    /// What ONNX Runtime or the system's loader said: a lack of memory, or else what `otherwise` makes of it.
+    fn of_runtime(message: String, otherwise: impl FnOnce(String) -> Self) -> Self {
+        // C++ allocations, those of the runtime's arenas, mappings and threads.
+        let of_memory = ["bad_alloc", "Failed to allocate memory", "annot allocate memory"];
+        if of_memory.iter().any(|part| message.contains(part)) {
+            Self::Memory { message: message.trim_end().to_owned() }
+        } else {
+            otherwise(message)
+        }
+    }
+}
+
+impl From<OnnxError> for EncoderError {
+    fn from(error: OnnxError) -> Self {
+        Self::new(error)
+    }
+}

@@ -1,0 +1,186 @@
+//! The three ways in which a model and the executor work together, and what they have in common.
+
+mod native;
+mod react;
+mod staged;
+
+use m3_llm::{Arguments, NO_NAME, Reply, ReplyCall, StopReason, ToolDefinitions};
+use m3_support::text::counted;
+pub use native::TOOLS_UNREAD;
+pub(super) use native::native;
+pub(super) use react::react;
+pub(super) use staged::staged;
+
+use super::FinishReason;
+use super::course::{Course, Stop};
+use super::observation::Observation;
+use super::parse::{Calls, Wanted};
+use super::prompts::{AgainCue, ObservationCue, filled};
+
+/// A reply that was read, or what could be made of it.
+struct Read<T> {
+    value: T,
+    /// Why it cannot be used.
+    problem: Option<String>,
+}
+
+/// Nothing came of asking, for this reason.
+enum Silence {
+    /// The model has said nothing at all.
+    Empty(String),
+    /// The provider has held all of it back.
+    Blocked(String),
+}
+
+impl Silence {
+    /// How a task ends for it.
+    fn stop(self) -> Stop {
+        match self {
+            Self::Empty(reason) => silent(&reason),
+            Self::Blocked(reason) => Stop::no_reply(reason),
+        }
+    }
+}
+
+/// Asks in text, and once more with the reason if the reply cannot be used.
+///
+/// # Errors
+/// [`Stop::Error`] if the model says nothing at all, twice, or the provider blocks its reply.
+async fn ask<T>(
+    course: &mut Course<'_>,
+    purpose: &str,
+    system: &str,
+    read: impl Fn(&Reply) -> Read<T>,
+) -> Result<T, Stop> {
+    let (value, silence) = ask_twice(course, purpose, system, read).await?;
+    silence.map_or(Ok(value), |silence| Err(silence.stop()))
+}
+
+/// The same, but that a model which says nothing is no error; then there is a reason as well.
+async fn ask_twice<T>(
+    course: &mut Course<'_>,
+    purpose: &str,
+    system: &str,
+    read: impl Fn(&Reply) -> Read<T>,
+) -> Result<(T, Option<Silence>), Stop> {
+    let (first, first_silence) = ask_once(course, purpose, system, &read).await?;
+    if let Some(Silence::Blocked(_)) = first_silence {
+        return Ok((first.value, first_silence));
+    }
+    let Some(reason) = first.problem else { return Ok((first.value, None)) };
+    course.check()?;
+    course.say(filled(&AgainCue { reason: &reason }));
+    let (second, silence) = ask_once(course, purpose, system, &read).await?;
+    let is_silent = |silence: &Silence| first_silence.is_some() || matches!(silence, Silence::Blocked(_));
+    Ok((second.value, silence.filter(is_silent)))
+}
+
+async fn ask_once<T>(
+    course: &mut Course<'_>,
+    purpose: &str,
+    system: &str,
+    read: &impl Fn(&Reply) -> Read<T>,
+) -> Result<(Read<T>, Option<Silence>), Stop> {
+    let reply = course.ask(purpose, system, ToolDefinitions::default()).await?;
+    let mut read = read(&reply);
+    if let Some(reason) = blocked(&reply) {
+        return Ok((read, Some(Silence::Blocked(reason))));
+    }
+    if let Some(reason) = &mut read.problem {
+        reason.push_str(why(&reply.stop));
+        course.tell_malformed(reason);
+    }
+    Ok((read, silence(&reply).map(Silence::Empty)))
+}
+
+/// What is said of a reply that says nothing at all.
+fn silence(reply: &Reply) -> Option<String> {
+    is_empty(reply).then(|| format!("it has neither text nor calls{}", why(&reply.stop)))
+}
+
+/// Why the provider has held back all of a reply. It would be asked the same again: the task ends.
+fn blocked(reply: &Reply) -> Option<String> {
+    let block = reply.block.as_ref().filter(|_| is_empty(reply))?;
+    Some(format!("the provider blocked the reply: `{block}`"))
+}
+
+fn is_empty(reply: &Reply) -> bool {
+    reply.text.trim().is_empty() && reply.calls.is_empty()
+}
+
+/// How a task ends whose model has twice said nothing.
+fn silent(reason: &str) -> Stop {
+    Stop::no_reply(format!("the model has said nothing, and nothing again when it was told: {reason}"))
+}
+
+/// What the end of a reply says of its form.
+fn why(stop: &StopReason) -> &'static str {
+    match stop {
+        StopReason::Length => "; it ended at the limit of tokens",
+        StopReason::Refused => "; it was held back by the provider",
+        _ => "",
+    }
+}
+
+/// The calls of a reply in text. If it has none, and the model has used the provider's tool calling instead, those.
+fn calls_of(reply: &Reply, calls: Calls) -> Read<Calls> {
+    let calls = if calls.problem.is_some() && !reply.calls.is_empty() {
+        let (calls, problem) = wanted(&reply.calls);
+        let oddities =
+            vec!["the calls came by the provider's tool calling, which was not offered".to_owned()];
+        Calls { calls, oddities, problem }
+    } else {
+        calls
+    };
+    Read { problem: calls.problem.clone(), value: calls }
+}
+
+/// The calls of the provider's tool calling, and why one of them is none.
+fn wanted(calls: &[ReplyCall]) -> (Vec<Wanted>, Option<String>) {
+    let wanted = |call: &ReplyCall| {
+        let (arguments, mut illegal) = match &call.arguments {
+            Arguments::Object(arguments) => (arguments.clone().into(), None),
+            Arguments::Malformed(text) => {
+                (text.as_str().into(), Some("the arguments of a call are no JSON object".to_owned()))
+            }
+        };
+        if call.name.trim().is_empty() {
+            illegal = Some(NO_NAME.to_owned());
+        }
+        Wanted { name: call.name.clone(), arguments, illegal }
+    };
+    let wanted: Vec<Wanted> = calls.iter().map(wanted).collect();
+    let problem = wanted.iter().find_map(|call| call.illegal.clone());
+    (wanted, problem)
+}
+
+/// Tells in text what calls gave, and shows their pictures.
+fn tell(course: &mut Course<'_>, heading: &str, observations: Vec<Observation>) {
+    for (index, observation) in observations.into_iter().enumerate() {
+        let Observation { tool, text, pictures, is_error } = observation;
+        let tool = if tool.is_empty() { "no tool" } else { &tool };
+        course.say(filled(&ObservationCue { heading, number: index + 1, tool, is_error, text: &text }));
+        for (path, picture) in pictures {
+            course.show(&path, picture);
+        }
+    }
+}
+
+/// The limit that forbids another step, as a model and a record are told.
+fn used_up(course: &Course<'_>) -> Option<(FinishReason, String)> {
+    let limits = &course.attempt.options.limits;
+    if course.calls_left() == 0 {
+        let reason = format!("calls: the limit of {} is reached", limits.calls.unwrap_or_default());
+        return Some((FinishReason::Budget, reason));
+    }
+    (course.steps_done() >= limits.steps).then(|| {
+        (FinishReason::MaxSteps, format!("the limit of {} is reached", counted(limits.steps, "step")))
+    })
+}
+
+/// Ends with what the model says at last, after a limit was reached.
+fn ended(course: &mut Course<'_>, (finish, reason): (FinishReason, String), text: &str) -> FinishReason {
+    text.trim().clone_into(&mut course.final_reply);
+    course.used_up = (finish == FinishReason::Budget).then_some(reason);
+    finish
+}

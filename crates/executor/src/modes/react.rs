@@ -1,0 +1,74 @@
+//! Thought, action, observation, in text (MCP-AgentBench, appendix C.1).
+
+use m3_llm::{Reply, ToolDefinitions};
+
+use super::{Read, ask, calls_of, ended, tell, used_up};
+use crate::FinishReason;
+use crate::course::{Course, Stop};
+use crate::parse::{self, Act, Calls, Wanted};
+use crate::prompts::{LastReactCue, PoolCue, ReactPrompt, filled, quoted, with_schemas};
+
+/// A reply, as far as it matters.
+enum Turn {
+    Answer(String),
+    /// The calls, and the reply up to where it goes on with what only others can say.
+    Calls(Calls, Option<String>),
+}
+
+pub(crate) async fn react(course: &mut Course<'_>) -> Result<FinishReason, Stop> {
+    course.begin()?;
+    loop {
+        // Further tools may have come with the last step.
+        let prompt = filled(&ReactPrompt {
+            tools: with_schemas(course.attempt.offered.catalog(), |_| true),
+            most_calls: course.attempt.options.limits.calls_per_step,
+        });
+        let (calls, cut) = match ask(course, "turn", &prompt, read).await? {
+            Turn::Answer(text) => {
+                course.final_reply = text;
+                return Ok(FinishReason::Answered);
+            }
+            Turn::Calls(calls, cut) => (calls, cut),
+        };
+        course.note(calls.oddities);
+        course.check()?;
+        if let Some(cut) = cut {
+            course.cut_last_reply(&cut);
+        }
+        if let Some(limit) = used_up(course) {
+            course.say(filled(&LastReactCue { reason: &limit.1 }));
+            let reply = course.ask("answer", &prompt, ToolDefinitions::default()).await?;
+            let text = match parse::react(&reply.text).act {
+                Act::Answer(text) => text,
+                Act::Calls(_) | Act::Neither(_) => reply.text,
+            };
+            return Ok(ended(course, limit, &text));
+        }
+        let observations = course.run_step(calls.calls).await?;
+        tell(course, "Observation", observations);
+        if course.has_new_images {
+            let images = quoted(course.pool.paths());
+            course.say(filled(&PoolCue { images }));
+        }
+    }
+}
+
+fn read(reply: &Reply) -> Read<Turn> {
+    let parse::Reacted { act, cut } = parse::react(&reply.text);
+    let calls = match act {
+        Act::Answer(text) => return Read { value: Turn::Answer(text), problem: None },
+        Act::Calls(calls) => calls,
+        Act::Neither(reason) => Calls {
+            calls: vec![Wanted::illegal(&reply.text, &reason)],
+            oddities: Vec::new(),
+            problem: Some(reason),
+        },
+    };
+    let Read { mut value, mut problem } = calls_of(reply, calls);
+    if value.calls.is_empty() {
+        let reason = "the action has no calls";
+        value.calls.push(Wanted::illegal(&reply.text, reason));
+        problem = Some(reason.to_owned());
+    }
+    Read { value: Turn::Calls(value, cut), problem }
+}

@@ -1,0 +1,95 @@
+//! The tools that models are offered, and what is made of them once for all tasks that are offered the same.
+
+use std::sync::OnceLock;
+
+use m3_llm::{ToolDefinition, ToolDefinitions};
+use m3_mcp::names::{ModelNames, NameCollision};
+use m3_mcp::{READ_RESOURCE, ServerTools, ToolCatalog, read_resource_tool};
+use m3_outcomes::KnownTools;
+
+use super::Mode;
+use super::run::tools_hash;
+use super::schemas;
+
+/// Tools with their hash, and as calls, models and providers have them.
+#[derive(Debug)]
+pub struct Offered {
+    catalog: ToolCatalog,
+    hash: String,
+    known: KnownTools,
+    names: Result<ModelNames, NameCollision>,
+    definitions: OnceLock<ToolDefinitions>,
+}
+
+impl Offered {
+    /// The tools of a catalog.
+    #[must_use]
+    pub fn new(catalog: ToolCatalog) -> Self {
+        Self {
+            hash: tools_hash(&catalog),
+            known: KnownTools::new(&catalog),
+            names: ModelNames::new(catalog.tools().map(|(name, _)| name)),
+            definitions: OnceLock::new(),
+            catalog,
+        }
+    }
+
+    /// These tools with the one that reads resources for each of these servers that has none of its name; nothing if that
+    /// changes nothing, or would make two names that look the same to models.
+    pub(super) fn with_resources_of(&self, servers: &[String]) -> Option<Self> {
+        let lacks = |server: &ServerTools| {
+            servers.contains(&server.server)
+                && server.tools.iter().all(|offered| offered.name != READ_RESOURCE)
+        };
+        if !self.catalog.servers.iter().any(lacks) {
+            return None;
+        }
+        let mut catalog = self.catalog.clone();
+        for server in catalog.servers.iter_mut().filter(|server| lacks(server)) {
+            server.tools.push(read_resource_tool());
+        }
+        Some(Self::new(catalog)).filter(|offered| offered.names.is_ok() || self.names.is_err())
+    }
+
+    /// The tools.
+    #[must_use]
+    pub fn catalog(&self) -> &ToolCatalog {
+        &self.catalog
+    }
+
+    /// See [`tools_hash`].
+    #[must_use]
+    pub fn hash(&self) -> &str {
+        &self.hash
+    }
+
+    /// What calls are judged by.
+    pub(super) fn known(&self) -> &KnownTools {
+        &self.known
+    }
+
+    /// The names of the tools for models; an error if two would look the same, which only native tool calling minds.
+    pub(super) fn names(&self) -> Result<&ModelNames, &NameCollision> {
+        self.names.as_ref()
+    }
+
+    /// Two tools that a model which calls them in this way could not tell apart.
+    #[must_use]
+    pub fn collision(&self, mode: Mode) -> Option<&NameCollision> {
+        self.names.as_ref().err().filter(|_| mode == Mode::Native)
+    }
+
+    /// The tools as providers take them.
+    ///
+    /// # Errors
+    /// [`NameCollision`].
+    pub(super) fn definitions(&self) -> Result<ToolDefinitions, &NameCollision> {
+        let names = self.names()?;
+        let definition = |(name, tool)| {
+            let (description, schema) = schemas::native(tool);
+            Some(ToolDefinition { name: names.model_name(&name)?, description, schema })
+        };
+        let all = || self.catalog.tools().filter_map(definition).collect::<Vec<_>>().into();
+        Ok(self.definitions.get_or_init(all).clone())
+    }
+}

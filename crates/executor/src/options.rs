@@ -1,0 +1,111 @@
+//! How tasks are run.
+
+use std::time::Duration;
+
+use m3_llm::Settings;
+use m3_trajectory::Task;
+use schemars::JsonSchema;
+use serde::{Serialize, Serializer};
+
+/// How the model and the executor work together.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Mode {
+    /// Plan which tools, emit calls as strict JSON, decide whether it is complete, answer (M³-Bench, section 3.1).
+    Staged,
+    /// The provider's own tool calling.
+    Native,
+    /// Thought, action, observation, in text.
+    React,
+}
+
+/// Which of a task's texts the model gets.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Instruction {
+    /// The fuzzy `question`, as people ask.
+    Question,
+    /// The explicit `prompt`, which names tools and steps.
+    Prompt,
+}
+
+impl Instruction {
+    /// The text of a task, or the other one where it has only that; white space alone is no text.
+    #[must_use]
+    pub fn text_of(self, task: &Task) -> Option<&str> {
+        let (question, prompt) = (task.question.as_deref(), task.prompt.as_deref());
+        let texts = match self {
+            Self::Question => [question, prompt],
+            Self::Prompt => [prompt, question],
+        };
+        texts.into_iter().flatten().find(|text| !text.trim().is_empty())
+    }
+}
+
+/// What a task may cost. A task that reaches a limit ends with what it has.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+pub struct Limits {
+    /// Steps with calls.
+    pub steps: u32,
+    /// Calls of a step; further ones of the same reply are not run, and told to the model.
+    pub calls_per_step: u32,
+    /// Calls of a task.
+    pub calls: Option<u32>,
+    /// Tokens of a task, input and output together.
+    pub tokens: Option<u64>,
+    /// For one call, from when it is sent; waiting for a place at its server, or for the server to be started again,
+    /// does not count.
+    #[serde(serialize_with = "seconds")]
+    #[schemars(with = "f64")]
+    pub call_time: Duration,
+    /// For all calls of a step together, in seconds.
+    #[serde(serialize_with = "seconds")]
+    #[schemars(with = "f64")]
+    pub step_time: Duration,
+    /// For a task, the model's turns included.
+    #[serde(serialize_with = "seconds")]
+    #[schemars(with = "f64")]
+    pub task_time: Duration,
+}
+
+/// Everything that decides what a model is asked and what may happen then.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+pub struct RunOptions {
+    /// How the model is driven.
+    pub mode: Mode,
+    /// Which text it gets.
+    pub instruction: Instruction,
+    /// What it may cost.
+    pub limits: Limits,
+    /// Long results are shortened by the model itself instead of by rule.
+    pub compress: bool,
+    /// The longest result that the model gets, in characters.
+    pub result_limit: usize,
+    /// No image is shown to the model, and it is told of none but of files that its calls make: the blind baseline. It
+    /// stands beside these, in [`RunReport`](super::run::RunReport).
+    #[serde(skip)]
+    pub no_images: bool,
+    /// The longest side of images that are sent, in pixels, if it is less than what the wire takes.
+    pub max_image_side: Option<u32>,
+    /// How replies are made.
+    pub settings: Settings,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self {
+            steps: 6,
+            calls_per_step: 10,
+            calls: None,
+            tokens: None,
+            call_time: Duration::from_mins(5),
+            step_time: Duration::from_mins(10),
+            task_time: Duration::from_hours(1),
+        }
+    }
+}
+
+/// Times stand in files as seconds.
+fn seconds<S: Serializer>(time: &Duration, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.serialize_f64(time.as_secs_f64())
+}

@@ -1,0 +1,214 @@
+//! The pool of image paths: image files of the workspace that the model may name in calls.
+
+use std::collections::HashMap;
+use std::fs::{self, DirEntry, Metadata};
+use std::io::Read as _;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use m3_images::media::{Kind, Media};
+use m3_support::text::is_hidden;
+
+/// More images are not named.
+const MOST_IMAGES: usize = 200;
+
+/// More entries of folders are not looked at.
+const MOST_ENTRIES: usize = 5_000;
+
+/// Folders below this depth are not looked into.
+const DEEPEST: usize = 8;
+
+/// Where results are kept whole, below the workspace; no images are in there.
+pub(super) const RESULTS: &str = "results";
+
+/// Bytes that tell what a file is.
+const HEAD: usize = 64;
+
+/// The images of a workspace, in the order in which they appeared.
+pub(super) struct Pool {
+    folder: Arc<Folder>,
+    /// Relative to the workspace.
+    paths: Vec<String>,
+    /// The task's image has a second place, under its name alone; naming both would ask why there are two.
+    second: Option<String>,
+}
+
+impl Pool {
+    /// Begins with the task's own image.
+    pub(super) fn new(workspace: &Path, image: Option<&str>) -> Self {
+        let second = image.and_then(|path| path.rsplit_once('/')).map(|(_, name)| name.to_owned());
+        Self {
+            folder: Arc::new(Folder { path: workspace.to_owned(), seen: Mutex::default() }),
+            paths: image.map(str::to_owned).into_iter().collect(),
+            second,
+        }
+    }
+
+    pub(super) fn paths(&self) -> &[String] {
+        &self.paths
+    }
+
+    /// The workspace, to be listed where that keeps nobody waiting.
+    pub(super) fn folder(&self) -> Arc<Folder> {
+        Arc::clone(&self.folder)
+    }
+
+    /// Takes what [`Folder::list`] has found: what is gone is forgotten, what is new comes last. True if anything is new.
+    pub(super) fn update(&mut self, found: Vec<String>) -> bool {
+        self.paths.retain(|path| found.contains(path));
+        let before = self.paths.len();
+        let new: Vec<String> = found
+            .into_iter()
+            .filter(|path| !self.paths.contains(path) && self.second.as_ref() != Some(path))
+            .collect();
+        self.paths.extend(new);
+        self.paths.truncate(MOST_IMAGES);
+        self.paths.len() > before
+    }
+}
+
+/// A workspace that is listed again and again.
+pub(super) struct Folder {
+    path: PathBuf,
+    /// What the files were when they were looked into last, by path: most stay as they are.
+    seen: Mutex<HashMap<String, Looked>>,
+}
+
+/// A file that was looked into.
+struct Looked {
+    state: FileState,
+    is_image: bool,
+}
+
+/// What tells that a file is another, or another content: a copy may keep the time of its original, but not have the
+/// same change of its entry.
+#[derive(Clone, Copy, PartialEq, Eq)]
+struct FileState {
+    length: u64,
+    inode: u64,
+    changed: (i64, i64),
+}
+
+impl FileState {
+    fn new(metadata: &Metadata) -> Self {
+        use std::os::unix::fs::MetadataExt as _;
+        let changed = (metadata.ctime(), metadata.ctime_nsec());
+        Self { length: metadata.len(), inode: metadata.ino(), changed }
+    }
+}
+
+impl Folder {
+    /// The image files of the folder and those in it, by name. No link is followed. Names that do not read as they
+    /// are written, and hidden ones, are left out. It waits for the disk.
+    pub(super) fn list(&self) -> Vec<String> {
+        let mut seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut found = Vec::new();
+        let mut folders = vec![(self.path.clone(), String::new(), 0)];
+        let mut looked_at = 0;
+        while let Some((folder, prefix, depth)) = folders.pop() {
+            let Ok(entries) = fs::read_dir(&folder) else { continue };
+            for entry in entries.flatten() {
+                looked_at += 1;
+                if looked_at > MOST_ENTRIES {
+                    found.sort_unstable();
+                    return found;
+                }
+                let (Ok(kind), Ok(name)) = (entry.file_type(), entry.file_name().into_string()) else {
+                    continue;
+                };
+                if name.starts_with('.') || name.chars().any(is_hidden) {
+                    continue;
+                }
+                let path = format!("{prefix}{name}");
+                if kind.is_dir() && path == RESULTS {
+                    continue;
+                }
+                if kind.is_dir() && depth < DEEPEST {
+                    folders.push((entry.path(), format!("{path}/"), depth + 1));
+                } else if kind.is_file() && is_image(&entry, &path, &mut seen) {
+                    found.push(path);
+                }
+            }
+        }
+        found.sort_unstable();
+        found
+    }
+}
+
+/// Whether a file begins as an image does; it is only read if it has changed.
+fn is_image(entry: &DirEntry, path: &str, seen: &mut HashMap<String, Looked>) -> bool {
+    let Ok(metadata) = entry.metadata() else { return false };
+    let state = FileState::new(&metadata);
+    if let Some(looked) = seen.get(path).filter(|looked| looked.state == state) {
+        return looked.is_image;
+    }
+    let mut head = Vec::with_capacity(HEAD);
+    let read = fs::File::open(entry.path()).and_then(|file| file.take(HEAD as u64).read_to_end(&mut head));
+    if read.is_err() {
+        // It may be readable the next time.
+        return false;
+    }
+    let is_image = Media::of(&head).kind == Kind::Image;
+    seen.insert(path.to_owned(), Looked { state, is_image });
+    is_image
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn images_are_found_by_their_bytes_and_no_link_is_followed() {
+        let (folder, outside) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+        let write = |name: &str, bytes: &[u8]| {
+            let path = folder.path().join(name);
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(path, bytes).unwrap();
+        };
+        write("b.dat", b"\x89PNG\r\n\x1a\n");
+        write("sub/a.jpg", b"\xff\xd8\xff");
+        write("text.png", b"not an image");
+        write(".hidden.png", b"\x89PNG\r\n\x1a\n");
+        write("turned\u{202e}gnp.png", b"\x89PNG\r\n\x1a\n");
+        fs::write(outside.path().join("c.png"), b"\x89PNG\r\n\x1a\n").unwrap();
+        #[cfg(unix)]
+        {
+            std::os::unix::fs::symlink(outside.path(), folder.path().join("link")).unwrap();
+            std::os::unix::fs::symlink(outside.path().join("c.png"), folder.path().join("d.png")).unwrap();
+        }
+        let pool = Pool::new(folder.path(), None);
+        assert_eq!(pool.folder().list(), ["b.dat", "sub/a.jpg"]);
+        // Another content under a name that is known.
+        write("b.dat", b"text");
+        write("text.png", b"\x89PNG\r\n\x1a\n of some length");
+        assert_eq!(pool.folder().list(), ["sub/a.jpg", "text.png"]);
+        // As long and as old as before, but a file of its own, as an archive unpacks it.
+        let modified = |name: &str| fs::metadata(folder.path().join(name)).unwrap().modified().unwrap();
+        let (time, other) = (modified("b.dat"), folder.path().join("other"));
+        fs::write(&other, b"\xff\xd8\xff\xe0").unwrap();
+        fs::File::options().append(true).open(&other).unwrap().set_modified(time).unwrap();
+        fs::rename(&other, folder.path().join("b.dat")).unwrap();
+        assert_eq!(modified("b.dat"), time);
+        assert_eq!(pool.folder().list(), ["b.dat", "sub/a.jpg", "text.png"]);
+    }
+
+    #[test]
+    fn the_order_is_that_of_appearance() {
+        let mut pool = Pool::new(Path::new("w"), Some("images/task.png"));
+        let found = |names: &[&str]| names.iter().map(|&name| name.to_owned()).collect();
+        // The second place of the task's own image is nothing new.
+        assert!(!pool.update(found(&["images/task.png", "task.png"])));
+        assert!(pool.update(found(&["b.png", "images/task.png", "task.png"])));
+        assert!(pool.update(found(&["a.png", "b.png", "images/task.png"])));
+        assert_eq!(pool.paths(), ["images/task.png", "b.png", "a.png"]);
+        assert!(!pool.update(found(&["a.png", "images/task.png"])));
+        assert_eq!(pool.paths(), ["images/task.png", "a.png"]);
+    }
+
+    #[test]
+    fn a_full_workspace_is_not_listed_without_end() {
+        let mut pool = Pool::new(Path::new("w"), None);
+        pool.update((0..1000).map(|number| format!("{number:04}.png")).collect());
+        assert_eq!(pool.paths().len(), MOST_IMAGES);
+    }
+}

@@ -1,0 +1,103 @@
+//! What is kept of a task: a native prediction with everything that was said and returned.
+
+use m3_llm::Usage;
+use m3_trajectory::FailureClass;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+/// Why a task ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum FinishReason {
+    /// The model gave its answer.
+    Answered,
+    /// All steps were used; the model was asked for its answer with what it had.
+    MaxSteps,
+    /// Calls, tokens or time were used up.
+    Budget,
+    /// The prompt did not fit the model's context; asked again, it would not fit either.
+    ContextOverflow,
+    /// The model or what the task needs could not be had; the record has what was done until then.
+    Error,
+    /// The run was interrupted: the record has what was done until then, and the task will be run again. Predictions
+    /// never end so, only what is kept beside them.
+    Interrupted,
+}
+
+impl FinishReason {
+    /// Whether something failed, beside limits that somebody has set.
+    pub(crate) fn is_failure(self) -> bool {
+        matches!(self, Self::Error | Self::ContextOverflow)
+    }
+}
+
+/// A task that was run once; [`Prediction`](super::run::Prediction) is what is written of it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Record {
+    /// The steps, each with at least one call.
+    pub steps: Vec<StepRecord>,
+    /// The answer; empty if there is none.
+    pub final_reply: String,
+    /// Why it ended.
+    pub finish: FinishReason,
+    /// Why there is no answer; nothing for [`FinishReason::Answered`].
+    pub failure: Option<FailureClass>,
+    /// What failed, for [`FinishReason::Error`] and [`FinishReason::ContextOverflow`]; what was used up, for
+    /// [`FinishReason::Budget`].
+    pub reason: Option<String>,
+    /// All that was said: system, user, assistant and tool messages, with images by name, size and hash.
+    pub dialogue: Vec<Value>,
+    /// The turns of the model.
+    pub turns: Vec<TurnRecord>,
+    /// Images that were sent: where they are in the workspace, what was sent.
+    pub images: Vec<Value>,
+}
+
+/// Calls that were made at once.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+pub struct StepRecord {
+    /// From 1.
+    pub step: u32,
+    /// In the order of the reply.
+    pub calls: Vec<CallRecord>,
+}
+
+/// A call and what became of it.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+pub struct CallRecord {
+    /// `server/tool`, or whatever the model wrote; a call without a name has an empty one.
+    pub name: String,
+    /// The object, or the text that was no object.
+    pub arguments: Value,
+    /// What came back, as `m3 outcomes` reads it: a text, or the wire's result; images are replaced by the
+    /// names of their files. Nothing if the call was not made or not answered.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub result: Option<Value>,
+    /// Whether the tool says that it failed, or it was no call of an offered tool. A call that was not answered has
+    /// neither a result nor an error: nobody said that it failed.
+    pub is_error: bool,
+    /// One of the five outcomes of M³-Bench, section 5.4, or why there is none.
+    pub outcome: String,
+    /// From being sent to its result; 0 for a call that was not made.
+    pub milliseconds: u64,
+}
+
+/// A turn of the model.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+pub struct TurnRecord {
+    /// What it was asked for, as in [`Event::Asked`](super::Event::Asked).
+    pub purpose: String,
+    /// As reported.
+    pub usage: Usage,
+    /// From the first try to the answer.
+    pub milliseconds: u64,
+    /// How often it was asked.
+    pub tries: u32,
+    /// The model that the provider says has answered.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub model: Option<String>,
+    /// What was wrong with the reply and how it was understood all the same.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub oddities: Vec<String>,
+}

@@ -1,0 +1,193 @@
+//! The journal: an append-only file with a line for every event, each written at once and by one write, so that a
+//! run that is killed leaves at most one line that is cut off.
+
+use std::collections::HashMap;
+use std::fs::{File, OpenOptions};
+use std::io::{self, BufRead as _, BufReader, Seek as _, Write as _};
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use tokio_util::sync::CancellationToken;
+
+use crate::Told;
+
+/// A line of the journal.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+#[schemars(title = "m3.journal/1")]
+pub struct JournalLine {
+    /// Seconds since 1970-01-01, UTC, to the millisecond.
+    pub time: f64,
+    /// What happened.
+    #[serde(flatten)]
+    pub entry: JournalEntry,
+}
+
+/// What a line tells of.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+#[serde(untagged)]
+pub enum JournalEntry {
+    /// A task.
+    Task(Told),
+    /// The run itself.
+    Run(RunEvent),
+}
+
+/// What happens to a run as a whole.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+#[serde(tag = "event", rename_all = "snake_case")]
+pub enum RunEvent {
+    /// The run begins.
+    RunStarted {
+        /// The version of m3.
+        m3: String,
+        /// The process.
+        process: u32,
+        /// The model as requested.
+        model: String,
+        /// Runs of tasks that are to be done.
+        to_do: usize,
+        /// Runs of tasks that were done before.
+        done: usize,
+    },
+    /// The run ends, by itself or because it was told to.
+    RunEnded {
+        /// Whether it was told to.
+        is_interrupted: bool,
+    },
+}
+
+/// What the journal is read for: which try at which task a line tells of.
+#[derive(Deserialize)]
+struct Try {
+    task: String,
+    repeat: u32,
+    attempt: u32,
+}
+
+/// The open journal.
+#[derive(Debug)]
+pub(super) struct Journal {
+    path: PathBuf,
+    state: Mutex<State>,
+    /// Told when nothing more can be written.
+    failed: CancellationToken,
+}
+
+#[derive(Debug)]
+struct State {
+    file: File,
+    failure: Option<io::Error>,
+}
+
+/// How often each task was tried before, by id and repetition.
+pub(super) type Attempts = HashMap<(String, u32), u32>;
+
+impl Journal {
+    /// Opens the journal at `path`, and reads how often tasks were tried. A last line that was cut off is removed.
+    /// `failed` is cancelled when a line cannot be written.
+    pub(super) fn open(path: &Path, failed: CancellationToken) -> io::Result<(Self, Attempts)> {
+        let mut file = OpenOptions::new().create(true).read(true).append(true).open(path)?;
+        let (attempts, whole) = read(&file)?;
+        if whole < file.metadata()?.len() {
+            file.set_len(whole)?;
+        }
+        file.seek(io::SeekFrom::End(0))?;
+        let state = Mutex::new(State { file, failure: None });
+        Ok((Self { path: path.to_owned(), state, failed }, attempts))
+    }
+
+    pub(super) fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Writes a line. A failure is kept for [`Journal::take_failure`].
+    pub(super) fn write(&self, entry: JournalEntry) {
+        let time = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+        let time = (time.as_secs_f64() * 1000.0).round() / 1000.0;
+        let Ok(mut line) = serde_json::to_vec(&JournalLine { time, entry }) else { return };
+        line.push(b'\n');
+        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        // After a failure the file may end within a line.
+        if state.failure.is_none()
+            && let Err(cause) = state.file.write_all(&line)
+        {
+            state.failure = Some(cause);
+            self.failed.cancel();
+        }
+    }
+
+    /// Why a line could not be written.
+    pub(super) fn take_failure(&self) -> Option<io::Error> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner).failure.take()
+    }
+}
+
+/// The tries that are told of, and where the last whole line ends.
+fn read(file: &File) -> io::Result<(Attempts, u64)> {
+    let mut reader = BufReader::new(file);
+    let (mut attempts, mut whole, mut line) = (Attempts::new(), 0, Vec::new());
+    loop {
+        line.clear();
+        let length = reader.read_until(b'\n', &mut line)?;
+        if !line.ends_with(b"\n") {
+            return Ok((attempts, whole));
+        }
+        whole += length as u64;
+        // Lines of runs have no task; what cannot be read says nothing.
+        if let Ok(Try { task, repeat, attempt }) = serde_json::from_slice(&line) {
+            let last = attempts.entry((task, repeat)).or_default();
+            *last = (*last).max(attempt);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Event;
+
+    fn started(task: &str, repeat: u32, attempt: u32) -> Told {
+        Told { task: task.to_owned(), repeat, attempt, event: Event::Started }
+    }
+
+    #[test]
+    fn a_line_that_was_cut_off_is_removed_and_tries_are_counted() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("journal.jsonl");
+        let open = || Journal::open(&path, CancellationToken::new()).unwrap();
+        let (journal, attempts) = open();
+        assert!(attempts.is_empty());
+        journal.write(JournalEntry::Run(RunEvent::RunEnded { is_interrupted: false }));
+        journal.write(JournalEntry::Task(started("a", 1, 1)));
+        journal.write(JournalEntry::Task(started("a", 2, 3)));
+        drop(journal);
+        let whole = std::fs::read(&path).unwrap();
+        std::fs::write(&path, [&whole[..], br#"{"time":1,"task":"a","repeat":1,"att"#].concat()).unwrap();
+        let (journal, attempts) = open();
+        assert_eq!(attempts, HashMap::from([(("a".to_owned(), 1), 1), (("a".to_owned(), 2), 3)]));
+        journal.write(JournalEntry::Task(started("a", 1, 2)));
+        drop(journal);
+        let text = std::fs::read_to_string(&path).unwrap();
+        assert!(text.as_bytes().starts_with(&whole));
+        assert_eq!(text.lines().count(), 4);
+        assert!(text.lines().all(|line| serde_json::from_str::<serde_json::Value>(line).is_ok()), "{text}");
+        assert_eq!(open().1[&("a".to_owned(), 1)], 2);
+    }
+
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn a_full_disk_is_told_once() {
+        let failed = CancellationToken::new();
+        let state = Mutex::new(State {
+            file: OpenOptions::new().write(true).open("/dev/full").unwrap(),
+            failure: None,
+        });
+        let journal = Journal { path: PathBuf::new(), state, failed: failed.clone() };
+        journal.write(JournalEntry::Task(started("a", 1, 1)));
+        assert!(failed.is_cancelled());
+        assert_eq!(journal.take_failure().unwrap().kind(), io::ErrorKind::StorageFull);
+    }
+}

@@ -1,0 +1,372 @@
+//! A run: all tasks of a file, several at once, each kept as soon as it is done.
+//!
+//! ```text
+//! tasks, model, servers -> Run::begin -> Begun (what is to do) -> Begun::go -> predictions, journal
+//! ```
+//!
+//! A prediction is written, whole and on disk, before the journal says that its task is done; a run that is killed
+//! at any moment and begun again does what is left and nothing twice. `docs/run.md` describes the folder.
+
+mod combine;
+mod journal;
+mod key;
+mod output;
+mod plan;
+mod prediction;
+mod prices;
+mod work;
+mod workspace;
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use combine::Combiner;
+use journal::Journal;
+pub use journal::{JournalEntry, JournalLine, RunEvent};
+pub use key::hash_of;
+pub use key::{RunKey, tools_hash};
+pub use m3_images::task_image::TaskImage;
+use m3_llm::{Cassette, Model, PictureLimits, Pictures, Recorder, Usage};
+use m3_mcp::Host;
+use m3_support::redact::Redactor;
+pub use m3_support::text::hash_of_bytes;
+use m3_trajectory::Task;
+pub use output::{OutputError, OutputFolder, file_name};
+pub use plan::Standing;
+use plan::{Item, Plan};
+pub use prediction::{ModelReport, NO_NAME, PREDICTION_SCHEMA, Prediction, RunReport, RunSummary, Versions};
+pub use prices::{Price, Prices, PricesError};
+use tokio::task::JoinSet;
+use tokio_util::sync::CancellationToken;
+use work::{OpenTask, Work, Worked, blocking};
+pub use workspace::KeepWorkspaces;
+
+use super::{Event, Events, Fate, Lack, Offered, RunOptions, Told};
+
+/// Everything that a run takes.
+pub struct Run {
+    /// All tasks of the file, in its order. Their ids are different.
+    pub tasks: Vec<RunTask>,
+    /// Where everything is written.
+    pub output: OutputFolder,
+    /// The model.
+    pub model: Arc<Model>,
+    /// Who answers calls.
+    pub tools: ToolSource,
+    /// Takes secrets out of everything that is written.
+    pub redactor: Redactor,
+    /// Pictures that several tasks show.
+    pub pictures: Pictures,
+    /// How each task is run.
+    pub options: RunOptions,
+    /// How often each task is run, at least once.
+    pub repeats: u32,
+    /// Tasks at once, at least one.
+    pub workers: usize,
+    /// Which workspaces are left.
+    pub keep: KeepWorkspaces,
+    /// Whether tasks are run again that failed before.
+    pub retry_failed: bool,
+}
+
+/// A task, checked.
+#[derive(Debug, Clone)]
+pub struct RunTask {
+    /// The task.
+    pub task: Task,
+    /// Its image, if it has one.
+    pub image: Option<TaskImage>,
+    /// Whether it is to be run; others stay as they are.
+    pub is_selected: bool,
+    /// The tools that the model is offered; tasks may share them.
+    pub offered: Arc<Offered>,
+}
+
+/// Who answers calls.
+pub enum ToolSource {
+    /// Servers.
+    Live {
+        /// Those that tasks share run already; every task starts the others for itself.
+        host: Arc<Host>,
+        /// Keeps what they answer.
+        recorder: Option<Arc<Recorder>>,
+    },
+    /// What a cassette has.
+    Replayed {
+        /// What is played.
+        cassette: Arc<Cassette>,
+        /// Keeps what is played.
+        recorder: Option<Arc<Recorder>>,
+    },
+}
+
+/// A run cannot go on.
+#[derive(Debug, thiserror::Error)]
+pub enum RunError {
+    /// The output folder cannot be written to.
+    #[error(transparent)]
+    Output(#[from] OutputError),
+    /// No other task could be run either.
+    #[error(transparent)]
+    Lack(#[from] Lack),
+    /// Servers that tasks share are over.
+    #[error("{0}\nhint: tasks share it; the same command starts it again and continues")]
+    Servers(String),
+    /// Nothing more can be opened or started, for no task.
+    #[error("{0}\nhint: the same command continues")]
+    Exhausted(String),
+    /// A task ended in a way that should not be.
+    #[error("a task broke off: {0}")]
+    BrokeOff(String),
+}
+
+/// A run that knows what it has to do.
+pub struct Begun {
+    run: Arc<Run>,
+    journal: Arc<Journal>,
+    /// Cancelled when the journal cannot be written.
+    failed: CancellationToken,
+    plan: Plan,
+}
+
+/// How a run ended.
+#[derive(Debug, Clone, PartialEq)]
+pub struct RunEnd {
+    /// Predictions of the selected tasks, those made before included.
+    pub summary: RunSummary,
+    /// Tasks that were begun and not done, and what the model has reported for them.
+    pub interrupted: (u64, Usage),
+    /// Whether it was told to stop before all was done.
+    pub is_interrupted: bool,
+    /// What it took.
+    pub elapsed: Duration,
+}
+
+impl Run {
+    /// Opens the journal and finds out what is to be done.
+    ///
+    /// # Errors
+    /// [`RunError::Output`].
+    pub fn begin(self) -> Result<Begun, RunError> {
+        let failed = CancellationToken::new();
+        let path = self.output.journal();
+        let (journal, attempts) =
+            Journal::open(&path, failed.clone()).map_err(OutputError::io("open", &path))?;
+        let plan = plan::plan(&self, &attempts);
+        plan::clear_up(&self, &plan);
+        Ok(Begun { run: Arc::new(self), journal: Arc::new(journal), failed, plan })
+    }
+
+    /// What pictures must not exceed.
+    #[must_use]
+    pub fn picture_limits(&self) -> PictureLimits {
+        picture_limits(&self.model, &self.options)
+    }
+}
+
+/// What pictures must not exceed for a model.
+#[must_use]
+pub fn picture_limits(model: &Model, options: &RunOptions) -> PictureLimits {
+    let (side, max_bytes) = model.image_limits();
+    PictureLimits { max_side: options.max_image_side.map_or(side, |wanted| wanted.min(side)), max_bytes }
+}
+
+impl Begun {
+    /// What is to be done, and what was done before.
+    #[must_use]
+    pub fn standing(&self) -> Standing {
+        self.plan.standing
+    }
+
+    /// Does it. `events` gets everything that the journal gets. When `stop` is cancelled, calls that run are
+    /// finished, and nothing new is begun.
+    ///
+    /// # Errors
+    /// [`RunError`] if nothing more can be written; what was written is whole.
+    pub async fn go(self, events: Events, stop: CancellationToken) -> Result<RunEnd, RunError> {
+        let began = Instant::now();
+        let standing = self.plan.standing;
+        self.journal.write(JournalEntry::Run(RunEvent::RunStarted {
+            m3: env!("CARGO_PKG_VERSION").to_owned(),
+            process: std::process::id(),
+            model: self.run.model.name().to_string(),
+            to_do: standing.to_do,
+            done: standing.done,
+        }));
+        let journal = Arc::clone(&self.journal);
+        let fate = Arc::new(Fate::of_run());
+        if self.plan.has_replies {
+            fate.replied_before();
+        }
+        if self.run.model.is_replayed() {
+            // A recording is played to its end, whatever became of its tasks.
+            fate.replied();
+        }
+        let fared = Arc::clone(&fate);
+        let unfinished = Arc::new(Unfinished::default());
+        let noted = Arc::clone(&unfinished);
+        let events: Events = Arc::new(move |told| {
+            if matches!(told.event, Event::Answered { .. }) {
+                fared.replied();
+            }
+            noted.note(&told);
+            journal.write(JournalEntry::Task(told.clone()));
+            events(told);
+        });
+        // Stops for reasons of its own too, which are no interruption by the user.
+        let inner = stop.child_token();
+        let Plan { items, present, .. } = self.plan;
+        let mut combiner = Combiner::new(Arc::clone(&self.run), present);
+        let work = |item| Work {
+            run: Arc::clone(&self.run),
+            item,
+            events: Arc::clone(&events),
+            stop: inner.clone(),
+            fate: Arc::clone(&fate),
+        };
+        let workers = self.run.workers.max(1);
+        let worked = work_all((items, workers), &work, (&inner, &self.failed), &fate, &mut combiner).await;
+        let close = async {
+            if let ToolSource::Live { host, .. } = &self.run.tools {
+                host.close().await;
+            }
+        };
+        // Also after a failure: what is done should be in it, if it can be.
+        let ((), written) = tokio::join!(close, combiner.finish());
+        let is_interrupted = worked.as_ref().is_ok_and(|interrupted| *interrupted);
+        self.journal.write(JournalEntry::Run(RunEvent::RunEnded { is_interrupted }));
+        if let Some(cause) = self.journal.take_failure() {
+            return Err(OutputError::io("write", self.journal.path())(cause).into());
+        }
+        worked?;
+        written?;
+        let (run, present) = (Arc::clone(&self.run), combiner.present());
+        let summary = blocking(move || summary(&run, &present)).await?;
+        Ok(RunEnd { summary, interrupted: unfinished.sum(), is_interrupted, elapsed: began.elapsed() })
+    }
+}
+
+/// What the model has reported for tasks that are not done.
+#[derive(Debug, Default)]
+struct Unfinished(Mutex<HashMap<(String, u32), Usage>>);
+
+impl Unfinished {
+    fn note(&self, told: &Told) {
+        let mut begun = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let run = (told.task.clone(), told.repeat);
+        match &told.event {
+            Event::Started => {
+                begun.insert(run, Usage::default());
+            }
+            Event::Answered { usage, .. } => {
+                begun.entry(run).and_modify(|sum| *sum = sum.plus(*usage));
+            }
+            Event::Finished { .. } => {
+                begun.remove(&run);
+            }
+            _ => {}
+        }
+    }
+
+    /// How many, and what all of them have taken.
+    fn sum(&self) -> (u64, Usage) {
+        let begun = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let usage = begun.values().fold(Usage::default(), |sum, usage| sum.plus(*usage));
+        (begun.len() as u64, usage)
+    }
+}
+
+/// Keeps workers busy until all is done; whether the run was interrupted before.
+async fn work_all(
+    (items, workers): (Vec<Item>, usize),
+    work: &(dyn Fn(Item) -> Work + Send + Sync),
+    (stop, failed): (&CancellationToken, &CancellationToken),
+    fate: &Fate,
+    combiner: &mut Combiner,
+) -> Result<bool, RunError> {
+    let mut left = items.into_iter().peekable();
+    let mut running: JoinSet<(Item, Result<Worked, RunError>)> = JoinSet::new();
+    let (mut failure, mut is_interrupted) = (None, false);
+    let mut open: Vec<(Item, OpenTask)> = Vec::new();
+    let mut tick = tokio::time::interval(Duration::from_millis(500));
+    loop {
+        if failed.is_cancelled() {
+            stop.cancel();
+        }
+        while running.len() < workers
+            && !stop.is_cancelled()
+            && !fate.is_in_doubt()
+            && let Some(item) = left.next()
+        {
+            let work = work(item.clone());
+            running.spawn(async move { (item, work.work().await) });
+        }
+        let joined = tokio::select! {
+            joined = running.join_next() => joined,
+            _ = tick.tick() => {
+                combiner.write_if_due().await;
+                continue;
+            }
+        };
+        let Some(joined) = joined else { break };
+        match joined {
+            Ok((item, Ok(Worked::Done(_)))) => combiner.add(&item),
+            Ok((_, Ok(Worked::Interrupted))) => is_interrupted = true,
+            Ok((item, Ok(Worked::Open(task)))) => open.push((item, *task)),
+            Ok((_, Err(error))) => {
+                stop.cancel();
+                failure.get_or_insert(error);
+            }
+            Err(error) => {
+                stop.cancel();
+                failure.get_or_insert(RunError::BrokeOff(error.to_string()));
+            }
+        }
+        if fate.has_replied()
+            && failure.is_none()
+            && let Err(error) = finish_open(&mut open, work, combiner).await
+        {
+            stop.cancel();
+            failure = Some(error);
+        }
+    }
+    is_interrupted |= stop.is_cancelled() && (left.peek().is_some() || !open.is_empty());
+    if failure.is_some() || is_interrupted {
+        // What is open is run again.
+    } else if fate.is_in_doubt() {
+        // Of a model that answers nobody nothing is recorded.
+        failure = open.pop().map(|(_, task)| task.lack.into());
+    } else {
+        failure = finish_open(&mut open, work, combiner).await.err();
+    }
+    failure.map_or(Ok(is_interrupted), Err)
+}
+
+/// Records tasks that the model did not answer as failed: it can be asked, or too few have asked it to tell.
+async fn finish_open(
+    open: &mut Vec<(Item, OpenTask)>,
+    work: &(dyn Fn(Item) -> Work + Send + Sync),
+    combiner: &mut Combiner,
+) -> Result<(), RunError> {
+    for (item, task) in open.drain(..) {
+        work(item.clone()).finish_open(task).await?;
+        combiner.add(&item);
+    }
+    Ok(())
+}
+
+/// Sums over the predictions of the selected tasks.
+fn summary(run: &Run, present: &[Vec<bool>]) -> RunSummary {
+    let mut summary = RunSummary::default();
+    for (repeat, present) in (1..).zip(present) {
+        for (task, _) in
+            run.tasks.iter().zip(present).filter(|(task, is_present)| task.is_selected && **is_present)
+        {
+            if let Some(kept) = run.output.kept(&task.task.id, repeat) {
+                summary.add(&kept);
+            }
+        }
+    }
+    summary
+}

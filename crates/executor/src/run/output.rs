@@ -1,0 +1,354 @@
+//! The folder that a run writes: `predictions.json`, `predictions/`, `interrupted/`, `journal.jsonl`,
+//! `workspaces/`, `lock`.
+//! Only one run at a time has it.
+
+use std::fs::{File, OpenOptions, TryLockError};
+use std::io::{self, Read as _, Seek as _, Write as _};
+use std::path::{Path, PathBuf};
+
+use m3_support::files::{AtomicFile, write_atomically};
+use m3_support::text::hexadecimal;
+use sha2::{Digest as _, Sha256};
+
+use super::prediction::KeptPrediction;
+
+/// The folder cannot be used.
+#[derive(Debug, thiserror::Error)]
+pub enum OutputError {
+    /// It cannot be made, read or written to.
+    #[error("failed to {action} `{}`: {cause}\nhint: {}", path.display(), m3_support::files::hint(cause))]
+    Io {
+        /// What was tried.
+        action: &'static str,
+        /// The file or folder.
+        path: PathBuf,
+        /// The system's reason.
+        #[source]
+        cause: io::Error,
+    },
+    /// It is somebody else's: there are files in it, and no lock of a run.
+    #[error(
+        "`{}` has files in it and is no folder of a run\nhint: name a new folder, or an empty one", path.display()
+    )]
+    Foreign {
+        /// The folder.
+        path: PathBuf,
+    },
+    /// Another run works in it.
+    #[error(
+        "another m3 works in `{}`{}\nhint: wait for its end, or name another folder", path.display(),
+        process.map(|process| format!(", process {process}")).unwrap_or_default()
+    )]
+    Locked {
+        /// The folder.
+        path: PathBuf,
+        /// The process, if it has said so.
+        process: Option<u32>,
+    },
+}
+
+impl OutputError {
+    pub(super) fn io<'a>(action: &'static str, path: &'a Path) -> impl FnOnce(io::Error) -> Self + 'a {
+        move |cause| Self::Io { action, path: path.to_owned(), cause }
+    }
+}
+
+/// The folder, locked for this process until it is dropped.
+#[derive(Debug)]
+pub struct OutputFolder {
+    root: PathBuf,
+    /// Held open: the system releases the lock with it, however the process ends.
+    _lock: File,
+}
+
+/// Ids up to this length are file names as they are, in bytes.
+const LONGEST_NAME: usize = 100;
+
+impl OutputFolder {
+    /// Makes the folder if need be, locks it, and removes what a killed run left half-written.
+    ///
+    /// # Errors
+    /// [`OutputError`].
+    pub fn open(path: &Path) -> Result<Self, OutputError> {
+        std::fs::create_dir_all(path).map_err(OutputError::io("make the folder", path))?;
+        let root = path.canonicalize().map_err(OutputError::io("use the folder", path))?;
+        if !is_of_a_run(&root).map_err(OutputError::io("read", path))? {
+            return Err(OutputError::Foreign { path: path.to_owned() });
+        }
+        let lock = lock(&root, path)?;
+        let output = Self { root, _lock: lock };
+        for folder in [output.predictions(), output.workspaces()] {
+            // What lies behind a link is not ours to clear up.
+            if folder.is_symlink() {
+                return Err(OutputError::Foreign { path: folder });
+            }
+            std::fs::create_dir_all(&folder).map_err(OutputError::io("make the folder", &folder))?;
+        }
+        for folder in [output.root.clone(), output.predictions(), output.all_interrupted()] {
+            match remove_temporary(&folder) {
+                Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+                cleared => cleared.map_err(OutputError::io("clear up", &folder))?,
+            }
+        }
+        Ok(output)
+    }
+
+    /// The folder itself, absolute.
+    #[must_use]
+    pub fn root(&self) -> &Path {
+        &self.root
+    }
+
+    /// The file with all predictions of one repetition.
+    #[must_use]
+    pub fn combined(&self, repeat: u32) -> PathBuf {
+        self.root.join(match repeat {
+            1 => "predictions.json".to_owned(),
+            repeat => format!("predictions-{repeat}.json"),
+        })
+    }
+
+    /// The file of one prediction.
+    #[must_use]
+    pub fn prediction(&self, id: &str, repeat: u32) -> PathBuf {
+        self.predictions().join(format!("{}.json", file_name(id, repeat)))
+    }
+
+    /// The folder that a task works in.
+    #[must_use]
+    pub fn workspace(&self, id: &str, repeat: u32) -> PathBuf {
+        self.workspaces().join(file_name(id, repeat))
+    }
+
+    /// The file of what an interrupted task has come to.
+    #[must_use]
+    pub fn interrupted(&self, id: &str, repeat: u32) -> PathBuf {
+        self.all_interrupted().join(format!("{}.json", file_name(id, repeat)))
+    }
+
+    pub(super) fn journal(&self) -> PathBuf {
+        self.root.join("journal.jsonl")
+    }
+
+    fn predictions(&self) -> PathBuf {
+        self.root.join("predictions")
+    }
+
+    /// Only there once a task was interrupted.
+    fn all_interrupted(&self) -> PathBuf {
+        self.root.join("interrupted")
+    }
+
+    fn workspaces(&self) -> PathBuf {
+        self.root.join("workspaces")
+    }
+
+    /// What is kept of a prediction, if there is one that can be read.
+    pub(super) fn kept(&self, id: &str, repeat: u32) -> Option<KeptPrediction> {
+        let text = std::fs::read(self.prediction(id, repeat)).ok()?;
+        serde_json::from_slice::<KeptPrediction>(&text).ok().filter(|kept| kept.id == id)
+    }
+
+    /// Writes one prediction: it is there whole, and on disk, or not at all. What an interruption has left of the task
+    /// is removed.
+    pub(super) fn write_prediction(&self, id: &str, repeat: u32, json: &str) -> Result<(), OutputError> {
+        let path = self.prediction(id, repeat);
+        write_atomically(&path, json.as_bytes())
+            .and_then(|()| sync_folder(&self.predictions()))
+            .map_err(OutputError::io("write", &path))?;
+        let interrupted = self.interrupted(id, repeat);
+        match std::fs::remove_file(&interrupted) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => {
+                Err(OutputError::io("remove", &interrupted)(error))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Writes what an interrupted task has come to, in place of what an earlier interruption has left.
+    pub(super) fn write_interrupted(&self, id: &str, repeat: u32, json: &str) -> Result<(), OutputError> {
+        let path = self.interrupted(id, repeat);
+        std::fs::create_dir_all(self.all_interrupted())
+            .and_then(|()| write_atomically(&path, json.as_bytes()))
+            .map_err(OutputError::io("write", &path))
+    }
+
+    /// Writes the predictions of `ids` that are there into one file, a list in this order.
+    pub(super) fn combine<'a>(
+        &self,
+        ids: impl Iterator<Item = &'a str>,
+        repeat: u32,
+    ) -> Result<(), OutputError> {
+        let path = self.combined(repeat);
+        let write = || {
+            let mut file = AtomicFile::create(&path)?;
+            let mut separator: &[u8] = b"[\n";
+            for id in ids {
+                let text = match std::fs::read(self.prediction(id, repeat)) {
+                    Ok(text) => text,
+                    Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
+                    Err(error) => return Err(error),
+                };
+                file.write_all(separator)?;
+                file.write_all(text.trim_ascii_end())?;
+                separator = b",\n";
+            }
+            file.write_all(if separator == b"[\n" { b"[]\n" } else { b"\n]\n" })?;
+            file.commit()
+        };
+        write().map_err(OutputError::io("write", &path))
+    }
+}
+
+/// Whether the folder is empty, or has been written by a run: then there is a lock in it, which is made before anything
+/// else.
+fn is_of_a_run(root: &Path) -> io::Result<bool> {
+    Ok(root.join("lock").is_file() || std::fs::read_dir(root)?.next().is_none())
+}
+
+/// Locks the folder and writes down who has it.
+fn lock(root: &Path, shown: &Path) -> Result<File, OutputError> {
+    let path = root.join("lock");
+    let mut lock = OpenOptions::new()
+        .create(true)
+        .truncate(false)
+        .read(true)
+        .write(true)
+        .open(&path)
+        .map_err(OutputError::io("write", &path))?;
+    match lock.try_lock() {
+        Ok(()) => {}
+        Err(TryLockError::WouldBlock) => {
+            let mut holder = String::new();
+            // It may be empty for a moment.
+            let _ = lock.take(20).read_to_string(&mut holder);
+            return Err(OutputError::Locked { path: shown.to_owned(), process: holder.trim().parse().ok() });
+        }
+        Err(TryLockError::Error(cause)) => return Err(OutputError::io("lock", &path)(cause)),
+    }
+    let write = |lock: &mut File| {
+        lock.set_len(0)?;
+        lock.rewind()?;
+        lock.write_all(format!("{}\n", std::process::id()).as_bytes())
+    };
+    write(&mut lock).map_err(OutputError::io("write", &path))?;
+    Ok(lock)
+}
+
+/// Files that were being written when a run was killed.
+fn remove_temporary(folder: &Path) -> io::Result<()> {
+    for entry in std::fs::read_dir(folder)? {
+        let entry = entry?;
+        let name = entry.file_name();
+        let name = name.to_string_lossy();
+        if name.starts_with(".m3-") && name.ends_with(".tmp") {
+            std::fs::remove_file(entry.path())?;
+        }
+    }
+    Ok(())
+}
+
+/// That a file has a name is on disk when its folder is.
+fn sync_folder(folder: &Path) -> io::Result<()> {
+    File::open(folder)?.sync_all()
+}
+
+/// The name of an id's files, the same for the same id and different for different ones: the id itself where it is
+/// a plain name, else what is plain in it and a hash of the whole. Repetitions after the first have `~2`, `~3`.
+#[must_use]
+pub fn file_name(id: &str, repeat: u32) -> String {
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.');
+    let is_name = id.starts_with(|c: char| c.is_ascii_alphanumeric() || c == '_')
+        && id.len() <= LONGEST_NAME
+        && id.chars().all(is_plain)
+        && !id.ends_with('.')
+        // File systems that take upper and lower case for the same would make one file of two ids.
+        && !id.chars().any(|c| c.is_ascii_uppercase());
+    let name = if is_name {
+        id.to_owned()
+    } else {
+        let plain: String = id.chars().filter(|c| is_plain(*c) && *c != '.').take(40).collect();
+        let hash = hexadecimal(&Sha256::digest(id));
+        format!("{}~{}", plain.to_ascii_lowercase().trim_start_matches('-'), &hash[..16])
+    };
+    if repeat == 1 { name } else { format!("{name}~{repeat}") }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::HashSet;
+
+    use super::*;
+
+    #[test]
+    fn every_id_has_a_file_of_its_own_in_the_folder() {
+        let long = "x".repeat(300);
+        let ids = [
+            "00010000",
+            "a.b",
+            "A.b",
+            "a",
+            "A",
+            "a~2",
+            "..",
+            ".",
+            "",
+            "../../etc/passwd",
+            "a/b",
+            "a\\b",
+            "a\0b",
+            "-rf",
+            "CON ",
+            "é",
+            "e",
+            "\u{202e}a",
+            &long,
+            &long[..100],
+            &long[..101],
+            ".hidden",
+            "a.",
+            "a\n",
+        ];
+        let mut names = HashSet::new();
+        for id in ids {
+            for repeat in [1, 2, 12] {
+                let name = file_name(id, repeat);
+                assert!(names.insert(name.to_lowercase()), "{id:?} {name}");
+                assert!(name.len() <= 120 && !name.starts_with(['.', '-']), "{name}");
+                assert!(name.chars().all(|c| c.is_ascii_alphanumeric() || "._-~".contains(c)), "{name}");
+            }
+        }
+        assert_eq!(file_name("00010000", 1), "00010000");
+        assert_eq!(file_name("00010000", 2), "00010000~2");
+    }
+
+    #[test]
+    fn a_second_run_is_refused_and_told_who_has_the_folder() {
+        let folder = tempfile::tempdir().unwrap();
+        let output = OutputFolder::open(folder.path()).unwrap();
+        match OutputFolder::open(folder.path()) {
+            Err(OutputError::Locked { process, .. }) => assert_eq!(process, Some(std::process::id())),
+            other => panic!("{other:?}"),
+        }
+        drop(output);
+        OutputFolder::open(folder.path()).unwrap();
+    }
+
+    #[test]
+    fn predictions_are_combined_in_the_order_of_the_tasks_and_leftovers_removed() {
+        let folder = tempfile::tempdir().unwrap();
+        let output = OutputFolder::open(folder.path()).unwrap();
+        output.combine(["a"].into_iter(), 2).unwrap();
+        assert_eq!(std::fs::read_to_string(output.combined(2)).unwrap(), "[]\n");
+        output.write_prediction("b", 1, "{\"id\":\"b\"}\n").unwrap();
+        output.write_prediction("a", 1, "{\"id\":\"a\"}\n").unwrap();
+        output.combine(["a", "none", "b"].into_iter(), 1).unwrap();
+        let text = std::fs::read_to_string(folder.path().join("predictions.json")).unwrap();
+        assert_eq!(text, "[\n{\"id\":\"a\"},\n{\"id\":\"b\"}\n]\n");
+        drop(output);
+        let left = folder.path().join("predictions/.m3-x.tmp");
+        std::fs::write(&left, "half").unwrap();
+        OutputFolder::open(folder.path()).unwrap();
+        assert!(!left.exists());
+    }
+}

@@ -1,0 +1,118 @@
+//! What a run has to do: every selected task that has no prediction with the key it would have now.
+
+use m3_trajectory::json::Keys;
+
+use super::Run;
+use super::journal::Attempts;
+use super::key::RunKey;
+use super::workspace;
+use crate::{FinishReason, prompts_hash};
+
+/// A run of a task that is to be done.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Item {
+    /// Its place among the tasks of the file.
+    pub(super) task: usize,
+    /// From 1.
+    pub(super) repeat: u32,
+    /// From 1.
+    pub(super) attempt: u32,
+    pub(super) key: String,
+}
+
+/// What is to be done and what was done before.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Plan {
+    /// In the order of repetitions, then of tasks: all tasks are tried once before any is tried twice.
+    pub(super) items: Vec<Item>,
+    pub(super) standing: Standing,
+    /// Selected tasks that are not to be run again: their place, their repetition and how they ended.
+    over: Vec<(usize, u32, FinishReason)>,
+    /// Whether the model has replied in any of those that stay.
+    pub(super) has_replies: bool,
+    /// For each repetition and each task of the file, whether there is a prediction with its key.
+    pub(super) present: Vec<Vec<bool>>,
+}
+
+/// How a run stands before it begins.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Standing {
+    /// Runs of selected tasks that are to be done.
+    pub to_do: usize,
+    /// Those that are done already.
+    pub done: usize,
+    /// Those that failed before and are not tried again.
+    pub failed: usize,
+    /// Those among `to_do` that have a prediction made under other conditions, or one that failed.
+    pub again: usize,
+    /// Runs of tasks that are not selected and have a prediction made under other conditions: it stays, and is not
+    /// among the predictions of this run.
+    pub others: usize,
+}
+
+/// Compares what there is with what there should be.
+pub(super) fn plan(run: &Run, attempts: &Attempts) -> Plan {
+    let prompts = prompts_hash(run.options.mode);
+    let model = run.model.name().to_string();
+    let mut plan = Plan::default();
+    for repeat in 1..=run.repeats {
+        let mut present = Vec::with_capacity(run.tasks.len());
+        for (index, task) in run.tasks.iter().enumerate() {
+            let id = &task.task.id;
+            let kept = run.output.kept(id, repeat);
+            if kept.is_none() && !task.is_selected {
+                // Nobody asks for its key, for which its image would have to be read.
+                present.push(false);
+                continue;
+            }
+            let key = RunKey {
+                task: &task.task.to_json().to_text(Keys::Sorted),
+                // An image that cannot be read is like no other.
+                image: task.image.as_ref().map(|image| image.hash().unwrap_or("unreadable")),
+                model: &model,
+                prompts: &prompts,
+                options: &run.options,
+                tools: task.offered.hash(),
+                repeat,
+            };
+            let key = key.hash();
+            let is_there = kept.is_some();
+            let same = kept.filter(|kept| kept.run.key == key);
+            present.push(same.is_some());
+            plan.has_replies |= same.as_ref().is_some_and(|kept| !kept.turns.is_empty());
+            if !task.is_selected {
+                plan.standing.others += usize::from(is_there && same.is_none());
+                continue;
+            }
+            match same.map(|kept| kept.finish) {
+                Some(finish @ FinishReason::Error) if !run.retry_failed => {
+                    plan.standing.failed += 1;
+                    plan.over.push((index, repeat, finish));
+                }
+                Some(finish) if !matches!(finish, FinishReason::Error | FinishReason::Interrupted) => {
+                    plan.standing.done += 1;
+                    plan.over.push((index, repeat, finish));
+                }
+                _ => {
+                    plan.standing.to_do += 1;
+                    plan.standing.again += usize::from(is_there);
+                    let attempt =
+                        attempts.get(&(id.clone(), repeat)).map_or(1, |last| last.saturating_add(1));
+                    plan.items.push(Item { task: index, repeat, attempt, key });
+                }
+            }
+        }
+        plan.present.push(present);
+    }
+    plan
+}
+
+/// Removes workspaces that a run has left which was killed after it had written a prediction, or which was told to keep
+/// more than this one is. What cannot be removed is left: nothing depends on it.
+pub(super) fn clear_up(run: &Run, plan: &Plan) {
+    for (task, repeat, finish) in &plan.over {
+        if !run.keep.keeps(*finish) {
+            let _ = workspace::remove(&run.output.workspace(&run.tasks[*task].task.id, *repeat));
+        }
+    }
+}

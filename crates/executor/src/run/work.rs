@@ -1,0 +1,351 @@
+//! One task from the start of its servers to its prediction on disk.
+
+use std::sync::Arc;
+use std::time::Instant;
+
+use m3_images::task_image::path_in_workspace;
+use m3_llm::{Picture, Scope};
+use m3_mcp::results::{Keeps, ResultStore, StoreError};
+use m3_mcp::{Host, ServerState, StartError};
+use m3_support::files::{is_exhausted, is_full};
+use m3_support::text::milliseconds;
+use m3_trajectory::FailureClass;
+use tokio_util::sync::CancellationToken;
+
+use super::output::OutputError;
+use super::plan::Item;
+use super::prediction::{Circumstances, Prediction, RunReport};
+use super::workspace::{self, KeepWorkspaces};
+use super::{Run, RunError, RunTask, ToolSource};
+use crate::pool::RESULTS;
+use crate::{
+    Attempt, Attempted, Event, Events, Fate, FinishReason, Lack, Outlook, Record, Told, Tools, attempt,
+    prompts_hash,
+};
+
+/// What became of an [`Item`].
+pub(super) enum Worked {
+    /// Its prediction is written.
+    Done(FinishReason),
+    /// It was interrupted, and will be run again.
+    Interrupted,
+    /// The model did not answer it, and nobody before: whether that is the task's failure remains to be seen.
+    Open(Box<OpenTask>),
+}
+
+/// A task that the model did not answer. It has failed if the model answers another one.
+pub(super) struct OpenTask {
+    /// Why it was not answered.
+    pub(super) lack: Lack,
+    record: Record,
+    began: Instant,
+}
+
+/// A task on its way.
+pub(super) struct Work {
+    pub(super) run: Arc<Run>,
+    pub(super) item: Item,
+    pub(super) events: Events,
+    pub(super) stop: CancellationToken,
+    /// How the model fares in the run.
+    pub(super) fate: Arc<Fate>,
+}
+
+/// What a task needs and could not be had.
+enum Unavailable {
+    /// It ends with a record that says so.
+    Task(FailureClass, String),
+    /// No other task could be run either.
+    Run(RunError),
+}
+
+impl Work {
+    /// Does it.
+    pub(super) async fn work(self) -> Result<Worked, RunError> {
+        let began = Instant::now();
+        self.tell(Event::Started);
+        let (attempted, host) = match self.ready().await {
+            Ok(image) => self.attempt(image).await,
+            Err(unavailable) => (Err(unavailable), None),
+        };
+        let worked = self.conclude(attempted, began).await;
+        if let Some(host) = host {
+            host.close().await;
+        }
+        let is_kept = match &worked {
+            Ok(Worked::Done(finish)) => self.run.keep.keeps(*finish),
+            Ok(Worked::Open(task)) => self.run.keep.keeps(task.record.finish),
+            Ok(Worked::Interrupted) | Err(_) => self.run.keep == KeepWorkspaces::Always,
+        };
+        if !is_kept {
+            self.remove_workspace().await;
+        }
+        worked
+    }
+
+    fn task(&self) -> &RunTask {
+        &self.run.tasks[self.item.task]
+    }
+
+    fn workspace(&self) -> std::path::PathBuf {
+        self.run.output.workspace(&self.task().task.id, self.item.repeat)
+    }
+
+    fn tell(&self, event: Event) {
+        let task = self.task().task.id.clone();
+        (self.events)(Told { task, repeat: self.item.repeat, attempt: self.item.attempt, event });
+    }
+
+    /// Makes the workspace and reads the image: its path in the workspace, and what the model is shown.
+    async fn ready(&self) -> Result<Option<(String, Arc<Picture>)>, Unavailable> {
+        let path = self.workspace();
+        let image = self.task().task.image.clone().zip(self.task().image.clone());
+        let named = image.clone();
+        let folder = path.clone();
+        let make = move || {
+            let image = named.as_ref().map(|(image, file)| (image.as_str(), file.source()));
+            workspace::make(&folder, image)
+        };
+        match blocking(make).await.map_err(Unavailable::Run)? {
+            Err(cause) if is_full(&cause) || is_exhausted(&cause) => {
+                let error = OutputError::io("make the workspace", &path)(cause);
+                return Err(Unavailable::Run(error.into()));
+            }
+            // An image that has gone since, a folder that cannot be removed: others fare better.
+            result => result.map_err(|cause| {
+                let file = image.as_ref().map_or_else(String::new, |(_, file)| {
+                    format!(", with a copy of `{}`", file.source().display())
+                });
+                of_task(format!("failed to make the workspace{file}: {cause}"))
+            })?,
+        }
+        let Some((image, file)) = image else { return Ok(None) };
+        let run = Arc::clone(&self.run);
+        let picture = blocking(move || run.pictures.get(file.source(), &run.picture_limits()));
+        let picture = picture.await.map_err(|error| of_task(error.to_string()))?;
+        let picture = picture.map_err(|error| of_task(error.to_string()))?;
+        Ok(Some((path_in_workspace(&image), picture)))
+    }
+
+    /// Starts the servers and lets the model work. The host comes back to be closed.
+    async fn attempt(
+        &self,
+        image: Option<(String, Arc<Picture>)>,
+    ) -> (Result<Attempted, Unavailable>, Option<Arc<Host>>) {
+        let workspace = self.workspace();
+        let results = workspace.join(RESULTS);
+        let store = ResultStore::open_new(results, &workspace, self.run.redactor.clone(), Keeps::Untold);
+        let store = match store {
+            Ok(store) => store,
+            Err(error) => return (Err(of_store(error)), None),
+        };
+        let (tools, host) = match &self.run.tools {
+            ToolSource::Replayed { cassette, recorder } => {
+                (Tools::replayed(Arc::clone(cassette), store, recorder.clone()), None)
+            }
+            ToolSource::Live { host: shared, recorder } => {
+                let of_all = |reason| Unavailable::Run(RunError::Servers(reason));
+                let of_host = |reason| Unavailable::Task(FailureClass::ServerLost, reason);
+                if let Some(unavailable) = self.failed_servers(shared, of_all).await {
+                    return (Err(unavailable), None);
+                }
+                let host = tokio::select! {
+                    host = shared.for_task(&workspace) => Arc::new(host),
+                    () = self.stop.cancelled() => {
+                        let record = nothing(FinishReason::Interrupted, FailureClass::Other, None);
+                        return (Ok(Attempted::Interrupted(Box::new(record))), None);
+                    }
+                };
+                if let Some(unavailable) = self.failed_servers(&host, of_host).await {
+                    return (Err(unavailable), Some(host));
+                }
+                (Tools::live(Arc::clone(&host), store, recorder.clone()), Some(host))
+            }
+        };
+        let task = self.task();
+        let scope = Scope {
+            task: task.task.id.clone(),
+            repeat: self.item.repeat,
+            attempt: self.item.attempt,
+            workspace: Some(workspace.clone()),
+        };
+        let attempted = attempt(Attempt {
+            task: &task.task,
+            image,
+            workspace: &workspace,
+            tools: &tools,
+            offered: Arc::clone(&task.offered),
+            model: &self.run.model,
+            options: &self.run.options,
+            scope,
+            events: Arc::clone(&self.events),
+            stop: self.stop.clone(),
+            redactor: &self.run.redactor,
+        })
+        .await;
+        (Ok(attempted), host)
+    }
+
+    /// Why servers of a host cannot be called, if some cannot. It is the whole run's failure if nothing more can be
+    /// started.
+    async fn failed_servers(
+        &self,
+        host: &Host,
+        unavailable: impl Fn(String) -> Unavailable,
+    ) -> Option<Unavailable> {
+        let statuses = host.statuses().await;
+        let is_exhausted = statuses
+            .iter()
+            .any(|status| matches!(status.state, ServerState::Failed(StartError::Exhausted { .. })));
+        let failed = statuses.iter().filter_map(|status| match &status.state {
+            ServerState::Failed(error) => Some(format!("server `{}` failed: {error}", status.server)),
+            // One that has died since is started again by the first call.
+            _ => None,
+        });
+        let failed: Vec<String> = failed.collect();
+        if failed.is_empty() {
+            return None;
+        }
+        let reason = self.run.redactor.text(&failed.join("; ")).into_owned();
+        Some(if is_exhausted { Unavailable::Run(RunError::Exhausted(reason)) } else { unavailable(reason) })
+    }
+
+    /// Writes what an attempt has come to, if it is the task's and not the run's.
+    async fn conclude(
+        &self,
+        attempted: Result<Attempted, Unavailable>,
+        began: Instant,
+    ) -> Result<Worked, RunError> {
+        let record = match attempted {
+            Ok(Attempted::Done(record)) => record,
+            Ok(Attempted::Lacking(lack, record)) => match self.fate.failed(&self.asked(&lack), &lack) {
+                Outlook::GiveUp => return Err(lack.into()),
+                Outlook::Open => {
+                    return Ok(Worked::Open(Box::new(OpenTask { lack, record: *record, began })));
+                }
+                Outlook::Alone => *record,
+            },
+            Ok(Attempted::Interrupted(record)) => {
+                self.keep_interrupted(*record, began).await?;
+                self.tell(Event::Interrupted);
+                return Ok(Worked::Interrupted);
+            }
+            Err(Unavailable::Task(class, reason)) => {
+                let reason = self.run.redactor.text(&reason).into_owned();
+                nothing(FinishReason::Error, class, Some(reason))
+            }
+            Err(Unavailable::Run(error)) => return Err(error),
+        };
+        self.finish(record, began).await
+    }
+
+    /// What a lack is counted for. A request that is refused is refused again in the next repetition; a server that fails
+    /// may be another time's.
+    fn asked(&self, lack: &Lack) -> String {
+        let id = &self.task().task.id;
+        if lack.is_of_server() { format!("{id} {}", self.item.repeat) } else { id.clone() }
+    }
+
+    /// What cannot be removed is left, and told.
+    async fn remove_workspace(&self) {
+        let path = self.workspace();
+        let removed = blocking(move || workspace::remove(&path)).await;
+        let reason = match removed {
+            Ok(Ok(())) => return,
+            Ok(Err(cause)) => cause.to_string(),
+            Err(error) => error.to_string(),
+        };
+        self.tell(Event::WorkspaceLeft { reason });
+    }
+
+    /// The prediction that a record makes.
+    fn prediction(&self, record: Record, began: Instant) -> Prediction {
+        let task = self.task();
+        Prediction::new(
+            record,
+            Circumstances {
+                task: &task.task,
+                model: self.run.model.name().to_string(),
+                prompts: prompts_hash(self.run.options.mode),
+                tools: task.offered.hash().to_owned(),
+                run: RunReport {
+                    key: self.item.key.clone(),
+                    repeat: self.item.repeat,
+                    attempt: self.item.attempt,
+                    milliseconds: milliseconds(began.elapsed()),
+                    no_images: self.run.options.no_images,
+                    options: self.run.options.clone(),
+                },
+            },
+        )
+    }
+
+    /// Writes what an interrupted task has come to, if it has come to anything, beside the predictions.
+    async fn keep_interrupted(&self, record: Record, began: Instant) -> Result<(), RunError> {
+        if record.turns.is_empty() {
+            return Ok(());
+        }
+        let prediction = self.prediction(record, began);
+        let (run, id, repeat) = (Arc::clone(&self.run), self.task().task.id.clone(), self.item.repeat);
+        Ok(blocking(move || run.output.write_interrupted(&id, repeat, &prediction.to_line())).await??)
+    }
+
+    /// Records that a task has failed which the model did not answer.
+    pub(super) async fn finish_open(&self, task: OpenTask) -> Result<Worked, RunError> {
+        self.finish(task.record, task.began).await
+    }
+
+    /// Writes the prediction, then tells of it: whoever reads of it in the journal finds it.
+    async fn finish(&self, record: Record, began: Instant) -> Result<Worked, RunError> {
+        let prediction = self.prediction(record, began);
+        let finish = prediction.finish;
+        let event = Event::Finished {
+            finish,
+            steps: count(prediction.steps.len()),
+            calls: count(prediction.steps.iter().map(|step| step.calls.len()).sum()),
+            usage: prediction.usage,
+            error: prediction.reason.clone().filter(|_| finish.is_failure()),
+        };
+        let (run, id, repeat) = (Arc::clone(&self.run), self.task().task.id.clone(), self.item.repeat);
+        blocking(move || run.output.write_prediction(&id, repeat, &prediction.to_line())).await??;
+        self.tell(event);
+        Ok(Worked::Done(finish))
+    }
+}
+
+fn of_store(error: StoreError) -> Unavailable {
+    match Lack::of_results(error) {
+        Ok(lack) => Unavailable::Run(lack.into()),
+        Err(error) => of_task(error.to_string()),
+    }
+}
+
+/// What is wrong with the machine or the files, and with no server.
+fn of_task(reason: String) -> Unavailable {
+    Unavailable::Task(FailureClass::Other, reason)
+}
+
+/// The record of a task that was not begun.
+fn nothing(finish: FinishReason, failure: FailureClass, reason: Option<String>) -> Record {
+    Record {
+        steps: Vec::new(),
+        final_reply: String::new(),
+        finish,
+        failure: Some(failure),
+        reason,
+        dialogue: Vec::new(),
+        turns: Vec::new(),
+        images: Vec::new(),
+    }
+}
+
+fn count(number: usize) -> u32 {
+    u32::try_from(number).unwrap_or(u32::MAX)
+}
+
+/// Does what waits for the disk or takes long apart from the tasks that wait for the network.
+pub(super) async fn blocking<T: Send + 'static>(
+    act: impl FnOnce() -> T + Send + 'static,
+) -> Result<T, RunError> {
+    tokio::task::spawn_blocking(act).await.map_err(|error| RunError::BrokeOff(error.to_string()))
+}

@@ -1,0 +1,231 @@
+//! A step: the calls of one reply, made at once, judged and kept.
+
+use std::sync::Arc;
+
+use futures_util::future::join_all;
+use m3_mcp::results::{KeptResult, SavedFile, structured_without_data};
+use m3_mcp::{CallLimits, Content, ToolName, ToolResult};
+use m3_outcomes::{Given, Judge, Outcome, Reply};
+use m3_support::text::{counted, milliseconds, shortened};
+use m3_trajectory::Call;
+use m3_trajectory::json::Json;
+use serde_json::{Value, json};
+use tokio::time::Instant;
+
+use super::course::{Course, Stop};
+use super::observation::{Observation, Seen};
+use super::parse::Wanted;
+use super::tools::Called;
+use super::{CallRecord, Event, StepRecord};
+
+/// A longer result is recorded as the model would see it, in bytes; the whole is in the file that it names.
+const LARGEST_RECORDED: usize = 1 << 20;
+
+/// The longest reason that a model is told, in columns.
+const REASON: usize = 300;
+
+/// A call that was dealt with.
+struct Ran {
+    record: CallRecord,
+    seen: Seen,
+    fault: Option<Stop>,
+}
+
+impl Course<'_> {
+    /// Makes the calls of a reply; what each gave, in their order, those included that a limit forbids. At least one
+    /// call should be left ([`Course::calls_left`]).
+    pub(super) async fn run_step(&mut self, mut wanted: Vec<Wanted>) -> Result<Vec<Observation>, Stop> {
+        let allowed = self.attempt.options.limits.calls_per_step.max(1).min(self.calls_left());
+        let allowed = usize::try_from(allowed).unwrap_or(usize::MAX);
+        let further = wanted.split_off(allowed.min(wanted.len()));
+        if !further.is_empty() {
+            let further = further.len();
+            self.note([format!(
+                "{allowed} of {} were made: no more are allowed",
+                counted(allowed + further, "call")
+            )]);
+        }
+        let step = self.next_step();
+        let first = self.attempt.tools.reserve(wanted.len());
+        let limits = self.call_limits();
+        let calls = wanted.iter().enumerate();
+        let ran = calls.map(|(index, wanted)| self.run_call(step, (index, first), wanted, limits));
+        let ran = join_all(ran).await;
+        let (mut calls, mut seen, mut fault) = (Vec::new(), Vec::new(), None);
+        for ran in ran {
+            calls.push(ran.record);
+            seen.push(ran.seen);
+            fault = fault.or(ran.fault);
+        }
+        self.steps.push(StepRecord { step, calls });
+        if let Some(fault) = fault {
+            return Err(fault);
+        }
+        if let Some(more) = self.attempt.offered.with_resources_of(&self.attempt.tools.readable()) {
+            self.attempt.offered = Arc::new(more);
+        }
+        self.check()?;
+        let folder = self.pool.folder();
+        let list = move || folder.list();
+        let found = self.attempt.tools.image_files(&self.attempt.scope, step, list).await;
+        self.has_new_images = self.pool.update(found);
+        let mut observations = self.observe(seen).await?;
+        let not_made = format!("not made: no more than {allowed} calls are allowed here");
+        observations.extend(further.into_iter().map(|wanted| Observation::error(wanted.name, &not_made)));
+        self.check()?;
+        Ok(observations)
+    }
+
+    async fn run_call(
+        &self,
+        step: u32,
+        (index, first): (usize, u64),
+        wanted: &Wanted,
+        limits: CallLimits,
+    ) -> Ran {
+        let call = u32::try_from(index).unwrap_or(u32::MAX);
+        // Shown on terminals and kept in journals: what models write may be anything.
+        let tool = shortened(&self.attempt.redactor.text(&self.exact_name(&wanted.name)), REASON);
+        self.tell(Event::Called { step, call, tool: tool.clone() });
+        let ran = match &wanted.illegal {
+            Some(reason) => illegal(self.exact_name(&wanted.name), wanted, reason),
+            None => self.judged_call(wanted, first + index as u64, limits).await,
+        };
+        let CallRecord { outcome, milliseconds, .. } = &ran.record;
+        let (outcome, milliseconds) = (outcome.clone(), *milliseconds);
+        self.tell(Event::Returned { step, call, tool, outcome, milliseconds });
+        ran
+    }
+
+    /// Makes a call, judges it, and keeps its result under a number.
+    async fn judged_call(&self, wanted: &Wanted, number: u64, limits: CallLimits) -> Ran {
+        let name = self.exact_name(&wanted.name);
+        let judge = Judge::new(self.attempt.offered.known());
+        let checked = judge.check(&Call {
+            tool: name.clone(),
+            arguments: Some(Json::from(&wanted.arguments)),
+            result: None,
+            extra: Vec::new(),
+        });
+        // Arguments that the schema refuses are sent all the same: many servers take them.
+        let sent = checked.arguments.clone().zip(ToolName::parse(&name));
+        let Some((arguments, tool)) = sent else {
+            let judgement = judge.finish(checked, Reply::NotExecuted);
+            let reason = not_made(&name, judgement.verdict().outcome(), &judgement.evidence);
+            let record = CallRecord {
+                name: name.clone(),
+                arguments: wanted.arguments.clone(),
+                result: None,
+                is_error: true,
+                outcome: judgement.verdict().name().to_owned(),
+                milliseconds: 0,
+            };
+            return Ran { record, seen: Seen::text(name, reason, true), fault: None };
+        };
+        let called =
+            self.attempt.tools.call(&self.attempt.scope, (&tool, number), arguments.clone(), limits).await;
+        let Called { outcome, kept, fault } = called;
+        let given = match &outcome.result {
+            Ok(result) => {
+                let files = kept.as_ref().map(|kept| kept.files.as_slice()).unwrap_or_default();
+                Given::answered(&without_data(result, files))
+            }
+            Err(error) => Given::failed(&tool, error, self.attempt.tools.redactor()),
+        };
+        let seen = match (&outcome.result, kept.clone()) {
+            (Ok(result), Some(kept)) => Seen::result(name.clone(), result.clone(), kept),
+            (Ok(_), None) => Seen::text(name.clone(), "the result is lost".to_owned(), true),
+            (Err(error), _) => {
+                let reason = self.attempt.tools.redactor().text(&error.to_string()).into_owned();
+                Seen::text(name.clone(), format!("The call failed: {}", shortened(&reason, REASON)), true)
+            }
+        };
+        let (result, is_error) = given
+            .result
+            .map_or((None, false), |(result, is_error)| (Some(bounded(result, kept.as_ref())), is_error));
+        let record = CallRecord {
+            name,
+            arguments: Value::Object(arguments),
+            result,
+            is_error,
+            outcome: judge.finish(checked, given.reply).verdict().name().to_owned(),
+            milliseconds: milliseconds(outcome.elapsed),
+        };
+        Ran { record, seen, fault }
+    }
+
+    /// The name as the benchmark writes it, where a model has written the name that providers' interfaces allow.
+    pub(super) fn exact_name(&self, written: &str) -> String {
+        let names = self.attempt.offered.names().ok();
+        names.and_then(|names| names.tool(written)).map_or_else(|| written.to_owned(), ToString::to_string)
+    }
+
+    /// How long the calls of a step that begins now may take.
+    fn call_limits(&self) -> CallLimits {
+        let limits = &self.attempt.options.limits;
+        let since = Instant::now();
+        let left = self.deadline().saturating_duration_since(since);
+        CallLimits { sent: limits.call_time, whole: limits.step_time.min(left), since }
+    }
+}
+
+/// What was no call: recorded as it was written, with the reason as its result.
+fn illegal(name: String, wanted: &Wanted, reason: &str) -> Ran {
+    let record = CallRecord {
+        name: name.clone(),
+        arguments: wanted.arguments.clone(),
+        result: Some(Value::String(reason.to_owned())),
+        is_error: true,
+        outcome: Outcome::IllegalFormat.name().to_owned(),
+        milliseconds: 0,
+    };
+    let seen = Seen::text(name, format!("No call was made: {reason}."), true);
+    Ran { record, seen, fault: None }
+}
+
+/// Why no call was made, for the model.
+fn not_made(name: &str, outcome: Option<Outcome>, evidence: &str) -> String {
+    match outcome {
+        Some(Outcome::UnknownTool) => {
+            format!("No call was made: `{}` is none of the tools.", shortened(name, REASON))
+        }
+        _ => format!("No call was made: the arguments are no object that the tool takes: {evidence}"),
+    }
+}
+
+/// The result with the names of saved files in place of their data.
+fn without_data(result: &ToolResult, files: &[SavedFile]) -> ToolResult {
+    let part = |(index, content): (usize, &Content)| {
+        let file = files.iter().find(|file| file.part == index).map(|file| file.name.as_str());
+        match content {
+            Content::Image { mime_type, .. } => {
+                Content::Other(json!({"type": "image", "file": file, "mimeType": mime_type}))
+            }
+            Content::Audio { mime_type, .. } => {
+                Content::Other(json!({"type": "audio", "file": file, "mimeType": mime_type}))
+            }
+            Content::Resource(resource) if resource.contains_key("blob") => {
+                let mut resource = resource.clone();
+                resource.remove("blob");
+                resource.insert("file".to_owned(), json!(file));
+                Content::Resource(resource)
+            }
+            other => other.clone(),
+        }
+    };
+    ToolResult {
+        content: result.content.iter().enumerate().map(part).collect(),
+        structured_content: structured_without_data(result, files),
+        is_error: result.is_error,
+        extra: result.extra.clone(),
+    }
+}
+
+/// The result, unless it is too large to be repeated in a record.
+fn bounded(result: Value, kept: Option<&KeptResult>) -> Value {
+    let size = result.as_str().map_or_else(|| result.to_string().len(), str::len);
+    match kept {
+        Some(kept) if size > LARGEST_RECORDED => Value::String(kept.text.clone()),
+        _ => result,
+    }
+}

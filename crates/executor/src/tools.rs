@@ -1,0 +1,239 @@
+//! The tools of one task: called on its servers, or played back from a cassette; their results kept.
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use m3_llm::{Cassette, Others, RecordedCall, Recorder, Scope};
+use m3_mcp::results::{KeptResult, ResultStore};
+use m3_mcp::{CallError, CallLimits, CallOutcome, Host, ToolCatalog, ToolName, ToolResult, links_of};
+use m3_outcomes::without_secrets;
+use m3_support::redact::Redactor;
+use m3_support::text::shortened;
+use m3_trajectory::FailureClass;
+use serde_json::{Map, Value, json};
+use tokio_util::sync::CancellationToken;
+
+use super::Lack;
+use super::course::Stop;
+use super::recorded::{from_record, recorded_catalog, to_record};
+
+/// The tools of one task.
+pub struct Tools {
+    source: Source,
+    store: Arc<ResultStore>,
+    recorder: Option<Arc<Recorder>>,
+    /// Servers whose results have linked to resources, and whether these can be read.
+    linking: Mutex<BTreeMap<String, bool>>,
+}
+
+/// Where results come from.
+enum Source {
+    Live(Arc<Host>),
+    Replayed(Arc<Cassette>),
+}
+
+/// A call that has ended.
+pub(super) struct Called {
+    /// How, without secrets.
+    pub(super) outcome: CallOutcome,
+    /// What was kept of its result.
+    pub(super) kept: Option<KeptResult>,
+    /// Why the task cannot go on: the result cannot be kept, or the cassette does not know the call.
+    pub(super) fault: Option<Stop>,
+}
+
+/// The longest arguments that a message repeats, in columns.
+const SHOWN: usize = 200;
+
+impl Tools {
+    /// Calls tools on the task's own host. `store` shortens results to [`RunOptions::result_limit`], and writes
+    /// into the task's workspace, its folder too: models are told where the whole of a result is, and a path that
+    /// differs between runs would keep a cassette from being played. Its redactor is the one of the run. Calls are
+    /// recorded, if a recorder is given.
+    ///
+    /// [`RunOptions::result_limit`]: super::RunOptions::result_limit
+    #[must_use]
+    pub fn live(host: Arc<Host>, store: ResultStore, recorder: Option<Arc<Recorder>>) -> Self {
+        Self { source: Source::Live(host), store: Arc::new(store), recorder, linking: Mutex::default() }
+    }
+
+    /// Plays calls back. A call that the cassette does not know of this task's repetition ends the task with an error
+    /// that names it. What is played is recorded as what is live, if a recorder is given.
+    #[must_use]
+    pub fn replayed(cassette: Arc<Cassette>, store: ResultStore, recorder: Option<Arc<Recorder>>) -> Self {
+        let store = Arc::new(store);
+        Self { source: Source::Replayed(cassette), store, recorder, linking: Mutex::default() }
+    }
+
+    /// All tools that there are.
+    #[must_use]
+    pub fn catalog(&self) -> ToolCatalog {
+        match &self.source {
+            Source::Live(host) => host.catalog(),
+            Source::Replayed(cassette) => recorded_catalog(cassette),
+        }
+    }
+
+    /// Numbers for the results of this many calls, the first of them.
+    pub(super) fn reserve(&self, calls: usize) -> u64 {
+        self.store.reserve(calls)
+    }
+
+    /// Calls a tool and keeps its result under a number of [`Tools::reserve`]; gives up at the limits.
+    pub(super) async fn call(
+        &self,
+        scope: &Scope,
+        (name, number): (&ToolName, u64),
+        arguments: Map<String, Value>,
+        limits: CallLimits,
+    ) -> Called {
+        let mut outcome = match self.outcome(scope, name, &arguments, limits).await {
+            Ok(outcome) => outcome,
+            Err(fault) => return fault,
+        };
+        outcome.result = outcome.result.map(|result| without_secrets(result, self.redactor()));
+        if let Some(recorder) = &self.recorder {
+            recorder.record_call(scope, &name.to_string(), &arguments, to_record(&outcome));
+        }
+        let Ok(result) = &outcome.result else { return Called { outcome, kept: None, fault: None } };
+        if links_of(result).next().is_some() {
+            self.note_links(scope, &name.server);
+        }
+        match self.keep((name, number), arguments, result.clone()).await {
+            Ok(kept) => Called { outcome, kept: Some(kept), fault: None },
+            Err(fault) => Called { outcome, kept: None, fault: Some(fault) },
+        }
+    }
+
+    /// Notes that a server has linked to resources. Whether they can be read is what its handshake said; a cassette plays
+    /// that back.
+    fn note_links(&self, scope: &Scope, server: &str) {
+        let mut linking = self.linking.lock().unwrap_or_else(PoisonError::into_inner);
+        if linking.contains_key(server) {
+            return;
+        }
+        let name = own_name("reads_resources");
+        let arguments = Map::from_iter([("server".to_owned(), json!(server))]);
+        let can_read = match &self.source {
+            Source::Live(host) => host.reads_resources(server),
+            Source::Replayed(cassette) => {
+                let recorded = cassette.call(scope, &name, &arguments).ok();
+                recorded.and_then(own_value) == Some(Value::Bool(true))
+            }
+        };
+        if let Some(recorder) = &self.recorder {
+            recorder.record_call(scope, &name, &arguments, of_our_own(json!(can_read)));
+        }
+        linking.insert(server.to_owned(), can_read);
+    }
+
+    /// The servers whose results have linked to resources that can be read.
+    pub(super) fn readable(&self) -> Vec<String> {
+        let linking = self.linking.lock().unwrap_or_else(PoisonError::into_inner);
+        linking.iter().filter(|(_, can_read)| **can_read).map(|(server, _)| server.clone()).collect()
+    }
+
+    async fn outcome(
+        &self,
+        scope: &Scope,
+        name: &ToolName,
+        arguments: &Map<String, Value>,
+        limits: CallLimits,
+    ) -> Result<CallOutcome, Called> {
+        match &self.source {
+            Source::Live(host) => {
+                // Whoever interrupts the run waits for the calls that are under way.
+                let never = CancellationToken::new();
+                Ok(host.call_within(name, arguments.clone(), limits, &never).await)
+            }
+            Source::Replayed(cassette) => match cassette.call(scope, &name.to_string(), arguments) {
+                Ok(call) => Ok(from_record(name, call)),
+                Err(others) => {
+                    let shown = shortened(&json!(arguments).to_string(), SHOWN);
+                    let tool = shortened(&name.to_string(), SHOWN);
+                    let reason = match others {
+                        Others::None => "\nhint: record the run again".to_owned(),
+                        others => format!(": {others}"),
+                    };
+                    let task = shortened(&scope.task, SHOWN);
+                    let fault = format!(
+                        "the cassette has no call of `{tool}` with {shown} for the task `{task}`{reason}"
+                    );
+                    let unavailable =
+                        CallError::Unavailable { server: name.server.clone(), reason: fault.clone() };
+                    let fault = Some(Stop::Error(FailureClass::Other, fault));
+                    let (elapsed, waited) = (Duration::ZERO, Duration::ZERO);
+                    let outcome = CallOutcome { result: Err(unavailable), elapsed, waited };
+                    Err(Called { outcome, kept: None, fault })
+                }
+            },
+        }
+    }
+
+    /// Writing waits for the disk, which no other task should do.
+    async fn keep(
+        &self,
+        (name, number): (&ToolName, u64),
+        arguments: Map<String, Value>,
+        result: ToolResult,
+    ) -> Result<KeptResult, Stop> {
+        let (store, name) = (Arc::clone(&self.store), name.clone());
+        let keep = move || store.keep_as(number, &name, &Value::Object(arguments), &result);
+        match tokio::task::spawn_blocking(keep).await {
+            Ok(Ok(kept)) => Ok(kept),
+            Ok(Err(error)) => Err(match Lack::of_results(error) {
+                Ok(lack) => Stop::Lack(lack),
+                Err(error) => Stop::Error(FailureClass::Other, error.to_string()),
+            }),
+            Err(error) => {
+                let reason = format!("the result of a call cannot be kept: {error}");
+                Err(Stop::Error(FailureClass::Other, reason))
+            }
+        }
+    }
+
+    /// The image files of the workspace, as `list` finds them; a cassette plays them back, for without the
+    /// servers nobody makes the files.
+    pub(super) async fn image_files(
+        &self,
+        scope: &Scope,
+        step: u32,
+        list: impl FnOnce() -> Vec<String> + Send + 'static,
+    ) -> Vec<String> {
+        let name = own_name("image_files");
+        let arguments = Map::from_iter([("step".to_owned(), json!(step))]);
+        let files: Vec<String> = match &self.source {
+            Source::Replayed(cassette) => {
+                let recorded = cassette.call(scope, &name, &arguments).ok();
+                let files = recorded.and_then(own_value);
+                files.and_then(|files| serde_json::from_value(files).ok()).unwrap_or_default()
+            }
+            Source::Live(_) => tokio::task::spawn_blocking(list).await.unwrap_or_default(),
+        };
+        if let Some(recorder) = &self.recorder {
+            recorder.record_call(scope, &name, &arguments, of_our_own(json!(files)));
+        }
+        files
+    }
+
+    pub(super) fn redactor(&self) -> &Redactor {
+        self.store.redactor()
+    }
+}
+
+/// The name of what is recorded in the form of a call and was none: no server has an empty name.
+fn own_name(what: &str) -> String {
+    ToolName { server: String::new(), tool: what.to_owned() }.to_string()
+}
+
+/// What is recorded in the form of a call and was none.
+fn of_our_own(value: Value) -> RecordedCall {
+    let result = ToolResult { structured_content: Some(value), ..ToolResult::default() };
+    RecordedCall { result: Ok(result.to_wire()), elapsed: Duration::ZERO, waited: Duration::ZERO }
+}
+
+/// What [`of_our_own`] was given.
+fn own_value(call: RecordedCall) -> Option<Value> {
+    ToolResult::from_wire(call.result.ok()?).structured_content
+}

@@ -1,0 +1,236 @@
+//! Reading images of unknown origin: what is no file, too large or no image is refused before it costs anything.
+
+pub mod font;
+pub mod media;
+pub mod task_image;
+
+use std::fs::File;
+use std::io::{self, BufRead, BufReader, Cursor, Read as _, Seek};
+use std::path::Path;
+
+use image::codecs::gif::GifDecoder;
+use image::codecs::png::PngDecoder;
+use image::codecs::webp::WebPDecoder;
+use image::metadata::Orientation;
+use image::{AnimationDecoder as _, ColorType, DynamicImage, ImageDecoder, ImageFormat, ImageReader, Limits};
+
+/// Larger files are not read, in bytes.
+const LARGEST_FILE: u64 = 64 << 20;
+
+/// Larger images are not decoded, in pixels of a side.
+pub const LARGEST_SIDE: u32 = 16_384;
+
+/// Memory that decoding may take, in bytes.
+const DECODER_MEMORY: u64 = 512 << 20;
+
+/// Why a file was not read as an image.
+#[derive(Debug, thiserror::Error)]
+pub enum ImageFileError {
+    /// A folder, a device, a pipe.
+    #[error("it is not a file")]
+    NotAFile,
+    /// It has more than 64 MiB.
+    #[error("the file is too large, {bytes} bytes")]
+    TooLarge {
+        /// Its size.
+        bytes: u64,
+    },
+    /// It cannot be opened or read.
+    #[error("the file cannot be read")]
+    Unreadable(#[source] io::Error),
+    /// It is no image of a format that is known, it is damaged, or decoding it would take too much.
+    #[error("the file is not an image that can be shown")]
+    NotAnImage(#[source] image::ImageError),
+    /// The image has more pixels than the caller takes.
+    #[error("the image is too large, {width} x {height} pixels")]
+    TooManyPixels {
+        /// In pixels, as it is shown.
+        width: u32,
+        /// In pixels, as it is shown.
+        height: u32,
+    },
+}
+
+/// What an image says of itself before it is decoded.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ImageFacts {
+    /// By the file's first bytes, whatever its name.
+    pub format: ImageFormat,
+    /// In pixels, as it is shown: turned as its EXIF data say.
+    pub width: u32,
+    /// In pixels, as it is shown.
+    pub height: u32,
+    /// How colors are stored.
+    pub color: ColorType,
+    /// How the stored pixels are turned to be shown.
+    pub orientation: Orientation,
+    /// Size of the file.
+    pub bytes: u64,
+}
+
+/// What an image says of itself; no pixel is decoded.
+///
+/// # Errors
+/// [`ImageFileError`], but never for the number of pixels.
+pub fn facts(path: &Path) -> Result<ImageFacts, ImageFileError> {
+    open(path).map(|(facts, _)| facts)
+}
+
+/// Decodes an image of at most `most_pixels` and turns it as its EXIF data say; of an animation, the first
+/// picture.
+///
+/// # Errors
+/// [`ImageFileError`].
+pub fn read(path: &Path, most_pixels: u64) -> Result<DynamicImage, ImageFileError> {
+    let (facts, decoder) = open(path)?;
+    let mut image = decode(&facts, decoder, most_pixels)?;
+    image.apply_orientation(facts.orientation);
+    Ok(image)
+}
+
+/// The bytes of a file that may be an image.
+///
+/// # Errors
+/// [`ImageFileError`], but never for what the bytes are.
+pub fn bytes_of(path: &Path) -> Result<Vec<u8>, ImageFileError> {
+    let (file, size) = open_file(path)?;
+    let mut bytes = Vec::with_capacity(usize::try_from(size).unwrap_or_default());
+    // It may have grown since.
+    file.take(LARGEST_FILE + 1).read_to_end(&mut bytes).map_err(ImageFileError::Unreadable)?;
+    check_size(bytes.len() as u64)?;
+    Ok(bytes)
+}
+
+/// An image that is in memory, opened.
+pub struct Opened<'a> {
+    /// What it says of itself.
+    pub facts: ImageFacts,
+    decoder: Box<dyn ImageDecoder + 'a>,
+}
+
+impl<'a> Opened<'a> {
+    /// Opens an image; no pixel is decoded.
+    ///
+    /// # Errors
+    /// [`ImageFileError`], but never for the number of pixels.
+    pub fn new(bytes: &'a [u8]) -> Result<Self, ImageFileError> {
+        check_size(bytes.len() as u64)?;
+        let (facts, decoder) = open_reader(Cursor::new(bytes), bytes.len() as u64)?;
+        Ok(Self { facts, decoder: Box::new(decoder) })
+    }
+
+    /// The ICC profile that says what the colors mean, if there is one.
+    pub fn color_profile(&mut self) -> Option<Vec<u8>> {
+        self.decoder.icc_profile().ok().flatten()
+    }
+
+    /// Memory that its pixels take, in bytes.
+    #[must_use]
+    pub fn decoded_bytes(&self) -> u64 {
+        self.decoder.total_bytes()
+    }
+
+    /// Decodes an image of at most `most_pixels` as it is stored, not turned; of an animation, the first picture.
+    ///
+    /// # Errors
+    /// [`ImageFileError`].
+    pub fn decode(self, most_pixels: u64) -> Result<DynamicImage, ImageFileError> {
+        decode(&self.facts, self.decoder, most_pixels)
+    }
+}
+
+/// Whether an image that is in memory has more than one picture; damage after the first one counts as more.
+#[must_use]
+pub fn is_animated(bytes: &[u8], format: ImageFormat) -> bool {
+    let reader = Cursor::new(bytes);
+    match format {
+        ImageFormat::Gif => {
+            let limited = |mut decoder: GifDecoder<_>| decoder.set_limits(limits()).map(|()| decoder);
+            GifDecoder::new(reader)
+                .and_then(limited)
+                .is_ok_and(|decoder| decoder.into_frames().nth(1).is_some())
+        }
+        ImageFormat::WebP => WebPDecoder::new(reader).is_ok_and(|decoder| decoder.has_animation()),
+        ImageFormat::Png => {
+            PngDecoder::with_limits(reader, limits()).is_ok_and(|decoder| decoder.is_apng().unwrap_or(true))
+        }
+        _ => false,
+    }
+}
+
+fn decode(
+    facts: &ImageFacts,
+    mut decoder: impl ImageDecoder,
+    most_pixels: u64,
+) -> Result<DynamicImage, ImageFileError> {
+    let (width, height) = (facts.width, facts.height);
+    if u64::from(width) * u64::from(height) > most_pixels {
+        return Err(ImageFileError::TooManyPixels { width, height });
+    }
+    let mut limits = limits();
+    let mut decode = || {
+        limits.reserve(decoder.total_bytes())?;
+        decoder.set_limits(limits.clone())
+    };
+    decode().map_err(ImageFileError::NotAnImage)?;
+    DynamicImage::from_decoder(decoder).map_err(ImageFileError::NotAnImage)
+}
+
+fn open(path: &Path) -> Result<(ImageFacts, impl ImageDecoder), ImageFileError> {
+    let (file, bytes) = open_file(path)?;
+    open_reader(BufReader::new(file), bytes)
+}
+
+/// A file and its size in bytes.
+fn open_file(path: &Path) -> Result<(File, u64), ImageFileError> {
+    // Whether it is a file is asked before it is opened: opening a pipe would wait for its other end.
+    let metadata = path.metadata().map_err(ImageFileError::Unreadable)?;
+    if !metadata.is_file() {
+        return Err(ImageFileError::NotAFile);
+    }
+    check_size(metadata.len())?;
+    let file = File::open(path).map_err(ImageFileError::Unreadable)?;
+    Ok((file, metadata.len()))
+}
+
+fn check_size(bytes: u64) -> Result<(), ImageFileError> {
+    if bytes > LARGEST_FILE { Err(ImageFileError::TooLarge { bytes }) } else { Ok(()) }
+}
+
+fn open_reader<'a>(
+    reader: impl BufRead + Seek + 'a,
+    bytes: u64,
+) -> Result<(ImageFacts, impl ImageDecoder + 'a), ImageFileError> {
+    let reader = ImageReader::new(reader);
+    let mut reader = reader.with_guessed_format().map_err(ImageFileError::Unreadable)?;
+    let format = reader.format();
+    reader.limits(limits());
+    let mut decoder = reader.into_decoder().map_err(ImageFileError::NotAnImage)?;
+    // Without a format there is no decoder.
+    let format = format.unwrap_or(ImageFormat::Png);
+    let (width, height) = decoder.dimensions();
+    // Damaged EXIF data say nothing; the image is as good as it was.
+    let orientation = decoder.orientation().unwrap_or(Orientation::NoTransforms);
+    let (width, height) = if is_on_its_side(orientation) { (height, width) } else { (width, height) };
+    let color = decoder.color_type();
+    Ok((ImageFacts { format, width, height, color, orientation, bytes }, decoder))
+}
+
+/// Whether width and height change places.
+fn is_on_its_side(orientation: Orientation) -> bool {
+    matches!(
+        orientation,
+        Orientation::Rotate90
+            | Orientation::Rotate270
+            | Orientation::Rotate90FlipH
+            | Orientation::Rotate270FlipH
+    )
+}
+
+fn limits() -> Limits {
+    let mut limits = Limits::default();
+    limits.max_image_width = Some(LARGEST_SIDE);
+    limits.max_image_height = Some(LARGEST_SIDE);
+    limits.max_alloc = Some(DECODER_MEMORY);
+    limits
+}

@@ -1,0 +1,148 @@
+//! The calls of a run as the judge sees them.
+
+use m3_outcomes::{KnownTools, Outcome, Reply, Verdict, judge_trajectory, recorded_reply};
+use m3_trajectory::Trajectory;
+use m3_trajectory::json::Json;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// Where a call stands in its trajectory.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
+pub struct CallPlace {
+    /// The step, from 0.
+    pub step: usize,
+    /// The call within the step, from 0.
+    pub call: usize,
+}
+
+/// What became of a call.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Standing {
+    /// It was executed, and gave a normal result.
+    Succeeded,
+    /// It failed; why, in a few words.
+    Failed(String),
+    /// Nothing is recorded of it, as in references.
+    NotRecorded,
+}
+
+/// A call of a run.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ChainCall {
+    /// Where it stands.
+    pub place: CallPlace,
+    /// The tool as `server/tool`.
+    pub tool: String,
+    /// Its arguments; `None` where the file has none.
+    pub arguments: Option<Json>,
+    /// What the tool returned, where that is recorded.
+    pub result: Option<Json>,
+    /// What became of it.
+    pub standing: Standing,
+    /// What its tool says of itself: `Some(true)` if it changes nothing, `Some(false)` if it changes something (the
+    /// annotation `readOnlyHint` of the Model Context Protocol); `None` where it says nothing.
+    pub read_only: Option<bool>,
+}
+
+/// The calls of a run in the order of their places, and what the model knew before the first.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Chain {
+    /// The calls.
+    pub calls: Vec<ChainCall>,
+    /// What the task itself says: its question, its prompt, the path of its image. A value that stands here need not
+    /// have come from a result.
+    pub given: Vec<String>,
+}
+
+impl Chain {
+    /// The calls of a trajectory. What is recorded of each decides how it stands, its recorded outcome first; where
+    /// there is none, the rules of [`outcomes`](m3_outcomes) do, by these tools, or, without any, by what was
+    /// answered alone.
+    #[must_use]
+    pub fn new(trajectory: &Trajectory, tools: &KnownTools) -> Self {
+        let unlisted = KnownTools::unlisted();
+        let tools = if tools.is_empty() { &unlisted } else { tools };
+        let judged = judge_trajectory(trajectory, tools, &mut |_, call| recorded_reply(call));
+        let judged = judged.iter().filter(|judged| judged.tool.is_some() && judged.place.is_some());
+        let places = trajectory.steps.iter().enumerate().flat_map(|(step, found)| {
+            found.calls.iter().enumerate().map(move |(call, found)| (CallPlace { step, call }, found))
+        });
+        let calls = places.zip(judged).map(|((place, call), judged)| {
+            let standing = match call.recorded_outcome() {
+                Some(outcome) if outcome == Outcome::Success.name() => Standing::Succeeded,
+                Some(outcome) => Standing::Failed(outcome.to_owned()),
+                None if recorded_reply(call) == Reply::NotExecuted => Standing::NotRecorded,
+                None => match judged.judgement.verdict() {
+                    Verdict::Outcome(Outcome::Success) => Standing::Succeeded,
+                    verdict => Standing::Failed(verdict.name().to_owned()),
+                },
+            };
+            ChainCall {
+                place,
+                tool: call.tool.clone(),
+                arguments: call.arguments.clone(),
+                result: call.result.clone(),
+                standing,
+                read_only: tools.is_read_only(&call.tool),
+            }
+        });
+        let prompt = trajectory.extra.iter().find(|(key, _)| key == "prompt");
+        let prompt = prompt.and_then(|(_, prompt)| prompt.as_str());
+        let given = [trajectory.question.as_deref(), prompt, trajectory.image.as_deref()];
+        Self { calls: calls.collect(), given: given.into_iter().flatten().map(str::to_owned).collect() }
+    }
+
+    /// The call at a place.
+    #[must_use]
+    pub fn at(&self, place: CallPlace) -> Option<&ChainCall> {
+        let index = self.calls.binary_search_by_key(&place, |call| call.place).ok()?;
+        self.calls.get(index)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use m3_trajectory::{Call, Step};
+
+    use super::*;
+
+    /// How a call stands of which this was recorded, by no catalog.
+    fn standing(tool: &str, result: Option<&str>, extra: &[(&str, Json)]) -> Standing {
+        let call = Call {
+            tool: tool.to_owned(),
+            arguments: Some(Json::Object(Vec::new())),
+            result: result.map(|result| Json::String(result.to_owned())),
+            extra: extra.iter().map(|(key, value)| ((*key).to_owned(), value.clone())).collect(),
+        };
+        let steps = vec![Step { calls: vec![call], ..Step::default() }];
+        let trajectory = Trajectory { id: "t".to_owned(), steps, ..Trajectory::default() };
+        let mut chain = Chain::new(&trajectory, &KnownTools::default());
+        chain.calls.remove(0).standing
+    }
+
+    #[test]
+    fn without_a_catalog_a_call_stands_as_its_answer_says() {
+        let failed = |outcome: Outcome| Standing::Failed(outcome.name().to_owned());
+        // A name without a server too: nobody can list what it is of.
+        for tool in ["shop/buy", "buy"] {
+            let error = [("is_error", Json::Bool(true))];
+            let sold_out = standing(tool, Some("it is sold out"), &error);
+            assert!(matches!(sold_out, Standing::Failed(_)), "{tool} {sold_out:?}");
+            assert_eq!(
+                standing(tool, Some("404 not found"), &error),
+                failed(Outcome::ResourceNotFound),
+                "{tool}"
+            );
+            let bare = standing(tool, None, &error);
+            assert!(matches!(bare, Standing::Failed(_)), "{tool} {bare:?}");
+            let fine = [("is_error", Json::Bool(false))];
+            assert_eq!(standing(tool, Some("7"), &fine), Standing::Succeeded, "{tool}");
+            assert_eq!(standing(tool, Some("7"), &[]), Standing::Succeeded, "{tool}");
+            assert_eq!(standing(tool, None, &[]), Standing::NotRecorded, "{tool}");
+            // A recorded outcome goes before everything.
+            let success = Json::String("success".to_owned());
+            let both = [("is_error", Json::Bool(true)), ("outcome", success)];
+            assert_eq!(standing(tool, Some("x"), &both), Standing::Succeeded, "{tool}");
+        }
+    }
+}

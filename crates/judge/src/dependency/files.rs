@@ -1,0 +1,48 @@
+//! Files as values: who reads what another call wrote.
+
+use std::collections::HashMap;
+
+use super::effects::Effects;
+use super::meeting::Meetings;
+use super::uses::Use;
+use crate::{Chain, Standing};
+
+/// A source of a file is the last call that wrote it before.
+pub(super) fn file_uses(chain: &Chain) -> Vec<Use> {
+    let effects: Vec<Effects> = chain.calls.iter().map(Effects::of).collect();
+    let meetings = Meetings::new(&effects);
+    // For each path the last call that wrote it, and which of its arguments says so.
+    let mut written: HashMap<usize, (usize, usize)> = HashMap::new();
+    let mut uses = Vec::new();
+    let mut pending: Vec<usize> = Vec::new();
+    let mut step = 0;
+    for (to, call) in chain.calls.iter().enumerate() {
+        if call.place.step != step {
+            // What is written within a step is there for the next ones.
+            step = call.place.step;
+            for from in pending.drain(..) {
+                let paths = effects[from].paths.iter().enumerate().filter(|(_, path)| path.is_written);
+                let numbers =
+                    paths.filter_map(|(path, _)| Some((meetings.number(from, path)?, (from, path))));
+                written.extend(numbers);
+            }
+        }
+        if call.standing == Standing::Succeeded {
+            pending.push(to);
+        }
+        for (index, read) in effects[to].paths.iter().enumerate().filter(|(_, path)| !path.is_named_output) {
+            let last = meetings.of_path(to, index).iter().filter_map(|path| written.get(path)).max();
+            let Some(&(from, path)) = last else { continue };
+            uses.push(Use {
+                from,
+                to,
+                value: m3_support::text::shortened(&read.text, 80),
+                in_result: format!("arguments{}", effects[from].paths[path].pointer),
+                in_arguments: read.pointer.clone(),
+                sources: std::sync::Arc::from([from]),
+                times: 1,
+            });
+        }
+    }
+    uses
+}

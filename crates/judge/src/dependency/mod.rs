@@ -1,0 +1,112 @@
+//! Which call uses what another one returned, found by value.
+//!
+//! `docs/judge-rules.md` says what counts, with an example of each, and what cannot be found in this way.
+//!
+//! | part | what it does |
+//! | --- | --- |
+//! | `leaves` | the single values of arguments and results |
+//! | `plain` | texts without the escapes of addresses and without accents |
+//! | `tokens` | texts as tokens, numbers by what they are worth |
+//! | `vectors` | small numbers that stand together |
+//! | `names` | which names of arguments and fields are alike |
+//! | `telling` | which equal values are more than chance |
+//! | `needles` | what is looked for |
+//! | `task` | what the task itself says |
+//! | `reader` | what one result has of it |
+//! | `uses` | who uses whose values |
+//! | `files` | who reads what another call wrote |
+//! | `positions` | who uses a place in a list that another call returned |
+//! | `paths`, `meeting` | paths, and which calls name the same |
+//! | `effects` | files and state, which no value shows |
+
+mod effects;
+mod files;
+mod leaves;
+mod meeting;
+mod names;
+mod needles;
+mod paths;
+mod plain;
+mod positions;
+mod reader;
+mod task;
+mod telling;
+#[cfg(test)]
+mod tests;
+mod tokens;
+mod uses;
+mod vectors;
+#[cfg(test)]
+mod writing_tests;
+
+use std::collections::BTreeMap;
+
+pub(crate) use effects::{Conflict, Effects};
+pub(crate) use meeting::Meetings;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+pub(crate) use uses::{Use, Uses, find_uses};
+
+use super::{CallPlace, Chain};
+
+/// A call whose arguments have values that stand in the result of an earlier one and that the task itself does not
+/// give.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Dependency {
+    /// The call whose result has them.
+    pub from: CallPlace,
+    /// The call that uses them.
+    pub to: CallPlace,
+    /// The values, at least one.
+    pub values: Vec<SharedValue>,
+}
+
+/// A value that stands in a result and in arguments.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct SharedValue {
+    /// The value as the arguments have it, shortened and made safe to show.
+    pub value: String,
+    /// Where it stands in the result: a JSON pointer (RFC 6901), empty for a result that is text. It leads into text that
+    /// is JSON. Of a file that the call wrote and whose path need not stand in its result: `arguments`, then the JSON
+    /// pointer of the path in the arguments of that call, such as `arguments/output_path`.
+    pub in_result: String,
+    /// Where it stands in the arguments: a JSON pointer.
+    pub in_arguments: String,
+}
+
+/// More values than this of one dependency are not listed.
+const MAX_VALUES: usize = 50;
+
+/// All dependencies between calls of different steps, in the order of [`Dependency::to`], then of
+/// [`Dependency::from`]. Calls that failed or have no recorded result give nothing.
+///
+/// Of several calls that returned a value the first is its source, within a step the first in the order of the file. Of
+/// several that wrote a file the last is. Time and memory grow with the size of the chain, not with its square; of one
+/// result the first 32 MiB of text are read.
+#[must_use]
+pub fn dependencies(chain: &Chain) -> Vec<Dependency> {
+    listed(chain, &find_uses(chain).found)
+}
+
+/// The dependencies that uses make.
+pub(crate) fn listed(chain: &Chain, uses: &[Use]) -> Vec<Dependency> {
+    let mut pairs: BTreeMap<(usize, usize), Vec<SharedValue>> = BTreeMap::new();
+    for found in uses {
+        let values = pairs.entry((found.to, found.from)).or_default();
+        let shared = SharedValue {
+            value: found.value.clone(),
+            in_result: found.in_result.clone(),
+            in_arguments: found.in_arguments.clone(),
+        };
+        // What stands within an argument that is found as a whole says nothing more.
+        let is_known = values.iter().any(|known| known.in_arguments == shared.in_arguments);
+        if values.len() < MAX_VALUES && !is_known {
+            values.push(shared);
+        }
+    }
+    let place = |call: usize| chain.calls[call].place;
+    pairs
+        .into_iter()
+        .map(|((to, from), values)| Dependency { from: place(from), to: place(to), values })
+        .collect()
+}

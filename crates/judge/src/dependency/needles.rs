@@ -1,0 +1,326 @@
+//! What is looked for: the values of arguments, and those of results that stand in arguments.
+
+mod arguments;
+
+use std::collections::{HashMap, HashSet};
+
+use arguments::named;
+pub(super) use arguments::only_text;
+use m3_trajectory::json::Json;
+
+use super::leaves::{Segment, names_of};
+use super::names::field_classes;
+use super::plain::plain;
+use super::telling::{TextWeight, text_weight};
+use super::tokens::{Number, tokens};
+use super::vectors::{KnownVectors, Row, Vector};
+
+/// More different values than this are not looked for.
+const MAX_NEEDLES: usize = 100_000;
+
+/// A longer text is known by its first tokens.
+const MAX_TOKENS: usize = 64;
+
+/// So many words in a row that stand in a result and in an argument were taken from one to the other.
+const ROW: usize = 8;
+
+/// More rows of words in arguments are not looked for.
+const MAX_ROWS: usize = 500_000;
+
+/// A value that is looked for.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub(super) enum Needle {
+    /// A text, by the numbers of its tokens.
+    Text(Vec<u32>),
+    /// A number.
+    Number(Number),
+    /// A value that says something only in a field of this name.
+    Named(String, String),
+    /// A text that says something only where it is all that a result is.
+    Only(String),
+    /// Numbers that say something in this order.
+    Vector(Vec<Number>),
+}
+
+/// How a text that is looked for stands where it was found.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Fit {
+    /// As part of a longer piece, or as a number that was rounded.
+    Within,
+    /// As a whole piece or value.
+    Whole,
+}
+
+/// Pieces of a text of a result.
+#[derive(Debug, Default)]
+pub(super) struct Pieces {
+    /// By their tokens.
+    pub(super) found: Vec<Vec<u32>>,
+    /// The word that is all of it.
+    pub(super) whole: Option<u32>,
+}
+
+/// All needles, and how they are found in texts.
+#[derive(Debug, Default)]
+pub(super) struct Needles {
+    vocabulary: HashMap<String, u32>,
+    words: Vec<String>,
+    numbers_of: HashMap<Needle, usize>,
+    all: Vec<Needle>,
+    weights: Vec<TextWeight>,
+    branches: HashMap<(u32, u32), u32>,
+    ends: Vec<Option<u32>>,
+    /// Digits behind the point of numbers that may be rounded ones.
+    decimals: Vec<usize>,
+    /// Rows of words in long arguments.
+    rows: HashSet<[u32; ROW]>,
+    /// Words that are the whole of a value of a result.
+    whole: HashSet<u32>,
+    /// Numbers together.
+    vectors: KnownVectors,
+}
+
+/// A token of a text that is searched: its number, 0 for one that no argument has, and whether a piece begins with it.
+type Known = (u32, bool);
+
+impl Needles {
+    /// The needle's number, if there is such a needle.
+    fn number_of(&self, needle: &Needle) -> Option<usize> {
+        self.numbers_of.get(needle).copied()
+    }
+
+    /// How much a text needle says; numbers and named values are weighed where they are found.
+    pub(super) fn weight(&self, needle: usize) -> TextWeight {
+        self.weights.get(needle).copied().unwrap_or(TextWeight::Nothing)
+    }
+
+    /// The needle of this number.
+    pub(super) fn get(&self, needle: usize) -> Option<&Needle> {
+        self.all.get(needle)
+    }
+
+    fn add(&mut self, needle: Needle) {
+        if self.numbers_of.contains_key(&needle) || self.all.len() >= MAX_NEEDLES {
+            return;
+        }
+        let number = self.all.len();
+        let mut weight = TextWeight::Anywhere;
+        match &needle {
+            Needle::Text(ids) => {
+                let texts: Vec<String> =
+                    ids.iter().filter_map(|&id| self.words.get(id as usize - 1).cloned()).collect();
+                weight = text_weight(&texts);
+                if weight == TextWeight::Nothing {
+                    return;
+                }
+                let ids = ids.clone();
+                self.plant(&ids, number);
+            }
+            Needle::Number(number) => {
+                let decimals = number.decimals();
+                if number.significant_digits() >= 3 && decimals <= 9 && !self.decimals.contains(&decimals) {
+                    self.decimals.push(decimals);
+                }
+                if !matches!(number, Number::Fraction(_))
+                    && number.significant_digits() >= 2
+                    && !self.decimals.contains(&0)
+                {
+                    self.decimals.push(0);
+                }
+            }
+            Needle::Named(..) | Needle::Only(_) | Needle::Vector(_) => {}
+        }
+        self.numbers_of.insert(needle.clone(), number);
+        self.all.push(needle);
+        self.weights.push(weight);
+    }
+
+    fn plant(&mut self, ids: &[u32], number: usize) {
+        if self.ends.is_empty() {
+            self.ends.push(None);
+        }
+        let mut at = 0;
+        for &id in ids.iter().take(MAX_TOKENS) {
+            let next = u32::try_from(self.ends.len()).unwrap_or(u32::MAX);
+            at = *self.branches.entry((at, id)).or_insert(next);
+            if at == next {
+                self.ends.push(None);
+            }
+        }
+        if let Some(end) = self.ends.get_mut(at as usize) {
+            *end = end.or(u32::try_from(number).ok());
+        }
+    }
+
+    /// Learns the tokens of an argument's text.
+    fn learn(&mut self, text: &str) -> Vec<u32> {
+        let mut ids = Vec::new();
+        for token in tokens(text) {
+            let token = token.text.to_lowercase();
+            let next = u32::try_from(self.words.len() + 1).unwrap_or(u32::MAX);
+            let id = *self.vocabulary.entry(token.clone()).or_insert(next);
+            if id == next {
+                self.words.push(token);
+            }
+            ids.push(id);
+        }
+        let rows = ids.windows(ROW).filter_map(|row| <[u32; ROW]>::try_from(row).ok());
+        let room = MAX_ROWS.saturating_sub(self.rows.len());
+        self.rows.extend(rows.take(room));
+        ids
+    }
+
+    /// A text as tokens that arguments have.
+    fn known(&self, text: &str) -> Vec<Known> {
+        let mut lower = String::new();
+        let id = |text: &str, lower: &mut String| {
+            if text.bytes().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit()) {
+                return self.vocabulary.get(text).copied().unwrap_or(0);
+            }
+            lower.clear();
+            lower.extend(text.chars().flat_map(char::to_lowercase));
+            self.vocabulary.get(lower.as_str()).copied().unwrap_or(0)
+        };
+        tokens(text).map(|token| (id(token.text, &mut lower), token.is_cut)).collect()
+    }
+
+    /// Pieces of a result whose tokens all stand in arguments, should they stand there together: the whole, what stands
+    /// between two cuts, and rows of words.
+    pub(super) fn pieces(&self, text: &str) -> Pieces {
+        let known = self.known(&plain(text));
+        let mut pieces = Pieces::default();
+        let ids = |tokens: &[Known]| -> Option<Vec<u32>> {
+            let is_known = !tokens.is_empty() && tokens.iter().all(|token| token.0 != 0);
+            is_known.then(|| tokens.iter().take(MAX_TOKENS).map(|token| token.0).collect())
+        };
+        if let [(word @ 1.., _)] = known.as_slice() {
+            pieces.whole = Some(*word);
+        }
+        pieces.found.extend(ids(&known));
+        let mut rest = known.as_slice();
+        while !rest.is_empty() {
+            let end =
+                rest.iter().skip(1).position(|token| token.1).map_or(rest.len(), |position| position + 1);
+            pieces.found.extend(ids(&rest[..end]));
+            rest = &rest[end..];
+        }
+        let mut rest = known.as_slice();
+        while let Some(row) = rest.get(..ROW) {
+            let mut words = [0; ROW];
+            words.iter_mut().zip(row).for_each(|(word, token)| *word = token.0);
+            let is_found = self.rows.contains(&words);
+            pieces.found.extend(is_found.then(|| words.to_vec()));
+            rest = &rest[if is_found { ROW } else { 1 }..];
+        }
+        pieces
+    }
+
+    /// Remembers a word that is the whole of a value.
+    pub(super) fn add_whole(&mut self, word: u32) {
+        self.whole.insert(word);
+    }
+
+    /// Looks for numbers that stand together.
+    pub(super) fn add_vector(&mut self, vector: &Vector) -> Option<usize> {
+        let needle = Needle::Vector(vector.numbers.clone());
+        if let Some(known) = self.number_of(&needle) {
+            return Some(known);
+        }
+        let number = self.all.len();
+        if !self.vectors.add(number, &vector.numbers) {
+            return None;
+        }
+        self.numbers_of.insert(needle.clone(), number);
+        self.all.push(needle);
+        self.weights.push(TextWeight::Anywhere);
+        Some(number)
+    }
+
+    /// Vectors that the next number of a row completes.
+    pub(super) fn in_row(&self, row: &mut Row, number: Number, found: &mut dyn FnMut(usize)) {
+        row.push(number, &self.vectors, found);
+    }
+
+    /// The needle of a text that is all that a result is.
+    pub(super) fn of_only(&self, text: &str) -> Option<usize> {
+        self.number_of(&Needle::Only(text.to_owned()))
+    }
+
+    /// Looks for a piece of a result.
+    pub(super) fn add_piece(&mut self, ids: Vec<u32>) {
+        let is_number = |id: &u32| {
+            self.words
+                .get(*id as usize - 1)
+                .is_some_and(|word| word.bytes().all(|byte| byte.is_ascii_digit()))
+        };
+        if !ids.iter().all(is_number) {
+            self.add(Needle::Text(ids));
+        }
+    }
+
+    /// Needles in a text, each with how it stands there.
+    pub(super) fn in_text(&self, text: &str, found: &mut dyn FnMut(usize, Fit)) {
+        let known = self.known(text);
+        let is_end = |index: usize| known.get(index + 1).is_none_or(|next| next.1);
+        for start in 0..known.len() {
+            let mut at = 0;
+            for (index, token) in known.iter().enumerate().skip(start) {
+                let Some(&next) = (token.0 != 0).then(|| self.branches.get(&(at, token.0))).flatten() else {
+                    break;
+                };
+                at = next;
+                if let Some(needle) = self.ends.get(at as usize).copied().flatten() {
+                    let is_whole = known[start].1 && is_end(index);
+                    found(needle as usize, if is_whole { Fit::Whole } else { Fit::Within });
+                }
+            }
+        }
+    }
+
+    /// The needle that is this number, and those that it becomes when it is rounded.
+    pub(super) fn of_number(&self, number: Number, found: &mut dyn FnMut(usize, Number, Fit)) {
+        if let Some(needle) = self.number_of(&Needle::Number(number)) {
+            found(needle, number, Fit::Whole);
+        }
+        for &decimals in &self.decimals {
+            if let Some(rounded) =
+                number.rounded(decimals).filter(|rounded| rounded.significant_digits() >= 2)
+                && let Some(needle) = self.number_of(&Needle::Number(rounded))
+            {
+                found(needle, rounded, Fit::Within);
+            }
+        }
+    }
+
+    /// Needles that a field of a result is by its name.
+    pub(super) fn of_field(&self, path: &[Segment], value: &Json, found: &mut dyn FnMut(usize)) {
+        let (Some(name), parent) = names_of(path) else { return };
+        for needle in named(field_classes(name, parent), value) {
+            if let Some(needle) = self.number_of(&needle) {
+                found(needle);
+            }
+        }
+    }
+
+    /// Needles that the words before a number in a text name: `department id: 10`.
+    pub(super) fn of_named_number(
+        &self,
+        text: &str,
+        start: usize,
+        number: Number,
+        found: &mut dyn FnMut(usize),
+    ) {
+        let from = text.floor_char_boundary(start.saturating_sub(60));
+        let before: Vec<&str> = tokens(&text[from..start]).map(|token| token.text).collect();
+        let Number::Whole(value) = number else { return };
+        let value = Json::String(value.to_string());
+        for count in 1..=before.len().min(2) {
+            let name = before[before.len() - count..].join("_");
+            for needle in named(field_classes(&name, None), &value) {
+                if let Some(needle) = self.number_of(&needle) {
+                    found(needle);
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,173 @@
+//! What is looked for of a single argument, and what else stands in it.
+
+use m3_trajectory::json::Json;
+
+use super::{Fit, MAX_TOKENS, Needle, Needles};
+use crate::dependency::leaves::Leaf;
+use crate::dependency::names::{argument_classes, is_amount, is_setting};
+use crate::dependency::plain::plain;
+use crate::dependency::telling::{TextWeight, is_common, text_weight};
+use crate::dependency::tokens::{Number, numbers, tokens};
+
+/// Longer texts are no formulas.
+const MAX_FORMULA: usize = 256;
+
+/// In longer texts numbers of three digits stand by chance.
+const SHORT: usize = 64;
+
+/// More numbers of one text are not looked for.
+const MAX_NUMBERS: usize = 200;
+
+impl Needles {
+    /// Looks for what an argument has.
+    pub(in crate::dependency) fn add_argument(&mut self, leaf: &Leaf<'_>) {
+        for needle in self.of_argument(leaf, true) {
+            self.add(needle);
+        }
+    }
+
+    /// The needles that an argument as a whole is; with `learns`, its words become known.
+    fn of_argument(&mut self, leaf: &Leaf<'_>, learns: bool) -> Vec<Needle> {
+        let mut found = Vec::new();
+        let is_setting = is_setting(&leaf.name);
+        if is_setting || is_weak(leaf.value) {
+            found = named(argument_classes(&leaf.name), leaf.value);
+            found.extend(only_text(leaf.value).map(Needle::Only));
+        }
+        if is_setting {
+            return found;
+        }
+        match leaf.value {
+            Json::String(text) => {
+                let text = plain(text);
+                let ids = if learns { self.learn(&text) } else { Vec::new() };
+                match Number::from_text(&text) {
+                    Some(number) => found.push(Needle::Number(number)),
+                    None if !ids.is_empty() => {
+                        found.push(Needle::Text(ids.into_iter().take(MAX_TOKENS).collect()));
+                    }
+                    None => {}
+                }
+                let least = least_digits(&text);
+                let long = numbers(&text).map(|(_, number)| number);
+                let long = long.filter(|number| number.significant_digits() >= least);
+                found.extend(long.take(MAX_NUMBERS).map(Needle::Number));
+            }
+            Json::LongInteger(digits) => {
+                let ids = if learns { self.learn(digits) } else { Vec::new() };
+                found.push(Needle::Text(ids));
+            }
+            value => {
+                let number = Number::from_json(value);
+                let is_small_amount =
+                    |number: &Number| is_amount(&leaf.name) && number.significant_digits() <= 2;
+                found.extend(number.filter(|number| !is_small_amount(number)).map(Needle::Number));
+            }
+        }
+        found
+    }
+
+    /// Needles that an argument has: those it is, and those that stand in its text.
+    pub(in crate::dependency) fn in_argument(&mut self, leaf: &Leaf<'_>) -> Vec<usize> {
+        let mut found: Vec<usize> =
+            self.of_argument(leaf, false).iter().filter_map(|needle| self.number_of(needle)).collect();
+        if !is_setting(&leaf.name) {
+            let text = match leaf.value {
+                Json::String(text) | Json::LongInteger(text) => text.as_str(),
+                _ => "",
+            };
+            let text = plain(text);
+            let length = tokens(&text).take(MAX_TOKENS + 1).count();
+            self.in_text(&text, &mut |needle, fit| {
+                let Some(Needle::Text(ids)) = self.all.get(needle) else { return };
+                let is_all = ids.len() == length.min(MAX_TOKENS);
+                // One word in a long text is there by chance, unless a result has it as a value.
+                let is_lost = matches!(ids.as_slice(), [word] if !self.whole.contains(word))
+                    && length > 24
+                    && fit == Fit::Within;
+                if is_all || (self.weight(needle) == TextWeight::Anywhere && !is_lost) {
+                    found.push(needle);
+                }
+            });
+        }
+        found.sort_unstable();
+        found.dedup();
+        found
+    }
+}
+
+/// The fewest digits of numbers in a text that are looked for: of a formula all, of a short text those of three, of others
+/// those that are known again anywhere, such as coordinates or an id in a query.
+fn least_digits(text: &str) -> usize {
+    match text.len() {
+        ..=MAX_FORMULA if is_formula(text) => 1,
+        ..=SHORT => 3,
+        _ => 4,
+    }
+}
+
+/// Numbers, signs and names of functions: `129*37`, `sqrt(12) / 7`, `(3 + 4) ^ 2`.
+fn is_formula(text: &str) -> bool {
+    let is_sign = |c: char| matches!(c, '+' | '-' | '*' | '/' | '^' | '%' | '=' | '(' | '×' | '÷' | '·');
+    let words = || text.split(|c: char| !c.is_alphabetic()).filter(|word| !word.is_empty());
+    text.contains(is_sign)
+        && text.contains(|c: char| c.is_ascii_digit())
+        && text
+            .chars()
+            .all(|c| c.is_alphanumeric() || c.is_whitespace() || is_sign(c) || ").,_<>!&|".contains(c))
+        && words().all(|word| word.len() <= 6)
+        && words().count() <= numbers(text).count()
+}
+
+/// Whether a value says little without the name of its field.
+fn is_weak(value: &Json) -> bool {
+    match value {
+        Json::String(text) => match Number::from_text(text) {
+            Some(number) => number.significant_digits() <= 3,
+            None if text.len() > 64 => false,
+            None => {
+                let tokens: Vec<String> =
+                    tokens(&plain(text)).map(|token| token.text.to_lowercase()).collect();
+                text_weight(&tokens) == TextWeight::Nothing
+            }
+        },
+        Json::Integer(_) | Json::Float(_) => {
+            Number::from_json(value).is_some_and(|number| number.significant_digits() <= 3)
+        }
+        Json::Bool(_) => true,
+        _ => false,
+    }
+}
+
+/// A value in fields of these names. Numbers and their texts are the same; long texts need no name.
+pub(super) fn named(classes: Vec<String>, value: &Json) -> Vec<Needle> {
+    let text = match value {
+        Json::String(text) if text.len() <= 64 => match Number::from_text(text) {
+            Some(Number::Whole(value)) => value.to_string(),
+            _ => plain(text.trim()).to_lowercase(),
+        },
+        Json::Integer(value) => value.unsigned_abs().to_string(),
+        Json::Float(value) => match Number::from_double(*value) {
+            Some(Number::Whole(value)) => value.to_string(),
+            Some(Number::Fraction(_)) => value.abs().to_string(),
+            None => return Vec::new(),
+        },
+        Json::Bool(value) => value.to_string(),
+        _ => return Vec::new(),
+    };
+    if text.is_empty() {
+        return Vec::new();
+    }
+    classes
+        .into_iter()
+        .filter(|class| !class.is_empty())
+        .map(|class| Needle::Named(class, text.clone()))
+        .collect()
+}
+
+/// A text that says something where it is all that a result is: short, and no common word.
+pub(in crate::dependency) fn only_text(value: &Json) -> Option<String> {
+    let text = plain(value.as_str().filter(|text| text.len() <= SHORT)?.trim()).to_lowercase();
+    let is_word = Number::from_text(&text).is_none() && tokens(&text).any(|token| !is_common(token.text));
+    is_word.then_some(text)
+}

@@ -1,0 +1,303 @@
+//! Who uses whose values: everything that arguments and results have in common, weighed.
+//!
+//! 1. What is looked for is taken from the arguments of all calls, and from results whose words all stand in arguments.
+//! 2. Every result is read once. What is found in it counts where it says something (see `telling`).
+//! 3. Of each value the first result that returned it is the source. It is nobody's where the task gives it, or where a
+//!    call has it among its arguments before that result was there.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+
+use m3_trajectory::json::{Json, Keys};
+
+use super::files::file_uses;
+use super::leaves::{Leaf, Segment, argument_leaves, walk_result};
+use super::needles::Needles;
+use super::positions::position_uses;
+use super::reader::ResultReader;
+use super::task::TaskText;
+use super::vectors::vectors;
+use crate::{Chain, ChainCall, Standing};
+
+/// More text than this of one result is not read, in bytes.
+const MAX_RESULT: usize = 32 << 20;
+
+/// Nor more than this of all results.
+const MAX_RESULTS: usize = 128 << 20;
+
+/// More text than this of all arguments is not read, in bytes.
+const MAX_ARGUMENTS: usize = 8 << 20;
+
+/// More places of one value in arguments than this say nothing new.
+const MAX_OCCURRENCES: usize = 1000;
+
+/// A value that one call returned and another has among its arguments. Calls are named by their index in the chain.
+#[derive(Debug, Clone)]
+pub(crate) struct Use {
+    /// The call that returned it first, or wrote the file.
+    pub(crate) from: usize,
+    /// The call that uses it.
+    pub(crate) to: usize,
+    /// The value, as the arguments have it.
+    pub(crate) value: String,
+    /// Its place in the result, or that of the file's path in the arguments of `from`.
+    pub(crate) in_result: String,
+    /// Its place in the arguments.
+    pub(crate) in_arguments: String,
+    /// All calls that returned it, in order, or the one that wrote the file.
+    pub(crate) sources: std::sync::Arc<[usize]>,
+    /// How often the list of the arguments that it stands in has it; 1 outside of any.
+    pub(crate) times: usize,
+}
+
+/// All that calls use of one another.
+#[derive(Debug, Default)]
+pub(crate) struct Uses {
+    /// What successful calls returned.
+    pub(crate) found: Vec<Use>,
+    /// What only failed calls returned.
+    pub(crate) lost: Vec<Use>,
+}
+
+/// A place where a value stands in arguments.
+struct Occurrence {
+    call: usize,
+    pointer: String,
+    shown: String,
+    /// The list that it is an item of.
+    list: Option<u64>,
+}
+
+/// A result that has a value.
+#[derive(Clone)]
+struct Source {
+    call: usize,
+    pointer: String,
+    is_one_value: bool,
+}
+
+/// Finds them.
+pub(crate) fn find_uses(chain: &Chain) -> Uses {
+    let mut search = Search { chain, ..Search::new(chain) };
+    search.read_arguments();
+    search.read_pieces();
+    search.place_arguments();
+    search.place_vectors();
+    let is_given = search.given();
+    search.read_results();
+    let mut uses = search.resolve(&is_given);
+    uses.found.extend(file_uses(chain));
+    uses.found.extend(position_uses(chain, &uses.found));
+    uses.found.sort_by(|a, b| (a.to, a.from, &a.in_arguments).cmp(&(b.to, b.from, &b.in_arguments)));
+    uses
+}
+
+struct Search<'a> {
+    chain: &'a Chain,
+    needles: Needles,
+    leaves: Vec<Vec<Leaf<'a>>>,
+    occurrences: HashMap<usize, Vec<Occurrence>>,
+    sources: BTreeMap<usize, Vec<Source>>,
+    /// The first step in which a list with a needle stands in arguments.
+    lists: HashMap<(usize, u64), usize>,
+}
+
+impl<'a> Search<'a> {
+    fn new(chain: &'a Chain) -> Self {
+        let mut budget = MAX_ARGUMENTS;
+        let leaves = chain.calls.iter().map(|call| {
+            let mut leaves = argument_leaves(call.arguments.as_ref());
+            leaves.retain(|leaf| {
+                let length = leaf.value.as_str().map_or(8, str::len) + leaf.pointer.len();
+                let is_within = length <= budget;
+                budget = budget.saturating_sub(length);
+                is_within
+            });
+            leaves
+        });
+        Self {
+            leaves: leaves.collect(),
+            chain,
+            needles: Needles::default(),
+            occurrences: HashMap::new(),
+            sources: BTreeMap::new(),
+            lists: HashMap::new(),
+        }
+    }
+
+    fn read_arguments(&mut self) {
+        for leaf in self.leaves.iter().flatten() {
+            self.needles.add_argument(leaf);
+        }
+    }
+
+    fn read_pieces(&mut self) {
+        let mut pieces: HashSet<Vec<u32>> = HashSet::new();
+        let mut whole: HashSet<u32> = HashSet::new();
+        let mut budget = MAX_RESULTS;
+        for call in returning(self.chain) {
+            walk_call(call, &mut budget, &mut |value, _| {
+                if let Json::String(text) = value {
+                    let found = self.needles.pieces(text);
+                    pieces.extend(found.found);
+                    whole.extend(found.whole);
+                }
+            });
+        }
+        // In an order of their own: which ones are left out beyond the limit must not depend on chance.
+        let pieces: BTreeSet<Vec<u32>> = pieces.into_iter().collect();
+        for piece in pieces {
+            self.needles.add_piece(piece);
+        }
+        for word in whole {
+            self.needles.add_whole(word);
+        }
+    }
+
+    fn place_arguments(&mut self) {
+        let mut hashes: HashMap<*const Json, u64> = HashMap::new();
+        for (call, leaves) in self.leaves.iter().enumerate() {
+            let step = self.chain.calls[call].place.step;
+            for leaf in leaves {
+                let list = leaf.list.map(|list| *hashes.entry(list).or_insert_with(|| hash_of(list)));
+                for needle in self.needles.in_argument(leaf) {
+                    if let Some(list) = list {
+                        let first = self.lists.entry((needle, list)).or_insert(step);
+                        *first = step.min(*first);
+                    }
+                    let occurrences = self.occurrences.entry(needle).or_default();
+                    if occurrences.len() < MAX_OCCURRENCES {
+                        let shown = match leaf.value {
+                            Json::String(text) => text.clone(),
+                            other => other.to_text(Keys::AsRead),
+                        };
+                        let shown = m3_support::text::shortened(&shown, 80);
+                        occurrences.push(Occurrence { call, pointer: leaf.pointer.clone(), shown, list });
+                    }
+                }
+            }
+        }
+    }
+
+    /// Numbers that stand together, which are no values of their own.
+    fn place_vectors(&mut self) {
+        for (index, call) in self.chain.calls.iter().enumerate() {
+            for vector in vectors(call.arguments.as_ref()) {
+                let Some(needle) = self.needles.add_vector(&vector) else { continue };
+                let occurrences = self.occurrences.entry(needle).or_default();
+                if occurrences.len() < MAX_OCCURRENCES {
+                    let (pointer, shown) = (vector.pointer, vector.shown);
+                    occurrences.push(Occurrence { call: index, pointer, shown, list: None });
+                }
+            }
+        }
+    }
+
+    /// The needles that the task itself has.
+    fn given(&self) -> HashSet<usize> {
+        let mut given = HashSet::new();
+        let task = TaskText::new(&self.chain.given);
+        for text in task.texts() {
+            self.needles.in_text(text, &mut |needle, _| {
+                given.insert(needle);
+            });
+        }
+        let is_given = |needle: &&usize| self.needles.get(**needle).is_some_and(|needle| task.gives(needle));
+        given.extend(self.occurrences.keys().filter(is_given));
+        given
+    }
+
+    fn read_results(&mut self) {
+        let mut budget = MAX_RESULTS;
+        for (index, call) in self.chain.calls.iter().enumerate() {
+            if !is_returning(call) {
+                continue;
+            }
+            let mut reader = ResultReader::new(&self.needles);
+            walk_call(call, &mut budget, &mut |value, path| reader.read(value, path));
+            for (needle, pointer, is_one_value) in reader.telling() {
+                if self.occurrences.contains_key(&needle) {
+                    let source = Source { call: index, pointer, is_one_value };
+                    self.sources.entry(needle).or_default().push(source);
+                }
+            }
+        }
+    }
+
+    fn resolve(&self, is_given: &HashSet<usize>) -> Uses {
+        let mut uses = Uses::default();
+        for (needle, sources) in &self.sources {
+            if is_given.contains(needle) {
+                continue;
+            }
+            let succeeded = |source: &&Source| self.chain.calls[source.call].standing == Standing::Succeeded;
+            let good: Vec<Source> = sources.iter().filter(succeeded).cloned().collect();
+            if good.is_empty() {
+                self.resolve_one(*needle, sources, &mut uses.lost);
+            } else {
+                self.resolve_one(*needle, &good, &mut uses.found);
+            }
+        }
+        uses
+    }
+
+    fn resolve_one(&self, needle: usize, sources: &[Source], uses: &mut Vec<Use>) {
+        let (Some(source), Some(occurrences)) = (sources.first(), self.occurrences.get(&needle)) else {
+            return;
+        };
+        let step_of = |call: usize| self.chain.calls[call].place.step;
+        let known_at = step_of(source.call);
+        // A call that picks one of several things it was given says something new by it.
+        let is_picked = |occurrence: &Occurrence| occurrence.list.is_some() && source.is_one_value;
+        if occurrences.iter().any(|found| step_of(found.call) <= known_at && !is_picked(found)) {
+            return;
+        }
+        // A list that was there before is none that the value was put into.
+        let is_old = |occurrence: &Occurrence| {
+            occurrence
+                .list
+                .and_then(|list| self.lists.get(&(needle, list)))
+                .is_some_and(|&step| step <= known_at)
+        };
+        let later: Vec<&Occurrence> =
+            occurrences.iter().filter(|found| step_of(found.call) > known_at && !is_old(found)).collect();
+        let calls: std::sync::Arc<[usize]> = sources.iter().map(|source| source.call).collect();
+        let mut times: HashMap<(usize, u64), usize> = HashMap::new();
+        for found in &later {
+            if let Some(list) = found.list {
+                *times.entry((found.call, list)).or_default() += 1;
+            }
+        }
+        uses.extend(later.into_iter().map(|found| Use {
+            from: source.call,
+            to: found.call,
+            value: found.shown.clone(),
+            in_result: source.pointer.clone(),
+            in_arguments: found.pointer.clone(),
+            sources: calls.clone(),
+            times: found.list.and_then(|list| times.get(&(found.call, list)).copied()).unwrap_or(1),
+        }));
+    }
+}
+
+fn hash_of(list: &Json) -> u64 {
+    use std::hash::{DefaultHasher, Hash as _, Hasher as _};
+    let mut hasher = DefaultHasher::new();
+    list.to_text(Keys::Sorted).hash(&mut hasher);
+    hasher.finish()
+}
+
+fn is_returning(call: &ChainCall) -> bool {
+    call.result.is_some() && call.standing != Standing::NotRecorded
+}
+
+fn returning(chain: &Chain) -> impl Iterator<Item = &ChainCall> {
+    chain.calls.iter().filter(|call| is_returning(call))
+}
+
+fn walk_call(call: &ChainCall, all: &mut usize, visit: &mut dyn FnMut(&Json, &[Segment])) {
+    let Some(result) = &call.result else { return };
+    let start = MAX_RESULT.min(*all);
+    let mut budget = start;
+    walk_result(result, &mut budget, visit);
+    *all -= start - budget;
+}

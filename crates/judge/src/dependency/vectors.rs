@@ -1,0 +1,163 @@
+//! Small numbers together: coordinates, colours, boxes. One of them says little; all of them in one order say much.
+
+use std::collections::HashMap;
+
+use m3_trajectory::json::{Json, pointer_to};
+
+use super::tokens::{Number, numbers};
+
+/// Longer vectors are known by their last numbers.
+pub(super) const MAX_LENGTH: usize = 32;
+
+/// More vectors of one call are not looked for.
+const MAX_VECTORS: usize = 1000;
+
+/// Arguments nested deeper are not looked at.
+const MAX_DEPTH: usize = 256;
+
+/// Longer texts are no vectors.
+const MAX_TEXT: usize = 256;
+
+/// Numbers that stand together in arguments.
+pub(super) struct Vector {
+    /// They, in order.
+    pub(super) numbers: Vec<Number>,
+    /// Where they stand: a JSON pointer to the list, the object or the text.
+    pub(super) pointer: String,
+    /// They as the arguments have them.
+    pub(super) shown: String,
+}
+
+/// The vectors of arguments: lists of numbers, the numbers of one object, texts such as `12,250,33`.
+pub(super) fn vectors(arguments: Option<&Json>) -> Vec<Vector> {
+    let mut found = Vec::new();
+    if let Some(arguments) = arguments {
+        collect(arguments, "", 0, &mut found);
+    }
+    found
+}
+
+fn collect(value: &Json, pointer: &str, depth: usize, found: &mut Vec<Vector>) {
+    if depth > MAX_DEPTH || found.len() >= MAX_VECTORS {
+        return;
+    }
+    match value {
+        Json::Array(items) => {
+            keep(items.iter().map_while(Number::from_json), pointer, found);
+            for (index, item) in items.iter().enumerate().filter(|(_, item)| holds_more(item)) {
+                collect(item, &pointer_to(pointer, index), depth + 1, found);
+            }
+        }
+        Json::Object(members) => {
+            keep(members.iter().filter_map(|(_, item)| Number::from_json(item)), pointer, found);
+            for (name, item) in members.iter().filter(|(_, item)| holds_more(item)) {
+                collect(item, &pointer_to(pointer, name), depth + 1, found);
+            }
+        }
+        Json::String(text) if text.len() <= MAX_TEXT => {
+            keep(numbers(text).map(|(_, number)| number), pointer, found);
+        }
+        _ => {}
+    }
+}
+
+fn holds_more(value: &Json) -> bool {
+    matches!(value, Json::Array(_) | Json::Object(_) | Json::String(_))
+}
+
+fn keep(numbers: impl Iterator<Item = Number>, pointer: &str, found: &mut Vec<Vector>) {
+    let mut numbers: Vec<Number> = numbers.take(1000).collect();
+    if !is_telling(&numbers) {
+        return;
+    }
+    let shown: Vec<String> = numbers.iter().map(|number| number.text()).collect();
+    let shown = m3_support::text::shortened(&shown.join(", "), 80);
+    numbers.drain(..numbers.len().saturating_sub(MAX_LENGTH));
+    found.push(Vector { numbers, pointer: pointer.to_owned(), shown });
+}
+
+/// Two different ones of two digits or more, and five digits in all: in one order they stand nowhere by chance. Round
+/// numbers and counts (1, 2, 3 ..) do.
+fn is_telling(numbers: &[Number]) -> bool {
+    let digits = |number: &Number| number.significant_digits();
+    let mut long: Vec<&Number> = numbers.iter().filter(|number| digits(number) >= 2).collect();
+    long.dedup();
+    let is_counting = numbers.windows(2).all(|pair| match pair {
+        [Number::Whole(a), Number::Whole(b)] => a.checked_add(1) == Some(*b),
+        _ => false,
+    });
+    long.len() >= 2 && !is_counting && numbers.iter().map(digits).sum::<usize>() >= 4
+}
+
+/// Vectors that are looked for, by the numbers that may be their last.
+#[derive(Debug, Default)]
+pub(super) struct KnownVectors {
+    by_last: HashMap<Number, Vec<(usize, Vec<Number>)>>,
+    count: usize,
+}
+
+/// More vectors are not looked for, nor more with the same last number.
+const MAX_KNOWN: (usize, usize) = (10_000, 64);
+
+impl KnownVectors {
+    /// Looks for a vector; whether there is room for it.
+    pub(super) fn add(&mut self, needle: usize, numbers: &[Number]) -> bool {
+        let last =
+            if is_free(numbers) { sorted(numbers) } else { numbers.iter().rev().take(1).copied().collect() };
+        if self.count >= MAX_KNOWN.0 {
+            return false;
+        }
+        self.count += 1;
+        let mut is_kept = false;
+        let kept = if is_free(numbers) { last.clone() } else { numbers.to_vec() };
+        for number in last.chunk_by(|a, b| a == b).filter_map(|same| same.first()) {
+            let known = self.by_last.entry(*number).or_default();
+            if known.len() < MAX_KNOWN.1 {
+                known.push((needle, kept.clone()));
+                is_kept = true;
+            }
+        }
+        is_kept
+    }
+}
+
+/// Three or four numbers may stand in any order: the members of an object have none.
+fn is_free(numbers: &[Number]) -> bool {
+    (3..=4).contains(&numbers.len())
+}
+
+fn sorted(numbers: &[Number]) -> Vec<Number> {
+    let mut numbers = numbers.to_vec();
+    numbers.sort_unstable();
+    numbers
+}
+
+/// The last numbers of a result, while it is read.
+#[derive(Default)]
+pub(super) struct Row {
+    last: Vec<Number>,
+}
+
+impl Row {
+    /// Adds the next number, and calls back for the vectors that it completes.
+    pub(super) fn push(&mut self, number: Number, known: &KnownVectors, found: &mut dyn FnMut(usize)) {
+        if known.count == 0 {
+            return;
+        }
+        self.last.push(number);
+        if self.last.len() >= 8 * MAX_LENGTH {
+            self.last.drain(..7 * MAX_LENGTH);
+        }
+        for (needle, numbers) in known.by_last.get(&number).into_iter().flatten() {
+            let start = self.last.len().saturating_sub(numbers.len());
+            let is_same = if is_free(numbers) {
+                sorted(&self.last[start..]) == *numbers
+            } else {
+                self.last[start..] == **numbers
+            };
+            if is_same {
+                found(*needle);
+            }
+        }
+    }
+}

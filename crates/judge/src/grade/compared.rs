@@ -1,0 +1,138 @@
+//! Judges beside people: raw agreement, what is left of it beyond chance, and the rate behind a judge that errs.
+
+use std::collections::{BTreeMap, HashSet};
+
+use m3_stats::LEVEL;
+use m3_stats::agreement::{
+    Judgements, Scale, Share, Weights, cohen_kappa, double_sampled, krippendorff_alpha, percent_agreement,
+    wilson,
+};
+
+use super::agreement::passes;
+use super::people::{PeopleLabels, PersonSays};
+use super::report::{PeopleRater, PeopleReport, RateReport};
+use super::statistics::{Collected, mean};
+
+/// What people say of one trajectory together.
+struct Truth {
+    subject: usize,
+    pass: bool,
+    score: Option<f64>,
+}
+
+/// Compares the panel and each judge with people, on each measure that people have labelled. Labels that name no measure
+/// are of the main one of what was asked first.
+pub(super) fn compare(collected: &Collected<'_>, labels: &PeopleLabels, mark: f64) -> Vec<PeopleReport> {
+    let first = collected.rubric().aspects().first().map_or("", |aspect| aspect.main());
+    let of_measure = |measure: &'static str| {
+        let said = labels.of_measure(measure, measure == first);
+        (!said.is_empty()).then(|| compare_measure(collected, measure, &said, mark))
+    };
+    collected.measures().filter_map(of_measure).collect()
+}
+
+/// By the trajectory's id, what people say of one measure.
+type Said<'a> = BTreeMap<&'a str, Vec<&'a PersonSays>>;
+
+fn compare_measure(
+    collected: &Collected<'_>,
+    measure: &'static str,
+    labels: &Said<'_>,
+    mark: f64,
+) -> PeopleReport {
+    let (mut truths, mut ties) = (Vec::new(), Vec::new());
+    for (subject, graded) in collected.subjects().iter().enumerate() {
+        let Some(says) = labels.get(graded.id.as_str()) else { continue };
+        match majority(says, mark) {
+            Some(pass) => {
+                let scores: Vec<f64> = says.iter().filter_map(|says| says.score).collect();
+                truths.push(Truth { subject, pass, score: mean(&scores) });
+            }
+            None => ties.push(graded.id.clone()),
+        }
+    }
+    let known: HashSet<&str> = collected.subjects().iter().map(|graded| graded.id.as_str()).collect();
+    let unknown = labels.keys().filter(|id| !known.contains(*id)).map(|id| (*id).to_owned());
+    let panel = |subject: usize| collected.panel_score(subject, measure, None).map(|score| score.value);
+    truths.retain(|truth| panel(truth.subject).is_some());
+    let passed = truths.iter().filter(|truth| truth.pass).count();
+    let mut raters = vec![rater("panel", collected, &truths, mark, &panel)];
+    for judge in 0..collected.panel.judges.len() {
+        let score = |subject: usize| collected.score(subject, judge, measure);
+        raters.push(rater(collected.judge_name(judge), collected, &truths, mark, &score));
+    }
+    PeopleReport {
+        measure: measure.to_owned(),
+        tasks: truths.len(),
+        base_rate: (!truths.is_empty()).then(|| passed as f64 / truths.len() as f64),
+        people_alpha: people_alpha(labels, mark),
+        raters,
+        ties,
+        unknown: unknown.collect(),
+    }
+}
+
+impl From<Share> for RateReport {
+    fn from(Share { value, low, high }: Share) -> Self {
+        Self { value, low, high }
+    }
+}
+
+fn verdict(says: &PersonSays, mark: f64) -> Option<bool> {
+    says.pass.or_else(|| says.score.map(|score| passes(score, mark)))
+}
+
+/// What most people say; none where they are even.
+fn majority(says: &[&PersonSays], mark: f64) -> Option<bool> {
+    let verdicts: Vec<bool> = says.iter().filter_map(|says| verdict(says, mark)).collect();
+    let passed = verdicts.iter().filter(|pass| **pass).count();
+    (2 * passed != verdicts.len()).then_some(2 * passed > verdicts.len())
+}
+
+/// How far people agree with one another. Whose label is whose does not matter to a nominal alpha.
+fn people_alpha(labels: &Said<'_>, mark: f64) -> Option<f64> {
+    let of = |says: &Vec<&PersonSays>| -> Vec<Option<f64>> {
+        says.iter().map(|says| verdict(says, mark).map(|pass| f64::from(u8::from(pass)))).collect()
+    };
+    krippendorff_alpha(&labels.values().map(of).collect::<Vec<_>>(), Scale::Nominal)
+}
+
+fn rater(
+    name: &str,
+    collected: &Collected<'_>,
+    truths: &[Truth],
+    mark: f64,
+    score: &dyn Fn(usize) -> Option<f64>,
+) -> PeopleRater {
+    let compared: Vec<(&Truth, f64)> =
+        truths.iter().filter_map(|truth| Some((truth, score(truth.subject)?))).collect();
+    let pairs: Vec<(usize, usize)> = compared
+        .iter()
+        .map(|(truth, score)| (usize::from(truth.pass), usize::from(passes(*score, mark))))
+        .collect();
+    let count = |pair: (usize, usize)| pairs.iter().filter(|found| **found == pair).count() as u64;
+    let known = Judgements {
+        true_positives: count((1, 1)),
+        false_negatives: count((1, 0)),
+        true_negatives: count((0, 0)),
+        false_positives: count((0, 1)),
+    };
+    let graded: Vec<bool> = (0..collected.subjects().len())
+        .filter_map(|subject| score(subject).map(|score| passes(score, mark)))
+        .collect();
+    let (passed, judged) = (graded.iter().filter(|pass| **pass).count() as u64, graded.len() as u64);
+    let share = |count: u64, of: u64| (of > 0).then(|| count as f64 / of as f64);
+    let differences: Vec<f64> =
+        compared.iter().filter_map(|(truth, score)| Some((truth.score? - score).abs())).collect();
+    PeopleRater {
+        rater: name.to_owned(),
+        tasks: compared.len(),
+        agreement: percent_agreement(&pairs),
+        cohen_kappa: cohen_kappa(&pairs, Weights::None),
+        sensitivity: share(known.true_positives, known.positives()),
+        specificity: share(known.true_negatives, known.negatives()),
+        rate: wilson(passed, judged, LEVEL).map(RateReport::from),
+        corrected_rate: double_sampled(passed, judged, &known, LEVEL).map(RateReport::from),
+        mean_difference: mean(&differences),
+    }
+}

@@ -1,0 +1,141 @@
+//! One question to one judge and its answer, and what is said where that cannot be read.
+
+use std::sync::Arc;
+
+use m3_llm::{
+    Assistant, Message, Model, ModelError, Part, PictureLimits, Pictures, Reply, Request, Scope, Settings,
+    Usage,
+};
+use m3_support::text::{error_with_causes, on_one_line, shortened};
+use tokio_util::sync::CancellationToken;
+
+use super::answer::{Answer, Read, read};
+use super::panel::Told;
+use super::question::{Question, again};
+use crate::patience::ask_until_stopped;
+
+/// How often a judge is asked again whose reply cannot be read.
+const ASKED_AGAIN: u32 = 2;
+
+/// The longest reply that is kept, in bytes.
+const REPLY_KEPT: usize = 20_000;
+
+/// The longest reason that is reported, in columns.
+const REASON: usize = 300;
+
+/// A question to a judge.
+pub(super) struct Conversation<'a> {
+    pub(super) question: &'a Question,
+    /// The task.
+    pub(super) id: &'a str,
+    /// From 1.
+    pub(super) pass: u32,
+    /// The judge's name.
+    pub(super) judge: &'a str,
+    pub(super) model: &'a Model,
+    pub(super) settings: &'a Settings,
+    pub(super) told: &'a Told<'a>,
+    pub(super) stop: &'a CancellationToken,
+}
+
+/// What came of it.
+pub(super) enum Held {
+    /// An answer, with the reply that has it.
+    Answer(Answer, String),
+    /// Replies, none of which can be read: what is wrong with the last one.
+    Unreadable(String),
+    /// No reply.
+    Failed {
+        error: ModelError,
+        /// Whether there was none to an earlier request of this conversation either.
+        is_first: bool,
+    },
+    /// The work was stopped.
+    Stopped,
+}
+
+/// An error as reports give it.
+pub(super) fn reason(error: &(dyn std::error::Error + 'static)) -> String {
+    shortened(&on_one_line(&error_with_causes(error)), REASON)
+}
+
+/// The evidence and the image, as this judge takes them.
+pub(super) async fn parts(
+    question: &Question,
+    model: &Model,
+    pictures: &Arc<Pictures>,
+) -> Result<Vec<Part>, String> {
+    let mut parts = Vec::new();
+    if let Some(picture) = &question.picture {
+        let (max_side, max_bytes) = model.image_limits();
+        let (picture, pictures) = (picture.clone(), Arc::clone(pictures));
+        let limits = PictureLimits { max_side, max_bytes };
+        let read = tokio::task::spawn_blocking(move || pictures.get(picture.source(), &limits)).await;
+        let picture = read.map_err(|error| reason(&error))?.map_err(|error| reason(&error))?;
+        parts.push(Part::Image(picture));
+    }
+    parts.push(Part::Text(question.evidence.clone()));
+    Ok(parts)
+}
+
+impl Conversation<'_> {
+    /// Asks, and asks again where the reply cannot be read. `requests` and `usage` have what that took.
+    pub(super) async fn hold(self, parts: Vec<Part>, requests: &mut usize, usage: &mut Usage) -> Held {
+        let Self { question, id, pass, judge, model, settings, told, stop } = self;
+        let mut request = Request {
+            system: question.system.clone(),
+            messages: vec![Arc::new(Message::User(parts))],
+            settings: settings.clone(),
+            ..Request::default()
+        };
+        let scope = Scope {
+            task: format!("{id}/{}", question.aspect.main()),
+            repeat: pass,
+            attempt: 1,
+            workspace: None,
+        };
+        let mut last = Held::Unreadable("it said nothing".to_owned());
+        for round in 0..=ASKED_AGAIN {
+            let told = |retry| (told.retry)(judge, retry);
+            let reply = match ask_until_stopped(model, &request, &scope, &told, stop).await {
+                Some(Ok(answered)) => answered.reply,
+                Some(Err(error)) => return Held::Failed { error, is_first: round == 0 },
+                None => return Held::Stopped,
+            };
+            *requests += 1;
+            *usage = usage.plus(reply.usage);
+            let text = &reply.text;
+            let problem = match read(question.aspect, question.matrix, text) {
+                Ok(Read::Whole(answer)) => return Held::Answer(answer, kept(text)),
+                Ok(Read::WithoutMatrix(answer, problem)) => {
+                    last = Held::Answer(answer, kept(text));
+                    problem
+                }
+                Err(problem) => {
+                    // A score that could be read once stays.
+                    if !matches!(last, Held::Answer(..)) {
+                        last = Held::Unreadable(problem.clone());
+                    }
+                    problem
+                }
+            };
+            request.messages.push(Arc::new(Message::Assistant(said(&reply))));
+            request.messages.push(Arc::new(Message::User(vec![Part::Text(again(&problem))])));
+        }
+        last
+    }
+}
+
+/// The reply as it is said again. Providers take no empty message.
+fn said(reply: &Reply) -> Assistant {
+    let said = reply.to_assistant();
+    if said.text.trim().is_empty() {
+        return Assistant { text: "(nothing)".to_owned(), ..Assistant::default() };
+    }
+    // No tool was offered; a call without its result would be refused.
+    Assistant { calls: Vec::new(), raw: said.raw.filter(|_| said.calls.is_empty()), ..said }
+}
+
+fn kept(reply: &str) -> String {
+    reply[..reply.floor_char_boundary(REPLY_KEPT)].to_owned()
+}

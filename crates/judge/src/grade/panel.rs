@@ -1,0 +1,268 @@
+//! Asks judges: [`Panel`]. A judge that fails is missing and the rest goes on.
+
+use std::sync::Arc;
+
+use futures_util::stream::{self, StreamExt as _};
+use m3_executor::{Fate, Lack, TASKS};
+use m3_llm::{Model, Pictures, Retry, Settings, Usage};
+use m3_support::journal::JournalError;
+use tokio_util::sync::CancellationToken;
+
+use super::answer::Answer;
+use super::conversation::{Conversation, Held, parts, reason};
+use super::question::{Question, Subject, question};
+use super::rubric::{Aspect, Rubric};
+use super::store::{AnswerStore, KeptAnswer};
+
+/// One judge.
+#[derive(Debug)]
+pub struct Judge {
+    /// The model's name.
+    pub name: String,
+    /// The model; none where it cannot be asked, with the reason.
+    pub model: Result<Model, String>,
+    /// Whether it is shown images.
+    pub has_eyes: bool,
+}
+
+/// Judges, and how they are asked.
+#[derive(Debug)]
+pub struct Panel {
+    /// The judges.
+    pub judges: Vec<Judge>,
+    /// How all of them reply.
+    pub settings: Settings,
+    /// What they are asked.
+    pub rubric: Rubric,
+    /// How often each is asked the same, from 1.
+    pub passes: u32,
+    /// Which orders of MCP-Bench's respects: those of pass p are numbered by this and p.
+    pub seed: u64,
+    /// Requests at once.
+    pub workers: usize,
+}
+
+/// What came of one request.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Given {
+    /// Which subject.
+    pub subject: usize,
+    /// Which judge.
+    pub judge: usize,
+    /// What was asked.
+    pub aspect: Aspect,
+    /// From 1.
+    pub pass: u32,
+    /// The answer, or why there is none.
+    pub answer: Result<Answer, String>,
+}
+
+/// What came of all of them.
+#[derive(Debug, Default)]
+pub struct Asked {
+    /// In the order of subjects, judges, aspects and passes.
+    pub given: Vec<Given>,
+    /// Replies that were asked for now.
+    pub requests: usize,
+    /// Answers that were there already.
+    pub reused: usize,
+    /// Tokens of what was asked for now.
+    pub usage: Usage,
+    /// Whether it was ended before all was asked.
+    pub is_interrupted: bool,
+}
+
+/// Asking had to end.
+#[derive(Debug, thiserror::Error)]
+pub enum PanelError {
+    /// Answers cannot be kept.
+    #[error(transparent)]
+    Store(#[from] JournalError),
+}
+
+/// Told while judges are asked.
+pub struct Told<'a> {
+    /// How many requests are answered.
+    pub done: &'a (dyn Fn(usize) + Sync),
+    /// A try that failed, by the judge's name.
+    pub retry: &'a (dyn Fn(&str, Retry) + Send + Sync),
+}
+
+/// A request of a judge.
+struct Asking {
+    subject: usize,
+    id: String,
+    judge: usize,
+    pass: u32,
+    question: Arc<Question>,
+}
+
+impl Panel {
+    /// How many requests `subjects` subjects take, those that need a reference which is missing included.
+    #[must_use]
+    pub fn requests(&self, subjects: usize) -> usize {
+        subjects * self.judges.len() * self.rubric.aspects().len() * self.passes as usize
+    }
+
+    /// Asks all judges about all subjects. What is in the store is not asked. Once `cancel` is cancelled nothing more is
+    /// asked; replies that are under way are waited for, 30 s at most, and kept.
+    ///
+    /// # Errors
+    /// [`PanelError`] if answers cannot be kept.
+    pub async fn ask(
+        &self,
+        subjects: impl Iterator<Item = Subject>,
+        store: &AnswerStore,
+        cancel: &CancellationToken,
+        told: &Told<'_>,
+    ) -> Result<Asked, PanelError> {
+        let pictures = Arc::new(Pictures::new());
+        let fate = |judge: &Judge| {
+            let fate = Fate::of_many();
+            if store.had_answers_of(&judge.name) {
+                fate.replied_before();
+            }
+            fate
+        };
+        let fates: Vec<Fate> = self.judges.iter().map(fate).collect();
+        let askings = subjects
+            .enumerate()
+            .take_while(|_| !cancel.is_cancelled())
+            .flat_map(|(index, subject)| self.askings(index, &subject));
+        let (fates, pictures) = (&fates, &pictures);
+        let replies = stream::iter(askings)
+            .map(|asking| async move {
+                let work = Work { store, fate: &fates[asking.judge], pictures, told, stop: cancel };
+                let outcome = self.answered(&asking, &work).await;
+                (asking, outcome)
+            })
+            .buffer_unordered(self.workers.max(1));
+        let mut replies = std::pin::pin!(replies);
+        let mut asked = Asked::default();
+        while let Some((asking, outcome)) = replies.next().await {
+            let outcome = outcome?;
+            asked.requests += outcome.requests;
+            asked.reused += usize::from(outcome.is_reused);
+            asked.usage = asked.usage.plus(outcome.usage);
+            let Some(answer) = outcome.answer else { continue };
+            let Asking { subject, judge, pass, question, .. } = asking;
+            asked.given.push(Given { subject, judge, aspect: question.aspect, pass, answer });
+            (told.done)(asked.given.len());
+        }
+        asked.is_interrupted = cancel.is_cancelled();
+        asked.given.sort_by_key(|given| (given.subject, given.judge, given.aspect, given.pass));
+        Ok(asked)
+    }
+
+    /// What is asked about a subject. Questions that judges share are made once.
+    fn askings(&self, subject: usize, content: &Subject) -> Vec<Asking> {
+        let mut askings = Vec::new();
+        for &aspect in self.rubric.aspects() {
+            for pass in 1..=self.passes {
+                let order = self.seed.wrapping_add(u64::from(pass)).wrapping_mul(0x9E37_79B9_7F4A_7C15);
+                let mut made: [Option<Option<Arc<Question>>>; 2] = [None, None];
+                for (judge, Judge { has_eyes, .. }) in self.judges.iter().enumerate() {
+                    let made = made[usize::from(*has_eyes)]
+                        .get_or_insert_with(|| question(content, aspect, *has_eyes, order));
+                    let Some(question) = made.clone() else { continue };
+                    askings.push(Asking {
+                        subject,
+                        id: content.prediction.id.clone(),
+                        judge,
+                        pass,
+                        question,
+                    });
+                }
+            }
+        }
+        askings
+    }
+
+    async fn answered(&self, asking: &Asking, work: &Work<'_>) -> Result<Outcome, PanelError> {
+        // What is known takes no time, and would let nobody else act.
+        tokio::task::yield_now().await;
+        let judge = &self.judges[asking.judge];
+        let key = asking.question.key(&judge.name, &asking.id, asking.pass, &self.settings);
+        if let Some(answer) = work.store.get(&key) {
+            return Ok(Outcome { answer: Some(Ok(answer)), is_reused: true, ..Outcome::default() });
+        }
+        let model = match &judge.model {
+            Ok(_) if work.fate.is_given_up() => {
+                let reason =
+                    format!("not asked any more: it cannot be asked, or failed at {TASKS} tasks in a row");
+                return Ok(Outcome::missing(reason));
+            }
+            Ok(model) => model,
+            Err(reason) => return Ok(Outcome::missing(reason.clone())),
+        };
+        let parts = match parts(&asking.question, model, work.pictures).await {
+            Ok(parts) => parts,
+            Err(reason) => return Ok(Outcome::missing(reason)),
+        };
+        let conversation = Conversation {
+            question: &asking.question,
+            id: &asking.id,
+            pass: asking.pass,
+            judge: &judge.name,
+            model,
+            settings: &self.settings,
+            told: work.told,
+            stop: work.stop,
+        };
+        let mut outcome = Outcome::default();
+        let held = conversation.hold(parts, &mut outcome.requests, &mut outcome.usage).await;
+        if outcome.requests > 0 {
+            work.fate.replied();
+        }
+        outcome.answer = match held {
+            Held::Answer(answer, reply) => {
+                work.store.put(&KeptAnswer {
+                    key,
+                    judge: judge.name.clone(),
+                    id: asking.id.clone(),
+                    aspect: asking.question.aspect,
+                    pass: asking.pass,
+                    answer: answer.clone(),
+                    reply,
+                    usage: outcome.usage,
+                })?;
+                Some(Ok(answer))
+            }
+            Held::Unreadable(problem) => Some(Err(format!("its reply cannot be read: {problem}"))),
+            Held::Failed { error, is_first } => {
+                let reason = reason(&error);
+                if let Ok(lack) = Lack::of_model(error, is_first) {
+                    work.fate.failed(&asking.id, &lack);
+                }
+                Some(Err(reason))
+            }
+            Held::Stopped => None,
+        };
+        Ok(outcome)
+    }
+}
+
+/// What requests of one judge share.
+struct Work<'a> {
+    store: &'a AnswerStore,
+    fate: &'a Fate,
+    pictures: &'a Arc<Pictures>,
+    told: &'a Told<'a>,
+    stop: &'a CancellationToken,
+}
+
+/// What came of a request.
+#[derive(Default)]
+struct Outcome {
+    /// None if the work was stopped before there was one.
+    answer: Option<Result<Answer, String>>,
+    requests: usize,
+    is_reused: bool,
+    usage: Usage,
+}
+
+impl Outcome {
+    fn missing(reason: String) -> Self {
+        Self { answer: Some(Err(reason)), ..Self::default() }
+    }
+}

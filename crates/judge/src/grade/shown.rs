@@ -1,0 +1,116 @@
+//! A trajectory as judges read it: every step with its calls, arguments and results, bounded in length.
+
+use std::fmt::Write as _;
+
+use m3_support::text::{counted, shortened};
+use m3_trajectory::catalog::Catalog;
+use m3_trajectory::json::{Json, Keys};
+use m3_trajectory::{Call, MalformedCall, Trajectory};
+
+/// The longest question and the longest answer that are shown, in columns.
+const TEXT: usize = 8_000;
+
+/// The longest arguments.
+const ARGUMENTS: usize = 2_000;
+
+/// The longest result, and the shortest that long trajectories leave of one.
+const RESULT: (usize, usize) = (4_000, 200);
+
+/// All results together.
+const ALL_RESULTS: usize = 80_000;
+
+/// The longest description of a tool.
+const DESCRIPTION: usize = 200;
+
+/// All descriptions of tools together, in bytes.
+const ALL_TOOLS: usize = 40_000;
+
+/// More calls are not shown.
+const CALLS: usize = 400;
+
+/// The question, from whoever has it; who judges the prediction knows it best from elsewhere.
+pub(super) fn question(known: Option<&Trajectory>, prediction: &Trajectory) -> String {
+    let asked = |trajectory: &Trajectory| {
+        let prompt =
+            || trajectory.extra.iter().find(|(key, _)| key == "prompt").and_then(|(_, value)| value.as_str());
+        let question = trajectory.question.as_deref().or_else(prompt)?;
+        Some(format!("  asked: {}", shortened(question, TEXT)))
+    };
+    known.and_then(asked).or_else(|| asked(prediction)).unwrap_or_else(|| "  (none is recorded)".to_owned())
+}
+
+/// The tools of a catalog, one on each line.
+#[must_use]
+pub fn offered(catalog: &Catalog) -> String {
+    let mut text = String::new();
+    for server in catalog.servers() {
+        for tool in &server.tools {
+            let member = |key: &str| tool.get(key).and_then(Json::as_str).unwrap_or_default();
+            let name = shortened(&format!("{}/{}", server.name, member("name")), 200);
+            // Writing to a string cannot fail.
+            let _ = writeln!(text, "  tool {name}: {}", shortened(member("description"), DESCRIPTION));
+            if text.len() > ALL_TOOLS {
+                text.push_str("  and more that are not shown\n");
+                return text.trim_end().to_owned();
+            }
+        }
+    }
+    if text.is_empty() { "  (none)".to_owned() } else { text.trim_end().to_owned() }
+}
+
+/// The final answer.
+pub(super) fn answer(trajectory: &Trajectory) -> String {
+    match trajectory.final_reply.as_deref().map(str::trim) {
+        Some(answer) if !answer.is_empty() => format!("  answered: {}", shortened(answer, TEXT)),
+        _ => "  (there is none)".to_owned(),
+    }
+}
+
+/// The steps. No line of it begins with anything but our own words: what others wrote is on one line each.
+pub(super) fn steps(trajectory: &Trajectory) -> String {
+    let total: usize = trajectory.steps.iter().map(|step| step.entries().count()).sum();
+    if trajectory.steps.is_empty() {
+        return "  (there are none)".to_owned();
+    }
+    let room = (ALL_RESULTS / total.clamp(1, CALLS)).clamp(RESULT.1, RESULT.0);
+    let (mut text, mut shown) = (String::new(), 0);
+    for (index, step) in trajectory.steps.iter().enumerate() {
+        // Writing to a string cannot fail.
+        let _ = writeln!(text, "step {}", index + 1);
+        for entry in step.entries() {
+            if shown == CALLS {
+                break;
+            }
+            shown += 1;
+            match entry {
+                Ok(call) => write_call(&mut text, call, room),
+                Err(malformed) => write_malformed(&mut text, malformed),
+            }
+        }
+        if step.entries().next().is_none() {
+            text.push_str("  no call\n");
+        }
+    }
+    if total > shown {
+        let _ = writeln!(text, "and {} that are not shown", counted(total - shown, "more call"));
+    }
+    text.truncate(text.trim_end().len());
+    text
+}
+
+fn write_call(text: &mut String, call: &Call, room: usize) {
+    let _ = writeln!(text, "  call {}", shortened(&call.tool, 200));
+    if let Some(arguments) = &call.arguments {
+        let _ = writeln!(text, "    arguments {}", shortened(&arguments.to_text(Keys::AsRead), ARGUMENTS));
+    }
+    let head = if call.is_error() { "failed with" } else { "result" };
+    let _ = match &call.result {
+        Some(result) => writeln!(text, "    {head} {}", shortened(&result.to_plain_text(), room)),
+        None => writeln!(text, "    no result is recorded"),
+    };
+}
+
+fn write_malformed(text: &mut String, malformed: &MalformedCall) {
+    let shown = shortened(&malformed.value.to_text(Keys::AsRead), ARGUMENTS);
+    let _ = writeln!(text, "  malformed call, not executed: {shown}");
+}

@@ -1,0 +1,30 @@
+//! Waits for replies that are under way when the work is stopped: what is paid for should be kept.
+
+use std::time::Duration;
+
+use m3_llm::{Answered, Model, ModelError, Request, Retry, Scope};
+use tokio_util::sync::CancellationToken;
+
+/// How long a reply that is under way is waited for once the work is stopped.
+const GRACE: Duration = Duration::from_secs(30);
+
+/// Asks a model. `None` if `stop` was cancelled before, or if no reply came within 30 s after it was.
+pub(super) async fn ask_until_stopped(
+    model: &Model,
+    request: &Request,
+    scope: &Scope,
+    told: &(dyn Fn(Retry) + Send + Sync),
+    stop: &CancellationToken,
+) -> Option<Result<Answered, ModelError>> {
+    if stop.is_cancelled() {
+        return None;
+    }
+    let patience = async {
+        stop.cancelled().await;
+        tokio::time::sleep(GRACE).await;
+    };
+    tokio::select! {
+        answered = model.ask(request, scope, told) => Some(answered),
+        () = patience => None,
+    }
+}

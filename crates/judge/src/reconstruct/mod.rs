@@ -1,0 +1,155 @@
+//! The optimal trajectory of a run (M³-Bench, section 3.1): without failed and redundant calls, with independent calls
+//! made at once. A model may propose it; rules decide.
+//!
+//! `docs/judge-rules.md` says which rules, with the reason and an example of each.
+//!
+//! | part | what it does |
+//! | --- | --- |
+//! | `repeats` | which calls need not have been made again |
+//! | `order` | which calls keep their order, and the earliest step of each |
+//! | `rules` | the optimal trajectory by rules alone |
+//! | `check` | whether a proposal keeps the rules |
+
+mod check;
+mod order;
+mod repeats;
+mod rules;
+#[cfg(test)]
+mod tests;
+
+pub use check::check;
+use m3_trajectory::json::Json;
+pub use rules::by_rules;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::CallPlace;
+use super::dependency::Dependency;
+
+/// An optimal trajectory: calls of the run in new steps, and why each other one is gone or moved.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Reconstruction {
+    /// The steps; each has at least one call, named by its place in the run, in the order of the run.
+    pub steps: Vec<Vec<CallPlace>>,
+    /// Calls that were left out, in the order of the run.
+    pub removed: Vec<Removed>,
+    /// Calls that were moved into a step with others, in the order of the run.
+    pub merged: Vec<Merged>,
+    /// What the calls that are left use of one another, by their places in the run.
+    pub dependencies: Vec<Dependency>,
+}
+
+/// A call that was left out.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Removed {
+    /// Its place in the run.
+    pub place: CallPlace,
+    /// Why.
+    pub reason: RemovalReason,
+    /// What shows it.
+    pub evidence: String,
+}
+
+/// Why a call was left out.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum RemovalReason {
+    /// It failed.
+    Failed,
+    /// It was not executed, so that nobody knows what it would give.
+    NotRecorded,
+    /// An earlier call of the same tool with the same arguments gave the same.
+    Repeated,
+    /// The model that proposed the trajectory left it out, and no call that is left depends on it.
+    Proposed,
+}
+
+/// A call that was moved into an earlier step.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Merged {
+    /// Its place in the run.
+    pub place: CallPlace,
+    /// Its step now, from 0.
+    pub step: usize,
+    /// Why that is allowed.
+    pub evidence: String,
+}
+
+/// A trajectory that a model proposes.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Proposal {
+    /// The steps, each with its calls.
+    pub steps: Vec<Vec<ProposedCall>>,
+}
+
+/// A call of a proposal.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ProposedCall {
+    /// The tool as `server/tool`.
+    pub name: String,
+    /// Its arguments.
+    pub arguments: Option<Json>,
+}
+
+/// A rule that a proposal breaks. Places of the proposal are counted from 0 and shown from 1.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+pub enum Violation {
+    /// It has no call.
+    #[error("it has no calls")]
+    Empty,
+    /// No call of the run was executed successfully with this name and these arguments, or not so often.
+    #[error("step {} calls `{name}` with arguments that no successful call of the run had{more}", place.step + 1)]
+    Invented {
+        /// Where it stands in the proposal.
+        place: CallPlace,
+        /// The tool.
+        name: String,
+        /// What comes nearest, as a clause; may be empty.
+        more: String,
+    },
+    /// A call stands in the same step as one that it depends on, or before it.
+    #[error("`{to}` in step {} uses {value}, which `{from}` in step {} returns; it has to come later", to_step + 1, from_step + 1)]
+    Order {
+        /// The tool whose result is used.
+        from: String,
+        /// Its step in the proposal.
+        from_step: usize,
+        /// The tool that uses it.
+        to: String,
+        /// Its step in the proposal.
+        to_step: usize,
+        /// The value.
+        value: String,
+    },
+    /// A call uses what only a call returns that is left out.
+    #[error("`{to}` in step {} uses {value}, which only `{from}` returned, and that call is left out", to_step + 1)]
+    MissingSource {
+        /// The tool whose result is used.
+        from: String,
+        /// The tool that uses it.
+        to: String,
+        /// Its step in the proposal.
+        to_step: usize,
+        /// The value.
+        value: String,
+    },
+    /// Two calls touch the same file, or the same state of a server, in another order than in the run.
+    #[error("`{first}` in step {} and `{second}` in step {}: {reason}; `{second}` {must}", first_step + 1, second_step + 1)]
+    Conflict {
+        /// The tool of the call that came first in the run.
+        first: String,
+        /// Its step in the proposal.
+        first_step: usize,
+        /// The tool of the other one.
+        second: String,
+        /// Its step in the proposal.
+        second_step: usize,
+        /// What they have in common.
+        reason: String,
+        /// What has to be: "has to come in a later step".
+        must: String,
+    },
+    /// It has more calls or steps than the run.
+    #[error("it is longer than the run: {0}")]
+    Longer(String),
+}

@@ -1,0 +1,237 @@
+//! The optimal trajectory as far as rules alone can tell.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+
+use m3_support::text::shortened;
+
+use super::order::{Bond, Rule, Why, bonds_of_effects, earliest_steps};
+use super::repeats::{Repeat, find_repeats};
+use super::{Merged, Reconstruction, RemovalReason, Removed};
+use crate::dependency::{Dependency, Effects, Meetings, Uses, find_uses};
+use crate::{CallPlace, Chain, ChainCall, Standing};
+
+/// The optimal trajectory as far as rules alone can tell. Applied to what it gives, it changes nothing; it never adds a
+/// call, breaks a dependency or gives more steps than there were. A chain of which nothing is recorded, as one of a
+/// reference, stays as it is: nobody knows what its calls use of one another.
+///
+/// `dependencies` are those of the chain: what [`dependencies`](super::super::dependency::dependencies) finds, or more.
+#[must_use]
+pub fn by_rules(chain: &Chain, dependencies: &[Dependency]) -> Reconstruction {
+    let calls = chain.calls.as_slice();
+    if calls.iter().all(|call| call.standing == Standing::NotRecorded) {
+        let steps = grouped(calls, &vec![true; calls.len()], |call| calls[call].place.step);
+        return Reconstruction {
+            steps,
+            removed: Vec::new(),
+            merged: Vec::new(),
+            dependencies: dependencies.to_vec(),
+        };
+    }
+    let findings = Findings::new(chain);
+    let stays = findings.stays(calls);
+    let bonds = bonds(calls, &stays, &findings, dependencies);
+    let (steps, deciding) = earliest_steps(calls, &stays, &bonds);
+    let is_kept = place_filter(calls, &stays);
+    Reconstruction {
+        merged: merged(calls, &stays, &steps, |call| {
+            reason_of(calls, &bonds, &deciding, &steps, &findings.effects, call)
+        }),
+        steps: grouped(calls, &stays, |call| steps[call]),
+        removed: findings.removed(calls, &stays),
+        dependencies: dependencies
+            .iter()
+            .filter(|dependency| is_kept(dependency.from) && is_kept(dependency.to))
+            .cloned()
+            .collect(),
+    }
+}
+
+/// What is found in a chain before anything is moved.
+pub(super) struct Findings {
+    /// Files and state.
+    pub(super) effects: Vec<Effects>,
+    /// Which calls name the same files.
+    pub(super) meetings: Meetings,
+    /// Who uses whose values.
+    pub(super) uses: Uses,
+    /// Calls that need not have been made again.
+    pub(super) repeats: super::repeats::Repeats,
+}
+
+impl Findings {
+    pub(super) fn new(chain: &Chain) -> Self {
+        let effects: Vec<Effects> = chain.calls.iter().map(Effects::of).collect();
+        let meetings = Meetings::new(&effects);
+        let uses = find_uses(chain);
+        let succeeded: Vec<bool> =
+            chain.calls.iter().map(|call| call.standing == Standing::Succeeded).collect();
+        let repeats = find_repeats(&chain.calls, &succeeded, (&effects, &meetings), &uses.found);
+        Self { effects, meetings, uses, repeats }
+    }
+
+    /// For each call whether it stays.
+    fn stays(&self, calls: &[ChainCall]) -> Vec<bool> {
+        let repeats = self.repeats.found.iter();
+        calls
+            .iter()
+            .zip(repeats)
+            .map(|(call, repeat)| call.standing == Standing::Succeeded && repeat.is_none())
+            .collect()
+    }
+
+    fn removed(&self, calls: &[ChainCall], stays: &[bool]) -> Vec<Removed> {
+        (0..calls.len())
+            .filter(|&call| !stays[call])
+            .filter_map(|call| self.removal(calls, stays, call))
+            .collect()
+    }
+
+    /// Why a call is left out, by our own finding.
+    pub(super) fn removal(&self, calls: &[ChainCall], stays: &[bool], call: usize) -> Option<Removed> {
+        let (reason, evidence) = match (&calls[call].standing, self.repeats.found[call]) {
+            (Standing::Failed(why), _) => (RemovalReason::Failed, self.failure(calls, stays, call, why)),
+            (Standing::NotRecorded, _) => {
+                (RemovalReason::NotRecorded, "the run has no result of it".to_owned())
+            }
+            (Standing::Succeeded, Some(repeat)) => (RemovalReason::Repeated, repetition(calls, repeat)),
+            (Standing::Succeeded, None) => return None,
+        };
+        Some(Removed { place: calls[call].place, reason, evidence })
+    }
+
+    fn failure(&self, calls: &[ChainCall], stays: &[bool], call: usize, why: &str) -> String {
+        let mut evidence = format!("it failed: {}", shortened(why, 100));
+        let lost = self.uses.lost.iter().find(|lost| lost.sources.contains(&call) && stays[lost.to]);
+        if let Some(lost) = lost {
+            evidence += "; ";
+            evidence += &named(calls, lost.to);
+            evidence += " uses `";
+            evidence += &lost.value;
+            evidence += "`, which only the answer to a failed call has";
+        }
+        evidence
+    }
+}
+
+fn repetition(calls: &[ChainCall], repeat: Repeat) -> String {
+    let place = calls[repeat.of].place;
+    let same =
+        if repeat.is_same_result { "gave the same" } else { "gave something else, which nothing left uses" };
+    let step = place.step + 1;
+    if repeat.is_same_result {
+        format!("the same call in step {step} {same}")
+    } else {
+        format!("the same call was made in step {step}; this one {same}")
+    }
+}
+
+/// A call as messages name it.
+fn named(calls: &[ChainCall], call: usize) -> String {
+    format!("`{}` in step {}", shortened(&calls[call].tool, 80), calls[call].place.step + 1)
+}
+
+/// Everything that keeps calls in order.
+fn bonds(calls: &[ChainCall], stays: &[bool], findings: &Findings, dependencies: &[Dependency]) -> Vec<Bond> {
+    let mut bonds = Vec::new();
+    let indices: HashMap<CallPlace, usize> =
+        calls.iter().enumerate().map(|(index, call)| (call.place, index)).collect();
+    for dependency in dependencies {
+        let (Some(&first), Some(&second)) = (indices.get(&dependency.from), indices.get(&dependency.to))
+        else {
+            continue;
+        };
+        let value = dependency.values.first().map_or("a value", |value| value.value.as_str());
+        let reason = format!("it uses `{value}`, which {} returned", named(calls, first));
+        bonds.push(Bond { first, second, rule: Rule::After, why: Why::Said(reason) });
+    }
+    bonds.extend(bonds_of_effects(calls, stays, &findings.effects, &findings.meetings));
+    let mut seen = HashSet::new();
+    for found in findings.uses.found.iter().filter(|found| stays[found.to]) {
+        // The first that returned a value stays the first: otherwise its value would change its source.
+        for &second in found.sources.iter().filter(|&&second| second > found.from) {
+            if seen.insert((found.from, second)) {
+                let reason = format!("{} returned `{}` before it", named(calls, found.from), found.value);
+                bonds.push(Bond { first: found.from, second, rule: Rule::NotBefore, why: Why::Said(reason) });
+            }
+        }
+    }
+    for &(first, second) in &findings.repeats.equal {
+        let reason = format!("{} is the same call", named(calls, first));
+        bonds.push(Bond { first, second, rule: Rule::NotBefore, why: Why::Said(reason) });
+    }
+    for &(first, second) in &findings.repeats.counted {
+        let reason = format!("it uses the value once for each time that {} was called", named(calls, first));
+        bonds.push(Bond { first, second, rule: Rule::After, why: Why::Said(reason) });
+    }
+    bonds
+}
+
+fn reason_of(
+    calls: &[ChainCall],
+    bonds: &[Bond],
+    deciding: &[Option<usize>],
+    steps: &[usize],
+    effects: &[Effects],
+    call: usize,
+) -> String {
+    let Some(bond) = deciding[call].and_then(|bond| bonds.get(bond)) else {
+        return "nothing in its arguments comes from a result".to_owned();
+    };
+    let other = named(calls, if bond.second == call { bond.first } else { bond.second });
+    let reason = bond.reason(effects);
+    match bond.rule {
+        Rule::After => format!("the last thing that it waits for is {other}: {reason}"),
+        Rule::NotBefore => format!("it comes no earlier than {other}: {reason}"),
+        Rule::Together => format!("it stays with {other}, now in step {}: {reason}", steps[call] + 1),
+    }
+}
+
+/// Calls that now stand with calls of earlier steps.
+pub(super) fn merged(
+    calls: &[ChainCall],
+    stays: &[bool],
+    steps: &[usize],
+    evidence: impl Fn(usize) -> String,
+) -> Vec<Merged> {
+    let steps = compressed(stays, steps);
+    let mut earliest: HashMap<usize, usize> = HashMap::new();
+    for call in (0..calls.len()).filter(|&call| stays[call]) {
+        let first = earliest.entry(steps[call]).or_insert(usize::MAX);
+        *first = calls[call].place.step.min(*first);
+    }
+    (0..calls.len())
+        .filter(|&call| {
+            stays[call] && earliest.get(&steps[call]).is_some_and(|&first| first < calls[call].place.step)
+        })
+        .map(|call| Merged { place: calls[call].place, step: steps[call], evidence: evidence(call) })
+        .collect()
+}
+
+/// Steps without gaps.
+fn compressed(stays: &[bool], steps: &[usize]) -> Vec<usize> {
+    let kept = steps.iter().zip(stays).filter(|(_, stays)| **stays);
+    let used: BTreeSet<usize> = kept.map(|(step, _)| *step).collect();
+    let numbers: HashMap<usize, usize> =
+        used.into_iter().enumerate().map(|(number, step)| (step, number)).collect();
+    steps.iter().map(|step| numbers.get(step).copied().unwrap_or(0)).collect()
+}
+
+/// The calls that stay, by step, in the order of the run.
+pub(super) fn grouped(
+    calls: &[ChainCall],
+    stays: &[bool],
+    step: impl Fn(usize) -> usize,
+) -> Vec<Vec<CallPlace>> {
+    let mut groups: BTreeMap<usize, Vec<CallPlace>> = BTreeMap::new();
+    for call in (0..calls.len()).filter(|&call| stays[call]) {
+        groups.entry(step(call)).or_default().push(calls[call].place);
+    }
+    groups.into_values().collect()
+}
+
+/// Whether a place is that of a call that stays.
+fn place_filter(calls: &[ChainCall], stays: &[bool]) -> impl Fn(CallPlace) -> bool + use<> {
+    let kept: HashSet<CallPlace> =
+        calls.iter().zip(stays).filter(|(_, stays)| **stays).map(|(call, _)| call.place).collect();
+    move |place| kept.contains(&place)
+}

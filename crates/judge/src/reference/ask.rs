@@ -1,0 +1,189 @@
+//! Asks the judge: what it was asked before, and whatever it said then, is in the journal and not asked again.
+
+use std::sync::Arc;
+
+use m3_executor::run::hash_of;
+use m3_executor::{Fate, Lack, Outlook};
+use m3_llm::{Assistant, Message, Model, ModelError, Part, Picture, Request, Retry, Scope, Settings, Usage};
+use m3_support::journal::JournalError;
+use m3_support::redact::Redactor;
+use serde_json::{Value, json};
+use tokio_util::sync::CancellationToken;
+
+use super::journal::{JudgeJournal, Kept, KeptAnswer};
+use crate::patience::ask_until_stopped;
+
+/// Gets each try that failed.
+pub type ToldRetry = Arc<dyn Fn(Retry) + Send + Sync>;
+
+/// Asks the judge.
+pub struct Asker {
+    model: Model,
+    settings: Settings,
+    journal: Arc<JudgeJournal>,
+    /// For secrets that a reply may repeat.
+    redactor: Redactor,
+    stop: CancellationToken,
+    told: ToldRetry,
+    fate: Fate,
+}
+
+/// Why there is no reply.
+#[derive(Debug)]
+pub(super) enum Unasked {
+    /// The work was stopped.
+    Stopped,
+    /// No other question would be answered either.
+    Lack(Lack),
+    /// To this question.
+    NoReply(String),
+    /// What is said cannot be kept.
+    Journal(JournalError),
+}
+
+/// What asking about a run took.
+#[derive(Debug, Default)]
+pub(super) struct Asked {
+    pub(super) usage: Usage,
+    /// Models that the provider says have answered.
+    pub(super) models: Vec<String>,
+    /// Whether the model itself has replied, and not the journal: then one that does not reply lacks nothing.
+    is_answered: bool,
+}
+
+/// Questions that build on one another.
+pub(super) struct Conversation<'a> {
+    asker: &'a Asker,
+    scope: Scope,
+    request: Request,
+}
+
+impl Asker {
+    /// Asks this model, which replies with these settings, until `stop` is cancelled. `told` gets each try that failed.
+    #[must_use]
+    pub fn new(
+        model: Model,
+        settings: Settings,
+        journal: Arc<JudgeJournal>,
+        redactor: Redactor,
+        stop: CancellationToken,
+        told: ToldRetry,
+    ) -> Self {
+        let fate = Fate::default();
+        if journal.has_answers() {
+            fate.replied_before();
+        }
+        Self { model, settings, journal, redactor, stop, told, fate }
+    }
+
+    /// The model.
+    #[must_use]
+    pub fn model(&self) -> &Model {
+        &self.model
+    }
+
+    /// Begins a conversation about a run of a task.
+    pub(super) fn begin(
+        &self,
+        task: &str,
+        system: String,
+        text: String,
+        picture: Option<Arc<Picture>>,
+    ) -> Conversation<'_> {
+        let parts = picture.map(Part::Image).into_iter().chain([Part::Text(text)]).collect();
+        let (messages, settings) = (vec![Arc::new(Message::User(parts))], self.settings.clone());
+        let request = Request { system, messages, settings, ..Request::default() };
+        let scope = Scope { task: task.to_owned(), repeat: 1, attempt: 1, workspace: None };
+        Conversation { asker: self, scope, request }
+    }
+
+    /// The reply to a request. `is_answered` is whether the model has replied to another one about the run.
+    async fn ask(
+        &self,
+        request: &Request,
+        scope: &Scope,
+        is_answered: &mut bool,
+    ) -> Result<KeptAnswer, Unasked> {
+        let key = self.key(request, &scope.task);
+        if let Some(Kept::Answer(answer)) = self.journal.get(&key) {
+            return Ok(answer);
+        }
+        let answered = ask_until_stopped(&self.model, request, scope, &*self.told, &self.stop).await;
+        let answered = answered.ok_or(Unasked::Stopped)?;
+        let reply = answered.map_err(|error| self.unasked(error, !*is_answered, &scope.task))?.reply;
+        *is_answered = true;
+        self.fate.replied();
+        let text = self.redactor.text(&reply.text).into_owned();
+        let answer = KeptAnswer { text, model: reply.model, usage: reply.usage };
+        self.journal.keep(&key, &scope.task, Kept::Answer(answer.clone())).map_err(Unasked::Journal)?;
+        Ok(answer)
+    }
+
+    fn unasked(&self, error: ModelError, is_first: bool, task: &str) -> Unasked {
+        match Lack::of_model(error, is_first) {
+            Ok(lack) if self.fate.failed(task, &lack) == Outlook::GiveUp => Unasked::Lack(lack),
+            Ok(lack) => Unasked::NoReply(lack.to_string()),
+            Err(error) => Unasked::NoReply(error.to_string()),
+        }
+    }
+
+    /// The hash of everything that an answer depends on: the model and the whole request. The prompts, the run, its
+    /// tools' results and the image are in it.
+    fn key(&self, request: &Request, task: &str) -> String {
+        let messages: Vec<Value> = request.messages.iter().map(|message| in_json(message)).collect();
+        hash_of(&json!({
+            "kind": "judge answer",
+            "task": task,
+            "model": self.model.name().to_string(),
+            "system": request.system,
+            "messages": messages,
+            "settings": request.settings,
+        }))
+    }
+}
+
+fn in_json(message: &Message) -> Value {
+    match message {
+        Message::User(parts) => {
+            let part = |part: &Part| match part {
+                Part::Text(text) => json!({"text": text}),
+                // Its hash, not its bytes.
+                Part::Image(picture) => json!({"image": **picture}),
+            };
+            json!({"user": parts.iter().map(part).collect::<Vec<_>>()})
+        }
+        Message::Assistant(said) => json!({"assistant": said.text}),
+        // No tools are offered.
+        Message::ToolResults(_) => Value::Null,
+    }
+}
+
+impl Conversation<'_> {
+    /// The next reply.
+    pub(super) async fn next(&mut self, asked: &mut Asked) -> Result<String, Unasked> {
+        let answer = self.asker.ask(&self.request, &self.scope, &mut asked.is_answered).await?;
+        asked.usage = asked.usage.plus(answer.usage);
+        if let Some(model) = answer.model
+            && !asked.models.contains(&model)
+        {
+            asked.models.push(model);
+        }
+        Ok(answer.text)
+    }
+
+    /// Keeps the last reply from being used by the next command: nothing was to be made of it, and another one may be
+    /// better.
+    pub(super) fn withdraw(&self, reason: &str) -> Result<(), JournalError> {
+        let Self { asker, scope, request } = self;
+        let key = asker.key(request, &scope.task);
+        asker.journal.keep(&key, &scope.task, Kept::Withdrawn(reason.to_owned()))
+    }
+
+    /// Goes on with what was said to a reply.
+    pub(super) fn reply_to(&mut self, reply: String, text: String) {
+        // Without what the wire had: a reply that comes from the journal should lead to the same request.
+        let said = Assistant { text: reply, ..Assistant::default() };
+        self.request.messages.push(Arc::new(Message::Assistant(said)));
+        self.request.messages.push(Arc::new(Message::User(vec![Part::Text(text)])));
+    }
+}

@@ -1,0 +1,180 @@
+//! From a run and its reconstruction to what is written: a native trajectory with the task's own keys.
+
+use m3_support::text::shortened;
+use m3_trajectory::json::{Json, Keys};
+use m3_trajectory::{Call, Step, Trajectory, is_recorded_key};
+use serde_json::Value;
+
+use super::provenance::{MergedCall, Provenance, Rebuilt, RemovedCall};
+use crate::reconstruct::Reconstruction;
+use crate::{CallPlace, Chain};
+
+/// Longer arguments of calls that are gone are shortened, in bytes.
+const LONGEST: usize = 10_000;
+
+/// Arguments of calls that are gone are kept as text when they are nested deeper.
+const DEEPEST: usize = 50;
+
+/// The key that provenance stands under.
+pub const PROVENANCE_KEY: &str = "judge";
+
+/// The reference: the calls of the run in their new steps, names and arguments alone.
+pub(super) fn reference(run: &Trajectory, chain: &Chain, reconstruction: &Reconstruction) -> Trajectory {
+    let steps = reconstruction.steps.iter().map(|places| {
+        let calls = places.iter().filter_map(|place| chain.at(*place)).map(|call| Call {
+            tool: call.tool.clone(),
+            arguments: call.arguments.clone(),
+            result: None,
+            extra: Vec::new(),
+        });
+        calls.collect::<Vec<_>>()
+    });
+    with_steps(run, steps)
+}
+
+/// A run that gives no reference, with the results of its calls, for those who want to know why.
+pub(super) fn refused(run: &Trajectory) -> Trajectory {
+    let steps = run.steps.iter().map(|step| {
+        let calls = step.calls.iter().map(|call| Call { extra: Vec::new(), ..call.clone() });
+        calls.collect::<Vec<_>>()
+    });
+    with_steps(run, steps)
+}
+
+fn with_steps(run: &Trajectory, steps: impl Iterator<Item = Vec<Call>>) -> Trajectory {
+    let numbered = (1..).zip(steps);
+    Trajectory {
+        id: run.id.clone(),
+        image: run.image.clone(),
+        task_type: run.task_type.clone(),
+        question: run.question.clone(),
+        steps: numbered
+            .map(|(number, calls)| Step { number: Some(number), calls, ..Step::default() })
+            .collect(),
+        final_reply: run.final_reply.clone(),
+        extra: keys_of_the_task(run),
+    }
+}
+
+/// What a run's file says of the task. Of a prediction of `m3 run` that is all that the run has not added; elsewhere
+/// nobody knows what the other keys are about, and `prompt` alone is kept.
+fn keys_of_the_task(run: &Trajectory) -> Vec<(String, Json)> {
+    let is_recorded = run.is_prediction();
+    let is_kept =
+        |key: &str| key == "prompt" || (is_recorded && !is_recorded_key(key) && key != PROVENANCE_KEY);
+    run.extra.iter().filter(|(key, _)| is_kept(key)).cloned().collect()
+}
+
+/// The same with its provenance.
+pub(super) fn with_provenance(mut trajectory: Trajectory, provenance: &Provenance) -> Trajectory {
+    // What cannot be written is nothing but a bug.
+    let value = serde_json::to_value(provenance).unwrap_or(Value::Null);
+    trajectory.extra.push((PROVENANCE_KEY.to_owned(), Json::from(&value)));
+    trajectory
+}
+
+/// What became of the calls, with the names and arguments of those that are gone.
+pub(super) fn rebuilt(chain: &Chain, reconstruction: Reconstruction) -> Rebuilt {
+    let tool = |place: CallPlace| chain.at(place).map(|call| call.tool.clone()).unwrap_or_default();
+    let arguments = |place: CallPlace| {
+        let arguments = chain.at(place).and_then(|call| call.arguments.as_ref());
+        arguments.map_or(Value::Null, shown)
+    };
+    let Reconstruction { steps, removed, merged, dependencies } = reconstruction;
+    let removed = removed.into_iter().map(|removed| RemovedCall {
+        place: removed.place,
+        tool: tool(removed.place),
+        arguments: arguments(removed.place),
+        reason: removed.reason,
+        evidence: removed.evidence,
+    });
+    let merged = merged.into_iter().map(|merged| MergedCall {
+        place: merged.place,
+        tool: tool(merged.place),
+        step: merged.step,
+        evidence: merged.evidence,
+    });
+    Rebuilt { steps, removed: removed.collect(), merged: merged.collect(), dependencies }
+}
+
+/// Arguments of a call that is gone. What standard JSON cannot say, an infinity, is kept as text, and so is what is long
+/// or nested so deep that the file could not be read again.
+fn shown(arguments: &Json) -> Value {
+    let text = arguments.to_text(Keys::AsRead);
+    let value = if text.len() > LONGEST || depth(arguments) > DEEPEST { None } else { arguments.to_value() };
+    value.unwrap_or_else(|| Value::String(shortened(&text, LONGEST)))
+}
+
+fn depth(value: &Json) -> usize {
+    match value {
+        Json::Array(items) => 1 + items.iter().map(depth).max().unwrap_or(0),
+        Json::Object(members) => 1 + members.iter().map(|(_, value)| depth(value)).max().unwrap_or(0),
+        _ => 0,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use m3_outcomes::KnownTools;
+
+    use super::*;
+    use crate::reconstruct::{RemovalReason, Removed};
+
+    fn json(text: &str) -> Json {
+        m3_trajectory::json::parse(text.as_bytes()).unwrap().0
+    }
+
+    fn run(extra: Vec<(String, Json)>) -> Trajectory {
+        let call = |argument: &str| Call {
+            tool: "a/b".to_owned(),
+            arguments: Some(json(argument)),
+            result: Some(Json::String("7".to_owned())),
+            extra: vec![("outcome".to_owned(), Json::String("success".to_owned()))],
+        };
+        let step = |calls| Step { calls, ..Step::default() };
+        Trajectory {
+            id: "t".to_owned(),
+            steps: vec![step(vec![call(r#"{"x": 5.0}"#)]), step(vec![call("{}"), call(r#"{"x": 1e400}"#)])],
+            final_reply: Some("Seven.".to_owned()),
+            extra,
+            ..Trajectory::default()
+        }
+    }
+
+    #[test]
+    fn a_reference_has_the_calls_that_are_left_and_the_keys_of_the_task() {
+        let place = |step, call| CallPlace { step, call };
+        let versions = json(r#"{"m3": "0", "schema": "m3.prediction/1"}"#);
+        let own = |key: &str| (key.to_owned(), Json::Bool(true));
+        let run = run(vec![own("prompt"), own("finish"), own("level"), ("versions".to_owned(), versions)]);
+        let chain = Chain::new(&run, &KnownTools::default());
+        let removed =
+            Removed { place: place(1, 1), reason: RemovalReason::Failed, evidence: "it failed".to_owned() };
+        let reconstruction = Reconstruction {
+            steps: vec![vec![place(0, 0), place(1, 0)]],
+            removed: vec![removed],
+            merged: Vec::new(),
+            dependencies: Vec::new(),
+        };
+        let text = reference(&run, &chain, &reconstruction).to_json().to_text(Keys::AsRead);
+        assert_eq!(
+            text,
+            r#"{"id":"t","steps":[{"step":1,"calls":[{"name":"a/b","arguments":{"x":5.0}},{"name":"a/b","arguments":{}}]}],"final_reply":"Seven.","prompt":true,"level":true}"#
+        );
+        let rebuilt = rebuilt(&chain, reconstruction);
+        assert_eq!(
+            (rebuilt.removed[0].tool.as_str(), &rebuilt.removed[0].arguments),
+            ("a/b", &Value::from("{\"x\":Infinity}"))
+        );
+    }
+
+    #[test]
+    fn keys_of_other_files_may_be_of_the_run_and_are_left_out() {
+        let run = run(vec![("num_step".to_owned(), Json::Integer(2)), ("prompt".to_owned(), Json::Null)]);
+        let refused = refused(&run);
+        assert_eq!(refused.extra, [("prompt".to_owned(), Json::Null)]);
+        let call = &refused.steps[0].calls[0];
+        assert!(call.result.is_some() && call.extra.is_empty());
+        assert_eq!(refused.steps[1].number, Some(2));
+    }
+}

@@ -1,0 +1,290 @@
+//! One run: what the judge thinks of it, what it proposes, and whether that keeps the rules.
+
+use std::sync::Arc;
+
+use m3_llm::Picture;
+use m3_support::text::{on_one_line, shortened};
+use m3_trajectory::Trajectory;
+use m3_trajectory::json::Json;
+
+use super::JudgeError;
+use super::ask::{Asked, Asker, Conversation, Unasked};
+use super::material;
+use super::prompts::{self, Wish};
+use super::provenance::{Refusal, RefusalKind};
+use super::reply::{self, Opinion, Verdict};
+use crate::dependency::{Dependency, dependencies};
+use crate::reconstruct::{Proposal, Reconstruction, by_rules, check};
+use crate::{Chain, Standing};
+
+/// The longest problem of a reply that is kept and told, in columns.
+const PROBLEM: usize = 500;
+
+/// Broken rules that are told and kept of a proposal.
+const VIOLATIONS: usize = 20;
+
+/// The reason where a run gives no reference for want of results.
+pub const NO_RESULTS: &str = "no results of its calls are recorded";
+
+/// What was found of a run.
+#[derive(Debug, Default)]
+pub(super) struct Decision {
+    /// The trajectory, if the run is good enough.
+    pub(super) reconstruction: Option<Reconstruction>,
+    /// Why not, if there is none.
+    pub(super) refusal: Option<Refusal>,
+    /// What the judge thinks.
+    pub(super) opinion: Option<Opinion>,
+    /// What was wrong with replies.
+    pub(super) problems: Vec<String>,
+    /// What asking took.
+    pub(super) asked: Asked,
+}
+
+/// A run that is decided on, and what is known of it.
+pub(super) struct Case<'a> {
+    pub(super) run: &'a Trajectory,
+    pub(super) chain: &'a Arc<Chain>,
+    pub(super) picture: Option<Arc<Picture>>,
+}
+
+impl Decision {
+    fn refuse(&mut self, kind: RefusalKind, reason: impl Into<String>) {
+        self.refusal = Some(Refusal { kind, reason: reason.into() });
+    }
+}
+
+/// Why no judge needs to be asked about a run, if so.
+pub(super) fn refusal_beforehand(run: &Trajectory, chain: &Chain, has_judge: bool) -> Option<Refusal> {
+    let refusal = |kind, reason: String| Some(Refusal { kind, reason });
+    let has_reply = run.final_reply.as_ref().is_some_and(|reply| !reply.trim().is_empty());
+    if chain.calls.is_empty() && has_reply {
+        // Only who reads the answer can tell whether the task rightly needs no call.
+        let reason = "it has no calls, and rules alone cannot tell whether the task needs none";
+        return if has_judge { None } else { refusal(RefusalKind::NoSuccessfulCall, reason.to_owned()) };
+    }
+    if !chain.calls.iter().any(|call| call.standing == Standing::Succeeded) {
+        let is_recorded = chain.calls.iter().any(|call| call.standing != Standing::NotRecorded);
+        let reason = match (chain.calls.is_empty(), is_recorded) {
+            (true, _) => "it has no calls",
+            (false, true) => "none of its calls succeeded",
+            (false, false) => NO_RESULTS,
+        };
+        return refusal(RefusalKind::NoSuccessfulCall, reason.to_owned());
+    }
+    let finish = run.extra.iter().find(|(key, _)| key == "finish").and_then(|(_, finish)| finish.as_str());
+    match finish {
+        Some(finish) if !has_judge && finish != "answered" => {
+            let reason = format!("it ended with `{}`, without an answer", shortened(finish, 40));
+            refusal(RefusalKind::NotAnswered, reason)
+        }
+        _ => None,
+    }
+}
+
+/// Does what takes time, and waits for nothing, beside everything else: of a long run the rules need a while, and signals
+/// should be heard all the same.
+async fn beside<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> Result<T, JudgeError> {
+    // It does not panic; it is lost only where everything is being stopped.
+    tokio::task::spawn_blocking(work).await.map_err(|_| JudgeError::Interrupted)
+}
+
+/// Decides by rules alone.
+pub(super) async fn by_rules_alone(chain: &Arc<Chain>) -> Result<Decision, JudgeError> {
+    let mut decision = Decision::default();
+    let chain = Arc::clone(chain);
+    let reconstruction = beside(move || by_rules(&chain, &dependencies(&chain))).await?;
+    if reconstruction.steps.iter().all(Vec::is_empty) {
+        decision.refuse(RefusalKind::NothingLeft, "the rules leave no call");
+    } else {
+        decision.reconstruction = Some(reconstruction);
+    }
+    Ok(decision)
+}
+
+/// Asks the judge for its verdict and for a trajectory, which the rules check.
+pub(super) async fn by_judge(asker: &Asker, case: &Case<'_>) -> Result<Decision, JudgeError> {
+    let mut decision = Decision::default();
+    if !verdict(asker, case, &mut decision).await? {
+        return Ok(decision);
+    }
+    if case.chain.calls.is_empty() {
+        // There is nothing to propose, and no rule to break.
+        decision.reconstruction = Some(Reconstruction::default());
+        return Ok(decision);
+    }
+    let chain = Arc::clone(case.chain);
+    let dependencies = Arc::new(beside(move || dependencies(&chain)).await?);
+    proposal(asker, case, &dependencies, &mut decision).await?;
+    Ok(decision)
+}
+
+/// The judge's verdict; whether it is a success.
+async fn verdict(asker: &Asker, case: &Case<'_>, decision: &mut Decision) -> Result<bool, JudgeError> {
+    let record = material::dialogue(case.run, case.chain);
+    let wish = if case.chain.calls.is_empty() { Wish::VerdictWithoutCalls } else { Wish::Verdict };
+    let mut conversation = begin(asker, case, wish, &record);
+    let mut may_ask_again = true;
+    loop {
+        let Some(reply) = next(&mut conversation, decision).await? else { return Ok(false) };
+        match reply::opinion(&reply) {
+            Ok(opinion) => {
+                let is_success = opinion.verdict == Verdict::Success;
+                if !is_success {
+                    decision.refuse(RefusalKind::VerdictFail, opinion.reason.clone());
+                }
+                decision.opinion = Some(opinion);
+                return Ok(is_success);
+            }
+            Err(problem) => {
+                let problem = shortened(&problem, PROBLEM);
+                let text = prompts::unreadable(&problem);
+                decision.problems.push(format!("verdict: {problem}"));
+                if !std::mem::take(&mut may_ask_again) {
+                    conversation.withdraw(&problem)?;
+                    decision.refuse(RefusalKind::UnreadableVerdict, problem);
+                    return Ok(false);
+                }
+                conversation.reply_to(reply, text);
+            }
+        }
+    }
+}
+
+/// The judge's proposal: a reply that cannot be read is sent back once, and so is one that breaks rules.
+async fn proposal(
+    asker: &Asker,
+    case: &Case<'_>,
+    dependencies: &Arc<Vec<Dependency>>,
+    decision: &mut Decision,
+) -> Result<(), JudgeError> {
+    let record = material::chain(case.run, case.chain, dependencies);
+    let mut conversation = begin(asker, case, Wish::Proposal, &record);
+    let (mut may_be_unreadable, mut may_break_rules) = (true, true);
+    loop {
+        let Some(reply) = next(&mut conversation, decision).await? else { return Ok(()) };
+        let text = match reply::proposal(&reply) {
+            Ok(None) => {
+                decision.refuse(RefusalKind::NoProposal, "the judge found no sound trajectory in it");
+                return Ok(());
+            }
+            Ok(Some(proposal)) => match checked(case.chain, dependencies, proposal).await? {
+                Ok(reconstruction) => {
+                    decision.reconstruction = Some(reconstruction);
+                    return Ok(());
+                }
+                Err(violations) => {
+                    let all = violations.join("; ");
+                    decision
+                        .problems
+                        .extend(violations.iter().map(|violation| format!("proposal: {violation}")));
+                    if !std::mem::take(&mut may_break_rules) {
+                        decision.refuse(RefusalKind::BreaksRules, all);
+                        return Ok(());
+                    }
+                    prompts::violations(&violations)
+                }
+            },
+            Err(problem) => {
+                let problem = shortened(&problem, PROBLEM);
+                decision.problems.push(format!("proposal: {problem}"));
+                if !std::mem::take(&mut may_be_unreadable) {
+                    conversation.withdraw(&problem)?;
+                    decision.refuse(RefusalKind::UnreadableProposal, problem);
+                    return Ok(());
+                }
+                prompts::unreadable(&problem)
+            }
+        };
+        conversation.reply_to(reply, text);
+    }
+}
+
+/// What the rules say of a proposal; the first broken rules in words.
+async fn checked(
+    chain: &Arc<Chain>,
+    dependencies: &Arc<Vec<Dependency>>,
+    proposal: Proposal,
+) -> Result<Result<Reconstruction, Vec<String>>, JudgeError> {
+    let (chain, dependencies) = (Arc::clone(chain), Arc::clone(dependencies));
+    let found = beside(move || check(&chain, &dependencies, &proposal)).await?;
+    Ok(found.map_err(|violations| {
+        let words =
+            violations.iter().map(|violation| shortened(&on_one_line(&violation.to_string()), PROBLEM));
+        words.take(VIOLATIONS).collect()
+    }))
+}
+
+fn begin<'a>(asker: &'a Asker, case: &Case<'_>, wish: Wish, record: &str) -> Conversation<'a> {
+    let text = wish.message(&material::task(case.run), record, case.picture.is_some());
+    asker.begin(&case.run.id, wish.system(), text, case.picture.clone())
+}
+
+/// The next reply; nothing if there is none to this question, which is then noted.
+async fn next(
+    conversation: &mut Conversation<'_>,
+    decision: &mut Decision,
+) -> Result<Option<String>, JudgeError> {
+    match conversation.next(&mut decision.asked).await {
+        Ok(reply) => Ok(Some(reply)),
+        Err(Unasked::NoReply(reason)) => {
+            decision.refuse(RefusalKind::NoReply, shortened(&on_one_line(&reason), PROBLEM));
+            Ok(None)
+        }
+        Err(Unasked::Stopped) => Err(JudgeError::Interrupted),
+        Err(Unasked::Lack(lack)) => Err(lack.into()),
+        Err(Unasked::Journal(error)) => Err(error.into()),
+    }
+}
+
+/// The text that a run has recorded under a key of an object: `run.repeat`, `model.requested`.
+pub(super) fn recorded<'t>(run: &'t Trajectory, key: &str, member: &str) -> Option<&'t Json> {
+    run.extra.iter().find(|(name, _)| name == key).and_then(|(_, value)| value.get(member))
+}
+
+#[cfg(test)]
+mod tests {
+    use m3_outcomes::KnownTools;
+    use m3_trajectory::{Call, Step};
+
+    use super::*;
+
+    #[test]
+    fn a_run_without_a_successful_call_is_refused_before_anybody_is_asked() {
+        let run = |result: Option<&str>, outcome: Option<&str>, finish: &str| {
+            let call = Call {
+                tool: "a/b".to_owned(),
+                arguments: Some(Json::Object(Vec::new())),
+                result: result.map(|result| Json::String(result.to_owned())),
+                extra: outcome
+                    .map(|name| ("outcome".to_owned(), Json::String(name.to_owned())))
+                    .into_iter()
+                    .collect(),
+            };
+            Trajectory {
+                steps: vec![Step { calls: vec![call], ..Step::default() }],
+                extra: vec![("finish".to_owned(), Json::String(finish.to_owned()))],
+                ..Trajectory::default()
+            }
+        };
+        let found = |run: &Trajectory, has_judge| {
+            let chain = Chain::new(run, &KnownTools::default());
+            refusal_beforehand(run, &chain, has_judge).map(|refusal| (refusal.kind, refusal.reason))
+        };
+        let good = run(Some("7"), Some("success"), "answered");
+        assert_eq!(found(&good, false), None);
+        let failed = run(Some("no"), Some("resource_not_found"), "answered");
+        let no_call = RefusalKind::NoSuccessfulCall;
+        assert_eq!(found(&failed, true), Some((no_call, "none of its calls succeeded".to_owned())));
+        let unknown = run(None, None, "answered");
+        assert_eq!(found(&unknown, true), Some((no_call, "no results of its calls are recorded".to_owned())));
+        assert_eq!(found(&Trajectory::default(), true), Some((no_call, "it has no calls".to_owned())));
+        let silent = Trajectory { final_reply: Some("Seven.".to_owned()), ..Trajectory::default() };
+        assert_eq!(found(&silent, true), None);
+        assert!(found(&silent, false).unwrap().1.contains("rules alone cannot tell"));
+        // What a run without an answer is worth the judge may say, rules alone may not.
+        let cut = run(Some("7"), Some("success"), "max_steps");
+        assert_eq!(found(&cut, true), None);
+        assert_eq!(found(&cut, false).unwrap().0, RefusalKind::NotAnswered);
+    }
+}

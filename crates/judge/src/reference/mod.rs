@@ -1,0 +1,80 @@
+//! References from runs (M³-Bench, section 3.1, Judge and Summarize).
+//!
+//! ```text
+//! runs of a task -> verdict -> proposal -> rules (or rules alone) -> shortest first -> replay -> reference
+//! ```
+//!
+//! | file | what it does |
+//! | --- | --- |
+//! | `material` | a run in words, shortened by rule |
+//! | `prompts` | what the judge is told, and the fence around what is judged |
+//! | `reply` | what the judge replies, read strictly |
+//! | `ask` | asks the judge, or the journal |
+//! | `decide` | one run: verdict, proposal, rules |
+//! | `choose` | several runs of a task: which one, and where the others differ |
+//! | `verify` | replays a reference against servers |
+//! | `work` | all tasks, several at once |
+//! | `journal` | what was answered, so that nothing is asked twice |
+//! | `provenance` | what is written with a reference |
+//! | `written` | whether a file is as it was written |
+
+mod ask;
+mod build;
+mod choose;
+mod decide;
+mod journal;
+mod material;
+mod prompts;
+mod provenance;
+mod reply;
+mod verify;
+mod work;
+mod written;
+
+pub use ask::{Asker, ToldRetry};
+pub use build::PROVENANCE_KEY;
+pub use decide::NO_RESULTS;
+pub use journal::{JudgeJournal, JudgeJournalLine, Kept, KeptAnswer};
+use m3_executor::Lack;
+use m3_outcomes::ReplayError;
+use m3_support::journal::JournalError;
+use m3_trajectory::SourceError;
+pub use prompts::{proposal_prompt_hash, verdict_prompt_hash};
+pub use provenance::{
+    Disagreement, DisagreementKind, FailedCall, JudgeMode, JudgedRun, MergedCall, PromptHashes, Provenance,
+    REFERENCE_SCHEMA, Rebuilt, Reference, ReferenceCall, ReferenceStep, Refusal, RefusalKind, RemovedCall,
+    Status, Verification, VerificationResult,
+};
+pub use reply::{Opinion, Verdict};
+pub use verify::Verifier;
+pub use work::{JudgeEnd, JudgeTask, JudgeWork, JudgedTask, RunSource};
+pub use written::{is_as_written, seal};
+
+/// Judging cannot go on.
+#[derive(Debug, thiserror::Error)]
+pub enum JudgeError {
+    /// Nothing more can be kept.
+    #[error(transparent)]
+    Journal(#[from] JournalError),
+    /// The judge cannot be asked.
+    #[error(transparent)]
+    Lack(#[from] Lack),
+    /// A run cannot be read any more.
+    #[error(transparent)]
+    Source(#[from] SourceError),
+    /// A replay could not be done.
+    #[error("{0}")]
+    Replay(#[source] ReplayError),
+    /// It was stopped.
+    #[error("judging was interrupted")]
+    Interrupted,
+}
+
+impl From<ReplayError> for JudgeError {
+    fn from(error: ReplayError) -> Self {
+        match error {
+            ReplayError::Cancelled => Self::Interrupted,
+            error @ ReplayError::Workspace(_) => Self::Replay(error),
+        }
+    }
+}

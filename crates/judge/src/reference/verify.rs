@@ -1,0 +1,112 @@
+//! Replays a reference against servers: it is kept only if every call succeeds.
+
+use std::sync::Arc;
+
+use m3_executor::run::hash_of;
+use m3_outcomes::{JudgedCall, Outcome, Replay, ReplayedTrajectory, Verdict};
+use m3_support::text::shortened;
+use m3_trajectory::Trajectory;
+use m3_trajectory::json::Keys;
+use serde_json::json;
+use tokio_util::sync::CancellationToken;
+
+use super::JudgeError;
+use super::journal::{JudgeJournal, Kept};
+use super::provenance::{FailedCall, Verification, VerificationResult};
+use crate::CallPlace;
+
+/// The longest reason of a server that is kept, in columns.
+const REASON: usize = 300;
+
+/// Replays references.
+pub struct Verifier {
+    replay: Replay,
+    journal: Arc<JudgeJournal>,
+    /// The hash of the servers' configuration.
+    servers: String,
+    stop: CancellationToken,
+}
+
+impl Verifier {
+    /// Replays with these servers, whose configuration has this hash, until `stop` is cancelled.
+    #[must_use]
+    pub fn new(replay: Replay, journal: Arc<JudgeJournal>, servers: String, stop: CancellationToken) -> Self {
+        Self { replay, journal, servers, stop }
+    }
+
+    /// Ends the servers that references share.
+    pub async fn close(&self) {
+        self.replay.close().await;
+    }
+
+    /// Replays a reference, unless it was replayed before with the same servers and image. `image` is the hash of its
+    /// file.
+    pub(super) async fn verify(
+        &self,
+        reference: &Trajectory,
+        image: Option<&str>,
+    ) -> Result<Verification, JudgeError> {
+        let key = hash_of(&json!({
+            "kind": "judge verification",
+            "task": reference.id,
+            "servers": self.servers,
+            "path": reference.image,
+            "image": image,
+            "steps": Trajectory { id: String::new(), steps: reference.steps.clone(), ..Trajectory::default() }
+                .to_json()
+                .to_text(Keys::Sorted),
+        }));
+        if let Some(Kept::Verification(verification)) = self.journal.get(&key) {
+            return Ok(verification);
+        }
+        if self.stop.is_cancelled() {
+            return Err(JudgeError::Interrupted);
+        }
+        let replayed = self.replay.replay(reference.clone(), &self.stop).await?;
+        let verification = verification(&replayed, &self.servers);
+        // A server that was not there may be there the next time.
+        if verification.result != VerificationResult::NotPossible {
+            self.journal.keep(&key, &reference.id, Kept::Verification(verification.clone()))?;
+        }
+        Ok(verification)
+    }
+}
+
+fn verification(replayed: &ReplayedTrajectory, servers: &str) -> Verification {
+    // What stands in the final reply is no call of the reference.
+    let calls: Vec<&JudgedCall> = replayed.calls.iter().filter(|call| call.place.is_some()).collect();
+    let is_success = |call: &JudgedCall| call.judgement.verdict().outcome() == Some(Outcome::Success);
+    let failures: Vec<FailedCall> =
+        calls.iter().filter(|call| !is_success(call)).filter_map(|call| failed(call)).collect();
+    let has_failed = calls
+        .iter()
+        .any(|call| call.judgement.verdict().outcome().is_some_and(|outcome| outcome != Outcome::Success));
+    let result = match (failures.is_empty(), has_failed) {
+        (true, _) => VerificationResult::Passed,
+        (false, true) => VerificationResult::Failed,
+        (false, false) => VerificationResult::NotPossible,
+    };
+    let unavailable = replayed.unavailable.iter();
+    let unavailable = unavailable.map(|(server, reason)| shortened(&format!("{server}: {reason}"), REASON));
+    Verification {
+        result,
+        servers: servers.to_owned(),
+        calls: calls.len(),
+        failures,
+        unavailable: unavailable.collect(),
+    }
+}
+
+fn failed(call: &JudgedCall) -> Option<FailedCall> {
+    let place = call.place?;
+    let outcome = match call.judgement.verdict() {
+        Verdict::NotExecuted => "not_answered",
+        verdict => verdict.name(),
+    };
+    Some(FailedCall {
+        place: CallPlace { step: place.step, call: place.call },
+        tool: call.tool.clone().unwrap_or_default(),
+        outcome: outcome.to_owned(),
+        evidence: call.judgement.evidence.clone(),
+    })
+}

@@ -1,0 +1,308 @@
+//! All tasks, several at once; the runs of one task one after the other.
+
+use std::rc::Rc;
+use std::sync::Arc;
+
+use futures_util::stream::{self, StreamExt as _};
+pub(super) use m3_executor::run::{TaskImage, hash_of_bytes};
+use m3_llm::{Picture, PictureError, PictureLimits, Pictures, Usage};
+use m3_outcomes::KnownTools;
+use m3_support::text::{on_one_line, shortened};
+use m3_trajectory::json::{Json, Keys};
+use m3_trajectory::{Trajectory, TrajectoryFile};
+use tokio_util::sync::CancellationToken;
+
+use super::JudgeError;
+use super::ask::Asker;
+use super::build::{rebuilt, reference, refused, with_provenance};
+use super::choose::{disagreements, in_order};
+use super::decide::{Case, Decision, by_judge, by_rules_alone, recorded, refusal_beforehand};
+use super::prompts::{proposal_prompt_hash, verdict_prompt_hash};
+use super::provenance::{
+    JudgeMode, JudgedRun, PromptHashes, Provenance, REFERENCE_SCHEMA, Refusal, RefusalKind, Status,
+    Verification, VerificationResult,
+};
+use super::verify::Verifier;
+use crate::Chain;
+
+/// The longest name of a model, of a file or of a reason that is kept, in columns.
+const NAME: usize = 300;
+
+/// A task and all its runs.
+#[derive(Debug)]
+pub struct JudgeTask {
+    /// Its id.
+    pub id: String,
+    /// Its runs, in the order of the files.
+    pub runs: Vec<RunSource>,
+}
+
+/// Where a run is.
+#[derive(Debug)]
+pub struct RunSource {
+    /// The file.
+    pub file: Rc<TrajectoryFile>,
+    /// Which trajectory of the file.
+    pub index: usize,
+    /// Its image, if it has one that was found.
+    pub image: Option<TaskImage>,
+}
+
+/// Everything that judging takes.
+pub struct JudgeWork {
+    /// The tasks.
+    pub tasks: Vec<JudgeTask>,
+    /// The judge; nothing for rules alone.
+    pub asker: Option<Asker>,
+    /// Pictures that runs share.
+    pub pictures: Pictures,
+    /// The tools that calls without a recorded outcome are judged by.
+    pub tools: KnownTools,
+    /// Replays references, if that is wanted.
+    pub verifier: Option<Verifier>,
+    /// Tasks at once.
+    pub workers: usize,
+    /// Cancelled when nothing new should be begun.
+    pub stop: CancellationToken,
+}
+
+/// A task that was judged.
+#[derive(Debug)]
+pub struct JudgedTask {
+    /// The reference, or the first run as it was; each with its provenance under the key `judge`.
+    pub trajectory: Trajectory,
+    /// The same provenance.
+    pub provenance: Provenance,
+}
+
+/// How judging ended.
+#[derive(Debug)]
+pub struct JudgeEnd {
+    /// Tasks that were judged, in the order of [`JudgeWork::tasks`].
+    pub tasks: Vec<JudgedTask>,
+    /// Whether it was stopped before all were.
+    pub is_interrupted: bool,
+}
+
+/// A run that was looked at.
+struct Looked {
+    judged: JudgedRun,
+    trajectory: Trajectory,
+    /// What it would give, if it was not refused.
+    reference: Option<Trajectory>,
+}
+
+impl JudgeWork {
+    /// Judges all tasks. `told` gets each that is done, in the order in which they are.
+    ///
+    /// # Errors
+    /// [`JudgeError`] if it cannot go on; what was answered until then is in the journal.
+    pub async fn go(&self, told: &mut dyn FnMut(&JudgedTask)) -> Result<JudgeEnd, JudgeError> {
+        let tasks = self.tasks.iter().enumerate();
+        let judged = stream::iter(tasks).map(|(index, task)| async move { (index, self.judge(task).await) });
+        let mut judged = std::pin::pin!(judged.buffer_unordered(self.workers.max(1)));
+        let mut done = Vec::with_capacity(self.tasks.len());
+        let mut is_interrupted = false;
+        while let Some((index, task)) = judged.next().await {
+            match task {
+                Ok(task) => {
+                    told(&task);
+                    done.push((index, task));
+                }
+                // Others may be done all the same.
+                Err(JudgeError::Interrupted) => is_interrupted = true,
+                Err(error) => return Err(error),
+            }
+        }
+        done.sort_by_key(|(index, _)| *index);
+        Ok(JudgeEnd { tasks: done.into_iter().map(|(_, task)| task).collect(), is_interrupted })
+    }
+
+    async fn judge(&self, task: &JudgeTask) -> Result<JudgedTask, JudgeError> {
+        let mut looked = Vec::with_capacity(task.runs.len());
+        for run in &task.runs {
+            // Rules alone wait for nothing, and signals should be heard all the same.
+            tokio::task::yield_now().await;
+            if self.stop.is_cancelled() {
+                return Err(JudgeError::Interrupted);
+            }
+            looked.push(self.look(run).await?);
+        }
+        let chosen = self.choose(&mut looked).await?;
+        let mut found = Vec::new();
+        if let Some(best) = chosen.and_then(|chosen| looked[chosen].reference.as_ref()) {
+            for (run, other) in looked.iter().enumerate().filter(|(run, _)| Some(*run) != chosen) {
+                if let Some(other) =
+                    other.reference.as_ref().filter(|_| other.judged.status == Status::Accepted)
+                {
+                    found.extend(disagreements(best, run, other));
+                }
+            }
+        }
+        let is_undecided = looked.iter().any(|run| run.judged.status == Status::Undecided);
+        let status = match chosen {
+            Some(_) => Status::Accepted,
+            None if is_undecided => Status::Undecided,
+            None => Status::Rejected,
+        };
+        let trajectory = match chosen.and_then(|chosen| looked[chosen].reference.take()) {
+            Some(reference) => reference,
+            None => looked.first().map(|run| refused(&run.trajectory)).unwrap_or_default(),
+        };
+        let provenance = self.provenance(status, chosen, looked, found);
+        Ok(JudgedTask { trajectory: with_provenance(trajectory, &provenance), provenance })
+    }
+
+    fn provenance(
+        &self,
+        status: Status,
+        chosen: Option<usize>,
+        looked: Vec<Looked>,
+        disagreements: Vec<super::Disagreement>,
+    ) -> Provenance {
+        let model = self.asker.as_ref().map(|asker| asker.model().name().to_string());
+        Provenance {
+            schema: REFERENCE_SCHEMA.to_owned(),
+            m3: env!("CARGO_PKG_VERSION").to_owned(),
+            status,
+            mode: if model.is_some() { JudgeMode::Model } else { JudgeMode::Rules },
+            prompts: model
+                .is_some()
+                .then(|| PromptHashes { verdict: verdict_prompt_hash(), proposal: proposal_prompt_hash() }),
+            model,
+            chosen,
+            runs: looked.into_iter().map(|run| run.judged).collect(),
+            disagreements,
+            written: None,
+        }
+    }
+
+    /// One run, up to what it would give.
+    async fn look(&self, source: &RunSource) -> Result<Looked, JudgeError> {
+        let trajectory = source.file.read(source.index)?;
+        let chain = Arc::new(Chain::new(&trajectory, &self.tools));
+        let mut judged = unjudged(source, &trajectory);
+        if let Some(image) = &source.image {
+            judged.image = blocking(image, |image| image.hash().map(str::to_owned)).await.flatten();
+        }
+        let mut decision = match refusal_beforehand(&trajectory, &chain, self.asker.is_some()) {
+            Some(refusal) => Decision { refusal: Some(refusal), ..Decision::default() },
+            None => self.decide(source, &trajectory, &chain).await?,
+        };
+        let found = decision.reconstruction.take().map(|reconstruction| {
+            let reference = reference(&trajectory, &chain, &reconstruction);
+            judged.reconstruction = Some(rebuilt(&chain, reconstruction));
+            reference
+        });
+        judged.status = decision.refusal.as_ref().map_or(Status::Accepted, |refusal| refusal.kind.status());
+        judged.refusal = decision.refusal;
+        judged.verdict = decision.opinion;
+        judged.problems = decision.problems;
+        judged.answered_by = decision.asked.models.iter().map(|name| shortened(name, NAME)).collect();
+        judged.usage = decision.asked.usage;
+        Ok(Looked { judged, trajectory, reference: found })
+    }
+
+    async fn decide(
+        &self,
+        source: &RunSource,
+        run: &Trajectory,
+        chain: &Arc<Chain>,
+    ) -> Result<Decision, JudgeError> {
+        let Some(asker) = &self.asker else { return by_rules_alone(chain).await };
+        let picture = match &source.image {
+            None => None,
+            Some(image) => match self.picture(asker, image).await {
+                Ok(picture) => Some(picture),
+                Err(reason) => {
+                    let reason = shortened(&on_one_line(&reason), NAME);
+                    let refusal = Some(Refusal { kind: RefusalKind::ImageUnusable, reason });
+                    return Ok(Decision { refusal, ..Decision::default() });
+                }
+            },
+        };
+        by_judge(asker, &Case { run, chain, picture }).await
+    }
+
+    async fn picture(&self, asker: &Asker, image: &TaskImage) -> Result<Arc<Picture>, String> {
+        let (max_side, max_bytes) = asker.model().image_limits();
+        let (pictures, limits) = (self.pictures.clone(), PictureLimits { max_side, max_bytes });
+        let made = blocking(image, move |image| pictures.get(image.source(), &limits)).await;
+        made.ok_or_else(|| "it could not be read".to_owned())?
+            .map_err(|error: PictureError| error.to_string())
+    }
+
+    /// The run that gives the reference: the shortest, with a replay the shortest that passes it.
+    async fn choose(&self, looked: &mut [Looked]) -> Result<Option<usize>, JudgeError> {
+        let candidates: Vec<(usize, &Trajectory)> = looked
+            .iter()
+            .enumerate()
+            .filter_map(|(run, looked)| Some((run, looked.reference.as_ref()?)))
+            .collect();
+        let order: Vec<usize> = in_order(&candidates).into_iter().map(|(run, _)| run).collect();
+        for run in order {
+            let Some(verifier) = &self.verifier else { return Ok(Some(run)) };
+            let Looked { judged, reference, .. } = &mut looked[run];
+            let Some(reference) = reference else { continue };
+            let verification = verifier.verify(reference, judged.image.as_deref()).await?;
+            judged.refusal = refusal_by(&verification);
+            judged.status = judged.refusal.as_ref().map_or(Status::Accepted, |refusal| refusal.kind.status());
+            judged.verification = Some(verification);
+            if judged.status == Status::Accepted {
+                return Ok(Some(run));
+            }
+        }
+        Ok(None)
+    }
+}
+
+/// What is known of a run before anybody is asked.
+fn unjudged(source: &RunSource, trajectory: &Trajectory) -> JudgedRun {
+    let model = recorded(trajectory, "model", "requested").and_then(Json::as_str);
+    let repeat = match recorded(trajectory, "run", "repeat") {
+        Some(Json::Integer(repeat)) => u64::try_from(*repeat).ok(),
+        _ => None,
+    };
+    JudgedRun {
+        file: shortened(source.file.name(), NAME),
+        index: source.index,
+        model: model.map(|model| shortened(model, NAME)),
+        repeat,
+        content: hash_of_bytes(trajectory.to_json().to_text(Keys::Sorted).as_bytes()),
+        image: None,
+        steps: trajectory.steps.len(),
+        calls: trajectory.call_count(),
+        status: Status::Undecided,
+        refusal: None,
+        verdict: None,
+        problems: Vec::new(),
+        reconstruction: None,
+        verification: None,
+        answered_by: Vec::new(),
+        usage: Usage::default(),
+    }
+}
+
+fn refusal_by(verification: &Verification) -> Option<Refusal> {
+    let kind = match verification.result {
+        VerificationResult::Passed => return None,
+        VerificationResult::Failed => RefusalKind::VerificationFailed,
+        VerificationResult::NotPossible => RefusalKind::NotVerified,
+    };
+    let said = verification.failures.iter().take(3).map(|failure| {
+        let (step, tool) = (failure.place.step + 1, shortened(&failure.tool, NAME));
+        let evidence =
+            if failure.evidence.is_empty() { String::new() } else { format!(" ({})", failure.evidence) };
+        format!("`{tool}` in step {step}: {}{evidence}", failure.outcome)
+    });
+    Some(Refusal { kind, reason: said.collect::<Vec<_>>().join("; ") })
+}
+
+/// Does something with an image's file, which takes time; nothing if it broke off.
+async fn blocking<T: Send + 'static>(
+    image: &TaskImage,
+    act: impl FnOnce(&TaskImage) -> T + Send + 'static,
+) -> Option<T> {
+    let image = image.clone();
+    tokio::task::spawn_blocking(move || act(&image)).await.ok()
+}

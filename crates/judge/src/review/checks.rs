@@ -1,0 +1,96 @@
+//! What decisions of every kind are made of: names, notes, files beside others, what identifies a trajectory.
+
+use std::path::{Path, PathBuf};
+
+use m3_support::text::{hexadecimal, visible};
+use m3_trajectory::json::{Json, Keys};
+use m3_trajectory::{Call, Trajectory};
+use sha2::{Digest as _, Sha256};
+
+use super::decision::DecideError;
+
+/// The longest note, in characters.
+pub(super) const LONGEST_NOTE: usize = 4000;
+
+/// The longest name of a person, in characters.
+pub(super) const LONGEST_NAME: usize = 100;
+
+/// A file whose name is that of another, with something after it.
+pub(super) fn beside(path: &Path, ending: &str) -> PathBuf {
+    let mut name = path.as_os_str().to_owned();
+    name.push(ending);
+    name.into()
+}
+
+/// A note that may be kept: trimmed, safe to show.
+pub(super) fn checked_note(note: &str) -> Result<String, &'static str> {
+    if note.chars().nth(LONGEST_NOTE).is_some() {
+        return Err("a note has at most 4000 characters");
+    }
+    Ok(visible(&note.replace("\r\n", "\n"), true).trim().to_owned())
+}
+
+/// A name that may be kept.
+pub(super) fn person(name: &str) -> Result<String, DecideError> {
+    let name = visible(name.trim(), false).into_owned();
+    match name.chars().count() {
+        0 => Err(DecideError::Incomplete("a decision needs the name of who decides")),
+        1..=LONGEST_NAME => Ok(name),
+        _ => Err(DecideError::Incomplete("a name has at most 100 characters")),
+    }
+}
+
+/// Why a reference cannot be accepted that [says nothing](says_nothing). No edit may leave one without calls.
+pub(super) const SAYS_NOTHING: &str =
+    "a reference without calls and without an answer cannot be accepted: reject it instead";
+
+/// Whether a reference has neither calls nor an answer; one without calls may be that of a task that rightly needs none.
+pub(super) fn says_nothing(reference: &Trajectory) -> bool {
+    let has_reply = reference.final_reply.as_ref().is_some_and(|reply| !reply.trim().is_empty());
+    reference.call_count() == 0 && !has_reply
+}
+
+/// SHA-256 of a trajectory, in hexadecimal.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Digests {
+    /// Of what people judge: where a reference comes from may change, and they have said nothing of it.
+    pub(super) judged: String,
+    /// Of all of it, as lines of earlier versions have it.
+    pub(super) whole: String,
+}
+
+impl Digests {
+    pub(super) fn of(trajectory: &Trajectory) -> Self {
+        let of = |value: &Json| hexadecimal(&Sha256::digest(value.to_text(Keys::AsRead)));
+        Self { judged: of(&judged(trajectory)), whole: of(&trajectory.to_json()) }
+    }
+
+    /// Whether a decision with this digest is of this trajectory.
+    pub(super) fn are_in(&self, digest: &str) -> bool {
+        self.judged == digest || self.whole == digest
+    }
+
+    /// A short name that begins with a letter.
+    pub(super) fn key(&self) -> String {
+        format!("r{}", &self.judged[..12])
+    }
+}
+
+/// What people judge of a trajectory: id, image, question, tools, arguments and results of all steps, answer.
+fn judged(trajectory: &Trajectory) -> Json {
+    let text = |text: &Option<String>| text.clone().map_or(Json::Null, Json::String);
+    let call = |call: &Call| {
+        let mut members = vec![("name".to_owned(), Json::String(call.tool.clone()))];
+        members.extend(call.arguments.clone().map(|arguments| ("arguments".to_owned(), arguments)));
+        members.extend(call.result.clone().map(|result| ("result".to_owned(), result)));
+        Json::Object(members)
+    };
+    let steps = trajectory.steps.iter().map(|step| Json::Array(step.calls.iter().map(call).collect()));
+    Json::Array(vec![
+        Json::String(trajectory.id.clone()),
+        text(&trajectory.image),
+        text(&trajectory.question),
+        Json::Array(steps.collect()),
+        text(&trajectory.final_reply),
+    ])
+}

@@ -1,0 +1,112 @@
+//! Evidence as the page shows it: texts, and lists of keys with what is below them. What a person wants to know comes
+//! first, what only programs compare last.
+
+use m3_support::text::shortened;
+use m3_trajectory::json::Json;
+use serde_json::Value;
+use serde_json::json;
+
+use super::desk::shown;
+
+/// More of anything than these is not shown.
+const MOST: usize = 200;
+
+/// Evidence is shown so deep.
+const DEEPEST: usize = 12;
+
+/// Keys that come first, wherever they stand.
+const FIRST: [&str; 12] = [
+    "status",
+    "state",
+    "verdict",
+    "refusal",
+    "success",
+    "reason",
+    "removed",
+    "merged",
+    "disagreements",
+    "verification",
+    "problems",
+    "decisions",
+];
+
+/// Keys that come last: what names and counts, and the bare numbers behind what the page shows as steps and links.
+const LAST: [&str; 19] = [
+    "chosen",
+    "runs",
+    "reconstruction",
+    "dependencies",
+    "steps",
+    "calls",
+    "mode",
+    "model",
+    "answered_by",
+    "repeat",
+    "file",
+    "index",
+    "content",
+    "image",
+    "usage",
+    "prompts",
+    "schema",
+    "m3",
+    "written",
+];
+
+/// A text, or a list of keys with what is below them.
+pub(super) fn tree(value: &Json) -> Value {
+    below(value, 0)
+}
+
+fn below(value: &Json, depth: usize) -> Value {
+    let branch =
+        |key: String, value: &Json| json!({"key": shortened(&key, 200), "value": below(value, depth + 1)});
+    if let Some(place) = place(value) {
+        return Value::String(place);
+    }
+    match value {
+        Json::Object(members) if depth < DEEPEST && !members.is_empty() => {
+            let mut members: Vec<&(String, Json)> = members.iter().collect();
+            members.sort_by_key(|(key, _)| rank(key));
+            members.into_iter().take(MOST).map(|(key, value)| branch(key.clone(), value)).collect()
+        }
+        Json::Array(items) if depth < DEEPEST && !items.is_empty() => {
+            let items = items.iter().take(MOST).enumerate();
+            items.map(|(index, value)| branch((index + 1).to_string(), value)).collect()
+        }
+        value => Value::String(shown(value)),
+    }
+}
+
+/// Keys that are not known stand between those that come first and those that come last.
+fn rank(key: &str) -> usize {
+    let place = |keys: &[&str]| keys.iter().position(|known| *known == key);
+    place(&FIRST).or_else(|| Some(FIRST.len() + 1 + place(&LAST)?)).unwrap_or(FIRST.len())
+}
+
+/// A call by its place, which files count from 0 and people from 1.
+fn place(value: &Json) -> Option<String> {
+    let Json::Object(members) = value else { return None };
+    match (members.len(), value.get("step")?, value.get("call")?) {
+        (2, Json::Integer(step), Json::Integer(call)) => {
+            Some(format!("step {}, call {}", step.checked_add(1)?, call.checked_add(1)?))
+        }
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_people_want_to_know_comes_first() {
+        let text = r#"{"schema": "s", "runs": [{"content": "sha", "usage": {}, "verdict": {"success": true},
+            "reconstruction": {"steps": [], "removed": [{"place": {"call": 1, "step": 0}}]}}], "own": 1, "status": "accepted"}"#;
+        let text = tree(&m3_trajectory::json::parse(text.as_bytes()).unwrap().0).to_string();
+        let at = |word: &str| text.find(word).unwrap_or_else(|| panic!("{word} in {text}"));
+        let order = ["status", "own", "runs", "verdict", "removed", "steps", "content", "usage", "schema"];
+        assert!(order.windows(2).all(|pair| at(pair[0]) < at(pair[1])), "{text}");
+        assert!(text.contains("step 1, call 2"), "{text}");
+    }
+}

@@ -1,0 +1,343 @@
+//! Reads a table of reviews back: what people decided and edited in a spreadsheet, by the rules of the page.
+
+use std::collections::HashMap;
+use std::io;
+
+use m3_support::text::shortened;
+
+use super::arrangement::{Arrangement, PlacedCall, Rules, change, normal, original};
+use super::checks::{SAYS_NOTHING, says_nothing};
+use super::decision::{Action, DecideError, State};
+use super::desk::summary;
+use super::links::problems;
+use super::reviews::Reviews;
+use super::spreadsheet;
+use super::table::{COLUMNS, unguarded};
+
+/// Something wrong with a line.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("line {line}: {message}")]
+pub struct LineProblem {
+    /// The line of the file, from 1; the heads are line 1.
+    pub line: u64,
+    /// What is wrong.
+    pub message: String,
+}
+
+/// What a table asks for.
+#[derive(Debug, Default)]
+pub struct Changes {
+    /// By the reference's index and the number of decisions that the table knew: what is to be decided, in order.
+    list: Vec<Change>,
+}
+
+#[derive(Debug)]
+struct Change {
+    line: u64,
+    index: usize,
+    base: u64,
+    actions: Vec<Action>,
+}
+
+/// The lines of one reference.
+struct Group {
+    line: u64,
+    index: usize,
+    steps: Vec<(u64, PlacedCall)>,
+    /// The line of each call.
+    lines: HashMap<usize, u64>,
+    decision: String,
+    note: String,
+    version: Option<u64>,
+}
+
+/// Reads a table and checks everything in it, before anything is decided.
+///
+/// # Errors
+/// Every problem, with its line.
+pub fn read_table(
+    reviews: &Reviews,
+    rules: &Rules,
+    mut reader: impl io::Read,
+) -> Result<Changes, Vec<LineProblem>> {
+    let at = |line: u64, message: String| vec![LineProblem { line, message }];
+    let mut bytes = Vec::new();
+    reader.read_to_end(&mut bytes).map_err(|cause| at(1, cause.to_string()))?;
+    let text = spreadsheet::decoded(bytes).map_err(|message| at(1, message.to_owned()))?;
+    let mut wrong = Vec::new();
+    let groups = groups(reviews, &text, &mut wrong);
+    let mut changes = Changes::default();
+    for group in groups {
+        match group.actions(reviews, rules) {
+            Ok(actions) if actions.is_empty() => {}
+            Ok(actions) => {
+                let base = group.version.unwrap_or_else(|| reviews.version(group.index));
+                changes.list.push(Change { line: group.line, index: group.index, base, actions });
+            }
+            Err(found) => wrong.extend(found),
+        }
+    }
+    wrong.sort_by_key(|problem| problem.line);
+    if wrong.is_empty() { Ok(changes) } else { Err(wrong) }
+}
+
+/// A line of the table by its columns.
+struct Row<'a> {
+    columns: &'a HashMap<&'static str, usize>,
+    record: csv::StringRecord,
+    line: u64,
+}
+
+impl Row<'_> {
+    fn cell(&self, name: &str) -> &str {
+        self.columns.get(name).and_then(|index| self.record.get(*index)).map_or("", unguarded)
+    }
+}
+
+/// Gathers the lines of each reference, in the order of its first one.
+fn groups(reviews: &Reviews, text: &str, wrong: &mut Vec<LineProblem>) -> Vec<Group> {
+    let mut table = csv::ReaderBuilder::new()
+        .flexible(true)
+        .delimiter(spreadsheet::delimiter(text))
+        .from_reader(text.as_bytes());
+    let mut groups: Vec<Group> = Vec::new();
+    let mut known: HashMap<usize, usize> = HashMap::new();
+    let columns = match table.headers().map(columns) {
+        Ok(Ok(columns)) => columns,
+        Ok(Err(message)) => {
+            wrong.push(LineProblem { line: 1, message });
+            return groups;
+        }
+        Err(error) => {
+            wrong.push(LineProblem { line: 1, message: shortened(&error.to_string(), 200) });
+            return groups;
+        }
+    };
+    let names = Names::of(reviews);
+    let mut lines = spreadsheet::Lines::of(text);
+    for record in table.records() {
+        let record = match record {
+            Ok(record) => record,
+            Err(error) => {
+                let line = error.position().map_or(0, |position| lines.at(position.byte()));
+                wrong.push(LineProblem { line, message: shortened(&error.to_string(), 200) });
+                continue;
+            }
+        };
+        let line = record.position().map_or(0, |position| lines.at(position.byte()));
+        let row = Row { columns: &columns, record, line };
+        if let Err(message) = take(&row, reviews, &names, (&mut groups, &mut known)) {
+            wrong.push(LineProblem { line, message });
+        }
+    }
+    groups
+}
+
+/// Where each column is.
+fn columns(heads: &csv::StringRecord) -> Result<HashMap<&'static str, usize>, String> {
+    let column = |name: &str| heads.iter().position(|head| head.trim() == name);
+    let found: HashMap<&str, usize> =
+        COLUMNS.iter().filter_map(|name| Some((*name, column(name)?))).collect();
+    match ["id", "step", "call", "arguments", "decision"].iter().find(|name| !found.contains_key(*name)) {
+        None => Ok(found),
+        Some(missing) => Err(format!(
+            "there is no column `{missing}`: the first line has the names that `--export` writes, between commas, \
+             semicolons or tabs"
+        )),
+    }
+}
+
+/// Puts a line to those of its reference.
+fn take(
+    row: &Row<'_>,
+    reviews: &Reviews,
+    names: &Names<'_>,
+    (groups, known): (&mut Vec<Group>, &mut HashMap<usize, usize>),
+) -> Result<(), String> {
+    let index = names.find(reviews, row.cell("reference").trim(), row.cell("id"))?;
+    let (decision, note) = (row.cell("decision").trim().to_lowercase(), row.cell("note").trim().to_owned());
+    let version = match row.cell("version").trim() {
+        "" => None,
+        text => {
+            Some(text.parse().map_err(|_| format!("the version `{}` is no number", shortened(text, 20)))?)
+        }
+    };
+    let at = *known.entry(index).or_insert(groups.len());
+    if at == groups.len() {
+        let (steps, lines) = (Vec::new(), HashMap::new());
+        let (decision, note) = (decision.clone(), note.clone());
+        groups.push(Group { line: row.line, index, steps, lines, decision, note, version });
+    }
+    let group = &mut groups[at];
+    let differs = (group.decision != decision).then(|| {
+        format!(
+            "the decision is `{}`, and `{}` in line {}",
+            shortened(&decision, 20),
+            shortened(&group.decision, 20),
+            group.line
+        )
+    });
+    if group.note.is_empty() {
+        group.note = note;
+    }
+    let (step, call) = (row.cell("step").trim(), row.cell("call").trim());
+    if !(step.is_empty() && call.is_empty()) {
+        let (Ok(step), Some(number)) = (step.parse(), call.parse::<usize>().ok().filter(|call| *call > 0))
+        else {
+            return Err("step and call are numbers from 1".to_owned());
+        };
+        group.lines.insert(number - 1, row.line);
+        let text = row.cell("arguments");
+        let arguments = (!text.trim().is_empty()).then(|| text.to_owned());
+        group.steps.push((step, PlacedCall { call: number - 1, arguments }));
+    }
+    differs.map_or(Ok(()), Err)
+}
+
+/// How a line names its reference.
+struct Names<'a> {
+    keys: HashMap<String, usize>,
+    /// By the id without leading zeros, where it is a number; `None` where several have it.
+    numbers: HashMap<&'a str, Option<usize>>,
+}
+
+impl<'a> Names<'a> {
+    fn of(reviews: &'a Reviews) -> Self {
+        let mut numbers = HashMap::new();
+        for (index, reference) in reviews.references().iter().enumerate() {
+            if let Some(number) = number(&reference.id) {
+                numbers.entry(number).and_modify(|known| *known = None).or_insert(Some(index));
+            }
+        }
+        let keys = (0..reviews.references().len()).map(|index| (reviews.key(index), index));
+        Self { keys: keys.collect(), numbers }
+    }
+
+    /// By its content first, then by its id; a spreadsheet may have taken leading zeros away.
+    fn find(&self, reviews: &Reviews, key: &str, id: &str) -> Result<usize, String> {
+        let by_id = reviews.find(id);
+        let shown = shortened(id, 60);
+        match (self.keys.get(key), by_id) {
+            (Some(index), None) => Ok(*index),
+            (Some(index), Some(other)) if *index == other => Ok(other),
+            (Some(index), Some(_)) => {
+                let of = shortened(&reviews.references()[*index].id, 60);
+                Err(format!("the id is `{shown}`, and `reference` is that of `{of}`"))
+            }
+            (None, _) if !key.is_empty() => {
+                Err(format!("the reference `{shown}` was changed since the table was written"))
+            }
+            (None, Some(index)) => Ok(index),
+            (None, None) => number(id)
+                .and_then(|number| self.numbers.get(number).copied().flatten())
+                .ok_or_else(|| format!("there is no reference `{shown}`")),
+        }
+    }
+}
+
+/// The digits of a number without those zeros that say nothing.
+fn number(id: &str) -> Option<&str> {
+    let is_number = !id.is_empty() && id.bytes().all(|byte| byte.is_ascii_digit());
+    is_number.then(|| id.trim_start_matches('0'))
+}
+
+impl Group {
+    /// What has to be decided so that the reference stands as the table says.
+    fn actions(&self, reviews: &Reviews, rules: &Rules) -> Result<Vec<Action>, Vec<LineProblem>> {
+        let reference = &reviews.references()[self.index];
+        let at = |line: u64, message: String| vec![LineProblem { line, message }];
+        let before = reviews.arrangement(self.index).cloned().unwrap_or_else(|| original(reference));
+        let told = |found: Vec<super::arrangement::EditProblem>| -> Vec<LineProblem> {
+            let line = |call: Option<usize>| call.and_then(|call| self.lines.get(&call)).copied();
+            let problem = |problem: super::arrangement::EditProblem| LineProblem {
+                line: line(problem.call).unwrap_or(self.line),
+                message: summary(&[problem]),
+            };
+            found.into_iter().map(problem).collect()
+        };
+        let mut steps = self.steps.clone();
+        steps.sort_by_key(|(step, _)| *step);
+        let mut arrangement = Arrangement::new();
+        let mut last = None;
+        for (step, placed) in steps {
+            if last != Some(step) {
+                arrangement.push(Vec::new());
+                last = Some(step);
+            }
+            if let Some(step) = arrangement.last_mut() {
+                step.push(placed);
+            }
+        }
+        let is_empty = arrangement.is_empty() && before.iter().all(Vec::is_empty);
+        let arrangement =
+            if is_empty { before.clone() } else { normal(reference, arrangement).map_err(told)? };
+        let is_edited = arrangement != before;
+        let state = reviews.state(self.index);
+        let mut actions = Vec::new();
+        if is_edited {
+            let found = problems(reviews.subject(self.index), &arrangement, rules);
+            if !found.is_empty() {
+                return Err(told(found));
+            }
+            let change = change(reference, &before, &arrangement);
+            let note = if self.decision == "edited" { self.note.clone() } else { String::new() };
+            actions.push(Action::Edit { steps: arrangement, change, note });
+        }
+        match self.decision.as_str() {
+            "accepted" | "accept" if says_nothing(reference) => {
+                return Err(at(self.line, SAYS_NOTHING.to_owned()));
+            }
+            "accepted" | "accept" if is_edited || state != State::Accepted => {
+                actions.push(Action::Accept { note: self.note.clone() });
+            }
+            "rejected" | "reject" if self.note.is_empty() => {
+                return Err(at(self.line, "a rejection needs a note that says why".to_owned()));
+            }
+            "rejected" | "reject" if is_edited || state != State::Rejected => {
+                actions.push(Action::Reject { note: self.note.clone() });
+            }
+            "accepted" | "accept" | "rejected" | "reject" | "edited" | "open" | "" => {}
+            other => {
+                let message = format!(
+                    "the decision `{}` is none of open, accepted, edited, rejected",
+                    shortened(other, 20)
+                );
+                return Err(at(self.line, message));
+            }
+        }
+        Ok(actions)
+    }
+}
+
+impl Changes {
+    /// How many references they are about.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.list.len()
+    }
+
+    /// True where the table says what is known already.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.list.is_empty()
+    }
+
+    /// Decides them in the name of a person. References that somebody else has decided on since the table was written are
+    /// left as they are, and told.
+    ///
+    /// # Errors
+    /// What cannot be written or is not complete; what came before it has been decided.
+    pub fn decide(self, reviews: &mut Reviews, name: &str) -> Result<Vec<LineProblem>, DecideError> {
+        let mut late = Vec::new();
+        for Change { line, index, base, actions } in self.list {
+            match reviews.decide_all(index, base, name, actions) {
+                Ok(()) => {}
+                Err(error @ (DecideError::Conflict { .. } | DecideError::Unseen { .. })) => {
+                    late.push(LineProblem { line, message: error.to_string() });
+                }
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(late)
+    }
+}

@@ -1,0 +1,302 @@
+//! Pairs of calls that people label by how alike they are (M³-Bench, section 6.4): the file they go to, and the page.
+
+use std::fs::File;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use m3_support::files::{lock_within, write_atomically};
+use m3_support::text::{json_without_hidden, shortened, visible};
+use m3_trajectory::Trajectory;
+use m3_trajectory::json::{Json, Keys};
+use serde::Deserialize;
+use serde_json::json;
+
+use super::checks::{beside, person};
+use super::desk::{Images, image, passage};
+use super::page::{Mode, page};
+use super::server::{Ask, Desk, Page, Reply, body};
+use super::time::now;
+use crate::labels::{Label, LabelledPair, Labels, LabelsError, PersonLabel};
+
+/// Arguments are shown up to so many bytes.
+const LONGEST_ARGUMENTS: usize = 20_000;
+
+/// How long another process may hold the file: it writes it once.
+const LOCK_WAIT: Duration = Duration::from_secs(10);
+
+/// Two calls that may be labelled.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Candidate {
+    /// Names the pair; unique among them.
+    pub id: String,
+    /// Which reference it is from, among those given to [`LabelDesk::new`].
+    pub task: usize,
+    /// The tool as `server/tool`.
+    pub tool: String,
+    /// The arguments of the reference's call.
+    pub reference: Json,
+    /// The arguments of the predicted call.
+    pub predicted: Json,
+}
+
+/// A file of labels cannot be read or written.
+#[derive(Debug, thiserror::Error)]
+pub enum LabelFileError {
+    /// The system's reason.
+    #[error("failed to use `{path}`: {source}")]
+    File {
+        /// The file.
+        path: String,
+        /// Why not.
+        source: io::Error,
+    },
+    /// It is another file.
+    #[error(transparent)]
+    Other(#[from] LabelsError),
+}
+
+/// The file beside a file of labels that keeps two writers apart: `labels.json.lock`.
+#[must_use]
+pub fn lock_path(labels: &Path) -> PathBuf {
+    beside(labels, ".lock")
+}
+
+/// A file of labels, which several people may fill at once.
+#[derive(Debug)]
+pub struct LabelFile {
+    path: PathBuf,
+}
+
+impl LabelFile {
+    /// The file at `path`, which need not exist.
+    ///
+    /// # Errors
+    /// [`LabelFileError`] where it is something else.
+    pub fn open(path: &Path) -> Result<Self, LabelFileError> {
+        let file = Self { path: path.to_owned() };
+        file.read()?;
+        Ok(file)
+    }
+
+    /// What is in it.
+    ///
+    /// # Errors
+    /// [`LabelFileError`].
+    pub fn read(&self) -> Result<Labels, LabelFileError> {
+        // What is not there yet is made with the first label; what cannot be looked at, the reader says.
+        if matches!(self.path.try_exists(), Ok(false)) {
+            return Ok(Labels::empty());
+        }
+        Ok(Labels::read(&self.path)?.0)
+    }
+
+    /// Sets what a person says of a pair, in the place of what the person said before. It is on disk on return.
+    ///
+    /// # Errors
+    /// [`LabelFileError`]; the file is then as it was.
+    pub fn set(&self, pair: &Candidate, label: PersonLabel) -> Result<(), LabelFileError> {
+        // The file itself is replaced at each label, so that another one has to be locked.
+        let lock = File::create(lock_path(&self.path)).map_err(|cause| self.error(cause))?;
+        lock_within(&lock, LOCK_WAIT).map_err(|cause| self.error(cause))?;
+        let mut labels = self.read()?;
+        let index = labels.pairs.iter().position(|known| is_of(known, pair)).unwrap_or_else(|| {
+            labels.pairs.push(LabelledPair {
+                id: unused(&labels, &pair.id),
+                tool: pair.tool.clone(),
+                reference: pair.reference.clone(),
+                predicted: pair.predicted.clone(),
+                labels: Vec::new(),
+            });
+            labels.pairs.len() - 1
+        });
+        let said = &mut labels.pairs[index].labels;
+        said.retain(|known| known.name != label.name);
+        said.push(label);
+        write_atomically(&self.path, json_without_hidden(&labels.to_text()).as_bytes())
+            .map_err(|cause| self.error(cause))
+    }
+
+    fn name(&self) -> String {
+        shortened(&self.path.display().to_string(), 300)
+    }
+
+    fn error(&self, source: io::Error) -> LabelFileError {
+        LabelFileError::File { path: self.name(), source }
+    }
+}
+
+/// Whether arguments are the same, in whatever order of their keys.
+fn is_same(one: &Json, other: &Json) -> bool {
+    one.to_text(Keys::Sorted) == other.to_text(Keys::Sorted)
+}
+
+/// Whether a pair of the file is this one; its id may have got a number by [`unused`].
+fn is_of(known: &LabelledPair, pair: &Candidate) -> bool {
+    let rest = known.id.strip_prefix(&pair.id);
+    rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('~'))
+        && known.tool == pair.tool
+        && is_same(&known.reference, &pair.reference)
+        && is_same(&known.predicted, &pair.predicted)
+}
+
+/// An id that no pair of the file has: another file's pairs may have the same ones.
+fn unused(labels: &Labels, id: &str) -> String {
+    let is_used = |id: &str| labels.pairs.iter().any(|pair| pair.id == id);
+    let numbered = (2..).map(|number| format!("{id}~{number}"));
+    std::iter::once(id.to_owned()).chain(numbered).find(|id| !is_used(id)).unwrap_or_default()
+}
+
+/// Serves pairs to be labelled.
+pub struct LabelDesk {
+    candidates: Vec<Candidate>,
+    references: Vec<Trajectory>,
+    file: LabelFile,
+    images: Images,
+    source: String,
+    name: String,
+}
+
+/// A label as the page sends it.
+#[derive(Deserialize)]
+struct Said {
+    index: usize,
+    name: String,
+    label: Label,
+}
+
+impl LabelDesk {
+    /// The desk for these pairs of calls of `references`; `source` is what the page says of where they come from.
+    #[must_use]
+    pub fn new(
+        candidates: Vec<Candidate>,
+        references: Vec<Trajectory>,
+        file: LabelFile,
+        images: Images,
+        (source, name): (&str, &str),
+    ) -> Self {
+        let source = visible(source, false).into_owned();
+        Self { candidates, references, file, images, source, name: name.to_owned() }
+    }
+
+    /// What a person said of each pair.
+    fn said(&self, name: &str) -> Result<Vec<Option<Label>>, Reply> {
+        let labels = self.file.read().map_err(|error| Reply::error(500, &error.to_string()))?;
+        let said = |pair: &Candidate| {
+            let known = labels.pairs.iter().find(|known| is_of(known, pair));
+            known
+                .and_then(|known| known.labels.iter().find(|label| label.name == name))
+                .map(|label| label.label)
+        };
+        Ok(self.candidates.iter().map(said).collect())
+    }
+
+    fn list(&self, ask: &Ask<'_>) -> Result<Reply, Reply> {
+        let labels = self.said(&name_of(ask)?)?;
+        Ok(Reply::json(&json!({ "labels": labels })))
+    }
+
+    fn pair(&self, ask: &Ask<'_>) -> Option<Reply> {
+        let pair = self.candidates.get(ask.number("index")?)?;
+        let reference = self.references.get(pair.task)?;
+        let text = |value: &Json| {
+            let text = value.to_text(Keys::AsRead);
+            let end = text.floor_char_boundary(LONGEST_ARGUMENTS);
+            json_without_hidden(&text[..end]).into_owned()
+        };
+        Some(Reply::json(&json!({
+            "id": shortened(&pair.id, 200),
+            "task": pair.task,
+            "tool": shortened(&pair.tool, 200),
+            "question": reference.question.as_deref().map(passage),
+            "image": reference.image.as_deref().map(|path| shortened(path, 300)),
+            "reference": text(&pair.reference),
+            "predicted": text(&pair.predicted),
+        })))
+    }
+
+    fn label(&self, ask: &Ask<'_>) -> Result<Reply, Reply> {
+        let said: Said = serde_json::from_value(body(ask)?)
+            .map_err(|error| Reply::error(400, &shortened(&error.to_string(), 200)))?;
+        let pair = self.candidates.get(said.index).ok_or_else(Reply::not_found)?;
+        let name = person(&said.name).map_err(|error| Reply::error(422, &error.to_string()))?;
+        let label = PersonLabel { name, label: said.label, time: Some(now()) };
+        self.file.set(pair, label).map_err(|error| Reply::error(500, &error.to_string()))?;
+        Ok(Reply::json(&json!({})))
+    }
+}
+
+/// The person who asks.
+pub(super) fn name_of(ask: &Ask<'_>) -> Result<String, Reply> {
+    person(&ask.parameter("name").unwrap_or_default()).map_err(|error| Reply::error(422, &error.to_string()))
+}
+
+impl std::fmt::Debug for LabelDesk {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter.debug_struct("LabelDesk").field("source", &self.source).finish_non_exhaustive()
+    }
+}
+
+impl Desk for LabelDesk {
+    fn page(&self) -> Page {
+        page(Mode::Labels, &self.source, &self.name)
+    }
+
+    fn answer(&mut self, ask: &Ask<'_>) -> Reply {
+        if let Some(index) = ask.path.strip_prefix("image/") {
+            return image(
+                index.parse().ok().and_then(|index: usize| self.references.get(index)),
+                &self.images,
+            );
+        }
+        match (ask.is_post, ask.path) {
+            (false, "api/pairs") => self.list(ask).unwrap_or_else(|refused| refused),
+            (false, "api/pair") => self.pair(ask).unwrap_or_else(Reply::not_found),
+            (true, "api/label") => self.label(ask).unwrap_or_else(|refused| refused),
+            _ => Reply::not_found(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn candidate(id: &str, predicted: &str) -> Candidate {
+        let [reference, predicted] = ["eel", predicted].map(|query| Json::from(&json!({ "q": query })));
+        Candidate { id: id.to_owned(), task: 0, tool: "a/b".to_owned(), reference, predicted }
+    }
+
+    fn said(name: &str, label: Label) -> PersonLabel {
+        PersonLabel { name: name.to_owned(), label, time: None }
+    }
+
+    #[test]
+    fn labels_are_kept_one_of_each_person() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("labels.json");
+        let (one, two) = (LabelFile::open(&path).unwrap(), LabelFile::open(&path).unwrap());
+        one.set(&candidate("x", "eels"), said("Ada", Label::Medium)).unwrap();
+        two.set(&candidate("x", "eels"), said("Bob", Label::Strong)).unwrap();
+        one.set(&candidate("x", "eels"), said("Ada", Label::Weak)).unwrap();
+        // Another pair of the same id, as another file of predictions has it.
+        for label in [Label::Weak, Label::Medium] {
+            two.set(&candidate("x", "carp"), said("Ada", label)).unwrap();
+        }
+        let labels = one.read().unwrap();
+        let found: Vec<_> = labels.pairs.iter().map(|pair| (pair.id.as_str(), pair.labels.len())).collect();
+        assert_eq!(found, [("x", 2), ("x~2", 1)]);
+        let by_ada = labels.pairs[0].labels.iter().find(|label| label.name == "Ada").unwrap();
+        assert_eq!(by_ada.label, Label::Weak);
+    }
+
+    #[test]
+    fn another_file_is_not_overwritten() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("labels.json");
+        for text in ["[]", r#"{"schema": "m3.score/1", "pairs": []}"#] {
+            std::fs::write(&path, text).unwrap();
+            assert!(matches!(LabelFile::open(&path).unwrap_err(), LabelFileError::Other(_)), "{text}");
+        }
+    }
+}

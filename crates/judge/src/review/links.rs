@@ -1,0 +1,178 @@
+//! What calls use of one another, and what of it speaks against an arrangement.
+//!
+//! Three things tell: what `m3 judge` recorded of the run, the values of results where these are known, and the files that
+//! calls write and read by their arguments.
+
+use std::collections::HashMap;
+
+use m3_outcomes::KnownTools;
+use m3_support::text::shortened;
+use m3_trajectory::json::Json;
+use m3_trajectory::{Call, Step, Trajectory};
+use serde::Serialize;
+
+use super::arrangement::{Arrangement, EditProblem, PlacedCall, Rules, arguments, original};
+use super::origin::Subject;
+use crate::dependency::{Dependency, SharedValue, dependencies};
+use crate::reconstruct::Violation;
+use crate::{CallPlace, Chain, Standing};
+
+/// A dependency between calls, counted as in [`PlacedCall::call`].
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Link {
+    /// Whose result is used.
+    pub from: usize,
+    /// Which call uses it.
+    pub to: usize,
+    /// The values.
+    pub values: Vec<SharedValue>,
+}
+
+/// What the calls use of one another in the order of the file, with the arguments of the arrangement.
+#[must_use]
+pub fn links(subject: Subject<'_>, arrangement: &Arrangement) -> Vec<Link> {
+    let mut order = original(subject.reference);
+    for placed in arrangement.iter().flatten() {
+        if let Some(found) = order.iter_mut().flatten().find(|found| found.call == placed.call) {
+            found.arguments.clone_from(&placed.arguments);
+        }
+    }
+    let mut links = recorded(subject, &order);
+    for found in links_in(subject, &order) {
+        match links.iter_mut().find(|link| (link.from, link.to) == (found.from, found.to)) {
+            None => links.push(found),
+            Some(link) => {
+                let is_known = |value: &SharedValue| {
+                    link.values.iter().any(|known| known.in_arguments == value.in_arguments)
+                };
+                let more: Vec<SharedValue> =
+                    found.values.into_iter().filter(|value| !is_known(value)).collect();
+                link.values.extend(more);
+            }
+        }
+    }
+    links.sort_by_key(|link| (link.to, link.from));
+    links
+}
+
+/// What `m3 judge` recorded, without values that stand no longer in the arguments of the arrangement.
+fn recorded(subject: Subject<'_>, order: &Arrangement) -> Vec<Link> {
+    let calls: Vec<&Call> = subject.reference.calls().map(|(_, call)| call).collect();
+    let edited: HashMap<usize, &PlacedCall> = order
+        .iter()
+        .flatten()
+        .filter(|placed| placed.arguments.is_some())
+        .map(|placed| (placed.call, placed))
+        .collect();
+    let stands = |call: usize, pointer: &str| {
+        let (Some(placed), Some(of)) = (edited.get(&call), calls.get(call)) else { return true };
+        let now = arguments(of, placed);
+        let before = of.arguments.as_ref().and_then(|arguments| at(arguments, pointer));
+        before.is_some() && before == now.as_ref().and_then(|arguments| at(arguments, pointer))
+    };
+    let kept = |link: &Link| {
+        let is_kept = |value: &&SharedValue| {
+            let wrote = value.in_result.strip_prefix("arguments").filter(|rest| rest.starts_with('/'));
+            stands(link.to, &value.in_arguments) && wrote.is_none_or(|pointer| stands(link.from, pointer))
+        };
+        let values: Vec<SharedValue> = link.values.iter().filter(is_kept).cloned().collect();
+        (!values.is_empty()).then_some(Link { from: link.from, to: link.to, values })
+    };
+    subject.origin.links().iter().filter_map(kept).collect()
+}
+
+/// What a JSON pointer (RFC 6901) leads to.
+fn at<'a>(value: &'a Json, pointer: &str) -> Option<&'a Json> {
+    pointer.split('/').skip(1).try_fold(value, |value, segment| match value {
+        Json::Array(items) => items.get(segment.parse::<usize>().ok()?),
+        value => value.get(&segment.replace("~1", "/").replace("~0", "~")),
+    })
+}
+
+/// What the calls use of one another in the order of an arrangement, each with the result that is known of it.
+fn links_in(subject: Subject<'_>, order: &Arrangement) -> Vec<Link> {
+    let calls: Vec<&Call> = subject.reference.calls().map(|(_, call)| call).collect();
+    let with_result = |placed: &PlacedCall| {
+        let call = *calls.get(placed.call)?;
+        let result = subject.result(placed.call).cloned();
+        Some(Call { arguments: arguments(call, placed), result, ..call.clone() })
+    };
+    let steps = order
+        .iter()
+        .map(|step| Step { calls: step.iter().filter_map(with_result).collect(), ..Step::default() });
+    let trajectory = Trajectory { steps: steps.collect(), ..subject.reference.clone() };
+    let number = |place: CallPlace| Some(order.get(place.step)?.get(place.call)?.call);
+    let link = |found: Dependency| {
+        let (from, to) = (number(found.from)?, number(found.to)?);
+        Some(Link { from, to, values: found.values })
+    };
+    // Without a catalog every call with a result counts as executed: one that lacks its tool says nothing of the run.
+    let mut chain = Chain::new(&trajectory, &KnownTools::default());
+    // What stands in a reference is meant to succeed: what it writes is there for the calls after it.
+    for call in &mut chain.calls {
+        if call.standing == Standing::NotRecorded {
+            call.standing = Standing::Succeeded;
+        }
+    }
+    dependencies(&chain).into_iter().filter_map(link).collect()
+}
+
+/// Everything that speaks against a [`normal`](super::arrangement::normal) arrangement: arguments that were changed and do not fit their schema,
+/// calls that do not come after what they use, or use what is gone.
+#[must_use]
+pub fn problems(subject: Subject<'_>, arrangement: &Arrangement, rules: &Rules) -> Vec<EditProblem> {
+    let calls: Vec<&Call> = subject.reference.calls().map(|(_, call)| call).collect();
+    let changed = arrangement.iter().flatten().filter(|placed| placed.arguments.is_some());
+    let mut found: Vec<EditProblem> = changed
+        .filter_map(|placed| {
+            let call = calls.get(placed.call)?;
+            Some(rules.problems(placed.call, &call.tool, &arguments(call, placed)?))
+        })
+        .flatten()
+        .collect();
+    let names: Vec<&str> = calls.iter().map(|call| call.tool.as_str()).collect();
+    let before = links(subject, arrangement);
+    found.extend(misplaced(&names, arrangement, &before, &links_in(subject, arrangement)));
+    found
+}
+
+/// Calls that do not come after every value they use. A value that several results have may come from any of them: `now`
+/// are the dependencies in the order of the arrangement.
+fn misplaced(tools: &[&str], arrangement: &Arrangement, links: &[Link], now: &[Link]) -> Vec<EditProblem> {
+    let steps: HashMap<usize, usize> = arrangement
+        .iter()
+        .enumerate()
+        .flat_map(|(step, calls)| calls.iter().map(move |placed| (placed.call, step)))
+        .collect();
+    let name = |call: usize| shortened(tools.get(call).copied().unwrap_or_default(), 100);
+    let mut problems = Vec::new();
+    for link in links {
+        let Some(&to_step) = steps.get(&link.to) else { continue };
+        let comes_before = |from: usize| steps.get(&from).is_some_and(|step| *step < to_step);
+        if comes_before(link.from) {
+            continue;
+        }
+        let comes_elsewhere = |value: &SharedValue| {
+            let is_other = |other: &&Link| other.to == link.to && comes_before(other.from);
+            links
+                .iter()
+                .chain(now)
+                .filter(is_other)
+                .flat_map(|other| &other.values)
+                .any(|other| other.in_arguments == value.in_arguments && other.value == value.value)
+        };
+        let Some(value) = link.values.iter().find(|value| !comes_elsewhere(value)) else { continue };
+        let (from, to, value) = (name(link.from), name(link.to), format!("`{}`", value.value));
+        let violation = match steps.get(&link.from) {
+            Some(&from_step) => Violation::Order { from, from_step, to, to_step, value },
+            None => Violation::MissingSource { from, to, to_step, value },
+        };
+        let message = violation.to_string();
+        problems.push(EditProblem { call: Some(link.to), pointer: String::new(), message });
+    }
+    problems
+}
+
+#[cfg(test)]
+#[path = "links_tests.rs"]
+mod tests;

@@ -1,0 +1,227 @@
+//! The run that a reference was made of, by what `m3 judge` wrote with it: what its calls use of one another, and where
+//! their results are.
+
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+
+pub use m3_executor::run::hash_of_bytes;
+use m3_support::text::shortened;
+use m3_trajectory::json::{Json, Keys};
+use m3_trajectory::{Call, Trajectory, TrajectoryFile};
+use serde::Deserialize;
+
+use super::links::Link;
+use crate::CallPlace;
+use crate::dependency::{Dependency, SharedValue};
+use crate::reference::PROVENANCE_KEY;
+
+/// More dependencies than this are not taken from a file.
+const MOST_LINKS: usize = 5000;
+
+/// Values of one dependency.
+const MOST_VALUES: usize = 50;
+
+/// The longest pointer that is taken over, in columns.
+const LONGEST_POINTER: usize = 300;
+
+/// What is known of the run that a reference was made of. Calls are counted from 0 through all steps of the reference.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Origin {
+    run: Option<Run>,
+    /// The places of the calls in the run, where they fit the reference.
+    places: Option<Vec<CallPlace>>,
+    links: Vec<Link>,
+    results: Vec<Option<Json>>,
+    search: Search,
+}
+
+/// Which trajectory it was.
+#[derive(Debug, Clone, PartialEq)]
+struct Run {
+    file: String,
+    index: usize,
+    content: String,
+}
+
+/// Whether the run was found.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+enum Search {
+    /// Nobody has looked.
+    #[default]
+    NotYet,
+    Found,
+    Missing,
+}
+
+/// What is read of a run's provenance; the rest may be anything.
+#[derive(Deserialize)]
+struct Recorded {
+    file: String,
+    index: usize,
+    content: String,
+    #[serde(default)]
+    reconstruction: Option<Rebuilt>,
+}
+
+#[derive(Deserialize)]
+struct Rebuilt {
+    steps: Vec<Vec<CallPlace>>,
+    dependencies: Vec<Dependency>,
+}
+
+/// A reference with what is known of its run.
+#[derive(Debug, Clone, Copy)]
+pub struct Subject<'a> {
+    /// The reference as its file has it.
+    pub reference: &'a Trajectory,
+    /// Its run.
+    pub origin: &'a Origin,
+}
+
+impl<'a> Subject<'a> {
+    /// What a call returned: as the reference's file has it, or else its run.
+    #[must_use]
+    pub fn result(self, call: usize) -> Option<&'a Json> {
+        let recorded = self.reference.calls().nth(call).and_then(|(_, call)| call.result.as_ref());
+        recorded.or_else(|| self.origin.results.get(call)?.as_ref())
+    }
+}
+
+impl Origin {
+    /// What a reference says of its run. Nothing is taken that does not fit the reference.
+    #[must_use]
+    pub fn of(reference: &Trajectory) -> Self {
+        let Some(recorded) = chosen(reference) else { return Self::default() };
+        let Recorded { file, index, content, reconstruction } = recorded;
+        let mut origin = Self { run: Some(Run { file, index, content }), ..Self::default() };
+        let Some(Rebuilt { steps, dependencies }) = reconstruction else { return origin };
+        let sizes = reference.steps.iter().map(|step| step.calls.len());
+        if !steps.iter().map(Vec::len).eq(sizes) {
+            return origin;
+        }
+        let places: Vec<CallPlace> = steps.concat();
+        let numbers: HashMap<CallPlace, usize> = places.iter().copied().zip(0..).collect();
+        let link = |found: Dependency| {
+            let (from, to) = (*numbers.get(&found.from)?, *numbers.get(&found.to)?);
+            let values = found.values.into_iter().take(MOST_VALUES).map(made_safe).collect();
+            Some(Link { from, to, values })
+        };
+        origin.links = dependencies.into_iter().take(MOST_LINKS).filter_map(link).collect();
+        origin.links.retain(|link| link.from != link.to && !link.values.is_empty());
+        origin.places = Some(places);
+        origin
+    }
+
+    /// What `m3 judge` recorded of what the calls use of one another.
+    #[must_use]
+    pub fn links(&self) -> &[Link] {
+        &self.links
+    }
+
+    /// `sha256:` and the hash of the run, by [`content`].
+    #[must_use]
+    pub fn content(&self) -> Option<&str> {
+        self.run.as_ref().map(|run| run.content.as_str())
+    }
+
+    /// Where results and dependencies come from, for a reader; nothing where the reference says nothing of a run.
+    #[must_use]
+    pub fn said(&self) -> Option<String> {
+        let run = self.run.as_ref()?;
+        let (file, number) = (shortened(&run.file, 300), run.index + 1);
+        match (self.search, &self.places) {
+            (Search::NotYet, _) => None,
+            (Search::Found, _) => Some(format!(
+                "Results are those of the run that it was made of: trajectory {number} of {file}."
+            )),
+            (Search::Missing, Some(_)) => Some(format!(
+                "The run that it was made of is no longer trajectory {number} of {file}, so that its results are not \
+                 shown. Dependencies are those that m3 judge recorded, and those that arguments show."
+            )),
+            (Search::Missing, None) => Some(format!(
+                "The run that it was made of, trajectory {number} of {file}, does not fit it: its results are not \
+                 shown, and dependencies are those that arguments show."
+            )),
+        }
+    }
+
+    /// Takes the results of a run if it is the one, and has the calls of the reference.
+    fn take(&mut self, reference: &Trajectory, run: &Trajectory) {
+        let Some(places) = &self.places else { return };
+        if self.content() != Some(&content(run)) {
+            return;
+        }
+        let result = |(place, call): (&CallPlace, &Call)| {
+            let ran = run.steps.get(place.step)?.calls.get(place.call)?;
+            let is_same = ran.tool == call.tool && ran.arguments == call.arguments;
+            is_same.then(|| ran.result.clone())
+        };
+        let calls = reference.calls().map(|(_, call)| call);
+        let results: Option<Vec<Option<Json>>> = places.iter().zip(calls).map(result).collect();
+        if let Some(results) = results {
+            self.results = results;
+            self.search = Search::Found;
+        }
+    }
+}
+
+/// Names a run by its content, as `m3 judge` does.
+#[must_use]
+pub fn content(run: &Trajectory) -> String {
+    hash_of_bytes(run.to_json().to_text(Keys::Sorted).as_bytes())
+}
+
+/// The run that `m3 judge` chose.
+fn chosen(reference: &Trajectory) -> Option<Recorded> {
+    let (_, judge) = reference.extra.iter().find(|(key, _)| key == PROVENANCE_KEY)?;
+    let Json::Integer(chosen) = judge.get("chosen")? else { return None };
+    let Json::Array(runs) = judge.get("runs")? else { return None };
+    serde_json::from_value(runs.get(usize::try_from(*chosen).ok()?)?.to_value()?).ok()
+}
+
+/// A file may have been written by anybody.
+fn made_safe(value: SharedValue) -> SharedValue {
+    let mut made = value;
+    made.value = shortened(&made.value, 100);
+    made.in_result = shortened(&made.in_result, LONGEST_POINTER);
+    made.in_arguments = shortened(&made.in_arguments, LONGEST_POINTER);
+    made
+}
+
+/// Looks for the results of all references. A file is only looked into where a reference says that its run is there, and
+/// nothing of it is taken but the calls of a trajectory whose hash the reference knows.
+pub(super) fn find_runs(references: &[Trajectory], origins: &mut [Origin], folder: &Path) {
+    let mut files: HashMap<String, Vec<TrajectoryFile>> = HashMap::new();
+    for (reference, origin) in references.iter().zip(origins) {
+        let Some(Run { file, index, .. }) = origin.run.clone() else { continue };
+        origin.search = Search::Missing;
+        for opened in files.entry(file).or_insert_with_key(|name| opened(name, folder)) {
+            if origin.search == Search::Missing
+                && index < opened.len()
+                && let Ok(run) = opened.read(index)
+            {
+                origin.take(reference, &run);
+            }
+        }
+    }
+}
+
+/// The files that a name may stand for.
+fn opened(name: &str, folder: &Path) -> Vec<TrajectoryFile> {
+    if name == "-" {
+        return Vec::new();
+    }
+    let mut paths: Vec<PathBuf> = [PathBuf::from(name), folder.join(name)]
+        .iter()
+        .filter_map(|path| path.canonicalize().ok())
+        // A pipe would be waited for.
+        .filter(|path| path.is_file())
+        .collect();
+    paths.dedup();
+    let open = |path: &PathBuf| TrajectoryFile::open_all(path, &mut |_, _| {}).ok();
+    paths.iter().filter_map(open).collect()
+}
+
+#[cfg(test)]
+#[path = "origin_tests.rs"]
+mod tests;

@@ -1,0 +1,196 @@
+//! Original against reconstructed trajectories, shown to people who do not know which is which (M³-Bench, section 6.4).
+
+use std::fmt;
+
+use m3_support::text::{json_without_hidden, shortened, visible};
+use m3_trajectory::json::{Json, Keys};
+use m3_trajectory::{Call, Trajectory};
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+
+use super::checks::{checked_note, person};
+use super::desk::{Images, image, passage, shown};
+use super::labelling::name_of;
+use super::page::{Mode, page};
+use super::preferences::{Counts, Pairs, Version, on_the_left};
+use super::server::{Ask, Desk, Page, Reply, body};
+
+/// Arguments are shown up to so many bytes.
+const LONGEST_ARGUMENTS: usize = 20_000;
+
+/// Serves pairs, blind.
+pub struct PairsDesk {
+    pairs: Pairs,
+    images: Images,
+    source: String,
+    name: String,
+}
+
+impl fmt::Debug for PairsDesk {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.debug_struct("PairsDesk").field("pairs", &self.pairs).finish_non_exhaustive()
+    }
+}
+
+/// A preference as the page sends it.
+#[derive(Deserialize)]
+struct Prefer {
+    place: usize,
+    name: String,
+    choice: Choice,
+    #[serde(default)]
+    note: String,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum Choice {
+    Left,
+    Right,
+    Tie,
+}
+
+impl PairsDesk {
+    /// The desk; `source` is what the page says of where the pairs come from.
+    #[must_use]
+    pub fn new(pairs: Pairs, images: Images, source: &str, name: &str) -> Self {
+        Self { pairs, images, source: visible(source, false).into_owned(), name: name.to_owned() }
+    }
+
+    /// What a person chose at each place.
+    fn list(&self, name: &str) -> Value {
+        let newest = self.pairs.newest();
+        let chosen = |index: usize| {
+            let said = newest.get(&(index, name))?;
+            Some(match said.preferred {
+                None => Choice::Tie,
+                Some(version) if version == on_the_left(&said.id, name) => Choice::Left,
+                Some(_) => Choice::Right,
+            })
+        };
+        let chosen: Vec<Option<Choice>> = self.pairs.order(name).into_iter().map(chosen).collect();
+        json!({ "chosen": chosen })
+    }
+
+    fn pair(&self, place: usize, name: &str) -> Option<Value> {
+        let index = *self.pairs.order(name).get(place)?;
+        let [original, reconstructed] = self.pairs.list.get(index)?;
+        // What only one side has would tell which it is.
+        let has_results =
+            [original, reconstructed].iter().all(|side| side.calls().any(|(_, call)| call.result.is_some()));
+        let sides = match on_the_left(&original.id, name) {
+            Version::Original => [original, reconstructed],
+            Version::Reconstructed => [reconstructed, original],
+        };
+        let [left, right] = sides.map(|side| steps(side, has_results));
+        let newest = self.pairs.newest();
+        let reply =
+            original.final_reply.as_deref().filter(|_| original.final_reply == reconstructed.final_reply);
+        Some(json!({
+            "index": index,
+            "question": original.question.as_deref().or(reconstructed.question.as_deref()).map(passage),
+            // Of the references alone: predictions would choose which of the reader's files to show.
+            "image": reconstructed.image.as_deref().map(|path| shortened(path, 300)),
+            "reply": reply.map(passage),
+            "left": left,
+            "right": right,
+            "note": newest.get(&(index, name)).map(|said| &said.note),
+        }))
+    }
+
+    fn prefer(&mut self, ask: &Ask<'_>) -> Result<Reply, Reply> {
+        let said: Prefer = serde_json::from_value(body(ask)?)
+            .map_err(|error| Reply::error(400, &shortened(&error.to_string(), 200)))?;
+        let name = person(&said.name).map_err(|error| Reply::error(422, &error.to_string()))?;
+        let note = checked_note(&said.note).map_err(|error| Reply::error(422, error))?;
+        let index = *self.pairs.order(&name).get(said.place).ok_or_else(Reply::not_found)?;
+        let left = on_the_left(&self.pairs.list[index][0].id, &name);
+        let right = if left == Version::Original { Version::Reconstructed } else { Version::Original };
+        let preferred = match said.choice {
+            Choice::Left => Some(left),
+            Choice::Right => Some(right),
+            Choice::Tie => None,
+        };
+        self.pairs
+            .prefer(index, &name, preferred, note)
+            .map_err(|error| Reply::error(500, &error.to_string()))?;
+        Ok(Reply::json(&self.list(&name)))
+    }
+
+    /// What a person prefers, once there is nothing left that it could sway.
+    fn end(&self, name: &str) -> Reply {
+        let chosen = self.list(name);
+        let is_done =
+            chosen["chosen"].as_array().is_some_and(|chosen| chosen.iter().all(|one| !one.is_null()));
+        if !is_done {
+            return Reply::error(409, "there are pairs left: the summary comes when all are done");
+        }
+        let summary = self.pairs.summary();
+        let counts = |counts: Counts| {
+            json!({
+                "reconstructed": counts.reconstructed, "original": counts.original, "ties": counts.ties,
+                "share": counts.share(), "interval": counts.interval(),
+            })
+        };
+        let own = summary.people.get(name).copied().unwrap_or_default();
+        Reply::json(&json!({
+            "pairs": summary.pairs, "people": summary.people.len(), "own": counts(own), "all": counts(summary.all),
+        }))
+    }
+}
+
+/// The calls of a side, and nothing else of it.
+fn steps(side: &Trajectory, has_results: bool) -> Vec<Vec<Value>> {
+    let call = |call: &Call| {
+        let arguments = call
+            .arguments
+            .as_ref()
+            .map_or_else(|| "{}".to_owned(), |found: &Json| found.to_text(Keys::AsRead));
+        let end = arguments.floor_char_boundary(LONGEST_ARGUMENTS);
+        json!({
+            "tool": shortened(&call.tool, 200),
+            "arguments": json_without_hidden(&arguments[..end]),
+            "result": call.result.as_ref().filter(|_| has_results).map(shown),
+        })
+    };
+    side.steps.iter().map(|step| step.calls.iter().map(call).collect()).collect()
+}
+
+impl Desk for PairsDesk {
+    fn page(&self) -> Page {
+        page(Mode::Pairs, &self.source, &self.name)
+    }
+
+    fn answer(&mut self, ask: &Ask<'_>) -> Reply {
+        if let Some(index) = ask.path.strip_prefix("image/") {
+            let pair = index.parse().ok().and_then(|index: usize| self.pairs.list.get(index));
+            return image(pair.map(|[_, reconstructed]| reconstructed), &self.images);
+        }
+        if let Err(error) = self.pairs.refresh() {
+            return Reply::error(500, &error.to_string());
+        }
+        if ask.is_post {
+            return match ask.path {
+                "api/prefer" => self.prefer(ask).unwrap_or_else(|refused| refused),
+                _ => Reply::not_found(),
+            };
+        }
+        let name = match name_of(ask) {
+            Ok(name) => name,
+            Err(refused) => return refused,
+        };
+        match ask.path {
+            "api/pairs" => Reply::json(&self.list(&name)),
+            "api/pair" => {
+                let pair = ask.number("place").and_then(|place| self.pair(place, &name));
+                pair.map_or_else(Reply::not_found, |pair| Reply::json(&pair))
+            }
+            "api/end" => self.end(&name),
+            _ => Reply::not_found(),
+        }
+    }
+}
+
+#[cfg(test)]
+#[path = "pairs_tests.rs"]
+mod tests;

@@ -1,0 +1,161 @@
+//! References as people left them, with what they decided.
+
+use m3_trajectory::Trajectory;
+use m3_trajectory::json::Json;
+use schemars::JsonSchema;
+use serde_json::{Map, Value};
+
+use super::arrangement::arranged;
+use super::decision::{REVIEW_SCHEMA, State};
+use super::reviews::Reviews;
+
+/// The key of a trajectory that says who reviewed it.
+pub const PROVENANCE: &str = "review";
+
+/// A reference as `m3 review --out` writes it, if people decided on it.
+#[derive(Debug, Clone, JsonSchema)]
+pub struct ReviewedReference {
+    /// The task's id.
+    pub id: String,
+    /// Who reviewed it, and what they decided.
+    pub review: ReviewRecord,
+    /// All else that the reference has.
+    #[schemars(flatten)]
+    pub extra: Map<String, Value>,
+}
+
+/// Who reviewed a reference: its `review`.
+#[derive(Debug, Clone, JsonSchema)]
+pub struct ReviewRecord {
+    /// `m3.review/1`.
+    pub schema: String,
+    /// How it stands.
+    pub state: State,
+    /// The decisions that count, in their order.
+    pub decisions: Vec<CountedDecision>,
+    /// What stood there before: an earlier review.
+    #[schemars(default)]
+    pub before: Option<Value>,
+}
+
+/// A decision that counts.
+#[derive(Debug, Clone, JsonSchema)]
+pub struct CountedDecision {
+    /// The person.
+    pub name: String,
+    /// When, as RFC 3339 in UTC.
+    pub time: String,
+    /// What was decided, in a few words.
+    pub what: String,
+    /// A remark.
+    #[schemars(default)]
+    pub note: Option<String>,
+}
+
+/// References after their review.
+#[derive(Debug, Default)]
+pub struct Reviewed {
+    /// Those that count, in the order of the file, each with its review as [`PROVENANCE`].
+    pub references: Vec<Trajectory>,
+    /// The others: id, state, and the note of a rejection.
+    pub left_out: Vec<(String, State, String)>,
+}
+
+/// The references that people accepted or edited; with `with_open` those too that nobody has decided on.
+#[must_use]
+pub fn reviewed(reviews: &Reviews, with_open: bool) -> Reviewed {
+    let mut reviewed = Reviewed::default();
+    for (index, reference) in reviews.references().iter().enumerate() {
+        let state = reviews.state(index);
+        match state {
+            State::Accepted | State::Edited => reviewed.references.push(with_provenance(reviews, index)),
+            State::Open if with_open => reviewed.references.push(reference.clone()),
+            State::Open | State::Rejected => {
+                let note = reviews.last(index).map(|last| last.action.note().to_owned());
+                reviewed.left_out.push((reference.id.clone(), state, note.unwrap_or_default()));
+            }
+        }
+    }
+    reviewed
+}
+
+fn with_provenance(reviews: &Reviews, index: usize) -> Trajectory {
+    let reference = &reviews.references()[index];
+    let mut made = match reviews.arrangement(index) {
+        Some(arrangement) => arranged(reference, arrangement),
+        None => reference.clone(),
+    };
+    let text = |text: &str| Json::String(text.to_owned());
+    let decisions = reviews.counting(index).map(|decision| {
+        let mut members = vec![
+            ("name".to_owned(), text(&decision.name)),
+            ("time".to_owned(), text(&decision.time)),
+            ("what".to_owned(), text(&decision.action.summary())),
+        ];
+        let note = decision.action.note();
+        members.extend((!note.is_empty()).then(|| ("note".to_owned(), text(note))));
+        Json::Object(members)
+    });
+    let mut provenance = vec![
+        ("schema".to_owned(), text(REVIEW_SCHEMA)),
+        ("state".to_owned(), text(reviews.state(index).name())),
+        ("decisions".to_owned(), Json::Array(decisions.collect())),
+    ];
+    // What was reviewed before keeps its review.
+    if let Some(at) = made.extra.iter().position(|(key, _)| key == PROVENANCE) {
+        provenance.push(("before".to_owned(), made.extra.remove(at).1));
+    }
+    made.extra.push((PROVENANCE.to_owned(), Json::Object(provenance)));
+    made
+}
+
+#[cfg(test)]
+mod tests {
+    use m3_trajectory::json::{self, Keys};
+    use m3_trajectory::{Call, Step};
+
+    use super::*;
+    use crate::review::Action;
+    use crate::review::arrangement::PlacedCall;
+
+    #[test]
+    fn what_was_accepted_or_edited_is_written_and_the_rest_is_listed() {
+        let call = |tool: &str| Call {
+            tool: tool.to_owned(),
+            arguments: Some(Json::Object(Vec::new())),
+            result: None,
+            extra: Vec::new(),
+        };
+        let reference = |id: &str| Trajectory {
+            id: id.to_owned(),
+            steps: vec![Step { number: Some(1), calls: vec![call("a/b"), call("a/c")], ..Step::default() }],
+            extra: vec![(PROVENANCE.to_owned(), Json::Bool(true))],
+            ..Trajectory::default()
+        };
+        let folder = tempfile::tempdir().unwrap();
+        let references = ["accepted", "edited", "rejected", "open"].map(reference).to_vec();
+        let mut reviews = Reviews::open(references, &folder.path().join("r.jsonl")).unwrap();
+        let steps = vec![vec![PlacedCall { call: 1, arguments: Some("{\"n\":1}".to_owned()) }]];
+        let edit = Action::Edit { steps, change: "removed a/b".to_owned(), note: String::new() };
+        reviews.decide(0, 0, "Ada", Action::Accept { note: "fine".to_owned() }).unwrap();
+        reviews.decide(1, 0, "Bob", edit).unwrap();
+        reviews.decide(2, 0, "Bob", Action::Reject { note: "wrong image".to_owned() }).unwrap();
+        let made = reviewed(&reviews, false);
+        let left_out = |id: &str, state, note: &str| (id.to_owned(), state, note.to_owned());
+        let expected =
+            [left_out("rejected", State::Rejected, "wrong image"), left_out("open", State::Open, "")];
+        assert_eq!(made.left_out, expected);
+        let text: Vec<String> =
+            made.references.iter().map(|made| made.to_json().to_text(Keys::AsRead)).collect();
+        assert!(text[0].contains(r#""state":"accepted""#) && text[0].contains(r#""note":"fine""#));
+        assert!(text[0].contains(r#""before":true"#), "{}", text[0]);
+        let steps = r#""steps":[{"step":1,"calls":[{"name":"a/c","arguments":{"n":1}}]}]"#;
+        assert!(
+            text[1].contains(steps) && text[1].contains(r#""what":"edited: removed a/b""#),
+            "{}",
+            text[1]
+        );
+        assert!(json::parse(text[1].as_bytes()).is_ok());
+        assert_eq!(reviewed(&reviews, true).references.len(), 3);
+    }
+}

@@ -1,0 +1,283 @@
+//! References, and how each of them stands by what people decided.
+
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+
+use m3_support::journal::{JournalError, Kind, SharedJournal};
+use m3_trajectory::Trajectory;
+
+use super::ELSEWHERE;
+use super::arrangement::Arrangement;
+use super::checks::{Digests, SAYS_NOTHING, beside, person, says_nothing};
+use super::decision::{Action, DecideError, Decision, REVIEW_SCHEMA, State, complete};
+use super::origin::{Origin, Subject, find_runs};
+use super::time::now;
+
+const KIND: Kind = Kind { name: "file of decisions", schema: None, elsewhere: ELSEWHERE };
+
+/// The decisions of one reference.
+#[derive(Debug, Clone, Default)]
+struct Standing {
+    /// How many decisions count or counted.
+    version: u64,
+    /// Those that count, by their places in the file.
+    stack: Vec<usize>,
+    /// All of them, by their places in the file.
+    history: Vec<usize>,
+}
+
+/// References, and what was decided of them.
+#[derive(Debug)]
+pub struct Reviews {
+    references: Vec<Trajectory>,
+    digests: Vec<Digests>,
+    origins: Vec<Origin>,
+    indices: HashMap<String, usize>,
+    standings: Vec<Standing>,
+    store: SharedJournal<Decision>,
+    /// So many lines of the file are in `standings`.
+    folded: usize,
+    /// Decisions of other references than these.
+    foreign: usize,
+}
+
+/// The file of decisions beside a file of references: `references.json.reviews.jsonl`.
+#[must_use]
+pub fn store_path(references: &Path) -> PathBuf {
+    beside(references, ".reviews.jsonl")
+}
+
+impl Reviews {
+    /// References with the decisions of a file; their ids should differ.
+    ///
+    /// # Errors
+    /// [`JournalError`], of the file.
+    pub fn open(references: Vec<Trajectory>, path: &Path) -> Result<Self, JournalError> {
+        let digests = references.iter().map(Digests::of).collect();
+        let origins = references.iter().map(Origin::of).collect();
+        let indices = references.iter().enumerate().map(|(index, found)| (found.id.clone(), index)).collect();
+        let standings = vec![Standing::default(); references.len()];
+        let store = SharedJournal::open(path, KIND)?;
+        let mut reviews =
+            Self { references, digests, origins, indices, standings, store, folded: 0, foreign: 0 };
+        reviews.fold();
+        Ok(reviews)
+    }
+
+    /// The references as the file has them.
+    #[must_use]
+    pub fn references(&self) -> &[Trajectory] {
+        &self.references
+    }
+
+    /// Looks for the runs that the references were made of, for the results of their calls: where `m3 judge` has read
+    /// them, from here or from `folder`, which should be that of the references.
+    pub fn find_runs(&mut self, folder: &Path) {
+        find_runs(&self.references, &mut self.origins, folder);
+    }
+
+    /// A reference with what is known of its run.
+    #[must_use]
+    pub fn subject(&self, index: usize) -> Subject<'_> {
+        Subject { reference: &self.references[index], origin: &self.origins[index] }
+    }
+
+    /// Names a reference by its content, in a way that no spreadsheet takes for a number.
+    #[must_use]
+    pub fn key(&self, index: usize) -> String {
+        self.digests[index].key()
+    }
+
+    /// Where a reference is.
+    #[must_use]
+    pub fn find(&self, id: &str) -> Option<usize> {
+        self.indices.get(id).copied()
+    }
+
+    /// The file of decisions.
+    #[must_use]
+    pub fn path(&self) -> &Path {
+        self.store.path()
+    }
+
+    /// How many decisions are of references that are not here, or that were others then.
+    #[must_use]
+    pub fn foreign(&self) -> usize {
+        self.foreign
+    }
+
+    /// How many decisions there are of all references.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.folded
+    }
+
+    /// True before the first decision.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.folded == 0
+    }
+
+    /// Reads what others have decided.
+    ///
+    /// # Errors
+    /// [`JournalError`], of the file.
+    pub fn refresh(&mut self) -> Result<(), JournalError> {
+        self.store.refresh()?;
+        self.fold();
+        Ok(())
+    }
+
+    fn fold(&mut self) {
+        for (place, decision) in self.store.records().iter().enumerate().skip(self.folded) {
+            match self.indices.get(&decision.id) {
+                Some(&index) if self.digests[index].are_in(&decision.reference) => {
+                    self.standings[index].take(place, decision);
+                }
+                _ => self.foreign += 1,
+            }
+        }
+        self.folded = self.store.records().len();
+    }
+
+    /// How a reference stands.
+    #[must_use]
+    pub fn state(&self, index: usize) -> State {
+        match self.last(index).map(|decision| &decision.action) {
+            None | Some(Action::Undo) => State::Open,
+            Some(Action::Accept { .. }) => State::Accepted,
+            Some(Action::Edit { .. }) => State::Edited,
+            Some(Action::Reject { .. }) => State::Rejected,
+        }
+    }
+
+    /// How many decisions there were of a reference; what [`Reviews::decide`] takes as its base.
+    #[must_use]
+    pub fn version(&self, index: usize) -> u64 {
+        self.standings[index].version
+    }
+
+    /// The decision that counts.
+    #[must_use]
+    pub fn last(&self, index: usize) -> Option<&Decision> {
+        self.counting(index).next_back()
+    }
+
+    /// The decisions that count, in their order: those that were not undone.
+    #[must_use]
+    pub fn counting(&self, index: usize) -> impl DoubleEndedIterator<Item = &Decision> {
+        self.standings[index].stack.iter().map(|place| &self.store.records()[*place])
+    }
+
+    /// All decisions of a reference, each with whether it counts.
+    pub fn history(&self, index: usize) -> impl Iterator<Item = (&Decision, bool)> {
+        let standing = &self.standings[index];
+        let counts = |place: &usize| standing.stack.contains(place);
+        standing.history.iter().map(move |place| (&self.store.records()[*place], counts(place)))
+    }
+
+    /// Where the newest line about a reference stands in the file, from 1; 0 without any.
+    #[must_use]
+    pub fn changed(&self, index: usize) -> usize {
+        self.standings[index].history.last().map_or(0, |place| place + 1)
+    }
+
+    /// The calls as they stand after the edits that count; `None` without any.
+    #[must_use]
+    pub fn arrangement(&self, index: usize) -> Option<&Arrangement> {
+        self.counting(index).rev().find_map(|decision| match &decision.action {
+            Action::Edit { steps, .. } => Some(steps),
+            _ => None,
+        })
+    }
+
+    /// Takes a decision of somebody who has seen `base` decisions of the reference. It is on disk on return. Edits
+    /// should have been checked.
+    ///
+    /// # Errors
+    /// [`DecideError`]; of a conflict the decision is kept in the file, set aside.
+    pub fn decide(&mut self, index: usize, base: u64, name: &str, action: Action) -> Result<(), DecideError> {
+        self.decide_all(index, base, name, vec![action])
+    }
+
+    /// Takes several decisions that follow one another, all or none of them.
+    ///
+    /// # Errors
+    /// [`DecideError`]; of a conflict the decisions are kept in the file, set aside.
+    pub fn decide_all(
+        &mut self,
+        index: usize,
+        base: u64,
+        name: &str,
+        actions: Vec<Action>,
+    ) -> Result<(), DecideError> {
+        let actions = actions.into_iter().map(complete).collect::<Result<Vec<_>, _>>()?;
+        let is_accepted = actions.iter().any(|action| matches!(action, Action::Accept { .. }));
+        if is_accepted && says_nothing(&self.references[index]) {
+            return Err(DecideError::Incomplete(SAYS_NOTHING));
+        }
+        let name = person(name)?;
+        // What others have written is read under the lock: folding it there tells whether the base is the newest.
+        let (reference, digests) = (&self.references[index], &self.digests[index]);
+        let mut standing = self.standings[index].clone();
+        let folded = self.folded;
+        let mut refused = None;
+        self.store.append_all_with(|records| {
+            for (place, decision) in records.iter().enumerate().skip(folded) {
+                if decision.id == reference.id && digests.are_in(&decision.reference) {
+                    standing.take(place, decision);
+                }
+            }
+            if base != standing.version {
+                let newest = standing.history.iter().rev().map(|place| &records[*place]);
+                refused = Some(conflict(newest.into_iter().find(|by| !by.set_aside), base));
+            } else if actions.first() == Some(&Action::Undo) && standing.stack.is_empty() {
+                refused = Some(DecideError::NothingToUndo);
+                return Vec::new();
+            }
+            let set_aside = refused.is_some();
+            let kept = actions.into_iter().filter(|action| !(set_aside && *action == Action::Undo));
+            let decision = |(action, base): (Action, u64)| Decision {
+                schema: REVIEW_SCHEMA.to_owned(),
+                id: reference.id.clone(),
+                reference: digests.judged.clone(),
+                name: name.clone(),
+                time: now(),
+                base,
+                set_aside,
+                action,
+            };
+            kept.zip(base..).map(decision).collect()
+        })?;
+        self.fold();
+        refused.map_or(Ok(()), Err)
+    }
+}
+
+/// Somebody else was faster, or the person has seen what is not there.
+fn conflict(newest: Option<&Decision>, base: u64) -> DecideError {
+    newest.map_or(DecideError::Unseen { base }, |newest| DecideError::Conflict {
+        name: newest.name.clone(),
+        what: newest.action.summary(),
+        time: newest.time.clone(),
+    })
+}
+
+impl Standing {
+    fn take(&mut self, place: usize, decision: &Decision) {
+        self.history.push(place);
+        if decision.set_aside {
+            return;
+        }
+        self.version += 1;
+        if decision.action == Action::Undo {
+            self.stack.pop();
+        } else {
+            self.stack.push(place);
+        }
+    }
+}
+
+#[cfg(test)]
+#[path = "reviews_tests.rs"]
+mod tests;

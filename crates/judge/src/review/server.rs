@@ -1,0 +1,328 @@
+//! A page for people on this machine: loopback only, and only for who has the token of its address.
+//!
+//! Every path begins with the token, so that no cookie is needed, which any other server of this machine would be sent
+//! too. Requests without it, for another host (DNS rebinding) or from another page are answered with 403.
+
+use std::net::{Ipv4Addr, SocketAddr};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use axum::Router;
+use axum::body::{Body, Bytes};
+use axum::extract::{Request, State};
+use axum::http::{HeaderMap, HeaderValue, Method, StatusCode, header};
+use axum::response::Response;
+use m3_mcp::serving::Serving;
+use m3_support::text::hexadecimal;
+use rustls::crypto::ring::default_provider;
+use serde::Serialize;
+use serde_json::{Value, json};
+use sha2::{Digest as _, Sha256};
+use tokio::net::TcpListener;
+use tokio_util::sync::CancellationToken;
+
+/// The longest body of a request, in bytes: a decision with the arguments of all calls.
+const MAX_BODY: usize = 8 << 20;
+
+/// How long a body may take to come.
+const BODY_WAIT: Duration = Duration::from_secs(30);
+
+/// How long connections get to end by themselves when the server is stopped.
+const PATIENCE: Duration = Duration::from_secs(2);
+
+/// What a page is served by: answers requests, one at a time.
+pub trait Desk: Send + 'static {
+    /// The page itself, and the policy that allows its own style and script.
+    fn page(&self) -> Page;
+
+    /// Answers what the page asks for.
+    fn answer(&mut self, ask: &Ask<'_>) -> Reply;
+}
+
+/// A page.
+#[derive(Debug, Clone)]
+pub struct Page {
+    /// HTML.
+    pub html: String,
+    /// The content security policy.
+    pub policy: String,
+}
+
+/// A request of the page.
+#[derive(Debug)]
+pub struct Ask<'a> {
+    /// Whether something is to be changed.
+    pub is_post: bool,
+    /// The path behind the token, such as `api/list`.
+    pub path: &'a str,
+    /// What stands behind the question mark.
+    pub query: &'a str,
+    /// JSON.
+    pub body: &'a [u8],
+}
+
+/// An answer to the page.
+#[derive(Debug)]
+pub struct Reply {
+    /// The status of HTTP.
+    pub status: u16,
+    /// The media type.
+    pub kind: &'static str,
+    /// The content.
+    pub body: Vec<u8>,
+}
+
+impl Ask<'_> {
+    /// A parameter of the query.
+    #[must_use]
+    pub fn parameter(&self, name: &str) -> Option<String> {
+        let mut pairs = self.query.split('&').filter_map(|pair| pair.split_once('='));
+        let (_, value) = pairs.find(|(key, _)| *key == name)?;
+        percent_encoding::percent_decode_str(value).decode_utf8().ok().map(std::borrow::Cow::into_owned)
+    }
+
+    /// A parameter that is a number.
+    #[must_use]
+    pub fn number(&self, name: &str) -> Option<usize> {
+        self.parameter(name)?.parse().ok()
+    }
+}
+
+impl Reply {
+    /// JSON.
+    #[must_use]
+    pub fn json(value: &impl Serialize) -> Self {
+        Self::with_status(200, value)
+    }
+
+    /// JSON with another status than 200.
+    #[must_use]
+    pub fn with_status(status: u16, value: &impl Serialize) -> Self {
+        match serde_json::to_vec(value) {
+            Ok(body) => Self { status, kind: "application/json", body },
+            Err(error) => Self { status: 500, kind: "text/plain", body: error.to_string().into_bytes() },
+        }
+    }
+
+    /// What went wrong: `{"error": ..}` with more beside it.
+    #[must_use]
+    pub fn error(status: u16, message: &str) -> Self {
+        Self::with_status(status, &json!({ "error": message }))
+    }
+
+    /// An image.
+    #[must_use]
+    pub fn image(kind: &'static str, body: Vec<u8>) -> Self {
+        Self { status: 200, kind, body }
+    }
+
+    /// There is no such path.
+    #[must_use]
+    pub fn not_found() -> Self {
+        Self::error(404, "there is nothing of that name here")
+    }
+}
+
+/// The server cannot start.
+#[derive(Debug, thiserror::Error)]
+pub enum ReviewServerError {
+    /// The port is taken, or the system forbids it.
+    #[error("failed to listen at 127.0.0.1:{port}: {source}\nhint: name another port, or 0 for a free one")]
+    Bind {
+        /// The port that was asked for.
+        port: u16,
+        /// The system's reason.
+        source: std::io::Error,
+    },
+    /// The system has no random numbers.
+    #[error("the system gives no random numbers, so that the page cannot be kept to you")]
+    NoRandomness,
+}
+
+/// A page that is served until this is stopped or dropped.
+#[derive(Debug)]
+pub struct ReviewServer {
+    address: SocketAddr,
+    token: String,
+    serving: Serving,
+}
+
+struct Shared {
+    /// SHA-256 of the token: comparing hashes tells nothing by the time that it takes.
+    token: [u8; 32],
+    port: u16,
+    desk: Arc<Mutex<dyn Desk>>,
+}
+
+impl ReviewServer {
+    /// Starts to serve at 127.0.0.1; port 0 takes any free one. On return connections are accepted. Must be called within
+    /// a tokio runtime.
+    ///
+    /// # Errors
+    /// [`ReviewServerError`].
+    pub async fn start(desk: impl Desk, port: u16) -> Result<Self, ReviewServerError> {
+        let token = token()?;
+        let bind = |source| ReviewServerError::Bind { port, source };
+        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, port)).await.map_err(bind)?;
+        let address = listener.local_addr().map_err(bind)?;
+        let desk: Arc<Mutex<dyn Desk>> = Arc::new(Mutex::new(desk));
+        let shared = Shared { token: Sha256::digest(&token).into(), port: address.port(), desk };
+        let router = Router::new().fallback(handle).with_state(Arc::new(shared));
+        let serving = Serving::start(listener, router, CancellationToken::new());
+        Ok(Self { address, token, serving })
+    }
+
+    /// The address of the page, with its token.
+    #[must_use]
+    pub fn address(&self) -> String {
+        format!("http://{}/{}/", self.address, self.token)
+    }
+
+    /// Stops: takes no more connections and waits for open ones, a moment at most.
+    pub async fn stop(self) {
+        self.serving.stop(PATIENCE).await;
+    }
+}
+
+/// 256 random bits.
+fn token() -> Result<String, ReviewServerError> {
+    let mut bytes = [0; 32];
+    default_provider().secure_random.fill(&mut bytes).map_err(|_| ReviewServerError::NoRandomness)?;
+    Ok(hexadecimal(&bytes))
+}
+
+async fn handle(State(shared): State<Arc<Shared>>, request: Request) -> Response {
+    let (parts, body) = request.into_parts();
+    let (token, path) = parts.uri.path().trim_start_matches('/').split_once('/').unwrap_or_default();
+    if !is_for_us(&parts.headers, shared.port)
+        || Into::<[u8; 32]>::into(Sha256::digest(token)) != shared.token
+    {
+        return plain(StatusCode::FORBIDDEN, "use the address that `m3 review` printed, with its token\n");
+    }
+    let is_post = match parts.method {
+        Method::GET => false,
+        Method::POST if is_json(&parts.headers) => true,
+        Method::POST => return plain(StatusCode::UNSUPPORTED_MEDIA_TYPE, "send JSON\n"),
+        _ => return plain(StatusCode::METHOD_NOT_ALLOWED, "only GET and POST\n"),
+    };
+    let body = tokio::time::timeout(BODY_WAIT, axum::body::to_bytes(body, MAX_BODY)).await;
+    let Ok(Ok(body)) = body else {
+        return plain(StatusCode::PAYLOAD_TOO_LARGE, "the request is too large, or came too slowly\n");
+    };
+    let (path, query) = (path.to_owned(), parts.uri.query().unwrap_or_default().to_owned());
+    // Files are read, locked and flushed.
+    let answered = tokio::task::spawn_blocking(move || answer(&shared, is_post, &path, &query, &body)).await;
+    answered.unwrap_or_else(|_| plain(StatusCode::INTERNAL_SERVER_ERROR, "the request failed\n"))
+}
+
+fn answer(shared: &Shared, is_post: bool, path: &str, query: &str, body: &Bytes) -> Response {
+    let mut desk = shared.desk.lock().unwrap_or_else(PoisonError::into_inner);
+    if path.is_empty() && !is_post {
+        let Page { html, policy } = desk.page();
+        return response(StatusCode::OK, "text/html; charset=utf-8", &policy, html.into_bytes());
+    }
+    let reply = desk.answer(&Ask { is_post, path, query, body });
+    let status = StatusCode::from_u16(reply.status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
+    response(status, reply.kind, CLOSED, reply.body)
+}
+
+/// The policy of what is no page: nothing of it runs, should it be opened as one.
+const CLOSED: &str = "default-src 'none'; sandbox; frame-ancestors 'none'";
+
+fn plain(status: StatusCode, text: &'static str) -> Response {
+    response(status, "text/plain; charset=utf-8", CLOSED, text.as_bytes().to_vec())
+}
+
+fn response(status: StatusCode, kind: &'static str, policy: &str, body: Vec<u8>) -> Response {
+    let mut response = Response::new(Body::from(body));
+    *response.status_mut() = status;
+    let headers = response.headers_mut();
+    let fixed = [
+        (header::CONTENT_TYPE, kind),
+        (header::CACHE_CONTROL, "no-store"),
+        (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
+        (header::X_FRAME_OPTIONS, "DENY"),
+        (header::REFERRER_POLICY, "no-referrer"),
+    ];
+    for (name, value) in fixed {
+        headers.insert(name, HeaderValue::from_static(value));
+    }
+    headers.insert("cross-origin-resource-policy", HeaderValue::from_static("same-origin"));
+    headers.insert("cross-origin-opener-policy", HeaderValue::from_static("same-origin"));
+    if let Ok(policy) = HeaderValue::from_str(policy) {
+        headers.insert(header::CONTENT_SECURITY_POLICY, policy);
+    }
+    response
+}
+
+/// Whether a request names this server as its host, and comes from no other page.
+fn is_for_us(headers: &HeaderMap, port: u16) -> bool {
+    let hosts = [format!("127.0.0.1:{port}"), format!("localhost:{port}")];
+    let mut named = headers.get_all(header::HOST).iter();
+    let is_host = match (named.next(), named.next()) {
+        (Some(host), None) => hosts.iter().any(|ours| host.as_bytes().eq_ignore_ascii_case(ours.as_bytes())),
+        _ => false,
+    };
+    let is_ours = |origin: &HeaderValue| {
+        hosts.iter().any(|ours| origin.as_bytes() == format!("http://{ours}").as_bytes())
+    };
+    is_host && headers.get_all(header::ORIGIN).iter().all(is_ours)
+}
+
+/// A form of another page cannot send this type without asking first.
+fn is_json(headers: &HeaderMap) -> bool {
+    let kind = headers.get(header::CONTENT_TYPE).and_then(|kind| kind.to_str().ok());
+    kind.is_some_and(|kind| kind.split(';').next().unwrap_or_default().trim() == "application/json")
+}
+
+/// The body of a request as JSON.
+pub(super) fn body(ask: &Ask<'_>) -> Result<Value, Reply> {
+    serde_json::from_slice(ask.body).map_err(|_| Reply::error(400, "the request is no JSON"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn headers(pairs: &[(&str, &str)]) -> HeaderMap {
+        let header = |(name, value): &(&str, &str)| {
+            (header::HeaderName::from_bytes(name.as_bytes()).unwrap(), HeaderValue::from_str(value).unwrap())
+        };
+        pairs.iter().map(header).collect()
+    }
+
+    #[test]
+    fn only_our_own_host_and_origin_are_let_in() {
+        let allowed: [&[(&str, &str)]; 3] = [
+            &[("host", "127.0.0.1:80")],
+            &[("host", "LOCALHOST:80")],
+            &[("host", "127.0.0.1:80"), ("origin", "http://127.0.0.1:80")],
+        ];
+        for pairs in allowed {
+            assert!(is_for_us(&headers(pairs), 80), "{pairs:?}");
+        }
+        let refused: [&[(&str, &str)]; 8] = [
+            &[],
+            &[("host", "127.0.0.1")],
+            &[("host", "127.0.0.1:81")],
+            &[("host", "evil.example:80")],
+            &[("host", "127.0.0.1:80.evil.example")],
+            &[("host", "127.0.0.1:80"), ("origin", "http://evil.example")],
+            &[("host", "127.0.0.1:80"), ("origin", "null")],
+            &[("host", "127.0.0.1:80"), ("origin", "https://127.0.0.1:80")],
+        ];
+        for pairs in refused {
+            assert!(!is_for_us(&headers(pairs), 80), "{pairs:?}");
+        }
+        let mut twice = headers(&[("host", "127.0.0.1:80")]);
+        twice.append("host", HeaderValue::from_static("evil.example"));
+        assert!(!is_for_us(&twice, 80));
+    }
+
+    #[test]
+    fn tokens_differ_and_cannot_be_guessed() {
+        let (one, two) = (token().unwrap(), token().unwrap());
+        assert_ne!(one, two);
+        assert_eq!(one.len(), 64);
+    }
+}

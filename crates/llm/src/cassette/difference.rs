@@ -1,0 +1,143 @@
+//! What is different about a request that a cassette does not have: the place, and what stands there.
+
+use std::cmp::Reverse;
+use std::path::Path;
+
+use m3_support::canonical::canonical;
+use m3_support::text::shortened;
+use serde_json::Value;
+
+use super::read::Reader;
+use super::record::Recording;
+use super::{Entry, RequestEntry, as_given};
+
+/// Of a text that differs, so much is shown, from a little before the first difference.
+const SHOWN: usize = 120;
+
+/// Where two requests differ first.
+#[derive(Debug, PartialEq)]
+struct Difference {
+    /// JSON pointer (RFC 6901).
+    pointer: String,
+    recorded: String,
+    asked: String,
+}
+
+/// Says how a request differs from the nearest one that was recorded of its task, in words. The cassette is read
+/// again for it.
+pub(super) fn describe(path: &Path, recording: &Recording) -> String {
+    let task = shortened(&recording.scope.task, 80);
+    match nearest(path, recording) {
+        None => format!("no request of task `{task}` is in it"),
+        Some((other_path, _)) if other_path != recording.path => {
+            format!(
+                "the nearest one of task `{task}` went to `{}`, this one goes to `{}`",
+                shortened(&other_path, 80),
+                shortened(&recording.path, 80)
+            )
+        }
+        Some((_, body)) => match first(&body, &recording.body, String::new()) {
+            Some(Difference { pointer, recorded, asked }) => format!(
+                "at `{}` the nearest one of task `{task}` has `{recorded}`, and this one `{asked}`",
+                shortened(&pointer, 200)
+            ),
+            None => format!("the same one of task `{task}` was interrupted before its answer"),
+        },
+    }
+}
+
+/// How near a recorded request is: whether it has the same path, for how many bytes it is the same, and how much its
+/// length differs.
+type Nearness = (bool, usize, Reverse<usize>);
+
+/// The request of the same task that is the same for longest, and nearest in length among those.
+fn nearest(path: &Path, recording: &Recording) -> Option<(String, Value)> {
+    let (_, mut reader) = Reader::open(path).ok()?;
+    let asked = canonical(&recording.body);
+    let mut best: Option<(Nearness, RequestEntry)> = None;
+    while let Ok(Some(entry)) = reader.next() {
+        let Entry::Model(entry) = entry else { continue };
+        if entry.scope.task != recording.scope.task {
+            continue;
+        }
+        let request = RequestEntry { body: as_given(entry.request.body), ..entry.request };
+        let text = canonical(&request.body);
+        let same = text.bytes().zip(asked.bytes()).take_while(|(a, b)| a == b).count();
+        let nearness = (request.path == recording.path, same, Reverse(text.len().abs_diff(asked.len())));
+        if best.as_ref().is_none_or(|(other, _)| nearness > *other) {
+            best = Some((nearness, request));
+        }
+    }
+    best.map(|(_, request)| (request.path, request.body))
+}
+
+/// The first difference, members in alphabetical order.
+fn first(recorded: &Value, asked: &Value, pointer: String) -> Option<Difference> {
+    if recorded == asked {
+        return None;
+    }
+    match (recorded, asked) {
+        (Value::Object(left), Value::Object(right)) => {
+            let mut keys: Vec<&String> = left.keys().chain(right.keys()).collect();
+            keys.sort();
+            keys.dedup();
+            keys.into_iter().find_map(|key| {
+                let pointer = format!("{pointer}/{}", key.replace('~', "~0").replace('/', "~1"));
+                at(left.get(key), right.get(key), pointer)
+            })
+        }
+        (Value::Array(left), Value::Array(right)) => (0..left.len().max(right.len()))
+            .find_map(|index| at(left.get(index), right.get(index), format!("{pointer}/{index}"))),
+        (Value::String(left), Value::String(right)) => {
+            let same = left.chars().zip(right.chars()).take_while(|(a, b)| a == b).count();
+            let skipped = same.saturating_sub(20);
+            let show = |text: &str| {
+                let start = if skipped > 0 { "…" } else { "" };
+                format!("{start}{}", shortened(&text.chars().skip(skipped).collect::<String>(), SHOWN))
+            };
+            Some(Difference { pointer, recorded: show(left), asked: show(right) })
+        }
+        _ => Some(Difference { pointer, recorded: shown(recorded), asked: shown(asked) }),
+    }
+}
+
+fn at(recorded: Option<&Value>, asked: Option<&Value>, pointer: String) -> Option<Difference> {
+    match (recorded, asked) {
+        (Some(recorded), Some(asked)) => first(recorded, asked, pointer),
+        (None, None) => None,
+        (recorded, asked) => {
+            let show = |value: Option<&Value>| value.map_or("nothing".to_owned(), shown);
+            Some(Difference { pointer, recorded: show(recorded), asked: show(asked) })
+        }
+    }
+}
+
+fn shown(value: &Value) -> String {
+    shortened(&value.to_string(), SHOWN)
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn the_first_difference_has_a_place_and_both_sides() {
+        let recorded =
+            json!({"messages": [{"content": "a"}, {"content": "Count the apples in it, please."}], "n": 1});
+        let mut asked = recorded.clone();
+        assert_eq!(first(&recorded, &asked, String::new()), None);
+        asked["messages"][1]["content"] = json!("Count the apples in it, please!");
+        let found = first(&recorded, &asked, String::new()).unwrap();
+        assert_eq!(found.pointer, "/messages/1/content");
+        assert_eq!(
+            (found.recorded.as_str(), found.asked.as_str()),
+            ("…apples in it, please.", "…apples in it, please!")
+        );
+        asked["messages"][1] = json!([]);
+        assert_eq!(first(&recorded, &asked, String::new()).unwrap().asked, "[]");
+        let missing = first(&json!({"a/b": {"~": 1}}), &json!({"a/b": {}}), String::new()).unwrap();
+        assert_eq!((missing.pointer.as_str(), missing.asked.as_str()), ("/a~1b/~0", "nothing"));
+    }
+}

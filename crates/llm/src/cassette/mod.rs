@@ -1,0 +1,337 @@
+//! Cassettes: everything that a model and its tools were asked and answered, to be played back without them.
+//!
+//! A cassette is a file of JSON Lines that only grows. Its first line says what it is:
+//!
+//! ```json
+//! {"schema":"m3.cassette/1","model":"openai:gpt-5","created_by":"m3 0.1.0"}
+//! ```
+//!
+//! Every other line is a try at asking the model (`"kind":"model"`), a call of a tool (`"call"`), the tools that were
+//! offered (`"catalog"`, where they are others than before) or the beginning of a further recording into the same file (`"session"`), written at once
+//! when it has ended:
+//!
+//! ```json
+//! {"kind":"model","scope":{"task":"t1","repeat":1,"attempt":1},"request":{"sha256":"..","path":"chat/completions",
+//!  "body":{..}},"status":200,"reply":{..},"then":"end","milliseconds":812}
+//! {"kind":"call","scope":{..},"tool":"image/blur","arguments":{..},"result":{..},"milliseconds":40,
+//!  "waited_milliseconds":0}
+//! ```
+//!
+//! A try without an answer has `error` instead of `status` and `reply`; `then` says what was done: `end`, `retry` or
+//! `{"give_up": why}`. A call without a result has `error` as well. Requests have `sha256:..` in the place of images
+//! and `{workspace}` in the place of the workspace's path ([`workspace`]), so that they are the same wherever they
+//! are made again. Results of tools are whole, images too: what is played back is what the tool gave. Secrets are
+//! replaced by `***`.
+
+mod difference;
+mod play;
+mod read;
+mod record;
+mod tape;
+mod workspace;
+
+use std::collections::BTreeMap;
+use std::io;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use m3_support::canonical::canonical;
+use m3_support::text::{hexadecimal, milliseconds};
+pub(super) use play::Try;
+pub use play::{Cassette, CassetteSummary};
+pub use record::Recorder;
+pub(super) use record::{Recording, normalized};
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+use sha2::{Digest as _, Sha256};
+pub use tape::Others;
+
+use super::{ModelName, Scope};
+
+/// What the first line's `schema` is.
+pub const SCHEMA: &str = "m3.cassette/1";
+
+/// Values that are nested deeper are kept as text: a line is nested deeper than what is in it, and readers have
+/// limits (`serde_json`: 128).
+const MAX_DEPTH: usize = 100;
+
+/// The first line of a cassette.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Header {
+    /// Always [`SCHEMA`].
+    pub schema: String,
+    /// The model, as `--llm` names it.
+    pub model: String,
+    /// The program that made the cassette.
+    pub created_by: String,
+}
+
+impl Header {
+    /// The first line of a cassette of this model.
+    #[must_use]
+    pub fn new(model: &ModelName) -> Self {
+        Self {
+            schema: SCHEMA.to_owned(),
+            model: model.to_string(),
+            created_by: concat!("m3 ", env!("CARGO_PKG_VERSION")).to_owned(),
+        }
+    }
+}
+
+/// Why there is no cassette.
+#[derive(Debug, thiserror::Error)]
+pub enum CassetteError {
+    /// It cannot be read.
+    #[error("failed to read the cassette `{}`: {source}", path.display())]
+    Read {
+        /// The file.
+        path: PathBuf,
+        /// The system's reason.
+        #[source]
+        source: io::Error,
+    },
+    /// It cannot be made, or opened to be written.
+    #[error("failed to open the cassette `{}`: {source}\nhint: {}", path.display(), m3_support::files::hint(source))]
+    Open {
+        /// The file.
+        path: PathBuf,
+        /// The system's reason.
+        #[source]
+        source: io::Error,
+    },
+    /// It cannot be written.
+    #[error("failed to write the cassette `{}`: {reason}\nhint: what was recorded until then is kept", path.display())]
+    Write {
+        /// The file.
+        path: PathBuf,
+        /// The system's reason.
+        reason: String,
+    },
+    /// The file is something else.
+    #[error("`{}` is no cassette: {reason}\nhint: `--record FILE` makes one", path.display())]
+    NotACassette {
+        /// The file.
+        path: PathBuf,
+        /// What is missing.
+        reason: String,
+    },
+    /// A line of it is broken.
+    #[error("line {line} of the cassette `{}` cannot be read: {reason}", path.display())]
+    Line {
+        /// The file.
+        path: PathBuf,
+        /// Its number, from 1.
+        line: usize,
+        /// What is wrong with it.
+        reason: String,
+    },
+    /// It holds another model's answers.
+    #[error(
+        "the cassette `{}` is of `{recorded}`, not of `{asked}`\nhint: record each model in a file of its own",
+        path.display()
+    )]
+    OtherModel {
+        /// The file.
+        path: PathBuf,
+        /// Its model.
+        recorded: String,
+        /// The model that is to be recorded.
+        asked: String,
+    },
+    /// It is to be played and recorded into at once.
+    #[error(
+        "the cassette `{}` is played, and cannot be recorded into as well: it would grow by what it holds already\n\
+         hint: name another file, or leave out one of the two",
+        path.display()
+    )]
+    Played {
+        /// The file.
+        path: PathBuf,
+    },
+    /// It would be compressed by its name, and is not.
+    #[error(
+        "`{}` cannot be recorded into: a cassette is plain text, so that nothing of it is lost when the run is killed\n\
+         hint: name it without `.gz`, and compress it afterwards; compressed ones are played as they are",
+        path.display()
+    )]
+    NamedCompressed {
+        /// The file.
+        path: PathBuf,
+    },
+    /// Another process records into it.
+    #[error("another process records into the cassette `{}`\nhint: wait for its end, or name another file", path.display())]
+    Locked {
+        /// The file.
+        path: PathBuf,
+    },
+}
+
+/// How a call of a tool ended, as a cassette keeps it: in the JSON that whoever makes calls has for it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct RecordedCall {
+    /// The tool's result, or why there is none.
+    pub result: Result<Value, Value>,
+    /// From sending the call to its end.
+    pub elapsed: Duration,
+    /// Before that.
+    pub waited: Duration,
+}
+
+/// [`Scope`] as it is written.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+struct ScopeEntry {
+    task: String,
+    repeat: u32,
+    attempt: u32,
+    /// Which recording into the file it is of, from 0; told by the lines between.
+    #[serde(skip)]
+    session: usize,
+}
+
+impl From<&Scope> for ScopeEntry {
+    fn from(scope: &Scope) -> Self {
+        Self { task: scope.task.clone(), repeat: scope.repeat, attempt: scope.attempt, session: 0 }
+    }
+}
+
+/// A line after the first.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "snake_case")]
+enum Entry {
+    Model(ModelEntry),
+    Call(CallEntry),
+    Catalog { servers: Value },
+    Session { created_by: String },
+}
+
+/// A try at asking the model.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+struct ModelEntry {
+    scope: ScopeEntry,
+    request: RequestEntry,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    status: Option<u16>,
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    headers: BTreeMap<String, String>,
+    /// An object or a list where the body is one, else its text.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    reply: Option<Value>,
+    /// Why there is no reply.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    error: Option<String>,
+    then: Then,
+    milliseconds: u64,
+}
+
+/// What was done after a try.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(super) enum Then {
+    /// Nothing: the reply was good, or so bad that asking again is of no use, or all tries were made.
+    End,
+    /// It was asked again.
+    Retry,
+    /// It would have been asked again, but for this reason.
+    GiveUp(String),
+    /// The same, and no other request would be answered either for as long as any waits.
+    LeaveAlone(String),
+}
+
+/// What was asked.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+struct RequestEntry {
+    /// Of path and body; what requests are matched by.
+    sha256: String,
+    path: String,
+    body: Value,
+}
+
+/// A call of a tool.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+struct CallEntry {
+    scope: ScopeEntry,
+    tool: String,
+    arguments: Value,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    result: Option<Value>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    error: Option<Value>,
+    milliseconds: u64,
+    waited_milliseconds: u64,
+}
+
+impl CallEntry {
+    fn new(scope: &Scope, tool: &str, arguments: &Map<String, Value>, call: RecordedCall) -> Self {
+        let (result, error) = match call.result {
+            Ok(result) => (Some(result), None),
+            Err(error) => (None, Some(error)),
+        };
+        Self {
+            scope: scope.into(),
+            tool: tool.to_owned(),
+            arguments: Value::Object(arguments.clone()),
+            result,
+            error,
+            milliseconds: milliseconds(call.elapsed),
+            waited_milliseconds: milliseconds(call.waited),
+        }
+    }
+
+    fn call(self) -> RecordedCall {
+        RecordedCall {
+            result: self.error.map_or_else(|| Ok(as_given(self.result.unwrap_or_default())), Err),
+            elapsed: Duration::from_millis(self.milliseconds),
+            waited: Duration::from_millis(self.waited_milliseconds),
+        }
+    }
+}
+
+/// What makes two requests, or two calls, the same.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+struct ContentHash([u8; 32]);
+
+impl ContentHash {
+    fn of(name: &str, content: &Value) -> Self {
+        let mut hash = Sha256::new();
+        hash.update((name.len() as u64).to_le_bytes());
+        hash.update(name);
+        hash.update(canonical(content));
+        Self(hash.finalize().into())
+    }
+
+    fn to_hex(self) -> String {
+        hexadecimal(&self.0)
+    }
+
+    fn from_hex(text: &str) -> Option<Self> {
+        let mut bytes = [0; 32];
+        if text.len() != 64 || !text.is_ascii() {
+            return None;
+        }
+        for (index, byte) in bytes.iter_mut().enumerate() {
+            *byte = u8::from_str_radix(&text[index * 2..index * 2 + 2], 16).ok()?;
+        }
+        Some(Self(bytes))
+    }
+}
+
+/// A value as a line can hold it: as text if it is nested too deeply. Only for values that are no text.
+fn shallow(value: Value) -> Value {
+    if is_deeper(&value, MAX_DEPTH) { Value::String(value.to_string()) } else { value }
+}
+
+/// The value that [`shallow`] was given.
+fn as_given(value: Value) -> Value {
+    match value {
+        Value::String(text) => serde_json::from_str(&text).unwrap_or(Value::String(text)),
+        value => value,
+    }
+}
+
+fn is_deeper(value: &Value, depth: usize) -> bool {
+    match value {
+        Value::Array(items) => depth == 0 || items.iter().any(|item| is_deeper(item, depth - 1)),
+        Value::Object(members) => depth == 0 || members.values().any(|item| is_deeper(item, depth - 1)),
+        _ => false,
+    }
+}

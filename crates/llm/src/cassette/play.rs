@@ -1,0 +1,228 @@
+//! Playing back: what was answered to the same request, or the same call.
+
+use std::collections::{BTreeMap, HashMap};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use serde_json::{Map, Value};
+
+use super::read::Reader;
+use super::record::{Recording, reply_body};
+use super::tape::{LastAttempts, Others, Tape};
+use super::workspace::Workspace;
+use super::{
+    CallEntry, CassetteError, ContentHash, Entry, Header, ModelEntry, RecordedCall, ScopeEntry, Then,
+    as_given, difference,
+};
+use crate::Scope;
+
+/// What to do about a request that nobody has made.
+const HINT_CHANGED: &str =
+    "hint: what is asked has changed since it was recorded; record it again with `--record`";
+
+/// A cassette that is played back.
+#[derive(Debug)]
+pub struct Cassette {
+    path: PathBuf,
+    header: Header,
+    exchanges: Tape<Exchange>,
+    calls: Tape<CallEntry>,
+    last_attempts: LastAttempts,
+    catalog: Option<Value>,
+    summary: CassetteSummary,
+}
+
+/// What is in a cassette.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct CassetteSummary {
+    /// Tasks with at least one record.
+    pub tasks: usize,
+    /// Requests to the model that have an end, interrupted and repeated ones too.
+    pub requests: usize,
+    /// Tries at them, failed ones too.
+    pub tries: usize,
+    /// Calls of tools.
+    pub calls: usize,
+    /// Lines that end early and are left aside, from 1: whoever wrote them was interrupted, or the file is damaged.
+    pub cut_lines: Vec<usize>,
+}
+
+/// All tries at a request, of which the last one counts.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Exchange {
+    pub(crate) tries: Vec<Try>,
+}
+
+/// A try at a request.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Try {
+    /// Nothing where there was no answer.
+    pub(crate) status: Option<u16>,
+    /// Those that matter.
+    pub(crate) headers: BTreeMap<String, String>,
+    /// Nothing where there was no answer.
+    pub(crate) body: Option<Vec<u8>>,
+    /// Why there was no answer.
+    pub(crate) error: Option<String>,
+    /// What was done then.
+    pub(crate) then: Then,
+}
+
+impl Cassette {
+    /// Reads a cassette, compressed with gzip or not.
+    ///
+    /// # Errors
+    /// [`CassetteError`] if it cannot be read or is none. Lines that were cut off are only told
+    /// ([`CassetteSummary::cut_lines`]).
+    pub fn open(path: &Path) -> Result<Self, CassetteError> {
+        let (header, mut reader) = Reader::open(path)?;
+        let mut cassette = Self {
+            path: path.to_owned(),
+            header,
+            exchanges: Tape::default(),
+            calls: Tape::default(),
+            last_attempts: LastAttempts::default(),
+            catalog: None,
+            summary: CassetteSummary::default(),
+        };
+        let (mut open, mut session) = (HashMap::new(), 0);
+        while let Some(entry) = reader.next()? {
+            match entry {
+                Entry::Model(mut entry) => {
+                    entry.scope.session = session;
+                    cassette.add_try(entry, &mut open)?;
+                }
+                Entry::Call(mut entry) => {
+                    entry.scope.session = session;
+                    cassette.add_call(entry);
+                }
+                Entry::Catalog { servers } => cassette.catalog = Some(as_given(servers)),
+                Entry::Session { .. } => session += 1,
+            }
+        }
+        cassette.summary.tasks = cassette.last_attempts.tasks();
+        cassette.summary.requests = cassette.exchanges.len();
+        cassette.summary.calls = cassette.calls.len();
+        cassette.summary.cut_lines = reader.cut;
+        Ok(cassette)
+    }
+
+    fn add_try(
+        &mut self,
+        entry: ModelEntry,
+        open: &mut HashMap<(ContentHash, ScopeEntry), Vec<Try>>,
+    ) -> Result<(), CassetteError> {
+        let Some(content) = ContentHash::from_hex(&entry.request.sha256) else {
+            let reason = "a request's `sha256` is none".to_owned();
+            return Err(CassetteError::NotACassette { path: self.path.clone(), reason });
+        };
+        self.last_attempts.add(&entry.scope);
+        self.summary.tries += 1;
+        let is_last = entry.then != Then::Retry;
+        let tries = open.entry((content, entry.scope.clone())).or_default();
+        tries.push(Try {
+            status: entry.status,
+            headers: entry.headers,
+            body: entry.reply.map(reply_body),
+            error: entry.error,
+            then: entry.then,
+        });
+        // One that has no end was interrupted.
+        if is_last && let Some(tries) = open.remove(&(content, entry.scope.clone())) {
+            self.exchanges.add(content, entry.scope, Exchange { tries });
+        }
+        Ok(())
+    }
+
+    fn add_call(&mut self, entry: CallEntry) {
+        self.last_attempts.add(&entry.scope);
+        let content = ContentHash::of(&entry.tool, &as_given(entry.arguments.clone()));
+        self.calls.add(content, entry.scope.clone(), entry);
+    }
+
+    /// Its first line.
+    #[must_use]
+    pub fn header(&self) -> &Header {
+        &self.header
+    }
+
+    /// The tools that were offered, as [`Recorder::record_catalog`](super::Recorder::record_catalog) was given them, if
+    /// that was recorded.
+    #[must_use]
+    pub fn catalog(&self) -> Option<&Value> {
+        self.catalog.as_ref()
+    }
+
+    /// What is in it.
+    #[must_use]
+    pub fn summary(&self) -> &CassetteSummary {
+        &self.summary
+    }
+
+    /// What came of the same call, with the paths of this scope's workspace. A task's repetition gets what was
+    /// recorded of it, in that order.
+    ///
+    /// # Errors
+    /// It was not recorded of this repetition of the task: of which it was, if of any.
+    pub fn call(
+        &self,
+        scope: &Scope,
+        tool: &str,
+        arguments: &Map<String, Value>,
+    ) -> Result<RecordedCall, Others> {
+        let workspace = Workspace::new(scope.workspace.as_deref());
+        let mut arguments = Value::Object(arguments.clone());
+        workspace.hide_in(&mut arguments);
+        let content = ContentHash::of(tool, &arguments);
+        let mut entry = (*self.calls.next(content, &scope.into(), &self.last_attempts)?).clone();
+        entry.result = entry.result.map(|result| {
+            let mut result = as_given(result);
+            workspace.reveal_in(&mut result);
+            result
+        });
+        entry.error = entry.error.map(|mut error| {
+            workspace.reveal_in(&mut error);
+            error
+        });
+        Ok(entry.call())
+    }
+
+    /// What came of the same request.
+    ///
+    /// # Errors
+    /// It was not recorded of this repetition of the task: what differs, in words.
+    pub(crate) fn exchange(&self, recording: &Recording) -> Result<Arc<Exchange>, String> {
+        let found = self.exchanges.next(recording.content, &(&recording.scope).into(), &self.last_attempts);
+        let found = found.map_err(|others| match others {
+            Others::None => format!("{}\n{HINT_CHANGED}", difference::describe(&self.path, recording)),
+            others => others.to_string(),
+        })?;
+        let mut exchange = (*found).clone();
+        for tried in &mut exchange.tries {
+            if let Some(body) = tried.body.take() {
+                tried.body = Some(revealed(&body, &recording.workspace));
+            }
+            if let Some(error) = tried.error.take() {
+                tried.error = Some(recording.workspace.reveal(&error).into_owned());
+            }
+        }
+        Ok(Arc::new(exchange))
+    }
+
+    /// The file.
+    #[must_use]
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+}
+
+/// The body with the workspace's path: within the texts of JSON, where it may need escapes.
+fn revealed(body: &[u8], workspace: &Workspace) -> Vec<u8> {
+    match serde_json::from_slice(body) {
+        Ok(mut value @ (Value::Object(_) | Value::Array(_))) => {
+            workspace.reveal_in(&mut value);
+            value.to_string().into_bytes()
+        }
+        _ => workspace.reveal(&String::from_utf8_lossy(body)).into_owned().into_bytes(),
+    }
+}

@@ -1,0 +1,342 @@
+//! Recording: each record is a line, written at once.
+
+use std::fs::{File, TryLockError};
+use std::io::{self, BufRead as _, BufReader, Read as _, Seek as _, SeekFrom, Write as _};
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError, RwLock};
+use std::time::Duration;
+
+use m3_support::redact::Redactor;
+use m3_support::text::milliseconds;
+use serde_json::{Map, Value};
+
+use super::read::{Reader, read_header};
+use super::workspace::Workspace;
+use super::{
+    CallEntry, CassetteError, ContentHash, Entry, Header, ModelEntry, RecordedCall, RequestEntry, Try,
+    shallow,
+};
+use crate::Scope;
+use crate::wires::WireRequest;
+
+/// The longest first line.
+const MAX_HEADER: u64 = 64 << 10;
+
+/// What the line of a catalog begins with, as [`line_of`] writes it.
+const CATALOG_START: &[u8] = b"{\"kind\":\"catalog\",";
+
+/// How often a lock is tried, and how long is waited in between: a second together.
+const LOCK_TRIES: u32 = 20;
+
+/// See [`LOCK_TRIES`].
+const LOCK_WAIT: Duration = Duration::from_millis(50);
+
+/// Writes a cassette.
+#[derive(Debug)]
+pub struct Recorder {
+    path: PathBuf,
+    output: Mutex<Output>,
+    redactors: RwLock<Vec<Redactor>>,
+}
+
+#[derive(Debug)]
+struct Output {
+    file: File,
+    /// The last catalog in it, as its line.
+    catalog: Option<Vec<u8>>,
+    /// Why a record could not be written; nothing is written after it.
+    failure: Option<String>,
+}
+
+/// Locks the file. A process that is just being started shares what this one has open until it runs its own program:
+/// a lock that was given back is free a moment later.
+fn locked(file: &File) -> Result<(), TryLockError> {
+    for _ in 0..LOCK_TRIES {
+        match file.try_lock() {
+            Err(TryLockError::WouldBlock) => std::thread::sleep(LOCK_WAIT),
+            tried => return tried,
+        }
+    }
+    file.try_lock()
+}
+
+impl Recorder {
+    /// Starts a cassette, or goes on with one of the same model. A last line that was cut off is ended, so that it
+    /// stays the only one. The file is locked until the recorder is dropped.
+    ///
+    /// # Errors
+    /// [`CassetteError`] if the file cannot be written, is something else (compressed ones are not appended to), is
+    /// named like a compressed one, is another model's or is being recorded into.
+    pub fn create_or_append(path: &Path, header: Header) -> Result<Self, CassetteError> {
+        if path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("gz")) {
+            return Err(CassetteError::NamedCompressed { path: path.to_owned() });
+        }
+        let write =
+            |error: io::Error| CassetteError::Write { path: path.to_owned(), reason: error.to_string() };
+        let mut file = File::options()
+            .read(true)
+            .append(true)
+            .create(true)
+            .open(path)
+            .map_err(|source| CassetteError::Open { path: path.to_owned(), source })?;
+        match locked(&file) {
+            Ok(()) => {}
+            Err(TryLockError::WouldBlock) => return Err(CassetteError::Locked { path: path.to_owned() }),
+            Err(TryLockError::Error(error)) => return Err(write(error)),
+        }
+        let (mut first, mut catalog) = (Vec::new(), None);
+        let read = BufReader::new(&mut file).take(MAX_HEADER).read_until(b'\n', &mut first);
+        read.map_err(|source| CassetteError::Read { path: path.to_owned(), source })?;
+        if first.ends_with(b"\n") || read_header(&first).is_ok() {
+            let created_by = header.created_by.clone();
+            check(path, &first, header)?;
+            catalog = Reader::open(path)?.1.last_line(CATALOG_START)?;
+            if !ends_line(&mut file).map_err(write)? {
+                file.write_all(b"\n").map_err(write)?;
+            }
+            file.write_all(&line_of(&Entry::Session { created_by }).map_err(write)?).map_err(write)?;
+        } else if is_cut_header(&first) {
+            // Nothing but the beginning of a first line was ever written.
+            file.set_len(0).map_err(write)?;
+            file.write_all(&line_of(&header).map_err(write)?).map_err(write)?;
+        } else {
+            let reason = read_header(&first).err().unwrap_or_default();
+            return Err(CassetteError::NotACassette { path: path.to_owned(), reason });
+        }
+        let output = Mutex::new(Output { file, catalog, failure: None });
+        Ok(Self { path: path.to_owned(), output, redactors: RwLock::default() })
+    }
+
+    /// Has these secrets replaced in everything that is recorded from now on. A model that is recorded adds its key
+    /// by itself; the secrets of servers are up to the caller.
+    pub fn hide(&self, redactor: Redactor) {
+        self.redactors.write().unwrap_or_else(PoisonError::into_inner).push(redactor);
+    }
+
+    /// Records the tools that are offered: `{server: {"tools": [..]}}`. Those that were recorded last are not recorded
+    /// again.
+    pub fn record_catalog(&self, catalog: &Value) {
+        let mut servers = catalog.clone();
+        self.redact(&mut servers);
+        let line = line_of(&Entry::Catalog { servers: shallow(servers) });
+        let mut output = self.output.lock().unwrap_or_else(PoisonError::into_inner);
+        if line.as_ref().is_ok_and(|line| output.catalog.as_ref() == Some(line)) {
+            return;
+        }
+        output.catalog = line.as_ref().ok().cloned();
+        output.write(line);
+    }
+
+    /// Records a call and how it ended.
+    pub fn record_call(&self, scope: &Scope, tool: &str, arguments: &Map<String, Value>, call: RecordedCall) {
+        let mut entry = CallEntry::new(scope, tool, arguments, call);
+        let workspace = Workspace::new(scope.workspace.as_deref());
+        let keep = |mut value: Value| {
+            self.redact(&mut value);
+            workspace.hide_in(&mut value);
+            value
+        };
+        entry.arguments = shallow(keep(entry.arguments));
+        entry.result = entry.result.map(|result| shallow(keep(result)));
+        // Its texts may name paths and secrets as results do.
+        entry.error = entry.error.map(keep);
+        self.write(&Entry::Call(entry));
+    }
+
+    /// Why recording has stopped, if it has: what happened since is not in the cassette.
+    #[must_use]
+    pub fn failure(&self) -> Option<CassetteError> {
+        let failure = self.output.lock().unwrap_or_else(PoisonError::into_inner).failure.clone();
+        failure.map(|reason| CassetteError::Write { path: self.path.clone(), reason })
+    }
+
+    fn redact(&self, value: &mut Value) {
+        for redactor in self.redactors.read().unwrap_or_else(PoisonError::into_inner).iter() {
+            redactor.value(value);
+        }
+    }
+
+    fn write(&self, entry: &Entry) {
+        let line = line_of(entry);
+        self.output.lock().unwrap_or_else(PoisonError::into_inner).write(line);
+    }
+}
+
+impl Output {
+    fn write(&mut self, line: io::Result<Vec<u8>>) {
+        if self.failure.is_none() {
+            let written = line.and_then(|line| self.file.write_all(&line));
+            self.failure = written.err().map(|error| error.to_string());
+        }
+    }
+}
+
+/// What is written at once.
+fn line_of(record: &impl serde::Serialize) -> io::Result<Vec<u8>> {
+    let mut line = serde_json::to_vec(record)?;
+    line.push(b'\n');
+    Ok(line)
+}
+
+/// Whether a first line is that of a cassette of this model.
+fn check(path: &Path, first: &[u8], header: Header) -> Result<(), CassetteError> {
+    let found =
+        read_header(first).map_err(|reason| CassetteError::NotACassette { path: path.to_owned(), reason })?;
+    if found.model == header.model {
+        return Ok(());
+    }
+    Err(CassetteError::OtherModel { path: path.to_owned(), recorded: found.model, asked: header.model })
+}
+
+/// Whether this is the beginning of a header of ours, or nothing at all.
+fn is_cut_header(first: &[u8]) -> bool {
+    const START: &[u8] = b"{\"schema\":\"m3.cassette/";
+    let length = first.len().min(START.len());
+    first[..length] == START[..length]
+}
+
+fn ends_line(file: &mut File) -> io::Result<bool> {
+    let mut last = [0];
+    file.seek(SeekFrom::End(-1))?;
+    file.read_exact(&mut last)?;
+    Ok(last == *b"\n")
+}
+
+/// A request whose tries are recorded, or looked for.
+#[derive(Debug)]
+pub(crate) struct Recording {
+    pub(super) scope: Scope,
+    pub(super) workspace: Workspace,
+    pub(super) content: ContentHash,
+    pub(super) path: String,
+    pub(super) body: Value,
+}
+
+impl Recording {
+    /// Of a request that was written with hashes in the place of images.
+    pub(crate) fn new(scope: &Scope, request: WireRequest, recorder: Option<&Recorder>) -> Self {
+        let workspace = Workspace::new(scope.workspace.as_deref());
+        let path = request.path.clone();
+        let mut body = request.into_body();
+        if let Some(recorder) = recorder {
+            recorder.redact(&mut body);
+        }
+        workspace.hide_in(&mut body);
+        let content = ContentHash::of(&path, &body);
+        Self { scope: scope.clone(), workspace, content, path, body }
+    }
+}
+
+impl Recorder {
+    /// Records a try at asking the model and what was done then.
+    ///
+    /// # Errors
+    /// [`CassetteError::Write`] if it, or anything before it, could not be written.
+    pub(crate) fn record_try(
+        &self,
+        recording: &Recording,
+        tried: &Try,
+        elapsed: Duration,
+    ) -> Result<(), CassetteError> {
+        let reply = tried.body.as_ref().map(|body| {
+            let mut reply = reply_value(body);
+            self.redact(&mut reply);
+            recording.workspace.hide_in(&mut reply);
+            reply
+        });
+        let error = tried.error.as_ref().map(|error| {
+            let mut error = Value::String(recording.workspace.hide(error).into_owned());
+            self.redact(&mut error);
+            error.as_str().unwrap_or_default().to_owned()
+        });
+        self.write(&Entry::Model(ModelEntry {
+            scope: (&recording.scope).into(),
+            request: RequestEntry {
+                sha256: recording.content.to_hex(),
+                path: recording.path.clone(),
+                body: shallow(recording.body.clone()),
+            },
+            status: tried.status,
+            headers: tried.headers.clone(),
+            reply,
+            error,
+            then: tried.then.clone(),
+            milliseconds: milliseconds(elapsed),
+        }));
+        self.failure().map_or(Ok(()), Err)
+    }
+}
+
+/// A body as an object or a list where it is one, else as its text: what is read from it is the same.
+fn reply_value(body: &[u8]) -> Value {
+    match serde_json::from_slice(body) {
+        Ok(value @ (Value::Object(_) | Value::Array(_))) => match shallow(value) {
+            Value::String(_) => Value::String(String::from_utf8_lossy(body).into_owned()),
+            value => value,
+        },
+        _ => Value::String(String::from_utf8_lossy(body).into_owned()),
+    }
+}
+
+/// The body that [`reply_value`] was given, or one that means the same.
+pub(super) fn reply_body(reply: Value) -> Vec<u8> {
+    match reply {
+        Value::String(text) => text.into_bytes(),
+        value => value.to_string().into_bytes(),
+    }
+}
+
+/// The body as it will be played back: what is read from it now is then read again.
+pub(crate) fn normalized(body: &[u8]) -> Vec<u8> {
+    reply_body(reply_value(body))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn a_full_disk_stops_the_recording_and_is_told() {
+        let file = File::options().write(true).open("/dev/full").unwrap();
+        let output = Mutex::new(Output { file, catalog: None, failure: None });
+        let recorder = Recorder { path: PathBuf::from("c.jsonl"), output, redactors: RwLock::default() };
+        assert!(recorder.failure().is_none());
+        recorder.record_catalog(&Value::Null);
+        let message = recorder.failure().unwrap().to_string();
+        assert!(message.starts_with("failed to write the cassette `c.jsonl`: No space left"), "{message}");
+    }
+
+    #[test]
+    fn tools_are_recorded_where_they_differ_from_the_last_ones() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("c.jsonl");
+        let header = || Header::new(&crate::ModelName::parse("openai:m").unwrap());
+        for tools in [&["a"][..], &["a"], &["a", "b", "b"], &["a"]] {
+            let recorder = Recorder::create_or_append(&path, header()).unwrap();
+            for tool in tools {
+                recorder.record_catalog(&serde_json::json!({"s": {"tools": [{"name": tool}]}}));
+            }
+        }
+        let content = std::fs::read_to_string(&path).unwrap();
+        let catalogs = content.lines().filter(|line| line.contains("catalog"));
+        let tools: Vec<&str> = catalogs.map(|line| line.split("\"name\":\"").nth(1).unwrap()).collect();
+        assert_eq!(tools.iter().map(|rest| &rest[..1]).collect::<String>(), "aba");
+    }
+
+    #[test]
+    fn what_is_read_from_a_body_stays_the_same() {
+        for (body, kept) in [
+            ("{\"b\": 1.50,\n\"a\": 2}", "{\"a\":2,\"b\":1.5}"),
+            ("\"text\"", "\"text\""),
+            ("<html>", "<html>"),
+            ("{\"cut", "{\"cut"),
+        ] {
+            assert_eq!(normalized(body.as_bytes()), kept.as_bytes());
+            assert_eq!(normalized(kept.as_bytes()), kept.as_bytes());
+        }
+        let deep = "[".repeat(110) + &"]".repeat(110);
+        assert_eq!(reply_value(deep.as_bytes()), Value::String(deep.clone()));
+        assert_eq!(normalized(b"\xff"), "\u{fffd}".as_bytes());
+    }
+}

@@ -1,0 +1,95 @@
+//! Why a model cannot be asked, or gave no answer.
+
+use std::path::PathBuf;
+
+use m3_support::text::counted;
+
+use super::cassette::CassetteError;
+use super::{KeyError, ModelNameError, Refusal};
+
+/// Why a model cannot be asked, or gave no answer. Keys are in none of the texts.
+#[derive(Debug, thiserror::Error)]
+pub enum ModelError {
+    /// The provider wants a key and there is none.
+    #[error(
+        "there is no key for `{model}`\nhint: set {variables} in the environment, or in `.env` in this folder"
+    )]
+    NoKey {
+        /// The model.
+        model: String,
+        /// The variables that may hold it, in words.
+        variables: String,
+    },
+    /// The key cannot be sent.
+    #[error("the key for `{model}` cannot be sent: it holds characters that no header may have")]
+    UnusableKey {
+        /// The model.
+        model: String,
+    },
+    /// A variable that should hold the key does not.
+    #[error(transparent)]
+    Key(#[from] KeyError),
+    /// The address cannot be used.
+    #[error("`{url}` cannot be asked: {reason}")]
+    Address {
+        /// The base address.
+        url: String,
+        /// Why not.
+        reason: String,
+    },
+    /// There was no reply, after all tries that were worth it.
+    #[error("`{model}` gave no reply{}: {reason}", times(*tries))]
+    NoReply {
+        /// The model.
+        model: String,
+        /// The HTTP status of the last try, if there was an answer.
+        status: Option<u16>,
+        /// How often it was asked.
+        tries: u32,
+        /// Whether the provider would refuse any other request as well.
+        refusal: Option<Refusal>,
+        /// What came of the last try, and why it was the last.
+        reason: String,
+    },
+    /// The prompt did not fit the model's context: the same request will never get a reply.
+    #[error("`{model}` gave no reply, for the prompt does not fit its context: {reason}")]
+    ContextOverflow {
+        /// The model.
+        model: String,
+        /// What the provider says.
+        reason: String,
+    },
+    /// The cassette has no answer to this request.
+    #[error("the cassette `{}` has no answer to this request: {reason}", path.display())]
+    NotRecorded {
+        /// The cassette.
+        path: PathBuf,
+        /// What differs from the nearest request that was recorded, or who else made it; and what to do about it.
+        reason: String,
+    },
+    /// The cassette is of a model whose name says nothing to this version.
+    #[error("the cassette `{}` is of no model that is known: {source}", path.display())]
+    CassetteModel {
+        /// The cassette.
+        path: PathBuf,
+        /// What is wrong with the name.
+        #[source]
+        source: ModelNameError,
+    },
+    /// What is asked cannot be recorded any more.
+    #[error(transparent)]
+    Cassette(#[from] CassetteError),
+}
+
+impl ModelError {
+    /// Whether no request gets a reply, however well others were answered before: the account is empty, or its limit
+    /// is used up for longer than any request waits.
+    #[must_use]
+    pub fn is_of_used_account(&self) -> bool {
+        matches!(self, Self::NoReply { refusal: Some(Refusal::EmptyAccount | Refusal::Later), .. })
+    }
+}
+
+fn times(tries: u32) -> String {
+    if tries > 1 { format!(" in {}", counted(tries, "try")) } else { String::new() }
+}

@@ -1,0 +1,33 @@
+//! Language models that see images: what is asked of them, over which wire, and what they answer.
+//!
+//! A [`Request`] is written by a wire (`wires/`), sent by a [`Model`], which retries, and read back as a [`Reply`].
+//! A [`Recorder`] keeps every exchange in a cassette, and a model opened from a [`Cassette`] answers from it without
+//! a network. Cassettes also keep what tools answered, and for which task ([`Scope`]) something was asked: nothing else
+//! in here knows of tasks and of servers, and nothing at all of scores.
+
+pub mod cassette;
+mod error;
+mod http;
+pub mod keys;
+mod message;
+mod model;
+mod name;
+mod network;
+mod picture;
+mod places;
+mod tools;
+mod wires;
+
+pub use cassette::{Cassette, CassetteError, CassetteSummary, Header, Others, RecordedCall, Recorder};
+pub use error::ModelError;
+pub use keys::{Key, KeyError, Keys, key_from};
+pub use message::{
+    Arguments, Assistant, Message, Part, Reply, ReplyCall, Request, RequestLimits, Scope, Settings,
+    StopReason, ToolAnswer, Usage,
+};
+pub use model::{Answered, Model, ModelOptions, Retry};
+pub use name::{ModelName, ModelNameError, WireKind};
+pub use picture::{Picture, PictureError, PictureLimits, Pictures};
+pub use tools::{ToolDefinition, ToolDefinitions};
+pub use wires::NO_NAME;
+pub use wires::Refusal;

@@ -1,0 +1,373 @@
+//! A model that can be asked: over the network with tries and limits, or from a cassette.
+
+use std::fmt;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use m3_support::redact::{Redactor, RedactorError};
+use m3_support::text::shortened;
+
+use super::cassette::{Cassette, Recorder, Recording, Then, Try};
+use super::network::Network;
+use super::wires::{self, ImageData, Wire, WireRequest};
+use super::{Key, Keys, ModelError, ModelName, Refusal, Reply, Request, RequestLimits, Scope, keys};
+
+/// Shorter keys are placeholders for servers that need none, such as `EMPTY`: they are not looked for in texts,
+/// where they may be words.
+const LEAST_KEY: usize = 8;
+
+/// A model that can be asked, by many at once.
+#[derive(Clone)]
+pub struct Model {
+    inner: Arc<Inner>,
+    recorder: Option<Arc<Recorder>>,
+}
+
+struct Inner {
+    name: ModelName,
+    wire: &'static dyn Wire,
+    key: Option<Key>,
+    redactor: Redactor,
+    notes: Vec<String>,
+    source: Source,
+}
+
+enum Source {
+    Network(Box<Network>),
+    Cassette(Arc<Cassette>),
+}
+
+impl fmt::Debug for Model {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "Model({})", self.inner.name)
+    }
+}
+
+/// How a model is asked.
+#[derive(Debug, Clone)]
+pub struct ModelOptions {
+    /// For one try, from sending the request to the end of the answer. A reply that is not streamed has no sign of
+    /// life before its end: this is the longest answer.
+    pub try_time: Duration,
+    /// For all tries together, with the waits between them and the wait for a free place.
+    pub total_time: Duration,
+    /// How often it is asked at most, at least once.
+    pub tries: u32,
+    /// The wait before the second try, without its jitter; each one is twice as long as the one before, up to a
+    /// minute. A provider that wants a longer one gets it.
+    pub first_wait: Duration,
+    /// Requests at once at most; fewer while the provider says that these are too many.
+    pub concurrency: usize,
+    /// The key. Without, it is looked for in the environment and `.env`, but only for the provider's own address.
+    pub key: Option<Key>,
+}
+
+/// A model's answer.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Answered {
+    /// What it said.
+    pub reply: Reply,
+    /// How often it was asked.
+    pub tries: u32,
+    /// From asking to the answer, waits included.
+    pub elapsed: Duration,
+}
+
+/// A try that failed, after which the model is asked again.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Retry {
+    /// Why, made safe to show.
+    pub reason: String,
+    /// Until the next try; nothing when a cassette is played.
+    pub wait: Duration,
+}
+
+impl ModelOptions {
+    /// How often a request is made by default.
+    pub const TRIES: u32 = 8;
+}
+
+impl Default for ModelOptions {
+    fn default() -> Self {
+        Self {
+            try_time: Duration::from_mins(10),
+            total_time: Duration::from_mins(30),
+            tries: Self::TRIES,
+            first_wait: Duration::from_millis(500),
+            concurrency: 64,
+            key: None,
+        }
+    }
+}
+
+impl Model {
+    /// A model on the network. Nothing is sent yet.
+    ///
+    /// # Errors
+    /// [`ModelError::NoKey`] where the provider's own address is asked without a key, or [`ModelError`] if the
+    /// address or the key cannot be used.
+    pub fn open(name: ModelName, mut options: ModelOptions) -> Result<Self, ModelError> {
+        let wire = wires::of(name.wire);
+        let mut notes = Vec::new();
+        if options.key.is_none() && name.is_at_provider() {
+            let keys = Keys::load();
+            notes.extend(keys.warning().map(str::to_owned));
+            let variables: Vec<&str> =
+                [keys::KEY_VARIABLE].into_iter().chain(wire.key_variables().iter().copied()).collect();
+            options.key = keys.first_of(&variables);
+            if options.key.is_none() {
+                let variables: Vec<String> =
+                    variables.iter().map(|variable| format!("`{variable}`")).collect();
+                let variables = variables.join(" or ");
+                return Err(ModelError::NoKey { model: name.to_string(), variables });
+            }
+        }
+        let key = options.key.clone();
+        // Fails for hundreds of megabytes of secrets alone; a header would not hold them.
+        let redactor = Redactor::new(secret(key.as_ref())).unwrap_or_default();
+        let network = Network::new(&name, wire, options)?;
+        Ok(Self::new(Inner { name, wire, key, redactor, notes, source: Source::Network(Box::new(network)) }))
+    }
+
+    /// The model of a cassette, which answers what was recorded.
+    ///
+    /// # Errors
+    /// [`ModelError::CassetteModel`] if its name is none.
+    pub fn replay(cassette: Arc<Cassette>) -> Result<Self, ModelError> {
+        let name = ModelName::parse(&cassette.header().model)
+            .map_err(|source| ModelError::CassetteModel { path: cassette.path().to_owned(), source })?;
+        let wire = wires::of(name.wire);
+        let (redactor, notes) = (Redactor::default(), Vec::new());
+        let source = Source::Cassette(cassette);
+        Ok(Self::new(Inner { name, wire, key: None, redactor, notes, source }))
+    }
+
+    /// Whether its replies come from a cassette.
+    #[must_use]
+    pub fn is_replayed(&self) -> bool {
+        matches!(self.inner.source, Source::Cassette(_))
+    }
+
+    fn new(inner: Inner) -> Self {
+        Self { inner: Arc::new(inner), recorder: None }
+    }
+
+    /// The same model, with every try recorded. The recorder hides the model's key from now on.
+    #[must_use]
+    pub fn recorded_by(mut self, recorder: Arc<Recorder>) -> Self {
+        recorder.hide(self.inner.redactor.clone());
+        self.recorder = Some(recorder);
+        self
+    }
+
+    /// Its name.
+    #[must_use]
+    pub fn name(&self) -> &ModelName {
+        &self.inner.name
+    }
+
+    /// What it takes of an image: the longest side in pixels, and bytes before base64.
+    #[must_use]
+    pub fn image_limits(&self) -> (u32, usize) {
+        self.inner.wire.image_limits()
+    }
+
+    /// What it takes of all images of a request together. Other servers of a wire may take less, or more.
+    #[must_use]
+    pub fn request_limits(&self) -> RequestLimits {
+        self.inner.wire.request_limits()
+    }
+
+    /// Looks for the key and for these secrets: for texts in which either may stand, as results of tools are.
+    ///
+    /// # Errors
+    /// [`RedactorError`] if the secrets are too many or too long.
+    pub fn redactor_with<'s>(
+        &'s self,
+        secrets: impl IntoIterator<Item = &'s str>,
+    ) -> Result<Redactor, RedactorError> {
+        Redactor::new(secrets.into_iter().chain(secret(self.inner.key.as_ref())))
+    }
+
+    /// What should be told when it is opened: what is wrong with `.env`.
+    #[must_use]
+    pub fn notes(&self) -> &[String] {
+        &self.inner.notes
+    }
+
+    /// How many requests it gets at once now; `None` for one that is played from a cassette.
+    #[must_use]
+    pub fn concurrency(&self) -> Option<usize> {
+        match &self.inner.source {
+            Source::Network(network) => Some(network.concurrency()),
+            Source::Cassette(_) => None,
+        }
+    }
+
+    /// Asks it, again where that helps. `told` gets each try that failed, before the wait for the next. Dropping
+    /// the future cancels the request.
+    ///
+    /// # Errors
+    /// [`ModelError::NoReply`] after the last try; [`ModelError::ContextOverflow`] where another try cannot help;
+    /// [`ModelError::NotRecorded`] for a request that the cassette does not have; [`ModelError::Cassette`] if it cannot be
+    /// recorded.
+    pub async fn ask(
+        &self,
+        request: &Request,
+        scope: &Scope,
+        told: &(dyn Fn(Retry) + Send + Sync),
+    ) -> Result<Answered, ModelError> {
+        // What cannot be recorded should not be paid for.
+        if let Some(error) = self.recorder.as_deref().and_then(Recorder::failure) {
+            return Err(error.into());
+        }
+        match &self.inner.source {
+            Source::Network(network) => self.ask_network(network, request, scope, told).await,
+            Source::Cassette(cassette) => self.ask_cassette(cassette, request, scope, told),
+        }
+    }
+
+    async fn ask_network(
+        &self,
+        network: &Network,
+        request: &Request,
+        scope: &Scope,
+        told: &(dyn Fn(Retry) + Send + Sync),
+    ) -> Result<Answered, ModelError> {
+        let written = self.written(request, ImageData::Base64);
+        let recording = self.recorder.as_deref().map(|recorder| {
+            (recorder, Recording::new(scope, self.written(request, ImageData::Hash), Some(recorder)))
+        });
+        let mut asking = network.start(&written);
+        drop(written);
+        loop {
+            let mut tried = asking.next_try(&self.inner.redactor, recording.is_some()).await;
+            let judged = self.judge(&tried.outcome);
+            let wait = asking.decide(&mut tried, &judged);
+            if let Some((recorder, recording)) = &recording {
+                recorder.record_try(recording, &tried.outcome, tried.elapsed)?;
+            }
+            match (judged, wait) {
+                (Ok(reply), _) => {
+                    return Ok(Answered { reply, tries: asking.tries(), elapsed: asking.elapsed() });
+                }
+                (Err(failure), Some(wait)) => {
+                    told(Retry { reason: failure.reason, wait });
+                    tokio::time::sleep(wait).await;
+                }
+                (Err(failure), None) => return Err(self.no_reply(failure, &tried.outcome, asking.tries())),
+            }
+        }
+    }
+
+    fn ask_cassette(
+        &self,
+        cassette: &Cassette,
+        request: &Request,
+        scope: &Scope,
+        told: &(dyn Fn(Retry) + Send + Sync),
+    ) -> Result<Answered, ModelError> {
+        let start = Instant::now();
+        let recorder = self.recorder.as_deref();
+        let recording = Recording::new(scope, self.written(request, ImageData::Hash), recorder);
+        let exchange = cassette
+            .exchange(&recording)
+            .map_err(|reason| ModelError::NotRecorded { path: cassette.path().to_owned(), reason })?;
+        let mut tries = 0;
+        for tried in &exchange.tries {
+            tries += 1;
+            if let Some(recorder) = recorder {
+                recorder.record_try(&recording, tried, Duration::ZERO)?;
+            }
+            match self.judge(tried) {
+                Ok(reply) => return Ok(Answered { reply, tries, elapsed: start.elapsed() }),
+                Err(failure) if tried.then == Then::Retry => {
+                    told(Retry { reason: failure.reason, wait: Duration::ZERO });
+                }
+                Err(failure) => return Err(self.no_reply(failure, tried, tries)),
+            }
+        }
+        let reason = "it ends without an answer".to_owned();
+        Err(ModelError::NotRecorded { path: cassette.path().to_owned(), reason })
+    }
+
+    fn written(&self, request: &Request, images: ImageData) -> WireRequest {
+        self.inner.wire.request(&self.inner.name, request, images)
+    }
+
+    /// What a try came to: the same live and from a cassette.
+    fn judge(&self, tried: &Try) -> Result<Reply, Failure> {
+        let redact = |text: &str| self.inner.redactor.text(text).into_owned();
+        let (Some(status), Some(body)) = (tried.status, &tried.body) else {
+            let reason = redact(tried.error.as_deref().unwrap_or("there was no answer"));
+            return Err(Failure { is_worth_retrying: true, ..Failure::new(reason) });
+        };
+        if let Some(location) = tried.headers.get("location").filter(|_| (300..400).contains(&status)) {
+            let reason = format!(
+                "HTTP {status}: it leads to `{}`, and redirects are not followed\nhint: name that address, if it is \
+                 to be trusted with the key",
+                shortened(&redact(location), 200)
+            );
+            return Err(Failure::new(reason));
+        }
+        let read = self.inner.wire.reply(status, body);
+        let read = read.map(|reply| Reply { usage: reply.usage.of_reply(), ..reply });
+        read.map_err(|error| {
+            let mut reason = redact(&error.to_string());
+            if !(200..300).contains(&status) {
+                reason = format!("HTTP {status}: {reason}");
+            }
+            Failure {
+                reason,
+                is_worth_retrying: error.is_worth_retrying(status),
+                is_context_overflow: error.is_context_overflow(status),
+                refusal: error.refusal(status),
+            }
+        })
+    }
+
+    fn no_reply(&self, failure: Failure, last: &Try, tries: u32) -> ModelError {
+        let Failure { mut reason, mut refusal, is_context_overflow, .. } = failure;
+        if is_context_overflow {
+            return ModelError::ContextOverflow { model: self.inner.name.to_string(), reason };
+        }
+        match &last.then {
+            Then::GiveUp(why) => reason = format!("{reason}; {why}"),
+            Then::LeaveAlone(why) => {
+                reason = format!("{reason}; {why}");
+                refusal.get_or_insert(Refusal::Later);
+            }
+            Then::End | Then::Retry => {}
+        }
+        ModelError::NoReply {
+            model: self.inner.name.to_string(),
+            status: last.status,
+            tries,
+            refusal,
+            reason,
+        }
+    }
+}
+
+/// A try that gave no reply.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Failure {
+    pub(super) reason: String,
+    pub(super) is_worth_retrying: bool,
+    /// Whether the prompt did not fit the model's context.
+    pub(super) is_context_overflow: bool,
+    /// Whether any other request would be refused as well.
+    pub(super) refusal: Option<Refusal>,
+}
+
+impl Failure {
+    /// One that is the last and says nothing of other requests.
+    fn new(reason: String) -> Self {
+        Self { reason, is_worth_retrying: false, is_context_overflow: false, refusal: None }
+    }
+}
+
+/// What is looked for in texts.
+fn secret(key: Option<&Key>) -> Option<&str> {
+    key.map(Key::expose).filter(|key| key.len() >= LEAST_KEY)
+}

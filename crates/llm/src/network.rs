@@ -1,0 +1,219 @@
+//! The tries at one request: when it is sent, what came back, whether and when it is sent again.
+
+use std::time::Duration;
+
+use backon::{BackoffBuilder as _, ExponentialBackoff, ExponentialBuilder};
+use bytes::Bytes;
+use m3_support::redact::Redactor;
+use tokio::time::Instant;
+
+use super::cassette::{Then, Try, normalized};
+use super::http::{NoAnswer, Poster};
+use super::model::Failure;
+use super::places::Places;
+use super::wires::{Wire, WireRequest};
+use super::{ModelError, ModelName, ModelOptions, Reply};
+
+/// The longest wait, unless the provider wants a longer one.
+const LONGEST_WAIT: Duration = Duration::from_mins(1);
+
+/// What is said when an address refuses a request without a key.
+const NO_KEY_SENT: &str = "no key was sent\nhint: an address of your own gets the key of the variable that \
+                           `--llm-key-from VARIABLE` names";
+
+/// A provider, and how it is asked.
+#[derive(Debug)]
+pub(super) struct Network {
+    poster: Poster,
+    places: Places,
+    options: ModelOptions,
+}
+
+/// A request that is being asked.
+pub(super) struct Asking<'a> {
+    network: &'a Network,
+    path: String,
+    body: Bytes,
+    start: Instant,
+    deadline: Instant,
+    waits: ExponentialBackoff,
+    tries: u32,
+}
+
+/// A try that has ended.
+pub(super) struct Tried {
+    pub(super) outcome: Try,
+    pub(super) elapsed: Duration,
+    is_worth_retrying: bool,
+    retry_after: Option<Duration>,
+}
+
+impl Network {
+    /// # Errors
+    /// [`ModelError`] where the address or the key cannot be used.
+    pub(super) fn new(name: &ModelName, wire: &dyn Wire, options: ModelOptions) -> Result<Self, ModelError> {
+        let poster = Poster::new(name, wire, options.key.as_ref())?;
+        Ok(Self { poster, places: Places::new(options.concurrency), options })
+    }
+
+    pub(super) fn concurrency(&self) -> usize {
+        self.places.limit()
+    }
+
+    /// Begins with a request; its time runs from now on.
+    pub(super) fn start(&self, request: &WireRequest) -> Asking<'_> {
+        let start = Instant::now();
+        let retries = usize::try_from(self.options.tries.saturating_sub(1)).unwrap_or(usize::MAX);
+        let waits = ExponentialBuilder::new()
+            .with_min_delay(self.options.first_wait)
+            .with_max_delay(LONGEST_WAIT)
+            .with_max_times(retries)
+            .with_jitter()
+            .build();
+        Asking {
+            network: self,
+            path: request.path.clone(),
+            body: Bytes::from(request.to_bytes()),
+            start,
+            // Further than anyone waits, where the sum cannot be told.
+            deadline: start
+                .checked_add(self.options.total_time)
+                .unwrap_or(start + Duration::from_hours(24 * 365)),
+            waits,
+            tries: 0,
+        }
+    }
+}
+
+impl Asking<'_> {
+    pub(super) fn tries(&self) -> u32 {
+        self.tries
+    }
+
+    pub(super) fn elapsed(&self) -> Duration {
+        self.start.elapsed()
+    }
+
+    fn left(&self) -> Duration {
+        self.deadline.saturating_duration_since(Instant::now())
+    }
+
+    /// Waits for a place, sends the request and reads the answer. The key is in none of it; what will be recorded
+    /// is read as it is recorded.
+    pub(super) async fn next_try(&mut self, redactor: &Redactor, is_recorded: bool) -> Tried {
+        self.tries += 1;
+        let place = match self.network.places.take(self.deadline).await {
+            Ok(place) => place,
+            Err(reason) => {
+                let no_answer = NoAnswer { reason, is_worth_retrying: false, status: None };
+                return Tried::without_answer(&no_answer, Duration::ZERO, redactor);
+            }
+        };
+        let start = Instant::now();
+        let limit = self.network.options.try_time.min(self.left());
+        let answer = self.network.poster.post(&self.path, self.body.clone(), limit).await;
+        let elapsed = start.elapsed();
+        let answer = match answer {
+            Ok(answer) => answer,
+            Err(no_answer) => return Tried::without_answer(&no_answer, elapsed, redactor),
+        };
+        let retry_after = answer.retry_after();
+        match answer.status {
+            // What is longer than any request waits is for the one that was told.
+            429 => place.too_many(retry_after.filter(|wait| *wait < self.network.options.total_time)),
+            200..300 => place.answered(),
+            _ => {}
+        }
+        drop(place);
+        let mut body = redacted(answer.body, redactor);
+        if is_recorded {
+            body = normalized(&body);
+        }
+        let headers =
+            answer.headers.into_iter().map(|(name, value)| (name, redactor.text(&value).into_owned()));
+        let outcome = Try {
+            status: Some(answer.status),
+            headers: headers.collect(),
+            body: Some(body),
+            error: None,
+            then: Then::End,
+        };
+        Tried { outcome, elapsed, is_worth_retrying: true, retry_after }
+    }
+
+    /// Decides what is done after a try; `Some` is the wait until the next one.
+    pub(super) fn decide(&mut self, tried: &mut Tried, judged: &Result<Reply, Failure>) -> Option<Duration> {
+        let Err(failure) = judged else { return None };
+        if !failure.is_worth_retrying || !tried.is_worth_retrying {
+            // Only an address of one's own is asked without a key. It is recorded, so that a cassette says it too.
+            if matches!(tried.outcome.status, Some(401 | 403)) && self.network.options.key.is_none() {
+                tried.outcome.then = Then::GiveUp(NO_KEY_SENT.to_owned());
+            }
+            return None;
+        }
+        let Some(wait) = self.waits.next() else {
+            // How many there were is told with the error.
+            return None;
+        };
+        // As long as it wants, but never less than without its word: `Retry-After: 0`, or a date that has passed on
+        // this clock, would use up all tries at once.
+        let wait = wait.min(LONGEST_WAIT).max(tried.retry_after.unwrap_or_default());
+        let left = self.left();
+        if wait >= left {
+            let total = self.network.options.total_time;
+            tried.outcome.then = match tried.retry_after {
+                // No other request could wait for it either.
+                Some(wanted) if wanted >= total => Then::LeaveAlone(format!(
+                    "it wants to be left alone for {}, and no request waits longer than {}",
+                    long(wanted),
+                    long(total)
+                )),
+                Some(wanted) if wanted >= left => Then::GiveUp(format!(
+                    "it wants to be left alone for {}, which is more than is left of {}",
+                    long(wanted),
+                    long(total)
+                )),
+                _ => Then::GiveUp(format!("nothing is left of {} for another try", long(total))),
+            };
+            return None;
+        }
+        tried.outcome.then = Then::Retry;
+        Some(wait)
+    }
+}
+
+impl Tried {
+    fn without_answer(no_answer: &NoAnswer, elapsed: Duration, redactor: &Redactor) -> Self {
+        let error = Some(redactor.text(&no_answer.reason).into_owned());
+        let outcome = Try {
+            status: no_answer.status,
+            headers: std::collections::BTreeMap::new(),
+            body: None,
+            error,
+            then: Then::End,
+        };
+        Self { outcome, elapsed, is_worth_retrying: no_answer.is_worth_retrying, retry_after: None }
+    }
+}
+
+/// A wait in words; servers may name any.
+fn long(wait: Duration) -> String {
+    const YEAR: Duration = Duration::from_hours(24 * 365);
+    if wait > YEAR { "more than a year".to_owned() } else { m3_support::text::duration(wait) }
+}
+
+/// A body without the key, and still JSON if it was.
+fn redacted(body: Vec<u8>, redactor: &Redactor) -> Vec<u8> {
+    let text = String::from_utf8_lossy(&body);
+    let redacted = redactor.text(&text);
+    if *redacted == *text {
+        return body;
+    }
+    match serde_json::from_slice(&body) {
+        Ok(mut value) => {
+            redactor.value(&mut value);
+            value.to_string().into_bytes()
+        }
+        Err(_) => redacted.into_owned().into_bytes(),
+    }
+}

@@ -1,0 +1,154 @@
+//! Why an image is not shown to a model.
+
+use std::io;
+
+use image::ImageError;
+use image::error::LimitErrorKind;
+use m3_images::ImageFileError;
+use m3_images::media::{Kind, Media};
+use m3_support::text::visible;
+
+use super::MOST_PIXELS;
+use super::encode::EncodingProblem;
+
+/// Why an image is not shown to a model. Every message names the image and says what to do.
+#[derive(Debug, thiserror::Error)]
+pub enum PictureError {
+    /// A folder, a device, a pipe.
+    #[error("`{name}` is not a file\nhint: name an image file")]
+    NotAFile {
+        /// The image.
+        name: String,
+    },
+    /// It cannot be opened or read.
+    #[error("failed to read `{name}`: {source}\nhint: check that it is there and may be read")]
+    Unreadable {
+        /// The image.
+        name: String,
+        /// The system's reason.
+        #[source]
+        source: io::Error,
+    },
+    /// It has no bytes or no pixels.
+    #[error("`{name}` is empty\nhint: put an image there")]
+    Empty {
+        /// The image.
+        name: String,
+    },
+    /// It is no image, or one of a format that models are not shown.
+    #[error(
+        "`{name}` is {found}, not an image that can be shown\nhint: make it a PNG, JPEG, WebP, GIF, BMP or TIFF"
+    )]
+    NotAnImage {
+        /// The image.
+        name: String,
+        /// What it is, such as `text/plain`.
+        found: &'static str,
+    },
+    /// It begins as an image and cannot be decoded, or not to its end.
+    #[error("`{name}` is damaged or cut off ({found}): {reason}\nhint: get the file again, or save it anew")]
+    Damaged {
+        /// The image.
+        name: String,
+        /// What it is, such as `image/png`.
+        found: &'static str,
+        /// Where decoding stopped.
+        reason: String,
+        /// The decoder's reason, if it noticed.
+        #[source]
+        source: Option<Box<ImageError>>,
+    },
+    /// Reading or decoding it would take too much.
+    #[error("`{name}` is too large: {found}\nhint: scale it down; {LARGEST}")]
+    TooLarge {
+        /// The image.
+        name: String,
+        /// What there is too much of.
+        found: String,
+    },
+    /// Even its smallest form has more bytes than the wire takes.
+    #[error("`{name}` cannot be made as small as {max_bytes} bytes\nhint: raise the limit")]
+    CannotFit {
+        /// The image.
+        name: String,
+        /// The limit.
+        max_bytes: usize,
+    },
+    /// It was read and cannot be written.
+    #[error("failed to re-encode `{name}`: {source}\nhint: save it as PNG or JPEG")]
+    Encode {
+        /// The image.
+        name: String,
+        /// The encoder's reason.
+        #[source]
+        source: Box<ImageError>,
+    },
+}
+
+/// What is taken at most.
+const LARGEST: &str = "at most 16384 pixels a side, 120 million pixels, 512 MiB when decoded and 64 MiB as a file \
+                       are read";
+
+impl PictureError {
+    /// An error of reading; `bytes` are those of the image, if they were read.
+    pub(super) fn new(name: &str, bytes: &[u8], error: ImageFileError) -> Self {
+        let name = shown(name);
+        match error {
+            ImageFileError::NotAFile => Self::NotAFile { name },
+            ImageFileError::Unreadable(source) => Self::Unreadable { name, source },
+            ImageFileError::TooLarge { bytes } => Self::TooLarge { name, found: format!("{bytes} bytes") },
+            ImageFileError::TooManyPixels { width, height } => {
+                let found =
+                    format!("{width} x {height} pixels, more than {} million", MOST_PIXELS / 1_000_000);
+                Self::TooLarge { name, found }
+            }
+            ImageFileError::NotAnImage(_) if bytes.is_empty() => Self::Empty { name },
+            ImageFileError::NotAnImage(ImageError::Limits(error)) => {
+                let found = match error.kind() {
+                    LimitErrorKind::DimensionError => "a side has more than 16384 pixels",
+                    _ => "it takes more than 512 MiB when decoded",
+                };
+                Self::TooLarge { name, found: found.to_owned() }
+            }
+            ImageFileError::NotAnImage(source) => {
+                let media = Media::of(bytes);
+                let found = media.mime_type;
+                if media.kind == Kind::Image && is_read(found) {
+                    let reason = visible(&source.to_string(), false).into_owned();
+                    Self::Damaged { name, found, reason, source: Some(Box::new(source)) }
+                } else {
+                    Self::NotAnImage { name, found }
+                }
+            }
+        }
+    }
+
+    /// An image of no pixels.
+    pub(super) fn empty(name: &str) -> Self {
+        Self::Empty { name: shown(name) }
+    }
+
+    /// An image whose file ends too early.
+    pub(super) fn cut_off(name: &str, found: &'static str) -> Self {
+        let reason = "the file ends before the image does".to_owned();
+        Self::Damaged { name: shown(name), found, reason, source: None }
+    }
+
+    /// An error of writing.
+    pub(super) fn encoding(name: &str, problem: EncodingProblem) -> Self {
+        let name = shown(name);
+        match problem {
+            EncodingProblem::TooLarge { max_bytes } => Self::CannotFit { name, max_bytes },
+            EncodingProblem::Encoder(source) => Self::Encode { name, source: Box::new(source) },
+        }
+    }
+}
+
+fn shown(name: &str) -> String {
+    visible(name, false).into_owned()
+}
+
+/// Whether images of this type are read.
+fn is_read(mime_type: &str) -> bool {
+    ["image/png", "image/jpeg", "image/webp", "image/gif", "image/bmp", "image/tiff"].contains(&mime_type)
+}

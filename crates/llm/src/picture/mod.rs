@@ -1,0 +1,166 @@
+//! Pictures as models are shown them: turned upright, scaled to what the wire takes, re-encoded only when needed.
+
+mod cache;
+mod complete;
+mod encode;
+mod error;
+mod pages;
+mod room;
+mod scale;
+#[cfg(test)]
+mod tests;
+
+use std::path::Path;
+
+pub use cache::Pictures;
+use encode::{Encoded, Source};
+pub use error::PictureError;
+use image::metadata::Orientation;
+use image::{DynamicImage, ImageFormat};
+use m3_images::Opened;
+use m3_support::text::hexadecimal;
+use serde::Serialize;
+use sha2::{Digest as _, Sha256};
+
+/// Larger images are refused, in pixels: 120 million of 8-bit RGB with transparency are 480 MB, which is what
+/// decoding may take.
+const MOST_PIXELS: u64 = 120_000_000;
+
+/// Larger color profiles are left out when an image is re-encoded, in bytes.
+const LARGEST_PROFILE: usize = 1 << 20;
+
+/// A picture, ready to be sent.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Picture {
+    /// `image/png`, `image/jpeg`, `image/webp` or `image/gif`.
+    pub mime_type: &'static str,
+    /// In pixels, as sent.
+    pub width: u32,
+    /// In pixels, as sent.
+    pub height: u32,
+    /// SHA-256 of the bytes that are sent, in hexadecimal.
+    pub sha256: String,
+    /// The size of the file in pixels, as it is shown, if it was scaled down.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub scaled_from: Option<(u32, u32)>,
+    /// What was done to the file's own bytes: nothing if they are sent as they are.
+    pub changes: Vec<String>,
+    /// The bytes that are sent.
+    #[serde(skip)]
+    pub bytes: Vec<u8>,
+}
+
+/// What a wire takes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
+pub struct PictureLimits {
+    /// The longest side, in pixels; at least 1.
+    pub max_side: u32,
+    /// The longest file, in bytes, before it is written as Base64.
+    pub max_bytes: usize,
+}
+
+impl Picture {
+    /// Reads an image file (PNG, JPEG, WebP, GIF, BMP or TIFF by its bytes, whatever its name) and makes it fit.
+    /// All of it is decoded, so that a damaged image is found here and not by the provider. It takes time and
+    /// memory (an image of 100 megapixels some seconds and 350 MB) and is not for asynchronous threads.
+    ///
+    /// # Errors
+    /// [`PictureError`] if it cannot be read, is no such image, is damaged, is too large to decode (a side of more
+    /// than 16384 pixels, more than 120 million pixels, more than 512 MiB of memory, a file of more than 64 MiB), or
+    /// cannot be made as small as the limits want.
+    pub fn open(path: &Path, limits: &PictureLimits) -> Result<Self, PictureError> {
+        let name = path.display().to_string();
+        let bytes = m3_images::bytes_of(path).map_err(|error| PictureError::new(&name, &[], error))?;
+        Self::from_bytes(&name, bytes, limits)
+    }
+
+    /// The same for an image that is in memory, such as one that a tool returned. `name` is what errors call it.
+    ///
+    /// # Errors
+    /// As for [`Picture::open`].
+    pub fn from_bytes(name: &str, bytes: Vec<u8>, limits: &PictureLimits) -> Result<Self, PictureError> {
+        let failed = |error| PictureError::new(name, &bytes, error);
+        let mut opened = Opened::new(&bytes).map_err(failed)?;
+        let facts = opened.facts;
+        if facts.width == 0 || facts.height == 0 {
+            return Err(PictureError::empty(name));
+        }
+        let profile = opened.color_profile().filter(|profile| profile.len() <= LARGEST_PROFILE);
+        // Until the image is scaled: the small one that is left hardly counts.
+        let room = room::take(opened.decoded_bytes());
+        let image = opened.decode(MOST_PIXELS).map_err(failed)?;
+        if facts.format == ImageFormat::Jpeg && !complete::jpeg_has_end(&bytes) {
+            return Err(PictureError::cut_off(name, "image/jpeg"));
+        }
+        let is_animated = m3_images::is_animated(&bytes, facts.format);
+        let max_side = limits.max_side.max(1);
+        let is_upright = facts.orientation == Orientation::NoTransforms;
+        let fits = facts.width.max(facts.height) <= max_side && bytes.len() <= limits.max_bytes;
+        if let (Some(mime_type), true, true, false) = (sendable(facts.format), is_upright, fits, is_animated)
+        {
+            return Ok(Self::new(mime_type, (facts.width, facts.height), Vec::new(), bytes));
+        }
+        let mut changes = Vec::new();
+        if is_animated {
+            changes.push("only the first picture of its animation".to_owned());
+        }
+        if facts.format == ImageFormat::Tiff && pages::has_more(&bytes) {
+            changes.push("only the first of its pages".to_owned());
+        }
+        if !is_upright {
+            changes.push("turned by its EXIF orientation".to_owned());
+        }
+        let upright = upright(image, facts.orientation, max_side);
+        drop(room);
+        let source = Source {
+            is_photo: facts.format == ImageFormat::Jpeg,
+            size: (facts.width, facts.height),
+            profile,
+            image: upright,
+        };
+        let Encoded { mime_type, size, bytes, changes: encoding } =
+            source.encode(limits.max_bytes).map_err(|problem| PictureError::encoding(name, problem))?;
+        changes.extend(encoding);
+        let whole = (facts.width, facts.height);
+        let scaled_from = (size != whole).then_some(whole);
+        Ok(Self { scaled_from, ..Self::new(mime_type, size, changes, bytes) })
+    }
+
+    fn new(mime_type: &'static str, size: (u32, u32), changes: Vec<String>, bytes: Vec<u8>) -> Self {
+        let (width, height) = size;
+        Self { mime_type, width, height, sha256: sha256(&bytes), scaled_from: None, changes, bytes }
+    }
+
+    /// What a model is told of a picture that was scaled down, since tools count the pixels of the file; the sizes
+    /// are width x height.
+    #[must_use]
+    pub fn scaled_in_words(&self) -> Option<String> {
+        let (width, height) = self.scaled_from?;
+        Some(format!(
+            "is shown at {} x {} pixels; the file has {width} x {height}, and tools count in those",
+            self.width, self.height
+        ))
+    }
+}
+
+/// The media type of a format that wires take as it is.
+fn sendable(format: ImageFormat) -> Option<&'static str> {
+    match format {
+        ImageFormat::Png => Some("image/png"),
+        ImageFormat::Jpeg => Some("image/jpeg"),
+        ImageFormat::WebP => Some("image/webp"),
+        ImageFormat::Gif => Some("image/gif"),
+        _ => None,
+    }
+}
+
+/// The image scaled down and turned. In this order: turning makes a copy.
+fn upright(image: DynamicImage, orientation: Orientation, max_side: u32) -> DynamicImage {
+    let mut image = scale::down(image, max_side);
+    image.apply_orientation(orientation);
+    image
+}
+
+fn sha256(bytes: &[u8]) -> String {
+    hexadecimal(&Sha256::digest(bytes))
+}

@@ -1,0 +1,82 @@
+//! The tools of requests: many requests have the same ones, which are written once.
+
+use std::ops::Deref;
+use std::sync::{Arc, OnceLock};
+
+use serde_json::{Map, Value};
+
+use super::WireKind;
+
+/// A tool as the provider's tool calling takes it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ToolDefinition {
+    /// A name of at most 64 letters, digits, `_` and `-`.
+    pub name: String,
+    /// What it does.
+    pub description: String,
+    /// The JSON Schema of its arguments: of an object, with `properties`, and at its root without `anyOf`, `oneOf`,
+    /// `allOf`, `enum` and `not`, which providers refuse there.
+    pub schema: Map<String, Value>,
+}
+
+/// The tools of a request. Clones share what they are and how they are written.
+#[derive(Debug, Clone, Default)]
+pub struct ToolDefinitions(Arc<Shared>);
+
+#[derive(Debug, Default)]
+struct Shared {
+    list: Vec<ToolDefinition>,
+    written: OnceLock<(WireKind, WrittenTools)>,
+}
+
+/// Tools as a wire writes them. Clones share them.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct WrittenTools(Arc<(Value, String)>);
+
+impl WrittenTools {
+    fn new(value: Value) -> Self {
+        let text = value.to_string();
+        Self(Arc::new((value, text)))
+    }
+
+    /// The JSON value.
+    pub(crate) fn value(&self) -> &Value {
+        &self.0.0
+    }
+
+    /// The same as text.
+    pub(crate) fn text(&self) -> &str {
+        &self.0.1
+    }
+}
+
+impl ToolDefinitions {
+    /// The tools as `write` writes them for a wire; nothing without any tool. A run has one model, so that the first
+    /// wire's are the ones that are kept.
+    pub(crate) fn written(
+        &self,
+        wire: WireKind,
+        write: impl Fn(&[ToolDefinition]) -> Value,
+    ) -> Option<WrittenTools> {
+        if self.is_empty() {
+            return None;
+        }
+        let new = || WrittenTools::new(write(self));
+        let (kept, written) = self.0.written.get_or_init(|| (wire, new()));
+        Some(if *kept == wire { written.clone() } else { new() })
+    }
+}
+
+impl From<Vec<ToolDefinition>> for ToolDefinitions {
+    fn from(list: Vec<ToolDefinition>) -> Self {
+        Self(Arc::new(Shared { list, written: OnceLock::new() }))
+    }
+}
+
+impl Deref for ToolDefinitions {
+    type Target = [ToolDefinition];
+
+    fn deref(&self) -> &[ToolDefinition] {
+        &self.0.list
+    }
+}

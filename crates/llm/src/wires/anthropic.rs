@@ -1,0 +1,334 @@
+//! Anthropic messages.
+//!
+//! Sources: Anthropic's API reference, "Create a Message", "Errors", and its guides "Vision", "Tool use" and
+//! "Extended thinking".
+
+use m3_support::text::shortened;
+use serde_json::{Map, Value, json};
+
+use super::reading::{self, Calls, Oddities};
+use super::writing::{self, NOTHING, SentAnswer, SentCall, Turn};
+use super::{ImageData, ReplyError, Wire, WireRequest, thoughts};
+use crate::{
+    Arguments, Assistant, ModelName, Part, Picture, Reply, Request, RequestLimits, StopReason, Usage,
+    WireKind,
+};
+
+/// The wire.
+#[derive(Debug)]
+pub(super) struct Anthropic;
+
+/// `max_tokens` must be given; all models of the wire since Claude 3.5 can write this much.
+const MAX_TOKENS: u32 = 8192;
+
+impl Wire for Anthropic {
+    fn base_url(&self) -> &'static str {
+        "https://api.anthropic.com"
+    }
+
+    fn key_variables(&self) -> &'static [&'static str] {
+        &["ANTHROPIC_API_KEY"]
+    }
+
+    fn headers(&self, key: Option<&str>) -> Vec<(&'static str, String)> {
+        let version = ("anthropic-version", "2023-06-01".to_owned());
+        key.map(|key| ("x-api-key", key.to_owned())).into_iter().chain([version]).collect()
+    }
+
+    fn request(&self, name: &ModelName, request: &Request, images: ImageData) -> WireRequest {
+        let settings = &request.settings;
+        let messages = messages(request, images);
+        let mut body = Map::new();
+        body.insert("model".to_owned(), json!(name.model));
+        body.insert("max_tokens".to_owned(), json!(settings.max_output_tokens.unwrap_or(MAX_TOKENS)));
+        if !request.system.is_empty() {
+            body.insert("system".to_owned(), json!(request.system));
+        }
+        if let Some(temperature) = settings.temperature {
+            body.insert("temperature".to_owned(), json!(temperature));
+        }
+        if request.tools.is_empty() {
+            // Calls in a conversation without tools are refused.
+            let called = called(&messages);
+            if !called.is_empty() {
+                body.insert(
+                    "tools".to_owned(),
+                    called.iter().map(|name| tool(name, "", &Map::new())).collect(),
+                );
+                body.insert("tool_choice".to_owned(), json!({ "type": "none" }));
+            }
+        }
+        body.insert("messages".to_owned(), Value::Array(messages));
+        writing::merge(&mut body, &settings.extra);
+        // Anthropic's own tools take addresses without the version; servers of open models are often given with it.
+        let has_version = name.address().ends_with("/v1");
+        let path = if has_version { "messages" } else { "v1/messages" };
+        let tools = request.tools.written(WireKind::Anthropic, |tools| {
+            tools.iter().map(|each| tool(&each.name, &each.description, &each.schema)).collect()
+        });
+        WireRequest::new(path.to_owned(), body, tools)
+    }
+
+    fn reply(&self, status: u16, body: &[u8]) -> Result<Reply, ReplyError> {
+        let mut oddities = Oddities::default();
+        let body = reading::body(status, body, &mut oddities)?;
+        let mut content = content(&body, &mut oddities)?;
+        let mut reply = read_blocks(&mut content, &mut oddities);
+        reply.stop = stop(&body, !reply.calls.is_empty(), &mut oddities);
+        reading::note_end(&mut reply, body.get("stop_reason"), &mut oddities);
+        if reply.text.is_empty() && reply.calls.is_empty() {
+            oddities.note("the reply had neither text nor calls");
+        }
+        reply.usage = usage(&body, &mut oddities);
+        reply.model = reading::text_at(&body, &["model"]).map(|model| shortened(model, 200));
+        reply.raw = Some(json!({ "role": "assistant", "content": content }));
+        reply.oddities = oddities.into_list();
+        Ok(reply)
+    }
+
+    fn image_limits(&self) -> (u32, usize) {
+        // "Vision": images over 1568 pixels on a side are scaled down; of the 5 MB that an image may have, base64
+        // takes a quarter.
+        (1568, 5 * 1024 * 1024 / 4 * 3)
+    }
+
+    fn request_limits(&self) -> RequestLimits {
+        // "Vision": 100 images for a request; "Errors": a request of more than 32 MB is too large.
+        RequestLimits { images: 100, image_bytes: 22_000_000 }
+    }
+}
+
+fn tool(name: &str, description: &str, schema: &Map<String, Value>) -> Value {
+    let mut schema = schema.clone();
+    schema.entry("type").or_insert_with(|| json!("object"));
+    schema.entry("properties").or_insert_with(|| json!({}));
+    let mut tool = Map::from_iter([("name".to_owned(), json!(name))]);
+    if !description.is_empty() {
+        tool.insert("description".to_owned(), json!(description));
+    }
+    tool.insert("input_schema".to_owned(), Value::Object(schema));
+    Value::Object(tool)
+}
+
+/// The tools that a conversation has calls of, each once.
+fn called(messages: &[Value]) -> Vec<String> {
+    let mut names = Vec::new();
+    for block in messages.iter().filter_map(|message| message["content"].as_array()).flatten() {
+        if let ("tool_use", Some(name)) = (block["type"].as_str().unwrap_or_default(), block["name"].as_str())
+            && !names.iter().any(|known| known == name)
+        {
+            names.push(name.to_owned());
+        }
+    }
+    names
+}
+
+fn messages(request: &Request, images: ImageData) -> Vec<Value> {
+    let mut messages = Vec::new();
+    for turn in writing::turns(&request.messages, call_id) {
+        let (role, mut blocks) = match turn {
+            Turn::User(parts) => ("user", user(parts, images)),
+            Turn::Assistant { message, calls } => ("assistant", assistant(message, &calls)),
+            Turn::Results(answers) => {
+                ("user", answers.iter().map(|answer| tool_result(answer, images)).collect())
+            }
+        };
+        if blocks.is_empty() {
+            blocks.push(text_block(NOTHING));
+        }
+        writing::push_merged(&mut messages, role, "content", blocks);
+    }
+    messages
+}
+
+/// An id of the characters that Anthropic takes, `^[a-zA-Z0-9_-]+$`.
+fn call_id(id: &str) -> String {
+    let fine = |c: char| if c.is_ascii_alphanumeric() || matches!(c, '_' | '-') { c } else { '_' };
+    if id.is_empty() { "call".to_owned() } else { id.chars().map(fine).collect() }
+}
+
+fn user(parts: &[Part], images: ImageData) -> Vec<Value> {
+    let blocks = parts.iter().filter_map(|part| match part {
+        // Text without a character other than blanks is refused.
+        Part::Text(text) if text.trim().is_empty() => None,
+        Part::Text(text) => Some(text_block(text)),
+        Part::Image(picture) => Some(image_block(picture, images)),
+    });
+    blocks.collect()
+}
+
+/// What the model said, with its thoughts and their signatures, and the calls that it is held to have made.
+fn assistant(message: &Assistant, calls: &[SentCall<'_>]) -> Vec<Value> {
+    let raw = message.raw.as_ref().and_then(|raw| raw["content"].as_array());
+    let is_use = |block: &Value| block["type"] == "tool_use";
+    let mut blocks = Vec::new();
+    let mut rest = calls.iter();
+    match raw {
+        Some(raw) => {
+            for block in raw {
+                if is_use(block) {
+                    blocks.extend(rest.next().map(|call| tool_use(call, Some(block))));
+                } else if block["type"] != "text"
+                    || !block["text"].as_str().unwrap_or_default().trim().is_empty()
+                {
+                    blocks.push(block.clone());
+                }
+            }
+        }
+        None if message.text.trim().is_empty() => {}
+        None => blocks.push(text_block(&message.text)),
+    }
+    blocks.extend(rest.map(|call| tool_use(call, None)));
+    blocks
+}
+
+fn tool_use(call: &SentCall<'_>, raw: Option<&Value>) -> Value {
+    let mut block = raw.and_then(Value::as_object).cloned().unwrap_or_default();
+    block.insert("type".to_owned(), json!("tool_use"));
+    block.insert("id".to_owned(), json!(call.id));
+    block.insert("name".to_owned(), json!(call.name));
+    block.insert("input".to_owned(), writing::arguments_object(call.arguments));
+    Value::Object(block)
+}
+
+fn tool_result(answer: &SentAnswer<'_>, images: ImageData) -> Value {
+    let mut content = Vec::new();
+    // What is marked as an error may have text only.
+    let is_marked = answer.is_error() && answer.images().is_empty();
+    let text = if answer.is_error() && !is_marked { answer.text_with_error() } else { answer.text().into() };
+    if !text.trim().is_empty() {
+        content.push(text_block(&text));
+    }
+    content.extend(answer.images().iter().map(|picture| image_block(picture, images)));
+    let mut block = Map::new();
+    block.insert("type".to_owned(), json!("tool_result"));
+    block.insert("tool_use_id".to_owned(), json!(answer.call.id));
+    if !content.is_empty() {
+        block.insert("content".to_owned(), Value::Array(content));
+    }
+    if is_marked {
+        block.insert("is_error".to_owned(), json!(true));
+    }
+    Value::Object(block)
+}
+
+fn text_block(text: &str) -> Value {
+    json!({ "type": "text", "text": text })
+}
+
+fn image_block(picture: &Picture, images: ImageData) -> Value {
+    let data = writing::image_data(picture, images);
+    json!({ "type": "image", "source": { "type": "base64", "media_type": picture.mime_type, "data": data } })
+}
+
+fn content(body: &Map<String, Value>, oddities: &mut Oddities) -> Result<Vec<Value>, ReplyError> {
+    match body.get("content") {
+        Some(Value::Array(blocks)) => Ok(blocks.clone()),
+        Some(Value::String(text)) => {
+            oddities.note("the content was a string instead of blocks; it was taken as text");
+            Ok(vec![text_block(text)])
+        }
+        Some(block @ Value::Object(_)) => {
+            oddities.note("the content was one block instead of a list; it was read");
+            Ok(vec![block.clone()])
+        }
+        Some(Value::Null) | None if body.contains_key("stop_reason") => {
+            oddities.note("the content was null or missing");
+            Ok(Vec::new())
+        }
+        _ => Err(reading::without_reply("it has no `content`", body)),
+    }
+}
+
+/// Reads the blocks, and gives those an id that have none.
+fn read_blocks(blocks: &mut [Value], oddities: &mut Oddities) -> Reply {
+    let mut calls = Calls::default();
+    let (mut texts, mut thinking) = (String::new(), Vec::new());
+    let mut uses = Vec::new();
+    for (place, block) in blocks.iter().enumerate() {
+        match block["type"].as_str().unwrap_or_default() {
+            "text" => texts.push_str(block["text"].as_str().unwrap_or_default()),
+            "thinking" => thinking.extend(block["thinking"].as_str().map(str::to_owned)),
+            "redacted_thinking" => {}
+            "tool_use" => {
+                uses.push(place);
+                add_call(block, &mut calls, oddities);
+            }
+            "" if block["text"].is_string() || block.is_string() => {
+                oddities.note("a block of the content had no `type`; it was taken for text");
+                texts.push_str(block["text"].as_str().or(block.as_str()).unwrap_or_default());
+            }
+            other => {
+                let other = shortened(other, 60);
+                oddities
+                    .note(format!("the content had a block of type `{other}`; it was left out of the text"));
+            }
+        }
+    }
+    let calls = calls.into_list();
+    for (place, call) in uses.into_iter().zip(&calls) {
+        if let Some(block) = blocks[place].as_object_mut() {
+            block.insert("id".to_owned(), json!(call.id));
+        }
+    }
+    let (text, in_text) = thoughts::split(&texts, oddities);
+    thinking.push(in_text);
+    thinking.retain(|thought| !thought.is_empty());
+    Reply { text, thoughts: thinking.join("\n\n"), calls, ..Reply::default() }
+}
+
+fn add_call(block: &Value, calls: &mut Calls, oddities: &mut Oddities) {
+    let id = block["id"].as_str();
+    if id.is_none_or(str::is_empty) {
+        oddities.note("a call had no id; it was given one by its place");
+    }
+    let name = block["name"].as_str().unwrap_or_default();
+    let input = block.get("input");
+    let arguments = reading::arguments_of(input, name, oddities);
+    if let (Arguments::Object(_), Some(Value::String(_))) = (&arguments, input) {
+        let name = shortened(name, 60);
+        oddities
+            .note(format!("the arguments of `{name}` were a string instead of an object; they were read"));
+    }
+    calls.add(id, name, arguments, oddities);
+}
+
+/// Reasons as "Handling stop reasons" documents them.
+fn stop(body: &Map<String, Value>, has_calls: bool, oddities: &mut Oddities) -> StopReason {
+    let reason = body.get("stop_reason").and_then(Value::as_str).unwrap_or_default();
+    match reason {
+        "" => {
+            oddities.note("no `stop_reason` was given");
+            if has_calls { StopReason::Calls } else { StopReason::Ended }
+        }
+        "end_turn" | "stop_sequence" | "tool_use" if has_calls => StopReason::Calls,
+        "end_turn" | "stop_sequence" => StopReason::Ended,
+        "tool_use" => {
+            oddities.note("the `stop_reason` was `tool_use`, but there were no calls");
+            StopReason::Ended
+        }
+        "max_tokens" | "model_context_window_exceeded" => StopReason::Length,
+        "refusal" => StopReason::Refused,
+        "pause_turn" => StopReason::Other(reason.to_owned()),
+        other => {
+            let other = shortened(other, 60);
+            oddities.note(format!("the `stop_reason` was `{other}`, which is not documented"));
+            StopReason::Other(other)
+        }
+    }
+}
+
+/// "Prompt caching": `input_tokens` are only those that no cache had a part in.
+fn usage(body: &Map<String, Value>, oddities: &mut Oddities) -> Usage {
+    let found = body.get("usage").filter(|usage| !usage.is_null());
+    let Some(usage) = reading::usage_object(found, oddities) else { return Usage::default() };
+    let mut tokens = |key: &str| reading::tokens(usage, &[&[key]], oddities);
+    let cached_input_tokens = tokens("cache_read_input_tokens");
+    let created = tokens("cache_creation_input_tokens").unwrap_or(0);
+    let input_tokens = tokens("input_tokens")
+        .map(|input| input.saturating_add(cached_input_tokens.unwrap_or(0)).saturating_add(created));
+    Usage { input_tokens, cached_input_tokens, output_tokens: tokens("output_tokens"), ..Usage::default() }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,109 @@
+//! The wires: how a request is written for a provider and its answer read. No network in here.
+
+mod anthropic;
+mod error;
+mod gemini;
+mod openai;
+mod overflow;
+mod reading;
+mod thoughts;
+mod writing;
+
+pub use error::Refusal;
+pub(crate) use error::ReplyError;
+pub use reading::NO_NAME;
+use serde_json::{Map, Value};
+
+use super::tools::WrittenTools;
+use super::{ModelName, Reply, Request, RequestLimits, WireKind};
+
+/// How images stand in a body.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum ImageData {
+    /// As base64, to be sent.
+    Base64,
+    /// As `sha256:..`, to be kept and compared: payloads are in no cassette, log or error.
+    Hash,
+}
+
+/// A request as it is posted.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct WireRequest {
+    /// Below the base address, without a slash in front.
+    pub(crate) path: String,
+    /// The JSON body but for its tools; never empty.
+    body: Map<String, Value>,
+    /// `tools` of the body, where they are written once for many requests.
+    tools: Option<WrittenTools>,
+}
+
+impl WireRequest {
+    /// A request. `body` may have `tools` of its own, which then are those of the request.
+    fn new(path: String, body: Map<String, Value>, tools: Option<WrittenTools>) -> Self {
+        let tools = tools.filter(|_| !body.is_empty() && !body.contains_key(TOOLS));
+        Self { path, body, tools }
+    }
+
+    /// The body as it is sent.
+    pub(crate) fn to_bytes(&self) -> Vec<u8> {
+        // It is an object of JSON values: nothing in it cannot be written.
+        let mut bytes = serde_json::to_vec(&self.body).unwrap_or_default();
+        if let Some(tools) = &self.tools
+            && bytes.pop() == Some(b'}')
+        {
+            bytes.extend_from_slice(format!(",\"{TOOLS}\":").as_bytes());
+            bytes.extend_from_slice(tools.text().as_bytes());
+            bytes.push(b'}');
+        }
+        bytes
+    }
+
+    /// The body as a value.
+    pub(crate) fn into_body(mut self) -> Value {
+        if let Some(tools) = self.tools {
+            self.body.insert(TOOLS.to_owned(), tools.value().clone());
+        }
+        Value::Object(self.body)
+    }
+}
+
+/// The key that all wires have tools under.
+const TOOLS: &str = "tools";
+
+/// One way to speak to models.
+pub(crate) trait Wire: Send + Sync {
+    /// Where the provider listens, without a slash at the end.
+    fn base_url(&self) -> &'static str;
+
+    /// The environment variables that may hold the key, in order.
+    fn key_variables(&self) -> &'static [&'static str];
+
+    /// The headers of every request besides `content-type`; without a key those of a server that needs none.
+    fn headers(&self, key: Option<&str>) -> Vec<(&'static str, String)>;
+
+    /// Writes a request. Equal requests have equal bodies, byte for byte.
+    fn request(&self, name: &ModelName, request: &Request, images: ImageData) -> WireRequest;
+
+    /// Reads an answer with any status: what is a reply with status 200 is one, whatever is odd about it.
+    fn reply(&self, status: u16, body: &[u8]) -> Result<Reply, ReplyError>;
+
+    /// What the provider takes of an image: the longest side in pixels, and bytes before base64.
+    fn image_limits(&self) -> (u32, usize);
+
+    /// What the provider takes of all images of a request together. Base64 makes four bytes of three.
+    fn request_limits(&self) -> RequestLimits;
+}
+
+/// The wire of a kind.
+pub(crate) fn of(kind: WireKind) -> &'static dyn Wire {
+    match kind {
+        WireKind::OpenAi => &openai::OpenAi,
+        WireKind::Anthropic => &anthropic::Anthropic,
+        WireKind::Gemini => &gemini::Gemini,
+    }
+}
+
+#[cfg(test)]
+mod conversation;
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,397 @@
+//! What the wires share in reading replies: bodies and errors, numbers, arguments and ids of calls.
+
+use std::collections::HashSet;
+
+use m3_support::text::shortened;
+use serde_json::{Map, Value};
+
+use super::ReplyError;
+use super::error::{WRONG_KEY_REASON, is_of_empty_account, is_success};
+use super::overflow::is_of_context;
+use crate::{Arguments, Reply, ReplyCall, StopReason};
+
+/// What is kept of a provider's words, in columns.
+const SHOWN: usize = 300;
+
+/// How many different oddities are kept of one reply.
+const MOST_ODDITIES: usize = 20;
+
+/// What is said of a call without a name, here and where it is not made.
+pub const NO_NAME: &str = "a call has no name";
+
+/// What was odd about a reply: each sentence once, and not without end.
+#[derive(Debug, Default)]
+pub(super) struct Oddities {
+    list: Vec<String>,
+    more: usize,
+}
+
+impl Oddities {
+    pub(super) fn note(&mut self, oddity: impl Into<String>) {
+        let oddity = oddity.into();
+        if self.list.contains(&oddity) {
+            return;
+        }
+        if self.list.len() < MOST_ODDITIES {
+            self.list.push(oddity);
+        } else {
+            self.more += 1;
+        }
+    }
+
+    pub(super) fn into_list(mut self) -> Vec<String> {
+        if self.more > 0 {
+            self.list.push(format!("{} more of the like", self.more));
+        }
+        self.list
+    }
+}
+
+/// The object that a successful answer is.
+///
+/// # Errors
+/// Any status that is no success; an error in an envelope; what is no JSON object.
+pub(super) fn body(
+    status: u16,
+    bytes: &[u8],
+    oddities: &mut Oddities,
+) -> Result<Map<String, Value>, ReplyError> {
+    let text = String::from_utf8_lossy(bytes);
+    if matches!(text, std::borrow::Cow::Owned(_)) {
+        oddities.note("the reply was not UTF-8; what was damaged was replaced");
+    }
+    let text = text.trim_start_matches('\u{feff}').trim();
+    let parsed: Result<Value, _> = serde_json::from_str(text);
+    if let Some(error) = parsed.as_ref().ok().and_then(|body| provider_error(status, body)) {
+        return Err(error);
+    }
+    let unreadable =
+        |what: &str| ReplyError::Unreadable { reason: format!("{what}: `{}`", shortened(text, SHOWN)) };
+    match parsed {
+        _ if !is_success(status) => Err(unreadable(&format!("HTTP status {status}"))),
+        _ if text.is_empty() => Err(ReplyError::Unreadable { reason: "it is empty".to_owned() }),
+        Ok(Value::Object(body)) => Ok(body),
+        Ok(_) => Err(unreadable("it is no JSON object")),
+        Err(_) if is_streamed(text) => Err(ReplyError::Streamed { beginning: shortened(text, SHOWN) }),
+        Err(error) if error.is_eof() => Err(unreadable("it is JSON that is cut off")),
+        Err(_) => Err(unreadable("it is not JSON")),
+    }
+}
+
+/// Whether a text is the beginning of a stream of events.
+fn is_streamed(text: &str) -> bool {
+    ["data:", "event:"].iter().any(|field| text.starts_with(field))
+}
+
+/// Says so if a reply did not end by itself; `word` is the provider's for why.
+pub(super) fn note_end(reply: &mut Reply, word: Option<&Value>, oddities: &mut Oddities) {
+    let word = shortened(word.and_then(Value::as_str).unwrap_or_default(), 60);
+    match reply.stop {
+        StopReason::Length => oddities
+            .note(format!("the reply was cut off: it had reached the longest that was allowed (`{word}`)")),
+        StopReason::Refused => {
+            oddities.note(format!("the provider blocked the reply: `{word}`"));
+            reply.block = Some(word);
+        }
+        StopReason::Ended | StopReason::Calls | StopReason::Other(_) => {}
+    }
+}
+
+/// Why JSON that is an object has no reply in it.
+pub(super) fn without_reply(why: &str, body: &Map<String, Value>) -> ReplyError {
+    let shown = shortened(&serde_json::to_string(body).unwrap_or_default(), SHOWN);
+    ReplyError::Unreadable { reason: format!("{why}: `{shown}`") }
+}
+
+/// The error that a body tells of: `{"error": {..}}` (all three providers), `{"error": "text"}` (Ollama),
+/// `[{"error": {..}}]` (Gemini), `{"object": "error", "message": ..}` (vLLM); with an HTTP error also
+/// `{"message": ..}` and `{"detail": ..}` (servers built on FastAPI).
+fn provider_error(status: u16, body: &Value) -> Option<ReplyError> {
+    let body = match body {
+        Value::Array(list) => list.first()?.as_object()?,
+        other => other.as_object()?,
+    };
+    let error = match body.get("error") {
+        Some(error) if is_said(error) => error,
+        _ if body.get("object").and_then(Value::as_str) == Some("error") => {
+            return Some(told(body, body.get("message")));
+        }
+        _ if !is_success(status) => {
+            let message = ["message", "detail", "msg"].into_iter().find_map(|key| body.get(key))?;
+            return Some(told(body, Some(message)));
+        }
+        _ => return None,
+    };
+    Some(error_of(error))
+}
+
+/// An `error` as a reply error.
+pub(super) fn error_of(error: &Value) -> ReplyError {
+    let error = match error {
+        Value::Array(list) => list.first().unwrap_or(error),
+        other => other,
+    };
+    match error {
+        Value::Object(error) => told(error, error.get("message").filter(|message| is_said(message))),
+        other => ReplyError::Provider { code: None, message: shown(other) },
+    }
+}
+
+fn is_said(value: &Value) -> bool {
+    match value {
+        Value::Null | Value::Bool(false) => false,
+        Value::String(text) => !text.is_empty(),
+        Value::Array(list) => !list.is_empty(),
+        Value::Object(object) => !object.is_empty(),
+        Value::Bool(true) | Value::Number(_) => true,
+    }
+}
+
+/// Gemini has the number of the HTTP status in `code` and a name in `status`, and reasons in `details`; OpenAI has names in `code` and
+/// `type`, one of which may be null; Anthropic has `type`.
+fn told(error: &Map<String, Value>, message: Option<&Value>) -> ReplyError {
+    let codes: Vec<String> = ["status", "code", "type"]
+        .into_iter()
+        .filter_map(|key| match error.get(key)? {
+            Value::String(code) if !code.is_empty() => Some(shortened(code, 80)),
+            Value::Number(code) => Some(code.to_string()),
+            _ => None,
+        })
+        .collect();
+    // What says more than that the request failed matters most, in whichever key it is told.
+    let telling = codes.iter().find(|code| is_of_empty_account(code) || is_of_context(code));
+    let wrong_key = error.get("details").and_then(Value::as_array).is_some_and(|details| {
+        details.iter().any(|detail| detail.get("reason").and_then(Value::as_str) == Some(WRONG_KEY_REASON))
+    });
+    let code = if wrong_key {
+        Some(WRONG_KEY_REASON.to_owned())
+    } else {
+        telling.or_else(|| codes.first()).cloned()
+    };
+    let message = message.map_or_else(|| shown(&Value::Object(error.clone())), shown);
+    ReplyError::Provider { code, message }
+}
+
+fn shown(value: &Value) -> String {
+    match value {
+        Value::String(text) => shortened(text.trim(), SHOWN),
+        other => shortened(&other.to_string(), SHOWN),
+    }
+}
+
+/// The first of several places that is a list of texts or a text.
+pub(super) fn text_at<'a>(object: &'a Map<String, Value>, keys: &[&str]) -> Option<&'a str> {
+    keys.iter().find_map(|key| object.get(*key)?.as_str()).filter(|text| !text.is_empty())
+}
+
+/// A number of tokens, in the first of several places that has one: servers also write floats and strings.
+pub(super) fn tokens(usage: &Map<String, Value>, places: &[&[&str]], oddities: &mut Oddities) -> Option<u64> {
+    let found = places.iter().find_map(|place| {
+        let (last, path) = place.split_last()?;
+        let object = path.iter().try_fold(usage, |object, key| object.get(*key)?.as_object())?;
+        object.get(*last).filter(|value| !value.is_null())
+    })?;
+    if let Some(count) = found.as_u64() {
+        return Some(count);
+    }
+    let text = match found {
+        Value::Number(number) => number.to_string(),
+        Value::String(text) => text.trim().to_owned(),
+        _ => String::new(),
+    };
+    // The bound is where floats stop being exact.
+    let count = text.parse::<f64>().ok().filter(|count| (0.0..9e15).contains(count));
+    oddities.note(if count.is_some() {
+        "a number of tokens in `usage` was no whole number; it was read all the same"
+    } else {
+        "a number of tokens in `usage` was none; it counts as not reported"
+    });
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "it is within the bounds above"
+    )]
+    count.map(|count| count.round() as u64)
+}
+
+/// `usage`, if it is an object.
+pub(super) fn usage_object<'a>(
+    usage: Option<&'a Value>,
+    oddities: &mut Oddities,
+) -> Option<&'a Map<String, Value>> {
+    match usage {
+        Some(Value::Object(usage)) => Some(usage),
+        None => None,
+        Some(_) => {
+            oddities.note("the usage was no object; it counts as not reported");
+            None
+        }
+    }
+}
+
+/// The calls of a reply, collected one by one.
+#[derive(Debug, Default)]
+pub(super) struct Calls {
+    list: Vec<ReplyCall>,
+    ids: HashSet<String>,
+    without_id: Vec<usize>,
+}
+
+impl Calls {
+    /// Adds a call. One without an id of its own gets one in [`Self::into_list`].
+    pub(super) fn add(
+        &mut self,
+        id: Option<&str>,
+        name: &str,
+        arguments: Arguments,
+        oddities: &mut Oddities,
+    ) {
+        let id = match id {
+            Some(id) if !id.is_empty() && self.ids.insert(id.to_owned()) => id.to_owned(),
+            Some(id) if !id.is_empty() => {
+                oddities.note("two calls had the same id; the later one was given another");
+                self.without_id.push(self.list.len());
+                String::new()
+            }
+            _ => {
+                self.without_id.push(self.list.len());
+                String::new()
+            }
+        };
+        if name.is_empty() {
+            oddities.note(NO_NAME);
+        }
+        self.list.push(ReplyCall { id, name: name.to_owned(), arguments });
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.list.is_empty()
+    }
+
+    /// All calls; those without an id get `call_1` for the first place, `call_2` for the second, and so on.
+    pub(super) fn into_list(mut self) -> Vec<ReplyCall> {
+        for index in self.without_id {
+            let mut id = format!("call_{}", index + 1);
+            while !self.ids.insert(id.clone()) {
+                id.push('_');
+            }
+            self.list[index].id = id;
+        }
+        self.list
+    }
+}
+
+/// Arguments that should be an object written as a string. Nothing that is no object becomes one.
+pub(super) fn arguments_of(written: Option<&Value>, name: &str, oddities: &mut Oddities) -> Arguments {
+    let name = shortened(name, 60);
+    let (text, reason) = match written {
+        Some(Value::Object(object)) => return Arguments::Object(object.clone()),
+        None | Some(Value::Null) => (String::new(), "missing".to_owned()),
+        Some(Value::String(text)) if text.trim().is_empty() => (text.clone(), "empty".to_owned()),
+        Some(Value::String(text)) => match object_in(text) {
+            Ok((object, is_encoded_twice)) => {
+                if is_encoded_twice {
+                    oddities.note(format!("the arguments of `{name}` were encoded twice; they were read"));
+                }
+                return Arguments::Object(object);
+            }
+            Err(reason) => (text.clone(), reason),
+        },
+        Some(other) => (other.to_string(), "no JSON object".to_owned()),
+    };
+    oddities.note(format!("the arguments of `{name}` were {reason}; they were kept as the text they are"));
+    Arguments::Malformed(text)
+}
+
+/// The object in a text, and whether a string was around it.
+fn object_in(text: &str) -> Result<(Map<String, Value>, bool), String> {
+    let parse = |text: &str| serde_json::from_str::<Value>(text);
+    match parse(text) {
+        Ok(Value::Object(object)) => Ok((object, false)),
+        Ok(Value::String(inner)) => match parse(&inner) {
+            Ok(Value::Object(object)) => Ok((object, true)),
+            _ => Err("no JSON object".to_owned()),
+        },
+        Ok(_) => Err("no JSON object".to_owned()),
+        Err(error) if error.is_eof() => Err("cut off".to_owned()),
+        Err(error) => Err(format!("not JSON ({})", shortened(&error.to_string(), 120))),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn made_up_ids_collide_with_none() {
+        let mut calls = Calls::default();
+        let mut oddities = Oddities::default();
+        for id in [None, Some("call_1"), Some("x"), Some("x"), Some("")] {
+            calls.add(id, "tool", Arguments::Object(Map::new()), &mut oddities);
+        }
+        let ids: Vec<String> = calls.into_list().into_iter().map(|call| call.id).collect();
+        assert_eq!(ids, ["call_1_", "call_1", "x", "call_4", "call_5"]);
+        assert_eq!(oddities.into_list(), ["two calls had the same id; the later one was given another"]);
+    }
+
+    #[test]
+    fn arguments_are_an_object_or_the_text_they_were() {
+        let object = |value: Value| Arguments::Object(value.as_object().unwrap().clone());
+        let malformed = |text: &str| Arguments::Malformed(text.to_owned());
+        let deep = "[".repeat(100_000);
+        for (written, expected, notes) in [
+            (Some(json!("{\"a\": 1}")), object(json!({"a": 1})), 0),
+            (Some(json!("{}")), object(json!({})), 0),
+            (Some(json!({"a": 1})), object(json!({"a": 1})), 0),
+            (Some(json!("\"{\\\"a\\\": 1}\"")), object(json!({"a": 1})), 1),
+            (Some(json!("")), malformed(""), 1),
+            (Some(json!(" ")), malformed(" "), 1),
+            (Some(Value::Null), malformed(""), 1),
+            (None, malformed(""), 1),
+            (Some(json!("{\"a\": ")), malformed("{\"a\": "), 1),
+            (Some(json!("{'a': 1}")), malformed("{'a': 1}"), 1),
+            (Some(json!("{\"a\": 1} {}")), malformed("{\"a\": 1} {}"), 1),
+            (Some(json!("[1]")), malformed("[1]"), 1),
+            (Some(json!("null")), malformed("null"), 1),
+            (Some(json!([1])), malformed("[1]"), 1),
+            (Some(json!(7)), malformed("7"), 1),
+            (Some(json!(deep)), malformed(&deep), 1),
+        ] {
+            let mut oddities = Oddities::default();
+            assert_eq!(arguments_of(written.as_ref(), "tool", &mut oddities), expected);
+            assert_eq!(oddities.into_list().len(), notes, "{expected:?}");
+        }
+    }
+
+    #[test]
+    fn oddities_are_said_once_and_not_without_end() {
+        let mut oddities = Oddities::default();
+        for index in 0..1000 {
+            oddities.note(format!("{index}"));
+            oddities.note("0");
+        }
+        let list = oddities.into_list();
+        assert_eq!((list.len(), list[20].as_str()), (21, "980 more of the like"));
+    }
+
+    #[test]
+    fn numbers_of_tokens_are_read_from_whatever_they_are() {
+        for (value, expected, notes) in [
+            (json!(12), Some(12), 0),
+            (json!(12.0), Some(12), 1),
+            (json!("12"), Some(12), 1),
+            (json!(null), None, 0),
+            (json!(-1), None, 1),
+            (json!(1e300), None, 1),
+            (json!("many"), None, 1),
+            (json!([]), None, 1),
+        ] {
+            let mut oddities = Oddities::default();
+            let usage = Map::from_iter([("n".to_owned(), value)]);
+            assert_eq!(tokens(&usage, &[&["a", "b"], &["n"]], &mut oddities), expected, "{usage:?}");
+            assert_eq!(oddities.into_list().len(), notes, "{usage:?}");
+        }
+    }
+}

@@ -1,0 +1,81 @@
+//! Whether arguments fit a tool's input schema, and where they do not.
+//!
+//! Schemas come from servers: one that is wrong in itself, or that refers to something outside of it, judges
+//! nothing ([`ArgumentSchema::new`] says why). Nothing is ever fetched.
+
+use jsonschema::{PatternOptions, Validator};
+use m3_support::text::shortened;
+use serde_json::{Map, Value};
+
+/// A tool's input schema, ready to judge arguments.
+#[derive(Debug)]
+pub struct ArgumentSchema {
+    validator: Validator,
+}
+
+/// The schema itself cannot be used.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("the input schema cannot be used: {reason}")]
+pub struct SchemaError {
+    /// What is wrong with it.
+    pub reason: String,
+}
+
+/// Something wrong with the arguments.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ArgumentProblem {
+    /// JSON pointer into the arguments; empty for the whole object.
+    pub pointer: String,
+    /// The keyword of JSON Schema that is not met, such as `required`.
+    pub keyword: String,
+    /// What is wrong, in words; values in it are shortened.
+    pub message: String,
+}
+
+/// The longest message about one problem, in columns.
+const MAX_MESSAGE: usize = 200;
+
+/// More problems than these are not listed for one call.
+const MAX_PROBLEMS: usize = 20;
+
+impl ArgumentSchema {
+    /// Prepares a schema: draft 2020-12 unless its `$schema` says otherwise, as MCP asks; formats are notes and
+    /// not rules; patterns that take exponential time are refused.
+    ///
+    /// # Errors
+    /// [`SchemaError`] where the schema is no JSON Schema or refers to a document outside of itself.
+    pub fn new(schema: &Map<String, Value>) -> Result<Self, SchemaError> {
+        Self::build(schema, false)
+    }
+
+    /// The same with formats as rules.
+    ///
+    /// # Errors
+    /// As [`ArgumentSchema::new`].
+    pub fn with_formats(schema: &Map<String, Value>) -> Result<Self, SchemaError> {
+        Self::build(schema, true)
+    }
+
+    fn build(schema: &Map<String, Value>, has_formats: bool) -> Result<Self, SchemaError> {
+        jsonschema::options()
+            .with_pattern_options(PatternOptions::regex())
+            .should_validate_formats(has_formats)
+            .build(&Value::Object(schema.clone()))
+            .map(|validator| Self { validator })
+            .map_err(|error| SchemaError { reason: shortened(&error.to_string(), MAX_MESSAGE) })
+    }
+
+    /// What is wrong with the arguments; nothing if they fit.
+    #[must_use]
+    pub fn problems(&self, arguments: &Value) -> Vec<ArgumentProblem> {
+        self.validator
+            .iter_errors(arguments)
+            .take(MAX_PROBLEMS)
+            .map(|error| ArgumentProblem {
+                pointer: error.instance_path().to_string(),
+                keyword: error.kind().keyword().to_owned(),
+                message: shortened(&error.to_string(), MAX_MESSAGE),
+            })
+            .collect()
+    }
+}

@@ -1,0 +1,158 @@
+//! The tools of several servers: what a host has listed, or what a catalog file says.
+
+use std::collections::HashSet;
+
+use m3_support::redact::Redactor;
+use m3_trajectory::catalog::Catalog;
+use serde_json::{Map, Value, json};
+
+use super::{Tool, ToolName};
+
+/// The tools of several servers.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct ToolCatalog {
+    /// The servers, in order.
+    pub servers: Vec<ServerTools>,
+}
+
+/// The tools of one server.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ServerTools {
+    /// The server's name.
+    pub server: String,
+    /// Its tools that could be understood.
+    pub tools: Vec<Tool>,
+    /// Those that could not, with the reason.
+    pub rejected: Vec<RejectedTool>,
+}
+
+/// A tool that a server lists and that cannot be used.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RejectedTool {
+    /// Its name, or its place in the list where it has none.
+    pub name: String,
+    /// What is wrong with it.
+    pub reason: String,
+}
+
+impl ToolCatalog {
+    /// The tool, if the catalog has it.
+    #[must_use]
+    pub fn get(&self, name: &ToolName) -> Option<&Tool> {
+        let server = self.servers.iter().find(|server| server.server == name.server)?;
+        server.tools.iter().find(|tool| tool.name == name.tool)
+    }
+
+    /// All tools with their names, in order.
+    pub fn tools(&self) -> impl Iterator<Item = (ToolName, &Tool)> {
+        self.servers.iter().flat_map(|server| {
+            server
+                .tools
+                .iter()
+                .map(|tool| (ToolName { server: server.server.clone(), tool: tool.name.clone() }, tool))
+        })
+    }
+
+    /// The number of tools.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.servers.iter().map(|server| server.tools.len()).sum()
+    }
+
+    /// True without any tool.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// The same without secrets: descriptions may repeat what a server was started with.
+    #[must_use]
+    pub fn without_secrets(mut self, redactor: &Redactor) -> Self {
+        for tool in self.servers.iter_mut().flat_map(|server| &mut server.tools) {
+            let Ok(mut value) = serde_json::to_value(&*tool) else { continue };
+            redactor.value(&mut value);
+            if let Ok(redacted) = serde_json::from_value(value) {
+                *tool = redacted;
+            }
+        }
+        self
+    }
+
+    /// The catalog as its file has it: `{server: {tools: [...]}}`.
+    #[must_use]
+    pub fn to_json(&self) -> Value {
+        let servers: Map<_, _> = self
+            .servers
+            .iter()
+            .map(|server| (server.server.clone(), json!({ "tools": server.tools })))
+            .collect();
+        Value::Object(servers)
+    }
+
+    /// Reads what [`ToolCatalog::to_json`] wrote; what is something else is passed over.
+    #[must_use]
+    pub fn from_json(catalog: &Value) -> Self {
+        let servers = catalog.as_object().into_iter().flatten().map(|(server, listed)| {
+            let tools = listed.get("tools").and_then(Value::as_array).cloned().unwrap_or_default();
+            ServerTools::from_wire(server, tools)
+        });
+        Self { servers: servers.collect() }
+    }
+}
+
+impl ServerTools {
+    /// Leaves out tools that can only be called as tasks (MCP 2025-11-25, "Tasks"), which the host does not do: every
+    /// call of one would fail, whoever makes it.
+    pub(super) fn reject_tasks(&mut self) {
+        let needs_task = |tool: &Tool| {
+            let support = tool.extra.get("execution").and_then(|execution| execution.get("taskSupport"));
+            support.and_then(Value::as_str) == Some("required")
+        };
+        for tool in self.tools.extract_if(.., |tool| needs_task(tool)) {
+            let reason = "it can only be called as a task (`execution.taskSupport` is `required`), which m3 does not do";
+            self.rejected.push(RejectedTool { name: tool.name, reason: reason.to_owned() });
+        }
+    }
+
+    /// Reads a server's list tool by tool, so that one that is malformed costs only itself.
+    #[must_use]
+    pub fn from_wire(server: &str, tools: Vec<Value>) -> Self {
+        let mut read = Self { server: server.to_owned(), tools: Vec::new(), rejected: Vec::new() };
+        let mut names = HashSet::new();
+        for (index, mut value) in tools.into_iter().enumerate() {
+            // Some clients write the keys in their own language's way.
+            if let Value::Object(members) = &mut value {
+                for (theirs, ours) in [("input_schema", "inputSchema"), ("output_schema", "outputSchema")] {
+                    if let Some(schema) = members.remove(theirs) {
+                        members.entry(ours).or_insert(schema);
+                    }
+                }
+            }
+            let name = value.get("name").and_then(Value::as_str).map_or(format!("#{index}"), str::to_owned);
+            match serde_json::from_value::<Tool>(value) {
+                Ok(tool) if tool.name.is_empty() => {
+                    read.rejected.push(RejectedTool {
+                        name: format!("#{index}"),
+                        reason: "its name is empty".to_owned(),
+                    });
+                }
+                Ok(tool) if !names.insert(tool.name.clone()) => {
+                    read.rejected.push(RejectedTool { name, reason: "another tool has its name".to_owned() });
+                }
+                Ok(tool) => read.tools.push(tool),
+                Err(error) => read.rejected.push(RejectedTool { name, reason: error.to_string() }),
+            }
+        }
+        read
+    }
+}
+
+impl From<&Catalog> for ToolCatalog {
+    fn from(catalog: &Catalog) -> Self {
+        let servers = catalog.servers().iter().map(|server| {
+            let tools = server.tools.iter().map(|tool| tool.to_value().unwrap_or(Value::Null)).collect();
+            ServerTools::from_wire(&server.name, tools)
+        });
+        Self { servers: servers.collect() }
+    }
+}

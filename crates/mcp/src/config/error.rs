@@ -1,0 +1,51 @@
+//! What is wrong with a configuration.
+
+use std::fmt;
+
+use m3_support::text::{shortened, visible};
+use m3_trajectory::WholeFileError;
+
+/// A configuration cannot be used.
+#[derive(Debug, thiserror::Error)]
+pub enum ConfigError {
+    /// It cannot be read, or is not JSON.
+    #[error(transparent)]
+    File(#[from] WholeFileError),
+    /// Something in it is wrong; everything that is.
+    #[error("{}\nhint: docs/mcp.md describes every key", lines(.problems))]
+    Invalid {
+        /// What is wrong, in the order of the file. Never empty.
+        problems: Vec<ConfigProblem>,
+    },
+}
+
+/// Something that is wrong or odd in a configuration, and where.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ConfigProblem {
+    /// The file as the user named it.
+    pub file: String,
+    /// The server; `None` outside of any.
+    pub server: Option<String>,
+    /// The key, such as `env.API_KEY`; empty for the whole.
+    pub key: String,
+    /// What is wrong.
+    pub message: String,
+}
+
+impl fmt::Display for ConfigProblem {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "`{}`: ", self.file)?;
+        if let Some(server) = &self.server {
+            write!(formatter, "server `{}`: ", shortened(server, 64))?;
+        }
+        if !self.key.is_empty() {
+            write!(formatter, "key `{}`: ", shortened(&self.key, 100))?;
+        }
+        formatter.write_str(&visible(&self.message, false))
+    }
+}
+
+fn lines(problems: &[ConfigProblem]) -> String {
+    let lines: Vec<String> = problems.iter().map(ToString::to_string).collect();
+    lines.join("\n")
+}

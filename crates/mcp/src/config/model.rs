@@ -1,0 +1,148 @@
+//! What a configuration says, with everything filled in.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+use serde_json::{Map, Value};
+
+use crate::Toolbox;
+
+/// The servers of a configuration file, in its order.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct HostConfig {
+    /// The servers, disabled ones included. Names are unique.
+    pub servers: Vec<ServerConfig>,
+    /// What the key `simulated` asks for: a catalog whose servers are played within this process
+    /// (`servers::simulated` reads it). Its paths are relative to `folder`.
+    pub simulated: Option<Map<String, Value>>,
+    /// The folder of the file.
+    pub folder: PathBuf,
+    /// The file as the user named it, for errors.
+    pub file: String,
+}
+
+/// One server.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ServerConfig {
+    /// Its name; the part of `server/tool` before the slash.
+    pub name: String,
+    /// How it is reached.
+    pub transport: Transport,
+    /// Not to be started.
+    pub is_disabled: bool,
+    /// Whether one instance may serve several tasks.
+    pub is_stateless: bool,
+    /// Calls at once; more wait. `None` for no limit.
+    pub max_concurrent: Option<usize>,
+    /// How long to wait for what.
+    pub timeouts: Timeouts,
+    /// What happens when it dies.
+    pub restarts: Restarts,
+    /// Which of its tools are offered.
+    pub tools: ToolFilter,
+    /// Values that are never written anywhere: those of `env` and of headers that come from the environment
+    /// or look like keys.
+    pub secrets: Vec<String>,
+}
+
+/// How a server is reached. Variables have been replaced.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Transport {
+    /// A child process that speaks over its standard input and output.
+    Stdio {
+        /// The program; `m3` is this very program.
+        command: String,
+        /// Its arguments.
+        args: Vec<String>,
+        /// Variables beside the few that every server gets (`PATH`, `HOME` and the like).
+        env: BTreeMap<String, String>,
+        /// Its working directory; `None` for the task's workspace.
+        cwd: Option<PathBuf>,
+    },
+    /// Streamable HTTP.
+    Http {
+        /// The endpoint.
+        url: String,
+        /// Headers of every request.
+        headers: BTreeMap<String, String>,
+    },
+    /// A server within this process.
+    InProcess(InProcess),
+    /// It cannot be reached as configured: a variable is not set, the transport is not supported.
+    Unusable {
+        /// Why, with the key, and what to do.
+        reason: String,
+    },
+}
+
+/// A server within this process; equal only to itself.
+#[derive(Clone)]
+pub struct InProcess(pub Arc<dyn Toolbox>);
+
+impl fmt::Debug for InProcess {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.debug_tuple("InProcess").field(&self.0.name()).finish()
+    }
+}
+
+impl PartialEq for InProcess {
+    fn eq(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.0, &other.0)
+    }
+}
+
+/// How long to wait for what.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Timeouts {
+    /// From the start to the answer of the handshake and of `tools/list`. Packages are fetched in this time.
+    pub start: Duration,
+    /// Of a call, without a result and without progress.
+    pub idle: Duration,
+    /// Of a call, whatever it reports.
+    pub total: Duration,
+}
+
+/// How often a server that died is started again.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Restarts {
+    /// At most this often for one instance.
+    pub limit: u32,
+}
+
+/// Which tools of a server are offered. Patterns may hold `*`, which stands for any text.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct ToolFilter {
+    /// Only these; `None` for all.
+    pub allow: Option<Vec<String>>,
+    /// Never these.
+    pub deny: Vec<String>,
+}
+
+impl ServerConfig {
+    /// The configuration of an instance of its own: a server within this process is replaced by one that knows
+    /// nothing of earlier calls. Restarts keep that one, so that a retry after a crash is a retry.
+    pub(crate) fn for_instance(&self) -> Self {
+        let mut config = self.clone();
+        if let Transport::InProcess(server) = &mut config.transport
+            && let Some(fresh) = server.0.fresh()
+        {
+            *server = InProcess(fresh);
+        }
+        config
+    }
+}
+
+impl Default for Timeouts {
+    fn default() -> Self {
+        Self { start: Duration::from_mins(1), idle: Duration::from_mins(1), total: Duration::from_mins(5) }
+    }
+}
+
+impl Default for Restarts {
+    fn default() -> Self {
+        Self { limit: 2 }
+    }
+}

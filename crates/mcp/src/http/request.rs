@@ -1,0 +1,313 @@
+//! Requests to an endpoint, and the bodies they are answered with: rmcp's worker decides what is sent when, this
+//! sends it. rmcp's own client would read bodies of 16 MiB at most, and into types that lose what they do not know.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use axum::http::{HeaderName, HeaderValue};
+use m3_support::text::shortened;
+use reqwest::header::{ACCEPT, CONTENT_TYPE, LOCATION, WWW_AUTHENTICATE};
+use reqwest::{Response, StatusCode, redirect};
+use rmcp::model::{
+    ClientJsonRpcMessage, ClientNotification, ClientRequest, ErrorCode, ErrorData, JsonRpcMessage, RequestId,
+    ServerJsonRpcMessage,
+};
+use rmcp::transport::common::client_side_sse::BoxedSseResponse;
+use rmcp::transport::common::http_header::{EVENT_STREAM_MIME_TYPE, HEADER_SESSION_ID, JSON_MIME_TYPE};
+use rmcp::transport::streamable_http_client::{
+    StreamableHttpClient, StreamableHttpError, StreamableHttpPostResponse,
+};
+
+use super::super::lines::{LARGE, MAX_MESSAGE, Refusal};
+use super::super::message::{Incoming, read_line};
+use super::answers::{Answers, own_id};
+use super::events;
+
+/// Of a body that comes with a failure, so much is read.
+const MAX_FAILURE: usize = 64 << 10;
+
+/// As many redirects are followed.
+const MAX_REDIRECTS: usize = 10;
+
+type Failure = StreamableHttpError<reqwest::Error>;
+
+/// Sends requests to an endpoint.
+#[derive(Clone)]
+pub(super) struct Requests {
+    client: reqwest::Client,
+    answers: Arc<Answers>,
+}
+
+/// A request that waits for its answer.
+#[derive(Debug, Clone)]
+pub(super) struct Awaited {
+    pub(super) id: RequestId,
+    pub(super) is_handshake: bool,
+}
+
+impl Awaited {
+    /// What this message waits for; `None` for one that has no answer.
+    fn of(message: &ClientJsonRpcMessage) -> Option<Self> {
+        let JsonRpcMessage::Request(request) = message else { return None };
+        let is_handshake = matches!(request.request, ClientRequest::InitializeRequest(_));
+        Some(Self { id: request.id.clone(), is_handshake })
+    }
+}
+
+impl Requests {
+    /// # Errors
+    /// The system's certificates cannot be used.
+    pub(super) fn new(answers: Arc<Answers>) -> Result<Self, reqwest::Error> {
+        // A connection that is used again may wait for the rest of the last answer.
+        let client = reqwest::Client::builder().pool_max_idle_per_host(0).redirect(same_origin()).build()?;
+        Ok(Self { client, answers })
+    }
+
+    async fn read(
+        &self,
+        response: Response,
+        awaited: Option<Awaited>,
+    ) -> Result<StreamableHttpPostResponse, Failure> {
+        let status = response.status();
+        if !status.is_success() {
+            return self.read_failure(response, awaited).await;
+        }
+        let Some(awaited) = awaited else { return Ok(StreamableHttpPostResponse::Accepted) };
+        if matches!(status, StatusCode::ACCEPTED | StatusCode::NO_CONTENT) {
+            return Ok(StreamableHttpPostResponse::Accepted);
+        }
+        let session = text_of(&response, HEADER_SESSION_ID);
+        let kind = text_of(&response, CONTENT_TYPE.as_str());
+        let is = |name: &str| kind.as_deref().is_some_and(|kind| kind.to_ascii_lowercase().starts_with(name));
+        if is(EVENT_STREAM_MIME_TYPE) {
+            let events = events::answering(response, awaited, Arc::clone(&self.answers));
+            Ok(StreamableHttpPostResponse::Sse(events, session))
+        } else if is(JSON_MIME_TYPE) {
+            let answer = self.read_answer(response, &awaited).await?;
+            Ok(StreamableHttpPostResponse::Json(answer, session))
+        } else {
+            Err(StreamableHttpError::UnexpectedContentType(kind))
+        }
+    }
+
+    /// Reads the answer to a request from a body in JSON.
+    async fn read_answer(
+        &self,
+        mut response: Response,
+        awaited: &Awaited,
+    ) -> Result<ServerJsonRpcMessage, Failure> {
+        let mut body = Vec::new();
+        let is_announced = response.content_length().is_some_and(|length| length > MAX_MESSAGE as u64);
+        if is_announced || !read_body(&mut response, &mut body, MAX_MESSAGE).await.map_err(failure)? {
+            return self.refuse(awaited, Refusal::Size);
+        }
+        // The connection need not stay while the body is read.
+        drop(response);
+        let start = shortened(&String::from_utf8_lossy(&body[..body.len().min(1 << 10)]), 100);
+        let reason = match read_apart(body, awaited.is_handshake).await {
+            Incoming::Messages(messages) => {
+                match messages.into_iter().find_map(|message| answer_to(awaited, message)) {
+                    Some(answer) => return Ok(answer),
+                    None => format!("it answers something else: `{start}`"),
+                }
+            }
+            Incoming::Unreadable { reason, .. } => reason,
+            Incoming::Noise if start.is_empty() => "it is empty".to_owned(),
+            Incoming::Noise => format!("it is no message: `{start}`"),
+        };
+        self.refuse(awaited, Refusal::Unreadable(reason))
+    }
+
+    /// Ends a request whose answer cannot be used.
+    fn refuse(&self, awaited: &Awaited, refusal: Refusal) -> Result<ServerJsonRpcMessage, Failure> {
+        if awaited.is_handshake {
+            let reason = match refusal {
+                Refusal::Size => "it is too large".to_owned(),
+                Refusal::Unreadable(reason) => reason,
+            };
+            return Err(StreamableHttpError::UnexpectedServerResponse(reason.into()));
+        }
+        self.answers.refused.add(awaited.id.clone(), refusal);
+        Ok(refusal_to(&awaited.id))
+    }
+
+    /// Reads what comes with a status of failure: an error of the protocol, or why there is none.
+    async fn read_failure(
+        &self,
+        mut response: Response,
+        awaited: Option<Awaited>,
+    ) -> Result<StreamableHttpPostResponse, Failure> {
+        let status = response.status();
+        // Of a body that ends early or is too long, what there is may say enough.
+        let mut body = Vec::new();
+        let _ = read_body(&mut response, &mut body, MAX_FAILURE).await;
+        let is_refused = matches!(status, StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN);
+        if let Some(awaited) = awaited
+            && !is_refused
+            && let Incoming::Messages(messages) = read_line(&body, false)
+            && let Some(JsonRpcMessage::Error(error)) = messages.into_iter().next()
+        {
+            let error = JsonRpcMessage::error(error.error, Some(awaited.id));
+            return Ok(StreamableHttpPostResponse::Json(error, None));
+        }
+        let details = [
+            text_of(&response, WWW_AUTHENTICATE.as_str()),
+            text_of(&response, LOCATION.as_str()).map(|location| format!("to `{location}`")),
+            Some(shortened(String::from_utf8_lossy(&body).trim(), 200)),
+        ];
+        let details: Vec<_> = details.into_iter().flatten().filter(|detail| !detail.is_empty()).collect();
+        let reason = match details.as_slice() {
+            [] => format!("HTTP {status}"),
+            details => format!("HTTP {status}: {}", details.join(": ")),
+        };
+        Err(StreamableHttpError::UnexpectedServerResponse(reason.into()))
+    }
+}
+
+impl StreamableHttpClient for Requests {
+    type Error = reqwest::Error;
+
+    async fn post_message(
+        &self,
+        uri: Arc<str>,
+        message: ClientJsonRpcMessage,
+        session_id: Option<Arc<str>>,
+        auth_header: Option<String>,
+        custom_headers: HashMap<HeaderName, HeaderValue>,
+    ) -> Result<StreamableHttpPostResponse, Failure> {
+        if let JsonRpcMessage::Notification(note) = &message
+            && let ClientNotification::CancelledNotification(cancelled) = &note.notification
+            && let Some(id) = &cancelled.params.request_id
+        {
+            self.answers.forget(id);
+        }
+        let awaited = Awaited::of(&message);
+        let expected = awaited.as_ref().map(|awaited| self.answers.expect(&awaited.id));
+        let mut request = self
+            .client
+            .post(uri.as_ref())
+            .headers(custom_headers.into_iter().collect())
+            .header(ACCEPT, format!("{EVENT_STREAM_MIME_TYPE}, {JSON_MIME_TYPE}"));
+        if let Some(token) = auth_header {
+            request = request.bearer_auth(token);
+        }
+        let has_session = session_id.is_some();
+        if let Some(session) = session_id {
+            request = request.header(HEADER_SESSION_ID, session.as_ref());
+        }
+        let response = request.json(&message).send().await.map_err(failure)?;
+        if has_session && response.status() == StatusCode::NOT_FOUND {
+            return Err(StreamableHttpError::SessionExpired);
+        }
+        let posted = self.read(response, awaited).await?;
+        if let Some(expected) = expected {
+            expected.keep_waiting();
+        }
+        Ok(posted)
+    }
+
+    async fn delete_session(
+        &self,
+        uri: Arc<str>,
+        session_id: Arc<str>,
+        auth_header: Option<String>,
+        custom_headers: HashMap<HeaderName, HeaderValue>,
+    ) -> Result<(), Failure> {
+        self.client.delete_session(uri, session_id, auth_header, custom_headers).await
+    }
+
+    async fn get_stream(
+        &self,
+        uri: Arc<str>,
+        session_id: Option<Arc<str>>,
+        last_event_id: Option<String>,
+        auth_header: Option<String>,
+        custom_headers: HashMap<HeaderName, HeaderValue>,
+    ) -> Result<BoxedSseResponse, Failure> {
+        let client = &self.client;
+        let events = client
+            .get_stream_with_max_sse_event_size(
+                uri,
+                session_id,
+                last_event_id,
+                auth_header,
+                custom_headers,
+                MAX_MESSAGE,
+            )
+            .await?;
+        Ok(events::keep_results(events, None, Arc::clone(&self.answers)))
+    }
+}
+
+/// Only redirects that keep the request, and only to the same origin: others would lose the message, or hand
+/// session and headers to somebody else.
+fn same_origin() -> redirect::Policy {
+    redirect::Policy::custom(|attempt| {
+        let keeps =
+            matches!(attempt.status(), StatusCode::TEMPORARY_REDIRECT | StatusCode::PERMANENT_REDIRECT);
+        let first = attempt.previous().first();
+        if !keeps || first.is_none_or(|first| first.origin() != attempt.url().origin()) {
+            attempt.stop()
+        } else if attempt.previous().len() > MAX_REDIRECTS {
+            attempt.error("it redirects too often")
+        } else {
+            attempt.follow()
+        }
+    })
+}
+
+/// The URL is known to who reads this, and may hold a secret.
+fn failure(error: reqwest::Error) -> Failure {
+    StreamableHttpError::Client(error.without_url())
+}
+
+/// Reads a body, `limit` bytes at most; whether that is all of it.
+async fn read_body(
+    response: &mut Response,
+    body: &mut Vec<u8>,
+    limit: usize,
+) -> Result<bool, reqwest::Error> {
+    while let Some(chunk) = response.chunk().await? {
+        let room = limit - body.len();
+        body.extend_from_slice(&chunk[..chunk.len().min(room)]);
+        if chunk.len() > room {
+            return Ok(false);
+        }
+    }
+    Ok(true)
+}
+
+/// Reads a message; a large one apart from the tasks of the runtime.
+pub(super) async fn read_apart(text: Vec<u8>, is_handshake: bool) -> Incoming {
+    if text.len() <= LARGE {
+        return read_line(&text, is_handshake);
+    }
+    let reading = tokio::task::spawn_blocking(move || read_line(&text, is_handshake));
+    reading.await.unwrap_or(Incoming::Noise)
+}
+
+/// The message, if it answers the request. An error does whatever its id is: the request may not have been read.
+fn answer_to(awaited: &Awaited, message: ServerJsonRpcMessage) -> Option<ServerJsonRpcMessage> {
+    match message {
+        JsonRpcMessage::Response(response) if own_id(&response.id) == awaited.id => {
+            Some(JsonRpcMessage::response(response.result, awaited.id.clone()))
+        }
+        JsonRpcMessage::Error(error) => Some(JsonRpcMessage::error(error.error, Some(awaited.id.clone()))),
+        _ => None,
+    }
+}
+
+/// What stands for an answer that was refused.
+fn refusal_to(id: &RequestId) -> ServerJsonRpcMessage {
+    JsonRpcMessage::error(ErrorData::new(ErrorCode::PARSE_ERROR, "", None), Some(id.clone()))
+}
+
+/// The same as JSON.
+pub(super) fn refusal_message(id: &RequestId) -> String {
+    serde_json::to_string(&refusal_to(id)).unwrap_or_default()
+}
+
+fn text_of(response: &Response, header: &str) -> Option<String> {
+    let value = response.headers().get(header)?;
+    Some(String::from_utf8_lossy(value.as_bytes()).into_owned())
+}

@@ -1,0 +1,43 @@
+//! Tools, as servers of the Model Context Protocol (MCP) offer them: the types, the host that starts servers and
+//! calls their tools, and the way our own servers are served. Everything of `rmcp` stays in here.
+//!
+//! MCP is specified at <https://modelcontextprotocol.io/specification/2025-11-25>.
+
+pub mod arguments;
+mod catalog;
+mod client;
+pub mod config;
+mod connection;
+mod content;
+mod filter;
+pub mod guard;
+mod handler;
+mod host;
+mod http;
+mod in_process;
+mod instance;
+mod lines;
+mod lost;
+mod message;
+pub mod names;
+mod outcome;
+mod process;
+mod resource;
+pub mod results;
+pub mod serve;
+pub mod serving;
+mod status;
+mod stdio;
+mod tail;
+mod tool;
+mod toolbox;
+
+pub use catalog::{RejectedTool, ServerTools, ToolCatalog};
+pub use content::{Content, ToolResult};
+pub use host::{Host, HostOptions};
+pub use lines::MAX_RESULT;
+pub use outcome::{CallError, CallLimits, CallOutcome};
+pub use resource::{READ_RESOURCE, links_of, read_resource_tool};
+pub use status::{Events, HostEvent, ReadyServer, ServerState, ServerStatus, StartError};
+pub use tool::{Tool, ToolName};
+pub use toolbox::{Answer, Answering, Toolbox};

@@ -1,0 +1,223 @@
+//! Reads what a server writes on its standard output, line by line, without ever holding more than one message of
+//! bounded size.
+
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use m3_support::text::shortened;
+use rmcp::model::{ErrorCode, ErrorData, JsonRpcMessage, RequestId, ServerJsonRpcMessage};
+use tokio::io::{AsyncBufRead, AsyncBufReadExt as _, AsyncRead, BufReader};
+use tokio::sync::mpsc;
+use tokio_util::sync::CancellationToken;
+
+use super::message::{Incoming, read_line, response_id};
+use super::status::{Events, HostEvent};
+
+/// A result may have 64 MiB of content.
+pub const MAX_RESULT: usize = 64 << 20;
+
+/// The longest message, in bytes: 64 MiB in base64 take a third more, and its members need room.
+pub(super) const MAX_MESSAGE: usize = MAX_RESULT / 3 * 4 + (1 << 20);
+
+/// Of a longer message, as much is kept of its beginning and of its end, to find its id.
+const KEPT: usize = 1 << 10;
+
+/// A message of this size is read apart from the tasks of the runtime: it takes a while.
+pub(super) const LARGE: usize = 1 << 20;
+
+/// As many lines of noise are told; all are counted.
+const TOLD_NOISE: u64 = 5;
+
+/// The answers that were not handed on, and why: shared between the reader and the calls.
+#[derive(Debug, Default)]
+pub(super) struct Refused {
+    answers: Mutex<HashMap<RequestId, Refusal>>,
+}
+
+/// Why an answer was not handed on.
+#[derive(Debug)]
+pub(super) enum Refusal {
+    Size,
+    Unreadable(String),
+}
+
+impl Refused {
+    pub(super) fn add(&self, id: RequestId, reason: Refusal) {
+        let mut answers = self.answers.lock().unwrap_or_else(PoisonError::into_inner);
+        // A hostile server makes up ids that nobody takes out.
+        if answers.len() > 10_000 {
+            answers.clear();
+        }
+        answers.insert(id, reason);
+    }
+
+    /// Why the answer to this request was refused, if it was.
+    pub(super) fn take(&self, id: &RequestId) -> Option<Refusal> {
+        self.answers.lock().unwrap_or_else(PoisonError::into_inner).remove(id)
+    }
+}
+
+/// After a server's end, its standard output is waited for so long.
+const AFTER_END: Duration = Duration::from_millis(500);
+
+/// Reads a server's standard output until its end.
+pub(super) struct LineReader {
+    pub(super) server: String,
+    pub(super) events: Events,
+    pub(super) noise: Arc<AtomicU64>,
+    pub(super) refused: Arc<Refused>,
+    pub(super) messages: mpsc::Sender<ServerJsonRpcMessage>,
+    /// Set when the process has ended.
+    pub(super) has_left: CancellationToken,
+}
+
+/// How reading a line ended.
+pub(super) enum Line {
+    /// It is in the buffer.
+    Whole,
+    /// It was too long; its end is in the second buffer.
+    TooLong(Vec<u8>),
+    /// There are no more.
+    End,
+}
+
+impl LineReader {
+    pub(super) async fn run(self, stdout: impl AsyncRead + Unpin) {
+        let mut stdout = BufReader::with_capacity(64 << 10, stdout);
+        let mut line = Vec::new();
+        let mut is_handshake = true;
+        loop {
+            let read = tokio::select! {
+                biased;
+                read = next_line(&mut stdout, &mut line, MAX_MESSAGE) => read,
+                () = self.silence() => return,
+            };
+            let incoming = match read {
+                Line::End => return,
+                Line::Whole if line.len() > LARGE => {
+                    let text = std::mem::take(&mut line);
+                    let reading = move || (read_line(&text, is_handshake), text);
+                    let Ok((incoming, text)) = tokio::task::spawn_blocking(reading).await else { return };
+                    line = text;
+                    incoming
+                }
+                Line::Whole => read_line(&line, is_handshake),
+                Line::TooLong(end) => {
+                    let server = self.server.clone();
+                    (self.events)(HostEvent::Oversized { server, limit: MAX_MESSAGE });
+                    self.refuse(response_id(&line, &end), Refusal::Size).await;
+                    continue;
+                }
+            };
+            match incoming {
+                Incoming::Messages(messages) => {
+                    for message in messages {
+                        if matches!(message, JsonRpcMessage::Response(_)) {
+                            is_handshake = false;
+                        }
+                        if self.messages.send(message).await.is_err() {
+                            return;
+                        }
+                    }
+                }
+                Incoming::Unreadable { id, reason } => {
+                    self.count_noise(&line);
+                    self.refuse(id, Refusal::Unreadable(reason)).await;
+                }
+                Incoming::Noise => self.count_noise(&line),
+            }
+        }
+    }
+
+    /// Waits until the process has ended and nothing more is to be expected from it: what it has written is read,
+    /// however long that takes, but what it started may hold its standard output open for ever.
+    async fn silence(&self) {
+        self.has_left.cancelled().await;
+        tokio::time::sleep(AFTER_END).await;
+    }
+
+    /// Ends the call whose answer cannot be used; without an id it ends with its time.
+    async fn refuse(&self, id: Option<RequestId>, reason: Refusal) {
+        let Some(id) = id else { return };
+        self.refused.add(id.clone(), reason);
+        let error = ErrorData::new(ErrorCode::PARSE_ERROR, "", None);
+        // The other side is gone only when the connection is closed.
+        let _ = self.messages.send(JsonRpcMessage::error(error, Some(id))).await;
+    }
+
+    fn count_noise(&self, line: &[u8]) {
+        if line.trim_ascii().is_empty() {
+            return;
+        }
+        if self.noise.fetch_add(1, Ordering::Relaxed) < TOLD_NOISE {
+            let start = &line[..line.len().min(1 << 10)];
+            let line = shortened(String::from_utf8_lossy(start).trim_end(), 200);
+            (self.events)(HostEvent::Noise { server: self.server.clone(), line });
+        }
+    }
+}
+
+/// Reads the next line without its end into `line`. Of one that is longer than `limit`, the beginning stays there.
+/// A last line without a line break counts: the server may have died while writing it, or forgotten it.
+pub(super) async fn next_line(
+    stdout: &mut (impl AsyncBufRead + Unpin),
+    line: &mut Vec<u8>,
+    limit: usize,
+) -> Line {
+    line.clear();
+    // One large message should not keep its memory for as long as the server lives.
+    line.shrink_to(LARGE);
+    let mut end = None::<Vec<u8>>;
+    loop {
+        let Ok(available) = stdout.fill_buf().await else { return Line::End };
+        if available.is_empty() {
+            return if line.is_empty() || end.is_some() { Line::End } else { Line::Whole };
+        }
+        let newline = available.iter().position(|&byte| byte == b'\n');
+        let part = &available[..newline.unwrap_or(available.len())];
+        if let Some(end) = &mut end {
+            end.extend_from_slice(&part[part.len().saturating_sub(KEPT)..]);
+            let surplus = end.len().saturating_sub(KEPT);
+            end.drain(..surplus);
+        } else if line.len() + part.len() > limit {
+            line.extend_from_slice(&part[..part.len().min(KEPT)]);
+            let mut kept = line[line.len().saturating_sub(KEPT)..].to_vec();
+            kept.extend_from_slice(&part[part.len().saturating_sub(KEPT)..]);
+            end = Some(kept);
+            line.truncate(KEPT);
+            line.shrink_to(KEPT);
+        } else {
+            line.extend_from_slice(part);
+        }
+        let consumed = newline.map_or(available.len(), |newline| newline + 1);
+        stdout.consume(consumed);
+        if newline.is_some() {
+            return end.map_or(Line::Whole, Line::TooLong);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn a_long_line_keeps_its_ends_and_does_not_harm_the_next() {
+        let text = format!("short\n{{\"id\":1{}\"end\"}}\nnext\nlast", "x".repeat(5000));
+        // Small pieces, as from a pipe.
+        let mut stdout = BufReader::with_capacity(16, text.as_bytes());
+        let mut line = Vec::new();
+        assert!(matches!(next_line(&mut stdout, &mut line, 100).await, Line::Whole));
+        assert_eq!(line, b"short");
+        let Line::TooLong(end) = next_line(&mut stdout, &mut line, 100).await else { panic!("too long") };
+        assert!(line.starts_with(b"{\"id\":1xx") && line.len() <= KEPT);
+        assert!(end.ends_with(b"xx\"end\"}") && end.len() <= KEPT);
+        assert!(matches!(next_line(&mut stdout, &mut line, 100).await, Line::Whole));
+        assert_eq!(line, b"next");
+        assert!(matches!(next_line(&mut stdout, &mut line, 100).await, Line::Whole));
+        assert_eq!(line, b"last");
+        assert!(matches!(next_line(&mut stdout, &mut line, 100).await, Line::End));
+    }
+}

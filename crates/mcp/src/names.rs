@@ -1,0 +1,162 @@
+//! Names of tools as models may say them.
+//!
+//! The benchmark writes `server/tool`. The interfaces of models allow `^[A-Za-z0-9_-]{1,64}$`, so a model sees
+//! `server__tool`: other characters become `_`, and what is longer is cut and ends in a hash of the whole name.
+//! Two tools that would look the same to a model are an error, not a guess.
+
+use std::collections::HashMap;
+use std::fmt::Write as _;
+
+use m3_support::text::shortened;
+use sha2::{Digest as _, Sha256};
+
+use super::ToolName;
+
+/// The longest name that every model's interface takes, in characters.
+pub const MAX_MODEL_NAME: usize = 64;
+
+/// Bytes of the hash at the end of a name that was cut, two hexadecimal digits each.
+const HASH_BYTES: usize = 5;
+
+/// The names of a set of tools, both ways.
+#[derive(Debug, Clone, Default)]
+pub struct ModelNames {
+    tools: HashMap<String, ToolName>,
+}
+
+/// Two tools have the same name for a model.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error(
+    "the tools `{}` and `{}` are both `{name}` to a model\nhint: rename a server, or put one of the tools into \
+     the list `deny` of its server",
+    shortened(&.first.to_string(), 100), shortened(&.second.to_string(), 100)
+)]
+pub struct NameCollision {
+    /// The name for models.
+    pub name: String,
+    /// A tool of this name.
+    pub first: ToolName,
+    /// Another one.
+    pub second: ToolName,
+}
+
+impl ModelNames {
+    /// The names of these tools. A tool may be given more than once.
+    ///
+    /// # Errors
+    /// [`NameCollision`] if two tools would have the same name.
+    pub fn new(tools: impl IntoIterator<Item = ToolName>) -> Result<Self, NameCollision> {
+        let mut names = Self::default();
+        for tool in tools {
+            let name = model_name(&tool);
+            match names.tools.get(&name) {
+                Some(first) if *first != tool => {
+                    return Err(NameCollision { name, first: first.clone(), second: tool });
+                }
+                Some(_) => {}
+                None => {
+                    names.tools.insert(name, tool);
+                }
+            }
+        }
+        Ok(names)
+    }
+
+    /// The tool that a model means, if it is one of these.
+    #[must_use]
+    pub fn tool(&self, model_name: &str) -> Option<&ToolName> {
+        self.tools.get(model_name)
+    }
+
+    /// The name of a tool for a model, if it is one of these.
+    #[must_use]
+    pub fn model_name(&self, tool: &ToolName) -> Option<String> {
+        let name = model_name(tool);
+        (self.tools.get(&name) == Some(tool)).then_some(name)
+    }
+
+    /// The number of tools.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.tools.len()
+    }
+
+    /// True without tools.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.tools.is_empty()
+    }
+}
+
+/// The name of a tool for a model: 1 to 64 of `A-Z a-z 0-9 _ -`. Safe in file names too.
+#[must_use]
+pub fn model_name(tool: &ToolName) -> String {
+    let allowed = |c: char| if c.is_ascii_alphanumeric() || c == '-' { c } else { '_' };
+    let chars = tool.server.chars().chain("__".chars()).chain(tool.tool.chars());
+    // One more than fits tells whether something was cut; names may be of any length.
+    let mut name: String = chars.take(MAX_MODEL_NAME + 1).map(allowed).collect();
+    if name.len() > MAX_MODEL_NAME {
+        let hash = Sha256::digest(tool.to_string());
+        name.truncate(MAX_MODEL_NAME - 2 * HASH_BYTES - 1);
+        name.push('_');
+        for byte in &hash[..HASH_BYTES] {
+            // Writing to a string cannot fail.
+            let _ = write!(name, "{byte:02x}");
+        }
+    }
+    name
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn tool(name: &str) -> ToolName {
+        ToolName::parse(name).unwrap()
+    }
+
+    fn is_allowed(name: &str) -> bool {
+        (1..=MAX_MODEL_NAME).contains(&name.len())
+            && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_' || byte == b'-')
+    }
+
+    #[test]
+    fn names_are_readable_where_they_fit() {
+        assert_eq!(model_name(&tool("wiki/summary")), "wiki__summary");
+        assert_eq!(model_name(&tool("dinox-mcp/detect-all-objects")), "dinox-mcp__detect-all-objects");
+        assert_eq!(model_name(&tool("a.b/c d/é")), "a_b__c_d__");
+        let long = model_name(&tool(&format!("server/{}", "x".repeat(100))));
+        // `sha256sum` of `server/` and 100 x begins with a5e3afb55a.
+        assert!(
+            is_allowed(&long) && long.starts_with("server__xxxxx") && long.ends_with("_a5e3afb55a"),
+            "{long}"
+        );
+        assert_ne!(long, model_name(&tool(&format!("server/{}", "x".repeat(101)))));
+    }
+
+    #[test]
+    fn tools_that_look_the_same_are_an_error() {
+        for (first, second) in [("a/b.c", "a/b_c"), ("a__b/c", "a/b__c"), ("a/é", "a/ü")] {
+            let collision = ModelNames::new([tool(first), tool(second)]).unwrap_err();
+            assert_eq!((collision.first, collision.second), (tool(first), tool(second)));
+        }
+        let same = ModelNames::new([tool("a/b"), tool("a/b")]).unwrap();
+        assert_eq!(same.len(), 1);
+        assert_eq!(same.model_name(&tool("a/c")), None);
+        // Not the tool that the table has under that name.
+        assert_eq!(ModelNames::new([tool("a/b_c")]).unwrap().model_name(&tool("a/b.c")), None);
+    }
+
+    proptest! {
+        #[test]
+        fn every_name_is_allowed_and_leads_back(server in "[^/]{1,80}", name in ".{1,80}") {
+            let tool = ToolName { server, tool: name };
+            let names = ModelNames::new([tool.clone()]).unwrap();
+            let model_name = names.model_name(&tool).unwrap();
+            prop_assert!(is_allowed(&model_name));
+            prop_assert_eq!(names.tool(&model_name), Some(&tool));
+        }
+    }
+}

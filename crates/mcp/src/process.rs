@@ -1,0 +1,375 @@
+//! A server's process: started in a group of its own, watched, and ended together with everything it started.
+//!
+//! With a guard (see [`super::guard`]) the process that the host starts is the guard, and it ends what it guards.
+//! Without one the host ends the process group itself; a grandchild that leaves the group then escapes.
+
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::process::{ExitStatus, Stdio};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use m3_support::files::is_exhausted;
+use rustix::process::{Pid, Signal, kill_process, kill_process_group, test_kill_process_group};
+use tokio::process::{Child, ChildStdin, ChildStdout, Command};
+use tokio::sync::{OnceCell, watch};
+use tokio::time::Instant;
+use tokio_util::sync::CancellationToken;
+use tokio_util::task::AbortOnDropHandle;
+
+use super::status::{StartError, telling_line};
+use super::tail::Tail;
+
+/// After its standard input is closed, a server has this long to end by itself.
+const LEAVE: Duration = Duration::from_secs(1);
+
+/// After `TERM`, processes have this long until `KILL`.
+pub(super) const TERMINATE: Duration = Duration::from_secs(2);
+
+/// After `KILL`, processes are waited for this long.
+const KILLED: Duration = Duration::from_millis(500);
+
+/// A guard has this long to end everything: `TERM`, its wait, `KILL`.
+const GUARD: Duration = Duration::from_secs(4);
+
+/// Whoever ends a whole session or control group sends the same signal to servers and to us, in any order. So that
+/// long ours is waited for before the death of a server by such a signal is told.
+const SAME_SIGNAL: Duration = Duration::from_secs(2);
+
+/// What every server finds in its environment, if we have it: what is needed to find programs, files and the
+/// network, and nothing that is a secret of ours.
+const PASSED: [&str; 30] = [
+    "PATH",
+    "HOME",
+    "LANG",
+    "LANGUAGE",
+    "LC_ALL",
+    "LC_CTYPE",
+    "TZ",
+    "TERM",
+    "TMPDIR",
+    "TMP",
+    "TEMP",
+    "USER",
+    "LOGNAME",
+    "SHELL",
+    "XDG_CACHE_HOME",
+    "XDG_CONFIG_HOME",
+    "XDG_DATA_HOME",
+    "XDG_RUNTIME_DIR",
+    "HTTP_PROXY",
+    "HTTPS_PROXY",
+    "NO_PROXY",
+    "ALL_PROXY",
+    "http_proxy",
+    "https_proxy",
+    "no_proxy",
+    "SSL_CERT_FILE",
+    "SSL_CERT_DIR",
+    "NODE_EXTRA_CA_CERTS",
+    "REQUESTS_CA_BUNDLE",
+    "CURL_CA_BUNDLE",
+];
+
+/// What to start.
+#[derive(Debug, Clone)]
+pub(super) struct Launch<'a> {
+    pub(super) command: &'a str,
+    pub(super) args: &'a [String],
+    pub(super) env: &'a BTreeMap<String, String>,
+    pub(super) folder: &'a Path,
+    /// The program that guards it.
+    pub(super) guard: Option<&'a Path>,
+}
+
+/// A server's process.
+#[derive(Debug)]
+pub(super) struct ServerProcess {
+    pid: Pid,
+    is_guarded: bool,
+    state: watch::Receiver<State>,
+    stderr: Arc<Tail>,
+    /// Set when the standard error has ended.
+    drained: CancellationToken,
+    _draining: AbortOnDropHandle<()>,
+    /// Whether we have sent it a signal.
+    is_told: AtomicBool,
+    /// Set once our own signal has had its time to come.
+    settled: OnceCell<()>,
+}
+
+/// Where a process is.
+#[derive(Debug, Clone, Copy)]
+enum State {
+    Running,
+    /// It has ended; others of its group may not have.
+    Left(ExitStatus),
+    /// Its group is gone, and its number may be another's.
+    Gone(ExitStatus),
+}
+
+impl Launch<'_> {
+    /// Starts the process.
+    ///
+    /// # Errors
+    /// [`StartError`] where the program or the folder is not there, or the system refuses.
+    pub(super) fn start(&self) -> Result<(ServerProcess, ChildStdin, ChildStdout), StartError> {
+        if !self.folder.is_dir() {
+            return Err(StartError::WorkingDirectory { path: self.folder.to_owned() });
+        }
+        let program = self.program()?;
+        let mut command = match self.guard {
+            Some(guard) => {
+                let mut command = Command::new(guard);
+                command
+                    .args(["guard-server", "--parent", &std::process::id().to_string(), "--"])
+                    .arg(program);
+                command
+            }
+            None => Command::new(program),
+        };
+        command.args(self.args).current_dir(self.folder).env_clear().envs(self.environment());
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).process_group(0);
+        let refused = |error: io::Error| {
+            let (command, reason) = (self.command.to_owned(), error.to_string());
+            if is_exhausted(&error) {
+                StartError::Exhausted { command, reason }
+            } else {
+                StartError::Spawn { command, reason }
+            }
+        };
+        let mut child = command.spawn().map_err(refused)?;
+        let pid = child.id().and_then(|id| i32::try_from(id).ok()).and_then(Pid::from_raw);
+        let streams = (child.stdin.take(), child.stdout.take(), child.stderr.take());
+        let (Some(pid), (Some(stdin), Some(stdout), Some(stderr))) = (pid, streams) else {
+            return Err(refused(io::Error::other("its streams are missing")));
+        };
+        let tail = Arc::new(Tail::default());
+        let kept = Arc::clone(&tail);
+        let drained = CancellationToken::new();
+        let is_drained = drained.clone();
+        let draining = tokio::spawn(async move {
+            kept.drain(stderr).await;
+            is_drained.cancel();
+        });
+        let (sender, state) = watch::channel(State::Running);
+        tokio::spawn(watch_over(child, pid, sender));
+        let process = ServerProcess {
+            pid,
+            is_guarded: self.guard.is_some(),
+            state,
+            stderr: tail,
+            drained,
+            _draining: AbortOnDropHandle::new(draining),
+            is_told: AtomicBool::new(false),
+            settled: OnceCell::new(),
+        };
+        Ok((process, stdin, stdout))
+    }
+
+    fn environment(&self) -> BTreeMap<OsString, OsString> {
+        let passed = PASSED.iter().filter_map(|name| Some((OsString::from(name), std::env::var_os(name)?)));
+        passed.chain(self.env.iter().map(|(name, value)| (name.into(), value.into()))).collect()
+    }
+
+    /// The program's file: looked up here, because a missing one is the most frequent of all failures and should
+    /// not look like a failed handshake.
+    fn program(&self) -> Result<PathBuf, StartError> {
+        if self.command == "m3" {
+            return match self.guard {
+                Some(guard) => Ok(guard.to_owned()),
+                None => std::env::current_exe().map_err(|error| StartError::Spawn {
+                    command: self.command.to_owned(),
+                    reason: error.to_string(),
+                }),
+            };
+        }
+        let environment = self.environment();
+        let path = environment.get(&OsString::from("PATH")).cloned().unwrap_or_default();
+        let named = Path::new(self.command);
+        let found = if named.components().count() > 1 {
+            Some(self.folder.join(named)).filter(|path| is_program(path))
+        } else {
+            std::env::split_paths(&path)
+                .map(|folder| self.folder.join(folder).join(named))
+                .find(|p| is_program(p))
+        };
+        found.ok_or_else(|| StartError::CommandNotFound {
+            command: self.command.to_owned(),
+            hint: missing_hint(self.command).to_owned(),
+        })
+    }
+}
+
+fn is_program(path: &Path) -> bool {
+    use std::os::unix::fs::PermissionsExt as _;
+    std::fs::metadata(path).is_ok_and(|file| file.is_file() && file.permissions().mode() & 0o111 != 0)
+}
+
+fn missing_hint(command: &str) -> &'static str {
+    match command {
+        "npx" | "node" | "npm" => "install Node.js (https://nodejs.org), which brings `npx`",
+        "uvx" | "uv" => "install uv (https://docs.astral.sh/uv), which brings `uvx`",
+        "python" | "python3" | "pipx" => "install Python 3, or name its program in `command`",
+        "docker" | "podman" => "install it, or run the server without a container",
+        _ => "check `command` and the `PATH`",
+    }
+}
+
+impl ServerProcess {
+    /// How it ended, if it has: in words.
+    pub(super) fn ending(&self) -> Option<String> {
+        match *self.state.borrow() {
+            State::Running => None,
+            State::Left(status) | State::Gone(status) => Some(describe(status)),
+        }
+    }
+
+    /// Waits until it has ended; what it started may still be there.
+    pub(super) fn ended(&self) -> impl Future<Output = ()> + Send + use<> {
+        let mut state = self.state.clone();
+        async move {
+            // The sender goes without a word only with the whole runtime.
+            let _ = state.wait_for(|state| !matches!(state, State::Running)).await;
+        }
+    }
+
+    /// How it ended, for one that is about to or has been; with the line on its standard error that says most. If a
+    /// signal that is none of ours has ended it, it is told late enough for the caller to have got the same signal.
+    pub(super) async fn last_words(&self) -> Option<String> {
+        // A guard ends with the last of what it guards.
+        let in_time = if self.is_guarded { GUARD } else { Duration::from_millis(500) };
+        let _ = tokio::time::timeout(in_time, self.ended()).await;
+        let ending = self.ending()?;
+        if self.is_ended_by_others() {
+            self.settled.get_or_init(|| tokio::time::sleep(SAME_SIGNAL)).await;
+        }
+        let lines = self.stderr().await;
+        Some(telling_line(&lines).map_or(ending.clone(), |line| format!("{ending}: {line}")))
+    }
+
+    fn is_ended_by_others(&self) -> bool {
+        let status = match *self.state.borrow() {
+            State::Running => return false,
+            State::Left(status) | State::Gone(status) => status,
+        };
+        let ends = [Signal::HUP, Signal::INT, Signal::TERM].map(Signal::as_raw);
+        !self.is_told.load(Ordering::Relaxed)
+            && signal_of(status).is_some_and(|signal| ends.contains(&signal))
+    }
+
+    /// The last lines on its standard error, all of them if it has ended.
+    pub(super) async fn stderr(&self) -> Vec<String> {
+        if self.ending().is_some() {
+            // One that outlives it may hold the stream open.
+            let _ = tokio::time::timeout(Duration::from_millis(100), self.drained.cancelled()).await;
+        }
+        self.stderr.lines()
+    }
+
+    /// Ends it and everything it started, after its standard input was closed. 6 s at most.
+    pub(super) async fn close(&self) {
+        // Ended by itself or not: what it started has the same time to end as itself.
+        let in_time = if self.is_guarded { GUARD } else { TERMINATE };
+        if tokio::time::timeout(LEAVE, self.ended()).await.is_err() {
+            self.signal(Signal::TERM);
+            if tokio::time::timeout(in_time, self.ended()).await.is_err() {
+                self.signal_group(Signal::KILL);
+            }
+        }
+        self.gone(TERMINATE + 2 * KILLED).await;
+    }
+
+    /// Ends it and everything it started, at once: nothing of it is wanted any more. 5 s at most.
+    pub(super) async fn end(&self) {
+        self.kill();
+        if !self.gone(GUARD).await {
+            self.signal_group(Signal::KILL);
+            self.gone(KILLED).await;
+        }
+    }
+
+    /// Waits until nothing of it is left, and says whether that is so.
+    async fn gone(&self, limit: Duration) -> bool {
+        let mut state = self.state.clone();
+        let gone = state.wait_for(|state| matches!(state, State::Gone(_)));
+        tokio::time::timeout(limit, gone).await.is_ok()
+    }
+
+    /// The same without waiting.
+    pub(super) fn kill(&self) {
+        // A guard that is killed guards no more.
+        if self.is_guarded { self.signal(Signal::TERM) } else { self.signal_group(Signal::KILL) }
+    }
+
+    fn signal(&self, signal: Signal) {
+        self.is_told.store(true, Ordering::Relaxed);
+        if matches!(*self.state.borrow(), State::Running) {
+            // It may end this very moment.
+            let _ = if self.is_guarded {
+                kill_process(self.pid, signal)
+            } else {
+                kill_process_group(self.pid, signal)
+            };
+        }
+    }
+
+    fn signal_group(&self, signal: Signal) {
+        self.is_told.store(true, Ordering::Relaxed);
+        if !matches!(*self.state.borrow(), State::Gone(_)) {
+            let _ = kill_process_group(self.pid, signal);
+        }
+    }
+}
+
+impl Drop for ServerProcess {
+    fn drop(&mut self) {
+        self.kill();
+    }
+}
+
+/// Waits for the process and then ends what is left of its group.
+async fn watch_over(mut child: Child, pid: Pid, state: watch::Sender<State>) {
+    let Ok(status) = child.wait().await else { return };
+    state.send_replace(State::Left(status));
+    // The group's number stays taken while anyone is in it.
+    let has_group = || test_kill_process_group(pid).is_ok();
+    if has_group() {
+        let _ = kill_process_group(pid, Signal::TERM);
+        let deadline = Instant::now() + TERMINATE;
+        while has_group() && Instant::now() < deadline {
+            tokio::time::sleep(Duration::from_millis(10)).await;
+        }
+        if has_group() {
+            let _ = kill_process_group(pid, Signal::KILL);
+            // They end at once, but not before this returns; who reaps them is another's concern.
+            let deadline = Instant::now() + KILLED;
+            while has_group() && Instant::now() < deadline {
+                tokio::time::sleep(Duration::from_millis(5)).await;
+            }
+        }
+    }
+    state.send_replace(State::Gone(status));
+}
+
+/// The signal that has ended it.
+fn signal_of(status: ExitStatus) -> Option<i32> {
+    use std::os::unix::process::ExitStatusExt as _;
+    match status.code() {
+        // What a guard, like a shell, makes of a signal.
+        Some(code @ 129..=192) => Some(code - 128),
+        _ => status.signal(),
+    }
+}
+
+fn describe(status: ExitStatus) -> String {
+    match (status.code(), signal_of(status)) {
+        (Some(code), Some(signal)) => format!("exit code {code} (signal {signal})"),
+        (Some(code), None) => format!("exit code {code}"),
+        (None, Some(signal)) => format!("signal {signal}"),
+        (None, None) => status.to_string(),
+    }
+}

@@ -1,0 +1,104 @@
+//! Resources that results of tools link to (MCP, "Resource Links"): a model reads them with a tool of the host's own.
+
+use std::collections::HashSet;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use m3_support::text::shortened;
+use serde_json::{Map, Value, json};
+
+use super::{Content, Tool, ToolResult};
+
+/// The longest address that a message repeats, in columns.
+const SHOWN: usize = 200;
+
+/// The tool that reads a resource of a server (`resources/read`), under the server's name.
+pub const READ_RESOURCE: &str = "read_resource";
+
+/// More links of one session are not kept.
+const MOST_LINKS: usize = 10_000;
+
+/// Longer addresses are not kept, in bytes.
+const LONGEST_LINK: usize = 8 << 10;
+
+/// Addresses that results of a session have linked to: these can be read, and no others.
+#[derive(Debug, Default)]
+pub(super) struct Links(Mutex<HashSet<String>>);
+
+impl Links {
+    pub(super) fn has(&self, uri: &str) -> bool {
+        self.lock().contains(uri)
+    }
+
+    pub(super) fn keep(&self, result: &ToolResult) {
+        let mut links = self.lock();
+        for link in links_of(result).filter(|link| link.len() <= LONGEST_LINK) {
+            if links.len() < MOST_LINKS {
+                links.insert(link.to_owned());
+            }
+        }
+    }
+
+    pub(super) fn clear(&self) {
+        self.lock().clear();
+    }
+
+    fn lock(&self) -> MutexGuard<'_, HashSet<String>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// The tool as a server would list it.
+#[must_use]
+pub fn read_resource_tool() -> Tool {
+    let schema = json!({
+        "type": "object",
+        "properties": {"uri": {"type": "string", "description": "The address of a resource link in a result of this server"}},
+        "required": ["uri"],
+        "additionalProperties": false,
+    });
+    Tool {
+        name: READ_RESOURCE.to_owned(),
+        description: Some("Reads a resource that a result of this server has linked to.".to_owned()),
+        input_schema: schema.as_object().cloned().unwrap_or_default(),
+        output_schema: None,
+        extra: Map::new(),
+    }
+}
+
+/// The address that a call of the tool asks for.
+pub(super) fn uri_of(arguments: &Map<String, Value>) -> Option<&str> {
+    arguments.get("uri").and_then(Value::as_str)
+}
+
+/// What the tool answers to an address that no result has given.
+pub(super) fn no_link(uri: &str) -> String {
+    let uri = shortened(uri, SHOWN);
+    format!(
+        "`{uri}` cannot be read: no result of this server has linked to it (of a session's links the first {MOST_LINKS} are \
+         kept, of {} KiB at most)\nhint: copy the address of a resource link",
+        LONGEST_LINK >> 10
+    )
+}
+
+/// The addresses that a result links to.
+pub fn links_of(result: &ToolResult) -> impl Iterator<Item = &str> {
+    result.content.iter().filter_map(|part| match part {
+        Content::ResourceLink(link) => link.get("uri").and_then(Value::as_str),
+        _ => None,
+    })
+}
+
+/// What `resources/read` answers, as the result of a call; nothing if it has no `contents`.
+pub(super) fn result_of(answer: Value) -> Option<ToolResult> {
+    let Value::Object(mut members) = answer else { return None };
+    let Some(Value::Array(contents)) = members.remove("contents") else { return None };
+    let part = |content: Value| match content {
+        Value::Object(resource) => Content::Resource(resource),
+        other => Content::Other(other),
+    };
+    Some(ToolResult {
+        content: contents.into_iter().map(part).collect(),
+        extra: members,
+        ..ToolResult::default()
+    })
+}

@@ -1,0 +1,272 @@
+//! Keeps results whole: one JSON file for each call.
+
+use std::borrow::Cow;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use m3_support::files;
+use m3_support::redact::Redactor;
+use m3_support::text::json_without_hidden;
+use serde::Serialize;
+use serde_json::Value;
+
+use super::save::{SavedFile, save_files};
+use super::text::{result_text, shortened_text};
+use crate::names::model_name;
+use crate::{ToolName, ToolResult};
+
+/// Where results are kept. Calls of several tasks may be kept at once.
+#[derive(Debug)]
+pub struct ResultStore {
+    folder: PathBuf,
+    workspace: PathBuf,
+    redactor: Redactor,
+    limit: usize,
+    next: AtomicU64,
+    keeps: Keeps,
+}
+
+/// Which results are kept whole.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Keeps {
+    /// All.
+    All,
+    /// Those that hold more than the text that models are told: who records what they are told has the others already,
+    /// and many small files cost more than the calls.
+    Untold,
+}
+
+/// A result that has been kept.
+#[derive(Debug, Clone, PartialEq)]
+pub struct KeptResult {
+    /// The JSON file with the whole of it, a [`ResultRecord`], if it is one that the store keeps.
+    pub path: Option<PathBuf>,
+    /// The images, sounds and other files in it, saved in the workspace.
+    pub files: Vec<SavedFile>,
+    /// What a model is told: all text, shortened; files by their names.
+    pub text: String,
+    /// Whether `text` is shortened.
+    pub is_shortened: bool,
+    /// What is wrong with the result, such as data that is not base64.
+    pub problems: Vec<String>,
+}
+
+/// The file that keeps a result. Secrets in it are replaced by `***`.
+#[derive(Debug, Clone, Serialize, schemars::JsonSchema)]
+#[schemars(title = "m3.result/1")]
+pub struct ResultRecord {
+    /// Always `m3.result/1`.
+    pub schema: String,
+    /// The tool as `server/tool`.
+    pub tool: String,
+    /// The arguments of the call.
+    pub arguments: Value,
+    /// The result as the server sent it.
+    pub result: Value,
+    /// The files of it that were saved in the workspace.
+    pub files: Vec<SavedFile>,
+    /// What is wrong with the result.
+    pub problems: Vec<String>,
+}
+
+/// A result cannot be kept.
+#[derive(Debug, thiserror::Error)]
+pub enum StoreError {
+    /// The folder cannot be made or read.
+    #[error("failed to use the folder `{}` for results: {cause}\nhint: {}", folder.display(), files::hint(cause))]
+    Folder {
+        /// The folder.
+        folder: PathBuf,
+        /// The system's reason.
+        #[source]
+        cause: io::Error,
+    },
+    /// A file cannot be written.
+    #[error("failed to keep a result of `{tool}` in `{}`: {cause}\nhint: {}", folder.display(), files::hint(cause))]
+    Write {
+        /// The tool.
+        tool: String,
+        /// The folder.
+        folder: PathBuf,
+        /// The system's reason.
+        #[source]
+        cause: io::Error,
+    },
+}
+
+/// Makes a folder that results or their files are kept in.
+fn make(folder: &Path) -> Result<(), StoreError> {
+    std::fs::create_dir_all(folder).map_err(|cause| StoreError::Folder { folder: folder.to_owned(), cause })
+}
+
+/// Stands for the workspace's path while a text is cut; no text has it by chance.
+const WORKSPACE: &str = "\u{f8ff}workspace\u{f8ff}";
+
+impl ResultStore {
+    /// Characters of a result that a model is told, unless said otherwise: some 5,000 tokens.
+    pub const DEFAULT_LIMIT: usize = 20_000;
+
+    /// Keeps results in `folder` and their files in `workspace`; both are made if need be. Numbers go on where
+    /// an earlier run stopped; two runs at once need two folders.
+    ///
+    /// # Errors
+    /// [`StoreError::Folder`].
+    pub fn open(
+        folder: impl Into<PathBuf>,
+        workspace: impl Into<PathBuf>,
+        redactor: Redactor,
+    ) -> Result<Self, StoreError> {
+        let (folder, workspace) = (folder.into(), workspace.into());
+        make(&folder)?;
+        make(&workspace)?;
+        let last =
+            last_number(&folder).map_err(|cause| StoreError::Folder { folder: folder.clone(), cause })?;
+        Ok(Self::new(folder, workspace, redactor, (last + 1, Keeps::All)))
+    }
+
+    /// The same for a workspace that is new and has no results of earlier calls. The folder of results is made for
+    /// the first that is kept.
+    ///
+    /// # Errors
+    /// [`StoreError::Folder`].
+    pub fn open_new(
+        folder: impl Into<PathBuf>,
+        workspace: impl Into<PathBuf>,
+        redactor: Redactor,
+        keeps: Keeps,
+    ) -> Result<Self, StoreError> {
+        let (folder, workspace) = (folder.into(), workspace.into());
+        make(&workspace)?;
+        Ok(Self::new(folder, workspace, redactor, (1, keeps)))
+    }
+
+    fn new(folder: PathBuf, workspace: PathBuf, redactor: Redactor, (first, keeps): (u64, Keeps)) -> Self {
+        let next = AtomicU64::new(first);
+        Self { folder, workspace, redactor, limit: Self::DEFAULT_LIMIT, next, keeps }
+    }
+
+    /// Tells models at most `limit` characters of a result.
+    #[must_use]
+    pub fn with_limit(mut self, limit: usize) -> Self {
+        self.limit = limit;
+        self
+    }
+
+    /// What replaces secrets, for everything else that is written.
+    #[must_use]
+    pub fn redactor(&self) -> &Redactor {
+        &self.redactor
+    }
+
+    /// Keeps a result.
+    ///
+    /// # Errors
+    /// [`StoreError::Write`]; files that were saved before stay.
+    pub fn keep(
+        &self,
+        tool: &ToolName,
+        arguments: &Value,
+        result: &ToolResult,
+    ) -> Result<KeptResult, StoreError> {
+        self.keep_as(self.reserve(1), tool, arguments, result)
+    }
+
+    /// Numbers for this many results, the first of them: results of calls that are made at once are numbered in the
+    /// order of the calls, whichever ends first.
+    pub fn reserve(&self, results: usize) -> u64 {
+        self.next.fetch_add(results as u64, Ordering::Relaxed)
+    }
+
+    /// Keeps a result under a number of [`ResultStore::reserve`].
+    ///
+    /// # Errors
+    /// [`StoreError::Write`]; files that were saved before stay.
+    pub fn keep_as(
+        &self,
+        number: u64,
+        tool: &ToolName,
+        arguments: &Value,
+        result: &ToolResult,
+    ) -> Result<KeptResult, StoreError> {
+        self.write(number, tool, arguments, result).map_err(|cause| StoreError::Write {
+            tool: m3_support::text::shortened(&tool.to_string(), 100),
+            folder: self.folder.clone(),
+            cause,
+        })
+    }
+
+    fn write(
+        &self,
+        number: u64,
+        tool: &ToolName,
+        arguments: &Value,
+        result: &ToolResult,
+    ) -> io::Result<KeptResult> {
+        let redacted = |text: String| self.redactor.text(&text).into_owned();
+        let (files, problems) =
+            save_files(result, &self.workspace, &format!("result-{number:05}"), &self.redactor)?;
+        let problems: Vec<String> = problems.into_iter().map(redacted).collect();
+        let mut record = ResultRecord {
+            schema: "m3.result/1".to_owned(),
+            tool: redacted(tool.to_string()),
+            arguments: arguments.clone(),
+            result: result.to_wire(),
+            files: files.clone(),
+            problems: problems.clone(),
+        };
+        self.redactor.value(&mut record.arguments);
+        self.redactor.value(&mut record.result);
+        let name = format!("{number:05}-{}.json", self.redactor.text(&model_name(tool)).replace('*', "x"));
+        let path = self.folder.join(name);
+        let text = redacted(result_text(result, &files));
+        let (text, is_shortened) = self.shortened(text, &self.shown(&path));
+        let is_kept = self.keeps == Keeps::All || is_shortened || !is_told_by(&record, &text);
+        if is_kept {
+            let json = serde_json::to_string(&record)?;
+            std::fs::create_dir_all(&self.folder)?;
+            files::write_atomically(&path, json_without_hidden(&json).as_bytes())?;
+        }
+        Ok(KeptResult { path: is_kept.then_some(path), files, text, is_shortened, problems })
+    }
+
+    /// The text within the limit, and whether it was cut. Where it is cut does not depend on how long the workspace's
+    /// own path is: the same run in another folder is told the same.
+    fn shortened(&self, text: String, whole: &str) -> (String, bool) {
+        if text.len() <= self.limit {
+            return (text, false);
+        }
+        let path = self.workspace.display().to_string();
+        let named = if path.len() > 1 { text.replace(&path, WORKSPACE) } else { text };
+        match shortened_text(&named, self.limit, whole) {
+            Cow::Owned(cut) => (cut.replace(WORKSPACE, &path), true),
+            Cow::Borrowed(_) => (named.replace(WORKSPACE, &path), false),
+        }
+    }
+
+    /// The path of a record as a model is told it: within the workspace if it is there.
+    fn shown(&self, path: &Path) -> String {
+        path.strip_prefix(&self.workspace).unwrap_or(path).display().to_string()
+    }
+}
+
+/// Whether a result is nothing but this text.
+fn is_told_by(record: &ResultRecord, text: &str) -> bool {
+    let Some(result) = record.result.as_object() else { return false };
+    let says_more = result.keys().any(|key| key != "content" && key != "isError");
+    match result.get("content").and_then(Value::as_array).map(Vec::as_slice) {
+        Some([block]) => !says_more && *block == serde_json::json!({"type": "text", "text": text}),
+        _ => false,
+    }
+}
+
+/// The highest number that a file of the folder begins with.
+fn last_number(folder: &Path) -> io::Result<u64> {
+    let mut last = 0;
+    for entry in std::fs::read_dir(folder)? {
+        let name = entry?.file_name();
+        let digits: String = name.to_string_lossy().chars().take_while(char::is_ascii_digit).collect();
+        last = last.max(digits.parse().unwrap_or(0));
+    }
+    Ok(last)
+}

@@ -1,0 +1,155 @@
+//! Several servers over streamable HTTP, each at `/{server}/mcp`; a single one also at `/mcp`.
+
+use std::collections::HashMap;
+use std::fmt::Write as _;
+use std::net::{Ipv4Addr, SocketAddr};
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::Router;
+use axum::body::Body;
+use axum::extract::{Request, State};
+use axum::http::{Method, StatusCode};
+use axum::response::{IntoResponse as _, Response};
+use axum::serve::ListenerExt as _;
+use rmcp::transport::{StreamableHttpServerConfig, StreamableHttpService};
+use tokio::net::TcpListener;
+use tokio_util::sync::CancellationToken;
+
+use super::handler::Handler;
+use super::sessions::Sessions;
+use super::{MAX_MESSAGE, ServeError};
+use crate::Toolbox;
+use crate::serving::Serving;
+
+/// How long connections get to end by themselves when the server is stopped.
+const PATIENCE: Duration = Duration::from_secs(3);
+
+/// Names of this machine that no other site's name can be made to stand for.
+const LOOPBACK: [&str; 3] = ["localhost", "127.0.0.1", "[::1]"];
+
+/// Where to listen and for whom.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct HttpOptions {
+    /// Port 0 takes any free one.
+    pub address: SocketAddr,
+    /// Names and addresses, beside those of loopback, that requests may give as `Host`, with or without a port.
+    /// An address other than loopback needs at least one. There is no authentication: whoever reaches the
+    /// address may call the tools.
+    pub allowed_hosts: Vec<String>,
+}
+
+impl Default for HttpOptions {
+    fn default() -> Self {
+        Self { address: SocketAddr::from((Ipv4Addr::LOCALHOST, 0)), allowed_hosts: Vec::new() }
+    }
+}
+
+/// Servers that run until this is stopped or dropped.
+#[derive(Debug)]
+pub struct HttpServer {
+    address: SocketAddr,
+    names: Vec<String>,
+    serving: Serving,
+}
+
+type Service = StreamableHttpService<Handler, Sessions>;
+
+/// Starts to serve; on return connections are accepted. Must be called within a tokio runtime.
+///
+/// Web pages are kept out: a request whose `Host` is not allowed, or whose `Origin` is not a page of this very
+/// machine, is answered with 403 (MCP, "Streamable HTTP", on DNS rebinding).
+///
+/// # Errors
+/// [`ServeError::Bind`], [`ServeError::Remote`] and [`ServeError::DuplicateName`].
+pub async fn http(toolboxes: Vec<Arc<dyn Toolbox>>, options: &HttpOptions) -> Result<HttpServer, ServeError> {
+    let address = options.address;
+    if !address.ip().is_loopback() && options.allowed_hosts.is_empty() {
+        return Err(ServeError::Remote { address });
+    }
+    let stop = CancellationToken::new();
+    let mut services = HashMap::new();
+    let mut names = Vec::new();
+    for toolbox in toolboxes {
+        let name = toolbox.name().to_owned();
+        let service = service(toolbox, options, &stop);
+        if services.insert(path(&name), service).is_some() {
+            return Err(ServeError::DuplicateName { name });
+        }
+        names.push(name);
+    }
+    if let [name] = names.as_slice()
+        && let Some(single) = services.get(&path(name)).cloned()
+    {
+        services.insert("/mcp".to_owned(), single);
+    }
+    let bind = |source| ServeError::Bind { address, source };
+    let listener = TcpListener::bind(address).await.map_err(bind)?;
+    let address = listener.local_addr().map_err(bind)?;
+    // Answers are small: waiting to fill packets would only delay them.
+    let listener = listener.tap_io(|stream| {
+        let _ = stream.set_nodelay(true);
+    });
+    let router = Router::new().fallback(dispatch).with_state(Arc::new(services));
+    Ok(HttpServer { address, names, serving: Serving::start(listener, router, stop) })
+}
+
+fn service(toolbox: Arc<dyn Toolbox>, options: &HttpOptions, stop: &CancellationToken) -> Service {
+    let hosts = LOOPBACK.iter().map(ToString::to_string).chain(options.allowed_hosts.iter().cloned());
+    let config = StreamableHttpServerConfig::default()
+        .with_allowed_hosts(hosts)
+        .with_allowed_origins(LOOPBACK.map(|host| format!("http://{host}:*")))
+        .enforce_origin_validation()
+        .with_max_request_body_bytes(MAX_MESSAGE)
+        .with_cancellation_token(stop.child_token());
+    StreamableHttpService::new(
+        move || Ok(Handler::new(Arc::clone(&toolbox))),
+        Arc::new(Sessions::new()),
+        config,
+    )
+}
+
+async fn dispatch(State(services): State<Arc<HashMap<String, Service>>>, request: Request) -> Response {
+    let Some(service) = services.get(request.uri().path()) else {
+        return (StatusCode::NOT_FOUND, "no server is here; the path is /{server}/mcp\n").into_response();
+    };
+    let ends_session = request.method() == Method::DELETE;
+    let mut response = service.handle(request).await.map(Body::new);
+    if ends_session && response.status() == StatusCode::ACCEPTED {
+        // The session is gone: nothing is left to be done, as 202 would say.
+        *response.status_mut() = StatusCode::NO_CONTENT;
+    }
+    response
+}
+
+/// The path of a server: all of its name but letters, digits and `-._~` is percent-encoded (RFC 3986).
+fn path(name: &str) -> String {
+    let mut path = String::from("/");
+    for byte in name.bytes() {
+        if byte.is_ascii_alphanumeric() || b"-._~".contains(&byte) {
+            path.push(char::from(byte));
+        } else {
+            // Writing to a string cannot fail.
+            let _ = write!(path, "%{byte:02X}");
+        }
+    }
+    path + "/mcp"
+}
+
+impl HttpServer {
+    /// Where it listens, with the port that was taken.
+    #[must_use]
+    pub fn address(&self) -> SocketAddr {
+        self.address
+    }
+
+    /// The servers with their endpoints, in the order given.
+    pub fn endpoints(&self) -> impl Iterator<Item = (&str, String)> {
+        self.names.iter().map(|name| (name.as_str(), format!("http://{}{}", self.address, path(name))))
+    }
+
+    /// Stops: takes no more connections, ends the sessions and waits for open connections, a few seconds at most.
+    pub async fn stop(self) {
+        self.serving.stop(PATIENCE).await;
+    }
+}

@@ -1,0 +1,165 @@
+//! Asks a language model about the calls that no rule is sure of (M³-Bench, section 5.4, leaves them to a reader).
+
+use std::sync::Arc;
+
+use askama::Template;
+use futures_util::stream::{self, StreamExt as _};
+use m3_llm::{Message, Model, ModelError, Part, Request, Retry, Scope};
+use m3_support::text::shortened;
+use m3_trajectory::json::{Json, Keys};
+use m3_trajectory::{Call, Trajectory};
+
+use super::judge::JudgedCall;
+use super::outcome::{Confidence, Outcome, Rule, Verdict};
+use super::rules::ANSWERS_BY_MODEL;
+
+/// The longest answer of a tool that the model is shown, in characters; what is longer is cut.
+const ANSWER_SHOWN: usize = 6_000;
+
+/// The longest arguments that the model is shown, in characters.
+const ARGUMENTS_SHOWN: usize = 2_000;
+
+/// The longest reason that is kept, in characters.
+const REASON_KEPT: usize = 200;
+
+/// Questions that are under way at once; the model itself may allow fewer.
+const AT_ONCE: usize = 16;
+
+/// A trajectory whose calls were judged by rules.
+#[derive(Debug)]
+pub struct Judged {
+    /// With the answers that were judged.
+    pub trajectory: Trajectory,
+    /// Its calls, in order.
+    pub calls: Vec<JudgedCall>,
+}
+
+/// How asking went.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Asked {
+    /// Calls that the model decided.
+    pub decided: usize,
+    /// Calls whose reply did not begin with one outcome; the rule's outcome stays.
+    pub unclear: usize,
+}
+
+/// What the model is asked.
+#[derive(Template)]
+#[template(path = "decide.txt", escape = "none")]
+struct Question<'a> {
+    tool: &'a str,
+    arguments: String,
+    answer: String,
+    is_error: bool,
+}
+
+/// Whether a model may be asked: there is an answer, and the rule is not sure of it.
+#[must_use]
+pub fn is_open(call: &JudgedCall) -> bool {
+    call.judgement.has_answer && call.judgement.rule.confidence == Confidence::Unsure
+}
+
+/// Has the model decide all open calls of these trajectories, several at once. `told` gets each try that failed.
+///
+/// # Errors
+/// [`ModelError`] of the first question that was not answered; what was decided until then stays.
+pub async fn ask(
+    model: &Model,
+    judged: &mut [Judged],
+    told: &(dyn Fn(Retry) + Send + Sync),
+) -> Result<Asked, ModelError> {
+    let mut questions = Vec::new();
+    for (index, judged) in judged.iter().enumerate() {
+        for (place, call) in judged.calls.iter().enumerate().filter(|(_, call)| is_open(call)) {
+            if let Some(request) = request(&judged.trajectory, call) {
+                questions.push((index, place, judged.trajectory.id.clone(), request));
+            }
+        }
+    }
+    let mut asked = Asked::default();
+    let replies = stream::iter(questions).map(|(index, place, task, request)| async move {
+        let scope = Scope { task, repeat: 1, attempt: 1, workspace: None };
+        (index, place, model.ask(&request, &scope, told).await)
+    });
+    let mut replies = std::pin::pin!(replies.buffer_unordered(AT_ONCE));
+    while let Some((index, place, answered)) = replies.next().await {
+        match (decision(&answered?.reply.text), judged[index].calls.get_mut(place)) {
+            (Some((rule, reason)), Some(call)) => {
+                let judgement = &mut call.judgement;
+                judgement.evidence = format!("{reason} (not sure by rule: {})", judgement.rule.name);
+                judgement.rule = rule;
+                asked.decided += 1;
+            }
+            _ => asked.unclear += 1,
+        }
+    }
+    Ok(asked)
+}
+
+/// The request for one call.
+fn request(trajectory: &Trajectory, judged: &JudgedCall) -> Option<Request> {
+    let place = judged.place?;
+    let call = trajectory.steps.get(place.step)?.entries().nth(place.call)?.ok()?;
+    let arguments = call.arguments.as_ref().map(|arguments| arguments.to_text(Keys::AsRead));
+    let question = Question {
+        tool: &call.tool,
+        arguments: shortened(&arguments.unwrap_or_default(), ARGUMENTS_SHOWN),
+        answer: shortened(&answer_text(call), ANSWER_SHOWN),
+        is_error: call.is_error(),
+    };
+    let messages = vec![Arc::new(Message::User(vec![Part::Text(question.render().ok()?)]))];
+    Some(Request { messages, ..Request::default() })
+}
+
+fn answer_text(call: &Call) -> String {
+    call.result.as_ref().map(Json::to_plain_text).unwrap_or_default()
+}
+
+/// The outcome that a reply names, with its reason. What stands before the first colon is exactly one name, but for
+/// markup around it, or the reply says nothing: a name within a sentence may be there to be denied.
+fn decision(reply: &str) -> Option<(&'static Rule, String)> {
+    let is_markup = |c: char| c.is_whitespace() || matches!(c, '*' | '`' | '"' | '\'');
+    let (before, reason) = reply.split_once(':').unwrap_or((reply, ""));
+    let name = before.trim_matches(is_markup);
+    let rule = ANSWERS_BY_MODEL.iter().find(|rule| is_name(rule, name))?;
+    // The other half of what stood around the name.
+    Some((rule, shortened(reason.trim_start_matches(is_markup).trim_end(), REASON_KEPT)))
+}
+
+fn is_name(rule: &Rule, word: &str) -> bool {
+    matches!(rule.verdict, Verdict::Outcome(outcome) if Outcome::name(outcome).eq_ignore_ascii_case(word))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_outcome_is_read_from_the_reply_and_never_guessed() {
+        for (reply, outcome) in [
+            ("success: it returned the list", Some("success")),
+            ("Resource_Not_Found: no such fish", Some("resource_not_found")),
+            ("**invalid_arguments**: the measure is unknown", Some("invalid_arguments")),
+            ("**invalid_arguments:** the measure is unknown", Some("invalid_arguments")),
+            (" `unknown_tool` : there is none", Some("unknown_tool")),
+            ("\"success\"", Some("success")),
+            ("success", Some("success")),
+            ("This is not a success: the page is missing", None),
+            ("This is not a success", None),
+            ("success? no: the page is missing", None),
+            ("I would say: unknown_tool", None),
+            ("Reason: it is a success", None),
+            (": success", None),
+            ("success or resource_not_found: hard to say", None),
+            ("It worked.", None),
+            ("unsuccessful", None),
+            ("", None),
+        ] {
+            let found = decision(reply).and_then(|(rule, _)| rule.verdict.outcome());
+            assert_eq!(found.map(Outcome::name), outcome, "{reply}");
+        }
+        for reply in ["success:  it is there. ", "**success:** it is there."] {
+            assert_eq!(decision(reply).unwrap().1, "it is there.");
+        }
+    }
+}

@@ -1,0 +1,168 @@
+//! Whether a model wrote a call at all: a name, and arguments that are an object of JSON.
+
+use m3_trajectory::Call;
+use m3_trajectory::json::{self, Json, Keys};
+use serde_json::{Map, Value};
+
+use super::outcome::{Outcome, Rule};
+
+/// Nothing that names a tool.
+pub(super) static NO_NAME: Rule = Rule::sure(
+    "no_name",
+    Outcome::IllegalFormat,
+    "what stands among the calls is no object, or has no `name` that is a text",
+);
+
+/// Arguments that are something else.
+pub(super) static ARGUMENTS_NOT_OBJECT: Rule = Rule::sure(
+    "arguments_not_object",
+    Outcome::IllegalFormat,
+    "`arguments` is neither an object nor a text that holds one",
+);
+
+/// No arguments where the tool needs some.
+pub(super) static NO_ARGUMENTS: Rule = Rule::sure(
+    "no_arguments",
+    Outcome::IllegalFormat,
+    "`arguments` is missing or null, and the tool's schema does not accept an empty object",
+);
+
+/// Numbers that JSON cannot say.
+pub(super) static NOT_JSON: Rule = Rule::sure(
+    "not_json",
+    Outcome::IllegalFormat,
+    "the arguments hold `NaN` or an infinity, which no request can carry",
+);
+
+/// What the executor found.
+pub(super) static RECORDED_ILLEGAL: Rule = Rule::sure(
+    "recorded_illegal_format",
+    Outcome::IllegalFormat,
+    "the call was recorded with the outcome `illegal_format`: the model's reply could not be parsed",
+);
+
+/// A call that was never recognized as one.
+pub(super) static CALL_IN_REPLY: Rule = Rule::sure(
+    "call_in_reply",
+    Outcome::IllegalFormat,
+    "the final reply holds a name and arguments, or the marks around them, as text; it counts as one call",
+);
+
+/// The arguments of a call, as a request would carry them.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) enum Arguments {
+    /// An object.
+    Object(Map<String, Value>),
+    /// None at all, which the protocol allows and not every tool.
+    Absent,
+    /// None that a request could carry: the rule, and what stands there.
+    Illegal(&'static Rule, String),
+}
+
+/// Reads the arguments of a call. A text that holds an object is read as that object: model APIs write
+/// arguments so.
+pub(super) fn arguments(call: &Call) -> Arguments {
+    if call.recorded_outcome() == Some(Outcome::IllegalFormat.name()) {
+        return Arguments::Illegal(&RECORDED_ILLEGAL, call_text(call));
+    }
+    let parsed;
+    let arguments = match &call.arguments {
+        None | Some(Json::Null) => return Arguments::Absent,
+        Some(Json::String(text)) => match json::parse(text.as_bytes()) {
+            Ok((value @ Json::Object(_), _)) => {
+                parsed = value;
+                &parsed
+            }
+            _ => return Arguments::Illegal(&ARGUMENTS_NOT_OBJECT, text.clone()),
+        },
+        Some(object @ Json::Object(_)) => object,
+        Some(other) => return Arguments::Illegal(&ARGUMENTS_NOT_OBJECT, other.to_text(Keys::AsRead)),
+    };
+    match arguments.to_value() {
+        Some(Value::Object(members)) => Arguments::Object(members),
+        _ => Arguments::Illegal(&NOT_JSON, arguments.to_text(Keys::AsRead)),
+    }
+}
+
+/// The recorded reply of a call that could not be parsed, or its arguments.
+fn call_text(call: &Call) -> String {
+    let reply = call.extra.iter().find_map(|(key, value)| value.as_str().filter(|_| key == "reply"));
+    let arguments = || call.arguments.as_ref().map(|arguments| arguments.to_text(Keys::AsRead));
+    reply.map(str::to_owned).or_else(arguments).unwrap_or_default()
+}
+
+/// Where in a final reply a call begins that was not recognized as one. Marks are those of chat templates; without
+/// them, both keys of a call have to stand there as keys.
+pub(super) fn call_in_reply(reply: &str) -> Option<usize> {
+    const MARKS: [&str; 5] =
+        ["<tool_call>", "<|tool_call|>", "<function_call>", "[TOOL_CALLS]", "<|python_tag|>"];
+    let mark = MARKS.iter().filter_map(|mark| reply.find(mark)).min();
+    mark.or_else(|| {
+        let name = key(reply, "name")?;
+        let arguments = key(reply, "arguments").or_else(|| key(reply, "parameters"))?;
+        Some(name.min(arguments))
+    })
+}
+
+/// Where `"key":` stands.
+fn key(text: &str, key: &str) -> Option<usize> {
+    let quoted = format!("\"{key}\"");
+    text.match_indices(&quoted)
+        .find(|(at, found)| text[at + found.len()..].trim_start().starts_with(':'))
+        .map(|(at, _)| at)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(arguments: &str) -> Arguments {
+        let arguments = (!arguments.is_empty()).then(|| json::parse(arguments.as_bytes()).unwrap().0);
+        super::arguments(&Call { tool: "s/t".to_owned(), arguments, result: None, extra: Vec::new() })
+    }
+
+    #[test]
+    fn arguments_are_an_object_or_a_text_that_holds_one() {
+        let object = Arguments::Object([("a".to_owned(), Value::from(1))].into_iter().collect());
+        assert_eq!(read(r#"{"a": 1}"#), object);
+        assert_eq!(read(r#""{\"a\": 1}""#), object);
+        assert_eq!(read(""), Arguments::Absent);
+        assert_eq!(read("null"), Arguments::Absent);
+    }
+
+    #[test]
+    fn what_no_request_can_carry_is_illegal() {
+        for (arguments, rule) in [
+            (r#""query=eel""#, "arguments_not_object"),
+            (r#""[1]""#, "arguments_not_object"),
+            (r#""""#, "arguments_not_object"),
+            ("[1]", "arguments_not_object"),
+            ("7", "arguments_not_object"),
+            ("true", "arguments_not_object"),
+            (r#"{"a": [NaN]}"#, "not_json"),
+            (r#"{"a": -Infinity}"#, "not_json"),
+            (r#""{\"a\": NaN}""#, "not_json"),
+        ] {
+            match read(arguments) {
+                Arguments::Illegal(found, _) => assert_eq!(found.name, rule, "{arguments}"),
+                other => panic!("{arguments}: {other:?}"),
+            }
+        }
+    }
+
+    #[test]
+    fn calls_in_replies_are_found_and_talk_of_calls_is_not() {
+        // The shape of the failure that M³-Bench shows for GLM-4.5v (section 8).
+        let wrapped = r#"<|begin_of_box|>"name":"food/get" "arguments":{"query":"1 melon"}"<|end_of_box|>"#;
+        assert_eq!(call_in_reply(wrapped), Some(16));
+        assert_eq!(call_in_reply("I call <tool_call>{}</tool_call>"), Some(7));
+        for reply in [
+            "",
+            "<|begin_of_box|>The answer is 7.<|end_of_box|>",
+            "The \"name\" of the fish and the \"arguments\" for eating it.",
+            r#"{"name": "American eel", "answer": 7}"#,
+        ] {
+            assert_eq!(call_in_reply(reply), None, "{reply}");
+        }
+    }
+}

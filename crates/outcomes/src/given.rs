@@ -1,0 +1,80 @@
+//! What a live call gave: its answer for the rules, and its result as trajectories record it, without secrets.
+
+use m3_mcp::{CallError, Content, ToolName, ToolResult};
+use m3_support::redact::Redactor;
+use serde_json::Value;
+
+use super::answer::Answer;
+use super::judge::Reply;
+use super::outcome::NotJudged;
+
+/// What a call gave.
+#[derive(Debug)]
+pub struct Given {
+    /// For [`Judge::finish`](super::Judge::finish).
+    pub reply: Reply,
+    /// What trajectories record, and whether it is an error; nothing if the call was not answered.
+    pub result: Option<(Value, bool)>,
+}
+
+impl Given {
+    /// A result, in which secrets are replaced already.
+    #[must_use]
+    pub fn answered(result: &ToolResult) -> Self {
+        Self { reply: Reply::Answer(Answer::from(result)), result: Some((recorded(result), result.is_error)) }
+    }
+
+    /// No result, without secrets.
+    #[must_use]
+    pub fn failed(name: &ToolName, error: &CallError, redactor: &Redactor) -> Self {
+        let no_answer = |why| Self { reply: Reply::NoAnswer(why, message(error, redactor)), result: None };
+        match error {
+            CallError::UnknownTool { .. } => protocol_error(-32_601, &format!("unknown tool: {name}")),
+            CallError::Protocol { code, message, .. } => {
+                protocol_error((*code).into(), &redactor.text(message))
+            }
+            CallError::TimedOutIdle { .. } | CallError::TimedOutTotal { .. } => {
+                no_answer(NotJudged::TimedOut)
+            }
+            CallError::ServerDied { .. } => no_answer(NotJudged::ServerLost),
+            CallError::TooLarge { .. } | CallError::Malformed { .. } => no_answer(NotJudged::Unreadable),
+            CallError::UnknownServer { .. }
+            | CallError::Unavailable { .. }
+            | CallError::NeverSent { .. }
+            | CallError::Cancelled => no_answer(NotJudged::ServerNotAvailable),
+        }
+    }
+}
+
+/// An error in one line, without secrets.
+pub(super) fn message(error: &dyn std::error::Error, redactor: &Redactor) -> String {
+    redactor.text(&error.to_string().replace('\n', "; ")).into_owned()
+}
+
+fn protocol_error(code: i64, message: &str) -> Given {
+    let text = format!("MCP error {code}: {message}");
+    Given {
+        reply: Reply::Answer(Answer::protocol_error(code, message)),
+        result: Some((Value::String(text), true)),
+    }
+}
+
+/// The result without secrets.
+#[must_use]
+pub fn without_secrets(result: ToolResult, redactor: &Redactor) -> ToolResult {
+    // Results can be large; most configurations have no secrets.
+    if redactor.is_empty() {
+        return result;
+    }
+    let mut value = result.to_wire();
+    redactor.value(&mut value);
+    ToolResult::from_wire(value)
+}
+
+/// A result as trajectories record it: its text where it is nothing else.
+pub(crate) fn recorded(result: &ToolResult) -> Value {
+    match result.content.as_slice() {
+        [Content::Text(text)] if result.structured_content.is_none() => Value::String(text.clone()),
+        _ => result.to_wire(),
+    }
+}

@@ -1,0 +1,402 @@
+//! Judges the calls of a trajectory: what can be said before a tool is asked, and what its answer adds.
+
+use std::collections::{HashMap, HashSet};
+use std::path::Path;
+use std::sync::OnceLock;
+
+use m3_mcp::arguments::{ArgumentProblem, ArgumentSchema};
+use m3_mcp::{READ_RESOURCE, ToolCatalog, ToolName};
+use m3_support::text::{on_one_line, shortened};
+use m3_trajectory::json::Keys;
+use m3_trajectory::{Call, Trajectory};
+use serde_json::{Map, Value};
+
+use super::answer::Answer;
+use super::format::{self, Arguments};
+use super::outcome::{NotJudged, Outcome, Rule, Verdict};
+use super::rules;
+
+/// The longest evidence that is kept of a call, in columns.
+const EVIDENCE: usize = 200;
+
+/// The tools that calls are judged by.
+#[derive(Debug, Default)]
+pub struct KnownTools {
+    tools: HashMap<String, KnownTool>,
+    /// Servers whose tools are listed.
+    servers: HashSet<String>,
+    /// Servers whose tools nobody could list.
+    silent: HashSet<String>,
+    /// Whether that is so of every server.
+    is_unlisted: bool,
+}
+
+#[derive(Debug)]
+struct KnownTool {
+    schema: Map<String, Value>,
+    prepared: OnceLock<Option<ArgumentSchema>>,
+    /// The annotation `readOnlyHint`.
+    read_only: Option<bool>,
+}
+
+impl KnownTools {
+    /// The tools of a catalog.
+    #[must_use]
+    pub fn new(catalog: &ToolCatalog) -> Self {
+        let mut known = Self::default();
+        known.add(catalog);
+        known
+    }
+
+    /// Tools that nobody has listed: calls are judged by what was answered, whatever they name.
+    #[must_use]
+    pub fn unlisted() -> Self {
+        Self { is_unlisted: true, ..Self::default() }
+    }
+
+    /// Adds those that are not known yet.
+    pub fn add(&mut self, catalog: &ToolCatalog) {
+        self.servers.extend(catalog.servers.iter().map(|server| server.server.clone()));
+        for (name, tool) in catalog.tools() {
+            self.tools.entry(name.to_string()).or_insert_with(|| KnownTool {
+                schema: tool.input_schema.clone(),
+                prepared: OnceLock::new(),
+                read_only: tool
+                    .extra
+                    .get("annotations")
+                    .and_then(|found| found.get("readOnlyHint")?.as_bool()),
+            });
+        }
+    }
+
+    /// Notes that a server's tools cannot be known: a call of one that no catalog has is not judged.
+    pub fn add_silent_server(&mut self, server: &str) {
+        self.silent.insert(server.to_owned());
+    }
+
+    /// The number of tools.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.tools.len()
+    }
+
+    /// What the tool `server/tool` says of itself: that it changes nothing, or that it does; `None` where it says
+    /// nothing, or is not known.
+    #[must_use]
+    pub fn is_read_only(&self, tool: &str) -> Option<bool> {
+        self.tools.get(tool)?.read_only
+    }
+
+    /// True without any tool.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.tools.is_empty()
+    }
+
+    /// The tools as `server/tool`, in no order.
+    pub fn names(&self) -> impl Iterator<Item = &str> {
+        self.tools.keys().map(String::as_str)
+    }
+
+    /// Known tools whose schema was asked for and cannot be used; it accepts everything. In the order of names.
+    #[must_use]
+    pub fn unusable_schemas(&self) -> Vec<&str> {
+        let is_unusable = |tool: &KnownTool| matches!(tool.prepared.get(), Some(None));
+        let mut names: Vec<&str> =
+            self.tools.iter().filter(|(_, tool)| is_unusable(tool)).map(|(name, _)| name.as_str()).collect();
+        names.sort_unstable();
+        names
+    }
+
+    /// What is wrong with arguments; `None` for a tool that is not known.
+    fn problems(&self, tool: &str, arguments: &Map<String, Value>) -> Option<Vec<ArgumentProblem>> {
+        let known = self.tools.get(tool)?;
+        let schema = known.prepared.get_or_init(|| ArgumentSchema::new(&known.schema).ok());
+        let problems = schema.as_ref().map(|schema| schema.problems(&Value::Object(arguments.clone())));
+        Some(problems.unwrap_or_default())
+    }
+
+    /// Whether the host's own tool has read a resource of a listed server in this call. No list has that tool: it is
+    /// offered once a result links to a resource.
+    fn has_read_resource(&self, call: &Call) -> bool {
+        let is_read = |name: ToolName| name.tool == READ_RESOURCE && self.servers.contains(&name.server);
+        call.result.is_some()
+            && call.recorded_outcome() != Some(Outcome::UnknownTool.name())
+            && ToolName::parse(&call.tool).is_some_and(is_read)
+    }
+
+    fn is_silent(&self, tool: &str) -> bool {
+        self.is_unlisted || ToolName::parse(tool).is_some_and(|name| self.silent.contains(&name.server))
+    }
+}
+
+/// What is said of a call, and why.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Judgement {
+    /// The rule that decided.
+    pub rule: &'static Rule,
+    /// What it saw in the call or the answer: made visible, shortened, perhaps empty.
+    pub evidence: String,
+    /// What the schema has against the arguments.
+    pub problems: Vec<ArgumentProblem>,
+    /// Whether the tool is known; `None` where nobody could say.
+    pub is_known_tool: Option<bool>,
+    /// Whether the schema accepts the arguments; `None` for a tool that is not known.
+    pub fits_schema: Option<bool>,
+    /// Whether an answer was looked at.
+    pub has_answer: bool,
+}
+
+/// Where a call stands in its trajectory, counted from 0. What is no call but stands among them counts too.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Place {
+    /// The step.
+    pub step: usize,
+    /// The call within the step.
+    pub call: usize,
+    /// The call within the trajectory.
+    pub index: usize,
+}
+
+/// A call with what is said of it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct JudgedCall {
+    /// Where it stands; `None` for one that stands in the final reply.
+    pub place: Option<Place>,
+    /// The tool's name as the model wrote it; `None` where there is none.
+    pub tool: Option<String>,
+    /// What is said of it.
+    pub judgement: Judgement,
+}
+
+/// What is known of a call before any tool is asked.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Checked {
+    /// Set where no answer can change it.
+    pub decided: Option<Judgement>,
+    /// The arguments to send, where a request can be made and the tool is not known to be missing.
+    pub arguments: Option<Map<String, Value>>,
+    is_known_tool: Option<bool>,
+}
+
+/// What came of asking a tool.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Reply {
+    /// An answer.
+    Answer(Answer),
+    /// None, for this reason.
+    NoAnswer(NotJudged, String),
+    /// Nobody was asked.
+    NotExecuted,
+}
+
+/// Judges calls by the tools that there are.
+#[derive(Debug, Clone, Copy)]
+pub struct Judge<'a> {
+    tools: &'a KnownTools,
+}
+
+impl<'a> Judge<'a> {
+    /// Judges by these tools.
+    #[must_use]
+    pub fn new(tools: &'a KnownTools) -> Self {
+        Self { tools }
+    }
+
+    /// Looks at format, name and arguments, in this order.
+    #[must_use]
+    pub fn check(&self, call: &Call) -> Checked {
+        let has_read = self.tools.has_read_resource(call);
+        let is_known = has_read || self.tools.tools.contains_key(&call.tool);
+        let is_known_tool = (is_known || !self.tools.is_silent(&call.tool)).then_some(is_known);
+        let fits = |fits: bool| is_known.then_some(fits);
+        let decided = |rule: &'static Rule, evidence: &str, problems: Vec<ArgumentProblem>| Judgement {
+            rule,
+            evidence: seen_as(evidence),
+            problems,
+            is_known_tool,
+            fits_schema: fits(false),
+            has_answer: false,
+        };
+        let illegal = |rule, evidence: &str| Checked {
+            decided: Some(decided(rule, evidence, Vec::new())),
+            arguments: None,
+            is_known_tool,
+        };
+        let (arguments, is_absent) = match format::arguments(call) {
+            Arguments::Illegal(rule, seen) => return illegal(rule, &seen),
+            Arguments::Object(arguments) => (arguments, false),
+            Arguments::Absent => (Map::new(), true),
+        };
+        match self.tools.problems(&call.tool, &arguments) {
+            None if has_read => Checked { decided: None, arguments: Some(arguments), is_known_tool },
+            None if is_known_tool.is_none() => Checked { decided: None, arguments: None, is_known_tool },
+            None => {
+                let decided = Some(decided(&rules::NOT_IN_CATALOG, &call.tool, Vec::new()));
+                Checked { decided, arguments: None, is_known_tool }
+            }
+            Some(problems) if problems.is_empty() => {
+                Checked { decided: None, arguments: Some(arguments), is_known_tool }
+            }
+            Some(problems) if is_absent => illegal(&format::NO_ARGUMENTS, &first_message(&problems)),
+            Some(problems) => {
+                let decided = Some(decided(&rules::SCHEMA, &first_message(&problems), problems));
+                Checked { decided, arguments: Some(arguments), is_known_tool }
+            }
+        }
+    }
+
+    /// Adds what came of asking the tool.
+    #[must_use]
+    pub fn finish(&self, checked: Checked, reply: Reply) -> Judgement {
+        if let Some(decided) = checked.decided {
+            return decided;
+        }
+        let (rule, evidence, has_answer) = match reply {
+            Reply::Answer(answer) => {
+                let (rule, seen) = answer.judge();
+                (rule, seen, true)
+            }
+            Reply::NoAnswer(why, message) => (no_answer(why), message, false),
+            Reply::NotExecuted if checked.is_known_tool.is_none() => {
+                (&rules::SERVER_NOT_AVAILABLE, String::new(), false)
+            }
+            Reply::NotExecuted => (&rules::FITS_SCHEMA, String::new(), false),
+        };
+        Judgement {
+            rule,
+            evidence: seen_as(&evidence),
+            problems: Vec::new(),
+            is_known_tool: checked.is_known_tool,
+            fits_schema: checked.is_known_tool.and_then(|is_known| is_known.then_some(true)),
+            has_answer,
+        }
+    }
+}
+
+impl Judgement {
+    /// The outcome, or why there is none.
+    #[must_use]
+    pub fn verdict(&self) -> Verdict {
+        self.rule.verdict
+    }
+}
+
+/// Judges every call of a trajectory, in order. `reply` says what came of asking the tool of call `index`, counted
+/// through the calls that are ones.
+pub fn judge_trajectory(
+    trajectory: &Trajectory,
+    tools: &KnownTools,
+    reply: &mut dyn FnMut(usize, &Call) -> Reply,
+) -> Vec<JudgedCall> {
+    let judge = Judge::new(tools);
+    let (mut judged, mut index, mut asked) = (Vec::with_capacity(trajectory.call_count()), 0, 0);
+    for (step, found) in trajectory.steps.iter().enumerate() {
+        for (call, entry) in found.entries().enumerate() {
+            let place = Some(Place { step, call, index });
+            index += 1;
+            judged.push(match entry {
+                Ok(call) => {
+                    let reply = reply(asked, call);
+                    asked += 1;
+                    let judgement = judge.finish(judge.check(call), reply);
+                    JudgedCall { place, tool: Some(call.tool.clone()), judgement }
+                }
+                Err(malformed) => {
+                    let text = malformed
+                        .value
+                        .as_str()
+                        .map_or_else(|| malformed.value.to_text(Keys::AsRead), str::to_owned);
+                    JudgedCall { place, tool: None, judgement: nameless(&format::NO_NAME, &text) }
+                }
+            });
+        }
+    }
+    let reply = trajectory.final_reply.as_deref().unwrap_or_default();
+    if let Some(at) = format::call_in_reply(reply) {
+        let judgement = nameless(&format::CALL_IN_REPLY, &reply[at..]);
+        judged.push(JudgedCall { place: None, tool: None, judgement });
+    }
+    judged
+}
+
+/// Takes back what was said of calls that failed where the trajectory's image was not there: the first that names it
+/// in its arguments, and all later ones, which may rest on it. `calls` as [`judge_trajectory`] gave them.
+pub(super) fn excuse_missing_image(trajectory: &Trajectory, calls: &mut [JudgedCall]) {
+    let image = trajectory.image.as_deref().and_then(|image| Path::new(image).file_name()?.to_str());
+    let Some(image) = image.filter(|image| !image.is_empty()) else { return };
+    let names_it =
+        |call: &Call| call.arguments.as_ref().is_some_and(|json| json.to_text(Keys::AsRead).contains(image));
+    let judged = calls.iter_mut().filter(|judged| judged.tool.is_some());
+    let mut is_felt = false;
+    for (judged, (_, call)) in judged.zip(trajectory.calls()) {
+        let judgement = &mut judged.judgement;
+        let has_failed =
+            judgement.has_answer && judgement.verdict().outcome().is_some_and(|it| it != Outcome::Success);
+        if has_failed && (is_felt || names_it(call)) {
+            is_felt = true;
+            judgement.rule = &rules::IMAGE_MISSING;
+        }
+    }
+}
+
+/// What trajectories have recorded of a call: its `result`, and whether it is an error; where it has no result, the
+/// recorded `outcome` says whether it was not answered, and why. An answer goes before it, and no `outcome` makes a
+/// success of a call that has none.
+#[must_use]
+pub fn recorded_reply(call: &Call) -> Reply {
+    use m3_trajectory::json::Json;
+    let is_error = call.is_error();
+    if let Some(result) = &call.result {
+        return Reply::Answer(Answer::recorded(result, is_error));
+    }
+    let outcome = call.recorded_outcome().unwrap_or_default();
+    if let Some(why) = NotJudged::named(outcome) {
+        return Reply::NoAnswer(why, format!("recorded as `{outcome}`"));
+    }
+    if outcome == Outcome::UnknownTool.name() {
+        // It was not offered, whatever a catalog lists.
+        return Reply::Answer(Answer::protocol_error(-32_601, &format!("unknown tool: {}", call.tool)));
+    }
+    if is_error {
+        return Reply::Answer(Answer::recorded(&Json::String(String::new()), true));
+    }
+    Reply::NotExecuted
+}
+
+fn nameless(rule: &'static Rule, text: &str) -> Judgement {
+    Judgement {
+        rule,
+        evidence: seen_as(text),
+        problems: Vec::new(),
+        is_known_tool: Some(false),
+        fits_schema: None,
+        has_answer: false,
+    }
+}
+
+/// Evidence as it is kept: on one line, made visible, shortened.
+fn seen_as(text: &str) -> String {
+    shortened(&on_one_line(text), EVIDENCE)
+}
+
+fn no_answer(why: NotJudged) -> &'static Rule {
+    match why {
+        NotJudged::ServerNotAvailable => &rules::SERVER_NOT_AVAILABLE,
+        NotJudged::TimedOut => &rules::TIMED_OUT,
+        NotJudged::ServerLost => &rules::SERVER_LOST,
+        NotJudged::Unreadable => &rules::UNREADABLE,
+        NotJudged::ImageMissing => &rules::IMAGE_MISSING,
+    }
+}
+
+/// The first problem with its place, and how many more there are.
+fn first_message(problems: &[ArgumentProblem]) -> String {
+    let Some(first) = problems.first() else { return String::new() };
+    let place = if first.pointer.is_empty() { String::new() } else { format!("{}: ", first.pointer) };
+    let more = match problems.len() - 1 {
+        0 => String::new(),
+        more => format!(" (and {more} more)"),
+    };
+    format!("{place}{}{more}", first.message)
+}

@@ -1,0 +1,256 @@
+//! Replays a trajectory: its calls are made again, step after step, those of a step at once, in a workspace of its
+//! own and with servers that no other trajectory has touched.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use m3_images::task_image::{self, Copies};
+use m3_mcp::config::HostConfig;
+use m3_mcp::{CallError, Events, Host, HostOptions, ServerState, ToolName, ToolResult};
+use m3_support::redact::{Redactor, RedactorError};
+use m3_trajectory::json::Json;
+use m3_trajectory::{Call, Trajectory};
+use tokio::task::JoinSet;
+use tokio_util::sync::CancellationToken;
+
+use super::given::{Given, message, without_secrets};
+use super::judge::{Judge, JudgedCall, KnownTools, Reply, excuse_missing_image, judge_trajectory};
+use super::outcome::{NotJudged, Outcome};
+
+/// Makes the calls of trajectories again.
+pub struct Replay {
+    config: HostConfig,
+    /// Servers that trajectories may share.
+    shared: Arc<Host>,
+    /// What was offered, if a catalog says so; else what servers list.
+    offered: Option<Arc<KnownTools>>,
+    options: ReplayOptions,
+    /// For the secrets of the configuration, which no answer may carry into a report.
+    redactor: Arc<Redactor>,
+}
+
+/// Where images are, and how servers are started.
+#[derive(Debug, Clone)]
+pub struct ReplayOptions {
+    /// Folders that the images of trajectories are looked for in, and nowhere else.
+    pub images: Vec<PathBuf>,
+    /// How servers are started; the workspace is that of the servers that trajectories share.
+    pub host: HostOptions,
+}
+
+/// A trajectory that was replayed.
+#[derive(Debug)]
+pub struct ReplayedTrajectory {
+    /// The trajectory, with the results of its calls in place of those that it had.
+    pub trajectory: Trajectory,
+    /// What became of its calls.
+    pub calls: Vec<JudgedCall>,
+    /// Servers that it needed and that were not available, with the reason.
+    pub unavailable: BTreeMap<String, String>,
+    /// The tools that its calls were judged by.
+    pub tools: Arc<KnownTools>,
+    /// Whether its image is named and was not found.
+    pub lacks_image: bool,
+}
+
+/// A replay could not be done.
+#[derive(Debug, thiserror::Error)]
+pub enum ReplayError {
+    /// There is no place for a workspace.
+    #[error("failed to make a workspace in the folder for temporary files (TMPDIR): {}\nhint: {}", .0, m3_support::files::hint(.0))]
+    Workspace(#[source] std::io::Error),
+    /// The user stopped it.
+    #[error("the replay was cancelled")]
+    Cancelled,
+}
+
+impl Replay {
+    /// Starts the servers that trajectories may share. `offered` are the tools that the model had, if they are
+    /// known; else those that servers list are taken for them.
+    ///
+    /// # Errors
+    /// [`RedactorError`] for secrets that cannot be looked for.
+    pub async fn start(
+        config: HostConfig,
+        offered: Option<Arc<KnownTools>>,
+        options: ReplayOptions,
+    ) -> Result<Self, RedactorError> {
+        let secrets: Vec<&str> =
+            config.servers.iter().flat_map(|server| &server.secrets).map(String::as_str).collect();
+        let redactor = Arc::new(Redactor::new(secrets)?);
+        let mut stateless = config.clone();
+        stateless.servers.retain(|server| server.is_stateless);
+        let shared = Host::start(&stateless, options.host.clone(), silent()).await;
+        Ok(Self { config, shared: Arc::new(shared), offered, options, redactor })
+    }
+
+    /// Ends the servers that trajectories share.
+    pub async fn close(&self) {
+        self.shared.close().await;
+    }
+
+    /// Replays one trajectory.
+    ///
+    /// # Errors
+    /// [`ReplayError`].
+    pub async fn replay(
+        &self,
+        mut trajectory: Trajectory,
+        cancel: &CancellationToken,
+    ) -> Result<ReplayedTrajectory, ReplayError> {
+        let folder =
+            tempfile::Builder::new().prefix("m3-replay-").tempdir().map_err(ReplayError::Workspace)?;
+        // Servers repeat its name in messages, which should be the same on every run.
+        let workspace = folder.path().join("workspace");
+        std::fs::create_dir(&workspace).map_err(ReplayError::Workspace)?;
+        let lacks_image = self.copy_image(&trajectory, &workspace).await.map_err(ReplayError::Workspace)?;
+        let mut config = self.config.clone();
+        config.servers.retain(|server| {
+            !server.is_stateless && trajectory.calls().any(|(_, call)| is_of(call, &server.name))
+        });
+        let options = HostOptions { workspace, ..self.options.host.clone() };
+        let own = tokio::select! {
+            own = Host::start(&config, options, silent()) => Arc::new(own),
+            () = cancel.cancelled() => return Err(ReplayError::Cancelled),
+        };
+        let unavailable = self.unavailable(&own, &trajectory).await;
+        let known = self.known(&own, &unavailable);
+        let given = self.calls(&own, &trajectory, &known, cancel).await;
+        own.close().await;
+        if cancel.is_cancelled() {
+            return Err(ReplayError::Cancelled);
+        }
+        let mut replies: Vec<Option<Reply>> = Vec::with_capacity(given.len());
+        let calls = trajectory.steps.iter_mut().flat_map(|step| &mut step.calls);
+        for (call, given) in calls.zip(given) {
+            record(call, &given);
+            replies.push(Some(given.reply));
+        }
+        let mut calls = judge_trajectory(&trajectory, &known, &mut |index, _| {
+            replies.get_mut(index).and_then(Option::take).unwrap_or(Reply::NotExecuted)
+        });
+        if lacks_image {
+            excuse_missing_image(&trajectory, &mut calls);
+        }
+        Ok(ReplayedTrajectory { trajectory, calls, unavailable, tools: known, lacks_image })
+    }
+
+    /// The servers that the trajectory calls and that are not there.
+    async fn unavailable(&self, own: &Host, trajectory: &Trajectory) -> BTreeMap<String, String> {
+        let mut statuses = own.statuses().await;
+        statuses.extend(self.shared.statuses().await);
+        let is_called = |server: &str| trajectory.calls().any(|(_, call)| is_of(call, server));
+        let reason = |state: ServerState| match state {
+            // One that died is started again by the first call.
+            ServerState::Ready(_) | ServerState::Died { .. } => None,
+            ServerState::Disabled => Some("it is disabled in the configuration".to_owned()),
+            ServerState::Failed(error) => Some(message(&error, &self.redactor)),
+        };
+        statuses
+            .into_iter()
+            .filter(|status| is_called(&status.server))
+            .filter_map(|status| Some((status.server, reason(status.state)?)))
+            .collect()
+    }
+
+    /// The tools that calls are judged by.
+    fn known(&self, own: &Host, unavailable: &BTreeMap<String, String>) -> Arc<KnownTools> {
+        if let Some(offered) = &self.offered {
+            return Arc::clone(offered);
+        }
+        let mut known = KnownTools::new(&own.catalog());
+        known.add(&self.shared.catalog());
+        for server in unavailable.keys() {
+            known.add_silent_server(server);
+        }
+        Arc::new(known)
+    }
+
+    /// Makes the calls; what each gave, in their order.
+    async fn calls(
+        &self,
+        own: &Arc<Host>,
+        trajectory: &Trajectory,
+        known: &Arc<KnownTools>,
+        cancel: &CancellationToken,
+    ) -> Vec<Given> {
+        let mut given = Vec::with_capacity(trajectory.call_count());
+        for step in &trajectory.steps {
+            let first = given.len();
+            let mut running = JoinSet::new();
+            for (index, call) in step.calls.iter().enumerate() {
+                given.push(Given { reply: Reply::NotExecuted, result: None });
+                // Arguments that the schema refuses are sent too: many servers take them all the same, and later
+                // calls may rest on what they did.
+                let Some(arguments) = Judge::new(known).check(call).arguments else { continue };
+                let Some(name) = ToolName::parse(&call.tool) else { continue };
+                // Until it is answered.
+                given[first + index].reply =
+                    Reply::NoAnswer(NotJudged::ServerLost, "the call ended without an answer".to_owned());
+                let host = self.host_of(own, &name);
+                let (cancel, redactor) = (cancel.clone(), Arc::clone(&self.redactor));
+                running.spawn(async move {
+                    let outcome = host.call(&name, arguments, &cancel).await;
+                    (index, given_by(&name, outcome.result, &redactor))
+                });
+            }
+            while let Some(answered) = running.join_next().await {
+                if let Ok((index, answer)) = answered
+                    && let Some(place) = given.get_mut(first + index)
+                {
+                    *place = answer;
+                }
+            }
+        }
+        given
+    }
+
+    fn host_of(&self, own: &Arc<Host>, name: &ToolName) -> Arc<Host> {
+        let is_shared =
+            self.config.servers.iter().any(|server| server.name == name.server && server.is_stateless);
+        Arc::clone(if is_shared { &self.shared } else { own })
+    }
+
+    /// Puts the trajectory's image into the workspace. True if it is named and was not found.
+    async fn copy_image(&self, trajectory: &Trajectory, workspace: &Path) -> std::io::Result<bool> {
+        let Some(image) = trajectory.image.clone() else { return Ok(false) };
+        let (folders, workspace) = (self.options.images.clone(), workspace.to_owned());
+        let copied = tokio::task::spawn_blocking(move || match task_image::locate(&image, &folders) {
+            Some(source) => task_image::put(&image, &source, &workspace, Copies::WithMedia).map(|()| false),
+            None => Ok(true),
+        });
+        copied.await.map_err(std::io::Error::other)?
+    }
+}
+
+/// What a call gave, without secrets.
+fn given_by(name: &ToolName, result: Result<ToolResult, CallError>, redactor: &Redactor) -> Given {
+    match result {
+        Ok(result) => Given::answered(&without_secrets(result, redactor)),
+        Err(error) => Given::failed(name, &error, redactor),
+    }
+}
+
+/// Replaces what a call has recorded: its result, or why it was not answered. That it was no call of the protocol
+/// stays.
+fn record(call: &mut Call, given: &Given) {
+    let is_illegal = call.recorded_outcome() == Some(Outcome::IllegalFormat.name());
+    let is_replaced = |key: &str| matches!(key, "is_error" | "isError") || key == "outcome" && !is_illegal;
+    call.extra.retain(|(key, _)| !is_replaced(key));
+    call.result = given.result.as_ref().map(|(value, _)| Json::from(value));
+    if given.result.as_ref().is_some_and(|(_, is_error)| *is_error) {
+        call.extra.push(("is_error".to_owned(), Json::Bool(true)));
+    }
+    if let Reply::NoAnswer(why, _) = &given.reply {
+        call.extra.push(("outcome".to_owned(), Json::String(why.name().to_owned())));
+    }
+}
+
+fn is_of(call: &Call, server: &str) -> bool {
+    call.tool.strip_prefix(server).is_some_and(|rest| rest.starts_with('/'))
+}
+
+fn silent() -> Events {
+    Arc::new(|_| ())
+}

@@ -1,0 +1,254 @@
+//! What a score says of arguments, for people: which are wrong most often, and which pairs only the embedding accepts.
+
+use m3_score::Similarity;
+use unicode_width::UnicodeWidthStr as _;
+
+use super::{PlaceReport, RejectedMatchReport, ScoreSummary, WrongArgumentReport, shortened, visible};
+
+/// How many rows a list has.
+const SHOWN: usize = 3;
+
+/// What is between two columns.
+const GAP: &str = "  ";
+
+/// The longest id before an example.
+const ID_WIDTH: usize = 16;
+
+/// The longest value that is shown, in characters.
+const VALUE_WIDTH: usize = 14;
+
+/// The longest name of an argument before what is wrong with it, at a terminal.
+pub(super) const ARGUMENT_WIDTH: usize = 16;
+
+/// Where there is more of a list, and how to see one of it.
+pub(super) const POINTER: &str = "m3 score .. --format json lists all of them, m3 audit .. --id ID shows one";
+
+/// A list of arguments or of pairs.
+pub(super) struct Findings {
+    pub(super) title: String,
+    pub(super) columns: Vec<Column>,
+    /// The rows, untrusted and of any length.
+    pub(super) rows: Vec<Vec<String>>,
+}
+
+/// A column of such a list.
+pub(super) struct Column {
+    pub(super) name: &'static str,
+    /// Where it is cut if it has to be.
+    cut: Cut,
+    /// It is not made narrower than that.
+    least: usize,
+    pub(super) is_number: bool,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Cut {
+    /// What comes first says most.
+    End,
+    /// What comes last says most: of the name of a tool, of the way to an argument.
+    Start,
+}
+
+impl Column {
+    pub(super) fn text(name: &'static str, cut: Cut, least: usize) -> Self {
+        Self { name, cut, least, is_number: false }
+    }
+
+    pub(super) fn number(name: &'static str) -> Self {
+        Self { name, cut: Cut::End, least: usize::MAX, is_number: true }
+    }
+}
+
+/// The lists of a score that have something in them. Before what is wrong with it an argument's name has so many columns.
+pub(super) fn findings(summary: &ScoreSummary, argument_width: usize) -> Vec<Findings> {
+    let mut lists = vec![wrong_arguments(summary), rejected_matches(summary, argument_width)];
+    lists.retain(|list| !list.rows.is_empty());
+    lists
+}
+
+fn wrong_arguments(summary: &ScoreSummary) -> Findings {
+    let row = |found: &WrongArgumentReport| {
+        vec![
+            format!("{} of {}", found.wrong, found.pairs),
+            found.tool.clone(),
+            named(&found.argument).to_owned(),
+            format!(
+                "{}: {}",
+                shortened(&found.id, ID_WIDTH),
+                said(found.reference_value.as_deref(), found.predicted_value.as_deref(), &found.reason)
+            ),
+        ]
+    };
+    let rows: Vec<_> = summary.wrong_arguments.iter().take(SHOWN).map(row).collect();
+    let title = format!("arguments most often wrong ({} of {})", rows.len(), summary.wrong_arguments.len());
+    let columns = vec![
+        Column::number("pairs"),
+        Column::text("tool", Cut::Start, 20),
+        Column::text("argument", Cut::Start, 12),
+        Column::text("for example", Cut::End, 24),
+    ];
+    Findings { title, columns, rows }
+}
+
+fn rejected_matches(summary: &ScoreSummary, argument_width: usize) -> Findings {
+    let row = |found: &RejectedMatchReport| {
+        let argument = cut_start(named(&found.argument), argument_width);
+        vec![
+            similarity(found.similarity),
+            match found.repeat {
+                Some(repeat) => format!("{} ({repeat})", found.id),
+                None => found.id.clone(),
+            },
+            format!("{} -> {}", place(found.reference), place(found.predicted)),
+            found.tool.clone(),
+            format!(
+                "{argument}: {}",
+                said(found.reference_value.as_deref(), found.predicted_value.as_deref(), &found.reason)
+            ),
+        ]
+    };
+    let rejected = &summary.rejected_matches;
+    let (title, compared) = if summary.similarity == Similarity::Cosine.name() {
+        ("accepted by the embedding, rejected by fidelity", "cosine")
+    } else {
+        ("matched, although fidelity rejects them", "fidelity")
+    };
+    let columns = vec![
+        Column::number(compared),
+        Column::text("id", Cut::End, 8),
+        Column::text("calls", Cut::End, 10),
+        Column::text("tool", Cut::Start, 16),
+        Column::text("what is wrong", Cut::End, 28),
+    ];
+    Findings {
+        title: format!("{title} ({} of {} pairs)", rejected.count, summary.aggregate.matched),
+        columns,
+        rows: rejected.matches.iter().take(SHOWN).map(row).collect(),
+    }
+}
+
+/// What is wrong with an argument: its values where both are short, as the audit has them, else the reason.
+fn said(reference: Option<&str>, predicted: Option<&str>, reason: &str) -> String {
+    let is_short = |value: &str| value.chars().nth(VALUE_WIDTH).is_none();
+    match (reference, predicted) {
+        (Some(a), Some(b)) if is_short(a) && is_short(b) => format!("{a} -> {b}"),
+        (Some(a), None) if is_short(a) => format!("{a} -> missing"),
+        (None, Some(b)) if is_short(b) => format!("extra {b}"),
+        _ => reason.to_owned(),
+    }
+}
+
+/// An argument by its name; that of the arguments as a whole is empty.
+fn named(argument: &str) -> &str {
+    if argument.is_empty() { "(all)" } else { argument }
+}
+
+/// A similarity in four digits; 1.0000 only for calls that look the same to the encoder.
+fn similarity(similarity: f64) -> String {
+    if similarity < 1.0 { format!("{:.4}", similarity.min(0.9999)) } else { "1.0000".to_owned() }
+}
+
+/// Where a call stands, as people count: step 1, call 2 is `1.2`.
+fn place(place: PlaceReport) -> String {
+    format!("{}.{}", place.step + 1, place.call + 1)
+}
+
+impl Findings {
+    /// Head and rows as lines of at most so many columns, 80 or more.
+    pub(super) fn lines(&self, columns: usize) -> Vec<String> {
+        let heads: Vec<String> = self.columns.iter().map(|column| column.name.to_owned()).collect();
+        // No cell is shown wider than all.
+        let cut = |row: &Vec<String>, widths: &[usize]| -> Vec<String> {
+            let cells = row.iter().zip(&self.columns).zip(widths);
+            cells.map(|((text, column), width)| column.cut(text, *width)).collect()
+        };
+        let widest = vec![columns; self.columns.len()];
+        let rows: Vec<Vec<String>> = self.rows.iter().map(|row| cut(row, &widest)).collect();
+        let width = |column: usize| {
+            let cells = rows.iter().chain([&heads]).filter_map(|row| row.get(column));
+            cells.map(|cell| cell.width()).max().unwrap_or(0)
+        };
+        let widths = self.narrowed((0..self.columns.len()).map(width).collect(), columns);
+        [&heads].into_iter().chain(&rows).map(|row| self.line(&cut(row, &widths), &widths)).collect()
+    }
+
+    /// Makes the widest column narrower until all fit, or none can be.
+    fn narrowed(&self, mut widths: Vec<usize>, columns: usize) -> Vec<usize> {
+        let room = columns - GAP.len() * widths.len().saturating_sub(1);
+        while widths.iter().sum::<usize>() > room {
+            let wide = widths.iter_mut().zip(&self.columns).filter(|(width, column)| **width > column.least);
+            let Some((width, _)) = wide.max_by_key(|(width, _)| **width) else { break };
+            *width -= 1;
+        }
+        widths
+    }
+
+    fn line(&self, cells: &[String], widths: &[usize]) -> String {
+        let cell = |((text, column), width): ((&String, &Column), &usize)| {
+            let padding = " ".repeat(width.saturating_sub(text.width()));
+            if column.is_number { format!("{padding}{text}") } else { format!("{text}{padding}") }
+        };
+        let cells: Vec<String> = cells.iter().zip(&self.columns).zip(widths).map(cell).collect();
+        cells.join(GAP).trim_end().to_owned()
+    }
+}
+
+impl Column {
+    fn cut(&self, text: &str, width: usize) -> String {
+        match self.cut {
+            Cut::End => shortened(text, width),
+            Cut::Start => cut_start(text, width),
+        }
+    }
+}
+
+/// At most `width` columns of a terminal, made [`visible`], of the end of a text; what was cut leaves an ellipsis.
+fn cut_start(text: &str, width: usize) -> String {
+    // Few characters take no column: the rest of a long text need not be looked at.
+    let start = text.ceil_char_boundary(text.len().saturating_sub(width.saturating_mul(16)));
+    let shown = visible(&text[start..], false);
+    if start == 0 && shown.width() <= width {
+        return shown.into_owned();
+    }
+    let mut places = shown.char_indices().map(|(place, _)| place).chain([shown.len()]);
+    let place = places.find(|place| shown[*place..].width() < width).unwrap_or(shown.len());
+    format!("…{}", &shown[place..])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn of_names_the_end_is_kept() {
+        assert_eq!(cut_start("google-maps/geocode", 19), "google-maps/geocode");
+        assert_eq!(cut_start("google-maps/geocode", 9), "…/geocode");
+        assert_eq!(cut_start("漢字漢字", 7), "…字漢字");
+        assert_eq!(cut_start("\u{1b}[2J", 20), "\\u{1b}[2J");
+        assert!(cut_start(&"☺\u{fe0f}".repeat(50), 24).width() <= 24);
+        assert!(cut_start(&"e\u{301}".repeat(10_000), 3).width() <= 3);
+    }
+
+    #[test]
+    fn lists_are_as_wide_as_a_terminal_at_most() {
+        let list = |row: [&str; 4]| Findings {
+            title: String::new(),
+            columns: vec![
+                Column::number("pairs"),
+                Column::text("tool", Cut::Start, 20),
+                Column::text("argument", Cut::Start, 12),
+                Column::text("for example", Cut::End, 24),
+            ],
+            rows: vec![row.map(str::to_owned).to_vec()],
+        };
+        let short = list(["1 of 2", "s/t", "lng", "a: another place"]).lines(80);
+        assert_eq!(
+            short,
+            [" pairs  tool  argument  for example", "1 of 2  s/t   lng       a: another place"]
+        );
+        let long = "漢字\u{202e}".repeat(100_000);
+        let lines = list(["15 of 79", &long, &long, &long]).lines(80);
+        assert!(lines.iter().all(|line| line.width() <= 80), "{lines:?}");
+        assert!(!lines.join("").contains('\u{202e}'));
+    }
+}

@@ -1,0 +1,67 @@
+//! What each trajectory costs its set.
+
+use m3_score::{Profile, Sums};
+
+/// Costs are rounded to one part of this: equal trajectories should have equal costs.
+const PARTS: f64 = 1e12;
+
+/// By how much the set's average would rise without each of these trajectories; 0 for the only one.
+#[must_use]
+pub fn costs(sums: &[Sums], profile: Profile) -> Vec<f64> {
+    let after = sums_after(sums);
+    let all = after.first().copied().unwrap_or_default();
+    if sums.len() < 2 {
+        return vec![0.0; sums.len()];
+    }
+    let average = all.metrics(profile).average();
+    let mut before = Sums::default();
+    let cost = |(own, rest): (&Sums, &Sums)| {
+        // Those before and those after: nothing is subtracted, so nothing is lost.
+        let mut others = before;
+        others += *rest;
+        before += *own;
+        let cost = others.metrics(profile).average() - average;
+        // Adding zero makes a zero of the negative one.
+        (cost * PARTS).round() / PARTS + 0.0
+    };
+    sums.iter().zip(&after[1..]).map(cost).collect()
+}
+
+/// The sum from each trajectory on; one more, of nothing, at the end.
+fn sums_after(sums: &[Sums]) -> Vec<Sums> {
+    let mut after = vec![Sums::default(); sums.len() + 1];
+    for index in (0..sums.len()).rev() {
+        after[index] = sums[index];
+        let rest = after[index + 1];
+        after[index] += rest;
+    }
+    after
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// One reference call, matched or not: recall is the only metric of them that differs.
+    fn trajectory(matched: f64) -> Sums {
+        Sums { reference_calls: 1.0, predicted_calls: 1.0, matched, ..Sums::default() }
+    }
+
+    #[test]
+    fn the_only_trajectory_costs_nothing() {
+        assert_eq!(costs(&[trajectory(0.0)], Profile::Paper), [0.0]);
+        assert!(costs(&[], Profile::Paper).is_empty());
+    }
+
+    /// By hand: recall and precision are 2 / 3 in all, 1 / 2 without a good one, 1 without the poor one; the
+    /// average is of six.
+    #[test]
+    fn costs_are_what_the_others_gain() {
+        let found = costs(&[1.0, 0.0, 1.0].map(trajectory), Profile::Paper);
+        let (good, poor) = ((0.5 - 2.0 / 3.0) * 2.0 / 6.0, (1.0 - 2.0 / 3.0) * 2.0 / 6.0);
+        for (found, expected) in found.iter().zip([good, poor, good]) {
+            assert!((found - expected).abs() < 1e-9, "{found} {expected}");
+        }
+        assert_eq!(found[0].to_bits(), found[2].to_bits());
+    }
+}

@@ -1,0 +1,242 @@
+//! What an audit says, `m3.audit/1`: a score, and beside it everything that is needed to see where its
+//! numbers come from. `m3 schema audit` prints the JSON Schema of these types.
+
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use crate::{ScoreSummary, TrajectoryReport};
+
+/// The version of this format.
+pub const AUDIT_SCHEMA: &str = "m3.audit/1";
+
+/// What `m3 audit --format json` writes.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+#[schemars(title = "m3.audit/1")]
+pub struct AuditReport {
+    /// Always `m3.audit/1`.
+    pub schema: String,
+    /// The score of the whole set.
+    pub score: ScoreSummary,
+    /// What is noticed over the whole set.
+    pub overview: Overview,
+    /// The chosen trajectories, those that cost most first.
+    pub trajectories: Vec<TrajectoryAudit>,
+}
+
+/// What is noticed over the whole set, whichever trajectories were chosen.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, JsonSchema)]
+pub struct Overview {
+    /// How many calls of the references had which similarity to their partner or, unmatched, to their best
+    /// candidate; 20 bins from 0 to 1. Calls without any candidate are in none.
+    pub similarities: Vec<SimilarityBin>,
+    /// Why calls are unmatched, the most common first.
+    pub reasons: Vec<ReasonCount>,
+    /// Which tools were called where the reference has others, the most common first.
+    pub confused_tools: Vec<ConfusedTools>,
+}
+
+/// A bin of the histogram of similarities.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, JsonSchema)]
+pub struct SimilarityBin {
+    /// Where it begins; it ends where the next begins, the last at 1 inclusively.
+    pub from: f64,
+    /// Reference calls that are matched.
+    pub matched: u64,
+    /// Reference calls that are not.
+    pub unmatched: u64,
+}
+
+/// How often calls of one side are unmatched for one reason.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct ReasonCount {
+    /// `reference` or `prediction`.
+    pub side: String,
+    /// `tool_not_in_reference`, `tool_not_in_prediction`, `below_threshold`, `assigned_elsewhere` or `too_large`.
+    pub reason: String,
+    /// How many calls.
+    pub calls: u64,
+}
+
+/// A tool of the reference and the tool that was called in its place: in each trajectory, the calls of tools
+/// that the other side does not use are paired in their order.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct ConfusedTools {
+    /// The tool of the reference.
+    pub reference: String,
+    /// The tool of the prediction.
+    pub predicted: String,
+    /// How many calls.
+    pub calls: u64,
+}
+
+/// One trajectory, with both sides and everything between them.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+pub struct TrajectoryAudit {
+    /// Its score: id, type, metrics, matches, unmatched calls.
+    #[serde(flatten)]
+    pub score: TrajectoryReport,
+    /// By how much the set's average would rise without it, in [-1, 1]; 0 if there is no other.
+    pub cost: f64,
+    /// What was asked.
+    pub question: Option<String>,
+    /// Path of the reference's image, as its file has it.
+    pub image: Option<String>,
+    /// The reference.
+    pub reference: SideAudit,
+    /// The prediction; without steps if it is missing.
+    pub prediction: SideAudit,
+    /// What became of the arguments of each match, in the order of `matches`.
+    pub arguments: Vec<MatchArguments>,
+    /// What became of the steps.
+    pub structure: Structure,
+    /// The similarities of the calls of each tool that both sides use.
+    pub buckets: Vec<BucketAudit>,
+}
+
+/// One side of an audit.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct SideAudit {
+    /// The steps in order.
+    pub steps: Vec<StepAudit>,
+    /// The answer.
+    pub final_reply: Option<String>,
+}
+
+/// A step.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct StepAudit {
+    /// Its calls.
+    pub calls: Vec<CallAudit>,
+}
+
+/// A call.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct CallAudit {
+    /// The tool as `server/tool`.
+    pub tool: String,
+    /// The arguments as JSON text; null where the file has none.
+    pub arguments: Option<String>,
+}
+
+/// What became of the arguments of a reference call and of its partner: the comparison that the match's
+/// `argument_fidelity` is made of.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, JsonSchema)]
+pub struct MatchArguments {
+    /// How many arguments, or values within them, have which verdict.
+    pub verdicts: VerdictCounts,
+    /// Each argument that is equal, and each value within an argument that is not. The first 100; where there are more,
+    /// those that are not equal go first.
+    pub arguments: Vec<ArgumentAudit>,
+    /// How many there are besides those.
+    pub more: u64,
+}
+
+/// How many arguments have which verdict.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, JsonSchema)]
+#[expect(missing_docs, reason = "each field is the verdict of its name")]
+pub struct VerdictCounts {
+    pub equal: u64,
+    pub equivalent: u64,
+    pub close: u64,
+    pub different: u64,
+    pub missing: u64,
+    pub extra: u64,
+}
+
+/// An argument of both calls, or a value within one.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+pub struct ArgumentAudit {
+    /// Which it is in the reference's arguments (in the prediction's, where it is extra), such as `location.lat` or
+    /// `box[2]`; empty for the arguments as a whole. Keys are cut after 1,000 characters.
+    pub argument: String,
+    /// Which it is in the prediction's arguments; left out where it is the same. Items of sets are paired wherever they
+    /// are.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub predicted_argument: Option<String>,
+    /// What it is compared as: `number`, `coordinate`, `moment`, `text` and others.
+    pub kind: String,
+    /// `equal`, `equivalent` (the same in another writing), `close`, `different`, `missing` or `extra`.
+    #[schemars(extend("enum" = ["equal", "equivalent", "close", "different", "missing", "extra"]))]
+    pub verdict: String,
+    /// Why, in a few words.
+    pub reason: String,
+    /// How far both say the same, in [0, 1]; below 0.5 it is wrong.
+    pub score: f64,
+    /// The reference's value as JSON text; null where only the prediction has it. Of a text that holds values, such as a
+    /// list with commas, the text, cut after 2,000 characters; likewise in the prediction.
+    pub reference: Option<String>,
+    /// The prediction's value as JSON text; null where it is missing.
+    pub predicted: Option<String>,
+}
+
+/// What became of the reference's steps. All numbers count from 0.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, JsonSchema)]
+pub struct Structure {
+    /// W of M³-Bench, equation 4: the summed similarity of the matches between each reference step and each
+    /// predicted step. Pairs of steps without a match are left out.
+    pub weights: Vec<StepWeight>,
+    /// Reference steps whose calls were made in several steps: they lower step coherence.
+    pub split: Vec<SplitStep>,
+    /// Predicted steps that hold calls of several reference steps: they lower merge purity.
+    pub merged: Vec<MergedStep>,
+    /// Pairs of matches in opposite orders: they lower order consistency. The first 100.
+    pub inverted: Vec<InvertedPair>,
+    /// How many such pairs there are.
+    pub inversions: u64,
+}
+
+/// An entry of W.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, JsonSchema)]
+pub struct StepWeight {
+    /// The reference step.
+    pub reference: usize,
+    /// The predicted step.
+    pub predicted: usize,
+    /// The sum of the similarities.
+    pub weight: f64,
+}
+
+/// A reference step whose matched calls were made in several predicted steps.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct SplitStep {
+    /// The reference step.
+    pub reference: usize,
+    /// The predicted steps, rising.
+    pub predicted: Vec<usize>,
+}
+
+/// A predicted step that holds matched calls of several reference steps.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct MergedStep {
+    /// The predicted step.
+    pub predicted: usize,
+    /// The reference steps, rising.
+    pub reference: Vec<usize>,
+}
+
+/// Two matches, as indices into `matches`: the first belongs to the earlier reference step and to the later
+/// predicted step.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct InvertedPair {
+    /// The match of the earlier reference step.
+    pub first: usize,
+    /// The match of the later reference step.
+    pub second: usize,
+}
+
+/// The similarities of the calls of one tool.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+pub struct BucketAudit {
+    /// The tool.
+    pub tool: String,
+    /// Reference calls, the rows: indices into the trajectory, rising.
+    pub references: Vec<usize>,
+    /// Predicted calls, the columns, likewise.
+    pub predictions: Vec<usize>,
+    /// S of each row and column, in [-1, 1]. The first 64 of each.
+    pub similarity: Vec<Vec<f64>>,
+    /// How many reference calls of this tool there are in all.
+    pub reference_calls: usize,
+    /// How many predicted calls.
+    pub predicted_calls: usize,
+}

@@ -1,0 +1,198 @@
+//! An audit as a page: one file without any reference to another, that runs no script but its own.
+//!
+//! The templates beside this file are checked and escaped by the compiler's own hand (`askama`); `page.css`
+//! and `page.js` stand in the page as they are, and its content security policy names their hashes. Each
+//! trajectory waits in an inert `<template>` until it is chosen.
+
+mod arguments;
+mod detail;
+mod overview;
+
+use std::collections::BTreeSet;
+use std::io::{self, Write};
+use std::sync::LazyLock;
+
+use askama::Template;
+use detail::Detail;
+use m3_support::pages::{BASE_STYLE, source_of};
+use overview::OverviewView;
+
+use super::text::passage;
+use super::{Overview, Picture, TrajectoryAudit};
+use crate::{AggregateReport, ScoreSummary};
+
+static STYLE: LazyLock<String> = LazyLock::new(|| [BASE_STYLE, include_str!("page.css")].concat());
+const SCRIPT: &str = include_str!("page.js");
+
+/// Names (ids, tools, types) are cut to so many characters.
+const NAME: usize = 200;
+
+/// An interval of each metric of the whole set, where it is known; each bound in [0, 1].
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+#[expect(missing_docs, reason = "each field is the metric of its name")]
+pub struct MetricIntervals {
+    pub recall: Option<(f64, f64)>,
+    pub precision: Option<(f64, f64)>,
+    pub argument_similarity: Option<(f64, f64)>,
+    pub argument_fidelity: Option<(f64, f64)>,
+    pub step_coherence: Option<(f64, f64)>,
+    pub merge_purity: Option<(f64, f64)>,
+    pub order_consistency: Option<(f64, f64)>,
+    pub average: Option<(f64, f64)>,
+}
+
+/// Gathers trajectories and writes the page.
+#[derive(Debug, Default)]
+pub struct AuditPage {
+    details: Vec<Detail>,
+    intervals: MetricIntervals,
+}
+
+/// The whole page.
+#[derive(Template)]
+#[template(path = "page.html")]
+struct Page<'a> {
+    policy: String,
+    style: &'static str,
+    script: &'static str,
+    overview: OverviewView,
+    details: &'a [Detail],
+    /// What can be filtered by.
+    types: Vec<String>,
+    reasons: Vec<&'static str>,
+    findings: Vec<&'static str>,
+}
+
+impl AuditPage {
+    /// A page without trajectories.
+    #[must_use]
+    pub fn new(intervals: MetricIntervals) -> Self {
+        Self { details: Vec::new(), intervals }
+    }
+
+    /// Adds a trajectory. `picture` is what became of its image, if it has one.
+    pub fn add(&mut self, audit: &TrajectoryAudit, picture: Option<Picture>) {
+        self.details.push(Detail::new(audit, picture));
+    }
+
+    /// The number of trajectories.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.details.len()
+    }
+
+    /// True without trajectories.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.details.is_empty()
+    }
+
+    /// The addresses of its trajectories.
+    fn links(&self) -> BTreeSet<&str> {
+        self.details.iter().map(|detail| detail.fragment.as_str()).collect()
+    }
+
+    /// Writes the page.
+    ///
+    /// # Errors
+    /// The writer's reason.
+    pub fn write(
+        &self,
+        summary: &ScoreSummary,
+        overview: &Overview,
+        mut writer: impl Write,
+    ) -> io::Result<()> {
+        let mut types: Vec<String> = self.details.iter().map(|detail| detail.task_type.clone()).collect();
+        let mut reasons: Vec<&'static str> =
+            self.details.iter().flat_map(|detail| detail.reasons.clone()).collect();
+        let is_found =
+            |finding: &&'static str| self.details.iter().any(|detail| detail.findings.contains(finding));
+        types.sort();
+        types.dedup();
+        types.retain(|name| !name.is_empty());
+        reasons.sort_unstable();
+        reasons.dedup();
+        let page = Page {
+            policy: policy(),
+            style: &STYLE,
+            script: SCRIPT,
+            overview: OverviewView::new(summary, overview, &self.intervals, &self.links()),
+            details: &self.details,
+            types,
+            reasons,
+            findings: arguments::FINDINGS.into_iter().filter(is_found).collect(),
+        };
+        page.write_into(&mut writer)?;
+        writer.flush()
+    }
+}
+
+/// Allows the page's own style and script, and images that stand in it; nothing else, from nowhere.
+fn policy() -> String {
+    format!(
+        "default-src 'none'; script-src {}; style-src {}; img-src data:; base-uri 'none'; \
+         form-action 'none'",
+        source_of(SCRIPT),
+        source_of(&STYLE)
+    )
+}
+
+/// A metric as the page shows it.
+#[derive(Debug, Clone, PartialEq)]
+struct MetricView {
+    label: &'static str,
+    /// The name in the list's attributes and filters.
+    key: &'static str,
+    /// Four digits.
+    value: String,
+    /// The length of its bar, of 100.
+    percent: String,
+    interval: Option<String>,
+}
+
+/// The average, the six metrics it is the mean of, and the fidelity beside the similarity.
+fn metrics(report: &AggregateReport, intervals: &MetricIntervals) -> Vec<MetricView> {
+    let metric = |label, key, value: f64, interval: Option<(f64, f64)>| MetricView {
+        label,
+        key,
+        value: format!("{value:.4}"),
+        percent: format!("{:.1}", 100.0 * value),
+        interval: interval.map(|(low, high)| format!("{low:.4} to {high:.4}")),
+    };
+    vec![
+        metric("average", "average", report.average, intervals.average),
+        metric("recall", "recall", report.recall, intervals.recall),
+        metric("precision", "precision", report.precision, intervals.precision),
+        metric("argument similarity", "arguments", report.argument_similarity, intervals.argument_similarity),
+        metric("argument fidelity", "fidelity", report.argument_fidelity, intervals.argument_fidelity),
+        metric("step coherence", "coherence", report.step_coherence, intervals.step_coherence),
+        metric("merge purity", "purity", report.merge_purity, intervals.merge_purity),
+        metric("order consistency", "order", report.order_consistency, intervals.order_consistency),
+    ]
+}
+
+/// A name of others: safe to show, and not too long.
+fn name(text: &str) -> String {
+    passage(text, NAME)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A tag in them would end them early, and their hashes would no longer be those of what stands in the
+    /// page.
+    #[test]
+    fn style_and_script_hold_no_end_tag() {
+        for text in [STYLE.as_str(), SCRIPT] {
+            assert!(!text.contains("</") && !text.contains("<!--") && !text.contains('\r'));
+        }
+    }
+
+    #[test]
+    fn the_policy_allows_nothing_from_elsewhere() {
+        let policy = policy();
+        assert!(policy.starts_with("default-src 'none'; script-src 'sha256-"));
+        assert!(!policy.contains("unsafe") && !policy.contains("http") && !policy.contains('*'));
+    }
+}

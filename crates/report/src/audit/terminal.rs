@@ -1,0 +1,246 @@
+//! An audit for people at a terminal: 80 columns, readable without colour and through a pipe.
+
+use std::io::{self, Write};
+
+use anstyle::Style;
+
+use super::limits::{TERMINAL, more};
+use super::text::{around_difference, cut_end, cut_middle, headline, line, padded, width, wrapped};
+use super::words::{self, CallView};
+use super::{ArgumentAudit, MatchArguments, TrajectoryAudit};
+use crate::MatchReport;
+
+/// The width of everything, in columns.
+const WIDTH: usize = 80;
+
+/// The width of each side: two of them and what stands between them.
+const SIDE: usize = 38;
+
+/// The partner of a call takes at least so many: `= 2.1 0.88 !`.
+const PARTNER: usize = 12;
+
+/// The question is cut to so many columns.
+const QUESTION: usize = 4 * WIDTH;
+
+/// The reason of a verdict, which may quote values, is cut to so many.
+const REASON: usize = 2 * WIDTH;
+
+/// Writes audits.
+pub struct AuditTerminal<W> {
+    writer: W,
+    bold: Style,
+    is_first: bool,
+}
+
+impl<W: Write> AuditTerminal<W> {
+    /// Writes to `writer`, with bold type if `is_styled`.
+    pub fn new(writer: W, is_styled: bool) -> Self {
+        let bold = if is_styled { Style::new().bold() } else { Style::new() };
+        Self { writer, bold, is_first: true }
+    }
+
+    /// The writer, when all has been written.
+    pub fn into_writer(self) -> W {
+        self.writer
+    }
+
+    /// Writes an audit, after a line that parts it from the one before.
+    ///
+    /// # Errors
+    /// The writer's reason.
+    pub fn write(&mut self, audit: &TrajectoryAudit) -> io::Result<()> {
+        if !std::mem::take(&mut self.is_first) {
+            writeln!(self.writer, "\n{}\n", "─".repeat(WIDTH))?;
+        }
+        self.head(audit)?;
+        self.columns(audit)?;
+        self.arguments(audit)?;
+        self.section("unmatched", &unmatched(audit))?;
+        self.section("structure", &structure(audit))?;
+        self.writer.flush()
+    }
+
+    fn head(&mut self, audit: &TrajectoryAudit) -> io::Result<()> {
+        let Self { writer: out, bold, .. } = self;
+        let metrics = &audit.score.metrics;
+        let task_type = audit.score.task_type.as_deref().map(|name| format!("  {}", line(name, 24)));
+        let id = line(&audit.score.id, 50);
+        writeln!(out, "{bold}{id}{bold:#}{}", task_type.unwrap_or_default())?;
+        let cost = words::cost(audit.cost).map(|cost| format!("; {cost}")).unwrap_or_default();
+        if let Some(failure) = words::failure(audit.score.failure.as_deref()) {
+            writeln!(out, "{bold}{failure}{bold:#}")?;
+        }
+        writeln!(out, "average {:.4}{cost}", metrics.average)?;
+        writeln!(
+            out,
+            "recall {:.3}  prec. {:.3}  args {:.3}  steps {:.3}  merge {:.3}  order {:.3}",
+            metrics.recall,
+            metrics.precision,
+            metrics.argument_similarity,
+            metrics.step_coherence,
+            metrics.merge_purity,
+            metrics.order_consistency
+        )?;
+        if let Some(fidelity) = words::fidelity(metrics, &audit.score.matches) {
+            writeln!(out, "{fidelity}")?;
+        }
+        if let Some(question) = &audit.question {
+            writeln!(out)?;
+            for text in wrapped(&headline(question, QUESTION), WIDTH) {
+                writeln!(out, "{text}")?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Both sides, each step beside the step of the same number.
+    fn columns(&mut self, audit: &TrajectoryAudit) -> io::Result<()> {
+        let [reference, prediction] = words::sides(audit).map(|side| words::shown(side, &TERMINAL));
+        let ((reference, reference_notes), (prediction, prediction_notes)) = (reference, prediction);
+        let Self { writer: out, bold, .. } = self;
+        writeln!(out, "\n{bold}{}{bold:#}    {bold}prediction{bold:#}", padded("reference", SIDE))?;
+        for step in 0..reference.len().max(prediction.len()) {
+            let (left, right) = (step_lines(step, &reference), step_lines(step, &prediction));
+            for row in 0..left.len().max(right.len()) {
+                let cell = |lines: &[String]| lines.get(row).cloned().unwrap_or_default();
+                let text = format!("{} │  {}", padded(&cell(&left), SIDE), cell(&right));
+                writeln!(out, "{}", text.trim_end())?;
+            }
+        }
+        let absent = |side: &[_]| if side.is_empty() { "no steps" } else { "" };
+        let (left, right) = (absent(&reference), absent(&prediction));
+        if !(left.is_empty() && right.is_empty()) {
+            writeln!(out, "{}", format!("{} │  {right}", padded(left, SIDE)).trim_end())?;
+        }
+        for row in 0..reference_notes.len().max(prediction_notes.len()) {
+            let cell = |notes: &[String]| notes.get(row).cloned().unwrap_or_default();
+            let text = format!("{} │  {}", padded(&cell(&reference_notes), SIDE), cell(&prediction_notes));
+            writeln!(out, "{}", text.trim_end())?;
+        }
+        Ok(())
+    }
+
+    /// Matches whose arguments are not all equal.
+    fn arguments(&mut self, audit: &TrajectoryAudit) -> io::Result<()> {
+        let pairs = audit.score.matches.iter().zip(&audit.arguments);
+        let unequal: Vec<_> = pairs.filter(|(_, arguments)| arguments.unequal_count() > 0).collect();
+        let shown = unequal.iter().take(TERMINAL.matches);
+        let mut lines: Vec<String> =
+            shown.flat_map(|(pair, arguments)| match_lines(pair, arguments)).collect();
+        lines.extend(more(unequal.len().saturating_sub(TERMINAL.matches), "matches"));
+        self.section("arguments", &lines)
+    }
+
+    /// A heading and what stands below it, if anything does.
+    fn section(&mut self, heading: &str, lines: &[String]) -> io::Result<()> {
+        if lines.is_empty() {
+            return Ok(());
+        }
+        let Self { writer: out, bold, .. } = self;
+        writeln!(out, "\n{bold}{heading}{bold:#}")?;
+        lines.iter().try_for_each(|line| writeln!(out, "{line}"))
+    }
+}
+
+/// A step of one side; nothing if the side has no such step.
+fn step_lines(step: usize, side: &[Vec<CallView<'_>>]) -> Vec<String> {
+    let Some(calls) = side.get(step) else { return Vec::new() };
+    let heading = format!("step {}{}", step + 1, if calls.is_empty() { " (no calls)" } else { "" });
+    std::iter::once(heading).chain(calls.iter().flat_map(call_lines)).collect()
+}
+
+/// A call: one line, or two where its tool is long.
+fn call_lines(view: &CallView<'_>) -> Vec<String> {
+    let partner = match view.partner {
+        None => "· no partner".to_owned(),
+        Some(partner) => {
+            let sign = if partner.is_strong { '=' } else { '~' };
+            let (place, similarity) = (words::place(partner.place), words::similarity(partner.similarity));
+            format!("{sign} {place} {similarity}{}", if partner.is_rejected { " !" } else { "" })
+        }
+    };
+    let place = words::place(view.place);
+    let tool = line(&view.call.tool, SIDE - width(&place) - 3);
+    let start = format!("  {place} {tool}");
+    if width(&start) + 2 + width(&partner) <= SIDE {
+        let gap = SIDE - width(&start) - width(&partner).max(PARTNER);
+        return vec![format!("{start}{}{partner}", " ".repeat(gap.max(2)))];
+    }
+    vec![start, format!("{}{partner}", " ".repeat(SIDE - width(&partner).max(PARTNER)))]
+}
+
+/// A match, and below it what became of its arguments.
+fn match_lines(pair: &MatchReport, arguments: &MatchArguments) -> Vec<String> {
+    let start = format!("{} -> {} ", words::place(pair.reference), words::place(pair.predicted));
+    let MatchReport { similarity, strength, argument_fidelity, .. } = pair;
+    let end = format!(" {similarity:.4} {strength}, fidelity {argument_fidelity:.4}");
+    let tool = line(&pair.tool, WIDTH - width(&start) - width(&end));
+    let mut lines = vec![format!("{start}{tool}{end}")];
+    if words::is_rejected(pair) {
+        lines.push(format!("    ! {}", words::REJECTED));
+    }
+    let shown: Vec<_> = arguments.unequal().take(TERMINAL.arguments).collect();
+    let hidden = arguments.unequal_count() - shown.len() as u64;
+    lines.extend(shown.into_iter().flat_map(argument_lines));
+    if hidden > 0 {
+        lines.push(format!("    … and {hidden} more"));
+    }
+    if arguments.verdicts.equal > 0 {
+        lines.push(format!("    {} equal", arguments.verdicts.equal));
+    }
+    lines
+}
+
+/// An argument that is not equal: on one line if it fits, else its values and its verdict on lines of their own.
+fn argument_lines(argument: &ArgumentAudit) -> Vec<String> {
+    let name = match argument.argument.as_str() {
+        "" => "(all arguments)".to_owned(),
+        name => line(name, 28),
+    };
+    let start = format!("    {} {name}:", argument.mark());
+    let verdict = format!("{}: {}", argument.verdict, headline(&argument.reason, REASON));
+    let room = WIDTH - width(&start) - 1;
+    let mut lines = match (&argument.reference, &argument.predicted) {
+        (Some(a), Some(b)) => {
+            let (a, b) = around_difference(a, b, WIDTH - 18);
+            if width(&a) + 4 + width(&b) <= room {
+                vec![format!("{start} {a} -> {b}")]
+            } else {
+                vec![start, format!("        reference {a}"), format!("        predicted {b}")]
+            }
+        }
+        (Some(value), None) | (None, Some(value)) => vec![format!("{start} {}", line(value, room))],
+        (None, None) => vec![start],
+    };
+    match lines.as_mut_slice() {
+        [only] if width(only) + 3 + width(&verdict) <= WIDTH => {
+            only.push_str("   ");
+            only.push_str(&verdict);
+        }
+        _ => lines.extend(wrapped(&verdict, WIDTH - 6).iter().map(|text| format!("      {text}"))),
+    }
+    lines
+}
+
+fn unmatched(audit: &TrajectoryAudit) -> Vec<String> {
+    let all = words::alone(audit);
+    let hidden = more(all.len().saturating_sub(TERMINAL.unmatched), "unmatched calls");
+    let lines = all.into_iter().take(TERMINAL.unmatched).flat_map(|alone| {
+        let tool = cut_middle(&line(alone.tool, SIDE), SIDE);
+        let text = format!("{} {} {tool}: {}", alone.side, words::place(alone.place), alone.reason);
+        let candidate = alone.candidate().map(|candidate| format!("    {candidate}"));
+        indented(&text).into_iter().chain(candidate)
+    });
+    lines.chain(hidden).collect()
+}
+
+fn structure(audit: &TrajectoryAudit) -> Vec<String> {
+    let sentences = words::structure(audit, &TERMINAL, |tool| cut_end(&line(tool, SIDE), SIDE));
+    sentences.iter().flat_map(|sentence| indented(sentence)).collect()
+}
+
+/// A sentence on as many lines as it needs, all but the first indented.
+fn indented(sentence: &str) -> Vec<String> {
+    let lines = wrapped(sentence, WIDTH - 4).into_iter().enumerate();
+    lines.map(|(index, text)| if index == 0 { text } else { format!("    {text}") }).collect()
+}

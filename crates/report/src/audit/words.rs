@@ -1,0 +1,322 @@
+//! What an audit says, in words: the terminal and the page say the same.
+
+use m3_score::fidelity::Verdict;
+use m3_score::fidelity::constants::{CLOSE, EQUIVALENT, THRESHOLD};
+use m3_support::text::counted;
+
+use super::limits::{Limits, NAMED_STEPS, more};
+use super::{
+    ArgumentAudit, CallAudit, InvertedPair, MatchArguments, MergedStep, SideAudit, SplitStep, Structure,
+    TrajectoryAudit,
+};
+use crate::{AggregateReport, MatchReport, PlaceReport};
+
+/// What is said of a match whose arguments do not ask for the same.
+pub(super) const REJECTED: &str = "similar, but another call";
+
+/// A call of one side, and whom it met.
+pub(super) struct CallView<'a> {
+    pub(super) place: PlaceReport,
+    pub(super) call: &'a CallAudit,
+    pub(super) partner: Option<Partner>,
+}
+
+/// The partner of a call.
+#[derive(Clone, Copy)]
+pub(super) struct Partner {
+    pub(super) place: PlaceReport,
+    /// In [-1, 1].
+    pub(super) similarity: f64,
+    pub(super) is_strong: bool,
+    /// Whether its arguments do not ask for the same.
+    pub(super) is_rejected: bool,
+}
+
+/// A call that met nobody, in words.
+pub(super) struct Alone<'a> {
+    /// `reference` or `predicted`.
+    pub(super) side: &'static str,
+    pub(super) place: PlaceReport,
+    pub(super) tool: &'a str,
+    pub(super) reason: &'static str,
+    /// The most similar call of the other side and the similarity.
+    pub(super) best: Option<(PlaceReport, f64)>,
+}
+
+/// What a cost means; nothing where it is none, as that of the only trajectory of a set.
+pub(super) fn cost(cost: f64) -> Option<String> {
+    let direction = if cost < 0.0 { "lower" } else { "higher" };
+    // Less would be printed as 0.0000.
+    (cost.abs() >= 5e-5)
+        .then(|| format!("without it the set's average would be {:.4} {direction}", cost.abs()))
+}
+
+/// That a trajectory came to nothing, and why; nothing where it did not.
+pub(super) fn failure(failure: Option<&str>) -> Option<String> {
+    failure.map(|class| match class {
+        "missing" => "there is no prediction".to_owned(),
+        class => format!("the task failed: {}", class.replace('_', " ")),
+    })
+}
+
+/// Where a call stands, as people count: step 1, call 2 is `1.2`.
+pub(super) fn place(place: PlaceReport) -> String {
+    format!("{}.{}", place.step + 1, place.call + 1)
+}
+
+/// A similarity in two digits; 1.00 only for calls that look the same to the encoder.
+pub(super) fn similarity(similarity: f64) -> String {
+    if similarity < 1.0 { format!("{:.2}", similarity.min(0.99)) } else { "1.00".to_owned() }
+}
+
+/// Whether the arguments of a match do not ask for the same.
+pub(super) fn is_rejected(pair: &MatchReport) -> bool {
+    pair.argument_fidelity < THRESHOLD
+}
+
+/// The fidelity of a trajectory and what it is the mean of; nothing where nothing is matched.
+pub(super) fn fidelity(metrics: &AggregateReport, matches: &[MatchReport]) -> Option<String> {
+    let rejected = matches.iter().filter(|pair| is_rejected(pair)).count();
+    let pairs = counted(matches.len() as u64, "matched pair");
+    let rejected = if rejected > 0 { format!(", {rejected} of them {REJECTED}") } else { String::new() };
+    (!matches.is_empty()).then(|| format!("fidelity {:.3} over {pairs}{rejected}", metrics.argument_fidelity))
+}
+
+impl MatchArguments {
+    /// Those that are not equal, as far as they are kept.
+    pub(super) fn unequal(&self) -> impl Iterator<Item = &ArgumentAudit> {
+        self.arguments.iter().filter(|argument| !argument.is_equal())
+    }
+
+    /// How many are not equal.
+    pub(super) fn unequal_count(&self) -> u64 {
+        let counts = &self.verdicts;
+        counts.equivalent + counts.close + counts.different + counts.missing + counts.extra
+    }
+}
+
+impl ArgumentAudit {
+    pub(super) fn is_equal(&self) -> bool {
+        self.verdict == Verdict::Equal.name()
+    }
+
+    /// A shape for the verdict, told from the others without colour.
+    pub(super) fn mark(&self) -> char {
+        mark(&self.verdict)
+    }
+
+    /// How much it matters: `fine`, `near` or `wrong`. What is missing may say nothing.
+    pub(super) fn weight(&self) -> &'static str {
+        if self.score >= EQUIVALENT {
+            "fine"
+        } else if self.score >= CLOSE {
+            "near"
+        } else {
+            "wrong"
+        }
+    }
+}
+
+/// The shape of a verdict.
+fn mark(verdict: &str) -> char {
+    let marks = [
+        (Verdict::Equal, '='),
+        (Verdict::Equivalent, '≈'),
+        (Verdict::Close, '~'),
+        (Verdict::Missing, '-'),
+        (Verdict::Extra, '+'),
+    ];
+    marks.iter().find(|(known, _)| known.name() == verdict).map_or('≠', |&(_, mark)| mark)
+}
+
+/// Why a call met nobody.
+pub(super) fn reason(name: &str) -> &'static str {
+    match name {
+        "tool_not_in_reference" => "the reference does not call this tool",
+        "tool_not_in_prediction" => "the prediction does not call this tool",
+        "below_threshold" => "no call of this tool is similar enough",
+        "too_large" => "the trajectory has too many different calls of one tool to be aligned",
+        _ => "what is similar enough met other calls",
+    }
+}
+
+/// The places of a side's calls, in their order.
+fn places(side: &SideAudit) -> Vec<PlaceReport> {
+    let steps = side.steps.iter().enumerate();
+    let places = steps.flat_map(|(step, content)| (0..content.calls.len()).map(move |call| (step, call)));
+    places.enumerate().map(|(index, (step, call))| PlaceReport { step, call, index }).collect()
+}
+
+/// The calls of the reference and of the prediction, step by step.
+pub(super) fn sides(audit: &TrajectoryAudit) -> [Vec<Vec<CallView<'_>>>; 2] {
+    let matches = &audit.score.matches;
+    let partners = |side: &SideAudit, of: &dyn Fn(usize) -> (PlaceReport, PlaceReport)| {
+        let mut partners = vec![None; side.steps.iter().map(|step| step.calls.len()).sum()];
+        for (index, pair) in matches.iter().enumerate() {
+            let (own, other) = of(index);
+            partners[own.index] = Some(Partner {
+                place: other,
+                similarity: pair.similarity,
+                is_strong: pair.strength == "strong",
+                is_rejected: is_rejected(pair),
+            });
+        }
+        partners
+    };
+    let expected = partners(&audit.reference, &|index| (matches[index].reference, matches[index].predicted));
+    let made = partners(&audit.prediction, &|index| (matches[index].predicted, matches[index].reference));
+    [steps(&audit.reference, expected), steps(&audit.prediction, made)]
+}
+
+fn steps(side: &SideAudit, partners: Vec<Option<Partner>>) -> Vec<Vec<CallView<'_>>> {
+    let mut calls = places(side).into_iter().zip(partners);
+    let steps = side.steps.iter().map(|step| {
+        let of_step = step.calls.iter().zip(calls.by_ref());
+        of_step.map(|(call, (place, partner))| CallView { place, call, partner }).collect()
+    });
+    steps.collect()
+}
+
+/// The calls that met nobody, those of the reference first.
+pub(super) fn alone(audit: &TrajectoryAudit) -> Vec<Alone<'_>> {
+    let (expected, made) = (places(&audit.reference), places(&audit.prediction));
+    let references = audit.score.unmatched_references.iter().map(|alone| Alone {
+        side: "reference",
+        place: alone.place,
+        tool: &alone.tool,
+        reason: reason(&alone.reason),
+        best: alone.best.map(|best| (made[best.predicted], best.similarity)),
+    });
+    let predictions = audit.score.unmatched_predictions.iter().map(|alone| Alone {
+        side: "predicted",
+        place: alone.place,
+        tool: &alone.tool,
+        reason: reason(&alone.reason),
+        best: alone.best.map(|best| (expected[best.reference], best.similarity)),
+    });
+    references.chain(predictions).collect()
+}
+
+impl Alone<'_> {
+    /// The best candidate in words.
+    pub(super) fn candidate(&self) -> Option<String> {
+        let other = if self.side == "reference" { "predicted" } else { "reference" };
+        self.best
+            .map(|(best, similarity)| format!("best candidate: {other} {} at {similarity:.4}", place(best)))
+    }
+}
+
+/// The steps of a side that are shown, and what is said of the others.
+pub(super) fn shown<'a>(
+    mut steps: Vec<Vec<CallView<'a>>>,
+    limits: &Limits,
+) -> (Vec<Vec<CallView<'a>>>, Vec<String>) {
+    let calls = |steps: &[Vec<CallView<'a>>]| steps.iter().map(Vec::len).sum::<usize>();
+    let (all_steps, all_calls) = (steps.len(), calls(&steps));
+    steps.truncate(limits.steps);
+    let mut room = limits.calls;
+    let mut kept = 0;
+    for step in &mut steps {
+        if room == 0 {
+            break;
+        }
+        step.truncate(room);
+        room -= step.len();
+        kept += 1;
+    }
+    steps.truncate(kept);
+    let notes = [more(all_steps - kept, "steps"), more(all_calls - calls(&steps), "calls")];
+    (steps, notes.into_iter().flatten().collect())
+}
+
+/// What became of the steps, sentence by sentence; tools are cut by `tool`.
+pub(super) fn structure(
+    audit: &TrajectoryAudit,
+    limits: &Limits,
+    tool: impl Fn(&str) -> String,
+) -> Vec<String> {
+    let Structure { split, merged, .. } = &audit.structure;
+    let mut sentences = splits(&split[..split.len().min(limits.sentences)]);
+    sentences.extend(more(split.len().saturating_sub(limits.sentences), "split steps"));
+    sentences.extend(merges(&merged[..merged.len().min(limits.sentences)]));
+    sentences.extend(more(merged.len().saturating_sub(limits.sentences), "merged steps"));
+    sentences.extend(inversions(audit, tool));
+    sentences
+}
+
+/// Steps of the reference that were split.
+fn splits(split: &[SplitStep]) -> Vec<String> {
+    split
+        .iter()
+        .map(|split| {
+            let (step, steps) = (split.reference + 1, numbers(&split.predicted));
+            format!("reference step {step} was split: its calls are in predicted steps {steps}")
+        })
+        .collect()
+}
+
+/// Steps of the prediction that merge steps of the reference.
+fn merges(merged: &[MergedStep]) -> Vec<String> {
+    merged
+        .iter()
+        .map(|merged| {
+            let (step, steps) = (merged.predicted + 1, numbers(&merged.reference));
+            format!("predicted step {step} merges calls of reference steps {steps}")
+        })
+        .collect()
+}
+
+/// Pairs of calls in the wrong order; tools are cut by `tool`.
+fn inversions(audit: &TrajectoryAudit, tool: impl Fn(&str) -> String) -> Vec<String> {
+    let structure = &audit.structure;
+    let word = |pair: &InvertedPair| {
+        let (first, second) = (&audit.score.matches[pair.first], &audit.score.matches[pair.second]);
+        format!(
+            "inverted: {} {} comes before {} {}, but was made after it (at {}, the other at {})",
+            place(first.reference),
+            tool(&first.tool),
+            place(second.reference),
+            tool(&second.tool),
+            place(first.predicted),
+            place(second.predicted),
+        )
+    };
+    let mut words: Vec<String> = structure.inverted.iter().map(word).collect();
+    let more = structure.inversions.saturating_sub(words.len() as u64);
+    if more > 0 {
+        words.push(format!("{more} more inverted pairs"));
+    }
+    words
+}
+
+/// Steps as people count them: `1, 2 and 4`.
+fn numbers(steps: &[usize]) -> String {
+    let named = steps.iter().take(NAMED_STEPS).map(|step| (step + 1).to_string());
+    let rest = steps.len().saturating_sub(NAMED_STEPS);
+    let numbers: Vec<String> = named.chain((rest > 0).then(|| format!("{rest} more"))).collect();
+    match numbers.split_last() {
+        Some((last, rest)) if !rest.is_empty() => format!("{} and {last}", rest.join(", ")),
+        Some((last, _)) => last.clone(),
+        None => String::new(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_cost_has_no_words() {
+        assert_eq!([0.0, -0.0, 4e-5].map(cost), [None, None, None]);
+        assert_eq!(cost(-0.25).unwrap(), "without it the set's average would be 0.2500 lower");
+    }
+
+    #[test]
+    fn people_count_from_one() {
+        assert_eq!(numbers(&[0]), "1");
+        assert_eq!(numbers(&[0, 1, 3]), "1, 2 and 4");
+        assert!(numbers(&(0..100).collect::<Vec<_>>()).ends_with("19, 20 and 80 more"));
+        assert_eq!([0.996, 0.5, 1.0, -0.25].map(similarity), ["0.99", "0.50", "1.00", "-0.25"]);
+        assert_eq!(place(PlaceReport { step: 0, call: 1, index: 1 }), "1.2");
+    }
+}

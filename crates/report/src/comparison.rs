@@ -1,0 +1,148 @@
+//! A comparison of two models as tables.
+
+use m3_support::text::counted;
+
+use super::leaderboard_sheets::{NO_SPREAD, failures, signature, typed};
+use super::repeats::criterion;
+use super::sheet::{Cell, Column, Sheet};
+use crate::leaderboard::{Comparison, DifferenceReport, Metric, PassingComparison};
+
+/// The tables of a comparison.
+#[must_use]
+pub fn comparison_sheets(comparison: &Comparison) -> Vec<Sheet> {
+    let mut sheets = vec![differences(comparison)];
+    sheets.extend(comparison.passing.as_ref().map(passing));
+    let names = [comparison.first.as_str(), comparison.second.as_str()];
+    let failed = failures(names.into_iter().zip(comparison.failures.iter().map(Option::as_ref)));
+    if !failed.rows.is_empty() {
+        sheets.push(failed);
+    }
+    if !comparison.changed.is_empty() {
+        sheets.push(changed(comparison));
+    }
+    sheets
+}
+
+/// Fewer tasks are too few for a comparison to be relied on.
+const FEW_TASKS: usize = 20;
+
+fn signed(value: f64) -> String {
+    format!("{value:+.3}")
+}
+
+/// A metric as a row says it, in the 24 columns that it has.
+pub(super) fn label(metric: &str) -> String {
+    if metric == Metric::ArgumentFidelityCovered.name() {
+        return "fidelity, covered".to_owned();
+    }
+    metric.replace('_', " ")
+}
+
+/// A row of a table of differences.
+fn difference_row(found: &DifferenceReport) -> Vec<Cell> {
+    let p_value = |p: Option<f64>| {
+        p.map_or_else(|| "-".to_owned(), |p| if p < 1e-3 { "< 0.001".to_owned() } else { format!("{p:.3}") })
+    };
+    let interval = match (found.low, found.high) {
+        _ if found.has_no_spread => NO_SPREAD.to_owned(),
+        (Some(low), Some(high)) => format!("{} to {}", signed(low), signed(high)),
+        _ => "-".to_owned(),
+    };
+    let p = if found.metric == Metric::Average.name() { found.p_value } else { found.corrected_p_value };
+    let cells = [
+        label(&found.metric),
+        format!("{:.3}", found.first),
+        format!("{:.3}", found.second),
+        signed(found.difference),
+        interval,
+        p_value(p),
+    ];
+    cells.map(Cell::new).to_vec()
+}
+
+fn difference_columns(first: &str) -> Vec<Column> {
+    let numbers = ["first", "second", "difference", "interval", "p"].map(|name| Column::number(name, name));
+    [Column::text(first)].into_iter().chain(numbers).collect()
+}
+
+/// How often both pass, where tasks were repeated.
+fn passing(found: &PassingComparison) -> Sheet {
+    let PassingComparison { passing, differences } = found;
+    Sheet {
+        title: format!("Passing, {} of each task", counted(passing.k, "trial")),
+        notes: vec![
+            format!("A trial passes if it was finished with at least {}", criterion(&passing.pass)),
+            format!("Means over {}; intervals and p paired by task", counted(passing.tasks, "task")),
+        ],
+        columns: difference_columns("rate"),
+        rows: differences.iter().map(difference_row).collect(),
+    }
+}
+
+fn differences(comparison: &Comparison) -> Sheet {
+    let rows = comparison.differences.iter().map(difference_row);
+    let mut notes = comparison.notes.clone();
+    notes.extend([
+        format!(
+            "Profile {}, {}{}; intervals of {} %, {} resamples, seed {}",
+            comparison.profile,
+            typed(Some(&comparison.similarity)),
+            counted(comparison.tasks, "task"),
+            100.0 * comparison.level,
+            comparison.resamples,
+            comparison.seed
+        ),
+        "p: paired permutation test, of the metrics after Holm's correction".to_owned(),
+        format!("Average: {}", comparison.average),
+    ]);
+    if let Some(smallest) = comparison.average_difference().and_then(|average| average.smallest_detectable) {
+        notes.push(format!(
+            "Smallest difference of averages that these tasks show (power 80 %): {smallest:.3}"
+        ));
+    }
+    if comparison.tasks < FEW_TASKS {
+        let tasks = counted(comparison.tasks, "task");
+        notes.push(format!("Only {tasks}: intervals and p-values are rough"));
+    }
+    if comparison.differences.iter().any(|found| found.has_no_spread) {
+        notes.push(format!("{NO_SPREAD}: no resample differed, which is no certainty"));
+    }
+    if comparison.left_out != (0, 0) {
+        let (first, second) = comparison.left_out;
+        notes.push(format!("Left out: {first} tasks of the first alone, {second} of the second"));
+    }
+    notes.extend(signature(comparison.signature.as_deref()));
+    Sheet {
+        title: format!("{} -> {}", comparison.first, comparison.second),
+        notes,
+        columns: difference_columns("metric"),
+        rows: rows.collect(),
+    }
+}
+
+fn changed(comparison: &Comparison) -> Sheet {
+    let rows = comparison.changed.iter().map(|found| {
+        let cells = [
+            found.id.clone(),
+            found.task_type.clone().unwrap_or_else(|| "-".to_owned()),
+            format!("{:.3}", found.first),
+            format!("{:.3}", found.second),
+            signed(found.change),
+            found.reference_calls.to_string(),
+        ];
+        cells.map(Cell::new).to_vec()
+    });
+    Sheet {
+        title: "Tasks that changed most".to_owned(),
+        notes: vec!["Averages of the task alone; calls are those of the reference".to_owned()],
+        columns: vec![
+            Column::text("id"),
+            Column::text("type"),
+            Column::number("first", "first"),
+            Column::number("second", "second"),
+            Column::number("change", "change"),
+            Column::number("calls", "calls"),
+        ],
+        rows: rows.collect(),
+    }
+}

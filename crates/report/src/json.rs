@@ -1,0 +1,93 @@
+//! Reports as one JSON document, and `m3.score/1` also as JSON Lines.
+
+use std::io::{self, Read as _, Seek as _, Write};
+
+use m3_support::text::json_without_hidden;
+use serde::Serialize;
+use tempfile::SpooledTempFile;
+
+use super::{ScoreRenderer, ScoreSummary, TrajectoryReport};
+
+/// Trajectories wait in memory up to this size, in bytes, and on disk beyond it.
+const MEMORY: usize = 8 << 20;
+
+/// One document: the summary, indented, then each trajectory on a line of its own.
+pub struct Json<W> {
+    writer: W,
+    /// The summary comes first and is known last.
+    trajectories: SpooledTempFile,
+    is_first: bool,
+}
+
+impl<W: Write> Json<W> {
+    /// Writes to `writer`.
+    pub fn new(writer: W) -> Self {
+        Self { writer, trajectories: SpooledTempFile::new(MEMORY), is_first: true }
+    }
+}
+
+impl<W: Write> Json<W> {
+    /// Takes the next trajectory.
+    ///
+    /// # Errors
+    /// Of the temporary file that it is kept in.
+    pub fn push(&mut self, report: &impl Serialize) -> io::Result<()> {
+        let separator: &[u8] = if std::mem::take(&mut self.is_first) { b"\n    " } else { b",\n    " };
+        self.trajectories.write_all(separator)?;
+        self.trajectories.write_all(json_without_hidden(&serde_json::to_string(report)?).as_bytes())
+    }
+
+    /// Writes the head and then the trajectories.
+    ///
+    /// # Errors
+    /// The writer's, or of the temporary file.
+    pub fn close(&mut self, summary: &impl Serialize) -> io::Result<()> {
+        let summary = json_without_hidden(&serde_json::to_string_pretty(summary)?).into_owned();
+        let open = summary.strip_suffix("\n}").unwrap_or(&summary);
+        write!(self.writer, "{open},\n  \"trajectories\": [")?;
+        self.trajectories.rewind()?;
+        let mut buffer = vec![0; 1 << 16];
+        loop {
+            let length = self.trajectories.read(&mut buffer)?;
+            if length == 0 {
+                break;
+            }
+            self.writer.write_all(&buffer[..length])?;
+        }
+        self.writer.write_all(b"\n  ]\n}\n")?;
+        self.writer.flush()
+    }
+}
+
+impl<W: Write> ScoreRenderer for Json<W> {
+    fn trajectory(&mut self, report: &TrajectoryReport) -> io::Result<()> {
+        self.push(report)
+    }
+
+    fn finish(&mut self, summary: &ScoreSummary) -> io::Result<()> {
+        self.close(summary)
+    }
+}
+
+/// A trajectory on each line, as soon as it is scored; the summary on the last line.
+pub struct JsonLines<W> {
+    writer: W,
+}
+
+impl<W: Write> JsonLines<W> {
+    /// Writes to `writer`.
+    pub fn new(writer: W) -> Self {
+        Self { writer }
+    }
+}
+
+impl<W: Write> ScoreRenderer for JsonLines<W> {
+    fn trajectory(&mut self, report: &TrajectoryReport) -> io::Result<()> {
+        writeln!(self.writer, "{}", json_without_hidden(&serde_json::to_string(report)?))
+    }
+
+    fn finish(&mut self, summary: &ScoreSummary) -> io::Result<()> {
+        writeln!(self.writer, "{}", json_without_hidden(&serde_json::to_string(summary)?))?;
+        self.writer.flush()
+    }
+}

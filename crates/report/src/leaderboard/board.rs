@@ -1,0 +1,349 @@
+//! Makes a leaderboard: models by average, best first, and how sure that order is.
+
+use std::collections::BTreeMap;
+
+use m3_stats::{DifferentLengths, Draws, LEVEL};
+
+use super::repeats::Passing;
+use super::report::{
+    CallsReport, LEADERBOARD_SCHEMA, Leaderboard, ModelReport, OutcomesReport, RankReport, TokensReport,
+    TypeReport, TypeRowReport,
+};
+use super::statistics::Statistics;
+use super::{
+    Average, FailuresReport, Metric, ModelResult, Numbers, Outcomes, Selection, Totals, TrajectoryResult,
+    failures, origin, values,
+};
+
+impl Leaderboard {
+    /// Ranks models; `selection` is what [`select`](super::select) chose of them.
+    ///
+    /// # Errors
+    /// [`DifferentLengths`] if the selection has not the same trajectories of every model.
+    pub fn new(
+        models: &[ModelResult],
+        selection: Option<&Selection<'_>>,
+        draws: &Draws,
+    ) -> Result<Self, DifferentLengths> {
+        let entrants = Entrant::all(models, selection);
+        let average = Average::of(|metric| entrants.iter().all(|entrant| entrant.is_complete(metric)));
+        let columns: Vec<Metric> = Metric::ALL
+            .into_iter()
+            .filter(|metric| *metric == Metric::Average || entrants.iter().any(|found| found.has(*metric)))
+            .collect();
+        let statistics = selection.map(|selection| Statistics::new(selection, average, draws)).transpose()?;
+        let is_mixed = selection.is_some();
+        let mut rows: Vec<ModelReport> = entrants
+            .iter()
+            .map(|entrant| entrant.report(&columns, average, selection, statistics.as_ref()))
+            .collect();
+        let failures = selection.map_or_else(Vec::new, FailuresReport::of);
+        let passing = selection.map_or(Ok(None), Passing::of);
+        let passing_note = passing.as_ref().err().cloned();
+        let passing = passing.ok().flatten().map(|passing| passing.leaderboard(draws)).transpose()?;
+        let (passing, passes) = passing.unzip();
+        let passes = passes.unwrap_or_else(|| vec![None; failures.len()]);
+        let scored = entrants.iter().zip(&mut rows).filter(|(entrant, _)| entrant.is_scored());
+        let mut names = Vec::new();
+        for (((entrant, row), failures), passes) in scored.zip(&failures).zip(passes) {
+            row.passing = passes;
+            row.failures.clone_from(failures);
+            names.push(entrant.name);
+        }
+        rank_rows(&mut rows, statistics.as_ref().filter(|found| found.ranks.len() == models.len()));
+        // Stable: models of equal average stay in the order they were given.
+        rows.sort_by(|a, b| average_of(b).total_cmp(&average_of(a)));
+        let mut notes: Vec<String> = failures::note(&names, &failures).into_iter().collect();
+        notes.extend(selection.into_iter().flat_map(origin::notes));
+        notes.extend(entrants.iter().flat_map(|entrant| entrant.notes(&columns, average, is_mixed)));
+        notes.extend(statistics.as_ref().and_then(Statistics::note));
+        notes.extend(passing_note);
+        Ok(Self {
+            schema: LEADERBOARD_SCHEMA.to_owned(),
+            profile: selection.map(|selection| selection.profile.name().to_owned()),
+            similarity: selection.map(|selection| selection.similarity.name().to_owned()),
+            tasks: selection.map(|selection| selection.ids.len()),
+            signature: selection.and_then(|selection| origin::common_signature(&selection.origins)),
+            level: LEVEL,
+            resamples: statistics.as_ref().map_or(0, |found| found.resamples),
+            seed: draws.seed,
+            average: average.into(),
+            columns: columns.iter().map(|metric| metric.name().to_owned()).collect(),
+            notes,
+            models: rows,
+            smallest_detectable_difference: statistics.as_ref().and_then(|found| found.smallest_difference),
+            tests: statistics.map(|found| found.tests),
+            types: selection.map_or_else(Vec::new, |selection| types(&entrants, selection, &columns)),
+            passing,
+        })
+    }
+}
+
+/// The trajectories of each model as totals.
+pub(super) fn totals(models: &[Vec<&TrajectoryResult>]) -> Vec<Vec<Totals>> {
+    models
+        .iter()
+        .map(|trajectories| trajectories.iter().map(|&found| Totals::from(found)).collect())
+        .collect()
+}
+
+/// How many trajectories have a metric; all have those of the alignment. The fidelity of a set is known if that of each
+/// is.
+pub(super) fn graded(trajectories: &[&TrajectoryResult], metric: Metric) -> usize {
+    let has_grade = |found: &&&TrajectoryResult| match metric {
+        Metric::TaskCompletion => found.grades.task_completion.is_some(),
+        Metric::InformationGrounding => found.grades.information_grounding.is_some(),
+        _ => true,
+    };
+    if metric.is_fidelity() {
+        let is_known = trajectories.iter().all(|found| found.has_fidelity);
+        return if is_known { trajectories.len() } else { 0 };
+    }
+    trajectories.iter().filter(has_grade).count()
+}
+
+/// A model in the leaderboard.
+struct Entrant<'a> {
+    name: &'a str,
+    source: Source<'a>,
+}
+
+enum Source<'a> {
+    /// Its selected trajectories, and its place among the models that have any.
+    Scored {
+        trajectories: &'a [&'a TrajectoryResult],
+        index: usize,
+    },
+    Row(&'a [Option<f64>; Metric::COUNT]),
+}
+
+impl<'a> Entrant<'a> {
+    fn all(models: &'a [ModelResult], selection: Option<&'a Selection<'_>>) -> Vec<Self> {
+        let mut scored = selection.into_iter().flat_map(|selection| &selection.trajectories).enumerate();
+        let entrant = |model: &'a ModelResult| {
+            let source = match &model.numbers {
+                Numbers::Row(row) => Source::Row(row),
+                Numbers::Trajectories { .. } => {
+                    let (index, trajectories) = scored.next()?;
+                    Source::Scored { trajectories, index }
+                }
+            };
+            Some(Self { name: &model.name, source })
+        };
+        models.iter().filter_map(entrant).collect()
+    }
+
+    fn is_scored(&self) -> bool {
+        matches!(self.source, Source::Scored { .. })
+    }
+
+    /// Whether there is anything to show of a metric.
+    fn has(&self, metric: Metric) -> bool {
+        match self.source {
+            Source::Row(row) => row[metric.index()].is_some(),
+            Source::Scored { trajectories, .. } => graded(trajectories, metric) > 0,
+        }
+    }
+
+    /// Whether a metric is known of every task, so that it may be part of the average.
+    fn is_complete(&self, metric: Metric) -> bool {
+        match self.source {
+            Source::Row(row) => row[metric.index()].is_some(),
+            Source::Scored { trajectories, .. } => graded(trajectories, metric) == trajectories.len(),
+        }
+    }
+
+    fn report(
+        &self,
+        columns: &[Metric],
+        average: Average,
+        selection: Option<&Selection<'_>>,
+        statistics: Option<&Statistics>,
+    ) -> ModelReport {
+        let mut report = ModelReport {
+            model: self.name.to_owned(),
+            metrics: BTreeMap::new(),
+            rank: RankReport { rank: 1, best: 1, worst: 1 },
+            group: None,
+            left_out: 0,
+            failures: None,
+            signature: None,
+            calls: None,
+            tokens: None,
+            outcomes: None,
+            passing: None,
+        };
+        match (&self.source, selection, statistics) {
+            (Source::Scored { trajectories, index }, Some(selection), Some(statistics)) => {
+                let shown = columns.iter().filter(|metric| **metric == Metric::Average || self.has(**metric));
+                let estimate = |metric: Metric| statistics.estimates[*index][metric.index()].into();
+                report.metrics = shown.map(|&metric| (metric.name().to_owned(), estimate(metric))).collect();
+                report.group = Some(statistics.groups[*index]);
+                report.left_out = selection.left_out[*index];
+                report.signature.clone_from(&selection.origins[*index].signature);
+                describe(&mut report, trajectories);
+            }
+            (Source::Row(row), ..) => {
+                let finished = finished(row, average, selection.is_some());
+                let known = Metric::ALL.into_iter().zip(finished);
+                let known =
+                    known.filter_map(|(metric, value)| Some((metric.name().to_owned(), value?.into())));
+                report.metrics = known.collect();
+            }
+            (Source::Scored { .. }, ..) => {}
+        }
+        report
+    }
+
+    /// What a reader should know of the model.
+    fn notes(&self, columns: &[Metric], average: Average, is_mixed: bool) -> Vec<String> {
+        match self.source {
+            Source::Scored { trajectories, .. } => columns
+                .iter()
+                .filter(|metric| metric.is_judged() && self.has(**metric) && !self.is_complete(**metric))
+                .map(|metric| {
+                    let (count, all) = (graded(trajectories, *metric), trajectories.len());
+                    let metric = metric.name().replace('_', " ");
+                    format!(
+                        "{}: {metric} of {count} of {all} tasks is known, and is not in the average",
+                        self.name
+                    )
+                })
+                .collect(),
+            Source::Row(row) => row_note(self.name, row, average, is_mixed).into_iter().collect(),
+        }
+    }
+}
+
+/// The columns of a row of a table. Its average is the mean of the others, none if one of them is missing; the
+/// one that the table gives where nothing but tables is compared.
+fn finished(
+    row: &[Option<f64>; Metric::COUNT],
+    average: Average,
+    is_mixed: bool,
+) -> [Option<f64>; Metric::COUNT] {
+    let mut values = *row;
+    let given = row[Metric::Average.index()].filter(|_| !is_mixed);
+    values[Metric::Average.index()] = given.or_else(|| mean(row, average));
+    values
+}
+
+fn mean(row: &[Option<f64>; Metric::COUNT], average: Average) -> Option<f64> {
+    let parts: Option<Vec<f64>> = average.metrics().map(|metric| row[metric.index()]).collect();
+    parts.map(|parts| parts.iter().sum::<f64>() / parts.len() as f64)
+}
+
+/// What to say of a row whose average is missing, or not the mean of its columns as far as three digits show.
+fn row_note(
+    name: &str,
+    row: &[Option<f64>; Metric::COUNT],
+    average: Average,
+    is_mixed: bool,
+) -> Option<String> {
+    match (row[Metric::Average.index()], mean(row, average)) {
+        (given, None) if is_mixed || given.is_none() => {
+            Some(format!("{name}: the table lacks a metric, so there is no average"))
+        }
+        (Some(given), Some(mean)) if (given - mean).abs() > 0.0015 => Some(if is_mixed {
+            format!(
+                "{name}: the average is {mean:.3}, over the metrics that all models have; the table gives {given:.3}"
+            )
+        } else {
+            format!("{name}: the table gives an average of {given:.3}, the mean of its columns is {mean:.3}")
+        }),
+        _ => None,
+    }
+}
+
+/// Adds what the trajectories of a model say beside the metrics.
+fn describe(report: &mut ModelReport, trajectories: &[&TrajectoryResult]) {
+    let total: Totals = trajectories.iter().map(|found| Totals::from(*found)).sum();
+    if total.trajectories > 0.0 {
+        report.calls = Some(CallsReport {
+            average_steps: total.steps / total.trajectories,
+            average_calls: total.sums.predicted_calls / total.trajectories,
+        });
+    }
+    let usage: Vec<_> = trajectories.iter().filter_map(|found| found.usage).collect();
+    if !usage.is_empty() {
+        let mean =
+            |tokens: fn(&super::Usage) -> f64| usage.iter().map(tokens).sum::<f64>() / usage.len() as f64;
+        report.tokens = Some(TokensReport {
+            tasks: usage.len(),
+            is_partial: usage.len() < trajectories.len(),
+            input: mean(|usage| usage.input_tokens),
+            output: mean(|usage| usage.output_tokens),
+        });
+    }
+    let outcomes: Vec<_> = trajectories.iter().filter_map(|found| found.outcomes).collect();
+    if !outcomes.is_empty() {
+        let count =
+            |index: usize| outcomes.iter().map(|found| found.counts[index]).fold(0, u64::saturating_add);
+        let counts =
+            Outcomes::NAMES.iter().enumerate().map(|(index, name)| ((*name).to_owned(), count(index)));
+        let counts = counts.filter(|(name, count)| name != Outcomes::NOT_EXECUTED || *count > 0);
+        report.outcomes = Some(OutcomesReport { counts: counts.collect() });
+    }
+}
+
+/// The average that models are ordered by; those without one come last.
+fn average_of(report: &ModelReport) -> f64 {
+    report.average().map_or(-1.0, |average| average.value)
+}
+
+/// Gives every model its place: with resampling where all models could be, else by average alone.
+fn rank_rows(rows: &mut [ModelReport], statistics: Option<&Statistics>) {
+    let averages: Vec<f64> = rows.iter().map(average_of).collect();
+    for (index, row) in rows.iter_mut().enumerate() {
+        row.rank = if let Some(statistics) = statistics {
+            statistics.ranks[index].into()
+        } else {
+            let rank = 1 + averages.iter().filter(|other| **other > averages[index]).count();
+            RankReport { rank, best: 1, worst: averages.len() }
+        };
+    }
+}
+
+/// The paper's per-task tables: each model on the tasks of each type. The type is the first model's.
+fn types(entrants: &[Entrant<'_>], selection: &Selection<'_>, columns: &[Metric]) -> Vec<TypeReport> {
+    let mut by_type: BTreeMap<&str, Vec<usize>> = BTreeMap::new();
+    for (index, first) in selection.trajectories.iter().flatten().take(selection.ids.len()).enumerate() {
+        if let Some(task_type) = &first.task_type {
+            by_type.entry(task_type).or_default().push(index);
+        }
+    }
+    by_type.into_iter().map(|(name, tasks)| type_report(name, &tasks, entrants, selection, columns)).collect()
+}
+
+fn type_report(
+    task_type: &str,
+    tasks: &[usize],
+    entrants: &[Entrant<'_>],
+    selection: &Selection<'_>,
+    columns: &[Metric],
+) -> TypeReport {
+    let models: Vec<(&str, Vec<&TrajectoryResult>)> = entrants
+        .iter()
+        .filter_map(|entrant| match entrant.source {
+            Source::Scored { trajectories, .. } => {
+                Some((entrant.name, tasks.iter().map(|&task| trajectories[task]).collect()))
+            }
+            Source::Row(_) => None,
+        })
+        .collect();
+    let is_complete = |metric| models.iter().all(|(_, found)| graded(found, metric) == found.len());
+    let average = Average::of_type(is_complete);
+    let row = |(name, trajectories): &(&str, Vec<&TrajectoryResult>)| {
+        let total: Totals = trajectories.iter().map(|found| Totals::from(*found)).sum();
+        let values = values(&total, selection.profile, average);
+        let shown =
+            columns.iter().filter(|metric| **metric == Metric::Average || graded(trajectories, **metric) > 0);
+        TypeRowReport {
+            model: (*name).to_owned(),
+            metrics: shown.map(|metric| (metric.name().to_owned(), values[metric.index()])).collect(),
+        }
+    };
+    let mut rows: Vec<TypeRowReport> = models.iter().map(row).collect();
+    rows.sort_by(|a, b| b.average().unwrap_or_default().total_cmp(&a.average().unwrap_or_default()));
+    TypeReport { task_type: task_type.to_owned(), tasks: tasks.len(), average: average.into(), models: rows }
+}

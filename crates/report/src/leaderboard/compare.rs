@@ -1,0 +1,283 @@
+//! Two models on the same tasks, `m3.comparison/1`: differences with intervals and p-values, and the
+//! trajectories that make them.
+
+use m3_stats::{
+    DifferentLengths, Draws, LEVEL, Method, POWER, PassRate, Resamples, SIGNIFICANCE, bootstrap, holm,
+    smallest_detectable_difference,
+};
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use super::board::{graded, totals};
+use super::repeats::Passing;
+use super::statistics::test_draws;
+use super::{Average, FailuresReport, Metric, PassingReport, Selection, Totals, failures, origin, values};
+
+/// The version of this format.
+pub const COMPARISON_SCHEMA: &str = "m3.comparison/1";
+
+/// Trajectories that changed most, as many as are named.
+const NAMED: usize = 10;
+
+/// What `m3 compare --format json` writes. Differences are the second model's value less the first's.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[schemars(title = "m3.comparison/1")]
+pub struct Comparison {
+    /// Always `m3.comparison/1`.
+    pub schema: String,
+    /// The first model: what is compared with.
+    pub first: String,
+    /// The second model.
+    pub second: String,
+    /// The definitions.
+    pub profile: String,
+    /// What calls were aligned by: `cosine` or `typed`.
+    pub similarity: String,
+    /// How many tasks both are compared on.
+    pub tasks: usize,
+    /// Tasks of the first and of the second that the other does not have.
+    pub left_out: (usize, usize),
+    /// What the signatures of both scores have in common, without the predictions; null where one has none.
+    pub signature: Option<String>,
+    /// The tasks of each that came to nothing; null where it is not known.
+    pub failures: [Option<FailuresReport>; 2],
+    /// What a reader should know: failures that differ, references that do.
+    pub notes: Vec<String>,
+    /// What the average is taken over, in words.
+    pub average: String,
+    /// The level of the intervals.
+    pub level: f64,
+    /// How many resamples and permutations were drawn.
+    pub resamples: usize,
+    /// Their seed: the same seed gives the same numbers.
+    pub seed: u64,
+    /// A difference for each metric; the average comes last.
+    pub differences: Vec<DifferenceReport>,
+    /// The trajectories whose own average changed most, either way; of equal changes, those with more calls.
+    pub changed: Vec<ChangedTrajectory>,
+    /// How often both pass; left out where not both have repetitions with the same criterion.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub passing: Option<PassingComparison>,
+}
+
+/// The difference of two models in how often they pass.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+pub struct PassingComparison {
+    /// What the rates are of.
+    #[serde(flatten)]
+    pub passing: PassingReport,
+    /// A difference for pass@1, pass@k and pass^k, means over tasks.
+    pub differences: Vec<DifferenceReport>,
+}
+
+/// The difference of two models in one metric.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+pub struct DifferenceReport {
+    /// The metric.
+    pub metric: String,
+    /// The first model's value, in [0, 1].
+    pub first: f64,
+    /// The second model's value.
+    pub second: f64,
+    /// The second less the first, in [-1, 1].
+    pub difference: f64,
+    /// The lower end of its paired interval; null with fewer than two tasks.
+    pub low: Option<f64>,
+    /// The upper end, likewise.
+    pub high: Option<f64>,
+    /// True where no resample differed, so that the interval is the difference alone: no certainty, but nothing
+    /// that resampling could see.
+    pub has_no_spread: bool,
+    /// The p-value of a paired permutation test, two-sided; null with fewer than two tasks.
+    pub p_value: Option<f64>,
+    /// The same after Holm's correction for the number of metrics compared, for the two fidelities apart from the metrics
+    /// of the paper; null for the average, which is no further comparison, and where there is no p-value.
+    pub corrected_p_value: Option<f64>,
+    /// The smallest true difference that would be found with a probability of 80 %.
+    pub smallest_detectable: Option<f64>,
+}
+
+/// A trajectory that changed.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+pub struct ChangedTrajectory {
+    /// The task's id.
+    pub id: String,
+    /// The task's type.
+    #[serde(rename = "type")]
+    pub task_type: Option<String>,
+    /// The first model's average on this task alone.
+    pub first: f64,
+    /// The second model's.
+    pub second: f64,
+    /// The second less the first.
+    pub change: f64,
+    /// Its calls in the reference: a trajectory with more calls counts more in the set.
+    pub reference_calls: u64,
+}
+
+impl Comparison {
+    /// Compares the two models of a selection; `names` are theirs.
+    ///
+    /// # Errors
+    /// [`DifferentLengths`] if the selection has not the same trajectories of both.
+    ///
+    /// # Panics
+    /// If the selection has fewer than two models.
+    pub fn new(
+        names: (&str, &str),
+        selection: &Selection<'_>,
+        draws: &Draws,
+    ) -> Result<Self, DifferentLengths> {
+        let is_complete =
+            |metric| selection.trajectories.iter().all(|model| graded(model, metric) == model.len());
+        let average = Average::of(is_complete);
+        let columns: Vec<Metric> = Metric::ALL.into_iter().filter(|metric| is_complete(*metric)).collect();
+        let totals = totals(&selection.trajectories);
+        let statistic = |totals: &Totals| values(totals, selection.profile, average);
+        let resamples = bootstrap(&totals, statistic, draws)?;
+        let mut failures = FailuresReport::of(selection).into_iter();
+        let failures = [(); 2].map(|()| failures.next().flatten());
+        let mut notes: Vec<String> = failures::note(&[names.0, names.1], &failures).into_iter().collect();
+        notes.extend(origin::notes(selection));
+        let passing = Passing::of(selection);
+        notes.extend(passing.as_ref().err().cloned());
+        Ok(Self {
+            schema: COMPARISON_SCHEMA.to_owned(),
+            first: names.0.to_owned(),
+            second: names.1.to_owned(),
+            profile: selection.profile.name().to_owned(),
+            similarity: selection.similarity.name().to_owned(),
+            tasks: selection.ids.len(),
+            left_out: (selection.left_out[0], selection.left_out[1]),
+            signature: origin::common_signature(&selection.origins),
+            failures,
+            notes,
+            average: average.description().to_owned(),
+            level: LEVEL,
+            resamples: draws.count,
+            seed: draws.seed,
+            differences: differences(&resamples, &columns, draws),
+            changed: changed(selection, &totals, statistic),
+            passing: match passing.ok().flatten() {
+                Some(passing) => passing_differences(passing, draws)?,
+                None => None,
+            },
+        })
+    }
+
+    /// The difference of the averages.
+    #[must_use]
+    pub fn average_difference(&self) -> Option<&DifferenceReport> {
+        self.differences.last()
+    }
+
+    /// Whether the second model is worse: the interval of the difference of the averages lies below zero.
+    #[must_use]
+    pub fn is_worse(&self) -> bool {
+        self.average_difference().and_then(|difference| difference.high).is_some_and(|high| high < 0.0)
+    }
+}
+
+fn differences(
+    resamples: &Resamples<{ Metric::COUNT }>,
+    columns: &[Metric],
+    draws: &Draws,
+) -> Vec<DifferenceReport> {
+    let tests = columns.iter().filter(|metric| !metric.is_fidelity()).count();
+    let p_values = resamples.flip_test(&[(1, 0)], &test_draws(draws, tests))[0];
+    // The fidelities are a family of their own: the metrics of the paper have the p-values that they have without them.
+    let corrected: Vec<(Metric, f64)> = [false, true]
+        .into_iter()
+        .flat_map(|is_fidelity| {
+            let of_family =
+                |metric: &&Metric| **metric != Metric::Average && metric.is_fidelity() == is_fidelity;
+            let family: Vec<Metric> = columns.iter().filter(of_family).copied().collect();
+            let compared: Vec<f64> = family.iter().map(|metric| p_values[metric.index()]).collect();
+            family.into_iter().zip(holm(&compared))
+        })
+        .collect();
+    let report = |metric: &Metric| {
+        let index = metric.index();
+        let corrected = corrected.iter().find(|(other, _)| other == metric).map(|(_, corrected)| *corrected);
+        difference(resamples, index, metric.name().to_owned(), (p_values[index], corrected))
+    };
+    columns.iter().map(report).collect()
+}
+
+/// The second model's value less the first's, with its p-value as it is and corrected.
+fn difference<const M: usize>(
+    resamples: &Resamples<M>,
+    index: usize,
+    metric: String,
+    (p_value, corrected): (f64, Option<f64>),
+) -> DifferenceReport {
+    let has_p = resamples.trajectories() > 1;
+    let found = resamples.difference(1, 0, index, LEVEL);
+    DifferenceReport {
+        metric,
+        first: resamples.points()[0][index],
+        second: resamples.points()[1][index],
+        difference: found.value,
+        low: found.interval.map(|interval| interval.low),
+        high: found.interval.map(|interval| interval.high),
+        p_value: has_p.then_some(p_value),
+        corrected_p_value: corrected.filter(|_| has_p),
+        has_no_spread: found.interval.is_some_and(|interval| interval.method == Method::Constant),
+        smallest_detectable: found
+            .standard_error
+            .filter(|error| *error > 0.0)
+            .map(|error| smallest_detectable_difference(error, SIGNIFICANCE, POWER)),
+    }
+}
+
+/// The differences of how often two models pass, a family of tests of their own; `None` unless both have repetitions.
+fn passing_differences(
+    passing: Passing,
+    draws: &Draws,
+) -> Result<Option<PassingComparison>, DifferentLengths> {
+    let rates = passing.rates.resamples(draws)?;
+    if rates.models() < 2 {
+        return Ok(None);
+    }
+    let shown = passing.report.shown();
+    let p_values = rates.flip_test(&[(1, 0)], &test_draws(draws, shown.len()))[0];
+    let corrected = holm(&p_values[..shown.len()]);
+    let of = |rate: &PassRate| {
+        let index = *rate as usize;
+        let p_values = (p_values[index], Some(corrected[index]));
+        difference(&rates, index, rate.name(passing.report.k), p_values)
+    };
+    let differences = shown.iter().map(of).collect();
+    Ok(Some(PassingComparison { passing: passing.report, differences }))
+}
+
+/// The trajectories whose own average changed most.
+fn changed(
+    selection: &Selection<'_>,
+    totals: &[Vec<Totals>],
+    statistic: impl Fn(&Totals) -> [f64; Metric::COUNT],
+) -> Vec<ChangedTrajectory> {
+    let average = |totals: &Totals| statistic(totals)[Metric::Average.index()];
+    let of = |(index, id): (usize, &&str)| {
+        let (first, second) = (average(&totals[0][index]), average(&totals[1][index]));
+        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a count of calls")]
+        let reference_calls = (totals[0][index].sums.reference_calls / totals[0][index].trajectories) as u64;
+        let task_type = selection.trajectories[0][index].task_type.clone();
+        ChangedTrajectory {
+            id: (*id).to_owned(),
+            task_type,
+            first,
+            second,
+            change: second - first,
+            reference_calls,
+        }
+    };
+    let mut found: Vec<ChangedTrajectory> =
+        selection.ids.iter().enumerate().map(of).filter(|found| found.change.abs() > 1e-9).collect();
+    // Stable: what is equal in both stays in the order of the ids.
+    found.sort_by(|a, b| {
+        b.change.abs().total_cmp(&a.change.abs()).then(b.reference_calls.cmp(&a.reference_calls))
+    });
+    found.truncate(NAMED);
+    found
+}

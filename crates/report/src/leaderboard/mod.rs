@@ -1,0 +1,39 @@
+//! Several models side by side: results in, a leaderboard or a paired comparison out.
+//!
+//! ```text
+//! result files -> ModelResult -> (same ids) -> Totals per trajectory -> stats -> Leaderboard, Comparison
+//! ```
+//!
+//! A [`ModelResult`] is what `m3 score` wrote for one model, or one row of a table of finished numbers such as
+//! the paper's. [`Leaderboard`] ranks them with intervals, [`Comparison`] sets two of them against one another.
+//! Every number of a set is computed anew from sums over its trajectories, by the same formula that `m3 score`
+//! uses, so that resampled sets mean the same as the set itself.
+
+mod board;
+mod compare;
+pub mod failures;
+mod metric;
+mod origin;
+mod plain_error;
+mod read;
+mod repeats;
+mod report;
+mod result;
+mod selection;
+mod statistics;
+mod table;
+mod totals;
+
+pub use compare::{COMPARISON_SCHEMA, ChangedTrajectory, Comparison, DifferenceReport, PassingComparison};
+pub use failures::FailuresReport;
+pub use metric::{Average, Metric};
+pub use origin::ReferenceCalls;
+pub use read::{ResultError, read_results};
+pub use repeats::{ModelPassReport, PassingReport, Repeats};
+pub use report::{
+    AverageReport, CallsReport, EstimateReport, LEADERBOARD_SCHEMA, Leaderboard, ModelReport, OutcomesReport,
+    RankReport, TestMethod, TestsReport, TokensReport, TypeReport, TypeRowReport,
+};
+pub use result::{Grades, InputFile, ModelResult, Numbers, Origin, Outcomes, TrajectoryResult, Usage};
+pub use selection::{SelectOptions, Selection, SelectionError, select};
+pub use totals::{Totals, values};

@@ -1,0 +1,176 @@
+//! What scores were made of: whether the references are the same, and what all signatures have in common.
+
+use std::collections::BTreeMap;
+use std::hash::{DefaultHasher, Hash as _, Hasher as _};
+
+use m3_support::text::{counted, shortened};
+use serde::Deserialize;
+
+use super::selection::Scored;
+use super::{InputFile, Origin, Repeats, Selection, SelectionError, TrajectoryResult};
+
+/// Digits of a hash that are shown.
+const DIGITS: usize = 8;
+
+#[derive(Deserialize, Default)]
+#[serde(expecting = "an object")]
+pub(super) struct InputsPart {
+    references: Option<InputFile>,
+    tools: Option<InputFile>,
+}
+
+#[derive(Deserialize)]
+#[serde(expecting = "an object")]
+pub(super) struct ToolNamesPart {
+    mode: String,
+}
+
+#[derive(Deserialize)]
+#[serde(expecting = "an object")]
+pub(super) struct LedgerPart {
+    references: usize,
+    failures: Option<BTreeMap<String, usize>>,
+}
+
+impl ToolNamesPart {
+    /// What it adds to the conditions of a score. Without a word of them, names were taken as they are written.
+    pub(super) fn condition(&self) -> String {
+        if self.mode == "off" { String::new() } else { format!(", tool names {}", self.mode) }
+    }
+}
+
+impl Origin {
+    pub(super) fn new(
+        signature: Option<String>,
+        inputs: Option<InputsPart>,
+        ledger: Option<LedgerPart>,
+        repeats: Option<Repeats>,
+    ) -> Self {
+        let inputs = inputs.unwrap_or_default();
+        // A task may fail in each of its repetitions.
+        let times = repeats.as_ref().map_or(1, |repeats| repeats.count as usize);
+        let failures =
+            ledger.and_then(|ledger| Some((ledger.failures?, ledger.references.saturating_mul(times))));
+        Self { signature, references: inputs.references, tools: inputs.tools, failures, repeats }
+    }
+}
+
+/// What a score shows of a reference, to tell it from another.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct ReferenceCalls {
+    count: u32,
+    /// A digest of steps and tools, where they are known.
+    digest: Option<u64>,
+}
+
+impl ReferenceCalls {
+    /// Of so many calls, with step and tool of each where they are known.
+    #[must_use]
+    pub fn new(count: u32, calls: Option<Vec<(usize, &str)>>) -> Self {
+        let digest = calls.map(|mut calls| {
+            calls.sort_unstable();
+            let mut hasher = DefaultHasher::new();
+            calls.hash(&mut hasher);
+            hasher.finish()
+        });
+        Self { count, digest }
+    }
+
+    fn differs(self, other: Self) -> bool {
+        let digests = self.digest.zip(other.digest);
+        self.count != other.count || digests.is_some_and(|(first, second)| first != second)
+    }
+}
+
+/// Whether the scores name the same references. What a reader should know: references that differ where that is allowed,
+/// and scores that name none.
+pub(super) fn check_references(
+    models: &[Scored<'_>],
+    allows_different: bool,
+) -> Result<Vec<String>, SelectionError> {
+    let named = |model: &Scored<'_>| model.origin.references.is_some();
+    let (mut notes, silent) = (Vec::new(), models.iter().filter(|model| !named(model)).count());
+    let mut known = models.iter().filter_map(|model| Some((model, model.origin.references.as_ref()?)));
+    if let Some((first, expected)) = known.next()
+        && let Some((other, found)) = known.find(|(_, found)| found.sha256 != expected.sha256)
+    {
+        let difference = format!("{} and {}", said(expected), said(found));
+        if !allows_different {
+            return Err(SelectionError::References { files: first.files(other), difference });
+        }
+        notes.push(format!("Scored against different references, {difference}: differences may be theirs"));
+    }
+    if silent > 0 && silent < models.len() {
+        notes.push(format!(
+            "{silent} of {} do not say which references they were scored against",
+            counted(models.len(), "result")
+        ));
+    }
+    Ok(notes)
+}
+
+fn said(file: &InputFile) -> String {
+    format!("`{}` ({})", shortened(&file.name, 40), start(&file.sha256))
+}
+
+fn start(hash: &str) -> &str {
+    hash.get(..DIGITS).unwrap_or(hash)
+}
+
+/// Whether the references of the tasks are the same, as far as the scores show them: how many calls of which tools.
+/// `trajectories` is `[models][ids]`.
+pub(super) fn check_tasks(
+    models: &[Scored<'_>],
+    ids: &[&str],
+    trajectories: &[Vec<&TrajectoryResult>],
+    allows_different: bool,
+) -> Result<Option<String>, SelectionError> {
+    let (Some(first), Some(expected)) = (models.first(), trajectories.first()) else { return Ok(None) };
+    let differs =
+        |found: &[&TrajectoryResult], task: usize| expected[task].reference.differs(found[task].reference);
+    let different = |task: &usize| trajectories.iter().any(|found| differs(found, *task));
+    let tasks: Vec<usize> = (0..ids.len()).filter(different).collect();
+    let Some(&task) = tasks.first() else { return Ok(None) };
+    if allows_different {
+        return Ok(Some(format!("{} of {} tasks have other reference calls", tasks.len(), ids.len())));
+    }
+    let other = trajectories.iter().position(|found| differs(found, task)).unwrap_or_default();
+    let calls = |model: usize| trajectories[model][task].reference.count;
+    let how = if calls(0) == calls(other) {
+        "other reference calls in each".to_owned()
+    } else {
+        format!("{} reference calls in the first and {} in the second", calls(0), calls(other))
+    };
+    Err(SelectionError::References {
+        files: first.files(&models[other]),
+        difference: format!("task `{}` has {how}", shortened(ids[task], 40)),
+    })
+}
+
+/// The parts of the signatures that all scores have in common, without the predictions, which are each model's own. `None`
+/// if a score has none.
+pub(super) fn common_signature(origins: &[&Origin]) -> Option<String> {
+    let mut signatures = origins.iter().map(|origin| origin.signature.as_deref());
+    let first = signatures.next()??;
+    let others: Vec<Vec<&str>> =
+        signatures.map(|signature| Some(signature?.split('|').collect())).collect::<Option<_>>()?;
+    let is_common =
+        |part: &&str| !part.starts_with("preds:") && others.iter().all(|parts| parts.contains(part));
+    Some(first.split('|').filter(is_common).collect::<Vec<_>>().join("|"))
+}
+
+/// What a reader should know of what the scores of a selection were made of.
+pub(super) fn notes(selection: &Selection<'_>) -> Vec<String> {
+    let mut notes = selection.notes.clone();
+    notes.extend(catalogs_note(&selection.origins));
+    notes
+}
+
+/// What to say where catalogs of tools differ: they decide which arguments say nothing.
+fn catalogs_note(origins: &[&Origin]) -> Option<String> {
+    let hash = |origin: &Origin| origin.tools.as_ref().map(|file| file.sha256.clone());
+    let named: Vec<&&Origin> = origins.iter().filter(|origin| origin.references.is_some()).collect();
+    let first = hash(named.first()?);
+    let differs = named.iter().any(|origin| hash(origin) != first);
+    differs.then(|| "Scored with different catalogs of tools (`--tools`)".to_owned())
+}

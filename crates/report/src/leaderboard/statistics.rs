@@ -1,0 +1,145 @@
+//! How sure a leaderboard is: intervals, ranks, and which models are told apart.
+//!
+//! A few models are tested pair by pair. Of many there are more pairs than permutations could tell apart, so only those
+//! are tested that groups are made of, by a bound of the p-value. Which model is the best of a group is seen in the same
+//! data; so the correction is for all pairs, tested or not.
+
+use m3_stats::{
+    DifferentLengths, Draws, Estimate, LEVEL, POWER, RankInterval, Resamples, SIGNIFICANCE, estimates,
+    groups, holm, least_bound, least_p_value, pairs, smallest_detectable_difference, tail_constant,
+    tie_groups,
+};
+use m3_support::text::counted;
+
+use super::board::totals;
+use super::report::{TestMethod, TestsReport};
+use super::{Average, Metric, Selection, Totals, values};
+
+/// Of so many models all pairs are tested by permutations: of these 496 pairs, 100,000 permutations show p-values ten times as
+/// small as the correction asks for.
+const MOST_PERMUTED: usize = 32;
+
+/// How often permutations are drawn so that the smallest p-value, corrected for `tests`, can be far below the
+/// significance.
+pub(super) fn test_draws(draws: &Draws, tests: usize) -> Draws {
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a count of draws")]
+    let wanted = (10.0 * tests as f64 / SIGNIFICANCE) as usize;
+    Draws { count: draws.count.max(wanted), ..*draws }
+}
+
+/// What resampling says of the models with trajectories, in their order.
+pub(super) struct Statistics {
+    /// Of each metric.
+    pub(super) estimates: Vec<[Estimate; Metric::COUNT]>,
+    /// How many resamples these are made of.
+    pub(super) resamples: usize,
+    pub(super) ranks: Vec<RankInterval>,
+    pub(super) groups: Vec<usize>,
+    pub(super) smallest_difference: Option<f64>,
+    pub(super) tests: TestsReport,
+    /// The smallest corrected p-value that any pair could have.
+    least_p_value: f64,
+    tasks: usize,
+}
+
+/// Which models are told apart.
+struct Tests {
+    groups: Vec<usize>,
+    report: TestsReport,
+    /// Of the tested pairs.
+    smallest_differences: Vec<f64>,
+    least_p_value: f64,
+}
+
+impl Statistics {
+    pub(super) fn new(
+        selection: &Selection<'_>,
+        average: Average,
+        draws: &Draws,
+    ) -> Result<Self, DifferentLengths> {
+        let totals = totals(&selection.trajectories);
+        let statistic = |totals: &Totals| values(totals, selection.profile, average);
+        let (estimates, averages) = estimates(&totals, statistic, Metric::Average.index(), LEVEL, draws)?;
+        let is_permuted = averages.models() <= MOST_PERMUTED;
+        let tests = if is_permuted { permuted(&averages, draws) } else { bounded(&averages) };
+        Ok(Self {
+            estimates,
+            resamples: averages.count(),
+            ranks: averages.ranks(0, LEVEL),
+            groups: tests.groups,
+            smallest_difference: median(tests.smallest_differences),
+            tests: tests.report,
+            least_p_value: tests.least_p_value,
+            tasks: selection.ids.len(),
+        })
+    }
+
+    /// What to say where the tests cannot find anything.
+    pub(super) fn note(&self) -> Option<String> {
+        let is_blind = self.tests.pairs > 0 && self.least_p_value >= SIGNIFICANCE;
+        is_blind.then(|| {
+            format!(
+                "groups mean nothing here: with {} and {} of models no difference can be significant{}",
+                counted(self.tasks, "task"),
+                counted(self.tests.pairs, "pair"),
+                match self.tests.method {
+                    TestMethod::Permutations => "",
+                    TestMethod::Bound => " by the bound on p-values that is used for so many models",
+                }
+            )
+        })
+    }
+}
+
+/// Tests all pairs by permutations.
+fn permuted(averages: &Resamples<1>, draws: &Draws) -> Tests {
+    let pairs = pairs(averages.models());
+    let permutations = test_draws(draws, pairs.len());
+    let p_values: Vec<f64> = averages.flip_test(&pairs, &permutations).into_iter().flatten().collect();
+    let significance = SIGNIFICANCE / pairs.len().max(1) as f64;
+    let differences = pairs
+        .iter()
+        .filter_map(|&(a, b)| averages.difference(a, b, 0, LEVEL).standard_error)
+        .filter(|error| *error > 0.0)
+        .map(|error| smallest_detectable_difference(error, significance, POWER));
+    Tests {
+        groups: tie_groups(&points(averages), &pairs, &holm(&p_values), SIGNIFICANCE),
+        smallest_differences: differences.collect(),
+        least_p_value: least_p_value(averages.trajectories(), &permutations) * pairs.len() as f64,
+        report: TestsReport { method: TestMethod::Permutations, tested: pairs.len(), pairs: pairs.len() },
+    }
+}
+
+/// Tests the best of each group against the models below it that are of no better group.
+fn bounded(averages: &Resamples<1>) -> Tests {
+    let models = averages.models();
+    let pairs = models * models.saturating_sub(1) / 2;
+    let significance = SIGNIFICANCE / pairs.max(1) as f64;
+    let bounds = averages.flip_bounds(0);
+    let mut errors = Vec::new();
+    let groups = groups(&points(averages), |best, model| {
+        errors.push(bounds.standard_error(best, model));
+        bounds.p_value(best, model) < significance
+    });
+    let tested = errors.len();
+    let differences = errors
+        .into_iter()
+        .filter(|error| *error > 0.0)
+        .map(|error| smallest_detectable_difference(error, significance / tail_constant(), POWER));
+    Tests {
+        groups,
+        smallest_differences: differences.collect(),
+        least_p_value: least_bound(averages.trajectories()) * pairs as f64,
+        report: TestsReport { method: TestMethod::Bound, tested, pairs },
+    }
+}
+
+fn points(averages: &Resamples<1>) -> Vec<f64> {
+    averages.points().iter().map(|[average]| *average).collect()
+}
+
+fn median(mut values: Vec<f64>) -> Option<f64> {
+    values.sort_by(f64::total_cmp);
+    let (low, high) = (values.get(values.len().checked_sub(1)? / 2)?, values.get(values.len() / 2)?);
+    Some(f64::midpoint(*low, *high))
+}

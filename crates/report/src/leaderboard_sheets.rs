@@ -1,0 +1,350 @@
+//! A leaderboard as tables: the paper's table 2 with places and intervals, steps and calls (table 4), tokens
+//! (table 3), what became of calls (figure 6), each type of task (tables 5 and after).
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use m3_score::Similarity;
+use m3_stats::PassRate;
+
+use super::repeats::criterion;
+use super::sheet::{Cell, Column, Sheet};
+use super::shortened;
+use crate::leaderboard::{
+    EstimateReport, FailuresReport, Leaderboard, Metric, Outcomes, TestMethod, TestsReport,
+};
+
+/// What stands for an interval that is one value.
+pub(super) const NO_SPREAD: &str = "no spread";
+
+/// The tables of a leaderboard. With `has_types`, also one for each type of task.
+#[must_use]
+pub fn leaderboard_sheets(board: &Leaderboard, has_types: bool) -> Vec<Sheet> {
+    let mut sheets = vec![metrics(board)];
+    let mut push = |sheet: Sheet| {
+        if !sheet.rows.is_empty() {
+            sheets.push(sheet);
+        }
+    };
+    push(failures(board.models.iter().map(|model| (model.model.as_str(), model.failures.as_ref()))));
+    push(places(board));
+    push(passing(board));
+    push(effort(board));
+    push(outcomes(board));
+    if has_types {
+        types(board).into_iter().for_each(push);
+    }
+    sheets
+}
+
+/// What to say of how calls were aligned, where it is not as usual.
+pub(super) fn typed(similarity: Option<&str>) -> &'static str {
+    if similarity == Some(Similarity::Typed.name()) { "similarity typed, " } else { "" }
+}
+
+/// The line that says what was compared.
+pub(super) fn signature(signature: Option<&str>) -> Option<String> {
+    signature.map(|signature| format!("Signature: {}", shortened(signature, 200)))
+}
+
+fn columns(board: &Leaderboard) -> Vec<Metric> {
+    board.columns.iter().filter_map(|name| Metric::from_name(name)).collect()
+}
+
+fn heads(metrics: &[Metric]) -> Vec<Column> {
+    let head = |metric: &Metric| {
+        let column = Column::number(&metric.name().replace('_', " "), short_name(*metric));
+        Column { is_for_programs: *metric == Metric::ArgumentFidelityCovered, ..column }
+    };
+    [Column::text("model")].into_iter().chain(metrics.iter().map(head)).collect()
+}
+
+/// Names that let ten columns and a model fit into 80 characters.
+fn short_name(metric: Metric) -> &'static str {
+    match metric {
+        Metric::Recall => "rec.",
+        Metric::Precision => "prec.",
+        Metric::ArgumentSimilarity => "args",
+        Metric::ArgumentFidelity => "fid.",
+        Metric::ArgumentFidelityCovered => "fid. covered",
+        Metric::StepCoherence => "steps",
+        Metric::OrderConsistency => "order",
+        Metric::MergePurity => "merge",
+        Metric::TaskCompletion => "task",
+        Metric::InformationGrounding => "info",
+        Metric::Average => "avg.",
+    }
+}
+
+/// A model and its metrics by name.
+type Values<'a> = (&'a str, BTreeMap<&'a str, f64>);
+
+/// One row a model; the best of each column is marked.
+fn metric_rows(metrics: &[Metric], models: &[Values<'_>]) -> Vec<Vec<Cell>> {
+    let shown = |value: f64| format!("{value:.3}");
+    let best = |metric: &Metric| {
+        let values = models.iter().filter_map(|(_, values)| values.get(metric.name()).copied());
+        values.max_by(f64::total_cmp).map(shown)
+    };
+    let bests: Vec<Option<String>> = metrics.iter().map(best).collect();
+    let row = |(model, values): &Values<'_>| {
+        let cell = |(metric, best): (&Metric, &Option<String>)| match values.get(metric.name()) {
+            // What looks equal is equally good: models differ in digits that no table shows.
+            Some(value) => Cell { text: shown(*value), is_best: Some(shown(*value)) == *best },
+            None => Cell::new("-"),
+        };
+        [Cell::new(*model)].into_iter().chain(metrics.iter().zip(&bests).map(cell)).collect()
+    };
+    models.iter().map(row).collect()
+}
+
+fn metrics(board: &Leaderboard) -> Sheet {
+    let columns = columns(board);
+    let models = board.models.iter().map(|model| {
+        let values = model.metrics.iter().map(|(name, estimate)| (name.as_str(), estimate.value));
+        (model.model.as_str(), values.collect())
+    });
+    let models: Vec<Values<'_>> = models.collect();
+    let mut notes = board.notes.clone();
+    notes.push(format!("Average: {}", board.average.description));
+    if let (Some(profile), Some(tasks)) = (&board.profile, board.tasks) {
+        let similarity = typed(board.similarity.as_deref());
+        notes.push(format!("Profile {profile}, {similarity}{}", m3_support::text::counted(tasks, "task")));
+    }
+    if columns.contains(&Metric::ArgumentFidelity) {
+        notes.push("Argument fidelity is no part of the average".to_owned());
+    }
+    notes.extend(board.models.iter().filter(|model| model.left_out > 0).map(|model| {
+        format!(
+            "{}: {} of its tasks left out, which another model does not have",
+            model.model, model.left_out
+        )
+    }));
+    notes.extend(signature(board.signature.as_deref()));
+    Sheet {
+        title: "Leaderboard".to_owned(),
+        notes,
+        columns: heads(&columns),
+        rows: metric_rows(&columns, &models),
+    }
+}
+
+/// Tasks that came to nothing, by model and class; no rows where there are none.
+pub(super) fn failures<'a>(
+    models: impl Iterator<Item = (&'a str, Option<&'a FailuresReport>)> + Clone,
+) -> Sheet {
+    let known = models.clone().filter_map(|(_, found)| found);
+    let classes: BTreeSet<&str> = known
+        .flat_map(|found| found.classes.iter())
+        .filter(|(_, count)| **count > 0)
+        .map(|(name, _)| name.as_str())
+        .collect();
+    let row = |(model, found): (&str, Option<&FailuresReport>)| {
+        let number =
+            |count: Option<usize>| Cell::new(count.map_or_else(|| "-".to_owned(), |count| count.to_string()));
+        let rate = found.map_or_else(|| "-".to_owned(), |found| format!("{:.1} %", 100.0 * found.rate()));
+        let of_class =
+            |class: &&str| number(found.map(|found| found.classes.get(*class).copied().unwrap_or_default()));
+        let cells = [
+            Cell::new(model),
+            number(found.map(|found| found.tasks)),
+            number(found.map(|found| found.failed)),
+            Cell::new(rate),
+        ];
+        cells.into_iter().chain(classes.iter().map(of_class)).collect()
+    };
+    let heads = ["tasks", "failed", "rate"].map(|name| Column::number(name, name));
+    let of_classes = classes.iter().map(|class| {
+        let name = class.replace('_', " ");
+        Column::number(&name, &name)
+    });
+    Sheet {
+        title: "Failed tasks".to_owned(),
+        notes: vec![
+            "Tasks without a prediction, or with one that failed or was not finished, by class".to_owned(),
+        ],
+        columns: [Column::text("model")].into_iter().chain(heads).chain(of_classes).collect(),
+        rows: if classes.is_empty() { Vec::new() } else { models.map(row).collect() },
+    }
+}
+
+/// How sure the order is.
+fn places(board: &Leaderboard) -> Sheet {
+    let Some(tasks) = board.tasks else { return Sheet::default() };
+    let percent = 100.0 * board.level;
+    let mut notes = vec![format!(
+        "Intervals of {percent} % from {} resamples of {tasks} tasks (seed {}); a group is not told apart from its best",
+        board.resamples, board.seed
+    )];
+    if let Some(difference) = board.smallest_detectable_difference {
+        let pairs = m3_support::text::counted(board.tests.map_or(0, |tests| tests.pairs), "comparison");
+        notes.push(format!(
+            "Smallest difference of averages that these tasks show (power 80 %, {pairs}): {difference:.3}"
+        ));
+    }
+    if let Some(TestsReport { method: TestMethod::Bound, tested, pairs }) = board.tests {
+        notes.push(format!(
+            "Tested: the best of each group against the models below it, {tested} of {pairs} pairs, corrected for all"
+        ));
+    }
+    if board.models.iter().any(|model| model.average().is_some_and(|average| average.has_no_spread)) {
+        notes.push(format!("{NO_SPREAD}: no resample differed, which is no certainty"));
+    }
+    let rows = board.models.iter().filter(|model| model.group.is_some()).map(|model| {
+        let estimate = model.average();
+        let value = estimate.map_or_else(String::new, |estimate| format!("{:.3}", estimate.value));
+        let interval =
+            estimate.map_or_else(|| "-".to_owned(), |estimate| super::repeats::interval(&estimate));
+        let rank = model.rank;
+        let places = if rank.best == rank.worst {
+            rank.best.to_string()
+        } else {
+            format!("{}-{}", rank.best, rank.worst)
+        };
+        let group = model.group.map_or_else(String::new, |group| group.to_string());
+        [model.model.clone(), value, interval, rank.rank.to_string(), places, group].map(Cell::new).to_vec()
+    });
+    Sheet {
+        title: "How sure the order is".to_owned(),
+        notes,
+        columns: vec![
+            Column::text("model"),
+            Column::number("average", "average"),
+            Column::number("interval", "interval"),
+            Column::number("rank", "rank"),
+            Column::number("rank interval", "ranks"),
+            Column::number("group", "group"),
+        ],
+        rows: rows.collect(),
+    }
+}
+
+/// How often models pass, where tasks were repeated.
+fn passing(board: &Leaderboard) -> Sheet {
+    let Some(passing) = &board.passing else { return Sheet::default() };
+    let rates = passing.shown();
+    let rows = board.models.iter().filter_map(|model| {
+        let found = model.passing?;
+        let of = |rate: &PassRate| match rate {
+            PassRate::Once => found.pass_at_1,
+            PassRate::AtK => found.pass_at,
+            PassRate::AllK => found.pass_all,
+        };
+        let cell = |rate: &PassRate| Cell::new(with_interval(&of(rate)));
+        Some([Cell::new(&model.model)].into_iter().chain(rates.iter().map(cell)).collect())
+    });
+    let mut notes = vec![
+        format!("A trial passes if it was finished with at least {}", criterion(&passing.pass)),
+        format!("Means over {}, with intervals", m3_support::text::counted(passing.tasks, "task")),
+    ];
+    let others = board.models.iter().filter_map(|model| {
+        let repetitions = model.passing?.repetitions;
+        (repetitions != passing.k).then(|| format!("{}: {repetitions} repetitions", model.model))
+    });
+    notes.extend(others);
+    let heads = rates.iter().map(|rate| Column::number(&rate.name(passing.k), &rate.name(passing.k)));
+    Sheet {
+        title: format!("Passing, {} of each task", m3_support::text::counted(passing.k, "trial")),
+        notes,
+        columns: [Column::text("model")].into_iter().chain(heads).collect(),
+        rows: rows.collect(),
+    }
+}
+
+/// A rate with its interval in as little room as three of them have.
+fn with_interval(rate: &EstimateReport) -> String {
+    let interval = match (rate.low, rate.high) {
+        _ if rate.has_no_spread => NO_SPREAD.to_owned(),
+        (Some(low), Some(high)) => format!("{low:.2}-{high:.2}"),
+        _ => "-".to_owned(),
+    };
+    format!("{:.3} {interval}", rate.value)
+}
+
+/// Steps, calls and tokens of a task.
+fn effort(board: &Leaderboard) -> Sheet {
+    let has_tokens = board.models.iter().any(|model| model.tokens.is_some());
+    let mut columns = vec![
+        Column::text("model"),
+        Column::number("steps per task", "steps"),
+        Column::number("calls per task", "calls"),
+    ];
+    if has_tokens {
+        columns.push(Column::number("input tokens per task (millions)", "input M"));
+        columns.push(Column::number("output tokens per task (millions)", "output M"));
+    }
+    let rows = board.models.iter().filter_map(|model| {
+        let calls = model.calls?;
+        let mut row = vec![
+            model.model.clone(),
+            format!("{:.2}", calls.average_steps),
+            format!("{:.2}", calls.average_calls),
+        ];
+        if has_tokens {
+            let millions =
+                |tokens: Option<f64>| tokens.map_or_else(|| "-".to_owned(), |t| format!("{:.3}", t / 1e6));
+            row.push(millions(model.tokens.map(|tokens| tokens.input)));
+            row.push(millions(model.tokens.map(|tokens| tokens.output)));
+        }
+        Some(row.into_iter().map(Cell::new).collect())
+    });
+    let notes = board.models.iter().filter_map(|model| {
+        let tokens = model.tokens.filter(|tokens| tokens.is_partial)?;
+        let (known, tasks) = (tokens.tasks, board.tasks?);
+        Some(format!(
+            "{}: tokens are partial, means over the {known} of {tasks} tasks of which they are known",
+            model.model
+        ))
+    });
+    Sheet { title: "Steps and calls".to_owned(), notes: notes.collect(), columns, rows: rows.collect() }
+}
+
+/// The five outcomes, and what was not executed if that is so of any call.
+pub(super) fn outcome_names(board: &Leaderboard) -> Vec<&'static str> {
+    let counts = || board.models.iter().filter_map(|model| Some(&model.outcomes.as_ref()?.counts));
+    let is_there =
+        |name: &&str| *name != Outcomes::NOT_EXECUTED || counts().any(|found| found.contains_key(*name));
+    Outcomes::NAMES.into_iter().filter(is_there).collect()
+}
+
+/// What became of calls, in shares of all calls.
+fn outcomes(board: &Leaderboard) -> Sheet {
+    // Short names that let five columns and a model fit into 80 characters.
+    let short = ["illegal", "unknown", "invalid", "not found", "success", "not run"];
+    let names = outcome_names(board);
+    let heads = names.iter().zip(short);
+    let head = |(name, short): (&&str, &str)| Column::number(&name.replace('_', " "), short);
+    let rows = board.models.iter().filter_map(|model| {
+        let counts = &model.outcomes.as_ref()?.counts;
+        let total = counts.values().map(|count| *count as f64).sum::<f64>();
+        let share = |name: &&str| {
+            let count = counts.get(*name).copied().unwrap_or_default() as f64;
+            Cell::new(format!("{:.1} %", 100.0 * count / total.max(1.0)))
+        };
+        Some([Cell::new(&model.model)].into_iter().chain(names.iter().map(share)).collect())
+    });
+    Sheet {
+        title: "What became of calls".to_owned(),
+        notes: Vec::new(),
+        columns: [Column::text("model")].into_iter().chain(heads.map(head)).collect(),
+        rows: rows.collect(),
+    }
+}
+
+fn types(board: &Leaderboard) -> Vec<Sheet> {
+    let columns = columns(board);
+    let sheet = |found: &crate::leaderboard::TypeReport| {
+        let models = found.models.iter().map(|row| {
+            let values = row.metrics.iter().map(|(name, value)| (name.as_str(), *value)).collect();
+            (row.model.as_str(), values)
+        });
+        let models: Vec<Values<'_>> = models.collect();
+        let tasks = m3_support::text::counted(found.tasks, "task");
+        Sheet {
+            title: format!("Type {} ({tasks})", found.task_type),
+            notes: vec![format!("Average: {}", found.average.description)],
+            columns: heads(&columns),
+            rows: metric_rows(&columns, &models),
+        }
+    };
+    board.types.iter().map(sheet).collect()
+}

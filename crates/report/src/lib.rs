@@ -1,0 +1,105 @@
+//! Results as text: one file per form, behind one trait.
+//!
+//! A [`ScoreRenderer`] gets each trajectory as it is scored and the summary at the end, and writes to the
+//! writer it was made with. None of them holds more than one trajectory, however many there are.
+
+mod arguments;
+pub mod audit;
+mod by_tool;
+mod comparison;
+mod csv;
+mod findings;
+mod graded;
+mod json;
+pub mod leaderboard;
+mod leaderboard_sheets;
+mod ledger;
+mod markdown;
+mod outcomes;
+mod pictures;
+mod repeats;
+pub mod sheet;
+mod show;
+mod signature;
+mod tables;
+pub mod terminal;
+mod tool_names;
+mod validation;
+mod wire;
+
+use std::io::{self, Write};
+
+pub use by_tool::{CostReport, CostToolReport, ReplacementReport, ToolReport};
+pub use comparison::comparison_sheets;
+pub use csv::Csv;
+pub use findings::{ArgumentReport, RejectedMatchReport, RejectedMatchesReport, WrongArgumentReport};
+pub use graded::{GradedFileError, GradesByTrajectory, OTHER_GRADES, PanelGrades};
+pub use json::{Json, JsonLines};
+pub use leaderboard_sheets::leaderboard_sheets;
+pub use ledger::{CoverageReport, LedgerReport};
+pub use m3_support::text::{json_without_hidden, shortened, visible};
+pub use markdown::Markdown;
+pub use outcomes::{OUTCOMES_SCHEMA, OutcomeCounts, OutcomesByTrajectory, OutcomesFileError, TaskOutcomes};
+pub use pictures::{Picture, PictureChoice, leaderboard_pictures};
+pub use repeats::{
+    PassRateReport, RepeatsGatherer, RepeatsReport, RepetitionReport, SpreadReport, TaskTrialsReport,
+};
+pub use sheet::{Cell, Column, Sheet, SheetForm, write_sheets};
+pub use show::{ShowOptions, ShownTrajectory};
+pub use signature::{InputReport, InputsReport};
+pub use terminal::Terminal;
+pub use tool_names::ToolNamesReport;
+pub use validation::{FileReport, ProblemReport, ValidationReport};
+pub use wire::{
+    AggregateReport, BestPrediction, BestReference, EncoderReport, MatchReport, PlaceReport, SCORE_SCHEMA,
+    ScoreReport, ScoreSummary, ThresholdsReport, TrajectoryReport, UnmatchedPredictionReport,
+    UnmatchedReferenceReport,
+};
+
+/// Writes a score in one form.
+pub trait ScoreRenderer {
+    /// Takes the next trajectory, in the order of the references.
+    ///
+    /// # Errors
+    /// The writer's reason.
+    fn trajectory(&mut self, report: &TrajectoryReport) -> io::Result<()>;
+
+    /// Takes the summary and writes what is left.
+    ///
+    /// # Errors
+    /// The writer's reason.
+    fn finish(&mut self, summary: &ScoreSummary) -> io::Result<()>;
+}
+
+/// The form of a report.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Format {
+    /// For people, at a terminal.
+    Table,
+    /// `m3.score/1`
+    Json,
+    /// One trajectory on each line, the summary on the last.
+    JsonLines,
+    /// One row for each trajectory, each type and the whole.
+    Csv,
+    /// Tables for a pull request or a page.
+    Markdown,
+}
+
+impl Format {
+    /// A renderer that writes this form; a table on so many columns, and with colours and bold type if `is_styled`.
+    pub fn renderer<'a>(
+        self,
+        writer: impl Write + 'a,
+        columns: usize,
+        is_styled: bool,
+    ) -> Box<dyn ScoreRenderer + 'a> {
+        match self {
+            Format::Table => Box::new(Terminal::new(writer, columns, is_styled)),
+            Format::Json => Box::new(Json::new(writer)),
+            Format::JsonLines => Box::new(JsonLines::new(writer)),
+            Format::Csv => Box::new(Csv::new(writer)),
+            Format::Markdown => Box::new(Markdown::new(writer)),
+        }
+    }
+}

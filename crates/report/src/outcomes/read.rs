@@ -1,0 +1,164 @@
+//! Reads outcomes again, to set them beside scores.
+
+use std::collections::HashMap;
+use std::fs::File;
+use std::io::{self, BufReader, Read as _};
+use std::path::{Path, PathBuf};
+
+use m3_support::text::{shortened, visible};
+use serde::Deserialize;
+
+use super::{OUTCOMES_SCHEMA, OutcomeCounts, TaskOutcomes};
+
+/// A file larger than this is not read, in bytes; that of the real benchmark has 0.7 MB.
+const MAX_BYTES: u64 = 4 << 30;
+
+/// Outcomes cannot be used.
+#[derive(Debug, thiserror::Error)]
+pub enum OutcomesFileError {
+    /// They cannot be read.
+    #[error("failed to read `{}`: {cause}", visible(&.path.display().to_string(), false))]
+    Read {
+        /// The file.
+        path: PathBuf,
+        /// The system's reason.
+        #[source]
+        cause: io::Error,
+    },
+    /// The file is something else.
+    #[error(
+        "`{}` holds no outcomes: {}\nhint: `m3 outcomes .. --format json --out FILE` writes them",
+        visible(&.path.display().to_string(), false), shortened(.message, 300)
+    )]
+    Content {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong.
+        message: String,
+    },
+    /// They are those of other calls.
+    #[error(
+        "`{}` is of other predictions: trajectory `{}` has {found} in it, and {} in the predictions\nhint: run \
+         `m3 outcomes` again on the predictions that are scored",
+        visible(&.path.display().to_string(), false), shortened(.id, 80),
+        m3_support::text::counted(*.calls, "call")
+    )]
+    OtherCalls {
+        /// The file.
+        path: PathBuf,
+        /// The trajectory.
+        id: String,
+        /// How many calls have outcomes, in words.
+        found: String,
+        /// How many calls the prediction has.
+        calls: usize,
+    },
+}
+
+/// Outcomes by the id of their trajectory.
+#[derive(Debug, Clone, PartialEq)]
+pub struct OutcomesByTrajectory {
+    path: PathBuf,
+    found: HashMap<String, (usize, TaskOutcomes)>,
+}
+
+/// The document, or a line of JSON Lines.
+#[derive(Deserialize)]
+struct Entry {
+    schema: Option<String>,
+    trajectories: Option<Vec<TrajectoryPart>>,
+    id: Option<String>,
+    outcomes: Option<OutcomeCounts>,
+    not_executed: Option<u64>,
+    details: Option<Vec<CallPart>>,
+}
+
+#[derive(Deserialize)]
+struct TrajectoryPart {
+    id: String,
+    outcomes: OutcomeCounts,
+    #[serde(default)]
+    not_executed: u64,
+    details: Vec<CallPart>,
+}
+
+#[derive(Deserialize)]
+struct CallPart {
+    place: Option<serde::de::IgnoredAny>,
+}
+
+impl OutcomesByTrajectory {
+    /// Reads what `m3 outcomes --format json` or `jsonl` wrote. Of trajectories with one id the last counts, as
+    /// in scores.
+    ///
+    /// # Errors
+    /// [`OutcomesFileError`].
+    pub fn read(path: &Path) -> Result<Self, OutcomesFileError> {
+        let failed = |cause| OutcomesFileError::Read { path: path.to_owned(), cause };
+        let wrong = |message: String| OutcomesFileError::Content { path: path.to_owned(), message };
+        let file = File::open(path).map_err(failed)?;
+        if file.metadata().map_err(failed)?.is_dir() {
+            return Err(failed(io::ErrorKind::IsADirectory.into()));
+        }
+        let reader = BufReader::new(file.take(MAX_BYTES));
+        let (mut found, mut has_head) = (HashMap::new(), false);
+        let mut keep = |part: TrajectoryPart| {
+            let calls = part.details.iter().filter(|call| call.place.is_some()).count();
+            let TrajectoryPart { outcomes: mut counts, not_executed, details, .. } = part;
+            // Files of before count calls that were not executed as successes as well.
+            let sum = counts.all().into_iter().fold(not_executed, u64::saturating_add);
+            if sum > details.len() as u64 {
+                counts.success = counts.success.saturating_sub(not_executed);
+            }
+            found.insert(part.id, (calls, TaskOutcomes { counts, not_executed }));
+        };
+        for entry in serde_json::Deserializer::from_reader(reader).into_iter::<Entry>() {
+            let entry = entry.map_err(|error| wrong(error.to_string()))?;
+            match entry {
+                Entry { schema: Some(schema), trajectories, .. } => {
+                    if schema != OUTCOMES_SCHEMA {
+                        return Err(wrong(format!(
+                            "its schema is `{schema}`, and should be `{OUTCOMES_SCHEMA}`"
+                        )));
+                    }
+                    has_head = true;
+                    trajectories.unwrap_or_default().into_iter().for_each(&mut keep);
+                }
+                Entry {
+                    id: Some(id),
+                    outcomes: Some(outcomes),
+                    not_executed,
+                    details: Some(details),
+                    ..
+                } => {
+                    let not_executed = not_executed.unwrap_or_default();
+                    keep(TrajectoryPart { id, outcomes, not_executed, details });
+                }
+                _ => return Err(wrong(format!("it has no `schema`; expected `{OUTCOMES_SCHEMA}`"))),
+            }
+        }
+        if !has_head {
+            return Err(wrong("it has no head with a `schema`; is it cut short?".to_owned()));
+        }
+        Ok(Self { path: path.to_owned(), found })
+    }
+
+    /// The outcomes of a trajectory with so many predicted calls; `None` for one without calls.
+    ///
+    /// # Errors
+    /// [`OutcomesFileError::OtherCalls`] if they are of another number of calls.
+    pub fn get(&self, id: &str, calls: usize) -> Result<Option<TaskOutcomes>, OutcomesFileError> {
+        let other = |found: String| OutcomesFileError::OtherCalls {
+            path: self.path.clone(),
+            id: id.to_owned(),
+            found,
+            calls,
+        };
+        match self.found.get(id) {
+            Some((found, counts)) if *found == calls => Ok(Some(*counts)),
+            Some((found, _)) => Err(other(m3_support::text::counted(*found, "call"))),
+            None if calls == 0 => Ok(None),
+            None => Err(other("no place".to_owned())),
+        }
+    }
+}

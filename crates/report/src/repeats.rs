@@ -1,0 +1,384 @@
+//! What repetitions of the same tasks say, the member `repeats` of `m3.score/1`: pass@k, pass^k, the spread of the metrics,
+//! the trials of each task.
+
+use std::collections::{BTreeMap, HashMap};
+
+use m3_score::{Ledger, MetricName, Metrics, PassCriterion, Profile, Summary, TrajectoryScore};
+use m3_stats::{Draws, LEVEL, PassRate, PassRates, Spread, Trials};
+use m3_support::text::{counted, shortened};
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use super::comparison::label;
+use super::sheet::{Cell, Column, Sheet};
+use super::signature::signature;
+use super::{LedgerReport, ScoreSummary};
+use crate::leaderboard::EstimateReport;
+
+/// The estimators, as reports name them.
+const ESTIMATORS: [(PassRate, &str, &str); 2] = [
+    (PassRate::AtK, "pass_at", "1 - C(n-c,k) / C(n,k), unbiased (Chen et al. 2021)"),
+    (PassRate::AllK, "pass_all", "C(c,k) / C(n,k), unbiased (Yao et al. 2024)"),
+];
+
+/// Repetitions of the same tasks.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+pub struct RepeatsReport {
+    /// How many repetitions were scored, K.
+    pub count: usize,
+    /// What a trajectory has to reach to pass: metrics and their least values. `lowest_argument_fidelity` is the lowest of
+    /// its matched calls. One that is missing, failed or did not finish never passes; the profile open-m3-bench leaves it
+    /// out.
+    pub pass: BTreeMap<String, f64>,
+    /// How `pass_at` and `pass_all` are estimated from n trials of a task, c of which passed.
+    pub estimators: BTreeMap<String, String>,
+    /// pass@k, the chance that at least one of k trials passes, for k = 1 to K: the mean over tasks.
+    pub pass_at: Vec<PassRateReport>,
+    /// pass^k, the chance that all of k trials pass, likewise.
+    pub pass_all: Vec<PassRateReport>,
+    /// Tasks that have fewer than K trials, and so are not in the rates of a larger k.
+    pub fewer_trials: Vec<String>,
+    /// The level of the intervals.
+    pub level: f64,
+    /// How many resamples of tasks they are made of; all trials of a task are drawn together.
+    pub resamples: usize,
+    /// The seed of the resamples.
+    pub seed: u64,
+    /// How each metric of the whole set spreads over the repetitions.
+    pub spread: BTreeMap<String, SpreadReport>,
+    /// The repetitions, in the order of the files in `inputs`.
+    pub repetitions: Vec<RepetitionReport>,
+    /// The trials of each task, in the order of the references.
+    pub tasks: Vec<TaskTrialsReport>,
+}
+
+/// A rate of success and its interval.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, JsonSchema)]
+pub struct PassRateReport {
+    /// Of so many trials.
+    pub k: u32,
+    /// The tasks that have so many; the rate is their mean.
+    pub tasks: usize,
+    /// The rate.
+    #[serde(flatten)]
+    pub rate: EstimateReport,
+}
+
+/// How a metric of the whole set spreads over the repetitions.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, JsonSchema)]
+pub struct SpreadReport {
+    /// The mean over repetitions. The aggregate is a ratio of sums over all of them, and may differ a little.
+    pub mean: f64,
+    /// The sample standard deviation; null of one repetition.
+    pub sd: Option<f64>,
+    /// The lowest.
+    pub min: f64,
+    /// The highest.
+    pub max: f64,
+}
+
+/// One repetition.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+pub struct RepetitionReport {
+    /// Its number, from 1; `repeat` of its trajectories.
+    pub repeat: usize,
+    /// What was counted of it and what was not.
+    pub ledger: LedgerReport,
+    /// The metrics of the whole set in this repetition, by name.
+    pub metrics: BTreeMap<String, f64>,
+}
+
+/// The trials of a task.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct TaskTrialsReport {
+    /// The task's id.
+    pub id: String,
+    /// How many there were; fewer than K only where the profile leaves out what is missing.
+    pub trials: u32,
+    /// How many of them passed.
+    pub passes: u32,
+    /// In which repetitions it passed.
+    pub passed: Vec<usize>,
+}
+
+impl ScoreSummary {
+    /// The same with what its repetitions say.
+    #[must_use]
+    pub fn with_repeats(mut self, repeats: Option<RepeatsReport>) -> Self {
+        self.repeats = repeats;
+        self.signature = signature(&self);
+        self
+    }
+}
+
+/// Gathers repetitions, one after the other.
+#[derive(Debug)]
+pub struct RepeatsGatherer<'a> {
+    criterion: &'a PassCriterion,
+    profile: Profile,
+    repetitions: Vec<RepetitionReport>,
+    tasks: Vec<TaskTrialsReport>,
+    places: HashMap<String, usize>,
+}
+
+impl<'a> RepeatsGatherer<'a> {
+    /// Gathers for a criterion.
+    #[must_use]
+    pub fn new(criterion: &'a PassCriterion, profile: Profile) -> Self {
+        Self { criterion, profile, repetitions: Vec::new(), tasks: Vec::new(), places: HashMap::new() }
+    }
+
+    /// The number of the repetition that is gathered, from 1.
+    #[must_use]
+    pub fn repeat(&self) -> usize {
+        self.repetitions.len() + 1
+    }
+
+    /// Takes in the next trajectory of the repetition.
+    pub fn add(&mut self, scored: &TrajectoryScore) {
+        let repeat = self.repeat();
+        let is_passed = self.criterion.is_met(scored, self.profile);
+        let task = self.task(&scored.id);
+        task.trials += 1;
+        if is_passed {
+            task.passed.push(repeat);
+        }
+    }
+
+    /// Ends a repetition.
+    pub fn end_repetition(&mut self, summary: &Summary) {
+        let repeat = self.repeat();
+        let Ledger { missing, errored, unfinished, too_large, .. } = &summary.ledger;
+        // Where the profile leaves them out they have no trial, and are to be named.
+        for id in [missing, errored, unfinished, too_large].into_iter().flatten() {
+            self.task(id);
+        }
+        let metrics = summary.aggregate.metrics(self.profile);
+        self.repetitions.push(RepetitionReport {
+            repeat,
+            ledger: summary.ledger.clone().into(),
+            metrics: by_name(&metrics),
+        });
+    }
+
+    /// The task of this id, without trials if it is new.
+    fn task(&mut self, id: &str) -> &mut TaskTrialsReport {
+        let place = self.places.get(id).copied().unwrap_or_else(|| {
+            let task = TaskTrialsReport { id: id.to_owned(), trials: 0, passes: 0, passed: Vec::new() };
+            self.tasks.push(task);
+            self.places.insert(id.to_owned(), self.tasks.len() - 1);
+            self.tasks.len() - 1
+        });
+        &mut self.tasks[place]
+    }
+
+    /// What they say.
+    #[must_use]
+    pub fn finish(mut self, draws: &Draws) -> RepeatsReport {
+        for task in &mut self.tasks {
+            task.passes = u32::try_from(task.passed.len()).unwrap_or(u32::MAX);
+        }
+        let trials: Vec<Trials> =
+            self.tasks.iter().map(|task| Trials { count: task.trials, passed: task.passes }).collect();
+        let models = [trials];
+        let (mut pass_at, mut pass_all) = (Vec::new(), Vec::new());
+        let most = models[0].iter().map(|trials| trials.count).max().unwrap_or_default();
+        for k in 1..=most {
+            // One model has as many tasks as itself.
+            let rates = PassRates::new(&models, k).and_then(|rates| rates.resamples(draws));
+            let Ok(rates) = rates else { continue };
+            let rate = |rate: PassRate| PassRateReport {
+                k,
+                tasks: rates.trajectories(),
+                rate: rates.estimate(0, rate as usize, LEVEL).into(),
+            };
+            pass_at.push(rate(PassRate::AtK));
+            pass_all.push(rate(PassRate::AllK));
+        }
+        let count = self.repetitions.len();
+        let has_fewer = |task: &&TaskTrialsReport| (task.trials as usize) < count;
+        let estimators = ESTIMATORS.map(|(_, name, formula)| (name.to_owned(), formula.to_owned()));
+        let least = self.criterion.least.iter().map(|(metric, least)| (metric.name().to_owned(), *least));
+        RepeatsReport {
+            count,
+            pass: least.collect(),
+            estimators: estimators.into(),
+            pass_at,
+            pass_all,
+            fewer_trials: self.tasks.iter().filter(has_fewer).map(|task| task.id.clone()).collect(),
+            level: LEVEL,
+            resamples: draws.count,
+            seed: draws.seed,
+            spread: spread(&self.repetitions),
+            repetitions: self.repetitions,
+            tasks: self.tasks,
+        }
+    }
+}
+
+fn by_name(metrics: &Metrics) -> BTreeMap<String, f64> {
+    MetricName::ALL.map(|metric| (metric.name().to_owned(), metric.of(metrics))).into()
+}
+
+fn spread(repetitions: &[RepetitionReport]) -> BTreeMap<String, SpreadReport> {
+    let of = |metric: MetricName| {
+        let values = repetitions.iter().filter_map(|found| found.metrics.get(metric.name()).copied());
+        let Spread { mean, deviation, min, max } = Spread::of(&values.collect::<Vec<f64>>())?;
+        Some((metric.name().to_owned(), SpreadReport { mean, sd: deviation, min, max }))
+    };
+    MetricName::ALL.into_iter().filter_map(of).collect()
+}
+
+/// A criterion in words, such as `precision 0.5 and recall 1`.
+pub(super) fn criterion(pass: &BTreeMap<String, f64>) -> String {
+    let parts: Vec<String> =
+        pass.iter().map(|(metric, least)| format!("{} {least}", metric.replace('_', " "))).collect();
+    parts.join(" and ")
+}
+
+/// An interval as tables have it.
+pub(super) fn interval(rate: &EstimateReport) -> String {
+    match (rate.low, rate.high) {
+        _ if rate.has_no_spread => super::leaderboard_sheets::NO_SPREAD.to_owned(),
+        (Some(low), Some(high)) => format!("{low:.3} to {high:.3}"),
+        _ => "-".to_owned(),
+    }
+}
+
+/// Rows of k that are shown: all of a few, else those between which rates change most.
+const SHOWN: u32 = 8;
+
+/// Ids that are named.
+const NAMED: usize = 3;
+
+/// The tables of the repetitions.
+pub(super) fn repeats_sheets(repeats: &RepeatsReport) -> Vec<Sheet> {
+    let mut sheets = vec![rates_sheet(repeats)];
+    if repeats.count > 1 {
+        sheets.push(spread_sheet(repeats));
+    }
+    sheets
+}
+
+fn rates_sheet(repeats: &RepeatsReport) -> Sheet {
+    let most = repeats.pass_at.last().map_or(0, |rate| rate.k);
+    let is_shown = |k: u32| most <= SHOWN || k.is_power_of_two() || k == most;
+    let rows =
+        repeats.pass_at.iter().zip(&repeats.pass_all).filter(|(at, _)| is_shown(at.k)).map(|(at, all)| {
+            let cells = [
+                at.k.to_string(),
+                format!("{:.3}", at.rate.value),
+                interval(&at.rate),
+                format!("{:.3}", all.rate.value),
+                interval(&all.rate),
+                at.tasks.to_string(),
+            ];
+            cells.map(Cell::new).to_vec()
+        });
+    Sheet {
+        title: format!("passing, {} of each task", counted(repeats.count, "trial")),
+        notes: rates_notes(repeats),
+        columns: vec![
+            Column::number("k", "k"),
+            Column::number("pass@k", "pass@k"),
+            Column::number("interval", "interval"),
+            Column::number("pass^k", "pass^k"),
+            Column::number("interval", "interval"),
+            Column::number("tasks", "tasks"),
+        ],
+        rows: rows.collect(),
+    }
+}
+
+/// What the rates are made of.
+fn rates_notes(repeats: &RepeatsReport) -> Vec<String> {
+    let passes: u64 = repeats.tasks.iter().map(|task| u64::from(task.passes)).sum();
+    let trials: u64 = repeats.tasks.iter().map(|task| u64::from(task.trials)).sum();
+    let mut notes = vec![format!(
+        "{passes} of {trials} trials pass: finished, with at least {}",
+        criterion(&repeats.pass)
+    )];
+    let of_tasks =
+        |is_meant: fn(&TaskTrialsReport) -> bool| repeats.tasks.iter().filter(|task| is_meant(task)).count();
+    let always = of_tasks(|task| task.passes == task.trials && task.trials > 0);
+    let never = of_tasks(|task| task.passes == 0 && task.trials > 0);
+    let untried = of_tasks(|task| task.trials == 0);
+    let untried_too = if untried > 0 { format!(", {untried} without a trial") } else { String::new() };
+    notes.push(format!(
+        "Tasks: {always} always pass, {} sometimes, {never} never{untried_too}",
+        repeats.tasks.len().saturating_sub(always + never + untried)
+    ));
+    notes.extend(ESTIMATORS.map(|(rate, _, formula)| {
+        let (name, what) = match rate {
+            PassRate::AllK => ("pass^k", "all of k trials pass"),
+            _ => ("pass@k", "any of k trials passes"),
+        };
+        format!("{name}: {what}, {formula}")
+    }));
+    notes.push(format!(
+        "Means over tasks; intervals of {} % from {} resamples of tasks with all their trials",
+        100.0 * repeats.level,
+        repeats.resamples
+    ));
+    if !repeats.fewer_trials.is_empty() {
+        let named: Vec<String> =
+            repeats.fewer_trials.iter().take(NAMED).map(|id| shortened(id, 20)).collect();
+        let more = if repeats.fewer_trials.len() > NAMED { ", …" } else { "" };
+        notes.push(format!(
+            "{} with fewer than {} trials, left out where k is larger than what they have: {}{more}",
+            counted(repeats.fewer_trials.len(), "task"),
+            repeats.count,
+            named.join(", ")
+        ));
+    }
+    notes
+}
+
+fn spread_sheet(repeats: &RepeatsReport) -> Sheet {
+    let shown = |value: f64| format!("{value:.4}");
+    let for_people = MetricName::ALL.into_iter().filter(|name| *name != MetricName::ArgumentSimilarityStrong);
+    let rows = for_people.filter_map(|metric| {
+        let found = repeats.spread.get(metric.name())?;
+        let sd = found.sd.map_or_else(|| "-".to_owned(), shown);
+        let cells = [label(metric.name()), shown(found.mean), sd, shown(found.min), shown(found.max)];
+        Some(cells.map(Cell::new).to_vec())
+    });
+    Sheet {
+        title: format!("spread over {}", counted(repeats.count, "repetition")),
+        notes: Vec::new(),
+        columns: vec![
+            Column::text("metric"),
+            Column::number("mean", "mean"),
+            Column::number("standard deviation", "sd"),
+            Column::number("lowest", "min"),
+            Column::number("highest", "max"),
+        ],
+        rows: rows.collect(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use m3_score::Tally;
+
+    use super::*;
+
+    /// With the profile open-m3-bench a task that failed has no trial: it is not one that never passes.
+    #[test]
+    fn tasks_without_a_trial_neither_pass_nor_fail() {
+        let criterion = PassCriterion::default();
+        let mut gatherer = RepeatsGatherer::new(&criterion, Profile::OpenM3Bench);
+        let ledger = Ledger { references: 1, missing: vec!["a".to_owned()], ..Ledger::default() };
+        gatherer.end_repetition(&Summary {
+            ledger,
+            aggregate: Tally::default(),
+            by_type: BTreeMap::new(),
+            findings: m3_score::fidelity::Findings::default(),
+            by_tool: m3_score::ByTool::default(),
+        });
+        let notes = rates_notes(&gatherer.finish(&Draws { count: 10, ..Draws::default() }));
+        assert_eq!(notes[1], "Tasks: 0 always pass, 0 sometimes, 0 never, 1 without a trial");
+    }
+}

@@ -1,0 +1,105 @@
+//! Tables at a terminal, readable without colour and through a pipe.
+
+use std::io::{self, Write};
+
+use anstyle::Style;
+use m3_support::text::{shortened, visible};
+use unicode_width::UnicodeWidthStr as _;
+
+use super::Sheet;
+use crate::audit::wrapped;
+
+/// The widest column of names, and the narrowest where there is little room.
+const NAME_WIDTH: usize = 24;
+const LEAST_NAME_WIDTH: usize = 10;
+
+/// The width that tables fit into where they can.
+const WIDTH: usize = 80;
+
+/// Writes tables.
+pub(super) fn write(sheets: &[Sheet], is_styled: bool, out: &mut dyn Write) -> io::Result<()> {
+    let bold = if is_styled { Style::new().bold() } else { Style::new() };
+    for (index, sheet) in sheets.iter().enumerate() {
+        if index > 0 {
+            writeln!(out)?;
+        }
+        writeln!(out, "{bold}{}{bold:#}", shortened(&sheet.title, 78))?;
+        let heads: Vec<&str> = sheet.columns.iter().map(|column| column.short_name.as_str()).collect();
+        let Layout { rows, widths, gap } = Layout::new(sheet, &heads, is_styled);
+        let mut line = |cells: &mut dyn Iterator<Item = (&str, Style)>| {
+            let mut text = String::new();
+            for ((column, (cell, style)), width) in sheet.columns.iter().zip(cells).zip(&widths) {
+                let padding = " ".repeat(width - cell.width().min(*width));
+                let gap = if text.is_empty() { "" } else { gap };
+                let cell = format!("{style}{cell}{style:#}");
+                let (before, after) =
+                    if column.is_text { ("", padding) } else { (padding.as_str(), String::new()) };
+                text.extend([gap, before, &cell, &after]);
+            }
+            writeln!(out, "{}", text.trim_end())
+        };
+        line(&mut heads.iter().map(|head| (*head, Style::new())))?;
+        for (row, cells) in rows.iter().zip(&sheet.rows) {
+            let style = |is_best| if is_best { bold } else { Style::new() };
+            line(&mut row.iter().zip(cells).map(|(text, cell)| (text.as_str(), style(cell.is_best))))?;
+        }
+        for note in &sheet.notes {
+            for line in wrapped(&visible(note, false), WIDTH) {
+                writeln!(out, "{line}")?;
+            }
+        }
+    }
+    out.flush()
+}
+
+/// The cells as shown, and how wide their columns are.
+struct Layout {
+    rows: Vec<Vec<String>>,
+    widths: Vec<usize>,
+    gap: &'static str,
+}
+
+impl Layout {
+    /// As wide as the cells are, or, where that is too wide, with smaller gaps and then with shorter names.
+    fn new(sheet: &Sheet, heads: &[&str], is_styled: bool) -> Self {
+        let mut layout = Self::with_names(sheet, heads, is_styled, NAME_WIDTH, "  ");
+        if layout.width() > WIDTH {
+            layout = Self::with_names(sheet, heads, is_styled, NAME_WIDTH, " ");
+        }
+        if layout.width() > WIDTH {
+            let names = sheet.columns.iter().filter(|column| column.is_text).count().max(1);
+            let excess = (layout.width() - WIDTH).div_ceil(names);
+            let text = |(column, width): (&super::Column, &usize)| column.is_text.then_some(*width);
+            let widest = sheet.columns.iter().zip(&layout.widths).filter_map(text).max().unwrap_or(0);
+            let name_width = widest.saturating_sub(excess).max(LEAST_NAME_WIDTH);
+            layout = Self::with_names(sheet, heads, is_styled, name_width, " ");
+        }
+        layout
+    }
+
+    fn with_names(
+        sheet: &Sheet,
+        heads: &[&str],
+        is_styled: bool,
+        name_width: usize,
+        gap: &'static str,
+    ) -> Self {
+        let text = |(cell, column): (&super::Cell, &super::Column)| {
+            let star = if cell.is_best && !is_styled { "*" } else { "" };
+            let width = if column.is_text { name_width } else { NAME_WIDTH };
+            format!("{star}{}", shortened(&cell.text, width))
+        };
+        let rows: Vec<Vec<String>> =
+            sheet.rows.iter().map(|row| row.iter().zip(&sheet.columns).map(text).collect()).collect();
+        let width = |column: usize| {
+            let cells = rows.iter().filter_map(|row| row.get(column)).map(|cell| cell.width());
+            cells.chain([heads[column].width()]).max().unwrap_or(0)
+        };
+        let widths = (0..heads.len()).map(width).collect();
+        Self { rows, widths, gap }
+    }
+
+    fn width(&self) -> usize {
+        self.widths.iter().sum::<usize>() + self.gap.len() * self.widths.len().saturating_sub(1)
+    }
+}

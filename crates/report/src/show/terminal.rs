@@ -1,0 +1,199 @@
+//! A trajectory at a terminal: labels in a column of their own, texts beside them, readable without colour.
+
+use std::io::{self, Write};
+
+use anstyle::{AnsiColor, Style};
+use m3_support::text::counted;
+
+use super::{ShownCall, ShownTrajectory};
+use crate::audit::text::{cut_end, padded, width, wrapped};
+
+/// The column of labels.
+const LABEL: usize = 8;
+
+/// The most lines of a text: of a longer one, those at both ends.
+const LINES: usize = 30;
+
+/// The same for what a call returned.
+const OUTPUT_LINES: usize = 16;
+
+/// The same for what was said.
+const MESSAGE_LINES: usize = 80;
+
+/// The same for the question and the answer.
+const REPLY_LINES: usize = 200;
+
+pub(super) fn write(
+    shown: &ShownTrajectory,
+    out: &mut impl Write,
+    columns: usize,
+    is_styled: bool,
+) -> io::Result<()> {
+    let style = |style: Style| if is_styled { style } else { Style::new() };
+    let page = Page {
+        out,
+        columns,
+        bold: style(Style::new().bold()),
+        label: style(AnsiColor::Cyan.on_default()),
+        failed: style(AnsiColor::Red.on_default().bold()),
+        faint: style(Style::new().dimmed()),
+    };
+    page.write(shown)
+}
+
+struct Page<'a, W> {
+    out: &'a mut W,
+    columns: usize,
+    bold: Style,
+    label: Style,
+    failed: Style,
+    faint: Style,
+}
+
+impl<W: Write> Page<'_, W> {
+    fn write(mut self, shown: &ShownTrajectory) -> io::Result<()> {
+        let Self { bold, .. } = self;
+        // An id that fits is followed by the type; a longer one is wrapped.
+        let mut lines = wrapped(&shown.title, self.columns).into_iter();
+        let first = lines.next().unwrap_or_default();
+        let room = self.columns.saturating_sub(width(&first) + 2);
+        let task_type = shown.task_type.as_deref().filter(|name| lines.len() == 0 && width(name) <= room);
+        let beside = task_type.map(|name| format!("  {name}")).unwrap_or_default();
+        writeln!(self.out, "{bold}{first}{bold:#}{beside}")?;
+        for line in lines {
+            writeln!(self.out, "{bold}{line}{bold:#}")?;
+        }
+        if let Some(name) = shown.task_type.as_ref().filter(|_| task_type.is_none()) {
+            self.row("Type", name, LINES)?;
+        }
+        for row in &shown.run {
+            self.row(row.label, &row.text, LINES)?;
+        }
+        writeln!(self.out)?;
+        if let Some(image) = &shown.image {
+            self.row("IMG", image, LINES)?;
+        }
+        for (place, image) in shown.sent.iter().enumerate() {
+            self.row(if place == 0 { "Sent" } else { "" }, image, LINES)?;
+        }
+        if let Some(question) = &shown.question {
+            self.row("Q", question, REPLY_LINES)?;
+        }
+        for (place, step) in shown.steps.iter().enumerate() {
+            self.heading(&format!("Step {}", place + 1))?;
+            for (place, call) in step.calls.iter().enumerate() {
+                if place > 0 {
+                    self.dashes()?;
+                }
+                self.call(call)?;
+            }
+            if step.calls.is_empty() {
+                writeln!(self.out, "(no calls)")?;
+            }
+            self.note(step.more.as_deref())?;
+        }
+        self.note(shown.more_steps.as_deref())?;
+        if let Some(reply) = &shown.reply {
+            self.heading("Final Reply")?;
+            let reply = if reply.is_empty() { "(none)" } else { reply };
+            self.text(reply, self.columns, REPLY_LINES, |_| String::new())?;
+        }
+        if !shown.messages.is_empty() {
+            self.heading("Dialogue")?;
+        }
+        for (place, message) in shown.messages.iter().enumerate() {
+            if place > 0 {
+                self.dashes()?;
+            }
+            let title = cut_end(&message.title, self.columns);
+            writeln!(self.out, "{bold}{title}{bold:#}")?;
+            for row in &message.rows {
+                self.row(row.label, &row.text, MESSAGE_LINES)?;
+            }
+        }
+        self.out.flush()
+    }
+
+    fn heading(&mut self, text: &str) -> io::Result<()> {
+        let Self { bold, faint, columns, .. } = *self;
+        writeln!(self.out, "\n{bold}{text}{bold:#}\n{faint}{}{faint:#}", "─".repeat(columns))
+    }
+
+    /// Between calls that are made at once.
+    fn dashes(&mut self) -> io::Result<()> {
+        let Self { faint, columns, .. } = *self;
+        writeln!(self.out, "{faint}{}{faint:#}", "- ".repeat(columns.div_ceil(2)).trim_end())
+    }
+
+    fn note(&mut self, text: Option<&str>) -> io::Result<()> {
+        text.map_or(Ok(()), |text| writeln!(self.out, "… {text}"))
+    }
+
+    /// The tool, with what became of it at the right edge, or on a line of its own where there is no room.
+    fn call(&mut self, call: &ShownCall) -> io::Result<()> {
+        let Self { label, failed, faint, columns, .. } = *self;
+        let style = if call.is_failed { failed } else { faint };
+        let (tool, note) = (wrapped(&call.tool, columns - LABEL), &call.note);
+        let room = columns.saturating_sub(LABEL + width(&call.tool) + width(note));
+        if tool.len() == 1 && room >= 2 && !note.is_empty() {
+            let blanks = " ".repeat(room);
+            let name = padded("Tool", LABEL);
+            writeln!(self.out, "{label}{name}{label:#}{}{blanks}{style}{note}{style:#}", call.tool)?;
+        } else {
+            self.row("Tool", &call.tool, LINES)?;
+            for line in wrapped(note, columns - LABEL).iter().filter(|line| !line.is_empty()) {
+                writeln!(self.out, "{}{style}{line}{style:#}", " ".repeat(LABEL))?;
+            }
+        }
+        self.row("ARG", &call.arguments, LINES)?;
+        call.output.as_ref().map_or(Ok(()), |output| self.row("OUT", output, OUTPUT_LINES))
+    }
+
+    /// A label and the text beside it.
+    fn row(&mut self, name: &str, text: &str, most: usize) -> io::Result<()> {
+        let label = self.label;
+        let text = if text.is_empty() { "(empty)" } else { text };
+        self.text(text, self.columns - LABEL, most, |place| {
+            let name = padded(if place == 0 { name } else { "" }, LABEL);
+            if place == 0 { format!("{label}{name}{label:#}") } else { name }
+        })
+    }
+
+    /// The lines of a text, each after what `before` gives for its place.
+    fn text(
+        &mut self,
+        text: &str,
+        columns: usize,
+        most: usize,
+        before: impl Fn(usize) -> String,
+    ) -> io::Result<()> {
+        let lines = lines(text, columns);
+        let cut = lines.len().saturating_sub(most);
+        // Three quarters at the start, as of a long line.
+        let first = if cut > 0 { most - most / 4 } else { lines.len() };
+        let note = (cut > 0).then(|| {
+            // Of a text that was too long already, this takes away the note that says so.
+            let taken = lines[first..first + cut].join(" ");
+            let had_note = ["character cut]", "characters cut]"].iter().any(|note| taken.contains(note));
+            format!("… [{}{} cut] …", counted(cut, "line"), if had_note { " and more" } else { "" })
+        });
+        let shown = lines[..first].iter().chain(&note).chain(&lines[(first + cut).min(lines.len())..]);
+        for (place, line) in shown.enumerate() {
+            writeln!(self.out, "{}", format!("{}{line}", before(place)).trim_end())?;
+        }
+        Ok(())
+    }
+}
+
+/// The lines of a text, wrapped; those that begin with blanks keep them.
+fn lines(text: &str, columns: usize) -> Vec<String> {
+    let wrap = |line: &str| {
+        if width(line) <= columns {
+            return vec![line.to_owned()];
+        }
+        let blanks = line.chars().take_while(|c| *c == ' ').count().min(columns / 3);
+        let indent = " ".repeat(blanks);
+        wrapped(line, columns - blanks).into_iter().map(|line| format!("{indent}{line}")).collect()
+    };
+    text.split('\n').flat_map(wrap).collect()
+}

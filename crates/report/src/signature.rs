@@ -1,0 +1,76 @@
+//! What a score was made of: the files by name and hash, and one line that says all that decides its numbers.
+
+use m3_support::text::hexadecimal;
+use schemars::JsonSchema;
+use serde::Serialize;
+use sha2::{Digest as _, Sha256};
+
+use super::{ScoreSummary, ToolNamesReport};
+
+/// Digits of a hash in a signature.
+const DIGITS: usize = 8;
+
+/// The files that a score was made of.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct InputsReport {
+    /// The predictions.
+    pub predictions: InputReport,
+    /// Further repetitions of them, in their order.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub repeats: Vec<InputReport>,
+    /// The references.
+    pub references: InputReport,
+    /// The catalog of tools, if there was one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub tools: Option<InputReport>,
+}
+
+/// A file.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct InputReport {
+    /// As the user named it; `standard input` for `-`.
+    pub name: String,
+    /// The SHA-256 of its bytes in hexadecimal, of what came out of gzip.
+    pub sha256: String,
+}
+
+/// The signature of a score, in the manner of sacreBLEU: scores with equal signatures are equal, and those that differ in
+/// the references alone are of other tasks.
+pub(super) fn signature(summary: &ScoreSummary) -> String {
+    let InputsReport { predictions, repeats, references, tools } = &summary.inputs;
+    let predictions: Vec<&str> =
+        [predictions].into_iter().chain(repeats).map(|input| start(&input.sha256)).collect();
+    let mut parts = vec![
+        "m3".to_owned(),
+        format!("v:{}", summary.version),
+        format!("profile:{}", summary.profile),
+        format!("sim:{}", summary.similarity),
+        format!("enc:{}", start(summary.encoder.fingerprint.trim_start_matches("sha256:"))),
+        format!("tau:{}/{}", summary.thresholds.weak, summary.thresholds.strong),
+    ];
+    parts.extend(names(&summary.tool_names));
+    parts.extend([format!("refs:{}", start(&references.sha256)), format!("preds:{}", predictions.join("+"))]);
+    parts.extend(tools.as_ref().map(|tools| format!("tools:{}", start(&tools.sha256))));
+    parts.extend(summary.repeats.as_ref().map(|repeats| {
+        let least = repeats.pass.iter().map(|(metric, least)| format!("{metric}={least}"));
+        format!("pass:{}", least.collect::<Vec<_>>().join("+"))
+    }));
+    parts.join("|")
+}
+
+/// How tool names were read, if not as they are; a mapping of the user's own by its hash, since nothing else tells it.
+fn names(names: &ToolNamesReport) -> Option<String> {
+    match names.mode.as_str() {
+        "off" => return None,
+        "file" => {}
+        mode => return Some(format!("names:{mode}")),
+    }
+    let mapping = names.mapping.iter().flat_map(|(from, to)| [from.as_bytes(), b"\0", to.as_bytes(), b"\0"]);
+    let digest = mapping.fold(Sha256::new(), Sha256::chain_update).finalize();
+    Some(format!("names:{}", start(&hexadecimal(&digest))))
+}
+
+/// The first digits of a hash.
+pub(super) fn start(hash: &str) -> &str {
+    hash.get(..DIGITS).unwrap_or(hash)
+}

@@ -1,0 +1,166 @@
+//! A score for people at a terminal: 80 columns, tables wider where there is room, readable without colour and through a pipe.
+
+use std::io::{self, Write};
+
+use anstyle::{AnsiColor, Style};
+use comfy_table::{CellAlignment, ContentArrangement, Table, presets};
+
+use super::arguments::Findings;
+use super::audit::wrapped;
+use super::sheet::{SheetForm, write_sheets};
+use super::{ScoreRenderer, ScoreSummary, TrajectoryReport, arguments, by_tool, ledger, repeats, tables};
+
+/// Writes the summary; trajectories are for the other forms.
+pub struct Terminal<W> {
+    writer: W,
+    columns: usize,
+    is_styled: bool,
+    bold: Style,
+    warning: Style,
+    bar: Style,
+}
+
+/// The least and the greatest width, in columns.
+const WIDTH: usize = 80;
+const WIDEST: usize = 140;
+
+/// Before ids and rates.
+const INDENT: &str = "  ";
+
+/// The length of a full bar, in characters.
+const BAR_WIDTH: usize = 10;
+
+impl<W: Write> Terminal<W> {
+    /// Writes to `writer`, on so many columns as far as that is readable, with colours and bold type if `is_styled`.
+    pub fn new(writer: W, columns: usize, is_styled: bool) -> Self {
+        let style = |style| if is_styled { style } else { Style::new() };
+        Self {
+            writer,
+            columns: columns.clamp(WIDTH, WIDEST),
+            is_styled,
+            bold: style(Style::new().bold()),
+            warning: style(AnsiColor::Yellow.on_default().bold()),
+            bar: style(AnsiColor::Cyan.on_default()),
+        }
+    }
+}
+
+impl<W: Write> ScoreRenderer for Terminal<W> {
+    fn trajectory(&mut self, _: &TrajectoryReport) -> io::Result<()> {
+        Ok(())
+    }
+
+    fn finish(&mut self, summary: &ScoreSummary) -> io::Result<()> {
+        let Self { writer: out, columns, is_styled, bold, warning, bar: color } = self;
+        let columns = *columns;
+        for line in tables::provenance_lines(summary, WIDTH) {
+            writeln!(out, "{line}")?;
+        }
+        writeln!(out)?;
+        warnings(out, *warning, &ledger::warnings(summary), columns)?;
+        for row in tables::metrics(summary) {
+            let style = if row.label == "average" { *bold } else { Style::new() };
+            let (value, bar) = (row.value, bar(row.value));
+            writeln!(
+                out,
+                "{style}{:<20} {value:.4}{style:#}  {color}{bar}{color:#}  {}",
+                row.label, row.note
+            )?;
+        }
+        if let Some(repeats) = &summary.repeats {
+            writeln!(out)?;
+            write_sheets(
+                SheetForm::Terminal { is_styled: *is_styled },
+                &repeats::repeats_sheets(repeats),
+                out,
+            )?;
+        }
+        if let Some(costs) = by_tool::costs_most(summary) {
+            writeln!(out, "\n{bold}what costs most{bold:#}")?;
+            for line in wrapped(&costs, columns) {
+                writeln!(out, "{line}")?;
+            }
+        }
+        list(out, *bold, &by_tool::table(summary), columns)?;
+        let (header, rows) = tables::weakest_types(summary);
+        if !rows.is_empty() {
+            let all = summary.by_type.len();
+            writeln!(out, "\n{bold}weakest types{bold:#} ({} of {all})", rows.len())?;
+            writeln!(out, "{}", table(header, rows))?;
+        }
+        let lists = arguments::findings(summary, arguments::ARGUMENT_WIDTH);
+        for found in &lists {
+            list(out, *bold, found, columns)?;
+        }
+        if !lists.is_empty() {
+            writeln!(out, "\n{}", arguments::POINTER)?;
+        }
+        writeln!(out)?;
+        for line in ledger::ledger(summary) {
+            writeln!(out, "{line}")?;
+        }
+        writeln!(out, "\n{}", summary.signature)?;
+        out.flush()
+    }
+}
+
+/// Warnings, and an empty line below them.
+fn warnings(out: &mut impl Write, style: Style, warnings: &[String], columns: usize) -> io::Result<()> {
+    for text in warnings {
+        let mut lines = text.lines();
+        writeln!(out, "{style}warning{style:#}: {}", lines.next().unwrap_or_default())?;
+        for line in lines.flat_map(|line| wrapped(line.trim_start(), columns - INDENT.len())) {
+            writeln!(out, "{INDENT}{line}")?;
+        }
+    }
+    if warnings.is_empty() { Ok(()) } else { writeln!(out) }
+}
+
+/// A list with its title, if it has rows.
+fn list(out: &mut impl Write, bold: Style, list: &Findings, columns: usize) -> io::Result<()> {
+    if list.rows.is_empty() {
+        return Ok(());
+    }
+    writeln!(out, "\n{bold}{}{bold:#}", list.title)?;
+    for line in list.lines(columns) {
+        writeln!(out, "{line}")?;
+    }
+    Ok(())
+}
+
+fn table(header: Vec<&str>, rows: Vec<Vec<String>>) -> String {
+    let mut table = Table::new();
+    table.load_style(presets::NOTHING).set_content_arrangement(ContentArrangement::Disabled);
+    table.set_header(header).add_rows(rows);
+    for column in table.column_iter_mut().skip(1) {
+        column.set_cell_alignment(CellAlignment::Right);
+    }
+    let text = table.trim_fmt();
+    // The preset pads the first column too.
+    text.lines().map(|line| line.strip_prefix(' ').unwrap_or(line)).collect::<Vec<_>>().join("\n")
+}
+
+/// A bar in eighths of a character, padded to its full width.
+#[must_use]
+pub fn bar(value: f64) -> String {
+    const EIGHTHS: [&str; 8] = ["", "▏", "▎", "▍", "▌", "▋", "▊", "▉"];
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "in [0, 8 x width]")]
+    let eighths = (value.clamp(0.0, 1.0) * (8 * BAR_WIDTH) as f64).round() as usize;
+    let bar = "█".repeat(eighths / 8) + EIGHTHS[eighths % 8];
+    let padding = BAR_WIDTH - bar.chars().count();
+    bar + &" ".repeat(padding)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::bar;
+
+    #[test]
+    fn bars_have_one_width() {
+        for (value, start) in [(0.0, " "), (1.0, "██████████"), (0.5, "█████ "), (0.51, "█████▏")]
+        {
+            assert_eq!(bar(value).chars().count(), 10);
+            assert!(bar(value).starts_with(start), "{value}");
+        }
+    }
+}

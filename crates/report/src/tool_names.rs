@@ -1,0 +1,65 @@
+//! How the names of the predictions' tools were read, as every score says it.
+
+use std::collections::BTreeMap;
+
+use m3_support::text::counted;
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use super::shortened;
+
+/// What was done with the names of the predictions' tools.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct ToolNamesReport {
+    /// `off`: they stay as they are; `auto`: those that differ from the references' in writing alone are read as those;
+    /// `file`: a file says what they are read as.
+    #[schemars(extend("enum" = ["off", "auto", "file"]))]
+    pub mode: String,
+    /// The names that were read as others, each with what it was read as.
+    pub mapping: BTreeMap<String, String>,
+    /// Names that `auto` left as they are, because they have several candidates, of which the first five are listed, or share
+    /// one; left out if there are none.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub ambiguous: BTreeMap<String, Vec<String>>,
+}
+
+/// The longest name that is shown, in columns.
+const NAME_WIDTH: usize = 60;
+
+/// Names that a report shows, each on a line of its own of so many columns.
+const NAMED: usize = 3;
+const LINE_WIDTH: usize = 76;
+
+impl ToolNamesReport {
+    /// The mapping in words, a name each: `image__crop -> image/crop`.
+    pub fn pairs(&self) -> impl Iterator<Item = String> {
+        self.mapping
+            .iter()
+            .map(|(from, to)| format!("{} -> {}", shortened(from, NAME_WIDTH), shortened(to, NAME_WIDTH)))
+    }
+
+    /// Names with all that they could mean, in words.
+    pub fn questions(&self) -> impl Iterator<Item = String> {
+        self.ambiguous.iter().map(|(name, candidates)| {
+            let named: Vec<_> =
+                candidates.iter().map(|name| format!("`{}`", shortened(name, NAME_WIDTH))).collect();
+            let shared = if named.len() == 1 { ", as another name could" } else { "" };
+            format!("`{}` could be {}{shared}", shortened(name, NAME_WIDTH), named.join(" or "))
+        })
+    }
+
+    /// What a reader should know of it, names on a line of their own.
+    pub(super) fn lines(&self) -> Vec<String> {
+        let mut lines = Vec::new();
+        let mut say = |count: usize, what: &str, names: &mut dyn Iterator<Item = String>| {
+            if count > 0 {
+                let named: Vec<_> = names.take(NAMED).map(|name| shortened(&name, LINE_WIDTH)).collect();
+                let (named, more) = (named.join(",\n  "), if count > NAMED { ", …" } else { "" });
+                lines.push(format!("{} {what}:\n  {named}{more}", counted(count, "tool name")));
+            }
+        };
+        say(self.mapping.len(), "of the predictions read as the references'", &mut self.pairs());
+        say(self.ambiguous.len(), "of the predictions that could mean others", &mut self.questions());
+        lines
+    }
+}

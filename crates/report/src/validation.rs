@@ -1,0 +1,159 @@
+//! The JSON of a validation, `m3.validate/1`.
+
+use std::path::Path;
+
+use m3_support::text::counted;
+use m3_trajectory::{Problem, Problems, Severity};
+use schemars::JsonSchema;
+use serde::Serialize;
+
+/// What `m3 validate --format json` writes.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+#[schemars(title = "m3.validate/1")]
+pub struct ValidationReport {
+    /// Always `m3.validate/1`.
+    pub schema: String,
+    /// The files in the order they were named.
+    pub files: Vec<FileReport>,
+}
+
+/// One file and what is wrong with it.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+pub struct FileReport {
+    /// The file as it was named.
+    pub file: String,
+    /// True if it holds tasks, not trajectories.
+    pub is_tasks: bool,
+    /// Different ids in it.
+    pub entries: usize,
+    /// Steps of all trajectories; 0 if the file has errors.
+    pub steps: usize,
+    /// Calls of all trajectories; 0 if the file has errors.
+    pub calls: usize,
+    /// Different tools; 0 if the file has errors.
+    pub tools: usize,
+    /// How many problems make it unusable.
+    pub errors: usize,
+    /// How many are odd, and read as the message says.
+    pub warnings: usize,
+    /// How many are worth knowing.
+    pub notes: usize,
+    /// The first 1000 of each.
+    pub problems: Vec<ProblemReport>,
+}
+
+/// One problem.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+pub struct ProblemReport {
+    /// `error`, `warning` or `note`.
+    pub severity: String,
+    /// JSON pointer (RFC 6901) from the top of the file, or of the line in JSON Lines.
+    pub pointer: String,
+    /// Line, from 1, where it tells more than the pointer.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub line: Option<u64>,
+    /// Column in bytes, from 1, of a syntax error.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub column: Option<u64>,
+    /// The id of the trajectory, where it is known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub id: Option<String>,
+    /// What is wrong and what to do.
+    pub message: String,
+    /// Place and message as one line.
+    #[serde(skip)]
+    pub text: String,
+}
+
+impl ValidationReport {
+    /// A report without files.
+    #[must_use]
+    pub fn new() -> Self {
+        Self { schema: "m3.validate/1".to_owned(), files: Vec::new() }
+    }
+}
+
+impl Default for ValidationReport {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl FileReport {
+    /// A file with these problems, and nothing counted yet.
+    #[must_use]
+    pub fn new(file: &str, problems: &Problems) -> Self {
+        Self {
+            file: file.to_owned(),
+            is_tasks: false,
+            entries: 0,
+            steps: 0,
+            calls: 0,
+            tools: 0,
+            errors: problems.count(Severity::Error),
+            warnings: problems.count(Severity::Warning),
+            notes: problems.count(Severity::Note),
+            problems: problems.iter().map(ProblemReport::from).collect(),
+        }
+    }
+
+    /// A file that could not be read at all.
+    #[must_use]
+    pub fn unreadable(file: &Path, message: &str) -> Self {
+        let mut report = Self::new(&file.display().to_string(), &Problems::default());
+        report.errors = 1;
+        report.problems.push(ProblemReport {
+            severity: Severity::Error.to_string(),
+            pointer: String::new(),
+            line: None,
+            column: None,
+            id: None,
+            message: message.to_owned(),
+            text: message.to_owned(),
+        });
+        report
+    }
+
+    /// How many problems of this severity were found.
+    #[must_use]
+    pub fn count(&self, severity: Severity) -> usize {
+        match severity {
+            Severity::Error => self.errors,
+            Severity::Warning => self.warnings,
+            Severity::Note => self.notes,
+        }
+    }
+
+    /// One line on the whole file.
+    #[must_use]
+    pub fn headline(&self) -> String {
+        let Self { file, entries, steps, calls, tools, errors, warnings, notes, .. } = self;
+        let content = if *errors > 0 {
+            "not usable".to_owned()
+        } else if self.is_tasks {
+            counted(*entries, "task")
+        } else {
+            let trajectories = counted(*entries, "trajectory");
+            let (steps, calls, tools) =
+                (counted(*steps, "step"), counted(*calls, "call"), counted(*tools, "tool"));
+            format!("{trajectories}, {steps}, {calls} of {tools}")
+        };
+        let problems = [counted(*errors, "error"), counted(*warnings, "warning"), counted(*notes, "note")];
+        format!("{file}: {content}; {}", problems.join(", "))
+    }
+}
+
+impl From<&Problem> for ProblemReport {
+    fn from(problem: &Problem) -> Self {
+        let place = &problem.place;
+        Self {
+            severity: problem.severity.to_string(),
+            pointer: place.pointer.clone(),
+            line: place.line,
+            column: place.column,
+            id: place.id.clone(),
+            message: problem.message.clone(),
+            text: problem.to_string(),
+        }
+    }
+}

@@ -1,0 +1,397 @@
+//! The JSON of a score, `m3.score/1`: types that are written, apart from those that are computed with.
+//! `m3 schema score` prints their JSON Schema.
+
+use std::collections::BTreeMap;
+
+use m3_embedding::Identity;
+use m3_score::fidelity::CallFidelity;
+use m3_score::{CallPlace, Profile, ScoreOptions, Tally};
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use super::by_tool::{self, CostReport, ToolReport};
+use super::ledger::{CoverageReport, LedgerReport};
+use super::signature::{InputsReport, signature};
+use super::{
+    ArgumentReport, PanelGrades, RejectedMatchesReport, RepeatsReport, TaskOutcomes, ToolNamesReport,
+    WrongArgumentReport,
+};
+
+/// The version of this format.
+pub const SCORE_SCHEMA: &str = "m3.score/1";
+
+/// What `m3 score --format json` writes.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+#[schemars(title = "m3.score/1")]
+pub struct ScoreReport {
+    /// Everything but the trajectories.
+    #[serde(flatten)]
+    pub summary: ScoreSummary,
+    /// Every scored trajectory, in the order of the references.
+    pub trajectories: Vec<TrajectoryReport>,
+}
+
+/// The head of a score; with JSON Lines, the last line.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+pub struct ScoreSummary {
+    /// Always `m3.score/1`.
+    pub schema: String,
+    /// The version of m3 that made it.
+    pub version: String,
+    /// One line that says all that decides the numbers, `m3|v:..|profile:..|sim:..|enc:..|tau:..|refs:..|preds:..`;
+    /// hashes by their first eight digits.
+    pub signature: String,
+    /// The files that were read.
+    pub inputs: InputsReport,
+    /// The definitions that were used: `paper` or `open-m3-bench`.
+    #[schemars(extend("enum" = ["paper", "open-m3-bench"]))]
+    pub profile: String,
+    /// The encoder that the similarities come from.
+    pub encoder: EncoderReport,
+    /// What calls are aligned by: `cosine` or `typed`.
+    #[schemars(extend("enum" = ["cosine", "typed"]))]
+    pub similarity: String,
+    /// tau_weak and tau_strong.
+    pub thresholds: ThresholdsReport,
+    /// What the names of the predictions' tools were read as.
+    pub tool_names: ToolNamesReport,
+    /// How far predictions and references are of the same tasks.
+    pub coverage: CoverageReport,
+    /// Whether every prediction says that its model was shown no image (`m3 run --no-images`); left out otherwise.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub no_images: bool,
+    /// What was counted and what was not.
+    pub ledger: LedgerReport,
+    /// All trajectories together.
+    pub aggregate: AggregateReport,
+    /// Trajectories of each type; those without a type are only in the aggregate.
+    pub by_type: BTreeMap<String, AggregateReport>,
+    /// Why calls are lost, what costs most first.
+    pub costs: Vec<CostReport>,
+    /// What became of the calls of each tool, those that lose most calls first; at most 10,000.
+    pub by_tool: Vec<ToolReport>,
+    /// The arguments that are wrong in matched pairs, those that are wrong most often first; at most 10,000.
+    pub wrong_arguments: Vec<WrongArgumentReport>,
+    /// Matched pairs whose arguments do not ask for the same.
+    pub rejected_matches: RejectedMatchesReport,
+    /// Repetitions of the same tasks, with `--repeat`, `--pass` or a run's folder; all other numbers are of all
+    /// repetitions together.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub repeats: Option<RepeatsReport>,
+}
+
+/// The encoder that the similarities come from.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct EncoderReport {
+    /// The name people know it by.
+    pub name: String,
+    /// Digest of weights, graph, tokenizer, maximum length and pooling.
+    pub fingerprint: String,
+    /// The length of an embedding.
+    pub dimensions: usize,
+    /// Longer texts were cut to so many tokens.
+    pub max_tokens: usize,
+}
+
+/// tau_weak and tau_strong, each in [0, 1].
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, JsonSchema)]
+pub struct ThresholdsReport {
+    /// Pairs below it are not matched.
+    pub weak: f64,
+    /// Pairs from here on are matched with confidence.
+    pub strong: f64,
+}
+
+/// Counts and metrics of a set of trajectories. Metrics are in [0, 1].
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, JsonSchema)]
+pub struct AggregateReport {
+    /// The number of trajectories.
+    pub trajectories: u64,
+    /// Calls of the references.
+    pub reference_calls: u64,
+    /// Calls of the predictions.
+    pub predicted_calls: u64,
+    /// Matched pairs.
+    pub matched: u64,
+    /// Matched pairs / reference calls.
+    pub recall: f64,
+    /// Matched pairs / predicted calls.
+    pub precision: f64,
+    /// How similar the arguments of matched calls are.
+    pub argument_similarity: f64,
+    /// The same over confident matches; equal to `argument_similarity` in the profile `paper`.
+    pub argument_similarity_strong: f64,
+    /// How far the arguments of matched calls ask for the same: the mean of their fidelity. Not part of the average.
+    pub argument_fidelity: f64,
+    /// The same covered: what is not matched counts as 0.
+    pub argument_fidelity_covered: f64,
+    /// Were calls that belong together made together?
+    pub step_coherence: f64,
+    /// Were steps that depend on one another kept apart?
+    pub merge_purity: f64,
+    /// Was what comes later done later?
+    pub order_consistency: f64,
+    /// The mean of recall, precision, argument_similarity, step_coherence, merge_purity and
+    /// order_consistency.
+    pub average: f64,
+    /// Predicted steps per trajectory.
+    pub average_steps: f64,
+    /// Predicted calls per trajectory.
+    pub average_calls: f64,
+}
+
+/// One trajectory.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+pub struct TrajectoryReport {
+    /// The task's id.
+    pub id: String,
+    /// Which repetition of the task, from 1; left out where tasks are not repeated.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub repeat: Option<usize>,
+    /// The task's type; null if it has none.
+    #[serde(rename = "type")]
+    pub task_type: Option<String>,
+    /// Why it came to nothing, a class of the ledger's `failures`; left out if it did not, as far as is known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("enum" = [
+        "provider", "server_lost", "time", "limit", "context", "other", "missing", "too_large"
+    ]))]
+    pub failure: Option<String>,
+    /// The metrics of a set with only this trajectory in it.
+    pub metrics: AggregateReport,
+    /// Matched pairs, by reference call.
+    pub matches: Vec<MatchReport>,
+    /// Reference calls without a partner.
+    pub unmatched_references: Vec<UnmatchedReferenceReport>,
+    /// Predicted calls without a partner.
+    pub unmatched_predictions: Vec<UnmatchedPredictionReport>,
+    /// What became of its calls, with `m3 score --outcomes`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub outcomes: Option<TaskOutcomes>,
+    /// What a panel says of it, with `m3 score --grades`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub grades: Option<PanelGrades>,
+}
+
+/// Where a call stands in its trajectory, counted from 0.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct PlaceReport {
+    /// The step.
+    pub step: usize,
+    /// The call within the step.
+    pub call: usize,
+    /// The call within the trajectory.
+    pub index: usize,
+}
+
+/// A reference call and the predicted call that met it.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+pub struct MatchReport {
+    /// The tool of both.
+    pub tool: String,
+    /// What they were matched by, at least tau_weak: the cosine of their arguments' embeddings, or, with `typed`, the
+    /// fidelity.
+    pub similarity: f64,
+    /// `strong` from tau_strong on, else `weak`.
+    #[schemars(extend("enum" = ["strong", "weak"]))]
+    pub strength: String,
+    /// The reference call.
+    pub reference: PlaceReport,
+    /// The predicted call.
+    pub predicted: PlaceReport,
+    /// How far their arguments ask for the same, in [0, 1]; below 0.5 they do not.
+    pub argument_fidelity: f64,
+    /// The arguments that are wrong; left out if none is.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub wrong_arguments: Vec<ArgumentReport>,
+}
+
+/// A reference call that met nobody.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+pub struct UnmatchedReferenceReport {
+    /// Where it stands.
+    #[serde(flatten)]
+    pub place: PlaceReport,
+    /// Its tool.
+    pub tool: String,
+    /// `tool_not_in_prediction`, `below_threshold`, `assigned_elsewhere` or `too_large`.
+    #[schemars(extend("enum" = ["tool_not_in_prediction", "below_threshold", "assigned_elsewhere", "too_large"]))]
+    pub reason: String,
+    /// The most similar predicted call of the tool; left out if there is none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub best: Option<BestPrediction>,
+}
+
+/// A predicted call that met nobody.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+pub struct UnmatchedPredictionReport {
+    /// Where it stands.
+    #[serde(flatten)]
+    pub place: PlaceReport,
+    /// Its tool.
+    pub tool: String,
+    /// `tool_not_in_reference`, `below_threshold`, `assigned_elsewhere` or `too_large`.
+    #[schemars(extend("enum" = ["tool_not_in_reference", "below_threshold", "assigned_elsewhere", "too_large"]))]
+    pub reason: String,
+    /// The most similar reference call of the tool; left out if there is none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub best: Option<BestReference>,
+}
+
+/// The best candidate of a reference call.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, JsonSchema)]
+pub struct BestPrediction {
+    /// Index of the predicted call in its trajectory.
+    pub predicted: usize,
+    /// Their similarity.
+    pub similarity: f64,
+}
+
+/// The best candidate of a predicted call.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, JsonSchema)]
+pub struct BestReference {
+    /// Index of the reference call in its trajectory.
+    pub reference: usize,
+    /// Their similarity.
+    pub similarity: f64,
+}
+
+impl ScoreSummary {
+    /// Makes the head of a report.
+    #[must_use]
+    pub fn new(
+        summary: &m3_score::Summary,
+        encoder: &Identity,
+        options: &ScoreOptions<'_>,
+        inputs: InputsReport,
+        tool_names: ToolNamesReport,
+    ) -> Self {
+        let ScoreOptions { profile, similarity, thresholds, .. } = *options;
+        let by_type = summary.by_type.iter();
+        let wrong_arguments = summary.findings.wrong_arguments().into_iter();
+        let unsigned = Self {
+            schema: SCORE_SCHEMA.to_owned(),
+            version: env!("CARGO_PKG_VERSION").to_owned(),
+            signature: String::new(),
+            inputs,
+            profile: profile.name().to_owned(),
+            encoder: EncoderReport {
+                name: encoder.name.clone(),
+                fingerprint: encoder.fingerprint.clone(),
+                dimensions: encoder.dimensions,
+                max_tokens: encoder.max_tokens,
+            },
+            similarity: similarity.name().to_owned(),
+            thresholds: ThresholdsReport { weak: thresholds.weak(), strong: thresholds.strong() },
+            tool_names,
+            coverage: CoverageReport::from(&summary.ledger),
+            no_images: false,
+            ledger: summary.ledger.clone().into(),
+            aggregate: AggregateReport::new(&summary.aggregate, profile),
+            by_type: by_type
+                .map(|(name, tally)| (name.clone(), AggregateReport::new(tally, profile)))
+                .collect(),
+            costs: by_tool::costs(&summary.by_tool, &summary.aggregate),
+            by_tool: by_tool::tools(&summary.by_tool),
+            wrong_arguments: wrong_arguments.map(WrongArgumentReport::from).collect(),
+            rejected_matches: RejectedMatchesReport::from(&summary.findings),
+            repeats: None,
+        };
+        Self { signature: signature(&unsigned), ..unsigned }
+    }
+}
+
+impl AggregateReport {
+    /// The numbers of a tally.
+    #[must_use]
+    pub fn new(tally: &Tally, profile: Profile) -> Self {
+        let metrics = tally.metrics(profile);
+        Self {
+            trajectories: tally.trajectories,
+            reference_calls: tally.reference_calls,
+            predicted_calls: tally.predicted_calls,
+            matched: tally.matched,
+            recall: metrics.recall,
+            precision: metrics.precision,
+            argument_similarity: metrics.argument_similarity,
+            argument_similarity_strong: metrics.argument_similarity_strong,
+            argument_fidelity: metrics.argument_fidelity,
+            argument_fidelity_covered: metrics.argument_fidelity_covered,
+            step_coherence: metrics.step_coherence,
+            merge_purity: metrics.merge_purity,
+            order_consistency: metrics.order_consistency,
+            average: metrics.average(),
+            average_steps: tally.average_steps(),
+            average_calls: tally.average_calls(),
+        }
+    }
+}
+
+impl From<CallPlace> for PlaceReport {
+    fn from(CallPlace { step, call, index }: CallPlace) -> Self {
+        Self { step, call, index }
+    }
+}
+
+impl TrajectoryReport {
+    /// The report of one trajectory.
+    #[must_use]
+    pub fn new(scored: m3_score::TrajectoryScore, profile: Profile) -> Self {
+        let matching = scored.matching;
+        Self {
+            metrics: AggregateReport::new(&scored.tally, profile),
+            id: scored.id,
+            repeat: None,
+            task_type: scored.task_type,
+            failure: scored.failure.map(|failure| failure.name().to_owned()),
+            matches: matching
+                .matches
+                .into_iter()
+                .zip(&scored.fidelities)
+                .map(|(pair, fidelity)| MatchReport::new(pair, fidelity))
+                .collect(),
+            unmatched_references: matching.unmatched_references.into_iter().map(Into::into).collect(),
+            unmatched_predictions: matching.unmatched_predictions.into_iter().map(Into::into).collect(),
+            outcomes: None,
+            grades: None,
+        }
+    }
+}
+
+impl MatchReport {
+    fn new(pair: m3_score::Match, fidelity: &CallFidelity) -> Self {
+        Self {
+            tool: pair.tool,
+            similarity: pair.similarity,
+            strength: if pair.is_strong { "strong" } else { "weak" }.to_owned(),
+            reference: pair.reference.into(),
+            predicted: pair.predicted.into(),
+            argument_fidelity: fidelity.score,
+            wrong_arguments: ArgumentReport::of_wrong(fidelity),
+        }
+    }
+}
+
+impl From<m3_score::Unmatched> for UnmatchedReferenceReport {
+    fn from(unmatched: m3_score::Unmatched) -> Self {
+        let best = unmatched.best.map(|(predicted, similarity)| BestPrediction { predicted, similarity });
+        Self {
+            place: unmatched.place.into(),
+            tool: unmatched.tool,
+            reason: unmatched.reason.name().to_owned(),
+            best,
+        }
+    }
+}
+
+impl From<m3_score::Unmatched> for UnmatchedPredictionReport {
+    fn from(unmatched: m3_score::Unmatched) -> Self {
+        let best = unmatched.best.map(|(reference, similarity)| BestReference { reference, similarity });
+        Self {
+            place: unmatched.place.into(),
+            tool: unmatched.tool,
+            reason: unmatched.reason.name().to_owned(),
+            best,
+        }
+    }
+}

@@ -1,0 +1,42 @@
+//! Names the rules by which arguments are compared: a digest of everything that their result depends on. Results that
+//! are kept in the cache carry it, so that no result of other rules is ever used.
+
+use std::hash::{DefaultHasher, Hash as _, Hasher as _};
+use std::path::{Path, PathBuf};
+
+const SOURCES: [&str; 6] = [
+    "src/fidelity",
+    "src/schema.rs",
+    "../trajectory/src/json",
+    "../support/src/text.rs",
+    "../../models/wordnet/wordnet.bin",
+    // The libraries that take part.
+    "../../Cargo.lock",
+];
+
+fn main() -> std::io::Result<()> {
+    let mut files = Vec::new();
+    for source in SOURCES {
+        println!("cargo::rerun-if-changed={source}");
+        gather(Path::new(source), &mut files)?;
+    }
+    files.sort();
+    let mut digest = DefaultHasher::new();
+    for file in files {
+        std::fs::read(file)?.hash(&mut digest);
+    }
+    println!("cargo::rustc-env=M3_FIDELITY_RULES={:016x}", digest.finish());
+    Ok(())
+}
+
+/// Adds a file, or all files of a folder.
+fn gather(path: &Path, files: &mut Vec<PathBuf>) -> std::io::Result<()> {
+    if path.is_dir() {
+        for entry in std::fs::read_dir(path)? {
+            gather(&entry?.path(), files)?;
+        }
+    } else if path.exists() {
+        files.push(path.to_owned());
+    }
+    Ok(())
+}

@@ -1,0 +1,119 @@
+//! The calls of a trajectory, as the alignment needs them: where each stands, its tool, and which are equal.
+
+use std::collections::HashMap;
+
+use m3_embedding::InputKey;
+
+/// Where a call stands in its trajectory; all counted from 0.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct CallPlace {
+    /// The step.
+    pub step: usize,
+    /// The call within the step.
+    pub call: usize,
+    /// The call within the trajectory.
+    pub index: usize,
+}
+
+/// The calls of a trajectory, as the alignment needs them.
+#[derive(Debug, Clone)]
+pub struct Calls {
+    tools: Vec<String>,
+    pub(super) places: Vec<CallPlace>,
+    /// What the encoder sees of each call's arguments.
+    pub(super) inputs: Vec<InputKey>,
+    steps: usize,
+}
+
+impl Calls {
+    /// No calls yet, in a trajectory of `steps` steps.
+    pub(super) fn new(steps: usize) -> Self {
+        Self { tools: Vec::new(), places: Vec::new(), inputs: Vec::new(), steps }
+    }
+
+    /// Adds the next call; steps rise.
+    pub(super) fn push(&mut self, step: usize, tool: &str) {
+        let call = match self.places.last() {
+            Some(last) if last.step == step => last.call + 1,
+            _ => 0,
+        };
+        self.places.push(CallPlace { step, call, index: self.places.len() });
+        self.tools.push(tool.to_owned());
+        self.inputs.push(InputKey::default());
+    }
+
+    /// Sets what the encoder sees of the arguments of call `index`.
+    pub(super) fn know(&mut self, index: usize, input: InputKey) {
+        self.inputs[index] = input;
+    }
+
+    /// The tool of call `index`.
+    pub(super) fn tool(&self, index: usize) -> &str {
+        &self.tools[index]
+    }
+
+    /// The number of calls.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.places.len()
+    }
+
+    /// True without calls.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.places.is_empty()
+    }
+
+    /// The number of steps, those without calls included.
+    #[must_use]
+    pub fn steps(&self) -> usize {
+        self.steps
+    }
+
+    /// The number of calls of each step.
+    pub(super) fn calls_of_steps(&self) -> Vec<u64> {
+        let mut counts = vec![0; self.steps];
+        for place in &self.places {
+            counts[place.step] += 1;
+        }
+        counts
+    }
+
+    /// The steps of the calls of these indices.
+    pub(super) fn steps_of(&self, indices: &[usize]) -> Vec<usize> {
+        indices.iter().map(|&index| self.places[index].step).collect()
+    }
+
+    /// The tool of each call.
+    pub(super) fn tools(&self) -> impl Iterator<Item = &str> {
+        self.tools.iter().map(String::as_str)
+    }
+
+    /// Puts indices of calls into an order that does not depend on the order within steps: by step, then by
+    /// what the encoder sees. Calls that are equal in both are interchangeable.
+    pub(super) fn sort(&self, indices: &mut [usize]) {
+        indices.sort_by_key(|&index| (self.places[index].step, self.inputs[index], index));
+    }
+
+    /// Which of the calls of these indices look the same to the encoder, in their order.
+    pub(super) fn classes(&self, indices: &[usize]) -> Classes {
+        let mut known = HashMap::new();
+        let mut classes = Classes { of: Vec::with_capacity(indices.len()), first: Vec::new() };
+        for &index in indices {
+            let class = *known.entry(self.inputs[index]).or_insert(classes.first.len());
+            if class == classes.first.len() {
+                classes.first.push(index);
+            }
+            classes.of.push(class);
+        }
+        classes
+    }
+}
+
+/// Calls of one tool, sorted into classes of equal ones. A model that loops makes many calls and few classes.
+pub(super) struct Classes {
+    /// The class of each call.
+    pub(super) of: Vec<usize>,
+    /// The first call of each class, as an index into its trajectory: it stands for all.
+    pub(super) first: Vec<usize>,
+}

@@ -1,0 +1,133 @@
+//! Trajectories on their way from a file to their scores: enough of them for batches of similar length, and memory
+//! that does not grow with the files.
+
+use std::collections::{HashMap, HashSet};
+
+use m3_embedding::InputKey;
+use m3_trajectory::json::{Json, Keys};
+use m3_trajectory::{FailureClass, Trajectory};
+
+use super::calls::Calls;
+use super::fidelity::CallPair;
+use super::{Serializer, Similarity};
+
+/// Calls in a chunk, both sides together.
+const CALLS: usize = 4096;
+
+/// Trajectories in a chunk: they may have no calls at all.
+const TRAJECTORIES: usize = 4096;
+
+/// Bytes of serialized arguments in a chunk.
+const BYTES: usize = 16 << 20;
+
+/// What is left of a pair of trajectories on its way: nothing that grows with results or images.
+pub(super) struct Prepared {
+    pub(super) id: String,
+    pub(super) task_type: Option<String>,
+    pub(super) failure: Option<FailureClass>,
+    pub(super) references: PreparedCalls,
+    pub(super) predictions: PreparedCalls,
+}
+
+/// The calls of one side. Texts are indices into the chunk's; neither they nor arguments are kept of a call of a tool
+/// that the other side does not use, which nothing will be compared with.
+pub(super) struct PreparedCalls {
+    pub(super) calls: Calls,
+    pub(super) texts: Vec<Option<usize>>,
+    pub(super) arguments: Vec<Option<Json>>,
+}
+
+/// Trajectories that are scored together, and their distinct texts.
+#[derive(Default)]
+pub(super) struct Chunk {
+    pub(super) items: Vec<Prepared>,
+    pub(super) texts: Vec<String>,
+    known: HashMap<String, usize>,
+    calls: usize,
+    bytes: usize,
+}
+
+impl Chunk {
+    pub(super) fn is_full(&self) -> bool {
+        self.calls >= CALLS || self.bytes >= BYTES || self.items.len() >= TRAJECTORIES
+    }
+
+    /// The index of a text among the distinct ones.
+    fn intern(&mut self, text: String) -> usize {
+        // Equal arguments are held for each call.
+        self.bytes += text.len();
+        if let Some(&known) = self.known.get(&text) {
+            return known;
+        }
+        self.known.insert(text.clone(), self.texts.len());
+        self.texts.push(text);
+        self.texts.len() - 1
+    }
+
+    /// Takes a pair of trajectories: serializes the calls that may meet and forgets everything else.
+    pub(super) fn prepare(
+        &mut self,
+        reference: &Trajectory,
+        prediction: &Trajectory,
+        failure: Option<FailureClass>,
+        serializer: &Serializer<'_>,
+        similarity: Similarity,
+    ) {
+        let tools = |trajectory: &Trajectory| -> HashSet<String> {
+            trajectory.calls().map(|(_, call)| serializer.tool(&call.tool).to_owned()).collect()
+        };
+        let shared = &tools(reference) & &tools(prediction);
+        self.bytes += reference.id.len();
+        let mut side = |trajectory| self.prepare_calls(trajectory, &shared, serializer, similarity);
+        let (references, predictions) = (side(reference), side(prediction));
+        let (id, task_type) = (reference.id.clone(), reference.task_type.clone());
+        self.items.push(Prepared { id, task_type, failure, references, predictions });
+    }
+
+    fn prepare_calls(
+        &mut self,
+        trajectory: &Trajectory,
+        shared: &HashSet<String>,
+        serializer: &Serializer<'_>,
+        similarity: Similarity,
+    ) -> PreparedCalls {
+        let mut calls = Calls::new(trajectory.steps.len());
+        let (mut texts, mut arguments) = (Vec::new(), Vec::new());
+        for (step, call) in trajectory.calls() {
+            let tool = serializer.tool(&call.tool);
+            calls.push(step, tool);
+            self.calls += 1;
+            self.bytes += tool.len();
+            let is_shared = shared.contains(tool);
+            let text = is_shared.then(|| match similarity {
+                Similarity::Cosine => serializer.text(tool, call.arguments.as_ref()),
+                // As they are: what other calls may be made equal to is for the comparison to say.
+                Similarity::Typed => {
+                    call.arguments.as_ref().map_or_else(String::new, |found| found.to_text(Keys::Sorted))
+                }
+            });
+            texts.push(text.map(|text| self.intern(text)));
+            arguments.push(call.arguments.as_ref().filter(|_| is_shared).cloned());
+        }
+        PreparedCalls { calls, texts, arguments }
+    }
+}
+
+impl Prepared {
+    /// A reference call and a predicted call of one tool, by their indices.
+    pub(super) fn pair<'c>(&'c self, tool: &'c str, reference: usize, predicted: usize) -> CallPair<'c> {
+        let (a, b) = (&self.references.arguments[reference], &self.predictions.arguments[predicted]);
+        CallPair { tool, a: a.as_ref(), b: b.as_ref() }
+    }
+}
+
+impl PreparedCalls {
+    /// Learns what tells the arguments of each call from others, from what tells the chunk's texts apart.
+    pub(super) fn know(&mut self, inputs: &[InputKey]) {
+        for (index, text) in self.texts.iter().enumerate() {
+            if let Some(text) = *text {
+                self.calls.know(index, inputs[text]);
+            }
+        }
+    }
+}

@@ -1,0 +1,398 @@
+//! Who is compared with whom: members by their keys, items of lists by their place or as sets, texts that hold JSON or
+//! lists as what they hold.
+
+use std::borrow::Cow;
+use std::collections::HashMap;
+
+use m3_trajectory::catalog::Catalog;
+use m3_trajectory::json::{Json, parse, pointer_to};
+
+use super::constants::{
+    CLOSE, DEFAULT_OR_ABSENT, EMPTY_OR_ABSENT, EQUIVALENT, MAX_DEPTH, MAX_TEXT, MAX_VALUES, NOTHING,
+    NULL_OR_ABSENT, OPTIONAL_OR_ABSENT, REQUIRED_OR_ABSENT, SAME_OTHERWISE, UNKNOWN_MEMBER, USUAL_OR_ABSENT,
+};
+use super::leaf::{self, Setting};
+use super::members;
+use super::name::Name;
+use super::place::cut;
+use super::words::Words;
+use super::{ArgumentComparison, Finding, Kind, Verdict};
+use crate::schema::{Schema, is_same};
+
+/// Two calls on their way through their values.
+pub(super) struct Alignment<'a> {
+    pub(super) words: &'a Words,
+    pub(super) tool: &'a str,
+    pub(super) found: Vec<ArgumentComparison>,
+    /// Values compared so far.
+    pub(super) values: usize,
+}
+
+/// Two values that are compared, and where they are.
+#[derive(Clone)]
+pub(super) struct Spot<'a> {
+    pub(super) path: String,
+    pub(super) depth: usize,
+    pub(super) setting: Setting<'a>,
+}
+
+impl<'a> Alignment<'a> {
+    /// Every argument of two calls, and every value within one that differs.
+    pub(super) fn of(
+        catalog: Option<&'a Catalog>,
+        words: &'a Words,
+        tool: &'a str,
+        a: &'a Json,
+        b: &'a Json,
+    ) -> Vec<ArgumentComparison> {
+        let schema = catalog.and_then(|catalog| catalog.input_schema(tool)).map(Schema::new);
+        let mut alignment = Self { words, tool, found: Vec::new(), values: 0 };
+        let setting = Setting { schema, ..Setting::default() };
+        alignment.value(&Spot { path: String::new(), depth: 0, setting }, a, b);
+        alignment.found
+    }
+
+    pub(super) fn push(&mut self, path: &str, finding: Finding) {
+        self.found.push(finding.at(path));
+    }
+
+    /// Compares two values.
+    pub(super) fn value(&mut self, spot: &Spot<'_>, a: &Json, b: &Json) {
+        if is_same(a, b) {
+            if spot.depth == 1 || (spot.depth == 0 && !matches!(a, Json::Object(_))) {
+                self.push(&spot.path, Finding::equal(leaf::kind_of(a)));
+            } else if spot.depth == 0
+                && let Json::Object(members) = a
+            {
+                for (key, value) in members {
+                    self.push(&pointer_to("", key), Finding::equal(leaf::kind_of(value)));
+                }
+            }
+            return;
+        }
+        self.values += 1;
+        if spot.depth > MAX_DEPTH || self.values > MAX_VALUES {
+            return self.push(
+                &spot.path,
+                Finding::new(leaf::kind_of(a), NOTHING, "different, and too much to compare"),
+            );
+        }
+        let none = Json::Object(Vec::new());
+        match (a, b) {
+            (Json::Object(a), Json::Object(b)) => self.object(spot, a, b),
+            (Json::Array(a), Json::Array(b)) => self.list(spot, a, b),
+            // No arguments are written in two ways.
+            (Json::Null, Json::Object(_)) if spot.depth == 0 => self.nothing_or(spot, &none, b),
+            (Json::Object(_), Json::Null) if spot.depth == 0 => self.nothing_or(spot, a, &none),
+            (Json::Null, value) => self.absent(spot, value, Presence::of(spot), Verdict::Extra),
+            (value, Json::Null) => self.absent(spot, value, Presence::of(spot), Verdict::Missing),
+            _ => self.unlike(spot, a, b),
+        }
+    }
+
+    fn nothing_or(&mut self, spot: &Spot<'_>, a: &Json, b: &Json) {
+        let before = self.found.len();
+        if let (Json::Object(a), Json::Object(b)) = (a, b) {
+            self.object(spot, a, b);
+        }
+        if self.found.len() == before {
+            self.push(&spot.path, Finding::new(Kind::Null, NULL_OR_ABSENT, "no arguments in two writings"));
+        }
+    }
+
+    /// Values that are not both objects or both lists, or not written so.
+    fn unlike(&mut self, spot: &Spot<'_>, a: &Json, b: &Json) {
+        let says_nothing =
+            |value: &Json| is_nothing(value) || is_empty(value) && !matches!(value, Json::Bool(_));
+        if says_nothing(a) && says_nothing(b) {
+            let finding = Finding::new(leaf::kind_of(a), SAME_OTHERWISE, "both say nothing");
+            return self.push(&spot.path, finding);
+        }
+        if let Some(finding) = leaf::shapes(&spot.setting.name, a, b) {
+            return self.push(&spot.path, finding);
+        }
+        if let Some((a, b)) = held(a, b) {
+            return self.rewritten(spot, &a, &b, "the same as JSON in a text");
+        }
+        match (a, b) {
+            (Json::Array(items), other) | (other, Json::Array(items)) => {
+                let is_first = matches!(a, Json::Array(_));
+                let parts = parts(items, other);
+                let (list, parts) = (Json::Array(items.clone()), Json::Array(parts));
+                let (a, b) = if is_first { (&list, &parts) } else { (&parts, &list) };
+                self.rewritten(spot, a, b, "a list in another writing");
+            }
+            _ => {
+                let finding = leaf::compare(&spot.setting, self.words, a, b);
+                self.push(&spot.path, finding);
+            }
+        }
+    }
+
+    /// Compares what two values were made into; what is equal then was the same in another writing.
+    fn rewritten(&mut self, spot: &Spot<'_>, a: &Json, b: &Json, reason: impl Into<Cow<'static, str>>) {
+        let before = self.found.len();
+        self.value(&Spot { depth: spot.depth.max(1) + 1, ..spot.clone() }, a, b);
+        if self.found.len() == before {
+            self.push(&spot.path, Finding::new(leaf::kind_of(a), SAME_OTHERWISE, reason));
+        }
+    }
+
+    fn object(&mut self, spot: &Spot<'_>, a: &[(String, Json)], b: &[(String, Json)]) {
+        let (is_call, schema) = (spot.depth == 0, spot.setting.schema);
+        match (members::unwrapped(a, b, schema, is_call), members::unwrapped(b, a, schema, is_call)) {
+            (Some((key, inner)), None) => {
+                return self.inside(spot, &pointer_to(&spot.path, key), true, inner, b);
+            }
+            (None, Some((key, inner))) => {
+                return self.inside(spot, &pointer_to(&spot.path, key), false, a, inner);
+            }
+            _ => {}
+        }
+        let in_a: HashMap<&str, &Json> = a.iter().map(|(key, value)| (key.as_str(), value)).collect();
+        let mut in_b: HashMap<&str, &Json> = b.iter().map(|(key, value)| (key.as_str(), value)).collect();
+        let renamed = members::renamed(&in_a, &in_b, schema, is_call);
+        // From here on they have the names of the first call.
+        for (theirs, own) in &renamed {
+            if let Some(value) = in_b.remove(theirs) {
+                in_b.insert(own, value);
+            }
+        }
+        let theirs: HashMap<&str, &str> = renamed.into_iter().map(|(theirs, own)| (own, theirs)).collect();
+        let spans = [leaf::spans(a, b, 0), leaf::spans(a, b, 1)];
+        let exchanged = members::exchanged(&in_a, &in_b);
+        let converted = members::converted(&in_a, &in_b);
+        let has_zoom = in_a.contains_key("z") || in_b.contains_key("z");
+        for (key, value) in a {
+            let there = theirs.get(key.as_str()).copied();
+            let name = there.map_or(key.as_str(), |there| members::telling(key, there, schema));
+            let below = Spot { path: pointer_to(&spot.path, key), ..below(spot, name, spans, has_zoom) };
+            let before = self.found.len();
+            match (in_b.get(key.as_str()), there) {
+                (Some(other), _) if exchanged.contains(&key.as_str()) => {
+                    let kind = leaf::kind_of(other);
+                    self.push(&below.path, Finding::new(kind, NOTHING, "two values have changed places"));
+                }
+                (Some(other), _) if converted.contains(&key.as_str()) && !is_same(value, other) => {
+                    let reason = "the same in another unit";
+                    self.push(&below.path, Finding::new(Kind::Quantity, SAME_OTHERWISE, reason));
+                }
+                (Some(other), Some(there)) => {
+                    let reason = format!("the same under the name `{}`", cut(there, SHOWN_NAME));
+                    self.rewritten(&below, value, other, reason);
+                }
+                (Some(other), None) => self.value(&below, value, other),
+                (None, _) => self.one_sided(spot, key, value, Verdict::Missing),
+            }
+            if let Some(there) = there {
+                let to = pointer_to(&spot.path, there);
+                self.found[before..].iter_mut().for_each(|argument| argument.moved(&below.path, &to));
+            }
+        }
+        for (key, value) in b {
+            if in_b.contains_key(key.as_str()) && !in_a.contains_key(key.as_str()) {
+                self.one_sided(spot, key, value, Verdict::Extra);
+            }
+        }
+    }
+
+    /// A member that only one of two objects has, whatever its writing.
+    fn one_sided(&mut self, spot: &Spot<'_>, key: &str, value: &Json, verdict: Verdict) {
+        let name = members::known(key, spot.setting.schema, spot.depth == 0);
+        let below = Spot { path: pointer_to(&spot.path, key), ..below(spot, name, [None; 2], false) };
+        self.absent(&below, value, Presence::among(spot, name), verdict);
+    }
+
+    /// Compares two objects of which the first or the second is inside a member that says nothing, at `within`.
+    fn inside(
+        &mut self,
+        spot: &Spot<'_>,
+        within: &str,
+        is_first: bool,
+        a: &[(String, Json)],
+        b: &[(String, Json)],
+    ) {
+        let (from, to) = if is_first { (within, &*spot.path) } else { (&*spot.path, within) };
+        let at = Spot { path: from.to_owned(), ..spot.clone() };
+        let before = self.found.len();
+        self.object(&at, a, b);
+        self.push(from, Finding::new(Kind::Object, SAME_OTHERWISE, "the same in an object of its own"));
+        self.found[before..].iter_mut().for_each(|argument| argument.moved(from, to));
+    }
+
+    /// A value that only one side has.
+    pub(super) fn absent(&mut self, spot: &Spot<'_>, value: &Json, presence: Presence, verdict: Verdict) {
+        self.values += 1;
+        let schema = spot.setting.schema;
+        let is_as = |default: &Json| {
+            let is_single = |value: &Json| !matches!(value, Json::Array(_) | Json::Object(_) | Json::Null);
+            is_same(default, value)
+                || is_single(default)
+                    && is_single(value)
+                    && leaf::compare(&spot.setting, self.words, default, value).score >= EQUIVALENT
+        };
+        let is_default =
+            || schema.is_some_and(|schema| schema.defaults().any(is_as) || schema.describes_default(value));
+        let says_default = schema.is_some_and(|schema| {
+            schema.defaults().any(|default| *default != Json::Null) || schema.said_default().is_some()
+        });
+        // An empty text says nothing, but `false` says no where the default is yes.
+        let has_default = matches!(value, Json::Bool(_)) && says_default;
+        let (score, reason) = if *value == Json::Null {
+            (NULL_OR_ABSENT, "null is the same as absent")
+        } else if is_default() {
+            (DEFAULT_OR_ABSENT, "the default is the same as absent")
+        } else if presence == Presence::Required {
+            (REQUIRED_OR_ABSENT, "required")
+        } else if is_empty(value) && !has_default
+            || is_nothing(value) && !schema.is_some_and(Schema::has_choices)
+        {
+            (EMPTY_OR_ABSENT, "says nothing")
+        } else if !says_default && is_usual(&spot.setting.name, value) {
+            (USUAL_OR_ABSENT, "what most tools have as their default")
+        } else if presence == Presence::Unknown || schema.is_none() && spot.setting.name.is_of_call() {
+            (UNKNOWN_MEMBER, "the tool does not know it")
+        } else {
+            (OPTIONAL_OR_ABSENT, "only one call says it")
+        };
+        // Only one of two values, so never as good as the same one.
+        debug_assert!(score <= SAME_OTHERWISE.max(CLOSE), "absent is never equal");
+        self.push(&spot.path, Finding::absent(leaf::kind_of(value), score, verdict, reason));
+    }
+}
+
+/// Names in reasons are cut to so many characters.
+const SHOWN_NAME: usize = 40;
+
+/// What the schema says of a member's being there.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Presence {
+    /// It must be.
+    Required,
+    /// It may be.
+    Optional,
+    /// The schema lists others.
+    Unknown,
+}
+
+impl Presence {
+    /// Of a value that stands as null on the other side.
+    fn of(spot: &Spot<'_>) -> Self {
+        if spot.setting.is_required { Self::Required } else { Self::Optional }
+    }
+
+    fn among(spot: &Spot<'_>, key: &str) -> Self {
+        let Some(schema) = spot.setting.schema else { return Self::Optional };
+        if schema.required().contains(&key) {
+            Self::Required
+        } else if schema.lists_members() && schema.property(key).is_none() {
+            Self::Unknown
+        } else {
+            Self::Optional
+        }
+    }
+}
+
+fn below<'a>(spot: &Spot<'a>, key: &str, spans: [Option<f64>; 2], has_zoom: bool) -> Spot<'a> {
+    let parent = spot.setting.schema;
+    let schema = parent.and_then(|schema| schema.property(key));
+    let name = Name::new(key);
+    let span = name.side().and_then(|axis| spans[axis]).filter(|_| !has_zoom);
+    let setting = Setting {
+        schema,
+        is_required: parent.is_some_and(|schema| schema.required().contains(&key)),
+        span,
+        is_tile: has_zoom,
+        name,
+    };
+    Spot { path: pointer_to(&spot.path, key), depth: spot.depth + 1, setting }
+}
+
+/// Whether most tools take a value for one that is not said.
+fn is_usual(name: &Name, value: &Json) -> bool {
+    match value {
+        Json::String(text) => match text.trim().to_lowercase().as_str() {
+            "default" | "auto" | "automatic" | "unspecified" | "n/a" => true,
+            // To delete all is another thing than to filter nothing.
+            "all" | "any" | "none" => name.is_filter(),
+            text => {
+                name.is_usual_text(text)
+                    || super::number::in_text(text).is_some_and(|number| name.is_usual(number))
+            }
+        },
+        value => super::number::of(value).is_some_and(|number| name.is_usual(number)),
+    }
+}
+
+fn is_empty(value: &Json) -> bool {
+    match value {
+        Json::Bool(value) => !value,
+        Json::String(text) => text.trim().is_empty(),
+        Json::Array(items) => items.is_empty(),
+        Json::Object(members) => members.is_empty(),
+        _ => false,
+    }
+}
+
+/// Whether a text is the nothing of some language, as it is when it is printed.
+fn is_nothing(value: &Json) -> bool {
+    value.as_str().is_some_and(|text| matches!(text.trim(), "null" | "NULL" | "None" | "nil" | "undefined"))
+}
+
+/// Two values where one or both are texts that hold JSON, as what they hold.
+fn held<'v>(a: &'v Json, b: &'v Json) -> Option<(Cow<'v, Json>, Cow<'v, Json>)> {
+    let open = |value: &'v Json| match value {
+        Json::String(text) => holding(text).map(Cow::Owned),
+        Json::Array(_) | Json::Object(_) => Some(Cow::Borrowed(value)),
+        _ => None,
+    };
+    let (a, b) = (open(a)?, open(b)?);
+    matches!((&*a, &*b), (Json::Array(_), Json::Array(_)) | (Json::Object(_), Json::Object(_)))
+        .then_some((a, b))
+}
+
+fn holding(text: &str) -> Option<Json> {
+    let text = text.trim();
+    let looks_so =
+        (text.starts_with('{') && text.ends_with('}')) || (text.starts_with('[') && text.ends_with(']'));
+    if !looks_so || text.len() > MAX_TEXT {
+        return None;
+    }
+    parse(text.as_bytes()).ok().map(|(value, _)| value)
+}
+
+/// What a value beside a list holds: the parts of a text, by the sign that makes as many of them as the list has items, by
+/// commas otherwise; else itself.
+fn parts(items: &[Json], other: &Json) -> Vec<Json> {
+    let Json::String(text) = other else { return vec![other.clone()] };
+    if items.len() < 2 || text.len() > MAX_TEXT {
+        return vec![other.clone()];
+    }
+    if let Some(numbers) = range(items, text) {
+        return numbers;
+    }
+    let split = |sign: &str| -> Vec<Json> {
+        text.split(sign).map(|part| Json::String(part.trim().to_owned())).collect()
+    };
+    let signs = [";", "|", "\n", " and ", " & ", "/", " ", "."];
+    // A point is one of a number.
+    let has_digit = text.bytes().any(|byte| byte.is_ascii_digit());
+    let has_comma = text.contains(',');
+    let fitting = signs
+        .iter()
+        .filter(|sign| !has_comma && text.contains(**sign) && (**sign != "." || !has_digit))
+        .map(|sign| split(sign));
+    match fitting.into_iter().find(|parts| parts.len() == items.len()) {
+        Some(parts) => parts,
+        None if has_comma => split(","),
+        None => vec![other.clone()],
+    }
+}
+
+/// The whole numbers of `1-3` beside a list of as many.
+fn range(items: &[Json], text: &str) -> Option<Vec<Json>> {
+    let (first, last) = text.split_once(['-', '–'])?;
+    let (first, last): (i64, i64) = (first.trim().parse().ok()?, last.trim().parse().ok()?);
+    let count = usize::try_from(last.checked_sub(first)?.checked_add(1)?).ok()?;
+    (count == items.len()).then(|| (first..=last).map(Json::Integer).collect())
+}

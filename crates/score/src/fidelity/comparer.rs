@@ -1,0 +1,292 @@
+//! Compares pairs of calls, many at once.
+
+use std::collections::{BTreeSet, HashMap};
+use std::ops::Range;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::thread;
+
+use m3_embedding::{Embedder, EncoderError, InputKey};
+use m3_trajectory::catalog::Catalog;
+use m3_trajectory::json::Json;
+
+use super::align::Alignment;
+use super::constants::SAME_OTHERWISE;
+use super::remembered::schema_key;
+use super::words::{Cosines, TextPair, Words};
+use super::{ArgumentComparison, CallFidelity, Finding, Kind, Weights, combine, remembered};
+use crate::schema::{Schema, is_same};
+
+/// Two calls of one tool; missing arguments are an empty object.
+#[derive(Debug, Clone, Copy)]
+pub struct CallPair<'c> {
+    /// The tool of both.
+    pub tool: &'c str,
+    /// The arguments of the first, the reference.
+    pub a: Option<&'c Json>,
+    /// The arguments of the second, the prediction.
+    pub b: Option<&'c Json>,
+}
+
+/// Pairs of calls that are compared, by their index.
+type Pairs<'p, 'c> = dyn Fn(usize) -> CallPair<'c> + Sync + 'p;
+
+/// Compares arguments. Deterministic: the same calls, catalog and encoder give the same numbers on any machine,
+/// whatever is compared beside them and on however many cores.
+///
+/// [`Fidelity::compare_all`] is what scores are made of. [`Fidelity::compare`] knows of words only their spelling and
+/// the lexicon.
+///
+/// ```
+/// use m3_score::fidelity::{CallPair, Fidelity, Verdict};
+/// use m3_trajectory::json::parse;
+///
+/// let json = |text: &str| parse(text.as_bytes()).unwrap().0;
+/// let fidelity = Fidelity::new(None);
+/// let (a, b) = (json(r#"{"lat": 52.08, "lng": 4.31}"#), json(r#"{"lat": 52.08, "lng": -4.31}"#));
+/// let found = fidelity.compare(CallPair { tool: "air/conditions", a: Some(&a), b: Some(&b) });
+/// assert!(found.score < 0.1);
+/// assert_eq!(found.worst().unwrap().path, "/lng");
+/// assert_eq!(found.worst().unwrap().verdict, Verdict::Different);
+/// ```
+#[derive(Debug, Default)]
+pub struct Fidelity<'a> {
+    catalog: Option<&'a Catalog>,
+    weights: Option<&'a Weights>,
+    cosines: Arc<Cosines>,
+}
+
+/// Pairs of calls that are compared before the words of all are looked up together.
+const PAIRS_AT_ONCE: usize = 4096;
+
+/// More pairs than that at once are neither looked for in the cache nor kept.
+const MOST_KEPT: usize = 16_384;
+
+/// Pairs of words from which on they are looked up, before further calls are compared.
+const WORDS_AT_ONCE: usize = 8192;
+
+/// Pairs of calls that a thread takes at once, and for which another thread is worth its start.
+const BLOCK: usize = 16;
+
+/// The most threads: further ones wait for memory.
+const MOST_THREADS: usize = 8;
+
+/// What came of some pairs, by their index.
+#[derive(Debug, Default)]
+struct Compared {
+    found: Vec<(usize, CallFidelity)>,
+    /// Those that asked for the cosines of words that are not known.
+    open: Vec<usize>,
+    wanted: BTreeSet<TextPair>,
+}
+
+impl<'a> Fidelity<'a> {
+    /// With a catalog, kinds, defaults and what is required are known from the tools' schemas.
+    #[must_use]
+    pub fn new(catalog: Option<&'a Catalog>) -> Self {
+        Self { catalog, ..Self::default() }
+    }
+
+    /// The same with what is known of which arguments vary. Without, no argument is a constant.
+    #[must_use]
+    pub fn weighted_by(self, weights: &'a Weights) -> Self {
+        Self { weights: Some(weights), ..self }
+    }
+
+    /// Compares `count` pairs and hands each to `found` with its index, in an order that means nothing. What the
+    /// embedder's cache knows is not compared again. Pairs whose words need embeddings are compared a second time, when
+    /// their words are known. `progress` is told how many of how many are done.
+    ///
+    /// # Errors
+    /// [`EncoderError`].
+    pub fn compare_all(
+        &mut self,
+        count: usize,
+        pair: &Pairs<'_, '_>,
+        embedder: &mut Embedder,
+        progress: &mut dyn FnMut(usize, usize),
+        found: &mut dyn FnMut(usize, CallFidelity),
+    ) -> Result<(), EncoderError> {
+        for start in (0..count).step_by(PAIRS_AT_ONCE) {
+            let end = count.min(start + PAIRS_AT_ONCE);
+            let (keys, todo) = self.recall((start..end, count), pair, embedder, found);
+            let mut fresh = Vec::new();
+            self.compare_new(
+                &todo,
+                pair,
+                embedder,
+                &mut |part| progress(end - todo.len() + part, count),
+                &mut |index, fidelity| {
+                    if let (Some(key), Some(bytes)) =
+                        (keys[index - start], remembered::encode(&fidelity.arguments))
+                    {
+                        fresh.push((key, bytes));
+                    }
+                    found(index, fidelity);
+                },
+            )?;
+            embedder.remember(&fresh);
+            progress(end, count);
+        }
+        Ok(())
+    }
+
+    /// Hands on what the cache knows of some pairs; the key of each where there is a cache, and those that are left.
+    fn recall(
+        &mut self,
+        (range, count): (Range<usize>, usize),
+        pair: &Pairs<'_, '_>,
+        embedder: &mut Embedder,
+        found: &mut dyn FnMut(usize, CallFidelity),
+    ) -> (Vec<Option<InputKey>>, Vec<usize>) {
+        let mut schemas: HashMap<&str, InputKey> = HashMap::new();
+        // All pairs of many calls are too many to be kept, and most are compared once in a lifetime.
+        let is_cached = embedder.has_cache() && count <= MOST_KEPT;
+        let is_equal = |pair: CallPair<'_>| pair.a.zip(pair.b).is_some_and(|(a, b)| is_same(a, b));
+        let mut key = |index: usize| {
+            let pair = pair(index);
+            (is_cached && !is_equal(pair)).then(|| {
+                let schema = schemas.entry(pair.tool).or_insert_with(|| {
+                    schema_key(self.catalog.and_then(|catalog| catalog.input_schema(pair.tool)))
+                });
+                remembered::key(pair, schema)
+            })
+        };
+        let keys: Vec<Option<InputKey>> = range.clone().map(&mut key).collect();
+        let asked: Vec<InputKey> = keys.iter().copied().flatten().collect();
+        let mut known = embedder.recall(&asked).into_iter();
+        let mut todo = Vec::new();
+        let words = Words::of(&self.cosines);
+        for (index, key) in range.zip(&keys) {
+            let known = key.and_then(|_| known.next().flatten()).and_then(|bytes| remembered::decode(&bytes));
+            if let Some(arguments) = known {
+                found(index, self.weighed(pair(index).tool, arguments));
+            } else if is_cached && key.is_none() {
+                // Equal arguments are compared here: they are not worth the start of a thread.
+                let fidelity = self.compare_by(pair(index), &words);
+                if words.is_open() { todo.push(index) } else { found(index, fidelity) }
+            } else {
+                todo.push(index);
+            }
+        }
+        (keys, todo)
+    }
+
+    /// Compares pairs that the cache does not know.
+    fn compare_new(
+        &mut self,
+        todo: &[usize],
+        pair: &Pairs<'_, '_>,
+        embedder: &mut Embedder,
+        progress: &mut dyn FnMut(usize),
+        found: &mut dyn FnMut(usize, CallFidelity),
+    ) -> Result<(), EncoderError> {
+        let mut done = 0;
+        while done < todo.len() {
+            self.cosines().forget();
+            let rest = &todo[done..];
+            let (mut compared, reached) = self.compare_some(rest.len(), &|at| pair(rest[at]));
+            compared.found.drain(..).for_each(|(at, fidelity)| found(rest[at], fidelity));
+            let mut open: Vec<usize> = compared.open.iter().map(|&at| rest[at]).collect();
+            while !open.is_empty() {
+                let (closed, all) = (done + reached - open.len(), open.len());
+                let wanted = std::mem::take(&mut compared.wanted);
+                self.cosines()
+                    .learn(wanted, embedder, &mut |part, of| progress(closed + all * part / of.max(1)))?;
+                let reached;
+                (compared, reached) = self.compare_some(all, &|at| pair(open[at]));
+                compared.found.drain(..).for_each(|(at, fidelity)| found(open[at], fidelity));
+                // What one word means may decide whether another one is asked for.
+                open =
+                    compared.open.iter().map(|&at| open[at]).chain(open[reached..].iter().copied()).collect();
+            }
+            done += reached;
+            progress(done);
+        }
+        Ok(())
+    }
+
+    /// What is known of words. No thread holds it between comparisons.
+    fn cosines(&mut self) -> &mut Cosines {
+        Arc::make_mut(&mut self.cosines)
+    }
+
+    /// Compares the first of `count` pairs, on as many threads as are worth it: all, unless they ask for so many words
+    /// that those should be looked up first. Says how many.
+    fn compare_some(&self, count: usize, pair: &Pairs<'_, '_>) -> (Compared, usize) {
+        let (next, wanted) = (AtomicUsize::new(0), AtomicUsize::new(0));
+        let work = || {
+            let words = Words::of(&self.cosines);
+            let mut compared = Compared::default();
+            while wanted.load(Ordering::Relaxed) < WORDS_AT_ONCE {
+                let start = next.fetch_add(BLOCK, Ordering::Relaxed);
+                if start >= count {
+                    break;
+                }
+                let before = words.wanted();
+                for index in start..count.min(start + BLOCK) {
+                    let fidelity = self.compare_by(pair(index), &words);
+                    if words.is_open() {
+                        compared.open.push(index);
+                    } else {
+                        compared.found.push((index, fidelity));
+                    }
+                }
+                wanted.fetch_add(words.wanted() - before, Ordering::Relaxed);
+            }
+            compared.wanted = words.take_wanted();
+            compared
+        };
+        let cores = thread::available_parallelism().map_or(1, usize::from);
+        let helpers = cores.min(MOST_THREADS).min(count.div_ceil(BLOCK)).saturating_sub(1);
+        let compared = thread::scope(|scope| {
+            let helpers: Vec<_> = (0..helpers).map(|_| scope.spawn(work)).collect();
+            let mut compared = work();
+            for helper in helpers {
+                // A thread that fails has failed on a bug, which is passed on.
+                let other = helper.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+                compared.found.extend(other.found);
+                compared.open.extend(other.open);
+                compared.wanted.extend(other.wanted);
+            }
+            compared
+        });
+        (compared, next.into_inner().min(count))
+    }
+
+    /// Compares one pair.
+    #[must_use]
+    pub fn compare(&self, pair: CallPair<'_>) -> CallFidelity {
+        self.compare_by(pair, &Words::of(&self.cosines))
+    }
+
+    fn compare_by(&self, pair: CallPair<'_>, words: &Words) -> CallFidelity {
+        words.begin();
+        let none = Json::Object(Vec::new());
+        let (a, b) = (pair.a.unwrap_or(&none), pair.b.unwrap_or(&none));
+        let mut arguments = Alignment::of(self.catalog, words, pair.tool, a, b);
+        // Whatever the rules made of them: 1 is for equal arguments.
+        if arguments.iter().all(|argument| argument.score >= 1.0) && !is_same(a, b) {
+            let finding = Finding::new(Kind::Object, SAME_OTHERWISE, "the same in another writing");
+            arguments.push(finding.at(""));
+        }
+        self.weighed(pair.tool, arguments)
+    }
+
+    /// The fidelity of a call of `tool` whose arguments came out like this.
+    fn weighed(&self, tool: &str, mut arguments: Vec<ArgumentComparison>) -> CallFidelity {
+        if let Some(weights) = self.weights {
+            let schema = self.catalog.and_then(|catalog| catalog.input_schema(tool)).map(Schema::new);
+            let required = schema.map(Schema::required).unwrap_or_default();
+            for argument in &mut arguments {
+                let weight = |path: &str| weights.weight(tool, path, &required);
+                let (weight, other) =
+                    (weight(&argument.path), argument.other_path.as_deref().map_or(1.0, weight));
+                // In both calls, so that it does not matter which is the first.
+                argument.weight *= weight.min(other);
+            }
+        }
+        let score = combine::combine(&arguments);
+        CallFidelity { score, arguments }
+    }
+}

@@ -1,0 +1,232 @@
+//! What the fidelity of a set's matched pairs says over the whole set: which arguments are wrong most often, and which
+//! pairs only the embedding accepts.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use m3_trajectory::json::{Json, Keys};
+
+use super::constants::{CLOSE, THRESHOLD};
+use super::place::{Place, cut};
+use super::{ArgumentComparison, CallFidelity, CallPair, Verdict};
+use crate::chunk::Prepared;
+use crate::{CallPlace, Match};
+
+/// Arguments that are counted; a set with more different ones than that is made to have them.
+const MOST_ARGUMENTS: usize = 10_000;
+
+/// Pairs that are kept by name; the others are counted.
+const MOST_PAIRS: usize = 1_000;
+
+/// What is noticed over a set.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Findings {
+    tools: BTreeMap<String, u64>,
+    arguments: BTreeMap<(String, String), Wrong>,
+    pairs: BTreeSet<Rank>,
+    rejected: u64,
+}
+
+/// How often an argument is wrong, and where for the first time.
+#[derive(Debug, Clone, PartialEq)]
+struct Wrong {
+    pairs: u64,
+    id: String,
+    reason: String,
+    values: Values,
+}
+
+/// The values of an argument as JSON text, cut after 200 characters; `None` where a call has none. Hostile.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Values {
+    /// The reference's.
+    pub reference: Option<String>,
+    /// The prediction's.
+    pub predicted: Option<String>,
+}
+
+/// Values are cut to so many characters.
+const VALUE: usize = 200;
+
+impl Values {
+    fn of(argument: &ArgumentComparison, pair: CallPair<'_>) -> Self {
+        let text = |arguments: Option<&Json>, path: &str, absent: Verdict| {
+            let value = Place::of(arguments, path).value.filter(|_| argument.verdict != absent)?;
+            Some(cut(&value.to_text(Keys::Sorted), VALUE).into_owned())
+        };
+        let other = argument.other_path.as_deref().unwrap_or(&argument.path);
+        Self {
+            reference: text(pair.a, &argument.path, Verdict::Extra),
+            predicted: text(pair.b, other, Verdict::Missing),
+        }
+    }
+}
+
+/// An argument that is wrong in matched pairs of calls of its tool.
+#[derive(Debug, Clone, PartialEq)]
+pub struct WrongArgument {
+    /// The tool.
+    pub tool: String,
+    /// The argument, such as `location.lat` or `stops[].name`.
+    pub argument: String,
+    /// Matched pairs in which it is different, missing or extra.
+    pub wrong: u64,
+    /// Matched pairs of calls of the tool.
+    pub pairs: u64,
+    /// The first trajectory in which it is wrong.
+    pub id: String,
+    /// What is wrong there. Hostile where it quotes a value.
+    pub reason: String,
+    /// Its values there.
+    pub values: Values,
+}
+
+/// A pair of calls that was matched, although its arguments do not ask for the same.
+#[derive(Debug, Clone, PartialEq)]
+pub struct RejectedMatch {
+    /// The trajectory.
+    pub id: String,
+    /// Which repetition of its task, from 1; `None` where there are none.
+    pub repeat: Option<usize>,
+    /// The tool of both calls.
+    pub tool: String,
+    /// The reference call.
+    pub reference: CallPlace,
+    /// The predicted call.
+    pub predicted: CallPlace,
+    /// S, by which they were matched.
+    pub similarity: f64,
+    /// The fidelity, below [`THRESHOLD`].
+    pub fidelity: f64,
+    /// The argument that does most harm, such as `location.lat`; empty for the arguments as a whole.
+    pub argument: String,
+    /// What is wrong with it. Hostile where it quotes a value.
+    pub reason: String,
+    /// Its values.
+    pub values: Values,
+}
+
+/// Pairs in the order in which they mislead: the most similar first.
+#[derive(Debug, Clone, PartialEq)]
+struct Rank(RejectedMatch);
+
+impl Rank {
+    fn key(&self) -> (std::cmp::Reverse<u64>, &str, Option<usize>, usize) {
+        let RejectedMatch { similarity, id, repeat, reference, .. } = &self.0;
+        // Similarities are not negative, so their bits are in their order.
+        (std::cmp::Reverse(similarity.max(0.0).to_bits()), id, *repeat, reference.index)
+    }
+}
+
+impl Eq for Rank {}
+
+impl Ord for Rank {
+    fn cmp(&self, other: &Self) -> std::cmp::Ordering {
+        self.key().cmp(&other.key())
+    }
+}
+
+impl PartialOrd for Rank {
+    fn partial_cmp(&self, other: &Self) -> Option<std::cmp::Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl Findings {
+    /// Takes in the matched pairs of a trajectory and their fidelities, in one order.
+    pub(crate) fn add(&mut self, prepared: &Prepared, matches: &[Match], fidelities: &[CallFidelity]) {
+        for (pair, fidelity) in matches.iter().zip(fidelities) {
+            match self.tools.get_mut(&pair.tool) {
+                Some(pairs) => *pairs += 1,
+                None => drop(self.tools.insert(pair.tool.clone(), 1)),
+            }
+            let calls = prepared.pair(&pair.tool, pair.reference.index, pair.predicted.index);
+            self.count(&prepared.id, pair, fidelity, calls);
+            if fidelity.score < THRESHOLD {
+                self.reject(&prepared.id, pair, fidelity, calls);
+            }
+        }
+    }
+
+    fn count(&mut self, id: &str, pair: &Match, fidelity: &CallFidelity, calls: CallPair<'_>) {
+        let wrong = fidelity.arguments.iter().filter(|argument| argument.score < CLOSE);
+        let named: BTreeMap<String, &ArgumentComparison> =
+            wrong.rev().map(|argument| (argument.name(), argument)).collect();
+        for (name, argument) in named {
+            let key = (pair.tool.clone(), name);
+            if let Some(known) = self.arguments.get_mut(&key) {
+                known.pairs += 1;
+            } else if self.arguments.len() < MOST_ARGUMENTS {
+                let (id, reason) = (id.to_owned(), argument.reason.to_string());
+                let values = Values::of(argument, calls);
+                self.arguments.insert(key, Wrong { pairs: 1, id, reason, values });
+            }
+        }
+    }
+
+    fn reject(&mut self, id: &str, pair: &Match, fidelity: &CallFidelity, calls: CallPair<'_>) {
+        self.rejected += 1;
+        let worst = fidelity.worst();
+        self.pairs.insert(Rank(RejectedMatch {
+            id: id.to_owned(),
+            repeat: None,
+            tool: pair.tool.clone(),
+            reference: pair.reference,
+            predicted: pair.predicted,
+            similarity: pair.similarity,
+            fidelity: fidelity.score,
+            argument: worst.map(ArgumentComparison::name).unwrap_or_default(),
+            reason: worst.map(|worst| worst.reason.to_string()).unwrap_or_default(),
+            values: worst.map(|worst| Values::of(worst, calls)).unwrap_or_default(),
+        }));
+        if self.pairs.len() > MOST_PAIRS {
+            self.pairs.pop_last();
+        }
+    }
+
+    /// Takes in what a further repetition says; what is there without a number is of the first.
+    pub(crate) fn add_repetition(&mut self, other: Findings, repeat: usize) {
+        let Findings { tools, arguments, pairs, rejected } = other;
+        for (tool, pairs) in tools {
+            *self.tools.entry(tool).or_default() += pairs;
+        }
+        for (key, wrong) in arguments {
+            if let Some(known) = self.arguments.get_mut(&key) {
+                known.pairs += wrong.pairs;
+            } else if self.arguments.len() < MOST_ARGUMENTS {
+                self.arguments.insert(key, wrong);
+            }
+        }
+        self.rejected += rejected;
+        let mine = std::mem::take(&mut self.pairs).into_iter().map(|pair| (pair, 1));
+        let numbered =
+            mine.chain(pairs.into_iter().map(|pair| (pair, repeat))).map(|(Rank(pair), number)| {
+                let repeat = pair.repeat.or(Some(number));
+                Rank(RejectedMatch { repeat, ..pair })
+            });
+        self.pairs = numbered.collect::<BTreeSet<Rank>>().into_iter().take(MOST_PAIRS).collect();
+    }
+
+    /// The arguments that are wrong, those that are wrong most often first.
+    #[must_use]
+    pub fn wrong_arguments(&self) -> Vec<WrongArgument> {
+        let arguments = self.arguments.iter().map(|((tool, argument), wrong)| WrongArgument {
+            tool: tool.clone(),
+            argument: argument.clone(),
+            wrong: wrong.pairs,
+            pairs: self.tools.get(tool).copied().unwrap_or_default(),
+            id: wrong.id.clone(),
+            reason: wrong.reason.clone(),
+            values: wrong.values.clone(),
+        });
+        let mut arguments: Vec<WrongArgument> = arguments.collect();
+        // Stable: by the names of tool and argument where it is as often.
+        arguments.sort_by_key(|argument| std::cmp::Reverse(argument.wrong));
+        arguments
+    }
+
+    /// Matched pairs whose arguments do not ask for the same, the most similar first, and how many there are in all.
+    #[must_use]
+    pub fn rejected_matches(&self) -> (Vec<RejectedMatch>, u64) {
+        (self.pairs.iter().map(|Rank(pair)| pair.clone()).collect(), self.rejected)
+    }
+}

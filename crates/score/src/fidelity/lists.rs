@@ -1,0 +1,228 @@
+//! Lists: as tuples, item by item in their order, or as sets, in which each item is paired with the one that is most
+//! like it.
+
+use m3_trajectory::json::{Json, Keys, pointer_to};
+
+use super::align::{Alignment, Presence, Spot};
+use super::combine::norm;
+use super::constants::{MAX_ITEM_PAIRS, MAX_ITEM_VALUES, NORM, NOTHING, SAME_OTHERWISE};
+use super::leaf::{self, Setting};
+use super::{ArgumentComparison, Finding, Kind, Verdict};
+use crate::hungarian::cheapest;
+use crate::schema::Schema;
+
+/// Units of cost in an assignment: losses to six digits of the power of the norm.
+const COST_UNITS: f64 = 1e9;
+
+/// Tools that take numbers in any order.
+const ORDER_FREE: &[&str] = &[
+    "mean", "median", "mode", "average", "avg", "sum", "add", "multiply", "product", "max", "min",
+    "variance", "std", "stdev", "count",
+];
+
+/// Tools that put what they take one after another.
+const ORDERING: &[&str] =
+    &["merge", "concat", "concatenate", "join", "append", "stitch", "chain", "sequence", "pipeline"];
+
+impl Alignment<'_> {
+    /// Compares two lists.
+    pub(super) fn list(&mut self, spot: &Spot<'_>, a: &[Json], b: &[Json]) {
+        let below = Spot {
+            path: String::new(),
+            depth: spot.depth.max(1) + 1,
+            setting: Setting {
+                schema: spot.setting.schema.and_then(Schema::items),
+                name: spot.setting.name.clone(),
+                ..Setting::default()
+            },
+        };
+        let is_set = self.is_set(spot, a, b);
+        if !is_set && self.is_reordered(spot, a, b) {
+            let finding = Finding::new(Kind::List, NOTHING, "the same items in an order that matters");
+            return self.push(&spot.path, finding);
+        }
+        if is_set { self.set(spot, &below, a, b) } else { self.tuple(spot, &below, a, b) }
+    }
+
+    fn is_set(&self, spot: &Spot<'_>, a: &[Json], b: &[Json]) -> bool {
+        let all = |is: fn(&Json) -> bool| a.iter().chain(b).all(is);
+        if spot.setting.schema.is_some_and(Schema::is_set) {
+            return true;
+        }
+        if all(|item| matches!(item, Json::Integer(_) | Json::LongInteger(_) | Json::Float(_))) {
+            if spot.setting.name.is_of_numbers() {
+                return true;
+            }
+            let tool = self.tool.rsplit('/').next().unwrap_or_default();
+            // `add_shape` adds no numbers.
+            if spot.setting.name.is_color() || spot.setting.name.is_box() || tool.starts_with("add_") {
+                return false;
+            }
+            return tool.split(['_', '-']).any(|word| ORDER_FREE.contains(&word));
+        }
+        !self.is_ordered(spot) && all(|item| matches!(item, Json::String(_) | Json::Object(_)))
+    }
+
+    /// Whether a list is one of steps, by its name or because its tool puts its items one after another.
+    fn is_ordered(&self, spot: &Spot<'_>) -> bool {
+        let tool = self.tool.rsplit('/').next().unwrap_or_default();
+        spot.setting.name.is_ordered() || tool.split(['_', '-']).any(|word| ORDERING.contains(&word))
+    }
+
+    /// Whether a list of steps has the same ones in another order, however near they are to each other.
+    fn is_reordered(&self, spot: &Spot<'_>, a: &[Json], b: &[Json]) -> bool {
+        self.is_ordered(spot) && a.len() == b.len() && {
+            let (left_a, left_b) = left_over(a, b);
+            left_a.is_empty() && left_b.is_empty()
+        }
+    }
+
+    fn tuple(&mut self, spot: &Spot<'_>, below: &Spot<'_>, a: &[Json], b: &[Json]) {
+        let spans = leaf::tuple_spans(&spot.setting.name, a, b);
+        for index in 0..a.len().max(b.len()) {
+            let mut at = Spot { path: pointer_to(&spot.path, index), ..below.clone() };
+            at.setting.span = spans[index % 2];
+            match (a.get(index), b.get(index)) {
+                (Some(a), Some(b)) => self.value(&at, a, b),
+                (Some(item), None) => self.absent(&at, item, Presence::Required, Verdict::Missing),
+                (None, Some(item)) => self.absent(&at, item, Presence::Required, Verdict::Extra),
+                (None, None) => {}
+            }
+            if self.values > super::constants::MAX_VALUES {
+                let finding = Finding::new(Kind::List, NOTHING, "different, and too much to compare");
+                return self.push(&spot.path, finding);
+            }
+        }
+    }
+
+    fn set(&mut self, spot: &Spot<'_>, below: &Spot<'_>, a: &[Json], b: &[Json]) {
+        let (left_a, left_b) = left_over(a, b);
+        if left_a.is_empty() && left_b.is_empty() {
+            let finding = Finding::new(Kind::List, SAME_OTHERWISE, "the same items in another order");
+            return self.push(&spot.path, finding);
+        }
+        let size =
+            |items: &[Json], left: &[usize]| left.iter().map(|&index| size(&items[index])).sum::<usize>();
+        let work =
+            size(a, &left_a).saturating_mul(left_b.len()) + size(b, &left_b).saturating_mul(left_a.len());
+        if left_a.len().saturating_mul(left_b.len()) > MAX_ITEM_PAIRS || work > MAX_ITEM_VALUES {
+            return self.tuple(spot, below, a, b);
+        }
+        let before = self.values;
+        let mut found: Vec<Vec<Vec<ArgumentComparison>>> = Vec::new();
+        for &row in &left_a {
+            let at = Spot { path: pointer_to(&spot.path, row), ..below.clone() };
+            found.push(left_b.iter().map(|&column| self.apart(&at, &a[row], &b[column])).collect());
+        }
+        // What was only tried is not counted.
+        self.values = before + left_a.len().max(left_b.len());
+        let pairs = assigned(&found, left_a.len(), left_b.len());
+        for (row, &index) in left_a.iter().enumerate() {
+            let at = Spot { path: pointer_to(&spot.path, index), ..below.clone() };
+            match pairs.iter().find(|pair| pair.0 == row) {
+                Some(&(row, column)) => {
+                    let other = pointer_to(&spot.path, left_b[column]);
+                    let found = &mut found[row][column];
+                    for argument in &mut *found {
+                        argument.moved(&at.path, &other);
+                    }
+                    self.found.append(found);
+                }
+                None => self.absent(&at, &a[index], Presence::Required, Verdict::Missing),
+            }
+        }
+        for (column, &index) in left_b.iter().enumerate() {
+            if !pairs.iter().any(|pair| pair.1 == column) {
+                let at = Spot { path: pointer_to(&spot.path, index), ..below.clone() };
+                self.absent(&at, &b[index], Presence::Required, Verdict::Extra);
+            }
+        }
+    }
+
+    /// The comparison of two items, not yet among those found.
+    fn apart(&mut self, spot: &Spot<'_>, a: &Json, b: &Json) -> Vec<ArgumentComparison> {
+        let before = std::mem::take(&mut self.found);
+        self.value(spot, a, b);
+        std::mem::replace(&mut self.found, before)
+    }
+}
+
+impl ArgumentComparison {
+    /// Says where it is in the second call, in which the item at `from` is at `to`.
+    pub(super) fn moved(&mut self, from: &str, to: &str) {
+        if from == to {
+            return;
+        }
+        let path = self.other_path.as_deref().unwrap_or(&self.path);
+        // A set in the item had its places told already, below the item's own.
+        let moved = path.strip_prefix(from).map(|rest| format!("{to}{rest}"));
+        match moved {
+            // What only the second call has is nowhere in the first.
+            Some(moved) if self.verdict == Verdict::Extra => self.path = moved,
+            moved => self.other_path = moved,
+        }
+    }
+}
+
+/// How much there is to compare in a value: its values, and its text by the word.
+fn size(value: &Json) -> usize {
+    match value {
+        Json::String(text) => 1 + text.len() / 8,
+        Json::Array(items) => 1 + items.iter().map(size).sum::<usize>(),
+        Json::Object(members) => 1 + members.iter().map(|(_, value)| size(value)).sum::<usize>(),
+        _ => 1,
+    }
+}
+
+/// The indices of the items of each list that the other has not.
+fn left_over(a: &[Json], b: &[Json]) -> (Vec<usize>, Vec<usize>) {
+    let sorted = |items: &[Json]| {
+        let mut keyed: Vec<(String, usize)> =
+            items.iter().enumerate().map(|(index, item)| (item.to_text(Keys::Sorted), index)).collect();
+        keyed.sort_unstable();
+        keyed
+    };
+    let (keyed_a, keyed_b) = (sorted(a), sorted(b));
+    let (mut left_a, mut left_b) = (Vec::new(), Vec::new());
+    let (mut a, mut b) = (keyed_a.iter().peekable(), keyed_b.iter().peekable());
+    loop {
+        match (a.peek(), b.peek()) {
+            (Some(x), Some(y)) if x.0 == y.0 => {
+                a.next();
+                b.next();
+            }
+            (Some(x), y) if y.is_none_or(|y| x.0 < y.0) => {
+                left_a.push(x.1);
+                a.next();
+            }
+            (_, Some(y)) => {
+                left_b.push(y.1);
+                b.next();
+            }
+            _ => break,
+        }
+    }
+    left_a.sort_unstable();
+    left_b.sort_unstable();
+    (left_a, left_b)
+}
+
+/// The pairs of rows and columns that lose least, in the norm in which losses are added.
+fn assigned(found: &[Vec<Vec<ArgumentComparison>>], rows: usize, columns: usize) -> Vec<(usize, usize)> {
+    if rows == 0 || columns == 0 {
+        return Vec::new();
+    }
+    #[expect(clippy::cast_possible_truncation, reason = "at most a billion times the number of values")]
+    let cost = |row: usize, column: usize| {
+        let loss = norm(found[row][column].iter().map(|argument| 1.0 - argument.score));
+        i128::from((loss.powi(NORM) * COST_UNITS) as i64)
+    };
+    let costs: Vec<Vec<i128>> =
+        (0..rows).map(|row| (0..columns).map(|column| cost(row, column)).collect()).collect();
+    if rows <= columns {
+        cheapest(rows, columns, |row, column| costs[row][column]).into_iter().enumerate().collect()
+    } else {
+        let rows = cheapest(columns, rows, |column, row| costs[row][column]);
+        rows.into_iter().enumerate().map(|(column, row)| (row, column)).collect()
+    }
+}

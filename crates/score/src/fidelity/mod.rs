@@ -1,0 +1,265 @@
+//! Argument fidelity: how far the arguments of two calls of one tool ask for the same, and which of them does not.
+//!
+//! The paper's similarity embeds all arguments as one text, to which a longitude and its negative look alike. Here each
+//! value is compared as what it is:
+//!
+//! ```text
+//! arguments x 2 -> align (keys, items of lists) -> kind of each value -> comparison -> ArgumentComparison
+//!                                                                                  -> combine -> CallFidelity
+//! ```
+//!
+//! | part | what it does |
+//! | --- | --- |
+//! | `align`, `members`, `lists` | who is compared with whom; what is missing or extra |
+//! | `name`, `leaf` | what kind a value is, by its schema, its name, its writing |
+//! | `number`, `numeral`, `degrees`, `moment`, `instant`, `quantity` | comparisons of numbers, times and measures |
+//! | `code`, `identifier`, `standard`, `location`, `color`, `notation` | of names that stand for one thing |
+//! | `expression`, `sql`, `source` | of formulas and programs |
+//! | `text` | free text: words aligned by spelling, lexicon and embeddings |
+//! | `words` | the cosines of words, of many calls at once |
+//! | `comparer`, `remembered` | many pairs of calls at once, on all cores, each once for all |
+//! | `weights`, `combine` | from arguments to the call |
+//! | `findings` | from calls to a set: what is wrong most often |
+//! | [`constants`] | every number that was chosen or fitted |
+//!
+//! `docs/fidelity.md` explains it with examples and says what it reaches.
+
+mod align;
+mod code;
+mod color;
+mod combine;
+mod comparer;
+pub mod constants;
+mod degrees;
+mod expression;
+mod findings;
+mod identifier;
+mod instant;
+mod leaf;
+mod lists;
+mod location;
+mod members;
+mod moment;
+mod name;
+mod notation;
+mod number;
+mod numeral;
+pub mod place;
+mod quantity;
+mod remembered;
+mod source;
+mod sql;
+mod standard;
+#[cfg(test)]
+mod tests;
+mod text;
+mod units;
+mod vocabulary;
+mod weights;
+mod words;
+
+use std::borrow::Cow;
+
+pub use comparer::{CallPair, Fidelity};
+pub use findings::{Findings, RejectedMatch, WrongArgument};
+use serde::{Deserialize, Serialize};
+pub use weights::Weights;
+
+/// What an argument is compared as.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub enum Kind {
+    /// A number.
+    Number,
+    /// A latitude or longitude, in degrees.
+    Coordinate,
+    /// A side of a box, in pixels or whatever the other sides are in.
+    BoxSide,
+    /// A date, a time of day, or both.
+    Moment,
+    /// A duration, or a number with a unit.
+    Quantity,
+    /// True or false.
+    Boolean,
+    /// One of some choices.
+    Choice,
+    /// An identifier or a code.
+    Code,
+    /// A path or the name of a file.
+    Path,
+    /// A URL.
+    Url,
+    /// An address or the name of a place.
+    Place,
+    /// Free text.
+    Text,
+    /// A list, where its items are not compared one by one.
+    List,
+    /// An object, likewise.
+    Object,
+    /// Null.
+    Null,
+}
+
+impl Kind {
+    /// The name in results.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Number => "number",
+            Self::Coordinate => "coordinate",
+            Self::BoxSide => "box_side",
+            Self::Moment => "moment",
+            Self::Quantity => "quantity",
+            Self::Boolean => "boolean",
+            Self::Choice => "choice",
+            Self::Code => "code",
+            Self::Path => "path",
+            Self::Url => "url",
+            Self::Place => "place",
+            Self::Text => "text",
+            Self::List => "list",
+            Self::Object => "object",
+            Self::Null => "null",
+        }
+    }
+}
+
+/// What became of an argument.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub enum Verdict {
+    /// Equal as JSON, numbers by value.
+    Equal,
+    /// The same in another writing.
+    Equivalent,
+    /// Nearly the same.
+    Close,
+    /// Another value.
+    Different,
+    /// The first call has it and the second does not.
+    Missing,
+    /// The second call has it and the first does not.
+    Extra,
+}
+
+impl Verdict {
+    /// The name in results.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Equal => "equal",
+            Self::Equivalent => "equivalent",
+            Self::Close => "close",
+            Self::Different => "different",
+            Self::Missing => "missing",
+            Self::Extra => "extra",
+        }
+    }
+}
+
+/// An argument, or a value within one, of both calls.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ArgumentComparison {
+    /// Where it is in the first call's arguments (in the second's, where it is extra), as a JSON pointer.
+    pub path: String,
+    /// Where it is in the second call's arguments, if that is another place: items of sets meet wherever they are.
+    pub other_path: Option<String>,
+    /// What it is compared as.
+    pub kind: Kind,
+    /// How far both say the same, in [0, 1]; 1 for equal values only.
+    pub score: f64,
+    /// What became of it.
+    pub verdict: Verdict,
+    /// Why, in a few words. Hostile where it quotes a value: show it through [`m3_support::text::visible`].
+    pub reason: Cow<'static, str>,
+    /// How much it weighs in the call, in (0, 1].
+    pub weight: f64,
+}
+
+/// Keys are cut to so many characters in names.
+const LONGEST_KEY: usize = 200;
+
+impl ArgumentComparison {
+    /// Its name without the places of items in lists: `location.lat`, `stops[].name`; empty for the arguments as a whole.
+    #[must_use]
+    pub fn name(&self) -> String {
+        let mut name = String::new();
+        for segment in self.path.split('/').skip(1) {
+            if !segment.is_empty() && segment.bytes().all(|byte| byte.is_ascii_digit()) {
+                name.push_str("[]");
+                continue;
+            }
+            if !name.is_empty() {
+                name.push('.');
+            }
+            name.push_str(&place::cut(&segment.replace("~1", "/").replace("~0", "~"), LONGEST_KEY));
+        }
+        name
+    }
+}
+
+/// How far two calls of one tool ask for the same.
+#[derive(Debug, Clone, PartialEq)]
+pub struct CallFidelity {
+    /// In [0, 1]: the share of pairs of such calls that mean the same, by the data it was calibrated on; 1 for equal
+    /// arguments only.
+    pub score: f64,
+    /// The arguments: one entry for each that is equal, and one for each value in it that is not.
+    pub arguments: Vec<ArgumentComparison>,
+}
+
+impl CallFidelity {
+    /// The argument that does most harm, if any does.
+    #[must_use]
+    pub fn worst(&self) -> Option<&ArgumentComparison> {
+        let harm = |argument: &ArgumentComparison| argument.weight * (1.0 - argument.score);
+        let harmful = self.arguments.iter().filter(|argument| harm(argument) > 0.0);
+        // The first of several.
+        harmful.rev().max_by(|a, b| harm(a).total_cmp(&harm(b)))
+    }
+}
+
+/// What comes of the comparison of two values.
+#[derive(Debug, Clone, PartialEq)]
+struct Finding {
+    kind: Kind,
+    score: f64,
+    verdict: Verdict,
+    reason: Cow<'static, str>,
+}
+
+impl Finding {
+    /// A finding whose verdict follows from the score; values that are not equal never score 1.
+    fn new(kind: Kind, score: f64, reason: impl Into<Cow<'static, str>>) -> Self {
+        let score = if score.is_finite() { score.clamp(0.0, constants::SAME_OTHERWISE) } else { 0.0 };
+        let verdict = if score >= constants::EQUIVALENT {
+            Verdict::Equivalent
+        } else if score >= constants::CLOSE {
+            Verdict::Close
+        } else {
+            Verdict::Different
+        };
+        Self { kind, score, verdict, reason: reason.into() }
+    }
+
+    /// The finding as that of the argument that a JSON pointer leads to.
+    fn at(self, path: &str) -> ArgumentComparison {
+        let Self { kind, score, verdict, reason } = self;
+        ArgumentComparison {
+            path: path.to_owned(),
+            other_path: None,
+            kind,
+            score,
+            verdict,
+            reason,
+            weight: 1.0,
+        }
+    }
+
+    fn equal(kind: Kind) -> Self {
+        Self { kind, score: 1.0, verdict: Verdict::Equal, reason: Cow::Borrowed("equal") }
+    }
+
+    fn absent(kind: Kind, score: f64, verdict: Verdict, reason: &'static str) -> Self {
+        Self { kind, score, verdict, reason: Cow::Borrowed(reason) }
+    }
+}

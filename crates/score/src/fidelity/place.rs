@@ -1,0 +1,95 @@
+//! Where in a call's arguments a value is, and what is there: for whoever shows what a comparison has found.
+
+use std::borrow::Cow;
+
+use m3_trajectory::json::Json;
+
+/// Keys are cut to so many characters.
+const KEY: usize = 1_000;
+
+/// What a JSON pointer leads to.
+pub struct Place<'a> {
+    /// For people: `location.lat`, `box[2]`.
+    pub name: String,
+    /// What stands there, if anything does.
+    pub value: Option<&'a Json>,
+    /// Whether the pointer goes on into the value, which is a text that holds others or stands for a list.
+    pub is_inside: bool,
+}
+
+impl<'a> Place<'a> {
+    /// Where a pointer leads in a call's arguments; nowhere harms.
+    #[must_use]
+    pub fn of(arguments: Option<&'a Json>, pointer: &str) -> Self {
+        let mut place = Place { name: String::new(), value: arguments, is_inside: false };
+        for segment in pointer.split('/').skip(1) {
+            let key = unescaped(segment);
+            match place.value {
+                // A list of one item may stand without its brackets.
+                Some(Json::Object(members)) if key == "0" && !members.iter().any(|(name, _)| name == "0") => {
+                }
+                Some(Json::Object(members)) => {
+                    place.value = members.iter().find(|(name, _)| *name == key).map(|(_, value)| value);
+                    add_member(&mut place.name, &key);
+                }
+                Some(Json::Array(items)) => {
+                    place.value = key.parse::<usize>().ok().and_then(|index| items.get(index));
+                    add_item(&mut place.name, &key);
+                }
+                within => {
+                    place.is_inside = within.is_some();
+                    let is_item = !key.is_empty() && key.bytes().all(|byte| byte.is_ascii_digit());
+                    if is_item { add_item(&mut place.name, &key) } else { add_member(&mut place.name, &key) }
+                }
+            }
+        }
+        place
+    }
+}
+
+/// A segment of a JSON pointer as the key that it is.
+fn unescaped(segment: &str) -> Cow<'_, str> {
+    if segment.contains('~') { segment.replace("~1", "/").replace("~0", "~").into() } else { segment.into() }
+}
+
+fn add_member(name: &mut String, key: &str) {
+    if !name.is_empty() {
+        name.push('.');
+    }
+    // An empty name would be that of the arguments as a whole.
+    name.push_str(&if key.is_empty() { "\"\"".into() } else { cut(key, KEY) });
+}
+
+fn add_item(name: &mut String, index: &str) {
+    name.push('[');
+    name.push_str(&cut(index, KEY));
+    name.push(']');
+}
+
+/// The start of a text.
+#[must_use]
+pub fn cut(text: &str, characters: usize) -> Cow<'_, str> {
+    match text.char_indices().nth(characters) {
+        None => text.into(),
+        Some((offset, _)) => format!("{}…", &text[..offset]).into(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use m3_trajectory::json::parse;
+
+    use super::*;
+
+    /// Whatever a comparison says, a pointer that leads nowhere leads to nothing.
+    #[test]
+    fn pointers_that_lead_nowhere_are_harmless() {
+        for pointer in ["", "/", "/a/b/c", "/99999999999999999999", "/-1", "//", "no pointer", "/~", "/~2"] {
+            for text in ["null", "{}", "[]", "[1]", r#""text""#] {
+                let place = Some(parse(text.as_bytes()).unwrap().0);
+                let _ = Place::of(place.as_ref(), pointer);
+            }
+            assert!(Place::of(None, pointer).value.is_none());
+        }
+    }
+}

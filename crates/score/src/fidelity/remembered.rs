@@ -1,0 +1,174 @@
+//! Comparisons in the cache: what two calls came to is looked up rather than compared again.
+//!
+//! A key tells everything that a comparison depends on but the encoder, which the cache knows: the rules (a digest of their
+//! sources, made when m3 is built), the tool with its schema, and both arguments. Weights depend on the references and
+//! are not kept.
+
+use m3_embedding::InputKey;
+use m3_trajectory::json::Json;
+use sha2::{Digest as _, Sha256};
+
+use super::comparer::CallPair;
+use super::{ArgumentComparison, Kind, Verdict};
+
+/// The digest of the rules.
+const RULES: &str = env!("M3_FIDELITY_RULES");
+
+/// Longer comparisons are not kept, in bytes.
+const LONGEST: usize = 1 << 16;
+
+/// An argument as it is kept: path, other path, kind, verdict, the bits of its score, the reason.
+type Kept = (String, Option<String>, Kind, Verdict, u64, String);
+
+/// What tells a pair of calls from all others; `schema` tells the tool's.
+pub(super) fn key(pair: CallPair<'_>, schema: &InputKey) -> InputKey {
+    let mut digest = Sha256::new();
+    digest.update(RULES);
+    digest.update(schema);
+    feed_text(&mut digest, pair.tool);
+    for side in [pair.a, pair.b] {
+        feed(&mut digest, side.unwrap_or(&Json::Object(Vec::new())));
+    }
+    shortened(digest)
+}
+
+/// What tells a schema from all others.
+pub(super) fn schema_key(schema: Option<&Json>) -> InputKey {
+    let mut digest = Sha256::new();
+    if let Some(schema) = schema {
+        feed(&mut digest, schema);
+    }
+    shortened(digest)
+}
+
+fn shortened(digest: Sha256) -> InputKey {
+    let mut key = InputKey::default();
+    key.copy_from_slice(&digest.finalize()[..16]);
+    key
+}
+
+fn feed_text(digest: &mut Sha256, text: &str) {
+    digest.update((text.len() as u64).to_le_bytes());
+    digest.update(text);
+}
+
+/// Takes in a value so that no other value looks the same: kinds are marked, lengths precede.
+fn feed(digest: &mut Sha256, value: &Json) {
+    match value {
+        Json::Null => digest.update([0]),
+        Json::Bool(value) => digest.update([1, u8::from(*value)]),
+        Json::Integer(value) => {
+            digest.update([2]);
+            digest.update(value.to_le_bytes());
+        }
+        Json::Float(value) => {
+            digest.update([3]);
+            digest.update(value.to_bits().to_le_bytes());
+        }
+        Json::LongInteger(digits) => {
+            digest.update([4]);
+            feed_text(digest, digits);
+        }
+        Json::String(text) => {
+            digest.update([5]);
+            feed_text(digest, text);
+        }
+        Json::Array(items) => {
+            digest.update([6]);
+            digest.update((items.len() as u64).to_le_bytes());
+            for item in items {
+                feed(digest, item);
+            }
+        }
+        Json::Object(members) => {
+            digest.update([7]);
+            digest.update((members.len() as u64).to_le_bytes());
+            for (key, value) in members {
+                feed_text(digest, key);
+                feed(digest, value);
+            }
+        }
+    }
+}
+
+/// A comparison as bytes; `None` for one that is not kept.
+pub(super) fn encode(arguments: &[ArgumentComparison]) -> Option<Vec<u8>> {
+    let kept = |argument: &ArgumentComparison| -> Kept {
+        let ArgumentComparison { path, other_path, kind, score, verdict, reason, .. } = argument.clone();
+        (path, other_path, kind, verdict, score.to_bits(), reason.into_owned())
+    };
+    let kept: Vec<Kept> = arguments.iter().map(kept).collect();
+    serde_json::to_vec(&kept).ok().filter(|bytes| bytes.len() <= LONGEST)
+}
+
+/// The comparison that the bytes are of, without weights.
+pub(super) fn decode(bytes: &[u8]) -> Option<Vec<ArgumentComparison>> {
+    let kept: Vec<Kept> = serde_json::from_slice(bytes).ok()?;
+    let argument = |(path, other_path, kind, verdict, score, reason): Kept| {
+        let score = f64::from_bits(score);
+        let reason = reason.into();
+        (0.0..=1.0).contains(&score).then_some(ArgumentComparison {
+            path,
+            other_path,
+            kind,
+            score,
+            verdict,
+            reason,
+            weight: 1.0,
+        })
+    };
+    kept.into_iter().map(argument).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use m3_trajectory::json::parse;
+    use proptest::prelude::*;
+
+    use super::super::{Fidelity, tests::two};
+    use super::*;
+
+    proptest! {
+        /// Nothing of a comparison is lost or changed in the cache, to the last bit.
+        #[test]
+        fn what_is_kept_is_what_was_compared((a, b) in two()) {
+            let found = Fidelity::new(None).compare(CallPair { tool: "s/t", a: Some(&a), b: Some(&b) });
+            prop_assert_eq!(decode(&encode(&found.arguments).unwrap()).unwrap(), found.arguments);
+        }
+    }
+
+    #[test]
+    fn other_calls_have_other_keys() {
+        let none = schema_key(None);
+        let key_of = |tool: &str, a: &str, b: &str, schema: &InputKey| {
+            let (a, b) = (parse(a.as_bytes()).unwrap().0, parse(b.as_bytes()).unwrap().0);
+            key(CallPair { tool, a: Some(&a), b: Some(&b) }, schema)
+        };
+        let mut keys: Vec<InputKey> = [
+            ("t", r#"{"a": 1}"#, r#"{"a": 2}"#),
+            ("t", r#"{"a": 2}"#, r#"{"a": 1}"#),
+            ("t", r#"{"a": 1.0}"#, r#"{"a": 2}"#),
+            ("t", r#"{"a": "1"}"#, r#"{"a": 2}"#),
+            ("t", r#"{"a": [1]}"#, r#"{"a": 2}"#),
+            ("t", r#"{"a": [[]]}"#, r#"{"a": [[], []]}"#),
+            ("u", r#"{"a": 1}"#, r#"{"a": 2}"#),
+        ]
+        .map(|(tool, a, b)| key_of(tool, a, b, &none))
+        .to_vec();
+        keys.push(key_of("t", r#"{"a": 1}"#, r#"{"a": 2}"#, &schema_key(Some(&Json::Object(Vec::new())))));
+        let all = keys.len();
+        keys.sort_unstable();
+        keys.dedup();
+        assert_eq!(keys.len(), all);
+    }
+
+    #[test]
+    fn damaged_bytes_are_no_comparison() {
+        for bytes in
+            [&b""[..], b"[", b"{}", b"[1]", br#"[["/a",null,"Number","Equal",18446744073709551615,"x"]]"#]
+        {
+            assert!(decode(bytes).is_none());
+        }
+        assert_eq!(decode(b"[]"), Some(Vec::new()));
+    }
+}

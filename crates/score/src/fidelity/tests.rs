@@ -1,0 +1,381 @@
+//! What a fidelity must be, whatever it is made of.
+
+#![expect(clippy::float_cmp, reason = "exactly the same is what is promised")]
+
+use m3_trajectory::WholeFile;
+use m3_trajectory::catalog::Catalog;
+use m3_trajectory::json::{Json, parse};
+use proptest::prelude::*;
+use serde_json::json;
+
+use super::constants::THRESHOLD;
+use super::*;
+
+fn read(text: &str) -> Json {
+    parse(text.as_bytes()).unwrap().0
+}
+
+fn compare(fidelity: &Fidelity<'_>, a: &Json, b: &Json) -> CallFidelity {
+    fidelity.compare(CallPair { tool: "s/t", a: Some(a), b: Some(b) })
+}
+
+fn fidelity(a: &Json, b: &Json) -> f64 {
+    Fidelity::new(None).compare(CallPair { tool: "server/tool", a: Some(a), b: Some(b) }).score
+}
+
+fn catalog(schema: &serde_json::Value) -> Catalog {
+    let file = json!({"s": {"tools": [{"name": "t", "inputSchema": schema}]}});
+    let file = WholeFile {
+        name: "catalog".to_owned(),
+        digest: String::new(),
+        value: Json::from(&file),
+        oddities: Vec::new(),
+    };
+    Catalog::from_file(file).unwrap()
+}
+
+/// Values such as calls have, of a few shapes so that two of them often have something in common.
+fn value() -> impl Strategy<Value = Json> {
+    let text = prop_oneof![
+        "[a-c]{1,3}( [a-c]{1,3}){0,4}",
+        "\\PC{0,12}",
+        Just("2024-03-05".to_owned()),
+        Just("5 Mar 2024 14:30".to_owned()),
+        Just("2 km".to_owned()),
+        Just("./a/b.png".to_owned()),
+        Just("https://x.org/a?b=1".to_owned()),
+        Just("48.1,11.5".to_owned()),
+        Just("{\"x\": [1]}".to_owned()),
+        Just("flights from Oslo to Rome, Italy".to_owned()),
+        Just("東京の天気".to_owned()),
+        "[0-9]{1,4}",
+        // What the notations are made of, in no order.
+        "[0-9a-zé½π²°′'\"€$#%@~<>=≥+*/\\\\^()\\[\\]{}:;,.|_ PTMHSENWv-]{0,10}",
+        prop::sample::select(vec![
+            "PT1H30M",
+            "p1é",
+            "52.08 N",
+            "4° 18' 36\" W",
+            "1 1/2",
+            "10k",
+            "€1.200,00",
+            "#ff0000",
+            "rgb(1,2,3)",
+            "v1.10",
+            "1e999",
+            "9e99999999999",
+            "=SUM($A$1:B2)",
+            "\\\\frac{1}{2}",
+            "((((1",
+            "select a from t where x='",
+            "00:10:00",
+            "UTC+2",
+            "Asia/Calcutta",
+            "https://youtu.be/a",
+            "a@x.org",
+            "::1",
+            "640x480",
+            "20 °C",
+            "68 °F",
+            "-date",
+            "US$5",
+        ])
+        .prop_map(str::to_owned),
+    ];
+    let leaf = prop_oneof![
+        Just(Json::Null),
+        any::<bool>().prop_map(Json::Bool),
+        (-20_i64..5000).prop_map(Json::Integer),
+        any::<f64>().prop_map(Json::Float),
+        "[1-9][0-9]{20,30}".prop_map(Json::LongInteger),
+        text.prop_map(Json::String),
+    ];
+    leaf.prop_recursive(3, 24, 4, |inner| {
+        prop_oneof![
+            prop::collection::vec(inner.clone(), 0..4).prop_map(Json::Array),
+            members(inner).prop_map(Json::Object)
+        ]
+    })
+}
+
+fn members(value: impl Strategy<Value = Json>) -> impl Strategy<Value = Vec<(String, Json)>> {
+    let key = prop::sample::select(vec![
+        "query",
+        "lat",
+        "x1",
+        "x2",
+        "bbox",
+        "id",
+        "date",
+        "path",
+        "address",
+        "language",
+        "color",
+        "expression",
+        "timezone",
+        "version",
+        "timeout_seconds",
+        "sort",
+        "unit",
+        "pages",
+        "month",
+        "country",
+        "price",
+        "max_results",
+        "maxResults",
+        "latitude",
+        "params",
+        "radius",
+        "pattern",
+    ]);
+    prop::collection::btree_map(key, value, 0..5)
+        .prop_map(|members| members.into_iter().map(|(key, value)| (key.to_owned(), value)).collect())
+}
+
+fn arguments() -> impl Strategy<Value = Json> {
+    members(value()).prop_map(Json::Object)
+}
+
+/// Other arguments, or the same with one value changed.
+pub(super) fn two() -> impl Strategy<Value = (Json, Json)> {
+    let changed =
+        (members(value()), value(), any::<prop::sample::Index>()).prop_map(|(members, value, index)| {
+            let mut other = members.clone();
+            if !other.is_empty() {
+                let at = index.index(other.len());
+                other[at].1 = value;
+            }
+            (Json::Object(members), Json::Object(other))
+        });
+    prop_oneof![(arguments(), arguments()), changed]
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 400, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn equal_arguments_have_one_and_others_less(a in arguments(), b in arguments()) {
+        prop_assert_eq!(fidelity(&a, &a), 1.0);
+        let found = fidelity(&a, &b);
+        prop_assert!((0.0..=1.0).contains(&found));
+        prop_assert_eq!(found == 1.0, crate::schema::is_same(&a, &b));
+    }
+
+    #[test]
+    fn it_is_symmetric((a, b) in two()) {
+        let (there, back) = (fidelity(&a, &b), fidelity(&b, &a));
+        prop_assert!((there - back).abs() < 1e-9, "{} {}", there, back);
+    }
+
+    #[test]
+    fn the_order_of_keys_says_nothing((a, b) in two()) {
+        let reversed = |value: &Json| match value {
+            Json::Object(members) => Json::Object(members.iter().rev().cloned().collect()),
+            other => other.clone(),
+        };
+        prop_assert_eq!(fidelity(&a, &b), fidelity(&reversed(&a), &reversed(&b)));
+    }
+
+    #[test]
+    fn one_more_difference_never_makes_it_better((a, b) in two(), x in value(), y in value()) {
+        let with = |arguments: &Json, value: &Json| {
+            let Json::Object(members) = arguments else { unreachable!() };
+            let more = std::iter::once(("zz_more".to_owned(), value.clone()));
+            Json::Object(members.iter().cloned().chain(more).collect())
+        };
+        let before = fidelity(&with(&a, &x), &with(&b, &x));
+        prop_assert!(fidelity(&with(&a, &x), &with(&b, &y)) <= before + 1e-12);
+    }
+}
+
+#[test]
+fn one_wrong_argument_is_not_averaged_away_by_many_right_ones() {
+    let call = |last: i64| {
+        let members = (0..40).map(|n| (format!("k{n}"), Json::Integer(n)));
+        Json::Object(members.chain([("lat".to_owned(), Json::Integer(last))]).collect())
+    };
+    assert!(fidelity(&call(50), &call(-50)) < 0.1);
+}
+
+#[test]
+fn many_differences_of_writing_do_not_add_up_to_a_wrong_call() {
+    let call = |text: bool| {
+        let value = |n: i64| if text { Json::String(n.to_string()) } else { Json::Integer(n) };
+        Json::Object((0..50).map(|n| (format!("k{n}"), value(n))).collect())
+    };
+    assert!(fidelity(&call(true), &call(false)) > 0.9);
+}
+
+#[test]
+fn verdicts_and_reasons_say_which_argument_is_wrong() {
+    let a = read(r#"{"origin": "Oslo", "n": 5, "when": "2024-03-05", "unit": null, "lng": 4.31}"#);
+    let b = read(r#"{"origin": "Rome", "n": "5", "when": "March 5, 2024", "extra": 3, "lng": -4.31}"#);
+    let found = compare(&Fidelity::new(None), &a, &b);
+    let of = |path: &str| {
+        let argument = found.arguments.iter().find(|argument| argument.path == path).unwrap();
+        (argument.kind.name(), argument.verdict.name(), argument.reason.as_ref())
+    };
+    assert_eq!(of("/origin"), ("place", "different", "`oslo` became `rome`"));
+    assert_eq!(of("/n"), ("number", "equivalent", "the same number"));
+    assert_eq!(of("/when"), ("moment", "equivalent", "the same date"));
+    assert_eq!(of("/unit"), ("null", "missing", "null is the same as absent"));
+    assert_eq!(of("/extra"), ("number", "extra", "only one call says it"));
+    assert_eq!(of("/lng"), ("coordinate", "different", "the sign differs"));
+}
+
+#[test]
+fn a_schema_tells_defaults_what_is_required_and_what_is_unknown() {
+    let catalog = catalog(&json!({
+        "properties": {"q": {"type": "string"}, "n": {"type": "integer", "default": 10},
+            "mode": {"enum": ["fast", "slow"]}, "ids": {"type": "array", "uniqueItems": true}},
+        "required": ["q"]}));
+    let fidelity = Fidelity::new(Some(&catalog));
+    let score = |a: &str, b: &str| compare(&fidelity, &read(a), &read(b)).score;
+    assert!(score(r#"{"q": "eel", "n": 10}"#, r#"{"q": "eel"}"#) > 0.9);
+    assert!(score(r#"{"q": "eel", "n": 20}"#, r#"{"q": "eel"}"#) < THRESHOLD);
+    assert!(score(r#"{"q": "eel"}"#, "{}") < 0.1);
+    assert!(score(r#"{"q": "eel", "made_up": 3}"#, r#"{"q": "eel"}"#) > THRESHOLD);
+    assert!(score(r#"{"q": "eel", "mode": "fast"}"#, r#"{"q": "eel", "mode": "FAST"}"#) > 0.9);
+    assert!(score(r#"{"q": "eel", "ids": [1, 2]}"#, r#"{"q": "eel", "ids": [2, 1]}"#) > 0.9);
+}
+
+#[test]
+fn false_says_something_where_the_default_is_true() {
+    let catalog = catalog(&json!({"properties": {"q": {}, "images": {"type": "boolean", "default": true}}}));
+    let fidelity = Fidelity::new(Some(&catalog));
+    let score = |a: &str, b: &str| compare(&fidelity, &read(a), &read(b)).score;
+    assert!(score(r#"{"q": "eel", "images": false}"#, r#"{"q": "eel"}"#) < THRESHOLD);
+    assert!(score(r#"{"q": "eel", "images": true}"#, r#"{"q": "eel"}"#) > 0.9);
+}
+
+#[test]
+fn expressions_that_nest_deeply_or_never_end_are_compared_soon() {
+    let text = |sign: &str| Json::Object(vec![("expression".to_owned(), Json::String(sign.repeat(1000)))]);
+    for (a, b) in
+        [("(", "-("), ("-", "-1"), ("1+", "2-"), ("a(", "b("), ("2^", "3^"), ("\\frac{", "{"), ("1%2", "1!")]
+    {
+        assert!(fidelity(&text(a), &text(b)) < THRESHOLD, "{a} {b}");
+    }
+}
+
+#[test]
+fn schemas_that_go_round_in_circles_end() {
+    let catalog =
+        catalog(&json!({"$ref": "#", "anyOf": [{"$ref": "#"}], "properties": {"a": {"$ref": "#"}}}));
+    let (a, b) = (read(r#"{"a": {"a": {"a": "x"}}}"#), read(r#"{"a": {"a": {"a": "y z"}}}"#));
+    assert!(compare(&Fidelity::new(Some(&catalog)), &a, &b).score < THRESHOLD);
+}
+
+#[test]
+fn digits_of_other_scripts_end() {
+    // Alphanumeric, neither letters nor ASCII digits: a tokenizer that waits for either never ends.
+    let (a, b) = (read(r#"{"q": "٣ ௲ ⅷ x"}"#), read(r#"{"q": "٤ ⅷ x"}"#));
+    assert!(fidelity(&a, &b) < 1.0);
+}
+
+/// What once came out differently when the calls changed places, or was 1 for unequal arguments.
+#[test]
+fn near_twins_are_neither_equal_nor_one_sided() {
+    for (a, b) in [
+        (r#"{"lng": 4.31}"#, r#"{"lng": 4.31, "long": true}"#),
+        (r#"{"lat": 1, "latitude": 2}"#, r#"{"latitude": 2}"#),
+        (r#"{"unit": "km", "d": 1, "area_unit": null}"#, r#"{"unit": "m", "d": 1000}"#),
+        (r#"{"language": "Chinese-TW"}"#, r#"{"language": "zh-CN"}"#),
+        (r#"{"f": {"not": {"x": 1}}}"#, r#"{"f": {"x": 1}}"#),
+        (r#"{"at": {"point": {"x": 1}}}"#, r#"{"at": {"x": 1}}"#),
+        (r#"{"id": 9007199254740993}"#, r#"{"id": 9007199254740992}"#),
+    ] {
+        let (a, b) = (read(a), read(b));
+        assert_eq!(fidelity(&a, &b), fidelity(&b, &a));
+        assert!(fidelity(&a, &b) < 1.0);
+    }
+}
+
+#[test]
+fn long_texts_and_large_lists_end_soon() {
+    let text = |c: &str| Json::Object(vec![("q".to_owned(), Json::String(c.repeat(5_000_000)))]);
+    assert!(fidelity(&text("a "), &text("b ")) < THRESHOLD);
+    assert!(fidelity(&text("a "), &text("a  ")) < 1.0);
+    assert_eq!(fidelity(&text("ab"), &text("ab")), 1.0);
+    let list = |from: i64| {
+        let items = (from..from + 20_000).map(|n| Json::String(format!("word {n} x")));
+        Json::Object(vec![("items".to_owned(), Json::Array(items.collect()))])
+    };
+    assert!(fidelity(&list(0), &list(7)) < THRESHOLD);
+    let keys = |last: i64, turned: bool| {
+        let mut members: Vec<(String, Json)> =
+            (0..100_000).map(|n| (format!("k{n}"), Json::Integer(if n == 7 { last } else { n }))).collect();
+        if turned {
+            members.reverse();
+        }
+        Json::Object(members)
+    };
+    assert!(fidelity(&keys(7, false), &keys(9, true)) < THRESHOLD);
+    assert_eq!(fidelity(&keys(7, false), &keys(7, true)), 1.0);
+    let words = |word: &str| {
+        let text = format!("{}{word}{}", "reeds and water ".repeat(300), " mud and tide".repeat(300));
+        Json::Object(vec![("q".to_owned(), Json::String(text))])
+    };
+    assert!(fidelity(&words("do not dig"), &words("do dig")) < THRESHOLD, "behind any number of words");
+    assert!(fidelity(&words("dig"), &words("Dig")) > THRESHOLD);
+    let deep = |end: &str| read(&format!("{}{end}{}", "{\"a\":".repeat(60), "}".repeat(60)));
+    assert!(fidelity(&deep("1"), &deep("2")) < THRESHOLD);
+}
+
+#[test]
+fn arguments_that_never_vary_weigh_less() {
+    let calls: Vec<Json> = (0..6).map(|n| read(&format!(r#"{{"q": "word{n}", "page": 1}}"#))).collect();
+    let mut weights = Weights::default();
+    for call in &calls {
+        weights.count("s/t", call);
+    }
+    let fidelity = Fidelity::new(None).weighted_by(&weights);
+    let (a, b) = (read(r#"{"q": "eel", "page": 1}"#), read(r#"{"q": "cod", "page": 2}"#));
+    let found = compare(&fidelity, &a, &b);
+    let weight_in = |found: &CallFidelity, path: &str| {
+        found.arguments.iter().find(|argument| argument.path == path).unwrap().weight
+    };
+    assert_eq!((weight_in(&found, "/q"), weight_in(&found, "/page")), (1.0, constants::CONSTANT_WEIGHT));
+    // What the tool requires is no constant to it.
+    for (required, expected) in [("page", 1.0), ("q", constants::CONSTANT_WEIGHT)] {
+        let catalog =
+            catalog(&json!({"type": "object", "properties": {"q": {}, "page": {}}, "required": [required]}));
+        let found = compare(&Fidelity::new(Some(&catalog)).weighted_by(&weights), &a, &b);
+        assert_eq!(weight_in(&found, "/page"), expected, "{required}");
+    }
+    assert!(compare(&fidelity, &a, &read(r#"{"q": "eel", "page": 2}"#)).score < THRESHOLD);
+}
+
+/// Whoever shows the values of both calls finds them by these paths.
+#[test]
+fn what_is_named_or_wrapped_otherwise_has_its_place_in_both_calls() {
+    let wrapped = read(r#"{"params": {"maxResults": 7, "q": "eel", "at": {"lat": 52.1, "lng": 4.3}}}"#);
+    let plain =
+        read(r#"{"max_results": 8, "q": "eel", "at": {"latitude": 53.1, "lng": 4.3}, "sort": "age"}"#);
+    let places = |a: &Json, b: &Json| -> Vec<(String, String, Verdict)> {
+        let found = compare(&Fidelity::new(None), a, b);
+        let place = |found: &ArgumentComparison| {
+            let other = found.other_path.clone().unwrap_or_else(|| found.path.clone());
+            (found.path.clone(), other, found.verdict)
+        };
+        let mut places: Vec<_> =
+            found.arguments.iter().filter(|found| found.score < 1.0).map(place).collect();
+        places.sort();
+        places
+    };
+    let place = |a: &str, b: &str, verdict| (a.to_owned(), b.to_owned(), verdict);
+    let expected = [
+        place("/params", "", Verdict::Equivalent),
+        place("/params/at/lat", "/at/latitude", Verdict::Different),
+        place("/params/maxResults", "/max_results", Verdict::Different),
+        place("/sort", "/sort", Verdict::Extra),
+    ];
+    assert_eq!(places(&wrapped, &plain), expected);
+    let turned = [
+        place("", "/params", Verdict::Equivalent),
+        place("/at/latitude", "/params/at/lat", Verdict::Different),
+        place("/max_results", "/params/maxResults", Verdict::Different),
+        place("/sort", "/params/sort", Verdict::Missing),
+    ];
+    assert_eq!(places(&plain, &wrapped), turned);
+}

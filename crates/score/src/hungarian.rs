@@ -1,0 +1,107 @@
+//! The cheapest assignment of rows to columns: the Hungarian method (Kuhn 1955, Munkres 1957), a row after the other
+//! along a cheapest path, in time cubic in the shorter side.
+
+/// What is known while rows find their columns. Prices are such that no pair costs less than its two prices together, and
+/// assigned pairs cost exactly that.
+struct Solver<C> {
+    cost: C,
+    row_prices: Vec<i128>,
+    column_prices: Vec<i128>,
+    column_of: Vec<Option<usize>>,
+    row_of: Vec<Option<usize>>,
+}
+
+/// The column of each row, all different, at the least total cost. Of several such assignments it is always the same one:
+/// of columns that are equally near the first is taken.
+///
+/// `cost` is asked for (row, column); the sum of all costs has to fit into 128 bits. There must not be more rows than
+/// columns: rows beyond the columns get none.
+pub(crate) fn cheapest(rows: usize, columns: usize, cost: impl Fn(usize, usize) -> i128) -> Vec<usize> {
+    let least = |row| (0..columns).map(|column| cost(row, column)).min().unwrap_or_default();
+    let row_prices = (0..rows).map(least).collect();
+    let mut solver = Solver {
+        cost,
+        row_prices,
+        column_prices: vec![0; columns],
+        column_of: vec![None; rows],
+        row_of: vec![None; columns],
+    };
+    for row in 0..rows.min(columns) {
+        solver.assign(row);
+    }
+    solver.column_of.into_iter().flatten().collect()
+}
+
+impl<C: Fn(usize, usize) -> i128> Solver<C> {
+    /// What is left of a pair's cost after both prices.
+    fn rest(&self, row: usize, column: usize) -> i128 {
+        (self.cost)(row, column) - self.row_prices[row] - self.column_prices[column]
+    }
+
+    /// Finds a column for one more row: the nearest that is free, on a path on which every row on the way gives its column
+    /// up for another.
+    fn assign(&mut self, root: usize) {
+        let columns = self.row_of.len();
+        let mut rest: Vec<i128> = (0..columns).map(|column| self.rest(root, column)).collect();
+        let mut row_before = vec![root; columns];
+        let (mut rows_on_way, mut is_on_way) = (vec![root], vec![false; columns]);
+        let free = loop {
+            let nearest =
+                (0..columns).filter(|&column| !is_on_way[column]).min_by_key(|&column| rest[column]);
+            // There are as many columns as rows, and one of them is free.
+            let Some(nearest) = nearest else { return };
+            self.pay(rest[nearest], &rows_on_way, &is_on_way, &mut rest);
+            is_on_way[nearest] = true;
+            let Some(row) = self.row_of[nearest] else { break nearest };
+            rows_on_way.push(row);
+            for column in (0..columns).filter(|&column| !is_on_way[column]) {
+                let from_here = self.rest(row, column);
+                if from_here < rest[column] {
+                    rest[column] = from_here;
+                    row_before[column] = row;
+                }
+            }
+        };
+        self.give_way(free, &row_before);
+    }
+
+    /// Raises the prices of the rows on the way, and lowers those of their columns, by so much.
+    fn pay(&mut self, price: i128, rows_on_way: &[usize], is_on_way: &[bool], rest: &mut [i128]) {
+        for &row in rows_on_way {
+            self.row_prices[row] += price;
+        }
+        for (column, is_on_way) in is_on_way.iter().enumerate() {
+            if *is_on_way {
+                self.column_prices[column] -= price;
+            } else {
+                rest[column] -= price;
+            }
+        }
+    }
+
+    /// Gives the free column to the row before it, that row's old one to the row before that, and so on to the root.
+    fn give_way(&mut self, free: usize, row_before: &[usize]) {
+        let mut next = Some(free);
+        while let Some(column) = next {
+            let row = row_before[column];
+            self.row_of[column] = Some(row);
+            next = self.column_of[row].replace(column);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::cheapest;
+
+    #[test]
+    fn a_row_gives_way_where_that_is_cheaper() {
+        // By hand: 2 + 2 + 2, where the nearest for each row in turn comes to 1 + 2 + 9.
+        let costs = [[1, 2, 9], [3, 3, 2], [2, 9, 9]];
+        let found = cheapest(3, 3, |row, column| costs[row][column]);
+        let total: i128 = found.iter().enumerate().map(|(row, &column)| costs[row][column]).sum();
+        assert_eq!((found, total), (vec![1, 2, 0], 6));
+        assert!(cheapest(0, 3, |_, _| 0).is_empty() && cheapest(2, 0, |_, _| 7).is_empty());
+        assert_eq!(cheapest(2, 4, |_, _| 7), [0, 1]);
+    }
+}

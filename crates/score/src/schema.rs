@@ -1,0 +1,175 @@
+//! What the JSON Schema of a tool's arguments says of them, as far as their comparison needs it.
+
+use std::collections::HashMap;
+
+use m3_trajectory::json::{Json, Keys};
+
+/// Schemas that one schema is combined of; more than that are references that go round in circles.
+const MAX_VARIANTS: usize = 64;
+
+/// How much of a description is read, in bytes.
+const MOST_DESCRIBED: usize = 1000;
+
+/// A JSON Schema, and the document that its `$ref`s point into.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Schema<'a> {
+    root: &'a Json,
+    node: &'a Json,
+}
+
+impl<'a> Schema<'a> {
+    /// A whole document.
+    pub(super) fn new(root: &'a Json) -> Self {
+        Self { root, node: root }
+    }
+
+    /// This schema and those it is combined of: `$ref`, `anyOf`, `oneOf`, `allOf`.
+    pub(super) fn variants(self) -> Vec<&'a Json> {
+        let mut found = vec![self.node];
+        let mut next = 0;
+        while next < found.len() && found.len() < MAX_VARIANTS {
+            let node = found[next];
+            next += 1;
+            found.extend(node.get("$ref").and_then(Json::as_str).and_then(|path| self.resolve(path)));
+            for combination in ["anyOf", "oneOf", "allOf"] {
+                if let Some(Json::Array(schemas)) = node.get(combination) {
+                    found.extend(schemas);
+                }
+            }
+        }
+        found
+    }
+
+    /// The target of a `$ref` within the document, `#/a/b`.
+    fn resolve(self, path: &str) -> Option<&'a Json> {
+        path.strip_prefix("#/")?
+            .split('/')
+            .try_fold(self.root, |node, segment| node.get(&segment.replace("~1", "/").replace("~0", "~")))
+    }
+
+    /// The schema of the member `key`.
+    pub(super) fn property(self, key: &str) -> Option<Schema<'a>> {
+        let node = self.variants().into_iter().find_map(|variant| variant.get("properties")?.get(key))?;
+        Some(Schema { root: self.root, node })
+    }
+
+    /// The names of the members that it lists.
+    pub(super) fn members(self) -> impl Iterator<Item = &'a str> {
+        let properties = self.variants().into_iter().filter_map(|variant| match variant.get("properties") {
+            Some(Json::Object(members)) => Some(members),
+            _ => None,
+        });
+        properties.flatten().map(|(key, _)| key.as_str())
+    }
+
+    /// The schema of the items of an array.
+    pub(super) fn items(self) -> Option<Schema<'a>> {
+        let node = self.variants().into_iter().find_map(|variant| variant.get("items"))?;
+        Some(Schema { root: self.root, node })
+    }
+
+    /// Whether the order of an array says nothing.
+    pub(super) fn is_set(self) -> bool {
+        self.variants().iter().any(|variant| variant.get("uniqueItems") == Some(&Json::Bool(true)))
+    }
+
+    /// The members that any part of the schema requires.
+    pub(super) fn required(self) -> Vec<&'a str> {
+        let lists = self.variants().into_iter().filter_map(|variant| match variant.get("required") {
+            Some(Json::Array(keys)) => Some(keys),
+            _ => None,
+        });
+        lists.flatten().filter_map(Json::as_str).collect()
+    }
+
+    /// The values that stand for an absent one.
+    pub(super) fn defaults(self) -> impl Iterator<Item = &'a Json> {
+        self.variants().into_iter().filter_map(|variant| variant.get("default"))
+    }
+
+    /// What it says of itself.
+    pub(super) fn description(self) -> Option<&'a str> {
+        self.node.get("description").and_then(Json::as_str)
+    }
+
+    /// Whether its description says that this is the default: `(default: 10)`, `Defaults to "metric"`.
+    pub(super) fn describes_default(self, value: &Json) -> bool {
+        let value = match value {
+            Json::String(text) => text.to_lowercase(),
+            value => value.to_text(Keys::Sorted),
+        };
+        self.said_default().is_some_and(|said| {
+            let said = said.split(|c: char| c.is_whitespace() || matches!(c, ',' | ';' | ')' | ']')).next();
+            let said = said.unwrap_or_default().trim_end_matches('.').trim_matches(['"', '\'', '`']);
+            !said.is_empty() && said == value
+        })
+    }
+
+    /// What its description says after the word `default`, in small letters.
+    pub(super) fn said_default(self) -> Option<String> {
+        let description = self.description()?;
+        let start = description[..description.floor_char_boundary(MOST_DESCRIBED)].to_lowercase();
+        let (_, after) = start.split_once("default")?;
+        let after = after.strip_prefix('s').unwrap_or(after).trim_start_matches([':', '=', ' ']);
+        let after = ["to ", "is ", "value is ", "value: "]
+            .iter()
+            .find_map(|word| after.strip_prefix(word))
+            .unwrap_or(after);
+        Some(after.to_owned())
+    }
+
+    /// Whether the values are listed, and a text is one of them.
+    pub(super) fn has_choice(self, text: &str) -> bool {
+        self.variants().iter().any(|variant| match variant.get("enum") {
+            Some(Json::Array(choices)) => choices.iter().any(|choice| choice.as_str() == Some(text)),
+            _ => false,
+        })
+    }
+
+    /// Whether the values are listed.
+    pub(super) fn has_choices(self) -> bool {
+        self.variants().iter().any(|variant| matches!(variant.get("enum"), Some(Json::Array(_))))
+    }
+
+    /// Whether some part of the schema names this type.
+    pub(super) fn is_of_type(self, name: &str) -> bool {
+        self.variants().iter().any(|variant| match variant.get("type") {
+            Some(Json::String(found)) => found == name,
+            Some(Json::Array(found)) => found.iter().any(|found| found.as_str() == Some(name)),
+            _ => false,
+        })
+    }
+
+    /// Whether it lists the members that there can be, so that others are unknown to the tool.
+    pub(super) fn lists_members(self) -> bool {
+        let variants = self.variants();
+        variants.iter().any(
+            |variant| matches!(variant.get("properties"), Some(Json::Object(known)) if !known.is_empty()),
+        )
+    }
+}
+
+#[expect(clippy::float_cmp, reason = "a default is equal or it is another value")]
+/// Equal as JSON values: numbers by value (`5` is `5.0`), objects in any order.
+pub(super) fn is_same(a: &Json, b: &Json) -> bool {
+    match (a, b) {
+        (Json::Integer(i), Json::Float(f)) | (Json::Float(f), Json::Integer(i)) => *i as f64 == *f,
+        (Json::Float(x), Json::Float(y)) => x == y || (x.is_nan() && y.is_nan()),
+        (Json::Array(a), Json::Array(b)) => a.len() == b.len() && a.iter().zip(b).all(|(a, b)| is_same(a, b)),
+        (Json::Object(a), Json::Object(b)) => a.len() == b.len() && have_same_members(a, b),
+        _ => a == b,
+    }
+}
+
+/// Whether two objects with as many members have the same ones. Mostly they have them in one order; where not, keys are
+/// looked up in a map, since there may be hundreds of thousands.
+fn have_same_members(a: &[(String, Json)], b: &[(String, Json)]) -> bool {
+    if a.iter().zip(b).all(|((a, _), (b, _))| a == b) {
+        return a.iter().zip(b).all(|((_, a), (_, b))| is_same(a, b));
+    }
+    let mut members: HashMap<&str, &Json> = HashMap::with_capacity(b.len());
+    for (key, value) in b {
+        members.entry(key).or_insert(value);
+    }
+    a.iter().all(|(key, value)| members.get(key.as_str()).is_some_and(|other| is_same(value, other)))
+}

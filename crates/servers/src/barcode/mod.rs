@@ -1,0 +1,194 @@
+//! The `barcode` server: reads EAN-13, EAN-8, UPC-A, UPC-E, Code 128 and QR codes in images of its workspace.
+//!
+//! `scan_barcode` is that of the benchmark's `pyzbar-mcp`: it takes one path, or a list whose first is used, and
+//! answers with JSON in a text, `{"message": .., "metadata": {"results": [{"type", "data", "rect"}]}}`, or
+//! `{"error": ..}`. Beyond that one, it says which paths it left out, and it gives an `isbn` only where the number
+//! is one. `scan` reads every image of a list, as the tasks of the small benchmark in `trajectories/` ask.
+//!
+//! What differs from zbar: UPC-A is called so, with 12 digits, where zbar gives an EAN13 with a leading zero.
+
+mod geometry;
+mod scan;
+
+use std::path::Path;
+use std::sync::Arc;
+
+use m3_mcp::{Answer, Answering, Tool, ToolResult, Toolbox};
+use m3_support::text::visible;
+use serde_json::{Map, Value, json};
+
+use self::geometry::Rect;
+use self::scan::{Code, scan};
+use super::tools::Tools;
+use super::work::{MOST_PIXELS, Places};
+use super::{Workspace, WorkspaceError};
+
+/// Images that one call may name.
+const MOST_IMAGES: usize = 20;
+
+/// The server.
+#[derive(Debug)]
+pub struct BarcodeServer {
+    workspace: Arc<Workspace>,
+    tools: Tools,
+    places: Places,
+}
+
+impl BarcodeServer {
+    /// A server that reads in a folder.
+    ///
+    /// # Errors
+    /// [`WorkspaceError::Unusable`].
+    pub fn new(workspace: &Path) -> Result<Self, WorkspaceError> {
+        Ok(Self {
+            workspace: Arc::new(Workspace::new(workspace)?),
+            tools: Tools::new(tools()),
+            places: Places::default(),
+        })
+    }
+
+    async fn answer(&self, tool: &str, arguments: Map<String, Value>) -> Answer {
+        let arguments = match self.tools.checked(tool, arguments) {
+            Ok(arguments) => arguments,
+            Err(answer) => return answer,
+        };
+        let paths: Vec<String> = match arguments.get("image_paths") {
+            Some(Value::Array(list)) => list.iter().filter_map(Value::as_str).map(str::to_owned).collect(),
+            Some(Value::String(path)) => vec![path.clone()],
+            _ => Vec::new(),
+        };
+        let read: fn(&Workspace, &[String]) -> ToolResult =
+            if tool == "scan_barcode" { scan_barcode } else { scan_all };
+        let workspace = Arc::clone(&self.workspace);
+        self.places.run(move || Answer::Result(read(&workspace, &paths))).await
+    }
+}
+
+impl Toolbox for BarcodeServer {
+    fn name(&self) -> &'static str {
+        "barcode"
+    }
+
+    fn tools(&self) -> &[Tool] {
+        self.tools.as_slice()
+    }
+
+    fn call<'a>(&'a self, tool: &'a str, arguments: Map<String, Value>) -> Answering<'a> {
+        Box::pin(self.answer(tool, arguments))
+    }
+}
+
+/// Reads the first image, as `pyzbar-mcp` does.
+fn scan_barcode(workspace: &Workspace, paths: &[String]) -> ToolResult {
+    let Some((path, others)) = paths.split_first() else {
+        return told(&json!({"error": "no image is named"}), true);
+    };
+    let mut answer = match read(workspace, path) {
+        Ok(codes) => json!({"message": message(&codes), "metadata": {"results": results(&codes)}}),
+        Err(error) => return told(&json!({ "error": error }), true),
+    };
+    if !others.is_empty() {
+        answer["ignored"] = json!(others);
+        let hint = format!("{} Only the first image was read.", message_of(&answer));
+        answer["message"] = json!(hint);
+    }
+    told(&answer, false)
+}
+
+/// Reads every image. It is an error if none can be read.
+fn scan_all(workspace: &Workspace, paths: &[String]) -> ToolResult {
+    let mut is_error = true;
+    let images = paths.iter().map(|path| match read(workspace, path) {
+        Ok(codes) => {
+            is_error = false;
+            json!({"path": path, "results": results(&codes)})
+        }
+        Err(error) => json!({"path": path, "error": error}),
+    });
+    let images: Vec<Value> = images.collect();
+    told(&json!({ "images": images }), is_error)
+}
+
+fn read(workspace: &Workspace, path: &str) -> Result<Vec<Code>, String> {
+    let file = workspace.file(path).map_err(|error| error.to_string())?;
+    let image = m3_images::read(&file, MOST_PIXELS)
+        .map_err(|error| format!("failed to read `{}`: {error}", visible(path, false)))?;
+    Ok(scan(&image))
+}
+
+fn results(codes: &[Code]) -> Vec<Value> {
+    let result = |code: &Code| {
+        let Rect { x, y, width, height } = code.rect;
+        let rect = json!({"x": x, "y": y, "width": width, "height": height});
+        let mut result = json!({"type": code.kind, "data": code.text, "rect": rect});
+        if let Some(isbn) = isbn(code) {
+            result["isbn"] = json!(isbn);
+        }
+        result
+    };
+    codes.iter().map(result).collect()
+}
+
+/// Numbers of books begin with 978 or 979 (ISO 2108).
+fn isbn(code: &Code) -> Option<&str> {
+    let is_book = code.kind == "EAN13" && (code.text.starts_with("978") || code.text.starts_with("979"));
+    is_book.then_some(code.text.as_str())
+}
+
+fn message(codes: &[Code]) -> String {
+    let isbns: Vec<&str> = codes.iter().filter_map(isbn).collect();
+    match codes.len() {
+        0 => "No code was found.".to_owned(),
+        1 if isbns.is_empty() => "1 code was found.".to_owned(),
+        count if isbns.is_empty() => format!("{count} codes were found."),
+        1 => format!("1 code was found, the ISBN {}.", isbns.join(", ")),
+        count => format!("{count} codes were found, among them the ISBN {}.", isbns.join(", ")),
+    }
+}
+
+fn message_of(answer: &Value) -> &str {
+    answer["message"].as_str().unwrap_or_default()
+}
+
+/// The answer as text, and the same text as structured content, as the output schema says.
+fn told(answer: &Value, is_error: bool) -> ToolResult {
+    let text = answer.to_string();
+    let structured_content = Some(json!({"result": text}));
+    ToolResult { structured_content, is_error, ..ToolResult::text(text) }
+}
+
+fn tools() -> Vec<Tool> {
+    let object = |value: Value| if let Value::Object(members) = value { members } else { Map::new() };
+    let tool = |name: &str, description: &str, list: Value| Tool {
+        name: name.to_owned(),
+        description: Some(description.to_owned()),
+        input_schema: object(json!({
+            "type": "object",
+            "properties": {"image_paths": {"anyOf": [list, {"type": "string"}]}},
+            "required": ["image_paths"]
+        })),
+        output_schema: Some(object(json!({
+            "type": "object",
+            "properties": {"result": {"type": "string", "description": "JSON"}},
+            "required": ["result"]
+        }))),
+        extra: object(json!({"annotations": {"readOnlyHint": true, "openWorldHint": false}})),
+    };
+    vec![
+        tool(
+            "scan_barcode",
+            "Read the barcodes (EAN-13, EAN-8, UPC, Code 128) and QR codes of one image, with the boxes around \
+             them. `image_paths` is a path, or a list of which only the first is read. The result is JSON.",
+            json!({"type": "array", "items": {"type": "string"}}),
+        ),
+        tool(
+            "scan",
+            "Read the barcodes (EAN-13, EAN-8, UPC, Code 128) and QR codes of every image in `image_paths`. The \
+             result is JSON.",
+            json!({"type": "array", "items": {"type": "string"}, "minItems": 1, "maxItems": MOST_IMAGES}),
+        ),
+    ]
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,184 @@
+//! Where a picture is written, in which format, and how it is shown in the answer.
+
+use std::borrow::Cow;
+use std::io::{self, Cursor};
+use std::path::Path;
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use image::codecs::jpeg::JpegEncoder;
+use image::{DynamicImage, ImageFormat, ImageResult, Rgba, RgbaImage, imageops};
+use m3_mcp::Content;
+use m3_support::files::{write_atomically, write_new_atomically};
+use m3_support::text::visible;
+use serde_json::{Map, Value, json};
+
+use super::canvas::lay_over;
+use super::failure::Failure;
+use crate::Workspace;
+
+/// The longest side of a picture in an answer, in pixels: more than this, vision models scale down themselves.
+const LONGEST_SIDE_SHOWN: u32 = 1_568;
+
+/// The largest picture in an answer, in bytes of PNG.
+const MOST_BYTES_SHOWN: usize = 2 << 20;
+
+/// Quality of a JPEG, of 100; OpenCV's own.
+const QUALITY: u8 = 95;
+
+/// Files of one name that are numbered.
+const MOST_NUMBERS: u32 = 9_999;
+
+/// The output schema of the tools that make a picture.
+pub(super) fn picture_schema() -> Map<String, Value> {
+    let schema = json!({
+        "type": "object",
+        "properties": {
+            "result": {"type": "array", "items": {"type": "string"}, "description": "Where the result was written."},
+            "width": {"type": "integer", "description": "Its width in pixels."},
+            "height": {"type": "integer", "description": "Its height in pixels."}
+        },
+        "required": ["result", "width", "height"]
+    });
+    if let Value::Object(schema) = schema { schema } else { Map::new() }
+}
+
+/// What will be written.
+#[derive(Debug)]
+pub(super) struct Target {
+    path: String,
+    format: ImageFormat,
+    /// Whether the caller named it; only then may a file be replaced.
+    is_named: bool,
+}
+
+impl Target {
+    /// Takes the caller's path, or the input's with `suffix`. Paths stay as the caller spells them.
+    pub(super) fn new(input: &str, output: Option<&str>, suffix: &str) -> Result<Self, Failure> {
+        if let Some(path) = output.filter(|path| !path.is_empty()) {
+            let refused = || Failure::Format { path: visible(path, false).into_owned() };
+            if Path::new(path).extension().is_none() {
+                return Ok(Self { path: format!("{path}.png"), format: ImageFormat::Png, is_named: true });
+            }
+            let format = format_of(path).ok_or_else(refused)?;
+            return Ok(Self { path: path.to_owned(), format, is_named: true });
+        }
+        let whole = Path::new(input);
+        let stem = whole.file_stem().unwrap_or_default().to_string_lossy();
+        let (extension, format) = match (whole.extension(), format_of(input)) {
+            (Some(extension), Some(format)) => (extension.to_string_lossy(), format),
+            _ => (Cow::Borrowed("png"), ImageFormat::Png),
+        };
+        let path = whole.with_file_name(format!("{stem}{suffix}.{extension}"));
+        Ok(Self { path: path.to_string_lossy().into_owned(), format, is_named: false })
+    }
+
+    /// Writes the picture, whole or not at all, and tells where.
+    pub(super) fn write(&self, workspace: &Workspace, image: &RgbaImage) -> Result<String, Failure> {
+        let shown = || visible(&self.path, false).into_owned();
+        let bytes =
+            encoded(image, self.format).map_err(|source| Failure::Encode { path: shown(), source })?;
+        let failed = |source| Failure::Write { path: shown(), source };
+        if self.is_named {
+            write_atomically(&workspace.place(&self.path)?, &bytes).map_err(failed)?;
+            return Ok(self.path.clone());
+        }
+        for number in 1..=MOST_NUMBERS {
+            let path = numbered(&self.path, number);
+            let place = workspace.place(&path)?;
+            if place.exists() {
+                continue;
+            }
+            match write_new_atomically(&place, &bytes) {
+                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+                written => return written.map(|()| path).map_err(failed),
+            }
+        }
+        Err(failed(io::ErrorKind::AlreadyExists.into()))
+    }
+}
+
+/// `a.png`, `a_2.png`, `a_3.png`.
+fn numbered(path: &str, number: u32) -> String {
+    match path.rsplit_once('.') {
+        Some((stem, extension)) if number > 1 => format!("{stem}_{number}.{extension}"),
+        _ => path.to_owned(),
+    }
+}
+
+/// The format that a path's extension names, if it is one that is written.
+fn format_of(path: &str) -> Option<ImageFormat> {
+    let format = ImageFormat::from_path(path).ok()?;
+    let is_written = matches!(
+        format,
+        ImageFormat::Png
+            | ImageFormat::Jpeg
+            | ImageFormat::WebP
+            | ImageFormat::Gif
+            | ImageFormat::Bmp
+            | ImageFormat::Tiff
+    );
+    is_written.then_some(format)
+}
+
+/// A file of the picture. Without transparency it has three channels; JPEG has no transparency, white shows
+/// through instead.
+fn encoded(image: &RgbaImage, format: ImageFormat) -> ImageResult<Vec<u8>> {
+    let mut bytes = Cursor::new(Vec::new());
+    let is_opaque = image.pixels().all(|pixel| pixel.0[3] == u8::MAX);
+    if format == ImageFormat::Jpeg {
+        let mut paper = Cow::Borrowed(image);
+        if !is_opaque {
+            for pixel in paper.to_mut().pixels_mut() {
+                let above = std::mem::replace(pixel, Rgba([u8::MAX; 4]));
+                lay_over(pixel, above);
+            }
+        }
+        let rgb = DynamicImage::from(paper.into_owned()).into_rgb8();
+        rgb.write_with_encoder(JpegEncoder::new_with_quality(&mut bytes, QUALITY))?;
+    } else if is_opaque {
+        DynamicImage::from(image.clone()).into_rgb8().write_to(&mut bytes, format)?;
+    } else {
+        image.write_to(&mut bytes, format)?;
+    }
+    Ok(bytes.into_inner())
+}
+
+/// The picture for the caller to see, smaller if need be, and then a text that says so.
+pub(super) fn shown(image: &RgbaImage) -> Result<Vec<Content>, Failure> {
+    let (width, height) = image.dimensions();
+    let mut side = LONGEST_SIDE_SHOWN.min(width.max(height));
+    loop {
+        let small = scaled(image, side);
+        let png = encoded(&small, ImageFormat::Png)
+            .map_err(|source| Failure::Encode { path: "the picture of the answer".to_owned(), source })?;
+        if png.len() > MOST_BYTES_SHOWN && side > 64 {
+            side = side * 7 / 10;
+            continue;
+        }
+        let picture = Content::Image { data: STANDARD.encode(png), mime_type: "image/png".to_owned() };
+        if small.dimensions() == (width, height) {
+            return Ok(vec![picture]);
+        }
+        let note = format!(
+            "The picture is shown at {} x {} pixels; the file has {width} x {height}, and coordinates are its.",
+            small.width(),
+            small.height()
+        );
+        return Ok(vec![Content::Text(note), picture]);
+    }
+}
+
+/// The picture with this longest side.
+fn scaled(image: &RgbaImage, side: u32) -> Cow<'_, RgbaImage> {
+    let (width, height) = image.dimensions();
+    let longest = width.max(height);
+    if longest <= side {
+        return Cow::Borrowed(image);
+    }
+    let scale = |length: u32| {
+        let scaled = u64::from(length) * u64::from(side) / u64::from(longest);
+        u32::try_from(scaled).unwrap_or(side).max(1)
+    };
+    Cow::Owned(imageops::thumbnail(image, scale(width), scale(height)))
+}

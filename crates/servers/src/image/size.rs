@@ -1,0 +1,202 @@
+//! The tools that change an image's size: crop, resize, rotate.
+
+use image::imageops::{self, FilterType};
+use image::{Rgba, RgbaImage};
+use imageproc::geometric_transformations::{Border, Interpolation, Projection, warp_into};
+use m3_images::LARGEST_SIDE;
+use serde::Deserialize;
+
+use super::arguments::Pixels;
+use super::failure::Failure;
+use super::{Edit, Images, MOST_PIXELS};
+
+/// Arguments of `crop`.
+#[derive(Debug, Deserialize)]
+pub(super) struct Crop {
+    input_path: String,
+    output_path: Option<String>,
+    x1: Pixels,
+    y1: Pixels,
+    x2: Pixels,
+    y2: Pixels,
+}
+
+/// Arguments of `resize`.
+#[derive(Debug, Deserialize)]
+pub(super) struct Resize {
+    input_path: String,
+    output_path: Option<String>,
+    width: Option<Pixels>,
+    height: Option<Pixels>,
+    scale_factor: Option<f64>,
+    interpolation: Option<Method>,
+}
+
+/// How new pixels come from old ones.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum Method {
+    Nearest,
+    #[default]
+    Linear,
+    Area,
+    Cubic,
+    Lanczos,
+}
+
+/// Arguments of `rotate`.
+#[derive(Debug, Deserialize)]
+pub(super) struct Rotate {
+    input_path: String,
+    output_path: Option<String>,
+    angle: f64,
+}
+
+impl Edit for Crop {
+    fn paths(&self) -> (&str, Option<&str>) {
+        (&self.input_path, self.output_path.as_deref())
+    }
+
+    fn suffix(&self) -> &'static str {
+        "_cropped"
+    }
+
+    fn edit(&self, image: RgbaImage, _: &Images) -> Result<RgbaImage, Failure> {
+        let (width, height) = image.dimensions();
+        let cut = |from: Pixels, to: Pixels, side: u32| {
+            let within = |edge: Pixels| u32::try_from(edge.whole().max(0)).unwrap_or(u32::MAX).min(side);
+            let (from, to) = (within(from), within(to));
+            (from < to).then(|| (from, to - from))
+        };
+        let (Some((left, columns)), Some((top, rows))) =
+            (cut(self.x1, self.x2, width), cut(self.y1, self.y2, height))
+        else {
+            let [x1, y1, x2, y2] = [self.x1, self.y1, self.x2, self.y2].map(Pixels::whole);
+            return Err(Failure::NoPixel {
+                what: format!("the rectangle from ({x1}, {y1}) to ({x2}, {y2})"),
+                width,
+                height,
+                hint: "x1 must be less than x2, y1 less than y2, and part of it inside of the image",
+            });
+        };
+        Ok(imageops::crop_imm(&image, left, top, columns, rows).to_image())
+    }
+}
+
+impl Edit for Resize {
+    fn paths(&self) -> (&str, Option<&str>) {
+        (&self.input_path, self.output_path.as_deref())
+    }
+
+    fn suffix(&self) -> &'static str {
+        "_resized"
+    }
+
+    fn edit(&self, image: RgbaImage, _: &Images) -> Result<RgbaImage, Failure> {
+        let (width, height) = self.new_size(image.dimensions())?;
+        let filter = match self.interpolation.unwrap_or_default() {
+            Method::Nearest => FilterType::Nearest,
+            Method::Area if width <= image.width() && height <= image.height() => {
+                return Ok(averaged(&image, width, height));
+            }
+            // Where there is nothing to average, OpenCV's `INTER_AREA` is linear too.
+            Method::Linear | Method::Area => FilterType::Triangle,
+            Method::Cubic => FilterType::CatmullRom,
+            Method::Lanczos => FilterType::Lanczos3,
+        };
+        // Between the two directions `image` holds the old width and the new height, 16 bytes a pixel. Where that
+        // is more than both images, the other order is not.
+        let is_high = u64::from(image.width()) * u64::from(height) > MOST_PIXELS;
+        let image = if is_high { imageops::resize(&image, width, image.height(), filter) } else { image };
+        Ok(imageops::resize(&image, width, height, filter))
+    }
+}
+
+/// Each new pixel is the mean of those that it stands for.
+fn averaged(image: &RgbaImage, width: u32, height: u32) -> RgbaImage {
+    // `thumbnail` adds up in 32 bits, enough for 16 million pixels.
+    if width * height < 4 && image.width() > 64 && image.height() > 64 {
+        return imageops::thumbnail(&imageops::thumbnail(image, 64, 64), width, height);
+    }
+    imageops::thumbnail(image, width, height)
+}
+
+impl Resize {
+    /// Sides that follow from others are rounded down, as in `imagesorcery-mcp`, but to 1 at least.
+    fn new_size(&self, (width, height): (u32, u32)) -> Result<(u32, u32), Failure> {
+        let (width, height) = (f64::from(width), f64::from(height));
+        let refused = |argument: &str, problem| Failure::Argument { argument: argument.to_owned(), problem };
+        for (argument, side) in [("width", self.width), ("height", self.height)] {
+            if self.scale_factor.is_none() && side.is_some_and(|side| side.0 < 1.0) {
+                return Err(refused(argument, "is less than 1"));
+            }
+        }
+        let size = match (self.scale_factor, self.width, self.height) {
+            (Some(factor), ..) if factor > 0.0 => (width * factor, height * factor),
+            (Some(_), ..) => return Err(refused("scale_factor", "is not above 0")),
+            (None, Some(new_width), Some(new_height)) => (new_width.0, new_height.0),
+            (None, Some(new_width), None) => (new_width.0, height * new_width.0 / width),
+            (None, None, Some(new_height)) => (width * new_height.0 / height, new_height.0),
+            (None, None, None) => {
+                return Err(refused("width", "is missing, and so are height and scale_factor; name one"));
+            }
+        };
+        allowed(size)
+    }
+}
+
+impl Edit for Rotate {
+    fn paths(&self) -> (&str, Option<&str>) {
+        (&self.input_path, self.output_path.as_deref())
+    }
+
+    fn suffix(&self) -> &'static str {
+        "_rotated"
+    }
+
+    fn edit(&self, image: RgbaImage, _: &Images) -> Result<RgbaImage, Failure> {
+        let angle = self.angle.rem_euclid(360.0);
+        // Quarters move pixels as they are.
+        let quarters = [0.0, 90.0, 180.0, 270.0].iter().position(|&quarter| (angle - quarter).abs() < 1e-9);
+        match quarters {
+            Some(0) => Ok(image),
+            Some(1) => Ok(imageops::rotate270(&image)),
+            Some(2) => Ok(imageops::rotate180(&image)),
+            Some(_) => Ok(imageops::rotate90(&image)),
+            None => turned(&image, angle),
+        }
+    }
+}
+
+/// Turns counterclockwise by an angle in degrees into an image that holds all of it.
+fn turned(image: &RgbaImage, angle: f64) -> Result<RgbaImage, Failure> {
+    let (sine, cosine) = angle.to_radians().sin_cos();
+    let (width, height) = (f64::from(image.width()), f64::from(image.height()));
+    let (new_width, new_height) =
+        allowed((width * cosine.abs() + height * sine.abs(), width * sine.abs() + height * cosine.abs()))?;
+    let middle = |width: u32, height: u32| ((width as f32 - 1.0) / 2.0, (height as f32 - 1.0) / 2.0);
+    let (x, y) = middle(image.width(), image.height());
+    let (new_x, new_y) = middle(new_width, new_height);
+    #[expect(clippy::cast_possible_truncation, reason = "a third decimal of a degree moves no pixel")]
+    let clockwise = -angle.to_radians() as f32;
+    let projection =
+        Projection::translate(new_x, new_y) * Projection::rotate(clockwise) * Projection::translate(-x, -y);
+    let mut out = RgbaImage::new(new_width, new_height);
+    let corners = Border::Constant(Rgba([0, 0, 0, u8::MAX]));
+    warp_into(image, projection, Interpolation::Bilinear, corners, &mut out);
+    Ok(out)
+}
+
+/// A size in whole pixels, if such an image may be made.
+fn allowed((width, height): (f64, f64)) -> Result<(u32, u32), Failure> {
+    let largest = f64::from(LARGEST_SIDE);
+    // Roundoff of a product must not take a pixel away.
+    let (width, height) = ((width + 1e-6).floor().max(1.0), (height + 1e-6).floor().max(1.0));
+    if width > largest || height > largest || width * height > MOST_PIXELS as f64 {
+        // Of a number of 300 digits nobody reads them all.
+        return Err(Failure::TooLarge { width: width.min(1e9), height: height.min(1e9) });
+    }
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "1 to 16384")]
+    let size = (width as u32, height as u32);
+    Ok(size)
+}

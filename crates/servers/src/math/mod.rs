@@ -1,0 +1,108 @@
+//! The `math` server: the 22 tools of the benchmark's server of that name. Results are texts, written as
+//! JavaScript writes numbers.
+//!
+//! The original is <https://github.com/EthanHenrickson/math-mcp>, version 0.1.1 (MIT).
+
+mod number;
+mod operations;
+
+use m3_mcp::{Answer, Answering, Tool, ToolResult, Toolbox};
+use serde_json::{Map, Value, json};
+
+use self::operations::{OPERATIONS, Operands};
+use super::tools::Tools;
+
+/// The server. It keeps nothing between calls.
+#[derive(Debug)]
+pub struct MathServer {
+    tools: Tools,
+}
+
+impl MathServer {
+    /// A server.
+    #[must_use]
+    pub fn new() -> Self {
+        let tools = OPERATIONS.iter().map(|operation| Tool {
+            name: operation.name.to_owned(),
+            description: Some(operation.description.to_owned()),
+            input_schema: schema(&operation.operands),
+            output_schema: None,
+            extra: read_only(),
+        });
+        Self { tools: Tools::new(tools.collect()) }
+    }
+
+    fn answer(&self, tool: &str, arguments: Map<String, Value>) -> Answer {
+        let arguments = match self.tools.checked(tool, arguments) {
+            Ok(arguments) => arguments,
+            Err(answer) => return answer,
+        };
+        let Some(operation) = OPERATIONS.iter().find(|operation| operation.name == tool) else {
+            return Answer::UnknownTool;
+        };
+        // Checked above: they are there and numbers.
+        let number = |name: &str| arguments.get(name).and_then(Value::as_f64).unwrap_or(f64::NAN);
+        let text = match operation.operands {
+            Operands::Two([first, second], of) => number::to_text(of(number(first), number(second))),
+            Operands::One(of) => number::to_text(of(number("number"))),
+            Operands::Many(_, of) => {
+                let list = arguments.get("numbers").and_then(Value::as_array);
+                let list: Vec<f64> = list.into_iter().flatten().filter_map(Value::as_f64).collect();
+                of(&list)
+            }
+        };
+        Answer::Result(ToolResult::text(text))
+    }
+}
+
+impl Default for MathServer {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl Toolbox for MathServer {
+    fn name(&self) -> &'static str {
+        "math"
+    }
+
+    fn tools(&self) -> &[Tool] {
+        self.tools.as_slice()
+    }
+
+    fn call<'a>(&'a self, tool: &'a str, arguments: Map<String, Value>) -> Answering<'a> {
+        Box::pin(async move { self.answer(tool, arguments) })
+    }
+}
+
+fn schema(operands: &Operands) -> Map<String, Value> {
+    let number = json!({"type": "number"});
+    let (properties, required) = match operands {
+        Operands::Two(names, _) => {
+            let properties = names.iter().map(|&name| (name.to_owned(), number.clone())).collect();
+            (properties, names.to_vec())
+        }
+        Operands::One(_) => (Map::from_iter([("number".to_owned(), number)]), vec!["number"]),
+        Operands::Many(is_filled, _) => {
+            let mut list = json!({"type": "array", "items": number});
+            if *is_filled {
+                list["minItems"] = json!(1);
+            }
+            (Map::from_iter([("numbers".to_owned(), list)]), vec!["numbers"])
+        }
+    };
+    Map::from_iter([
+        ("type".to_owned(), json!("object")),
+        ("properties".to_owned(), Value::Object(properties)),
+        ("required".to_owned(), json!(required)),
+        ("additionalProperties".to_owned(), json!(false)),
+    ])
+}
+
+/// What MCP lets a server say about tools that only look.
+fn read_only() -> Map<String, Value> {
+    Map::from_iter([("annotations".to_owned(), json!({"readOnlyHint": true, "openWorldHint": false}))])
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,121 @@
+//! Tools that a task does not need, offered beside those that it does.
+//!
+//! `MCPAgentBench`, section 3: of K candidates, n are correct and K - n distract. Here the distractors are tools of
+//! servers that the task needs nothing of, either near ones, easily confused with a needed tool by what they say
+//! they do, or random ones. What is offered then stands in an order that the seed decides, so that its place tells
+//! nothing about a tool.
+
+use std::cmp::Ordering;
+use std::collections::{BTreeSet, HashSet};
+
+use m3_embedding::{Embedder, InputKey, cosine};
+use m3_mcp::{ToolCatalog, ToolName};
+
+use super::error::SimulationError;
+use super::seed::Seed;
+
+/// Which tools distract.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum DistractorKind {
+    /// Those whose names and descriptions are most similar to those of a needed tool.
+    #[default]
+    Near,
+    /// Any.
+    Random,
+}
+
+/// Descriptions are compared by their start, in bytes: encoders read some 256 tokens.
+const MAX_DESCRIPTION: usize = 4_096;
+
+/// Chooses `count` tools of servers that have none of the needed ones. Near ones come nearest first, those of equal
+/// similarity by name; random ones in the order that the seed gives them. The order of the catalog does not matter.
+///
+/// # Errors
+/// [`SimulationError::TooFewTools`] if the other servers have fewer; for near ones
+/// [`SimulationError::NoEncoder`] without an embedder, [`SimulationError::Encoder`] if it fails.
+pub fn distractors(
+    catalog: &ToolCatalog,
+    needed: &[ToolName],
+    count: usize,
+    kind: DistractorKind,
+    seed: u64,
+    embedder: Option<&mut Embedder>,
+) -> Result<Vec<ToolName>, SimulationError> {
+    let servers: HashSet<&str> = needed.iter().map(|name| name.server.as_str()).collect();
+    let mut others: Vec<ToolName> = catalog
+        .tools()
+        .map(|(name, _)| name)
+        .filter(|name| !servers.contains(name.server.as_str()))
+        .collect();
+    if others.len() < count {
+        return Err(SimulationError::TooFewTools { asked: count, there: others.len() });
+    }
+    others.sort();
+    if count == 0 {
+        return Ok(Vec::new());
+    }
+    match (kind, embedder) {
+        (DistractorKind::Random, _) => {
+            let seed = Seed::new(seed).child("distractors");
+            others.sort_by_cached_key(|name| seed.child(name.to_string()).rank());
+        }
+        (DistractorKind::Near, None) => return Err(SimulationError::NoEncoder),
+        (DistractorKind::Near, Some(embedder)) => others = by_nearness(catalog, needed, others, embedder)?,
+    }
+    others.truncate(count);
+    Ok(others)
+}
+
+/// The catalog with these tools alone, and without servers that have none of them. With a `seed`, servers and
+/// tools are put into an order that it decides; without one they stay as they were.
+#[must_use]
+pub fn narrowed(catalog: &ToolCatalog, offered: &BTreeSet<ToolName>, seed: Option<u64>) -> ToolCatalog {
+    let mut narrowed = catalog.clone();
+    for server in &mut narrowed.servers {
+        let name = server.server.clone();
+        let is_offered =
+            |tool: &str| offered.contains(&ToolName { server: name.clone(), tool: tool.to_owned() });
+        server.tools.retain(|tool| is_offered(&tool.name));
+        if let Some(seed) = seed {
+            let seed = Seed::new(seed).child("order").child(&name);
+            server.tools.sort_by_cached_key(|tool| seed.child(&tool.name).rank());
+        }
+    }
+    narrowed.servers.retain(|server| !server.tools.is_empty());
+    if let Some(seed) = seed {
+        let seed = Seed::new(seed).child("order");
+        narrowed.servers.sort_by_cached_key(|server| seed.child(&server.server).rank());
+    }
+    narrowed
+}
+
+/// Sorts by the similarity to the needed tool that is nearest.
+fn by_nearness(
+    catalog: &ToolCatalog,
+    needed: &[ToolName],
+    others: Vec<ToolName>,
+    embedder: &mut Embedder,
+) -> Result<Vec<ToolName>, SimulationError> {
+    let texts: Vec<String> = needed.iter().chain(&others).map(|name| described(catalog, name)).collect();
+    let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
+    let keys = embedder.inputs(&texts)?;
+    let wanted: Vec<(InputKey, &str)> = keys.iter().copied().zip(texts).collect();
+    embedder.embed(&wanted, &mut |_, _| ())?;
+    let (right, candidates) = keys.split_at(needed.len());
+    let nearness = |key: &InputKey| {
+        let vector = embedder.vector(key);
+        right.iter().map(|right| cosine(embedder.vector(right), vector)).fold(-1.0, f64::max)
+    };
+    let mut ranked: Vec<(f64, ToolName)> = candidates.iter().map(nearness).zip(others).collect();
+    ranked.sort_by(|(a, a_name), (b, b_name)| {
+        b.partial_cmp(a).unwrap_or(Ordering::Equal).then_with(|| a_name.cmp(b_name))
+    });
+    Ok(ranked.into_iter().map(|(_, name)| name).collect())
+}
+
+/// A tool as it is compared: its own name and what it says it does, without its server's name.
+fn described(catalog: &ToolCatalog, name: &ToolName) -> String {
+    let description = catalog.get(name).and_then(|tool| tool.description.as_deref()).unwrap_or_default();
+    let start = description.floor_char_boundary(MAX_DESCRIPTION);
+    format!("{}: {}", name.tool, &description[..start])
+}

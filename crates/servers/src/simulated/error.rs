@@ -1,0 +1,112 @@
+//! Why servers cannot be simulated.
+
+use m3_embedding::EncoderError;
+use m3_mcp::config::ConfigError;
+use m3_support::text::shortened;
+use m3_trajectory::catalog::CatalogError;
+use m3_trajectory::{OpenError, SourceError};
+
+/// Servers cannot be simulated as asked.
+#[derive(Debug, thiserror::Error)]
+pub enum SimulationError {
+    /// The key `simulated` of a configuration is wrong.
+    #[error(transparent)]
+    Config(#[from] ConfigError),
+    /// Rates or delays that cannot be.
+    #[error("the faults asked for cannot be: {problem}")]
+    Faults {
+        /// Why.
+        problem: String,
+    },
+    /// The catalog cannot be read.
+    #[error(transparent)]
+    Catalog(#[from] CatalogError),
+    /// The catalog has no tool.
+    #[error("`{}` has no tools to simulate\nhint: a catalog is what `m3 tools CONFIG --format json` prints", shortened(.path, SHOWN))]
+    EmptyCatalog {
+        /// The file.
+        path: String,
+    },
+    /// A file of trajectories cannot be used.
+    #[error(transparent)]
+    Trajectories(#[from] OpenError),
+    /// Trajectories cannot be read.
+    #[error(transparent)]
+    Source(#[from] SourceError),
+    /// `only` names what there is not.
+    #[error("`only` names `{}`, which is no tool or server of the catalog and no trajectory\nhint: {hint}", shortened(.name, SHOWN))]
+    UnknownName {
+        /// What was named.
+        name: String,
+        /// What it may have been meant to be.
+        hint: String,
+    },
+    /// `only` names a trajectory that calls no tool of the catalog.
+    #[error("trajectory `{}` calls no tool of the catalog, so that nothing is left to offer", shortened(.id, SHOWN))]
+    NoTools {
+        /// Its id.
+        id: String,
+    },
+    /// Distractors without something to distract from.
+    #[error(
+        "`distractors` needs `only`\nhint: name the tools that are needed, or the id of a trajectory that calls them"
+    )]
+    NothingNeeded,
+    /// There are not that many.
+    #[error(
+        "{asked} distractors are asked for, and other servers have {there} tools\nhint: ask for fewer, or use a larger catalog"
+    )]
+    TooFewTools {
+        /// How many were asked for.
+        asked: usize,
+        /// How many tools of other servers there are.
+        there: usize,
+    },
+    /// Near distractors without an encoder.
+    #[error(
+        "near distractors are chosen with the encoder, and there is none\nhint: `m3 setup` fetches it; random ones do without"
+    )]
+    NoEncoder,
+    /// The encoder failed.
+    #[error(transparent)]
+    Encoder(#[from] EncoderError),
+    /// A server of the catalog has a name that no server may have.
+    #[error("server `{}` cannot be simulated: {problem}\nhint: change its name in the catalog, or leave its tools out with `only`", shortened(.name, SHOWN))]
+    ServerName {
+        /// The name.
+        name: String,
+        /// What is wrong with it.
+        problem: &'static str,
+    },
+    /// A simulated server has the name of a configured one.
+    #[error("server `{}` is configured and also simulated\nhint: remove one of them, or leave its tools out with `only`", shortened(.name, SHOWN))]
+    ServerExists {
+        /// The name.
+        name: String,
+    },
+}
+
+/// Names in messages, in columns at most.
+const SHOWN: usize = 200;
+
+/// Names that are suggested for a mistyped one, at most.
+const SUGGESTED: usize = 3;
+
+/// Longer names are compared by their start, in characters: the comparison takes quadratic time.
+const COMPARED: usize = 80;
+
+/// Suggests the names that look most like a mistyped one.
+pub(super) fn suggestion<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> String {
+    let start = |text: &str| text.chars().take(COMPARED).collect::<String>();
+    let wanted = start(name);
+    let mut known: Vec<(usize, &str)> =
+        known.into_iter().map(|known| (strsim::damerau_levenshtein(&wanted, &start(known)), known)).collect();
+    known.sort_unstable();
+    let named: Vec<String> =
+        known.iter().take(SUGGESTED).map(|(_, known)| format!("`{}`", shortened(known, COMPARED))).collect();
+    if named.is_empty() {
+        "there are none".to_owned()
+    } else {
+        format!("the nearest are {}", named.join(", "))
+    }
+}

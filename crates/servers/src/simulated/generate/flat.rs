@@ -1,0 +1,245 @@
+//! A schema without its detours: references followed, `allOf` joined, a branch of `anyOf` and its like chosen.
+
+use serde_json::{Map, Value};
+
+use super::MAX_DEPTH;
+use crate::simulated::seed::Seed;
+
+/// The objects of keywords that all apply to one value. Only their own keywords count, no longer `$ref`, `allOf`
+/// and the others that [`Flat::of`] has followed.
+pub(super) struct Flat<'a> {
+    pub(super) parts: Vec<&'a Map<String, Value>>,
+}
+
+/// Schemas joined for one value, at most: an end to references that go round in circles.
+const MAX_PARTS: usize = 64;
+
+/// From this depth on, the branch that looks simplest is taken.
+const SIMPLE_DEPTH: usize = 3;
+
+const KINDS: [&str; 7] = ["object", "array", "string", "integer", "number", "boolean", "null"];
+
+impl<'a> Flat<'a> {
+    /// Joins schemas. `None` if nothing fits them: `false`, a reference into nowhere, a circle.
+    pub(super) fn of(
+        schemas: &[&'a Value],
+        root: &'a Value,
+        attempt: usize,
+        depth: usize,
+        seed: &Seed,
+    ) -> Option<Self> {
+        let mut parts: Vec<&Map<String, Value>> = Vec::new();
+        let mut pending: Vec<&Value> = schemas.to_vec();
+        let mut joined = 0;
+        while let Some(schema) = pending.pop() {
+            joined += 1;
+            if joined > MAX_PARTS {
+                return None;
+            }
+            let Value::Object(keywords) = schema else {
+                // `true` accepts everything; what is no schema at all is left to the final check.
+                if *schema == Value::Bool(false) {
+                    return None;
+                }
+                continue;
+            };
+            if parts.iter().any(|part| std::ptr::eq(*part, keywords)) {
+                continue;
+            }
+            for key in ["$ref", "$dynamicRef"] {
+                if let Some(reference) = keywords.get(key).and_then(Value::as_str) {
+                    pending.push(resolve(root, reference)?);
+                }
+            }
+            if let Some(Value::Array(all)) = keywords.get("allOf") {
+                pending.extend(all.iter().take(MAX_PARTS));
+            }
+            for key in ["anyOf", "oneOf"] {
+                if let Some(Value::Array(branches)) = keywords.get(key) {
+                    pending.push(choose(branches, attempt, depth, &seed.child(key).nth(joined))?);
+                }
+            }
+            if let Some(condition) = keywords.get("if") {
+                let is_met = keywords.contains_key("then") == attempt.is_multiple_of(2);
+                let (branch, with) = if is_met { ("then", Some(condition)) } else { ("else", None) };
+                pending.extend(with.into_iter().chain(keywords.get(branch)));
+            }
+            parts.push(keywords);
+        }
+        Some(Self { parts })
+    }
+
+    /// The values of a keyword, from every part that has it.
+    pub(super) fn all(&self, keyword: &str) -> impl Iterator<Item = &'a Value> {
+        self.parts.iter().filter_map(move |part| part.get(keyword))
+    }
+
+    /// The largest value of a keyword that is a lower bound.
+    pub(super) fn least(&self, keyword: &str) -> Option<f64> {
+        self.all(keyword).filter_map(Value::as_f64).reduce(f64::max)
+    }
+
+    /// The smallest value of a keyword that is an upper bound.
+    pub(super) fn most(&self, keyword: &str) -> Option<f64> {
+        self.all(keyword).filter_map(Value::as_f64).reduce(f64::min)
+    }
+
+    /// [`Flat::least`] for a keyword that counts: 0 without one. `None` beyond `limit`.
+    pub(super) fn least_count(&self, keyword: &str, limit: usize) -> Option<usize> {
+        let least = self.least(keyword).unwrap_or(0.0).max(0.0).ceil();
+        (least <= limit as f64).then(|| count(least))
+    }
+
+    /// [`Flat::most`] for a keyword that counts: `limit` without one, and at most that.
+    pub(super) fn most_count(&self, keyword: &str, limit: usize) -> usize {
+        self.most(keyword).map_or(limit, |most| count(most.clamp(0.0, limit as f64).floor()))
+    }
+
+    /// The values to choose from, where `const` or `enum` lists them.
+    pub(super) fn listed(&self) -> Option<Vec<&'a Value>> {
+        let constants = self.all("const").map(|value| vec![value]);
+        let enums =
+            self.all("enum").filter_map(|value| value.as_array().map(|values| values.iter().collect()));
+        constants.chain(enums).reduce(|mut left: Vec<&Value>, right: Vec<&Value>| {
+            left.retain(|value| right.contains(value));
+            left
+        })
+    }
+
+    /// The kinds of value that fit, those that lead somewhere first of all: `null` only where nothing else does, or
+    /// deep down.
+    pub(super) fn kinds(&self, depth: usize) -> Vec<&'static str> {
+        let mut kinds: Vec<&str> = KINDS.to_vec();
+        let mut is_said = false;
+        for types in self.all("type") {
+            is_said = true;
+            kinds.retain(|kind| allows(types, kind));
+        }
+        // An integer is a number; asked for a number, give one that may have a fraction.
+        if kinds.contains(&"number") {
+            kinds.retain(|kind| *kind != "integer");
+        }
+        if !is_said {
+            return vec![self.likely_kind()];
+        }
+        let is_deep = depth >= SIMPLE_DEPTH;
+        let simple: Vec<&str> =
+            kinds.iter().copied().filter(|kind| !is_deep || !matches!(*kind, "object" | "array")).collect();
+        let kinds = if simple.is_empty() { kinds } else { simple };
+        let filled: Vec<&str> = kinds.iter().copied().filter(|kind| *kind != "null").collect();
+        if filled.is_empty() { kinds } else { filled }
+    }
+
+    /// What a schema without `type` is about.
+    fn likely_kind(&self) -> &'static str {
+        let has = |keywords: &[&str]| {
+            self.parts.iter().any(|part| keywords.iter().any(|key| part.contains_key(*key)))
+        };
+        if has(&[
+            "properties",
+            "required",
+            "additionalProperties",
+            "patternProperties",
+            "minProperties",
+            "propertyNames",
+        ]) {
+            "object"
+        } else if has(&["items", "prefixItems", "minItems", "contains", "uniqueItems"]) {
+            "array"
+        } else if has(&["minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf"]) {
+            "number"
+        } else {
+            "string"
+        }
+    }
+
+    /// Whether a value has a type that fits.
+    pub(super) fn has_type_of(&self, value: &Value) -> bool {
+        let kind = match value {
+            Value::Null => "null",
+            Value::Bool(_) => "boolean",
+            Value::Number(number) if number.as_f64().is_some_and(|number| number.fract() == 0.0) => "integer",
+            Value::Number(_) => "number",
+            Value::String(_) => "string",
+            Value::Array(_) => "array",
+            Value::Object(_) => "object",
+        };
+        self.all("type").all(|types| allows(types, kind))
+    }
+}
+
+fn allows(types: &Value, kind: &str) -> bool {
+    let is = |name: &Value| {
+        name.as_str().is_some_and(|name| name == kind || (name == "number" && kind == "integer"))
+    };
+    match types {
+        Value::Array(types) => types.iter().any(is),
+        single => is(single),
+    }
+}
+
+/// A count that was clamped before.
+#[expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "whole, not negative, and bounded"
+)]
+fn count(value: f64) -> usize {
+    value as usize
+}
+
+/// A branch of `anyOf` or `oneOf`: another one with each attempt; deep down the simplest.
+fn choose<'a>(branches: &'a [Value], attempt: usize, depth: usize, seed: &Seed) -> Option<&'a Value> {
+    let weight = |branch: &Value| {
+        let is_null = branch.get("type").and_then(Value::as_str) == Some("null");
+        let leads_on = ["$ref", "$dynamicRef", "properties", "items", "anyOf", "oneOf", "allOf"];
+        let is_deep = leads_on.iter().any(|key| branch.get(*key).is_some());
+        match (is_null, depth >= SIMPLE_DEPTH) {
+            (true, true) => 0,
+            (true, false) => 2,
+            (false, true) => 1 + usize::from(is_deep),
+            (false, false) => usize::from(*branch == Value::Bool(false)),
+        }
+    };
+    let mut order: Vec<&Value> = branches.iter().take(MAX_PARTS).collect();
+    // Rotated first, then sorted: those of equal weight keep the order that was drawn.
+    let length = order.len();
+    order.rotate_left(seed.stream().index(length));
+    order.sort_by_key(|branch| weight(branch));
+    let lightest = order.iter().take_while(|branch| weight(branch) == weight(order[0])).count();
+    let turn = if depth > MAX_DEPTH / 2 { 0 } else { attempt };
+    // Later attempts also try what is not preferred.
+    let choices = if attempt < length { lightest } else { length };
+    order.get(turn.checked_rem(choices)?).copied()
+}
+
+/// What a reference within the schema points to: `#`, `#/pointer`, or the anchor of a definition.
+fn resolve<'a>(root: &'a Value, reference: &str) -> Option<&'a Value> {
+    let fragment = reference.strip_prefix('#')?;
+    if fragment.is_empty() || fragment.starts_with('/') {
+        return root.pointer(&percent_decoded(fragment));
+    }
+    let definitions = ["$defs", "definitions"].iter().filter_map(|key| root.get(*key)?.as_object());
+    definitions.flat_map(Map::values).find(|schema| {
+        ["$anchor", "$dynamicAnchor"]
+            .iter()
+            .any(|key| schema.get(*key).and_then(Value::as_str) == Some(fragment))
+    })
+}
+
+/// A URI's fragment as text; what is no escape stays.
+fn percent_decoded(text: &str) -> String {
+    let mut bytes = Vec::with_capacity(text.len());
+    let mut rest = text.as_bytes();
+    while let Some((&first, after)) = rest.split_first() {
+        let code = after.get(..2).filter(|_| first == b'%').and_then(|code| std::str::from_utf8(code).ok());
+        if let Some(byte) = code.and_then(|code| u8::from_str_radix(code, 16).ok()) {
+            bytes.push(byte);
+            rest = &after[2..];
+        } else {
+            bytes.push(first);
+            rest = after;
+        }
+    }
+    String::from_utf8_lossy(&bytes).into_owned()
+}

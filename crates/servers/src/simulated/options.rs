@@ -1,0 +1,209 @@
+//! What is asked for: by the key `simulated` of a configuration, or on the command line.
+
+use std::collections::BTreeSet;
+use std::path::PathBuf;
+
+use m3_embedding::Embedder;
+use m3_mcp::config::{
+    HostConfig, InProcess, Restarts, ServerConfig, Timeouts, ToolFilter, Transport, problem_of_name,
+};
+use m3_mcp::{ToolCatalog, ToolName, Toolbox as _};
+use m3_trajectory::catalog::Catalog;
+use m3_trajectory::{Duplicates, TrajectoryFile};
+
+use super::Simulation;
+use super::distractors::{DistractorKind, distractors, narrowed};
+use super::error::{SimulationError, suggestion};
+use super::reading;
+use super::recordings::Recordings;
+use super::server::Behaviour;
+
+/// Which servers are simulated, from what, and how.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct SimulatedOptions {
+    /// The catalog of tools.
+    pub catalog: PathBuf,
+    /// Files of trajectories whose results are given again, in this order. Of an id that stands twice in a file,
+    /// the last is used.
+    pub trajectories: Vec<PathBuf>,
+    /// The seed, strictness and faults.
+    pub behaviour: Behaviour,
+    /// Only these are offered: tools as `server/tool`, servers, or ids of trajectories, which stand for the tools
+    /// that they call. Empty for all.
+    pub only: Vec<String>,
+    /// Tools of other servers that are offered beside those.
+    pub distractors: Option<DistractorOptions>,
+}
+
+/// Which distractors, and how many.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct DistractorOptions {
+    /// How many.
+    pub count: usize,
+    /// Which.
+    pub kind: DistractorKind,
+}
+
+impl SimulatedOptions {
+    /// What a configuration's key `simulated` asks for, if it has one.
+    ///
+    /// # Errors
+    /// [`SimulationError::Config`], with everything that is wrong.
+    pub fn of(config: &HostConfig) -> Result<Option<Self>, SimulationError> {
+        let Some(simulated) = &config.simulated else { return Ok(None) };
+        Ok(Some(reading::options(simulated, &config.folder, &config.file)?))
+    }
+
+    /// Whether [`SimulatedOptions::open`] needs the encoder.
+    #[must_use]
+    pub fn needs_encoder(&self) -> bool {
+        self.distractors.is_some_and(|asked| asked.kind == DistractorKind::Near && asked.count > 0)
+    }
+
+    /// Reads the files and makes the servers.
+    ///
+    /// # Errors
+    /// [`SimulationError`].
+    pub fn open(&self, embedder: Option<&mut Embedder>) -> Result<Simulation, SimulationError> {
+        if let Some(message) = self.behaviour.faults.problem() {
+            return Err(SimulationError::Faults { problem: message });
+        }
+        let catalog = ToolCatalog::from(&Catalog::open(&self.catalog)?);
+        if catalog.is_empty() {
+            return Err(SimulationError::EmptyCatalog { path: self.catalog.display().to_string() });
+        }
+        let mut files = Vec::with_capacity(self.trajectories.len());
+        for path in &self.trajectories {
+            files.push(TrajectoryFile::open(path, Duplicates::Last)?);
+        }
+        files.retain(|file| !file.is_tasks());
+        let recordings = self.recordings(&catalog, &files)?;
+        let offered = self.offered(&catalog, &files, embedder)?;
+        for server in &offered.servers {
+            if let Some(problem) = problem_of_name(&server.server) {
+                return Err(SimulationError::ServerName { name: server.server.clone(), problem });
+            }
+        }
+        Ok(Simulation::new(offered, recordings, self.behaviour))
+    }
+
+    /// The results in the files. Trajectories that `only` names go first, so that each of them is replayed as it
+    /// was.
+    fn recordings(
+        &self,
+        catalog: &ToolCatalog,
+        files: &[TrajectoryFile],
+    ) -> Result<Recordings, SimulationError> {
+        let mut recordings = Recordings::new(catalog);
+        let places =
+            |file: &TrajectoryFile| self.only.iter().filter_map(|id| file.find(id)).collect::<Vec<_>>();
+        let named: Vec<Vec<usize>> = files.iter().map(places).collect();
+        for (file, places) in files.iter().zip(&named) {
+            for &index in places {
+                recordings.add(&file.read(index)?);
+            }
+        }
+        recordings.seal();
+        for (file, places) in files.iter().zip(&named) {
+            for index in (0..file.len()).filter(|index| !places.contains(index)) {
+                recordings.add(&file.read(index)?);
+            }
+        }
+        Ok(recordings)
+    }
+
+    /// Adds the simulated servers to a configuration, behind those that it has.
+    ///
+    /// # Errors
+    /// [`SimulationError`], [`SimulationError::ServerExists`] for a name that is taken.
+    pub fn add_to(
+        &self,
+        config: &mut HostConfig,
+        embedder: Option<&mut Embedder>,
+    ) -> Result<Simulation, SimulationError> {
+        let simulation = self.open(embedder)?;
+        for server in &simulation.servers {
+            let name = server.name();
+            if config.servers.iter().any(|other| other.name == name) {
+                return Err(SimulationError::ServerExists { name: name.to_owned() });
+            }
+        }
+        config.servers.extend(simulation.servers.iter().map(|server| ServerConfig {
+            name: server.name().to_owned(),
+            transport: Transport::InProcess(InProcess(server.clone())),
+            is_disabled: false,
+            is_stateless: !server.has_memory(),
+            max_concurrent: None,
+            timeouts: Timeouts::default(),
+            restarts: Restarts::default(),
+            tools: ToolFilter::default(),
+            secrets: Vec::new(),
+        }));
+        Ok(simulation)
+    }
+
+    /// The catalog with what is offered of it.
+    fn offered(
+        &self,
+        catalog: &ToolCatalog,
+        files: &[TrajectoryFile],
+        embedder: Option<&mut Embedder>,
+    ) -> Result<ToolCatalog, SimulationError> {
+        if self.only.is_empty() {
+            let is_asked = self.distractors.is_some_and(|asked| asked.count > 0);
+            return if is_asked { Err(SimulationError::NothingNeeded) } else { Ok(catalog.clone()) };
+        }
+        let mut needed: Vec<ToolName> = Vec::new();
+        for name in &self.only {
+            for tool in named(name, catalog, files)? {
+                if !needed.contains(&tool) {
+                    needed.push(tool);
+                }
+            }
+        }
+        let seed = self.behaviour.seed;
+        let others = match self.distractors {
+            Some(asked) => distractors(catalog, &needed, asked.count, asked.kind, seed, embedder)?,
+            None => Vec::new(),
+        };
+        let shuffled = (!others.is_empty()).then_some(seed);
+        let offered: BTreeSet<ToolName> = needed.into_iter().chain(others).collect();
+        Ok(narrowed(catalog, &offered, shuffled))
+    }
+}
+
+/// The tools that a name stands for: a tool, the tools of a server, the tools that a trajectory calls.
+fn named(
+    name: &str,
+    catalog: &ToolCatalog,
+    files: &[TrajectoryFile],
+) -> Result<Vec<ToolName>, SimulationError> {
+    if let Some(tool) = ToolName::parse(name).filter(|tool| catalog.get(tool).is_some()) {
+        return Ok(vec![tool]);
+    }
+    let of_server: Vec<ToolName> =
+        catalog.tools().map(|(tool, _)| tool).filter(|tool| tool.server == name).collect();
+    if !of_server.is_empty() {
+        return Ok(of_server);
+    }
+    let mut called = Vec::new();
+    let mut is_found = false;
+    for file in files {
+        let Some(index) = file.find(name) else { continue };
+        is_found = true;
+        let trajectory = file.read(index)?;
+        called.extend(trajectory.calls().filter_map(|(_, call)| ToolName::parse(&call.tool)));
+    }
+    // A prediction may call what does not exist.
+    called.retain(|tool| catalog.get(tool).is_some());
+    match (is_found, called.is_empty()) {
+        (true, false) => Ok(called),
+        (true, true) => Err(SimulationError::NoTools { id: name.to_owned() }),
+        (false, _) => {
+            let tools: Vec<String> = catalog.tools().map(|(tool, _)| tool.to_string()).collect();
+            let servers = catalog.servers.iter().map(|server| server.server.as_str());
+            let hint = suggestion(name, tools.iter().map(String::as_str).chain(servers));
+            Err(SimulationError::UnknownName { name: name.to_owned(), hint })
+        }
+    }
+}

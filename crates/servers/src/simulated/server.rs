@@ -1,0 +1,225 @@
+//! One server of a catalog, played: a [`Toolbox`] without anything behind it but recordings and a schema.
+
+use std::collections::HashMap;
+use std::fmt;
+use std::future;
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::time::Duration;
+
+use m3_mcp::arguments::ArgumentSchema;
+use m3_mcp::{Answer, Answering, Tool, ToolResult, Toolbox};
+use serde_json::{Map, Value};
+
+use super::answer::{self, Output};
+use super::canonical::{CallKey, Defaults};
+use super::faults::{Fault, Faults};
+use super::recordings::Recordings;
+use super::refusal;
+use super::seed::Seed;
+
+/// How simulated servers behave.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub struct Behaviour {
+    /// The same seed gives the same answers and the same faults, on any machine.
+    pub seed: u64,
+    /// Calls that were not recorded fail instead of getting a result that is made up.
+    pub is_strict: bool,
+    /// Delays, failures, crashes and hangs.
+    pub faults: Faults,
+}
+
+/// A simulated server. It remembers how often it got each call, where that matters for the answer, and nothing
+/// else: [`Toolbox::fresh`] gives another one that remembers nothing.
+pub struct SimulatedServer {
+    shared: Arc<Shared>,
+    seen: Mutex<HashMap<CallKey, Seen>>,
+}
+
+/// What all instances of a server have in common.
+struct Shared {
+    name: String,
+    tools: Vec<Tool>,
+    /// Where in `tools` a tool is, with what belongs to it.
+    prepared: HashMap<String, Prepared>,
+    recordings: Arc<Recordings>,
+    behaviour: Behaviour,
+    seed: Seed,
+}
+
+/// What a tool's calls need; schemas are prepared at the first call, so that a large catalog starts at once.
+struct Prepared {
+    index: usize,
+    defaults: Defaults,
+    /// `None` where the schema itself cannot be used: it judges nothing then.
+    input: OnceLock<Option<ArgumentSchema>>,
+    output: OnceLock<Option<Output>>,
+}
+
+/// How often an instance got a call.
+#[derive(Debug, Clone, Copy, Default)]
+struct Seen {
+    /// All of them.
+    calls: u64,
+    /// Those that were answered from the recordings.
+    replays: usize,
+}
+
+/// JSON-RPC's code for an error of the server itself.
+const INTERNAL_ERROR: i32 = -32_603;
+
+/// Distinct calls that are remembered; others count as new each time. 50 MB at most.
+const MAX_SEEN: usize = 500_000;
+
+impl SimulatedServer {
+    /// A server of this name with these tools.
+    pub(super) fn new(
+        name: String,
+        tools: Vec<Tool>,
+        recordings: Arc<Recordings>,
+        behaviour: Behaviour,
+    ) -> Self {
+        let prepare = |(index, tool): (usize, &Tool)| {
+            let defaults = Defaults::new(&tool.input_schema);
+            let prepared = Prepared { index, defaults, input: OnceLock::new(), output: OnceLock::new() };
+            (tool.name.clone(), prepared)
+        };
+        let prepared = tools.iter().enumerate().map(prepare).collect();
+        let seed = Seed::new(behaviour.seed);
+        let shared = Shared { name, tools, prepared, recordings, behaviour, seed };
+        Self { shared: Arc::new(shared), seen: Mutex::default() }
+    }
+
+    /// Whether answers depend on earlier calls: then each task wants an instance of its own.
+    #[must_use]
+    pub fn has_memory(&self) -> bool {
+        !self.shared.behaviour.faults.never() || self.shared.recordings.has_several()
+    }
+
+    /// Counts a call, and its replay if it will be answered by one. Two calls at once get different numbers.
+    fn count(&self, call: &CallKey, is_replay: bool) -> Seen {
+        let mut seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
+        if seen.len() >= MAX_SEEN && !seen.contains_key(call) {
+            return Seen::default();
+        }
+        let entry = seen.entry(*call).or_default();
+        let before = *entry;
+        if is_replay {
+            entry.replays += 1;
+        } else {
+            entry.calls += 1;
+        }
+        before
+    }
+
+    /// What befalls a call, and how late it is answered.
+    fn fate(&self, call: &CallKey) -> (Duration, Option<Fault>) {
+        let faults = &self.shared.behaviour.faults;
+        if *faults == Faults::default() {
+            return (Duration::ZERO, None);
+        }
+        faults.draw(&self.shared.seed, call, self.count(call, false).calls)
+    }
+
+    /// Which of several recorded results is due.
+    fn turn(&self, call: &CallKey) -> usize {
+        let has_several = self.shared.recordings.of(call).len() > 1;
+        if has_several { self.count(call, true).replays } else { 0 }
+    }
+}
+
+impl Shared {
+    /// The answer to a call that nothing befalls. Schemas and results may be large: this may take a while.
+    fn answer(&self, tool: &str, call: &CallKey, turn: usize, arguments: Map<String, Value>) -> Answer {
+        let Some(prepared) = self.prepared.get(tool) else { return Answer::UnknownTool };
+        let tool = &self.tools[prepared.index];
+        let output = prepared.output(tool);
+        // Recorded first: what the real server accepted is accepted, whatever its schema says.
+        let recorded = self.recordings.of(call);
+        if let Some(last) = recorded.last() {
+            return Answer::Result(answer::recorded(recorded.get(turn).unwrap_or(last), output));
+        }
+        let arguments = Value::Object(arguments);
+        let problems = prepared.input(tool).map_or_else(Vec::new, |schema| schema.problems(&arguments));
+        if !problems.is_empty() {
+            return Answer::Result(answer::refused(refusal::text(tool, &arguments, &problems)));
+        }
+        let Value::Object(arguments) = arguments else { return Answer::Result(ToolResult::default()) };
+        if self.behaviour.is_strict {
+            return Answer::Result(answer::not_recorded(&self.name, &tool.name, &arguments));
+        }
+        let seed = self.seed.child("result").child(call.bytes());
+        Answer::Result(answer::made(&tool.name, &arguments, output, &seed))
+    }
+}
+
+impl Prepared {
+    fn input(&self, tool: &Tool) -> Option<&ArgumentSchema> {
+        self.input.get_or_init(|| ArgumentSchema::new(&tool.input_schema).ok()).as_ref()
+    }
+
+    fn output(&self, tool: &Tool) -> Option<&Output> {
+        let prepare = || {
+            let schema = tool.output_schema.clone()?;
+            let judge = ArgumentSchema::new(&schema).ok()?;
+            Some(Output { schema, judge })
+        };
+        self.output.get_or_init(prepare).as_ref()
+    }
+}
+
+impl Toolbox for SimulatedServer {
+    fn name(&self) -> &str {
+        &self.shared.name
+    }
+
+    fn tools(&self) -> &[Tool] {
+        &self.shared.tools
+    }
+
+    fn call<'a>(&'a self, tool: &'a str, arguments: Map<String, Value>) -> Answering<'a> {
+        let Some(prepared) = self.shared.prepared.get(tool) else {
+            return Box::pin(future::ready(Answer::UnknownTool));
+        };
+        let call = CallKey::new(&self.shared.name, tool, &arguments, &prepared.defaults);
+        // Drawn here and not when first polled, so that calls count in the order in which they came.
+        let (delay, fault) = self.fate(&call);
+        Box::pin(async move {
+            if !delay.is_zero() {
+                tokio::time::sleep(delay).await;
+            }
+            match fault {
+                Some(Fault::Hang) => future::pending().await,
+                Some(Fault::Crash) => Answer::Crash,
+                Some(Fault::Failure(form, text)) => {
+                    let output = prepared.output(&self.shared.tools[prepared.index]);
+                    Answer::Result(answer::failed(form, text, output))
+                }
+                None => {
+                    let (shared, tool, turn) = (Arc::clone(&self.shared), tool.to_owned(), self.turn(&call));
+                    let work = move || shared.answer(&tool, &call, turn, arguments);
+                    let answer = tokio::task::spawn_blocking(work).await;
+                    answer.unwrap_or_else(|_| Answer::ProtocolError {
+                        code: INTERNAL_ERROR,
+                        message: "the simulation crashed; this is a bug".to_owned(),
+                    })
+                }
+            }
+        })
+    }
+
+    fn fresh(&self) -> Option<Arc<dyn Toolbox>> {
+        Some(Arc::new(Self { shared: Arc::clone(&self.shared), seen: Mutex::default() }))
+    }
+}
+
+impl fmt::Debug for SimulatedServer {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let shared = &self.shared;
+        formatter
+            .debug_struct("SimulatedServer")
+            .field("name", &shared.name)
+            .field("tools", &shared.tools.len())
+            .field("behaviour", &shared.behaviour)
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,65 @@
+//! The tools of a server of ours, with their schemas ready to check arguments.
+
+use m3_mcp::arguments::ArgumentSchema;
+use m3_mcp::{Answer, Tool};
+use m3_support::text::shortened;
+use serde_json::{Map, Value};
+
+/// The longest name that is repeated in a message, in columns.
+const MAX_NAME: usize = 100;
+
+/// Tools and their schemas.
+#[derive(Debug)]
+pub(super) struct Tools {
+    tools: Vec<Tool>,
+    /// One for each tool; `None` would be a mistake in our own schema, which a test looks for.
+    schemas: Vec<Option<ArgumentSchema>>,
+}
+
+impl Tools {
+    pub(super) fn new(tools: Vec<Tool>) -> Self {
+        let schemas = tools.iter().map(|tool| ArgumentSchema::new(&tool.input_schema).ok()).collect();
+        Self { tools, schemas }
+    }
+
+    pub(super) fn as_slice(&self) -> &[Tool] {
+        &self.tools
+    }
+
+    /// The arguments, if there is such a tool and they fit; otherwise what to answer.
+    pub(super) fn checked(
+        &self,
+        tool: &str,
+        arguments: Map<String, Value>,
+    ) -> Result<Map<String, Value>, Answer> {
+        let Some(index) = self.tools.iter().position(|known| known.name == tool) else {
+            return Err(Answer::UnknownTool);
+        };
+        let arguments = Value::Object(arguments);
+        let problems =
+            self.schemas[index].as_ref().map_or_else(Vec::new, |schema| schema.problems(&arguments));
+        match arguments {
+            Value::Object(arguments) if problems.is_empty() => Ok(arguments),
+            _ => {
+                let list: Vec<String> = problems
+                    .into_iter()
+                    .map(|problem| match shortened(&problem.pointer, MAX_NAME) {
+                        at if at.is_empty() => problem.message,
+                        at => format!("`{at}`: {}", problem.message),
+                    })
+                    .collect();
+                Err(Answer::InvalidArguments(format!(
+                    "invalid arguments for `{}`: {}",
+                    shortened(tool, MAX_NAME),
+                    list.join("; ")
+                )))
+            }
+        }
+    }
+
+    /// Whether every schema can be used.
+    #[cfg(test)]
+    pub(super) fn are_sound(&self) -> bool {
+        self.schemas.iter().all(Option::is_some)
+    }
+}

@@ -1,0 +1,45 @@
+//! Work on images: away from the asynchronous runtime, and only so much of it at the same time.
+
+use std::sync::Arc;
+
+use m3_mcp::Answer;
+use tokio::sync::Semaphore;
+
+/// The largest image that is read or made, in pixels: 100 MB while it is worked on, and seconds of work.
+pub(super) const MOST_PIXELS: u64 = 25_000_000;
+
+/// Calls that work at the same time; others wait. Each may take half a gigabyte.
+const CALLS_AT_ONCE: usize = 2;
+
+/// JSON-RPC's code for an error of the server itself.
+const INTERNAL_ERROR: i32 = -32_603;
+
+/// The places of one server.
+#[derive(Debug)]
+pub(super) struct Places(Arc<Semaphore>);
+
+impl Default for Places {
+    fn default() -> Self {
+        Self(Arc::new(Semaphore::new(CALLS_AT_ONCE)))
+    }
+}
+
+impl Places {
+    /// Does the work once there is a place for it. Work that panics is an error of the protocol.
+    pub(super) async fn run(&self, work: impl FnOnce() -> Answer + Send + 'static) -> Answer {
+        let Ok(place) = Arc::clone(&self.0).acquire_owned().await else {
+            return internal("the server is shutting down");
+        };
+        // The place is given back when the work ends, not when the caller stops waiting.
+        let work = tokio::task::spawn_blocking(move || {
+            let answer = work();
+            drop(place);
+            answer
+        });
+        work.await.unwrap_or_else(|_| internal("the tool crashed; this is a bug"))
+    }
+}
+
+fn internal(message: &str) -> Answer {
+    Answer::ProtocolError { code: INTERNAL_ERROR, message: message.to_owned() }
+}

@@ -1,0 +1,337 @@
+//! Rates of success over repeated trials of tasks: [`pass_at`], [`pass_all`], [`PassRates`], and how far a metric spreads
+//! over repetitions: [`Spread`].
+//!
+//! pass@k is the chance that at least one of k trials passes: Chen et al. (2021), "Evaluating large language models
+//! trained on code", equation 1. pass^k is the chance that all of k trials pass: Yao et al. (2024), "τ-bench", section 2.
+//! Both are means over all choices of k of a task's n trials, which makes them unbiased: 1 - (1 - c/n)^k and (c/n)^k, of
+//! c passes, are not.
+
+use std::ops::{AddAssign, Mul};
+
+use super::interval::standard_deviation;
+use super::{DifferentLengths, Draws, Estimate, Resamples, bootstrap, estimates};
+
+/// The trials of one task.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Trials {
+    /// How many there were, n.
+    pub count: u32,
+    /// How many of them passed, c; at most `count`.
+    pub passed: u32,
+}
+
+/// The estimator of pass@k: 1 - C(n-c, k) / C(n, k), in [0, 1]. `None` where it is not defined: k is 0 or above n, or
+/// there are more passes than trials.
+#[must_use]
+pub fn pass_at(trials: Trials, k: u32) -> Option<f64> {
+    let failed = trials.count.checked_sub(trials.passed)?;
+    if k == 1 {
+        // Both are the share of passes, to the last digit.
+        return pass_all(trials, k);
+    }
+    Some(1.0 - share_of_choices(failed, trials.count, k)?)
+}
+
+/// The estimator of pass^k: C(c, k) / C(n, k), in [0, 1]. `None` as for [`pass_at`].
+#[must_use]
+pub fn pass_all(trials: Trials, k: u32) -> Option<f64> {
+    share_of_choices(trials.passed, trials.count, k)
+}
+
+/// C(some, k) / C(all, k): of the choices of k of all, the share that takes none but those `some`. As a product of ratios,
+/// no factor of which is above 1: the binomials would exceed any number.
+fn share_of_choices(some: u32, all: u32, k: u32) -> Option<f64> {
+    if k == 0 || k > all || some > all {
+        return None;
+    }
+    if k > some {
+        return Some(0.0);
+    }
+    Some((0..k).map(|taken| f64::from(some - taken) / f64::from(all - taken)).product())
+}
+
+/// Means over tasks of values that each task has.
+#[derive(Debug, Clone, Copy)]
+struct Means<const M: usize> {
+    sums: [f64; M],
+    tasks: f64,
+}
+
+impl<const M: usize> Default for Means<M> {
+    fn default() -> Self {
+        Self { sums: [0.0; M], tasks: 0.0 }
+    }
+}
+
+impl<const M: usize> AddAssign for Means<M> {
+    fn add_assign(&mut self, other: Self) {
+        self.tasks += other.tasks;
+        for (sum, other) in self.sums.iter_mut().zip(other.sums) {
+            *sum += other;
+        }
+    }
+}
+
+impl<const M: usize> Mul<f64> for Means<M> {
+    type Output = Self;
+
+    fn mul(self, weight: f64) -> Self {
+        Self { sums: self.sums.map(|sum| sum * weight), tasks: self.tasks * weight }
+    }
+}
+
+/// Where [`PassRates`] have pass@1, pass@k and pass^k.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum PassRate {
+    /// The share of trials that pass, each task counting the same.
+    Once,
+    /// pass@k.
+    AtK,
+    /// pass^k.
+    AllK,
+}
+
+impl PassRate {
+    /// All of them, in their order.
+    pub const ALL: [PassRate; 3] = [PassRate::Once, PassRate::AtK, PassRate::AllK];
+
+    /// Its name for `k` trials, such as `pass@3`.
+    #[must_use]
+    pub fn name(self, k: u32) -> String {
+        match self {
+            PassRate::Once => "pass@1".to_owned(),
+            PassRate::AtK => format!("pass@{k}"),
+            PassRate::AllK => format!("pass^{k}"),
+        }
+    }
+}
+
+/// pass@1, pass@k and pass^k of models, in the order of [`PassRate::ALL`], as means over tasks, each task with the same
+/// weight and all its trials one unit of resampling: what makes a task hard makes it hard in every trial.
+#[derive(Debug, Clone)]
+pub struct PassRates {
+    /// `[models][tasks]`.
+    units: Vec<Vec<Means<3>>>,
+}
+
+impl PassRates {
+    /// `models` is `[models][tasks]`, the same tasks for all, so that differences are paired. Tasks that have fewer than k
+    /// trials with any of the models are left out; [`Self::tasks`] says how many are left.
+    ///
+    /// # Errors
+    /// [`DifferentLengths`] when not all models have the same number of tasks.
+    pub fn new(models: &[Vec<Trials>], k: u32) -> Result<Self, DifferentLengths> {
+        let tasks = super::common_length(models)?;
+        let of = |trials: Trials| {
+            let rates = [pass_at(trials, 1)?, pass_at(trials, k)?, pass_all(trials, k)?];
+            Some(Means { sums: rates, tasks: 1.0 })
+        };
+        let has_all = |task: &usize| models.iter().all(|model| of(model[*task]).is_some());
+        let kept: Vec<usize> = (0..tasks).filter(has_all).collect();
+        let units = models.iter().map(|model| kept.iter().filter_map(|task| of(model[*task])).collect());
+        Ok(Self { units: units.collect() })
+    }
+
+    /// How many tasks have k trials with all models.
+    #[must_use]
+    pub fn tasks(&self) -> usize {
+        self.units.first().map_or(0, Vec::len)
+    }
+
+    /// The rates of all models, resampled, for their differences. Without any task they are NaN.
+    ///
+    /// # Errors
+    /// None can be: all models have the same tasks.
+    pub fn resamples(&self, draws: &Draws) -> Result<Resamples<3>, DifferentLengths> {
+        bootstrap(&self.units, means, draws)
+    }
+
+    /// The rates of each model with intervals of `level`, `[models]`, in the memory of a few of them.
+    ///
+    /// # Errors
+    /// Likewise.
+    pub fn estimates(&self, level: f64, draws: &Draws) -> Result<Vec<[Estimate; 3]>, DifferentLengths> {
+        Ok(estimates(&self.units, means, 0, level, draws)?.0)
+    }
+}
+
+fn means<const M: usize>(means: &Means<M>) -> [f64; M] {
+    means.sums.map(|sum| sum / means.tasks)
+}
+
+/// How a value spreads over repetitions.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Spread {
+    /// The mean.
+    pub mean: f64,
+    /// The sample standard deviation, with the denominator n - 1; `None` of a single value.
+    pub deviation: Option<f64>,
+    /// The smallest value.
+    pub min: f64,
+    /// The largest value.
+    pub max: f64,
+}
+
+impl Spread {
+    /// The spread of these values; `None` if there are none.
+    #[must_use]
+    pub fn of(values: &[f64]) -> Option<Self> {
+        let min = values.iter().copied().min_by(f64::total_cmp)?;
+        let max = values.iter().copied().max_by(f64::total_cmp)?;
+        // Rounding shall not put the mean of equal values beside them.
+        let mean = (values.iter().sum::<f64>() / values.len() as f64).clamp(min, max);
+        Some(Self { mean, deviation: standard_deviation(values), min, max })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use rand::rngs::ChaCha8Rng;
+    use rand::{RngExt, SeedableRng};
+
+    use super::*;
+    use crate::LEVEL;
+
+    fn near(value: Option<f64>, expected: f64) {
+        let value = value.unwrap();
+        assert!((value - expected).abs() < 1e-12, "{value} is not {expected}");
+    }
+
+    fn resampled(models: &[Vec<Trials>], k: u32, draws: &Draws) -> Resamples<3> {
+        PassRates::new(models, k).unwrap().resamples(draws).unwrap()
+    }
+
+    fn trials(count: u32, passed: u32) -> Trials {
+        Trials { count, passed }
+    }
+
+    /// By hand. n = 5, c = 2: C(3,2)/C(5,2) = 3/10, C(2,2)/C(5,2) = 1/10. n = 4, c = 1: C(3,2)/C(4,2) = 3/6.
+    #[test]
+    fn the_estimators_are_those_of_the_papers() {
+        near(pass_at(trials(5, 2), 2), 0.7);
+        near(pass_all(trials(5, 2), 2), 0.1);
+        near(pass_at(trials(4, 1), 2), 0.5);
+        near(pass_all(trials(4, 1), 2), 0.0);
+        near(pass_at(trials(3, 2), 1), 2.0 / 3.0);
+        near(pass_at(trials(3, 2), 3), 1.0);
+        near(pass_all(trials(3, 2), 3), 0.0);
+    }
+
+    /// The shares of the subsets of k of n trials in which any, or all, pass: counted one by one.
+    #[test]
+    fn they_are_the_means_over_all_subsets() {
+        for n in 1..=8_u32 {
+            for c in 0..=n {
+                for k in 1..=n {
+                    let subsets: Vec<u32> = (0..1_u32 << n).filter(|set| set.count_ones() == k).collect();
+                    // The first c trials are those that pass.
+                    let passing = |set: &u32| (set & ((1 << c) - 1)).count_ones();
+                    let share = |count: usize| count as f64 / subsets.len() as f64;
+                    let any = subsets.iter().filter(|set| passing(set) > 0).count();
+                    let all = subsets.iter().filter(|set| passing(set) == k).count();
+                    near(pass_at(trials(n, c), k), share(any));
+                    near(pass_all(trials(n, c), k), share(all));
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn one_trial_is_the_share_of_passes_and_more_trials_only_help_or_only_harm() {
+        for n in [1, 2, 7, 100, 5_000, 1_000_000] {
+            for c in [0, 1, n / 3, n - 1, n] {
+                let of = trials(n, c.min(n));
+                assert_eq!(pass_at(of, 1), pass_all(of, 1));
+                near(pass_all(of, 1), f64::from(of.passed) / f64::from(n));
+                for k in 1..n.min(200) {
+                    assert!(pass_at(of, k + 1).unwrap() >= pass_at(of, k).unwrap() - 1e-15, "{of:?} {k}");
+                    assert!(pass_all(of, k + 1).unwrap() <= pass_all(of, k).unwrap(), "{of:?} {k}");
+                }
+                for rate in [pass_at(of, n.min(200)), pass_all(of, n.min(200))] {
+                    assert!(rate.is_some_and(|rate| (0.0..=1.0).contains(&rate)), "{rate:?}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn more_than_there_are_trials_is_not_known() {
+        assert_eq!(pass_at(trials(2, 0), 3), None);
+        assert_eq!(pass_all(trials(2, 2), 3), None);
+        assert_eq!(pass_at(trials(2, 1), 0), None);
+        assert_eq!(pass_at(trials(0, 0), 1), None);
+        assert_eq!(pass_at(trials(1, 2), 1), None);
+        assert_eq!(pass_all(trials(1, 2), 1), None);
+    }
+
+    /// Three tasks with 3, 1 and 0 passes of 3: pass@1 = 4/9, pass@2 = (1 + 2/3 + 0) / 3, pass^2 = (1 + 0 + 0) / 3.
+    /// The one with two trials has no pass@3.
+    #[test]
+    fn rates_are_means_over_the_tasks_that_have_them() {
+        let tasks = vec![trials(3, 3), trials(3, 1), trials(3, 0)];
+        let draws = Draws { count: 200, ..Draws::default() };
+        let found = resampled(std::slice::from_ref(&tasks), 2, &draws);
+        for (value, expected) in found.points()[0].iter().zip([4.0 / 9.0, 5.0 / 9.0, 1.0 / 3.0]) {
+            near(Some(*value), expected);
+        }
+        let with_fewer: Vec<Trials> = tasks.iter().copied().chain([trials(2, 2)]).collect();
+        let found = resampled(std::slice::from_ref(&with_fewer), 3, &draws);
+        assert_eq!(found.trajectories(), 3);
+        near(Some(found.points()[0][1]), 2.0 / 3.0);
+        // A pair is compared on the tasks that both have.
+        let [second, first] = [with_fewer, vec![trials(3, 1); 4]];
+        let found = resampled(&[first, second], 3, &draws);
+        assert_eq!(found.trajectories(), 3);
+        let none = resampled(&[tasks], 9, &draws);
+        assert!(none.trajectories() == 0 && none.points()[0][1].is_nan());
+        assert_eq!(none.estimate(0, 1, LEVEL).interval, None);
+    }
+
+    /// Tasks that always pass or never do: five times as many trials tell nothing new, and the interval is as wide as
+    /// that of one trial of each. Were trials drawn alone, it would be narrower by the root of five.
+    #[test]
+    fn trials_of_a_task_are_kept_together() {
+        let tasks =
+            |count: u32| (0..40).map(|task| trials(count, count * u32::from(task % 2 == 0))).collect();
+        let draws = Draws { count: 2_000, ..Draws::default() };
+        let width = |count| {
+            let interval = resampled(&[tasks(count)], 1, &draws).estimate(0, 0, LEVEL).interval.unwrap();
+            interval.high - interval.low
+        };
+        assert!((width(1) - width(5)).abs() < 1e-12, "{} {}", width(1), width(5));
+        // 2 x 1.96 x sqrt(0.25 / 40), the normal interval of a share of 40.
+        assert!((width(5) - 0.31).abs() < 0.03, "{}", width(5));
+    }
+
+    /// Tasks of three trials, whose chance to pass is uniform in [0, 1]: pass@3 is truly 1 - 1/4, pass^3 1/4. About 95 of
+    /// 100 intervals cover them.
+    #[test]
+    fn intervals_cover_the_truth_as_often_as_they_say() {
+        let mut covered = [0, 0];
+        for set in 0..200 {
+            let mut random = ChaCha8Rng::seed_from_u64(set);
+            let task = |random: &mut ChaCha8Rng| {
+                let chance: f64 = random.random();
+                trials(3, (0..3).map(|_| u32::from(random.random_bool(chance))).sum())
+            };
+            let tasks: Vec<Trials> = (0..40).map(|_| task(&mut random)).collect();
+            let found = resampled(&[tasks], 3, &Draws { count: 800, seed: set, ..Draws::default() });
+            for (covered, (rate, truth)) in covered.iter_mut().zip([(1, 0.75), (2, 0.25)]) {
+                let interval = found.estimate(0, rate, LEVEL).interval.unwrap();
+                *covered += u32::from(interval.low <= truth && truth <= interval.high);
+            }
+        }
+        assert!(covered.iter().all(|covered| (180..=198).contains(covered)), "{covered:?} of 200");
+    }
+
+    /// Of 1, 2 and 6: mean 3, squares 4 + 1 + 9 = 14, over 2.
+    #[test]
+    fn a_spread_has_the_sample_deviation() {
+        let found = Spread::of(&[2.0, 6.0, 1.0]).unwrap();
+        assert_eq!((found.min, found.max), (1.0, 6.0));
+        near(Some(found.mean), 3.0);
+        near(found.deviation, 7_f64.sqrt());
+        assert_eq!(Spread::of(&[0.5]).unwrap().deviation, None);
+        assert_eq!(Spread::of(&[]), None);
+    }
+}

@@ -1,0 +1,343 @@
+//! Writing files so that nothing that existed is lost: beside, flushed, then renamed; and one process at a time.
+
+use std::fs::File;
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use tempfile::NamedTempFile;
+
+/// Writes `content` to `path`. What stood there before stays until the new content is complete and on disk.
+///
+/// # Errors
+/// The system's reason; `path` is then unchanged.
+pub fn write_atomically(path: &Path, content: &[u8]) -> io::Result<()> {
+    let mut file = AtomicFile::create(path)?;
+    file.write_all(content)?;
+    file.commit()
+}
+
+/// Writes `content` to `path` where nothing of that name is yet, complete or not at all. Links are not followed.
+///
+/// # Errors
+/// [`io::ErrorKind::AlreadyExists`] where something is, or the system's reason.
+pub fn write_new_atomically(path: &Path, content: &[u8]) -> io::Result<()> {
+    let mut file = new_file().prefix(".m3-").suffix(".tmp").tempfile_in(folder_of(path))?;
+    file.write_all(content)?;
+    file.as_file().sync_all()?;
+    file.persist_noclobber(path).map_err(|error| error.error)?;
+    Ok(())
+}
+
+/// Whether something was not written for want of space: on the disk, in a quota, up to the limit of a file's size.
+#[must_use]
+pub fn is_full(error: &io::Error) -> bool {
+    use io::ErrorKind::{FileTooLarge, QuotaExceeded, StorageFull};
+    matches!(error.kind(), StorageFull | QuotaExceeded | FileTooLarge)
+}
+
+/// Whether this process, or the system, may not open any more: a limit of the machine, whatever was tried.
+#[cfg(unix)]
+#[must_use]
+pub fn is_exhausted(error: &io::Error) -> bool {
+    use rustix::io::Errno;
+    let limits = [Errno::MFILE, Errno::NFILE, Errno::NOMEM, Errno::AGAIN];
+    error.raw_os_error().is_some_and(|code| limits.iter().any(|limit| limit.raw_os_error() == code))
+}
+
+#[cfg(not(unix))]
+pub fn is_exhausted(_: &io::Error) -> bool {
+    false
+}
+
+/// Whether nothing can be written for the place that was named, whatever the machine has left.
+#[must_use]
+pub fn is_of_place(error: &io::Error) -> bool {
+    use io::ErrorKind::{
+        AlreadyExists, IsADirectory, NotADirectory, NotFound, PermissionDenied, ReadOnlyFilesystem,
+    };
+    matches!(
+        error.kind(),
+        AlreadyExists | IsADirectory | NotADirectory | NotFound | PermissionDenied | ReadOnlyFilesystem
+    )
+}
+
+/// Whether this is a device such as `/dev/zero`, which reading may never end, and no terminal.
+#[cfg(unix)]
+#[must_use]
+pub fn is_device(file: &File, metadata: &std::fs::Metadata) -> bool {
+    use std::io::IsTerminal as _;
+    use std::os::unix::fs::FileTypeExt as _;
+    let kind = metadata.file_type();
+    (kind.is_char_device() || kind.is_block_device()) && !file.is_terminal()
+}
+
+#[cfg(not(unix))]
+pub fn is_device(_: &File, _: &std::fs::Metadata) -> bool {
+    false
+}
+
+/// What to do where something could not be written for this reason.
+#[must_use]
+pub fn hint(error: &io::Error) -> &'static str {
+    use io::ErrorKind;
+    match error.kind() {
+        _ if is_full(error) => "make space, or name another place",
+        _ if is_exhausted(error) => EXHAUSTED,
+        ErrorKind::AlreadyExists | ErrorKind::NotADirectory => "a file is in its place; name another place",
+        ErrorKind::IsADirectory => "a folder is in its place; name another file",
+        ErrorKind::PermissionDenied | ErrorKind::ReadOnlyFilesystem => "name a place that you may write to",
+        ErrorKind::NotFound => "make the folder that it is to be in",
+        _ => "name another place",
+    }
+}
+
+/// What to do where nothing more may be opened or started.
+pub const EXHAUSTED: &str = "raise the limits of this shell (`ulimit -n` of open files, `ulimit -u` of processes), or do less at once with \
+     `--workers`";
+
+/// Locks a file for this process, and waits so long for another one that has it. The system releases the lock when the
+/// file is closed, however the process ends.
+///
+/// # Errors
+/// [`io::ErrorKind::WouldBlock`] where another one still has it, or the system's reason.
+pub fn lock_within(file: &File, wait: Duration) -> io::Result<()> {
+    let start = Instant::now();
+    loop {
+        match file.try_lock().map_err(io::Error::from) {
+            Err(cause) if cause.kind() == io::ErrorKind::WouldBlock && start.elapsed() < wait => {
+                std::thread::sleep(Duration::from_millis(10));
+            }
+            done => return done,
+        }
+    }
+}
+
+/// As many links in a row as Linux follows (`path_resolution(7)`).
+const MOST_LINKS: usize = 40;
+
+/// What a link names, whether that is there or not: the end of a chain, where it is one of links.
+///
+/// # Errors
+/// The system's reason; too many links in a row.
+pub fn real_path(link: &Path) -> io::Result<PathBuf> {
+    let failed = match std::fs::canonicalize(link) {
+        Ok(path) => return Ok(path),
+        Err(failed) => failed,
+    };
+    let mut path = link.to_owned();
+    for _ in 0..MOST_LINKS {
+        match std::fs::read_link(&path) {
+            Ok(next) => path = folder_of(&path).join(next),
+            // No link, or not there.
+            Err(_) => return Ok(path),
+        }
+    }
+    Err(failed)
+}
+
+/// The folder that a file is in.
+#[must_use]
+pub fn folder_of(path: &Path) -> &Path {
+    path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."))
+}
+
+/// A file that appears under its name only when it is complete.
+///
+/// Anything but a plain file (a device, a pipe) is written to directly: renaming would replace it.
+#[derive(Debug)]
+pub struct AtomicFile {
+    target: Target,
+}
+
+#[derive(Debug)]
+enum Target {
+    Beside { file: NamedTempFile, path: PathBuf },
+    Direct(File),
+}
+
+impl AtomicFile {
+    /// Starts writing what will be `path`; its folder should exist.
+    ///
+    /// # Errors
+    /// The system's reason.
+    pub fn create(path: &Path) -> io::Result<Self> {
+        let mut path = path.to_owned();
+        let mut found = std::fs::symlink_metadata(&path).ok();
+        if found.as_ref().is_some_and(std::fs::Metadata::is_symlink) {
+            // A link is followed, so that it is the file it names that is replaced, or made.
+            path = real_path(&path)?;
+            found = std::fs::metadata(&path).ok();
+        }
+        if let Some(metadata) = found {
+            if metadata.is_dir() {
+                return Err(io::Error::from(io::ErrorKind::IsADirectory));
+            }
+            if !metadata.is_file() {
+                let file = std::fs::OpenOptions::new().write(true).open(&path)?;
+                return Ok(Self { target: Target::Direct(file) });
+            }
+        }
+        let file = new_file().prefix(".m3-").suffix(".tmp").tempfile_in(folder_of(&path))?;
+        Ok(Self { target: Target::Beside { file, path } })
+    }
+
+    /// Fails where [`AtomicFile::create`] would, and leaves nothing behind. What is no plain file is open then and is
+    /// given back to be written to: whoever reads from a pipe sees its end when it is closed.
+    ///
+    /// # Errors
+    /// The system's reason.
+    pub fn probe(path: &Path) -> io::Result<Option<Self>> {
+        let file = Self::create(path)?;
+        Ok(matches!(file.target, Target::Direct(_)).then_some(file))
+    }
+
+    /// Brings everything that was written to the disk; the file has no name yet.
+    ///
+    /// # Errors
+    /// The system's reason.
+    pub fn finish(&mut self) -> io::Result<()> {
+        match &mut self.target {
+            Target::Beside { file, .. } => file.as_file().sync_all(),
+            Target::Direct(file) => file.flush(),
+        }
+    }
+
+    /// Makes the file complete: flushes it and gives it its name.
+    ///
+    /// # Errors
+    /// The system's reason; what stood under the name before is then unchanged.
+    pub fn commit(mut self) -> io::Result<()> {
+        self.finish()?;
+        match self.target {
+            Target::Beside { file, path } => {
+                keep_permissions(&path, file.as_file())?;
+                file.persist(&path).map_err(|error| error.error)?;
+                Ok(())
+            }
+            Target::Direct(_) => Ok(()),
+        }
+    }
+}
+
+/// Temporary files are private by default; this one has the permissions of any new file.
+#[cfg(unix)]
+fn new_file() -> tempfile::Builder<'static, 'static> {
+    use std::os::unix::fs::PermissionsExt as _;
+    let mut builder = tempfile::Builder::new();
+    // The system takes away what the user's mask forbids.
+    builder.permissions(std::fs::Permissions::from_mode(0o666));
+    builder
+}
+
+#[cfg(not(unix))]
+fn new_file() -> tempfile::Builder<'static, 'static> {
+    tempfile::Builder::new()
+}
+
+/// A file that is replaced keeps its permissions.
+fn keep_permissions(path: &Path, file: &File) -> io::Result<()> {
+    match std::fs::metadata(path) {
+        Ok(metadata) => file.set_permissions(metadata.permissions()),
+        Err(_) => Ok(()),
+    }
+}
+
+impl Write for AtomicFile {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        match &mut self.target {
+            Target::Beside { file, .. } => file.write(bytes),
+            Target::Direct(file) => file.write(bytes),
+        }
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        match &mut self.target {
+            Target::Beside { file, .. } => file.flush(),
+            Target::Direct(file) => file.flush(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[cfg(unix)]
+    #[test]
+    fn a_new_file_replaces_nothing_and_follows_no_link() {
+        let folder = tempfile::tempdir().unwrap();
+        let (path, link) = (folder.path().join("a"), folder.path().join("link"));
+        let is_taken = |path: &Path| {
+            write_new_atomically(path, b"second").unwrap_err().kind() == io::ErrorKind::AlreadyExists
+        };
+        write_new_atomically(&path, b"first").unwrap();
+        std::os::unix::fs::symlink(folder.path().join("elsewhere"), &link).unwrap();
+        assert!(is_taken(&path) && is_taken(&link));
+        assert_eq!(std::fs::read(&path).unwrap(), b"first");
+        assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 2);
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn links_are_followed_to_their_end_and_stay() {
+        use std::os::unix::fs::symlink;
+        let folder = tempfile::tempdir().unwrap();
+        let at = |name: &str| folder.path().join(name);
+        let is_link = |name: &str| std::fs::symlink_metadata(at(name)).unwrap().is_symlink();
+        std::fs::create_dir(at("inner")).unwrap();
+        symlink("second", at("first")).unwrap();
+        // Relative to the folder of the link itself.
+        symlink("inner/third", at("second")).unwrap();
+        symlink("../end", at("inner/third")).unwrap();
+        for content in [b"made", b"anew"] {
+            write_atomically(&at("first"), content).unwrap();
+            assert_eq!(std::fs::read(at("end")).unwrap(), content);
+            assert!(!is_link("end") && ["first", "second", "inner/third"].into_iter().all(is_link));
+        }
+        assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 4);
+        assert_eq!(std::fs::read_dir(at("inner")).unwrap().count(), 1);
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn links_without_an_end_are_refused_and_stay() {
+        use std::os::unix::fs::symlink;
+        let folder = tempfile::tempdir().unwrap();
+        let at = |name: &str| folder.path().join(name);
+        symlink("round", at("round")).unwrap();
+        symlink("b", at("a")).unwrap();
+        symlink("a", at("b")).unwrap();
+        symlink("none/file", at("nowhere")).unwrap();
+        for name in ["round", "a", "nowhere"] {
+            write_atomically(&at(name), b"new").unwrap_err();
+            assert!(std::fs::symlink_metadata(at(name)).unwrap().is_symlink(), "{name}");
+        }
+        assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 4);
+    }
+
+    #[test]
+    fn an_abandoned_file_leaves_the_old_one() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a.json");
+        write_atomically(&path, b"old").unwrap();
+        let mut file = AtomicFile::create(&path).unwrap();
+        file.write_all(b"half").unwrap();
+        drop(file);
+        assert_eq!(std::fs::read(&path).unwrap(), b"old");
+        assert_eq!(std::fs::read_dir(path.parent().unwrap()).unwrap().count(), 1);
+        write_atomically(&path, b"new").unwrap();
+        assert_eq!(std::fs::read(&path).unwrap(), b"new");
+    }
+
+    #[test]
+    fn a_new_file_replaces_nothing() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a.json");
+        write_new_atomically(&path, b"first").unwrap();
+        let error = write_new_atomically(&path, b"second").unwrap_err();
+        assert_eq!(error.kind(), io::ErrorKind::AlreadyExists);
+        assert_eq!(std::fs::read(&path).unwrap(), b"first");
+        assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1);
+    }
+}

@@ -1,0 +1,383 @@
+//! Journals: files of records, one JSON object a line, that only grow. What commands must not ask twice, or people
+//! must not lose, is in one: [`Journal`] is one process's alone, [`SharedJournal`] may be written by several at once.
+//!
+//! A line is written by one write. A process that is killed leaves at most one line that is cut off; the next one that
+//! writes removes it. Every other line that is no record is refused with its place, and the file is left as it is: to
+//! go on would hide what was lost. Nothing is written that could not be read again.
+//!
+//! It stands beside `files` and knows nothing of what is kept: each user has its own records, keys and meaning. The
+//! journal of `m3 run` (`executor::run`) is none of these: it is locked with its folder, tells what happened and is no
+//! source of truth (predictions are), so a line that says nothing must not keep a run from going on, and a failure to
+//! write ends the run instead of the task that has something to tell.
+
+mod error;
+mod holder;
+
+use std::fs::{File, OpenOptions};
+use std::io::{self, BufRead as _, BufReader, Read as _, Seek as _, SeekFrom, Write as _};
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
+
+pub use error::JournalError;
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+
+use crate::files::lock_within;
+use crate::text::shortened;
+
+/// What a journal is for.
+#[derive(Debug, Clone, Copy)]
+pub struct Kind {
+    /// What the file is, such as `file of decisions`.
+    pub name: &'static str,
+    /// Stands in the first line, `{"schema":".."}`; `None` for files without such a line.
+    pub schema: Option<&'static str>,
+    /// What a user can do to have another file, such as ``name another one with `--answers` ``.
+    pub elsewhere: &'static str,
+}
+
+/// How long another process may hold a shared file: it writes one line.
+const LOCK_WAIT: Duration = Duration::from_secs(10);
+
+/// A longer line is not written or read, in bytes: a reply of a model has at most 1 MiB of use.
+const LONGEST_LINE: u64 = 64 << 20;
+
+/// A larger file is not written or read, in bytes. Whoever opens it keeps what it needs of the records in memory.
+const MOST_BYTES: u64 = 4 << 30;
+
+/// The same of a file that people write, all of whose records are kept in memory.
+const MOST_BYTES_SHARED: u64 = 256 << 20;
+
+/// The first line of a journal with a schema.
+#[derive(Serialize, Deserialize)]
+struct Head {
+    schema: String,
+}
+
+/// The place of a journal, and how far it is known.
+#[derive(Debug)]
+struct Known {
+    path: PathBuf,
+    kind: Kind,
+    /// It may have so many bytes.
+    most: u64,
+    /// Where the last whole line ends.
+    end: u64,
+    /// Whole lines up to there.
+    lines: u64,
+}
+
+impl Known {
+    fn io(&self, action: &'static str, cause: io::Error) -> JournalError {
+        JournalError::Io { action, path: self.path.clone(), elsewhere: self.kind.elsewhere, cause }
+    }
+
+    /// Locks the file, and waits so long for another process that has it.
+    fn lock(&self, file: &File, wait: Duration) -> Result<(), JournalError> {
+        lock_within(file, wait).map_err(|cause| match cause.kind() {
+            io::ErrorKind::WouldBlock => JournalError::Locked {
+                path: self.path.clone(),
+                process: holder::process(file),
+                elsewhere: self.kind.elsewhere,
+            },
+            _ => self.io("lock", cause),
+        })
+    }
+
+    /// What is wrong with the line after those that are known.
+    fn wrong(&self, message: &str) -> JournalError {
+        JournalError::Line {
+            path: self.path.clone(),
+            line: self.lines + 1,
+            name: self.kind.name,
+            message: shortened(&message.replace(" at line 1 column ", " at column "), 200),
+            elsewhere: self.kind.elsewhere,
+        }
+    }
+
+    /// Opens the file to read it and to write at its end. It is made if it is not there.
+    fn open(&self) -> Result<File, JournalError> {
+        self.check_is_file()?;
+        let file = OpenOptions::new().create(true).read(true).append(true).open(&self.path);
+        file.map_err(|cause| self.io("open", cause))
+    }
+
+    /// A pipe would be waited for, and a device has no end.
+    fn check_is_file(&self) -> Result<(), JournalError> {
+        match std::fs::metadata(&self.path) {
+            Ok(found) if !found.is_file() => Err(self.io("open", io::Error::other("it is no plain file"))),
+            _ => Ok(()),
+        }
+    }
+
+    /// Takes the records of the whole lines that follow those that are known. What follows these is a line that was cut
+    /// off, or that somebody is writing.
+    fn read<T: DeserializeOwned>(
+        &mut self,
+        mut file: &File,
+        mut take: impl FnMut(T),
+    ) -> Result<(), JournalError> {
+        let length = file.metadata().map_err(|cause| self.io("read", cause))?.len();
+        if length < self.end {
+            return Err(JournalError::Changed { path: self.path.clone() });
+        }
+        if length > self.most {
+            return Err(self.too_large());
+        }
+        file.seek(SeekFrom::Start(self.end)).map_err(|cause| self.io("read", cause))?;
+        let mut reader = BufReader::new(file.take(length - self.end));
+        let mut line = Vec::new();
+        loop {
+            line.clear();
+            let read = reader.by_ref().take(LONGEST_LINE + 1).read_until(b'\n', &mut line);
+            let read = read.map_err(|cause| self.io("read", cause))? as u64;
+            if read > LONGEST_LINE {
+                return Err(self.wrong(&format!("it has more than {} MiB", LONGEST_LINE >> 20)));
+            }
+            if !line.ends_with(b"\n") {
+                return self.check_rest(&line);
+            }
+            match self.kind.schema {
+                Some(schema) if self.lines == 0 => self.check_head(schema, &line)?,
+                _ => take(self.record(&line)?),
+            }
+            self.end += read;
+            self.lines += 1;
+        }
+    }
+
+    fn record<T: DeserializeOwned>(&self, line: &[u8]) -> Result<T, JournalError> {
+        // Within what nobody takes, `serde_json` would not look.
+        let text = std::str::from_utf8(line).map_err(|_| self.wrong("it is not UTF-8"))?;
+        serde_json::from_str(text).map_err(|error| self.wrong(&error.to_string()))
+    }
+
+    fn check_head(&self, schema: &str, line: &[u8]) -> Result<(), JournalError> {
+        let is_ours = serde_json::from_slice::<Head>(line).is_ok_and(|head| head.schema == schema);
+        if is_ours { Ok(()) } else { Err(self.foreign()) }
+    }
+
+    /// Whether a line without an end can be one of ours that was cut off: other files are not cut.
+    fn check_rest(&self, rest: &[u8]) -> Result<(), JournalError> {
+        match self.kind.schema {
+            Some(schema) if self.lines == 0 && !head(schema).as_bytes().starts_with(rest) => {
+                Err(self.foreign())
+            }
+            Some(_) if self.lines == 0 => Ok(()),
+            _ if rest.is_empty() || rest.starts_with(b"{") => Ok(()),
+            _ => Err(self.wrong("it begins no JSON object")),
+        }
+    }
+
+    fn foreign(&self) -> JournalError {
+        let Kind { name, elsewhere, .. } = self.kind;
+        JournalError::Foreign { path: self.path.clone(), name, elsewhere }
+    }
+
+    /// Removes what follows the known lines, and begins a new file. Only who has the lock may do this.
+    fn repair(&mut self, mut file: &File) -> io::Result<()> {
+        if file.metadata()?.len() > self.end {
+            file.set_len(self.end)?;
+        }
+        if let (0, Some(schema)) = (self.lines, self.kind.schema) {
+            let head = head(schema);
+            file.write_all(head.as_bytes())?;
+            (self.end, self.lines) = (head.len() as u64, 1);
+        }
+        Ok(())
+    }
+
+    fn too_large(&self) -> JournalError {
+        JournalError::TooLarge { path: self.path.clone(), most: self.most, elsewhere: self.kind.elsewhere }
+    }
+
+    /// The line of a record, with its end.
+    fn line(&self, record: &impl Serialize) -> Result<Vec<u8>, JournalError> {
+        let mut line = serde_json::to_vec(record).map_err(|error| self.io("write to", error.into()))?;
+        line.push(b'\n');
+        let length = line.len() as u64;
+        if length > LONGEST_LINE {
+            let cause = io::Error::other(format!("a record has more than {} MiB", LONGEST_LINE >> 20));
+            return Err(self.io("write to", cause));
+        }
+        if self.end + length > self.most { Err(self.too_large()) } else { Ok(line) }
+    }
+
+    /// Writes lines after the known ones. If that fails, what was written of them is removed.
+    fn write(
+        &mut self,
+        mut file: &File,
+        (lines, count): (&[u8], usize),
+        is_synced: bool,
+    ) -> Result<(), Unwritten> {
+        let written = file.write_all(lines).and_then(|()| if is_synced { file.sync_data() } else { Ok(()) });
+        if let Err(cause) = written {
+            let is_cut = file.set_len(self.end).is_ok();
+            return Err(Unwritten { error: self.io("write to", cause), is_cut });
+        }
+        self.end += lines.len() as u64;
+        self.lines += count as u64;
+        Ok(())
+    }
+}
+
+/// A line was not written.
+struct Unwritten {
+    error: JournalError,
+    /// Whether the file ends where it did.
+    is_cut: bool,
+}
+
+fn head(schema: &str) -> String {
+    format!("{{\"schema\":\"{schema}\"}}\n")
+}
+
+/// A journal that is this process's alone until it is dropped. Lines are with the system before [`Journal::append`]
+/// returns, so that they outlive the process; they are not forced to the disk.
+#[derive(Debug)]
+pub struct Journal {
+    path: PathBuf,
+    state: Mutex<State>,
+}
+
+#[derive(Debug)]
+struct State {
+    known: Known,
+    /// Held open: the system releases its lock with it, however the process ends.
+    file: File,
+    /// Whether the file may end within a line that could not be removed.
+    is_broken: bool,
+}
+
+impl Journal {
+    /// Opens or makes the file, locks it, and hands over its records in their order.
+    ///
+    /// # Errors
+    /// [`JournalError`]; the file is then as it was.
+    pub fn open<T: DeserializeOwned>(
+        path: &Path,
+        kind: Kind,
+        take: impl FnMut(T),
+    ) -> Result<Self, JournalError> {
+        let mut known = Known { path: path.to_owned(), kind, most: MOST_BYTES, end: 0, lines: 0 };
+        let file = known.open()?;
+        known.lock(&file, Duration::ZERO)?;
+        known.read(&file, take)?;
+        known.repair(&file).map_err(|cause| known.io("write to", cause))?;
+        Ok(Self { path: path.to_owned(), state: Mutex::new(State { known, file, is_broken: false }) })
+    }
+
+    /// The file.
+    #[must_use]
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Adds a record, which should be a JSON object.
+    ///
+    /// # Errors
+    /// [`JournalError::Io`], [`JournalError::TooLarge`]; the record is then not in the file. Where a part of it cannot be
+    /// removed again, nothing more is written.
+    pub fn append(&self, record: &impl Serialize) -> Result<(), JournalError> {
+        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        let State { known, file, is_broken } = &mut *state;
+        if *is_broken {
+            let cause = io::Error::other("a line could not be written before");
+            return Err(known.io("write to", cause));
+        }
+        let line = known.line(record)?;
+        known.write(file, (&line, 1), false).map_err(|unwritten| {
+            *is_broken = !unwritten.is_cut;
+            unwritten.error
+        })
+    }
+}
+
+/// A journal that several processes may write at once; a record is on the disk before anybody is told that it is.
+#[derive(Debug)]
+pub struct SharedJournal<T> {
+    known: Known,
+    records: Vec<T>,
+}
+
+impl<T: Serialize + DeserializeOwned> SharedJournal<T> {
+    /// Reads the file, if there is one. It is made by the first record.
+    ///
+    /// # Errors
+    /// [`JournalError`], with the line.
+    pub fn open(path: &Path, kind: Kind) -> Result<Self, JournalError> {
+        let known = Known { path: path.to_owned(), kind, most: MOST_BYTES_SHARED, end: 0, lines: 0 };
+        let mut journal = Self { known, records: Vec::new() };
+        journal.refresh()?;
+        Ok(journal)
+    }
+
+    /// The records in the order in which they were written.
+    #[must_use]
+    pub fn records(&self) -> &[T] {
+        &self.records
+    }
+
+    /// The file.
+    #[must_use]
+    pub fn path(&self) -> &Path {
+        &self.known.path
+    }
+
+    /// Reads what others have written since.
+    ///
+    /// # Errors
+    /// [`JournalError`], with the line.
+    pub fn refresh(&mut self) -> Result<(), JournalError> {
+        self.known.check_is_file()?;
+        match File::open(&self.known.path) {
+            Ok(file) => self.read(&file),
+            Err(cause) if cause.kind() == io::ErrorKind::NotFound && self.known.end == 0 => Ok(()),
+            Err(cause) => Err(self.known.io("read", cause)),
+        }
+    }
+
+    /// Locks the file, reads what others have written, and writes the record that `make` gives, if it gives one: a JSON
+    /// object.
+    ///
+    /// # Errors
+    /// [`JournalError`]; the file is then as it was.
+    pub fn append_with(&mut self, make: impl FnOnce(&[T]) -> Option<T>) -> Result<bool, JournalError> {
+        Ok(self.append_all_with(|records| make(records).into_iter().collect())? > 0)
+    }
+
+    /// The same for several records, which are written by one write: all of them or none. Returns their number.
+    ///
+    /// # Errors
+    /// [`JournalError`]; the file is then as it was.
+    pub fn append_all_with(&mut self, make: impl FnOnce(&[T]) -> Vec<T>) -> Result<usize, JournalError> {
+        let file = self.known.open()?;
+        self.known.lock(&file, LOCK_WAIT)?;
+        self.read(&file)?;
+        let records = make(&self.records);
+        let lines: Vec<Vec<u8>> =
+            records.iter().map(|record| self.known.line(record)).collect::<Result<_, _>>()?;
+        if lines.is_empty() {
+            return Ok(0);
+        }
+        let lines = lines.concat();
+        if self.known.end + lines.len() as u64 > self.known.most {
+            return Err(self.known.too_large());
+        }
+        self.known.repair(&file).map_err(|cause| self.known.io("write to", cause))?;
+        // What cannot be removed is removed by the next one that writes.
+        self.known.write(&file, (&lines, records.len()), true).map_err(|unwritten| unwritten.error)?;
+        let count = records.len();
+        self.records.extend(records);
+        Ok(count)
+    }
+
+    fn read(&mut self, file: &File) -> Result<(), JournalError> {
+        let records = &mut self.records;
+        self.known.read(file, |record| records.push(record))
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,59 @@
+//! What the tests of m3 play the other side with: models that answer as a script says and check what they are asked, plain
+//! HTTP, a browser, and the commands that stand in documents. Nothing in here knows a type of m3.
+//!
+//! ```
+//! use m3_testkit::model_server::{Scripted, ScriptedModel, Spoken};
+//!
+//! // A model behind OpenAI's wire that says hello to everything.
+//! let model = ScriptedModel::start(Spoken::OpenAi, |_| Scripted::Say("hello".to_owned()));
+//! assert!(model.base_url().starts_with("http://127.0.0.1:"));
+//! ```
+
+#![forbid(unsafe_code)]
+#![expect(
+    clippy::unwrap_used,
+    clippy::panic,
+    clippy::missing_panics_doc,
+    clippy::must_use_candidate,
+    missing_docs,
+    missing_debug_implementations,
+    reason = "a test stops at the first surprise, and reads what it calls"
+)]
+
+pub mod browser;
+pub mod model_server;
+pub mod raw_http;
+pub mod sequence;
+
+use std::path::{Path, PathBuf};
+use std::sync::LazyLock;
+
+/// The root of the repository.
+pub fn root() -> &'static Path {
+    static ROOT: LazyLock<PathBuf> =
+        LazyLock::new(|| Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").canonicalize().unwrap());
+    &ROOT
+}
+
+/// A file or folder of the benchmark's data, or `None` with a line that says so.
+pub fn shared(path: &str) -> Option<PathBuf> {
+    let full = root().join("../shared/data").join(path);
+    if full.exists() {
+        return Some(full);
+    }
+    skipped("../shared/data is not here")
+}
+
+/// Says why a test does nothing, past the harness, which keeps what a passing test prints to itself.
+pub fn skipped<T>(reason: &str) -> Option<T> {
+    use std::io::Write as _;
+    let mut terminal = std::io::stderr();
+    writeln!(terminal, "skipped: {reason}").unwrap();
+    None
+}
+
+/// Asks over HTTP; a server that hangs fails the test, a refusal is an answer.
+pub fn agent() -> ureq::Agent {
+    let config = ureq::Agent::config_builder().timeout_global(Some(std::time::Duration::from_mins(2)));
+    config.http_status_as_error(false).build().into()
+}

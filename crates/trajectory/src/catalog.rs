@@ -1,0 +1,165 @@
+//! The tools that models were offered: `{server: {tools: [{name, inputSchema, ...}]}}`, as servers answer
+//! `tools/list`. Scoring asks it which arguments are optional and which arrays are sets.
+
+use std::collections::HashMap;
+use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use m3_support::text::shortened;
+
+use super::json::{self, Json};
+use super::whole::{WholeFile, WholeFileError};
+
+/// Tools by `server/tool`, and in the order of the file.
+#[derive(Debug, Default)]
+pub struct Catalog {
+    name: String,
+    digest: String,
+    servers: Vec<CatalogServer>,
+    /// Where in `servers` a `server/tool` is; the last of several of one name.
+    places: HashMap<String, (usize, usize)>,
+    is_used: AtomicBool,
+}
+
+/// A server of a catalog.
+#[derive(Debug, Clone, PartialEq)]
+pub struct CatalogServer {
+    /// Its name.
+    pub name: String,
+    /// Its tools as the file has them; each is an object with a `name`.
+    pub tools: Vec<Json>,
+}
+
+/// A catalog cannot be read.
+#[derive(Debug, thiserror::Error)]
+pub enum CatalogError {
+    /// It cannot be read, or is not JSON.
+    #[error(transparent)]
+    File(#[from] WholeFileError),
+    /// It is JSON of another shape.
+    #[error(
+        "`{path}`{}: {} (a catalog is `{{\"server\": {{\"tools\": [{{\"name\": .., \"inputSchema\": ..}}]}}}}`)",
+        if .pointer.is_empty() { String::new() } else { format!(" {}", shortened(.pointer, 200)) },
+        shortened(.message, 200)
+    )]
+    Shape {
+        /// The file.
+        path: String,
+        /// JSON pointer.
+        pointer: String,
+        /// What is wrong.
+        message: String,
+    },
+}
+
+/// A catalog larger than this is not one; the benchmark's 232 tools take 0.3 MB.
+const MAX_MEBIBYTES: u64 = 256;
+
+impl Catalog {
+    /// Reads a catalog file.
+    ///
+    /// # Errors
+    /// [`CatalogError`], with the place.
+    pub fn open(path: &Path) -> Result<Self, CatalogError> {
+        Self::from_file(WholeFile::read(path, MAX_MEBIBYTES)?)
+    }
+
+    /// Whether a file's value has the outward shape of a catalog: servers with lists of tools.
+    #[must_use]
+    pub fn is_shape_of(value: &Json) -> bool {
+        let is_server = |server: &Json| matches!(server.get("tools"), Some(Json::Array(_)));
+        matches!(value, Json::Object(servers) if !servers.is_empty() && servers.iter().all(|(_, server)| is_server(server)))
+    }
+
+    /// Takes the catalog out of a file that has been read.
+    ///
+    /// # Errors
+    /// [`CatalogError::Shape`], with the place.
+    pub fn from_file(file: WholeFile) -> Result<Self, CatalogError> {
+        let WholeFile { name, digest, value, .. } = file;
+        match Self::from_json(&value) {
+            Ok(catalog) => Ok(Self { name, digest, ..catalog }),
+            Err((pointer, message)) => Err(CatalogError::Shape { path: name, pointer, message }),
+        }
+    }
+
+    /// Takes the schemas out of a catalog's JSON. On failure, a JSON pointer and a message.
+    fn from_json(value: &Json) -> Result<Self, (String, String)> {
+        let Json::Object(servers) = value else {
+            return Err((String::new(), format!("expected an object of servers, found {}", value.kind())));
+        };
+        let mut catalog = Self::default();
+        for (server, entry) in servers {
+            let pointer = json::pointer_to(&json::pointer_to("", server), "tools");
+            let Some(Json::Array(tools)) = entry.get("tools") else {
+                return Err((pointer, format!("server `{server}` has no list of tools")));
+            };
+            for (index, tool) in tools.iter().enumerate() {
+                let Some(name) = tool.get("name").and_then(Json::as_str) else {
+                    return Err((json::pointer_to(&pointer, index), "a tool without a name".to_owned()));
+                };
+                catalog.places.insert(format!("{server}/{name}"), (catalog.servers.len(), index));
+            }
+            catalog.servers.push(CatalogServer { name: server.clone(), tools: tools.clone() });
+        }
+        Ok(catalog)
+    }
+
+    /// The file as the user named it.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// The SHA-256 of the file in hexadecimal, of what came out of gzip.
+    #[must_use]
+    pub fn digest(&self) -> &str {
+        &self.digest
+    }
+
+    /// The servers in the order of the file.
+    #[must_use]
+    pub fn servers(&self) -> &[CatalogServer] {
+        &self.servers
+    }
+
+    /// All tools as `server/tool`, in no order.
+    pub fn names(&self) -> impl Iterator<Item = &str> {
+        self.places.keys().map(String::as_str)
+    }
+
+    /// The tool `server/tool` as the file has it, if the catalog has it.
+    #[must_use]
+    pub fn tool(&self, name: &str) -> Option<&Json> {
+        let &(server, tool) = self.places.get(name)?;
+        self.servers.get(server)?.tools.get(tool)
+    }
+
+    /// The input schema of `server/tool`, if the catalog has it.
+    #[must_use]
+    pub fn input_schema(&self, tool: &str) -> Option<&Json> {
+        let tool = self.tool(tool)?;
+        // Some clients write the key in their own language's way.
+        let schema = tool.get("inputSchema").or_else(|| tool.get("input_schema"));
+        self.is_used.fetch_or(schema.is_some(), Ordering::Relaxed);
+        schema
+    }
+
+    /// Whether it had any schema that was asked for: one that has none may be the wrong file.
+    #[must_use]
+    pub fn is_used(&self) -> bool {
+        self.is_used.load(Ordering::Relaxed)
+    }
+
+    /// The number of tools.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.places.len()
+    }
+
+    /// True without any tool.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.places.is_empty()
+    }
+}

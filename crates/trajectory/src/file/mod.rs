@@ -1,0 +1,387 @@
+//! A file of trajectories: every shape of it, all its problems, and each trajectory on demand.
+//!
+//! [`TrajectoryFile::open`] reads everything once, to find the problems and the ids. After that
+//! [`TrajectoryFile::read`] parses one trajectory at a time, so that memory holds where the trajectories are
+//! (some 60 bytes each) and not what is in them; only of a small file everything is kept.
+
+mod scan;
+
+use std::borrow::Cow;
+use std::collections::HashMap;
+use std::path::Path;
+
+use m3_support::text::counted;
+use scan::{is_one_trajectory, whole};
+use sha2::{Digest as _, Sha256};
+
+use crate::json::{self, Json};
+use crate::model::{Task, Trajectory};
+use crate::problem::{Problems, Severity};
+use crate::read::{self, CallForms, Reading};
+use crate::source::{Source, SourceError};
+use crate::split::{Element, Noun, Shape, split};
+use crate::tool_names::NameMapping;
+
+/// What to do when an id stands twice in a file, with different content.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Duplicates {
+    /// Report an error that names both places.
+    Error,
+    /// Use the last.
+    Last,
+    /// Take each for a trajectory of its own.
+    Keep,
+}
+
+/// An id that stands more than once.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Duplicate {
+    /// The id.
+    pub id: String,
+    /// Whether all its trajectories are equal, unknown keys included.
+    pub is_equal: bool,
+}
+
+/// A file cannot be used.
+#[derive(Debug, thiserror::Error)]
+pub enum OpenError {
+    /// It cannot be read.
+    #[error(transparent)]
+    Source(#[from] SourceError),
+    /// It has errors; the problems say which and where.
+    #[error("`{file}` has {}", counted(.problems.count(Severity::Error), "error"))]
+    Invalid {
+        /// The file as the user named it.
+        file: String,
+        /// Everything found in it.
+        problems: Problems,
+    },
+}
+
+/// A file of trajectories, or of tasks.
+#[derive(Debug)]
+pub struct TrajectoryFile {
+    source: Source,
+    shape: Shape,
+    /// The kept element of every id, in file order.
+    elements: Vec<Element>,
+    by_id: HashMap<IdHash, u32>,
+    duplicates: Vec<Duplicate>,
+    /// Where in `duplicates` an id is.
+    duplicate_of: HashMap<IdHash, usize>,
+    problems: Problems,
+    is_single: bool,
+    /// The elements that are tasks.
+    tasks: Vec<Element>,
+    /// How many elements have steps, even broken ones.
+    with_steps: usize,
+    wants: Wants,
+    forms: CallForms,
+    /// What the whole file is, if another program has written it.
+    foreign_file: Option<&'static str>,
+    /// What the first element is that another program has written, if one has.
+    foreign_element: Option<&'static str>,
+    /// Whether a conflict of ids was reported: what to do is said once.
+    has_conflict: bool,
+    /// The trajectories of a small file by where they stand: they need not be parsed again.
+    kept: Option<HashMap<u64, Trajectory>>,
+    /// Other names for tools.
+    names: NameMapping,
+}
+
+/// What a file is opened for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Wants {
+    /// Whatever is in it.
+    Any,
+    /// Every trajectory and every call, whatever is wrong with it.
+    All,
+    /// Tasks: what has no steps is one.
+    Tasks,
+}
+
+impl Wants {
+    /// What messages speak of.
+    fn noun(self) -> Noun {
+        match self {
+            Self::Tasks => Noun::TASK,
+            Self::Any | Self::All => Noun::TRAJECTORY,
+        }
+    }
+}
+
+/// The first 16 bytes of an id's SHA-256: ids can be long and many, and are hostile.
+type IdHash = [u8; 16];
+
+fn hash_id(id: &str) -> IdHash {
+    let mut hash = IdHash::default();
+    hash.copy_from_slice(&Sha256::digest(id)[..16]);
+    hash
+}
+
+/// One trajectory larger than this is refused, in bytes; the largest real one has 70 kB.
+const MAX_ELEMENT: u64 = 256 << 20;
+
+/// A longer key of an object by id is refused, in bytes, the white space up to its value included.
+const MAX_KEY: u64 = 64 << 10;
+
+/// What is parsed of a file of at most so many bytes is kept.
+const KEPT_BYTES: u64 = 4 << 20;
+
+/// The id of a file's only trajectory where it has none.
+const SINGLE_ID: &str = "trajectory";
+
+impl TrajectoryFile {
+    /// Opens a file and reads it through once. `path` may be `-` for standard input.
+    ///
+    /// # Errors
+    /// [`OpenError::Source`] if it cannot be read, [`OpenError::Invalid`] with every problem if any of them
+    /// is an error.
+    pub fn open(path: &Path, duplicates: Duplicates) -> Result<Self, OpenError> {
+        Self::open_with(path, duplicates, CallForms::default(), &mut |_, _| (), &mut |_| ())
+    }
+
+    /// The same, telling `progress` how many trajectories of how many were read, and showing each to `visit`: those of
+    /// an id that stands twice all, and before it is known whether the file can be used.
+    ///
+    /// # Errors
+    /// As [`TrajectoryFile::open`].
+    pub fn open_with(
+        path: &Path,
+        duplicates: Duplicates,
+        forms: CallForms,
+        progress: &mut dyn FnMut(usize, usize),
+        visit: &mut dyn FnMut(&Trajectory),
+    ) -> Result<Self, OpenError> {
+        Self::scan_by(path, duplicates, (Wants::Any, forms), progress, visit)?.without_errors()
+    }
+
+    /// Opens a file to see all that a model did: trajectories of one id are each a trajectory of their own, and what
+    /// stands among the calls and is none is kept as [`MalformedCall`](super::MalformedCall).
+    ///
+    /// # Errors
+    /// As [`TrajectoryFile::open`].
+    pub fn open_all(path: &Path, progress: &mut dyn FnMut(usize, usize)) -> Result<Self, OpenError> {
+        Self::open_with_malformed(path, Duplicates::Keep, progress)
+    }
+
+    /// The same with what is to be done about an id that stands twice.
+    ///
+    /// # Errors
+    /// As [`TrajectoryFile::open`].
+    pub fn open_with_malformed(
+        path: &Path,
+        duplicates: Duplicates,
+        progress: &mut dyn FnMut(usize, usize),
+    ) -> Result<Self, OpenError> {
+        Self::scan_by(path, duplicates, (Wants::All, CallForms::default()), progress, &mut |_| ())?
+            .without_errors()
+    }
+
+    /// Opens a file whatever is wrong in it, for those who want its problems.
+    ///
+    /// # Errors
+    /// [`SourceError`] if it cannot be read at all.
+    pub fn scan(
+        path: &Path,
+        duplicates: Duplicates,
+        progress: &mut dyn FnMut(usize, usize),
+    ) -> Result<Self, SourceError> {
+        Self::scan_by(path, duplicates, (Wants::Any, CallForms::default()), progress, &mut |_| ())
+    }
+
+    /// The same of a file that should hold tasks: what has no steps is read as one, and spoken of as one.
+    ///
+    /// # Errors
+    /// [`SourceError`] if it cannot be read at all.
+    pub fn scan_tasks(path: &Path, duplicates: Duplicates) -> Result<Self, SourceError> {
+        Self::scan_by(path, duplicates, (Wants::Tasks, CallForms::default()), &mut |_, _| (), &mut |_| ())
+    }
+
+    fn without_errors(self) -> Result<Self, OpenError> {
+        if self.problems.count(Severity::Error) > 0 {
+            return Err(OpenError::Invalid { file: self.source.name().to_owned(), problems: self.problems });
+        }
+        Ok(self)
+    }
+
+    fn scan_by(
+        path: &Path,
+        duplicates: Duplicates,
+        (wants, forms): (Wants, CallForms),
+        progress: &mut dyn FnMut(usize, usize),
+        visit: &mut dyn FnMut(&Trajectory),
+    ) -> Result<Self, SourceError> {
+        let source = Source::open(path)?;
+        let layout = split(&source, wants.noun())?;
+        let (elements, is_single) = match layout.shape {
+            Shape::Object if is_one_trajectory(&source, &layout.elements)? => (vec![whole(&source)?], true),
+            _ => (layout.elements, false),
+        };
+        let is_small = elements.iter().map(|element| u64::from(element.length)).sum::<u64>() <= KEPT_BYTES;
+        let mut file = Self {
+            source,
+            shape: layout.shape,
+            elements: Vec::with_capacity(elements.len()),
+            by_id: HashMap::with_capacity(elements.len()),
+            duplicates: Vec::new(),
+            duplicate_of: HashMap::new(),
+            problems: Problems::default(),
+            is_single,
+            tasks: Vec::new(),
+            with_steps: 0,
+            wants,
+            forms,
+            foreign_file: None,
+            foreign_element: None,
+            has_conflict: false,
+            kept: is_small.then(HashMap::new),
+            names: NameMapping::new(),
+        };
+        file.check_all(elements, duplicates, progress, visit)?;
+        // The parser of a single trajectory has reported it already.
+        file.conclude(layout.error.filter(|_| !is_single))?;
+        Ok(file)
+    }
+
+    /// The number of trajectories that can be read: one for each id, unless all are kept.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.elements.len()
+    }
+
+    /// True without any trajectory.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.elements.is_empty()
+    }
+
+    /// How the trajectories are arranged.
+    #[must_use]
+    pub fn shape(&self) -> Shape {
+        self.shape
+    }
+
+    /// True if the file holds tasks, questions without steps, and nothing else.
+    #[must_use]
+    pub fn is_tasks(&self) -> bool {
+        self.with_steps == 0 && !self.tasks.is_empty()
+    }
+
+    /// True if something in the file has steps, as trajectories have and tasks have not.
+    #[must_use]
+    pub fn has_steps(&self) -> bool {
+        self.with_steps > 0
+    }
+
+    /// The file as the user named it.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        self.source.name()
+    }
+
+    /// Everything wrong or odd that was found.
+    #[must_use]
+    pub fn problems(&self) -> &Problems {
+        &self.problems
+    }
+
+    /// The ids that stand more than once, in the order in which their second place was found.
+    #[must_use]
+    pub fn duplicates(&self) -> &[Duplicate] {
+        &self.duplicates
+    }
+
+    /// Which trajectory has this id, for [`TrajectoryFile::read`].
+    #[must_use]
+    pub fn find(&self, id: &str) -> Option<usize> {
+        self.by_id.get(&hash_id(id)).map(|&index| index as usize)
+    }
+
+    /// True if some id is in both files.
+    #[must_use]
+    pub fn shares_ids_with(&self, other: &TrajectoryFile) -> bool {
+        self.by_id.keys().any(|id| other.by_id.contains_key(id))
+    }
+
+    /// Reads trajectory `index`, below [`TrajectoryFile::len`]; duplicates are not counted.
+    ///
+    /// # Errors
+    /// [`SourceError`] when reading fails, or the file has changed since it was opened.
+    ///
+    /// # Panics
+    /// If there is no trajectory `index`.
+    pub fn read(&self, index: usize) -> Result<Trajectory, SourceError> {
+        self.look_at(index).map(Cow::into_owned)
+    }
+
+    /// The same for those who need no trajectory of their own: one that is held already is lent.
+    ///
+    /// # Errors
+    /// As [`TrajectoryFile::read`].
+    ///
+    /// # Panics
+    /// If there is no trajectory `index`.
+    pub fn look_at(&self, index: usize) -> Result<Cow<'_, Trajectory>, SourceError> {
+        let element = self.elements[index];
+        if let Some(known) = self.kept.as_ref().and_then(|kept| kept.get(&element.offset)) {
+            return Ok(Cow::Borrowed(known));
+        }
+        let (key, value) = (self.key(element)?, self.parse(element)?);
+        let mut found =
+            read::trajectory(value, key.as_deref(), self.default_id(), self.reading(), &mut |_, _, _| ())
+                .ok_or_else(|| self.changed())?;
+        found.rename_tools(&self.names);
+        Ok(Cow::Owned(found))
+    }
+
+    /// Reads task `index`, likewise.
+    ///
+    /// # Errors
+    /// As [`TrajectoryFile::read`].
+    ///
+    /// # Panics
+    /// If there is no task `index`.
+    pub fn read_task(&self, index: usize) -> Result<Task, SourceError> {
+        let element = self.elements[index];
+        let (key, value) = (self.key(element)?, self.parse(element)?);
+        read::task(value, key.as_deref(), &mut |_, _, _| ()).ok_or_else(|| self.changed())
+    }
+
+    fn parse(&self, element: Element) -> Result<Json, SourceError> {
+        let text = self.source.bytes(element.offset, element.length.into())?;
+        json::parse(&text).map(|(value, _)| value).map_err(|_| self.changed())
+    }
+
+    /// The name of a member, in an object by id.
+    fn key(&self, element: Element) -> Result<Option<String>, SourceError> {
+        if self.shape != Shape::Object || self.is_single {
+            return Ok(None);
+        }
+        let lead = u64::from(element.mark);
+        // The start of one that is too long, for the message about it.
+        let text = self.source.bytes(element.offset - lead, lead.min(MAX_KEY))?;
+        let end = text.iter().rposition(|&byte| byte == b'"').map_or(0, |quote| quote + 1);
+        let key = json::parse(&text[..end]).ok().and_then(|(key, _)| key.as_str().map(str::to_owned));
+        // A key that cannot be read is shown as it is, and its trajectory reported with it.
+        Ok(Some(key.unwrap_or_else(|| String::from_utf8_lossy(&text[..end]).into_owned())))
+    }
+
+    fn changed(&self) -> SourceError {
+        self.source.error(std::io::Error::other("the file has changed while it was read; start again"))
+    }
+
+    /// From now on trajectories have other names for tools.
+    pub fn rename_tools(&mut self, names: NameMapping) {
+        self.kept.iter_mut().flat_map(HashMap::values_mut).for_each(|found| found.rename_tools(&names));
+        self.names = names;
+    }
+
+    fn reading(&self) -> Reading {
+        Reading { keeps_malformed: self.wants == Wants::All, forms: self.forms }
+    }
+
+    fn default_id(&self) -> Option<&'static str> {
+        self.is_single.then_some(SINGLE_ID)
+    }
+}

@@ -1,0 +1,324 @@
+//! A file of trajectories as bytes that can be read more than once, whatever it came as.
+//!
+//! Plain files are read in place. Gzip, standard input and pipes are first written to an unnamed temporary
+//! file, so that everything after this module can seek and memory does not grow with the input.
+
+use std::cell::{Cell, RefCell};
+use std::fs::File;
+use std::io::{self, BufRead, BufReader, Read, Seek, SeekFrom};
+use std::path::{Path, PathBuf};
+
+use flate2::bufread::MultiGzDecoder;
+use m3_support::files::is_device;
+use m3_support::text::{hexadecimal, visible};
+use sha2::{Digest as _, Sha256};
+
+/// What an input may grow to when decompressed, in bytes: far above any benchmark, and an end to gzip bombs.
+const MAX_SPOOLED: u64 = 16 << 30;
+
+/// What is read from a device, in bytes: some have an end, such as `/dev/null`.
+const DEVICE: u64 = 1 << 20;
+
+/// The input cannot be opened or read.
+#[derive(Debug, thiserror::Error)]
+pub enum SourceError {
+    /// Opening or reading failed.
+    #[error("failed to read `{path}`: {cause}{}", hint(.cause))]
+    Read {
+        /// The file as the user named it.
+        path: String,
+        /// The system's reason.
+        #[source]
+        cause: io::Error,
+    },
+    /// The path is a folder.
+    #[error(
+        "failed to read `{path}`: it is a folder; name a file in it (of a run's folder: `predictions.json`)"
+    )]
+    Folder {
+        /// The path as the user named it.
+        path: String,
+    },
+    /// The path, or what standard input is, is a device that goes on and on, such as `/dev/zero`.
+    #[error("failed to read `{path}`: it is a device, and gave more than {} MiB; name a file or a pipe", DEVICE >> 20)]
+    Device {
+        /// The path as the user named it.
+        path: String,
+    },
+    /// Decompressing failed.
+    #[error("failed to decompress `{path}`: {cause}; the file is damaged or not gzip")]
+    Gzip {
+        /// The file as the user named it.
+        path: String,
+        /// The decoder's reason.
+        #[source]
+        cause: io::Error,
+    },
+    /// More than 16 GiB came out.
+    #[error("`{path}` holds more than 16 GiB when decompressed; split it")]
+    TooLarge {
+        /// The file as the user named it.
+        path: String,
+    },
+    /// The temporary file cannot be written.
+    #[error(
+        "failed to write a temporary copy of `{path}` in the folder for temporary files (TMPDIR): {cause} (hint: {})", m3_support::files::hint(.cause)
+    )]
+    Spool {
+        /// The file as the user named it.
+        path: String,
+        /// The system's reason.
+        #[source]
+        cause: io::Error,
+    },
+}
+
+fn hint(cause: &io::Error) -> &'static str {
+    match cause.kind() {
+        io::ErrorKind::NotFound => " (hint: check the path; relative paths start at the working directory)",
+        io::ErrorKind::PermissionDenied => " (hint: check the permissions of the file and its folders)",
+        _ => "",
+    }
+}
+
+/// Bytes that can be read from any offset.
+#[derive(Debug)]
+pub(super) struct Source {
+    file: File,
+    /// The file as the user named it; `standard input` for `-`.
+    name: String,
+    path: PathBuf,
+    position: Cell<Position>,
+    digest: RefCell<Option<String>>,
+}
+
+/// The bytes from the start of a source; those who read them all leave their hash behind.
+struct Hashed<'a> {
+    source: &'a Source,
+    /// `None` where the hash is known.
+    hasher: Option<Sha256>,
+}
+
+impl Read for Hashed<'_> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let length = (&self.source.file).read(buffer)?;
+        if let Some(hasher) = &mut self.hasher {
+            hasher.update(&buffer[..length]);
+        }
+        if length == 0 && !buffer.is_empty() {
+            let hash = self.hasher.take().map(|hasher| hexadecimal(&hasher.finalize()));
+            if hash.is_some() {
+                self.source.digest.replace(hash);
+            }
+        }
+        Ok(length)
+    }
+}
+
+/// The number of line ends in `bytes`.
+#[expect(
+    clippy::naive_bytecount,
+    reason = "the compiler vectorizes it, and files are read faster than disks"
+)]
+pub(crate) fn count_newlines(bytes: &[u8]) -> u64 {
+    bytes.iter().filter(|&&byte| byte == b'\n').count() as u64
+}
+
+/// A place in the file, counted from 0.
+#[derive(Debug, Clone, Copy, Default)]
+struct Position {
+    offset: u64,
+    lines: u64,
+    column: u64,
+}
+
+impl Position {
+    fn advance(&mut self, bytes: &[u8]) {
+        self.offset += bytes.len() as u64;
+        self.lines += count_newlines(bytes);
+        self.column = match bytes.iter().rposition(|&byte| byte == b'\n') {
+            Some(last) => (bytes.len() - last - 1) as u64,
+            None => self.column + bytes.len() as u64,
+        };
+    }
+}
+
+impl Source {
+    /// Opens `path`, `-` for standard input. Gzip is recognized by its first two bytes, not by its name.
+    ///
+    /// # Errors
+    /// [`SourceError`], which names the file.
+    pub(super) fn open(path: &Path) -> Result<Self, SourceError> {
+        Self::open_within(path, MAX_SPOOLED)
+    }
+
+    /// The same; what has to be written to a temporary file is refused beyond `limit` bytes, as
+    /// [`SourceError::TooLarge`].
+    ///
+    /// # Errors
+    /// [`SourceError`], which names the file.
+    pub(super) fn open_within(path: &Path, limit: u64) -> Result<Self, SourceError> {
+        let name = if path == Path::new("-") {
+            "standard input".to_owned()
+        } else {
+            visible(&path.display().to_string(), false).into_owned()
+        };
+        let file = if path == Path::new("-") {
+            let is_device =
+                is_stdin_device().map_err(|cause| SourceError::Read { path: name.clone(), cause })?;
+            spool(&name, io::stdin().lock(), limit, is_device)?
+        } else {
+            open_file(&name, path, limit)?
+        };
+        Ok(Self { file, name, path: path.to_owned(), position: Cell::default(), digest: RefCell::default() })
+    }
+
+    /// The file as the user named it.
+    #[must_use]
+    pub(super) fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// True where the name says that every line is a value of its own.
+    #[must_use]
+    pub(super) fn is_named_lines(&self) -> bool {
+        let stem = self.path.to_string_lossy().to_lowercase();
+        let stem = stem.strip_suffix(".gz").unwrap_or(&stem);
+        [".jsonl", ".ndjson"].iter().any(|ending| stem.ends_with(ending))
+    }
+
+    /// The SHA-256 of all bytes in hexadecimal, of what came out of gzip. They are read for it only if nobody has read them
+    /// to their end before.
+    ///
+    /// # Errors
+    /// [`SourceError::Read`].
+    pub(super) fn digest(&self) -> Result<String, SourceError> {
+        if self.digest.borrow().is_none() {
+            io::copy(&mut self.reader()?, &mut io::sink()).map_err(|cause| self.error(cause))?;
+        }
+        Ok(self.digest.borrow().clone().unwrap_or_default())
+    }
+
+    /// A reader of the whole, from the start.
+    ///
+    /// # Errors
+    /// [`SourceError::Read`].
+    pub(super) fn reader(&self) -> Result<impl BufRead + '_, SourceError> {
+        let mut file = &self.file;
+        file.seek(SeekFrom::Start(0)).map_err(|cause| self.error(cause))?;
+        let hasher = self.digest.borrow().is_none().then(Sha256::new);
+        Ok(BufReader::with_capacity(1 << 18, Hashed { source: self, hasher }))
+    }
+
+    /// The first `length` bytes, or all of a shorter file.
+    pub(super) fn start(&self, length: u64) -> Result<Vec<u8>, SourceError> {
+        let mut bytes = Vec::new();
+        self.reader()?.take(length).read_to_end(&mut bytes).map_err(|cause| self.error(cause))?;
+        Ok(bytes)
+    }
+
+    /// The `length` bytes at `offset`.
+    ///
+    /// # Errors
+    /// [`SourceError::Read`], also when the file has become shorter since it was opened.
+    pub(super) fn bytes(&self, offset: u64, length: u64) -> Result<Vec<u8>, SourceError> {
+        let mut file = &self.file;
+        file.seek(SeekFrom::Start(offset)).map_err(|cause| self.error(cause))?;
+        let mut bytes = vec![0; usize::try_from(length).unwrap_or(usize::MAX)];
+        file.read_exact(&mut bytes).map_err(|cause| self.error(cause))?;
+        Ok(bytes)
+    }
+
+    /// Line and column (bytes), both from 1, of the byte at `offset`. Reads from the last position that was
+    /// asked for, or from the start: for messages, in rising order.
+    pub(crate) fn position(&self, offset: u64) -> (u64, u64) {
+        let known = self.position.get();
+        let mut at = if known.offset <= offset { known } else { Position::default() };
+        let mut file = &self.file;
+        if file.seek(SeekFrom::Start(at.offset)).is_ok() {
+            let mut reader = BufReader::with_capacity(1 << 18, file).take(offset - at.offset);
+            while let Ok(buffer) = reader.fill_buf()
+                && !buffer.is_empty()
+            {
+                at.advance(buffer);
+                let length = buffer.len();
+                reader.consume(length);
+            }
+        }
+        self.position.set(at);
+        (at.lines + 1, at.column + 1)
+    }
+
+    pub(crate) fn error(&self, cause: io::Error) -> SourceError {
+        SourceError::Read { path: self.name.clone(), cause }
+    }
+}
+
+fn open_file(name: &str, path: &Path, limit: u64) -> Result<File, SourceError> {
+    let error = |cause| SourceError::Read { path: name.to_owned(), cause };
+    let mut file = File::open(path).map_err(error)?;
+    let metadata = file.metadata().map_err(error)?;
+    if metadata.is_dir() {
+        return Err(SourceError::Folder { path: name.to_owned() });
+    }
+    if !metadata.is_file() {
+        let is_device = is_device(&file, &metadata);
+        return spool(name, BufReader::new(file), limit, is_device);
+    }
+    let mut magic = [0; 2];
+    let is_gzip = file.read(&mut magic).map_err(error)? == 2 && magic == GZIP_MAGIC;
+    file.seek(SeekFrom::Start(0)).map_err(error)?;
+    if is_gzip { spool(name, BufReader::new(file), limit, false) } else { Ok(file) }
+}
+
+#[cfg(unix)]
+fn is_stdin_device() -> io::Result<bool> {
+    use std::os::fd::AsFd as _;
+    let file = File::from(io::stdin().as_fd().try_clone_to_owned()?);
+    let metadata = file.metadata()?;
+    Ok(is_device(&file, &metadata))
+}
+
+#[cfg(not(unix))]
+fn is_stdin_device() -> io::Result<bool> {
+    Ok(false)
+}
+
+/// RFC 1952, section 2.3.1.
+const GZIP_MAGIC: [u8; 2] = [0x1f, 0x8b];
+
+/// Copies `input`, decompressed if it is gzip, to a temporary file that has no name.
+fn spool(name: &str, mut input: impl BufRead, limit: u64, is_device: bool) -> Result<File, SourceError> {
+    let path = || name.to_owned();
+    let limit = if is_device { limit.min(DEVICE) } else { limit };
+    let mut file = tempfile::tempfile().map_err(|cause| SourceError::Spool { path: path(), cause })?;
+    let start = input.fill_buf().map_err(|cause| SourceError::Read { path: path(), cause })?;
+    let (mut input, is_gzip): (Box<dyn Read>, bool) = if start.starts_with(&GZIP_MAGIC) {
+        (Box::new(MultiGzDecoder::new(input).take(limit + 1)), true)
+    } else {
+        (Box::new(input.take(limit + 1)), false)
+    };
+    let mut buffer = vec![0; 1 << 18];
+    let mut written = 0;
+    loop {
+        let length = match input.read(&mut buffer) {
+            Ok(0) => break,
+            Ok(length) => length,
+            Err(cause) if cause.kind() == io::ErrorKind::Interrupted => continue,
+            Err(cause) if is_gzip => return Err(SourceError::Gzip { path: path(), cause }),
+            Err(cause) => return Err(SourceError::Read { path: path(), cause }),
+        };
+        io::Write::write_all(&mut file, &buffer[..length])
+            .map_err(|cause| SourceError::Spool { path: path(), cause })?;
+        written += length as u64;
+        if written > limit {
+            let path = path();
+            return Err(if is_device {
+                SourceError::Device { path }
+            } else {
+                SourceError::TooLarge { path }
+            });
+        }
+    }
+    Ok(file)
+}
