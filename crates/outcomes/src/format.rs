@@ -1,5 +1,6 @@
 //! Whether a model wrote a call at all: a name, and arguments that are an object of JSON.
 
+use m3_mcp::arguments::ArgumentProblem;
 use m3_trajectory::Call;
 use m3_trajectory::json::{self, Json, Keys};
 use serde_json::{Map, Value};
@@ -110,6 +111,17 @@ fn key(text: &str, key: &str) -> Option<usize> {
     text.match_indices(&quoted)
         .find(|(at, found)| text[at + found.len()..].trim_start().starts_with(':'))
         .map(|(at, _)| at)
+}
+
+/// The first problem with its place, and how many more there are.
+pub(super) fn first_message(problems: &[ArgumentProblem]) -> String {
+    let Some(first) = problems.first() else { return String::new() };
+    let place = if first.pointer.is_empty() { String::new() } else { format!("{}: ", first.pointer) };
+    let more = match problems.len() - 1 {
+        0 => String::new(),
+        more => format!(" (and {more} more)"),
+    };
+    format!("{place}{}{more}", first.message)
 }
 
 #[cfg(test)]

@@ -238,9 +238,9 @@ impl<'a> Judge<'a> {
             Some(problems) if problems.is_empty() => {
                 Checked { decided: None, arguments: Some(arguments), is_known_tool }
             }
-            Some(problems) if is_absent => illegal(&format::NO_ARGUMENTS, &first_message(&problems)),
+            Some(problems) if is_absent => illegal(&format::NO_ARGUMENTS, &format::first_message(&problems)),
             Some(problems) => {
-                let decided = Some(decided(&rules::SCHEMA, &first_message(&problems), problems));
+                let decided = Some(decided(&rules::SCHEMA, &format::first_message(&problems), problems));
                 Checked { decided, arguments: Some(arguments), is_known_tool }
             }
         }
@@ -388,15 +388,4 @@ fn no_answer(why: NotJudged) -> &'static Rule {
         NotJudged::Unreadable => &rules::UNREADABLE,
         NotJudged::ImageMissing => &rules::IMAGE_MISSING,
     }
-}
-
-/// The first problem with its place, and how many more there are.
-fn first_message(problems: &[ArgumentProblem]) -> String {
-    let Some(first) = problems.first() else { return String::new() };
-    let place = if first.pointer.is_empty() { String::new() } else { format!("{}: ", first.pointer) };
-    let more = match problems.len() - 1 {
-        0 => String::new(),
-        more => format!(" (and {more} more)"),
-    };
-    format!("{place}{}{more}", first.message)
 }
