@@ -4,7 +4,7 @@
 //! thousand models of as many.
 
 use divan::{Bencher, black_box};
-use m3_score::{Profile, Sums};
+use m3_score::{Metric, Profile, Sum, Sums};
 use m3_stats::{Draws, Estimate, LEVEL, RankInterval, Resamples, bootstrap, estimates, groups, pairs};
 
 const MODELS: usize = 14;
@@ -37,32 +37,23 @@ fn models(count: usize) -> Vec<Vec<Sums>> {
             predicted_calls: matched + 1.0,
             matched,
             strong: (matched - 1.0).max(0.0),
-            similarity: share(matched),
-            strong_similarity: share((matched - 1.0).max(0.0)),
-            fidelity: share(matched),
-            coherence: share(reference_calls),
-            purity: share(reference_calls),
-            order: share(reference_calls),
+            of_metrics: Metric::ALL.map(|metric| match metric.sum() {
+                Some(Sum::OfPairs(_)) => share(matched),
+                Some(Sum::OfTrajectories(_)) => share(reference_calls),
+                Some(Sum::Matched) | None => 0.0,
+            }),
         }
     };
     (0..count).map(|_| (0..TRAJECTORIES).map(|_| trajectory()).collect()).collect()
 }
 
-/// The six metrics and their average.
-fn statistic(sums: &Sums) -> [f64; 7] {
+/// All metrics.
+fn statistic(sums: &Sums) -> [f64; Metric::COUNT] {
     let metrics = sums.metrics(Profile::Paper);
-    [
-        metrics.recall,
-        metrics.precision,
-        metrics.argument_similarity,
-        metrics.step_coherence,
-        metrics.merge_purity,
-        metrics.order_consistency,
-        metrics.average(),
-    ]
+    Metric::ALL.map(|metric| metrics[metric])
 }
 
-fn resample(models: &[Vec<Sums>]) -> Option<Resamples<7>> {
+fn resample(models: &[Vec<Sums>]) -> Option<Resamples<{ Metric::COUNT }>> {
     bootstrap(models, statistic, &Draws::default()).ok()
 }
 
@@ -102,7 +93,9 @@ fn differences_of_all_pairs(bencher: Bencher<'_, '_>) {
 fn a_thousand_models(bencher: Bencher<'_, '_>) {
     let models = models(1000);
     bencher.bench(|| -> Option<(Vec<RankInterval>, Vec<usize>)> {
-        let (_, averages) = estimates(black_box(&models), statistic, 6, LEVEL, &Draws::default()).ok()?;
+        let (_, averages) =
+            estimates(black_box(&models), statistic, Metric::Average.index(), LEVEL, &Draws::default())
+                .ok()?;
         let points: Vec<f64> = averages.points().iter().map(|[average]| *average).collect();
         let bounds = averages.flip_bounds(0);
         let groups = groups(&points, |best, model| bounds.p_value(best, model) < 1e-7);

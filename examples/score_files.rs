@@ -9,7 +9,7 @@ use std::path::PathBuf;
 
 use m3_embedding::Embedder;
 use m3_encoder::{AssetOptions, Assets, OnnxEncoder};
-use m3_score::{MetricName, Profile, ScoreOptions, score};
+use m3_score::{Metric, Profile, ScoreOptions, score};
 use m3_trajectory::{Duplicates, TrajectoryFile};
 
 #[expect(clippy::print_stdout, reason = "an example shows what it found")]
@@ -41,8 +41,8 @@ fn main() -> Result<(), Box<dyn Error>> {
         score(&predictions, &references, ScoreOptions::default(), &mut embedder, sink, &mut |_, _| ())?;
 
     let metrics = summary.aggregate.metrics(Profile::Paper);
-    for metric in MetricName::ALL {
-        println!("{:<28} {:.4}", metric.name(), metric.of(&metrics));
+    for metric in Metric::of_scores() {
+        println!("{:<28} {:.4}", metric.name(), metrics[metric]);
     }
     if let Some((similarity, tool, id)) = nearest {
         println!("nearly matched: `{tool}` of `{id}`, similarity {similarity:.4}");

@@ -9,7 +9,7 @@ use m3_report::audit::{
     TrajectoryAudit, costs,
 };
 use m3_report::{ScoreSummary, TrajectoryReport, shortened};
-use m3_score::{MetricName, Profile, Summary, Sums};
+use m3_score::{Metric, Profile, Summary, Sums};
 use m3_stats::{Draws, LEVEL, bootstrap};
 use m3_support::text::counted;
 
@@ -166,24 +166,15 @@ fn intervals(trajectories: &[Costed], profile: Profile) -> Result<MetricInterval
     let sums: Vec<Sums> = sums.into_iter().map(|(_, sums)| sums).collect();
     let statistic = |sums: &Sums| {
         let metrics = sums.metrics(profile);
-        MetricName::ALL.map(|name| name.of(&metrics))
+        Metric::ALL.map(|metric| metrics[metric])
     };
     let resamples = bootstrap(&[sums], statistic, &Draws::default())
         .map_err(|error| Failure::new(code::INPUT, error.to_string()))?;
-    let interval = |name: MetricName| {
-        let place = MetricName::ALL.iter().position(|known| *known == name)?;
-        resamples.estimate(0, place, LEVEL).interval.map(|interval| (interval.low, interval.high))
+    let interval = |metric: Metric| {
+        let interval = resamples.estimate(0, metric.index(), LEVEL).interval?;
+        Some((metric, (interval.low, interval.high)))
     };
-    Ok(MetricIntervals {
-        recall: interval(MetricName::Recall),
-        precision: interval(MetricName::Precision),
-        argument_similarity: interval(MetricName::ArgumentSimilarity),
-        argument_fidelity: interval(MetricName::ArgumentFidelity),
-        step_coherence: interval(MetricName::StepCoherence),
-        merge_purity: interval(MetricName::MergePurity),
-        order_consistency: interval(MetricName::OrderConsistency),
-        average: interval(MetricName::Average),
-    })
+    Ok(Metric::of_scores().filter_map(interval).collect())
 }
 
 /// Fails for ids that are not among the references, naming some that look like them.
@@ -214,7 +205,11 @@ struct PageTarget {
 impl PageTarget {
     /// A page of so many trajectories, whose images are in these folders.
     fn new(output: Output, images: &[PathBuf], count: usize, findings: &Findings) -> Self {
-        Self { output, page: AuditPage::new(findings.intervals), pictures: Pictures::new(images, count) }
+        Self {
+            output,
+            page: AuditPage::new(findings.intervals.clone()),
+            pictures: Pictures::new(images, count),
+        }
     }
 
     fn add(&mut self, audit: &TrajectoryAudit) {

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use m3_embedding::Embedder;
 use m3_judge::labels::LabelsError;
-use m3_score::{Profile, ScoreOptions, Serializer, Thresholds};
+use m3_score::{Metric, Profile, ScoreOptions, Serializer, Thresholds};
 use m3_trajectory::catalog::Catalog;
 use m3_trajectory::{Duplicates, TrajectoryFile};
 
@@ -137,9 +137,9 @@ fn sensitivity(
             name: name.to_owned(),
             weak,
             strong,
-            recall: metrics.recall,
-            argument_similarity: metrics.argument_similarity,
-            average: metrics.average(),
+            recall: metrics[Metric::Recall],
+            argument_similarity: metrics[Metric::ArgumentSimilarity],
+            average: metrics[Metric::Average],
         });
     }
     Ok(found)

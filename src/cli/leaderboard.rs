@@ -4,8 +4,9 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use m3_figures::to_png;
-use m3_report::leaderboard::{Leaderboard, Metric};
+use m3_report::leaderboard::{Leaderboard, column_named, column_names};
 use m3_report::{Picture, PictureChoice, leaderboard_pictures, leaderboard_sheets, shortened};
+use m3_score::Metric;
 use m3_support::files::write_atomically;
 use m3_support::text::counted;
 
@@ -82,8 +83,7 @@ fn check_names(names: &[String], board: &Leaderboard) -> Result<(), Failure> {
 }
 
 fn parse_metric(text: &str) -> Result<Metric, String> {
-    let names = || Metric::ALL.map(Metric::name).join(", ");
-    Metric::from_name(text).ok_or_else(|| format!("`{text}` is no metric; these are: {}", names()))
+    column_named(text).ok_or_else(|| format!("`{text}` is no metric; these are: {}", column_names()))
 }
 
 fn failed(path: &Path, cause: &std::io::Error) -> Failure {

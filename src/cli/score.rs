@@ -6,7 +6,7 @@ use clap::Args;
 use m3_report::{
     Format, GradesByTrajectory, OutcomesByTrajectory, RepeatsGatherer, ScoreRenderer, TrajectoryReport,
 };
-use m3_score::{MetricName, Summary};
+use m3_score::{Metric, Summary};
 use m3_stats::Draws;
 use m3_support::text::counted;
 
@@ -40,7 +40,7 @@ pub(super) struct ScoreArgs {
     grades: Vec<PathBuf>,
     /// Exit with code 1 if a metric of the whole set is lower, such as recall=0.8; repeatable
     #[arg(long, value_name = "METRIC=VALUE", value_parser = parse_floor)]
-    fail_under: Vec<(MetricName, f64)>,
+    fail_under: Vec<(Metric, f64)>,
 }
 
 const EXAMPLES: &str = "\
@@ -72,8 +72,9 @@ pub(super) fn parse_least<T>(
     }
 }
 
-fn parse_floor(text: &str) -> Result<(MetricName, f64), String> {
-    parse_least(text, MetricName::from_name, MetricName::ALL.into_iter().map(MetricName::name))
+fn parse_floor(text: &str) -> Result<(Metric, f64), String> {
+    let metric = |name: &str| Metric::of_scores().find(|metric| metric.name() == name);
+    parse_least(text, metric, Metric::of_scores().map(Metric::name))
 }
 
 /// What is put beside the scores, a file for each repetition or none.
@@ -182,14 +183,10 @@ fn score_repetition(
 }
 
 /// Fails if a metric is below its floor, saying which.
-fn check_floors(floors: &[(MetricName, f64)], metrics: &m3_score::Metrics) -> Result<(), Failure> {
-    let missed: Vec<_> = floors.iter().filter(|(metric, floor)| metric.of(metrics) < *floor).collect();
+fn check_floors(floors: &[(Metric, f64)], metrics: &m3_score::Metrics) -> Result<(), Failure> {
+    let missed: Vec<_> = floors.iter().filter(|(metric, floor)| metrics[*metric] < *floor).collect();
     for (metric, floor) in &missed {
-        Printer::error(&format!(
-            "{} is {:.4}, below --fail-under {floor}",
-            metric.name(),
-            metric.of(metrics)
-        ));
+        Printer::error(&format!("{} is {:.4}, below --fail-under {floor}", metric.name(), metrics[*metric]));
     }
     if missed.is_empty() { Ok(()) } else { Err(Failure::silent(code::NOT_MET)) }
 }

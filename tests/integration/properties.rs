@@ -1,7 +1,7 @@
 //! Properties that hold for any input, tried on random trajectories with an encoder that needs no model.
 
 use m3_embedding::Embedder;
-use m3_score::{MetricName, Profile, ScoreOptions, Similarity, Summary, TrajectoryScore, score};
+use m3_score::{Metric, Profile, ScoreOptions, Similarity, Summary, TrajectoryScore, score};
 use m3_trajectory::{Duplicates, TrajectoryFile};
 use proptest::prelude::*;
 use serde_json::{Value, json};
@@ -48,7 +48,7 @@ fn score_lines(
 
 fn metrics(summary: &Summary, profile: Profile) -> Vec<f64> {
     let metrics = summary.aggregate.metrics(profile);
-    MetricName::ALL.iter().map(|name| name.of(&metrics)).collect()
+    Metric::of_scores().map(|metric| metrics[metric]).collect()
 }
 
 /// How often each argument is wrong, and how many pairs are rejected.
@@ -130,12 +130,12 @@ proptest! {
     #[test]
     fn a_set_against_itself_scores_one_on_everything(set in any_set()) {
         let (summary, scores) = score_values(&set, &set, Profile::Paper);
-        prop_assert_eq!(metrics(&summary, Profile::Paper), vec![1.0; MetricName::ALL.len()]);
+        prop_assert_eq!(metrics(&summary, Profile::Paper), vec![1.0; Metric::of_scores().count()]);
         for score in scores {
             prop_assert!(score.matching.unmatched_references.is_empty());
             let metrics = score.tally.metrics(Profile::Paper);
-            for name in MetricName::ALL {
-                prop_assert!((name.of(&metrics) - 1.0).abs() < f64::EPSILON, "{} of {}", name.name(), score.id);
+            for metric in Metric::of_scores() {
+                prop_assert!((metrics[metric] - 1.0).abs() < f64::EPSILON, "{} of {}", metric.name(), score.id);
             }
         }
     }
@@ -146,8 +146,8 @@ proptest! {
             let (summary, scores) = score_values(&predictions, &references, profile);
             let all = scores.iter().map(|score| score.tally.metrics(profile));
             for metrics in all.chain([summary.aggregate.metrics(profile)]) {
-                for name in MetricName::ALL {
-                    prop_assert!((0.0..=1.0).contains(&name.of(&metrics)), "{}", name.name());
+                for metric in Metric::of_scores() {
+                    prop_assert!((0.0..=1.0).contains(&metrics[metric]), "{}", metric.name());
                 }
             }
         }
@@ -191,7 +191,7 @@ proptest! {
         for profile in PROFILES {
             let precision = |steps: &[Vec<Value>]| {
                 let (summary, _) = score_values(&with_ids(&[steps.to_vec()]), &references, profile);
-                summary.aggregate.metrics(profile).precision
+                summary.aggregate.metrics(profile)[Metric::Precision]
             };
             prop_assert!(precision(&worse) <= precision(&prediction));
         }

@@ -1,11 +1,12 @@
 //! A comparison of two models as tables.
 
+use m3_score::Metric;
 use m3_support::text::counted;
 
 use super::leaderboard_sheets::{NO_SPREAD, failures, signature, typed};
 use super::repeats::criterion;
 use super::sheet::{Cell, Column, Sheet};
-use crate::leaderboard::{Comparison, DifferenceReport, Metric, PassingComparison};
+use crate::leaderboard::{Comparison, DifferenceReport, PassingComparison};
 
 /// The tables of a comparison.
 #[must_use]
@@ -30,12 +31,9 @@ fn signed(value: f64) -> String {
     format!("{value:+.3}")
 }
 
-/// A metric as a row says it, in the 24 columns that it has.
-pub(super) fn label(metric: &str) -> String {
-    if metric == Metric::ArgumentFidelityCovered.name() {
-        return "fidelity, covered".to_owned();
-    }
-    metric.replace('_', " ")
+/// A metric or a rate of passing in words.
+fn label(name: &str) -> String {
+    Metric::from_name(name).map_or_else(|| name.to_owned(), |metric| metric.label().to_owned())
 }
 
 /// A row of a table of differences.

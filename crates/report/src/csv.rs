@@ -3,6 +3,8 @@
 
 use std::io::{self, Write};
 
+use m3_score::Metric;
+
 use super::{AggregateReport, ScoreRenderer, ScoreSummary, TrajectoryReport, visible};
 
 /// Writes rows as they come. The last column says why a trajectory came to nothing; it is empty where it did not.
@@ -13,27 +15,10 @@ pub struct Csv<W: Write> {
     has_repeats: bool,
 }
 
-const HEADER: [&str; 19] = [
-    "scope",
-    "id",
-    "type",
-    "trajectories",
-    "reference_calls",
-    "predicted_calls",
-    "matched",
-    "recall",
-    "precision",
-    "argument_similarity",
-    "argument_similarity_strong",
-    "argument_fidelity",
-    "argument_fidelity_covered",
-    "step_coherence",
-    "merge_purity",
-    "order_consistency",
-    "average",
-    "average_steps",
-    "average_calls",
-];
+/// The columns before the metrics, and those after them.
+const FIRST: [&str; 7] =
+    ["scope", "id", "type", "trajectories", "reference_calls", "predicted_calls", "matched"];
+const LAST: [&str; 2] = ["average_steps", "average_calls"];
 
 impl<W: Write> Csv<W> {
     /// Writes to `writer`.
@@ -51,26 +36,15 @@ impl<W: Write> Csv<W> {
         if !std::mem::replace(&mut self.has_header, true) {
             self.has_repeats = repeat.is_some();
             let repeat = self.has_repeats.then_some("repeat");
-            self.writer.write_record(HEADER.into_iter().chain(repeat).chain(["failure"]))?;
+            let columns = FIRST.into_iter().chain(Metric::of_scores().map(Metric::name)).chain(LAST);
+            self.writer.write_record(columns.chain(repeat).chain(["failure"]))?;
         }
         let repeat = self.has_repeats.then(|| repeat.map(|repeat| repeat.to_string()).unwrap_or_default());
         let a = numbers;
         let counts = [a.trajectories, a.reference_calls, a.predicted_calls, a.matched].map(|n| n.to_string());
-        let metrics = [
-            a.recall,
-            a.precision,
-            a.argument_similarity,
-            a.argument_similarity_strong,
-            a.argument_fidelity,
-            a.argument_fidelity_covered,
-            a.step_coherence,
-            a.merge_purity,
-            a.order_consistency,
-            a.average,
-            a.average_steps,
-            a.average_calls,
-        ]
-        .map(|x| x.to_string());
+        let metrics =
+            Metric::of_scores().map(|metric| a.metrics[metric]).chain([a.average_steps, a.average_calls]);
+        let metrics: Vec<String> = metrics.map(|x| x.to_string()).collect();
         let names = [scope, id, task_type].map(|name| visible(name, false).into_owned());
         let failure = [failure.unwrap_or_default().to_owned()];
         let fields = names.iter().chain(&counts).chain(&metrics).chain(&repeat).chain(&failure);

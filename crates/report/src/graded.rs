@@ -1,8 +1,9 @@
 //! Reads the grades of graded predictions again, to set them beside scores.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
 
+use m3_score::Metric;
 use m3_support::text::{counted, shortened, visible};
 use m3_trajectory::json::Json;
 use m3_trajectory::{OpenError, SourceError, Trajectory, TrajectoryFile};
@@ -14,6 +15,7 @@ pub const OTHER_GRADES: &str = "other_grades";
 
 /// What a panel says of a trajectory, each in [0, 1].
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(expecting = "an object")]
 pub struct PanelGrades {
     /// Was the task done?
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -21,6 +23,17 @@ pub struct PanelGrades {
     /// Was found out what had to be found out?
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub information_grounding: Option<f64>,
+}
+
+impl PanelGrades {
+    /// The grades by their metric.
+    pub(crate) fn by_metric(&self) -> BTreeMap<Metric, f64> {
+        let grades = [
+            (Metric::TaskCompletion, self.task_completion),
+            (Metric::InformationGrounding, self.information_grounding),
+        ];
+        grades.into_iter().filter_map(|(metric, grade)| Some((metric, grade?))).collect()
+    }
 }
 
 /// Grades cannot be used.

@@ -3,15 +3,14 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use m3_score::Similarity;
+use m3_score::{Metric, Similarity};
 use m3_stats::PassRate;
 
 use super::repeats::criterion;
 use super::sheet::{Cell, Column, Sheet};
 use super::shortened;
-use crate::leaderboard::{
-    EstimateReport, FailuresReport, Leaderboard, Metric, Outcomes, TestMethod, TestsReport,
-};
+use super::tables::capitalized;
+use crate::leaderboard::{EstimateReport, FailuresReport, Leaderboard, Outcomes, TestMethod, TestsReport};
 
 /// What stands for an interval that is one value.
 pub(super) const NO_SPREAD: &str = "no spread";
@@ -52,27 +51,10 @@ fn columns(board: &Leaderboard) -> Vec<Metric> {
 
 fn heads(metrics: &[Metric]) -> Vec<Column> {
     let head = |metric: &Metric| {
-        let column = Column::number(&metric.name().replace('_', " "), short_name(*metric));
-        Column { is_for_programs: *metric == Metric::ArgumentFidelityCovered, ..column }
+        let column = Column::number(&metric.name().replace('_', " "), metric.heading());
+        Column { is_for_programs: !metric.is_in_tables(), ..column }
     };
     [Column::text("model")].into_iter().chain(metrics.iter().map(head)).collect()
-}
-
-/// Names that let ten columns and a model fit into 80 characters.
-fn short_name(metric: Metric) -> &'static str {
-    match metric {
-        Metric::Recall => "rec.",
-        Metric::Precision => "prec.",
-        Metric::ArgumentSimilarity => "args",
-        Metric::ArgumentFidelity => "fid.",
-        Metric::ArgumentFidelityCovered => "fid. covered",
-        Metric::StepCoherence => "steps",
-        Metric::OrderConsistency => "order",
-        Metric::MergePurity => "merge",
-        Metric::TaskCompletion => "task",
-        Metric::InformationGrounding => "info",
-        Metric::Average => "avg.",
-    }
 }
 
 /// A model and its metrics by name.
@@ -110,9 +92,8 @@ fn metrics(board: &Leaderboard) -> Sheet {
         let similarity = typed(board.similarity.as_deref());
         notes.push(format!("Profile {profile}, {similarity}{}", m3_support::text::counted(tasks, "task")));
     }
-    if columns.contains(&Metric::ArgumentFidelity) {
-        notes.push("Argument fidelity is no part of the average".to_owned());
-    }
+    let beside = columns.iter().filter(|metric| metric.is_beside() && metric.is_in_tables());
+    notes.extend(beside.map(|metric| format!("{} is no part of the average", capitalized(metric.label()))));
     notes.extend(board.models.iter().filter(|model| model.left_out > 0).map(|model| {
         format!(
             "{}: {} of its tasks left out, which another model does not have",

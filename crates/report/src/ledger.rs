@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, HashSet};
 use m3_support::text::counted;
 use m3_trajectory::FailureClass;
 use schemars::JsonSchema;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::{ScoreSummary, shortened, tables};
 
@@ -16,32 +16,52 @@ const NAMED: usize = 3;
 const NAME_WIDTH: usize = 20;
 
 /// Where every reference and every prediction went. Of repetitions counts are sums, and lists have the ids of all.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(expecting = "an object")]
 pub struct LedgerReport {
     /// Different ids in the references.
     pub references: usize,
     /// Different ids in the predictions.
+    #[serde(skip_deserializing)]
+    #[schemars(!skip_deserializing)]
     pub predictions: usize,
     /// Trajectories that the numbers are made of.
+    #[serde(skip_deserializing)]
+    #[schemars(!skip_deserializing)]
     pub scored: usize,
     /// Ids of references without a prediction.
+    #[serde(skip_deserializing)]
+    #[schemars(!skip_deserializing)]
     pub missing: Vec<String>,
     /// Ids of predictions without a reference.
+    #[serde(skip_deserializing)]
+    #[schemars(!skip_deserializing)]
     pub extra: Vec<String>,
     /// Ids that stand more than once in one of the files.
+    #[serde(skip_deserializing)]
+    #[schemars(!skip_deserializing)]
     pub duplicate: Vec<String>,
     /// Ids of predictions without any call.
+    #[serde(skip_deserializing)]
+    #[schemars(!skip_deserializing)]
     pub empty: Vec<String>,
     /// Ids of predictions that ended by an error: `provider`, `server_lost` or `other` is their class.
+    #[serde(skip_deserializing)]
+    #[schemars(!skip_deserializing)]
     pub errored: Vec<String>,
     /// Ids of predictions that were cut off: `time`, `limit` or `context` is their class.
+    #[serde(skip_deserializing)]
+    #[schemars(!skip_deserializing)]
     pub unfinished: Vec<String>,
     /// Ids of predictions with more calls than can be aligned.
+    #[serde(skip_deserializing)]
+    #[schemars(!skip_deserializing)]
     pub too_large: Vec<String>,
     /// How many references are without a prediction (`missing`) or have one that came to nothing, by its class: `provider`
     /// (the model could not be had, refused, or what it said could not be used), `server_lost`, `time`, `limit` (steps,
-    /// calls or tokens), `context`, `other`, `too_large`.
-    pub failures: BTreeMap<String, usize>,
+    /// calls or tokens), `context`, `other`, `too_large`; scores of earlier versions do not say.
+    #[schemars(required)]
+    pub failures: Option<BTreeMap<String, usize>>,
 }
 
 /// How far predictions and references are of the same tasks.
@@ -77,7 +97,7 @@ impl From<m3_score::Ledger> for LedgerReport {
     fn from(ledger: m3_score::Ledger) -> Self {
         let failures = ledger.failures.iter().map(|(class, count)| (class.name().to_owned(), *count));
         Self {
-            failures: failures.collect(),
+            failures: Some(failures.collect()),
             references: ledger.references,
             predictions: ledger.predictions,
             scored: ledger.scored,
@@ -137,7 +157,7 @@ pub(super) fn warnings(summary: &ScoreSummary) -> Vec<String> {
 
 /// How many references failed by which class, and which share of all that is; each counts once in every repetition.
 fn rates(ledger: &LedgerReport, repetitions: usize) -> String {
-    let failed = ledger.failures.iter().filter(|(class, _)| *class != FailureClass::Missing.name());
+    let failed = ledger.failures.iter().flatten().filter(|(class, _)| *class != FailureClass::Missing.name());
     let mut failed: Vec<_> = failed.collect();
     failed.sort_by_key(|(_, count)| std::cmp::Reverse(**count));
     let rate = |(class, count): (&String, &usize)| {

@@ -15,6 +15,7 @@ pub mod leaderboard;
 mod leaderboard_sheets;
 mod ledger;
 mod markdown;
+mod metrics;
 mod outcomes;
 mod pictures;
 mod repeats;
@@ -39,6 +40,7 @@ pub use leaderboard_sheets::leaderboard_sheets;
 pub use ledger::{CoverageReport, LedgerReport};
 pub use m3_support::text::{json_without_hidden, shortened, visible};
 pub use markdown::Markdown;
+pub use metrics::MetricsReport;
 pub use outcomes::{OUTCOMES_SCHEMA, OutcomeCounts, OutcomesByTrajectory, OutcomesFileError, TaskOutcomes};
 pub use pictures::{Picture, PictureChoice, leaderboard_pictures};
 pub use repeats::{

@@ -4,12 +4,12 @@ use m3_figures::{
     Bar, LeaderboardBars, MetricByTask, ModelOutcomes, Outcomes as OutcomesFigure, SimilarityBin,
     SimilarityHistogram, TaskValues,
 };
-use m3_score::Similarity;
+use m3_score::{Metric, Similarity};
 
 use super::audit::{BINS, bin};
 use super::leaderboard_sheets::outcome_names;
 use crate::leaderboard::{
-    Leaderboard, Metric, ModelReport, ModelResult, Numbers, Outcomes, Selection, TrajectoryResult, TypeReport,
+    Leaderboard, ModelReport, ModelResult, Numbers, Outcomes, Selection, TrajectoryResult, TypeReport,
 };
 
 /// Models in the figure of types of task, the best ones: more than the eye tells apart.
@@ -147,13 +147,12 @@ fn histogram(
         trajectory.similarities.iter().for_each(|similarity| bins[bin(*similarity)].matched += 1);
         trajectory.candidates.iter().for_each(|similarity| bins[bin(*similarity)].unmatched += 1);
     }
-    let compared = match similarity {
-        Similarity::Cosine => "cosine",
-        Similarity::Typed => "fidelity",
-    };
     SimilarityHistogram {
         title: format!("Similarity of reference calls to the calls of {name}"),
-        axis: format!("{compared} of the arguments, with the partner or else the best candidate"),
+        axis: format!(
+            "{} of the arguments, with the partner or else the best candidate",
+            similarity.measure()
+        ),
         bins,
         weak_threshold: weak,
         strong_threshold: strong,

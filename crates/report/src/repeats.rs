@@ -3,13 +3,12 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use m3_score::{Ledger, MetricName, Metrics, PassCriterion, Profile, Summary, TrajectoryScore};
+use m3_score::{Ledger, Metric, Metrics, PassCriterion, Profile, Summary, TrajectoryScore};
 use m3_stats::{Draws, LEVEL, PassRate, PassRates, Spread, Trials};
 use m3_support::text::{counted, shortened};
 use schemars::JsonSchema;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
-use super::comparison::label;
 use super::sheet::{Cell, Column, Sheet};
 use super::signature::signature;
 use super::{LedgerReport, ScoreSummary};
@@ -22,7 +21,8 @@ const ESTIMATORS: [(PassRate, &str, &str); 2] = [
 ];
 
 /// Repetitions of the same tasks.
-#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(expecting = "an object")]
 pub struct RepeatsReport {
     /// How many repetitions were scored, K.
     pub count: usize,
@@ -31,22 +31,40 @@ pub struct RepeatsReport {
     /// out.
     pub pass: BTreeMap<String, f64>,
     /// How `pass_at` and `pass_all` are estimated from n trials of a task, c of which passed.
+    #[serde(skip_deserializing)]
+    #[schemars(!skip_deserializing)]
     pub estimators: BTreeMap<String, String>,
     /// pass@k, the chance that at least one of k trials passes, for k = 1 to K: the mean over tasks.
+    #[serde(skip_deserializing)]
+    #[schemars(!skip_deserializing)]
     pub pass_at: Vec<PassRateReport>,
     /// pass^k, the chance that all of k trials pass, likewise.
+    #[serde(skip_deserializing)]
+    #[schemars(!skip_deserializing)]
     pub pass_all: Vec<PassRateReport>,
     /// Tasks that have fewer than K trials, and so are not in the rates of a larger k.
+    #[serde(skip_deserializing)]
+    #[schemars(!skip_deserializing)]
     pub fewer_trials: Vec<String>,
     /// The level of the intervals.
+    #[serde(skip_deserializing)]
+    #[schemars(!skip_deserializing)]
     pub level: f64,
     /// How many resamples of tasks they are made of; all trials of a task are drawn together.
+    #[serde(skip_deserializing)]
+    #[schemars(!skip_deserializing)]
     pub resamples: usize,
     /// The seed of the resamples.
+    #[serde(skip_deserializing)]
+    #[schemars(!skip_deserializing)]
     pub seed: u64,
     /// How each metric of the whole set spreads over the repetitions.
+    #[serde(skip_deserializing)]
+    #[schemars(!skip_deserializing)]
     pub spread: BTreeMap<String, SpreadReport>,
     /// The repetitions, in the order of the files in `inputs`.
+    #[serde(skip_deserializing)]
+    #[schemars(!skip_deserializing)]
     pub repetitions: Vec<RepetitionReport>,
     /// The trials of each task, in the order of the references.
     pub tasks: Vec<TaskTrialsReport>,
@@ -89,7 +107,8 @@ pub struct RepetitionReport {
 }
 
 /// The trials of a task.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(expecting = "an object")]
 pub struct TaskTrialsReport {
     /// The task's id.
     pub id: String,
@@ -98,6 +117,8 @@ pub struct TaskTrialsReport {
     /// How many of them passed.
     pub passes: u32,
     /// In which repetitions it passed.
+    #[serde(skip_deserializing)]
+    #[schemars(!skip_deserializing)]
     pub passed: Vec<usize>,
 }
 
@@ -217,16 +238,16 @@ impl<'a> RepeatsGatherer<'a> {
 }
 
 fn by_name(metrics: &Metrics) -> BTreeMap<String, f64> {
-    MetricName::ALL.map(|metric| (metric.name().to_owned(), metric.of(metrics))).into()
+    Metric::of_scores().map(|metric| (metric.name().to_owned(), metrics[metric])).collect()
 }
 
 fn spread(repetitions: &[RepetitionReport]) -> BTreeMap<String, SpreadReport> {
-    let of = |metric: MetricName| {
+    let of = |metric: Metric| {
         let values = repetitions.iter().filter_map(|found| found.metrics.get(metric.name()).copied());
         let Spread { mean, deviation, min, max } = Spread::of(&values.collect::<Vec<f64>>())?;
         Some((metric.name().to_owned(), SpreadReport { mean, sd: deviation, min, max }))
     };
-    MetricName::ALL.into_iter().filter_map(of).collect()
+    Metric::of_scores().filter_map(of).collect()
 }
 
 /// A criterion in words, such as `precision 0.5 and recall 1`.
@@ -336,11 +357,11 @@ fn rates_notes(repeats: &RepeatsReport) -> Vec<String> {
 
 fn spread_sheet(repeats: &RepeatsReport) -> Sheet {
     let shown = |value: f64| format!("{value:.4}");
-    let for_people = MetricName::ALL.into_iter().filter(|name| *name != MetricName::ArgumentSimilarityStrong);
+    let for_people = Metric::of_scores().filter(|metric| metric.is_in_leaderboards());
     let rows = for_people.filter_map(|metric| {
         let found = repeats.spread.get(metric.name())?;
         let sd = found.sd.map_or_else(|| "-".to_owned(), shown);
-        let cells = [label(metric.name()), shown(found.mean), sd, shown(found.min), shown(found.max)];
+        let cells = [metric.label().to_owned(), shown(found.mean), sd, shown(found.min), shown(found.max)];
         Some(cells.map(Cell::new).to_vec())
     });
     Sheet {

@@ -2,7 +2,7 @@
 
 use m3_support::text::hexadecimal;
 use schemars::JsonSchema;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 
 use super::{ScoreSummary, ToolNamesReport};
@@ -11,14 +11,19 @@ use super::{ScoreSummary, ToolNamesReport};
 const DIGITS: usize = 8;
 
 /// The files that a score was made of.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(expecting = "an object")]
 pub struct InputsReport {
     /// The predictions.
+    #[serde(default)]
+    #[schemars(!default)]
     pub predictions: InputReport,
     /// Further repetitions of them, in their order.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub repeats: Vec<InputReport>,
     /// The references.
+    #[serde(default)]
+    #[schemars(!default)]
     pub references: InputReport,
     /// The catalog of tools, if there was one.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -26,7 +31,8 @@ pub struct InputsReport {
 }
 
 /// A file.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(expecting = "an object")]
 pub struct InputReport {
     /// As the user named it; `standard input` for `-`.
     pub name: String,

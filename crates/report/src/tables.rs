@@ -1,8 +1,9 @@
 //! What the terminal and Markdown both show: the metrics, the weakest types, what made the numbers.
 
-use m3_score::{Profile, Similarity};
+use m3_score::{Metric, Noted, Profile, Similarity};
 use unicode_width::UnicodeWidthStr as _;
 
+use super::arguments::{Column, Cut, Findings};
 use super::{AggregateReport, ScoreSummary, shortened, signature};
 
 /// How many types are shown.
@@ -21,67 +22,48 @@ pub(super) struct MetricRow {
     pub(super) note: String,
 }
 
+/// A text with a capital at its start.
+pub(super) fn capitalized(text: &str) -> String {
+    let (first, rest) = text.split_at(text.chars().next().map_or(0, char::len_utf8));
+    first.to_uppercase() + rest
+}
+
 /// The metrics of the whole set. The average comes last.
 pub(super) fn metrics(summary: &ScoreSummary) -> Vec<MetricRow> {
     let a = &summary.aggregate;
-    let is_paper = is_paper(summary);
-    let row = |label, value, note: String| MetricRow { label, value, note };
-    let compared = if is_typed(summary) { "fidelity" } else { "cosine" };
-    let similarity = if is_paper {
-        format!("mean {compared} of confident matches")
-    } else {
-        format!("mean {compared} of the matches, x recall")
+    let set = Noted {
+        metrics: &a.metrics,
+        reference_calls: a.reference_calls,
+        predicted_calls: a.predicted_calls,
+        matched: a.matched,
+        profile: Profile::from_name(&summary.profile).unwrap_or_default(),
+        similarity: Similarity::from_name(&summary.similarity).unwrap_or_default(),
     };
-    let mut rows = vec![
-        row("recall", a.recall, format!("{} of {} reference calls matched", a.matched, a.reference_calls)),
-        row(
-            "precision",
-            a.precision,
-            format!("{} of {} predicted calls matched", a.matched, a.predicted_calls),
-        ),
-        row("argument similarity", a.argument_similarity, similarity),
-    ];
-    if !is_paper {
-        let note = "the same of confident matches";
-        rows.push(row("  of strong matches", a.argument_similarity_strong, note.to_owned()));
-    }
-    let covered = format!("of matched calls; {:.4} with recall", a.argument_fidelity_covered);
-    rows.extend([
-        row("argument fidelity", a.argument_fidelity, covered),
-        row("step coherence", a.step_coherence, "calls of a step made together".to_owned()),
-        row("merge purity", a.merge_purity, "calls of different steps kept apart".to_owned()),
-        row("order consistency", a.order_consistency, "steps taken in order".to_owned()),
-        row("average", a.average, "mean of the six, without fidelity".to_owned()),
-    ]);
-    rows
+    let row = |metric: Metric| {
+        Some(MetricRow { label: metric.label(), value: a.metrics[metric], note: metric.note(&set)? })
+    };
+    Metric::ALL.into_iter().filter_map(row).collect()
 }
 
-/// Header and rows of the weakest types, the weakest first; no rows if there is only one type.
-pub(super) fn weakest_types(summary: &ScoreSummary) -> (Vec<&'static str>, Vec<Vec<String>>) {
+/// The weakest types, the weakest first; no rows if there is only one type.
+pub(super) fn weakest_types(summary: &ScoreSummary) -> Findings {
     let tasks = if summary.repeats.is_some() { "trials" } else { "tasks" };
-    let header = vec!["type", tasks, "rec.", "prec.", "args", "fid.", "steps", "merge", "order", "avg."];
-    if summary.by_type.len() < 2 {
-        return (header, Vec::new());
-    }
+    let shown = || Metric::of_scores().filter(|metric| metric.is_in_tables());
+    let numbers = [tasks].into_iter().chain(shown().map(Metric::heading)).map(Column::number);
     let mut types: Vec<(&String, &AggregateReport)> = summary.by_type.iter().collect();
     // Stable: types of equal average stay in the order of their names.
-    types.sort_by(|a, b| a.1.average.total_cmp(&b.1.average));
-    let rows = types.into_iter().take(WEAKEST).map(|(name, a)| {
-        let metrics = [
-            a.recall,
-            a.precision,
-            a.argument_similarity,
-            a.argument_fidelity,
-            a.step_coherence,
-            a.merge_purity,
-            a.order_consistency,
-            a.average,
-        ];
-        let mut row = vec![shortened(name, TYPE_WIDTH), a.trajectories.to_string()];
-        row.extend(metrics.map(|x| format!("{x:.3}")));
-        row
-    });
-    (header, rows.collect())
+    types.sort_by(|(_, a), (_, b)| a.metrics[Metric::Average].total_cmp(&b.metrics[Metric::Average]));
+    let row = |(name, a): (&String, &AggregateReport)| {
+        let metrics = shown().map(|metric| format!("{:.3}", a.metrics[metric]));
+        [shortened(name, TYPE_WIDTH), a.trajectories.to_string()].into_iter().chain(metrics).collect()
+    };
+    let count = if types.len() < 2 { 0 } else { WEAKEST };
+    let rows: Vec<Vec<String>> = types.into_iter().take(count).map(row).collect();
+    Findings {
+        title: format!("weakest types ({} of {})", rows.len(), summary.by_type.len()),
+        columns: [Column::text("type", Cut::End, TYPE_WIDTH)].into_iter().chain(numbers).collect(),
+        rows,
+    }
 }
 
 /// Which definitions and encoder made the numbers.

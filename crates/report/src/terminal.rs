@@ -3,7 +3,6 @@
 use std::io::{self, Write};
 
 use anstyle::{AnsiColor, Style};
-use comfy_table::{CellAlignment, ContentArrangement, Table, presets};
 
 use super::arguments::Findings;
 use super::audit::wrapped;
@@ -82,12 +81,7 @@ impl<W: Write> ScoreRenderer for Terminal<W> {
             }
         }
         list(out, *bold, &by_tool::table(summary), columns)?;
-        let (header, rows) = tables::weakest_types(summary);
-        if !rows.is_empty() {
-            let all = summary.by_type.len();
-            writeln!(out, "\n{bold}weakest types{bold:#} ({} of {all})", rows.len())?;
-            writeln!(out, "{}", table(header, rows))?;
-        }
+        list(out, *bold, &tables::weakest_types(summary), columns)?;
         let lists = arguments::findings(summary, arguments::ARGUMENT_WIDTH);
         for found in &lists {
             list(out, *bold, found, columns)?;
@@ -126,18 +120,6 @@ fn list(out: &mut impl Write, bold: Style, list: &Findings, columns: usize) -> i
         writeln!(out, "{line}")?;
     }
     Ok(())
-}
-
-fn table(header: Vec<&str>, rows: Vec<Vec<String>>) -> String {
-    let mut table = Table::new();
-    table.load_style(presets::NOTHING).set_content_arrangement(ContentArrangement::Disabled);
-    table.set_header(header).add_rows(rows);
-    for column in table.column_iter_mut().skip(1) {
-        column.set_cell_alignment(CellAlignment::Right);
-    }
-    let text = table.trim_fmt();
-    // The preset pads the first column too.
-    text.lines().map(|line| line.strip_prefix(' ').unwrap_or(line)).collect::<Vec<_>>().join("\n")
 }
 
 /// A bar in eighths of a character, padded to its full width.

@@ -4,18 +4,21 @@ use std::collections::BTreeMap;
 
 use m3_support::text::counted;
 use schemars::JsonSchema;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::shortened;
 
 /// What was done with the names of the predictions' tools.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(expecting = "an object")]
 pub struct ToolNamesReport {
     /// `off`: they stay as they are; `auto`: those that differ from the references' in writing alone are read as those;
     /// `file`: a file says what they are read as.
     #[schemars(extend("enum" = ["off", "auto", "file"]))]
     pub mode: String,
     /// The names that were read as others, each with what it was read as.
+    #[serde(default)]
+    #[schemars(!default)]
     pub mapping: BTreeMap<String, String>,
     /// Names that `auto` left as they are, because they have several candidates, of which the first five are listed, or share
     /// one; left out if there are none.

@@ -7,10 +7,11 @@ use m3_embedding::Identity;
 use m3_score::fidelity::CallFidelity;
 use m3_score::{CallPlace, Profile, ScoreOptions, Tally};
 use schemars::JsonSchema;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::by_tool::{self, CostReport, ToolReport};
 use super::ledger::{CoverageReport, LedgerReport};
+use super::metrics::MetricsReport;
 use super::signature::{InputsReport, signature};
 use super::{
     ArgumentReport, PanelGrades, RejectedMatchesReport, RepeatsReport, TaskOutcomes, ToolNamesReport,
@@ -81,20 +82,26 @@ pub struct ScoreSummary {
 }
 
 /// The encoder that the similarities come from.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(expecting = "an object")]
 pub struct EncoderReport {
     /// The name people know it by.
     pub name: String,
     /// Digest of weights, graph, tokenizer, maximum length and pooling.
     pub fingerprint: String,
     /// The length of an embedding.
+    #[serde(skip_deserializing)]
+    #[schemars(!skip_deserializing)]
     pub dimensions: usize,
     /// Longer texts were cut to so many tokens.
+    #[serde(skip_deserializing)]
+    #[schemars(!skip_deserializing)]
     pub max_tokens: usize,
 }
 
 /// tau_weak and tau_strong, each in [0, 1].
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(expecting = "an object")]
 pub struct ThresholdsReport {
     /// Pairs below it are not matched.
     pub weak: f64,
@@ -103,45 +110,35 @@ pub struct ThresholdsReport {
 }
 
 /// Counts and metrics of a set of trajectories. Metrics are in [0, 1].
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(expecting = "an object")]
 pub struct AggregateReport {
     /// The number of trajectories.
+    #[serde(skip_deserializing)]
+    #[schemars(!skip_deserializing)]
     pub trajectories: u64,
     /// Calls of the references.
     pub reference_calls: u64,
     /// Calls of the predictions.
     pub predicted_calls: u64,
     /// Matched pairs.
+    #[serde(skip_deserializing)]
+    #[schemars(!skip_deserializing)]
     pub matched: u64,
-    /// Matched pairs / reference calls.
-    pub recall: f64,
-    /// Matched pairs / predicted calls.
-    pub precision: f64,
-    /// How similar the arguments of matched calls are.
-    pub argument_similarity: f64,
-    /// The same over confident matches; equal to `argument_similarity` in the profile `paper`.
-    pub argument_similarity_strong: f64,
-    /// How far the arguments of matched calls ask for the same: the mean of their fidelity. Not part of the average.
-    pub argument_fidelity: f64,
-    /// The same covered: what is not matched counts as 0.
-    pub argument_fidelity_covered: f64,
-    /// Were calls that belong together made together?
-    pub step_coherence: f64,
-    /// Were steps that depend on one another kept apart?
-    pub merge_purity: f64,
-    /// Was what comes later done later?
-    pub order_consistency: f64,
-    /// The mean of recall, precision, argument_similarity, step_coherence, merge_purity and
-    /// order_consistency.
-    pub average: f64,
+    /// The metrics.
+    #[serde(flatten)]
+    pub metrics: MetricsReport,
     /// Predicted steps per trajectory.
     pub average_steps: f64,
     /// Predicted calls per trajectory.
+    #[serde(skip_deserializing)]
+    #[schemars(!skip_deserializing)]
     pub average_calls: f64,
 }
 
 /// One trajectory.
-#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(expecting = "an object")]
 pub struct TrajectoryReport {
     /// The task's id.
     pub id: String,
@@ -164,6 +161,8 @@ pub struct TrajectoryReport {
     /// Reference calls without a partner.
     pub unmatched_references: Vec<UnmatchedReferenceReport>,
     /// Predicted calls without a partner.
+    #[serde(skip_deserializing)]
+    #[schemars(!skip_deserializing)]
     pub unmatched_predictions: Vec<UnmatchedPredictionReport>,
     /// What became of its calls, with `m3 score --outcomes`.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -171,23 +170,45 @@ pub struct TrajectoryReport {
     /// What a panel says of it, with `m3 score --grades`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub grades: Option<PanelGrades>,
+    /// The tokens it took: read by leaderboards where another program has added it, never written.
+    #[serde(skip_serializing)]
+    #[schemars(skip)]
+    pub usage: Option<UsageReport>,
+}
+
+/// The tokens of a trajectory.
+#[derive(Debug, Clone, Copy, PartialEq, Deserialize)]
+#[serde(expecting = "an object")]
+pub struct UsageReport {
+    /// Read by the model.
+    pub input_tokens: u64,
+    /// Written by it.
+    pub output_tokens: u64,
 }
 
 /// Where a call stands in its trajectory, counted from 0.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(expecting = "an object")]
 pub struct PlaceReport {
     /// The step.
     pub step: usize,
     /// The call within the step.
+    #[serde(skip_deserializing)]
+    #[schemars(!skip_deserializing)]
     pub call: usize,
     /// The call within the trajectory.
+    #[serde(skip_deserializing)]
+    #[schemars(!skip_deserializing)]
     pub index: usize,
 }
 
 /// A reference call and the predicted call that met it.
-#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(expecting = "an object")]
 pub struct MatchReport {
     /// The tool of both.
+    #[serde(default)]
+    #[schemars(!default)]
     pub tool: String,
     /// What they were matched by, at least tau_weak: the cosine of their arguments' embeddings, or, with `typed`, the
     /// fidelity.
@@ -196,26 +217,38 @@ pub struct MatchReport {
     #[schemars(extend("enum" = ["strong", "weak"]))]
     pub strength: String,
     /// The reference call.
+    #[serde(default = "PlaceReport::unknown")]
+    #[schemars(!default)]
     pub reference: PlaceReport,
     /// The predicted call.
+    #[serde(skip_deserializing, default = "PlaceReport::unknown")]
+    #[schemars(!skip_deserializing, !default)]
     pub predicted: PlaceReport,
     /// How far their arguments ask for the same, in [0, 1]; below 0.5 they do not.
+    #[serde(default = "not_known")]
+    #[schemars(!default)]
     pub argument_fidelity: f64,
     /// The arguments that are wrong; left out if none is.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[serde(default, skip_deserializing, skip_serializing_if = "Vec::is_empty")]
+    #[schemars(!skip_deserializing)]
     pub wrong_arguments: Vec<ArgumentReport>,
 }
 
 /// A reference call that met nobody.
-#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(expecting = "an object")]
 pub struct UnmatchedReferenceReport {
     /// Where it stands.
     #[serde(flatten)]
     pub place: PlaceReport,
     /// Its tool.
+    #[serde(default)]
+    #[schemars(!default)]
     pub tool: String,
     /// `tool_not_in_prediction`, `below_threshold`, `assigned_elsewhere` or `too_large`.
     #[schemars(extend("enum" = ["tool_not_in_prediction", "below_threshold", "assigned_elsewhere", "too_large"]))]
+    #[serde(skip_deserializing)]
+    #[schemars(!skip_deserializing)]
     pub reason: String,
     /// The most similar predicted call of the tool; left out if there is none.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -239,9 +272,12 @@ pub struct UnmatchedPredictionReport {
 }
 
 /// The best candidate of a reference call.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(expecting = "an object")]
 pub struct BestPrediction {
     /// Index of the predicted call in its trajectory.
+    #[serde(skip_deserializing)]
+    #[schemars(!skip_deserializing)]
     pub predicted: usize,
     /// Their similarity.
     pub similarity: f64,
@@ -305,25 +341,32 @@ impl AggregateReport {
     /// The numbers of a tally.
     #[must_use]
     pub fn new(tally: &Tally, profile: Profile) -> Self {
-        let metrics = tally.metrics(profile);
         Self {
             trajectories: tally.trajectories,
             reference_calls: tally.reference_calls,
             predicted_calls: tally.predicted_calls,
             matched: tally.matched,
-            recall: metrics.recall,
-            precision: metrics.precision,
-            argument_similarity: metrics.argument_similarity,
-            argument_similarity_strong: metrics.argument_similarity_strong,
-            argument_fidelity: metrics.argument_fidelity,
-            argument_fidelity_covered: metrics.argument_fidelity_covered,
-            step_coherence: metrics.step_coherence,
-            merge_purity: metrics.merge_purity,
-            order_consistency: metrics.order_consistency,
-            average: metrics.average(),
+            metrics: MetricsReport(tally.metrics(profile)),
             average_steps: tally.average_steps(),
             average_calls: tally.average_calls(),
         }
+    }
+}
+
+/// What a score of an earlier version does not say.
+fn not_known() -> f64 {
+    f64::NAN
+}
+
+impl PlaceReport {
+    /// Stands for a place that a score does not say.
+    fn unknown() -> Self {
+        Self { step: usize::MAX, call: usize::MAX, index: usize::MAX }
+    }
+
+    /// Whether it is said.
+    pub(crate) fn is_known(&self) -> bool {
+        self.step < usize::MAX
     }
 }
 
@@ -354,16 +397,26 @@ impl TrajectoryReport {
             unmatched_predictions: matching.unmatched_predictions.into_iter().map(Into::into).collect(),
             outcomes: None,
             grades: None,
+            usage: None,
         }
     }
 }
 
 impl MatchReport {
+    const STRONG: &str = "strong";
+    const WEAK: &str = "weak";
+
+    /// Whether its similarity is tau_strong or more.
+    #[must_use]
+    pub fn is_strong(&self) -> bool {
+        self.strength == Self::STRONG
+    }
+
     fn new(pair: m3_score::Match, fidelity: &CallFidelity) -> Self {
         Self {
             tool: pair.tool,
             similarity: pair.similarity,
-            strength: if pair.is_strong { "strong" } else { "weak" }.to_owned(),
+            strength: if pair.is_strong { Self::STRONG } else { Self::WEAK }.to_owned(),
             reference: pair.reference.into(),
             predicted: pair.predicted.into(),
             argument_fidelity: fidelity.score,

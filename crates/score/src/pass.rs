@@ -3,13 +3,13 @@
 use std::collections::BTreeMap;
 
 use super::fidelity::constants::THRESHOLD;
-use super::{MetricName, Profile, TrajectoryScore};
+use super::{Metric, Profile, TrajectoryScore};
 
 /// What a trajectory is measured by to see whether it passes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum PassMetric {
     /// A metric, that of a set with only this trajectory in it.
-    Metric(MetricName),
+    Metric(Metric),
     /// The lowest fidelity of its matched calls: a mean over many calls hides one that is wrong. Where nothing is matched,
     /// the fidelity of the trajectory: 1 if no call was made and none was needed, else 0.
     LowestArgumentFidelity,
@@ -20,7 +20,7 @@ impl PassMetric {
 
     /// All names, in the order of reports.
     pub fn names() -> impl Iterator<Item = &'static str> {
-        MetricName::ALL.into_iter().map(MetricName::name).chain([Self::LOWEST])
+        Metric::of_scores().map(Metric::name).chain([Self::LOWEST])
     }
 
     /// The name in options and results.
@@ -38,7 +38,7 @@ impl PassMetric {
         if name == Self::LOWEST {
             return Some(Self::LowestArgumentFidelity);
         }
-        MetricName::from_name(name).map(Self::Metric)
+        Metric::of_scores().find(|metric| metric.name() == name).map(Self::Metric)
     }
 
     /// Its value, in [0, 1].
@@ -46,10 +46,10 @@ impl PassMetric {
     pub fn of(self, scored: &TrajectoryScore, profile: Profile) -> f64 {
         let metrics = scored.tally.metrics(profile);
         match self {
-            PassMetric::Metric(metric) => metric.of(&metrics),
+            PassMetric::Metric(metric) => metrics[metric],
             PassMetric::LowestArgumentFidelity => {
                 let fidelities = scored.fidelities.iter().map(|fidelity| fidelity.score);
-                fidelities.min_by(f64::total_cmp).unwrap_or(metrics.argument_fidelity)
+                fidelities.min_by(f64::total_cmp).unwrap_or(metrics[Metric::ArgumentFidelity])
             }
         }
     }
@@ -66,7 +66,7 @@ impl Default for PassCriterion {
     /// Every needed call was made, and asks for the same: none of the matched calls is rejected by its fidelity. Further
     /// calls are allowed; a look too many does not undo what was done.
     fn default() -> Self {
-        let recall = PassMetric::Metric(MetricName::Recall);
+        let recall = PassMetric::Metric(Metric::Recall);
         Self { least: [(recall, 1.0), (PassMetric::LowestArgumentFidelity, THRESHOLD)].into() }
     }
 }

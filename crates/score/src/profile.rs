@@ -21,6 +21,12 @@ impl Profile {
             Profile::OpenM3Bench => "open-m3-bench",
         }
     }
+
+    /// The profile of this name.
+    #[must_use]
+    pub fn from_name(name: &str) -> Option<Self> {
+        [Self::Paper, Self::OpenM3Bench].into_iter().find(|known| known.name() == name)
+    }
 }
 
 /// tau_weak and tau_strong: `0 <= weak <= strong <= 1`.

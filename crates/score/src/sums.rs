@@ -1,46 +1,27 @@
 //! What the metrics of a set are ratios of, and the ratios.
 
-use std::ops::{AddAssign, Mul};
+use std::ops::{AddAssign, Index, Mul};
 
-use super::Profile;
+use super::metric::{Averaged, Count, Ratio, Source, Sum, Without};
+use super::{Metric, Profile};
 
-/// The metrics of a set, each in [0, 1].
+/// The metrics of a set, each in [0, 1]; 0 for those that come from grades.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Metrics {
-    /// Matched pairs / reference calls.
-    pub recall: f64,
-    /// Matched pairs / predicted calls.
-    pub precision: f64,
-    /// How similar the arguments of matched calls are.
-    pub argument_similarity: f64,
-    /// The same over confident matches.
-    pub argument_similarity_strong: f64,
-    /// How far the arguments of matched calls ask for the same: the mean of their [fidelity](super::fidelity). Not part of
-    /// the average.
-    pub argument_fidelity: f64,
-    /// The same covered: what is not matched counts as 0.
-    pub argument_fidelity_covered: f64,
-    /// Were calls that belong together made together?
-    pub step_coherence: f64,
-    /// Were steps that depend on one another kept apart?
-    pub merge_purity: f64,
-    /// Was what comes later done later?
-    pub order_consistency: f64,
-}
+pub struct Metrics([f64; Metric::COUNT]);
 
 impl Metrics {
-    /// The mean of the six alignment metrics; `argument_similarity_strong` and the fidelities are not among them.
+    /// Metrics with these values.
     #[must_use]
-    pub fn average(&self) -> f64 {
-        let six = [
-            self.recall,
-            self.precision,
-            self.argument_similarity,
-            self.step_coherence,
-            self.merge_purity,
-            self.order_consistency,
-        ];
-        six.iter().sum::<f64>() / 6.0
+    pub fn new(value: impl FnMut(Metric) -> f64) -> Self {
+        Self(Metric::ALL.map(value))
+    }
+}
+
+impl Index<Metric> for Metrics {
+    type Output = f64;
+
+    fn index(&self, metric: Metric) -> &f64 {
+        &self.0[metric.index()]
     }
 }
 
@@ -60,18 +41,8 @@ pub struct Sums {
     pub matched: f64,
     /// Matched pairs of tau_strong or more.
     pub strong: f64,
-    /// The similarities of the matched pairs.
-    pub similarity: f64,
-    /// The similarities of the strong ones.
-    pub strong_similarity: f64,
-    /// The fidelities of the matched pairs.
-    pub fidelity: f64,
-    /// N_ref r F of step coherence.
-    pub coherence: f64,
-    /// N_ref r F of merge purity.
-    pub purity: f64,
-    /// N_ref r F of order consistency.
-    pub order: f64,
+    /// What each metric adds up, by its place in [`Metric::ALL`]; 0 for those that add up nothing but counts.
+    pub of_metrics: [f64; Metric::COUNT],
 }
 
 impl Sums {
@@ -80,31 +51,48 @@ impl Sums {
     /// denominator is 0, except that in the paper's profile recall is that share (nothing was missed).
     #[must_use]
     pub fn metrics(&self, profile: Profile) -> Metrics {
-        // Counts of calls, or such counts with whole weights: less than one half is none.
-        let ratio = |sum: f64, count: f64, without: f64| if count < 0.5 { without } else { sum / count };
         // Trajectories that are left out have failed without being among those that are counted.
         let well =
             if self.failed < 0.5 { 1.0 } else { 1.0 - self.failed / self.trajectories.max(self.failed) };
-        let nothing = if self.reference_calls + self.predicted_calls < 0.5 { well } else { 0.0 };
-        let nothing_missed = if profile == Profile::Paper { well } else { nothing };
-        let covered = |sum: f64, without: f64| ratio(sum, self.reference_calls, without).clamp(0.0, 1.0);
-        let (argument_similarity, argument_similarity_strong) = match profile {
-            Profile::Paper => {
-                let mean = ratio(self.strong_similarity, self.strong, nothing).clamp(0.0, 1.0);
-                (mean, mean)
+        let mut values = Metrics([0.0; Metric::COUNT]);
+        let (mut sum, mut count) = (0.0, 0.0);
+        for metric in Metric::ALL {
+            if let Source::Alignment(of, ratio) = metric.source() {
+                let ratio = ratio(profile);
+                let value = self.ratio(self.of(ratio.of.unwrap_or(metric), *of), &ratio, well);
+                values.0[metric.index()] = value;
+                if metric.averaged() == Averaged::Always {
+                    (sum, count) = (sum + value, count + 1.0);
+                }
             }
-            Profile::OpenM3Bench => (covered(self.similarity, 0.0), covered(self.strong_similarity, 0.0)),
+        }
+        values.0[Metric::Average.index()] = sum / count;
+        values
+    }
+
+    fn of(&self, metric: Metric, sum: Sum) -> f64 {
+        match sum {
+            Sum::Matched => self.matched,
+            Sum::OfPairs(_) | Sum::OfTrajectories(_) => self.of_metrics[metric.index()],
+        }
+    }
+
+    /// `well` is the share of trajectories that did not fail.
+    fn ratio(&self, sum: f64, ratio: &Ratio, well: f64) -> f64 {
+        let count = match ratio.count {
+            Count::ReferenceCalls => self.reference_calls,
+            Count::PredictedCalls => self.predicted_calls,
+            Count::Matched => self.matched,
+            Count::Strong => self.strong,
         };
-        Metrics {
-            recall: ratio(self.matched, self.reference_calls, nothing_missed),
-            precision: ratio(self.matched, self.predicted_calls, nothing),
-            argument_similarity,
-            argument_similarity_strong,
-            argument_fidelity: ratio(self.fidelity, self.matched, nothing).clamp(0.0, 1.0),
-            argument_fidelity_covered: covered(self.fidelity, nothing),
-            step_coherence: covered(self.coherence, nothing),
-            merge_purity: covered(self.purity, nothing),
-            order_consistency: covered(self.order, nothing),
+        // Counts of calls, or such counts with whole weights: less than one half is none.
+        if count >= 0.5 {
+            return (sum / count).clamp(0.0, 1.0);
+        }
+        match ratio.without {
+            Without::Calls if self.reference_calls + self.predicted_calls < 0.5 => well,
+            Without::ReferenceCalls => well,
+            Without::Calls | Without::Zero => 0.0,
         }
     }
 
@@ -116,12 +104,7 @@ impl Sums {
             predicted_calls: combine(self.predicted_calls, other.predicted_calls),
             matched: combine(self.matched, other.matched),
             strong: combine(self.strong, other.strong),
-            similarity: combine(self.similarity, other.similarity),
-            strong_similarity: combine(self.strong_similarity, other.strong_similarity),
-            fidelity: combine(self.fidelity, other.fidelity),
-            coherence: combine(self.coherence, other.coherence),
-            purity: combine(self.purity, other.purity),
-            order: combine(self.order, other.order),
+            of_metrics: std::array::from_fn(|index| combine(self.of_metrics[index], other.of_metrics[index])),
         }
     }
 }
@@ -165,17 +148,20 @@ mod tests {
                 (of_fifteen, 14.0 / 15.0),
             ] {
                 let metrics = sums.metrics(profile);
-                for found in
-                    [metrics.recall, metrics.precision, metrics.argument_fidelity, metrics.order_consistency]
+                for metric in
+                    [Metric::Recall, Metric::Precision, Metric::ArgumentFidelity, Metric::OrderConsistency]
                 {
+                    let found = metrics[metric];
                     assert!((found - share).abs() < f64::EPSILON, "{found} {share}");
                 }
             }
             // Calls that nobody needed are not right because others were rightly not made.
             let metrics = Sums { predicted_calls: 2.0, ..of_fifteen }.metrics(profile);
-            assert!(metrics.precision < f64::EPSILON && metrics.step_coherence < f64::EPSILON);
+            assert!(
+                metrics[Metric::Precision] < f64::EPSILON && metrics[Metric::StepCoherence] < f64::EPSILON
+            );
             let recall = if profile == Profile::Paper { 14.0 / 15.0 } else { 0.0 };
-            assert!((metrics.recall - recall).abs() < f64::EPSILON);
+            assert!((metrics[Metric::Recall] - recall).abs() < f64::EPSILON);
         }
     }
 

@@ -8,8 +8,9 @@ use std::ops::AddAssign;
 use super::calls::Calls;
 use super::fidelity::CallFidelity;
 use super::matching::Matching;
-use super::metrics::{Pair, merge_purity, order_consistency, ordered_pair_coverage, step_coherence};
-use super::{ExactSum, Metrics, Profile, Sums};
+use super::metric::{Aligned, MatchedPair, Sum};
+use super::metrics::Pair;
+use super::{ExactSum, Metric, Metrics, Profile, Sums};
 
 /// Sums over trajectories. Adding tallies in any order gives the same tally.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -28,13 +29,8 @@ pub struct Tally {
     pub strong: u64,
     /// The steps of the predictions, those without calls included.
     pub predicted_steps: u64,
-    similarity: ExactSum,
-    strong_similarity: ExactSum,
-    fidelity: ExactSum,
-    /// N_ref r F = matches x F of step coherence, merge purity and order consistency.
-    coherence: ExactSum,
-    purity: ExactSum,
-    order: ExactSum,
+    /// What each metric adds up, by its place in [`Metric::ALL`].
+    of_metrics: [ExactSum; Metric::COUNT],
 }
 
 impl Tally {
@@ -54,14 +50,18 @@ impl Tally {
             .iter()
             .map(|pair| Pair::new(pair.reference.step, pair.predicted.step, pair.similarity))
             .collect();
-        let strong = || matching.matches.iter().filter(|pair| pair.is_strong);
-        let matched = pairs.len() as f64;
-        let order = match profile {
-            Profile::Paper => matched * order_consistency(&pairs),
-            Profile::OpenM3Bench => {
-                let coverage = ordered_pair_coverage(&pairs, &references.calls_of_steps());
-                references.len() as f64 * order_consistency(&pairs) * coverage
-            }
+        let aligned = Aligned { pairs: &pairs, references };
+        let of_pairs = || {
+            matching.matches.iter().zip(fidelities).map(|(pair, fidelity)| MatchedPair {
+                similarity: pair.similarity,
+                is_strong: pair.is_strong,
+                fidelity: fidelity.score,
+            })
+        };
+        let sum = |metric: Metric| match metric.sum() {
+            Some(Sum::OfPairs(of)) => of_pairs().map(|pair| of(&pair)).collect(),
+            Some(Sum::OfTrajectories(of)) => of(&aligned, profile).into(),
+            Some(Sum::Matched) | None => ExactSum::default(),
         };
         Self {
             trajectories: 1,
@@ -69,14 +69,9 @@ impl Tally {
             reference_calls: references.len() as u64,
             predicted_calls: predictions.len() as u64,
             matched: pairs.len() as u64,
-            strong: strong().count() as u64,
+            strong: matching.matches.iter().filter(|pair| pair.is_strong).count() as u64,
             predicted_steps: predictions.steps() as u64,
-            similarity: pairs.iter().map(|pair| pair.similarity).collect(),
-            strong_similarity: strong().map(|pair| pair.similarity).collect(),
-            fidelity: fidelities.iter().map(|fidelity| fidelity.score).collect(),
-            coherence: (matched * step_coherence(&pairs)).into(),
-            purity: (matched * merge_purity(&pairs)).into(),
-            order: order.into(),
+            of_metrics: Metric::ALL.map(sum),
         }
     }
 
@@ -90,12 +85,7 @@ impl Tally {
             predicted_calls: self.predicted_calls as f64,
             matched: self.matched as f64,
             strong: self.strong as f64,
-            similarity: self.similarity.value(),
-            strong_similarity: self.strong_similarity.value(),
-            fidelity: self.fidelity.value(),
-            coherence: self.coherence.value(),
-            purity: self.purity.value(),
-            order: self.order.value(),
+            of_metrics: self.of_metrics.map(|sum| sum.value()),
         }
     }
 
@@ -131,11 +121,8 @@ impl AddAssign for Tally {
         self.matched += other.matched;
         self.strong += other.strong;
         self.predicted_steps += other.predicted_steps;
-        self.similarity += other.similarity;
-        self.strong_similarity += other.strong_similarity;
-        self.fidelity += other.fidelity;
-        self.coherence += other.coherence;
-        self.purity += other.purity;
-        self.order += other.order;
+        for (sum, other) in self.of_metrics.iter_mut().zip(other.of_metrics) {
+            *sum += other;
+        }
     }
 }

@@ -6,7 +6,8 @@ use std::path::Path;
 
 use m3_judge::review::origin::{Origin, content};
 use m3_judge::review::{Counts, Pairs};
-use m3_support::text::{counted, shortened};
+use m3_report::{Cell, Column, Sheet, SheetForm, write_sheets};
+use m3_support::text::counted;
 use m3_trajectory::Trajectory;
 use m3_trajectory::json::{Json, Keys};
 
@@ -15,9 +16,10 @@ use crate::cli::input;
 use crate::cli::output::place_of;
 use crate::cli::printer::Printer;
 
-const MEANING: &str = "\
-share: of the reconstructed trajectory, without ties
-interval: Wilson's, as if no judgement depended on another one";
+const MEANING: [&str; 2] = [
+    "share: of the reconstructed trajectory, without ties",
+    "interval: Wilson's, as if no judgement depended on another one",
+];
 
 /// Each reference after the run that it was made of, where that is known, or else the first run of its task.
 pub(super) fn of(
@@ -112,25 +114,27 @@ pub(super) fn summarize(pairs: &Pairs) -> Result<(), Failure> {
         let share = counts.share().map_or_else(|| "-".to_owned(), percent);
         let interval = counts.interval();
         let interval = interval.map(|(low, high)| format!("{} to {}", percent(low), percent(high)));
-        [
-            shortened(name, 40),
+        let cells = [
+            name.to_owned(),
             counts.reconstructed.to_string(),
             counts.original.to_string(),
             counts.ties.to_string(),
             share,
             interval.unwrap_or_else(|| "-".to_owned()),
-        ]
+        ];
+        cells.map(Cell::new).to_vec()
     };
-    let mut table = comfy_table::Table::new();
-    table.load_style(comfy_table::presets::NOTHING);
-    table.set_header(["who", "reconstructed", "original", "ties", "share", "95 % interval"]);
-    for (name, counts) in &summary.people {
-        table.add_row(line(name, *counts));
-    }
-    table.add_row(line("all", summary.all));
-    let table = table.to_string();
-    let lines: Vec<&str> = table.lines().map(str::trim_end).collect();
-    let pairs = counted(summary.pairs, "pair");
-    let written = writeln!(out, "{}\n\n{pairs}\n{MEANING}", lines.join("\n")).and_then(|()| out.flush());
+    let people = summary.people.iter().map(|(name, counts)| line(name, *counts));
+    let numbers = ["reconstructed", "original", "ties", "share", "95 % interval"];
+    let sheet = Sheet {
+        title: counted(summary.pairs, "pair"),
+        notes: MEANING.map(str::to_owned).to_vec(),
+        columns: [Column::text("who")]
+            .into_iter()
+            .chain(numbers.map(|name| Column::number(name, name)))
+            .collect(),
+        rows: people.chain([line("all", summary.all)]).collect(),
+    };
+    let written = write_sheets(SheetForm::Terminal { is_styled: false }, &[sheet], &mut out);
     written.map_err(|cause| Failure::output("standard output", &cause))
 }

@@ -1,6 +1,6 @@
 //! What each trajectory costs its set.
 
-use m3_score::{Profile, Sums};
+use m3_score::{Metric, Profile, Sums};
 
 /// Costs are rounded to one part of this: equal trajectories should have equal costs.
 const PARTS: f64 = 1e12;
@@ -13,14 +13,14 @@ pub fn costs(sums: &[Sums], profile: Profile) -> Vec<f64> {
     if sums.len() < 2 {
         return vec![0.0; sums.len()];
     }
-    let average = all.metrics(profile).average();
+    let average = all.metrics(profile)[Metric::Average];
     let mut before = Sums::default();
     let cost = |(own, rest): (&Sums, &Sums)| {
         // Those before and those after: nothing is subtracted, so nothing is lost.
         let mut others = before;
         others += *rest;
         before += *own;
-        let cost = others.metrics(profile).average() - average;
+        let cost = others.metrics(profile)[Metric::Average] - average;
         // Adding zero makes a zero of the negative one.
         (cost * PARTS).round() / PARTS + 0.0
     };

@@ -4,6 +4,8 @@ use std::io::{self, Write};
 
 use anstyle::Style;
 
+use m3_score::{Averaged, Metric};
+
 use super::limits::{TERMINAL, more};
 use super::text::{around_difference, cut_end, cut_middle, headline, line, padded, width, wrapped};
 use super::words::{self, CallView};
@@ -70,17 +72,10 @@ impl<W: Write> AuditTerminal<W> {
         if let Some(failure) = words::failure(audit.score.failure.as_deref()) {
             writeln!(out, "{bold}{failure}{bold:#}")?;
         }
-        writeln!(out, "average {:.4}{cost}", metrics.average)?;
-        writeln!(
-            out,
-            "recall {:.3}  prec. {:.3}  args {:.3}  steps {:.3}  merge {:.3}  order {:.3}",
-            metrics.recall,
-            metrics.precision,
-            metrics.argument_similarity,
-            metrics.step_coherence,
-            metrics.merge_purity,
-            metrics.order_consistency
-        )?;
+        writeln!(out, "average {:.4}{cost}", metrics.metrics[Metric::Average])?;
+        let of_average = Metric::of_scores().filter(|metric| metric.averaged() == Averaged::Always);
+        let values = of_average.map(|metric| format!("{} {:.3}", metric.heading(), metrics.metrics[metric]));
+        writeln!(out, "{}", values.collect::<Vec<_>>().join("  "))?;
         if let Some(fidelity) = words::fidelity(metrics, &audit.score.matches) {
             writeln!(out, "{fidelity}")?;
         }

@@ -1,5 +1,6 @@
 //! What an audit says, in words: the terminal and the page say the same.
 
+use m3_score::Metric;
 use m3_score::fidelity::Verdict;
 use m3_score::fidelity::constants::{CLOSE, EQUIVALENT, THRESHOLD};
 use m3_support::text::counted;
@@ -79,7 +80,8 @@ pub(super) fn fidelity(metrics: &AggregateReport, matches: &[MatchReport]) -> Op
     let rejected = matches.iter().filter(|pair| is_rejected(pair)).count();
     let pairs = counted(matches.len() as u64, "matched pair");
     let rejected = if rejected > 0 { format!(", {rejected} of them {REJECTED}") } else { String::new() };
-    (!matches.is_empty()).then(|| format!("fidelity {:.3} over {pairs}{rejected}", metrics.argument_fidelity))
+    (!matches.is_empty())
+        .then(|| format!("fidelity {:.3} over {pairs}{rejected}", metrics.metrics[Metric::ArgumentFidelity]))
 }
 
 impl MatchArguments {

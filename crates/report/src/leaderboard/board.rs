@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use m3_score::Metric;
 use m3_stats::{DifferentLengths, Draws, LEVEL};
 
 use super::repeats::Passing;
@@ -11,8 +12,8 @@ use super::report::{
 };
 use super::statistics::Statistics;
 use super::{
-    Average, FailuresReport, Metric, ModelResult, Numbers, Outcomes, Selection, Totals, TrajectoryResult,
-    failures, origin, values,
+    Average, FailuresReport, ModelResult, Numbers, Outcomes, Selection, Totals, TrajectoryResult, failures,
+    origin, values,
 };
 
 impl Leaderboard {
@@ -27,7 +28,7 @@ impl Leaderboard {
     ) -> Result<Self, DifferentLengths> {
         let entrants = Entrant::all(models, selection);
         let average = Average::of(|metric| entrants.iter().all(|entrant| entrant.is_complete(metric)));
-        let columns: Vec<Metric> = Metric::ALL
+        let columns: Vec<Metric> = Metric::of_leaderboards()
             .into_iter()
             .filter(|metric| *metric == Metric::Average || entrants.iter().any(|found| found.has(*metric)))
             .collect();
@@ -87,19 +88,13 @@ pub(super) fn totals(models: &[Vec<&TrajectoryResult>]) -> Vec<Vec<Totals>> {
         .collect()
 }
 
-/// How many trajectories have a metric; all have those of the alignment. The fidelity of a set is known if that of each
-/// is.
-pub(super) fn graded(trajectories: &[&TrajectoryResult], metric: Metric) -> usize {
-    let has_grade = |found: &&&TrajectoryResult| match metric {
-        Metric::TaskCompletion => found.grades.task_completion.is_some(),
-        Metric::InformationGrounding => found.grades.information_grounding.is_some(),
-        _ => true,
-    };
-    if metric.is_fidelity() {
-        let is_known = trajectories.iter().all(|found| found.has_fidelity);
-        return if is_known { trajectories.len() } else { 0 };
+/// How many trajectories have a metric. One of the alignment is known of a set if it is known of each.
+pub(super) fn known(trajectories: &[&TrajectoryResult], metric: Metric) -> usize {
+    if metric.is_graded() {
+        return trajectories.iter().filter(|found| found.grades.contains_key(&metric)).count();
     }
-    trajectories.iter().filter(has_grade).count()
+    let is_known = trajectories.iter().all(|found| !found.not_known.contains(&metric));
+    if is_known { trajectories.len() } else { 0 }
 }
 
 /// A model in the leaderboard.
@@ -141,7 +136,7 @@ impl<'a> Entrant<'a> {
     fn has(&self, metric: Metric) -> bool {
         match self.source {
             Source::Row(row) => row[metric.index()].is_some(),
-            Source::Scored { trajectories, .. } => graded(trajectories, metric) > 0,
+            Source::Scored { trajectories, .. } => known(trajectories, metric) > 0,
         }
     }
 
@@ -149,7 +144,7 @@ impl<'a> Entrant<'a> {
     fn is_complete(&self, metric: Metric) -> bool {
         match self.source {
             Source::Row(row) => row[metric.index()].is_some(),
-            Source::Scored { trajectories, .. } => graded(trajectories, metric) == trajectories.len(),
+            Source::Scored { trajectories, .. } => known(trajectories, metric) == trajectories.len(),
         }
     }
 
@@ -186,9 +181,9 @@ impl<'a> Entrant<'a> {
             (Source::Row(row), ..) => {
                 let finished = finished(row, average, selection.is_some());
                 let known = Metric::ALL.into_iter().zip(finished);
-                let known =
-                    known.filter_map(|(metric, value)| Some((metric.name().to_owned(), value?.into())));
-                report.metrics = known.collect();
+                report.metrics = known
+                    .filter_map(|(metric, value)| Some((metric.name().to_owned(), value?.into())))
+                    .collect();
             }
             (Source::Scored { .. }, ..) => {}
         }
@@ -200,9 +195,9 @@ impl<'a> Entrant<'a> {
         match self.source {
             Source::Scored { trajectories, .. } => columns
                 .iter()
-                .filter(|metric| metric.is_judged() && self.has(**metric) && !self.is_complete(**metric))
+                .filter(|metric| metric.is_graded() && self.has(**metric) && !self.is_complete(**metric))
                 .map(|metric| {
-                    let (count, all) = (graded(trajectories, *metric), trajectories.len());
+                    let (count, all) = (known(trajectories, *metric), trajectories.len());
                     let metric = metric.name().replace('_', " ");
                     format!(
                         "{}: {metric} of {count} of {all} tasks is known, and is not in the average",
@@ -331,13 +326,13 @@ fn type_report(
             Source::Row(_) => None,
         })
         .collect();
-    let is_complete = |metric| models.iter().all(|(_, found)| graded(found, metric) == found.len());
+    let is_complete = |metric| models.iter().all(|(_, found)| known(found, metric) == found.len());
     let average = Average::of_type(is_complete);
     let row = |(name, trajectories): &(&str, Vec<&TrajectoryResult>)| {
         let total: Totals = trajectories.iter().map(|found| Totals::from(*found)).sum();
         let values = values(&total, selection.profile, average);
         let shown =
-            columns.iter().filter(|metric| **metric == Metric::Average || graded(trajectories, **metric) > 0);
+            columns.iter().filter(|metric| **metric == Metric::Average || known(trajectories, **metric) > 0);
         TypeRowReport {
             model: (*name).to_owned(),
             metrics: shown.map(|metric| (metric.name().to_owned(), values[metric.index()])).collect(),

@@ -1,6 +1,7 @@
 //! Two models on the same tasks, `m3.comparison/1`: differences with intervals and p-values, and the
 //! trajectories that make them.
 
+use m3_score::Metric;
 use m3_stats::{
     DifferentLengths, Draws, LEVEL, Method, POWER, PassRate, Resamples, SIGNIFICANCE, bootstrap, holm,
     smallest_detectable_difference,
@@ -8,10 +9,10 @@ use m3_stats::{
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::board::{graded, totals};
+use super::board::{known, totals};
 use super::repeats::Passing;
 use super::statistics::test_draws;
-use super::{Average, FailuresReport, Metric, PassingReport, Selection, Totals, failures, origin, values};
+use super::{Average, FailuresReport, PassingReport, Selection, Totals, failures, origin, values};
 
 /// The version of this format.
 pub const COMPARISON_SCHEMA: &str = "m3.comparison/1";
@@ -129,9 +130,10 @@ impl Comparison {
         draws: &Draws,
     ) -> Result<Self, DifferentLengths> {
         let is_complete =
-            |metric| selection.trajectories.iter().all(|model| graded(model, metric) == model.len());
+            |metric| selection.trajectories.iter().all(|model| known(model, metric) == model.len());
         let average = Average::of(is_complete);
-        let columns: Vec<Metric> = Metric::ALL.into_iter().filter(|metric| is_complete(*metric)).collect();
+        let columns: Vec<Metric> =
+            Metric::of_leaderboards().into_iter().filter(|metric| is_complete(*metric)).collect();
         let totals = totals(&selection.trajectories);
         let statistic = |totals: &Totals| values(totals, selection.profile, average);
         let resamples = bootstrap(&totals, statistic, draws)?;
@@ -183,14 +185,13 @@ fn differences(
     columns: &[Metric],
     draws: &Draws,
 ) -> Vec<DifferenceReport> {
-    let tests = columns.iter().filter(|metric| !metric.is_fidelity()).count();
+    let tests = columns.iter().filter(|metric| !metric.is_beside()).count();
     let p_values = resamples.flip_test(&[(1, 0)], &test_draws(draws, tests))[0];
-    // The fidelities are a family of their own: the metrics of the paper have the p-values that they have without them.
+    // Metrics beside those of the paper are a family of their own: the paper's have the p-values that they have without them.
     let corrected: Vec<(Metric, f64)> = [false, true]
         .into_iter()
-        .flat_map(|is_fidelity| {
-            let of_family =
-                |metric: &&Metric| **metric != Metric::Average && metric.is_fidelity() == is_fidelity;
+        .flat_map(|is_beside| {
+            let of_family = |metric: &&Metric| **metric != Metric::Average && metric.is_beside() == is_beside;
             let family: Vec<Metric> = columns.iter().filter(of_family).copied().collect();
             let compared: Vec<f64> = family.iter().map(|metric| p_values[metric.index()]).collect();
             family.into_iter().zip(holm(&compared))

@@ -10,9 +10,10 @@
 //! uses, so that resampled sets mean the same as the set itself.
 
 mod board;
+mod columns;
 mod compare;
 pub mod failures;
-mod metric;
+mod kept;
 mod origin;
 mod plain_error;
 mod read;
@@ -24,9 +25,9 @@ mod statistics;
 mod table;
 mod totals;
 
+pub use columns::{Average, column_named, column_names};
 pub use compare::{COMPARISON_SCHEMA, ChangedTrajectory, Comparison, DifferenceReport, PassingComparison};
 pub use failures::FailuresReport;
-pub use metric::{Average, Metric};
 pub use origin::ReferenceCalls;
 pub use read::{ResultError, read_results};
 pub use repeats::{ModelPassReport, PassingReport, Repeats};
@@ -34,6 +35,6 @@ pub use report::{
     AverageReport, CallsReport, EstimateReport, LEADERBOARD_SCHEMA, Leaderboard, ModelReport, OutcomesReport,
     RankReport, TestMethod, TestsReport, TokensReport, TypeReport, TypeRowReport,
 };
-pub use result::{Grades, InputFile, ModelResult, Numbers, Origin, Outcomes, TrajectoryResult, Usage};
+pub use result::{ModelResult, Numbers, Origin, Outcomes, TrajectoryResult, Usage};
 pub use selection::{SelectOptions, Selection, SelectionError, select};
 pub use totals::{Totals, values};

@@ -1,38 +1,19 @@
 //! What scores were made of: whether the references are the same, and what all signatures have in common.
 
-use std::collections::BTreeMap;
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 
 use m3_support::text::{counted, shortened};
-use serde::Deserialize;
 
 use super::selection::Scored;
-use super::{InputFile, Origin, Repeats, Selection, SelectionError, TrajectoryResult};
+use super::{Origin, Repeats, Selection, SelectionError, TrajectoryResult};
+
+use crate::signature::{InputReport, InputsReport};
+use crate::{LedgerReport, ToolNamesReport};
 
 /// Digits of a hash that are shown.
 const DIGITS: usize = 8;
 
-#[derive(Deserialize, Default)]
-#[serde(expecting = "an object")]
-pub(super) struct InputsPart {
-    references: Option<InputFile>,
-    tools: Option<InputFile>,
-}
-
-#[derive(Deserialize)]
-#[serde(expecting = "an object")]
-pub(super) struct ToolNamesPart {
-    mode: String,
-}
-
-#[derive(Deserialize)]
-#[serde(expecting = "an object")]
-pub(super) struct LedgerPart {
-    references: usize,
-    failures: Option<BTreeMap<String, usize>>,
-}
-
-impl ToolNamesPart {
+impl ToolNamesReport {
     /// What it adds to the conditions of a score. Without a word of them, names were taken as they are written.
     pub(super) fn condition(&self) -> String {
         if self.mode == "off" { String::new() } else { format!(", tool names {}", self.mode) }
@@ -42,8 +23,8 @@ impl ToolNamesPart {
 impl Origin {
     pub(super) fn new(
         signature: Option<String>,
-        inputs: Option<InputsPart>,
-        ledger: Option<LedgerPart>,
+        inputs: Option<InputsReport>,
+        ledger: Option<LedgerReport>,
         repeats: Option<Repeats>,
     ) -> Self {
         let inputs = inputs.unwrap_or_default();
@@ -51,14 +32,15 @@ impl Origin {
         let times = repeats.as_ref().map_or(1, |repeats| repeats.count as usize);
         let failures =
             ledger.and_then(|ledger| Some((ledger.failures?, ledger.references.saturating_mul(times))));
-        Self { signature, references: inputs.references, tools: inputs.tools, failures, repeats }
+        let references = Some(inputs.references).filter(|file| !file.sha256.is_empty());
+        Self { signature, references, tools: inputs.tools, failures, repeats }
     }
 }
 
 /// What a score shows of a reference, to tell it from another.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct ReferenceCalls {
-    count: u32,
+    count: u64,
     /// A digest of steps and tools, where they are known.
     digest: Option<u64>,
 }
@@ -66,7 +48,7 @@ pub struct ReferenceCalls {
 impl ReferenceCalls {
     /// Of so many calls, with step and tool of each where they are known.
     #[must_use]
-    pub fn new(count: u32, calls: Option<Vec<(usize, &str)>>) -> Self {
+    pub fn new(count: u64, calls: Option<Vec<(usize, &str)>>) -> Self {
         let digest = calls.map(|mut calls| {
             calls.sort_unstable();
             let mut hasher = DefaultHasher::new();
@@ -109,7 +91,7 @@ pub(super) fn check_references(
     Ok(notes)
 }
 
-fn said(file: &InputFile) -> String {
+fn said(file: &InputReport) -> String {
     format!("`{}` ({})", shortened(&file.name, 40), start(&file.sha256))
 }
 

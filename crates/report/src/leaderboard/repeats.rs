@@ -2,12 +2,15 @@
 
 use std::collections::BTreeMap;
 
+use m3_score::Metric;
 use m3_stats::{DifferentLengths, Draws, LEVEL, PassRate, PassRates, Trials};
 use m3_support::text::counted;
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 
-use super::{EstimateReport, Grades, Outcomes, Selection, TrajectoryResult, Usage};
+use super::{EstimateReport, Outcomes, Selection, TrajectoryResult, Usage};
+
+use crate::repeats::{RepeatsReport, TaskTrialsReport};
 
 /// What a result says of its repetitions.
 #[derive(Debug, Clone, PartialEq)]
@@ -18,39 +21,23 @@ pub struct Repeats {
     pub pass: BTreeMap<String, f64>,
 }
 
-/// The member `repeats` of the head of a score, as far as it is needed here.
-#[derive(Deserialize)]
-#[serde(expecting = "an object")]
-pub(super) struct RepeatsPart {
-    count: u32,
-    pass: BTreeMap<String, f64>,
-    tasks: Vec<TaskPart>,
-}
-
-#[derive(Deserialize)]
-#[serde(expecting = "an object")]
-struct TaskPart {
-    id: String,
-    trials: u32,
-    passes: u32,
-}
-
-impl RepeatsPart {
-    /// What it says, and the trials of each task.
-    pub(super) fn checked(self) -> Result<(Repeats, BTreeMap<String, Trials>), String> {
-        let Self { count, pass, tasks } = self;
+impl Repeats {
+    /// What the head of a score says, and the trials of each task.
+    pub(super) fn checked(report: RepeatsReport) -> Result<(Self, BTreeMap<String, Trials>), String> {
+        let RepeatsReport { count, pass, tasks, .. } = report;
+        let count = u32::try_from(count).map_err(|_| format!("its `repeats` have a `count` of {count}"))?;
         if count == 0 {
             return Err("its `repeats` have a `count` of 0".to_owned());
         }
         let mut trials = BTreeMap::new();
-        for TaskPart { id, trials: of_task, passes } in tasks {
+        for TaskTrialsReport { id, trials: of_task, passes, .. } in tasks {
             if passes > of_task || of_task > count {
                 let counts = format!("{passes} passes of {of_task} trials in {count} repetitions");
                 return Err(format!("its `repeats` have {counts} for `{id}`"));
             }
             trials.insert(id, Trials { count: of_task, passed: passes });
         }
-        Ok((Repeats { count, pass }, trials))
+        Ok((Self { count, pass }, trials))
     }
 }
 
@@ -142,10 +129,10 @@ impl Passing {
 
 /// Puts the repetitions of each task together. Each comes with its task's id and its number, if there are repetitions.
 pub(super) fn by_task(
-    trajectories: impl Iterator<Item = Result<(String, Option<u32>, TrajectoryResult), String>>,
+    trajectories: impl Iterator<Item = Result<(String, Option<usize>, TrajectoryResult), String>>,
     trials: &BTreeMap<String, Trials>,
 ) -> Result<BTreeMap<String, TrajectoryResult>, String> {
-    let mut tasks: BTreeMap<String, BTreeMap<Option<u32>, TrajectoryResult>> = BTreeMap::new();
+    let mut tasks: BTreeMap<String, BTreeMap<Option<usize>, TrajectoryResult>> = BTreeMap::new();
     for found in trajectories {
         let (id, repeat, trajectory) = found?;
         let of_task = tasks.entry(id.clone()).or_default();
@@ -162,7 +149,7 @@ pub(super) fn by_task(
             return Err(format!("its `repeats` have {trials} trials for `{id}`, of which it has {found}"));
         }
     }
-    let task = |(id, of_task): (String, BTreeMap<Option<u32>, TrajectoryResult>)| {
+    let task = |(id, of_task): (String, BTreeMap<Option<usize>, TrajectoryResult>)| {
         let trials = trials.get(&id).copied().unwrap_or_default();
         let together = together(of_task.into_values().collect())?;
         Some((id, TrajectoryResult { trials, ..together }))
@@ -175,14 +162,11 @@ pub(super) fn by_task(
 fn together(parts: Vec<TrajectoryResult>) -> Option<TrajectoryResult> {
     let usages: Vec<Usage> = parts.iter().filter_map(|part| part.usage).collect();
     let outcomes: Vec<Outcomes> = parts.iter().filter_map(|part| part.outcomes).collect();
-    let grade = |of: fn(&Grades) -> Option<f64>| {
-        let grades: Option<Vec<f64>> = parts.iter().map(|part| of(&part.grades)).collect();
-        grades.map(|grades| mean(&grades, |grade| *grade))
+    let grade = |metric: Metric| {
+        let grades: Option<Vec<f64>> = parts.iter().map(|part| part.grades.get(&metric).copied()).collect();
+        Some((metric, mean(&grades?, |grade| *grade)))
     };
-    let grades = Grades {
-        task_completion: grade(|grades| grades.task_completion),
-        information_grounding: grade(|grades| grades.information_grounding),
-    };
+    let grades = Metric::of_grades().filter_map(grade).collect();
     let usage = (!usages.is_empty()).then(|| Usage {
         input_tokens: mean(&usages, |usage| usage.input_tokens),
         output_tokens: mean(&usages, |usage| usage.output_tokens),
@@ -199,7 +183,7 @@ fn together(parts: Vec<TrajectoryResult>) -> Option<TrajectoryResult> {
         for (class, count) in std::mem::take(&mut other.failures) {
             *sum.failures.entry(class).or_default() += count;
         }
-        sum.has_fidelity &= other.has_fidelity;
+        sum.not_known.append(&mut other.not_known);
         sum.steps += other.steps;
         sum.similarities.append(&mut other.similarities);
         sum.candidates.append(&mut other.candidates);

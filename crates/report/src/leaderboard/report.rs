@@ -3,11 +3,12 @@
 
 use std::collections::BTreeMap;
 
+use m3_score::Metric;
 use m3_stats::{Estimate, Method, RankInterval};
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::{Average, FailuresReport, Metric, ModelPassReport, PassingReport};
+use super::{Average, FailuresReport, ModelPassReport, PassingReport};
 
 /// The version of this format.
 pub const LEADERBOARD_SCHEMA: &str = "m3.leaderboard/1";

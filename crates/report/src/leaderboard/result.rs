@@ -2,11 +2,11 @@
 
 use std::collections::BTreeMap;
 
-use m3_score::{Profile, Similarity, Sums};
+use m3_score::{Metric, Profile, Similarity, Sums};
 use m3_stats::Trials;
-use serde::Deserialize;
 
-use super::{Metric, ReferenceCalls, Repeats};
+use super::{ReferenceCalls, Repeats};
+use crate::{InputReport, TaskOutcomes};
 
 /// The result of one model.
 #[derive(Debug, Clone, PartialEq)]
@@ -50,24 +50,14 @@ pub struct Origin {
     /// One line that says what decides its numbers, parts divided by `|`.
     pub signature: Option<String>,
     /// The file of the references.
-    pub references: Option<InputFile>,
+    pub references: Option<InputReport>,
     /// The file of the catalog of tools.
-    pub tools: Option<InputFile>,
+    pub tools: Option<InputReport>,
     /// Tasks that failed, by class, whether they were left out or not, and how many tasks there were; each counts in every
     /// repetition.
     pub failures: Option<(BTreeMap<String, usize>, usize)>,
     /// Its repetitions; `None` where trials were not counted.
     pub repeats: Option<Repeats>,
-}
-
-/// A file that a score was made of.
-#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
-#[serde(expecting = "an object")]
-pub struct InputFile {
-    /// What it was called.
-    pub name: String,
-    /// The SHA-256 of what was read.
-    pub sha256: String,
 }
 
 /// One task of a score: its trajectory, or all its repetitions together.
@@ -85,30 +75,20 @@ pub struct TrajectoryResult {
     pub reference: ReferenceCalls,
     /// Why it came to nothing: classes of failures and how often; empty if it did not, as far as is known.
     pub failures: BTreeMap<String, usize>,
-    /// Whether the fidelity of its matches is known.
-    pub has_fidelity: bool,
+    /// Metrics of its alignment that are not known: scores of earlier versions do not have all.
+    pub not_known: Vec<Metric>,
     /// Predicted steps.
     pub steps: f64,
     /// The similarities of its matched pairs.
     pub similarities: Vec<f64>,
     /// The similarities of its unmatched reference calls to their best candidates.
     pub candidates: Vec<f64>,
-    /// What judges say of it.
-    pub grades: Grades,
+    /// What graders say of it, each in [0, 1].
+    pub grades: BTreeMap<Metric, f64>,
     /// The tokens it took.
     pub usage: Option<Usage>,
     /// What became of its calls.
     pub outcomes: Option<Outcomes>,
-}
-
-/// What judges say of a trajectory, each in [0, 1]; `None` where they said nothing.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Deserialize)]
-#[serde(expecting = "an object")]
-pub struct Grades {
-    /// Was the task done?
-    pub task_completion: Option<f64>,
-    /// Does the answer rest on what the tools gave?
-    pub information_grounding: Option<f64>,
 }
 
 /// The tokens of one task.
@@ -142,37 +122,9 @@ impl Outcomes {
     pub const NOT_EXECUTED: &'static str = "not_executed";
 }
 
-/// Outcomes as results have them.
-// Counts by other names would be lost without a word.
-#[derive(Deserialize)]
-#[serde(expecting = "an object", deny_unknown_fields)]
-pub(super) struct OutcomesPart {
-    #[serde(default)]
-    illegal_format: u64,
-    #[serde(default)]
-    unknown_tool: u64,
-    #[serde(default)]
-    invalid_arguments: u64,
-    #[serde(default)]
-    resource_not_found: u64,
-    #[serde(default)]
-    success: u64,
-    #[serde(default)]
-    not_executed: u64,
-}
-
-impl From<OutcomesPart> for Outcomes {
-    fn from(part: OutcomesPart) -> Self {
-        let OutcomesPart {
-            illegal_format,
-            unknown_tool,
-            invalid_arguments,
-            resource_not_found,
-            success,
-            not_executed,
-        } = part;
-        let counts =
-            [illegal_format, unknown_tool, invalid_arguments, resource_not_found, success, not_executed];
-        Self { counts }
+impl From<TaskOutcomes> for Outcomes {
+    fn from(TaskOutcomes { counts, not_executed }: TaskOutcomes) -> Self {
+        let [illegal, unknown, invalid, not_found, success] = counts.all();
+        Self { counts: [illegal, unknown, invalid, not_found, success, not_executed] }
     }
 }

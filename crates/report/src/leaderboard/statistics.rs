@@ -4,6 +4,7 @@
 //! are tested that groups are made of, by a bound of the p-value. Which model is the best of a group is seen in the same
 //! data; so the correction is for all pairs, tested or not.
 
+use m3_score::Metric;
 use m3_stats::{
     DifferentLengths, Draws, Estimate, LEVEL, POWER, RankInterval, Resamples, SIGNIFICANCE, estimates,
     groups, holm, least_bound, least_p_value, pairs, smallest_detectable_difference, tail_constant,
@@ -13,7 +14,7 @@ use m3_support::text::counted;
 
 use super::board::totals;
 use super::report::{TestMethod, TestsReport};
-use super::{Average, Metric, Selection, Totals, values};
+use super::{Average, Selection, Totals, values};
 
 /// Of so many models all pairs are tested by permutations: of these 496 pairs, 100,000 permutations show p-values ten times as
 /// small as the correction asks for.

@@ -3,7 +3,10 @@
 
 use std::io::Read;
 
-use super::{Metric, ModelResult, Numbers};
+use m3_score::Metric;
+
+use super::columns::{column_named, column_names};
+use super::{ModelResult, Numbers};
 
 /// A table of more rows is no leaderboard.
 const MAX_ROWS: usize = 10_000;
@@ -16,7 +19,7 @@ pub(super) fn read(reader: impl Read, file: &str) -> Result<Vec<ModelResult>, St
         .iter()
         .position(|name| name.trim_start_matches('\u{feff}').eq_ignore_ascii_case("model"))
         .ok_or("there is no column `model`")?;
-    let columns: Vec<Option<Metric>> = header.iter().map(Metric::from_name).collect();
+    let columns: Vec<Option<Metric>> = header.iter().map(column_named).collect();
     check_columns(&header, &columns, model)?;
     let mut models = Vec::new();
     for (index, record) in reader.records().enumerate() {
@@ -48,7 +51,7 @@ fn check_columns(header: &csv::StringRecord, columns: &[Option<Metric>], model: 
     for (index, (name, column)) in header.iter().zip(columns).enumerate() {
         match column {
             None if index != model => {
-                let names = Metric::ALL.map(Metric::name).join(", ");
+                let names = column_names();
                 return Err(format!("the column `{name}` is no metric; remove it, or rename it: {names}"));
             }
             Some(metric) if columns[..index].contains(&Some(*metric)) => {

@@ -3,9 +3,9 @@
 use std::iter::Sum;
 use std::ops::{AddAssign, Mul};
 
-use m3_score::{Profile, Sums};
+use m3_score::{Metric, Profile, Sums};
 
-use super::{Average, Metric, TrajectoryResult};
+use super::{Average, TrajectoryResult};
 
 /// What trajectories add up to.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
@@ -16,45 +16,33 @@ pub struct Totals {
     pub trajectories: f64,
     /// Predicted steps.
     pub steps: f64,
-    /// Task completion: sum and number of grades.
-    task_completion: (f64, f64),
-    /// Information grounding, likewise.
-    information_grounding: (f64, f64),
+    /// Sum and number of the grades of each metric that comes from grades.
+    grades: [(f64, f64); Metric::GRADED],
 }
 
 impl From<&TrajectoryResult> for Totals {
     fn from(trajectory: &TrajectoryResult) -> Self {
-        let grade = |grade: Option<f64>| grade.map_or((0.0, 0.0), |grade| (grade, 1.0));
+        let mut grades = [(0.0, 0.0); Metric::GRADED];
+        for (sum, metric) in grades.iter_mut().zip(Metric::of_grades()) {
+            *sum = trajectory.grades.get(&metric).map_or((0.0, 0.0), |grade| (*grade, 1.0));
+        }
         Self {
             sums: trajectory.sums,
             trajectories: f64::from(trajectory.repetitions),
             steps: trajectory.steps,
-            task_completion: grade(trajectory.grades.task_completion),
-            information_grounding: grade(trajectory.grades.information_grounding),
+            grades,
         }
     }
 }
 
-/// The columns of a set, by their place in [`Metric::ALL`], each in [0, 1]. A judged column without any grade
-/// is NaN: it should not be part of `average`. Those of the fidelity mean something where it is known of every trajectory.
+/// The metrics of a set, by their place in [`Metric::ALL`], each in [0, 1]. One that comes from grades is NaN without any
+/// grade: it should not be part of `average`. One that is not known of every trajectory means nothing.
 #[must_use]
 pub fn values(totals: &Totals, profile: Profile, average: Average) -> [f64; Metric::COUNT] {
     let metrics = totals.sums.metrics(profile);
-    let mean = |(sum, count): (f64, f64)| if count < 0.5 { f64::NAN } else { sum / count };
-    let mut values = [0.0; Metric::COUNT];
-    for (metric, value) in [
-        (Metric::Recall, metrics.recall),
-        (Metric::Precision, metrics.precision),
-        (Metric::ArgumentSimilarity, metrics.argument_similarity),
-        (Metric::ArgumentFidelity, metrics.argument_fidelity),
-        (Metric::ArgumentFidelityCovered, metrics.argument_fidelity_covered),
-        (Metric::StepCoherence, metrics.step_coherence),
-        (Metric::OrderConsistency, metrics.order_consistency),
-        (Metric::MergePurity, metrics.merge_purity),
-        (Metric::TaskCompletion, mean(totals.task_completion)),
-        (Metric::InformationGrounding, mean(totals.information_grounding)),
-    ] {
-        values[metric.index()] = value;
+    let mut values = Metric::ALL.map(|metric| metrics[metric]);
+    for (metric, (sum, count)) in Metric::of_grades().zip(totals.grades) {
+        values[metric.index()] = if count < 0.5 { f64::NAN } else { sum / count };
     }
     average.fill(&mut values);
     values
@@ -65,10 +53,7 @@ impl AddAssign for Totals {
         self.sums += other.sums;
         self.trajectories += other.trajectories;
         self.steps += other.steps;
-        for (mine, others) in [
-            (&mut self.task_completion, other.task_completion),
-            (&mut self.information_grounding, other.information_grounding),
-        ] {
+        for (mine, others) in self.grades.iter_mut().zip(other.grades) {
             mine.0 += others.0;
             mine.1 += others.1;
         }
@@ -88,13 +73,11 @@ impl Mul<f64> for Totals {
     type Output = Self;
 
     fn mul(self, weight: f64) -> Self {
-        let scale = |(sum, count): (f64, f64)| (sum * weight, count * weight);
         Self {
             sums: self.sums * weight,
             trajectories: self.trajectories * weight,
             steps: self.steps * weight,
-            task_completion: scale(self.task_completion),
-            information_grounding: scale(self.information_grounding),
+            grades: self.grades.map(|(sum, count)| (sum * weight, count * weight)),
         }
     }
 }

@@ -26,6 +26,8 @@ pub struct OutcomeCounts {
 
 /// What became of a task's calls, as scores keep it.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(from = "Counts")]
+#[schemars(!from)]
 pub struct TaskOutcomes {
     /// Calls by outcome.
     #[serde(flatten)]
@@ -33,6 +35,34 @@ pub struct TaskOutcomes {
     /// Calls that fit their schema and were not executed; left out if there are none.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub not_executed: u64,
+}
+
+/// Outcomes as they are read: one that is not there counts none, and no other is passed over.
+#[derive(Default, Deserialize)]
+#[serde(default, expecting = "an object", deny_unknown_fields)]
+struct Counts {
+    illegal_format: u64,
+    unknown_tool: u64,
+    invalid_arguments: u64,
+    resource_not_found: u64,
+    success: u64,
+    not_executed: u64,
+}
+
+impl From<Counts> for TaskOutcomes {
+    fn from(counts: Counts) -> Self {
+        let Counts {
+            illegal_format,
+            unknown_tool,
+            invalid_arguments,
+            resource_not_found,
+            success,
+            not_executed,
+        } = counts;
+        let counts =
+            OutcomeCounts { illegal_format, unknown_tool, invalid_arguments, resource_not_found, success };
+        Self { counts, not_executed }
+    }
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde calls it so")]

@@ -10,18 +10,12 @@ use super::Sheet;
 pub(super) fn write(sheets: &[Sheet], out: &mut dyn Write) -> io::Result<()> {
     for sheet in sheets {
         writeln!(out, "### {}\n", escape(&sheet.title))?;
-        let line = |cells: Vec<String>| format!("| {} |", cells.join(" | "));
-        writeln!(out, "{}", line(sheet.columns.iter().map(|column| escape(&column.name)).collect()))?;
-        let sides = sheet.columns.iter().map(|column| if column.is_text { "---" } else { "---:" }.to_owned());
-        writeln!(out, "{}", line(sides.collect()))?;
-        for row in &sheet.rows {
-            let cell = |cell: &super::Cell| {
-                let text = escape(&cell.text);
-                if cell.is_best { format!("**{text}**") } else { text }
-            };
-            writeln!(out, "{}", line(row.iter().map(cell).collect()))?;
-        }
-        writeln!(out)?;
+        let cell = |cell: &super::Cell| {
+            let text = escape(&cell.text);
+            if cell.is_best { format!("**{text}**") } else { text }
+        };
+        let columns = sheet.columns.iter().map(|column| (column.name.as_str(), column.is_text));
+        table(columns, sheet.rows.iter().map(|row| row.iter().map(cell).collect()), out)?;
         for note in &sheet.notes {
             writeln!(out, "- {}", escape(note))?;
         }
@@ -30,6 +24,19 @@ pub(super) fn write(sheets: &[Sheet], out: &mut dyn Write) -> io::Result<()> {
         }
     }
     out.flush()
+}
+
+/// Writes one table and an empty line: columns by name and whether they hold text, set to the left; cells are Markdown.
+pub(crate) fn table<'a>(
+    columns: impl Iterator<Item = (&'a str, bool)> + Clone,
+    rows: impl Iterator<Item = Vec<String>>,
+    out: &mut (impl Write + ?Sized),
+) -> io::Result<()> {
+    let mut line = |cells: Vec<String>| writeln!(out, "| {} |", cells.join(" | "));
+    line(columns.clone().map(|(name, _)| escape(name)).collect())?;
+    line(columns.map(|(_, is_text)| if is_text { "---" } else { "---:" }.to_owned()).collect())?;
+    rows.map(line).collect::<io::Result<()>>()?;
+    writeln!(out)
 }
 
 /// Takes their meaning from the characters that mean something in Markdown or HTML.

@@ -10,7 +10,7 @@ mod terminal;
 
 use std::io::{self, Write};
 
-pub(super) use markdown::escape as escape_markdown;
+pub(super) use markdown::{escape as escape_markdown, table as markdown_table};
 
 /// A table with its title.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]

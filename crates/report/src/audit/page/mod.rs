@@ -8,12 +8,14 @@ mod arguments;
 mod detail;
 mod overview;
 
+use std::collections::BTreeMap;
 use std::collections::BTreeSet;
 use std::io::{self, Write};
 use std::sync::LazyLock;
 
 use askama::Template;
 use detail::Detail;
+use m3_score::Metric;
 use m3_support::pages::{BASE_STYLE, source_of};
 use overview::OverviewView;
 
@@ -28,18 +30,7 @@ const SCRIPT: &str = include_str!("page.js");
 const NAME: usize = 200;
 
 /// An interval of each metric of the whole set, where it is known; each bound in [0, 1].
-#[derive(Debug, Clone, Copy, Default, PartialEq)]
-#[expect(missing_docs, reason = "each field is the metric of its name")]
-pub struct MetricIntervals {
-    pub recall: Option<(f64, f64)>,
-    pub precision: Option<(f64, f64)>,
-    pub argument_similarity: Option<(f64, f64)>,
-    pub argument_fidelity: Option<(f64, f64)>,
-    pub step_coherence: Option<(f64, f64)>,
-    pub merge_purity: Option<(f64, f64)>,
-    pub order_consistency: Option<(f64, f64)>,
-    pub average: Option<(f64, f64)>,
-}
+pub type MetricIntervals = BTreeMap<Metric, (f64, f64)>;
 
 /// Gathers trajectories and writes the page.
 #[derive(Debug, Default)]
@@ -150,25 +141,20 @@ struct MetricView {
     interval: Option<String>,
 }
 
-/// The average, the six metrics it is the mean of, and the fidelity beside the similarity.
+/// The average, then the metrics that tables have.
 fn metrics(report: &AggregateReport, intervals: &MetricIntervals) -> Vec<MetricView> {
-    let metric = |label, key, value: f64, interval: Option<(f64, f64)>| MetricView {
-        label,
-        key,
-        value: format!("{value:.4}"),
-        percent: format!("{:.1}", 100.0 * value),
-        interval: interval.map(|(low, high)| format!("{low:.4} to {high:.4}")),
+    let view = |metric: Metric| {
+        let value = report.metrics[metric];
+        MetricView {
+            label: metric.label(),
+            key: metric.name(),
+            value: format!("{value:.4}"),
+            percent: format!("{:.1}", 100.0 * value),
+            interval: intervals.get(&metric).map(|(low, high)| format!("{low:.4} to {high:.4}")),
+        }
     };
-    vec![
-        metric("average", "average", report.average, intervals.average),
-        metric("recall", "recall", report.recall, intervals.recall),
-        metric("precision", "precision", report.precision, intervals.precision),
-        metric("argument similarity", "arguments", report.argument_similarity, intervals.argument_similarity),
-        metric("argument fidelity", "fidelity", report.argument_fidelity, intervals.argument_fidelity),
-        metric("step coherence", "coherence", report.step_coherence, intervals.step_coherence),
-        metric("merge purity", "purity", report.merge_purity, intervals.merge_purity),
-        metric("order consistency", "order", report.order_consistency, intervals.order_consistency),
-    ]
+    let others = Metric::of_scores().filter(|metric| metric.is_in_tables() && *metric != Metric::Average);
+    [Metric::Average].into_iter().chain(others).map(view).collect()
 }
 
 /// A name of others: safe to show, and not too long.

@@ -1,0 +1,111 @@
+//! What is kept of a trajectory of a score: the sums behind its metrics, and what tables and figures need.
+
+use m3_score::{MatchedPair, Metric, Sum, Sums};
+use m3_stats::Trials;
+
+use super::{ReferenceCalls, TrajectoryResult, Usage};
+use crate::{MatchReport, PlaceReport, TrajectoryReport};
+
+/// Reduces a trajectory to what is kept of it, with its id and which repetition it is.
+///
+/// # Errors
+/// What is wrong with it, in words that name it.
+pub(super) fn kept(report: TrajectoryReport) -> Result<(String, Option<usize>, TrajectoryResult), String> {
+    let (id, repeat) = (report.id.clone(), report.repeat);
+    let found = trajectory(report).map_err(|message| format!("trajectory `{id}`: {message}"))?;
+    Ok((id, repeat, found))
+}
+
+fn trajectory(report: TrajectoryReport) -> Result<TrajectoryResult, String> {
+    let (sums, not_known) = sums(&report)?;
+    let metrics = &report.metrics;
+    if !(metrics.average_steps >= 0.0 && metrics.average_steps.is_finite()) {
+        return Err(format!("`average_steps` is {}", metrics.average_steps));
+    }
+    let grades = report.grades.unwrap_or_default().by_metric();
+    grades.iter().try_for_each(|(metric, grade)| share(metric.name(), *grade))?;
+    let candidates = report.unmatched_references.iter().filter_map(|alone| Some(alone.best?.similarity));
+    Ok(TrajectoryResult {
+        reference: ReferenceCalls::new(metrics.reference_calls, reference_calls(&report)),
+        candidates: candidates.collect(),
+        failures: report.failure.into_iter().map(|class| (class, 1)).collect(),
+        task_type: report.task_type,
+        repetitions: 1,
+        trials: Trials::default(),
+        sums,
+        not_known,
+        steps: metrics.average_steps,
+        similarities: report.matches.iter().map(|pair| pair.similarity).collect(),
+        grades,
+        usage: report.usage.map(|usage| Usage {
+            input_tokens: usage.input_tokens as f64,
+            output_tokens: usage.output_tokens as f64,
+        }),
+        outcomes: report.outcomes.map(Into::into),
+    })
+}
+
+/// The sums behind the metrics, and the metrics that the score does not say: those of matched pairs from the pairs, the
+/// others from their values.
+fn sums(report: &TrajectoryReport) -> Result<(Sums, Vec<Metric>), String> {
+    let metrics = &report.metrics;
+    let references = metrics.reference_calls as f64;
+    let pairs: Vec<MatchedPair> = report.matches.iter().map(matched).collect::<Result<_, _>>()?;
+    let mut sums = Sums {
+        trajectories: 1.0,
+        failed: f64::from(u8::from(report.failure.is_some())),
+        reference_calls: references,
+        predicted_calls: metrics.predicted_calls as f64,
+        matched: pairs.len() as f64,
+        strong: pairs.iter().filter(|pair| pair.is_strong).count() as f64,
+        ..Sums::default()
+    };
+    let mut not_known = Vec::new();
+    for metric in Metric::of_scores() {
+        let value = metrics.metrics[metric];
+        let sum = match metric.sum() {
+            Some(Sum::OfPairs(of)) => pairs.iter().map(of).sum(),
+            Some(Sum::OfTrajectories(_)) => value * references,
+            Some(Sum::Matched) | None => continue,
+        };
+        if value.is_nan() || sum.is_nan() {
+            not_known.push(metric);
+            continue;
+        }
+        if matches!(metric.sum(), Some(Sum::OfTrajectories(_))) {
+            share(metric.name(), value)?;
+        }
+        sums.of_metrics[metric.index()] = sum;
+    }
+    if sums.matched > sums.reference_calls.min(sums.predicted_calls) {
+        return Err("it has more matches than calls".to_owned());
+    }
+    Ok((sums, not_known))
+}
+
+fn matched(pair: &MatchReport) -> Result<MatchedPair, String> {
+    share("similarity", pair.similarity)?;
+    if !pair.argument_fidelity.is_nan() {
+        share("argument_fidelity", pair.argument_fidelity)?;
+    }
+    let (similarity, fidelity) = (pair.similarity, pair.argument_fidelity);
+    Ok(MatchedPair { similarity, is_strong: pair.is_strong(), fidelity })
+}
+
+/// Step and tool of each call of the reference, matched or not, where the score says them.
+fn reference_calls(report: &TrajectoryReport) -> Option<Vec<(usize, &str)>> {
+    let matched = report.matches.iter().map(|pair| (&pair.reference, &pair.tool));
+    let alone = report.unmatched_references.iter().map(|alone| (&alone.place, &alone.tool));
+    let known = |(place, tool): &(&PlaceReport, &String)| place.is_known() && !tool.is_empty();
+    let calls: Vec<(&PlaceReport, &String)> = matched.chain(alone).collect();
+    let all_known = calls.iter().all(known);
+    all_known.then(|| calls.into_iter().map(|(place, tool)| (place.step, tool.as_str())).collect())
+}
+
+fn share(name: &str, value: f64) -> Result<(), String> {
+    if (0.0..=1.0).contains(&value) {
+        Ok(())
+    } else {
+        Err(format!("`{name}` is {value}, and should be in [0, 1]"))
+    }
+}

@@ -1,0 +1,88 @@
+//! The metrics of a set in the JSON of a score: a member for each row of the registry that scores have.
+
+use std::fmt;
+use std::ops::Deref;
+
+use m3_score::{Averaged, Metric, Metrics, Sum};
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use serde::de::{Error as _, IgnoredAny, MapAccess, Visitor};
+use serde::ser::SerializeMap as _;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use serde_json::{Map, Value, json};
+
+/// Metrics by name, each in [0, 1]; NaN for one that a score of an earlier version does not have.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct MetricsReport(pub Metrics);
+
+impl Deref for MetricsReport {
+    type Target = Metrics;
+
+    fn deref(&self) -> &Metrics {
+        &self.0
+    }
+}
+
+impl Serialize for MetricsReport {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut map = serializer.serialize_map(None)?;
+        for metric in Metric::of_scores() {
+            map.serialize_entry(metric.name(), &self.0[metric])?;
+        }
+        map.end()
+    }
+}
+
+impl<'de> Deserialize<'de> for MetricsReport {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_map(ByName)
+    }
+}
+
+struct ByName;
+
+impl<'de> Visitor<'de> for ByName {
+    type Value = MetricsReport;
+
+    fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str("an object")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<MetricsReport, A::Error> {
+        let mut values = [f64::NAN; Metric::COUNT];
+        while let Some(name) = map.next_key::<String>()? {
+            match Metric::from_name(&name) {
+                Some(metric) => values[metric.index()] = map.next_value()?,
+                None => _ = map.next_value::<IgnoredAny>()?,
+            }
+        }
+        // Nothing else in a score tells what a whole trajectory adds to the metrics of the average.
+        let needed = |metric: &Metric| {
+            metric.averaged() == Averaged::Always && matches!(metric.sum(), Some(Sum::OfTrajectories(_)))
+        };
+        let missing = Metric::ALL.into_iter().filter(needed).find(|metric| values[metric.index()].is_nan());
+        match missing {
+            Some(metric) => Err(A::Error::missing_field(metric.name())),
+            None => Ok(MetricsReport(Metrics::new(|metric| values[metric.index()]))),
+        }
+    }
+}
+
+impl JsonSchema for MetricsReport {
+    fn schema_name() -> std::borrow::Cow<'static, str> {
+        "MetricsReport".into()
+    }
+
+    fn inline_schema() -> bool {
+        true
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        let property = |metric: Metric| {
+            let schema = json!({ "description": metric.meaning(), "type": "number", "format": "double" });
+            (metric.name().to_owned(), schema)
+        };
+        let properties: Map<String, Value> = Metric::of_scores().map(property).collect();
+        let required: Vec<&str> = Metric::of_scores().map(Metric::name).collect();
+        json_schema!({ "type": "object", "properties": properties, "required": required })
+    }
+}

@@ -1,0 +1,486 @@
+//! The registry of metrics: one row of [`Metric`] has all that there is to say of one. Whoever adds up, writes, reads,
+//! shows or chooses metrics goes through this table, in its order; a new metric is its computation (a file in `metrics`)
+//! and a row here.
+
+use super::calls::Calls;
+use super::metrics::{Pair, merge_purity, order_consistency, ordered_pair_coverage, step_coherence};
+use super::{Metrics, Profile, Similarity};
+
+/// Makes the rows of the table into the variants of [`Metric`].
+macro_rules! registry {
+    ($($metric:ident { meaning: $meaning:literal, $($field:ident: $value:expr,)* })*) => {
+        /// A metric, each in [0, 1], in the order of reports.
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+        pub enum Metric {
+            $(#[doc = $meaning] $metric,)*
+        }
+
+        impl Metric {
+            /// All of them, in the order of reports.
+            pub const ALL: [Metric; [$($meaning),*].len()] = [$(Metric::$metric,)*];
+        }
+
+        static ROWS: [Row; Metric::COUNT] = [$(Row { meaning: $meaning, $($field: $value,)* },)*];
+    };
+}
+
+/// What there is to say of a metric.
+struct Row {
+    /// The name in options, and the key in results.
+    name: &'static str,
+    /// One sentence on what it is.
+    meaning: &'static str,
+    /// The name in a list.
+    label: &'static str,
+    /// The name above a column: nine of them and a name fit into 80 characters.
+    heading: &'static str,
+    /// Whether narrow tables have a column for it.
+    is_in_tables: bool,
+    /// Its place among the columns of a leaderboard (the order of M³-Bench's table 2); none if it has no column there.
+    column: Option<u8>,
+    averaged: Averaged,
+    source: Source,
+    /// What the table of a score says beside the value; none if that table has no line for it.
+    note: fn(&Noted<'_>) -> Option<String>,
+}
+
+/// Whether a metric has a part in the average. M³-Bench has two conventions (`docs/metrics.md`).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Averaged {
+    /// In every average.
+    Always,
+    /// In the average of a whole set and in that of one type of task, where it is known of every task.
+    WhereGraded,
+    /// In the average of one type of task alone, where it is known of every task.
+    WhereGradedByType,
+    /// In no average.
+    Never,
+}
+
+/// Where the value of a metric comes from.
+pub(super) enum Source {
+    /// The alignment: a sum over trajectories, divided by a count of calls.
+    Alignment(Sum, fn(Profile) -> Ratio),
+    /// Grades: their mean over the graded trajectories.
+    Grades,
+    /// The mean of other metrics.
+    Average,
+}
+
+/// What is added up over trajectories.
+#[derive(Clone, Copy)]
+pub enum Sum {
+    /// The number of matched pairs.
+    Matched,
+    /// Something that each matched pair adds.
+    OfPairs(fn(&MatchedPair) -> f64),
+    /// Something that a trajectory adds as a whole: the metric's value, if it were alone, times the calls of its
+    /// reference (N_ref r F in M³-Bench, section 4.3).
+    OfTrajectories(fn(&Aligned<'_>, Profile) -> f64),
+}
+
+/// A sum divided by a count.
+pub(super) struct Ratio {
+    /// The metric whose sum it is, if it is not the metric's own.
+    pub(super) of: Option<Metric>,
+    pub(super) count: Count,
+    pub(super) without: Without,
+}
+
+/// What a sum is divided by.
+#[derive(Clone, Copy)]
+pub(super) enum Count {
+    ReferenceCalls,
+    PredictedCalls,
+    Matched,
+    Strong,
+}
+
+/// The value where there is nothing to divide by.
+#[derive(Clone, Copy)]
+pub(super) enum Without {
+    /// The share of trajectories that did not fail, if neither side has a call; else 0.
+    Calls,
+    /// The share of trajectories that did not fail: where the reference has no call, none is missed.
+    ReferenceCalls,
+    /// 0.
+    Zero,
+}
+
+/// A matched pair, as sums over pairs see it.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct MatchedPair {
+    /// S, in [tau_weak, 1].
+    pub similarity: f64,
+    /// Whether S is tau_strong or more.
+    pub is_strong: bool,
+    /// The fidelity of its arguments, in [0, 1].
+    pub fidelity: f64,
+}
+
+/// An aligned trajectory, as sums over trajectories see it.
+pub struct Aligned<'a> {
+    /// The matched pairs, by their steps.
+    pub(super) pairs: &'a [Pair],
+    /// The calls of the reference.
+    pub(super) references: &'a Calls,
+}
+
+/// What the notes of a set are made of.
+#[derive(Debug, Clone, Copy)]
+pub struct Noted<'a> {
+    /// The metrics of the set.
+    pub metrics: &'a Metrics,
+    /// Calls of the references.
+    pub reference_calls: u64,
+    /// Calls of the predictions.
+    pub predicted_calls: u64,
+    /// Matched pairs.
+    pub matched: u64,
+    /// The definitions.
+    pub profile: Profile,
+    /// What calls were aligned by.
+    pub similarity: Similarity,
+}
+
+registry! {
+    Recall {
+        meaning: "Matched pairs / reference calls.",
+        name: "recall",
+        label: "recall",
+        heading: "rec.",
+        is_in_tables: true,
+        column: Some(0),
+        averaged: Averaged::Always,
+        source: Source::Alignment(Sum::Matched, |profile| match profile {
+            Profile::Paper => Ratio::new(Count::ReferenceCalls, Without::ReferenceCalls),
+            Profile::OpenM3Bench => Ratio::new(Count::ReferenceCalls, Without::Calls),
+        }),
+        note: |set| Some(format!("{} of {} reference calls matched", set.matched, set.reference_calls)),
+    }
+    Precision {
+        meaning: "Matched pairs / predicted calls.",
+        name: "precision",
+        label: "precision",
+        heading: "prec.",
+        is_in_tables: true,
+        column: Some(1),
+        averaged: Averaged::Always,
+        source: Source::Alignment(Sum::Matched, |_| Ratio::new(Count::PredictedCalls, Without::Calls)),
+        note: |set| Some(format!("{} of {} predicted calls matched", set.matched, set.predicted_calls)),
+    }
+    ArgumentSimilarity {
+        meaning: "How similar the arguments of matched calls are.",
+        name: "argument_similarity",
+        label: "argument similarity",
+        heading: "args",
+        is_in_tables: true,
+        column: Some(2),
+        averaged: Averaged::Always,
+        source: Source::Alignment(Sum::OfPairs(|pair| pair.similarity), of_similarity),
+        note: |set| {
+            let compared = set.similarity.measure();
+            Some(match set.profile {
+                Profile::Paper => format!("mean {compared} of confident matches"),
+                Profile::OpenM3Bench => format!("mean {compared} of the matches, x recall"),
+            })
+        },
+    }
+    ArgumentSimilarityStrong {
+        meaning: "How similar the arguments of confident matches are; equal to `argument_similarity` in the profile `paper`.",
+        name: "argument_similarity_strong",
+        label: "  of strong matches",
+        heading: "strong",
+        is_in_tables: false,
+        column: None,
+        averaged: Averaged::Never,
+        source: Source::Alignment(Sum::OfPairs(|pair| if pair.is_strong { pair.similarity } else { 0.0 }), of_similarity),
+        note: |set| (set.profile == Profile::OpenM3Bench).then(|| "the same of confident matches".to_owned()),
+    }
+    ArgumentFidelity {
+        meaning: "How far the arguments of matched calls ask for the same: the mean of their fidelity. Not part of the average.",
+        name: "argument_fidelity",
+        label: "argument fidelity",
+        heading: "fid.",
+        is_in_tables: true,
+        column: Some(3),
+        averaged: Averaged::Never,
+        source: Source::Alignment(
+            Sum::OfPairs(|pair| pair.fidelity),
+            |_| Ratio::new(Count::Matched, Without::Calls),
+        ),
+        note: |set| {
+            Some(format!("of matched calls; {:.4} with recall", set.metrics[Metric::ArgumentFidelityCovered]))
+        },
+    }
+    ArgumentFidelityCovered {
+        meaning: "The fidelity of reference calls: what is not matched counts as 0. Not part of the average.",
+        name: "argument_fidelity_covered",
+        label: "fidelity, covered",
+        heading: "fid. covered",
+        is_in_tables: false,
+        column: Some(4),
+        averaged: Averaged::Never,
+        source: Source::Alignment(Sum::OfPairs(|pair| pair.fidelity), covered),
+        note: |_| None,
+    }
+    StepCoherence {
+        meaning: "Were calls that belong together made together?",
+        name: "step_coherence",
+        label: "step coherence",
+        heading: "steps",
+        is_in_tables: true,
+        column: Some(5),
+        averaged: Averaged::Always,
+        source: Source::Alignment(
+            Sum::OfTrajectories(|aligned, _| aligned.matched() * step_coherence(aligned.pairs)),
+            covered,
+        ),
+        note: |_| Some("calls of a step made together".to_owned()),
+    }
+    MergePurity {
+        meaning: "Were steps that depend on one another kept apart?",
+        name: "merge_purity",
+        label: "merge purity",
+        heading: "merge",
+        is_in_tables: true,
+        column: Some(7),
+        averaged: Averaged::Always,
+        source: Source::Alignment(
+            Sum::OfTrajectories(|aligned, _| aligned.matched() * merge_purity(aligned.pairs)),
+            covered,
+        ),
+        note: |_| Some("calls of different steps kept apart".to_owned()),
+    }
+    OrderConsistency {
+        meaning: "Was what comes later done later?",
+        name: "order_consistency",
+        label: "order consistency",
+        heading: "order",
+        is_in_tables: true,
+        column: Some(6),
+        averaged: Averaged::Always,
+        source: Source::Alignment(
+            Sum::OfTrajectories(|aligned, profile| match profile {
+                Profile::Paper => aligned.matched() * order_consistency(aligned.pairs),
+                Profile::OpenM3Bench => {
+                    let coverage = ordered_pair_coverage(aligned.pairs, &aligned.references.calls_of_steps());
+                    aligned.references.len() as f64 * order_consistency(aligned.pairs) * coverage
+                }
+            }),
+            covered,
+        ),
+        note: |_| Some("steps taken in order".to_owned()),
+    }
+    Average {
+        meaning: "The mean of recall, precision, argument_similarity, step_coherence, merge_purity and order_consistency.",
+        name: "average",
+        label: "average",
+        heading: "avg.",
+        is_in_tables: true,
+        column: Some(u8::MAX),
+        averaged: Averaged::Never,
+        source: Source::Average,
+        note: |_| Some("mean of the six, without fidelity".to_owned()),
+    }
+    TaskCompletion {
+        meaning: "Was the task done? Graders say it (M³-Bench, section 4.4).",
+        name: "task_completion",
+        label: "task completion",
+        heading: "task",
+        is_in_tables: true,
+        column: Some(8),
+        averaged: Averaged::WhereGradedByType,
+        source: Source::Grades,
+        note: |_| None,
+    }
+    InformationGrounding {
+        meaning: "Does the answer rest on what the tools gave? Graders say it (M³-Bench, section 4.4).",
+        name: "information_grounding",
+        label: "information grounding",
+        heading: "info",
+        is_in_tables: true,
+        column: Some(9),
+        averaged: Averaged::WhereGraded,
+        source: Source::Grades,
+        note: |_| None,
+    }
+}
+
+const fn count_graded() -> usize {
+    let (mut index, mut count) = (0, 0);
+    while index < ROWS.len() {
+        if matches!(ROWS[index].source, Source::Grades) {
+            count += 1;
+        }
+        index += 1;
+    }
+    count
+}
+
+/// The mean over confident matches; in the published program the sum over reference calls, with 0 for what is empty.
+fn of_similarity(profile: Profile) -> Ratio {
+    match profile {
+        Profile::Paper => {
+            Ratio { of: Some(Metric::ArgumentSimilarityStrong), ..Ratio::new(Count::Strong, Without::Calls) }
+        }
+        Profile::OpenM3Bench => Ratio::new(Count::ReferenceCalls, Without::Zero),
+    }
+}
+
+fn covered(_: Profile) -> Ratio {
+    Ratio::new(Count::ReferenceCalls, Without::Calls)
+}
+
+impl Ratio {
+    fn new(count: Count, without: Without) -> Self {
+        Self { of: None, count, without }
+    }
+}
+
+impl Aligned<'_> {
+    fn matched(&self) -> f64 {
+        self.pairs.len() as f64
+    }
+}
+
+impl Metric {
+    /// How many there are.
+    pub const COUNT: usize = Self::ALL.len();
+
+    /// How many come from grades.
+    pub const GRADED: usize = count_graded();
+
+    /// Those that come from grades.
+    pub fn of_grades() -> impl Iterator<Item = Metric> {
+        Self::ALL.into_iter().filter(|metric| metric.is_graded())
+    }
+
+    /// Those that a score has: all but those that come from grades.
+    pub fn of_scores() -> impl Iterator<Item = Metric> {
+        Self::ALL.into_iter().filter(|metric| !metric.is_graded())
+    }
+
+    /// The columns of a leaderboard in their order, the average last.
+    #[must_use]
+    pub fn of_leaderboards() -> Vec<Metric> {
+        let mut columns: Vec<Metric> =
+            Self::ALL.into_iter().filter(|metric| metric.is_in_leaderboards()).collect();
+        columns.sort_by_key(|metric| metric.row().column);
+        columns
+    }
+
+    /// The metric of this name.
+    #[must_use]
+    pub fn from_name(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|metric| metric.name() == name)
+    }
+
+    /// Its place in [`Metric::ALL`].
+    #[must_use]
+    pub fn index(self) -> usize {
+        self as usize
+    }
+
+    /// The name in options, and the key in results.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        self.row().name
+    }
+
+    /// One sentence on what it is.
+    #[must_use]
+    pub fn meaning(self) -> &'static str {
+        self.row().meaning
+    }
+
+    /// The name in a list.
+    #[must_use]
+    pub fn label(self) -> &'static str {
+        self.row().label
+    }
+
+    /// The name above a column: nine of them and a name fit into 80 characters.
+    #[must_use]
+    pub fn heading(self) -> &'static str {
+        self.row().heading
+    }
+
+    /// Whether narrow tables have a column for it.
+    #[must_use]
+    pub fn is_in_tables(self) -> bool {
+        self.row().is_in_tables
+    }
+
+    /// Whether leaderboards have a column for it.
+    #[must_use]
+    pub fn is_in_leaderboards(self) -> bool {
+        self.row().column.is_some()
+    }
+
+    /// Whether it has a part in the average.
+    #[must_use]
+    pub fn averaged(self) -> Averaged {
+        self.row().averaged
+    }
+
+    /// Whether it comes from grades.
+    #[must_use]
+    pub fn is_graded(self) -> bool {
+        matches!(self.row().source, Source::Grades)
+    }
+
+    /// Whether it stands beside the metrics of the paper, without a part in their average.
+    #[must_use]
+    pub fn is_beside(self) -> bool {
+        self.sum().is_some() && self.row().averaged == Averaged::Never
+    }
+
+    /// What is added up for it over trajectories; none of the average, and of what comes from grades.
+    #[must_use]
+    pub fn sum(self) -> Option<Sum> {
+        match self.row().source {
+            Source::Alignment(sum, _) => Some(sum),
+            Source::Grades | Source::Average => None,
+        }
+    }
+
+    /// What the table of a score says beside the value; none if it has no line for it.
+    #[must_use]
+    pub fn note(self, set: &Noted<'_>) -> Option<String> {
+        (self.row().note)(set)
+    }
+
+    pub(super) fn source(self) -> &'static Source {
+        &self.row().source
+    }
+
+    fn row(self) -> &'static Row {
+        &ROWS[self.index()]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_and_columns_are_unique() {
+        for (index, metric) in Metric::ALL.into_iter().enumerate() {
+            assert_eq!(metric.index(), index);
+            let is_same = |other: &&Metric| {
+                let (row, other) = (metric.row(), other.row());
+                row.name == other.name || (row.column.is_some() && row.column == other.column)
+            };
+            assert_eq!(Metric::ALL.iter().filter(is_same).count(), 1, "{metric:?}");
+        }
+    }
+
+    /// M³-Bench, section 4.3: the average is of six.
+    #[test]
+    fn six_metrics_are_in_every_average() {
+        let always = Metric::ALL.into_iter().filter(|metric| metric.averaged() == Averaged::Always);
+        assert_eq!(always.count(), 6);
+        assert_eq!(Metric::of_leaderboards().last(), Some(&Metric::Average));
+    }
+}
