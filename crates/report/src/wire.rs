@@ -214,7 +214,8 @@ pub struct MatchReport {
     /// fidelity.
     pub similarity: f64,
     /// `strong` from tau_strong on, else `weak`.
-    #[schemars(extend("enum" = ["strong", "weak"]))]
+    #[serde(default)]
+    #[schemars(!default, extend("enum" = ["strong", "weak"]))]
     pub strength: String,
     /// The reference call.
     #[serde(default = "PlaceReport::unknown")]
@@ -406,10 +407,9 @@ impl MatchReport {
     const STRONG: &str = "strong";
     const WEAK: &str = "weak";
 
-    /// Whether its similarity is tau_strong or more.
-    #[must_use]
-    pub fn is_strong(&self) -> bool {
-        self.strength == Self::STRONG
+    /// Whether it is strong, as it says itself; if it does not, whether its similarity is `tau_strong` or more.
+    pub(crate) fn is_strong(&self, tau_strong: f64) -> bool {
+        if self.strength.is_empty() { self.similarity >= tau_strong } else { self.strength == Self::STRONG }
     }
 
     fn new(pair: m3_score::Match, fidelity: &CallFidelity) -> Self {

@@ -6,18 +6,22 @@ use m3_stats::Trials;
 use super::{ReferenceCalls, TrajectoryResult, Usage};
 use crate::{MatchReport, PlaceReport, TrajectoryReport};
 
-/// Reduces a trajectory to what is kept of it, with its id and which repetition it is.
+/// Reduces a trajectory to what is kept of it, with its id and which repetition it is. Pairs whose strength is not said are
+/// strong from `tau_strong` on.
 ///
 /// # Errors
 /// What is wrong with it, in words that name it.
-pub(super) fn kept(report: TrajectoryReport) -> Result<(String, Option<usize>, TrajectoryResult), String> {
+pub(super) fn kept(
+    report: TrajectoryReport,
+    tau_strong: f64,
+) -> Result<(String, Option<usize>, TrajectoryResult), String> {
     let (id, repeat) = (report.id.clone(), report.repeat);
-    let found = trajectory(report).map_err(|message| format!("trajectory `{id}`: {message}"))?;
+    let found = trajectory(report, tau_strong).map_err(|message| format!("trajectory `{id}`: {message}"))?;
     Ok((id, repeat, found))
 }
 
-fn trajectory(report: TrajectoryReport) -> Result<TrajectoryResult, String> {
-    let (sums, not_known) = sums(&report)?;
+fn trajectory(report: TrajectoryReport, tau_strong: f64) -> Result<TrajectoryResult, String> {
+    let (sums, not_known) = sums(&report, tau_strong)?;
     let metrics = &report.metrics;
     if !(metrics.average_steps >= 0.0 && metrics.average_steps.is_finite()) {
         return Err(format!("`average_steps` is {}", metrics.average_steps));
@@ -47,10 +51,11 @@ fn trajectory(report: TrajectoryReport) -> Result<TrajectoryResult, String> {
 
 /// The sums behind the metrics, and the metrics that the score does not say: those of matched pairs from the pairs, the
 /// others from their values.
-fn sums(report: &TrajectoryReport) -> Result<(Sums, Vec<Metric>), String> {
+fn sums(report: &TrajectoryReport, tau_strong: f64) -> Result<(Sums, Vec<Metric>), String> {
     let metrics = &report.metrics;
     let references = metrics.reference_calls as f64;
-    let pairs: Vec<MatchedPair> = report.matches.iter().map(matched).collect::<Result<_, _>>()?;
+    let pairs: Vec<MatchedPair> =
+        report.matches.iter().map(|pair| matched(pair, tau_strong)).collect::<Result<_, _>>()?;
     let mut sums = Sums {
         trajectories: 1.0,
         failed: f64::from(u8::from(report.failure.is_some())),
@@ -60,15 +65,19 @@ fn sums(report: &TrajectoryReport) -> Result<(Sums, Vec<Metric>), String> {
         strong: pairs.iter().filter(|pair| pair.is_strong).count() as f64,
         ..Sums::default()
     };
+    let has_fidelities = !metrics.metrics[Metric::ArgumentFidelity].is_nan()
+        && pairs.iter().all(|pair| !pair.fidelity.is_nan());
     let mut not_known = Vec::new();
     for metric in Metric::of_scores() {
         let value = metrics.metrics[metric];
-        let sum = match metric.sum() {
-            Some(Sum::OfPairs(of)) => pairs.iter().map(of).sum(),
-            Some(Sum::OfTrajectories(_)) => value * references,
+        let (is_known, sum) = match metric.sum() {
+            Some(Sum::OfPairs(of)) => {
+                (has_fidelities || !needs_fidelity(of), pairs.iter().map(of).sum::<f64>())
+            }
+            Some(Sum::OfTrajectories(_)) => (!value.is_nan(), value * references),
             Some(Sum::Matched) | None => continue,
         };
-        if value.is_nan() || sum.is_nan() {
+        if !is_known {
             not_known.push(metric);
             continue;
         }
@@ -83,13 +92,18 @@ fn sums(report: &TrajectoryReport) -> Result<(Sums, Vec<Metric>), String> {
     Ok((sums, not_known))
 }
 
-fn matched(pair: &MatchReport) -> Result<MatchedPair, String> {
+/// Whether what a pair adds depends on its fidelity.
+fn needs_fidelity(of: fn(&MatchedPair) -> f64) -> bool {
+    of(&MatchedPair { similarity: 1.0, is_strong: true, fidelity: f64::NAN }).is_nan()
+}
+
+fn matched(pair: &MatchReport, tau_strong: f64) -> Result<MatchedPair, String> {
     share("similarity", pair.similarity)?;
     if !pair.argument_fidelity.is_nan() {
         share("argument_fidelity", pair.argument_fidelity)?;
     }
     let (similarity, fidelity) = (pair.similarity, pair.argument_fidelity);
-    Ok(MatchedPair { similarity, is_strong: pair.is_strong(), fidelity })
+    Ok(MatchedPair { similarity, is_strong: pair.is_strong(tau_strong), fidelity })
 }
 
 /// Step and tool of each call of the reference, matched or not, where the score says them.

@@ -1,7 +1,6 @@
 //! Reads results: `m3.score/1` as JSON or JSON Lines, and tables of finished numbers as CSV.
 
 use std::collections::BTreeMap;
-use std::fmt;
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read as _};
 use std::path::{Path, PathBuf};
@@ -10,13 +9,12 @@ use flate2::bufread::MultiGzDecoder;
 use m3_score::{Profile, Similarity};
 use m3_stats::Trials;
 use m3_support::text::{shortened, visible};
-use serde::de::{SeqAccess, Visitor};
-use serde::{Deserialize, Deserializer};
+use serde::Deserialize;
 
 use super::kept::kept;
 use super::plain_error::plain;
 use super::repeats::by_task;
-use super::{ModelResult, Numbers, Origin, Repeats, TrajectoryResult, table};
+use super::{ModelResult, Numbers, Origin, Repeats, table};
 use crate::signature::InputsReport;
 use crate::wire::UsageReport;
 use crate::{
@@ -118,8 +116,7 @@ struct Entry {
     tool_names: Option<ToolNamesReport>,
     ledger: Option<LedgerReport>,
     repeats: Option<RepeatsReport>,
-    #[serde(default)]
-    trajectories: Trajectories,
+    trajectories: Option<Vec<TrajectoryReport>>,
     id: Option<String>,
     repeat: Option<usize>,
     #[serde(rename = "type")]
@@ -131,37 +128,6 @@ struct Entry {
     grades: Option<PanelGrades>,
     usage: Option<UsageReport>,
     outcomes: Option<TaskOutcomes>,
-}
-
-/// A trajectory as it is kept: its task's id, which repetition it is, and what it says; or what is wrong with it.
-type Read = Result<(String, Option<usize>, TrajectoryResult), String>;
-
-/// The trajectories of a score, each reduced to what is kept of it as soon as it is read.
-#[derive(Default)]
-struct Trajectories(Vec<Read>);
-
-impl<'de> Deserialize<'de> for Trajectories {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_seq(OneByOne)
-    }
-}
-
-struct OneByOne;
-
-impl<'de> Visitor<'de> for OneByOne {
-    type Value = Trajectories;
-
-    fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.write_str("a list")
-    }
-
-    fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Trajectories, A::Error> {
-        let mut found = Vec::new();
-        while let Some(report) = list.next_element::<TrajectoryReport>()? {
-            found.push(kept(report));
-        }
-        Ok(Trajectories(found))
-    }
 }
 
 /// The head of a score.
@@ -179,7 +145,7 @@ struct Head {
 }
 
 impl Entry {
-    fn into_head(self) -> Result<(Head, Vec<Read>), String> {
+    fn into_head(self) -> Result<(Head, Vec<TrajectoryReport>), String> {
         // Scores that were made before there was a choice name none.
         let similarity = match self.similarity.as_deref() {
             None => Similarity::Cosine,
@@ -199,7 +165,7 @@ impl Entry {
             origin: Origin::new(self.signature, self.inputs, self.ledger, repeats),
             trials: trials.unwrap_or_default(),
         };
-        Ok((head, self.trajectories.0))
+        Ok((head, self.trajectories.unwrap_or_default()))
     }
 
     fn into_trajectory(self) -> Result<TrajectoryReport, String> {
@@ -236,7 +202,7 @@ fn score(reader: impl BufRead) -> Result<Numbers, String> {
             trajectories.append(&mut of_head);
             head = Some(found);
         } else if entry.metrics.is_some() {
-            trajectories.push(kept(entry.into_trajectory()?));
+            trajectories.push(entry.into_trajectory()?);
         } else {
             return Err(format!("it has no `schema`; expected `{SCORE_SCHEMA}`"));
         }
@@ -248,7 +214,8 @@ fn score(reader: impl BufRead) -> Result<Numbers, String> {
     let profile = Profile::from_name(&head.profile);
     let profile = profile.ok_or_else(|| format!("its profile `{}` is not known", head.profile))?;
     let ThresholdsReport { weak, strong } = head.thresholds;
-    let trajectories = by_task(trajectories.into_iter(), &head.trials)?;
+    let trajectories = trajectories.into_iter().map(|report| kept(report, strong));
+    let trajectories = by_task(trajectories, &head.trials)?;
     let similarity = head.similarity;
     let conditions = format!(
         "encoder {} ({}), similarity {}, tau {weak} / {strong}{}",

@@ -7,11 +7,11 @@ use std::collections::HashMap;
 use m3_trajectory::catalog::Catalog;
 use m3_trajectory::json::{Json, parse, pointer_to};
 
+use super::compare_value::{self, ArgumentContext};
 use super::constants::{
     CLOSE, DEFAULT_OR_ABSENT, EMPTY_OR_ABSENT, EQUIVALENT, MAX_DEPTH, MAX_TEXT, MAX_VALUES, NOTHING,
     NULL_OR_ABSENT, OPTIONAL_OR_ABSENT, REQUIRED_OR_ABSENT, SAME_OTHERWISE, UNKNOWN_MEMBER, USUAL_OR_ABSENT,
 };
-use super::leaf::{self, Setting};
 use super::members;
 use super::name::Name;
 use super::place::cut;
@@ -30,10 +30,10 @@ pub(super) struct Alignment<'a> {
 
 /// Two values that are compared, and where they are.
 #[derive(Clone)]
-pub(super) struct Spot<'a> {
+pub(super) struct ValueLocation<'a> {
     pub(super) path: String,
     pub(super) depth: usize,
-    pub(super) setting: Setting<'a>,
+    pub(super) context: ArgumentContext<'a>,
 }
 
 impl<'a> Alignment<'a> {
@@ -47,8 +47,8 @@ impl<'a> Alignment<'a> {
     ) -> Vec<ArgumentComparison> {
         let schema = catalog.and_then(|catalog| catalog.input_schema(tool)).map(Schema::new);
         let mut alignment = Self { words, tool, found: Vec::new(), values: 0 };
-        let setting = Setting { schema, ..Setting::default() };
-        alignment.value(&Spot { path: String::new(), depth: 0, setting }, a, b);
+        let context = ArgumentContext { schema, ..ArgumentContext::default() };
+        alignment.value(&ValueLocation { path: String::new(), depth: 0, context }, a, b);
         alignment.found
     }
 
@@ -57,62 +57,62 @@ impl<'a> Alignment<'a> {
     }
 
     /// Compares two values.
-    pub(super) fn value(&mut self, spot: &Spot<'_>, a: &Json, b: &Json) {
+    pub(super) fn value(&mut self, at: &ValueLocation<'_>, a: &Json, b: &Json) {
         if is_same(a, b) {
-            if spot.depth == 1 || (spot.depth == 0 && !matches!(a, Json::Object(_))) {
-                self.push(&spot.path, Finding::equal(leaf::kind_of(a)));
-            } else if spot.depth == 0
+            if at.depth == 1 || (at.depth == 0 && !matches!(a, Json::Object(_))) {
+                self.push(&at.path, Finding::equal(compare_value::kind_of(a)));
+            } else if at.depth == 0
                 && let Json::Object(members) = a
             {
                 for (key, value) in members {
-                    self.push(&pointer_to("", key), Finding::equal(leaf::kind_of(value)));
+                    self.push(&pointer_to("", key), Finding::equal(compare_value::kind_of(value)));
                 }
             }
             return;
         }
         self.values += 1;
-        if spot.depth > MAX_DEPTH || self.values > MAX_VALUES {
+        if at.depth > MAX_DEPTH || self.values > MAX_VALUES {
             return self.push(
-                &spot.path,
-                Finding::new(leaf::kind_of(a), NOTHING, "different, and too much to compare"),
+                &at.path,
+                Finding::new(compare_value::kind_of(a), NOTHING, "different, and too much to compare"),
             );
         }
         let none = Json::Object(Vec::new());
         match (a, b) {
-            (Json::Object(a), Json::Object(b)) => self.object(spot, a, b),
-            (Json::Array(a), Json::Array(b)) => self.list(spot, a, b),
+            (Json::Object(a), Json::Object(b)) => self.object(at, a, b),
+            (Json::Array(a), Json::Array(b)) => self.list(at, a, b),
             // No arguments are written in two ways.
-            (Json::Null, Json::Object(_)) if spot.depth == 0 => self.nothing_or(spot, &none, b),
-            (Json::Object(_), Json::Null) if spot.depth == 0 => self.nothing_or(spot, a, &none),
-            (Json::Null, value) => self.absent(spot, value, Presence::of(spot), Verdict::Extra),
-            (value, Json::Null) => self.absent(spot, value, Presence::of(spot), Verdict::Missing),
-            _ => self.unlike(spot, a, b),
+            (Json::Null, Json::Object(_)) if at.depth == 0 => self.nothing_or(at, &none, b),
+            (Json::Object(_), Json::Null) if at.depth == 0 => self.nothing_or(at, a, &none),
+            (Json::Null, value) => self.absent(at, value, Presence::of(at), Verdict::Extra),
+            (value, Json::Null) => self.absent(at, value, Presence::of(at), Verdict::Missing),
+            _ => self.unlike(at, a, b),
         }
     }
 
-    fn nothing_or(&mut self, spot: &Spot<'_>, a: &Json, b: &Json) {
+    fn nothing_or(&mut self, at: &ValueLocation<'_>, a: &Json, b: &Json) {
         let before = self.found.len();
         if let (Json::Object(a), Json::Object(b)) = (a, b) {
-            self.object(spot, a, b);
+            self.object(at, a, b);
         }
         if self.found.len() == before {
-            self.push(&spot.path, Finding::new(Kind::Null, NULL_OR_ABSENT, "no arguments in two writings"));
+            self.push(&at.path, Finding::new(Kind::Null, NULL_OR_ABSENT, "no arguments in two writings"));
         }
     }
 
     /// Values that are not both objects or both lists, or not written so.
-    fn unlike(&mut self, spot: &Spot<'_>, a: &Json, b: &Json) {
+    fn unlike(&mut self, at: &ValueLocation<'_>, a: &Json, b: &Json) {
         let says_nothing =
             |value: &Json| is_nothing(value) || is_empty(value) && !matches!(value, Json::Bool(_));
         if says_nothing(a) && says_nothing(b) {
-            let finding = Finding::new(leaf::kind_of(a), SAME_OTHERWISE, "both say nothing");
-            return self.push(&spot.path, finding);
+            let finding = Finding::new(compare_value::kind_of(a), SAME_OTHERWISE, "both say nothing");
+            return self.push(&at.path, finding);
         }
-        if let Some(finding) = leaf::shapes(&spot.setting.name, a, b) {
-            return self.push(&spot.path, finding);
+        if let Some(finding) = compare_value::shapes(&at.context.name, a, b) {
+            return self.push(&at.path, finding);
         }
         if let Some((a, b)) = held(a, b) {
-            return self.rewritten(spot, &a, &b, "the same as JSON in a text");
+            return self.rewritten(at, &a, &b, "the same as JSON in a text");
         }
         match (a, b) {
             (Json::Array(items), other) | (other, Json::Array(items)) => {
@@ -120,32 +120,38 @@ impl<'a> Alignment<'a> {
                 let parts = parts(items, other);
                 let (list, parts) = (Json::Array(items.clone()), Json::Array(parts));
                 let (a, b) = if is_first { (&list, &parts) } else { (&parts, &list) };
-                self.rewritten(spot, a, b, "a list in another writing");
+                self.rewritten(at, a, b, "a list in another writing");
             }
             _ => {
-                let finding = leaf::compare(&spot.setting, self.words, a, b);
-                self.push(&spot.path, finding);
+                let finding = compare_value::compare(&at.context, self.words, a, b);
+                self.push(&at.path, finding);
             }
         }
     }
 
     /// Compares what two values were made into; what is equal then was the same in another writing.
-    fn rewritten(&mut self, spot: &Spot<'_>, a: &Json, b: &Json, reason: impl Into<Cow<'static, str>>) {
+    fn rewritten(
+        &mut self,
+        at: &ValueLocation<'_>,
+        a: &Json,
+        b: &Json,
+        reason: impl Into<Cow<'static, str>>,
+    ) {
         let before = self.found.len();
-        self.value(&Spot { depth: spot.depth.max(1) + 1, ..spot.clone() }, a, b);
+        self.value(&ValueLocation { depth: at.depth.max(1) + 1, ..at.clone() }, a, b);
         if self.found.len() == before {
-            self.push(&spot.path, Finding::new(leaf::kind_of(a), SAME_OTHERWISE, reason));
+            self.push(&at.path, Finding::new(compare_value::kind_of(a), SAME_OTHERWISE, reason));
         }
     }
 
-    fn object(&mut self, spot: &Spot<'_>, a: &[(String, Json)], b: &[(String, Json)]) {
-        let (is_call, schema) = (spot.depth == 0, spot.setting.schema);
+    fn object(&mut self, at: &ValueLocation<'_>, a: &[(String, Json)], b: &[(String, Json)]) {
+        let (is_call, schema) = (at.depth == 0, at.context.schema);
         match (members::unwrapped(a, b, schema, is_call), members::unwrapped(b, a, schema, is_call)) {
             (Some((key, inner)), None) => {
-                return self.inside(spot, &pointer_to(&spot.path, key), true, inner, b);
+                return self.inside(at, &pointer_to(&at.path, key), true, inner, b);
             }
             (None, Some((key, inner))) => {
-                return self.inside(spot, &pointer_to(&spot.path, key), false, a, inner);
+                return self.inside(at, &pointer_to(&at.path, key), false, a, inner);
             }
             _ => {}
         }
@@ -159,18 +165,18 @@ impl<'a> Alignment<'a> {
             }
         }
         let theirs: HashMap<&str, &str> = renamed.into_iter().map(|(theirs, own)| (own, theirs)).collect();
-        let spans = [leaf::spans(a, b, 0), leaf::spans(a, b, 1)];
+        let spans = [compare_value::spans(a, b, 0), compare_value::spans(a, b, 1)];
         let exchanged = members::exchanged(&in_a, &in_b);
         let converted = members::converted(&in_a, &in_b);
         let has_zoom = in_a.contains_key("z") || in_b.contains_key("z");
         for (key, value) in a {
             let there = theirs.get(key.as_str()).copied();
             let name = there.map_or(key.as_str(), |there| members::telling(key, there, schema));
-            let below = Spot { path: pointer_to(&spot.path, key), ..below(spot, name, spans, has_zoom) };
+            let below = ValueLocation { path: pointer_to(&at.path, key), ..below(at, name, spans, has_zoom) };
             let before = self.found.len();
             match (in_b.get(key.as_str()), there) {
                 (Some(other), _) if exchanged.contains(&key.as_str()) => {
-                    let kind = leaf::kind_of(other);
+                    let kind = compare_value::kind_of(other);
                     self.push(&below.path, Finding::new(kind, NOTHING, "two values have changed places"));
                 }
                 (Some(other), _) if converted.contains(&key.as_str()) && !is_same(value, other) => {
@@ -182,38 +188,38 @@ impl<'a> Alignment<'a> {
                     self.rewritten(&below, value, other, reason);
                 }
                 (Some(other), None) => self.value(&below, value, other),
-                (None, _) => self.one_sided(spot, key, value, Verdict::Missing),
+                (None, _) => self.one_sided(at, key, value, Verdict::Missing),
             }
             if let Some(there) = there {
-                let to = pointer_to(&spot.path, there);
+                let to = pointer_to(&at.path, there);
                 self.found[before..].iter_mut().for_each(|argument| argument.moved(&below.path, &to));
             }
         }
         for (key, value) in b {
             if in_b.contains_key(key.as_str()) && !in_a.contains_key(key.as_str()) {
-                self.one_sided(spot, key, value, Verdict::Extra);
+                self.one_sided(at, key, value, Verdict::Extra);
             }
         }
     }
 
     /// A member that only one of two objects has, whatever its writing.
-    fn one_sided(&mut self, spot: &Spot<'_>, key: &str, value: &Json, verdict: Verdict) {
-        let name = members::known(key, spot.setting.schema, spot.depth == 0);
-        let below = Spot { path: pointer_to(&spot.path, key), ..below(spot, name, [None; 2], false) };
-        self.absent(&below, value, Presence::among(spot, name), verdict);
+    fn one_sided(&mut self, at: &ValueLocation<'_>, key: &str, value: &Json, verdict: Verdict) {
+        let name = members::known(key, at.context.schema, at.depth == 0);
+        let below = ValueLocation { path: pointer_to(&at.path, key), ..below(at, name, [None; 2], false) };
+        self.absent(&below, value, Presence::among(at, name), verdict);
     }
 
     /// Compares two objects of which the first or the second is inside a member that says nothing, at `within`.
     fn inside(
         &mut self,
-        spot: &Spot<'_>,
+        at: &ValueLocation<'_>,
         within: &str,
         is_first: bool,
         a: &[(String, Json)],
         b: &[(String, Json)],
     ) {
-        let (from, to) = if is_first { (within, &*spot.path) } else { (&*spot.path, within) };
-        let at = Spot { path: from.to_owned(), ..spot.clone() };
+        let (from, to) = if is_first { (within, &*at.path) } else { (&*at.path, within) };
+        let at = ValueLocation { path: from.to_owned(), ..at.clone() };
         let before = self.found.len();
         self.object(&at, a, b);
         self.push(from, Finding::new(Kind::Object, SAME_OTHERWISE, "the same in an object of its own"));
@@ -221,15 +227,21 @@ impl<'a> Alignment<'a> {
     }
 
     /// A value that only one side has.
-    pub(super) fn absent(&mut self, spot: &Spot<'_>, value: &Json, presence: Presence, verdict: Verdict) {
+    pub(super) fn absent(
+        &mut self,
+        at: &ValueLocation<'_>,
+        value: &Json,
+        presence: Presence,
+        verdict: Verdict,
+    ) {
         self.values += 1;
-        let schema = spot.setting.schema;
+        let schema = at.context.schema;
         let is_as = |default: &Json| {
             let is_single = |value: &Json| !matches!(value, Json::Array(_) | Json::Object(_) | Json::Null);
             is_same(default, value)
                 || is_single(default)
                     && is_single(value)
-                    && leaf::compare(&spot.setting, self.words, default, value).score >= EQUIVALENT
+                    && compare_value::compare(&at.context, self.words, default, value).score >= EQUIVALENT
         };
         let is_default =
             || schema.is_some_and(|schema| schema.defaults().any(is_as) || schema.describes_default(value));
@@ -248,16 +260,16 @@ impl<'a> Alignment<'a> {
             || is_nothing(value) && !schema.is_some_and(Schema::has_choices)
         {
             (EMPTY_OR_ABSENT, "says nothing")
-        } else if !says_default && is_usual(&spot.setting.name, value) {
+        } else if !says_default && is_usual(&at.context.name, value) {
             (USUAL_OR_ABSENT, "what most tools have as their default")
-        } else if presence == Presence::Unknown || schema.is_none() && spot.setting.name.is_of_call() {
+        } else if presence == Presence::Unknown || schema.is_none() && at.context.name.is_of_call() {
             (UNKNOWN_MEMBER, "the tool does not know it")
         } else {
             (OPTIONAL_OR_ABSENT, "only one call says it")
         };
         // Only one of two values, so never as good as the same one.
         debug_assert!(score <= SAME_OTHERWISE.max(CLOSE), "absent is never equal");
-        self.push(&spot.path, Finding::absent(leaf::kind_of(value), score, verdict, reason));
+        self.push(&at.path, Finding::absent(compare_value::kind_of(value), score, verdict, reason));
     }
 }
 
@@ -277,12 +289,12 @@ pub(super) enum Presence {
 
 impl Presence {
     /// Of a value that stands as null on the other side.
-    fn of(spot: &Spot<'_>) -> Self {
-        if spot.setting.is_required { Self::Required } else { Self::Optional }
+    fn of(at: &ValueLocation<'_>) -> Self {
+        if at.context.is_required { Self::Required } else { Self::Optional }
     }
 
-    fn among(spot: &Spot<'_>, key: &str) -> Self {
-        let Some(schema) = spot.setting.schema else { return Self::Optional };
+    fn among(at: &ValueLocation<'_>, key: &str) -> Self {
+        let Some(schema) = at.context.schema else { return Self::Optional };
         if schema.required().contains(&key) {
             Self::Required
         } else if schema.lists_members() && schema.property(key).is_none() {
@@ -293,19 +305,24 @@ impl Presence {
     }
 }
 
-fn below<'a>(spot: &Spot<'a>, key: &str, spans: [Option<f64>; 2], has_zoom: bool) -> Spot<'a> {
-    let parent = spot.setting.schema;
+fn below<'a>(
+    at: &ValueLocation<'a>,
+    key: &str,
+    spans: [Option<f64>; 2],
+    has_zoom: bool,
+) -> ValueLocation<'a> {
+    let parent = at.context.schema;
     let schema = parent.and_then(|schema| schema.property(key));
     let name = Name::new(key);
     let span = name.side().and_then(|axis| spans[axis]).filter(|_| !has_zoom);
-    let setting = Setting {
+    let context = ArgumentContext {
         schema,
         is_required: parent.is_some_and(|schema| schema.required().contains(&key)),
         span,
         is_tile: has_zoom,
         name,
     };
-    Spot { path: pointer_to(&spot.path, key), depth: spot.depth + 1, setting }
+    ValueLocation { path: pointer_to(&at.path, key), depth: at.depth + 1, context }
 }
 
 /// Whether most tools take a value for one that is not said.

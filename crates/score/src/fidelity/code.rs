@@ -261,7 +261,7 @@ pub(super) fn choices(a: &str, b: &str) -> Finding {
 }
 
 /// Compares two names of a language, a country or a currency, if both are known.
-pub(super) fn standard(name: &Name, a: &str, b: &str) -> Option<Finding> {
+pub(super) fn iso_names(name: &Name, a: &str, b: &str) -> Option<Finding> {
     let (a, b) = (fold(a), fold(b));
     let (a, b) = (a.trim(), b.trim());
     let table = if name.is_language() {

@@ -11,10 +11,10 @@ use m3_trajectory::catalog::Catalog;
 use m3_trajectory::json::Json;
 
 use super::align::Alignment;
+use super::comparison_cache::schema_key;
 use super::constants::SAME_OTHERWISE;
-use super::remembered::schema_key;
 use super::words::{Cosines, TextPair, Words};
-use super::{ArgumentComparison, CallFidelity, Finding, Kind, Weights, combine, remembered};
+use super::{ArgumentComparison, CallFidelity, Finding, Kind, Weights, combine, comparison_cache};
 use crate::schema::{Schema, is_same};
 
 /// Two calls of one tool; missing arguments are an empty object.
@@ -118,7 +118,7 @@ impl<'a> Fidelity<'a> {
                 &mut |part| progress(end - todo.len() + part, count),
                 &mut |index, fidelity| {
                     if let (Some(key), Some(bytes)) =
-                        (keys[index - start], remembered::encode(&fidelity.arguments))
+                        (keys[index - start], comparison_cache::encode(&fidelity.arguments))
                     {
                         fresh.push((key, bytes));
                     }
@@ -149,7 +149,7 @@ impl<'a> Fidelity<'a> {
                 let schema = schemas.entry(pair.tool).or_insert_with(|| {
                     schema_key(self.catalog.and_then(|catalog| catalog.input_schema(pair.tool)))
                 });
-                remembered::key(pair, schema)
+                comparison_cache::key(pair, schema)
             })
         };
         let keys: Vec<Option<InputKey>> = range.clone().map(&mut key).collect();
@@ -158,7 +158,8 @@ impl<'a> Fidelity<'a> {
         let mut todo = Vec::new();
         let words = Words::of(&self.cosines);
         for (index, key) in range.zip(&keys) {
-            let known = key.and_then(|_| known.next().flatten()).and_then(|bytes| remembered::decode(&bytes));
+            let known =
+                key.and_then(|_| known.next().flatten()).and_then(|bytes| comparison_cache::decode(&bytes));
             if let Some(arguments) = known {
                 found(index, self.weighed(pair(index).tool, arguments));
             } else if is_cached && key.is_none() {

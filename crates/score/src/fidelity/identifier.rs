@@ -4,8 +4,8 @@
 use std::borrow::Cow;
 
 use super::constants::{NOTHING, SAME_OTHERWISE};
+use super::iso;
 use super::name::Name;
-use super::standard;
 use super::text::fold;
 use super::{Finding, Kind};
 
@@ -22,7 +22,7 @@ pub(super) fn compare(name: &Name, a: &str, b: &str) -> Option<Finding> {
     identified(name, a, b)
         .or_else(|| accounts(name, a, b))
         .or_else(|| named(name, a, b))
-        .or_else(|| standard::airports(name, a, b))
+        .or_else(|| iso::airports(name, a, b))
 }
 
 /// A URL whose scheme is left out, with it.

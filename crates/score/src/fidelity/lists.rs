@@ -3,10 +3,10 @@
 
 use m3_trajectory::json::{Json, Keys, pointer_to};
 
-use super::align::{Alignment, Presence, Spot};
+use super::align::{Alignment, Presence, ValueLocation};
 use super::combine::norm;
+use super::compare_value::{self, ArgumentContext};
 use super::constants::{MAX_ITEM_PAIRS, MAX_ITEM_VALUES, NORM, NOTHING, SAME_OTHERWISE};
-use super::leaf::{self, Setting};
 use super::{ArgumentComparison, Finding, Kind, Verdict};
 use crate::hungarian::cheapest;
 use crate::schema::Schema;
@@ -26,62 +26,62 @@ const ORDERING: &[&str] =
 
 impl Alignment<'_> {
     /// Compares two lists.
-    pub(super) fn list(&mut self, spot: &Spot<'_>, a: &[Json], b: &[Json]) {
-        let below = Spot {
+    pub(super) fn list(&mut self, at: &ValueLocation<'_>, a: &[Json], b: &[Json]) {
+        let below = ValueLocation {
             path: String::new(),
-            depth: spot.depth.max(1) + 1,
-            setting: Setting {
-                schema: spot.setting.schema.and_then(Schema::items),
-                name: spot.setting.name.clone(),
-                ..Setting::default()
+            depth: at.depth.max(1) + 1,
+            context: ArgumentContext {
+                schema: at.context.schema.and_then(Schema::items),
+                name: at.context.name.clone(),
+                ..ArgumentContext::default()
             },
         };
-        let is_set = self.is_set(spot, a, b);
-        if !is_set && self.is_reordered(spot, a, b) {
+        let is_set = self.is_set(at, a, b);
+        if !is_set && self.is_reordered(at, a, b) {
             let finding = Finding::new(Kind::List, NOTHING, "the same items in an order that matters");
-            return self.push(&spot.path, finding);
+            return self.push(&at.path, finding);
         }
-        if is_set { self.set(spot, &below, a, b) } else { self.tuple(spot, &below, a, b) }
+        if is_set { self.set(at, &below, a, b) } else { self.tuple(at, &below, a, b) }
     }
 
-    fn is_set(&self, spot: &Spot<'_>, a: &[Json], b: &[Json]) -> bool {
+    fn is_set(&self, at: &ValueLocation<'_>, a: &[Json], b: &[Json]) -> bool {
         let all = |is: fn(&Json) -> bool| a.iter().chain(b).all(is);
-        if spot.setting.schema.is_some_and(Schema::is_set) {
+        if at.context.schema.is_some_and(Schema::is_set) {
             return true;
         }
         if all(|item| matches!(item, Json::Integer(_) | Json::LongInteger(_) | Json::Float(_))) {
-            if spot.setting.name.is_of_numbers() {
+            if at.context.name.is_of_numbers() {
                 return true;
             }
             let tool = self.tool.rsplit('/').next().unwrap_or_default();
             // `add_shape` adds no numbers.
-            if spot.setting.name.is_color() || spot.setting.name.is_box() || tool.starts_with("add_") {
+            if at.context.name.is_color() || at.context.name.is_box() || tool.starts_with("add_") {
                 return false;
             }
             return tool.split(['_', '-']).any(|word| ORDER_FREE.contains(&word));
         }
-        !self.is_ordered(spot) && all(|item| matches!(item, Json::String(_) | Json::Object(_)))
+        !self.is_ordered(at) && all(|item| matches!(item, Json::String(_) | Json::Object(_)))
     }
 
     /// Whether a list is one of steps, by its name or because its tool puts its items one after another.
-    fn is_ordered(&self, spot: &Spot<'_>) -> bool {
+    fn is_ordered(&self, at: &ValueLocation<'_>) -> bool {
         let tool = self.tool.rsplit('/').next().unwrap_or_default();
-        spot.setting.name.is_ordered() || tool.split(['_', '-']).any(|word| ORDERING.contains(&word))
+        at.context.name.is_ordered() || tool.split(['_', '-']).any(|word| ORDERING.contains(&word))
     }
 
     /// Whether a list of steps has the same ones in another order, however near they are to each other.
-    fn is_reordered(&self, spot: &Spot<'_>, a: &[Json], b: &[Json]) -> bool {
-        self.is_ordered(spot) && a.len() == b.len() && {
+    fn is_reordered(&self, at: &ValueLocation<'_>, a: &[Json], b: &[Json]) -> bool {
+        self.is_ordered(at) && a.len() == b.len() && {
             let (left_a, left_b) = left_over(a, b);
             left_a.is_empty() && left_b.is_empty()
         }
     }
 
-    fn tuple(&mut self, spot: &Spot<'_>, below: &Spot<'_>, a: &[Json], b: &[Json]) {
-        let spans = leaf::tuple_spans(&spot.setting.name, a, b);
+    fn tuple(&mut self, at: &ValueLocation<'_>, below: &ValueLocation<'_>, a: &[Json], b: &[Json]) {
+        let spans = compare_value::tuple_spans(&at.context.name, a, b);
         for index in 0..a.len().max(b.len()) {
-            let mut at = Spot { path: pointer_to(&spot.path, index), ..below.clone() };
-            at.setting.span = spans[index % 2];
+            let mut at = ValueLocation { path: pointer_to(&at.path, index), ..below.clone() };
+            at.context.span = spans[index % 2];
             match (a.get(index), b.get(index)) {
                 (Some(a), Some(b)) => self.value(&at, a, b),
                 (Some(item), None) => self.absent(&at, item, Presence::Required, Verdict::Missing),
@@ -90,38 +90,38 @@ impl Alignment<'_> {
             }
             if self.values > super::constants::MAX_VALUES {
                 let finding = Finding::new(Kind::List, NOTHING, "different, and too much to compare");
-                return self.push(&spot.path, finding);
+                return self.push(&at.path, finding);
             }
         }
     }
 
-    fn set(&mut self, spot: &Spot<'_>, below: &Spot<'_>, a: &[Json], b: &[Json]) {
+    fn set(&mut self, at: &ValueLocation<'_>, below: &ValueLocation<'_>, a: &[Json], b: &[Json]) {
         let (left_a, left_b) = left_over(a, b);
         if left_a.is_empty() && left_b.is_empty() {
             let finding = Finding::new(Kind::List, SAME_OTHERWISE, "the same items in another order");
-            return self.push(&spot.path, finding);
+            return self.push(&at.path, finding);
         }
         let size =
             |items: &[Json], left: &[usize]| left.iter().map(|&index| size(&items[index])).sum::<usize>();
         let work =
             size(a, &left_a).saturating_mul(left_b.len()) + size(b, &left_b).saturating_mul(left_a.len());
         if left_a.len().saturating_mul(left_b.len()) > MAX_ITEM_PAIRS || work > MAX_ITEM_VALUES {
-            return self.tuple(spot, below, a, b);
+            return self.tuple(at, below, a, b);
         }
         let before = self.values;
         let mut found: Vec<Vec<Vec<ArgumentComparison>>> = Vec::new();
         for &row in &left_a {
-            let at = Spot { path: pointer_to(&spot.path, row), ..below.clone() };
+            let at = ValueLocation { path: pointer_to(&at.path, row), ..below.clone() };
             found.push(left_b.iter().map(|&column| self.apart(&at, &a[row], &b[column])).collect());
         }
         // What was only tried is not counted.
         self.values = before + left_a.len().max(left_b.len());
         let pairs = assigned(&found, left_a.len(), left_b.len());
         for (row, &index) in left_a.iter().enumerate() {
-            let at = Spot { path: pointer_to(&spot.path, index), ..below.clone() };
+            let at = ValueLocation { path: pointer_to(&at.path, index), ..below.clone() };
             match pairs.iter().find(|pair| pair.0 == row) {
                 Some(&(row, column)) => {
-                    let other = pointer_to(&spot.path, left_b[column]);
+                    let other = pointer_to(&at.path, left_b[column]);
                     let found = &mut found[row][column];
                     for argument in &mut *found {
                         argument.moved(&at.path, &other);
@@ -133,16 +133,16 @@ impl Alignment<'_> {
         }
         for (column, &index) in left_b.iter().enumerate() {
             if !pairs.iter().any(|pair| pair.1 == column) {
-                let at = Spot { path: pointer_to(&spot.path, index), ..below.clone() };
+                let at = ValueLocation { path: pointer_to(&at.path, index), ..below.clone() };
                 self.absent(&at, &b[index], Presence::Required, Verdict::Extra);
             }
         }
     }
 
     /// The comparison of two items, not yet among those found.
-    fn apart(&mut self, spot: &Spot<'_>, a: &Json, b: &Json) -> Vec<ArgumentComparison> {
+    fn apart(&mut self, at: &ValueLocation<'_>, a: &Json, b: &Json) -> Vec<ArgumentComparison> {
         let before = std::mem::take(&mut self.found);
-        self.value(spot, a, b);
+        self.value(at, a, b);
         std::mem::replace(&mut self.found, before)
     }
 }

@@ -11,13 +11,13 @@
 //! | part | what it does |
 //! | --- | --- |
 //! | `align`, `members`, `lists` | who is compared with whom; what is missing or extra |
-//! | `name`, `leaf` | what kind a value is, by its schema, its name, its writing |
+//! | `name`, `compare_value` | what kind a value is, by its schema, its name, its writing |
 //! | `number`, `numeral`, `degrees`, `moment`, `instant`, `quantity` | comparisons of numbers, times and measures |
-//! | `code`, `identifier`, `standard`, `location`, `color`, `notation` | of names that stand for one thing |
+//! | `code`, `identifier`, `iso`, `location`, `color`, `notation` | of names that stand for one thing |
 //! | `expression`, `sql`, `source` | of formulas and programs |
 //! | `text` | free text: words aligned by spelling, lexicon and embeddings |
 //! | `words` | the cosines of words, of many calls at once |
-//! | `comparer`, `remembered` | many pairs of calls at once, on all cores, each once for all |
+//! | `comparer`, `comparison_cache` | many pairs of calls at once, on all cores, each once for all |
 //! | `weights`, `combine` | from arguments to the call |
 //! | `findings` | from calls to a set: what is wrong most often |
 //! | [`constants`] | every number that was chosen or fitted |
@@ -28,14 +28,16 @@ mod align;
 mod code;
 mod color;
 mod combine;
+mod compare_value;
 mod comparer;
+mod comparison_cache;
 pub mod constants;
 mod degrees;
 mod expression;
 mod findings;
 mod identifier;
 mod instant;
-mod leaf;
+mod iso;
 mod lists;
 mod location;
 mod members;
@@ -46,10 +48,8 @@ mod number;
 mod numeral;
 pub mod place;
 mod quantity;
-mod remembered;
 mod source;
 mod sql;
-mod standard;
 #[cfg(test)]
 mod tests;
 mod text;

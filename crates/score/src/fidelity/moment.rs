@@ -2,7 +2,7 @@
 
 use super::constants::{NOTHING, SAME_OTHERWISE};
 use super::text::fold;
-use super::{Finding, Kind, standard};
+use super::{Finding, Kind, iso};
 
 /// Longer texts are none.
 pub(super) const LONGEST: usize = 64;
@@ -282,7 +282,7 @@ fn read_offset(parts: &[Part], at: usize) -> (Option<i64>, usize) {
             Some(Part::Sign('+' | '-')) => read_offset(parts, at + 1),
             _ => (Some(0), at + 1),
         },
-        Some(Part::Word(word)) => match standard::zone_offset(word) {
+        Some(Part::Word(word)) => match iso::zone_offset(word) {
             Some(offset) => (Some(offset), at + 1),
             None => (None, at),
         },
@@ -370,7 +370,7 @@ fn with_month_name(parts: &[Part]) -> Option<Date> {
                 let found = MONTHS.iter().position(|name| is_short_of(word, name));
                 let found = found.or_else(|| {
                     is_foreign = true;
-                    standard::foreign_month(word)
+                    iso::foreign_month(word)
                 });
                 match found {
                     Some(found) if month.is_none() => month = i64::try_from(found + 1).ok(),

@@ -7,7 +7,7 @@ use super::name::Name;
 use super::text::fold;
 pub(super) use super::units::unit;
 use super::units::{CURRENCIES_FROM, TEMPERATURE, UNITS, named};
-use super::{Finding, Kind, number, standard};
+use super::{Finding, Kind, iso, number};
 
 /// Longer texts are none.
 const LONGEST: usize = 64;
@@ -271,7 +271,7 @@ fn money(text: &str) -> Option<Quantity> {
         let sign = sign.trim();
         // Longer names are found among the units.
         let is_sign = !sign.is_ascii() || sign.contains('$') || sign.len() == 3;
-        let currency = standard::currency(sign).filter(|_| is_sign)?;
+        let currency = iso::currency(sign).filter(|_| is_sign)?;
         let amount = number::in_text(amount).or_else(|| number::written(amount))?;
         Some(Quantity { dimension: CURRENCIES_FROM + currency, amount, factor: Some(1.0) })
     };

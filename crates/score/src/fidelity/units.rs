@@ -1,6 +1,6 @@
 //! Units of measure, by what they measure.
 
-use super::standard;
+use super::iso;
 
 /// Units by what they measure: names, and how many of the first unit they are.
 pub(super) const UNITS: &[(&str, &[(&str, f64)])] = &[
@@ -202,7 +202,7 @@ pub(super) fn named(name: &str, m_is_minutes: bool) -> Option<(usize, f64, f64)>
     if let Some((_, zero, one)) = TEMPERATURES.iter().find(|(names, ..)| is_it(names)) {
         return Some((TEMPERATURE, *one, *zero));
     }
-    if let Some(currency) = standard::currency(name)
+    if let Some(currency) = iso::currency(name)
         && !matches!(name, "pound" | "pounds" | "real" | "won" | "all")
     {
         return Some((CURRENCIES_FROM + currency, 1.0, 0.0));

@@ -6,14 +6,14 @@ use super::constants::{CLOSE, MORE_THAN_VALUE, NOTHING, SAME_OTHERWISE};
 use super::name::Name;
 use super::words::Words;
 use super::{
-    Finding, Kind, code, color, degrees, expression, identifier, instant, location, moment, notation, number,
-    numeral, quantity, source, sql, standard, text, units,
+    Finding, Kind, code, color, degrees, expression, identifier, instant, iso, location, moment, notation,
+    number, numeral, quantity, source, sql, text, units,
 };
 use crate::schema::Schema;
 
 /// Where two values stand.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Setting<'a> {
+pub(super) struct ArgumentContext<'a> {
     pub(super) name: Name,
     pub(super) schema: Option<Schema<'a>>,
     pub(super) is_required: bool,
@@ -36,26 +36,26 @@ pub(super) fn kind_of(value: &Json) -> Kind {
 }
 
 /// Compares two values that are not equal, and neither lists nor objects both.
-pub(super) fn compare(setting: &Setting<'_>, words: &Words, a: &Json, b: &Json) -> Finding {
+pub(super) fn compare(context: &ArgumentContext<'_>, words: &Words, a: &Json, b: &Json) -> Finding {
     // A description is read only where it can matter: beside a number without a unit.
     let described = (number::of(a).is_some() != number::of(b).is_some())
-        .then(|| setting.schema.and_then(Schema::description).and_then(quantity::told))
+        .then(|| context.schema.and_then(Schema::description).and_then(quantity::told))
         .flatten();
     match described {
         Some(unit) => {
-            let name = setting.name.clone().in_unit(unit);
-            compare_values(&Setting { name, ..setting.clone() }, words, a, b)
+            let name = context.name.clone().in_unit(unit);
+            compare_values(&ArgumentContext { name, ..context.clone() }, words, a, b)
         }
-        None => compare_values(setting, words, a, b),
+        None => compare_values(context, words, a, b),
     }
 }
 
-fn compare_values(setting: &Setting<'_>, words: &Words, a: &Json, b: &Json) -> Finding {
+fn compare_values(context: &ArgumentContext<'_>, words: &Words, a: &Json, b: &Json) -> Finding {
     let is_endless = |value: &Json| matches!(value, Json::Float(value) if !value.is_finite());
     if is_endless(a) || is_endless(b) {
         return Finding::new(Kind::Number, NOTHING, "another number");
     }
-    let is_boolean = setting.schema.is_some_and(|schema| schema.is_of_type("boolean"));
+    let is_boolean = context.schema.is_some_and(|schema| schema.is_of_type("boolean"));
     if is_boolean || matches!(a, Json::Bool(_)) || matches!(b, Json::Bool(_)) {
         return match (truth(a), truth(b)) {
             (Some(a), Some(b)) if a == b => {
@@ -65,7 +65,7 @@ fn compare_values(setting: &Setting<'_>, words: &Words, a: &Json, b: &Json) -> F
             _ => Finding::new(Kind::Boolean, NOTHING, "not both true or false"),
         };
     }
-    if setting.name.is_version()
+    if context.name.is_version()
         && let (Some(a), Some(b)) = (written(a), written(b))
         && let Some(finding) = notation::versions(&a, &b)
     {
@@ -73,26 +73,26 @@ fn compare_values(setting: &Setting<'_>, words: &Words, a: &Json, b: &Json) -> F
     }
     let are_texts = matches!((a, b), (Json::String(_), Json::String(_)));
     if let (Some(x), Some(y)) = (number::of(a), number::of(b))
-        && !(are_texts && (setting.name.is_code() || is_padded(a) || is_padded(b)))
+        && !(are_texts && (context.name.is_code() || is_padded(a) || is_padded(b)))
     {
-        return numbers(setting, a, b, x, y);
+        return numbers(context, a, b, x, y);
     }
-    if let Some(finding) = written_otherwise(setting, a, b) {
+    if let Some(finding) = written_otherwise(context, a, b) {
         return finding;
     }
     match (written(a), written(b)) {
-        (Some(a), Some(b)) => texts(setting, words, &a, &b),
+        (Some(a), Some(b)) => texts(context, words, &a, &b),
         _ => Finding::new(kind_of(a), NOTHING, "values of different types"),
     }
 }
 
 /// Compares numbers that are written as people do: a month by its name, degrees with their hemisphere, a fraction, a
 /// date beside the seconds since 1970.
-fn written_otherwise(setting: &Setting<'_>, a: &Json, b: &Json) -> Option<Finding> {
-    let name = &setting.name;
+fn written_otherwise(context: &ArgumentContext<'_>, a: &Json, b: &Json) -> Option<Finding> {
+    let name = &context.name;
     let (x, y) = (written(a)?, written(b)?);
     if name.is_month()
-        && let (Some(x), Some(y)) = (standard::month(&x), standard::month(&y))
+        && let (Some(x), Some(y)) = (iso::month(&x), iso::month(&y))
     {
         let (score, reason) =
             if x == y { (SAME_OTHERWISE, "the same month") } else { (NOTHING, "another month") };
@@ -132,19 +132,19 @@ fn written_otherwise(setting: &Setting<'_>, a: &Json, b: &Json) -> Option<Findin
     if of_x.is_some() && of_y.is_some() {
         return None;
     }
-    Some(numbers(setting, a, b, first, second))
+    Some(numbers(context, a, b, first, second))
 }
 
-fn numbers(setting: &Setting<'_>, a: &Json, b: &Json, x: f64, y: f64) -> Finding {
+fn numbers(context: &ArgumentContext<'_>, a: &Json, b: &Json, x: f64, y: f64) -> Finding {
     if !x.is_finite() || !y.is_finite() {
         // Larger than any number that is compared as one.
         let is_same = text_of(a) == text_of(b);
         let (score, reason) =
             if is_same { (SAME_OTHERWISE, "the same number") } else { (NOTHING, "another number") };
         Finding::new(Kind::Number, score, reason)
-    } else if setting.name.is_degrees() {
+    } else if context.name.is_degrees() {
         number::degrees(x, y)
-    } else if let Some(span) = setting.span {
+    } else if let Some(span) = context.span {
         number::box_sides(x, y, span)
     } else if is_long(a) || is_long(b) {
         // More digits than a double tells apart.
@@ -152,32 +152,32 @@ fn numbers(setting: &Setting<'_>, a: &Json, b: &Json, x: f64, y: f64) -> Finding
         let (score, reason) =
             if is_same { (SAME_OTHERWISE, "the same number") } else { (NOTHING, "another number") };
         Finding::new(Kind::Code, score, reason)
-    } else if setting.name.is_moment()
+    } else if context.name.is_moment()
         && let Some(finding) = instant::epochs(x, y)
     {
         finding
     } else {
-        number::numbers(x, y, setting.name.is_exact() || setting.is_tile, setting.name.is_measure())
+        number::numbers(x, y, context.name.is_exact() || context.is_tile, context.name.is_measure())
     }
 }
 
 /// Compares two texts.
-fn texts(setting: &Setting<'_>, words: &Words, a: &str, b: &str) -> Finding {
-    let name = &setting.name;
+fn texts(context: &ArgumentContext<'_>, words: &Words, a: &str, b: &str) -> Finding {
+    let name = &context.name;
     let (a, b) = if name.may_be_said() { (without_label(name, a), without_label(name, b)) } else { (a, b) };
     if a == b {
         return Finding::new(Kind::Text, SAME_OTHERWISE, "the argument's name before it");
     }
     // Two values that one tool lists are two, also where they are one language.
-    if setting.schema.is_some_and(|schema| schema.has_choice(a) && schema.has_choice(b)) {
+    if context.schema.is_some_and(|schema| schema.has_choice(a) && schema.has_choice(b)) {
         return code::choices(a, b);
     }
     if (name.is_language() || name.is_region() || name.is_currency())
-        && let Some(finding) = code::standard(name, a, b)
+        && let Some(finding) = code::iso_names(name, a, b)
     {
         return finding;
     }
-    if setting.schema.is_some_and(Schema::has_choices) {
+    if context.schema.is_some_and(Schema::has_choices) {
         return code::choices(a, b);
     }
     let has_digit = a.bytes().any(|byte| byte.is_ascii_digit());
@@ -185,7 +185,7 @@ fn texts(setting: &Setting<'_>, words: &Words, a: &str, b: &str) -> Finding {
         return Finding::new(Kind::Quantity, NOTHING, "a unit of another case");
     }
     let rules: [&dyn Fn() -> Option<Finding>; 15] = [
-        &|| standard::compare(name, a, b),
+        &|| iso::compare(name, a, b),
         &|| if name.is_unit() { quantity::units(a, b) } else { None },
         &|| color::compare(name, a, b),
         &|| if name.is_expression() { expression::compare(a, b) } else { None },
@@ -210,7 +210,7 @@ fn texts(setting: &Setting<'_>, words: &Words, a: &str, b: &str) -> Finding {
     if code::is_code(a, name.is_code()) && code::is_code(b, name.is_code()) {
         return code::codes(a, b, name.is_code());
     }
-    if let (Some(x), Some(y)) = (standard::weekday(a), standard::weekday(b)) {
+    if let (Some(x), Some(y)) = (iso::weekday(a), iso::weekday(b)) {
         let (score, reason) =
             if x == y { (SAME_OTHERWISE, "the same day") } else { (NOTHING, "another day") };
         return Finding::new(Kind::Moment, score, reason);
