@@ -21,7 +21,8 @@ use super::Common;
 use super::encoder::EncoderArgs;
 use super::failure::{Failure, code};
 use super::hosting::{
-    Hosted, Servers, Signals, Told, add_simulated, nearest, redactor, runtime, select, shown_lines, start,
+    Hosted, Servers, Signals, StartNotes, add_simulated, nearest, redactor, runtime, select, shown_lines,
+    start,
 };
 use super::output::Output;
 use super::printer::{Printer, Unit};
@@ -181,7 +182,7 @@ impl Call<'_> {
     /// Starts the server, calls the tool, closes the server, whatever comes of it.
     async fn make(&self, config: &HostConfig, cancel: &CancellationToken) -> Result<CallOutcome, Failure> {
         let mut hosted =
-            start(config, self.workspace, self.redactor, (self.printer, Told::Slow), cancel).await?;
+            start(config, self.workspace, self.redactor, (self.printer, StartNotes::Slow), cancel).await?;
         let outcome = match self.check(&hosted).await {
             Ok(()) => Ok(self.wait(&mut hosted, cancel).await),
             Err(failure) => Err(failure),

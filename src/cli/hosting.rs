@@ -220,7 +220,7 @@ pub(super) struct Hosted {
 
 /// What is said while servers start.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Told {
+pub(super) enum StartNotes {
     /// How each fares.
     All,
     /// Only what takes long: the command says the rest itself.
@@ -232,7 +232,7 @@ pub(super) async fn start(
     config: &HostConfig,
     workspace: &Path,
     redactor: &Redactor,
-    (printer, told): (Printer, Told),
+    (printer, told): (Printer, StartNotes),
     cancel: &CancellationToken,
 ) -> Result<Hosted, Failure> {
     let (tell, mut events) = mpsc::unbounded_channel();
@@ -267,7 +267,7 @@ pub(super) async fn start(
 struct Progress<'a> {
     bar: Bar,
     printer: Printer,
-    told: Told,
+    told: StartNotes,
     redactor: &'a Redactor,
     done: u64,
     wanted: usize,
@@ -296,7 +296,7 @@ impl Progress<'_> {
             _ => return,
         };
         self.done += u64::from(matches!(event, HostEvent::Ready { .. } | HostEvent::Failed { .. }));
-        if self.told == Told::Slow && !matches!(event, HostEvent::Slow { .. }) {
+        if self.told == StartNotes::Slow && !matches!(event, HostEvent::Slow { .. }) {
             return;
         }
         let message = shown_lines(&self.redactor.text(&message));

@@ -17,7 +17,7 @@ use super::Common;
 use super::encoder::EncoderArgs;
 use super::failure::{Failure, code};
 use super::hosting::{
-    Servers, Signals, Told, add_simulated, interrupted, nearest, redactor, runtime, select, start,
+    Servers, Signals, StartNotes, add_simulated, interrupted, nearest, redactor, runtime, select, start,
 };
 use super::output::{Output, form};
 use super::printer::{Printer, Unit};
@@ -153,7 +153,7 @@ async fn configured(
     }
     let redactor = redactor(&config)?;
     let workspace = tempfile::tempdir().map_err(|cause| Failure::temporary(&cause))?;
-    let hosted = start(&config, workspace.path(), &redactor, (printer, Told::All), cancel).await?;
+    let hosted = start(&config, workspace.path(), &redactor, (printer, StartNotes::All), cancel).await?;
     let catalog = hosted.host.catalog().without_secrets(&redactor);
     let health = HealthReport::new(&hosted.host.statuses().await, &catalog, &redactor);
     hosted.host.close().await;

@@ -8,8 +8,8 @@ use m3_support::redact::Redactor;
 use m3_trajectory::{FailureClass, Task};
 use tokio_util::sync::CancellationToken;
 
-use super::course::{Course, Stop};
-use super::{Events, FinishReason, Lack, Mode, Offered, Record, RunOptions, Tools, modes};
+use super::attempt_state::{AttemptState, Stop};
+use super::{Events, FinishReason, Mode, Offered, Record, RunBlocker, RunOptions, Tools, modes};
 
 /// Everything that running a task once takes. Servers are started and the image is prepared by the caller.
 pub struct Attempt<'a> {
@@ -47,25 +47,25 @@ pub enum Attempted {
     /// It was stopped. The record has what was done until then.
     Interrupted(Box<Record>),
     /// The whole run lacks something. The record is that of a task that has failed, for callers who take it so.
-    Lacking(Lack, Box<Record>),
+    Lacking(RunBlocker, Box<Record>),
 }
 
 /// Runs a task once. Tells everything but [`Event::Started`](super::Event::Started),
 /// [`Event::Finished`](super::Event::Finished) and [`Event::Interrupted`](super::Event::Interrupted), which are
 /// the caller's: it starts the servers and writes the record.
 pub async fn attempt(attempt: Attempt<'_>) -> Attempted {
-    let mut course = Course::new(attempt);
-    let ended = match course.attempt.options.mode {
-        Mode::Staged => modes::staged(&mut course).await,
-        Mode::Native => modes::native(&mut course).await,
-        Mode::React => modes::react(&mut course).await,
+    let mut state = AttemptState::new(attempt);
+    let ended = match state.attempt.options.mode {
+        Mode::Staged => modes::staged(&mut state).await,
+        Mode::Native => modes::native(&mut state).await,
+        Mode::React => modes::react(&mut state).await,
     };
     let (finish, failure, reason) = match ended {
         Ok(FinishReason::Answered) => (FinishReason::Answered, None, None),
         // Its steps were used up, and not its time: the model was asked for its answer with what it had.
         Ok(finish) => (finish, Some(FailureClass::Limit), None),
         Err(Stop::Interrupted) => {
-            let record = course.into_record(FinishReason::Interrupted, Some(FailureClass::Other), None);
+            let record = state.into_record(FinishReason::Interrupted, Some(FailureClass::Other), None);
             return Attempted::Interrupted(Box::new(record));
         }
         Err(Stop::Budget(failure, reason)) => (FinishReason::Budget, Some(failure), Some(reason)),
@@ -73,11 +73,10 @@ pub async fn attempt(attempt: Attempt<'_>) -> Attempted {
         Err(Stop::ContextOverflow(reason)) => {
             (FinishReason::ContextOverflow, Some(FailureClass::Context), Some(reason))
         }
-        Err(Stop::Lack(lack)) => {
-            let record =
-                course.into_record(FinishReason::Error, Some(lack.failure()), Some(lack.to_string()));
+        Err(Stop::RunBlocker(lack)) => {
+            let record = state.into_record(FinishReason::Error, Some(lack.failure()), Some(lack.to_string()));
             return Attempted::Lacking(lack, Box::new(record));
         }
     };
-    Attempted::Done(course.into_record(finish, failure, reason))
+    Attempted::Done(state.into_record(finish, failure, reason))
 }

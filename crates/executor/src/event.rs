@@ -8,9 +8,9 @@ use serde::Serialize;
 
 use super::FinishReason;
 
-/// Something that happened in a task.
+/// What happened in a task, with the task that it happened in.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
-pub struct Told {
+pub struct TaskEvent {
     /// The task's id.
     pub task: String,
     /// Which repetition, from 1.
@@ -108,4 +108,4 @@ pub enum Event {
 }
 
 /// Gets every event, in order for each task; must not block.
-pub type Events = Arc<dyn Fn(Told) + Send + Sync>;
+pub type Events = Arc<dyn Fn(TaskEvent) + Send + Sync>;

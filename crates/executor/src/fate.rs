@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 use std::sync::{Mutex, PoisonError};
 
-use super::Lack;
+use super::RunBlocker;
 
 /// A model that failed at so many tasks, and answered nothing before, is not asked any more.
 pub const TASKS: usize = 3;
@@ -83,7 +83,7 @@ impl Fate {
 
     /// A task has met a lack. What a request brings upon itself, such as what a provider's policy refuses (400), says
     /// nothing of others once the model has replied; before, it may be all that the model ever says.
-    pub fn failed(&self, task: &str, lack: &Lack) -> Outlook {
+    pub fn failed(&self, task: &str, lack: &RunBlocker) -> Outlook {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         let is_alone = state.has_replied || (state.has_replied_before && !lack.is_of_server());
         if lack.is_sure(state.has_replied || self.is_one_of_many) {
@@ -108,9 +108,9 @@ mod tests {
 
     use super::*;
 
-    fn lack(status: Option<u16>, refusal: Option<Refusal>) -> Lack {
+    fn lack(status: Option<u16>, refusal: Option<Refusal>) -> RunBlocker {
         let reason = "no".to_owned();
-        Lack::Model(ModelError::NoReply { model: "m".to_owned(), status, tries: 1, refusal, reason })
+        RunBlocker::Model(ModelError::NoReply { model: "m".to_owned(), status, tries: 1, refusal, reason })
     }
 
     /// By the status, before any answer and after one, and the tasks at which the model failed.

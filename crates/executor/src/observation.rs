@@ -6,7 +6,7 @@ use m3_llm::{Message, Part, Picture, PictureLimits, Request, ToolDefinitions};
 use m3_mcp::ToolResult;
 use m3_mcp::results::{KeptResult, Kind, result_text, shortened_text};
 
-use super::course::{Course, Stop};
+use super::attempt_state::{AttemptState, Stop};
 use super::prompts::{CompressPrompt, filled};
 
 /// More pictures of one result are not shown; they are named all the same.
@@ -50,7 +50,7 @@ impl Observation {
     }
 }
 
-impl Course<'_> {
+impl AttemptState<'_> {
     /// Makes what calls gave fit for the model.
     pub(super) async fn observe(&mut self, seen: Vec<Seen>) -> Result<Vec<Observation>, Stop> {
         let mut observations = Vec::with_capacity(seen.len());

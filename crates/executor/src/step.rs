@@ -12,7 +12,7 @@ use m3_trajectory::json::Json;
 use serde_json::{Value, json};
 use tokio::time::Instant;
 
-use super::course::{Course, Stop};
+use super::attempt_state::{AttemptState, Stop};
 use super::observation::{Observation, Seen};
 use super::parse::Wanted;
 use super::tools::Called;
@@ -31,9 +31,9 @@ struct Ran {
     fault: Option<Stop>,
 }
 
-impl Course<'_> {
+impl AttemptState<'_> {
     /// Makes the calls of a reply; what each gave, in their order, those included that a limit forbids. At least one
-    /// call should be left ([`Course::calls_left`]).
+    /// call should be left ([`AttemptState::calls_left`]).
     pub(super) async fn run_step(&mut self, mut wanted: Vec<Wanted>) -> Result<Vec<Observation>, Stop> {
         let allowed = self.attempt.options.limits.calls_per_step.max(1).min(self.calls_left());
         let allowed = usize::try_from(allowed).unwrap_or(usize::MAX);

@@ -14,8 +14,8 @@ use m3_trajectory::FailureClass;
 use serde_json::{Map, Value, json};
 use tokio_util::sync::CancellationToken;
 
-use super::Lack;
-use super::course::Stop;
+use super::RunBlocker;
+use super::attempt_state::Stop;
 use super::recorded::{from_record, recorded_catalog, to_record};
 
 /// The tools of one task.
@@ -182,8 +182,8 @@ impl Tools {
         let keep = move || store.keep_as(number, &name, &Value::Object(arguments), &result);
         match tokio::task::spawn_blocking(keep).await {
             Ok(Ok(kept)) => Ok(kept),
-            Ok(Err(error)) => Err(match Lack::of_results(error) {
-                Ok(lack) => Stop::Lack(lack),
+            Ok(Err(error)) => Err(match RunBlocker::of_results(error) {
+                Ok(lack) => Stop::RunBlocker(lack),
                 Err(error) => Stop::Error(FailureClass::Other, error.to_string()),
             }),
             Err(error) => {

@@ -6,6 +6,7 @@
 //! in here knows of tasks and of servers, and nothing at all of scores.
 
 pub mod cassette;
+mod concurrency_limiter;
 mod error;
 mod http;
 pub mod keys;
@@ -14,7 +15,6 @@ mod model;
 mod name;
 mod network;
 mod picture;
-mod places;
 mod tools;
 mod wires;
 

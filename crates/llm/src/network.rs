@@ -8,9 +8,9 @@ use m3_support::redact::Redactor;
 use tokio::time::Instant;
 
 use super::cassette::{Then, Try, normalized};
+use super::concurrency_limiter::ConcurrencyLimiter;
 use super::http::{NoAnswer, Poster};
 use super::model::Failure;
-use super::places::Places;
 use super::wires::{Wire, WireRequest};
 use super::{ModelError, ModelName, ModelOptions, Reply};
 
@@ -25,7 +25,7 @@ const NO_KEY_SENT: &str = "no key was sent\nhint: an address of your own gets th
 #[derive(Debug)]
 pub(super) struct Network {
     poster: Poster,
-    places: Places,
+    places: ConcurrencyLimiter,
     options: ModelOptions,
 }
 
@@ -53,7 +53,7 @@ impl Network {
     /// [`ModelError`] where the address or the key cannot be used.
     pub(super) fn new(name: &ModelName, wire: &dyn Wire, options: ModelOptions) -> Result<Self, ModelError> {
         let poster = Poster::new(name, wire, options.key.as_ref())?;
-        Ok(Self { poster, places: Places::new(options.concurrency), options })
+        Ok(Self { poster, places: ConcurrencyLimiter::new(options.concurrency), options })
     }
 
     pub(super) fn concurrency(&self) -> usize {

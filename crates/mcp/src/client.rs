@@ -21,10 +21,10 @@ use tokio::sync::mpsc;
 use tokio::time::{Instant, sleep_until};
 use tokio_util::sync::CancellationToken;
 
+use super::call_failure::{CallFailure, NoConnection, describe, short, whole_reason};
 use super::config::Timeouts;
 use super::handler::Handler;
 use super::lines::{MAX_RESULT, Refusal, Refused};
-use super::lost::{Lost, NoConnection, describe, short, whole_reason};
 use super::stdio::StdioChild;
 
 /// A server's list of tools has at most so many pages.
@@ -145,14 +145,14 @@ impl Client {
                     );
                 }
                 // A server without tools need not know the method.
-                Err(Lost::Protocol { code, .. })
+                Err(CallFailure::Protocol { code, .. })
                     if code == ErrorCode::METHOD_NOT_FOUND.0 && tools.is_empty() =>
                 {
                     break;
                 }
                 Err(lost) => {
                     let reason = format!("no list of its tools: {}", lost.describe());
-                    return Err(NoConnection { is_closed: matches!(lost, Lost::Died(_)), reason });
+                    return Err(NoConnection { is_closed: matches!(lost, CallFailure::Died(_)), reason });
                 }
             };
             match page.remove("tools") {
@@ -177,15 +177,15 @@ impl Client {
     }
 
     /// Sends a request and waits for its answer or the end of the connection.
-    async fn request(&self, request: ClientRequest) -> Result<Value, Lost> {
+    async fn request(&self, request: ClientRequest) -> Result<Value, CallFailure> {
         let handle = self.peer.send_cancellable_request(request, PeerRequestOptions::default()).await;
-        let RequestHandle { mut rx, id, .. } = handle.map_err(|_| Lost::Died(None))?;
+        let RequestHandle { mut rx, id, .. } = handle.map_err(|_| CallFailure::Died(None))?;
         tokio::select! {
             biased;
-            answer = &mut rx => self.read(answer.map_err(|_| Lost::Died(None))?, &id),
+            answer = &mut rx => self.read(answer.map_err(|_| CallFailure::Died(None))?, &id),
             () = self.ended.cancelled() => match rx.try_recv() {
                 Ok(answer) => self.read(answer, &id),
-                Err(_) => Err(Lost::Died(None)),
+                Err(_) => Err(CallFailure::Died(None)),
             },
         }
     }
@@ -197,10 +197,10 @@ impl Client {
         timeouts: &Timeouts,
         cancel: &CancellationToken,
         mut on_progress: impl FnMut(ProgressNotificationParam) + Send,
-    ) -> Result<Value, Lost> {
+    ) -> Result<Value, CallFailure> {
         let started = Instant::now();
         let handle = self.peer.send_cancellable_request(request, PeerRequestOptions::default()).await;
-        let RequestHandle { mut rx, id, progress_token, .. } = handle.map_err(|_| Lost::Died(None))?;
+        let RequestHandle { mut rx, id, progress_token, .. } = handle.map_err(|_| CallFailure::Died(None))?;
         let (listener, mut progress) = mpsc::channel(16);
         self.listeners.lock().insert(progress_token.clone(), listener);
         self.calls.fetch_add(1, Ordering::Relaxed);
@@ -212,36 +212,40 @@ impl Client {
                 biased;
                 answer = &mut rx => {
                     pending.is_answered = true;
-                    return self.read(answer.map_err(|_| Lost::Died(None))?, &pending.id);
+                    return self.read(answer.map_err(|_| CallFailure::Died(None))?, &pending.id);
                 }
                 () = self.ended.cancelled() => {
                     pending.is_answered = true;
-                    return rx.try_recv().map_err(|_| Lost::Died(None)).and_then(|answer| self.read(answer, &pending.id));
+                    return rx.try_recv().map_err(|_| CallFailure::Died(None)).and_then(|answer| self.read(answer, &pending.id));
                 }
-                () = cancel.cancelled() => return Err(Lost::Cancelled),
-                () = sleep_until(total) => return Err(Lost::Total),
+                () = cancel.cancelled() => return Err(CallFailure::Cancelled),
+                () = sleep_until(total) => return Err(CallFailure::Total),
                 Some(report) = progress.recv() => {
                     idle = Instant::now() + timeouts.idle;
                     on_progress(report);
                 }
-                () = sleep_until(idle) => return Err(Lost::Idle),
+                () = sleep_until(idle) => return Err(CallFailure::Idle),
             }
         }
     }
 
-    fn read(&self, answer: Result<ServerResult, ServiceError>, id: &RequestId) -> Result<Value, Lost> {
+    fn read(&self, answer: Result<ServerResult, ServiceError>, id: &RequestId) -> Result<Value, CallFailure> {
         match answer {
             Ok(ServerResult::CustomResult(result)) => Ok(result.0),
-            Ok(other) => serde_json::to_value(other).map_err(|error| Lost::Malformed(error.to_string())),
+            Ok(other) => {
+                serde_json::to_value(other).map_err(|error| CallFailure::Malformed(error.to_string()))
+            }
             Err(ServiceError::McpError(error)) => match self.refused.take(id) {
-                Some(Refusal::Size) => Err(Lost::TooLarge(MAX_RESULT)),
-                Some(Refusal::Unreadable(reason)) => Err(Lost::Malformed(reason)),
-                None => Err(Lost::Protocol { code: error.code.0, message: error.message.into_owned() }),
+                Some(Refusal::Size) => Err(CallFailure::TooLarge(MAX_RESULT)),
+                Some(Refusal::Unreadable(reason)) => Err(CallFailure::Malformed(reason)),
+                None => {
+                    Err(CallFailure::Protocol { code: error.code.0, message: error.message.into_owned() })
+                }
             },
             Err(ServiceError::TransportSend(error)) => {
-                Err(Lost::Died(Some(whole_reason(error.error.as_ref()))))
+                Err(CallFailure::Died(Some(whole_reason(error.error.as_ref()))))
             }
-            Err(_) => Err(Lost::Died(None)),
+            Err(_) => Err(CallFailure::Died(None)),
         }
     }
 

@@ -13,13 +13,13 @@ use serde_json::{Map, Value};
 use tokio_util::sync::CancellationToken;
 
 use super::ServerTools;
+use super::call_failure::{CallFailure, NoConnection};
 use super::client::Client;
 use super::config::{ServerConfig, Timeouts, Transport};
 use super::content::{Content, ToolResult};
 use super::http;
 use super::in_process::Direct;
 use super::lines::MAX_RESULT;
-use super::lost::{Lost, NoConnection};
 use super::process::Launch;
 use super::resource;
 use super::status::{Events, StartError};
@@ -163,7 +163,7 @@ impl Connection {
         timeouts: &Timeouts,
         cancel: &CancellationToken,
         on_progress: impl FnMut(ProgressNotificationParam) + Send,
-    ) -> Result<ToolResult, Lost> {
+    ) -> Result<ToolResult, CallFailure> {
         let result = match self {
             Self::Client(client) => {
                 let params = CallToolRequestParams::new(tool.to_owned()).with_arguments(arguments);
@@ -182,16 +182,17 @@ impl Connection {
         timeouts: &Timeouts,
         cancel: &CancellationToken,
         on_progress: impl FnMut(ProgressNotificationParam) + Send,
-    ) -> Result<ToolResult, Lost> {
+    ) -> Result<ToolResult, CallFailure> {
         let Self::Client(client) = self else {
             let (code, message) = (ErrorCode::METHOD_NOT_FOUND.0, "it has no resources".to_owned());
-            return Err(Lost::Protocol { code, message });
+            return Err(CallFailure::Protocol { code, message });
         };
         let request = ReadResourceRequest::new(ReadResourceRequestParams::new(uri));
         let request = ClientRequest::ReadResourceRequest(request);
         let answer = client.call(request, timeouts, cancel, on_progress).await?;
         bounded(
-            resource::result_of(answer).ok_or_else(|| Lost::Malformed("it has no `contents`".to_owned()))?,
+            resource::result_of(answer)
+                .ok_or_else(|| CallFailure::Malformed("it has no `contents`".to_owned()))?,
         )
     }
 
@@ -268,8 +269,8 @@ impl Connection {
 }
 
 /// The result, unless it is larger than any may be.
-fn bounded(result: ToolResult) -> Result<ToolResult, Lost> {
-    if size(&result) > MAX_RESULT { Err(Lost::TooLarge(MAX_RESULT)) } else { Ok(result) }
+fn bounded(result: ToolResult) -> Result<ToolResult, CallFailure> {
+    if size(&result) > MAX_RESULT { Err(CallFailure::TooLarge(MAX_RESULT)) } else { Ok(result) }
 }
 
 /// The content of a result in bytes; files in base64 count as they are.

@@ -7,9 +7,9 @@ use tokio::time::sleep;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::AbortOnDropHandle;
 
+use super::call_failure::CallFailure;
 use super::config::Timeouts;
 use super::content::ToolResult;
-use super::lost::Lost;
 use super::toolbox::{Answer, Toolbox};
 
 /// The code of JSON-RPC for an unknown tool's name (MCP, "Error Handling").
@@ -32,7 +32,7 @@ impl Direct {
         arguments: Map<String, Value>,
         timeouts: &Timeouts,
         cancel: &CancellationToken,
-    ) -> Result<ToolResult, Lost> {
+    ) -> Result<ToolResult, CallFailure> {
         let toolbox = Arc::clone(&self.toolbox);
         let name = tool.to_owned();
         // A task of its own: neither a panic nor work without pause in the toolbox is the caller's.
@@ -41,21 +41,21 @@ impl Direct {
         let answer = tokio::select! {
             biased;
             answer = &mut answering => answer.unwrap_or(Answer::Crash),
-            () = self.ended.cancelled() => return Err(Lost::Died(None)),
-            () = cancel.cancelled() => return Err(Lost::Cancelled),
-            () = sleep(timeouts.total) => return Err(Lost::Total),
-            () = sleep(timeouts.idle) => return Err(Lost::Idle),
+            () = self.ended.cancelled() => return Err(CallFailure::Died(None)),
+            () = cancel.cancelled() => return Err(CallFailure::Cancelled),
+            () = sleep(timeouts.total) => return Err(CallFailure::Total),
+            () = sleep(timeouts.idle) => return Err(CallFailure::Idle),
         };
         match answer {
             Answer::Result(result) => Ok(result),
             Answer::UnknownTool => {
-                Err(Lost::Protocol { code: INVALID_PARAMS, message: format!("Unknown tool: {tool}") })
+                Err(CallFailure::Protocol { code: INVALID_PARAMS, message: format!("Unknown tool: {tool}") })
             }
             Answer::InvalidArguments(problem) => Ok(ToolResult::error(problem)),
-            Answer::ProtocolError { code, message } => Err(Lost::Protocol { code, message }),
+            Answer::ProtocolError { code, message } => Err(CallFailure::Protocol { code, message }),
             Answer::Crash => {
                 self.ended.cancel();
-                Err(Lost::Died(None))
+                Err(CallFailure::Died(None))
             }
         }
     }

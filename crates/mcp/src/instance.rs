@@ -9,10 +9,10 @@ use tokio::sync::{Mutex as AsyncMutex, Semaphore};
 use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
 
+use super::call_failure::CallFailure;
 use super::config::ServerConfig;
 use super::connection::{Connection, Started, Surroundings, start};
 use super::filter;
-use super::lost::Lost;
 use super::outcome::{CallError, CallLimits, CallOutcome};
 use super::resource::{self, Links, READ_RESOURCE};
 use super::status::{HostEvent, ReadyServer, ServerState, ServerStatus, StartError};
@@ -216,16 +216,16 @@ impl Instance {
         };
         let server = self.config.name.clone();
         Err(match lost {
-            Lost::Protocol { code, message } => CallError::Protocol { server, code, message },
-            Lost::Idle => CallError::TimedOutIdle { server, limit: timeouts.idle },
-            Lost::Total => CallError::TimedOutTotal { server, limit: timeouts.total },
-            Lost::Cancelled => CallError::Cancelled,
-            Lost::TooLarge(limit) => CallError::TooLarge { server, limit },
-            Lost::Malformed(reason) => CallError::Malformed { server, reason },
-            Lost::Died(reason) if !connection.dies_whole() && reason.is_some() => {
+            CallFailure::Protocol { code, message } => CallError::Protocol { server, code, message },
+            CallFailure::Idle => CallError::TimedOutIdle { server, limit: timeouts.idle },
+            CallFailure::Total => CallError::TimedOutTotal { server, limit: timeouts.total },
+            CallFailure::Cancelled => CallError::Cancelled,
+            CallFailure::TooLarge(limit) => CallError::TooLarge { server, limit },
+            CallFailure::Malformed(reason) => CallError::Malformed { server, reason },
+            CallFailure::Died(reason) if !connection.dies_whole() && reason.is_some() => {
                 CallError::ServerDied { server, reason: reason.unwrap_or_default() }
             }
-            Lost::Died(_) => {
+            CallFailure::Died(_) => {
                 let reason = connection.last_words().await;
                 connection.kill();
                 // Who ends us may have ended the server first.

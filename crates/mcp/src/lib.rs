@@ -4,6 +4,7 @@
 //! MCP is specified at <https://modelcontextprotocol.io/specification/2025-11-25>.
 
 pub mod arguments;
+mod call_failure;
 mod catalog;
 mod client;
 pub mod config;
@@ -17,7 +18,6 @@ mod http;
 mod in_process;
 mod instance;
 mod lines;
-mod lost;
 mod message;
 pub mod names;
 mod outcome;

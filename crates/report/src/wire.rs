@@ -7,7 +7,7 @@ use m3_embedding::Identity;
 use m3_score::fidelity::CallFidelity;
 use m3_score::{CallPlace, Profile, ScoreOptions, Tally};
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize};
 
 use super::by_tool::{self, CostReport, ToolReport};
 use super::ledger::{CoverageReport, LedgerReport};
@@ -118,8 +118,12 @@ pub struct AggregateReport {
     #[schemars(!skip_deserializing)]
     pub trajectories: u64,
     /// Calls of the references.
+    #[serde(deserialize_with = "count_of_calls")]
+    #[schemars(with = "u64")]
     pub reference_calls: u64,
     /// Calls of the predictions.
+    #[serde(deserialize_with = "count_of_calls")]
+    #[schemars(with = "u64")]
     pub predicted_calls: u64,
     /// Matched pairs.
     #[serde(skip_deserializing)]
@@ -202,7 +206,7 @@ pub struct PlaceReport {
     pub index: usize,
 }
 
-/// A reference call and the predicted call that met it.
+/// A reference call and the predicted call that is matched with it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(expecting = "an object")]
 pub struct MatchReport {
@@ -235,7 +239,7 @@ pub struct MatchReport {
     pub wrong_arguments: Vec<ArgumentReport>,
 }
 
-/// A reference call that met nobody.
+/// An unmatched reference call.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(expecting = "an object")]
 pub struct UnmatchedReferenceReport {
@@ -256,7 +260,7 @@ pub struct UnmatchedReferenceReport {
     pub best: Option<BestPrediction>,
 }
 
-/// A predicted call that met nobody.
+/// An unmatched predicted call.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct UnmatchedPredictionReport {
     /// Where it stands.
@@ -352,6 +356,11 @@ impl AggregateReport {
             average_calls: tally.average_calls(),
         }
     }
+}
+
+/// No trajectory has as many calls as 32 bits count: a larger number is made up.
+fn count_of_calls<'de, D: Deserializer<'de>>(deserializer: D) -> Result<u64, D::Error> {
+    u32::deserialize(deserializer).map(u64::from)
 }
 
 /// What a score of an earlier version does not say.

@@ -21,9 +21,9 @@ const MOST_PAIRS: usize = 50_000;
 pub enum Cause {
     /// A reference call of a task without a prediction, or with one that failed, was not finished or is too large.
     TaskFailed,
-    /// A reference call that met nobody.
+    /// An unmatched reference call.
     Missed(Reason),
-    /// A predicted call that met nobody.
+    /// An unmatched predicted call.
     Extra(Reason),
     /// A matched pair with a fidelity below 0.5.
     WrongArguments,

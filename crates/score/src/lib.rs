@@ -1,8 +1,8 @@
 //! Scoring: two trajectories in, an alignment and its numbers out.
 //!
 //! The steps in order, a file each: [`Serializer`] (arguments to text), the encoder (text to vectors),
-//! [`cosine`] (vectors to similarities), [`buckets`] (calls of one tool), [`assign()`] (who meets whom),
-//! [`Matching`] (and why the others met nobody), [`fidelity`] (how far matched calls ask for the same, and which
+//! [`cosine`] (vectors to similarities), [`buckets`] (calls of one tool), [`assign()`] (which calls are matched),
+//! [`Matching`] (and why the others are not), [`fidelity`] (how far matched calls ask for the same, and which
 //! argument does not), [`metrics`] (what is measured), [`Tally`] (for a trajectory, a type, a set). [`score`] runs
 //! them over two files.
 

@@ -1,4 +1,4 @@
-//! The alignment of one predicted trajectory with its reference: who met whom, and why the others met nobody.
+//! The alignment of one predicted trajectory with its reference: which calls are matched, and why the others are not.
 
 use m3_embedding::cosine;
 use m3_embedding::{Embedder, InputKey};
@@ -9,7 +9,7 @@ use super::bucket::{Bucket, buckets};
 use super::calls::{CallPlace, Calls};
 use super::matrix::Matrix;
 
-/// A reference call and the predicted call that met it.
+/// A reference call and the predicted call that is matched with it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Match {
     /// Both called this tool.
@@ -24,7 +24,7 @@ pub struct Match {
     pub predicted: CallPlace,
 }
 
-/// Why a call met nobody.
+/// Why a call is unmatched.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Reason {
     /// A predicted call of a tool that the reference does not use.
@@ -53,7 +53,7 @@ impl Reason {
     }
 }
 
-/// A call that met nobody.
+/// An unmatched call.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Unmatched {
     /// Its tool.
@@ -221,7 +221,7 @@ pub(super) fn align(
 }
 
 impl Matching {
-    /// Nobody meets anybody: what becomes of a trajectory that is too large to be aligned.
+    /// Without any match: what becomes of a trajectory that is too large to be aligned.
     pub(super) fn too_large(references: &Calls, predictions: &Calls) -> Self {
         let alone = |calls: &Calls| unmatched(calls, vec![Fate::Alone(Reason::TooLarge, None); calls.len()]);
         Self {

@@ -34,6 +34,8 @@ struct Row {
     label: &'static str,
     /// The name above a column: nine of them and a name fit into 80 characters.
     heading: &'static str,
+    /// The name in the filters of the audit's page: one word.
+    filter: &'static str,
     /// Whether narrow tables have a column for it.
     is_in_tables: bool,
     /// Its place among the columns of a leaderboard (the order of M³-Bench's table 2); none if it has no column there.
@@ -149,6 +151,7 @@ registry! {
         name: "recall",
         label: "recall",
         heading: "rec.",
+        filter: "recall",
         is_in_tables: true,
         column: Some(0),
         averaged: Averaged::Always,
@@ -163,6 +166,7 @@ registry! {
         name: "precision",
         label: "precision",
         heading: "prec.",
+        filter: "precision",
         is_in_tables: true,
         column: Some(1),
         averaged: Averaged::Always,
@@ -174,6 +178,7 @@ registry! {
         name: "argument_similarity",
         label: "argument similarity",
         heading: "args",
+        filter: "arguments",
         is_in_tables: true,
         column: Some(2),
         averaged: Averaged::Always,
@@ -191,6 +196,7 @@ registry! {
         name: "argument_similarity_strong",
         label: "  of strong matches",
         heading: "strong",
+        filter: "strong",
         is_in_tables: false,
         column: None,
         averaged: Averaged::Never,
@@ -202,6 +208,7 @@ registry! {
         name: "argument_fidelity",
         label: "argument fidelity",
         heading: "fid.",
+        filter: "fidelity",
         is_in_tables: true,
         column: Some(3),
         averaged: Averaged::Never,
@@ -218,6 +225,7 @@ registry! {
         name: "argument_fidelity_covered",
         label: "fidelity, covered",
         heading: "fid. covered",
+        filter: "covered",
         is_in_tables: false,
         column: Some(4),
         averaged: Averaged::Never,
@@ -229,6 +237,7 @@ registry! {
         name: "step_coherence",
         label: "step coherence",
         heading: "steps",
+        filter: "coherence",
         is_in_tables: true,
         column: Some(5),
         averaged: Averaged::Always,
@@ -243,6 +252,7 @@ registry! {
         name: "merge_purity",
         label: "merge purity",
         heading: "merge",
+        filter: "purity",
         is_in_tables: true,
         column: Some(7),
         averaged: Averaged::Always,
@@ -257,6 +267,7 @@ registry! {
         name: "order_consistency",
         label: "order consistency",
         heading: "order",
+        filter: "order",
         is_in_tables: true,
         column: Some(6),
         averaged: Averaged::Always,
@@ -277,6 +288,7 @@ registry! {
         name: "average",
         label: "average",
         heading: "avg.",
+        filter: "average",
         is_in_tables: true,
         column: Some(u8::MAX),
         averaged: Averaged::Never,
@@ -288,6 +300,7 @@ registry! {
         name: "task_completion",
         label: "task completion",
         heading: "task",
+        filter: "task",
         is_in_tables: true,
         column: Some(8),
         averaged: Averaged::WhereGradedByType,
@@ -299,6 +312,7 @@ registry! {
         name: "information_grounding",
         label: "information grounding",
         heading: "info",
+        filter: "grounding",
         is_in_tables: true,
         column: Some(9),
         averaged: Averaged::WhereGraded,
@@ -406,6 +420,12 @@ impl Metric {
         self.row().heading
     }
 
+    /// The name in the filters of the audit's page: one word.
+    #[must_use]
+    pub fn filter(self) -> &'static str {
+        self.row().filter
+    }
+
     /// Whether narrow tables have a column for it.
     #[must_use]
     pub fn is_in_tables(self) -> bool {
@@ -470,7 +490,9 @@ mod tests {
             assert_eq!(metric.index(), index);
             let is_same = |other: &&Metric| {
                 let (row, other) = (metric.row(), other.row());
-                row.name == other.name || (row.column.is_some() && row.column == other.column)
+                row.name == other.name
+                    || row.filter == other.filter
+                    || (row.column.is_some() && row.column == other.column)
             };
             assert_eq!(Metric::ALL.iter().filter(is_same).count(), 1, "{metric:?}");
         }

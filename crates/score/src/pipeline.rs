@@ -46,7 +46,7 @@ pub struct TrajectoryScore {
     pub failure: Option<FailureClass>,
     /// Its numbers; [`Tally::metrics`] gives the metrics.
     pub tally: Tally,
-    /// Who met whom.
+    /// Which calls are matched.
     pub matching: Matching,
     /// How far the arguments of each match ask for the same, in the order of the matches.
     pub fidelities: Vec<CallFidelity>,

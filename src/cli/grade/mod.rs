@@ -12,7 +12,7 @@ use std::time::Duration;
 use clap::{Args, ValueEnum};
 use judges::open_panel;
 use m3_judge::grade::{
-    AnswerStore, Asked, Collected, GradeReport, Panel, PanelError, PeopleLabels, Rubric, Told,
+    AnswerStore, Asked, Collected, GradeReport, Listeners, Panel, PanelError, PeopleLabels, Rubric,
 };
 use m3_llm::Retry;
 use m3_report::OTHER_GRADES;
@@ -251,7 +251,7 @@ fn ask(
     let mut unreadable = None;
     let subjects = (0..sources.tasks.subjects.len())
         .map_while(|index| sources.subject(index).map_err(|error| unreadable = Some(error)).ok());
-    let told = Told { done: &done, retry: &retry };
+    let told = Listeners { done: &done, retry: &retry };
     let asked = runtime.block_on(async {
         tokio::select! {
             // Whoever asks twice does not want to wait for anything.

@@ -49,7 +49,7 @@ struct Ready {
 }
 
 /// What happens while runs are judged.
-enum Told {
+enum JudgeEvent {
     Retry(Retry),
     Done(String),
 }
@@ -187,7 +187,7 @@ async fn judge(
             let tell = tell.clone();
             let told = Arc::new(move |retry| {
                 // Nobody listens any more once the command is done.
-                let _ = tell.send(Told::Retry(retry));
+                let _ = tell.send(JudgeEvent::Retry(retry));
             });
             Some(Asker::new(model, args.replies.settings(), journal, redactor, stop.clone(), told))
         }
@@ -206,7 +206,7 @@ async fn judge(
     let mut done = 0;
     let mut tell_done = |task: &JudgedTask| {
         done += 1;
-        let _ = tell.send(Told::Done(end::line(task, (done, all))));
+        let _ = tell.send(JudgeEvent::Done(end::line(task, (done, all))));
     };
     let mut view = View { bar: printer.bar(Unit::Trajectories), printer, done: 0, all };
     let mut is_told = false;
@@ -246,14 +246,14 @@ struct View {
 }
 
 impl View {
-    fn show(&mut self, said: &Told) {
+    fn show(&mut self, said: &JudgeEvent) {
         let printer = self.printer;
         match said {
-            Told::Retry(retry) => self.bar.aside(|| {
+            JudgeEvent::Retry(retry) => self.bar.aside(|| {
                 let reason = shortened(&on_one_line(&retry.reason), REASON);
                 printer.note(&format!("asks the judge again in {:.1} s: {reason}", retry.wait.as_secs_f64()));
             }),
-            Told::Done(line) => {
+            JudgeEvent::Done(line) => {
                 self.done += 1;
                 if !printer.is_watched() {
                     printer.event(line);
@@ -281,7 +281,7 @@ impl From<JudgeError> for Failure {
     fn from(error: JudgeError) -> Self {
         match error {
             JudgeError::Journal(error) => error.into(),
-            JudgeError::Lack(lack) => RunError::Lack(lack).into(),
+            JudgeError::RunBlocker(lack) => RunError::RunBlocker(lack).into(),
             JudgeError::Source(error) => error.into(),
             JudgeError::Interrupted => interrupted(),
             error @ JudgeError::Replay(_) => Self::new(code::UNAVAILABLE, error.to_string()),

@@ -9,7 +9,7 @@ mod view;
 use std::sync::Arc;
 
 pub(super) use args::RunArgs;
-use m3_executor::Lack;
+use m3_executor::RunBlocker;
 use m3_executor::run::{
     Begun, OutputError, OutputFolder, Prices, PricesError, Run, RunEnd, RunError, Standing, ToolSource,
 };
@@ -251,7 +251,7 @@ impl From<OutputError> for Failure {
 impl From<RunError> for Failure {
     fn from(error: RunError) -> Self {
         let mut message = error.to_string();
-        if matches!(error, RunError::Lack(Lack::Model(_))) {
+        if matches!(error, RunError::RunBlocker(RunBlocker::Model(_))) {
             message.push_str(
                 "\nhint: nothing is recorded for tasks that it did not answer; when the model can be asked, the same \
                  command continues",

@@ -21,7 +21,7 @@ use crate::cli::Common;
 use crate::cli::encoder::EncoderArgs;
 use crate::cli::failure::{Failure, code};
 use crate::cli::hosting::{
-    Servers, Told, add_simulated, interrupted, select, shown_lines, start as start_all,
+    Servers, StartNotes, add_simulated, interrupted, select, shown_lines, start as start_all,
 };
 use crate::cli::printer::{Printer, Unit};
 
@@ -59,7 +59,7 @@ pub(super) async fn start(
     stop: &CancellationToken,
     printer: Printer,
 ) -> Result<Started, Failure> {
-    let hosted = start_all(config, workspace, redactor, (printer, Told::Slow), stop).await?;
+    let hosted = start_all(config, workspace, redactor, (printer, StartNotes::Slow), stop).await?;
     let statuses = hosted.host.statuses().await;
     if let Err(failure) = all_started(&statuses, redactor) {
         hosted.host.close().await;

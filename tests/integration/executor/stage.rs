@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use m3_executor::{Attempt, Attempted, Mode, Offered, Record, RunOptions, Told, Tools, attempt};
+use m3_executor::{Attempt, Attempted, Mode, Offered, Record, RunOptions, TaskEvent, Tools, attempt};
 use m3_llm::{Cassette, Header, Model, ModelName, ModelOptions, Picture, PictureLimits, Recorder, Scope};
 use m3_mcp::results::ResultStore;
 use m3_mcp::{Host, HostOptions};
@@ -25,7 +25,7 @@ pub(super) struct Played {
     pub(super) requests: Vec<Value>,
     /// The same in words that are the same for all wires.
     pub(super) seen: Vec<SeenRequest>,
-    pub(super) told: Vec<Told>,
+    pub(super) told: Vec<TaskEvent>,
     pub(super) workspace: TempDir,
     /// What the tools were called with, in order of the calls.
     pub(super) called: Vec<(String, Value)>,

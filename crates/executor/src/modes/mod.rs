@@ -12,7 +12,7 @@ pub(super) use react::react;
 pub(super) use staged::staged;
 
 use super::FinishReason;
-use super::course::{Course, Stop};
+use super::attempt_state::{AttemptState, Stop};
 use super::observation::Observation;
 use super::parse::{Calls, Wanted};
 use super::prompts::{AgainCue, ObservationCue, filled};
@@ -47,48 +47,48 @@ impl Silence {
 /// # Errors
 /// [`Stop::Error`] if the model says nothing at all, twice, or the provider blocks its reply.
 async fn ask<T>(
-    course: &mut Course<'_>,
+    state: &mut AttemptState<'_>,
     purpose: &str,
     system: &str,
     read: impl Fn(&Reply) -> Read<T>,
 ) -> Result<T, Stop> {
-    let (value, silence) = ask_twice(course, purpose, system, read).await?;
+    let (value, silence) = ask_twice(state, purpose, system, read).await?;
     silence.map_or(Ok(value), |silence| Err(silence.stop()))
 }
 
 /// The same, but that a model which says nothing is no error; then there is a reason as well.
 async fn ask_twice<T>(
-    course: &mut Course<'_>,
+    state: &mut AttemptState<'_>,
     purpose: &str,
     system: &str,
     read: impl Fn(&Reply) -> Read<T>,
 ) -> Result<(T, Option<Silence>), Stop> {
-    let (first, first_silence) = ask_once(course, purpose, system, &read).await?;
+    let (first, first_silence) = ask_once(state, purpose, system, &read).await?;
     if let Some(Silence::Blocked(_)) = first_silence {
         return Ok((first.value, first_silence));
     }
     let Some(reason) = first.problem else { return Ok((first.value, None)) };
-    course.check()?;
-    course.say(filled(&AgainCue { reason: &reason }));
-    let (second, silence) = ask_once(course, purpose, system, &read).await?;
+    state.check()?;
+    state.say(filled(&AgainCue { reason: &reason }));
+    let (second, silence) = ask_once(state, purpose, system, &read).await?;
     let is_silent = |silence: &Silence| first_silence.is_some() || matches!(silence, Silence::Blocked(_));
     Ok((second.value, silence.filter(is_silent)))
 }
 
 async fn ask_once<T>(
-    course: &mut Course<'_>,
+    state: &mut AttemptState<'_>,
     purpose: &str,
     system: &str,
     read: &impl Fn(&Reply) -> Read<T>,
 ) -> Result<(Read<T>, Option<Silence>), Stop> {
-    let reply = course.ask(purpose, system, ToolDefinitions::default()).await?;
+    let reply = state.ask(purpose, system, ToolDefinitions::default()).await?;
     let mut read = read(&reply);
     if let Some(reason) = blocked(&reply) {
         return Ok((read, Some(Silence::Blocked(reason))));
     }
     if let Some(reason) = &mut read.problem {
         reason.push_str(why(&reply.stop));
-        course.tell_malformed(reason);
+        state.tell_malformed(reason);
     }
     Ok((read, silence(&reply).map(Silence::Empty)))
 }
@@ -155,32 +155,32 @@ fn wanted(calls: &[ReplyCall]) -> (Vec<Wanted>, Option<String>) {
 }
 
 /// Tells in text what calls gave, and shows their pictures.
-fn tell(course: &mut Course<'_>, heading: &str, observations: Vec<Observation>) {
+fn tell(state: &mut AttemptState<'_>, heading: &str, observations: Vec<Observation>) {
     for (index, observation) in observations.into_iter().enumerate() {
         let Observation { tool, text, pictures, is_error } = observation;
         let tool = if tool.is_empty() { "no tool" } else { &tool };
-        course.say(filled(&ObservationCue { heading, number: index + 1, tool, is_error, text: &text }));
+        state.say(filled(&ObservationCue { heading, number: index + 1, tool, is_error, text: &text }));
         for (path, picture) in pictures {
-            course.show(&path, picture);
+            state.show(&path, picture);
         }
     }
 }
 
 /// The limit that forbids another step, as a model and a record are told.
-fn used_up(course: &Course<'_>) -> Option<(FinishReason, String)> {
-    let limits = &course.attempt.options.limits;
-    if course.calls_left() == 0 {
+fn used_up(state: &AttemptState<'_>) -> Option<(FinishReason, String)> {
+    let limits = &state.attempt.options.limits;
+    if state.calls_left() == 0 {
         let reason = format!("calls: the limit of {} is reached", limits.calls.unwrap_or_default());
         return Some((FinishReason::Budget, reason));
     }
-    (course.steps_done() >= limits.steps).then(|| {
+    (state.steps_done() >= limits.steps).then(|| {
         (FinishReason::MaxSteps, format!("the limit of {} is reached", counted(limits.steps, "step")))
     })
 }
 
 /// Ends with what the model says at last, after a limit was reached.
-fn ended(course: &mut Course<'_>, (finish, reason): (FinishReason, String), text: &str) -> FinishReason {
-    text.trim().clone_into(&mut course.final_reply);
-    course.used_up = (finish == FinishReason::Budget).then_some(reason);
+fn ended(state: &mut AttemptState<'_>, (finish, reason): (FinishReason, String), text: &str) -> FinishReason {
+    text.trim().clone_into(&mut state.final_reply);
+    state.used_up = (finish == FinishReason::Budget).then_some(reason);
     finish
 }

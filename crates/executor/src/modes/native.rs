@@ -7,7 +7,7 @@ use serde_json::{Map, Value};
 
 use super::{blocked, ended, silence, silent, used_up, wanted};
 use crate::FinishReason;
-use crate::course::{Course, Stop};
+use crate::attempt_state::{AttemptState, Stop};
 use crate::observation::Observation;
 use crate::parse;
 use crate::prompts::{AgainCue, LastCue, NativePrompt, PoolCue, filled, quoted};
@@ -56,79 +56,79 @@ fn schema_words(schema: &Map<String, Value>) -> u64 {
     schema.iter().map(of).sum()
 }
 
-pub(crate) async fn native(course: &mut Course<'_>) -> Result<FinishReason, Stop> {
-    course.begin()?;
-    let instruction = course.instruction()?;
-    let prompt = filled(&NativePrompt { most_calls: course.attempt.options.limits.calls_per_step });
+pub(crate) async fn native(state: &mut AttemptState<'_>) -> Result<FinishReason, Stop> {
+    state.begin()?;
+    let instruction = state.instruction()?;
+    let prompt = filled(&NativePrompt { most_calls: state.attempt.options.limits.calls_per_step });
     let mut is_again = false;
     loop {
         // Further ones may have come with the last step.
-        let tools = course.attempt.offered.definitions();
+        let tools = state.attempt.offered.definitions();
         let tools = tools.map_err(|collision| Stop::Error(FailureClass::Other, collision.to_string()))?;
-        let is_first = course.steps_done() == 0 && !is_again;
-        let reply = course.ask("turn", &prompt, tools.clone()).await?;
+        let is_first = state.steps_done() == 0 && !is_again;
+        let reply = state.ask("turn", &prompt, tools.clone()).await?;
         if is_first && tools_are_unread(&reply, [&prompt, instruction], &tools) {
-            course.note([TOOLS_UNREAD.to_owned()]);
+            state.note([TOOLS_UNREAD.to_owned()]);
         }
         if reply.calls.is_empty() {
             if let Some(reason) = blocked(&reply) {
                 return Err(Stop::no_reply(reason));
             }
             let Some(reason) = silence(&reply) else {
-                if has_call(course, &reply.text) {
-                    course.note([CALL_IN_TEXT.to_owned()]);
+                if has_call(state, &reply.text) {
+                    state.note([CALL_IN_TEXT.to_owned()]);
                 }
-                reply.text.trim().clone_into(&mut course.final_reply);
+                reply.text.trim().clone_into(&mut state.final_reply);
                 return Ok(FinishReason::Answered);
             };
-            course.tell_malformed(&reason);
+            state.tell_malformed(&reason);
             if is_again {
                 return Err(silent(&reason));
             }
             is_again = true;
-            course.check()?;
-            course.say(filled(&AgainCue { reason: &reason }));
+            state.check()?;
+            state.say(filled(&AgainCue { reason: &reason }));
             continue;
         }
         is_again = false;
-        course.check()?;
-        if let Some(limit) = used_up(course) {
+        state.check()?;
+        if let Some(limit) = used_up(state) {
             let refused =
                 |call: &ReplyCall| Observation::error(call.name.clone(), &format!("not made: {}", limit.1));
             let observations = reply.calls.iter().map(refused).collect();
-            answer(course, &reply.calls, observations);
-            course.say(filled(&LastCue { reason: &limit.1 }));
-            let last = course.ask("answer", &prompt, tools).await?;
-            return Ok(ended(course, limit, &last.text));
+            answer(state, &reply.calls, observations);
+            state.say(filled(&LastCue { reason: &limit.1 }));
+            let last = state.ask("answer", &prompt, tools).await?;
+            return Ok(ended(state, limit, &last.text));
         }
         let (wanted, problem) = wanted(&reply.calls);
         if let Some(reason) = problem {
-            course.tell_malformed(&reason);
+            state.tell_malformed(&reason);
         }
-        let mut observations = course.run_step(wanted).await?;
-        if course.has_new_images
+        let mut observations = state.run_step(wanted).await?;
+        if state.has_new_images
             && let Some(last) = observations.last_mut()
         {
-            let images = filled(&PoolCue { images: quoted(course.pool.paths()) });
+            let images = filled(&PoolCue { images: quoted(state.pool.paths()) });
             last.text.push_str("\n\n");
             last.text.push_str(&images);
         }
-        answer(course, &reply.calls, observations);
+        answer(state, &reply.calls, observations);
     }
 }
 
 /// Whether a text has a call in it, in the form of a chat template or as JSON that names an offered tool.
-fn has_call(course: &Course<'_>, text: &str) -> bool {
+fn has_call(state: &AttemptState<'_>, text: &str) -> bool {
     let is_offered = |name: &str| {
-        let name = ToolName::parse(&course.exact_name(name));
-        name.is_some_and(|name| course.attempt.offered.catalog().get(&name).is_some())
+        let name = ToolName::parse(&state.exact_name(name));
+        name.is_some_and(|name| state.attempt.offered.catalog().get(&name).is_some())
     };
     CALL_MARKS.iter().any(|mark| text.contains(mark))
         || parse::calls(text).calls.iter().any(|call| is_offered(&call.name))
 }
 
 /// Answers every call exactly once, in the order of the calls.
-fn answer(course: &mut Course<'_>, calls: &[ReplyCall], observations: Vec<Observation>) {
+fn answer(state: &mut AttemptState<'_>, calls: &[ReplyCall], observations: Vec<Observation>) {
     let (mut answers, mut paths) = (Vec::new(), Vec::new());
     for (call, observation) in calls.iter().zip(observations) {
         let (names, images) = observation.pictures.into_iter().unzip();
@@ -141,5 +141,5 @@ fn answer(course: &mut Course<'_>, calls: &[ReplyCall], observations: Vec<Observ
             is_error: observation.is_error,
         });
     }
-    course.answer_calls(answers, &paths);
+    state.answer_calls(answers, &paths);
 }

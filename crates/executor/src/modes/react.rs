@@ -4,7 +4,7 @@ use m3_llm::{Reply, ToolDefinitions};
 
 use super::{Read, ask, calls_of, ended, tell, used_up};
 use crate::FinishReason;
-use crate::course::{Course, Stop};
+use crate::attempt_state::{AttemptState, Stop};
 use crate::parse::{self, Act, Calls, Wanted};
 use crate::prompts::{LastReactCue, PoolCue, ReactPrompt, filled, quoted, with_schemas};
 
@@ -15,40 +15,40 @@ enum Turn {
     Calls(Calls, Option<String>),
 }
 
-pub(crate) async fn react(course: &mut Course<'_>) -> Result<FinishReason, Stop> {
-    course.begin()?;
+pub(crate) async fn react(state: &mut AttemptState<'_>) -> Result<FinishReason, Stop> {
+    state.begin()?;
     loop {
         // Further tools may have come with the last step.
         let prompt = filled(&ReactPrompt {
-            tools: with_schemas(course.attempt.offered.catalog(), |_| true),
-            most_calls: course.attempt.options.limits.calls_per_step,
+            tools: with_schemas(state.attempt.offered.catalog(), |_| true),
+            most_calls: state.attempt.options.limits.calls_per_step,
         });
-        let (calls, cut) = match ask(course, "turn", &prompt, read).await? {
+        let (calls, cut) = match ask(state, "turn", &prompt, read).await? {
             Turn::Answer(text) => {
-                course.final_reply = text;
+                state.final_reply = text;
                 return Ok(FinishReason::Answered);
             }
             Turn::Calls(calls, cut) => (calls, cut),
         };
-        course.note(calls.oddities);
-        course.check()?;
+        state.note(calls.oddities);
+        state.check()?;
         if let Some(cut) = cut {
-            course.cut_last_reply(&cut);
+            state.cut_last_reply(&cut);
         }
-        if let Some(limit) = used_up(course) {
-            course.say(filled(&LastReactCue { reason: &limit.1 }));
-            let reply = course.ask("answer", &prompt, ToolDefinitions::default()).await?;
+        if let Some(limit) = used_up(state) {
+            state.say(filled(&LastReactCue { reason: &limit.1 }));
+            let reply = state.ask("answer", &prompt, ToolDefinitions::default()).await?;
             let text = match parse::react(&reply.text).act {
                 Act::Answer(text) => text,
                 Act::Calls(_) | Act::Neither(_) => reply.text,
             };
-            return Ok(ended(course, limit, &text));
+            return Ok(ended(state, limit, &text));
         }
-        let observations = course.run_step(calls.calls).await?;
-        tell(course, "Observation", observations);
-        if course.has_new_images {
-            let images = quoted(course.pool.paths());
-            course.say(filled(&PoolCue { images }));
+        let observations = state.run_step(calls.calls).await?;
+        tell(state, "Observation", observations);
+        if state.has_new_images {
+            let images = quoted(state.pool.paths());
+            state.say(filled(&PoolCue { images }));
         }
     }
 }

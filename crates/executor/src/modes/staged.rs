@@ -10,68 +10,68 @@ use m3_support::text::counted;
 
 use super::{Read, ask, ask_twice, calls_of, ended, tell, used_up};
 use crate::FinishReason;
-use crate::course::{Course, Stop};
+use crate::attempt_state::{AttemptState, Stop};
 use crate::parse::{self, Wanted};
 use crate::prompts::{
     AnswerCue, AnswerPrompt, CallsCue, CallsPrompt, DecisionCue, DecisionPrompt, LastCue, PlanCue,
     PlanPrompt, filled, in_words, quoted, with_schemas,
 };
 
-pub(crate) async fn staged(course: &mut Course<'_>) -> Result<FinishReason, Stop> {
-    course.begin()?;
-    let steps = course.attempt.options.limits.steps;
+pub(crate) async fn staged(state: &mut AttemptState<'_>) -> Result<FinishReason, Stop> {
+    state.begin()?;
+    let steps = state.attempt.options.limits.steps;
     for step in 1..=steps {
-        if used_up(course).is_some() {
+        if used_up(state).is_some() {
             break;
         }
-        course.say(filled(&PlanCue { step, steps }));
+        state.say(filled(&PlanCue { step, steps }));
         // Further tools may have come with the last step.
-        let plan_prompt = filled(&PlanPrompt { tools: in_words(course.attempt.offered.catalog()) });
-        let selected = plan(course, &plan_prompt).await?;
-        course.check()?;
+        let plan_prompt = filled(&PlanPrompt { tools: in_words(state.attempt.offered.catalog()) });
+        let selected = plan(state, &plan_prompt).await?;
+        state.check()?;
         if selected.as_ref().is_some_and(Vec::is_empty) {
-            return answer(course).await;
+            return answer(state).await;
         }
-        let wanted = calls(course, selected).await?;
-        course.check()?;
+        let wanted = calls(state, selected).await?;
+        state.check()?;
         if !wanted.is_empty() {
-            let observations = course.run_step(wanted).await?;
-            tell(course, "Result", observations);
+            let observations = state.run_step(wanted).await?;
+            tell(state, "Result", observations);
         }
-        course.say(filled(&DecisionCue));
-        if is_complete(course).await? {
-            course.check()?;
-            return answer(course).await;
+        state.say(filled(&DecisionCue));
+        if is_complete(state).await? {
+            state.check()?;
+            return answer(state).await;
         }
-        course.check()?;
+        state.check()?;
     }
     // Steps without calls are steps that were used, too.
-    let limit = used_up(course).unwrap_or_else(|| {
+    let limit = used_up(state).unwrap_or_else(|| {
         (FinishReason::MaxSteps, format!("the limit of {} is reached", counted(steps, "step")))
     });
-    course.say(filled(&LastCue { reason: &limit.1 }));
-    let text = last_words(course).await?;
-    Ok(ended(course, limit, &text))
+    state.say(filled(&LastCue { reason: &limit.1 }));
+    let text = last_words(state).await?;
+    Ok(ended(state, limit, &text))
 }
 
 /// The tools of the next step, as the model names them; nothing if it does not say.
-async fn plan(course: &mut Course<'_>, prompt: &str) -> Result<Option<Vec<String>>, Stop> {
+async fn plan(state: &mut AttemptState<'_>, prompt: &str) -> Result<Option<Vec<String>>, Stop> {
     let offered: Vec<String> =
-        course.attempt.offered.catalog().tools().map(|(name, _)| name.to_string()).collect();
+        state.attempt.offered.catalog().tools().map(|(name, _)| name.to_string()).collect();
     let read = |reply: &Reply| {
         let planned = parse::plan(&reply.text, offered.iter().map(String::as_str));
         Read { problem: planned.as_ref().err().cloned(), value: planned.ok() }
     };
-    let planned = ask(course, "plan", prompt, read).await?;
+    let planned = ask(state, "plan", prompt, read).await?;
     Ok(planned.map(|planned| {
-        course.note(planned.oddities);
-        planned.tools.iter().map(|name| course.exact_name(name)).collect()
+        state.note(planned.oddities);
+        planned.tools.iter().map(|name| state.exact_name(name)).collect()
     }))
 }
 
 /// The calls of the step. Without a plan that could be read, all tools are there.
-async fn calls(course: &mut Course<'_>, selected: Option<Vec<String>>) -> Result<Vec<Wanted>, Stop> {
-    let all = Arc::clone(&course.attempt.offered);
+async fn calls(state: &mut AttemptState<'_>, selected: Option<Vec<String>>) -> Result<Vec<Wanted>, Stop> {
+    let all = Arc::clone(&state.attempt.offered);
     let offered = all.catalog();
     let is_offered = |name: &String| ToolName::parse(name).is_some_and(|name| offered.get(&name).is_some());
     let selected = selected.unwrap_or_default();
@@ -80,40 +80,40 @@ async fn calls(course: &mut Course<'_>, selected: Option<Vec<String>>) -> Result
     let is_wanted = |name: &ToolName| !is_any_offered || selected.contains(&name.to_string());
     let prompt = filled(&CallsPrompt {
         tools: with_schemas(offered, is_wanted),
-        most_calls: course.attempt.options.limits.calls_per_step,
+        most_calls: state.attempt.options.limits.calls_per_step,
     });
-    let images = quoted(course.pool.paths());
-    course.say(filled(&CallsCue { unknown: quoted(&unknown), images }));
+    let images = quoted(state.pool.paths());
+    state.say(filled(&CallsCue { unknown: quoted(&unknown), images }));
     let read = |reply: &Reply| calls_of(reply, parse::calls(&reply.text));
-    let calls = ask(course, "calls", &prompt, read).await?;
-    course.note(calls.oddities);
+    let calls = ask(state, "calls", &prompt, read).await?;
+    state.note(calls.oddities);
     Ok(calls.calls)
 }
 
 /// Whether the model says that the task is complete. What is neither yes nor no is no.
-async fn is_complete(course: &mut Course<'_>) -> Result<bool, Stop> {
+async fn is_complete(state: &mut AttemptState<'_>) -> Result<bool, Stop> {
     let read = |reply: &Reply| {
         let decided = parse::decision(&reply.text);
         let problem = decided.is_none().then(|| "it is neither yes nor no".to_owned());
         Read { value: decided, problem }
     };
-    let decided = ask(course, "decision", &filled(&DecisionPrompt), read).await?;
+    let decided = ask(state, "decision", &filled(&DecisionPrompt), read).await?;
     Ok(decided.unwrap_or_else(|| {
-        course.note(["taken for no".to_owned()]);
+        state.note(["taken for no".to_owned()]);
         false
     }))
 }
 
-async fn answer(course: &mut Course<'_>) -> Result<FinishReason, Stop> {
-    course.say(filled(&AnswerCue));
-    let text = ask(course, "answer", &filled(&AnswerPrompt), read_answer).await?;
-    text.trim().clone_into(&mut course.final_reply);
+async fn answer(state: &mut AttemptState<'_>) -> Result<FinishReason, Stop> {
+    state.say(filled(&AnswerCue));
+    let text = ask(state, "answer", &filled(&AnswerPrompt), read_answer).await?;
+    text.trim().clone_into(&mut state.final_reply);
     Ok(FinishReason::Answered)
 }
 
 /// What the model says after a limit, which is the reason of the end, whatever it says.
-async fn last_words(course: &mut Course<'_>) -> Result<String, Stop> {
-    Ok(ask_twice(course, "answer", &filled(&AnswerPrompt), read_answer).await?.0)
+async fn last_words(state: &mut AttemptState<'_>) -> Result<String, Stop> {
+    Ok(ask_twice(state, "answer", &filled(&AnswerPrompt), read_answer).await?.0)
 }
 
 fn read_answer(reply: &Reply) -> Read<String> {

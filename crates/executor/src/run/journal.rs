@@ -12,7 +12,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use tokio_util::sync::CancellationToken;
 
-use crate::Told;
+use crate::TaskEvent;
 
 /// A line of the journal.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
@@ -30,7 +30,7 @@ pub struct JournalLine {
 #[serde(untagged)]
 pub enum JournalEntry {
     /// A task.
-    Task(Told),
+    Task(TaskEvent),
     /// The run itself.
     Run(RunEvent),
 }
@@ -149,8 +149,8 @@ mod tests {
     use super::*;
     use crate::Event;
 
-    fn started(task: &str, repeat: u32, attempt: u32) -> Told {
-        Told { task: task.to_owned(), repeat, attempt, event: Event::Started }
+    fn started(task: &str, repeat: u32, attempt: u32) -> TaskEvent {
+        TaskEvent { task: task.to_owned(), repeat, attempt, event: Event::Started }
     }
 
     #[test]

@@ -42,7 +42,7 @@ use tokio_util::sync::CancellationToken;
 use work::{OpenTask, Work, Worked, blocking};
 pub use workspace::KeepWorkspaces;
 
-use super::{Event, Events, Fate, Lack, Offered, RunOptions, Told};
+use super::{Event, Events, Fate, Offered, RunBlocker, RunOptions, TaskEvent};
 
 /// Everything that a run takes.
 pub struct Run {
@@ -109,7 +109,7 @@ pub enum RunError {
     Output(#[from] OutputError),
     /// No other task could be run either.
     #[error(transparent)]
-    Lack(#[from] Lack),
+    RunBlocker(#[from] RunBlocker),
     /// Servers that tasks share are over.
     #[error("{0}\nhint: tasks share it; the same command starts it again and continues")]
     Servers(String),
@@ -252,7 +252,7 @@ impl Begun {
 struct Unfinished(Mutex<HashMap<(String, u32), Usage>>);
 
 impl Unfinished {
-    fn note(&self, told: &Told) {
+    fn note(&self, told: &TaskEvent) {
         let mut begun = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let run = (told.task.clone(), told.repeat);
         match &told.event {

@@ -19,8 +19,8 @@ use super::workspace::{self, KeepWorkspaces};
 use super::{Run, RunError, RunTask, ToolSource};
 use crate::pool::RESULTS;
 use crate::{
-    Attempt, Attempted, Event, Events, Fate, FinishReason, Lack, Outlook, Record, Told, Tools, attempt,
-    prompts_hash,
+    Attempt, Attempted, Event, Events, Fate, FinishReason, Outlook, Record, RunBlocker, TaskEvent, Tools,
+    attempt, prompts_hash,
 };
 
 /// What became of an [`Item`].
@@ -36,7 +36,7 @@ pub(super) enum Worked {
 /// A task that the model did not answer. It has failed if the model answers another one.
 pub(super) struct OpenTask {
     /// Why it was not answered.
-    pub(super) lack: Lack,
+    pub(super) lack: RunBlocker,
     record: Record,
     began: Instant,
 }
@@ -93,7 +93,7 @@ impl Work {
 
     fn tell(&self, event: Event) {
         let task = self.task().task.id.clone();
-        (self.events)(Told { task, repeat: self.item.repeat, attempt: self.item.attempt, event });
+        (self.events)(TaskEvent { task, repeat: self.item.repeat, attempt: self.item.attempt, event });
     }
 
     /// Makes the workspace and reads the image: its path in the workspace, and what the model is shown.
@@ -241,7 +241,7 @@ impl Work {
 
     /// What a lack is counted for. A request that is refused is refused again in the next repetition; a server that fails
     /// may be another time's.
-    fn asked(&self, lack: &Lack) -> String {
+    fn asked(&self, lack: &RunBlocker) -> String {
         let id = &self.task().task.id;
         if lack.is_of_server() { format!("{id} {}", self.item.repeat) } else { id.clone() }
     }
@@ -314,7 +314,7 @@ impl Work {
 }
 
 fn of_store(error: StoreError) -> Unavailable {
-    match Lack::of_results(error) {
+    match RunBlocker::of_results(error) {
         Ok(lack) => Unavailable::Run(lack.into()),
         Err(error) => of_task(error.to_string()),
     }

@@ -186,7 +186,7 @@ impl Effects {
     }
 
     /// Why this call, which came first, and a later one keep their order; `None` where they need not. `meet` says whether
-    /// they name files that may be the same, as [`Meetings`](super::Meetings) finds.
+    /// they name files that may be the same, as [`PathOverlaps`](super::PathOverlaps) finds.
     pub(crate) fn conflict(&self, later: &Self, meet: bool) -> Option<Conflict> {
         let file = if meet { self.file_conflict(later) } else { None };
         if file.as_ref().is_some_and(|conflict| conflict.is_sure) {
@@ -333,14 +333,14 @@ fn has_picture(result: &Json, depth: usize) -> bool {
 mod tests {
     use serde_json::{Value, json};
 
-    use super::super::meeting::Meetings;
+    use super::super::path_overlaps::PathOverlaps;
     use super::super::tests::call;
     use super::*;
 
     fn conflict(first: (&str, Value), second: (&str, Value)) -> Option<Conflict> {
         let effects = |(tool, arguments): (&str, Value)| Effects::of(&call((0, 0), tool, arguments, None));
         let both = [effects(first), effects(second)];
-        both[0].conflict(&both[1], Meetings::new(&both).with(0)[1])
+        both[0].conflict(&both[1], PathOverlaps::new(&both).with(0)[1])
     }
 
     #[test]

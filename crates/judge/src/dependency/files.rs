@@ -3,14 +3,14 @@
 use std::collections::HashMap;
 
 use super::effects::Effects;
-use super::meeting::Meetings;
+use super::path_overlaps::PathOverlaps;
 use super::uses::Use;
 use crate::{Chain, Standing};
 
 /// A source of a file is the last call that wrote it before.
 pub(super) fn file_uses(chain: &Chain) -> Vec<Use> {
     let effects: Vec<Effects> = chain.calls.iter().map(Effects::of).collect();
-    let meetings = Meetings::new(&effects);
+    let overlaps = PathOverlaps::new(&effects);
     // For each path the last call that wrote it, and which of its arguments says so.
     let mut written: HashMap<usize, (usize, usize)> = HashMap::new();
     let mut uses = Vec::new();
@@ -23,7 +23,7 @@ pub(super) fn file_uses(chain: &Chain) -> Vec<Use> {
             for from in pending.drain(..) {
                 let paths = effects[from].paths.iter().enumerate().filter(|(_, path)| path.is_written);
                 let numbers =
-                    paths.filter_map(|(path, _)| Some((meetings.number(from, path)?, (from, path))));
+                    paths.filter_map(|(path, _)| Some((overlaps.number(from, path)?, (from, path))));
                 written.extend(numbers);
             }
         }
@@ -31,7 +31,7 @@ pub(super) fn file_uses(chain: &Chain) -> Vec<Use> {
             pending.push(to);
         }
         for (index, read) in effects[to].paths.iter().enumerate().filter(|(_, path)| !path.is_named_output) {
-            let last = meetings.of_path(to, index).iter().filter_map(|path| written.get(path)).max();
+            let last = overlaps.of_path(to, index).iter().filter_map(|path| written.get(path)).max();
             let Some(&(from, path)) = last else { continue };
             uses.push(Use {
                 from,

@@ -22,19 +22,19 @@
 mod effects;
 mod files;
 mod leaves;
-mod meeting;
 mod names;
-mod needles;
+mod path_overlaps;
 mod paths;
 mod plain;
 mod positions;
 mod reader;
+mod significance;
 mod task;
-mod telling;
 #[cfg(test)]
 mod tests;
 mod tokens;
 mod uses;
+mod value_index;
 mod vectors;
 #[cfg(test)]
 mod writing_tests;
@@ -42,7 +42,7 @@ mod writing_tests;
 use std::collections::BTreeMap;
 
 pub(crate) use effects::{Conflict, Effects};
-pub(crate) use meeting::Meetings;
+pub(crate) use path_overlaps::PathOverlaps;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 pub(crate) use uses::{Use, Uses, find_uses};

@@ -5,15 +5,15 @@ use std::collections::{HashMap, HashSet};
 use m3_trajectory::json::Json;
 
 use super::leaves::{Segment, pointer_of};
-use super::needles::{Fit, Needle, Needles, only_text};
 use super::plain::plain;
-use super::telling::{ResultSize, TextWeight};
+use super::significance::{ResultSize, TextWeight};
 use super::tokens::{Number, numbers, tokens};
+use super::value_index::{Fit, SoughtValue, ValueIndex, only_text};
 use super::vectors::Row;
 
 /// What is found in one result.
 pub(super) struct ResultReader<'a> {
-    needles: &'a Needles,
+    needles: &'a ValueIndex,
     found: HashMap<usize, (Fit, String, Option<Number>)>,
     numbers: HashSet<Number>,
     tokens: usize,
@@ -24,7 +24,7 @@ pub(super) struct ResultReader<'a> {
 }
 
 impl<'a> ResultReader<'a> {
-    pub(super) fn new(needles: &'a Needles) -> Self {
+    pub(super) fn new(needles: &'a ValueIndex) -> Self {
         Self {
             needles,
             found: HashMap::new(),
@@ -86,7 +86,7 @@ impl<'a> ResultReader<'a> {
     }
 
     /// The needles that the result says something of, each with its place.
-    pub(super) fn telling(self) -> Vec<(usize, String, bool)> {
+    pub(super) fn significant(self) -> Vec<(usize, String, bool)> {
         let size = ResultSize { numbers: self.numbers.len(), tokens: self.tokens };
         let is_all = self.values.len() == 1;
         let is_telling = |needle: usize, fit: Fit, number: Option<Number>| match number {
@@ -94,7 +94,7 @@ impl<'a> ResultReader<'a> {
             Some(number) => {
                 size.makes_telling(number) && (number.significant_digits() >= 3 || size.is_one_value())
             }
-            None if matches!(self.needles.get(needle), Some(Needle::Only(_))) => is_all,
+            None if matches!(self.needles.get(needle), Some(SoughtValue::Only(_))) => is_all,
             None => match self.needles.weight(needle) {
                 TextWeight::Anywhere => true,
                 TextWeight::Whole => fit == Fit::Whole,

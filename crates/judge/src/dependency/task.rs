@@ -3,9 +3,9 @@
 use std::collections::HashSet;
 
 use super::names::{is_amount_class, names_one_of_many};
-use super::needles::Needle;
 use super::plain::plain;
 use super::tokens::{Number, numbers, tokens};
+use super::value_index::SoughtValue;
 
 /// More text of the task than this is not read, in bytes.
 const MAX_GIVEN: usize = 1 << 20;
@@ -37,14 +37,14 @@ impl TaskText {
     }
 
     /// Whether the task says this; texts are looked for apart.
-    pub(super) fn gives(&self, needle: &Needle) -> bool {
+    pub(super) fn gives(&self, needle: &SoughtValue) -> bool {
         match needle {
-            Needle::Text(_) => false,
-            Needle::Number(number) => self.numbers.contains(number),
-            Needle::Vector(numbers) => numbers.iter().all(|number| self.numbers.contains(number)),
-            Needle::Only(text) => self.has_words(text),
-            Needle::Named(class, _) if names_one_of_many(class) => false,
-            Needle::Named(class, value) => match Number::from_text(value) {
+            SoughtValue::Text(_) => false,
+            SoughtValue::Number(number) => self.numbers.contains(number),
+            SoughtValue::Vector(numbers) => numbers.iter().all(|number| self.numbers.contains(number)),
+            SoughtValue::Only(text) => self.has_words(text),
+            SoughtValue::Named(class, _) if names_one_of_many(class) => false,
+            SoughtValue::Named(class, value) => match Number::from_text(value) {
                 // That some text has a 10 in it does not say how old somebody is.
                 Some(number) => {
                     self.numbers.contains(&number)

@@ -11,10 +11,10 @@ use m3_trajectory::json::{Json, Keys};
 
 use super::files::file_uses;
 use super::leaves::{Leaf, Segment, argument_leaves, walk_result};
-use super::needles::Needles;
 use super::positions::position_uses;
 use super::reader::ResultReader;
 use super::task::TaskText;
+use super::value_index::ValueIndex;
 use super::vectors::vectors;
 use crate::{Chain, ChainCall, Standing};
 
@@ -93,7 +93,7 @@ pub(crate) fn find_uses(chain: &Chain) -> Uses {
 
 struct Search<'a> {
     chain: &'a Chain,
-    needles: Needles,
+    needles: ValueIndex,
     leaves: Vec<Vec<Leaf<'a>>>,
     occurrences: HashMap<usize, Vec<Occurrence>>,
     sources: BTreeMap<usize, Vec<Source>>,
@@ -117,7 +117,7 @@ impl<'a> Search<'a> {
         Self {
             leaves: leaves.collect(),
             chain,
-            needles: Needles::default(),
+            needles: ValueIndex::default(),
             occurrences: HashMap::new(),
             sources: BTreeMap::new(),
             lists: HashMap::new(),
@@ -214,7 +214,7 @@ impl<'a> Search<'a> {
             }
             let mut reader = ResultReader::new(&self.needles);
             walk_call(call, &mut budget, &mut |value, path| reader.read(value, path));
-            for (needle, pointer, is_one_value) in reader.telling() {
+            for (needle, pointer, is_one_value) in reader.significant() {
                 if self.occurrences.contains_key(&needle) {
                     let source = Source { call: index, pointer, is_one_value };
                     self.sources.entry(needle).or_default().push(source);

@@ -10,7 +10,7 @@ use m3_support::text::{error_with_causes, on_one_line, shortened};
 use tokio_util::sync::CancellationToken;
 
 use super::answer::{Answer, Read, read};
-use super::panel::Told;
+use super::panel::Listeners;
 use super::question::{Question, again};
 use crate::patience::ask_until_stopped;
 
@@ -34,7 +34,7 @@ pub(super) struct Conversation<'a> {
     pub(super) judge: &'a str,
     pub(super) model: &'a Model,
     pub(super) settings: &'a Settings,
-    pub(super) told: &'a Told<'a>,
+    pub(super) told: &'a Listeners<'a>,
     pub(super) stop: &'a CancellationToken,
 }
 

@@ -31,7 +31,7 @@ mod statistics;
 mod store;
 
 pub use answer::{Answer, Read, read};
-pub use panel::{Asked, Given, Judge, Panel, PanelError, Told};
+pub use panel::{Asked, Given, Judge, Listeners, Panel, PanelError};
 pub use people::{PeopleError, PeopleLabels, PersonSays};
 pub use question::{Question, Subject, mcp_bench_order, prompts_hash, question};
 pub use report::{

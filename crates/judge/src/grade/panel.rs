@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use futures_util::stream::{self, StreamExt as _};
-use m3_executor::{Fate, Lack, TASKS};
+use m3_executor::{Fate, RunBlocker, TASKS};
 use m3_llm::{Model, Pictures, Retry, Settings, Usage};
 use m3_support::journal::JournalError;
 use tokio_util::sync::CancellationToken;
@@ -80,8 +80,8 @@ pub enum PanelError {
     Store(#[from] JournalError),
 }
 
-/// Told while judges are asked.
-pub struct Told<'a> {
+/// Who hears of what happens while judges are asked.
+pub struct Listeners<'a> {
     /// How many requests are answered.
     pub done: &'a (dyn Fn(usize) + Sync),
     /// A try that failed, by the judge's name.
@@ -114,7 +114,7 @@ impl Panel {
         subjects: impl Iterator<Item = Subject>,
         store: &AnswerStore,
         cancel: &CancellationToken,
-        told: &Told<'_>,
+        told: &Listeners<'_>,
     ) -> Result<Asked, PanelError> {
         let pictures = Arc::new(Pictures::new());
         let fate = |judge: &Judge| {
@@ -231,7 +231,7 @@ impl Panel {
             Held::Unreadable(problem) => Some(Err(format!("its reply cannot be read: {problem}"))),
             Held::Failed { error, is_first } => {
                 let reason = reason(&error);
-                if let Ok(lack) = Lack::of_model(error, is_first) {
+                if let Ok(lack) = RunBlocker::of_model(error, is_first) {
                     work.fate.failed(&asking.id, &lack);
                 }
                 Some(Err(reason))
@@ -247,7 +247,7 @@ struct Work<'a> {
     store: &'a AnswerStore,
     fate: &'a Fate,
     pictures: &'a Arc<Pictures>,
-    told: &'a Told<'a>,
+    told: &'a Listeners<'a>,
     stop: &'a CancellationToken,
 }
 

@@ -202,7 +202,7 @@ fn conflicts(
     let kept: Vec<(usize, CallPlace)> =
         places.iter().enumerate().filter_map(|(call, place)| place.map(|place| (call, place))).collect();
     for (position, &(first, first_place)) in kept.iter().enumerate() {
-        let meets = findings.meetings.with(first);
+        let meets = findings.overlaps.with(first);
         for &(second, second_place) in &kept[position + 1..] {
             let is_later = calls[first].place.step < calls[second].place.step;
             if !is_later || first_place.step < second_place.step {

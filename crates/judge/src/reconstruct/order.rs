@@ -1,7 +1,7 @@
 //! Which calls keep their order, and the earliest step that this leaves each.
 
 use crate::ChainCall;
-use crate::dependency::{Conflict, Effects, Meetings};
+use crate::dependency::{Conflict, Effects, PathOverlaps};
 
 /// What two calls owe one another.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -57,12 +57,12 @@ pub(super) fn bonds_of_effects(
     calls: &[ChainCall],
     stays: &[bool],
     effects: &[Effects],
-    meetings: &Meetings,
+    overlaps: &PathOverlaps,
 ) -> Vec<Bond> {
     let mut bonds = Vec::new();
     let kept: Vec<usize> = (0..calls.len()).filter(|&call| stays[call]).collect();
     for (position, &first) in kept.iter().enumerate() {
-        let meets = meetings.with(first);
+        let meets = overlaps.with(first);
         for &second in &kept[position + 1..] {
             let is_later = calls[first].place.step < calls[second].place.step;
             let rule = if is_later { Rule::After } else { Rule::Together };

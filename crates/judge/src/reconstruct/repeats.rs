@@ -6,7 +6,7 @@ use m3_support::canonical::canonical;
 use m3_trajectory::json::{Json, Keys};
 
 use crate::ChainCall;
-use crate::dependency::{Effects, Meetings, Use};
+use crate::dependency::{Effects, PathOverlaps, Use};
 
 /// The same text for arguments that are equal: the order of members means nothing, 5 is 5.0, and no arguments are the
 /// same as an empty object.
@@ -50,7 +50,7 @@ pub(super) struct Repeats {
 pub(super) fn find_repeats(
     calls: &[ChainCall],
     stays: &[bool],
-    (effects, meetings): (&[Effects], &Meetings),
+    (effects, overlaps): (&[Effects], &PathOverlaps),
     uses: &[Use],
 ) -> Repeats {
     let groups = equal_calls(calls, stays);
@@ -81,7 +81,7 @@ pub(super) fn find_repeats(
             .map(|found| found.to)
             .collect();
         let is_changed = || {
-            let meets = meetings.with(index);
+            let meets = overlaps.with(index);
             let span = calls[of].place.step..=calls[index].place.step;
             (0..calls.len()).any(|other| {
                 other != of

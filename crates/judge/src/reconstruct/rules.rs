@@ -7,7 +7,7 @@ use m3_support::text::shortened;
 use super::order::{Bond, Rule, Why, bonds_of_effects, earliest_steps};
 use super::repeats::{Repeat, find_repeats};
 use super::{Merged, Reconstruction, RemovalReason, Removed};
-use crate::dependency::{Dependency, Effects, Meetings, Uses, find_uses};
+use crate::dependency::{Dependency, Effects, PathOverlaps, Uses, find_uses};
 use crate::{CallPlace, Chain, ChainCall, Standing};
 
 /// The optimal trajectory as far as rules alone can tell. Applied to what it gives, it changes nothing; it never adds a
@@ -51,7 +51,7 @@ pub(super) struct Findings {
     /// Files and state.
     pub(super) effects: Vec<Effects>,
     /// Which calls name the same files.
-    pub(super) meetings: Meetings,
+    pub(super) overlaps: PathOverlaps,
     /// Who uses whose values.
     pub(super) uses: Uses,
     /// Calls that need not have been made again.
@@ -61,12 +61,12 @@ pub(super) struct Findings {
 impl Findings {
     pub(super) fn new(chain: &Chain) -> Self {
         let effects: Vec<Effects> = chain.calls.iter().map(Effects::of).collect();
-        let meetings = Meetings::new(&effects);
+        let overlaps = PathOverlaps::new(&effects);
         let uses = find_uses(chain);
         let succeeded: Vec<bool> =
             chain.calls.iter().map(|call| call.standing == Standing::Succeeded).collect();
-        let repeats = find_repeats(&chain.calls, &succeeded, (&effects, &meetings), &uses.found);
-        Self { effects, meetings, uses, repeats }
+        let repeats = find_repeats(&chain.calls, &succeeded, (&effects, &overlaps), &uses.found);
+        Self { effects, overlaps, uses, repeats }
     }
 
     /// For each call whether it stays.
@@ -144,7 +144,7 @@ fn bonds(calls: &[ChainCall], stays: &[bool], findings: &Findings, dependencies:
         let reason = format!("it uses `{value}`, which {} returned", named(calls, first));
         bonds.push(Bond { first, second, rule: Rule::After, why: Why::Said(reason) });
     }
-    bonds.extend(bonds_of_effects(calls, stays, &findings.effects, &findings.meetings));
+    bonds.extend(bonds_of_effects(calls, stays, &findings.effects, &findings.overlaps));
     let mut seen = HashSet::new();
     for found in findings.uses.found.iter().filter(|found| stays[found.to]) {
         // The first that returned a value stays the first: otherwise its value would change its source.

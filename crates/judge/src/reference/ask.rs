@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use m3_executor::run::hash_of;
-use m3_executor::{Fate, Lack, Outlook};
+use m3_executor::{Fate, Outlook, RunBlocker};
 use m3_llm::{Assistant, Message, Model, ModelError, Part, Picture, Request, Retry, Scope, Settings, Usage};
 use m3_support::journal::JournalError;
 use m3_support::redact::Redactor;
@@ -34,7 +34,7 @@ pub(super) enum Unasked {
     /// The work was stopped.
     Stopped,
     /// No other question would be answered either.
-    Lack(Lack),
+    RunBlocker(RunBlocker),
     /// To this question.
     NoReply(String),
     /// What is said cannot be kept.
@@ -120,8 +120,8 @@ impl Asker {
     }
 
     fn unasked(&self, error: ModelError, is_first: bool, task: &str) -> Unasked {
-        match Lack::of_model(error, is_first) {
-            Ok(lack) if self.fate.failed(task, &lack) == Outlook::GiveUp => Unasked::Lack(lack),
+        match RunBlocker::of_model(error, is_first) {
+            Ok(lack) if self.fate.failed(task, &lack) == Outlook::GiveUp => Unasked::RunBlocker(lack),
             Ok(lack) => Unasked::NoReply(lack.to_string()),
             Err(error) => Unasked::NoReply(error.to_string()),
         }

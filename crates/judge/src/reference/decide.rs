@@ -232,7 +232,7 @@ async fn next(
             Ok(None)
         }
         Err(Unasked::Stopped) => Err(JudgeError::Interrupted),
-        Err(Unasked::Lack(lack)) => Err(lack.into()),
+        Err(Unasked::RunBlocker(lack)) => Err(lack.into()),
         Err(Unasked::Journal(error)) => Err(error.into()),
     }
 }

@@ -35,7 +35,7 @@ pub use ask::{Asker, ToldRetry};
 pub use build::PROVENANCE_KEY;
 pub use decide::NO_RESULTS;
 pub use journal::{JudgeJournal, JudgeJournalLine, Kept, KeptAnswer};
-use m3_executor::Lack;
+use m3_executor::RunBlocker;
 use m3_outcomes::ReplayError;
 use m3_support::journal::JournalError;
 use m3_trajectory::SourceError;
@@ -58,7 +58,7 @@ pub enum JudgeError {
     Journal(#[from] JournalError),
     /// The judge cannot be asked.
     #[error(transparent)]
-    Lack(#[from] Lack),
+    RunBlocker(#[from] RunBlocker),
     /// A run cannot be read any more.
     #[error(transparent)]
     Source(#[from] SourceError),

@@ -18,8 +18,8 @@ use rmcp::transport::streamable_http_client::{
 };
 use tokio_util::sync::CancellationToken;
 
+use super::call_failure::{NoConnection, whole_reason};
 use super::client::Client;
-use super::lost::{NoConnection, whole_reason};
 
 /// Calls at once on one connection; `max_concurrent` is what limits them.
 const CALLS: usize = 1024;

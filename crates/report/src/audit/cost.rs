@@ -5,7 +5,7 @@ use m3_score::{Metric, Profile, Sums};
 /// Costs are rounded to one part of this: equal trajectories should have equal costs.
 const PARTS: f64 = 1e12;
 
-/// By how much the set's average would rise without each of these trajectories; 0 for the only one.
+/// What each of these trajectories costs of the set's average: the average of the others less that of all; 0 for the only one.
 #[must_use]
 pub fn costs(sums: &[Sums], profile: Profile) -> Vec<f64> {
     let after = sums_after(sums);

@@ -1,6 +1,6 @@
 //! Audits: a score together with what it came from, call by call.
 //!
-//! [`TrajectoryAudit`] is what is shown of one trajectory: both sides, who met whom and at which similarity,
+//! [`TrajectoryAudit`] is what is shown of one trajectory: both sides, which calls were matched and at which similarity,
 //! what became of each argument and of the steps. [`Gathering`] makes the overview of a set.
 
 mod arguments;
@@ -35,7 +35,7 @@ use crate::TrajectoryReport;
 
 impl TrajectoryAudit {
     /// The audit of a trajectory from its score, its reference and its prediction (without steps if it is
-    /// missing). `cost` is how much the set's average would rise without it.
+    /// missing). `cost` is how much it costs of the set's average: what the others would have more.
     #[must_use]
     pub fn new<'a>(
         scored: TrajectoryScore,

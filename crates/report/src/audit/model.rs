@@ -75,7 +75,7 @@ pub struct TrajectoryAudit {
     /// Its score: id, type, metrics, matches, unmatched calls.
     #[serde(flatten)]
     pub score: TrajectoryReport,
-    /// By how much the set's average would rise without it, in [-1, 1]; 0 if there is no other.
+    /// What it costs of the set's average, in [-1, 1]: the average of the others less that of all; 0 if there is no other.
     pub cost: f64,
     /// What was asked.
     pub question: Option<String>,

@@ -33,7 +33,7 @@ pub(super) struct Partner {
     pub(super) is_rejected: bool,
 }
 
-/// A call that met nobody, in words.
+/// An unmatched call, in words.
 pub(super) struct Alone<'a> {
     /// `reference` or `predicted`.
     pub(super) side: &'static str,
@@ -46,10 +46,11 @@ pub(super) struct Alone<'a> {
 
 /// What a cost means; nothing where it is none, as that of the only trajectory of a set.
 pub(super) fn cost(cost: f64) -> Option<String> {
-    let direction = if cost < 0.0 { "lower" } else { "higher" };
     // Less would be printed as 0.0000.
-    (cost.abs() >= 5e-5)
-        .then(|| format!("without it the set's average would be {:.4} {direction}", cost.abs()))
+    (cost.abs() >= 5e-5).then(|| match cost.abs() {
+        amount if cost > 0.0 => format!("costs {amount:.4} of the average"),
+        amount => format!("adds {amount:.4} to the average"),
+    })
 }
 
 /// That a trajectory came to nothing, and why; nothing where it did not.
@@ -131,7 +132,7 @@ fn mark(verdict: &str) -> char {
     marks.iter().find(|(known, _)| known.name() == verdict).map_or('≠', |&(_, mark)| mark)
 }
 
-/// Why a call met nobody.
+/// Why a call is unmatched.
 pub(super) fn reason(name: &str) -> &'static str {
     match name {
         "tool_not_in_reference" => "the reference does not call this tool",
@@ -179,7 +180,7 @@ fn steps(side: &SideAudit, partners: Vec<Option<Partner>>) -> Vec<Vec<CallView<'
     steps.collect()
 }
 
-/// The calls that met nobody, those of the reference first.
+/// The unmatched calls, those of the reference first.
 pub(super) fn alone(audit: &TrajectoryAudit) -> Vec<Alone<'_>> {
     let (expected, made) = (places(&audit.reference), places(&audit.prediction));
     let references = audit.score.unmatched_references.iter().map(|alone| Alone {
@@ -310,7 +311,7 @@ mod tests {
     #[test]
     fn no_cost_has_no_words() {
         assert_eq!([0.0, -0.0, 4e-5].map(cost), [None, None, None]);
-        assert_eq!(cost(-0.25).unwrap(), "without it the set's average would be 0.2500 lower");
+        assert_eq!(cost(-0.25).unwrap(), "adds 0.2500 to the average");
     }
 
     #[test]

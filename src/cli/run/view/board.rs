@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
 use m3_executor::run::{Price, Standing};
-use m3_executor::{Event, FinishReason, Told};
+use m3_executor::{Event, FinishReason, TaskEvent};
 use m3_llm::Usage;
 use m3_support::text::{counted, duration};
 
@@ -49,7 +49,7 @@ impl Board {
         }
     }
 
-    pub(super) fn add(&mut self, told: &Told, now: Instant) {
+    pub(super) fn add(&mut self, told: &TaskEvent, now: Instant) {
         let run = (told.task.clone(), told.repeat);
         match &told.event {
             Event::Started => {
@@ -140,8 +140,8 @@ impl Board {
 mod tests {
     use super::*;
 
-    fn told(task: &str, repeat: u32, event: Event) -> Told {
-        Told { task: task.to_owned(), repeat, attempt: 1, event }
+    fn told(task: &str, repeat: u32, event: Event) -> TaskEvent {
+        TaskEvent { task: task.to_owned(), repeat, attempt: 1, event }
     }
 
     fn finished(finish: FinishReason) -> Event {

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use std::time::Instant;
 
 use m3_executor::run::Standing;
-use m3_executor::{Event, Told};
+use m3_executor::{Event, TaskEvent};
 use m3_support::text::{counted, duration};
 
 use super::Run;
@@ -27,7 +27,7 @@ struct Running {
     /// What the model was asked for last.
     purpose: String,
     /// What happened last.
-    last: Told,
+    last: TaskEvent,
 }
 
 impl Log {
@@ -37,7 +37,7 @@ impl Log {
     }
 
     /// The line of an event, if it gets one.
-    pub(super) fn line(&mut self, told: &Told, now: Instant) -> Option<String> {
+    pub(super) fn line(&mut self, told: &TaskEvent, now: Instant) -> Option<String> {
         let run = (told.task.clone(), told.repeat);
         let said = || what(&told.event, told.attempt);
         let text = match &told.event {
@@ -79,7 +79,7 @@ impl Log {
     }
 
     /// Keeps what a task does; in brackets, what the model was asked for.
-    fn note(&mut self, run: Run, told: &Told, now: Instant) -> String {
+    fn note(&mut self, run: Run, told: &TaskEvent, now: Instant) -> String {
         // A workspace that is left is told after the task.
         if matches!(told.event, Event::Started) {
             let running = Running { since: now, purpose: String::new(), last: told.clone() };
@@ -117,8 +117,8 @@ mod tests {
 
     use super::*;
 
-    fn told(task: &str, attempt: u32, event: Event) -> Told {
-        Told { task: task.to_owned(), repeat: 1, attempt, event }
+    fn told(task: &str, attempt: u32, event: Event) -> TaskEvent {
+        TaskEvent { task: task.to_owned(), repeat: 1, attempt, event }
     }
 
     fn finished(finish: FinishReason, error: Option<&str>) -> Event {

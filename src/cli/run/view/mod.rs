@@ -200,7 +200,7 @@ mod tests {
     use std::io;
     use std::sync::mpsc::{Sender, channel};
 
-    use m3_executor::{Event, Told};
+    use m3_executor::{Event, TaskEvent};
 
     use super::*;
 
@@ -234,8 +234,8 @@ mod tests {
     }
 
     /// A line of this number.
-    fn told(number: u32) -> Told {
-        Told { task: "a".to_owned(), repeat: number, attempt: 2, event: Event::Started }
+    fn told(number: u32) -> TaskEvent {
+        TaskEvent { task: "a".to_owned(), repeat: number, attempt: 2, event: Event::Started }
     }
 
     fn text(read: &Receiver<Vec<u8>>) -> String {

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use m3_executor::run::NO_NAME;
-use m3_executor::{Event, FinishReason, Told};
+use m3_executor::{Event, FinishReason, TaskEvent};
 use m3_llm::Usage;
 use m3_support::text::{counted, duration, on_one_line, shortened};
 
@@ -17,7 +17,7 @@ const TEXT: usize = 120;
 const ERROR: usize = 400;
 
 /// A task's name with its repetition.
-pub(super) fn name(told: &Told) -> String {
+pub(super) fn name(told: &TaskEvent) -> String {
     let id = shortened(&told.task, ID);
     if told.repeat == 1 { id } else { format!("{id} ({})", told.repeat) }
 }
@@ -97,7 +97,7 @@ mod tests {
             outcome: "unknown_tool".to_owned(),
             milliseconds: 1500,
         };
-        let told = Told { task: "x\ny".to_owned(), repeat: 2, attempt: 1, event };
+        let told = TaskEvent { task: "x\ny".to_owned(), repeat: 2, attempt: 1, event };
         assert_eq!(name(&told), "x\\ny (2)");
         assert_eq!(what(&told.event, 1), "step 1: a/\\u{1b}[2Jb, unknown tool, 1.5 s");
         assert_eq!(reason("no\u{1b}[2J\nhint: wait"), "no\\u{1b}[2J (hint: wait)");

@@ -94,7 +94,7 @@ pub(super) struct PartnerView {
     pub(super) is_rejected: bool,
 }
 
-/// A call that met nobody.
+/// An unmatched call.
 #[derive(Debug)]
 pub(super) struct AloneView {
     pub(super) side: &'static str,

@@ -147,7 +147,7 @@ fn metrics(report: &AggregateReport, intervals: &MetricIntervals) -> Vec<MetricV
         let value = report.metrics[metric];
         MetricView {
             label: metric.label(),
-            key: metric.name(),
+            key: metric.filter(),
             value: format!("{value:.4}"),
             percent: format!("{:.1}", 100.0 * value),
             interval: intervals.get(&metric).map(|(low, high)| format!("{low:.4} to {high:.4}")),

@@ -21,7 +21,7 @@ impl From<String> for NoConnection {
 
 /// Why a call ended without an answer.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) enum Lost {
+pub(super) enum CallFailure {
     Protocol {
         code: i32,
         message: String,
@@ -36,7 +36,7 @@ pub(super) enum Lost {
     Malformed(String),
 }
 
-impl Lost {
+impl CallFailure {
     pub(super) fn describe(&self) -> String {
         match self {
             Self::Protocol { code, message } => format!("error {code}: {}", short(message)),

@@ -10,7 +10,7 @@ const MAX_DEPTH: usize = 64;
 
 /// The paths of a chain, and which of them may be the same or lie in one another.
 #[derive(Debug, Default)]
-pub(crate) struct Meetings {
+pub(crate) struct PathOverlaps {
     /// For each call the numbers of its paths, as in [`Effects::paths`].
     of_call: Vec<Vec<usize>>,
     /// For each path the calls that name it, in order.
@@ -19,29 +19,29 @@ pub(crate) struct Meetings {
     met: Vec<Vec<usize>>,
 }
 
-impl Meetings {
-    /// The meetings of calls with these effects.
+impl PathOverlaps {
+    /// The overlaps of calls with these effects.
     pub(crate) fn new(effects: &[Effects]) -> Self {
         let mut numbers: HashMap<&FilePath, usize> = HashMap::new();
         let mut paths: Vec<&FilePath> = Vec::new();
-        let mut meetings = Self::default();
+        let mut overlaps = Self::default();
         for (call, effects) in effects.iter().enumerate() {
             let mut own = Vec::with_capacity(effects.paths.len());
             for found in &effects.paths {
                 let number = *numbers.entry(&found.path).or_insert(paths.len());
                 if number == paths.len() {
                     paths.push(&found.path);
-                    meetings.calls.push(Vec::new());
+                    overlaps.calls.push(Vec::new());
                 }
-                if meetings.calls[number].last() != Some(&call) {
-                    meetings.calls[number].push(call);
+                if overlaps.calls[number].last() != Some(&call) {
+                    overlaps.calls[number].push(call);
                 }
                 own.push(number);
             }
-            meetings.of_call.push(own);
+            overlaps.of_call.push(own);
         }
-        meetings.met = met(&paths);
-        meetings
+        overlaps.met = met(&paths);
+        overlaps
     }
 
     /// The paths that a path of a call, by its number in [`Effects::paths`], may meet.
@@ -124,15 +124,15 @@ mod tests {
             .iter()
             .map(|text| Effects::of(&call((0, 0), "s/read", json!({"path": text, "with": "z.txt"}), None)))
             .collect();
-        let meetings = Meetings::new(&effects);
+        let overlaps = PathOverlaps::new(&effects);
         for (first, left) in texts.iter().enumerate() {
-            let met = meetings.of_path(first, 0);
+            let met = overlaps.of_path(first, 0);
             for (second, right) in texts.iter().enumerate() {
-                let is_met = met.contains(&meetings.number(second, 0).unwrap());
+                let is_met = met.contains(&overlaps.number(second, 0).unwrap());
                 let path = |text: &str| FilePath::new(text).unwrap();
                 assert_eq!(is_met, path(left).may_meet(&path(right)), "{left} {right}");
             }
-            assert_eq!(meetings.with(first), vec![true; texts.len()], "all name z.txt");
+            assert_eq!(overlaps.with(first), vec![true; texts.len()], "all name z.txt");
         }
     }
 }

@@ -7,9 +7,9 @@ use std::time::Duration;
 use tokio::sync::{Semaphore, SemaphorePermit};
 use tokio::time::{Instant, sleep_until, timeout_at};
 
-/// The places for requests to one provider, given in the order they are asked for.
+/// Gives requests to one provider their places, in the order they are asked for.
 #[derive(Debug)]
-pub(super) struct Places {
+pub(super) struct ConcurrencyLimiter {
     semaphore: Semaphore,
     state: Mutex<State>,
     most: usize,
@@ -31,12 +31,12 @@ struct State {
 /// A place for one request, free again once it is dropped.
 #[derive(Debug)]
 pub(super) struct Place<'a> {
-    places: &'a Places,
+    places: &'a ConcurrencyLimiter,
     permit: Option<SemaphorePermit<'a>>,
     lowered: u64,
 }
 
-impl Places {
+impl ConcurrencyLimiter {
     /// At first and at most so many, at least one.
     pub(super) fn new(most: usize) -> Self {
         let most = most.clamp(1, Semaphore::MAX_PERMITS);
@@ -140,7 +140,7 @@ mod tests {
 
     #[tokio::test]
     async fn the_limit_falls_once_for_requests_on_their_way_and_grows_slowly() {
-        let places = Places::new(10);
+        let places = ConcurrencyLimiter::new(10);
         let mut taken = Vec::new();
         for _ in 0..10 {
             taken.push(places.take(soon()).await.unwrap());
@@ -172,7 +172,7 @@ mod tests {
 
     #[tokio::test]
     async fn one_place_is_always_left() {
-        let places = Places::new(3);
+        let places = ConcurrencyLimiter::new(3);
         for limit in [2, 1, 1] {
             places.take(soon()).await.unwrap().too_many(None);
             assert_eq!(places.limit(), limit);
@@ -182,7 +182,7 @@ mod tests {
 
     #[tokio::test]
     async fn a_pause_holds_for_all_and_is_not_waited_for_in_vain() {
-        let places = Places::new(2);
+        let places = ConcurrencyLimiter::new(2);
         let start = Instant::now();
         places.take(soon()).await.unwrap().too_many(Some(Duration::from_millis(300)));
         let error = places.take(start + Duration::from_millis(299)).now_or_never().unwrap().unwrap_err();

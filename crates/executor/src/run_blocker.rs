@@ -1,13 +1,13 @@
-//! What a whole run lacks, so that no other task of it could be run either.
+//! What keeps a whole run from going on, so that no other task of it could be run either.
 
 use m3_llm::{CassetteError, ModelError};
 use m3_mcp::results::StoreError;
 use m3_support::files::{is_exhausted, is_full};
 use m3_trajectory::FailureClass;
 
-/// What a whole run lacks. A task that has met it should not count as failed: it may be run again as it is.
+/// What keeps a whole run from going on. A task that has met it should not count as failed: it may be run again as it is.
 #[derive(Debug, thiserror::Error)]
-pub enum Lack {
+pub enum RunBlocker {
     /// The model: it did not answer the first request of a task; or the account is empty or its limit used up, at
     /// whichever request.
     #[error(transparent)]
@@ -20,7 +20,7 @@ pub enum Lack {
     Results(StoreError),
 }
 
-impl Lack {
+impl RunBlocker {
     /// What a failure to ask the model says of all other requests, where it was a task's first one. Later requests have shown that the model can be asked.
     ///
     /// # Errors
@@ -100,7 +100,7 @@ mod tests {
             (Some(500), None, true, false, false),
         ] {
             let stops = |has_answered| {
-                let lack = Lack::of_model(no_reply(status, refusal), is_first);
+                let lack = RunBlocker::of_model(no_reply(status, refusal), is_first);
                 lack.is_ok_and(|lack| lack.is_sure(has_answered))
             };
             assert_eq!((stops(false), stops(true)), (before, after), "{status:?} {refusal:?} {is_first}");

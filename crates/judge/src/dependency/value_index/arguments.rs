@@ -2,11 +2,11 @@
 
 use m3_trajectory::json::Json;
 
-use super::{Fit, MAX_TOKENS, Needle, Needles};
+use super::{Fit, MAX_TOKENS, SoughtValue, ValueIndex};
 use crate::dependency::leaves::Leaf;
 use crate::dependency::names::{argument_classes, is_amount, is_setting};
 use crate::dependency::plain::plain;
-use crate::dependency::telling::{TextWeight, is_common, text_weight};
+use crate::dependency::significance::{TextWeight, is_common, text_weight};
 use crate::dependency::tokens::{Number, numbers, tokens};
 
 /// Longer texts are no formulas.
@@ -18,7 +18,7 @@ const SHORT: usize = 64;
 /// More numbers of one text are not looked for.
 const MAX_NUMBERS: usize = 200;
 
-impl Needles {
+impl ValueIndex {
     /// Looks for what an argument has.
     pub(in crate::dependency) fn add_argument(&mut self, leaf: &Leaf<'_>) {
         for needle in self.of_argument(leaf, true) {
@@ -27,12 +27,12 @@ impl Needles {
     }
 
     /// The needles that an argument as a whole is; with `learns`, its words become known.
-    fn of_argument(&mut self, leaf: &Leaf<'_>, learns: bool) -> Vec<Needle> {
+    fn of_argument(&mut self, leaf: &Leaf<'_>, learns: bool) -> Vec<SoughtValue> {
         let mut found = Vec::new();
         let is_setting = is_setting(&leaf.name);
         if is_setting || is_weak(leaf.value) {
             found = named(argument_classes(&leaf.name), leaf.value);
-            found.extend(only_text(leaf.value).map(Needle::Only));
+            found.extend(only_text(leaf.value).map(SoughtValue::Only));
         }
         if is_setting {
             return found;
@@ -42,32 +42,32 @@ impl Needles {
                 let text = plain(text);
                 let ids = if learns { self.learn(&text) } else { Vec::new() };
                 match Number::from_text(&text) {
-                    Some(number) => found.push(Needle::Number(number)),
+                    Some(number) => found.push(SoughtValue::Number(number)),
                     None if !ids.is_empty() => {
-                        found.push(Needle::Text(ids.into_iter().take(MAX_TOKENS).collect()));
+                        found.push(SoughtValue::Text(ids.into_iter().take(MAX_TOKENS).collect()));
                     }
                     None => {}
                 }
                 let least = least_digits(&text);
                 let long = numbers(&text).map(|(_, number)| number);
                 let long = long.filter(|number| number.significant_digits() >= least);
-                found.extend(long.take(MAX_NUMBERS).map(Needle::Number));
+                found.extend(long.take(MAX_NUMBERS).map(SoughtValue::Number));
             }
             Json::LongInteger(digits) => {
                 let ids = if learns { self.learn(digits) } else { Vec::new() };
-                found.push(Needle::Text(ids));
+                found.push(SoughtValue::Text(ids));
             }
             value => {
                 let number = Number::from_json(value);
                 let is_small_amount =
                     |number: &Number| is_amount(&leaf.name) && number.significant_digits() <= 2;
-                found.extend(number.filter(|number| !is_small_amount(number)).map(Needle::Number));
+                found.extend(number.filter(|number| !is_small_amount(number)).map(SoughtValue::Number));
             }
         }
         found
     }
 
-    /// Needles that an argument has: those it is, and those that stand in its text.
+    /// The values that an argument has: those it is, and those that stand in its text.
     pub(in crate::dependency) fn in_argument(&mut self, leaf: &Leaf<'_>) -> Vec<usize> {
         let mut found: Vec<usize> =
             self.of_argument(leaf, false).iter().filter_map(|needle| self.number_of(needle)).collect();
@@ -79,7 +79,7 @@ impl Needles {
             let text = plain(text);
             let length = tokens(&text).take(MAX_TOKENS + 1).count();
             self.in_text(&text, &mut |needle, fit| {
-                let Some(Needle::Text(ids)) = self.all.get(needle) else { return };
+                let Some(SoughtValue::Text(ids)) = self.all.get(needle) else { return };
                 let is_all = ids.len() == length.min(MAX_TOKENS);
                 // One word in a long text is there by chance, unless a result has it as a value.
                 let is_lost = matches!(ids.as_slice(), [word] if !self.whole.contains(word))
@@ -140,7 +140,7 @@ fn is_weak(value: &Json) -> bool {
 }
 
 /// A value in fields of these names. Numbers and their texts are the same; long texts need no name.
-pub(super) fn named(classes: Vec<String>, value: &Json) -> Vec<Needle> {
+pub(super) fn named(classes: Vec<String>, value: &Json) -> Vec<SoughtValue> {
     let text = match value {
         Json::String(text) if text.len() <= 64 => match Number::from_text(text) {
             Some(Number::Whole(value)) => value.to_string(),
@@ -161,7 +161,7 @@ pub(super) fn named(classes: Vec<String>, value: &Json) -> Vec<Needle> {
     classes
         .into_iter()
         .filter(|class| !class.is_empty())
-        .map(|class| Needle::Named(class, text.clone()))
+        .map(|class| SoughtValue::Named(class, text.clone()))
         .collect()
 }
 

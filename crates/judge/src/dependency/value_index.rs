@@ -11,7 +11,7 @@ use m3_trajectory::json::Json;
 use super::leaves::{Segment, names_of};
 use super::names::field_classes;
 use super::plain::plain;
-use super::telling::{TextWeight, text_weight};
+use super::significance::{TextWeight, text_weight};
 use super::tokens::{Number, tokens};
 use super::vectors::{KnownVectors, Row, Vector};
 
@@ -29,7 +29,7 @@ const MAX_ROWS: usize = 500_000;
 
 /// A value that is looked for.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub(super) enum Needle {
+pub(super) enum SoughtValue {
     /// A text, by the numbers of its tokens.
     Text(Vec<u32>),
     /// A number.
@@ -62,11 +62,11 @@ pub(super) struct Pieces {
 
 /// All needles, and how they are found in texts.
 #[derive(Debug, Default)]
-pub(super) struct Needles {
+pub(super) struct ValueIndex {
     vocabulary: HashMap<String, u32>,
     words: Vec<String>,
-    numbers_of: HashMap<Needle, usize>,
-    all: Vec<Needle>,
+    numbers_of: HashMap<SoughtValue, usize>,
+    all: Vec<SoughtValue>,
     weights: Vec<TextWeight>,
     branches: HashMap<(u32, u32), u32>,
     ends: Vec<Option<u32>>,
@@ -83,9 +83,9 @@ pub(super) struct Needles {
 /// A token of a text that is searched: its number, 0 for one that no argument has, and whether a piece begins with it.
 type Known = (u32, bool);
 
-impl Needles {
+impl ValueIndex {
     /// The needle's number, if there is such a needle.
-    fn number_of(&self, needle: &Needle) -> Option<usize> {
+    fn number_of(&self, needle: &SoughtValue) -> Option<usize> {
         self.numbers_of.get(needle).copied()
     }
 
@@ -95,18 +95,18 @@ impl Needles {
     }
 
     /// The needle of this number.
-    pub(super) fn get(&self, needle: usize) -> Option<&Needle> {
+    pub(super) fn get(&self, needle: usize) -> Option<&SoughtValue> {
         self.all.get(needle)
     }
 
-    fn add(&mut self, needle: Needle) {
+    fn add(&mut self, needle: SoughtValue) {
         if self.numbers_of.contains_key(&needle) || self.all.len() >= MAX_NEEDLES {
             return;
         }
         let number = self.all.len();
         let mut weight = TextWeight::Anywhere;
         match &needle {
-            Needle::Text(ids) => {
+            SoughtValue::Text(ids) => {
                 let texts: Vec<String> =
                     ids.iter().filter_map(|&id| self.words.get(id as usize - 1).cloned()).collect();
                 weight = text_weight(&texts);
@@ -116,7 +116,7 @@ impl Needles {
                 let ids = ids.clone();
                 self.plant(&ids, number);
             }
-            Needle::Number(number) => {
+            SoughtValue::Number(number) => {
                 let decimals = number.decimals();
                 if number.significant_digits() >= 3 && decimals <= 9 && !self.decimals.contains(&decimals) {
                     self.decimals.push(decimals);
@@ -128,7 +128,7 @@ impl Needles {
                     self.decimals.push(0);
                 }
             }
-            Needle::Named(..) | Needle::Only(_) | Needle::Vector(_) => {}
+            SoughtValue::Named(..) | SoughtValue::Only(_) | SoughtValue::Vector(_) => {}
         }
         self.numbers_of.insert(needle.clone(), number);
         self.all.push(needle);
@@ -222,7 +222,7 @@ impl Needles {
 
     /// Looks for numbers that stand together.
     pub(super) fn add_vector(&mut self, vector: &Vector) -> Option<usize> {
-        let needle = Needle::Vector(vector.numbers.clone());
+        let needle = SoughtValue::Vector(vector.numbers.clone());
         if let Some(known) = self.number_of(&needle) {
             return Some(known);
         }
@@ -243,7 +243,7 @@ impl Needles {
 
     /// The needle of a text that is all that a result is.
     pub(super) fn of_only(&self, text: &str) -> Option<usize> {
-        self.number_of(&Needle::Only(text.to_owned()))
+        self.number_of(&SoughtValue::Only(text.to_owned()))
     }
 
     /// Looks for a piece of a result.
@@ -254,11 +254,11 @@ impl Needles {
                 .is_some_and(|word| word.bytes().all(|byte| byte.is_ascii_digit()))
         };
         if !ids.iter().all(is_number) {
-            self.add(Needle::Text(ids));
+            self.add(SoughtValue::Text(ids));
         }
     }
 
-    /// Needles in a text, each with how it stands there.
+    /// The values in a text, each with how it stands there.
     pub(super) fn in_text(&self, text: &str, found: &mut dyn FnMut(usize, Fit)) {
         let known = self.known(text);
         let is_end = |index: usize| known.get(index + 1).is_none_or(|next| next.1);
@@ -279,20 +279,20 @@ impl Needles {
 
     /// The needle that is this number, and those that it becomes when it is rounded.
     pub(super) fn of_number(&self, number: Number, found: &mut dyn FnMut(usize, Number, Fit)) {
-        if let Some(needle) = self.number_of(&Needle::Number(number)) {
+        if let Some(needle) = self.number_of(&SoughtValue::Number(number)) {
             found(needle, number, Fit::Whole);
         }
         for &decimals in &self.decimals {
             if let Some(rounded) =
                 number.rounded(decimals).filter(|rounded| rounded.significant_digits() >= 2)
-                && let Some(needle) = self.number_of(&Needle::Number(rounded))
+                && let Some(needle) = self.number_of(&SoughtValue::Number(rounded))
             {
                 found(needle, rounded, Fit::Within);
             }
         }
     }
 
-    /// Needles that a field of a result is by its name.
+    /// The values that a field of a result is by its name.
     pub(super) fn of_field(&self, path: &[Segment], value: &Json, found: &mut dyn FnMut(usize)) {
         let (Some(name), parent) = names_of(path) else { return };
         for needle in named(field_classes(name, parent), value) {
@@ -302,7 +302,7 @@ impl Needles {
         }
     }
 
-    /// Needles that the words before a number in a text name: `department id: 10`.
+    /// The values that the words before a number in a text name: `department id: 10`.
     pub(super) fn of_named_number(
         &self,
         text: &str,

@@ -17,7 +17,9 @@ use super::dialogue;
 use super::picture_room::{Shown, make_room};
 use super::pool::Pool;
 use super::prompts::{TaskPrompt, filled, quoted};
-use super::{Attempt, CallRecord, Event, FinishReason, Lack, Record, StepRecord, Told, TurnRecord};
+use super::{
+    Attempt, CallRecord, Event, FinishReason, Record, RunBlocker, StepRecord, TaskEvent, TurnRecord,
+};
 
 /// Why an attempt ends before the model has given its answer.
 #[derive(Debug)]
@@ -31,7 +33,7 @@ pub(super) enum Stop {
     /// The conversation is longer than the model's context, in the provider's words.
     ContextOverflow(String),
     /// Nothing else in the whole run would do better.
-    Lack(Lack),
+    RunBlocker(RunBlocker),
 }
 
 impl Stop {
@@ -42,7 +44,7 @@ impl Stop {
 }
 
 /// An attempt under way.
-pub(super) struct Course<'a> {
+pub(super) struct AttemptState<'a> {
     pub(super) attempt: Attempt<'a>,
     pub(super) pool: Pool,
     /// Whether the last step has left images in the workspace that were not there before.
@@ -64,7 +66,7 @@ pub(super) struct Course<'a> {
     began: Instant,
 }
 
-impl<'a> Course<'a> {
+impl<'a> AttemptState<'a> {
     pub(super) fn new(attempt: Attempt<'a>) -> Self {
         let image = attempt.image.as_ref().map(|(path, _)| path.as_str());
         Self {
@@ -218,8 +220,8 @@ impl<'a> Course<'a> {
                 });
             }
         };
-        let failed = |error| match Lack::of_model(error, self.turns.is_empty()) {
-            Ok(lack) => Stop::Lack(lack),
+        let failed = |error| match RunBlocker::of_model(error, self.turns.is_empty()) {
+            Ok(lack) => Stop::RunBlocker(lack),
             Err(error @ ModelError::ContextOverflow { .. }) => Stop::ContextOverflow(error.to_string()),
             Err(error) => Stop::no_reply(error.to_string()),
         };
@@ -274,7 +276,7 @@ impl<'a> Course<'a> {
 
     pub(super) fn tell(&self, event: Event) {
         let scope = &self.attempt.scope;
-        (self.attempt.events)(Told {
+        (self.attempt.events)(TaskEvent {
             task: self.attempt.task.id.clone(),
             repeat: scope.repeat,
             attempt: scope.attempt,
