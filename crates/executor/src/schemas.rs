@@ -1,16 +1,13 @@
 //! Tools as the provider's own tool calling takes them: schemas in the shape that all wires accept, and no more tools
 //! than a provider takes.
 
-use m3_llm::{ModelName, WireKind};
+use m3_llm::ModelName;
 use m3_mcp::Tool;
 use m3_mcp::results::readable;
 use serde_json::{Map, Value, json};
 
 use super::Mode;
 use super::prompts::{description, schema};
-
-/// `tools` of OpenAI's "Create chat completion": "A max of 128 functions are supported".
-const MOST_AT_OPENAI: usize = 128;
 
 /// References that are followed one after another; more are a circle.
 const MOST_REFERENCES: usize = 8;
@@ -34,16 +31,17 @@ pub struct TooManyTools {
 }
 
 /// Checks, before the first request, that the provider takes so many tools. Only native tool calling has them apart
-/// from the text, and only OpenAI documents a limit; other addresses that speak its wire have limits of their own.
+/// from the text; addresses that are not the provider's own have limits of their own.
 ///
 /// # Errors
 /// [`TooManyTools`].
 pub fn check_tool_count(mode: Mode, model: &ModelName, offered: usize) -> Result<(), TooManyTools> {
-    let is_openai = model.wire == WireKind::OpenAi && model.is_at_provider();
-    if mode != Mode::Native || !is_openai || offered <= MOST_AT_OPENAI {
-        return Ok(());
+    match model.most_tools() {
+        Some(most) if mode == Mode::Native && offered > most => {
+            Err(TooManyTools { model: model.to_string(), offered, most })
+        }
+        _ => Ok(()),
     }
-    Err(TooManyTools { model: model.to_string(), offered, most: MOST_AT_OPENAI })
 }
 
 /// The description and the schema of a tool in the shape that every provider takes: an object with `properties`

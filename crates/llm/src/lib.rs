@@ -26,8 +26,8 @@ pub use message::{
     StopReason, ToolAnswer, Usage,
 };
 pub use model::{Answered, Model, ModelOptions, Retry};
-pub use name::{ModelName, ModelNameError, WireKind};
+pub use name::{ModelName, ModelNameError};
 pub use picture::{Picture, PictureError, PictureLimits, Pictures};
 pub use tools::{ToolDefinition, ToolDefinitions};
 pub use wires::NO_NAME;
-pub use wires::Refusal;
+pub use wires::{Refusal, WireKind};

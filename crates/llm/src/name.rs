@@ -5,18 +5,7 @@ use std::fmt;
 
 use m3_support::text::shortened;
 
-use super::wires;
-
-/// One of the three ways to speak to a model.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum WireKind {
-    /// OpenAI chat completions, which most servers of open models speak.
-    OpenAi,
-    /// Anthropic messages.
-    Anthropic,
-    /// Gemini `generateContent`.
-    Gemini,
-}
+use super::wires::{self, WireKind};
 
 /// A wire, where it leads, and the model at its end, sent exactly as written.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -45,18 +34,6 @@ pub enum ModelNameError {
     },
 }
 
-impl WireKind {
-    /// As it stands in the name of a model.
-    #[must_use]
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::OpenAi => "openai",
-            Self::Anthropic => "anthropic",
-            Self::Gemini => "gemini",
-        }
-    }
-}
-
 impl ModelName {
     /// Reads `WIRE:MODEL` or `WIRE@BASE_URL:MODEL`. The model begins after the first colon that follows the
     /// address's host and port, or its path if there is one; it may have colons and slashes itself.
@@ -69,12 +46,8 @@ impl ModelName {
             reason: reason.to_owned(),
         };
         let end = name.find(['@', ':']).ok_or_else(|| fail(name, "there is no colon before the model"))?;
-        let wire = match &name[..end] {
-            "openai" => WireKind::OpenAi,
-            "anthropic" => WireKind::Anthropic,
-            "gemini" => WireKind::Gemini,
-            _ => return Err(fail(name, "it begins with none of the wires")),
-        };
+        let wire = WireKind::ALL.iter().copied().find(|wire| wire.as_str() == &name[..end]);
+        let wire = wire.ok_or_else(|| fail(name, "it begins with none of the wires"))?;
         let rest = &name[end + 1..];
         let (base_url, model) = if name[end..].starts_with('@') {
             let (base_url, model) = split_address(rest).map_err(|(reason, may_be_shown)| {
@@ -100,6 +73,12 @@ impl ModelName {
         self.base_url
             .as_deref()
             .map_or_else(|| wires::of(self.wire).base_url(), |url| url.trim_end_matches('/'))
+    }
+
+    /// How many tools its provider takes with a request, where requests go to the provider and it says so.
+    #[must_use]
+    pub fn most_tools(&self) -> Option<usize> {
+        wires::of(self.wire).most_tools().filter(|_| self.is_at_provider())
     }
 
     /// Whether requests go to the provider's own address.

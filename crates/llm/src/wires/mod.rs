@@ -15,7 +15,7 @@ pub use reading::NO_NAME;
 use serde_json::{Map, Value};
 
 use super::tools::WrittenTools;
-use super::{ModelName, Reply, Request, RequestLimits, WireKind};
+use super::{ModelName, Reply, Request, RequestLimits};
 
 /// How images stand in a body.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -90,17 +90,51 @@ pub(crate) trait Wire: Send + Sync {
     /// What the provider takes of an image: the longest side in pixels, and bytes before base64.
     fn image_limits(&self) -> (u32, usize);
 
+    /// How many tools the provider takes with a request, if it says so. Other addresses that speak its wire have limits of
+    /// their own.
+    fn most_tools(&self) -> Option<usize> {
+        None
+    }
+
     /// What the provider takes of all images of a request together. Base64 makes four bytes of three.
     fn request_limits(&self) -> RequestLimits;
 }
 
-/// The wire of a kind.
-pub(crate) fn of(kind: WireKind) -> &'static dyn Wire {
-    match kind {
-        WireKind::OpenAi => &openai::OpenAi,
-        WireKind::Anthropic => &anthropic::Anthropic,
-        WireKind::Gemini => &gemini::Gemini,
-    }
+/// Makes the rows of the table of wires into the variants of [`WireKind`].
+macro_rules! wires {
+    ($($kind:ident($meaning:literal, $name:literal, $wire:expr),)*) => {
+        /// One of the ways to speak to a model.
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+        pub enum WireKind {
+            $(#[doc = $meaning] $kind,)*
+        }
+
+        impl WireKind {
+            /// All of them.
+            pub(crate) const ALL: &[WireKind] = &[$(WireKind::$kind,)*];
+
+            /// As it stands in the name of a model.
+            #[must_use]
+            pub const fn as_str(self) -> &'static str {
+                match self {
+                    $(WireKind::$kind => $name,)*
+                }
+            }
+        }
+
+        /// The wire of a kind.
+        pub(crate) fn of(kind: WireKind) -> &'static dyn Wire {
+            match kind {
+                $(WireKind::$kind => &$wire,)*
+            }
+        }
+    };
+}
+
+wires! {
+    OpenAi("OpenAI chat completions, which most servers of open models speak.", "openai", openai::OpenAi),
+    Anthropic("Anthropic messages.", "anthropic", anthropic::Anthropic),
+    Gemini("Gemini `generateContent`.", "gemini", gemini::Gemini),
 }
 
 #[cfg(test)]

@@ -28,6 +28,11 @@ impl Wire for OpenAi {
         &["OPENAI_API_KEY"]
     }
 
+    /// "Create chat completion", `tools`: "A max of 128 functions are supported".
+    fn most_tools(&self) -> Option<usize> {
+        Some(128)
+    }
+
     fn headers(&self, key: Option<&str>) -> Vec<(&'static str, String)> {
         key.map(|key| ("authorization", format!("Bearer {key}"))).into_iter().collect()
     }
