@@ -11,15 +11,15 @@ use std::collections::HashMap;
 use std::path::Path;
 
 use m3_support::text::counted;
-use scan::{is_one_trajectory, whole};
 use sha2::{Digest as _, Sha256};
 
+use crate::format::{self, FORMATS, Format, Output, ReadFormat};
 use crate::json::{self, Json};
 use crate::model::{Task, Trajectory};
 use crate::problem::{Problems, Severity};
 use crate::read::{self, CallForms, Reading};
 use crate::source::{Source, SourceError};
-use crate::split::{Element, Noun, Shape, split};
+use crate::split::{Element, Noun, Shape};
 use crate::tool_names::NameMapping;
 
 /// What to do when an id stands twice in a file, with different content.
@@ -141,7 +141,7 @@ impl TrajectoryFile {
         Self::open_with(path, duplicates, CallForms::default(), &mut |_, _| (), &mut |_| ())
     }
 
-    /// The same, telling `progress` how many trajectories of how many were read, and showing each to `visit`: those of
+    /// Opens a file, telling `progress` how many trajectories of how many were read, and showing each to `visit`: those of
     /// an id that stands twice all, and before it is known whether the file can be used.
     ///
     /// # Errors
@@ -165,7 +165,7 @@ impl TrajectoryFile {
         Self::open_with_malformed(path, Duplicates::Keep, progress)
     }
 
-    /// The same with what is to be done about an id that stands twice.
+    /// Opens a file to see all that a model did, with what is to be done about an id that stands twice.
     ///
     /// # Errors
     /// As [`TrajectoryFile::open`].
@@ -190,12 +190,24 @@ impl TrajectoryFile {
         Self::scan_by(path, duplicates, (Wants::Any, CallForms::default()), progress, &mut |_| ())
     }
 
-    /// The same of a file that should hold tasks: what has no steps is read as one, and spoken of as one.
+    /// Opens a file that should hold tasks, whatever is wrong in it: what has no steps is read as a task, and called one in
+    /// messages.
     ///
     /// # Errors
     /// [`SourceError`] if it cannot be read at all.
     pub fn scan_tasks(path: &Path, duplicates: Duplicates) -> Result<Self, SourceError> {
         Self::scan_by(path, duplicates, (Wants::Tasks, CallForms::default()), &mut |_, _| (), &mut |_| ())
+    }
+
+    /// Opens a file of one of these formats, whatever is wrong in it.
+    #[cfg(test)]
+    pub(crate) fn scan_formats(
+        path: &Path,
+        duplicates: Duplicates,
+        formats: &[Format],
+    ) -> Result<Self, SourceError> {
+        let reading = (Wants::Any, CallForms::default());
+        Self::scan_as(path, duplicates, reading, formats, &mut |_, _| (), &mut |_| ())
     }
 
     fn without_errors(self) -> Result<Self, OpenError> {
@@ -208,26 +220,44 @@ impl TrajectoryFile {
     fn scan_by(
         path: &Path,
         duplicates: Duplicates,
+        reading: (Wants, CallForms),
+        progress: &mut dyn FnMut(usize, usize),
+        visit: &mut dyn FnMut(&Trajectory),
+    ) -> Result<Self, SourceError> {
+        Self::scan_as(path, duplicates, reading, &FORMATS, progress, visit)
+    }
+
+    fn scan_as(
+        path: &Path,
+        duplicates: Duplicates,
         (wants, forms): (Wants, CallForms),
+        formats: &[Format],
         progress: &mut dyn FnMut(usize, usize),
         visit: &mut dyn FnMut(&Trajectory),
     ) -> Result<Self, SourceError> {
         let source = Source::open(path)?;
-        let layout = split(&source, wants.noun())?;
-        let (elements, is_single) = match layout.shape {
-            Shape::Object if is_one_trajectory(&source, &layout.elements)? => (vec![whole(&source)?], true),
-            _ => (layout.elements, false),
+        let (source, layout, problems) = match format::recognize(&source, formats)?.read {
+            ReadFormat::InPlace(find) => {
+                let layout = find(&source, wants.noun())?;
+                (source, layout, Problems::default())
+            }
+            ReadFormat::Converted(convert) => {
+                let mut output = Output::new(&source)?;
+                convert(&source, &mut output)?;
+                output.finish()?
+            }
         };
-        let is_small = elements.iter().map(|element| u64::from(element.length)).sum::<u64>() <= KEPT_BYTES;
+        let is_small =
+            layout.elements.iter().map(|element| u64::from(element.length)).sum::<u64>() <= KEPT_BYTES;
         let mut file = Self {
             source,
             shape: layout.shape,
-            elements: Vec::with_capacity(elements.len()),
-            by_id: HashMap::with_capacity(elements.len()),
+            elements: Vec::with_capacity(layout.elements.len()),
+            by_id: HashMap::with_capacity(layout.elements.len()),
             duplicates: Vec::new(),
             duplicate_of: HashMap::new(),
-            problems: Problems::default(),
-            is_single,
+            problems,
+            is_single: layout.is_single,
             tasks: Vec::new(),
             with_steps: 0,
             wants,
@@ -238,9 +268,8 @@ impl TrajectoryFile {
             kept: is_small.then(HashMap::new),
             names: NameMapping::new(),
         };
-        file.check_all(elements, duplicates, progress, visit)?;
-        // The parser of a single trajectory has reported it already.
-        file.conclude(layout.error.filter(|_| !is_single))?;
+        file.check_all(layout.elements, duplicates, progress, visit)?;
+        file.conclude(layout.error)?;
         Ok(file)
     }
 
@@ -315,7 +344,7 @@ impl TrajectoryFile {
         self.look_at(index).map(Cow::into_owned)
     }
 
-    /// The same for those who need no trajectory of their own: one that is held already is lent.
+    /// Lends trajectory `index` if it is held in memory, and reads it if not.
     ///
     /// # Errors
     /// As [`TrajectoryFile::read`].
@@ -335,7 +364,7 @@ impl TrajectoryFile {
         Ok(Cow::Owned(found))
     }
 
-    /// Reads task `index`, likewise.
+    /// Reads element `index`, below [`TrajectoryFile::len`], as a task.
     ///
     /// # Errors
     /// As [`TrajectoryFile::read`].
