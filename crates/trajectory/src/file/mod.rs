@@ -224,7 +224,7 @@ impl TrajectoryFile {
         progress: &mut dyn FnMut(usize, usize),
         visit: &mut dyn FnMut(&Trajectory),
     ) -> Result<Self, SourceError> {
-        Self::scan_as(path, duplicates, reading, &FORMATS, progress, visit)
+        Self::scan_as(path, duplicates, reading, FORMATS, progress, visit)
     }
 
     fn scan_as(

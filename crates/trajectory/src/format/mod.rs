@@ -15,7 +15,7 @@ use crate::split::{Layout, Noun, without_byte_order_mark};
 
 /// Every format. The first that recognizes a file reads it: those that look for the most come first, and the last takes
 /// whatever is left.
-pub(crate) const FORMATS: [Format; 2] = [json_lines::FORMAT, json::FORMAT];
+pub(crate) const FORMATS: &[Format] = &[json_lines::FORMAT, json::FORMAT];
 
 /// A format of files that hold trajectories.
 #[derive(Debug, Clone, Copy)]

@@ -35,7 +35,7 @@ fn open(text: &str) -> TrajectoryFile {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("calls.txt");
     std::fs::write(&path, text).unwrap();
-    let formats = [&[NOTES], &FORMATS[..]].concat();
+    let formats = [&[NOTES], FORMATS].concat();
     TrajectoryFile::scan_formats(&path, Duplicates::Error, &formats).unwrap()
 }
 
