@@ -33,7 +33,7 @@ pub(super) fn trajectory(
     (!reader.is_broken).then_some(trajectory)
 }
 
-/// Reads a task, likewise.
+/// Reads a task. `key` is its id in a file that is an object by id. `None` after an error was reported.
 pub(super) fn task(value: Json, key: Option<&str>, report: &mut Report<'_>) -> Option<Task> {
     let mut reader = Reader::new(report, "task");
     let mut members = reader.members(value, "", "a task should be an object with `id` and `question`")?;

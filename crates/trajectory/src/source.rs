@@ -9,7 +9,7 @@ use std::io::{self, BufRead, BufReader, Read, Seek, SeekFrom};
 use std::path::Path;
 
 use flate2::bufread::MultiGzDecoder;
-use m3_support::files::is_device;
+use m3_support::files::{is_device, is_gzip};
 use m3_support::text::{hexadecimal, visible};
 use sha2::{Digest as _, Sha256};
 
@@ -178,7 +178,7 @@ impl Source {
         &self.name
     }
 
-    /// The same file by name and digest, whose trajectories now stand in `file`.
+    /// Keeps the name and the digest of a file whose trajectories now stand in `file`.
     pub(crate) fn converted_to(&self, file: File) -> Result<Self, SourceError> {
         let digest = RefCell::new(Some(self.digest()?));
         Ok(Self { file, name: self.name.clone(), position: Cell::default(), digest })
@@ -272,8 +272,9 @@ fn open_file(name: &str, path: &Path, limit: u64) -> Result<File, SourceError> {
         let is_device = is_device(&file, &metadata);
         return spool(name, BufReader::new(file), limit, is_device);
     }
-    let mut magic = [0; 2];
-    let is_gzip = file.read(&mut magic).map_err(error)? == 2 && magic == GZIP_MAGIC;
+    let mut start = [0; 2];
+    let length = file.read(&mut start).map_err(error)?;
+    let is_gzip = is_gzip(&start[..length]);
     file.seek(SeekFrom::Start(0)).map_err(error)?;
     if is_gzip { spool(name, BufReader::new(file), limit, false) } else { Ok(file) }
 }
@@ -291,16 +292,13 @@ fn is_stdin_device() -> io::Result<bool> {
     Ok(false)
 }
 
-/// RFC 1952, section 2.3.1.
-const GZIP_MAGIC: [u8; 2] = [0x1f, 0x8b];
-
 /// Copies `input`, decompressed if it is gzip, to a temporary file that has no name.
 fn spool(name: &str, mut input: impl BufRead, limit: u64, is_device: bool) -> Result<File, SourceError> {
     let path = || name.to_owned();
     let limit = if is_device { limit.min(DEVICE) } else { limit };
     let mut file = tempfile::tempfile().map_err(|cause| SourceError::Spool { path: path(), cause })?;
     let start = input.fill_buf().map_err(|cause| SourceError::Read { path: path(), cause })?;
-    let (mut input, is_gzip): (Box<dyn Read>, bool) = if start.starts_with(&GZIP_MAGIC) {
+    let (mut input, is_gzip): (Box<dyn Read>, bool) = if is_gzip(start) {
         (Box::new(MultiGzDecoder::new(input).take(limit + 1)), true)
     } else {
         (Box::new(input.take(limit + 1)), false)
