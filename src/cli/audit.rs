@@ -11,6 +11,7 @@ use m3_report::audit::{
 use m3_report::{ScoreSummary, TrajectoryReport, shortened};
 use m3_score::{Metric, Profile, Summary, Sums};
 use m3_stats::{Draws, LEVEL, bootstrap};
+use m3_support::names::nearest;
 use m3_support::text::counted;
 
 use super::Common;
@@ -73,9 +74,8 @@ const WORST: usize = 3;
 /// The most trajectories in a page, unless --worst asks for more.
 const MOST_IN_PAGE: usize = 2_000;
 
-/// Ids that are named when one is not found, and the longest that are compared, in characters.
-const NAMED_IDS: usize = 3;
-const COMPARED_ID: usize = 100;
+/// Ids in a message take so many columns at most.
+const SHOWN_ID: usize = 100;
 
 /// What is kept of each trajectory of the set until some are chosen.
 struct Costed {
@@ -180,18 +180,13 @@ fn intervals(trajectories: &[Costed], profile: Profile) -> Result<MetricInterval
 /// Fails for ids that are not among the references, naming some that look like them.
 fn check_ids(ids: &[String], scoring: &Scoring) -> Result<(), Failure> {
     let Some(id) = ids.iter().find(|id| scoring.references.find(id).is_none()) else { return Ok(()) };
-    let start = |text: &str| text.chars().take(COMPARED_ID).collect::<String>();
-    let wanted = start(id);
-    let mut known = Vec::with_capacity(scoring.references.len());
-    for index in 0..scoring.references.len() {
-        let id = scoring.references.look_at(index)?.id.clone();
-        known.push((strsim::damerau_levenshtein(&wanted, &start(&id)), id));
-    }
-    known.sort();
-    let named = known.iter().take(NAMED_IDS).map(|(_, id)| format!("`{}`", shortened(id, COMPARED_ID)));
+    let ids = (0..scoring.references.len()).map(|index| Ok(scoring.references.look_at(index)?.id.clone()));
+    let known = ids.collect::<Result<Vec<String>, Failure>>()?;
+    let nearest = nearest(id, known.iter().map(String::as_str));
+    let named = nearest.iter().map(|(_, id)| format!("`{}`", shortened(id, SHOWN_ID)));
     let nearest = named.collect::<Vec<_>>().join(", ");
     let message =
-        format!("no reference has the id `{}`\nhint: the nearest are {nearest}", shortened(id, COMPARED_ID));
+        format!("no reference has the id `{}`\nhint: the nearest are {nearest}", shortened(id, SHOWN_ID));
     Err(Failure::new(code::INPUT, message))
 }
 
@@ -275,7 +270,7 @@ impl AuditArgs {
     fn choose(&self, trajectories: Vec<Costed>, printer: Printer) -> Result<Vec<Costed>, Failure> {
         let of_references = |id: &&String| !trajectories.iter().any(|found| found.id == **id);
         if let Some(id) = self.id.iter().find(of_references) {
-            let id = shortened(id, COMPARED_ID);
+            let id = shortened(id, SHOWN_ID);
             let message = format!(
                 "`{id}` has no prediction, or one that failed, and this profile leaves such references out"
             );

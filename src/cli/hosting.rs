@@ -12,6 +12,7 @@ use m3_embedding::Embedder;
 use m3_mcp::config::{ConfigError, HostConfig};
 use m3_mcp::{Events, Host, HostEvent, HostOptions, StartError};
 use m3_servers::simulated::{SimulatedOptions, SimulationError};
+use m3_support::names;
 use m3_support::redact::{Redactor, RedactorError};
 use m3_support::text::{counted, shortened};
 use m3_trajectory::WholeFile;
@@ -103,15 +104,9 @@ pub(super) fn select(config: &mut HostConfig, names: &[String]) -> Result<(), Fa
 
 /// A hint with the names most like the one that was given: ` hint: did you mean ..`, or nothing.
 pub(super) fn nearest(name: &str, known: &[&str]) -> String {
-    let mut near: Vec<(f64, &str)> = known
+    let near: Vec<String> = names::nearest(name, known.iter().copied())
         .iter()
-        .map(|known| (strsim::jaro_winkler(&name.to_lowercase(), &known.to_lowercase()), *known))
-        .collect();
-    near.sort_by(|a, b| b.0.total_cmp(&a.0));
-    let near: Vec<String> = near
-        .iter()
-        .filter(|(similarity, _)| *similarity > 0.7)
-        .take(3)
+        .filter(|(likeness, _)| *likeness > 0.7)
         .map(|(_, known)| format!("`{}`", shortened(known, 100)))
         .collect();
     if near.is_empty() { String::new() } else { format!("\nhint: did you mean {}?", near.join(" or ")) }

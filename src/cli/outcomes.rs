@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use clap::{ArgGroup, Args};
 use m3_mcp::ToolCatalog;
-use m3_outcomes::{Judged, JudgedCall, KnownTools, Rate, Tally, judge_trajectory, recorded_reply};
+use m3_outcomes::{CallCounts, Judged, JudgedCall, KnownTools, Rate, judge_trajectory, recorded_reply};
 use m3_support::text::counted;
 use m3_trajectory::catalog::Catalog;
 use m3_trajectory::{Trajectory, TrajectoryFile};
@@ -155,7 +155,7 @@ impl Sink<'_> {
 }
 
 /// Calls that were not judged are no success; if a replay has nothing else, the servers were missing.
-fn check_complete(tally: &Tally, is_replayed: bool) -> Result<(), Failure> {
+fn check_complete(tally: &CallCounts, is_replayed: bool) -> Result<(), Failure> {
     match (tally.unanswered(), tally.judged() + tally.not_executed) {
         (0, _) => Ok(()),
         (_, 0) if is_replayed => {
@@ -199,7 +199,7 @@ fn say_unusable(tools: &KnownTools, printer: Printer) {
 }
 
 /// Fails if a share is below its floor, or is not known, saying which.
-fn check_floors(floors: &[Floor], tally: &Tally) -> Result<(), Failure> {
+fn check_floors(floors: &[Floor], tally: &CallCounts) -> Result<(), Failure> {
     let mut is_missed = false;
     for Floor { name, least } in floors {
         let rate = match *name {

@@ -6,8 +6,7 @@ use std::io::{self, Write};
 use m3_mcp::{ServerState, ServerStatus, Tool, ToolCatalog};
 use m3_report::{Cell, Column, Sheet};
 use m3_support::redact::Redactor;
-use m3_support::text::counted;
-use m3_support::text::{shortened, visible};
+use m3_support::text::{counted, head, shortened, visible};
 use schemars::JsonSchema;
 use serde::{Serialize, Serializer};
 use unicode_width::UnicodeWidthStr as _;
@@ -285,5 +284,5 @@ fn write_rows(rows: &[(String, &str)], indent: &str, out: &mut dyn Write) -> io:
 pub fn one_line(tool: &Tool) -> String {
     let description = tool.description.as_deref().unwrap_or_default();
     let line = description.lines().map(str::trim).find(|line| !line.is_empty()).unwrap_or_default();
-    visible(&line[..line.floor_char_boundary(1000)], false).into_owned()
+    visible(head(line, 1000), false).into_owned()
 }

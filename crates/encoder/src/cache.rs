@@ -36,9 +36,9 @@ pub struct Cache {
     is_read_only: bool,
     /// Embeddings that were read and not used for a day or more, to be marked as used.
     stale: Vec<InputKey>,
-    /// Texts likewise.
+    /// Texts that were read and not used for a day or more.
     stale_texts: Vec<InputKey>,
-    /// Results likewise.
+    /// Results that were read and not used for a day or more.
     stale_results: Vec<InputKey>,
 }
 

@@ -75,7 +75,7 @@ pub fn encoder_place() -> String {
     format!("the folder {folder} of the wheel {}", ENCODER_WHEEL.requirement)
 }
 
-/// Where the library of ONNX Runtime is, likewise.
+/// Where the library of ONNX Runtime is, for who places it by hand.
 #[must_use]
 pub fn runtime_place() -> String {
     let member = runtime().map_or("onnxruntime/capi", |runtime| runtime.library.member);

@@ -2,6 +2,7 @@
 
 use m3_embedding::{Embedder, EncoderError, cosine};
 use m3_mcp::{ServerTools, Tool, ToolCatalog, ToolName};
+use m3_support::text::head;
 
 /// Texts embedded between two looks at whether to go on.
 const CHUNK: usize = 32;
@@ -65,8 +66,8 @@ pub fn nearest_tools(
 fn searched_text(tool: &Tool) -> String {
     let name = tool.name.replace(['_', '-', '.'], " ");
     let description = tool.description.as_deref().unwrap_or_default();
-    let start = description.floor_char_boundary(MAX_DESCRIPTION);
-    format!("{name}: {}", description[..start].split_whitespace().collect::<Vec<_>>().join(" "))
+    let start = head(description, MAX_DESCRIPTION);
+    format!("{name}: {}", start.split_whitespace().collect::<Vec<_>>().join(" "))
 }
 
 fn embed(embedder: &mut Embedder, texts: &[&str]) -> Result<Vec<Vec<f32>>, EncoderError> {

@@ -3,6 +3,7 @@
 
 use m3_llm::ModelName;
 use m3_mcp::Tool;
+use m3_mcp::arguments::referenced;
 use m3_mcp::results::readable;
 use serde_json::{Map, Value, json};
 
@@ -175,8 +176,8 @@ fn combinations(branches: &[Branch]) -> Option<String> {
 fn branch(whole: &Value, part: &Value) -> Branch {
     let mut part = part;
     for _ in 0..MOST_REFERENCES {
-        let Some(pointer) = part.get("$ref").and_then(Value::as_str) else { break };
-        match pointer.strip_prefix('#').and_then(|pointer| whole.pointer(pointer)) {
+        let Some(reference) = part.get("$ref").and_then(Value::as_str) else { break };
+        match referenced(whole, reference) {
             Some(found) => part = found,
             None => break,
         }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use futures_util::future::join_all;
 use m3_mcp::results::{KeptResult, SavedFile, structured_without_data};
 use m3_mcp::{CallLimits, Content, ToolName, ToolResult};
-use m3_outcomes::{Given, Judge, Outcome, Reply};
+use m3_outcomes::{CallChecker, Given, Outcome, Reply};
 use m3_support::text::{counted, milliseconds, shortened};
 use m3_trajectory::Call;
 use m3_trajectory::json::Json;
@@ -100,8 +100,8 @@ impl AttemptState<'_> {
     /// Makes a call, judges it, and keeps its result under a number.
     async fn judged_call(&self, wanted: &Wanted, number: u64, limits: CallLimits) -> Ran {
         let name = self.exact_name(&wanted.name);
-        let judge = Judge::new(self.attempt.offered.known());
-        let checked = judge.check(&Call {
+        let calls = CallChecker::new(self.attempt.offered.known());
+        let checked = calls.check(&Call {
             tool: name.clone(),
             arguments: Some(Json::from(&wanted.arguments)),
             result: None,
@@ -110,7 +110,7 @@ impl AttemptState<'_> {
         // Arguments that the schema refuses are sent all the same: many servers take them.
         let sent = checked.arguments.clone().zip(ToolName::parse(&name));
         let Some((arguments, tool)) = sent else {
-            let judgement = judge.finish(checked, Reply::NotExecuted);
+            let judgement = calls.finish(checked, Reply::NotExecuted);
             let reason = not_made(&name, judgement.verdict().outcome(), &judgement.evidence);
             let record = CallRecord {
                 name: name.clone(),
@@ -148,7 +148,7 @@ impl AttemptState<'_> {
             arguments: Value::Object(arguments),
             result,
             is_error,
-            outcome: judge.finish(checked, given.reply).verdict().name().to_owned(),
+            outcome: calls.finish(checked, given.reply).verdict().name().to_owned(),
             milliseconds: milliseconds(outcome.elapsed),
         };
         Ran { record, seen, fault }

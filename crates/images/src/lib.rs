@@ -1,4 +1,19 @@
 //! Reading images of unknown origin: what is no file, too large or no image is refused before it costs anything.
+//!
+//! ```
+//! use m3_images::{ImageFileError, facts};
+//!
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! let folder = tempfile::tempdir()?;
+//! let path = folder.path().join("red.png");
+//! image::RgbImage::from_pixel(4, 3, image::Rgb([255, 0, 0])).save(&path)?;
+//!
+//! let found = facts(&path)?;
+//! assert_eq!((found.width, found.height), (4, 3));
+//! assert!(matches!(facts(folder.path()), Err(ImageFileError::NotAFile)));
+//! # Ok(())
+//! # }
+//! ```
 
 pub mod font;
 pub mod media;

@@ -115,7 +115,7 @@ pub fn locate(image: &str, folders: &[PathBuf]) -> Option<PathBuf> {
     locate_in(image, &opened(folders)).ok()
 }
 
-/// The same in folders that are open. A folder may be the one that the path starts in, the one that it names first
+/// The file that a task's path names in one of these open folders, and in nothing outside of them. A folder may be the one that the path starts in, the one that it names first
 /// (`images` of `images/a.png`), or whichever holds the image under its name; in this order, each in all folders.
 ///
 /// # Errors

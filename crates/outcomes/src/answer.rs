@@ -6,12 +6,13 @@
 //! normal result.
 
 use m3_mcp::ToolResult;
+use m3_support::text::head;
 use m3_trajectory::json::Json;
 use serde_json::{Map, Value};
 
 use super::in_json;
 use super::outcome::Rule;
-use super::patterns::{self, RULES, around, head};
+use super::patterns::{self, RULES, around};
 use super::rules::{
     BEGINS_LIKE_FAILURE, EMPTY_ANSWER, EMPTY_RESULTS, IS_ERROR, MENTIONS_FAILURE, NORMAL_RESULT, SAYS_ERROR,
     Where,

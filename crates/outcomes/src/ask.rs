@@ -9,7 +9,7 @@ use m3_support::text::shortened;
 use m3_trajectory::json::{Json, Keys};
 use m3_trajectory::{Call, Trajectory};
 
-use super::judge::JudgedCall;
+use super::check::JudgedCall;
 use super::outcome::{Confidence, Outcome, Rule, Verdict};
 use super::rules::ANSWERS_BY_MODEL;
 

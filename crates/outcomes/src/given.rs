@@ -5,13 +5,13 @@ use m3_support::redact::Redactor;
 use serde_json::Value;
 
 use super::answer::Answer;
-use super::judge::Reply;
+use super::check::Reply;
 use super::outcome::NotJudged;
 
 /// What a call gave.
 #[derive(Debug)]
 pub struct Given {
-    /// For [`Judge::finish`](super::Judge::finish).
+    /// For [`CallChecker::finish`](super::CallChecker::finish).
     pub reply: Reply,
     /// What trajectories record, and whether it is an error; nothing if the call was not answered.
     pub result: Option<(Value, bool)>,

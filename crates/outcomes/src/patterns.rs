@@ -3,6 +3,7 @@
 
 use std::sync::LazyLock;
 
+use m3_support::text::head;
 use regex::{Regex, RegexBuilder};
 
 use super::rules::{ANSWER_RULES, AnswerRule, Where};
@@ -232,11 +233,6 @@ pub(super) fn first_statement(text: &str) -> &str {
         return &text[..skipped + first_sentence(rest).len()];
     }
     first
-}
-
-/// The beginning of a text, at most `length` bytes of it.
-pub(super) fn head(text: &str, length: usize) -> &str {
-    &text[..text.floor_char_boundary(length)]
 }
 
 /// What stands around a byte of a text: some words before it and what follows.

@@ -14,8 +14,8 @@ use m3_trajectory::{Call, Trajectory};
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 
+use super::check::{CallChecker, JudgedCall, KnownTools, Reply, excuse_missing_image, judge_trajectory};
 use super::given::{Given, message, without_secrets};
-use super::judge::{Judge, JudgedCall, KnownTools, Reply, excuse_missing_image, judge_trajectory};
 use super::outcome::{NotJudged, Outcome};
 
 /// Makes the calls of trajectories again.
@@ -183,7 +183,7 @@ impl Replay {
                 given.push(Given { reply: Reply::NotExecuted, result: None });
                 // Arguments that the schema refuses are sent too: many servers take them all the same, and later
                 // calls may rest on what they did.
-                let Some(arguments) = Judge::new(known).check(call).arguments else { continue };
+                let Some(arguments) = CallChecker::new(known).check(call).arguments else { continue };
                 let Some(name) = ToolName::parse(&call.tool) else { continue };
                 // Until it is answered.
                 given[first + index].reply =

@@ -248,85 +248,85 @@ pub(super) static FITS_SCHEMA: Rule = Rule::not_executed(
     "the tool is known, its schema accepts the arguments, and there is no answer: nothing was executed",
 );
 
-/// No such tool.
+/// Nothing known has a tool of this name.
 pub(super) static NOT_IN_CATALOG: Rule = Rule::sure(
     "not_in_catalog",
     Outcome::UnknownTool,
     "neither the catalog nor a server has a tool of this name",
 );
 
-/// The schema refuses.
+/// The tool's input schema refuses the arguments.
 pub(super) static SCHEMA: Rule =
     Rule::sure("schema", Outcome::InvalidArguments, "the tool's input schema does not accept the arguments");
 
-/// It failed, and nothing tells why.
+/// The call failed, and nothing tells why.
 pub(super) static IS_ERROR: Rule = Rule::unsure(
     "is_error",
     Outcome::InvalidArguments,
     "the server marks the answer as an error (`isError`) and no rule knows its message",
 );
 
-/// It says so without the mark.
+/// The answer says that it is an error, and is not marked as one.
 pub(super) static SAYS_ERROR: Rule = Rule::unsure(
     "says_error",
     Outcome::InvalidArguments,
     "the answer begins like an error, or is JSON that says so, and no rule knows its message",
 );
 
-/// Perhaps it says so.
+/// The answer may say that nothing was found.
 pub(super) static BEGINS_LIKE_FAILURE: Rule = Rule::unsure(
     "begins_like_failure",
     Outcome::ResourceNotFound,
     "a short answer begins as a failed or empty-handed backend does, and goes on",
 );
 
-/// Nothing came.
+/// The answer has no content.
 pub(super) static EMPTY_ANSWER: Rule = Rule::unsure(
     "empty_answer",
     Outcome::ResourceNotFound,
     "the answer has no content, or nothing but white space, `[]`, `{}` or `null`",
 );
 
-/// A list without items.
+/// The answer is a list of results without items.
 pub(super) static EMPTY_RESULTS: Rule = Rule::unsure(
     "empty_results",
     Outcome::ResourceNotFound,
     "the answer is JSON whose list of results is empty, or whose count of them is 0",
 );
 
-/// A failure is spoken of.
+/// The answer speaks of a failure, which need not be its own.
 pub(super) static MENTIONS_FAILURE: Rule = Rule::unsure(
     "mentions_failure",
     Outcome::Success,
     "the answer speaks of an error or of something not found near its beginning, but not as its message",
 );
 
-/// Everything else.
+/// No other rule applies: the answer is a result.
 pub(super) static NORMAL_RESULT: Rule = Rule::sure(
     "normal_result",
     Outcome::Success,
     "the answer has content and nothing in it says that it failed",
 );
 
-/// Nobody to ask.
+/// The tool's server cannot be asked.
 pub(super) static SERVER_NOT_AVAILABLE: Rule = Rule::no_answer(
     "server_not_available",
     NotJudged::ServerNotAvailable,
     "the tool's server is disabled or could not be started, had no place for the call in time, or a catalog has the tool and the configuration does not have its server",
 );
 
-/// Too slow.
+/// The server took too long.
 pub(super) static TIMED_OUT: Rule =
     Rule::no_answer("timed_out", NotJudged::TimedOut, "the server did not answer within its time limit");
 
-/// Gone.
+/// The server was lost during the call.
 pub(super) static SERVER_LOST: Rule = Rule::no_answer(
     "server_lost",
     NotJudged::ServerLost,
     "the server ended or broke the connection during the call",
 );
 
-/// Nothing to judge.
+/// The answer cannot be read.
 pub(super) static UNREADABLE: Rule = Rule::no_answer(
     "unreadable",
     NotJudged::Unreadable,

@@ -1,7 +1,6 @@
 //! What the JSON Schema of a tool's arguments says of them, as far as their comparison needs it.
 
-use std::collections::HashMap;
-
+use m3_support::text::head;
 use m3_trajectory::json::{Json, Keys};
 
 /// Schemas that one schema is combined of; more than that are references that go round in circles.
@@ -42,9 +41,7 @@ impl<'a> Schema<'a> {
 
     /// The target of a `$ref` within the document, `#/a/b`.
     fn resolve(self, path: &str) -> Option<&'a Json> {
-        path.strip_prefix("#/")?
-            .split('/')
-            .try_fold(self.root, |node, segment| node.get(&segment.replace("~1", "/").replace("~0", "~")))
+        self.root.pointer(path.strip_prefix('#').filter(|pointer| pointer.starts_with('/'))?)
     }
 
     /// The schema of the member `key`.
@@ -108,7 +105,7 @@ impl<'a> Schema<'a> {
     /// What its description says after the word `default`, in small letters.
     pub(super) fn said_default(self) -> Option<String> {
         let description = self.description()?;
-        let start = description[..description.floor_char_boundary(MOST_DESCRIBED)].to_lowercase();
+        let start = head(description, MOST_DESCRIBED).to_lowercase();
         let (_, after) = start.split_once("default")?;
         let after = after.strip_prefix('s').unwrap_or(after).trim_start_matches([':', '=', ' ']);
         let after = ["to ", "is ", "value is ", "value: "]
@@ -147,29 +144,4 @@ impl<'a> Schema<'a> {
             |variant| matches!(variant.get("properties"), Some(Json::Object(known)) if !known.is_empty()),
         )
     }
-}
-
-#[expect(clippy::float_cmp, reason = "a default is equal or it is another value")]
-/// Equal as JSON values: numbers by value (`5` is `5.0`), objects in any order.
-pub(super) fn is_same(a: &Json, b: &Json) -> bool {
-    match (a, b) {
-        (Json::Integer(i), Json::Float(f)) | (Json::Float(f), Json::Integer(i)) => *i as f64 == *f,
-        (Json::Float(x), Json::Float(y)) => x == y || (x.is_nan() && y.is_nan()),
-        (Json::Array(a), Json::Array(b)) => a.len() == b.len() && a.iter().zip(b).all(|(a, b)| is_same(a, b)),
-        (Json::Object(a), Json::Object(b)) => a.len() == b.len() && have_same_members(a, b),
-        _ => a == b,
-    }
-}
-
-/// Whether two objects with as many members have the same ones. Mostly they have them in one order; where not, keys are
-/// looked up in a map, since there may be hundreds of thousands.
-fn have_same_members(a: &[(String, Json)], b: &[(String, Json)]) -> bool {
-    if a.iter().zip(b).all(|((a, _), (b, _))| a == b) {
-        return a.iter().zip(b).all(|((_, a), (_, b))| is_same(a, b));
-    }
-    let mut members: HashMap<&str, &Json> = HashMap::with_capacity(b.len());
-    for (key, value) in b {
-        members.entry(key).or_insert(value);
-    }
-    a.iter().all(|(key, value)| members.get(key.as_str()).is_some_and(|other| is_same(value, other)))
 }

@@ -8,10 +8,10 @@
 use std::borrow::Cow;
 
 use m3_trajectory::catalog::Catalog;
-use m3_trajectory::json::{Json, Keys};
+use m3_trajectory::json::{Json, Keys, is_same};
 
 use super::Profile;
-use super::schema::{Schema, is_same};
+use super::schema::Schema;
 
 /// Turns arguments into text.
 #[derive(Debug, Clone, Copy)]

@@ -1,4 +1,14 @@
 //! Our own MCP servers. Each is a [`Toolbox`](m3_mcp::Toolbox); how it is served is not its concern.
+//!
+//! ```
+//! use m3_mcp::Toolbox as _;
+//! use m3_servers::builtin;
+//!
+//! // It reads and writes in this folder and nowhere else; the server for mathematics does neither.
+//! let server = builtin("math", &std::env::temp_dir())?.unwrap();
+//! assert!(server.tools().iter().any(|tool| tool.name == "add"));
+//! # Ok::<(), m3_servers::BuiltinError>(())
+//! ```
 
 pub mod barcode;
 mod builtin;

@@ -67,7 +67,7 @@ const MOST_AT_ONCE: usize = 32 << 20;
 /// time, with the same draws for all. Memory is that of `kept`, models x `draws.count` x 8 bytes, instead of M times as much.
 ///
 /// # Errors
-/// [`DifferentLengths`], likewise.
+/// [`DifferentLengths`] if the models have different numbers of trajectories.
 ///
 /// # Panics
 /// When there is no metric `kept`.

@@ -11,7 +11,7 @@ use rand::rngs::ChaCha8Rng;
 pub struct Draws {
     /// How many. Intervals want 1,000 or more, their ends are steady from 10,000.
     pub count: usize,
-    /// The same seed gives the same draws, on any machine; which one it is does not matter.
+    /// Equal seeds give equal draws, on any machine; which one it is does not matter.
     pub seed: u64,
     /// On how many threads, which changes nothing but the time; `None` is one per core.
     pub threads: Option<NonZero<usize>>,

@@ -24,7 +24,19 @@
 //! | [`agreement`] | how far raters agree, scores of a panel, rates behind a judge that errs |
 //!
 //! Everything is the same on every run and on any number of threads: each draw has random numbers of its own,
-//! made from the seed and the number of the draw. This module sees nothing of the rest of the crate.
+//! made from the seed and the number of the draw.
+//!
+//! ```
+//! use m3_stats::agreement::{Weights, cohen_kappa};
+//! use m3_stats::{Trials, pass_all, pass_at};
+//!
+//! // Three of five trials passed: one of two does with 1 - C(2,2)/C(5,2), both do with C(3,2)/C(5,2).
+//! let trials = Trials { count: 5, passed: 3 };
+//! assert!((pass_at(trials, 2).unwrap() - 0.9).abs() < 1e-12);
+//! assert!((pass_all(trials, 2).unwrap() - 0.3).abs() < 1e-12);
+//! // Two raters who agree on everything.
+//! assert_eq!(cohen_kappa(&[(0, 0), (1, 1), (1, 1)], Weights::None), Some(1.0));
+//! ```
 
 pub mod agreement;
 mod bootstrap;

@@ -149,7 +149,7 @@ impl PassRates {
     /// The rates of each model with intervals of `level`, `[models]`, in the memory of a few of them.
     ///
     /// # Errors
-    /// Likewise.
+    /// None can be: all models have the same tasks.
     pub fn estimates(&self, level: f64, draws: &Draws) -> Result<Vec<[Estimate; 3]>, DifferentLengths> {
         Ok(estimates(&self.units, means, 0, level, draws)?.0)
     }

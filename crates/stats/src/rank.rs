@@ -118,8 +118,8 @@ pub fn tie_groups(
     groups(values, |best, model| apart[best * models + model])
 }
 
-/// The same where `is_apart` says whether the best of a group and a model of lower value are told apart. It is asked for
-/// no other pairs.
+/// The group of each model by its value, the best group 0, where `is_apart` says whether the best of a group and a model of
+/// lower value are told apart. It is asked for no other pairs.
 #[must_use]
 pub fn groups(values: &[f64], mut is_apart: impl FnMut(usize, usize) -> bool) -> Vec<usize> {
     let mut order: Vec<usize> = (0..values.len()).collect();

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 
 use serde_json::{Number, Value};
 
-/// The same text for equal values: the order of keys means nothing, and numbers are equal when they are the same
+/// A text that is one for all equal values: the order of keys means nothing, and numbers are equal when they are the same
 /// number.
 #[must_use]
 pub fn canonical(value: &Value) -> String {

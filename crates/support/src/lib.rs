@@ -13,8 +13,10 @@
 pub mod canonical;
 pub mod files;
 pub mod journal;
+pub mod names;
 #[cfg(feature = "pages")]
 pub mod pages;
+pub mod pointer;
 #[cfg(feature = "redact")]
 pub mod redact;
 pub mod text;

@@ -41,8 +41,8 @@ pub fn push_visible(out: &mut String, c: char) {
     }
 }
 
-/// The same JSON text with the characters that [`visible`] shows written as `\u` escapes, which mean the same:
-/// JSON itself lets most of them through. `json` should be valid; line breaks between its values stay.
+/// A JSON text with the characters that [`visible`] shows written as `\u` escapes. It says what it said before, and cannot
+/// act on a terminal: JSON itself lets most of these characters through. `json` should be valid; line breaks between its values stay.
 #[must_use]
 pub fn json_without_hidden(json: &str) -> Cow<'_, str> {
     let is_hidden = |c: char| !matches!(c, '\n' | '\r' | '\t') && is_hidden(c);
@@ -102,6 +102,12 @@ pub fn shortened(text: &str, width: usize) -> String {
         }
     }
     cut + "…"
+}
+
+/// The beginning of a text: at most so many bytes, in whole characters.
+#[must_use]
+pub fn head(text: &str, bytes: usize) -> &str {
+    &text[..text.floor_char_boundary(bytes)]
 }
 
 /// An error with all its causes: of one that comes from HTTP the outermost says nothing.

@@ -58,7 +58,7 @@ const OBJECTS: [(&[&str], &str); 30] = [
     (&["type", "data"], "chat messages (LangChain)"),
 ];
 
-/// The same of objects that have `steps`, as trajectories do.
+/// Keys by which an object that has `steps`, as trajectories do, is told to be another program's.
 const OBJECTS_WITH_STEPS: [(&[&str], &str); 2] = [
     (&["schema_version", "agent"], "a trajectory in the format ATIF"),
     (&["finishReason"], "a result of the Vercel AI SDK"),

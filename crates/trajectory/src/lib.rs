@@ -1,13 +1,30 @@
 //! Tasks, trajectories and the files that hold them.
 //!
 //! A [`Trajectory`] is a list of [`Step`]s, a step an unordered set of [`Call`]s, a call a tool and its
-//! arguments (M³-Bench, section 4.1). [`TrajectoryFile`] reads them from every shape of file and reports
+//! arguments (M³-Bench, section 4.1). [`TrajectoryFile`] reads them from files of every [`format`](mod@format) and reports
 //! each problem with its place.
+//!
+//! ```
+//! use m3_trajectory::{Duplicates, TrajectoryFile};
+//!
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! let folder = tempfile::tempdir()?;
+//! let path = folder.path().join("predictions.jsonl");
+//! let call = r#"{"name": "image/crop", "arguments": {"x": 3}}"#;
+//! std::fs::write(&path, format!(r#"{{"id": "a", "steps": [{{"calls": [{call}]}}]}}"#))?;
+//!
+//! let file = TrajectoryFile::open(&path, Duplicates::Error)?;
+//! let trajectory = file.read(0)?;
+//! assert_eq!((trajectory.id.as_str(), trajectory.call_count()), ("a", 1));
+//! # Ok(())
+//! # }
+//! ```
 
 pub mod catalog;
 mod failure;
 mod file;
 mod foreign;
+pub mod format;
 pub mod json;
 mod marks;
 mod model;
@@ -25,6 +42,6 @@ pub use marks::is_recorded_key;
 pub use model::{Call, MalformedCall, Step, Task, Trajectory};
 pub use problem::{Place, Problem, Problems, Severity};
 pub use read::CallForms;
-pub use source::SourceError;
-pub use split::Shape;
+pub use source::{Source, SourceError};
+pub use split::{Layout, Noun, Shape};
 pub use whole::{WholeFile, WholeFileError};

@@ -1,54 +1,113 @@
-//! What m3 leaves in the trajectories that it writes: the keys of its own, and by what they are known.
+//! What m3 itself writes into a trajectory beside what every trajectory has: one row for each kind of record, by what it is
+//! known and which keys go with it. The reader asks for the keys of a trajectory and knows no command.
 
 use super::json::Json;
 
-/// The schema of the predictions that `m3 run` writes, which are trajectories.
+/// The schema of predictions, which are trajectories.
 pub const PREDICTION_SCHEMA: &str = "m3.prediction/1";
 
-/// What `m3 run` writes beside what every trajectory has (`m3 schema prediction`; a test compares).
-const RECORDED_KEYS: [&str; 13] = [
-    "finish", "reason", "failure", "model", "mode", "prompts", "tools", "versions", "usage", "images",
-    "turns", "dialogue", "run",
+/// What a trajectory is by a record in it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Role {
+    /// What a model did, as it did it.
+    Prediction,
+    /// What should be done.
+    Reference,
+}
+
+/// A kind of record.
+struct Record {
+    /// The member of the trajectory by which it is known.
+    member: &'static str,
+    /// The member of that one which must be there.
+    sign: &'static str,
+    /// What the text of the sign begins with; an empty one stands for any value.
+    prefix: &'static str,
+    /// What the trajectory is by it.
+    role: Option<Role>,
+    /// The members of a trajectory that come with it.
+    keys: &'static [&'static str],
+    /// The members of a call that come with it.
+    call_keys: &'static [&'static str],
+}
+
+/// Every kind, in any version.
+const RECORDS: [Record; 4] = [
+    Record {
+        member: "versions",
+        sign: "schema",
+        prefix: "m3.prediction/",
+        role: Some(Role::Prediction),
+        // `m3 schema prediction` has them; a test compares.
+        keys: &[
+            "finish", "reason", "failure", "model", "mode", "prompts", "tools", "versions", "usage",
+            "images", "turns", "dialogue", "run",
+        ],
+        call_keys: &["is_error", "outcome", "milliseconds"],
+    },
+    Record {
+        member: "judge",
+        sign: "schema",
+        prefix: "m3.reference/",
+        role: Some(Role::Reference),
+        keys: &["judge"],
+        call_keys: &[],
+    },
+    Record {
+        member: "review",
+        sign: "schema",
+        prefix: "m3.review/",
+        role: Some(Role::Reference),
+        keys: &["review"],
+        call_keys: &[],
+    },
+    Record {
+        member: "grades",
+        sign: "rubric",
+        prefix: "",
+        role: None,
+        keys: &["grades", "other_grades"],
+        call_keys: &[],
+    },
 ];
 
-/// The same of a call.
-pub(super) const RECORDED_CALL_KEYS: [&str; 3] = ["is_error", "outcome", "milliseconds"];
+/// The keys of a trajectory that are known by its records.
+#[derive(Debug, Default)]
+pub(super) struct KnownKeys {
+    /// Those of the trajectory.
+    pub(super) keys: Vec<&'static str>,
+    /// Those of its calls.
+    pub(super) call_keys: Vec<&'static str>,
+}
 
-/// Whether `m3 run` writes a key of a prediction beside what every trajectory has.
+/// Whether a prediction has this key beside what every trajectory has.
 #[must_use]
 pub fn is_recorded_key(key: &str) -> bool {
-    RECORDED_KEYS.contains(&key)
+    let mut predictions = RECORDS.iter().filter(|record| record.role == Some(Role::Prediction));
+    predictions.any(|record| record.keys.contains(&key))
 }
 
-/// Whether a trajectory of these members says that it is a prediction of `m3 run`, in whichever version.
-pub(super) fn is_prediction(members: &[(String, Json)]) -> bool {
-    has_schema(members, "versions", PREDICTION_SCHEMA)
+/// Whether a trajectory of these members says that it is this.
+pub(super) fn has_role(members: &[(String, Json)], role: Role) -> bool {
+    RECORDS.iter().any(|record| record.role == Some(role) && record.is_in(members))
 }
 
-/// Whether it says that `m3 judge` or `m3 review` has written it.
-pub(super) fn is_reference(members: &[(String, Json)]) -> bool {
-    has_schema(members, "judge", "m3.reference/") || has_schema(members, "review", "m3.review/")
-}
-
-/// The keys among these that m3 has written.
-pub(super) fn own_keys(members: &[(String, Json)]) -> Vec<&'static str> {
-    let mut keys = if is_prediction(members) { RECORDED_KEYS.to_vec() } else { Vec::new() };
-    let marked = [("judge", "m3.reference/"), ("review", "m3.review/")];
-    keys.extend(marked.iter().filter(|(key, schema)| has_schema(members, key, schema)).map(|(key, _)| *key));
-    // What `m3 grade` writes has no schema, but always the rubric.
-    if get(members, "grades").is_some_and(|grades| grades.get("rubric").is_some()) {
-        keys.extend(["grades", "other_grades"]);
+/// The keys among these members, and among those of the calls, that m3 has written.
+pub(super) fn known_keys(members: &[(String, Json)]) -> KnownKeys {
+    let mut known = KnownKeys::default();
+    for record in RECORDS.iter().filter(|record| record.is_in(members)) {
+        known.keys.extend(record.keys);
+        known.call_keys.extend(record.call_keys);
     }
-    keys
+    known
 }
 
-/// Whether the member `key` names this schema, in whichever version.
-fn has_schema(members: &[(String, Json)], key: &str, schema: &str) -> bool {
-    let name = schema.split_inclusive('/').next().unwrap_or_default();
-    let found = get(members, key).and_then(|value| value.get("schema")).and_then(Json::as_str);
-    found.is_some_and(|found| found.starts_with(name))
-}
-
-fn get<'a>(members: &'a [(String, Json)], key: &str) -> Option<&'a Json> {
-    members.iter().find(|(found, _)| found == key).map(|(_, value)| value)
+impl Record {
+    fn is_in(&self, members: &[(String, Json)]) -> bool {
+        let member = members.iter().find(|(key, _)| key == self.member);
+        let sign = member.and_then(|(_, value)| value.get(self.sign));
+        sign.is_some_and(|sign| {
+            self.prefix.is_empty() || sign.as_str().is_some_and(|text| text.starts_with(self.prefix))
+        })
+    }
 }

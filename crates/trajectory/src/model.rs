@@ -2,7 +2,7 @@
 //! writing a file loses nothing.
 
 use super::json::Json;
-use super::marks;
+use super::marks::{self, Role};
 use super::tool_names::NameMapping;
 
 /// The record of one task: what was asked, which tools were called step by step, what was answered.
@@ -89,13 +89,13 @@ impl Trajectory {
     /// Whether it says that `m3 run` has written it, in whichever version.
     #[must_use]
     pub fn is_prediction(&self) -> bool {
-        marks::is_prediction(&self.extra)
+        marks::has_role(&self.extra, Role::Prediction)
     }
 
     /// Whether it says that `m3 judge` or `m3 review` has written it.
     #[must_use]
     pub fn is_reference(&self) -> bool {
-        marks::is_reference(&self.extra)
+        marks::has_role(&self.extra, Role::Reference)
     }
 
     /// All calls in order, each with the index of its step.

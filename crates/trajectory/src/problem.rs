@@ -47,7 +47,8 @@ pub struct Place {
     pub column: Option<u64>,
     /// The id of the trajectory, once it is known; a very long one is shortened.
     pub id: Option<String>,
-    /// JSON pointer (RFC 6901) from the top of the file, or of the line in JSON Lines; likewise.
+    /// JSON pointer (RFC 6901) from the top of the file, or of the line in JSON Lines; a very long one is
+    /// shortened.
     pub pointer: String,
 }
 

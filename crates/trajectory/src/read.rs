@@ -1,7 +1,7 @@
 //! Turns the JSON of one task or trajectory into its type, reporting every oddity on the way.
 
 use super::json::{self, Json, Keys, pointer_to};
-use super::marks::{RECORDED_CALL_KEYS, is_prediction, own_keys};
+use super::marks::{self, KnownKeys, Role};
 use super::model::{Call, MalformedCall, Step, Task, Trajectory};
 use super::problem::Severity;
 
@@ -17,10 +17,10 @@ pub(super) fn trajectory(
     reading: Reading,
     report: &mut Report<'_>,
 ) -> Option<Trajectory> {
-    let mut reader = Reader { report, is_broken: false, reading, is_recorded: false, thing: "trajectory" };
+    let mut reader = Reader { reading, ..Reader::new(report, "trajectory") };
     let mut members = reader.members(value, "", "a trajectory should be an object with `id` and `steps`")?;
-    let own_keys = own_keys(&members);
-    reader.is_recorded = is_prediction(&members);
+    reader.known = marks::known_keys(&members);
+    reader.is_recorded = marks::has_role(&members, Role::Prediction);
     let mut trajectory =
         Trajectory { id: reader.id(&mut members, key, default_id)?, ..Trajectory::default() };
     trajectory.image = reader.text(&mut members, "image");
@@ -28,14 +28,14 @@ pub(super) fn trajectory(
     trajectory.question = reader.text(&mut members, "question");
     trajectory.final_reply = reader.text(&mut members, "final_reply");
     trajectory.steps = reader.steps(&mut members);
-    trajectory.extra = reader.extra(members, "", &[&TEXT_KEYS, &own_keys]);
+    let known = std::mem::take(&mut reader.known.keys);
+    trajectory.extra = reader.extra(members, "", &[&TEXT_KEYS, &known]);
     (!reader.is_broken).then_some(trajectory)
 }
 
-/// Reads a task, likewise.
+/// Reads a task. `key` is its id in a file that is an object by id. `None` after an error was reported.
 pub(super) fn task(value: Json, key: Option<&str>, report: &mut Report<'_>) -> Option<Task> {
-    let reading = Reading::default();
-    let mut reader = Reader { report, is_broken: false, reading, is_recorded: false, thing: "task" };
+    let mut reader = Reader::new(report, "task");
     let mut members = reader.members(value, "", "a task should be an object with `id` and `question`")?;
     let mut task = Task { id: reader.id(&mut members, key, None)?, ..Task::default() };
     task.image = reader.text(&mut members, "image");
@@ -84,13 +84,20 @@ struct Reader<'a, 'b> {
     report: &'a mut Report<'b>,
     is_broken: bool,
     reading: Reading,
-    /// Whether it is a prediction that `m3 run` has written.
+    /// Keys that need no note.
+    known: KnownKeys,
+    /// Whether it is a prediction that says so itself: its arguments are what the model wrote.
     is_recorded: bool,
     /// What is read, in one word.
     thing: &'static str,
 }
 
-impl Reader<'_, '_> {
+impl<'a, 'b> Reader<'a, 'b> {
+    fn new(report: &'a mut Report<'b>, thing: &'static str) -> Self {
+        let known = KnownKeys::default();
+        Self { report, is_broken: false, reading: Reading::default(), known, is_recorded: false, thing }
+    }
+
     fn error(&mut self, pointer: &str, message: impl Into<String>) {
         self.is_broken = true;
         (self.report)(Severity::Error, pointer.to_owned(), message.into());
@@ -261,11 +268,15 @@ impl Reader<'_, '_> {
     fn call(&mut self, tool: String, mut members: Members, pointer: &str) -> Call {
         let arguments = self.arguments(take(&mut members, "arguments"), pointer);
         let result = take(&mut members, "result");
-        let recorded = if self.is_recorded { RECORDED_CALL_KEYS.as_slice() } else { &[] };
-        Call { tool, arguments, result, extra: self.extra(members, pointer, &[recorded]) }
+        // Taken out for the moment: the reader reports with itself.
+        let known = std::mem::take(&mut self.known.call_keys);
+        let extra = self.extra(members, pointer, &[&known]);
+        self.known.call_keys = known;
+        Call { tool, arguments, result, extra }
     }
 
-    /// Arguments as they are compared. What `m3 run` has recorded is what the model did, and nothing to be warned of.
+    /// Arguments as they are compared. Those of a recorded prediction are what the model wrote, and nothing to be
+    /// warned of.
     fn arguments(&mut self, arguments: Option<Json>, pointer: &str) -> Option<Json> {
         if self.is_recorded || matches!(arguments, Some(Json::Object(_))) {
             return arguments;

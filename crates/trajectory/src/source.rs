@@ -6,10 +6,10 @@
 use std::cell::{Cell, RefCell};
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read, Seek, SeekFrom};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use flate2::bufread::MultiGzDecoder;
-use m3_support::files::is_device;
+use m3_support::files::{is_device, is_gzip};
 use m3_support::text::{hexadecimal, visible};
 use sha2::{Digest as _, Sha256};
 
@@ -83,11 +83,10 @@ fn hint(cause: &io::Error) -> &'static str {
 
 /// Bytes that can be read from any offset.
 #[derive(Debug)]
-pub(super) struct Source {
+pub struct Source {
     file: File,
     /// The file as the user named it; `standard input` for `-`.
     name: String,
-    path: PathBuf,
     position: Cell<Position>,
     digest: RefCell<Option<String>>,
 }
@@ -152,7 +151,7 @@ impl Source {
         Self::open_within(path, MAX_SPOOLED)
     }
 
-    /// The same; what has to be written to a temporary file is refused beyond `limit` bytes, as
+    /// Opens `path`, `-` for standard input; what has to be written to a temporary file is refused beyond `limit` bytes, as
     /// [`SourceError::TooLarge`].
     ///
     /// # Errors
@@ -170,21 +169,19 @@ impl Source {
         } else {
             open_file(&name, path, limit)?
         };
-        Ok(Self { file, name, path: path.to_owned(), position: Cell::default(), digest: RefCell::default() })
+        Ok(Self { file, name, position: Cell::default(), digest: RefCell::default() })
     }
 
     /// The file as the user named it.
     #[must_use]
-    pub(super) fn name(&self) -> &str {
+    pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// True where the name says that every line is a value of its own.
-    #[must_use]
-    pub(super) fn is_named_lines(&self) -> bool {
-        let stem = self.path.to_string_lossy().to_lowercase();
-        let stem = stem.strip_suffix(".gz").unwrap_or(&stem);
-        [".jsonl", ".ndjson"].iter().any(|ending| stem.ends_with(ending))
+    /// Keeps the name and the digest of a file whose trajectories now stand in `file`.
+    pub(crate) fn converted_to(&self, file: File) -> Result<Self, SourceError> {
+        let digest = RefCell::new(Some(self.digest()?));
+        Ok(Self { file, name: self.name.clone(), position: Cell::default(), digest })
     }
 
     /// The SHA-256 of all bytes in hexadecimal, of what came out of gzip. They are read for it only if nobody has read them
@@ -192,7 +189,7 @@ impl Source {
     ///
     /// # Errors
     /// [`SourceError::Read`].
-    pub(super) fn digest(&self) -> Result<String, SourceError> {
+    pub fn digest(&self) -> Result<String, SourceError> {
         if self.digest.borrow().is_none() {
             io::copy(&mut self.reader()?, &mut io::sink()).map_err(|cause| self.error(cause))?;
         }
@@ -203,7 +200,7 @@ impl Source {
     ///
     /// # Errors
     /// [`SourceError::Read`].
-    pub(super) fn reader(&self) -> Result<impl BufRead + '_, SourceError> {
+    pub fn reader(&self) -> Result<impl BufRead + '_, SourceError> {
         let mut file = &self.file;
         file.seek(SeekFrom::Start(0)).map_err(|cause| self.error(cause))?;
         let hasher = self.digest.borrow().is_none().then(Sha256::new);
@@ -211,7 +208,10 @@ impl Source {
     }
 
     /// The first `length` bytes, or all of a shorter file.
-    pub(super) fn start(&self, length: u64) -> Result<Vec<u8>, SourceError> {
+    ///
+    /// # Errors
+    /// [`SourceError::Read`].
+    pub fn start(&self, length: u64) -> Result<Vec<u8>, SourceError> {
         let mut bytes = Vec::new();
         self.reader()?.take(length).read_to_end(&mut bytes).map_err(|cause| self.error(cause))?;
         Ok(bytes)
@@ -221,7 +221,7 @@ impl Source {
     ///
     /// # Errors
     /// [`SourceError::Read`], also when the file has become shorter since it was opened.
-    pub(super) fn bytes(&self, offset: u64, length: u64) -> Result<Vec<u8>, SourceError> {
+    pub fn bytes(&self, offset: u64, length: u64) -> Result<Vec<u8>, SourceError> {
         let mut file = &self.file;
         file.seek(SeekFrom::Start(offset)).map_err(|cause| self.error(cause))?;
         let mut bytes = vec![0; usize::try_from(length).unwrap_or(usize::MAX)];
@@ -229,9 +229,9 @@ impl Source {
         Ok(bytes)
     }
 
-    /// Line and column (bytes), both from 1, of the byte at `offset`. Reads from the last position that was
-    /// asked for, or from the start: for messages, in rising order.
-    pub(crate) fn position(&self, offset: u64) -> (u64, u64) {
+    /// Line and column (bytes), both from 1, of the byte at `offset`, for messages. Reads from the last position that was
+    /// asked for, or from the start: cheap in rising order.
+    pub fn position(&self, offset: u64) -> (u64, u64) {
         let known = self.position.get();
         let mut at = if known.offset <= offset { known } else { Position::default() };
         let mut file = &self.file;
@@ -249,8 +249,15 @@ impl Source {
         (at.lines + 1, at.column + 1)
     }
 
-    pub(crate) fn error(&self, cause: io::Error) -> SourceError {
+    /// What is said when reading the file fails.
+    #[must_use]
+    pub fn error(&self, cause: io::Error) -> SourceError {
         SourceError::Read { path: self.name.clone(), cause }
+    }
+
+    /// What is said when the temporary copy of the file cannot be written.
+    pub(crate) fn spool_error(&self, cause: io::Error) -> SourceError {
+        SourceError::Spool { path: self.name.clone(), cause }
     }
 }
 
@@ -265,8 +272,9 @@ fn open_file(name: &str, path: &Path, limit: u64) -> Result<File, SourceError> {
         let is_device = is_device(&file, &metadata);
         return spool(name, BufReader::new(file), limit, is_device);
     }
-    let mut magic = [0; 2];
-    let is_gzip = file.read(&mut magic).map_err(error)? == 2 && magic == GZIP_MAGIC;
+    let mut start = [0; 2];
+    let length = file.read(&mut start).map_err(error)?;
+    let is_gzip = is_gzip(&start[..length]);
     file.seek(SeekFrom::Start(0)).map_err(error)?;
     if is_gzip { spool(name, BufReader::new(file), limit, false) } else { Ok(file) }
 }
@@ -284,16 +292,13 @@ fn is_stdin_device() -> io::Result<bool> {
     Ok(false)
 }
 
-/// RFC 1952, section 2.3.1.
-const GZIP_MAGIC: [u8; 2] = [0x1f, 0x8b];
-
 /// Copies `input`, decompressed if it is gzip, to a temporary file that has no name.
 fn spool(name: &str, mut input: impl BufRead, limit: u64, is_device: bool) -> Result<File, SourceError> {
     let path = || name.to_owned();
     let limit = if is_device { limit.min(DEVICE) } else { limit };
     let mut file = tempfile::tempfile().map_err(|cause| SourceError::Spool { path: path(), cause })?;
     let start = input.fill_buf().map_err(|cause| SourceError::Read { path: path(), cause })?;
-    let (mut input, is_gzip): (Box<dyn Read>, bool) = if start.starts_with(&GZIP_MAGIC) {
+    let (mut input, is_gzip): (Box<dyn Read>, bool) = if is_gzip(start) {
         (Box::new(MultiGzDecoder::new(input).take(limit + 1)), true)
     } else {
         (Box::new(input.take(limit + 1)), false)

@@ -6,6 +6,8 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::path::Path;
 
+use m3_support::names::words;
+
 use super::json::Json;
 use super::model::Trajectory;
 use super::whole::{WholeFile, WholeFileError};
@@ -164,7 +166,7 @@ enum Way {
     Unmarked,
     /// The known name has a server, the predicted one none. Where both name one, they name different ones.
     ToolOfKnown,
-    /// The other way round.
+    /// The predicted name has a server, the known one none.
     ToolOfPredicted,
 }
 
@@ -226,14 +228,14 @@ fn all_parts(name: &str) -> Option<String> {
     join(&parts(name))
 }
 
-/// The same without the marks of clients.
+/// The parts of a name in lower case without the marks of clients, joined in one way.
 fn unmarked(name: &str) -> Option<String> {
     let parts = parts(name);
     let unmarked = without_marks(&parts);
     join(if unmarked.is_empty() { &parts } else { unmarked })
 }
 
-/// The same of the tool of a name that has a server; what is nothing but a mark is none.
+/// The parts of the tool of a name that has a server, joined in one way; what is nothing but a mark is no server.
 fn tool_alone(name: &str) -> Option<String> {
     let (server, tool) =
         name.split_once('/').or_else(|| name.rsplit_once("__")).or_else(|| name.rsplit_once('.'))?;
@@ -244,23 +246,10 @@ fn join(parts: &[String]) -> Option<String> {
     (!parts.is_empty()).then(|| parts.join("_"))
 }
 
-/// What stands between the signs that writings of a name differ in, and between a small and a capital letter. Other signs
-/// are part of the name: `c++` is not `c`.
+/// The words of a name. Only the signs that writings of a name differ in stand between them, all others are part of the
+/// name: `c++` is not `c`.
 fn parts(name: &str) -> Vec<String> {
-    let mut parts = vec![String::new()];
-    let mut was_small = false;
-    for c in name.chars() {
-        let is_between = c.is_whitespace() || BETWEEN.contains(&c);
-        if is_between || (was_small && c.is_uppercase()) {
-            parts.push(String::new());
-        }
-        was_small = c.is_lowercase();
-        if !is_between && let Some(part) = parts.last_mut() {
-            part.extend(c.to_lowercase());
-        }
-    }
-    parts.retain(|part| !part.is_empty());
-    parts
+    words(name, |c| c.is_whitespace() || BETWEEN.contains(&c))
 }
 
 /// The parts behind the marks.

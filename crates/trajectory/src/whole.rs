@@ -56,7 +56,7 @@ impl WholeFile {
         Self::read_as(path, max_mebibytes, json::parse)
     }
 
-    /// The same of JSON as editors keep it, with comments, commas before closing brackets, and a byte order mark.
+    /// Reads one JSON value from a file as editors keep it, with comments, commas before closing brackets, and a byte order mark.
     ///
     /// # Errors
     /// [`WholeFileError`], with the place.
@@ -64,7 +64,7 @@ impl WholeFile {
         Self::read_as(path, max_mebibytes, parse_commented)
     }
 
-    /// The same, or JSON Lines: one value a line, which become the items of a list.
+    /// Reads one JSON value, or JSON Lines: one value a line, which become the items of a list.
     ///
     /// # Errors
     /// [`WholeFileError`], with the place.

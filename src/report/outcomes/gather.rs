@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use m3_outcomes::{JudgedCall, Tally, all_rules};
+use m3_outcomes::{CallCounts, JudgedCall, all_rules};
 use m3_report::OUTCOMES_SCHEMA;
 use m3_support::text::shortened;
 use m3_trajectory::Trajectory;
@@ -21,7 +21,7 @@ const REASON: usize = 300;
 pub struct OutcomesGatherer {
     all: Set,
     by_type: BTreeMap<String, Set>,
-    by_tool: BTreeMap<String, Tally>,
+    by_tool: BTreeMap<String, CallCounts>,
     by_rule: BTreeMap<&'static str, u64>,
     servers: BTreeMap<String, UnavailableServerReport>,
 }
@@ -29,11 +29,11 @@ pub struct OutcomesGatherer {
 #[derive(Debug, Default, Clone, Copy)]
 struct Set {
     trajectories: u64,
-    tally: Tally,
+    tally: CallCounts,
 }
 
 impl Set {
-    fn add(&mut self, tally: Tally) {
+    fn add(&mut self, tally: CallCounts) {
         self.trajectories += 1;
         self.tally += tally;
     }
@@ -46,7 +46,7 @@ impl Set {
 impl OutcomesGatherer {
     /// Adds the calls of a trajectory and returns its report.
     pub fn add(&mut self, trajectory: &Trajectory, calls: &[JudgedCall]) -> TrajectoryOutcomesReport {
-        let tally = Tally::of(calls);
+        let tally = CallCounts::of(calls);
         self.all.add(tally);
         if let Some(task_type) = &trajectory.task_type {
             self.by_type.entry(task_type.clone()).or_default().add(tally);
@@ -77,7 +77,7 @@ impl OutcomesGatherer {
 
     /// All calls so far.
     #[must_use]
-    pub fn tally(&self) -> &Tally {
+    pub fn tally(&self) -> &CallCounts {
         &self.all.tally
     }
 
@@ -114,7 +114,7 @@ impl OutcomesGatherer {
 }
 
 /// What a reader should know of the numbers.
-fn notes(tally: &Tally) -> Vec<String> {
+fn notes(tally: &CallCounts) -> Vec<String> {
     let mut notes = Vec::new();
     if tally.not_executed > 0 {
         notes.push(format!(

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use m3_outcomes::{JudgedCall, NotJudged, Outcome, Rate, Rule, Tally, Verdict};
+use m3_outcomes::{CallCounts, JudgedCall, NotJudged, Outcome, Rate, Rule, Verdict};
 use m3_report::{OutcomeCounts, PlaceReport};
 use m3_support::text::shortened;
 use schemars::JsonSchema;
@@ -203,7 +203,7 @@ pub struct ArgumentProblemReport {
     pub message: String,
 }
 
-fn outcome_counts(tally: &Tally) -> OutcomeCounts {
+fn outcome_counts(tally: &CallCounts) -> OutcomeCounts {
     OutcomeCounts {
         illegal_format: tally.outcome(Outcome::IllegalFormat),
         unknown_tool: tally.outcome(Outcome::UnknownTool),
@@ -213,8 +213,8 @@ fn outcome_counts(tally: &Tally) -> OutcomeCounts {
     }
 }
 
-impl From<&Tally> for NotJudgedCounts {
-    fn from(tally: &Tally) -> Self {
+impl From<&CallCounts> for NotJudgedCounts {
+    fn from(tally: &CallCounts) -> Self {
         Self {
             server_not_available: tally.without_outcome(NotJudged::ServerNotAvailable),
             timed_out: tally.without_outcome(NotJudged::TimedOut),
@@ -239,8 +239,8 @@ impl From<Rate> for RateReport {
     }
 }
 
-impl From<&Tally> for TallyReport {
-    fn from(tally: &Tally) -> Self {
+impl From<&CallCounts> for TallyReport {
+    fn from(tally: &CallCounts) -> Self {
         Self {
             calls: tally.calls,
             judged: tally.judged(),
@@ -256,8 +256,8 @@ impl From<&Tally> for TallyReport {
     }
 }
 
-impl From<&Tally> for ToolOutcomesReport {
-    fn from(tally: &Tally) -> Self {
+impl From<&CallCounts> for ToolOutcomesReport {
+    fn from(tally: &CallCounts) -> Self {
         Self {
             calls: tally.calls,
             outcomes: outcome_counts(tally),

@@ -1,6 +1,6 @@
 //! By a catalog and by what predictions have recorded.
 
-use m3_outcomes::{KnownTools, Outcome, Tally, judge_trajectory, recorded_reply};
+use m3_outcomes::{CallCounts, KnownTools, Outcome, judge_trajectory, recorded_reply};
 use m3_trajectory::TrajectoryFile;
 use proptest::prelude::*;
 use serde_json::{Value, json};
@@ -318,7 +318,7 @@ proptest! {
         prop_assert_eq!(judged.len(), calls);
         let places: Vec<usize> = judged.iter().filter_map(|call| Some(call.place?.index)).collect();
         prop_assert_eq!(places, (0..calls).collect::<Vec<_>>());
-        let tally = Tally::of(&judged);
+        let tally = CallCounts::of(&judged);
         let sum: u64 = Outcome::ALL.iter().map(|outcome| tally.outcome(*outcome)).sum();
         prop_assert_eq!((sum, tally.calls), (tally.judged(), calls as u64));
         prop_assert_eq!(sum + tally.not_executed + tally.unanswered(), calls as u64);

@@ -1,6 +1,8 @@
 //! What the name of an argument or of a field says: which ones are alike, which ones are settings, which ones say how
 //! many, which ones name what is written.
 
+use m3_support::names;
+
 /// Words of one thing.
 const SAME: [(&str, &str); 5] =
     [("latitude", "lat"), ("longitude", "lon"), ("lng", "lon"), ("identifier", "id"), ("ticker", "symbol")];
@@ -84,25 +86,13 @@ const OUTPUTS: [&str; 9] =
 /// Words of names of what is only read, also by tools that change something.
 const INPUTS: [&str; 5] = ["input", "source", "src", "from", "template"];
 
+/// The start of a longer name tells what it is, in characters.
+const LONGEST: usize = 200;
+
 /// The words of a name in lower case: `paperId`, `paper_id` and `paper-id` have the same; those of a plural lose it.
 pub(super) fn words(name: &str) -> Vec<String> {
-    let mut words: Vec<String> = Vec::new();
-    let mut is_open = false;
-    let mut was_lower = false;
-    for c in name.chars().take(200) {
-        if !c.is_alphanumeric() {
-            is_open = false;
-            continue;
-        }
-        if !is_open || (c.is_uppercase() && was_lower) {
-            words.push(String::new());
-            is_open = true;
-        }
-        was_lower = c.is_lowercase() || c.is_numeric();
-        if let Some(word) = words.last_mut() {
-            word.extend(c.to_lowercase());
-        }
-    }
+    let end = name.char_indices().nth(LONGEST).map_or(name.len(), |(end, _)| end);
+    let mut words = names::words(&name[..end], |c| !c.is_alphanumeric());
     for word in &mut words {
         if word.len() > 2 && word.ends_with('s') && !word.ends_with("ss") && word != "gas" {
             word.pop();

@@ -6,7 +6,7 @@ use m3_llm::{
     Assistant, Message, Model, ModelError, Part, PictureLimits, Pictures, Reply, Request, Scope, Settings,
     Usage,
 };
-use m3_support::text::{error_with_causes, on_one_line, shortened};
+use m3_support::text::{error_with_causes, head, on_one_line, shortened};
 use tokio_util::sync::CancellationToken;
 
 use super::answer::{Answer, Read, read};
@@ -137,5 +137,5 @@ fn said(reply: &Reply) -> Assistant {
 }
 
 fn kept(reply: &str) -> String {
-    reply[..reply.floor_char_boundary(REPLY_KEPT)].to_owned()
+    head(reply, REPLY_KEPT).to_owned()
 }

@@ -6,9 +6,9 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use m3_support::files::{lock_within, write_atomically};
-use m3_support::text::{json_without_hidden, shortened, visible};
+use m3_support::text::{head, json_without_hidden, shortened, visible};
 use m3_trajectory::Trajectory;
-use m3_trajectory::json::{Json, Keys};
+use m3_trajectory::json::{Json, Keys, is_same};
 use serde::Deserialize;
 use serde_json::json;
 
@@ -126,11 +126,6 @@ impl LabelFile {
     }
 }
 
-/// Whether arguments are the same, in whatever order of their keys.
-fn is_same(one: &Json, other: &Json) -> bool {
-    one.to_text(Keys::Sorted) == other.to_text(Keys::Sorted)
-}
-
 /// Whether a pair of the file is this one; its id may have got a number by [`unused`].
 fn is_of(known: &LabelledPair, pair: &Candidate) -> bool {
     let rest = known.id.strip_prefix(&pair.id);
@@ -201,8 +196,7 @@ impl LabelDesk {
         let reference = self.references.get(pair.task)?;
         let text = |value: &Json| {
             let text = value.to_text(Keys::AsRead);
-            let end = text.floor_char_boundary(LONGEST_ARGUMENTS);
-            json_without_hidden(&text[..end]).into_owned()
+            json_without_hidden(head(&text, LONGEST_ARGUMENTS)).into_owned()
         };
         Some(Reply::json(&json!({
             "id": shortened(&pair.id, 200),

@@ -7,7 +7,6 @@ use std::collections::HashMap;
 
 use m3_outcomes::KnownTools;
 use m3_support::text::shortened;
-use m3_trajectory::json::Json;
 use m3_trajectory::{Call, Step, Trajectory};
 use serde::Serialize;
 
@@ -67,8 +66,8 @@ fn recorded(subject: Subject<'_>, order: &Arrangement) -> Vec<Link> {
     let stands = |call: usize, pointer: &str| {
         let (Some(placed), Some(of)) = (edited.get(&call), calls.get(call)) else { return true };
         let now = arguments(of, placed);
-        let before = of.arguments.as_ref().and_then(|arguments| at(arguments, pointer));
-        before.is_some() && before == now.as_ref().and_then(|arguments| at(arguments, pointer))
+        let before = of.arguments.as_ref().and_then(|arguments| arguments.pointer(pointer));
+        before.is_some() && before == now.as_ref().and_then(|arguments| arguments.pointer(pointer))
     };
     let kept = |link: &Link| {
         let is_kept = |value: &&SharedValue| {
@@ -79,14 +78,6 @@ fn recorded(subject: Subject<'_>, order: &Arrangement) -> Vec<Link> {
         (!values.is_empty()).then_some(Link { from: link.from, to: link.to, values })
     };
     subject.origin.links().iter().filter_map(kept).collect()
-}
-
-/// What a JSON pointer (RFC 6901) leads to.
-fn at<'a>(value: &'a Json, pointer: &str) -> Option<&'a Json> {
-    pointer.split('/').skip(1).try_fold(value, |value, segment| match value {
-        Json::Array(items) => items.get(segment.parse::<usize>().ok()?),
-        value => value.get(&segment.replace("~1", "/").replace("~0", "~")),
-    })
 }
 
 /// What the calls use of one another in the order of an arrangement, each with the result that is known of it.

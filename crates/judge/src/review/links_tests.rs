@@ -6,7 +6,6 @@ use serde_json::json;
 
 use super::super::arrangement::tests::{at, reference, with};
 use super::super::origin::Origin;
-use super::at as leads_to;
 use super::*;
 
 fn link(from: usize, to: usize) -> Link {
@@ -122,16 +121,6 @@ fn what_the_judge_recorded_holds_without_results_until_the_value_is_edited_away(
     {
         let reference = pictures(Some(&dependency(steps)));
         assert_eq!(refused(&reference, &vec![vec![at(0), other_file(7731)]]), [""; 0], "{steps}");
-    }
-}
-
-#[test]
-fn pointers_lead_into_arguments() {
-    let value = json::parse(br#"{"a": [{"b/c": {"~": 1}}]}"#).unwrap().0;
-    assert_eq!(leads_to(&value, "/a/0/b~1c/~0"), Some(&Json::Integer(1)));
-    assert_eq!(leads_to(&value, ""), Some(&value));
-    for pointer in ["/a/1", "/a/x", "/a/0/b", "/a/0/b~1c/~0/x"] {
-        assert_eq!(leads_to(&value, pointer), None, "{pointer}");
     }
 }
 

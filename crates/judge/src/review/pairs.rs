@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use m3_support::text::{json_without_hidden, shortened, visible};
+use m3_support::text::{head, json_without_hidden, shortened, visible};
 use m3_trajectory::json::{Json, Keys};
 use m3_trajectory::{Call, Trajectory};
 use serde::{Deserialize, Serialize};
@@ -146,10 +146,9 @@ fn steps(side: &Trajectory, has_results: bool) -> Vec<Vec<Value>> {
             .arguments
             .as_ref()
             .map_or_else(|| "{}".to_owned(), |found: &Json| found.to_text(Keys::AsRead));
-        let end = arguments.floor_char_boundary(LONGEST_ARGUMENTS);
         json!({
             "tool": shortened(&call.tool, 200),
-            "arguments": json_without_hidden(&arguments[..end]),
+            "arguments": json_without_hidden(head(&arguments, LONGEST_ARGUMENTS)),
             "result": call.result.as_ref().filter(|_| has_results).map(shown),
         })
     };

@@ -4,6 +4,7 @@ use std::cmp::Reverse;
 use std::path::Path;
 
 use m3_support::canonical::canonical;
+use m3_support::pointer::pointer_to;
 use m3_support::text::shortened;
 use serde_json::Value;
 
@@ -81,13 +82,10 @@ fn first(recorded: &Value, asked: &Value, pointer: String) -> Option<Difference>
             let mut keys: Vec<&String> = left.keys().chain(right.keys()).collect();
             keys.sort();
             keys.dedup();
-            keys.into_iter().find_map(|key| {
-                let pointer = format!("{pointer}/{}", key.replace('~', "~0").replace('/', "~1"));
-                at(left.get(key), right.get(key), pointer)
-            })
+            keys.into_iter().find_map(|key| at(left.get(key), right.get(key), pointer_to(&pointer, key)))
         }
         (Value::Array(left), Value::Array(right)) => (0..left.len().max(right.len()))
-            .find_map(|index| at(left.get(index), right.get(index), format!("{pointer}/{index}"))),
+            .find_map(|index| at(left.get(index), right.get(index), pointer_to(&pointer, index))),
         (Value::String(left), Value::String(right)) => {
             let same = left.chars().zip(right.chars()).take_while(|(a, b)| a == b).count();
             let skipped = same.saturating_sub(20);

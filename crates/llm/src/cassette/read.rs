@@ -5,6 +5,7 @@ use std::io::{self, BufRead, BufReader, Read as _};
 use std::path::{Path, PathBuf};
 
 use flate2::bufread::MultiGzDecoder;
+use m3_support::files::is_gzip;
 use m3_support::text::shortened;
 
 use super::{CassetteError, Entry, Header, SCHEMA};
@@ -33,7 +34,7 @@ impl Reader {
     pub(super) fn open(path: &Path) -> Result<(Header, Self), CassetteError> {
         let failed = |source| CassetteError::Read { path: path.to_owned(), source };
         let mut file = BufReader::new(File::open(path).map_err(failed)?);
-        let is_gzip = file.fill_buf().map_err(failed)?.starts_with(&[0x1f, 0x8b]);
+        let is_gzip = is_gzip(file.fill_buf().map_err(failed)?);
         let input: Box<dyn BufRead + Send> =
             if is_gzip { Box::new(BufReader::new(MultiGzDecoder::new(file))) } else { Box::new(file) };
         let mut reader = Self { path: path.to_owned(), input, line: 0, read: 0, cut: Vec::new() };

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use m3_support::names::nearest;
 use m3_trajectory::json::{Json, Keys};
 
 use super::ConfigProblem;
@@ -186,7 +187,7 @@ impl<'a> Fields<'a> {
             if is_note || IGNORED.iter().any(|ignored| plain(ignored) == plain(key)) {
                 continue;
             }
-            let message = match nearest(key, known) {
+            let message = match similar(key, known) {
                 Some(near) => format!("not a key that m3 knows; did you mean `{near}`?"),
                 None => "not a key that m3 knows; it is left aside".to_owned(),
             };
@@ -201,8 +202,6 @@ fn plain(key: &str) -> String {
 }
 
 /// The known key that `key` is most likely to be, if one is similar.
-fn nearest<'k>(key: &str, known: &[&'k str]) -> Option<&'k str> {
-    let similarity = |known: &str| strsim::jaro_winkler(&plain(known), &plain(key));
-    let best = known.iter().max_by(|a, b| similarity(a).total_cmp(&similarity(b)))?;
-    (similarity(best) > 0.84).then_some(*best)
+fn similar<'k>(key: &str, known: &[&'k str]) -> Option<&'k str> {
+    nearest(key, known.iter().copied()).first().filter(|(likeness, _)| *likeness > 0.84).map(|(_, key)| *key)
 }

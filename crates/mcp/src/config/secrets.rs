@@ -8,6 +8,7 @@ use std::path::Path;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD as BASE64;
+use m3_support::names;
 use percent_encoding::percent_decode_str;
 
 /// Shorter values are not replaced, in bytes: they would be found in the midst of other words.
@@ -185,20 +186,7 @@ fn ends_like_a_secret(word: &str) -> bool {
 
 /// The words of `API_KEY`, `api-key` and `apiKey`, in capital letters.
 fn words(name: &str) -> Vec<String> {
-    let mut words = vec![String::new()];
-    let mut before = ' ';
-    for c in name.chars() {
-        if !c.is_ascii_alphanumeric() || (c.is_ascii_uppercase() && before.is_ascii_lowercase()) {
-            words.push(String::new());
-        }
-        if c.is_ascii_alphanumeric()
-            && let Some(word) = words.last_mut()
-        {
-            word.push(c.to_ascii_uppercase());
-        }
-        before = c;
-    }
-    words
+    names::words(name, |c| !c.is_alphanumeric()).iter().map(|word| word.to_uppercase()).collect()
 }
 
 fn is_path(value: &str) -> bool {

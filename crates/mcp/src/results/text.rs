@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 
+use m3_support::canonical::canonical;
 use m3_support::text::push_visible;
 use serde_json::{Map, Value};
 
@@ -149,24 +150,12 @@ fn says(text: &str, value: &Value) -> bool {
         return true;
     }
     match serde_json::from_str::<Value>(text) {
-        Ok(parsed) => same(&parsed, value),
+        Ok(parsed) => canonical(&parsed) == canonical(value),
         // As Python writes them.
         Err(_) => matches!(
             (text, value),
             ("True", Value::Bool(true)) | ("False", Value::Bool(false)) | ("None", Value::Null)
         ),
-    }
-}
-
-/// Equal, where 5 and 5.0 are.
-fn same(a: &Value, b: &Value) -> bool {
-    match (a, b) {
-        (Value::Number(a), Value::Number(b)) => a == b || a.as_f64() == b.as_f64(),
-        (Value::Array(a), Value::Array(b)) => a.len() == b.len() && a.iter().zip(b).all(|(a, b)| same(a, b)),
-        (Value::Object(a), Value::Object(b)) => {
-            a.len() == b.len() && a.iter().all(|(key, a)| b.get(key).is_some_and(|b| same(a, b)))
-        }
-        (a, b) => a == b,
     }
 }
 

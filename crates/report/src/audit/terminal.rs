@@ -7,7 +7,7 @@ use anstyle::Style;
 use m3_score::{Averaged, Metric};
 
 use super::limits::{TERMINAL, more};
-use super::text::{around_difference, cut_end, cut_middle, headline, line, padded, width, wrapped};
+use super::text::{around_difference, cut_middle, headline, line, padded, width, wrapped};
 use super::words::{self, CallView};
 use super::{ArgumentAudit, MatchArguments, TrajectoryAudit};
 use crate::MatchReport;
@@ -230,7 +230,7 @@ fn unmatched(audit: &TrajectoryAudit) -> Vec<String> {
 }
 
 fn structure(audit: &TrajectoryAudit) -> Vec<String> {
-    let sentences = words::structure(audit, &TERMINAL, |tool| cut_end(&line(tool, SIDE), SIDE));
+    let sentences = words::structure(audit, &TERMINAL, |tool| line(tool, SIDE));
     sentences.iter().flat_map(|sentence| indented(sentence)).collect()
 }
 

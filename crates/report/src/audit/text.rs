@@ -1,7 +1,7 @@
 //! Cutting and laying out text that others wrote: for a terminal by the columns it takes, for a page by
 //! characters. Nothing leaves here that acts on a terminal.
 
-use m3_support::text::counted;
+use m3_support::text::{counted, shortened};
 use unicode_width::{UnicodeWidthChar as _, UnicodeWidthStr as _};
 
 use crate::visible;
@@ -15,14 +15,6 @@ const CONTEXT: usize = 12;
 /// The columns a text takes on a terminal.
 pub(crate) fn width(text: &str) -> usize {
     text.width()
-}
-
-/// The start of a text, as much as `columns` hold; what was cut leaves an ellipsis.
-pub(crate) fn cut_end(text: &str, columns: usize) -> String {
-    if width(text) <= columns {
-        return text.to_owned();
-    }
-    take(text.chars(), columns.saturating_sub(1)).into_iter().chain([ELLIPSIS]).collect()
 }
 
 /// Both ends of a text, as much as `columns` hold.
@@ -61,7 +53,7 @@ pub(super) fn line(text: &str, columns: usize) -> String {
 pub(super) fn headline(text: &str, columns: usize) -> String {
     let start: String = text.chars().take(4 * columns).collect();
     let words: Vec<&str> = start.split_whitespace().collect();
-    cut_end(&visible(&words.join(" "), false), columns)
+    shortened(&words.join(" "), columns)
 }
 
 /// Breaks a text of others into lines of at most `columns`, at blanks where there are any.
@@ -130,7 +122,7 @@ pub(super) fn around_difference(a: &str, b: &str, columns: usize) -> (String, St
         let before = context_before(&text[..start]);
         let after = context_after(&text[text.len() - end..]);
         let room = columns.saturating_sub(width(&before) + width(&after)).max(columns / 4);
-        cut_end(&format!("{before}{}{after}", line(&text[start..text.len() - end], room)), columns)
+        shortened(&format!("{before}{}{after}", line(&text[start..text.len() - end], room)), columns)
     };
     (shown(a), shown(b))
 }
@@ -157,7 +149,7 @@ mod tests {
 
     #[test]
     fn columns_are_counted_not_characters() {
-        assert_eq!(cut_end("漢字漢字", 5), "漢字…");
+        assert_eq!(shortened("漢字漢字", 5), "漢字…");
         assert_eq!(cut_middle("漢字漢字漢字", 7), "漢…字");
         assert_eq!(cut_middle("abcdefgh", 5), "ab…gh");
         assert_eq!(cut_middle("abc", 3), "abc");

@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use flate2::bufread::MultiGzDecoder;
 use m3_score::{Profile, Similarity};
 use m3_stats::Trials;
+use m3_support::files::is_gzip;
 use m3_support::text::{shortened, visible};
 use serde::Deserialize;
 
@@ -90,7 +91,7 @@ fn open(path: &Path) -> io::Result<impl BufRead> {
         }
         Box::new(BufReader::new(file))
     };
-    if reader.fill_buf()?.starts_with(&[0x1f, 0x8b]) {
+    if is_gzip(reader.fill_buf()?) {
         reader = Box::new(BufReader::new(MultiGzDecoder::new(reader)));
     }
     if reader.fill_buf()?.starts_with(b"\xef\xbb\xbf") {

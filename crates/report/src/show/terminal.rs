@@ -3,10 +3,10 @@
 use std::io::{self, Write};
 
 use anstyle::{AnsiColor, Style};
-use m3_support::text::counted;
+use m3_support::text::{counted, shortened};
 
 use super::{ShownCall, ShownTrajectory};
-use crate::audit::text::{cut_end, padded, width, wrapped};
+use crate::audit::text::{padded, width, wrapped};
 
 /// The column of labels.
 const LABEL: usize = 8;
@@ -105,7 +105,7 @@ impl<W: Write> Page<'_, W> {
             if place > 0 {
                 self.dashes()?;
             }
-            let title = cut_end(&message.title, self.columns);
+            let title = shortened(&message.title, self.columns);
             writeln!(self.out, "{bold}{title}{bold:#}")?;
             for row in &message.rows {
                 self.row(row.label, &row.text, MESSAGE_LINES)?;

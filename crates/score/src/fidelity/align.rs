@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use std::collections::HashMap;
 
 use m3_trajectory::catalog::Catalog;
-use m3_trajectory::json::{Json, parse, pointer_to};
+use m3_trajectory::json::{Json, is_same, parse, pointer_to};
 
 use super::compare_value::{self, ArgumentContext};
 use super::constants::{
@@ -17,7 +17,7 @@ use super::name::Name;
 use super::place::cut;
 use super::words::Words;
 use super::{ArgumentComparison, Finding, Kind, Verdict};
-use crate::schema::{Schema, is_same};
+use crate::schema::Schema;
 
 /// Two calls on their way through their values.
 pub(super) struct Alignment<'a> {

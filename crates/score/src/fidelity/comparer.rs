@@ -8,14 +8,14 @@ use std::thread;
 
 use m3_embedding::{Embedder, EncoderError, InputKey};
 use m3_trajectory::catalog::Catalog;
-use m3_trajectory::json::Json;
+use m3_trajectory::json::{Json, is_same};
 
 use super::align::Alignment;
 use super::comparison_cache::schema_key;
 use super::constants::SAME_OTHERWISE;
 use super::words::{Cosines, TextPair, Words};
 use super::{ArgumentComparison, CallFidelity, Finding, Kind, Weights, combine, comparison_cache};
-use crate::schema::{Schema, is_same};
+use crate::schema::Schema;
 
 /// Two calls of one tool; missing arguments are an empty object.
 #[derive(Debug, Clone, Copy)]

@@ -3,11 +3,11 @@
 
 use std::collections::{HashMap, HashSet};
 
-use m3_trajectory::json::Json;
+use m3_trajectory::json::{Json, is_same};
 
 use super::name::Name;
 use super::{number, quantity};
-use crate::schema::{Schema, is_same};
+use crate::schema::Schema;
 
 /// Members of an object whose names are compared in their words; in larger ones names are content.
 const MOST_NAMES: usize = 256;

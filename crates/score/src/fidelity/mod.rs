@@ -62,6 +62,7 @@ use std::borrow::Cow;
 
 pub use comparer::{CallPair, Fidelity};
 pub use findings::{Findings, RejectedMatch, WrongArgument};
+use m3_support::pointer::segments;
 use serde::{Deserialize, Serialize};
 pub use weights::Weights;
 
@@ -183,7 +184,7 @@ impl ArgumentComparison {
     #[must_use]
     pub fn name(&self) -> String {
         let mut name = String::new();
-        for segment in self.path.split('/').skip(1) {
+        for segment in segments(&self.path) {
             if !segment.is_empty() && segment.bytes().all(|byte| byte.is_ascii_digit()) {
                 name.push_str("[]");
                 continue;
@@ -191,7 +192,7 @@ impl ArgumentComparison {
             if !name.is_empty() {
                 name.push('.');
             }
-            name.push_str(&place::cut(&segment.replace("~1", "/").replace("~0", "~"), LONGEST_KEY));
+            name.push_str(&place::cut(&segment, LONGEST_KEY));
         }
         name
     }

@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 
+use m3_support::pointer::segments;
 use m3_trajectory::json::Json;
 
 /// Keys are cut to so many characters.
@@ -22,8 +23,7 @@ impl<'a> Place<'a> {
     #[must_use]
     pub fn of(arguments: Option<&'a Json>, pointer: &str) -> Self {
         let mut place = Place { name: String::new(), value: arguments, is_inside: false };
-        for segment in pointer.split('/').skip(1) {
-            let key = unescaped(segment);
+        for key in segments(pointer) {
             match place.value {
                 // A list of one item may stand without its brackets.
                 Some(Json::Object(members)) if key == "0" && !members.iter().any(|(name, _)| name == "0") => {
@@ -45,11 +45,6 @@ impl<'a> Place<'a> {
         }
         place
     }
-}
-
-/// A segment of a JSON pointer as the key that it is.
-fn unescaped(segment: &str) -> Cow<'_, str> {
-    if segment.contains('~') { segment.replace("~1", "/").replace("~0", "~").into() } else { segment.into() }
 }
 
 fn add_member(name: &mut String, key: &str) {

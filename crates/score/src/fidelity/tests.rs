@@ -158,7 +158,7 @@ proptest! {
         prop_assert_eq!(fidelity(&a, &a), 1.0);
         let found = fidelity(&a, &b);
         prop_assert!((0.0..=1.0).contains(&found));
-        prop_assert_eq!(found == 1.0, crate::schema::is_same(&a, &b));
+        prop_assert_eq!(found == 1.0, m3_trajectory::json::is_same(&a, &b));
     }
 
     #[test]

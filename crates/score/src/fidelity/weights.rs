@@ -2,11 +2,11 @@
 
 use std::collections::{BTreeMap, HashMap};
 
+use m3_support::pointer::segments;
 use m3_trajectory::Trajectory;
-use m3_trajectory::json::Json;
+use m3_trajectory::json::{Json, is_same};
 
 use super::constants::{CALLS_TO_TELL, CONSTANT_WEIGHT};
-use crate::schema::is_same;
 
 /// What the calls of a data set's references say of each tool's arguments: which of them vary.
 #[derive(Debug, Default)]
@@ -79,10 +79,9 @@ impl Weights {
         let Some(known) = self.tools.get(tool).filter(|known| known.calls >= CALLS_TO_TELL) else {
             return 1.0;
         };
-        let key = path.strip_prefix('/').unwrap_or(path).split('/').next().unwrap_or_default();
-        let key = key.replace("~1", "/").replace("~0", "~");
-        match known.arguments.get(&key) {
-            Some(Seen::One(_)) if !required.contains(&key.as_str()) => CONSTANT_WEIGHT,
+        let key = segments(path).next().unwrap_or_default();
+        match known.arguments.get(&*key) {
+            Some(Seen::One(_)) if !required.contains(&&*key) => CONSTANT_WEIGHT,
             _ => 1.0,
         }
     }

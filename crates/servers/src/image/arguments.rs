@@ -27,7 +27,7 @@ impl From<f64> for Pixels {
 }
 
 impl Pixels {
-    /// The same as an integer.
+    /// The pixels as an integer.
     #[expect(clippy::cast_possible_truncation, reason = "at most a billion")]
     pub(super) const fn whole(self) -> i64 {
         self.0 as i64

@@ -10,6 +10,7 @@ use std::collections::{BTreeSet, HashSet};
 
 use m3_embedding::{Embedder, InputKey, cosine};
 use m3_mcp::{ToolCatalog, ToolName};
+use m3_support::text::head;
 
 use super::error::SimulationError;
 use super::seed::Seed;
@@ -116,6 +117,5 @@ fn by_nearness(
 /// A tool as it is compared: its own name and what it says it does, without its server's name.
 fn described(catalog: &ToolCatalog, name: &ToolName) -> String {
     let description = catalog.get(name).and_then(|tool| tool.description.as_deref()).unwrap_or_default();
-    let start = description.floor_char_boundary(MAX_DESCRIPTION);
-    format!("{}: {}", name.tool, &description[..start])
+    format!("{}: {}", name.tool, head(description, MAX_DESCRIPTION))
 }

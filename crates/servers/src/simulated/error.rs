@@ -2,6 +2,7 @@
 
 use m3_embedding::EncoderError;
 use m3_mcp::config::ConfigError;
+use m3_support::names::nearest;
 use m3_support::text::shortened;
 use m3_trajectory::catalog::CatalogError;
 use m3_trajectory::{OpenError, SourceError};
@@ -89,21 +90,14 @@ pub enum SimulationError {
 /// Names in messages, in columns at most.
 const SHOWN: usize = 200;
 
-/// Names that are suggested for a mistyped one, at most.
-const SUGGESTED: usize = 3;
-
-/// Longer names are compared by their start, in characters: the comparison takes quadratic time.
-const COMPARED: usize = 80;
+/// Names that are suggested for a mistyped one, in columns at most.
+const SUGGESTED: usize = 80;
 
 /// Suggests the names that look most like a mistyped one.
 pub(super) fn suggestion<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> String {
-    let start = |text: &str| text.chars().take(COMPARED).collect::<String>();
-    let wanted = start(name);
-    let mut known: Vec<(usize, &str)> =
-        known.into_iter().map(|known| (strsim::damerau_levenshtein(&wanted, &start(known)), known)).collect();
-    known.sort_unstable();
+    let nearest = nearest(name, known);
     let named: Vec<String> =
-        known.iter().take(SUGGESTED).map(|(_, known)| format!("`{}`", shortened(known, COMPARED))).collect();
+        nearest.iter().map(|(_, known)| format!("`{}`", shortened(known, SUGGESTED))).collect();
     if named.is_empty() {
         "there are none".to_owned()
     } else {

@@ -9,10 +9,12 @@
 //! Real servers are more lenient than their schemas here and there: zod drops keys that `additionalProperties`
 //! forbids, pydantic takes `"5"` for a number. A model is told the schema, and so the schema decides.
 
+use std::borrow::Cow;
 use std::fmt::Write as _;
 
 use m3_mcp::Tool;
 use m3_mcp::arguments::ArgumentProblem;
+use m3_support::pointer::segments;
 use m3_support::text::{shortened, visible};
 use serde_json::{Map, Value, json};
 
@@ -59,8 +61,7 @@ fn findings<'a>(
     arguments: &'a Value,
     problem: &'a ArgumentProblem,
 ) -> Vec<Finding<'a>> {
-    let path: Vec<String> =
-        problem.pointer.split('/').skip(1).map(|part| part.replace("~1", "/").replace("~0", "~")).collect();
+    let path: Vec<String> = segments(&problem.pointer).map(Cow::into_owned).collect();
     let value = arguments.pointer(&problem.pointer);
     let below = schema_at(schema, &path);
     let properties = below.and_then(|schema| schema.get("properties")?.as_object());

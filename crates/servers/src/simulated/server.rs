@@ -20,7 +20,7 @@ use super::seed::Seed;
 /// How simulated servers behave.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct Behaviour {
-    /// The same seed gives the same answers and the same faults, on any machine.
+    /// Equal seeds give equal answers and equal faults, on any machine.
     pub seed: u64,
     /// Calls that were not recorded fail instead of getting a result that is made up.
     pub is_strict: bool,

@@ -46,7 +46,7 @@ const LONGEST_LINE: u64 = 64 << 20;
 /// A larger file is not written or read, in bytes. Whoever opens it keeps what it needs of the records in memory.
 const MOST_BYTES: u64 = 4 << 30;
 
-/// The same of a file that people write, all of whose records are kept in memory.
+/// A larger file that people write is not written or read, in bytes: all its records are kept in memory.
 const MOST_BYTES_SHARED: u64 = 256 << 20;
 
 /// The first line of a journal with a schema.
@@ -347,7 +347,8 @@ impl<T: Serialize + DeserializeOwned> SharedJournal<T> {
         Ok(self.append_all_with(|records| make(records).into_iter().collect())? > 0)
     }
 
-    /// The same for several records, which are written by one write: all of them or none. Returns their number.
+    /// Locks the file, reads what others have written, and writes the records that `make` gives by one write: all of them
+    /// or none. Returns their number.
     ///
     /// # Errors
     /// [`JournalError`]; the file is then as it was.

@@ -4,22 +4,21 @@
 //! [`TrajectoryFile::read`] parses one trajectory at a time, so that memory holds where the trajectories are
 //! (some 60 bytes each) and not what is in them; only of a small file everything is kept.
 
+mod open;
 mod scan;
 
 use std::borrow::Cow;
 use std::collections::HashMap;
-use std::path::Path;
 
-use m3_support::text::counted;
-use scan::{is_one_trajectory, whole};
+pub use open::OpenError;
 use sha2::{Digest as _, Sha256};
 
 use crate::json::{self, Json};
 use crate::model::{Task, Trajectory};
-use crate::problem::{Problems, Severity};
+use crate::problem::Problems;
 use crate::read::{self, CallForms, Reading};
 use crate::source::{Source, SourceError};
-use crate::split::{Element, Noun, Shape, split};
+use crate::split::{Element, Noun, Shape};
 use crate::tool_names::NameMapping;
 
 /// What to do when an id stands twice in a file, with different content.
@@ -40,22 +39,6 @@ pub struct Duplicate {
     pub id: String,
     /// Whether all its trajectories are equal, unknown keys included.
     pub is_equal: bool,
-}
-
-/// A file cannot be used.
-#[derive(Debug, thiserror::Error)]
-pub enum OpenError {
-    /// It cannot be read.
-    #[error(transparent)]
-    Source(#[from] SourceError),
-    /// It has errors; the problems say which and where.
-    #[error("`{file}` has {}", counted(.problems.count(Severity::Error), "error"))]
-    Invalid {
-        /// The file as the user named it.
-        file: String,
-        /// Everything found in it.
-        problems: Problems,
-    },
 }
 
 /// A file of trajectories, or of tasks.
@@ -125,125 +108,10 @@ const MAX_ELEMENT: u64 = 256 << 20;
 /// A longer key of an object by id is refused, in bytes, the white space up to its value included.
 const MAX_KEY: u64 = 64 << 10;
 
-/// What is parsed of a file of at most so many bytes is kept.
-const KEPT_BYTES: u64 = 4 << 20;
-
 /// The id of a file's only trajectory where it has none.
 const SINGLE_ID: &str = "trajectory";
 
 impl TrajectoryFile {
-    /// Opens a file and reads it through once. `path` may be `-` for standard input.
-    ///
-    /// # Errors
-    /// [`OpenError::Source`] if it cannot be read, [`OpenError::Invalid`] with every problem if any of them
-    /// is an error.
-    pub fn open(path: &Path, duplicates: Duplicates) -> Result<Self, OpenError> {
-        Self::open_with(path, duplicates, CallForms::default(), &mut |_, _| (), &mut |_| ())
-    }
-
-    /// The same, telling `progress` how many trajectories of how many were read, and showing each to `visit`: those of
-    /// an id that stands twice all, and before it is known whether the file can be used.
-    ///
-    /// # Errors
-    /// As [`TrajectoryFile::open`].
-    pub fn open_with(
-        path: &Path,
-        duplicates: Duplicates,
-        forms: CallForms,
-        progress: &mut dyn FnMut(usize, usize),
-        visit: &mut dyn FnMut(&Trajectory),
-    ) -> Result<Self, OpenError> {
-        Self::scan_by(path, duplicates, (Wants::Any, forms), progress, visit)?.without_errors()
-    }
-
-    /// Opens a file to see all that a model did: trajectories of one id are each a trajectory of their own, and what
-    /// stands among the calls and is none is kept as [`MalformedCall`](super::MalformedCall).
-    ///
-    /// # Errors
-    /// As [`TrajectoryFile::open`].
-    pub fn open_all(path: &Path, progress: &mut dyn FnMut(usize, usize)) -> Result<Self, OpenError> {
-        Self::open_with_malformed(path, Duplicates::Keep, progress)
-    }
-
-    /// The same with what is to be done about an id that stands twice.
-    ///
-    /// # Errors
-    /// As [`TrajectoryFile::open`].
-    pub fn open_with_malformed(
-        path: &Path,
-        duplicates: Duplicates,
-        progress: &mut dyn FnMut(usize, usize),
-    ) -> Result<Self, OpenError> {
-        Self::scan_by(path, duplicates, (Wants::All, CallForms::default()), progress, &mut |_| ())?
-            .without_errors()
-    }
-
-    /// Opens a file whatever is wrong in it, for those who want its problems.
-    ///
-    /// # Errors
-    /// [`SourceError`] if it cannot be read at all.
-    pub fn scan(
-        path: &Path,
-        duplicates: Duplicates,
-        progress: &mut dyn FnMut(usize, usize),
-    ) -> Result<Self, SourceError> {
-        Self::scan_by(path, duplicates, (Wants::Any, CallForms::default()), progress, &mut |_| ())
-    }
-
-    /// The same of a file that should hold tasks: what has no steps is read as one, and spoken of as one.
-    ///
-    /// # Errors
-    /// [`SourceError`] if it cannot be read at all.
-    pub fn scan_tasks(path: &Path, duplicates: Duplicates) -> Result<Self, SourceError> {
-        Self::scan_by(path, duplicates, (Wants::Tasks, CallForms::default()), &mut |_, _| (), &mut |_| ())
-    }
-
-    fn without_errors(self) -> Result<Self, OpenError> {
-        if self.problems.count(Severity::Error) > 0 {
-            return Err(OpenError::Invalid { file: self.source.name().to_owned(), problems: self.problems });
-        }
-        Ok(self)
-    }
-
-    fn scan_by(
-        path: &Path,
-        duplicates: Duplicates,
-        (wants, forms): (Wants, CallForms),
-        progress: &mut dyn FnMut(usize, usize),
-        visit: &mut dyn FnMut(&Trajectory),
-    ) -> Result<Self, SourceError> {
-        let source = Source::open(path)?;
-        let layout = split(&source, wants.noun())?;
-        let (elements, is_single) = match layout.shape {
-            Shape::Object if is_one_trajectory(&source, &layout.elements)? => (vec![whole(&source)?], true),
-            _ => (layout.elements, false),
-        };
-        let is_small = elements.iter().map(|element| u64::from(element.length)).sum::<u64>() <= KEPT_BYTES;
-        let mut file = Self {
-            source,
-            shape: layout.shape,
-            elements: Vec::with_capacity(elements.len()),
-            by_id: HashMap::with_capacity(elements.len()),
-            duplicates: Vec::new(),
-            duplicate_of: HashMap::new(),
-            problems: Problems::default(),
-            is_single,
-            tasks: Vec::new(),
-            with_steps: 0,
-            wants,
-            forms,
-            foreign_file: None,
-            foreign_element: None,
-            has_conflict: false,
-            kept: is_small.then(HashMap::new),
-            names: NameMapping::new(),
-        };
-        file.check_all(elements, duplicates, progress, visit)?;
-        // The parser of a single trajectory has reported it already.
-        file.conclude(layout.error.filter(|_| !is_single))?;
-        Ok(file)
-    }
-
     /// The number of trajectories that can be read: one for each id, unless all are kept.
     #[must_use]
     pub fn len(&self) -> usize {
@@ -315,7 +183,7 @@ impl TrajectoryFile {
         self.look_at(index).map(Cow::into_owned)
     }
 
-    /// The same for those who need no trajectory of their own: one that is held already is lent.
+    /// Lends trajectory `index` if it is held in memory, and reads it if not.
     ///
     /// # Errors
     /// As [`TrajectoryFile::read`].
@@ -335,7 +203,7 @@ impl TrajectoryFile {
         Ok(Cow::Owned(found))
     }
 
-    /// Reads task `index`, likewise.
+    /// Reads element `index`, below [`TrajectoryFile::len`], as a task.
     ///
     /// # Errors
     /// As [`TrajectoryFile::read`].

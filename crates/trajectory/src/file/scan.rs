@@ -8,7 +8,7 @@ use crate::foreign;
 use crate::json::{self, Json, Keys, pointer_to};
 use crate::problem::{Place, Problems, Severity};
 use crate::read;
-use crate::source::{Source, SourceError};
+use crate::source::SourceError;
 use crate::split::{Element, LayoutError, Shape};
 
 /// Progress is told after so many trajectories.
@@ -278,30 +278,4 @@ fn is_task(value: &Json) -> bool {
 fn has_calls(value: &Json) -> bool {
     let Some(Json::Array(steps)) = value.get("steps") else { return false };
     steps.iter().any(|step| step.get("calls").is_some())
-}
-
-/// Tells one trajectory from an object of them by id: members `steps` and `id` that are not objects.
-pub(super) fn is_one_trajectory(source: &Source, members: &[Element]) -> Result<bool, SourceError> {
-    for member in members {
-        // Longer keys than these two, and the white space around them, need not be read.
-        if member.mark > 64 {
-            continue;
-        }
-        let lead = u64::from(member.mark);
-        let text = source.bytes(member.offset - lead, lead + 1)?;
-        let is_named = |name: &[u8]| text.starts_with(name);
-        if (is_named(b"\"steps\"") || is_named(b"\"id\"")) && text.last() != Some(&b'{') {
-            return Ok(true);
-        }
-    }
-    Ok(false)
-}
-
-/// The whole file as one element.
-pub(super) fn whole(source: &Source) -> Result<Element, SourceError> {
-    let length =
-        std::io::copy(&mut source.reader()?, &mut std::io::sink()).map_err(|cause| source.error(cause))?;
-    let head = source.bytes(0, length.min(3))?;
-    let offset = if head == b"\xef\xbb\xbf" { 3 } else { 0 };
-    Ok(Element { offset, length: u32::try_from(length - offset).unwrap_or(u32::MAX), mark: 0 })
 }

@@ -5,12 +5,17 @@
 //! reports each oddity with its place; [`Json::to_text`] writes it back byte for byte as
 //! `json.dumps(value, ensure_ascii=False, separators=(",", ":"))` would.
 
+mod equality;
 mod parse;
 mod text;
 mod value;
 
+pub use equality::is_same;
+pub use m3_support::pointer::pointer_to;
 pub use parse::{Oddity, SyntaxError, parse};
 pub use text::Keys;
+
+use m3_support::pointer::segments;
 
 /// A JSON value. Objects keep the order of the file; a key occurs once.
 #[derive(Debug, Clone, PartialEq)]
@@ -33,17 +38,6 @@ pub enum Json {
     Object(Vec<(String, Json)>),
 }
 
-/// The JSON pointer (RFC 6901) of member or item `segment` below `pointer`.
-#[must_use]
-pub fn pointer_to(pointer: &str, segment: impl std::fmt::Display) -> String {
-    let segment = segment.to_string();
-    if segment.contains(['~', '/']) {
-        format!("{pointer}/{}", segment.replace('~', "~0").replace('/', "~1"))
-    } else {
-        format!("{pointer}/{segment}")
-    }
-}
-
 impl Json {
     /// The member `key` of an object; `None` for anything else.
     #[must_use]
@@ -52,6 +46,15 @@ impl Json {
             Json::Object(members) => members.iter().find(|(k, _)| k == key).map(|(_, v)| v),
             _ => None,
         }
+    }
+
+    /// What a JSON pointer (RFC 6901) leads to.
+    #[must_use]
+    pub fn pointer(&self, pointer: &str) -> Option<&Json> {
+        segments(pointer).try_fold(self, |value, segment| match value {
+            Json::Array(items) => items.get(segment.parse::<usize>().ok()?),
+            value => value.get(&segment),
+        })
     }
 
     /// The string, if it is one.
@@ -73,6 +76,21 @@ impl Json {
             Json::String(_) => "a string",
             Json::Array(_) => "an array",
             Json::Object(_) => "an object",
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pointers_lead_to_members_and_items() {
+        let value = parse(br#"{"a": [{"b/c": {"~": 1}}]}"#).unwrap().0;
+        assert_eq!(value.pointer("/a/0/b~1c/~0"), Some(&Json::Integer(1)));
+        assert_eq!(value.pointer(""), Some(&value));
+        for pointer in ["/a/1", "/a/x", "/a/0/b", "/a/0/b~1c/~0/x"] {
+            assert_eq!(value.pointer(pointer), None, "{pointer}");
         }
     }
 }

@@ -5,7 +5,7 @@ use serde_json::{Map, Number, Value};
 use super::Json;
 
 impl Json {
-    /// The same value for a protocol; `None` if it holds a number that standard JSON cannot say (`NaN`,
+    /// The value as protocols take it; `None` if it holds a number that standard JSON cannot say (`NaN`,
     /// infinities). Integers beyond 64 bits become the nearest double.
     #[must_use]
     pub fn to_value(&self) -> Option<Value> {

@@ -3,7 +3,7 @@
 
 mod scanner;
 
-use std::io::{BufRead as _, Read as _};
+use std::io::BufRead as _;
 
 use scanner::Scanner;
 
@@ -34,7 +34,7 @@ pub(crate) struct Element {
 }
 
 impl Element {
-    fn new(offset: u64, length: u64, mark: u64) -> Self {
+    pub(crate) fn new(offset: u64, length: u64, mark: u64) -> Self {
         let clamp = |number: u64| u32::try_from(number).unwrap_or(u32::MAX);
         Self { offset, length: clamp(length), mark: clamp(mark) }
     }
@@ -43,18 +43,27 @@ impl Element {
 /// The arrangement of a file, and its first structural error: what comes before it can still be used to
 /// report more problems.
 #[derive(Debug)]
-pub(super) struct Layout {
+pub struct Layout {
     /// How the elements are arranged.
-    pub shape: Shape,
+    pub(crate) shape: Shape,
+    /// Whether the whole file is one trajectory, its only element.
+    pub(crate) is_single: bool,
     /// The elements in file order.
-    pub elements: Vec<Element>,
+    pub(crate) elements: Vec<Element>,
     /// Why the file could not be followed to its end.
-    pub error: Option<LayoutError>,
+    pub(crate) error: Option<LayoutError>,
+}
+
+impl Layout {
+    /// A layout without elements.
+    pub(crate) fn of(shape: Shape) -> Self {
+        Self { shape, is_single: false, elements: Vec::new(), error: None }
+    }
 }
 
 /// What the elements of a file are called in messages.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Noun {
+pub struct Noun {
     /// One of them.
     pub one: &'static str,
     /// Several.
@@ -77,42 +86,70 @@ impl Noun {
 
 /// The brackets of a file do not add up.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct LayoutError {
+pub(crate) struct LayoutError {
     /// Where, in bytes.
     pub offset: u64,
     /// What is wrong there and what to do.
     pub message: String,
 }
 
-/// Finds the elements of `source`, which messages call by `noun`.
+/// Finds the elements of a JSON file, which messages call by `noun`; of one that turns out to be JSON Lines, its lines.
 ///
 /// # Errors
 /// [`SourceError`] when reading fails. What is wrong in the text itself is in [`Layout::error`].
-pub(super) fn split(source: &Source, noun: Noun) -> Result<Layout, SourceError> {
-    if source.is_named_lines() && !is_one_value(source)? {
-        return split_lines(source, noun);
-    }
+pub(crate) fn split(source: &Source, noun: Noun) -> Result<Layout, SourceError> {
     let mut scanner = Scanner::new(source.reader()?, noun);
     let (layout, is_lines) = scanner.split().map_err(|cause| source.error(cause))?;
-    if is_lines { split_lines(source, noun) } else { Ok(layout) }
+    if is_lines {
+        split_lines(source, noun)
+    } else if layout.shape == Shape::Object && is_one_trajectory(source, &layout.elements)? {
+        // An error in its text is told by its parser.
+        Ok(Layout { is_single: true, elements: vec![whole(source)?], ..Layout::of(Shape::Object) })
+    } else {
+        Ok(layout)
+    }
 }
 
-/// Tells a list or a value written over several lines from JSON Lines, whatever the file is called: no
-/// trajectory is an array, and none is a brace alone.
-fn is_one_value(source: &Source) -> Result<bool, SourceError> {
-    let mut start = Vec::new();
-    let head = source.reader()?.take(64).read_to_end(&mut start);
-    head.map_err(|cause| source.error(cause))?;
-    let start = start.strip_prefix(BYTE_ORDER_MARK).unwrap_or(&start).trim_ascii_start();
-    let line = start.split(|&byte| byte == b'\n').next().unwrap_or_default();
-    Ok(start.starts_with(b"[") || (line.trim_ascii() == b"{" && line.len() < start.len()))
+/// Tells one trajectory from an object of them by id: members `steps` and `id` that are not objects.
+fn is_one_trajectory(source: &Source, members: &[Element]) -> Result<bool, SourceError> {
+    for member in members {
+        // Longer keys than these two, and the white space around them, need not be read.
+        if member.mark > 64 {
+            continue;
+        }
+        let lead = u64::from(member.mark);
+        let text = source.bytes(member.offset - lead, lead + 1)?;
+        let is_named = |name: &[u8]| text.starts_with(name);
+        if (is_named(b"\"steps\"") || is_named(b"\"id\"")) && text.last() != Some(&b'{') {
+            return Ok(true);
+        }
+    }
+    Ok(false)
+}
+
+/// The whole file as one element.
+fn whole(source: &Source) -> Result<Element, SourceError> {
+    let length =
+        std::io::copy(&mut source.reader()?, &mut std::io::sink()).map_err(|cause| source.error(cause))?;
+    let head = source.bytes(0, length.min(3))?;
+    let offset = (head.len() - without_byte_order_mark(&head).len()) as u64;
+    Ok(Element::new(offset, length - offset, 0))
 }
 
 const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
 
-fn split_lines(source: &Source, noun: Noun) -> Result<Layout, SourceError> {
+/// The text behind a byte order mark, where it has one.
+pub(crate) fn without_byte_order_mark(text: &[u8]) -> &[u8] {
+    text.strip_prefix(BYTE_ORDER_MARK).unwrap_or(text)
+}
+
+/// Finds the lines of a file that are not blank.
+///
+/// # Errors
+/// [`SourceError`] when reading fails.
+pub(crate) fn split_lines(source: &Source, noun: Noun) -> Result<Layout, SourceError> {
     let mut reader = source.reader()?;
-    let mut layout = Layout { shape: Shape::Lines, elements: Vec::new(), error: None };
+    let mut layout = Layout::of(Shape::Lines);
     let (mut offset, mut number) = (0, 0);
     loop {
         let mut line = LineExtent::default();

@@ -32,7 +32,7 @@ impl<R: BufRead> Scanner<R> {
 
     /// The layout, and whether the text turned out to be JSON Lines.
     pub(super) fn split(&mut self) -> std::io::Result<(Layout, bool)> {
-        let mut layout = Layout { shape: Shape::List, elements: Vec::new(), error: None };
+        let mut layout = Layout::of(Shape::List);
         match self.split_into(&mut layout) {
             Ok(is_lines) => Ok((layout, is_lines)),
             Err(Stop::Text(error)) => {

@@ -1,8 +1,8 @@
 //! What the page shows of one trajectory: everything as text, cut where it is long.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::fmt::Write as _;
 
+use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, PercentEncode, utf8_percent_encode};
 use sha2::{Digest as _, Sha256};
 
 use super::arguments::{MatchView, findings, matched};
@@ -317,7 +317,7 @@ pub(super) fn fragment(id: &str) -> String {
         return EMPTY.to_owned();
     }
     match id.char_indices().nth(NAME) {
-        None => percent_encoded(id),
+        None => percent_encoded(id).to_string(),
         Some((offset, _)) => {
             let digest = Sha256::digest(id);
             let number = digest.iter().take(8).fold(0_u64, |number, &byte| number << 8 | u64::from(byte));
@@ -326,18 +326,11 @@ pub(super) fn fragment(id: &str) -> String {
     }
 }
 
-/// A text as part of an address: letters, digits, `-`, `_`, `.` and `~` stay.
-fn percent_encoded(text: &str) -> String {
-    let mut encoded = String::with_capacity(text.len());
-    for byte in text.bytes() {
-        if byte.is_ascii_alphanumeric() || b"-_.~".contains(&byte) {
-            encoded.push(char::from(byte));
-        } else {
-            // Writing to a string cannot fail.
-            let _ = write!(encoded, "%{byte:02X}");
-        }
-    }
-    encoded
+/// What does not stay in an address: letters, digits, `-`, `_`, `.` and `~` do.
+const ESCAPED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'_').remove(b'.').remove(b'~');
+
+fn percent_encoded(text: &str) -> PercentEncode<'_> {
+    utf8_percent_encode(text, ESCAPED)
 }
 
 #[cfg(test)]

@@ -1,5 +1,6 @@
 //! A schema without its detours: references followed, `allOf` joined, a branch of `anyOf` and its like chosen.
 
+use m3_mcp::arguments::referenced;
 use serde_json::{Map, Value};
 
 use super::MAX_DEPTH;
@@ -48,7 +49,7 @@ impl<'a> Flat<'a> {
             }
             for key in ["$ref", "$dynamicRef"] {
                 if let Some(reference) = keywords.get(key).and_then(Value::as_str) {
-                    pending.push(resolve(root, reference)?);
+                    pending.push(referenced(root, reference)?);
                 }
             }
             if let Some(Value::Array(all)) = keywords.get("allOf") {
@@ -211,35 +212,4 @@ fn choose<'a>(branches: &'a [Value], attempt: usize, depth: usize, seed: &Seed) 
     // Later attempts also try what is not preferred.
     let choices = if attempt < length { lightest } else { length };
     order.get(turn.checked_rem(choices)?).copied()
-}
-
-/// What a reference within the schema points to: `#`, `#/pointer`, or the anchor of a definition.
-fn resolve<'a>(root: &'a Value, reference: &str) -> Option<&'a Value> {
-    let fragment = reference.strip_prefix('#')?;
-    if fragment.is_empty() || fragment.starts_with('/') {
-        return root.pointer(&percent_decoded(fragment));
-    }
-    let definitions = ["$defs", "definitions"].iter().filter_map(|key| root.get(*key)?.as_object());
-    definitions.flat_map(Map::values).find(|schema| {
-        ["$anchor", "$dynamicAnchor"]
-            .iter()
-            .any(|key| schema.get(*key).and_then(Value::as_str) == Some(fragment))
-    })
-}
-
-/// A URI's fragment as text; what is no escape stays.
-fn percent_decoded(text: &str) -> String {
-    let mut bytes = Vec::with_capacity(text.len());
-    let mut rest = text.as_bytes();
-    while let Some((&first, after)) = rest.split_first() {
-        let code = after.get(..2).filter(|_| first == b'%').and_then(|code| std::str::from_utf8(code).ok());
-        if let Some(byte) = code.and_then(|code| u8::from_str_radix(code, 16).ok()) {
-            bytes.push(byte);
-            rest = &after[2..];
-        } else {
-            bytes.push(first);
-            rest = after;
-        }
-    }
-    String::from_utf8_lossy(&bytes).into_owned()
 }

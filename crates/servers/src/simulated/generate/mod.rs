@@ -1,6 +1,6 @@
 //! Values that a schema accepts, made up.
 //!
-//! The same seed and the same arguments give the same value. Arguments reappear under their names where the schema
+//! Equal seeds and equal arguments give equal values. Arguments reappear under their names where the schema
 //! has such a property and accepts them. What is made is checked against the schema at the end: references,
 //! `anyOf`, `if` and the rest are followed as far as they lead within bounds, and what comes out wrong is made
 //! again with other choices, at last with as little as the schema allows.

@@ -20,7 +20,7 @@ fn made(schema: &Value, arguments: &Value, seed: u64) -> Option<Value> {
     Some(made)
 }
 
-/// The same, and it must be possible, for many seeds.
+/// Checks values for many seeds; there must be one for each.
 #[expect(clippy::needless_pass_by_value, reason = "schemas are written where the call is")]
 fn always(schema: Value) -> Vec<Value> {
     let of_seed = |seed| made(&schema, &json!({}), seed).unwrap_or_else(|| panic!("seed {seed}: {schema}"));

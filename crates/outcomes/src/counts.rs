@@ -1,11 +1,11 @@
 //! Counts of outcomes, and the three rates of MCP-Bench, section 5.1.
 
-use super::judge::JudgedCall;
+use super::check::JudgedCall;
 use super::outcome::{Confidence, NotJudged, Outcome, Verdict};
 
 /// Counts over calls.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Tally {
+pub struct CallCounts {
     /// All calls.
     pub calls: u64,
     /// Calls by outcome, in the order of [`Outcome::ALL`].
@@ -40,7 +40,7 @@ impl Rate {
     }
 }
 
-impl Tally {
+impl CallCounts {
     /// Counts one call.
     pub fn add(&mut self, call: &JudgedCall) {
         let judgement = &call.judgement;
@@ -111,7 +111,7 @@ impl Tally {
     }
 }
 
-impl std::ops::AddAssign for Tally {
+impl std::ops::AddAssign for CallCounts {
     fn add_assign(&mut self, other: Self) {
         self.calls += other.calls;
         for (mine, others) in self.outcomes.iter_mut().zip(other.outcomes) {

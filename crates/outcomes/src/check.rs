@@ -192,11 +192,11 @@ pub enum Reply {
 
 /// Judges calls by the tools that there are.
 #[derive(Debug, Clone, Copy)]
-pub struct Judge<'a> {
+pub struct CallChecker<'a> {
     tools: &'a KnownTools,
 }
 
-impl<'a> Judge<'a> {
+impl<'a> CallChecker<'a> {
     /// Judges by these tools.
     #[must_use]
     pub fn new(tools: &'a KnownTools) -> Self {
@@ -289,7 +289,7 @@ pub fn judge_trajectory(
     tools: &KnownTools,
     reply: &mut dyn FnMut(usize, &Call) -> Reply,
 ) -> Vec<JudgedCall> {
-    let judge = Judge::new(tools);
+    let checker = CallChecker::new(tools);
     let (mut judged, mut index, mut asked) = (Vec::with_capacity(trajectory.call_count()), 0, 0);
     for (step, found) in trajectory.steps.iter().enumerate() {
         for (call, entry) in found.entries().enumerate() {
@@ -299,7 +299,7 @@ pub fn judge_trajectory(
                 Ok(call) => {
                     let reply = reply(asked, call);
                     asked += 1;
-                    let judgement = judge.finish(judge.check(call), reply);
+                    let judgement = checker.finish(checker.check(call), reply);
                     JudgedCall { place, tool: Some(call.tool.clone()), judgement }
                 }
                 Err(malformed) => {

@@ -1,0 +1,70 @@
+//! Names that people and programs give: the words they are made of, and which known ones a mistyped one may mean.
+
+/// Names that are named for a mistyped one, at most.
+const NEAREST: usize = 3;
+
+/// Longer names are compared by their start, in characters: the comparison takes quadratic time.
+const COMPARED: usize = 80;
+
+/// The words of a name in lower case: `paperId`, `paper_id` and `paper-id` have the same. A word ends where `is_between`
+/// says so, and before a capital letter behind a small one or a digit.
+pub fn words(name: &str, is_between: impl Fn(char) -> bool) -> Vec<String> {
+    let mut words: Vec<String> = Vec::new();
+    let (mut is_open, mut was_small) = (false, false);
+    for c in name.chars() {
+        if is_between(c) {
+            is_open = false;
+            continue;
+        }
+        if !is_open || (c.is_uppercase() && was_small) {
+            words.push(String::new());
+            is_open = true;
+        }
+        was_small = c.is_lowercase() || c.is_numeric();
+        if let Some(word) = words.last_mut() {
+            word.extend(c.to_lowercase());
+        }
+    }
+    words
+}
+
+/// At most three of the `known` names that look most like `name`, the likest first, each with its likeness in [0, 1]
+/// (Jaro and Winkler's). Case, `_` and `-` do not count.
+pub fn nearest<'k>(name: &str, known: impl IntoIterator<Item = &'k str>) -> Vec<(f64, &'k str)> {
+    let plain = |name: &str| {
+        let kept = name.chars().take(COMPARED).filter(|c| !matches!(c, '_' | '-'));
+        kept.flat_map(char::to_lowercase).collect::<String>()
+    };
+    let wanted = plain(name);
+    let likeness = |known: &'k str| (strsim::jaro_winkler(&wanted, &plain(known)), known);
+    let mut found: Vec<(f64, &str)> = known.into_iter().map(likeness).collect();
+    // Stable: of equals, the first that is known comes first.
+    found.sort_by(|(a, _), (b, _)| b.total_cmp(a));
+    found.truncate(NEAREST);
+    found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_fall_into_words() {
+        let words = |name| words(name, |c| !c.is_alphanumeric());
+        for name in ["paperId", "paper_id", "Paper-ID", "--paper.id"] {
+            assert_eq!(words(name), ["paper", "id"], "{name}");
+        }
+        assert_eq!(words("s3Upload"), words("s3_upload"));
+        assert_eq!(words("HTTPServer"), ["httpserver"]);
+        assert!(words("_-").is_empty());
+    }
+
+    #[test]
+    fn the_likest_name_comes_first() {
+        let known = ["image/crop", "image/zoom", "maps/find", "math/add"];
+        assert_eq!(nearest("image_corp", known)[0].1, "image/crop");
+        assert_eq!(nearest("Maps/Find", known)[0], (1.0, "maps/find"));
+        assert_eq!(nearest("x", known).len(), 3);
+        assert!(nearest("x", []).is_empty());
+    }
+}

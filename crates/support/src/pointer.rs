@@ -1,0 +1,40 @@
+//! JSON pointers (RFC 6901): `/steps/0/a~1b` leads to the member `a/b`.
+
+use std::borrow::Cow;
+use std::fmt::Display;
+
+/// The pointer of the member or item `segment` below `pointer`.
+#[must_use]
+pub fn pointer_to(pointer: &str, segment: impl Display) -> String {
+    let segment = segment.to_string();
+    if segment.contains(['~', '/']) {
+        format!("{pointer}/{}", segment.replace('~', "~0").replace('/', "~1"))
+    } else {
+        format!("{pointer}/{segment}")
+    }
+}
+
+/// The keys and indices that a pointer goes by; none for that of the whole, which is empty.
+pub fn segments(pointer: &str) -> impl Iterator<Item = Cow<'_, str>> {
+    pointer.split('/').skip(1).map(|segment| {
+        if segment.contains('~') {
+            segment.replace("~1", "/").replace("~0", "~").into()
+        } else {
+            segment.into()
+        }
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn keys_come_back_as_they_were() {
+        let keys = ["a/b", "~1", "", "x"];
+        let pointer = keys.iter().fold(String::new(), |pointer, key| pointer_to(&pointer, key));
+        assert_eq!(pointer, "/a~1b/~01//x");
+        assert_eq!(segments(&pointer).collect::<Vec<_>>(), keys);
+        assert_eq!(segments("").count(), 0);
+    }
+}

@@ -1,0 +1,176 @@
+//! Opening a file: its format is recognized, its trajectories are found, and all of it is read once.
+
+use std::collections::HashMap;
+use std::path::Path;
+
+use m3_support::text::counted;
+
+use super::{Duplicates, TrajectoryFile, Wants};
+use crate::format::{self, FORMATS, Format, Output, ReadFormat};
+use crate::model::Trajectory;
+use crate::problem::{Problems, Severity};
+use crate::read::CallForms;
+use crate::source::{Source, SourceError};
+use crate::tool_names::NameMapping;
+
+/// What is parsed of a file of at most so many bytes is kept.
+const KEPT_BYTES: u64 = 4 << 20;
+
+/// A file cannot be used.
+#[derive(Debug, thiserror::Error)]
+pub enum OpenError {
+    /// It cannot be read.
+    #[error(transparent)]
+    Source(#[from] SourceError),
+    /// It has errors; the problems say which and where.
+    #[error("`{file}` has {}", counted(.problems.count(Severity::Error), "error"))]
+    Invalid {
+        /// The file as the user named it.
+        file: String,
+        /// Everything found in it.
+        problems: Problems,
+    },
+}
+
+impl TrajectoryFile {
+    /// Opens a file and reads it through once. `path` may be `-` for standard input.
+    ///
+    /// # Errors
+    /// [`OpenError::Source`] if it cannot be read, [`OpenError::Invalid`] with every problem if any of them
+    /// is an error.
+    pub fn open(path: &Path, duplicates: Duplicates) -> Result<Self, OpenError> {
+        Self::open_with(path, duplicates, CallForms::default(), &mut |_, _| (), &mut |_| ())
+    }
+
+    /// Opens a file, telling `progress` how many trajectories of how many were read, and showing each to `visit`: those of
+    /// an id that stands twice all, and before it is known whether the file can be used.
+    ///
+    /// # Errors
+    /// As [`TrajectoryFile::open`].
+    pub fn open_with(
+        path: &Path,
+        duplicates: Duplicates,
+        forms: CallForms,
+        progress: &mut dyn FnMut(usize, usize),
+        visit: &mut dyn FnMut(&Trajectory),
+    ) -> Result<Self, OpenError> {
+        Self::scan_by(path, duplicates, (Wants::Any, forms), progress, visit)?.without_errors()
+    }
+
+    /// Opens a file to see all that a model did: trajectories of one id are each a trajectory of their own, and what
+    /// stands among the calls and is none is kept as [`MalformedCall`](super::MalformedCall).
+    ///
+    /// # Errors
+    /// As [`TrajectoryFile::open`].
+    pub fn open_all(path: &Path, progress: &mut dyn FnMut(usize, usize)) -> Result<Self, OpenError> {
+        Self::open_with_malformed(path, Duplicates::Keep, progress)
+    }
+
+    /// Opens a file to see all that a model did, with what is to be done about an id that stands twice.
+    ///
+    /// # Errors
+    /// As [`TrajectoryFile::open`].
+    pub fn open_with_malformed(
+        path: &Path,
+        duplicates: Duplicates,
+        progress: &mut dyn FnMut(usize, usize),
+    ) -> Result<Self, OpenError> {
+        Self::scan_by(path, duplicates, (Wants::All, CallForms::default()), progress, &mut |_| ())?
+            .without_errors()
+    }
+
+    /// Opens a file whatever is wrong in it, for those who want its problems.
+    ///
+    /// # Errors
+    /// [`SourceError`] if it cannot be read at all.
+    pub fn scan(
+        path: &Path,
+        duplicates: Duplicates,
+        progress: &mut dyn FnMut(usize, usize),
+    ) -> Result<Self, SourceError> {
+        Self::scan_by(path, duplicates, (Wants::Any, CallForms::default()), progress, &mut |_| ())
+    }
+
+    /// Opens a file that should hold tasks, whatever is wrong in it: what has no steps is read as a task, and called one in
+    /// messages.
+    ///
+    /// # Errors
+    /// [`SourceError`] if it cannot be read at all.
+    pub fn scan_tasks(path: &Path, duplicates: Duplicates) -> Result<Self, SourceError> {
+        Self::scan_by(path, duplicates, (Wants::Tasks, CallForms::default()), &mut |_, _| (), &mut |_| ())
+    }
+
+    /// Opens a file of one of these formats, whatever is wrong in it.
+    #[cfg(test)]
+    pub(crate) fn scan_formats(
+        path: &Path,
+        duplicates: Duplicates,
+        formats: &[Format],
+    ) -> Result<Self, SourceError> {
+        let reading = (Wants::Any, CallForms::default());
+        Self::scan_as(path, duplicates, reading, formats, &mut |_, _| (), &mut |_| ())
+    }
+
+    fn without_errors(self) -> Result<Self, OpenError> {
+        if self.problems.count(Severity::Error) > 0 {
+            return Err(OpenError::Invalid { file: self.source.name().to_owned(), problems: self.problems });
+        }
+        Ok(self)
+    }
+
+    fn scan_by(
+        path: &Path,
+        duplicates: Duplicates,
+        reading: (Wants, CallForms),
+        progress: &mut dyn FnMut(usize, usize),
+        visit: &mut dyn FnMut(&Trajectory),
+    ) -> Result<Self, SourceError> {
+        Self::scan_as(path, duplicates, reading, FORMATS, progress, visit)
+    }
+
+    fn scan_as(
+        path: &Path,
+        duplicates: Duplicates,
+        (wants, forms): (Wants, CallForms),
+        formats: &[Format],
+        progress: &mut dyn FnMut(usize, usize),
+        visit: &mut dyn FnMut(&Trajectory),
+    ) -> Result<Self, SourceError> {
+        let source = Source::open(path)?;
+        let (source, layout, problems) = match format::recognize(&source, formats)?.read {
+            ReadFormat::InPlace(find) => {
+                let layout = find(&source, wants.noun())?;
+                (source, layout, Problems::default())
+            }
+            ReadFormat::Converted(convert) => {
+                let mut output = Output::new(&source)?;
+                convert(&source, &mut output)?;
+                output.finish()?
+            }
+        };
+        let is_small =
+            layout.elements.iter().map(|element| u64::from(element.length)).sum::<u64>() <= KEPT_BYTES;
+        let mut file = Self {
+            source,
+            shape: layout.shape,
+            elements: Vec::with_capacity(layout.elements.len()),
+            by_id: HashMap::with_capacity(layout.elements.len()),
+            duplicates: Vec::new(),
+            duplicate_of: HashMap::new(),
+            problems,
+            is_single: layout.is_single,
+            tasks: Vec::new(),
+            with_steps: 0,
+            wants,
+            forms,
+            foreign_file: None,
+            foreign_element: None,
+            has_conflict: false,
+            kept: is_small.then(HashMap::new),
+            names: NameMapping::new(),
+        };
+        file.check_all(layout.elements, duplicates, progress, visit)?;
+        file.conclude(layout.error)?;
+        Ok(file)
+    }
+}

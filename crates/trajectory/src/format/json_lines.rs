@@ -1,0 +1,26 @@
+//! m3's own trajectories as JSON Lines: one on every line.
+
+use super::{Format, ReadFormat, Start};
+use crate::split::split_lines;
+
+/// JSON Lines by the name of the file. What is only called otherwise is found by the reader of JSON.
+pub(super) const FORMAT: Format = Format {
+    name: "json-lines",
+    title: "trajectories of m3 as JSON Lines",
+    recognizes,
+    read: ReadFormat::InPlace(split_lines),
+};
+
+fn recognizes(start: &Start<'_>) -> bool {
+    let name = start.name.to_lowercase();
+    let name = name.strip_suffix(".gz").unwrap_or(&name);
+    [".jsonl", ".ndjson"].iter().any(|ending| name.ends_with(ending)) && !is_one_value(start.bytes)
+}
+
+/// Tells a list, or a value written over several lines, from JSON Lines, whatever the file is called: no trajectory is an
+/// array, and none is a brace alone.
+fn is_one_value(start: &[u8]) -> bool {
+    let start = start.trim_ascii_start();
+    let line = start.split(|&byte| byte == b'\n').next().unwrap_or_default();
+    start.starts_with(b"[") || (line.trim_ascii() == b"{" && line.len() < start.len())
+}
