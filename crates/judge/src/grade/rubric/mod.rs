@@ -1,177 +1,290 @@
-//! What judges are asked: [`Rubric`], its [`Aspect`]s and what each measures.
+//! The registry of rubrics: a rubric is a file of this folder and a row of the table below. Whoever asks, reads, adds up
+//! or reports goes through the table, and asks a rubric or an aspect for its kind, never for its name.
 
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use std::borrow::Cow;
+
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
+use serde_json::{Value, json};
+
+use super::answer::Read;
+use super::shown::Part;
+use super::subject::Subject;
+
+/// Makes the modules of the rubrics and their list.
+macro_rules! rubrics {
+    ($($file:ident)*) => {
+        $(mod $file;)*
+
+        /// In the order of the help, the default first.
+        static ROWS: &[&RubricRow] = &[$(&$file::RUBRIC),*];
+    };
+}
+
+rubrics! {
+    m3_bench
+    mcp_eval
+    mcp_bench
+}
+
+/// A file of the folder of prompts, by name and content.
+macro_rules! prompt {
+    ($name:literal) => {
+        ($name, include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/src/grade/prompts/", $name)))
+    };
+}
+pub(super) use prompt;
+
+/// The number of steps of the reference and of the prediction, where a matrix is asked for.
+pub(super) type MatrixSize = Option<(usize, usize)>;
+
+/// What there is to say of a rubric.
+struct RubricRow {
+    /// As users name it.
+    name: &'static str,
+    /// What it grades, for the help.
+    meaning: &'static str,
+    /// How often each grader is asked the same, where the user does not say.
+    passes: u32,
+    /// What is asked, one request each.
+    aspects: &'static [AspectRow],
+    /// The files of prompts that are its own: [`prompt!`].
+    prompts: &'static [(&'static str, &'static str)],
+}
+
+/// What there is to say of an aspect.
+struct AspectRow {
+    /// What is asked, as a question.
+    meaning: &'static str,
+    /// The keys of `grades` that come of it, the main measure first, whose key also names the aspect. Each is in [0, 1].
+    measures: &'static [&'static str],
+    /// Whether there is nothing to ask without a reference.
+    needs_reference: bool,
+    /// Whether its measures are 0 or 1: pass or fail. Several answers are then put to the vote.
+    is_verdict: bool,
+    /// Whether a matrix of steps is asked for beside the score.
+    has_matrix: bool,
+    /// The parts of the evidence, after the question.
+    evidence: fn(&Subject) -> Vec<Part>,
+    /// The system prompt. The number chooses an order, where the rubric changes the order of what it asks.
+    instructions: fn(MatrixSize, u64) -> askama::Result<String>,
+    /// Reads a reply. The error is a part of a sentence that the grader can be told.
+    read: fn(&str, MatrixSize) -> Result<Read, String>,
+}
 
 /// A way to grade.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-pub enum Rubric {
-    /// Task Completion and Information Grounding (M³-Bench, section 4.4).
-    #[serde(rename = "m3-bench")]
-    M3Bench,
-    /// Pass or fail against a reference answer (MCP-AgentBench, section 2.3).
-    McpEval,
-    /// Six respects from 1 to 10 (MCP-Bench, section 5.2).
-    McpBench,
-}
+#[derive(Clone, Copy)]
+pub struct Rubric(&'static RubricRow);
 
 /// What is asked in one request.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum Aspect {
-    /// How completely was the task done?
-    TaskCompletion,
-    /// How much of what the reference found out was found out?
-    InformationGrounding,
-    /// Does the answer do what was asked?
-    McpEval,
-    /// The six respects of MCP-Bench.
-    McpBench,
-}
-
-/// A respect of MCP-Bench.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Respect {
-    /// Its key in a judge's answer.
-    pub key: &'static str,
-    /// What it is.
-    pub text: &'static str,
-}
-
-/// Two respects that belong together.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Axis {
-    /// The name of its mean.
-    pub key: &'static str,
-    /// What the judge reads.
-    pub title: &'static str,
-    /// The respects.
-    pub respects: [Respect; 2],
-}
-
-/// The axes of MCP-Bench (section 5.2).
-pub const MCP_BENCH_AXES: [Axis; 3] = [
-    Axis {
-        key: "task_completion_quality",
-        title: "What was achieved",
-        respects: [
-            Respect {
-                key: "task_fulfillment",
-                text: "the share of what the question requires that the final answer gives, right and whole",
-            },
-            Respect {
-                key: "information_grounding",
-                text: "the share of the final answer's claims that results of tools support",
-            },
-        ],
-    },
-    Axis {
-        key: "tool_usage_quality",
-        title: "How tools were used",
-        respects: [
-            Respect {
-                key: "tool_appropriateness",
-                text: "the share of calls whose tool was the best choice for what it was to do",
-            },
-            Respect {
-                key: "parameter_accuracy",
-                text: "the share of calls whose arguments were right and whole",
-            },
-        ],
-    },
-    Axis {
-        key: "planning_effectiveness",
-        title: "How the work was planned",
-        respects: [
-            Respect {
-                key: "dependency_awareness",
-                text: "the share of dependencies between calls that were respected: what needs a result comes after it and uses it",
-            },
-            Respect {
-                key: "parallelism_and_efficiency",
-                text: "the share of calls that were not redundant and, where independent of one another, were made at once",
-            },
-        ],
-    },
-];
-
-/// The measures of MCP-Bench: the mean of the axes, the axes, the respects.
-const MCP_BENCH_MEASURES: [&str; 10] = [
-    "mcp_bench",
-    "mcp_bench_task_completion_quality",
-    "mcp_bench_tool_usage_quality",
-    "mcp_bench_planning_effectiveness",
-    "mcp_bench_task_fulfillment",
-    "mcp_bench_information_grounding",
-    "mcp_bench_tool_appropriateness",
-    "mcp_bench_parameter_accuracy",
-    "mcp_bench_dependency_awareness",
-    "mcp_bench_parallelism_and_efficiency",
-];
+#[derive(Clone, Copy)]
+pub struct Aspect(&'static AspectRow);
 
 impl Rubric {
     /// All of them, the default first.
-    pub const ALL: [Self; 3] = [Self::M3Bench, Self::McpEval, Self::McpBench];
+    pub fn all() -> impl Iterator<Item = Self> {
+        ROWS.iter().copied().map(Self)
+    }
+
+    /// The one of a name, as users write it.
+    #[must_use]
+    pub fn named(name: &str) -> Option<Self> {
+        Self::all().find(|rubric| rubric.name() == name)
+    }
 
     /// As users name it.
     #[must_use]
     pub const fn name(self) -> &'static str {
-        match self {
-            Self::M3Bench => "m3-bench",
-            Self::McpEval => "mcp-eval",
-            Self::McpBench => "mcp-bench",
-        }
+        self.0.name
     }
 
-    /// What is asked of each judge, one request each.
+    /// What it grades, in a few words.
     #[must_use]
-    pub const fn aspects(self) -> &'static [Aspect] {
-        match self {
-            Self::M3Bench => &[Aspect::TaskCompletion, Aspect::InformationGrounding],
-            Self::McpEval => &[Aspect::McpEval],
-            Self::McpBench => &[Aspect::McpBench],
-        }
+    pub const fn meaning(self) -> &'static str {
+        self.0.meaning
     }
 
-    /// How often each judge is asked the same, where the user does not say.
+    /// What is asked of each grader, one request each.
+    pub fn aspects(self) -> impl Iterator<Item = Aspect> {
+        self.0.aspects.iter().map(Aspect)
+    }
+
+    /// How often each grader is asked the same, where the user does not say; 1 or more.
     #[must_use]
     pub const fn passes(self) -> u32 {
-        match self {
-            Self::M3Bench | Self::McpEval => 1,
-            // Section 5.2: five shufflings for each task.
-            Self::McpBench => 5,
-        }
+        self.0.passes
+    }
+
+    /// Whether nothing of it can be asked without references.
+    #[must_use]
+    pub fn needs_references(self) -> bool {
+        self.aspects().all(Aspect::needs_reference)
+    }
+
+    /// Whether a measure is 0 or 1: pass or fail.
+    #[must_use]
+    pub fn is_verdict(self, measure: &str) -> bool {
+        self.aspects().any(|aspect| aspect.is_verdict() && aspect.measures().contains(&measure))
+    }
+
+    /// Its own prompts, by name and content, as they are before they are filled in.
+    pub(super) const fn prompts(self) -> &'static [(&'static str, &'static str)] {
+        self.0.prompts
     }
 }
 
 impl Aspect {
+    /// All aspects of all rubrics.
+    pub fn all() -> impl Iterator<Item = Self> {
+        Rubric::all().flat_map(Rubric::aspects)
+    }
+
+    /// The aspect with this main measure.
+    #[must_use]
+    pub fn named(name: &str) -> Option<Self> {
+        Self::all().find(|aspect| aspect.main() == name)
+    }
+
     /// What comes of it, the main measure first; each in [0, 1]. These are the keys of `grades`.
     #[must_use]
     pub const fn measures(self) -> &'static [&'static str] {
-        match self {
-            Self::TaskCompletion => &["task_completion"],
-            Self::InformationGrounding => &["information_grounding"],
-            Self::McpEval => &["mcp_eval"],
-            Self::McpBench => &MCP_BENCH_MEASURES,
-        }
+        self.0.measures
     }
 
-    /// The measure that judges are compared by.
+    /// The measure that graders are compared by. It also names the aspect in files.
     #[must_use]
     pub const fn main(self) -> &'static str {
-        self.measures()[0]
+        self.0.measures[0]
     }
 
     /// Whether there is nothing to ask without a reference.
     #[must_use]
     pub const fn needs_reference(self) -> bool {
-        matches!(self, Self::InformationGrounding | Self::McpEval)
+        self.0.needs_reference
     }
 
-    /// Whether its main measure is 0 or 1.
+    /// Whether its measures are 0 or 1: pass or fail.
     #[must_use]
     pub const fn is_verdict(self) -> bool {
-        matches!(self, Self::McpEval)
+        self.0.is_verdict
+    }
+
+    /// Reads a reply: strictly, from the grader's own words alone. `matrix` is the size that was asked for.
+    ///
+    /// # Errors
+    /// What is wrong, as a part of a sentence that the grader can be told.
+    pub fn read(self, matrix: Option<(usize, usize)>, reply: &str) -> Result<Read, String> {
+        (self.0.read)(reply, matrix)
+    }
+
+    /// Whether a matrix of steps is asked for beside the score.
+    pub(super) const fn has_matrix(self) -> bool {
+        self.0.has_matrix
+    }
+
+    /// The parts of the evidence, after the question.
+    pub(super) fn evidence(self, subject: &Subject) -> Vec<Part> {
+        (self.0.evidence)(subject)
+    }
+
+    /// The system prompt; `None` if the template cannot be filled in.
+    pub(super) fn instructions(self, matrix: MatrixSize, order: u64) -> Option<String> {
+        (self.0.instructions)(matrix, order).ok()
+    }
+
+    /// Where it stands among all aspects: answers are sorted by it.
+    pub(super) fn position(self) -> usize {
+        Self::all().take_while(|other| *other != self).count()
+    }
+}
+
+impl PartialEq for Rubric {
+    fn eq(&self, other: &Self) -> bool {
+        self.name() == other.name()
+    }
+}
+
+impl Eq for Rubric {}
+
+impl std::fmt::Debug for Rubric {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+impl PartialEq for Aspect {
+    fn eq(&self, other: &Self) -> bool {
+        self.main() == other.main()
+    }
+}
+
+impl Eq for Aspect {}
+
+impl std::fmt::Debug for Aspect {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(self.main())
+    }
+}
+
+impl Serialize for Aspect {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(self.main())
+    }
+}
+
+impl<'de> Deserialize<'de> for Aspect {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let name = Cow::<str>::deserialize(deserializer)?;
+        Self::named(&name).ok_or_else(|| {
+            let names: Vec<&str> = Self::all().map(Self::main).collect();
+            de::Error::custom(format!("unknown aspect `{name}`, expected one of {}", names.join(", ")))
+        })
+    }
+}
+
+impl JsonSchema for Aspect {
+    fn schema_name() -> Cow<'static, str> {
+        "Aspect".into()
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        let row =
+            |aspect: Self| json!({"description": aspect.0.meaning, "type": "string", "const": aspect.main()});
+        let rows: Vec<Value> = Self::all().map(row).collect();
+        json_schema!({"description": "What is asked in one request.", "oneOf": rows})
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::question::prompts_hash;
+    use super::*;
+
+    #[test]
+    fn names_prompts_and_measures_tell_rubrics_apart() {
+        let distinct = |mut values: Vec<String>| {
+            let count = values.len();
+            values.sort();
+            values.dedup();
+            assert_eq!(values.len(), count, "{values:?}");
+        };
+        distinct(Rubric::all().map(|rubric| rubric.name().to_owned()).collect());
+        distinct(Rubric::all().map(prompts_hash).collect());
+        distinct(Aspect::all().flat_map(Aspect::measures).map(ToString::to_string).collect());
+        for rubric in Rubric::all() {
+            assert!(rubric.passes() > 0 && rubric.aspects().count() > 0 && !rubric.prompts().is_empty());
+            assert_eq!(prompts_hash(rubric).len(), 64);
+        }
+    }
+
+    #[test]
+    fn an_aspect_is_its_main_measure_in_files() {
+        for aspect in Aspect::all() {
+            let text = serde_json::to_string(&aspect).unwrap();
+            assert_eq!(text, format!("\"{}\"", aspect.main()));
+            assert_eq!(serde_json::from_str::<Aspect>(&text).unwrap(), aspect);
+        }
+        let error = serde_json::from_str::<Aspect>("\"beauty\"").unwrap_err().to_string();
+        assert!(error.contains("unknown aspect `beauty`, expected one of task_completion"), "{error}");
     }
 }
