@@ -54,10 +54,11 @@ fn rate(rate: Option<RateReport>) -> Cell {
     ))
 }
 
-/// A measure in words: the rubric, which is said above the tables, in front of another word is left out.
-fn words(name: &str) -> String {
+/// A measure in words, without the rubric's name in front of another word: the tables begin with it.
+fn words(report: &GradeReport, name: &str) -> String {
     let words = name.replace('_', " ");
-    words.strip_prefix("mcp bench ").map_or_else(|| words.clone(), str::to_owned)
+    let rubric = report.rubric.replace('-', " ") + " ";
+    words.strip_prefix(&rubric).map_or_else(|| words.clone(), str::to_owned)
 }
 
 fn measure_row(report: &GradeReport, name: String, measure: &MeasureReport) -> Vec<Cell> {
@@ -106,7 +107,7 @@ fn measures(report: &GradeReport) -> Sheet {
         rows: report
             .measures
             .iter()
-            .map(|(name, measure)| measure_row(report, words(name), measure))
+            .map(|(name, measure)| measure_row(report, words(report, name), measure))
             .collect(),
     }
 }
@@ -115,7 +116,7 @@ fn types(report: &GradeReport) -> Sheet {
     let rows = report.by_type.iter().flat_map(|(name, measures)| {
         measures
             .iter()
-            .map(move |(measure, of)| measure_row(report, format!("{name}: {}", words(measure)), of))
+            .map(move |(measure, of)| measure_row(report, format!("{name}: {}", words(report, measure)), of))
     });
     Sheet {
         title: "Grades by type of task".to_owned(),
@@ -148,8 +149,10 @@ fn judges(report: &GradeReport) -> Sheet {
             return vec![row("-".to_owned(), None, None, (0, judge.missing))];
         }
         let rows = judge.measures.iter();
-        rows.map(|(name, of)| row(words(name), Some(of.mean), of.deviation, (of.tasks, missing(name))))
-            .collect()
+        rows.map(|(name, of)| {
+            row(words(report, name), Some(of.mean), of.deviation, (of.tasks, missing(name)))
+        })
+        .collect()
     });
     Sheet {
         title: "Judges".to_owned(),
@@ -170,7 +173,7 @@ fn judges(report: &GradeReport) -> Sheet {
 fn agreement(report: &GradeReport) -> Sheet {
     let rows = report.agreement.iter().filter(|of| !of.pairs.is_empty()).map(|of| {
         vec![
-            Cell::new(words(&of.measure)),
+            Cell::new(words(report, &of.measure)),
             number(of.krippendorff_alpha),
             number(of.fleiss_kappa),
             Cell::new(of.graded_by_all.to_string()),
@@ -179,7 +182,11 @@ fn agreement(report: &GradeReport) -> Sheet {
     let mut notes = vec![format!("Fleiss' kappa is of passes, which begin at {}", report.pass_mark)];
     for of in report.agreement.iter().filter(|of| !of.left_out.is_empty()) {
         let judges: Vec<String> = of.left_out.iter().map(|judge| short_name(report, judge)).collect();
-        notes.push(format!("{}: without {}, which graded nothing", words(&of.measure), listed(&judges)));
+        notes.push(format!(
+            "{}: without {}, which graded nothing",
+            words(report, &of.measure),
+            listed(&judges)
+        ));
     }
     Sheet {
         title: "How far judges agree".to_owned(),
@@ -198,7 +205,7 @@ fn pairs(report: &GradeReport) -> Sheet {
     let rows = report.agreement.iter().flat_map(|of| {
         of.pairs.iter().map(|pair| {
             vec![
-                Cell::new(words(&of.measure)),
+                Cell::new(words(report, &of.measure)),
                 Cell::new(short_name(report, &pair.first)),
                 Cell::new(short_name(report, &pair.second)),
                 number(pair.agreement),
@@ -225,7 +232,7 @@ fn pairs(report: &GradeReport) -> Sheet {
 fn without_judge(report: &GradeReport) -> Sheet {
     let rows = report.without_judge.iter().map(|of| {
         vec![
-            Cell::new(words(&of.measure)),
+            Cell::new(words(report, &of.measure)),
             Cell::new(short_name(report, &of.judge)),
             number(Some(of.mean)),
             Cell::new(format!("{:+.3}", of.change)),
@@ -247,7 +254,7 @@ fn without_judge(report: &GradeReport) -> Sheet {
 fn consistency(report: &GradeReport) -> Sheet {
     let rows = report.consistency.iter().map(|of| {
         vec![
-            Cell::new(words(&of.measure)),
+            Cell::new(words(report, &of.measure)),
             Cell::new(short_name(report, &of.judge)),
             number(Some(of.deviation)),
             Cell::new(format!("{:.1} %", 100.0 * of.same)),
@@ -274,7 +281,7 @@ fn people(report: &GradeReport, people: &PeopleReport) -> Sheet {
     let mut notes = vec![
         format!(
             "{}, {}; people pass {} of them, and agree with one another by alpha {}",
-            words(&people.measure),
+            words(report, &people.measure),
             counted(people.tasks, "task"),
             shown(people.base_rate),
             shown(people.people_alpha)
@@ -322,7 +329,11 @@ fn listed(ids: &[String]) -> String {
 
 fn missing(report: &GradeReport) -> Sheet {
     let row = |of: &MissingGrade| {
-        vec![Cell::new(&of.id), Cell::new(short_name(report, &of.judge)), Cell::new(words(of.aspect.main()))]
+        vec![
+            Cell::new(&of.id),
+            Cell::new(short_name(report, &of.judge)),
+            Cell::new(words(report, of.aspect.main())),
+        ]
     };
     let more = report.missing.len().saturating_sub(MISSING_SHOWN);
     let mut notes = vec!["No missing answer counts as 0".to_owned()];

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use m3_judge::grade::{Judge, Panel, Rubric};
+use m3_judge::grade::{Judge, Panel};
 use m3_llm::Recorder;
 use m3_support::text::{on_one_line, shortened};
 
@@ -55,7 +55,7 @@ pub(super) fn open_panel(args: &GradeArgs, printer: Printer) -> Result<(Panel, V
     if judges.iter().all(|judge| judge.model.is_err()) {
         return Err(Failure::new(code::UNAVAILABLE, "no judge can be asked"));
     }
-    let rubric = Rubric::from(args.rubric);
+    let rubric = args.rubric.0;
     let passes = args.repeat.unwrap_or(rubric.passes());
     let panel = Panel {
         judges,

@@ -7,8 +7,10 @@ use std::collections::HashSet;
 use std::ffi::OsString;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
+use std::sync::LazyLock;
 use std::time::Duration;
 
+use clap::builder::PossibleValue;
 use clap::{Args, ValueEnum};
 use judges::open_panel;
 use m3_judge::grade::{
@@ -45,7 +47,7 @@ pub(super) struct GradeArgs {
     #[arg(long, value_name = "MODEL", value_delimiter = ',', required = true)]
     judges: Vec<String>,
     /// What judges are asked
-    #[arg(long, value_enum, default_value_t = RubricArg::M3Bench)]
+    #[arg(long, value_enum, default_value_t = RUBRICS[0])]
     rubric: RubricArg,
     /// How often each judge is asked the same [default: 1; 5 with mcp-bench]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=100))]
@@ -108,23 +110,20 @@ Examples:
 
 docs/grade.md explains rubrics, answers that are missing, and agreement.";
 
-#[derive(Debug, Clone, Copy, ValueEnum)]
-enum RubricArg {
-    /// Task Completion and Information Grounding of M3-Bench
-    M3Bench,
-    /// Pass or fail against the reference's answer, of MCP-AgentBench
-    McpEval,
-    /// Six respects from 1 to 10, in changing order, of MCP-Bench
-    McpBench,
-}
+/// A rubric as an option takes it.
+#[derive(Debug, Clone, Copy)]
+struct RubricArg(Rubric);
 
-impl From<RubricArg> for Rubric {
-    fn from(rubric: RubricArg) -> Self {
-        match rubric {
-            RubricArg::M3Bench => Self::M3Bench,
-            RubricArg::McpEval => Self::McpEval,
-            RubricArg::McpBench => Self::McpBench,
-        }
+/// All rubrics, the default first.
+static RUBRICS: LazyLock<Vec<RubricArg>> = LazyLock::new(|| Rubric::all().map(RubricArg).collect());
+
+impl ValueEnum for RubricArg {
+    fn value_variants<'a>() -> &'a [Self] {
+        &RUBRICS
+    }
+
+    fn to_possible_value(&self) -> Option<PossibleValue> {
+        Some(PossibleValue::new(self.0.name()).help(self.0.meaning()))
     }
 }
 
@@ -143,8 +142,8 @@ fn parse_mark(text: &str) -> Result<f64, String> {
 pub(super) fn run(args: &GradeArgs, printer: Printer) -> Result<(), Failure> {
     let labels = args.labels.as_deref().map(PeopleLabels::read).transpose();
     let labels = labels.map_err(|error| Failure::new(code::INPUT, error.to_string()))?;
-    let rubric = Rubric::from(args.rubric);
-    if args.references.is_none() && rubric.aspects().iter().all(|aspect| aspect.needs_reference()) {
+    let rubric = args.rubric.0;
+    if args.references.is_none() && rubric.needs_references() {
         let message = format!(
             "the rubric {} compares with references\nhint: name their file after the predictions",
             rubric.name()

@@ -10,8 +10,6 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use super::rubric::{Aspect, MCP_BENCH_AXES};
-
 /// What a judge says in one reply.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Answer {
@@ -34,43 +32,15 @@ pub enum Read {
 /// `\boxed{..}`, as LaTeX and as JSON escape it, with blanks; what is in it has no braces.
 static BOXED: LazyLock<Option<Regex>> = LazyLock::new(|| Regex::new(r"\\+boxed\s*\{([^{}]*)\}").ok());
 
-/// Reads a reply.
-///
-/// # Errors
-/// What is wrong, as a part of a sentence that the judge can be told.
-pub fn read(aspect: Aspect, matrix: Option<(usize, usize)>, reply: &str) -> Result<Read, String> {
-    match aspect {
-        Aspect::TaskCompletion => {
-            let score = number(&boxed(reply)?, 10.0)?;
-            Ok(Read::Whole(answer(aspect, &[score / 10.0])))
-        }
-        Aspect::InformationGrounding => {
-            let mut answer = answer(aspect, &[number(&boxed(reply)?, 1.0)?]);
-            match matrix.map(|size| read_matrix(reply, size)) {
-                None => Ok(Read::Whole(answer)),
-                Some(Ok(matrix)) => {
-                    answer.matrix = Some(matrix);
-                    Ok(Read::Whole(answer))
-                }
-                Some(Err(problem)) => Ok(Read::WithoutMatrix(answer, problem)),
-            }
-        }
-        Aspect::McpEval => match boxed(reply)?.to_ascii_lowercase().as_str() {
-            "pass" => Ok(Read::Whole(answer(aspect, &[1.0]))),
-            "fail" => Ok(Read::Whole(answer(aspect, &[0.0]))),
-            other => Err(format!("`{}` is neither pass nor fail", shortened(other, 40))),
-        },
-        Aspect::McpBench => six_scores(reply).map(Read::Whole),
+impl Answer {
+    /// One measure, in [0, 1].
+    pub(super) fn of(measure: &str, score: f64) -> Self {
+        Self { scores: [(measure.to_owned(), score)].into(), matrix: None }
     }
 }
 
-fn answer(aspect: Aspect, scores: &[f64]) -> Answer {
-    let names = aspect.measures().iter().map(|name| (*name).to_owned());
-    Answer { scores: names.zip(scores.iter().copied()).collect(), matrix: None }
-}
-
 /// What the one box says, or all boxes if they say the same.
-fn boxed(reply: &str) -> Result<String, String> {
+pub(super) fn boxed(reply: &str) -> Result<String, String> {
     let Some(pattern) = BOXED.as_ref() else { return Err("boxes cannot be read".to_owned()) };
     let found: Vec<&str> =
         pattern.captures_iter(reply).map(|found| found.extract::<1>().1[0].trim()).collect();
@@ -87,7 +57,7 @@ fn boxed(reply: &str) -> Result<String, String> {
 }
 
 /// Digits with at most one point: no sign, no exponent, no share such as 7/10.
-fn number(text: &str, most: f64) -> Result<f64, String> {
+pub(super) fn number(text: &str, most: f64) -> Result<f64, String> {
     let is_plain = text.starts_with(|c: char| c.is_ascii_digit())
         && text.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.');
     match text.parse::<f64>() {
@@ -98,7 +68,7 @@ fn number(text: &str, most: f64) -> Result<f64, String> {
 }
 
 /// The one JSON object with the key that is asked for, wherever it stands in the reply.
-fn object_with(reply: &str, key: &str) -> Result<Map<String, Value>, String> {
+pub(super) fn object_with(reply: &str, key: &str) -> Result<Map<String, Value>, String> {
     let (mut found, mut rest) = (Vec::new(), reply);
     while let Some(start) = rest.find('{') {
         rest = &rest[start..];
@@ -119,7 +89,7 @@ fn object_with(reply: &str, key: &str) -> Result<Map<String, Value>, String> {
     }
 }
 
-fn read_matrix(reply: &str, (rows, columns): (usize, usize)) -> Result<Vec<Vec<f64>>, String> {
+pub(super) fn read_matrix(reply: &str, (rows, columns): (usize, usize)) -> Result<Vec<Vec<f64>>, String> {
     let object = object_with(reply, "matrix")?;
     let wrong = || format!("the matrix should have {rows} rows of {columns} numbers between 0 and 1");
     let matrix: Vec<Vec<f64>> = object
@@ -130,36 +100,17 @@ fn read_matrix(reply: &str, (rows, columns): (usize, usize)) -> Result<Vec<Vec<f
     if matrix.len() == rows && matrix.iter().all(is_right) { Ok(matrix) } else { Err(wrong()) }
 }
 
-/// The six respects, each divided by ten, their means by axis, and the mean of the axes (MCP-Bench, section 5.2).
-fn six_scores(reply: &str) -> Result<Answer, String> {
-    let object = object_with(reply, MCP_BENCH_AXES[0].respects[0].key)?;
-    let mut scores = BTreeMap::new();
-    let mut sum = 0.0;
-    for axis in MCP_BENCH_AXES {
-        let mut of_axis = 0.0;
-        for respect in axis.respects {
-            // `8.0` is the whole number that is asked for, `7.5` is none.
-            let score = object.get(respect.key).and_then(Value::as_f64);
-            let score = score.filter(|score| (1.0..=10.0).contains(score) && score.fract().abs() < 1e-9);
-            let score = score
-                .ok_or_else(|| format!("`{}` should be a whole number from 1 to 10", respect.key))?
-                / 10.0;
-            scores.insert(format!("mcp_bench_{}", respect.key), score);
-            of_axis += score / 2.0;
-        }
-        scores.insert(format!("mcp_bench_{}", axis.key), of_axis);
-        sum += of_axis;
-    }
-    scores.insert(Aspect::McpBench.main().to_owned(), sum / 3.0);
-    Ok(Answer { scores, matrix: None })
-}
-
 #[cfg(test)]
 mod tests {
+    use super::super::rubric::Aspect;
     use super::*;
 
+    fn read(aspect: &str, matrix: Option<(usize, usize)>, reply: &str) -> Result<Read, String> {
+        Aspect::named(aspect).unwrap().read(matrix, reply)
+    }
+
     fn completion(reply: &str) -> Option<f64> {
-        match read(Aspect::TaskCompletion, None, reply) {
+        match read("task_completion", None, reply) {
             Ok(Read::Whole(answer)) => Some(answer.scores["task_completion"]),
             _ => None,
         }
@@ -194,7 +145,7 @@ mod tests {
 
     #[test]
     fn a_matrix_has_the_size_that_was_asked_for_or_is_left_out() {
-        let read = |reply: &str| read(Aspect::InformationGrounding, Some((1, 2)), reply);
+        let read = |reply: &str| read("information_grounding", Some((1, 2)), reply);
         let Ok(Read::Whole(answer)) = read("```json\n{\"matrix\": [[1, 0.5]]}\n```\n\\boxed{0.9}") else {
             panic!("it is whole");
         };
@@ -215,49 +166,5 @@ mod tests {
             assert_eq!(answer.scores.get("information_grounding"), Some(&0.9), "{problem}");
         }
         assert!(read(r#"{"matrix": [[1, 0.5]]} \boxed{9}"#).is_err(), "out of range");
-    }
-
-    #[test]
-    fn verdicts_are_pass_or_fail() {
-        let read = |reply: &str| match read(Aspect::McpEval, None, reply) {
-            Ok(Read::Whole(answer)) => Some(answer.scores["mcp_eval"]),
-            _ => None,
-        };
-        assert_eq!(read(r"\boxed{pass}"), Some(1.0));
-        assert_eq!(read(r"\boxed{FAIL}"), Some(0.0));
-        for reply in [r"\boxed{pass} \boxed{fail}", "pass", r"\boxed{passed}", r"\boxed{1}"] {
-            assert_eq!(read(reply), None, "{reply}");
-        }
-    }
-
-    #[test]
-    fn six_respects_give_three_axes_and_a_mean() {
-        // By hand: axes (0.8 + 0.6) / 2, (1.0 + 0.5) / 2, (0.4 + 0.1) / 2; their mean 1.7 / 3.
-        let reply = r#"Here: {"task_fulfillment": 8, "information_grounding": 6, "tool_appropriateness": 10,
-            "parameter_accuracy": 5, "dependency_awareness": 4, "parallelism_and_efficiency": 1}"#;
-        let Ok(Read::Whole(answer)) = read(Aspect::McpBench, None, reply) else { panic!("it is whole") };
-        let near = |name: &str, expected: f64| {
-            assert!((answer.scores[name] - expected).abs() < 1e-12, "{name}: {}", answer.scores[name]);
-        };
-        near("mcp_bench_task_completion_quality", 0.7);
-        near("mcp_bench_tool_usage_quality", 0.75);
-        near("mcp_bench_planning_effectiveness", 0.25);
-        near("mcp_bench_parallelism_and_efficiency", 0.1);
-        near("mcp_bench", 1.7 / 3.0);
-        let mut names: Vec<&str> = answer.scores.keys().map(String::as_str).collect();
-        let mut measures = Aspect::McpBench.measures().to_vec();
-        names.sort_unstable();
-        measures.sort_unstable();
-        assert_eq!(names, measures);
-        for (from, to) in [
-            ("8", "0"),
-            ("8", "11"),
-            ("8", "7.5"),
-            ("8", "-8"),
-            ("8", "\"8\""),
-            ("\"parameter_accuracy\": 5,", ""),
-        ] {
-            assert!(read(Aspect::McpBench, None, &reply.replacen(from, to, 1)).is_err(), "{to}");
-        }
     }
 }

@@ -23,7 +23,7 @@ struct Truth {
 /// Compares the panel and each judge with people, on each measure that people have labelled. Labels that name no measure
 /// are of the main one of what was asked first.
 pub(super) fn compare(collected: &Collected<'_>, labels: &PeopleLabels, mark: f64) -> Vec<PeopleReport> {
-    let first = collected.rubric().aspects().first().map_or("", |aspect| aspect.main());
+    let first = collected.rubric().aspects().next().map_or("", |aspect| aspect.main());
     let of_measure = |measure: &'static str| {
         let said = labels.of_measure(measure, measure == first);
         (!said.is_empty()).then(|| compare_measure(collected, measure, &said, mark))

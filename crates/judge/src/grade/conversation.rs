@@ -9,7 +9,7 @@ use m3_llm::{
 use m3_support::text::{error_with_causes, head, on_one_line, shortened};
 use tokio_util::sync::CancellationToken;
 
-use super::answer::{Answer, Read, read};
+use super::answer::{Answer, Read};
 use super::panel::Listeners;
 use super::question::{Question, again};
 use crate::patience::ask_until_stopped;
@@ -105,7 +105,7 @@ impl Conversation<'_> {
             *requests += 1;
             *usage = usage.plus(reply.usage);
             let text = &reply.text;
-            let problem = match read(question.aspect, question.matrix, text) {
+            let problem = match question.aspect.read(question.matrix, text) {
                 Ok(Read::Whole(answer)) => return Held::Answer(answer, kept(text)),
                 Ok(Read::WithoutMatrix(answer, problem)) => {
                     last = Held::Answer(answer, kept(text));

@@ -29,17 +29,19 @@ mod rubric;
 mod shown;
 mod statistics;
 mod store;
+mod subject;
 
-pub use answer::{Answer, Read, read};
+pub use answer::{Answer, Read};
 pub use panel::{Asked, Given, Judge, Listeners, Panel, PanelError};
 pub use people::{PeopleError, PeopleLabels, PersonSays};
-pub use question::{Question, Subject, mcp_bench_order, prompts_hash, question};
+pub use question::{Question, prompts_hash, question};
 pub use report::{
     AgreementReport, ConsistencyReport, GRADES_SCHEMA, GradeLedger, GradeReport, GradedPrediction, Grades,
     JudgeGrades, JudgeMeasure, JudgeReport, MeasureReport, MissingGrade, PairReport, PeopleRater,
     PeopleReport, RateReport, TrajectoryGrades, WithoutJudge,
 };
-pub use rubric::{Aspect, Axis, MCP_BENCH_AXES, Respect, Rubric};
+pub use rubric::{Aspect, Rubric};
 pub use shown::offered;
 pub use statistics::{Collected, GradedSubject, GradedTasks};
 pub use store::{ANSWERS_SCHEMA, AnswerStore, KeptAnswer};
+pub use subject::Subject;

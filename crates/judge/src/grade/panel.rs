@@ -10,9 +10,10 @@ use tokio_util::sync::CancellationToken;
 
 use super::answer::Answer;
 use super::conversation::{Conversation, Held, parts, reason};
-use super::question::{Question, Subject, question};
+use super::question::{Question, question};
 use super::rubric::{Aspect, Rubric};
 use super::store::{AnswerStore, KeptAnswer};
+use super::subject::Subject;
 
 /// One judge.
 #[derive(Debug)]
@@ -101,7 +102,7 @@ impl Panel {
     /// How many requests `subjects` subjects take, those that need a reference which is missing included.
     #[must_use]
     pub fn requests(&self, subjects: usize) -> usize {
-        subjects * self.judges.len() * self.rubric.aspects().len() * self.passes as usize
+        subjects * self.judges.len() * self.rubric.aspects().count() * self.passes as usize
     }
 
     /// Asks all judges about all subjects. What is in the store is not asked. Once `cancel` is cancelled nothing more is
@@ -150,14 +151,14 @@ impl Panel {
             (told.done)(asked.given.len());
         }
         asked.is_interrupted = cancel.is_cancelled();
-        asked.given.sort_by_key(|given| (given.subject, given.judge, given.aspect, given.pass));
+        asked.given.sort_by_key(|given| (given.subject, given.judge, given.aspect.position(), given.pass));
         Ok(asked)
     }
 
     /// What is asked about a subject. Questions that judges share are made once.
     fn askings(&self, subject: usize, content: &Subject) -> Vec<Asking> {
         let mut askings = Vec::new();
-        for &aspect in self.rubric.aspects() {
+        for aspect in self.rubric.aspects() {
             for pass in 1..=self.passes {
                 let order = self.seed.wrapping_add(u64::from(pass)).wrapping_mul(0x9E37_79B9_7F4A_7C15);
                 let mut made: [Option<Option<Arc<Question>>>; 2] = [None, None];

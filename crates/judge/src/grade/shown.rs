@@ -7,6 +7,8 @@ use m3_trajectory::catalog::Catalog;
 use m3_trajectory::json::{Json, Keys};
 use m3_trajectory::{Call, MalformedCall, Trajectory};
 
+use super::subject::Subject;
+
 /// The longest question and the longest answer that are shown, in columns.
 const TEXT: usize = 8_000;
 
@@ -27,6 +29,28 @@ const ALL_TOOLS: usize = 40_000;
 
 /// More calls are not shown.
 const CALLS: usize = 400;
+
+/// A part of the evidence, between marks.
+pub(super) struct Part {
+    pub(super) name: &'static str,
+    pub(super) text: String,
+}
+
+impl Part {
+    pub(super) const fn new(name: &'static str, text: String) -> Self {
+        Self { name, text }
+    }
+}
+
+/// The prediction's steps.
+pub(super) fn steps_of(subject: &Subject) -> Part {
+    Part::new("steps of the program", steps(&subject.prediction))
+}
+
+/// The prediction's final answer.
+pub(super) fn answer_of(subject: &Subject) -> Part {
+    Part::new("final answer of the program", answer(&subject.prediction))
+}
 
 /// The question, from whoever has it; who judges the prediction knows it best from elsewhere.
 pub(super) fn question(known: Option<&Trajectory>, prediction: &Trajectory) -> String {

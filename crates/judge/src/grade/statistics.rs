@@ -129,7 +129,7 @@ impl<'a> Collected<'a> {
     /// What a judge says: the mean of its answers; of verdicts what most of them say, nothing if they are even.
     pub(super) fn score(&self, subject: usize, judge: usize, measure: &str) -> Option<f64> {
         let mean = mean(self.answers(subject, judge, measure))?;
-        if measure != Aspect::McpEval.main() {
+        if !self.rubric().is_verdict(measure) {
             return Some(mean);
         }
         let is_even = (mean - 0.5).abs() < 1e-9;
@@ -146,7 +146,7 @@ impl<'a> Collected<'a> {
         let judges = (0..self.panel.judges.len()).filter(|judge| Some(*judge) != without);
         let scores: Vec<f64> = judges.filter_map(|judge| self.score(subject, judge, measure)).collect();
         let TrimmedMean { value, is_trimmed, .. } = trimmed_mean(&scores)?;
-        if measure != Aspect::McpEval.main() {
+        if !self.rubric().is_verdict(measure) {
             return Some(PanelScore { value, is_trimmed, is_tied: false });
         }
         let is_tied = (value - 0.5).abs() < 1e-9;
@@ -154,7 +154,7 @@ impl<'a> Collected<'a> {
     }
 
     pub(super) fn measures(&self) -> impl Iterator<Item = &'static str> + use<> {
-        self.rubric().aspects().iter().flat_map(|aspect| aspect.measures().iter().copied())
+        self.rubric().aspects().flat_map(Aspect::measures).copied()
     }
 
     /// The grades of one trajectory, for its `grades`.
@@ -291,7 +291,7 @@ impl<'a> Collected<'a> {
             task_type: self.subjects()[subject].task_type.clone(),
             grades: self.grades(subject),
         });
-        let aspects = self.rubric().aspects();
+        let aspects: Vec<Aspect> = self.rubric().aspects().collect();
         let judges = 0..self.panel.judges.len();
         let by_type = types
             .into_iter()
@@ -351,7 +351,8 @@ impl<'a> Collected<'a> {
             }
         }
         let is_tied = |subject: &usize| {
-            self.panel_score(*subject, Aspect::McpEval.main(), None).is_some_and(|s| s.is_tied)
+            self.measures()
+                .any(|measure| self.panel_score(*subject, measure, None).is_some_and(|s| s.is_tied))
         };
         let ties = (0..self.subjects().len()).filter(is_tied).count();
         if ties > 0 {

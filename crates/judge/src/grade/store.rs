@@ -111,7 +111,7 @@ mod tests {
             key: key.to_owned(),
             judge: "openai:a".to_owned(),
             id: "task".to_owned(),
-            aspect: Aspect::TaskCompletion,
+            aspect: Aspect::named("task_completion").unwrap(),
             pass: 1,
             answer: Answer { scores: [("task_completion".to_owned(), 0.5)].into(), matrix: None },
             reply: "\\boxed{5}".to_owned(),

@@ -254,5 +254,4 @@ pub fn change(reference: &Trajectory, before: &Arrangement, after: &Arrangement)
 }
 
 #[cfg(test)]
-#[path = "arrangement_tests.rs"]
 pub(super) mod tests;

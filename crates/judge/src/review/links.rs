@@ -165,5 +165,4 @@ fn misplaced(tools: &[&str], arrangement: &Arrangement, links: &[Link], now: &[L
 }
 
 #[cfg(test)]
-#[path = "links_tests.rs"]
 mod tests;

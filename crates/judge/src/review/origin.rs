@@ -223,5 +223,4 @@ fn opened(name: &str, folder: &Path) -> Vec<TrajectoryFile> {
 }
 
 #[cfg(test)]
-#[path = "origin_tests.rs"]
 mod tests;

@@ -191,5 +191,4 @@ impl Desk for PairsDesk {
 }
 
 #[cfg(test)]
-#[path = "pairs_tests.rs"]
 mod tests;

@@ -279,5 +279,4 @@ impl Standing {
 }
 
 #[cfg(test)]
-#[path = "reviews_tests.rs"]
 mod tests;

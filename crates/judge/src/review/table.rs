@@ -76,5 +76,4 @@ pub(super) fn unguarded(cell: &str) -> &str {
 }
 
 #[cfg(test)]
-#[path = "table_tests.rs"]
 mod tests;
