@@ -90,7 +90,7 @@ impl Sweep {
         self.best_of(&vec![1; self.sorted.len()])
     }
 
-    /// The same where each pair, by its place in the caller's list, counts so often.
+    /// The thresholds that meet most labels where each pair, by its place in the caller's list, counts so often.
     #[must_use]
     pub fn best_of(&self, counts: &[u32]) -> Option<Pick> {
         let default = Thresholds::default();

@@ -96,7 +96,7 @@ pub(super) fn open_all<const N: usize>(
     open_visiting(paths, (duplicates, CallForms::default()), printer, &|_, _| ())
 }
 
-/// The same, showing each trajectory to `visit` with the number of its file.
+/// Opens files and shows each trajectory to `visit`, with the number of its file.
 pub(super) fn open_visiting<const N: usize>(
     paths: [&Path; N],
     reading: (Duplicates, CallForms),
@@ -155,7 +155,7 @@ pub(super) fn open_predicted(path: &Path, printer: Printer) -> Result<Trajectory
     open_with_malformed(path, Duplicates::Keep, printer)
 }
 
-/// The same with what is to be done about an id that stands twice.
+/// Opens one file with its malformed calls; `duplicates` says what is to be done about an id that stands twice.
 pub(super) fn open_with_malformed(
     path: &Path,
     duplicates: Duplicates,

@@ -50,7 +50,7 @@ pub(super) fn open_model(
     open_model_with(llm, key_variable, (workers, ModelOptions::TRIES), printer)
 }
 
-/// The same, with a number of tries for each request.
+/// Opens a model and its cassette, with a number of tries for each request.
 pub(super) fn open_model_with(
     llm: &str,
     key_variable: Option<&str>,

@@ -103,7 +103,7 @@ impl Output {
         Ok(Self::File { gathered, path: path.to_owned(), opened })
     }
 
-    /// The same, but a run whose reader has seen enough goes on to its end: its exit code still counts.
+    /// An output whose command goes on to its end when its reader has seen enough: its exit code still counts.
     #[must_use]
     pub(super) fn outliving_its_reader(self) -> Self {
         match self {

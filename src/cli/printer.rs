@@ -60,7 +60,7 @@ impl Printer {
         self.warn_to(&mut Self::talk(), message);
     }
 
-    /// The same, to whom is given.
+    /// Says what is odd to `out`.
     pub(crate) fn warn_to(self, out: &mut impl Write, message: &str) {
         if !self.is_quiet {
             say(out, WARNING, "warning", message);

@@ -141,7 +141,7 @@ pub(super) struct LastCue<'a> {
     pub(super) reason: &'a str,
 }
 
-/// The same in the `react` mode.
+/// The last word in the `react` mode, when a limit is reached.
 #[derive(Template)]
 #[template(path = "cues.txt", escape = "none", block = "last_react")]
 pub(super) struct LastReactCue<'a> {

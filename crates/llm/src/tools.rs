@@ -44,7 +44,7 @@ impl WrittenTools {
         &self.0.0
     }
 
-    /// The same as text.
+    /// The JSON text.
     pub(crate) fn text(&self) -> &str {
         &self.0.1
     }

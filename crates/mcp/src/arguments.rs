@@ -49,7 +49,7 @@ impl ArgumentSchema {
         Self::build(schema, false)
     }
 
-    /// The same with formats as rules.
+    /// Prepares a schema whose formats are rules.
     ///
     /// # Errors
     /// As [`ArgumentSchema::new`].

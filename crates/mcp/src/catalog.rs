@@ -65,7 +65,7 @@ impl ToolCatalog {
         self.len() == 0
     }
 
-    /// The same without secrets: descriptions may repeat what a server was started with.
+    /// The catalog without secrets: descriptions may repeat what a server was started with.
     #[must_use]
     pub fn without_secrets(mut self, redactor: &Redactor) -> Self {
         for tool in self.servers.iter_mut().flat_map(|server| &mut server.tools) {

@@ -117,7 +117,7 @@ impl Host {
         self.call_within(name, arguments, CallLimits::none(), cancel).await
     }
 
-    /// The same with limits of the caller's own.
+    /// Calls a tool within limits of the caller's own.
     pub async fn call_within(
         &self,
         name: &ToolName,

@@ -299,7 +299,7 @@ impl ServerProcess {
         tokio::time::timeout(limit, gone).await.is_ok()
     }
 
-    /// The same without waiting.
+    /// Ends it and does not wait until it is gone.
     pub(super) fn kill(&self) {
         // A guard that is killed guards no more.
         if self.is_guarded { self.signal(Signal::TERM) } else { self.signal_group(Signal::KILL) }

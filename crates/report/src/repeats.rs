@@ -123,7 +123,7 @@ pub struct TaskTrialsReport {
 }
 
 impl ScoreSummary {
-    /// The same with what its repetitions say.
+    /// Adds what the repetitions say, and signs the summary anew.
     #[must_use]
     pub fn with_repeats(mut self, repeats: Option<RepeatsReport>) -> Self {
         self.repeats = repeats;

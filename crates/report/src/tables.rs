@@ -71,7 +71,7 @@ pub(super) fn provenance(summary: &ScoreSummary) -> String {
     provenance_parts(summary).join(", ")
 }
 
-/// The same on lines of so many columns.
+/// Which definitions and encoder made the numbers, on lines of so many columns.
 pub(super) fn provenance_lines(summary: &ScoreSummary, columns: usize) -> Vec<String> {
     let mut lines: Vec<String> = Vec::new();
     for part in provenance_parts(summary) {

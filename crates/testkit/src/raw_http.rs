@@ -17,7 +17,7 @@ pub fn listen(serve: impl Fn(TcpStream) + Send + Sync + 'static) -> SocketAddr {
     serve_on(TcpListener::bind("127.0.0.1:0").unwrap(), serve)
 }
 
-/// The same with a socket that listens already.
+/// Deals with each connection to a socket that listens already, on a thread of its own.
 pub fn serve_on(listener: TcpListener, serve: impl Fn(TcpStream) + Send + Sync + 'static) -> SocketAddr {
     let address = listener.local_addr().unwrap();
     let serve = Arc::new(serve);

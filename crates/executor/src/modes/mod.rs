@@ -56,7 +56,8 @@ async fn ask<T>(
     silence.map_or(Ok(value), |silence| Err(silence.stop()))
 }
 
-/// The same, but that a model which says nothing is no error; then there is a reason as well.
+/// Asks, and asks once more where the model said nothing of use. A model that says nothing twice is no error here: the reason
+/// comes with the value.
 async fn ask_twice<T>(
     state: &mut AttemptState<'_>,
     purpose: &str,

@@ -34,7 +34,7 @@ pub struct GradeReport {
     /// Measures of the whole set by name: task by task the panel's scores without the lowest and the highest, then the
     /// mean over tasks.
     pub measures: BTreeMap<String, MeasureReport>,
-    /// The same for each type of task.
+    /// The measures of each type of task, by name.
     pub by_type: BTreeMap<String, BTreeMap<String, MeasureReport>>,
     /// How far judges agree, one entry for each thing that was asked.
     pub agreement: Vec<AgreementReport>,
@@ -228,7 +228,7 @@ pub struct PeopleRater {
     /// The share of all graded tasks that it passes.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rate: Option<RateReport>,
-    /// The same, corrected by what people say of the labelled ones (Tenenbein 1970).
+    /// The share of all graded tasks that it passes, corrected by what people say of the labelled ones (Tenenbein 1970).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub corrected_rate: Option<RateReport>,
     /// The mean absolute difference of scores, where people gave scores.

@@ -65,7 +65,7 @@ fn keys_of_the_task(run: &Trajectory) -> Vec<(String, Json)> {
     run.extra.iter().filter(|(key, _)| is_kept(key)).cloned().collect()
 }
 
-/// The same with its provenance.
+/// Adds to a trajectory where it comes from.
 pub(super) fn with_provenance(mut trajectory: Trajectory, provenance: &Provenance) -> Trajectory {
     // What cannot be written is nothing but a bug.
     let value = serde_json::to_value(provenance).unwrap_or(Value::Null);

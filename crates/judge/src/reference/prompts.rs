@@ -19,7 +19,7 @@ pub fn verdict_prompt_hash() -> String {
     hash_of(VERDICT)
 }
 
-/// The same of the proposal of a trajectory.
+/// SHA-256 in hexadecimal over what the judge is told when it proposes a trajectory, before it is filled in.
 #[must_use]
 pub fn proposal_prompt_hash() -> String {
     hash_of(PROPOSAL)
@@ -82,7 +82,7 @@ struct ViolationsCue<'a> {
 pub(super) enum Wish {
     /// Success or fail.
     Verdict,
-    /// The same of a run that made no calls.
+    /// Success or fail of a run that made no calls.
     VerdictWithoutCalls,
     /// The best trajectory contained in a run.
     Proposal,

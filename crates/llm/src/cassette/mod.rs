@@ -233,7 +233,7 @@ pub(super) enum Then {
     Retry,
     /// It would have been asked again, but for this reason.
     GiveUp(String),
-    /// The same, and no other request would be answered either for as long as any waits.
+    /// For this reason it would not have been asked again, nor would any other request be answered for as long as any waits.
     LeaveAlone(String),
 }
 

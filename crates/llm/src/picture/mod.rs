@@ -74,7 +74,7 @@ impl Picture {
         Self::from_bytes(&name, bytes, limits)
     }
 
-    /// The same for an image that is in memory, such as one that a tool returned. `name` is what errors call it.
+    /// Prepares an image that is in memory, such as one that a tool returned. `name` is what errors call it.
     ///
     /// # Errors
     /// As for [`Picture::open`].

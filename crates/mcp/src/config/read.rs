@@ -38,7 +38,7 @@ impl HostConfig {
         std::path::absolute(folder).unwrap_or_else(|_| folder.to_owned())
     }
 
-    /// The same of a file that has been read: `folder` is where relative paths start, `lookup` knows variables.
+    /// The configuration in a file that has been read: `folder` is where relative paths start, `lookup` knows variables.
     ///
     /// # Errors
     /// [`ConfigError::Invalid`].

@@ -21,13 +21,13 @@ const MIN_KEY: usize = 8;
 const SECRET_WORDS: [&str; 9] =
     ["KEY", "TOKEN", "SECRET", "CREDENTIAL", "AUTH", "AUTHORIZATION", "COOKIE", "SIGNATURE", "PAT"];
 
-/// The same at the end of a word: `MYKEY`, `ACCESSTOKEN`.
+/// What a word in the name of a secret ends with: `MYKEY`, `ACCESSTOKEN`.
 const SECRET_ENDS: [&str; 4] = ["KEY", "TOKEN", "SECRET", "PASSWORD"];
 
 /// Words that end so and are something else.
 const NO_KEYS: [&str; 7] = ["MONKEY", "DONKEY", "TURKEY", "HOCKEY", "JOCKEY", "WHISKEY", "HOTKEY"];
 
-/// The same, and of these even a short number is secret.
+/// Words in the name of what is secret even if it is a short number.
 const PASSWORD_WORDS: [&str; 5] = ["PASSWORD", "PASSWD", "PASSPHRASE", "PASS", "PWD"];
 
 /// Two words that together name a secret: one half of a credential.

@@ -302,7 +302,7 @@ fn refusal_to(id: &RequestId) -> ServerJsonRpcMessage {
     JsonRpcMessage::error(ErrorData::new(ErrorCode::PARSE_ERROR, "", None), Some(id.clone()))
 }
 
-/// The same as JSON.
+/// What stands for an answer that was refused, as JSON.
 pub(super) fn refusal_message(id: &RequestId) -> String {
     serde_json::to_string(&refusal_to(id)).unwrap_or_default()
 }

@@ -125,7 +125,7 @@ impl ResultStore {
         Ok(Self::new(folder, workspace, redactor, (last + 1, Keeps::All)))
     }
 
-    /// The same for a workspace that is new and has no results of earlier calls. The folder of results is made for
+    /// Opens the results of a workspace that is new and has no results of earlier calls. The folder of results is made for
     /// the first that is kept.
     ///
     /// # Errors

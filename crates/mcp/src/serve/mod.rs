@@ -102,7 +102,7 @@ pub async fn stdio(toolbox: Arc<dyn Toolbox>) -> Result<Ended, ServeError> {
     stream(toolbox, reader, writer).await
 }
 
-/// The same over any pair of streams, one message a line.
+/// Serves over any pair of streams, one message a line.
 ///
 /// # Errors
 /// As [`stdio`].

@@ -17,7 +17,7 @@ use m3_support::workspace::Workspace;
 /// The longest side of an embedded image, in pixels.
 const LONGEST_SIDE: u32 = 384;
 
-/// The same where a page has many images: 200 of them should have some 2 MB.
+/// The longest side where a page has many images, in pixels: 200 of them should have some 2 MB.
 const LONGEST_SIDE_OF_MANY: u32 = 240;
 
 /// So many images are many.
@@ -26,7 +26,7 @@ const MANY: usize = 60;
 /// Quality of the JPEG, of 100: photographs of this size have some 10 to 20 kB.
 const QUALITY: u8 = 72;
 
-/// The same where a page has many images: some 6 kB.
+/// Quality of the JPEG where a page has many images: some 6 kB each.
 const QUALITY_OF_MANY: u8 = 55;
 
 /// What is said of a folder, a device, a pipe.

@@ -91,8 +91,8 @@ pub struct DifferenceReport {
     pub has_no_spread: bool,
     /// The p-value of a paired permutation test, two-sided; null with fewer than two tasks.
     pub p_value: Option<f64>,
-    /// The same after Holm's correction for the number of metrics compared, for the two fidelities apart from the metrics
-    /// of the paper; null for the average, which is no further comparison, and where there is no p-value.
+    /// The p-value after Holm's correction for the number of metrics compared, for the two fidelities apart from the
+    /// metrics of the paper; null for the average, which is no further comparison, and where there is no p-value.
     pub corrected_p_value: Option<f64>,
     /// The smallest true difference that would be found with a probability of 80 %.
     pub smallest_detectable: Option<f64>,

@@ -63,7 +63,7 @@ impl Column {
 }
 
 impl Sheet {
-    /// The same without the columns that are for programs.
+    /// The table without the columns that are for programs.
     fn for_people(&self) -> Self {
         let kept = |index: usize| self.columns.get(index).is_none_or(|column| !column.is_for_programs);
         let row = |row: &Vec<Cell>| {

@@ -14,13 +14,13 @@ const LABEL: usize = 8;
 /// The most lines of a text: of a longer one, those at both ends.
 const LINES: usize = 30;
 
-/// The same for what a call returned.
+/// The most lines of what a call returned.
 const OUTPUT_LINES: usize = 16;
 
-/// The same for what was said.
+/// The most lines of a message of the dialogue.
 const MESSAGE_LINES: usize = 80;
 
-/// The same for the question and the answer.
+/// The most lines of the question and of the answer.
 const REPLY_LINES: usize = 200;
 
 pub(super) fn write(

@@ -87,7 +87,7 @@ impl<'a> Fidelity<'a> {
         Self { catalog, ..Self::default() }
     }
 
-    /// The same with what is known of which arguments vary. Without, no argument is a constant.
+    /// Weights arguments by what is known of which vary. Without weights, no argument is a constant.
     #[must_use]
     pub fn weighted_by(self, weights: &'a Weights) -> Self {
         Self { weights: Some(weights), ..self }

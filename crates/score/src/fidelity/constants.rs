@@ -128,18 +128,18 @@ pub const COUNTRY_AFTER_COMMA: f64 = 0.2;
 /// rejected.
 pub const WORD_COSINE: [(f64, f64); 5] = [(0.2, 0.0), (0.68, 0.35), (0.78, 0.5), (0.86, 0.75), (0.95, 0.95)];
 
-/// The same where the thesaurus knows both words and does not say that they are opposites or two of one kind: of 60 such
+/// Cosine of two words where the thesaurus knows both and does not say that they are opposites or two of one kind: of 60 such
 /// synonyms a half have 0.62 or more, of different words that do not look alike a seventh.
 pub const KNOWN_WORD_COSINE: [(f64, f64); 5] =
     [(0.2, 0.0), (0.58, 0.35), (0.66, 0.55), (0.8, 0.75), (0.95, 0.9)];
 
-/// The same where they are two of nearly one kind, such as `violin` and `piano`, or one is a name.
+/// Cosine of two words of nearly one kind, such as `violin` and `piano`, or of which one is a name.
 pub const COUSIN_COSINE: [(f64, f64); 3] = [(0.3, 0.0), (0.8, 0.3), (0.95, 0.6)];
 
-/// The same in texts that are not English, of whose words the thesaurus and the encoder know little.
+/// Cosine of two words of texts that are not English, of whose words the thesaurus and the encoder know little.
 pub const FOREIGN_WORD_COSINE: [(f64, f64); 4] = [(0.66, 0.0), (0.76, 0.45), (0.84, 0.75), (0.95, 0.95)];
 
-/// The same of two phrases, of which one has several words.
+/// Cosine of two phrases, of which one has several words.
 pub const PHRASE_COSINE: [(f64, f64); 4] = [(0.3, 0.0), (0.6, 0.35), (0.75, 0.6), (0.95, 0.9)];
 
 /// From this similarity of spelling on (1 less the share of letters that differ) two known words look alike.
@@ -208,7 +208,7 @@ pub(super) fn on_curve(curve: &[(f64, f64)], x: f64) -> f64 {
     }
 }
 
-/// The same in the logarithm of `x`, for differences.
+/// The value of a curve at `x`, straight in the logarithm of `x` between its points: for differences.
 pub(super) fn on_log_curve(curve: &[(f64, f64)], x: f64) -> f64 {
     let after = curve.partition_point(|point| point.0 < x);
     match (after.checked_sub(1).and_then(|before| curve.get(before)), curve.get(after)) {

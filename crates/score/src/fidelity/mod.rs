@@ -130,7 +130,7 @@ impl Kind {
 pub enum Verdict {
     /// Equal as JSON, numbers by value.
     Equal,
-    /// The same in another writing.
+    /// Another writing of one value.
     Equivalent,
     /// Nearly the same.
     Close,

@@ -37,7 +37,7 @@ impl Name {
         Self { words, told: None }
     }
 
-    /// The same with the unit that its description tells.
+    /// The name with the unit that its description tells.
     pub(super) fn in_unit(self, told: (usize, f64)) -> Self {
         Self { told: Some(told), ..self }
     }
@@ -348,7 +348,7 @@ impl Name {
         USUAL.iter().any(|(names, usual)| *usual == value && self.is_one_of(names))
     }
 
-    /// The same of a text, in small letters.
+    /// Whether most tools have this text, in small letters, as the default of an argument of this name.
     pub(super) fn is_usual_text(&self, value: &str) -> bool {
         USUAL_TEXTS.iter().any(|(names, usual)| usual.contains(&value) && self.is_one_of(names))
     }

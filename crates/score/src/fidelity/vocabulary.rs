@@ -289,7 +289,7 @@ pub(super) const USUAL: &[(&[&str], f64)] = &[
     ),
 ];
 
-/// The same of texts, in small letters.
+/// Texts that most tools have as the default of arguments of these names, in small letters.
 pub(super) const USUAL_TEXTS: &[(&[&str], &[&str])] = &[
     (&["language", "languagecode", "lang", "locale"], &["en", "eng", "english", "en-us"]),
     (&["mode", "travelmode"], &["driving", "drive"]),

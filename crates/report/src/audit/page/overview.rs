@@ -223,7 +223,7 @@ fn rejected_view(pair: &RejectedMatchReport, links: &BTreeSet<&str>) -> Rejected
     }
 }
 
-/// The same for all pages: they are drawn by default.
+/// How intervals are made: every page has the default number of resamples and the default seed.
 fn intervals_in_words() -> String {
     let Draws { count, seed, .. } = Draws::default();
     let thousands = format!("{},{:03}", count / 1_000, count % 1_000);

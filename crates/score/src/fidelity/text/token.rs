@@ -213,7 +213,7 @@ fn is_initials(characters: &[char], at: usize) -> bool {
     letter(at.checked_sub(1)) && letter(Some(at + 1)) && !letter(Some(at + 2)) && !letter(at.checked_sub(2))
 }
 
-/// The same for the forms of number and the spellings of a word: a rough English stem, the same on both sides of a
+/// One key for the forms of number and the spellings of a word: a rough English stem, the same on both sides of a
 /// comparison, not a word.
 pub(super) fn key(word: &str) -> String {
     let word = lexicon::irregular(word);
