@@ -174,7 +174,7 @@ const PLAIN: &[(&str, &str, Outcome)] = &[
     ("An error occurred", "says_error", InvalidArguments),
     (r#"{"error": null, "errors": [], "name": "eel"}"#, "normal_result", Success),
     (r#"{"errors": ["row 7"], "data": {"rows": 6}}"#, "mentions_failure", Success),
-    // Nothing.
+    // Answers that say nothing.
     ("", "empty_answer", ResourceNotFound),
     (" [] \n", "empty_answer", ResourceNotFound),
     ("null", "empty_answer", ResourceNotFound),

@@ -60,7 +60,7 @@ pub struct Unmatched {
     pub tool: String,
     /// Where it stands.
     pub place: CallPlace,
-    /// Why.
+    /// Why it is unmatched.
     pub reason: Reason,
     /// The most similar call of the same tool on the other side: its index in the trajectory, and S. The
     /// first of several.

@@ -20,7 +20,7 @@ const MAX_TEXT: usize = 256;
 
 /// Numbers that stand together in arguments.
 pub(super) struct Vector {
-    /// They, in order.
+    /// The numbers, in their order.
     pub(super) numbers: Vec<Number>,
     /// Where they stand: a JSON pointer to the list, the object or the text.
     pub(super) pointer: String,

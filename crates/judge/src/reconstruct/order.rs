@@ -23,7 +23,7 @@ pub(super) struct Bond {
     pub(super) second: usize,
     /// What holds.
     pub(super) rule: Rule,
-    /// Why.
+    /// Why it holds.
     pub(super) why: Why,
 }
 

@@ -123,7 +123,7 @@ impl Source {
         let mut bytes = Vec::new();
         let mut encoder = JpegEncoder::new_with_quality(&mut bytes, quality);
         if let Some(profile) = self.profile_for(opaque) {
-            // As above.
+            // An image without its profile is still an image.
             let _ = encoder.set_icc_profile(profile);
         }
         opaque.write_with_encoder(encoder)?;

@@ -24,7 +24,7 @@ pub(super) struct Found {
     pub(super) has_other_numbers: bool,
 }
 
-/// A text on its way.
+/// One of two texts, with what of it is not yet aligned.
 pub(super) struct Side {
     pub(super) tokens: Vec<Token>,
     /// How much of each token is left over, from 1 to 0.
