@@ -80,12 +80,12 @@ impl Alignment<'_> {
     fn tuple(&mut self, at: &ValueLocation<'_>, below: &ValueLocation<'_>, a: &[Json], b: &[Json]) {
         let spans = compare_value::tuple_spans(&at.context.name, a, b);
         for index in 0..a.len().max(b.len()) {
-            let mut at = ValueLocation { path: pointer_to(&at.path, index), ..below.clone() };
-            at.context.span = spans[index % 2];
+            let mut of_item = ValueLocation { path: pointer_to(&at.path, index), ..below.clone() };
+            of_item.context.span = spans[index % 2];
             match (a.get(index), b.get(index)) {
-                (Some(a), Some(b)) => self.value(&at, a, b),
-                (Some(item), None) => self.absent(&at, item, Presence::Required, Verdict::Missing),
-                (None, Some(item)) => self.absent(&at, item, Presence::Required, Verdict::Extra),
+                (Some(a), Some(b)) => self.value(&of_item, a, b),
+                (Some(item), None) => self.absent(&of_item, item, Presence::Required, Verdict::Missing),
+                (None, Some(item)) => self.absent(&of_item, item, Presence::Required, Verdict::Extra),
                 (None, None) => {}
             }
             if self.values > super::constants::MAX_VALUES {
@@ -111,30 +111,30 @@ impl Alignment<'_> {
         let before = self.values;
         let mut found: Vec<Vec<Vec<ArgumentComparison>>> = Vec::new();
         for &row in &left_a {
-            let at = ValueLocation { path: pointer_to(&at.path, row), ..below.clone() };
-            found.push(left_b.iter().map(|&column| self.apart(&at, &a[row], &b[column])).collect());
+            let of_item = ValueLocation { path: pointer_to(&at.path, row), ..below.clone() };
+            found.push(left_b.iter().map(|&column| self.apart(&of_item, &a[row], &b[column])).collect());
         }
         // What was only tried is not counted.
         self.values = before + left_a.len().max(left_b.len());
         let pairs = assigned(&found, left_a.len(), left_b.len());
         for (row, &index) in left_a.iter().enumerate() {
-            let at = ValueLocation { path: pointer_to(&at.path, index), ..below.clone() };
+            let of_item = ValueLocation { path: pointer_to(&at.path, index), ..below.clone() };
             match pairs.iter().find(|pair| pair.0 == row) {
                 Some(&(row, column)) => {
                     let other = pointer_to(&at.path, left_b[column]);
                     let found = &mut found[row][column];
                     for argument in &mut *found {
-                        argument.moved(&at.path, &other);
+                        argument.moved(&of_item.path, &other);
                     }
                     self.found.append(found);
                 }
-                None => self.absent(&at, &a[index], Presence::Required, Verdict::Missing),
+                None => self.absent(&of_item, &a[index], Presence::Required, Verdict::Missing),
             }
         }
         for (column, &index) in left_b.iter().enumerate() {
             if !pairs.iter().any(|pair| pair.1 == column) {
-                let at = ValueLocation { path: pointer_to(&at.path, index), ..below.clone() };
-                self.absent(&at, &b[index], Presence::Required, Verdict::Extra);
+                let of_item = ValueLocation { path: pointer_to(&at.path, index), ..below.clone() };
+                self.absent(&of_item, &b[index], Presence::Required, Verdict::Extra);
             }
         }
     }
