@@ -85,7 +85,7 @@ impl Tally {
             predicted_calls: self.predicted_calls as f64,
             matched: self.matched as f64,
             strong: self.strong as f64,
-            of_metrics: self.of_metrics.map(|sum| sum.value()),
+            of_metrics: self.of_metrics.map(ExactSum::value),
         }
     }
 

@@ -29,13 +29,13 @@ pub(super) fn write(sheets: &[Sheet], out: &mut dyn Write) -> io::Result<()> {
 /// Writes one table and an empty line: columns by name and whether they hold text, set to the left; cells are Markdown.
 pub(crate) fn table<'a>(
     columns: impl Iterator<Item = (&'a str, bool)> + Clone,
-    rows: impl Iterator<Item = Vec<String>>,
+    mut rows: impl Iterator<Item = Vec<String>>,
     out: &mut (impl Write + ?Sized),
 ) -> io::Result<()> {
     let mut line = |cells: Vec<String>| writeln!(out, "| {} |", cells.join(" | "));
     line(columns.clone().map(|(name, _)| escape(name)).collect())?;
     line(columns.map(|(_, is_text)| if is_text { "---" } else { "---:" }.to_owned()).collect())?;
-    rows.map(line).collect::<io::Result<()>>()?;
+    rows.try_for_each(line)?;
     writeln!(out)
 }
 
