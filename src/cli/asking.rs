@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 use m3_llm::{Model, Retry};
-use m3_outcomes::{Asked, Judged, ask, is_open};
+use m3_outcomes::{Asked, ClassifiedTrajectory, ask, is_open};
 use m3_support::text::{on_one_line, shortened};
 use tokio::runtime::Runtime;
 
@@ -41,7 +41,7 @@ pub(super) struct Asking {
     model: Model,
     runtime: Runtime,
     signals: Signals,
-    held: Vec<Judged>,
+    held: Vec<ClassifiedTrajectory>,
     open: usize,
     asked: Asked,
     printer: Printer,
@@ -70,14 +70,17 @@ impl AskArgs {
 
 impl Asking {
     /// Takes a judged trajectory; gives back those whose calls are decided, in order, if any are.
-    pub(super) fn push(&mut self, judged: Judged) -> Result<Vec<Judged>, Failure> {
+    pub(super) fn push(
+        &mut self,
+        judged: ClassifiedTrajectory,
+    ) -> Result<Vec<ClassifiedTrajectory>, Failure> {
         self.open += judged.calls.iter().filter(|call| is_open(call)).count();
         self.held.push(judged);
         if self.open < GATHERED && self.held.len() < HELD { Ok(Vec::new()) } else { self.decide() }
     }
 
     /// Has the model decide what is held, and gives it back.
-    pub(super) fn decide(&mut self) -> Result<Vec<Judged>, Failure> {
+    pub(super) fn decide(&mut self) -> Result<Vec<ClassifiedTrajectory>, Failure> {
         let mut held = std::mem::take(&mut self.held);
         self.open = 0;
         let printer = self.printer;

@@ -5,7 +5,9 @@ use std::sync::Arc;
 
 use clap::{ArgGroup, Args};
 use m3_mcp::ToolCatalog;
-use m3_outcomes::{CallCounts, Judged, JudgedCall, KnownTools, Rate, judge_trajectory, recorded_reply};
+use m3_outcomes::{
+    CallCounts, ClassifiedCall, ClassifiedTrajectory, KnownTools, Rate, classify_trajectory, recorded_reply,
+};
 use m3_support::text::counted;
 use m3_trajectory::catalog::Catalog;
 use m3_trajectory::{Trajectory, TrajectoryFile};
@@ -21,7 +23,7 @@ use crate::report::{OutcomesGatherer, OutcomesRenderer, outcomes_renderer};
 
 /// Options of `m3 outcomes`.
 #[derive(Debug, Args)]
-#[command(after_help = EXAMPLES, group(ArgGroup::new("judged_by").args(["tools", "servers"]).required(true).multiple(true)))]
+#[command(after_help = EXAMPLES, group(ArgGroup::new("classified_by").args(["tools", "servers"]).required(true).multiple(true)))]
 pub(super) struct OutcomesArgs {
     /// Predicted trajectories: JSON, JSON Lines, either with gzip; `-` for standard input
     predictions: PathBuf,
@@ -32,7 +34,7 @@ pub(super) struct OutcomesArgs {
     replay: ReplayArgs,
     #[command(flatten)]
     asking: AskArgs,
-    /// When an id stands twice with different content [default: error]
+    /// What to do when an id stands twice with different content [default: error]
     #[arg(long, value_enum, hide_default_value = true, default_value_t = DuplicatesArg::Error)]
     duplicates: DuplicatesArg,
     /// Add a table for each type of task
@@ -132,11 +134,11 @@ pub(super) struct Sink<'a> {
 
 impl Sink<'_> {
     /// Takes the next trajectory.
-    pub(super) fn push(&mut self, trajectory: Trajectory, calls: Vec<JudgedCall>) -> Result<(), Failure> {
-        let judged = Judged { trajectory, calls };
+    pub(super) fn push(&mut self, trajectory: Trajectory, calls: Vec<ClassifiedCall>) -> Result<(), Failure> {
+        let classified = ClassifiedTrajectory { trajectory, calls };
         match &mut self.asking {
-            None => self.take(&judged),
-            Some(asking) => asking.push(judged)?.iter().try_for_each(|judged| self.take(judged)),
+            None => self.take(&classified),
+            Some(asking) => asking.push(classified)?.iter().try_for_each(|classified| self.take(classified)),
         }
     }
 
@@ -145,18 +147,18 @@ impl Sink<'_> {
         let Some(asking) = &mut self.asking else { return Ok(()) };
         let rest = asking.decide()?;
         asking.say(printer);
-        rest.iter().try_for_each(|judged| self.take(judged))
+        rest.iter().try_for_each(|classified| self.take(classified))
     }
 
-    fn take(&mut self, judged: &Judged) -> Result<(), Failure> {
-        let report = self.gatherer.add(&judged.trajectory, &judged.calls);
+    fn take(&mut self, classified: &ClassifiedTrajectory) -> Result<(), Failure> {
+        let report = self.gatherer.add(&classified.trajectory, &classified.calls);
         self.renderer.trajectory(&report).map_err(|cause| Failure::written(&cause))
     }
 }
 
 /// Calls that were not judged are no success; if a replay has nothing else, the servers were missing.
 fn check_complete(tally: &CallCounts, is_replayed: bool) -> Result<(), Failure> {
-    match (tally.unanswered(), tally.judged() + tally.not_executed) {
+    match (tally.unanswered(), tally.with_outcome() + tally.not_executed) {
         (0, _) => Ok(()),
         (_, 0) if is_replayed => {
             Printer::error("no call could be judged\nhint: the report names the servers and what they lack");
@@ -176,7 +178,7 @@ fn judge(
     let mut bar = printer.bar(Unit::Trajectories);
     for index in 0..file.len() {
         let trajectory = file.read(index)?;
-        let calls = judge_trajectory(&trajectory, tools, &mut |_, call| recorded_reply(call));
+        let calls = classify_trajectory(&trajectory, tools, &mut |_, call| recorded_reply(call));
         sink.push(trajectory, calls)?;
         bar.set("judging", index as u64 + 1, file.len() as u64);
     }

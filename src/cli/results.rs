@@ -86,7 +86,7 @@ pub(super) struct FormArgs {
 enum FormatArg {
     /// For people
     Table,
-    /// With every interval
+    /// Everything, with intervals
     Json,
     /// For a pull request
     Markdown,

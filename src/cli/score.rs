@@ -35,7 +35,8 @@ pub(super) struct ScoreArgs {
     /// leaderboards; with repetitions once for each, in their order
     #[arg(long, value_name = "FILE")]
     outcomes: Vec<PathBuf>,
-    /// What a panel says of the predictions, written by `m3 grade -o`: goes into the JSON, for leaderboards; likewise
+    /// What a panel says of the predictions, written by `m3 grade -o`: goes into the JSON, for leaderboards;
+    /// with repetitions once for each, in their order
     #[arg(long, value_name = "FILE")]
     grades: Vec<PathBuf>,
     /// Exit with code 1 if a metric of the whole set is lower, such as recall=0.8; repeatable

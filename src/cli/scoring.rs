@@ -50,7 +50,7 @@ pub(super) struct ScoringArgs {
     /// name is read as which
     #[arg(long, value_name = "off|auto|FILE", default_value = "off")]
     tool_names: ToolNamesArg,
-    /// When an id stands twice with different content [default: error; last with open-m3-bench]
+    /// What to do when an id stands twice with different content [default: error; last with open-m3-bench]
     #[arg(long, value_enum)]
     duplicates: Option<DuplicatesArg>,
     #[command(flatten)]

@@ -23,7 +23,7 @@ pub(super) struct ValidateArgs {
     /// Form of the report
     #[arg(long, value_enum, default_value_t = FormatArg::Table)]
     format: FormatArg,
-    /// When an id stands twice with different content
+    /// What to do when an id stands twice with different content
     #[arg(long, value_enum, default_value_t = DuplicatesArg::Error)]
     duplicates: DuplicatesArg,
 }

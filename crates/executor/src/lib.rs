@@ -2,7 +2,62 @@
 //! records what happened.
 //!
 //! [`attempt()`] runs one task once. What happens on the way is told as [`Event`]s; the outcome is a [`Record`], a
-//! native prediction with everything that was said and returned. [`run`] runs many tasks and keeps what they give.
+//! native prediction with everything that was said and returned. [`run`] runs many tasks and keeps what they give:
+//!
+//! ```
+//! use std::path::Path;
+//! use std::sync::Arc;
+//!
+//! use m3_executor::run::{KeepWorkspaces, OutputFolder, Run, RunTask, TaskImage, ToolSource};
+//! use m3_executor::{Instruction, Limits, Mode, Offered, RunOptions, recorded_catalog};
+//! use m3_llm::{Cassette, Model, Pictures, Settings};
+//! use m3_support::redact::Redactor;
+//! use m3_trajectory::Task;
+//!
+//! # #[tokio::main]
+//! # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! // A task of the small benchmark, with what a model and its tools said of it before.
+//! let benchmark = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+//! let cassette = Arc::new(Cassette::open(&benchmark.join("trajectories/cassette.jsonl.gz"))?);
+//! let task = Task {
+//!     id: "00070001".into(),
+//!     image: Some("images/clock.png".into()),
+//!     question: Some("What time is it?".into()),
+//!     ..Task::default()
+//! };
+//! let folder = tempfile::tempdir()?;
+//! let run = Run {
+//!     tasks: vec![RunTask {
+//!         task,
+//!         image: Some(TaskImage::new(benchmark.join("images/clock.png"))),
+//!         is_selected: true,
+//!         offered: Arc::new(Offered::new(recorded_catalog(&cassette))),
+//!     }],
+//!     output: OutputFolder::open(folder.path())?,
+//!     model: Arc::new(Model::replay(Arc::clone(&cassette))?),
+//!     tools: ToolSource::Replayed { cassette, recorder: None },
+//!     redactor: Redactor::default(),
+//!     pictures: Pictures::new(),
+//!     options: RunOptions {
+//!         mode: Mode::Staged,
+//!         instruction: Instruction::Question,
+//!         limits: Limits::default(),
+//!         compress: false,
+//!         result_limit: 8000,
+//!         no_images: false,
+//!         max_image_side: None,
+//!         settings: Settings::default(),
+//!     },
+//!     repeats: 1,
+//!     workers: 1,
+//!     keep: KeepWorkspaces::Never,
+//!     retry_failed: false,
+//! };
+//! let end = run.begin()?.go(Arc::new(|_| ()), Default::default()).await?;
+//! assert_eq!((end.summary.predictions, end.summary.answered), (1, 1));
+//! # Ok(())
+//! # }
+//! ```
 
 mod attempt;
 mod attempt_state;

@@ -89,7 +89,7 @@ impl AttemptState<'_> {
         self.tell(Event::Called { step, call, tool: tool.clone() });
         let ran = match &wanted.illegal {
             Some(reason) => illegal(self.exact_name(&wanted.name), wanted, reason),
-            None => self.judged_call(wanted, first + index as u64, limits).await,
+            None => self.checked_call(wanted, first + index as u64, limits).await,
         };
         let CallRecord { outcome, milliseconds, .. } = &ran.record;
         let (outcome, milliseconds) = (outcome.clone(), *milliseconds);
@@ -98,7 +98,7 @@ impl AttemptState<'_> {
     }
 
     /// Makes a call, judges it, and keeps its result under a number.
-    async fn judged_call(&self, wanted: &Wanted, number: u64, limits: CallLimits) -> Ran {
+    async fn checked_call(&self, wanted: &Wanted, number: u64, limits: CallLimits) -> Ran {
         let name = self.exact_name(&wanted.name);
         let calls = CallChecker::new(self.attempt.offered.known());
         let checked = calls.check(&Call {
@@ -110,14 +110,14 @@ impl AttemptState<'_> {
         // Arguments that the schema refuses are sent all the same: many servers take them.
         let sent = checked.arguments.clone().zip(ToolName::parse(&name));
         let Some((arguments, tool)) = sent else {
-            let judgement = calls.finish(checked, Reply::NotExecuted);
-            let reason = not_made(&name, judgement.verdict().outcome(), &judgement.evidence);
+            let classification = calls.finish(checked, Reply::NotExecuted);
+            let reason = not_made(&name, classification.verdict().outcome(), &classification.evidence);
             let record = CallRecord {
                 name: name.clone(),
                 arguments: wanted.arguments.clone(),
                 result: None,
                 is_error: true,
-                outcome: judgement.verdict().name().to_owned(),
+                outcome: classification.verdict().name().to_owned(),
                 milliseconds: 0,
             };
             return Ran { record, seen: Seen::text(name, reason, true), fault: None };

@@ -1,6 +1,6 @@
 //! The calls of a run as the judge sees them.
 
-use m3_outcomes::{KnownTools, Outcome, Reply, Verdict, judge_trajectory, recorded_reply};
+use m3_outcomes::{KnownTools, Outcome, Reply, Verdict, classify_trajectory, recorded_reply};
 use m3_trajectory::Trajectory;
 use m3_trajectory::json::Json;
 use schemars::JsonSchema;
@@ -62,7 +62,7 @@ impl Chain {
     pub fn new(trajectory: &Trajectory, tools: &KnownTools) -> Self {
         let unlisted = KnownTools::unlisted();
         let tools = if tools.is_empty() { &unlisted } else { tools };
-        let judged = judge_trajectory(trajectory, tools, &mut |_, call| recorded_reply(call));
+        let judged = classify_trajectory(trajectory, tools, &mut |_, call| recorded_reply(call));
         let judged = judged.iter().filter(|judged| judged.tool.is_some() && judged.place.is_some());
         let places = trajectory.steps.iter().enumerate().flat_map(|(step, found)| {
             found.calls.iter().enumerate().map(move |(call, found)| (CallPlace { step, call }, found))
@@ -72,7 +72,7 @@ impl Chain {
                 Some(outcome) if outcome == Outcome::Success.name() => Standing::Succeeded,
                 Some(outcome) => Standing::Failed(outcome.to_owned()),
                 None if recorded_reply(call) == Reply::NotExecuted => Standing::NotRecorded,
-                None => match judged.judgement.verdict() {
+                None => match judged.classification.verdict() {
                     Verdict::Outcome(Outcome::Success) => Standing::Succeeded,
                     verdict => Standing::Failed(verdict.name().to_owned()),
                 },

@@ -17,6 +17,29 @@
 //! | [`review`] | what people decide of references, in a page or a table |
 //!
 //! Nothing in here knows of scores.
+//!
+//! ```
+//! use m3_judge::{Chain, dependency::dependencies, reconstruct::by_rules};
+//! use m3_outcomes::KnownTools;
+//! use m3_trajectory::{Duplicates, TrajectoryFile};
+//!
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! // Two calls that know nothing of one another, made one after the other.
+//! let call = |city: &str| {
+//!     format!(r#"{{"calls": [{{"name": "weather/now", "arguments": {{"city": "{city}"}}, "result": "fine in {city}"}}]}}"#)
+//! };
+//! let folder = tempfile::tempdir()?;
+//! let path = folder.path().join("run.json");
+//! std::fs::write(&path, format!(r#"{{"id": "a", "steps": [{}, {}]}}"#, call("Bern"), call("Oslo")))?;
+//! let run = TrajectoryFile::open(&path, Duplicates::Error)?.read(0)?;
+//!
+//! let chain = Chain::new(&run, &KnownTools::default());
+//! let reference = by_rules(&chain, &dependencies(&chain));
+//! // At once, as they can be.
+//! assert_eq!((reference.steps.len(), reference.steps[0].len()), (1, 2));
+//! # Ok(())
+//! # }
+//! ```
 
 mod chain;
 pub mod dependency;

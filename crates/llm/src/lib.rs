@@ -4,6 +4,17 @@
 //! A [`Recorder`] keeps every exchange in a cassette, and a model opened from a [`Cassette`] answers from it without
 //! a network. Cassettes also keep what tools answered, and for which task ([`Scope`]) something was asked: nothing else
 //! in here knows of tasks and of servers, and nothing at all of scores.
+//!
+//! ```
+//! use m3_llm::{Model, ModelName, ModelOptions};
+//!
+//! // A server of one's own that speaks OpenAI's interface. Nothing is sent before something is asked.
+//! let name = ModelName::parse("openai@http://127.0.0.1:8000/v1:Qwen/Qwen3-VL-8B")?;
+//! assert!(!name.is_at_provider());
+//! let model = Model::open(name, ModelOptions::default())?;
+//! assert_eq!(model.name().to_string(), "openai@http://127.0.0.1:8000/v1:Qwen/Qwen3-VL-8B");
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
 pub mod cassette;
 mod concurrency_limiter;

@@ -242,12 +242,12 @@ impl Model {
         drop(written);
         loop {
             let mut tried = asking.next_try(&self.inner.redactor, recording.is_some()).await;
-            let judged = self.judge(&tried.outcome);
-            let wait = asking.decide(&mut tried, &judged);
+            let reply = self.reply_of(&tried.outcome);
+            let wait = asking.decide(&mut tried, &reply);
             if let Some((recorder, recording)) = &recording {
                 recorder.record_try(recording, &tried.outcome, tried.elapsed)?;
             }
-            match (judged, wait) {
+            match (reply, wait) {
                 (Ok(reply), _) => {
                     return Ok(Answered { reply, tries: asking.tries(), elapsed: asking.elapsed() });
                 }
@@ -279,7 +279,7 @@ impl Model {
             if let Some(recorder) = recorder {
                 recorder.record_try(&recording, tried, Duration::ZERO)?;
             }
-            match self.judge(tried) {
+            match self.reply_of(tried) {
                 Ok(reply) => return Ok(Answered { reply, tries, elapsed: start.elapsed() }),
                 Err(failure) if tried.then == Then::Retry => {
                     told(Retry { reason: failure.reason, wait: Duration::ZERO });
@@ -296,7 +296,7 @@ impl Model {
     }
 
     /// What a try came to: the same live and from a cassette.
-    fn judge(&self, tried: &Try) -> Result<Reply, Failure> {
+    fn reply_of(&self, tried: &Try) -> Result<Reply, Failure> {
         let redact = |text: &str| self.inner.redactor.text(text).into_owned();
         let (Some(status), Some(body)) = (tried.status, &tried.body) else {
             let reason = redact(tried.error.as_deref().unwrap_or("there was no answer"));

@@ -142,8 +142,8 @@ impl Asking<'_> {
     }
 
     /// Decides what is done after a try; `Some` is the wait until the next one.
-    pub(super) fn decide(&mut self, tried: &mut Tried, judged: &Result<Reply, Failure>) -> Option<Duration> {
-        let Err(failure) = judged else { return None };
+    pub(super) fn decide(&mut self, tried: &mut Tried, reply: &Result<Reply, Failure>) -> Option<Duration> {
+        let Err(failure) = reply else { return None };
         if !failure.is_worth_retrying || !tried.is_worth_retrying {
             // Only an address of one's own is asked without a key. It is recorded, so that a cassette says it too.
             if matches!(tried.outcome.status, Some(401 | 403)) && self.network.options.key.is_none() {

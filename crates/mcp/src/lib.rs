@@ -2,6 +2,17 @@
 //! calls their tools, and the way our own servers are served. Everything of `rmcp` stays in here.
 //!
 //! MCP is specified at <https://modelcontextprotocol.io/specification/2025-11-25>.
+//!
+//! ```
+//! use m3_mcp::arguments::ArgumentSchema;
+//! use serde_json::json;
+//!
+//! let schema = json!({"type": "object", "properties": {"x": {"type": "integer"}}, "required": ["x"]});
+//! let schema = ArgumentSchema::new(schema.as_object().ok_or("no object")?)?;
+//! let problems = schema.problems(&json!({"x": "3"}));
+//! assert_eq!((problems[0].pointer.as_str(), problems[0].keyword.as_str()), ("/x", "type"));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
 pub mod arguments;
 mod call_failure;

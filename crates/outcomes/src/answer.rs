@@ -114,7 +114,7 @@ impl Answer {
 
     /// The rule that decides, and what it saw.
     #[must_use]
-    pub fn judge(&self) -> (&'static Rule, String) {
+    pub fn decisive_rule(&self) -> (&'static Rule, String) {
         if let Some(Failure { message, looked_at }) = self.failure() {
             let status = self.status(&message);
             return by_rules(&looked_at, status.as_ref())

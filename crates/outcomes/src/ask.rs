@@ -9,7 +9,7 @@ use m3_support::text::shortened;
 use m3_trajectory::json::{Json, Keys};
 use m3_trajectory::{Call, Trajectory};
 
-use super::check::JudgedCall;
+use super::check::ClassifiedCall;
 use super::outcome::{Confidence, Outcome, Rule, Verdict};
 use super::rules::ANSWERS_BY_MODEL;
 
@@ -27,11 +27,11 @@ const AT_ONCE: usize = 16;
 
 /// A trajectory whose calls were judged by rules.
 #[derive(Debug)]
-pub struct Judged {
+pub struct ClassifiedTrajectory {
     /// With the answers that were judged.
     pub trajectory: Trajectory,
     /// Its calls, in order.
-    pub calls: Vec<JudgedCall>,
+    pub calls: Vec<ClassifiedCall>,
 }
 
 /// How asking went.
@@ -55,8 +55,8 @@ struct Question<'a> {
 
 /// Whether a model may be asked: there is an answer, and the rule is not sure of it.
 #[must_use]
-pub fn is_open(call: &JudgedCall) -> bool {
-    call.judgement.has_answer && call.judgement.rule.confidence == Confidence::Unsure
+pub fn is_open(call: &ClassifiedCall) -> bool {
+    call.classification.has_answer && call.classification.rule.confidence == Confidence::Unsure
 }
 
 /// Has the model decide all open calls of these trajectories, several at once. `told` gets each try that failed.
@@ -65,14 +65,14 @@ pub fn is_open(call: &JudgedCall) -> bool {
 /// [`ModelError`] of the first question that was not answered; what was decided until then stays.
 pub async fn ask(
     model: &Model,
-    judged: &mut [Judged],
+    classified: &mut [ClassifiedTrajectory],
     told: &(dyn Fn(Retry) + Send + Sync),
 ) -> Result<Asked, ModelError> {
     let mut questions = Vec::new();
-    for (index, judged) in judged.iter().enumerate() {
-        for (place, call) in judged.calls.iter().enumerate().filter(|(_, call)| is_open(call)) {
-            if let Some(request) = request(&judged.trajectory, call) {
-                questions.push((index, place, judged.trajectory.id.clone(), request));
+    for (index, classified) in classified.iter().enumerate() {
+        for (place, call) in classified.calls.iter().enumerate().filter(|(_, call)| is_open(call)) {
+            if let Some(request) = request(&classified.trajectory, call) {
+                questions.push((index, place, classified.trajectory.id.clone(), request));
             }
         }
     }
@@ -83,11 +83,12 @@ pub async fn ask(
     });
     let mut replies = std::pin::pin!(replies.buffer_unordered(AT_ONCE));
     while let Some((index, place, answered)) = replies.next().await {
-        match (decision(&answered?.reply.text), judged[index].calls.get_mut(place)) {
+        match (decision(&answered?.reply.text), classified[index].calls.get_mut(place)) {
             (Some((rule, reason)), Some(call)) => {
-                let judgement = &mut call.judgement;
-                judgement.evidence = format!("{reason} (not sure by rule: {})", judgement.rule.name);
-                judgement.rule = rule;
+                let classification = &mut call.classification;
+                classification.evidence =
+                    format!("{reason} (not sure by rule: {})", classification.rule.name);
+                classification.rule = rule;
                 asked.decided += 1;
             }
             _ => asked.unclear += 1,
@@ -97,8 +98,8 @@ pub async fn ask(
 }
 
 /// The request for one call.
-fn request(trajectory: &Trajectory, judged: &JudgedCall) -> Option<Request> {
-    let place = judged.place?;
+fn request(trajectory: &Trajectory, classified: &ClassifiedCall) -> Option<Request> {
+    let place = classified.place?;
     let call = trajectory.steps.get(place.step)?.entries().nth(place.call)?.ok()?;
     let arguments = call.arguments.as_ref().map(|arguments| arguments.to_text(Keys::AsRead));
     let question = Question {

@@ -132,7 +132,7 @@ impl KnownTools {
 
 /// What is said of a call, and why.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Judgement {
+pub struct Classification {
     /// The rule that decided.
     pub rule: &'static Rule,
     /// What it saw in the call or the answer: made visible, shortened, perhaps empty.
@@ -160,20 +160,20 @@ pub struct Place {
 
 /// A call with what is said of it.
 #[derive(Debug, Clone, PartialEq)]
-pub struct JudgedCall {
+pub struct ClassifiedCall {
     /// Where it stands; `None` for one that stands in the final reply.
     pub place: Option<Place>,
     /// The tool's name as the model wrote it; `None` where there is none.
     pub tool: Option<String>,
     /// What is said of it.
-    pub judgement: Judgement,
+    pub classification: Classification,
 }
 
 /// What is known of a call before any tool is asked.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Checked {
     /// Set where no answer can change it.
-    pub decided: Option<Judgement>,
+    pub decided: Option<Classification>,
     /// The arguments to send, where a request can be made and the tool is not known to be missing.
     pub arguments: Option<Map<String, Value>>,
     is_known_tool: Option<bool>,
@@ -210,7 +210,7 @@ impl<'a> CallChecker<'a> {
         let is_known = has_read || self.tools.tools.contains_key(&call.tool);
         let is_known_tool = (is_known || !self.tools.is_silent(&call.tool)).then_some(is_known);
         let fits = |fits: bool| is_known.then_some(fits);
-        let decided = |rule: &'static Rule, evidence: &str, problems: Vec<ArgumentProblem>| Judgement {
+        let decided = |rule: &'static Rule, evidence: &str, problems: Vec<ArgumentProblem>| Classification {
             rule,
             evidence: seen_as(evidence),
             problems,
@@ -248,13 +248,13 @@ impl<'a> CallChecker<'a> {
 
     /// Adds what came of asking the tool.
     #[must_use]
-    pub fn finish(&self, checked: Checked, reply: Reply) -> Judgement {
+    pub fn finish(&self, checked: Checked, reply: Reply) -> Classification {
         if let Some(decided) = checked.decided {
             return decided;
         }
         let (rule, evidence, has_answer) = match reply {
             Reply::Answer(answer) => {
-                let (rule, seen) = answer.judge();
+                let (rule, seen) = answer.decisive_rule();
                 (rule, seen, true)
             }
             Reply::NoAnswer(why, message) => (no_answer(why), message, false),
@@ -263,7 +263,7 @@ impl<'a> CallChecker<'a> {
             }
             Reply::NotExecuted => (&rules::FITS_SCHEMA, String::new(), false),
         };
-        Judgement {
+        Classification {
             rule,
             evidence: seen_as(&evidence),
             problems: Vec::new(),
@@ -274,7 +274,7 @@ impl<'a> CallChecker<'a> {
     }
 }
 
-impl Judgement {
+impl Classification {
     /// The outcome, or why there is none.
     #[must_use]
     pub fn verdict(&self) -> Verdict {
@@ -284,58 +284,58 @@ impl Judgement {
 
 /// Judges every call of a trajectory, in order. `reply` says what came of asking the tool of call `index`, counted
 /// through the calls that are ones.
-pub fn judge_trajectory(
+pub fn classify_trajectory(
     trajectory: &Trajectory,
     tools: &KnownTools,
     reply: &mut dyn FnMut(usize, &Call) -> Reply,
-) -> Vec<JudgedCall> {
+) -> Vec<ClassifiedCall> {
     let checker = CallChecker::new(tools);
-    let (mut judged, mut index, mut asked) = (Vec::with_capacity(trajectory.call_count()), 0, 0);
+    let (mut classified, mut index, mut asked) = (Vec::with_capacity(trajectory.call_count()), 0, 0);
     for (step, found) in trajectory.steps.iter().enumerate() {
         for (call, entry) in found.entries().enumerate() {
             let place = Some(Place { step, call, index });
             index += 1;
-            judged.push(match entry {
+            classified.push(match entry {
                 Ok(call) => {
                     let reply = reply(asked, call);
                     asked += 1;
-                    let judgement = checker.finish(checker.check(call), reply);
-                    JudgedCall { place, tool: Some(call.tool.clone()), judgement }
+                    let classification = checker.finish(checker.check(call), reply);
+                    ClassifiedCall { place, tool: Some(call.tool.clone()), classification }
                 }
                 Err(malformed) => {
                     let text = malformed
                         .value
                         .as_str()
                         .map_or_else(|| malformed.value.to_text(Keys::AsRead), str::to_owned);
-                    JudgedCall { place, tool: None, judgement: nameless(&format::NO_NAME, &text) }
+                    ClassifiedCall { place, tool: None, classification: nameless(&format::NO_NAME, &text) }
                 }
             });
         }
     }
     let reply = trajectory.final_reply.as_deref().unwrap_or_default();
     if let Some(at) = format::call_in_reply(reply) {
-        let judgement = nameless(&format::CALL_IN_REPLY, &reply[at..]);
-        judged.push(JudgedCall { place: None, tool: None, judgement });
+        let classification = nameless(&format::CALL_IN_REPLY, &reply[at..]);
+        classified.push(ClassifiedCall { place: None, tool: None, classification });
     }
-    judged
+    classified
 }
 
 /// Takes back what was said of calls that failed where the trajectory's image was not there: the first that names it
-/// in its arguments, and all later ones, which may rest on it. `calls` as [`judge_trajectory`] gave them.
-pub(super) fn excuse_missing_image(trajectory: &Trajectory, calls: &mut [JudgedCall]) {
+/// in its arguments, and all later ones, which may rest on it. `calls` as [`classify_trajectory`] gave them.
+pub(super) fn excuse_missing_image(trajectory: &Trajectory, calls: &mut [ClassifiedCall]) {
     let image = trajectory.image.as_deref().and_then(|image| Path::new(image).file_name()?.to_str());
     let Some(image) = image.filter(|image| !image.is_empty()) else { return };
     let names_it =
         |call: &Call| call.arguments.as_ref().is_some_and(|json| json.to_text(Keys::AsRead).contains(image));
-    let judged = calls.iter_mut().filter(|judged| judged.tool.is_some());
+    let classified = calls.iter_mut().filter(|classified| classified.tool.is_some());
     let mut is_felt = false;
-    for (judged, (_, call)) in judged.zip(trajectory.calls()) {
-        let judgement = &mut judged.judgement;
-        let has_failed =
-            judgement.has_answer && judgement.verdict().outcome().is_some_and(|it| it != Outcome::Success);
+    for (classified, (_, call)) in classified.zip(trajectory.calls()) {
+        let classification = &mut classified.classification;
+        let has_failed = classification.has_answer
+            && classification.verdict().outcome().is_some_and(|it| it != Outcome::Success);
         if has_failed && (is_felt || names_it(call)) {
             is_felt = true;
-            judgement.rule = &rules::IMAGE_MISSING;
+            classification.rule = &rules::IMAGE_MISSING;
         }
     }
 }
@@ -364,8 +364,8 @@ pub fn recorded_reply(call: &Call) -> Reply {
     Reply::NotExecuted
 }
 
-fn nameless(rule: &'static Rule, text: &str) -> Judgement {
-    Judgement {
+fn nameless(rule: &'static Rule, text: &str) -> Classification {
+    Classification {
         rule,
         evidence: seen_as(text),
         problems: Vec::new(),

@@ -1,6 +1,6 @@
 //! Counts of outcomes, and the three rates of MCP-Bench, section 5.1.
 
-use super::check::JudgedCall;
+use super::check::ClassifiedCall;
 use super::outcome::{Confidence, NotJudged, Outcome, Verdict};
 
 /// Counts over calls.
@@ -18,7 +18,7 @@ pub struct CallCounts {
     pub not_executed: u64,
     /// Calls whose answer was decided by a rule that is not sure.
     pub unsure: u64,
-    names_judged: u64,
+    names_known: u64,
     known: u64,
     fitting: u64,
 }
@@ -42,24 +42,25 @@ impl Rate {
 
 impl CallCounts {
     /// Counts one call.
-    pub fn add(&mut self, call: &JudgedCall) {
-        let judgement = &call.judgement;
+    pub fn add(&mut self, call: &ClassifiedCall) {
+        let classification = &call.classification;
         self.calls += 1;
-        match judgement.verdict() {
+        match classification.verdict() {
             Verdict::Outcome(outcome) => self.outcomes[outcome.index()] += 1,
             Verdict::NotExecuted => self.not_executed += 1,
             Verdict::NotJudged(why) => self.not_judged[why.index()] += 1,
         }
-        self.answered += u64::from(judgement.has_answer);
-        self.unsure += u64::from(judgement.has_answer && judgement.rule.confidence == Confidence::Unsure);
-        self.names_judged += u64::from(judgement.is_known_tool.is_some());
-        self.known += u64::from(judgement.is_known_tool == Some(true));
-        self.fitting += u64::from(judgement.fits_schema == Some(true));
+        self.answered += u64::from(classification.has_answer);
+        self.unsure +=
+            u64::from(classification.has_answer && classification.rule.confidence == Confidence::Unsure);
+        self.names_known += u64::from(classification.is_known_tool.is_some());
+        self.known += u64::from(classification.is_known_tool == Some(true));
+        self.fitting += u64::from(classification.fits_schema == Some(true));
     }
 
     /// Counts the calls of a trajectory.
     #[must_use]
-    pub fn of(calls: &[JudgedCall]) -> Self {
+    pub fn of(calls: &[ClassifiedCall]) -> Self {
         let mut tally = Self::default();
         for call in calls {
             tally.add(call);
@@ -69,7 +70,7 @@ impl CallCounts {
 
     /// Calls that have an outcome. With those that were not executed and those that were not judged, they are all.
     #[must_use]
-    pub fn judged(&self) -> u64 {
+    pub fn with_outcome(&self) -> u64 {
         self.outcomes.iter().sum()
     }
 
@@ -94,7 +95,7 @@ impl CallCounts {
     /// Tool name validity, `|valid tool| / |E|`: calls of known tools among all whose tool could be judged.
     #[must_use]
     pub fn tool_name_validity(&self) -> Rate {
-        Rate { count: self.known, of: self.names_judged }
+        Rate { count: self.known, of: self.names_known }
     }
 
     /// Schema compliance, `|valid tool and valid schema| / |valid tool|`.
@@ -107,7 +108,8 @@ impl CallCounts {
     /// where some of them were never executed.
     #[must_use]
     pub fn execution_success(&self) -> Option<Rate> {
-        (self.not_executed == 0).then(|| Rate { count: self.outcome(Outcome::Success), of: self.judged() })
+        (self.not_executed == 0)
+            .then(|| Rate { count: self.outcome(Outcome::Success), of: self.with_outcome() })
     }
 }
 
@@ -123,7 +125,7 @@ impl std::ops::AddAssign for CallCounts {
         self.answered += other.answered;
         self.not_executed += other.not_executed;
         self.unsure += other.unsure;
-        self.names_judged += other.names_judged;
+        self.names_known += other.names_known;
         self.known += other.known;
         self.fitting += other.fitting;
     }

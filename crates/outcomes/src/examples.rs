@@ -268,7 +268,7 @@ fn every_example_is_decided_by_its_rule() {
     for (examples, is_error) in [(PLAIN, false), (SHORT, false), (MARKED, true)] {
         for (text, rule, outcome) in examples {
             let result = ToolResult { is_error, ..ToolResult::text(*text) };
-            let (found, seen) = Answer::from(&result).judge();
+            let (found, seen) = Answer::from(&result).decisive_rule();
             if found.name != *rule || found.verdict != Verdict::Outcome(*outcome) {
                 wrong.push(format!("{text:?}: {} ({seen}), and should be {rule}", found.name));
             }
@@ -307,11 +307,11 @@ fn rules_have_different_names() {
 fn what_is_no_text_counts_as_content() {
     let image = Content::Image { data: "aGk=".to_owned(), mime_type: "image/png".to_owned() };
     let result = ToolResult { content: vec![image], ..ToolResult::default() };
-    assert_eq!(Answer::from(&result).judge().0.name, "normal_result");
+    assert_eq!(Answer::from(&result).decisive_rule().0.name, "normal_result");
     let structured =
         ToolResult { structured_content: Some(serde_json::json!({"result": 7})), ..ToolResult::default() };
-    assert_eq!(Answer::from(&structured).judge().0.name, "normal_result");
-    assert_eq!(Answer::from(&ToolResult::default()).judge().0.name, "empty_answer");
+    assert_eq!(Answer::from(&structured).decisive_rule().0.name, "normal_result");
+    assert_eq!(Answer::from(&ToolResult::default()).decisive_rule().0.name, "empty_answer");
 }
 
 #[test]
@@ -333,18 +333,18 @@ fn results_are_read_in_every_form_that_is_recorded() {
         ("[NaN]", "normal_result"),
     ] {
         let (value, _) = json::parse(recorded.as_bytes()).unwrap();
-        assert_eq!(Answer::recorded(&value, false).judge().0.name, rule, "{recorded}");
+        assert_eq!(Answer::recorded(&value, false).decisive_rule().0.name, rule, "{recorded}");
     }
     let (value, _) = json::parse(b"\"oops\"").unwrap();
-    assert_eq!(Answer::recorded(&value, true).judge().0.name, "is_error");
+    assert_eq!(Answer::recorded(&value, true).decisive_rule().0.name, "is_error");
 }
 
 #[test]
 fn long_and_strange_answers_are_judged_quickly() {
     let huge = format!("Error: {}", "a ".repeat(4 << 20));
-    assert_eq!(Answer::from(&ToolResult::text(huge)).judge().0.name, "says_error");
+    assert_eq!(Answer::from(&ToolResult::text(huge)).decisive_rule().0.name, "says_error");
     let deep = "[".repeat(1 << 20);
-    assert_eq!(Answer::from(&ToolResult::text(deep)).judge().0.name, "normal_result");
+    assert_eq!(Answer::from(&ToolResult::text(deep)).decisive_rule().0.name, "normal_result");
     let open = format!("{{\"a\": {}", "{\"a\":".repeat(100_000));
-    assert_eq!(Answer::from(&ToolResult::text(open)).judge().0.name, "normal_result");
+    assert_eq!(Answer::from(&ToolResult::text(open)).decisive_rule().0.name, "normal_result");
 }

@@ -1,7 +1,7 @@
 //! What became of every predicted call: one of five outcomes (M³-Bench, section 5.4), by rules that have names.
 //!
 //! ```text
-//! TrajectoryFile -> Trajectory -> CallChecker (format, tool, schema) -> answer recorded or by Replay -> rules -> Judgement
+//! TrajectoryFile -> Trajectory -> CallChecker (format, tool, schema) -> answer recorded or by Replay -> rules -> Classification
 //! ```
 //!
 //! | part | what it does |
@@ -22,8 +22,8 @@
 //! let tools = KnownTools::default();
 //! let checker = CallChecker::new(&tools);
 //! let call = Call { tool: "image/crop".to_owned(), arguments: None, result: None, extra: Vec::new() };
-//! let judgement = checker.finish(checker.check(&call), Reply::NotExecuted);
-//! assert_eq!(judgement.verdict(), Verdict::Outcome(Outcome::UnknownTool));
+//! let classification = checker.finish(checker.check(&call), Reply::NotExecuted);
+//! assert_eq!(classification.verdict(), Verdict::Outcome(Outcome::UnknownTool));
 //! ```
 
 mod answer;
@@ -41,9 +41,10 @@ mod replay;
 mod rules;
 
 pub use answer::Answer;
-pub use ask::{Asked, Judged, ask, is_open};
+pub use ask::{Asked, ClassifiedTrajectory, ask, is_open};
 pub use check::{
-    CallChecker, Checked, JudgedCall, Judgement, KnownTools, Place, Reply, judge_trajectory, recorded_reply,
+    CallChecker, Checked, Classification, ClassifiedCall, KnownTools, Place, Reply, classify_trajectory,
+    recorded_reply,
 };
 pub use counts::{CallCounts, Rate};
 pub use given::{Given, without_secrets};

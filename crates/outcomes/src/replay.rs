@@ -14,7 +14,9 @@ use m3_trajectory::{Call, Trajectory};
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 
-use super::check::{CallChecker, JudgedCall, KnownTools, Reply, excuse_missing_image, judge_trajectory};
+use super::check::{
+    CallChecker, ClassifiedCall, KnownTools, Reply, classify_trajectory, excuse_missing_image,
+};
 use super::given::{Given, message, without_secrets};
 use super::outcome::{NotJudged, Outcome};
 
@@ -45,7 +47,7 @@ pub struct ReplayedTrajectory {
     /// The trajectory, with the results of its calls in place of those that it had.
     pub trajectory: Trajectory,
     /// What became of its calls.
-    pub calls: Vec<JudgedCall>,
+    pub calls: Vec<ClassifiedCall>,
     /// Servers that it needed and that were not available, with the reason.
     pub unavailable: BTreeMap<String, String>,
     /// The tools that its calls were judged by.
@@ -127,7 +129,7 @@ impl Replay {
             record(call, &given);
             replies.push(Some(given.reply));
         }
-        let mut calls = judge_trajectory(&trajectory, &known, &mut |index, _| {
+        let mut calls = classify_trajectory(&trajectory, &known, &mut |index, _| {
             replies.get_mut(index).and_then(Option::take).unwrap_or(Reply::NotExecuted)
         });
         if lacks_image {

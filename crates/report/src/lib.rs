@@ -1,7 +1,23 @@
 //! Results as text: one file per form, behind one trait.
 //!
 //! A [`ScoreRenderer`] gets each trajectory as it is scored and the summary at the end, and writes to the
-//! writer it was made with. None of them holds more than one trajectory, however many there are.
+//! writer it was made with. None of them holds more than one trajectory, however many there are. Other results are
+//! [`Sheet`]s, tables that know nothing of the form they are written in:
+//!
+//! ```
+//! use m3_report::{Cell, Column, Sheet, SheetForm, write_sheets};
+//!
+//! let sheet = Sheet {
+//!     title: "Models".into(),
+//!     columns: vec![Column::text("model"), Column::number("recall", "rec.")],
+//!     rows: vec![vec![Cell::new("a"), Cell { text: "0.97".into(), is_best: true }]],
+//!     ..Sheet::default()
+//! };
+//! let mut written = Vec::new();
+//! write_sheets(SheetForm::Markdown, &[sheet], &mut written)?;
+//! assert!(String::from_utf8_lossy(&written).contains("| a | **0.97** |"));
+//! # Ok::<(), std::io::Error>(())
+//! ```
 
 mod arguments;
 pub mod audit;

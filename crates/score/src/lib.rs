@@ -5,6 +5,47 @@
 //! [`Matching`] (and why the others are not), [`fidelity`] (how far matched calls ask for the same, and which
 //! argument does not), [`metrics`] (what is measured), [`Tally`] (for a trajectory, a type, a set). [`score`] runs
 //! them over two files.
+//!
+//! ```
+//! use m3_embedding::{Embedder, Embedding, Encoder, EncoderError, Identity};
+//! use m3_score::{Metric, ScoreOptions, score};
+//! use m3_trajectory::{Duplicates, TrajectoryFile};
+//!
+//! /// Takes all texts for the same; `m3-encoder` has one that reads them.
+//! struct Indifferent(Identity);
+//!
+//! impl Encoder for Indifferent {
+//!     fn identity(&self) -> &Identity {
+//!         &self.0
+//!     }
+//!
+//!     fn embed(&mut self, texts: &[&str], done: &mut dyn FnMut(usize)) -> Result<Vec<Embedding>, EncoderError> {
+//!         done(texts.len());
+//!         Ok(vec![vec![1.0]; texts.len()])
+//!     }
+//! }
+//!
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! let folder = tempfile::tempdir()?;
+//! let file = |name: &str, calls: &str| -> Result<TrajectoryFile, Box<dyn std::error::Error>> {
+//!     let path = folder.path().join(name);
+//!     std::fs::write(&path, format!(r#"{{"id": "a", "steps": [{{"calls": [{calls}]}}]}}"#))?;
+//!     Ok(TrajectoryFile::open(&path, Duplicates::Error)?)
+//! };
+//! let crop = r#"{"name": "image/crop", "arguments": {"x": 3}}"#;
+//! let predictions = file("predictions.json", crop)?;
+//! let references = file("references.json", &format!(r#"{crop}, {{"name": "image/blur", "arguments": {{}}}}"#))?;
+//!
+//! let identity = Identity { name: "none".into(), fingerprint: "1".into(), dimensions: 1, max_tokens: 256 };
+//! let mut embedder = Embedder::new(Box::new(Indifferent(identity)), None);
+//! let options = ScoreOptions::default();
+//! let mut sink = |_| Ok(());
+//! let summary = score(&predictions, &references, options, &mut embedder, &mut sink, &mut |_, _| ())?;
+//! let metrics = summary.aggregate.metrics(options.profile);
+//! assert_eq!((metrics[Metric::Recall], metrics[Metric::Precision]), (0.5, 1.0));
+//! # Ok(())
+//! # }
+//! ```
 
 mod assign;
 mod bucket;

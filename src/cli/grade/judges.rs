@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use m3_judge::grade::{Judge, Panel};
+use m3_judge::grade::{Grader, Panel};
 use m3_llm::Recorder;
 use m3_support::text::{on_one_line, shortened};
 
@@ -23,7 +23,7 @@ pub(super) fn open_panel(args: &GradeArgs, printer: Printer) -> Result<(Panel, V
         std::fs::create_dir_all(folder)
             .map_err(|cause| Failure::output(&format!("`{}`", folder.display()), &cause))?;
     }
-    let (mut judges, mut recorders): (Vec<Judge>, Vec<Arc<Recorder>>) = (Vec::new(), Vec::new());
+    let (mut judges, mut recorders): (Vec<Grader>, Vec<Arc<Recorder>>) = (Vec::new(), Vec::new());
     for (index, written) in args.judges.iter().enumerate() {
         let key = args.judge_key_from.iter().find(|(judge, _)| judge == written);
         let key = key.map(|(_, variable)| variable.as_str());
@@ -34,12 +34,12 @@ pub(super) fn open_panel(args: &GradeArgs, printer: Printer) -> Result<(Panel, V
                 check_record(path.as_ref(), played.as_deref())?;
                 let (model, recorder) = record(model, path.as_ref())?;
                 recorders.extend(recorder);
-                Judge { name: model.name().to_string(), model: Ok(model), has_eyes }
+                Grader { name: model.name().to_string(), model: Ok(model), has_eyes }
             }
             Err(failure) if failure.code == code::UNAVAILABLE => {
                 let reason = failure.message.unwrap_or_default();
                 printer.warn(&format!("the judge `{}` is missing: {reason}", shortened(written, 100)));
-                Judge { name: written.clone(), model: Err(on_one_line(&reason)), has_eyes }
+                Grader { name: written.clone(), model: Err(on_one_line(&reason)), has_eyes }
             }
             Err(failure) => return Err(failure),
         };

@@ -52,7 +52,7 @@ pub(super) struct GradeArgs {
     /// How often each judge is asked the same [default: 1; 5 with mcp-bench]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=100))]
     repeat: Option<u32>,
-    /// Number of the orders in which the respects of mcp-bench stand
+    /// Seed of the orders in which the respects of mcp-bench are asked
     #[arg(long, value_name = "N", default_value_t = 0)]
     order_seed: u64,
     /// Folder that the images are in [default: those of the references and the predictions, and the ones above]
@@ -85,7 +85,7 @@ pub(super) struct GradeArgs {
     /// Keep what judges were asked and said in this folder, a cassette for each; --judges replay:FILE plays one
     #[arg(long, value_name = "DIR")]
     record: Option<PathBuf>,
-    /// What people say of the same tasks, JSON or CSV: id, pass or score, perhaps person and measure
+    /// What people say of the same tasks, JSON or CSV: id, pass or score, and where known person and measure
     #[arg(long, value_name = "FILE")]
     labels: Option<PathBuf>,
     /// Scores of at least this pass, where passes and failures are compared

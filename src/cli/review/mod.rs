@@ -45,7 +45,7 @@ pub(super) struct ReviewArgs {
     /// Where images are looked for, and nowhere else [default: the folder of REF and the one above it]
     #[arg(long, value_name = "DIR")]
     images: Option<PathBuf>,
-    /// When an id stands twice in REF with different content
+    /// What to do when an id stands twice in REF with different content
     #[arg(long, value_enum, default_value_t = DuplicatesArg::Error)]
     duplicates: DuplicatesArg,
     /// Who decides [default: the user's name]
@@ -78,7 +78,7 @@ pub(super) struct ReviewArgs {
     /// Label pairs of calls of PRED and REF as strong, medium or weak
     #[arg(long, value_name = "PRED")]
     label: Option<PathBuf>,
-    /// With --label, at most so many pairs, from the most alike to the least
+    /// With --label, label at most this many pairs, from the most alike to the least
     #[arg(long, value_name = "N", default_value_t = 40, requires = "label")]
     sample: usize,
     /// With --label, what the sample is drawn from

@@ -46,7 +46,7 @@ pub(in crate::cli) struct RunArgs {
     /// Only tasks of this type
     #[arg(long = "type", value_name = "TYPE", help_heading = "Which tasks")]
     pub(super) task_type: Option<String>,
-    /// Run each task so often, for pass@k and pass^k: `m3 score` of the run's folder has them
+    /// Run each task this many times, for pass@k and pass^k: `m3 score` of the run's folder has them
     #[arg(long, value_name = "K", default_value_t = 1, help_heading = "Which tasks", value_parser = clap::value_parser!(u32).range(1..=1000))]
     pub(super) repeat: u32,
     /// Run tasks again that failed before

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use m3_outcomes::{CallCounts, JudgedCall, all_rules};
+use m3_outcomes::{CallCounts, ClassifiedCall, all_rules};
 use m3_report::OUTCOMES_SCHEMA;
 use m3_support::text::shortened;
 use m3_trajectory::Trajectory;
@@ -45,7 +45,7 @@ impl Set {
 
 impl OutcomesGatherer {
     /// Adds the calls of a trajectory and returns its report.
-    pub fn add(&mut self, trajectory: &Trajectory, calls: &[JudgedCall]) -> TrajectoryOutcomesReport {
+    pub fn add(&mut self, trajectory: &Trajectory, calls: &[ClassifiedCall]) -> TrajectoryOutcomesReport {
         let tally = CallCounts::of(calls);
         self.all.add(tally);
         if let Some(task_type) = &trajectory.task_type {
@@ -55,7 +55,7 @@ impl OutcomesGatherer {
             if let Some(tool) = &call.tool {
                 self.by_tool.entry(tool_name(tool)).or_default().add(call);
             }
-            *self.by_rule.entry(call.judgement.rule.name).or_default() += 1;
+            *self.by_rule.entry(call.classification.rule.name).or_default() += 1;
         }
         TrajectoryOutcomesReport {
             id: trajectory.id.clone(),

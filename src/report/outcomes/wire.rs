@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use m3_outcomes::{CallCounts, JudgedCall, NotJudged, Outcome, Rate, Rule, Verdict};
+use m3_outcomes::{CallCounts, ClassifiedCall, NotJudged, Outcome, Rate, Rule, Verdict};
 use m3_report::{OutcomeCounts, PlaceReport};
 use m3_support::text::shortened;
 use schemars::JsonSchema;
@@ -243,7 +243,7 @@ impl From<&CallCounts> for TallyReport {
     fn from(tally: &CallCounts) -> Self {
         Self {
             calls: tally.calls,
-            judged: tally.judged(),
+            judged: tally.with_outcome(),
             outcomes: outcome_counts(tally),
             not_judged: tally.into(),
             answered: tally.answered,
@@ -298,11 +298,11 @@ pub(crate) fn tool_name(tool: &str) -> String {
     if tool.len() <= TOOL_NAME { tool.to_owned() } else { shortened(tool, TOOL_NAME) }
 }
 
-impl From<&JudgedCall> for CallOutcomeReport {
-    fn from(call: &JudgedCall) -> Self {
-        let judgement = &call.judgement;
-        let (outcome, not_judged) = names(judgement.rule);
-        let problems = judgement.problems.iter().map(|problem| ArgumentProblemReport {
+impl From<&ClassifiedCall> for CallOutcomeReport {
+    fn from(call: &ClassifiedCall) -> Self {
+        let classification = &call.classification;
+        let (outcome, not_judged) = names(classification.rule);
+        let problems = classification.problems.iter().map(|problem| ArgumentProblemReport {
             pointer: shortened(&problem.pointer, TOOL_NAME),
             keyword: problem.keyword.clone(),
             message: problem.message.clone(),
@@ -316,9 +316,9 @@ impl From<&JudgedCall> for CallOutcomeReport {
             tool: call.tool.as_deref().map(tool_name),
             outcome,
             not_judged,
-            rule: judgement.rule.name.to_owned(),
-            confidence: judgement.rule.confidence.name().to_owned(),
-            evidence: judgement.evidence.clone(),
+            rule: classification.rule.name.to_owned(),
+            confidence: classification.rule.confidence.name().to_owned(),
+            evidence: classification.evidence.clone(),
             problems: problems.collect(),
         }
     }

@@ -1,6 +1,6 @@
 //! By a catalog and by what predictions have recorded.
 
-use m3_outcomes::{CallCounts, KnownTools, Outcome, judge_trajectory, recorded_reply};
+use m3_outcomes::{CallCounts, KnownTools, Outcome, classify_trajectory, recorded_reply};
 use m3_trajectory::TrajectoryFile;
 use proptest::prelude::*;
 use serde_json::{Value, json};
@@ -314,13 +314,13 @@ proptest! {
         let tools = m3_trajectory::catalog::Catalog::open(&folder.json("t.json", &catalog())).unwrap();
         let tools = KnownTools::new(&m3_mcp::ToolCatalog::from(&tools));
         let trajectory = TrajectoryFile::open_all(&path, &mut |_, _| ()).unwrap().read(0).unwrap();
-        let judged = judge_trajectory(&trajectory, &tools, &mut |_, call| recorded_reply(call));
+        let judged = classify_trajectory(&trajectory, &tools, &mut |_, call| recorded_reply(call));
         prop_assert_eq!(judged.len(), calls);
         let places: Vec<usize> = judged.iter().filter_map(|call| Some(call.place?.index)).collect();
         prop_assert_eq!(places, (0..calls).collect::<Vec<_>>());
         let tally = CallCounts::of(&judged);
         let sum: u64 = Outcome::ALL.iter().map(|outcome| tally.outcome(*outcome)).sum();
-        prop_assert_eq!((sum, tally.calls), (tally.judged(), calls as u64));
+        prop_assert_eq!((sum, tally.calls), (tally.with_outcome(), calls as u64));
         prop_assert_eq!(sum + tally.not_executed + tally.unanswered(), calls as u64);
         let rates = [Some(tally.tool_name_validity()), Some(tally.schema_compliance()), tally.execution_success()];
         for rate in rates.into_iter().flatten() {

@@ -2,12 +2,13 @@
 //! run that is killed leaves at most one line that is cut off.
 
 use std::collections::HashMap;
-use std::fs::{File, OpenOptions};
-use std::io::{self, BufRead as _, BufReader, Seek as _, Write as _};
+use std::fs::OpenOptions;
+use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 use std::time::{SystemTime, UNIX_EPOCH};
 
+use m3_support::journal::{Lines, line_of};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use tokio_util::sync::CancellationToken;
@@ -71,15 +72,9 @@ struct Try {
 #[derive(Debug)]
 pub(super) struct Journal {
     path: PathBuf,
-    state: Mutex<State>,
-    /// Told when nothing more can be written.
+    lines: Mutex<Lines>,
+    /// Cancelled when nothing more can be written.
     failed: CancellationToken,
-}
-
-#[derive(Debug)]
-struct State {
-    file: File,
-    failure: Option<io::Error>,
 }
 
 /// How often each task was tried before, by id and repetition.
@@ -89,58 +84,38 @@ impl Journal {
     /// Opens the journal at `path`, and reads how often tasks were tried. A last line that was cut off is removed.
     /// `failed` is cancelled when a line cannot be written.
     pub(super) fn open(path: &Path, failed: CancellationToken) -> io::Result<(Self, Attempts)> {
-        let mut file = OpenOptions::new().create(true).read(true).append(true).open(path)?;
-        let (attempts, whole) = read(&file)?;
-        if whole < file.metadata()?.len() {
-            file.set_len(whole)?;
-        }
-        file.seek(io::SeekFrom::End(0))?;
-        let state = Mutex::new(State { file, failure: None });
-        Ok((Self { path: path.to_owned(), state, failed }, attempts))
+        let file = OpenOptions::new().create(true).read(true).append(true).open(path)?;
+        let mut attempts = Attempts::new();
+        let lines = Lines::recover(file, |line| {
+            // Lines of runs have no task; what cannot be read says nothing.
+            if let Ok(Try { task, repeat, attempt }) = serde_json::from_slice(line) {
+                let last = attempts.entry((task, repeat)).or_default();
+                *last = (*last).max(attempt);
+            }
+        })?;
+        Ok((Self { path: path.to_owned(), lines: Mutex::new(lines), failed }, attempts))
     }
 
     pub(super) fn path(&self) -> &Path {
         &self.path
     }
 
-    /// Writes a line. A failure is kept for [`Journal::take_failure`].
+    /// Writes a line. [`Journal::failure`] says why it could not be written.
     pub(super) fn write(&self, entry: JournalEntry) {
         let time = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
         let time = (time.as_secs_f64() * 1000.0).round() / 1000.0;
-        let Ok(mut line) = serde_json::to_vec(&JournalLine { time, entry }) else { return };
-        line.push(b'\n');
-        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
-        // After a failure the file may end within a line.
-        if state.failure.is_none()
-            && let Err(cause) = state.file.write_all(&line)
-        {
-            state.failure = Some(cause);
+        let line = line_of(&JournalLine { time, entry });
+        let mut lines = self.lines.lock().unwrap_or_else(PoisonError::into_inner);
+        lines.append(line);
+        if lines.failure().is_some() {
             self.failed.cancel();
         }
     }
 
     /// Why a line could not be written.
-    pub(super) fn take_failure(&self) -> Option<io::Error> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner).failure.take()
-    }
-}
-
-/// The tries that are told of, and where the last whole line ends.
-fn read(file: &File) -> io::Result<(Attempts, u64)> {
-    let mut reader = BufReader::new(file);
-    let (mut attempts, mut whole, mut line) = (Attempts::new(), 0, Vec::new());
-    loop {
-        line.clear();
-        let length = reader.read_until(b'\n', &mut line)?;
-        if !line.ends_with(b"\n") {
-            return Ok((attempts, whole));
-        }
-        whole += length as u64;
-        // Lines of runs have no task; what cannot be read says nothing.
-        if let Ok(Try { task, repeat, attempt }) = serde_json::from_slice(&line) {
-            let last = attempts.entry((task, repeat)).or_default();
-            *last = (*last).max(attempt);
-        }
+    pub(super) fn failure(&self) -> Option<io::Error> {
+        let lines = self.lines.lock().unwrap_or_else(PoisonError::into_inner);
+        lines.failure()
     }
 }
 
@@ -181,13 +156,11 @@ mod tests {
     #[test]
     fn a_full_disk_is_told_once() {
         let failed = CancellationToken::new();
-        let state = Mutex::new(State {
-            file: OpenOptions::new().write(true).open("/dev/full").unwrap(),
-            failure: None,
-        });
-        let journal = Journal { path: PathBuf::new(), state, failed: failed.clone() };
+        let full = OpenOptions::new().write(true).open("/dev/full").unwrap();
+        let journal =
+            Journal { path: PathBuf::new(), lines: Mutex::new(Lines::new(full)), failed: failed.clone() };
         journal.write(JournalEntry::Task(started("a", 1, 1)));
         assert!(failed.is_cancelled());
-        assert_eq!(journal.take_failure().unwrap().kind(), io::ErrorKind::StorageFull);
+        assert_eq!(journal.failure().unwrap().kind(), io::ErrorKind::StorageFull);
     }
 }

@@ -236,7 +236,7 @@ impl Begun {
         let ((), written) = tokio::join!(close, combiner.finish());
         let is_interrupted = worked.as_ref().is_ok_and(|interrupted| *interrupted);
         self.journal.write(JournalEntry::Run(RunEvent::RunEnded { is_interrupted }));
-        if let Some(cause) = self.journal.take_failure() {
+        if let Some(cause) = self.journal.failure() {
             return Err(OutputError::io("write", self.journal.path())(cause).into());
         }
         worked?;

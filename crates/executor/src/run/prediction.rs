@@ -354,7 +354,7 @@ mod tests {
     /// Scores count a call without a name as one of a tool that is not there; outcomes call it illegal.
     #[test]
     fn a_call_without_a_name_is_scored_and_stays_illegal() {
-        use m3_outcomes::{KnownTools, Outcome, judge_trajectory, recorded_reply};
+        use m3_outcomes::{KnownTools, Outcome, classify_trajectory, recorded_reply};
         use m3_trajectory::{Duplicates, TrajectoryFile};
         let task = Task { id: "a".to_owned(), question: Some("why".to_owned()), ..Task::default() };
         let folder = tempfile::tempdir().unwrap();
@@ -364,8 +364,8 @@ mod tests {
         let trajectory = file.read(0).unwrap();
         assert_eq!(trajectory.steps[0].calls[0].tool, NO_NAME);
         let judged =
-            judge_trajectory(&trajectory, &KnownTools::default(), &mut |_, call| recorded_reply(call));
-        let outcome = |index: usize| judged[index].judgement.verdict().outcome();
+            classify_trajectory(&trajectory, &KnownTools::default(), &mut |_, call| recorded_reply(call));
+        let outcome = |index: usize| judged[index].classification.verdict().outcome();
         assert_eq!(outcome(0), Some(Outcome::IllegalFormat));
         assert_eq!(outcome(1), Some(Outcome::UnknownTool));
     }

@@ -9,14 +9,14 @@
 //! | `tokens` | texts as tokens, numbers by what they are worth |
 //! | `vectors` | small numbers that stand together |
 //! | `names` | which names of arguments and fields are alike |
-//! | `telling` | which equal values are more than chance |
-//! | `needles` | what is looked for |
+//! | `significance` | which equal values are more than chance |
+//! | `value_index` | what is looked for |
 //! | `task` | what the task itself says |
 //! | `reader` | what one result has of it |
 //! | `uses` | who uses whose values |
 //! | `files` | who reads what another call wrote |
 //! | `positions` | who uses a place in a list that another call returned |
-//! | `paths`, `meeting` | paths, and which calls name the same |
+//! | `paths`, `path_overlaps` | paths, and which calls name the same |
 //! | `effects` | files and state, which no value shows |
 
 mod effects;

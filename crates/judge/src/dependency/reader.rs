@@ -1,4 +1,4 @@
-//! One result, read once: which needles it has, and which of them say something.
+//! One result, read once: which sought values it has, and which of them say something.
 
 use std::collections::{HashMap, HashSet};
 
@@ -13,7 +13,7 @@ use super::vectors::Row;
 
 /// What is found in one result.
 pub(super) struct ResultReader<'a> {
-    needles: &'a ValueIndex,
+    sought_values: &'a ValueIndex,
     found: HashMap<usize, (Fit, String, Option<Number>)>,
     numbers: HashSet<Number>,
     tokens: usize,
@@ -24,9 +24,9 @@ pub(super) struct ResultReader<'a> {
 }
 
 impl<'a> ResultReader<'a> {
-    pub(super) fn new(needles: &'a ValueIndex) -> Self {
+    pub(super) fn new(sought_values: &'a ValueIndex) -> Self {
         Self {
-            needles,
+            sought_values,
             found: HashMap::new(),
             numbers: HashSet::new(),
             tokens: 0,
@@ -44,12 +44,12 @@ impl<'a> ResultReader<'a> {
             return;
         }
         let found = &mut self.found;
-        let mut note = |needle: usize, fit: Fit, number: Option<Number>| {
-            if found.get(&needle).is_none_or(|(known, ..)| *known < fit) {
-                found.insert(needle, (fit, pointer_of(path), number));
+        let mut note = |sought: usize, fit: Fit, number: Option<Number>| {
+            if found.get(&sought).is_none_or(|(known, ..)| *known < fit) {
+                found.insert(sought, (fit, pointer_of(path), number));
             }
         };
-        self.needles.of_field(path, value, &mut |needle| note(needle, Fit::Whole, None));
+        self.sought_values.of_field(path, value, &mut |sought| note(sought, Fit::Whole, None));
         match value {
             Json::String(text) | Json::LongInteger(text) => {
                 let text = plain(text);
@@ -57,17 +57,18 @@ impl<'a> ResultReader<'a> {
                 if self.values.len() < 2 {
                     self.values.insert(text.clone().into_owned());
                 }
-                if let Some(needle) = only_text(value).and_then(|text| self.needles.of_only(&text)) {
-                    note(needle, Fit::Whole, None);
+                if let Some(sought) = only_text(value).and_then(|text| self.sought_values.of_only(&text)) {
+                    note(sought, Fit::Whole, None);
                 }
-                self.needles.in_text(&text, &mut |needle, fit| note(needle, fit, None));
+                self.sought_values.in_text(&text, &mut |sought, fit| note(sought, fit, None));
                 for (start, number) in numbers(&text) {
                     self.numbers.insert(number);
-                    self.needles.in_row(&mut self.row, number, &mut |needle| note(needle, Fit::Whole, None));
-                    self.needles
-                        .of_number(number, &mut |needle, number, fit| note(needle, fit, Some(number)));
-                    self.needles
-                        .of_named_number(&text, start, number, &mut |needle| note(needle, Fit::Whole, None));
+                    self.sought_values
+                        .in_row(&mut self.row, number, &mut |sought| note(sought, Fit::Whole, None));
+                    self.sought_values
+                        .of_number(number, &mut |sought, number, fit| note(sought, fit, Some(number)));
+                    self.sought_values
+                        .of_named_number(&text, start, number, &mut |sought| note(sought, Fit::Whole, None));
                 }
             }
             value => {
@@ -77,32 +78,33 @@ impl<'a> ResultReader<'a> {
                     if self.values.len() < 2 {
                         self.values.insert(number.text());
                     }
-                    self.needles.in_row(&mut self.row, number, &mut |needle| note(needle, Fit::Whole, None));
-                    self.needles
-                        .of_number(number, &mut |needle, number, fit| note(needle, fit, Some(number)));
+                    self.sought_values
+                        .in_row(&mut self.row, number, &mut |sought| note(sought, Fit::Whole, None));
+                    self.sought_values
+                        .of_number(number, &mut |sought, number, fit| note(sought, fit, Some(number)));
                 }
             }
         }
     }
 
-    /// The needles that the result says something of, each with its place.
+    /// The sought values that the result says something of, each with its place.
     pub(super) fn significant(self) -> Vec<(usize, String, bool)> {
         let size = ResultSize { numbers: self.numbers.len(), tokens: self.tokens };
         let is_all = self.values.len() == 1;
-        let is_telling = |needle: usize, fit: Fit, number: Option<Number>| match number {
+        let is_significant = |sought: usize, fit: Fit, number: Option<Number>| match number {
             Some(number) if fit == Fit::Whole => size.makes_telling(number),
             Some(number) => {
                 size.makes_telling(number) && (number.significant_digits() >= 3 || size.is_one_value())
             }
-            None if matches!(self.needles.get(needle), Some(SoughtValue::Only(_))) => is_all,
-            None => match self.needles.weight(needle) {
+            None if matches!(self.sought_values.get(sought), Some(SoughtValue::Only(_))) => is_all,
+            None => match self.sought_values.weight(sought) {
                 TextWeight::Anywhere => true,
                 TextWeight::Whole => fit == Fit::Whole,
                 TextWeight::Nothing => false,
             },
         };
         let found = self.found.into_iter();
-        let telling = found.filter(|(needle, (fit, _, number))| is_telling(*needle, *fit, *number));
-        telling.map(|(needle, (_, pointer, _))| (needle, pointer, size.is_one_value())).collect()
+        let significant = found.filter(|(sought, (fit, _, number))| is_significant(*sought, *fit, *number));
+        significant.map(|(sought, (_, pointer, _))| (sought, pointer, size.is_one_value())).collect()
     }
 }

@@ -112,13 +112,13 @@ mod tests {
 
     #[test]
     fn numbers_say_more_the_longer_they_are_and_the_fewer_there_are() {
-        let telling = |numbers: usize, value: f64| {
+        let significant = |numbers: usize, value: f64| {
             ResultSize { numbers, tokens: numbers * 2 }.makes_telling(Number::from_double(value).unwrap())
         };
-        assert!(telling(1, 19.0) && telling(1, 5.0) && !telling(1, 1.0) && !telling(2, 5.0));
-        assert!(telling(3, 19.0) && !telling(4, 19.0));
-        assert!(telling(5, 17.5) && !telling(6, 17.5));
-        assert!(telling(500, 1520.3) && telling(400, 10.97) && !telling(600, 10.97));
-        assert!(telling(100_000, 40.433_349_6));
+        assert!(significant(1, 19.0) && significant(1, 5.0) && !significant(1, 1.0) && !significant(2, 5.0));
+        assert!(significant(3, 19.0) && !significant(4, 19.0));
+        assert!(significant(5, 17.5) && !significant(6, 17.5));
+        assert!(significant(500, 1520.3) && significant(400, 10.97) && !significant(600, 10.97));
+        assert!(significant(100_000, 40.433_349_6));
     }
 }

@@ -37,8 +37,8 @@ impl TaskText {
     }
 
     /// Whether the task says this; texts are looked for apart.
-    pub(super) fn gives(&self, needle: &SoughtValue) -> bool {
-        match needle {
+    pub(super) fn gives(&self, sought: &SoughtValue) -> bool {
+        match sought {
             SoughtValue::Text(_) => false,
             SoughtValue::Number(number) => self.numbers.contains(number),
             SoughtValue::Vector(numbers) => numbers.iter().all(|number| self.numbers.contains(number)),

@@ -1,7 +1,7 @@
 //! Who uses whose values: everything that arguments and results have in common, weighed.
 //!
 //! 1. What is looked for is taken from the arguments of all calls, and from results whose words all stand in arguments.
-//! 2. Every result is read once. What is found in it counts where it says something (see `telling`).
+//! 2. Every result is read once. What is found in it counts where it says something (see `significance`).
 //! 3. Of each value the first result that returned it is the source. It is nobody's where the task gives it, or where a
 //!    call has it among its arguments before that result was there.
 
@@ -93,11 +93,11 @@ pub(crate) fn find_uses(chain: &Chain) -> Uses {
 
 struct Search<'a> {
     chain: &'a Chain,
-    needles: ValueIndex,
+    sought_values: ValueIndex,
     leaves: Vec<Vec<Leaf<'a>>>,
     occurrences: HashMap<usize, Vec<Occurrence>>,
     sources: BTreeMap<usize, Vec<Source>>,
-    /// The first step in which a list with a needle stands in arguments.
+    /// The first step in which a list with a sought value stands in arguments.
     lists: HashMap<(usize, u64), usize>,
 }
 
@@ -117,7 +117,7 @@ impl<'a> Search<'a> {
         Self {
             leaves: leaves.collect(),
             chain,
-            needles: ValueIndex::default(),
+            sought_values: ValueIndex::default(),
             occurrences: HashMap::new(),
             sources: BTreeMap::new(),
             lists: HashMap::new(),
@@ -126,7 +126,7 @@ impl<'a> Search<'a> {
 
     fn read_arguments(&mut self) {
         for leaf in self.leaves.iter().flatten() {
-            self.needles.add_argument(leaf);
+            self.sought_values.add_argument(leaf);
         }
     }
 
@@ -137,7 +137,7 @@ impl<'a> Search<'a> {
         for call in returning(self.chain) {
             walk_call(call, &mut budget, &mut |value, _| {
                 if let Json::String(text) = value {
-                    let found = self.needles.pieces(text);
+                    let found = self.sought_values.pieces(text);
                     pieces.extend(found.found);
                     whole.extend(found.whole);
                 }
@@ -146,10 +146,10 @@ impl<'a> Search<'a> {
         // In an order of their own: which ones are left out beyond the limit must not depend on chance.
         let pieces: BTreeSet<Vec<u32>> = pieces.into_iter().collect();
         for piece in pieces {
-            self.needles.add_piece(piece);
+            self.sought_values.add_piece(piece);
         }
         for word in whole {
-            self.needles.add_whole(word);
+            self.sought_values.add_whole(word);
         }
     }
 
@@ -159,12 +159,12 @@ impl<'a> Search<'a> {
             let step = self.chain.calls[call].place.step;
             for leaf in leaves {
                 let list = leaf.list.map(|list| *hashes.entry(list).or_insert_with(|| hash_of(list)));
-                for needle in self.needles.in_argument(leaf) {
+                for sought in self.sought_values.in_argument(leaf) {
                     if let Some(list) = list {
-                        let first = self.lists.entry((needle, list)).or_insert(step);
+                        let first = self.lists.entry((sought, list)).or_insert(step);
                         *first = step.min(*first);
                     }
-                    let occurrences = self.occurrences.entry(needle).or_default();
+                    let occurrences = self.occurrences.entry(sought).or_default();
                     if occurrences.len() < MAX_OCCURRENCES {
                         let shown = match leaf.value {
                             Json::String(text) => text.clone(),
@@ -182,8 +182,8 @@ impl<'a> Search<'a> {
     fn place_vectors(&mut self) {
         for (index, call) in self.chain.calls.iter().enumerate() {
             for vector in vectors(call.arguments.as_ref()) {
-                let Some(needle) = self.needles.add_vector(&vector) else { continue };
-                let occurrences = self.occurrences.entry(needle).or_default();
+                let Some(sought) = self.sought_values.add_vector(&vector) else { continue };
+                let occurrences = self.occurrences.entry(sought).or_default();
                 if occurrences.len() < MAX_OCCURRENCES {
                     let (pointer, shown) = (vector.pointer, vector.shown);
                     occurrences.push(Occurrence { call: index, pointer, shown, list: None });
@@ -192,16 +192,17 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// The needles that the task itself has.
+    /// The sought values that the task itself has.
     fn given(&self) -> HashSet<usize> {
         let mut given = HashSet::new();
         let task = TaskText::new(&self.chain.given);
         for text in task.texts() {
-            self.needles.in_text(text, &mut |needle, _| {
-                given.insert(needle);
+            self.sought_values.in_text(text, &mut |sought, _| {
+                given.insert(sought);
             });
         }
-        let is_given = |needle: &&usize| self.needles.get(**needle).is_some_and(|needle| task.gives(needle));
+        let is_given =
+            |sought: &&usize| self.sought_values.get(**sought).is_some_and(|sought| task.gives(sought));
         given.extend(self.occurrences.keys().filter(is_given));
         given
     }
@@ -212,12 +213,12 @@ impl<'a> Search<'a> {
             if !is_returning(call) {
                 continue;
             }
-            let mut reader = ResultReader::new(&self.needles);
+            let mut reader = ResultReader::new(&self.sought_values);
             walk_call(call, &mut budget, &mut |value, path| reader.read(value, path));
-            for (needle, pointer, is_one_value) in reader.significant() {
-                if self.occurrences.contains_key(&needle) {
+            for (sought, pointer, is_one_value) in reader.significant() {
+                if self.occurrences.contains_key(&sought) {
                     let source = Source { call: index, pointer, is_one_value };
-                    self.sources.entry(needle).or_default().push(source);
+                    self.sources.entry(sought).or_default().push(source);
                 }
             }
         }
@@ -225,23 +226,23 @@ impl<'a> Search<'a> {
 
     fn resolve(&self, is_given: &HashSet<usize>) -> Uses {
         let mut uses = Uses::default();
-        for (needle, sources) in &self.sources {
-            if is_given.contains(needle) {
+        for (sought, sources) in &self.sources {
+            if is_given.contains(sought) {
                 continue;
             }
             let succeeded = |source: &&Source| self.chain.calls[source.call].standing == Standing::Succeeded;
             let good: Vec<Source> = sources.iter().filter(succeeded).cloned().collect();
             if good.is_empty() {
-                self.resolve_one(*needle, sources, &mut uses.lost);
+                self.resolve_one(*sought, sources, &mut uses.lost);
             } else {
-                self.resolve_one(*needle, &good, &mut uses.found);
+                self.resolve_one(*sought, &good, &mut uses.found);
             }
         }
         uses
     }
 
-    fn resolve_one(&self, needle: usize, sources: &[Source], uses: &mut Vec<Use>) {
-        let (Some(source), Some(occurrences)) = (sources.first(), self.occurrences.get(&needle)) else {
+    fn resolve_one(&self, sought: usize, sources: &[Source], uses: &mut Vec<Use>) {
+        let (Some(source), Some(occurrences)) = (sources.first(), self.occurrences.get(&sought)) else {
             return;
         };
         let step_of = |call: usize| self.chain.calls[call].place.step;
@@ -255,7 +256,7 @@ impl<'a> Search<'a> {
         let is_old = |occurrence: &Occurrence| {
             occurrence
                 .list
-                .and_then(|list| self.lists.get(&(needle, list)))
+                .and_then(|list| self.lists.get(&(sought, list)))
                 .is_some_and(|&step| step <= known_at)
         };
         let later: Vec<&Occurrence> =

@@ -16,7 +16,7 @@ use super::tokens::{Number, tokens};
 use super::vectors::{KnownVectors, Row, Vector};
 
 /// More different values than this are not looked for.
-const MAX_NEEDLES: usize = 100_000;
+const MAX_SOUGHT: usize = 100_000;
 
 /// A longer text is known by its first tokens.
 const MAX_TOKENS: usize = 64;
@@ -60,7 +60,7 @@ pub(super) struct Pieces {
     pub(super) whole: Option<u32>,
 }
 
-/// All needles, and how they are found in texts.
+/// All sought values, and how they are found in texts.
 #[derive(Debug, Default)]
 pub(super) struct ValueIndex {
     vocabulary: HashMap<String, u32>,
@@ -84,28 +84,28 @@ pub(super) struct ValueIndex {
 type Known = (u32, bool);
 
 impl ValueIndex {
-    /// The needle's number, if there is such a needle.
-    fn number_of(&self, needle: &SoughtValue) -> Option<usize> {
-        self.numbers_of.get(needle).copied()
+    /// The sought value's number, if there is such a sought value.
+    fn number_of(&self, sought: &SoughtValue) -> Option<usize> {
+        self.numbers_of.get(sought).copied()
     }
 
-    /// How much a text needle says; numbers and named values are weighed where they are found.
-    pub(super) fn weight(&self, needle: usize) -> TextWeight {
-        self.weights.get(needle).copied().unwrap_or(TextWeight::Nothing)
+    /// How much a text sought value says; numbers and named values are weighed where they are found.
+    pub(super) fn weight(&self, sought: usize) -> TextWeight {
+        self.weights.get(sought).copied().unwrap_or(TextWeight::Nothing)
     }
 
-    /// The needle of this number.
-    pub(super) fn get(&self, needle: usize) -> Option<&SoughtValue> {
-        self.all.get(needle)
+    /// The sought value of this number.
+    pub(super) fn get(&self, sought: usize) -> Option<&SoughtValue> {
+        self.all.get(sought)
     }
 
-    fn add(&mut self, needle: SoughtValue) {
-        if self.numbers_of.contains_key(&needle) || self.all.len() >= MAX_NEEDLES {
+    fn add(&mut self, sought: SoughtValue) {
+        if self.numbers_of.contains_key(&sought) || self.all.len() >= MAX_SOUGHT {
             return;
         }
         let number = self.all.len();
         let mut weight = TextWeight::Anywhere;
-        match &needle {
+        match &sought {
             SoughtValue::Text(ids) => {
                 let texts: Vec<String> =
                     ids.iter().filter_map(|&id| self.words.get(id as usize - 1).cloned()).collect();
@@ -130,8 +130,8 @@ impl ValueIndex {
             }
             SoughtValue::Named(..) | SoughtValue::Only(_) | SoughtValue::Vector(_) => {}
         }
-        self.numbers_of.insert(needle.clone(), number);
-        self.all.push(needle);
+        self.numbers_of.insert(sought.clone(), number);
+        self.all.push(sought);
         self.weights.push(weight);
     }
 
@@ -222,16 +222,16 @@ impl ValueIndex {
 
     /// Looks for numbers that stand together.
     pub(super) fn add_vector(&mut self, vector: &Vector) -> Option<usize> {
-        let needle = SoughtValue::Vector(vector.numbers.clone());
-        if let Some(known) = self.number_of(&needle) {
+        let sought = SoughtValue::Vector(vector.numbers.clone());
+        if let Some(known) = self.number_of(&sought) {
             return Some(known);
         }
         let number = self.all.len();
         if !self.vectors.add(number, &vector.numbers) {
             return None;
         }
-        self.numbers_of.insert(needle.clone(), number);
-        self.all.push(needle);
+        self.numbers_of.insert(sought.clone(), number);
+        self.all.push(sought);
         self.weights.push(TextWeight::Anywhere);
         Some(number)
     }
@@ -241,7 +241,7 @@ impl ValueIndex {
         row.push(number, &self.vectors, found);
     }
 
-    /// The needle of a text that is all that a result is.
+    /// The sought value of a text that is all that a result is.
     pub(super) fn of_only(&self, text: &str) -> Option<usize> {
         self.number_of(&SoughtValue::Only(text.to_owned()))
     }
@@ -269,25 +269,25 @@ impl ValueIndex {
                     break;
                 };
                 at = next;
-                if let Some(needle) = self.ends.get(at as usize).copied().flatten() {
+                if let Some(sought) = self.ends.get(at as usize).copied().flatten() {
                     let is_whole = known[start].1 && is_end(index);
-                    found(needle as usize, if is_whole { Fit::Whole } else { Fit::Within });
+                    found(sought as usize, if is_whole { Fit::Whole } else { Fit::Within });
                 }
             }
         }
     }
 
-    /// The needle that is this number, and those that it becomes when it is rounded.
+    /// The sought value that is this number, and those that it becomes when it is rounded.
     pub(super) fn of_number(&self, number: Number, found: &mut dyn FnMut(usize, Number, Fit)) {
-        if let Some(needle) = self.number_of(&SoughtValue::Number(number)) {
-            found(needle, number, Fit::Whole);
+        if let Some(sought) = self.number_of(&SoughtValue::Number(number)) {
+            found(sought, number, Fit::Whole);
         }
         for &decimals in &self.decimals {
             if let Some(rounded) =
                 number.rounded(decimals).filter(|rounded| rounded.significant_digits() >= 2)
-                && let Some(needle) = self.number_of(&SoughtValue::Number(rounded))
+                && let Some(sought) = self.number_of(&SoughtValue::Number(rounded))
             {
-                found(needle, rounded, Fit::Within);
+                found(sought, rounded, Fit::Within);
             }
         }
     }
@@ -295,9 +295,9 @@ impl ValueIndex {
     /// The values that a field of a result is by its name.
     pub(super) fn of_field(&self, path: &[Segment], value: &Json, found: &mut dyn FnMut(usize)) {
         let (Some(name), parent) = names_of(path) else { return };
-        for needle in named(field_classes(name, parent), value) {
-            if let Some(needle) = self.number_of(&needle) {
-                found(needle);
+        for sought in named(field_classes(name, parent), value) {
+            if let Some(sought) = self.number_of(&sought) {
+                found(sought);
             }
         }
     }
@@ -316,9 +316,9 @@ impl ValueIndex {
         let value = Json::String(value.to_string());
         for count in 1..=before.len().min(2) {
             let name = before[before.len() - count..].join("_");
-            for needle in named(field_classes(&name, None), &value) {
-                if let Some(needle) = self.number_of(&needle) {
-                    found(needle);
+            for sought in named(field_classes(&name, None), &value) {
+                if let Some(sought) = self.number_of(&sought) {
+                    found(sought);
                 }
             }
         }

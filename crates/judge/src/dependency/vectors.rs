@@ -67,7 +67,7 @@ fn holds_more(value: &Json) -> bool {
 
 fn keep(numbers: impl Iterator<Item = Number>, pointer: &str, found: &mut Vec<Vector>) {
     let mut numbers: Vec<Number> = numbers.take(1000).collect();
-    if !is_telling(&numbers) {
+    if !is_significant(&numbers) {
         return;
     }
     let shown: Vec<String> = numbers.iter().map(|number| number.text()).collect();
@@ -78,7 +78,7 @@ fn keep(numbers: impl Iterator<Item = Number>, pointer: &str, found: &mut Vec<Ve
 
 /// Two different ones of two digits or more, and five digits in all: in one order they stand nowhere by chance. Round
 /// numbers and counts (1, 2, 3 ..) do.
-fn is_telling(numbers: &[Number]) -> bool {
+fn is_significant(numbers: &[Number]) -> bool {
     let digits = |number: &Number| number.significant_digits();
     let mut long: Vec<&Number> = numbers.iter().filter(|number| digits(number) >= 2).collect();
     long.dedup();
@@ -101,7 +101,7 @@ const MAX_KNOWN: (usize, usize) = (10_000, 64);
 
 impl KnownVectors {
     /// Looks for a vector; whether there is room for it.
-    pub(super) fn add(&mut self, needle: usize, numbers: &[Number]) -> bool {
+    pub(super) fn add(&mut self, sought: usize, numbers: &[Number]) -> bool {
         let last =
             if is_free(numbers) { sorted(numbers) } else { numbers.iter().rev().take(1).copied().collect() };
         if self.count >= MAX_KNOWN.0 {
@@ -113,7 +113,7 @@ impl KnownVectors {
         for number in last.chunk_by(|a, b| a == b).filter_map(|same| same.first()) {
             let known = self.by_last.entry(*number).or_default();
             if known.len() < MAX_KNOWN.1 {
-                known.push((needle, kept.clone()));
+                known.push((sought, kept.clone()));
                 is_kept = true;
             }
         }
@@ -148,7 +148,7 @@ impl Row {
         if self.last.len() >= 8 * MAX_LENGTH {
             self.last.drain(..7 * MAX_LENGTH);
         }
-        for (needle, numbers) in known.by_last.get(&number).into_iter().flatten() {
+        for (sought, numbers) in known.by_last.get(&number).into_iter().flatten() {
             let start = self.last.len().saturating_sub(numbers.len());
             let is_same = if is_free(numbers) {
                 sorted(&self.last[start..]) == *numbers
@@ -156,7 +156,7 @@ impl Row {
                 self.last[start..] == **numbers
             };
             if is_same {
-                found(*needle);
+                found(*sought);
             }
         }
     }

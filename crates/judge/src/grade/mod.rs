@@ -32,12 +32,12 @@ mod store;
 mod subject;
 
 pub use answer::{Answer, Read};
-pub use panel::{Asked, Given, Judge, Listeners, Panel, PanelError};
+pub use panel::{Asked, Given, Grader, Listeners, Panel, PanelError};
 pub use people::{PeopleError, PeopleLabels, PersonSays};
 pub use question::{Question, prompts_hash, question};
 pub use report::{
-    AgreementReport, ConsistencyReport, GRADES_SCHEMA, GradeLedger, GradeReport, GradedPrediction, Grades,
-    JudgeGrades, JudgeMeasure, JudgeReport, MeasureReport, MissingGrade, PairReport, PeopleRater,
+    AgreementReport, ConsistencyReport, GRADES_SCHEMA, GradeLedger, GradeReport, GradedPrediction,
+    GraderGrades, GraderMeasure, GraderReport, Grades, MeasureReport, MissingGrade, PairReport, PeopleRater,
     PeopleReport, RateReport, TrajectoryGrades, WithoutJudge,
 };
 pub use rubric::{Aspect, Rubric};

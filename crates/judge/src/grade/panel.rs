@@ -15,9 +15,9 @@ use super::rubric::{Aspect, Rubric};
 use super::store::{AnswerStore, KeptAnswer};
 use super::subject::Subject;
 
-/// One judge.
+/// One judge of the panel.
 #[derive(Debug)]
-pub struct Judge {
+pub struct Grader {
     /// The model's name.
     pub name: String,
     /// The model; none where it cannot be asked, with the reason.
@@ -30,7 +30,7 @@ pub struct Judge {
 #[derive(Debug)]
 pub struct Panel {
     /// The judges.
-    pub judges: Vec<Judge>,
+    pub judges: Vec<Grader>,
     /// How all of them reply.
     pub settings: Settings,
     /// What they are asked.
@@ -118,7 +118,7 @@ impl Panel {
         told: &Listeners<'_>,
     ) -> Result<Asked, PanelError> {
         let pictures = Arc::new(Pictures::new());
-        let fate = |judge: &Judge| {
+        let fate = |judge: &Grader| {
             let fate = Fate::of_many();
             if store.had_answers_of(&judge.name) {
                 fate.replied_before();
@@ -162,7 +162,7 @@ impl Panel {
             for pass in 1..=self.passes {
                 let order = self.seed.wrapping_add(u64::from(pass)).wrapping_mul(0x9E37_79B9_7F4A_7C15);
                 let mut made: [Option<Option<Arc<Question>>>; 2] = [None, None];
-                for (judge, Judge { has_eyes, .. }) in self.judges.iter().enumerate() {
+                for (judge, Grader { has_eyes, .. }) in self.judges.iter().enumerate() {
                     let made = made[usize::from(*has_eyes)]
                         .get_or_insert_with(|| question(content, aspect, *has_eyes, order));
                     let Some(question) = made.clone() else { continue };

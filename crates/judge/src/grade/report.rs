@@ -30,7 +30,7 @@ pub struct GradeReport {
     /// What was graded, and what there was nothing to grade of.
     pub ledger: GradeLedger,
     /// The judges.
-    pub judges: Vec<JudgeReport>,
+    pub judges: Vec<GraderReport>,
     /// Measures of the whole set by name: task by task the panel's scores without the lowest and the highest, then the
     /// mean over tasks.
     pub measures: BTreeMap<String, MeasureReport>,
@@ -70,20 +70,20 @@ pub struct GradeLedger {
 
 /// One judge.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
-pub struct JudgeReport {
+pub struct GraderReport {
     /// The model.
     pub judge: String,
     /// Whether it was shown images.
     pub sees_images: bool,
     /// Its scores over all tasks.
-    pub measures: BTreeMap<String, JudgeMeasure>,
+    pub measures: BTreeMap<String, GraderMeasure>,
     /// Answers that it did not give.
     pub missing: usize,
 }
 
 /// Scores of one judge.
 #[derive(Debug, Clone, Copy, Serialize, JsonSchema)]
-pub struct JudgeMeasure {
+pub struct GraderMeasure {
     /// The mean over tasks, in [0, 1].
     pub mean: f64,
     /// The sample standard deviation over tasks; none of fewer than two.
@@ -291,7 +291,7 @@ pub struct Grades {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub matrix: Option<Vec<Vec<f64>>>,
     /// What each judge says.
-    pub by_judge: Vec<JudgeGrades>,
+    pub by_judge: Vec<GraderGrades>,
 }
 
 /// A prediction as `m3 grade -o` writes it.
@@ -311,7 +311,7 @@ pub struct GradedPrediction {
 
 /// What one judge says of one trajectory.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
-pub struct JudgeGrades {
+pub struct GraderGrades {
     /// The judge.
     pub judge: String,
     /// Its measures, the mean of its answers.

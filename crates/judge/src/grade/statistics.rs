@@ -13,8 +13,8 @@ use super::panel::{Given, Panel};
 use super::people::PeopleLabels;
 use super::question::prompts_hash;
 use super::report::{
-    GRADES_SCHEMA, GradeLedger, GradeReport, Grades, JudgeGrades, JudgeMeasure, JudgeReport, MeasureReport,
-    MissingGrade, TrajectoryGrades,
+    GRADES_SCHEMA, GradeLedger, GradeReport, GraderGrades, GraderMeasure, GraderReport, Grades,
+    MeasureReport, MissingGrade, TrajectoryGrades,
 };
 use super::rubric::{Aspect, Rubric};
 
@@ -164,7 +164,7 @@ impl<'a> Collected<'a> {
             .measures()
             .filter_map(|measure| Some((measure, self.panel_score(subject, measure, None)?)))
             .collect();
-        let by_judge = (0..self.panel.judges.len()).map(|judge| JudgeGrades {
+        let by_judge = (0..self.panel.judges.len()).map(|judge| GraderGrades {
             judge: self.judge_name(judge).to_owned(),
             measures: self
                 .measures()
@@ -246,16 +246,16 @@ impl<'a> Collected<'a> {
         }
     }
 
-    fn judge(&self, judge: usize) -> JudgeReport {
+    fn judge(&self, judge: usize) -> GraderReport {
         let measures = self.measures().filter_map(|measure| {
             let scores: Vec<f64> = (0..self.subjects().len())
                 .filter_map(|subject| self.score(subject, judge, measure))
                 .collect();
             let report =
-                JudgeMeasure { mean: mean(&scores)?, deviation: deviation(&scores), tasks: scores.len() };
+                GraderMeasure { mean: mean(&scores)?, deviation: deviation(&scores), tasks: scores.len() };
             Some((measure.to_owned(), report))
         });
-        JudgeReport {
+        GraderReport {
             judge: self.judge_name(judge).to_owned(),
             sees_images: self.panel.judges[judge].has_eyes,
             measures: measures.collect(),

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use m3_executor::run::hash_of;
-use m3_outcomes::{JudgedCall, Outcome, Replay, ReplayedTrajectory, Verdict};
+use m3_outcomes::{ClassifiedCall, Outcome, Replay, ReplayedTrajectory, Verdict};
 use m3_support::text::shortened;
 use m3_trajectory::Trajectory;
 use m3_trajectory::json::Keys;
@@ -74,13 +74,14 @@ impl Verifier {
 
 fn verification(replayed: &ReplayedTrajectory, servers: &str) -> Verification {
     // What stands in the final reply is no call of the reference.
-    let calls: Vec<&JudgedCall> = replayed.calls.iter().filter(|call| call.place.is_some()).collect();
-    let is_success = |call: &JudgedCall| call.judgement.verdict().outcome() == Some(Outcome::Success);
+    let calls: Vec<&ClassifiedCall> = replayed.calls.iter().filter(|call| call.place.is_some()).collect();
+    let is_success =
+        |call: &ClassifiedCall| call.classification.verdict().outcome() == Some(Outcome::Success);
     let failures: Vec<FailedCall> =
         calls.iter().filter(|call| !is_success(call)).filter_map(|call| failed(call)).collect();
-    let has_failed = calls
-        .iter()
-        .any(|call| call.judgement.verdict().outcome().is_some_and(|outcome| outcome != Outcome::Success));
+    let has_failed = calls.iter().any(|call| {
+        call.classification.verdict().outcome().is_some_and(|outcome| outcome != Outcome::Success)
+    });
     let result = match (failures.is_empty(), has_failed) {
         (true, _) => VerificationResult::Passed,
         (false, true) => VerificationResult::Failed,
@@ -97,9 +98,9 @@ fn verification(replayed: &ReplayedTrajectory, servers: &str) -> Verification {
     }
 }
 
-fn failed(call: &JudgedCall) -> Option<FailedCall> {
+fn failed(call: &ClassifiedCall) -> Option<FailedCall> {
     let place = call.place?;
-    let outcome = match call.judgement.verdict() {
+    let outcome = match call.classification.verdict() {
         Verdict::NotExecuted => "not_answered",
         verdict => verdict.name(),
     };
@@ -107,6 +108,6 @@ fn failed(call: &JudgedCall) -> Option<FailedCall> {
         place: CallPlace { step: place.step, call: place.call },
         tool: call.tool.clone().unwrap_or_default(),
         outcome: outcome.to_owned(),
-        evidence: call.judgement.evidence.clone(),
+        evidence: call.classification.evidence.clone(),
     })
 }

@@ -1,11 +1,13 @@
 //! Recording: each record is a line, written at once.
 
-use std::fs::{File, TryLockError};
+use std::fs::File;
 use std::io::{self, BufRead as _, BufReader, Read as _, Seek as _, SeekFrom, Write as _};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError, RwLock};
 use std::time::Duration;
 
+use m3_support::files::lock_within;
+use m3_support::journal::{Lines, line_of};
 use m3_support::redact::Redactor;
 use m3_support::text::milliseconds;
 use serde_json::{Map, Value};
@@ -25,11 +27,9 @@ const MAX_HEADER: u64 = 64 << 10;
 /// What the line of a catalog begins with, as [`line_of`] writes it.
 const CATALOG_START: &[u8] = b"{\"kind\":\"catalog\",";
 
-/// How often a lock is tried, and how long is waited in between: a second together.
-const LOCK_TRIES: u32 = 20;
-
-/// See [`LOCK_TRIES`].
-const LOCK_WAIT: Duration = Duration::from_millis(50);
+/// A process that is just being started shares what this one has open until it runs its own program: a lock that was
+/// given back is free a moment later.
+const LOCK_WAIT: Duration = Duration::from_secs(1);
 
 /// Writes a cassette.
 #[derive(Debug)]
@@ -41,23 +41,9 @@ pub struct Recorder {
 
 #[derive(Debug)]
 struct Output {
-    file: File,
+    lines: Lines,
     /// The last catalog in it, as its line.
     catalog: Option<Vec<u8>>,
-    /// Why a record could not be written; nothing is written after it.
-    failure: Option<String>,
-}
-
-/// Locks the file. A process that is just being started shares what this one has open until it runs its own program:
-/// a lock that was given back is free a moment later.
-fn locked(file: &File) -> Result<(), TryLockError> {
-    for _ in 0..LOCK_TRIES {
-        match file.try_lock() {
-            Err(TryLockError::WouldBlock) => std::thread::sleep(LOCK_WAIT),
-            tried => return tried,
-        }
-    }
-    file.try_lock()
 }
 
 impl Recorder {
@@ -79,11 +65,10 @@ impl Recorder {
             .create(true)
             .open(path)
             .map_err(|source| CassetteError::Open { path: path.to_owned(), source })?;
-        match locked(&file) {
-            Ok(()) => {}
-            Err(TryLockError::WouldBlock) => return Err(CassetteError::Locked { path: path.to_owned() }),
-            Err(TryLockError::Error(error)) => return Err(write(error)),
-        }
+        lock_within(&file, LOCK_WAIT).map_err(|error| match error.kind() {
+            io::ErrorKind::WouldBlock => CassetteError::Locked { path: path.to_owned() },
+            _ => write(error),
+        })?;
         let (mut first, mut catalog) = (Vec::new(), None);
         let read = BufReader::new(&mut file).take(MAX_HEADER).read_until(b'\n', &mut first);
         read.map_err(|source| CassetteError::Read { path: path.to_owned(), source })?;
@@ -103,7 +88,7 @@ impl Recorder {
             let reason = read_header(&first).err().unwrap_or_default();
             return Err(CassetteError::NotACassette { path: path.to_owned(), reason });
         }
-        let output = Mutex::new(Output { file, catalog, failure: None });
+        let output = Mutex::new(Output { lines: Lines::new(file), catalog });
         Ok(Self { path: path.to_owned(), output, redactors: RwLock::default() })
     }
 
@@ -124,7 +109,7 @@ impl Recorder {
             return;
         }
         output.catalog = line.as_ref().ok().cloned();
-        output.write(line);
+        output.lines.append(line);
     }
 
     /// Records a call and how it ended.
@@ -146,8 +131,9 @@ impl Recorder {
     /// Why recording has stopped, if it has: what happened since is not in the cassette.
     #[must_use]
     pub fn failure(&self) -> Option<CassetteError> {
-        let failure = self.output.lock().unwrap_or_else(PoisonError::into_inner).failure.clone();
-        failure.map(|reason| CassetteError::Write { path: self.path.clone(), reason })
+        let output = self.output.lock().unwrap_or_else(PoisonError::into_inner);
+        let reason = output.lines.failure()?.to_string();
+        Some(CassetteError::Write { path: self.path.clone(), reason })
     }
 
     fn redact(&self, value: &mut Value) {
@@ -158,24 +144,8 @@ impl Recorder {
 
     fn write(&self, entry: &Entry) {
         let line = line_of(entry);
-        self.output.lock().unwrap_or_else(PoisonError::into_inner).write(line);
+        self.output.lock().unwrap_or_else(PoisonError::into_inner).lines.append(line);
     }
-}
-
-impl Output {
-    fn write(&mut self, line: io::Result<Vec<u8>>) {
-        if self.failure.is_none() {
-            let written = line.and_then(|line| self.file.write_all(&line));
-            self.failure = written.err().map(|error| error.to_string());
-        }
-    }
-}
-
-/// What is written at once.
-fn line_of(record: &impl serde::Serialize) -> io::Result<Vec<u8>> {
-    let mut line = serde_json::to_vec(record)?;
-    line.push(b'\n');
-    Ok(line)
 }
 
 /// Whether a first line is that of a cassette of this model.
@@ -299,7 +269,7 @@ mod tests {
     #[test]
     fn a_full_disk_stops_the_recording_and_is_told() {
         let file = File::options().write(true).open("/dev/full").unwrap();
-        let output = Mutex::new(Output { file, catalog: None, failure: None });
+        let output = Mutex::new(Output { lines: Lines::new(file), catalog: None });
         let recorder = Recorder { path: PathBuf::from("c.jsonl"), output, redactors: RwLock::default() };
         assert!(recorder.failure().is_none());
         recorder.record_catalog(&Value::Null);

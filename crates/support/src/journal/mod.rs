@@ -5,13 +5,14 @@
 //! writes removes it. Every other line that is no record is refused with its place, and the file is left as it is: to
 //! go on would hide what was lost. Nothing is written that could not be read again.
 //!
-//! It stands beside `files` and knows nothing of what is kept: each user has its own records, keys and meaning. The
-//! journal of `m3 run` (`executor::run`) is none of these: it is locked with its folder, tells what happened and is no
-//! source of truth (predictions are), so a line that says nothing must not keep a run from going on, and a failure to
-//! write ends the run instead of the task that has something to tell.
+//! It stands beside `files` and knows nothing of what is kept: each user has its own records, keys and meaning. Two files
+//! need less and write by [`Lines`] alone: the journal of `m3 run`, which is locked with its folder, tells what happened
+//! and is no source of truth (predictions are), so that a line that says nothing must not keep a run from going on; and
+//! cassettes, which people write too, so that a line without an end is kept.
 
 mod error;
 mod holder;
+mod lines;
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, BufRead as _, BufReader, Read as _, Seek as _, SeekFrom, Write as _};
@@ -20,6 +21,7 @@ use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 pub use error::JournalError;
+pub use lines::{Lines, line_of};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
@@ -194,8 +196,7 @@ impl Known {
 
     /// The line of a record, with its end.
     fn line(&self, record: &impl Serialize) -> Result<Vec<u8>, JournalError> {
-        let mut line = serde_json::to_vec(record).map_err(|error| self.io("write to", error.into()))?;
-        line.push(b'\n');
+        let line = line_of(record).map_err(|error| self.io("write to", error))?;
         let length = line.len() as u64;
         if length > LONGEST_LINE {
             let cause = io::Error::other(format!("a record has more than {} MiB", LONGEST_LINE >> 20));

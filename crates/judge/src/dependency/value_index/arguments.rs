@@ -21,12 +21,12 @@ const MAX_NUMBERS: usize = 200;
 impl ValueIndex {
     /// Looks for what an argument has.
     pub(in crate::dependency) fn add_argument(&mut self, leaf: &Leaf<'_>) {
-        for needle in self.of_argument(leaf, true) {
-            self.add(needle);
+        for sought in self.of_argument(leaf, true) {
+            self.add(sought);
         }
     }
 
-    /// The needles that an argument as a whole is; with `learns`, its words become known.
+    /// The sought values that an argument as a whole is; with `learns`, its words become known.
     fn of_argument(&mut self, leaf: &Leaf<'_>, learns: bool) -> Vec<SoughtValue> {
         let mut found = Vec::new();
         let is_setting = is_setting(&leaf.name);
@@ -70,7 +70,7 @@ impl ValueIndex {
     /// The values that an argument has: those it is, and those that stand in its text.
     pub(in crate::dependency) fn in_argument(&mut self, leaf: &Leaf<'_>) -> Vec<usize> {
         let mut found: Vec<usize> =
-            self.of_argument(leaf, false).iter().filter_map(|needle| self.number_of(needle)).collect();
+            self.of_argument(leaf, false).iter().filter_map(|sought| self.number_of(sought)).collect();
         if !is_setting(&leaf.name) {
             let text = match leaf.value {
                 Json::String(text) | Json::LongInteger(text) => text.as_str(),
@@ -78,15 +78,15 @@ impl ValueIndex {
             };
             let text = plain(text);
             let length = tokens(&text).take(MAX_TOKENS + 1).count();
-            self.in_text(&text, &mut |needle, fit| {
-                let Some(SoughtValue::Text(ids)) = self.all.get(needle) else { return };
+            self.in_text(&text, &mut |sought, fit| {
+                let Some(SoughtValue::Text(ids)) = self.all.get(sought) else { return };
                 let is_all = ids.len() == length.min(MAX_TOKENS);
                 // One word in a long text is there by chance, unless a result has it as a value.
                 let is_lost = matches!(ids.as_slice(), [word] if !self.whole.contains(word))
                     && length > 24
                     && fit == Fit::Within;
-                if is_all || (self.weight(needle) == TextWeight::Anywhere && !is_lost) {
-                    found.push(needle);
+                if is_all || (self.weight(sought) == TextWeight::Anywhere && !is_lost) {
+                    found.push(sought);
                 }
             });
         }
