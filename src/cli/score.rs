@@ -139,7 +139,7 @@ pub(super) fn run(args: &ScoreArgs, common: &Common, printer: Printer) -> Result
         output = output.outliving_its_reader();
     }
     let (columns, is_styled) = (output.columns(), output.is_styled());
-    let mut renderer = format.renderer(&mut output, columns, is_styled);
+    let mut renderer = format.renderer(Box::new(&mut output), columns, is_styled);
     let criterion = args.repeats.criterion();
     let mut gatherer = RepeatsGatherer::new(&criterion, scoring.profile);
     let mut score = || score_repetition(&mut scoring, &beside, &mut gatherer, renderer.as_mut());

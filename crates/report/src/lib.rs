@@ -106,9 +106,10 @@ pub enum Format {
 
 impl Format {
     /// A renderer that writes this form; a table on so many columns, and with colours and bold type if `is_styled`.
+    /// The writer is boxed so that renderers are compiled, and optimized, in this crate.
     pub fn renderer<'a>(
         self,
-        writer: impl Write + 'a,
+        writer: Box<dyn Write + 'a>,
         columns: usize,
         is_styled: bool,
     ) -> Box<dyn ScoreRenderer + 'a> {

@@ -212,7 +212,8 @@ impl Source {
     /// # Errors
     /// [`SourceError::Read`].
     pub fn start(&self, length: u64) -> Result<Vec<u8>, SourceError> {
-        let mut bytes = Vec::new();
+        let held = self.file.metadata().map_or(0, |metadata| metadata.len());
+        let mut bytes = Vec::with_capacity(usize::try_from(length.min(held)).unwrap_or_default());
         self.reader()?.take(length).read_to_end(&mut bytes).map_err(|cause| self.error(cause))?;
         Ok(bytes)
     }
