@@ -3,7 +3,8 @@
 use m3_score::Metric;
 use m3_support::text::counted;
 
-use super::leaderboard_sheets::{NO_SPREAD, failures, signature, typed};
+use super::estimate::NO_SPREAD;
+use super::leaderboard_sheets::{failures, signature, typed};
 use super::repeats::criterion;
 use super::sheet::{Cell, Column, Sheet};
 use crate::leaderboard::{Comparison, DifferenceReport, PassingComparison};

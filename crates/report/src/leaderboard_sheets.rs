@@ -6,14 +6,12 @@ use std::collections::{BTreeMap, BTreeSet};
 use m3_score::{Metric, Similarity};
 use m3_stats::PassRate;
 
+use super::estimate::NO_SPREAD;
 use super::repeats::criterion;
 use super::sheet::{Cell, Column, Sheet};
 use super::shortened;
 use super::tables::capitalized;
-use crate::leaderboard::{EstimateReport, FailuresReport, Leaderboard, Outcomes, TestMethod, TestsReport};
-
-/// What stands for an interval that is one value.
-pub(super) const NO_SPREAD: &str = "no spread";
+use crate::leaderboard::{FailuresReport, Leaderboard, Outcomes, TestMethod, TestsReport};
 
 /// The tables of a leaderboard. With `has_types`, also one for each type of task.
 #[must_use]
@@ -173,8 +171,7 @@ fn places(board: &Leaderboard) -> Sheet {
     let rows = board.models.iter().filter(|model| model.group.is_some()).map(|model| {
         let estimate = model.average();
         let value = estimate.map_or_else(String::new, |estimate| format!("{:.3}", estimate.value));
-        let interval =
-            estimate.map_or_else(|| "-".to_owned(), |estimate| super::repeats::interval(&estimate));
+        let interval = estimate.map_or_else(|| "-".to_owned(), |estimate| estimate.interval());
         let rank = model.rank;
         let places = if rank.best == rank.worst {
             rank.best.to_string()
@@ -210,7 +207,7 @@ fn passing(board: &Leaderboard) -> Sheet {
             PassRate::AtK => found.pass_at,
             PassRate::AllK => found.pass_all,
         };
-        let cell = |rate: &PassRate| Cell::new(with_interval(&of(rate)));
+        let cell = |rate: &PassRate| Cell::new(of(rate).with_interval());
         Some([Cell::new(&model.model)].into_iter().chain(rates.iter().map(cell)).collect())
     });
     let mut notes = vec![
@@ -229,16 +226,6 @@ fn passing(board: &Leaderboard) -> Sheet {
         columns: [Column::text("model")].into_iter().chain(heads).collect(),
         rows: rows.collect(),
     }
-}
-
-/// A rate with its interval in as little room as three of them have.
-fn with_interval(rate: &EstimateReport) -> String {
-    let interval = match (rate.low, rate.high) {
-        _ if rate.has_no_spread => NO_SPREAD.to_owned(),
-        (Some(low), Some(high)) => format!("{low:.2}-{high:.2}"),
-        _ => "-".to_owned(),
-    };
-    format!("{:.3} {interval}", rate.value)
 }
 
 /// Steps, calls and tokens of a task.

@@ -55,7 +55,7 @@ impl Leaderboard {
         // Stable: models of equal average stay in the order they were given.
         rows.sort_by(|a, b| average_of(b).total_cmp(&average_of(a)));
         let mut notes: Vec<String> = failures::note(&names, &failures).into_iter().collect();
-        notes.extend(selection.into_iter().flat_map(origin::notes));
+        notes.extend(selection.into_iter().flat_map(Selection::notes));
         notes.extend(entrants.iter().flat_map(|entrant| entrant.notes(&columns, average, is_mixed)));
         notes.extend(statistics.as_ref().and_then(Statistics::note));
         notes.extend(passing_note);
@@ -78,14 +78,6 @@ impl Leaderboard {
             passing,
         })
     }
-}
-
-/// The trajectories of each model as totals.
-pub(super) fn totals(models: &[Vec<&TrajectoryResult>]) -> Vec<Vec<Totals>> {
-    models
-        .iter()
-        .map(|trajectories| trajectories.iter().map(|&found| Totals::from(found)).collect())
-        .collect()
 }
 
 /// How many trajectories have a metric. One of the alignment is known of a set if it is known of each.

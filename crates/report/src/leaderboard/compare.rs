@@ -9,9 +9,10 @@ use m3_stats::{
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::board::{known, totals};
+use super::board::known;
 use super::repeats::Passing;
 use super::statistics::test_draws;
+use super::totals::totals;
 use super::{Average, FailuresReport, PassingReport, Selection, Totals, failures, origin, values};
 
 /// The version of this format.
@@ -140,7 +141,7 @@ impl Comparison {
         let mut failures = FailuresReport::of(selection).into_iter();
         let failures = [(); 2].map(|()| failures.next().flatten());
         let mut notes: Vec<String> = failures::note(&[names.0, names.1], &failures).into_iter().collect();
-        notes.extend(origin::notes(selection));
+        notes.extend(selection.notes());
         let passing = Passing::of(selection);
         notes.extend(passing.as_ref().err().cloned());
         Ok(Self {

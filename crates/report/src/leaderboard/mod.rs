@@ -20,6 +20,7 @@ mod read;
 mod repeats;
 mod report;
 mod result;
+mod scored;
 mod selection;
 mod statistics;
 mod table;
@@ -32,9 +33,10 @@ pub use origin::ReferenceCalls;
 pub use read::{ResultError, read_results};
 pub use repeats::{ModelPassReport, PassingReport, Repeats};
 pub use report::{
-    AverageReport, CallsReport, EstimateReport, LEADERBOARD_SCHEMA, Leaderboard, ModelReport, OutcomesReport,
-    RankReport, TestMethod, TestsReport, TokensReport, TypeReport, TypeRowReport,
+    AverageReport, CallsReport, LEADERBOARD_SCHEMA, Leaderboard, ModelReport, OutcomesReport, RankReport,
+    TestMethod, TestsReport, TokensReport, TypeReport, TypeRowReport,
 };
 pub use result::{ModelResult, Numbers, Origin, Outcomes, TrajectoryResult, Usage};
-pub use selection::{SelectOptions, Selection, SelectionError, select};
+pub use scored::SelectionError;
+pub use selection::{SelectOptions, Selection, select};
 pub use totals::{Totals, values};

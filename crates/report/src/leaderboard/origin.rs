@@ -4,8 +4,8 @@ use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 
 use m3_support::text::{counted, shortened};
 
-use super::selection::Scored;
-use super::{Origin, Repeats, Selection, SelectionError, TrajectoryResult};
+use super::scored::{Scored, SelectionError};
+use super::{Origin, Repeats, TrajectoryResult};
 
 use crate::signature::{InputReport, InputsReport};
 use crate::{LedgerReport, ToolNamesReport};
@@ -141,15 +141,8 @@ pub(super) fn common_signature(origins: &[&Origin]) -> Option<String> {
     Some(first.split('|').filter(is_common).collect::<Vec<_>>().join("|"))
 }
 
-/// What a reader should know of what the scores of a selection were made of.
-pub(super) fn notes(selection: &Selection<'_>) -> Vec<String> {
-    let mut notes = selection.notes.clone();
-    notes.extend(catalogs_note(&selection.origins));
-    notes
-}
-
 /// What to say where catalogs of tools differ: they decide which arguments say nothing.
-fn catalogs_note(origins: &[&Origin]) -> Option<String> {
+pub(super) fn catalogs_note(origins: &[&Origin]) -> Option<String> {
     let hash = |origin: &Origin| origin.tools.as_ref().map(|file| file.sha256.clone());
     let named: Vec<&&Origin> = origins.iter().filter(|origin| origin.references.is_some()).collect();
     let first = hash(named.first()?);

@@ -8,8 +8,9 @@ use m3_support::text::counted;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::{EstimateReport, Outcomes, Selection, TrajectoryResult, Usage};
+use super::{Outcomes, Selection, TrajectoryResult, Usage};
 
+use crate::estimate::EstimateReport;
 use crate::repeats::{RepeatsReport, TaskTrialsReport};
 
 /// What a result says of its repetitions.

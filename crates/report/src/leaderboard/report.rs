@@ -4,11 +4,12 @@
 use std::collections::BTreeMap;
 
 use m3_score::Metric;
-use m3_stats::{Estimate, Method, RankInterval};
+use m3_stats::RankInterval;
 use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::{Average, FailuresReport, ModelPassReport, PassingReport};
+use crate::estimate::EstimateReport;
 
 /// The version of this format.
 pub const LEADERBOARD_SCHEMA: &str = "m3.leaderboard/1";
@@ -127,20 +128,6 @@ pub struct RankReport {
     pub worst: usize,
 }
 
-/// A value in [0, 1] and its interval.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, JsonSchema)]
-pub struct EstimateReport {
-    /// The value.
-    pub value: f64,
-    /// The lower end of the interval; null where nothing could be resampled.
-    pub low: Option<f64>,
-    /// The upper end, likewise.
-    pub high: Option<f64>,
-    /// True where no resample differed, so that the interval is the value alone: no certainty, but nothing that
-    /// resampling could see.
-    pub has_no_spread: bool,
-}
-
 /// Steps and calls, means over tasks (the paper's table 4).
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, JsonSchema)]
 pub struct CallsReport {
@@ -199,23 +186,6 @@ impl From<Average> for AverageReport {
         Self {
             description: average.description().to_owned(),
             metrics: average.metrics().map(|metric| metric.name().to_owned()).collect(),
-        }
-    }
-}
-
-impl From<f64> for EstimateReport {
-    fn from(value: f64) -> Self {
-        Self { value, low: None, high: None, has_no_spread: false }
-    }
-}
-
-impl From<Estimate> for EstimateReport {
-    fn from(estimate: Estimate) -> Self {
-        Self {
-            value: estimate.value,
-            low: estimate.interval.map(|interval| interval.low),
-            high: estimate.interval.map(|interval| interval.high),
-            has_no_spread: estimate.interval.is_some_and(|interval| interval.method == Method::Constant),
         }
     }
 }

@@ -1,12 +1,12 @@
 //! Which trajectories models are compared on: the same for all, or the user is told.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 use m3_score::{Profile, Similarity};
-use m3_support::text::shortened;
 
-use super::origin::{check_references, check_tasks};
-use super::{ModelResult, Numbers, Origin, TrajectoryResult};
+use super::origin::{catalogs_note, check_references, check_tasks};
+use super::scored::{Scored, SelectionError};
+use super::{ModelResult, Origin, TrajectoryResult};
 
 /// The trajectories that several models are compared on.
 #[derive(Debug, Clone)]
@@ -27,57 +27,10 @@ pub struct Selection<'a> {
     pub notes: Vec<String>,
 }
 
-/// Models cannot be compared.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum SelectionError {
-    /// Scored in different ways.
-    #[error(
-        "`{}` and `{}` were not scored in the same way: {first} and {second}\n\
-         hint: score all models with the same profile, encoder, similarity, thresholds and `--tool-names`", .files.0, .files.1
-    )]
-    Conditions {
-        /// The two files.
-        files: (String, String),
-        /// How the first was scored.
-        first: String,
-        /// How the second was scored.
-        second: String,
-    },
-    /// Scored against different references.
-    #[error(
-        "`{}` and `{}` were scored against different references: {difference}\n\
-         hint: score all models against the same file; `--allow-different-references` compares them all the same",
-        .files.0, .files.1
-    )]
-    References {
-        /// The two files.
-        files: (String, String),
-        /// What tells so.
-        difference: String,
-    },
-    /// Scored on different tasks.
-    #[error(
-        "`{}` and `{}` have different tasks: {} only in the first{}, {} only in the second{}\n\
-         hint: `--intersect` compares on the tasks that all have", .files.0, .files.1,
-        .only_first.len(), examples(.only_first), .only_second.len(), examples(.only_second)
-    )]
-    Ids {
-        /// The two files.
-        files: (String, String),
-        /// Ids of the first alone.
-        only_first: Vec<String>,
-        /// Ids of the second alone.
-        only_second: Vec<String>,
-    },
-    /// No task is in all results.
-    #[error("no task is in all results; check that they are of one benchmark")]
-    Empty,
-}
-
-fn examples(ids: &[String]) -> String {
-    match ids.first() {
-        Some(id) => format!(" (`{}`{})", shortened(id, 40), if ids.len() > 1 { ", …" } else { "" }),
-        None => String::new(),
+impl Selection<'_> {
+    /// What a reader should know of the references, and of what the scores were made of.
+    pub(super) fn notes(&self) -> Vec<String> {
+        self.notes.iter().cloned().chain(catalogs_note(&self.origins)).collect()
     }
 }
 
@@ -127,50 +80,4 @@ pub fn select<'a>(
         trajectories,
         ids,
     }))
-}
-
-/// A model with trajectories.
-pub(super) struct Scored<'a> {
-    pub(super) file: &'a str,
-    pub(super) origin: &'a Origin,
-    profile: Profile,
-    similarity: Similarity,
-    conditions: &'a str,
-    trajectories: &'a BTreeMap<String, TrajectoryResult>,
-}
-
-impl<'a> Scored<'a> {
-    fn of(model: &'a ModelResult) -> Option<Self> {
-        let Numbers::Trajectories { profile, similarity, conditions, trajectories, origin, .. } =
-            &model.numbers
-        else {
-            return None;
-        };
-        let (profile, similarity) = (*profile, *similarity);
-        Some(Self { file: &model.file, origin, profile, similarity, conditions, trajectories })
-    }
-
-    pub(super) fn files(&self, other: &Self) -> (String, String) {
-        (self.file.to_owned(), other.file.to_owned())
-    }
-
-    fn check_conditions(&self, other: &Self) -> Result<(), SelectionError> {
-        if (self.profile, self.conditions) == (other.profile, other.conditions) {
-            return Ok(());
-        }
-        let said = |model: &Self| format!("profile {}, {}", model.profile.name(), model.conditions);
-        let (first, second) = (said(self), said(other));
-        Err(SelectionError::Conditions { files: self.files(other), first, second })
-    }
-
-    fn check_ids(&self, other: &Self, intersects: bool) -> Result<(), SelectionError> {
-        let without = |a: &Self, b: &Self| -> Vec<String> {
-            a.trajectories.keys().filter(|id| !b.trajectories.contains_key(*id)).cloned().collect()
-        };
-        let (only_first, only_second) = (without(self, other), without(other, self));
-        if intersects || (only_first.is_empty() && only_second.is_empty()) {
-            return Ok(());
-        }
-        Err(SelectionError::Ids { files: self.files(other), only_first, only_second })
-    }
 }

@@ -12,8 +12,8 @@ use m3_stats::{
 };
 use m3_support::text::counted;
 
-use super::board::totals;
 use super::report::{TestMethod, TestsReport};
+use super::totals::totals;
 use super::{Average, Selection, Totals, values};
 
 /// Of so many models all pairs are tested by permutations: of these 496 pairs, 100,000 permutations show p-values ten times as

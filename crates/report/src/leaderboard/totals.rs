@@ -35,6 +35,14 @@ impl From<&TrajectoryResult> for Totals {
     }
 }
 
+/// The trajectories of each model as totals.
+pub(super) fn totals(models: &[Vec<&TrajectoryResult>]) -> Vec<Vec<Totals>> {
+    models
+        .iter()
+        .map(|trajectories| trajectories.iter().map(|&found| Totals::from(found)).collect())
+        .collect()
+}
+
 /// The metrics of a set, by their place in [`Metric::ALL`], each in [0, 1]. One that comes from grades is NaN without any
 /// grade: it should not be part of `average`. One that is not known of every trajectory means nothing.
 #[must_use]

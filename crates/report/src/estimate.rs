@@ -1,0 +1,57 @@
+//! A value with its interval, as reports and tables have it.
+
+use m3_stats::{Estimate, Method};
+use schemars::JsonSchema;
+use serde::Serialize;
+
+/// What stands for an interval that is one value.
+pub(super) const NO_SPREAD: &str = "no spread";
+
+/// A value in [0, 1] and its interval.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, JsonSchema)]
+pub struct EstimateReport {
+    /// The value.
+    pub value: f64,
+    /// The lower end of the interval; null where nothing could be resampled.
+    pub low: Option<f64>,
+    /// The upper end, likewise.
+    pub high: Option<f64>,
+    /// True where no resample differed, so that the interval is the value alone: no certainty, but nothing that
+    /// resampling could see.
+    pub has_no_spread: bool,
+}
+
+impl From<f64> for EstimateReport {
+    fn from(value: f64) -> Self {
+        Self { value, low: None, high: None, has_no_spread: false }
+    }
+}
+
+impl From<Estimate> for EstimateReport {
+    fn from(estimate: Estimate) -> Self {
+        Self {
+            value: estimate.value,
+            low: estimate.interval.map(|interval| interval.low),
+            high: estimate.interval.map(|interval| interval.high),
+            has_no_spread: estimate.interval.is_some_and(|interval| interval.method == Method::Constant),
+        }
+    }
+}
+
+impl EstimateReport {
+    /// The interval in words, such as `0.412 to 0.530`.
+    pub(super) fn interval(&self) -> String {
+        self.ends().map_or_else(str::to_owned, |(low, high)| format!("{low:.3} to {high:.3}"))
+    }
+
+    /// The value and its interval in as little room as three of them have, such as `0.471 0.41-0.53`.
+    pub(super) fn with_interval(&self) -> String {
+        let interval = self.ends().map_or_else(str::to_owned, |(low, high)| format!("{low:.2}-{high:.2}"));
+        format!("{:.3} {interval}", self.value)
+    }
+
+    /// The ends of the interval, or what stands for them.
+    fn ends(&self) -> Result<(f64, f64), &'static str> {
+        if self.has_no_spread { Err(NO_SPREAD) } else { self.low.zip(self.high).ok_or("-") }
+    }
+}

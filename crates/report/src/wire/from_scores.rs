@@ -1,0 +1,145 @@
+//! The JSON of a score, made of what the scorer has found.
+
+use m3_embedding::Identity;
+use m3_score::fidelity::CallFidelity;
+use m3_score::{CallPlace, Profile, ScoreOptions, Tally};
+
+use super::{
+    AggregateReport, BestPrediction, BestReference, EncoderReport, MatchReport, PlaceReport, SCORE_SCHEMA,
+    ScoreSummary, ThresholdsReport, TrajectoryReport, UnmatchedPredictionReport, UnmatchedReferenceReport,
+};
+use crate::by_tool;
+use crate::ledger::CoverageReport;
+use crate::metrics::MetricsReport;
+use crate::signature::{InputsReport, signature};
+use crate::{ArgumentReport, RejectedMatchesReport, ToolNamesReport, WrongArgumentReport};
+
+impl ScoreSummary {
+    /// Makes the head of a report.
+    #[must_use]
+    pub fn new(
+        summary: &m3_score::Summary,
+        encoder: &Identity,
+        options: &ScoreOptions<'_>,
+        inputs: InputsReport,
+        tool_names: ToolNamesReport,
+    ) -> Self {
+        let ScoreOptions { profile, similarity, thresholds, .. } = *options;
+        let by_type = summary.by_type.iter();
+        let wrong_arguments = summary.findings.wrong_arguments().into_iter();
+        let unsigned = Self {
+            schema: SCORE_SCHEMA.to_owned(),
+            version: env!("CARGO_PKG_VERSION").to_owned(),
+            signature: String::new(),
+            inputs,
+            profile: profile.name().to_owned(),
+            encoder: EncoderReport {
+                name: encoder.name.clone(),
+                fingerprint: encoder.fingerprint.clone(),
+                dimensions: encoder.dimensions,
+                max_tokens: encoder.max_tokens,
+            },
+            similarity: similarity.name().to_owned(),
+            thresholds: ThresholdsReport { weak: thresholds.weak(), strong: thresholds.strong() },
+            tool_names,
+            coverage: CoverageReport::from(&summary.ledger),
+            no_images: false,
+            ledger: summary.ledger.clone().into(),
+            aggregate: AggregateReport::new(&summary.aggregate, profile),
+            by_type: by_type
+                .map(|(name, tally)| (name.clone(), AggregateReport::new(tally, profile)))
+                .collect(),
+            costs: by_tool::costs(&summary.by_tool, &summary.aggregate),
+            by_tool: by_tool::tools(&summary.by_tool),
+            wrong_arguments: wrong_arguments.map(WrongArgumentReport::from).collect(),
+            rejected_matches: RejectedMatchesReport::from(&summary.findings),
+            repeats: None,
+        };
+        Self { signature: signature(&unsigned), ..unsigned }
+    }
+}
+
+impl AggregateReport {
+    /// The numbers of a tally.
+    #[must_use]
+    pub fn new(tally: &Tally, profile: Profile) -> Self {
+        Self {
+            trajectories: tally.trajectories,
+            reference_calls: tally.reference_calls,
+            predicted_calls: tally.predicted_calls,
+            matched: tally.matched,
+            metrics: MetricsReport(tally.metrics(profile)),
+            average_steps: tally.average_steps(),
+            average_calls: tally.average_calls(),
+        }
+    }
+}
+impl From<CallPlace> for PlaceReport {
+    fn from(CallPlace { step, call, index }: CallPlace) -> Self {
+        Self { step, call, index }
+    }
+}
+
+impl TrajectoryReport {
+    /// The report of one trajectory.
+    #[must_use]
+    pub fn new(scored: m3_score::TrajectoryScore, profile: Profile) -> Self {
+        let matching = scored.matching;
+        Self {
+            metrics: AggregateReport::new(&scored.tally, profile),
+            id: scored.id,
+            repeat: None,
+            task_type: scored.task_type,
+            failure: scored.failure.map(|failure| failure.name().to_owned()),
+            matches: matching
+                .matches
+                .into_iter()
+                .zip(&scored.fidelities)
+                .map(|(pair, fidelity)| MatchReport::new(pair, fidelity))
+                .collect(),
+            unmatched_references: matching.unmatched_references.into_iter().map(Into::into).collect(),
+            unmatched_predictions: matching.unmatched_predictions.into_iter().map(Into::into).collect(),
+            outcomes: None,
+            grades: None,
+            usage: None,
+        }
+    }
+}
+
+impl MatchReport {
+    fn new(pair: m3_score::Match, fidelity: &CallFidelity) -> Self {
+        Self {
+            tool: pair.tool,
+            similarity: pair.similarity,
+            strength: if pair.is_strong { Self::STRONG } else { Self::WEAK }.to_owned(),
+            reference: pair.reference.into(),
+            predicted: pair.predicted.into(),
+            argument_fidelity: fidelity.score,
+            wrong_arguments: ArgumentReport::of_wrong(fidelity),
+        }
+    }
+}
+
+impl From<m3_score::Unmatched> for UnmatchedReferenceReport {
+    fn from(unmatched: m3_score::Unmatched) -> Self {
+        let best = unmatched.best.map(|(predicted, similarity)| BestPrediction { predicted, similarity });
+        Self {
+            place: unmatched.place.into(),
+            tool: unmatched.tool,
+            reason: unmatched.reason.name().to_owned(),
+            best,
+        }
+    }
+}
+
+impl From<m3_score::Unmatched> for UnmatchedPredictionReport {
+    fn from(unmatched: m3_score::Unmatched) -> Self {
+        let best = unmatched.best.map(|(reference, similarity)| BestReference { reference, similarity });
+        Self {
+            place: unmatched.place.into(),
+            tool: unmatched.tool,
+            reason: unmatched.reason.name().to_owned(),
+            best,
+        }
+    }
+}
