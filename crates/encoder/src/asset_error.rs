@@ -2,8 +2,8 @@
 
 use std::io;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
-use super::assets::{LOCK_WAIT, RUNTIME};
 use super::fetch::FetchError;
 use super::pins;
 
@@ -70,10 +70,12 @@ pub enum AssetError {
     )]
     NoRuntime,
     /// Another process has held the lock for too long.
-    #[error("another m3 has been installing into `{path}` for {} minutes\nhint: end it, or wait and try again", LOCK_WAIT.as_secs() / 60)]
+    #[error("another m3 has been installing into `{path}` for {} minutes\nhint: end it, or wait and try again", .waited.as_secs() / 60)]
     Locked {
         /// The cache folder.
         path: PathBuf,
+        /// How long it was waited for.
+        waited: Duration,
     },
 }
 
@@ -82,7 +84,7 @@ fn missing_message(missing: &[&str], cache_dir: &Path, cause: &FetchError) -> St
     if missing.contains(&pins::ENCODER_NAME) {
         variables.push(format!("M3_ENCODER_DIR to {}", pins::encoder_place()));
     }
-    if missing.contains(&RUNTIME) {
+    if missing.contains(&pins::RUNTIME_NAME) {
         variables.push(format!("ORT_DYLIB_PATH to {}", pins::runtime_place()));
     }
     format!(

@@ -72,11 +72,8 @@ pub enum InstallEvent {
     },
 }
 
-/// What ONNX Runtime is called in messages.
-pub(super) const RUNTIME: &str = "ONNX Runtime";
-
 /// How long to wait for another process that is installing.
-pub(super) const LOCK_WAIT: Duration = Duration::from_mins(15);
+const LOCK_WAIT: Duration = Duration::from_mins(15);
 
 /// The folder of the default encoder below the cache folder.
 #[must_use]
@@ -134,7 +131,8 @@ impl Assets {
                 Ok(Self { encoder_dir, is_default, runtime_library })
             }
             (encoder, runtime) => {
-                let missing = [(pins::ENCODER_NAME, encoder.is_none()), (RUNTIME, runtime.is_none())];
+                let missing =
+                    [(pins::ENCODER_NAME, encoder.is_none()), (pins::RUNTIME_NAME, runtime.is_none())];
                 Err(missing.into_iter().filter(|(_, is_missing)| *is_missing).map(|(name, _)| name).collect())
             }
         })
@@ -153,7 +151,7 @@ impl Assets {
         std::fs::create_dir_all(cache_dir).map_err(|cause| file_error("create", cache_dir, cause))?;
         let _lock = lock(cache_dir, progress)?;
         let missing = if force {
-            vec![pins::ENCODER_NAME, RUNTIME]
+            vec![pins::ENCODER_NAME, pins::RUNTIME_NAME]
         } else {
             match Self::find(options)? {
                 // Another process may have installed everything while this one waited.
@@ -189,7 +187,7 @@ fn fetch_and_place(
         let folder = default_encoder_dir(&options.cache_dir);
         moves.extend(pins::ENCODER_FILES.map(|file| (file, folder.clone())));
     }
-    if missing.contains(&RUNTIME) && options.runtime_library.is_none() {
+    if missing.contains(&pins::RUNTIME_NAME) && options.runtime_library.is_none() {
         let runtime = pins::runtime().ok_or(AssetError::NoRuntime)?;
         request.add_runtime(&runtime);
         moves.push((runtime.library, runtime_dir(&options.cache_dir)));
@@ -308,7 +306,7 @@ fn lock(cache_dir: &Path, progress: &mut dyn FnMut(InstallEvent)) -> Result<File
                 std::thread::sleep(Duration::from_millis(200));
             }
             Err(std::fs::TryLockError::WouldBlock) => {
-                return Err(AssetError::Locked { path: cache_dir.to_owned() });
+                return Err(AssetError::Locked { path: cache_dir.to_owned(), waited: LOCK_WAIT });
             }
             Err(std::fs::TryLockError::Error(cause)) => return Err(file_error("lock", &path, cause)),
         }

@@ -29,6 +29,9 @@ pub struct PinnedFile {
 /// The name of the default encoder, as results give it.
 pub const ENCODER_NAME: &str = "all-MiniLM-L6-v2";
 
+/// What ONNX Runtime is called in messages.
+pub(super) const RUNTIME_NAME: &str = "ONNX Runtime";
+
 /// What the encoder was trained to read: `max_seq_length` of its `sentence_bert_config.json`.
 pub const ENCODER_MAX_TOKENS: usize = 256;
 

@@ -1,8 +1,8 @@
 //! One metric by type of task, a marker for each model (figure 7 of the paper).
 
 use super::axis::{self, Axis};
-use super::frame::{self, MARGIN, MAX_ROWS, Names, WIDTH};
-use super::svg::Canvas;
+use super::frame::{self, MARGIN, MAX_ROWS, Names};
+use super::svg::{Canvas, WIDTH};
 use super::{legend, marks, text};
 
 /// The lowest a row may be.

@@ -1,10 +1,7 @@
 //! What surrounds every figure: its measures, its title, the column of names, the notes below.
 
-use super::svg::{Anchor, Canvas, Rectangle, Text};
+use super::svg::{Anchor, Canvas, Rectangle, Text, WIDTH};
 use super::text;
-
-/// Width of every picture.
-pub(super) const WIDTH: f64 = 800.0;
 
 /// White space at the edges.
 pub(super) const MARGIN: f64 = 16.0;

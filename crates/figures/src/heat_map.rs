@@ -1,8 +1,8 @@
 //! Agreement with labels by both thresholds of similarity.
 
 use super::axis::{self, Axis, Unit};
-use super::frame::{self, GAP, INK, MARGIN, SMALL, WIDTH, baseline};
-use super::svg::{Anchor, Canvas, Rectangle, Text};
+use super::frame::{self, GAP, INK, MARGIN, SMALL, baseline};
+use super::svg::{Anchor, Canvas, Rectangle, Text, WIDTH};
 use super::text;
 
 /// Height of the plot, which is as wide as the page.

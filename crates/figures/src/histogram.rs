@@ -1,8 +1,8 @@
 //! How similar pairs of calls are, with the thresholds that decide about them (compare figure 8 of the paper).
 
 use super::axis::{self, Axis, Unit};
-use super::frame::{self, GAP, INK, MARGIN, SMALL, WIDTH, baseline};
-use super::svg::{Anchor, Canvas, Rectangle, Text};
+use super::frame::{self, GAP, INK, MARGIN, SMALL, baseline};
+use super::svg::{Anchor, Canvas, Rectangle, Text, WIDTH};
 use super::{legend, marks, text};
 
 const PLOT_HEIGHT: f64 = 280.0;

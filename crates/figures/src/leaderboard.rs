@@ -1,9 +1,9 @@
 //! Horizontal bars, one for each model (figure 1 of the paper).
 
 use super::axis::{self, Axis};
-use super::frame::{self, GAP, INK, MARGIN, MAX_ROWS, Names, TEXT, WIDTH, baseline};
-use super::marks;
-use super::svg::{Anchor, Canvas, Rectangle, Text};
+use super::frame::{self, GAP, INK, MARGIN, MAX_ROWS, Names, TEXT, baseline};
+use super::palette;
+use super::svg::{Anchor, Canvas, Rectangle, Text, WIDTH};
 use super::text;
 
 const ROW: f64 = 24.0;
@@ -81,7 +81,7 @@ fn draw_bar(canvas: &mut Canvas, axis: &Axis, bar: &Bar, middle: f64) {
     if bar.value.is_finite() {
         end = axis.x(bar.value);
         let (y, width) = (middle - BAR_HEIGHT / 2.0, end - axis.left);
-        canvas.rectangle(Rectangle { x: axis.left, y, width, height: BAR_HEIGHT }, marks::BAR);
+        canvas.rectangle(Rectangle { x: axis.left, y, width, height: BAR_HEIGHT }, palette::BAR);
     }
     if let Some((low, high)) = whisker(bar) {
         let (low, high) = (axis.x(low), axis.x(high));

@@ -1,7 +1,7 @@
 //! Keys above the plot, in one row or in columns.
 
-use super::frame::{GAP, INK, MARGIN, TEXT, WIDTH, baseline};
-use super::svg::{Anchor, Canvas, Text};
+use super::frame::{GAP, INK, MARGIN, TEXT, baseline};
+use super::svg::{Anchor, Canvas, Text, WIDTH};
 use super::text;
 
 /// Width kept for a key's mark.

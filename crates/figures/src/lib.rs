@@ -40,6 +40,7 @@ mod leaderboard;
 mod legend;
 mod marks;
 mod outcomes;
+mod palette;
 mod png;
 mod svg;
 #[cfg(test)]

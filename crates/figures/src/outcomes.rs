@@ -1,9 +1,10 @@
 //! What became of each model's calls, as shares (figure 6 of the paper).
 
 use super::axis::{self, Axis, Unit};
-use super::frame::{self, MARGIN, MAX_ROWS, Names, SMALL, WIDTH, baseline};
-use super::marks::{self, MAX_CATEGORIES};
-use super::svg::{Anchor, Canvas, Rectangle, Text};
+use super::frame::{self, MARGIN, MAX_ROWS, Names, SMALL, baseline};
+use super::marks;
+use super::palette::{self, MAX_CATEGORIES};
+use super::svg::{Anchor, Canvas, Rectangle, Text, WIDTH};
 use super::{legend, text};
 
 const ROW: f64 = 26.0;
@@ -118,7 +119,7 @@ fn draw_segment(canvas: &mut Canvas, area: Rectangle, index: usize, share: f64) 
     if width + 2.0 > area.width {
         return;
     }
-    let look = marks::category(index);
+    let look = palette::category(index);
     let x = area.x + area.width / 2.0;
     if !look.pattern.is_empty() {
         let plate = Rectangle { x: x - width / 2.0, y: area.y + 2.0, width, height: area.height - 4.0 };

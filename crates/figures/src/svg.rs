@@ -3,9 +3,11 @@
 use std::collections::BTreeSet;
 use std::fmt::{self, Display, Write};
 
-use super::frame::WIDTH;
-use super::marks;
+use super::palette::{category, pattern_definitions, pattern_id};
 use super::text::FAMILY;
+
+/// Width of every picture.
+pub(super) const WIDTH: f64 = 800.0;
 
 /// Where a text lies relative to its x.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -54,7 +56,7 @@ impl Canvas {
 
     /// A filled rectangle with a thin outline and the pattern of category `index` over it.
     pub(super) fn patterned(&mut self, r: Rectangle, index: usize) {
-        let category = marks::category(index);
+        let category = category(index);
         let fill = category.colour;
         self.element(format_args!(
             "<rect {} fill=\"{fill}\" stroke=\"#444\" stroke-width=\"0.5\"/>",
@@ -62,7 +64,7 @@ impl Canvas {
         ));
         if !category.pattern.is_empty() {
             self.patterned.insert(index);
-            let id = marks::pattern_id(index);
+            let id = pattern_id(index);
             self.element(format_args!("<rect {} fill=\"url(#{id})\"/>", Placed(r)));
         }
     }
@@ -124,7 +126,7 @@ impl Canvas {
     pub(super) fn finish(self, title: &str, height: f64) -> String {
         let [width, height] = [WIDTH, height].map(Number);
         let title = Escaped(title);
-        let definitions = marks::pattern_definitions(&self.patterned);
+        let definitions = pattern_definitions(&self.patterned);
         format!(
             "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{width}\" height=\"{height}\" \
              viewBox=\"0 0 {width} {height}\" role=\"img\" font-family=\"{FAMILY}, sans-serif\">\n\

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use super::effects::Effects;
 use super::path_overlaps::PathOverlaps;
-use super::uses::Use;
+use super::value_use::Use;
 use crate::{Chain, Standing};
 
 /// A source of a file is the last call that wrote it before.

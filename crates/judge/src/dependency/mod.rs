@@ -35,6 +35,7 @@ mod tests;
 mod tokens;
 mod uses;
 mod value_index;
+mod value_use;
 mod vectors;
 #[cfg(test)]
 mod writing_tests;
@@ -45,7 +46,8 @@ pub(crate) use effects::{Conflict, Effects};
 pub(crate) use path_overlaps::PathOverlaps;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-pub(crate) use uses::{Use, Uses, find_uses};
+pub(crate) use uses::{Uses, find_uses};
+pub(crate) use value_use::Use;
 
 use super::{CallPlace, Chain};
 

@@ -6,7 +6,7 @@ use m3_trajectory::json::{Json, Keys};
 
 use super::leaves::{argument_leaves, walk_result};
 use super::names::names_position;
-use super::uses::Use;
+use super::value_use::Use;
 use crate::{Chain, ChainCall, Standing};
 
 /// More lists that were returned before are not looked at.

@@ -15,6 +15,7 @@ use super::positions::position_uses;
 use super::reader::ResultReader;
 use super::task::TaskText;
 use super::value_index::ValueIndex;
+use super::value_use::Use;
 use super::vectors::vectors;
 use crate::{Chain, ChainCall, Standing};
 
@@ -29,25 +30,6 @@ const MAX_ARGUMENTS: usize = 8 << 20;
 
 /// More places of one value in arguments than this say nothing new.
 const MAX_OCCURRENCES: usize = 1000;
-
-/// A value that one call returned and another has among its arguments. Calls are named by their index in the chain.
-#[derive(Debug, Clone)]
-pub(crate) struct Use {
-    /// The call that returned it first, or wrote the file.
-    pub(crate) from: usize,
-    /// The call that uses it.
-    pub(crate) to: usize,
-    /// The value, as the arguments have it.
-    pub(crate) value: String,
-    /// Its place in the result, or that of the file's path in the arguments of `from`.
-    pub(crate) in_result: String,
-    /// Its place in the arguments.
-    pub(crate) in_arguments: String,
-    /// All calls that returned it, in order, or the one that wrote the file.
-    pub(crate) sources: std::sync::Arc<[usize]>,
-    /// How often the list of the arguments that it stands in has it; 1 outside of any.
-    pub(crate) times: usize,
-}
 
 /// All that calls use of one another.
 #[derive(Debug, Default)]

@@ -2,9 +2,9 @@
 
 use m3_stats::agreement::{Scale, Weights, cohen_kappa, fleiss_kappa, krippendorff_alpha, percent_agreement};
 
+use super::collected::{Collected, deviation, mean};
 use super::report::{AgreementReport, ConsistencyReport, PairReport, WithoutJudge};
 use super::rubric::Aspect;
-use super::statistics::{Collected, deviation, mean};
 
 /// Scores that differ by rounding only are the same.
 const ROUNDING: f64 = 1e-9;

@@ -9,9 +9,9 @@ use m3_stats::agreement::{
 };
 
 use super::agreement::passes;
+use super::collected::{Collected, mean};
 use super::people::{PeopleLabels, PersonSays};
 use super::report::{PeopleRater, PeopleReport, RateReport};
-use super::statistics::{Collected, mean};
 
 /// What people say of one trajectory together.
 struct Truth {

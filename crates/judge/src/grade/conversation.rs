@@ -3,14 +3,13 @@
 use std::sync::Arc;
 
 use m3_llm::{
-    Assistant, Message, Model, ModelError, Part, PictureLimits, Pictures, Reply, Request, Scope, Settings,
-    Usage,
+    Assistant, Message, Model, ModelError, Part, PictureLimits, Pictures, Reply, Request, Retry, Scope,
+    Settings, Usage,
 };
 use m3_support::text::{error_with_causes, head, on_one_line, shortened};
 use tokio_util::sync::CancellationToken;
 
 use super::answer::{Answer, Read};
-use super::panel::Listeners;
 use super::question::{Question, again};
 use crate::patience::ask_until_stopped;
 
@@ -22,6 +21,14 @@ const REPLY_KEPT: usize = 20_000;
 
 /// The longest reason that is reported, in columns.
 const REASON: usize = 300;
+
+/// Who hears of what happens while judges are asked.
+pub struct Listeners<'a> {
+    /// How many requests are answered.
+    pub done: &'a (dyn Fn(usize) + Sync),
+    /// A try that failed, by the judge's name.
+    pub retry: &'a (dyn Fn(&str, Retry) + Send + Sync),
+}
 
 /// A question to a judge.
 pub(super) struct Conversation<'a> {

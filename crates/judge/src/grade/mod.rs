@@ -19,6 +19,7 @@
 
 mod agreement;
 mod answer;
+mod collected;
 mod compared;
 mod conversation;
 mod panel;
@@ -32,7 +33,9 @@ mod store;
 mod subject;
 
 pub use answer::{Answer, Read};
-pub use panel::{Asked, Given, Grader, Listeners, Panel, PanelError};
+pub use collected::{Collected, GradedSubject, GradedTasks};
+pub use conversation::Listeners;
+pub use panel::{Asked, Given, Grader, Panel, PanelError};
 pub use people::{PeopleError, PeopleLabels, PersonSays};
 pub use question::{Question, prompts_hash, question};
 pub use report::{
@@ -42,6 +45,5 @@ pub use report::{
 };
 pub use rubric::{Aspect, Rubric};
 pub use shown::offered;
-pub use statistics::{Collected, GradedSubject, GradedTasks};
 pub use store::{ANSWERS_SCHEMA, AnswerStore, KeptAnswer};
 pub use subject::Subject;

@@ -4,12 +4,12 @@ use std::sync::Arc;
 
 use futures_util::stream::{self, StreamExt as _};
 use m3_executor::{Fate, RunBlocker, TASKS};
-use m3_llm::{Model, Pictures, Retry, Settings, Usage};
+use m3_llm::{Model, Pictures, Settings, Usage};
 use m3_support::journal::JournalError;
 use tokio_util::sync::CancellationToken;
 
 use super::answer::Answer;
-use super::conversation::{Conversation, Held, parts, reason};
+use super::conversation::{Conversation, Held, Listeners, parts, reason};
 use super::question::{Question, question};
 use super::rubric::{Aspect, Rubric};
 use super::store::{AnswerStore, KeptAnswer};
@@ -79,14 +79,6 @@ pub enum PanelError {
     /// Answers cannot be kept.
     #[error(transparent)]
     Store(#[from] JournalError),
-}
-
-/// Who hears of what happens while judges are asked.
-pub struct Listeners<'a> {
-    /// How many requests are answered.
-    pub done: &'a (dyn Fn(usize) + Sync),
-    /// A try that failed, by the judge's name.
-    pub retry: &'a (dyn Fn(&str, Retry) + Send + Sync),
 }
 
 /// A request of a judge.

@@ -7,8 +7,6 @@ use m3_trajectory::json::{Json, Keys};
 use m3_trajectory::{Call, Trajectory};
 use sha2::{Digest as _, Sha256};
 
-use super::decision::DecideError;
-
 /// The longest note, in characters.
 pub(super) const LONGEST_NOTE: usize = 4000;
 
@@ -31,12 +29,12 @@ pub(super) fn checked_note(note: &str) -> Result<String, &'static str> {
 }
 
 /// A name that may be kept.
-pub(super) fn person(name: &str) -> Result<String, DecideError> {
+pub(super) fn person(name: &str) -> Result<String, &'static str> {
     let name = visible(name.trim(), false).into_owned();
     match name.chars().count() {
-        0 => Err(DecideError::Incomplete("a decision needs the name of who decides")),
+        0 => Err("a decision needs the name of who decides"),
         1..=LONGEST_NAME => Ok(name),
-        _ => Err(DecideError::Incomplete("a name has at most 100 characters")),
+        _ => Err("a name has at most 100 characters"),
     }
 }
 

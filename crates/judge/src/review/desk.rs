@@ -11,17 +11,11 @@ use serde_json::{Value, json};
 
 use super::arrangement::{Arrangement, EditProblem, Rules, arguments, change, normal, original};
 use super::decision::{Action, DecideError, Decision};
-use super::evidence::tree;
+use super::evidence::{cut, passage, shown, tree};
 use super::links::{links, problems};
 use super::page::{Mode, page};
 use super::reviews::Reviews;
 use super::server::{Ask, Desk, Page, Reply, body};
-
-/// The longest text that a page is given of a result or a value of the evidence, in bytes.
-const LONGEST_TEXT: usize = 20_000;
-
-/// The longest question or answer that a page is given, in bytes.
-const LONGEST_PASSAGE: usize = 20_000;
 
 /// Arguments that are longer are shown in part and cannot be edited in the page, in bytes.
 const LONGEST_EDITABLE: usize = 200_000;
@@ -223,29 +217,6 @@ fn told(decision: &Decision, counts: bool) -> Value {
         "counts": counts,
         "set_aside": decision.set_aside,
     })
-}
-
-/// The start of a text that is too long, in whole characters.
-fn cut(text: &str, bytes: usize) -> String {
-    if text.len() <= bytes {
-        return text.to_owned();
-    }
-    let end = text.floor_char_boundary(bytes);
-    format!("{}… [{} more bytes]", &text[..end], text.len() - end)
-}
-
-/// A text of others, safe to show.
-pub(super) fn passage(text: &str) -> String {
-    visible(&cut(text, LONGEST_PASSAGE), true).into_owned()
-}
-
-/// A value of others as text.
-pub(super) fn shown(value: &Json) -> String {
-    let text = match value {
-        Json::String(text) => return visible(&cut(text, LONGEST_TEXT), true).into_owned(),
-        value => value.to_text(Keys::AsRead),
-    };
-    visible(&cut(&text, LONGEST_TEXT), true).into_owned()
 }
 
 impl Desk for ReviewDesk {

@@ -1,12 +1,13 @@
 //! Evidence as the page shows it: texts, and lists of keys with what is below them. What a person wants to know comes
 //! first, what only programs compare last.
 
-use m3_support::text::shortened;
-use m3_trajectory::json::Json;
+use m3_support::text::{shortened, visible};
+use m3_trajectory::json::{Json, Keys};
 use serde_json::Value;
 use serde_json::json;
 
-use super::desk::shown;
+/// The longest text that a page is given, in bytes.
+const LONGEST_TEXT: usize = 20_000;
 
 /// More of anything than these is not shown.
 const MOST: usize = 200;
@@ -92,6 +93,28 @@ fn place(value: &Json) -> Option<String> {
             Some(format!("step {}, call {}", step.checked_add(1)?, call.checked_add(1)?))
         }
         _ => None,
+    }
+}
+
+/// The start of a text that is too long, in whole characters.
+pub(super) fn cut(text: &str, bytes: usize) -> String {
+    if text.len() <= bytes {
+        return text.to_owned();
+    }
+    let end = text.floor_char_boundary(bytes);
+    format!("{}… [{} more bytes]", &text[..end], text.len() - end)
+}
+
+/// The start of a text of others, safe to show.
+pub(super) fn passage(text: &str) -> String {
+    visible(&cut(text, LONGEST_TEXT), true).into_owned()
+}
+
+/// A value of others as text.
+pub(super) fn shown(value: &Json) -> String {
+    match value {
+        Json::String(text) => passage(text),
+        value => passage(&value.to_text(Keys::AsRead)),
     }
 }
 

@@ -13,7 +13,8 @@ use serde::Deserialize;
 use serde_json::json;
 
 use super::checks::{beside, person};
-use super::desk::{Images, image, passage};
+use super::desk::{Images, image};
+use super::evidence::passage;
 use super::page::{Mode, page};
 use super::server::{Ask, Desk, Page, Reply, body};
 use super::time::now;
@@ -213,7 +214,7 @@ impl LabelDesk {
         let said: Said = serde_json::from_value(body(ask)?)
             .map_err(|error| Reply::error(400, &shortened(&error.to_string(), 200)))?;
         let pair = self.candidates.get(said.index).ok_or_else(Reply::not_found)?;
-        let name = person(&said.name).map_err(|error| Reply::error(422, &error.to_string()))?;
+        let name = person(&said.name).map_err(|error| Reply::error(422, error))?;
         let label = PersonLabel { name, label: said.label, time: Some(now()) };
         self.file.set(pair, label).map_err(|error| Reply::error(500, &error.to_string()))?;
         Ok(Reply::json(&json!({})))
@@ -222,7 +223,7 @@ impl LabelDesk {
 
 /// The person who asks.
 pub(super) fn name_of(ask: &Ask<'_>) -> Result<String, Reply> {
-    person(&ask.parameter("name").unwrap_or_default()).map_err(|error| Reply::error(422, &error.to_string()))
+    person(&ask.parameter("name").unwrap_or_default()).map_err(|error| Reply::error(422, error))
 }
 
 impl std::fmt::Debug for LabelDesk {

@@ -8,24 +8,12 @@ use std::collections::HashMap;
 use m3_outcomes::KnownTools;
 use m3_support::text::shortened;
 use m3_trajectory::{Call, Step, Trajectory};
-use serde::Serialize;
 
 use super::arrangement::{Arrangement, EditProblem, PlacedCall, Rules, arguments, original};
-use super::origin::Subject;
+use super::origin::{Link, Subject};
 use crate::dependency::{Dependency, SharedValue, dependencies};
 use crate::reconstruct::Violation;
 use crate::{CallPlace, Chain, Standing};
-
-/// A dependency between calls, counted as in [`PlacedCall::call`].
-#[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Link {
-    /// Whose result is used.
-    pub from: usize,
-    /// Which call uses it.
-    pub to: usize,
-    /// The values.
-    pub values: Vec<SharedValue>,
-}
 
 /// What the calls use of one another in the order of the file, with the arguments of the arrangement.
 #[must_use]

@@ -8,12 +8,22 @@ pub use m3_executor::run::hash_of_bytes;
 use m3_support::text::shortened;
 use m3_trajectory::json::{Json, Keys};
 use m3_trajectory::{Call, Trajectory, TrajectoryFile};
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
-use super::links::Link;
 use crate::CallPlace;
 use crate::dependency::{Dependency, SharedValue};
 use crate::reference::PROVENANCE_KEY;
+
+/// A dependency between calls, counted as in [`PlacedCall::call`].
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Link {
+    /// Whose result is used.
+    pub from: usize,
+    /// Which call uses it.
+    pub to: usize,
+    /// The values.
+    pub values: Vec<SharedValue>,
+}
 
 /// More dependencies than this are not taken from a file.
 const MOST_LINKS: usize = 5000;

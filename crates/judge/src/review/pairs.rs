@@ -9,7 +9,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use super::checks::{checked_note, person};
-use super::desk::{Images, image, passage, shown};
+use super::desk::{Images, image};
+use super::evidence::{passage, shown};
 use super::labelling::name_of;
 use super::page::{Mode, page};
 use super::preferences::{Counts, Pairs, Version, on_the_left};
@@ -101,7 +102,7 @@ impl PairsDesk {
     fn prefer(&mut self, ask: &Ask<'_>) -> Result<Reply, Reply> {
         let said: Prefer = serde_json::from_value(body(ask)?)
             .map_err(|error| Reply::error(400, &shortened(&error.to_string(), 200)))?;
-        let name = person(&said.name).map_err(|error| Reply::error(422, &error.to_string()))?;
+        let name = person(&said.name).map_err(|error| Reply::error(422, error))?;
         let note = checked_note(&said.note).map_err(|error| Reply::error(422, error))?;
         let index = *self.pairs.order(&name).get(said.place).ok_or_else(Reply::not_found)?;
         let left = on_the_left(&self.pairs.list[index][0].id, &name);

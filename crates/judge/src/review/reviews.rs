@@ -216,7 +216,7 @@ impl Reviews {
         if is_accepted && says_nothing(&self.references[index]) {
             return Err(DecideError::Incomplete(SAYS_NOTHING));
         }
-        let name = person(name)?;
+        let name = person(name).map_err(DecideError::Incomplete)?;
         // What others have written is read under the lock: folding it there tells whether the base is the newest.
         let (reference, digests) = (&self.references[index], &self.digests[index]);
         let mut standing = self.standings[index].clone();

@@ -1,0 +1,22 @@
+//! A value, or a file, that one call uses of another.
+
+use std::sync::Arc;
+
+/// A value that one call returned and another has among its arguments. Calls are named by their index in the chain.
+#[derive(Debug, Clone)]
+pub(crate) struct Use {
+    /// The call that returned it first, or wrote the file.
+    pub(crate) from: usize,
+    /// The call that uses it.
+    pub(crate) to: usize,
+    /// The value, as the arguments have it.
+    pub(crate) value: String,
+    /// Its place in the result, or that of the file's path in the arguments of `from`.
+    pub(crate) in_result: String,
+    /// Its place in the arguments.
+    pub(crate) in_arguments: String,
+    /// All calls that returned it, in order, or the one that wrote the file.
+    pub(crate) sources: Arc<[usize]>,
+    /// How often the list of the arguments that it stands in has it; 1 outside of any.
+    pub(crate) times: usize,
+}

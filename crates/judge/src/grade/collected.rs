@@ -1,0 +1,177 @@
+//! What every judge says of every trajectory, and what the panel says together.
+
+use std::collections::BTreeMap;
+
+use m3_stats::agreement::{TrimmedMean, trimmed_mean};
+
+use super::panel::{Given, Panel};
+use super::report::{GraderGrades, Grades};
+use super::rubric::{Aspect, Rubric};
+
+/// A trajectory that was graded.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct GradedSubject {
+    /// The task.
+    pub id: String,
+    /// Its type.
+    pub task_type: Option<String>,
+}
+
+/// All that there is to grade.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct GradedTasks {
+    /// The predictions, in the order of the file.
+    pub subjects: Vec<GradedSubject>,
+    /// How many references there are; none without a file of them.
+    pub references: Option<usize>,
+    /// References without a prediction.
+    pub missing: Vec<GradedSubject>,
+    /// Predictions without a reference, where there are references.
+    pub extra: Vec<String>,
+}
+
+/// What judges say, by trajectory and judge.
+#[derive(Debug)]
+pub struct Collected<'a> {
+    pub(super) panel: &'a Panel,
+    pub(super) tasks: &'a GradedTasks,
+    pub(super) given: &'a [Given],
+    /// By subject, then judge, then measure: the scores of all passes that were answered.
+    pub(super) scores: Vec<Vec<BTreeMap<&'static str, Vec<f64>>>>,
+}
+
+/// What the panel says.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct PanelScore {
+    pub(super) value: f64,
+    pub(super) is_trimmed: bool,
+    pub(super) is_tied: bool,
+}
+
+/// None of nothing.
+pub(super) fn mean(values: &[f64]) -> Option<f64> {
+    (!values.is_empty()).then(|| values.iter().sum::<f64>() / values.len() as f64)
+}
+
+/// The sample standard deviation; none of fewer than two.
+pub(super) fn deviation(values: &[f64]) -> Option<f64> {
+    let mean = mean(values).filter(|_| values.len() > 1)?;
+    let squares: f64 = values.iter().map(|value| (value - mean).powi(2)).sum();
+    Some((squares / (values.len() - 1) as f64).sqrt())
+}
+
+impl<'a> Collected<'a> {
+    /// Sorts what was given.
+    #[must_use]
+    pub fn new(panel: &'a Panel, tasks: &'a GradedTasks, given: &'a [Given]) -> Self {
+        let mut scores = vec![vec![BTreeMap::new(); panel.judges.len()]; tasks.subjects.len()];
+        for Given { subject, judge, aspect, answer, .. } in given {
+            let Ok(answer) = answer else { continue };
+            let Some(scores) = scores.get_mut(*subject).and_then(|of: &mut Vec<_>| of.get_mut(*judge)) else {
+                continue;
+            };
+            for &measure in aspect.measures() {
+                if let Some(score) = answer.scores.get(measure) {
+                    scores.entry(measure).or_insert_with(Vec::new).push(*score);
+                }
+            }
+        }
+        Self { panel, tasks, given, scores }
+    }
+
+    pub(super) fn subjects(&self) -> &'a [GradedSubject] {
+        &self.tasks.subjects
+    }
+
+    pub(super) fn rubric(&self) -> Rubric {
+        self.panel.rubric
+    }
+
+    pub(super) fn judge_name(&self, judge: usize) -> &str {
+        &self.panel.judges[judge].name
+    }
+
+    /// All answers of a judge.
+    pub(super) fn answers(&self, subject: usize, judge: usize, measure: &str) -> &[f64] {
+        self.scores[subject][judge].get(measure).map_or(&[], Vec::as_slice)
+    }
+
+    /// What a judge says: the mean of its answers; of verdicts what most of them say, nothing if they are even.
+    pub(super) fn score(&self, subject: usize, judge: usize, measure: &str) -> Option<f64> {
+        let mean = mean(self.answers(subject, judge, measure))?;
+        if !self.rubric().is_verdict(measure) {
+            return Some(mean);
+        }
+        let is_even = (mean - 0.5).abs() < 1e-9;
+        (!is_even).then_some(if mean > 0.5 { 1.0 } else { 0.0 })
+    }
+
+    /// What the panel says without one of the judges, if one is named.
+    pub(super) fn panel_score(
+        &self,
+        subject: usize,
+        measure: &str,
+        without: Option<usize>,
+    ) -> Option<PanelScore> {
+        let judges = (0..self.panel.judges.len()).filter(|judge| Some(*judge) != without);
+        let scores: Vec<f64> = judges.filter_map(|judge| self.score(subject, judge, measure)).collect();
+        let TrimmedMean { value, is_trimmed, .. } = trimmed_mean(&scores)?;
+        if !self.rubric().is_verdict(measure) {
+            return Some(PanelScore { value, is_trimmed, is_tied: false });
+        }
+        let is_tied = (value - 0.5).abs() < 1e-9;
+        Some(PanelScore { value: if value > 0.5 && !is_tied { 1.0 } else { 0.0 }, is_trimmed, is_tied })
+    }
+
+    pub(super) fn measures(&self) -> impl Iterator<Item = &'static str> + use<> {
+        self.rubric().aspects().flat_map(Aspect::measures).copied()
+    }
+
+    /// The grades of one trajectory, for its `grades`.
+    #[must_use]
+    pub fn grades(&self, subject: usize) -> Grades {
+        let panel: Vec<(&str, PanelScore)> = self
+            .measures()
+            .filter_map(|measure| Some((measure, self.panel_score(subject, measure, None)?)))
+            .collect();
+        let by_judge = (0..self.panel.judges.len()).map(|judge| GraderGrades {
+            judge: self.judge_name(judge).to_owned(),
+            measures: self
+                .measures()
+                .filter_map(|measure| Some((measure.to_owned(), self.score(subject, judge, measure)?)))
+                .collect(),
+        });
+        Grades {
+            rubric: self.rubric().name().to_owned(),
+            is_trimmed: !panel.is_empty() && panel.iter().all(|(_, score)| score.is_trimmed),
+            is_tied: panel.iter().any(|(_, score)| score.is_tied),
+            measures: panel.iter().map(|(name, score)| ((*name).to_owned(), score.value)).collect(),
+            matrix: self.matrix(subject),
+            by_judge: by_judge.filter(|judge| !judge.measures.is_empty()).collect(),
+        }
+    }
+
+    /// The matrix of a trajectory: for each entry the trimmed mean of what judges say.
+    fn matrix(&self, subject: usize) -> Option<Vec<Vec<f64>>> {
+        let start = self.given.partition_point(|given| given.subject < subject);
+        let of_subject = self.given[start..].iter().take_while(|given| given.subject == subject);
+        let mut by_judge: BTreeMap<usize, Vec<&Vec<Vec<f64>>>> = BTreeMap::new();
+        for given in of_subject {
+            if let Ok(Some(matrix)) = given.answer.as_ref().map(|answer| answer.matrix.as_ref()) {
+                by_judge.entry(given.judge).or_default().push(matrix);
+            }
+        }
+        let first = by_judge.values().next()?.first()?;
+        let entry = |row: usize, column: usize| {
+            let of_judge = |matrices: &Vec<&Vec<Vec<f64>>>| {
+                let entries: Vec<f64> =
+                    matrices.iter().filter_map(|matrix| matrix.get(row)?.get(column).copied()).collect();
+                mean(&entries)
+            };
+            let entries: Vec<f64> = by_judge.values().filter_map(of_judge).collect();
+            trimmed_mean(&entries).map_or(0.0, |mean| mean.value)
+        };
+        let columns = first.first().map_or(0, Vec::len);
+        Some((0..first.len()).map(|row| (0..columns).map(|column| entry(row, column)).collect()).collect())
+    }
+}
