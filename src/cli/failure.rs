@@ -11,7 +11,8 @@ use m3_support::journal::JournalError;
 use m3_trajectory::catalog::CatalogError;
 use m3_trajectory::{SourceError, WholeFileError};
 
-use super::output::TEMPORARY;
+/// Where a report is gathered.
+pub(super) const TEMPORARY: &str = "the folder for temporary files (TMPDIR)";
 
 /// The exit codes of every command; 0 is success, 130 (interrupted) comes from the shell.
 pub(crate) mod code {

@@ -18,6 +18,7 @@ mod judge;
 mod leaderboard;
 mod llm;
 mod outcomes;
+mod outcomes_sink;
 mod output;
 mod printer;
 mod repeats;

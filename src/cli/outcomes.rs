@@ -5,21 +5,20 @@ use std::sync::Arc;
 
 use clap::{ArgGroup, Args};
 use m3_mcp::ToolCatalog;
-use m3_outcomes::{
-    CallCounts, ClassifiedCall, ClassifiedTrajectory, KnownTools, Rate, classify_trajectory, recorded_reply,
-};
+use m3_outcomes::{CallCounts, KnownTools, Rate, classify_trajectory, recorded_reply};
 use m3_support::text::counted;
+use m3_trajectory::TrajectoryFile;
 use m3_trajectory::catalog::Catalog;
-use m3_trajectory::{Trajectory, TrajectoryFile};
 
 use super::Common;
-use super::asking::{AskArgs, Asking};
+use super::asking::AskArgs;
 use super::failure::{Failure, code};
 use super::input::{self, DuplicatesArg};
+use super::outcomes_sink::Sink;
 use super::output::{FormatArg, Output, form};
 use super::printer::{Printer, Unit};
 use super::replay::{Inputs, ReplayArgs};
-use crate::report::{OutcomesGatherer, OutcomesRenderer, outcomes_renderer};
+use crate::report::{OutcomesGatherer, outcomes_renderer};
 
 /// Options of `m3 outcomes`.
 #[derive(Debug, Args)]
@@ -123,37 +122,6 @@ pub(super) fn run(args: &OutcomesArgs, common: &Common, printer: Printer) -> Res
     output.commit()?;
     check_floors(&args.fail_under, &tally)?;
     check_complete(&tally, is_replayed)
-}
-
-/// Where judged trajectories go.
-pub(super) struct Sink<'a> {
-    pub(super) gatherer: &'a mut OutcomesGatherer,
-    renderer: &'a mut dyn OutcomesRenderer,
-    asking: Option<Asking>,
-}
-
-impl Sink<'_> {
-    /// Takes the next trajectory.
-    pub(super) fn push(&mut self, trajectory: Trajectory, calls: Vec<ClassifiedCall>) -> Result<(), Failure> {
-        let classified = ClassifiedTrajectory { trajectory, calls };
-        match &mut self.asking {
-            None => self.take(&classified),
-            Some(asking) => asking.push(classified)?.iter().try_for_each(|classified| self.take(classified)),
-        }
-    }
-
-    /// Has the model decide what it was not asked about yet.
-    fn decide_rest(&mut self, printer: Printer) -> Result<(), Failure> {
-        let Some(asking) = &mut self.asking else { return Ok(()) };
-        let rest = asking.decide()?;
-        asking.say(printer);
-        rest.iter().try_for_each(|classified| self.take(classified))
-    }
-
-    fn take(&mut self, classified: &ClassifiedTrajectory) -> Result<(), Failure> {
-        let report = self.gatherer.add(&classified.trajectory, &classified.calls);
-        self.renderer.trajectory(&report).map_err(|cause| Failure::written(&cause))
-    }
 }
 
 /// Calls that were not judged are no success; if a replay has nothing else, the servers were missing.

@@ -8,7 +8,7 @@ use clap::ValueEnum;
 use m3_report::Format;
 use m3_support::files::{AtomicFile, folder_of, real_path};
 
-use super::failure::{Failure, code};
+use super::failure::{Failure, TEMPORARY, code};
 use super::printer::Printer;
 
 /// The form of a report that is written trajectory by trajectory.
@@ -194,9 +194,6 @@ pub(super) fn place_of(path: &Path) -> PathBuf {
         _ => path,
     }
 }
-
-/// Where a report is gathered.
-pub(super) const TEMPORARY: &str = "the folder for temporary files (TMPDIR)";
 
 fn in_quotes(path: &Path) -> String {
     format!("`{}`", path.display())

@@ -9,7 +9,6 @@ use m3_support::text::counted;
 use super::failure::{Failure, code};
 use super::output::place_of;
 use super::printer::Printer;
-use super::score::parse_least;
 use super::scoring::ScoringArgs;
 
 /// Further predictions, and what a trajectory has to reach.
@@ -82,4 +81,20 @@ fn refuse_same(files: &[PathBuf], scoring: &ScoringArgs) -> Result<(), Failure> 
         known.push(place);
     }
     Ok(())
+}
+
+/// Reads `METRIC=VALUE`: a name that `find` knows, of these `names`, and a value in [0, 1].
+pub(super) fn parse_least<T>(
+    text: &str,
+    find: impl Fn(&str) -> Option<T>,
+    names: impl Iterator<Item = &'static str>,
+) -> Result<(T, f64), String> {
+    let (name, value) = text.split_once('=').ok_or("it should be METRIC=VALUE, such as recall=0.8")?;
+    let metric = find(name).ok_or_else(|| {
+        format!("`{name}` is no metric; these are: {}", names.collect::<Vec<_>>().join(", "))
+    })?;
+    match value.parse() {
+        Ok(value) if (0.0..=1.0).contains(&value) => Ok((metric, value)),
+        _ => Err(format!("`{value}` should be a number between 0 and 1")),
+    }
 }

@@ -22,7 +22,7 @@ use super::encoder::EncoderArgs;
 use super::failure::{Failure, code};
 use super::hosting::{Servers, Signals, add_simulated, interrupted, runtime};
 use super::input;
-use super::outcomes::Sink;
+use super::outcomes_sink::Sink;
 use super::output::{Output, place_of};
 use super::printer::{Printer, Unit};
 

@@ -14,7 +14,7 @@ use super::Common;
 use super::failure::{Failure, code};
 use super::output::{FormatArg, Output, form};
 use super::printer::Printer;
-use super::repeats::RepeatArgs;
+use super::repeats::{RepeatArgs, parse_least};
 use super::scoring::{Scoring, ScoringArgs, check_aligned};
 
 /// Options of `m3 score`.
@@ -56,22 +56,6 @@ Examples:
       --pass recall=1 --pass precision=1
   m3 score predictions.json references.json \\
       --fail-under recall=0.8 --fail-under argument_fidelity=0.7";
-
-/// Reads `METRIC=VALUE`: a name that `find` knows, of these `names`, and a value in [0, 1].
-pub(super) fn parse_least<T>(
-    text: &str,
-    find: impl Fn(&str) -> Option<T>,
-    names: impl Iterator<Item = &'static str>,
-) -> Result<(T, f64), String> {
-    let (name, value) = text.split_once('=').ok_or("it should be METRIC=VALUE, such as recall=0.8")?;
-    let metric = find(name).ok_or_else(|| {
-        format!("`{name}` is no metric; these are: {}", names.collect::<Vec<_>>().join(", "))
-    })?;
-    match value.parse() {
-        Ok(value) if (0.0..=1.0).contains(&value) => Ok((metric, value)),
-        _ => Err(format!("`{value}` should be a number between 0 and 1")),
-    }
-}
 
 fn parse_floor(text: &str) -> Result<(Metric, f64), String> {
     let metric = |name: &str| Metric::of_scores().find(|metric| metric.name() == name);

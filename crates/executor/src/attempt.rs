@@ -1,43 +1,10 @@
 //! One task, run once.
 
-use std::path::Path;
-use std::sync::Arc;
+use m3_trajectory::FailureClass;
 
-use m3_llm::{Model, Picture, Scope};
-use m3_support::redact::Redactor;
-use m3_trajectory::{FailureClass, Task};
-use tokio_util::sync::CancellationToken;
-
-use super::attempt_state::{AttemptState, Stop};
-use super::{Events, FinishReason, Mode, Offered, Record, RunBlocker, RunOptions, Tools, modes};
-
-/// Everything that running a task once takes. Servers are started and the image is prepared by the caller.
-pub struct Attempt<'a> {
-    /// The task.
-    pub task: &'a Task,
-    /// Its image: the path that tools may be called with, relative to the workspace, and the picture that the model
-    /// is shown.
-    pub image: Option<(String, Arc<Picture>)>,
-    /// The task's workspace.
-    pub workspace: &'a Path,
-    /// Its tools.
-    pub tools: &'a Tools,
-    /// Those that the model is offered; calls of any other are calls of unknown tools.
-    pub offered: Arc<Offered>,
-    /// The model.
-    pub model: &'a Model,
-    /// How they work together.
-    pub options: &'a RunOptions,
-    /// On whose behalf the model is asked.
-    pub scope: Scope,
-    /// Gets what happens.
-    pub events: Events,
-    /// Cancelled when nothing new should be begun: calls that are under way are finished, the model is not waited
-    /// for. Dropping the future stops at once.
-    pub stop: CancellationToken,
-    /// Takes secrets out of everything that is recorded.
-    pub redactor: &'a Redactor,
-}
+use super::attempt_state::{Attempt, AttemptState};
+use super::stop::Stop;
+use super::{FinishReason, Mode, Record, RunBlocker, modes};
 
 /// How an attempt ended.
 #[derive(Debug)]

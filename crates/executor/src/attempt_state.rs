@@ -1,6 +1,7 @@
 //! What an attempt has come to: the conversation so far, what was used up, what is recorded.
 
 use std::collections::HashSet;
+use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
@@ -8,39 +9,50 @@ use m3_llm::{
     Answered, Arguments, Assistant, Message, ModelError, Part, Picture, Reply, ReplyCall, Request, Retry,
     Settings, ToolAnswer, ToolDefinitions, Usage,
 };
+use m3_llm::{Model, Scope};
+use m3_support::redact::Redactor;
 use m3_support::text::milliseconds;
-use m3_trajectory::FailureClass;
+use m3_trajectory::{FailureClass, Task};
 use serde_json::Value;
 use tokio::time::{Instant, sleep_until};
+use tokio_util::sync::CancellationToken;
 
 use super::dialogue;
 use super::picture_room::{Shown, make_room};
 use super::pool::Pool;
 use super::prompts::{TaskPrompt, filled, quoted};
+use super::stop::Stop;
 use super::{
-    Attempt, CallRecord, Event, FinishReason, Record, RunBlocker, StepRecord, TaskEvent, TurnRecord,
+    CallRecord, Event, Events, FinishReason, Offered, Record, RunBlocker, RunOptions, StepRecord, TaskEvent,
+    Tools, TurnRecord,
 };
 
-/// Why an attempt ends before the model has given its answer.
-#[derive(Debug)]
-pub(super) enum Stop {
-    /// The run is interrupted.
-    Interrupted,
-    /// This was used up.
-    Budget(FailureClass, String),
-    /// This failed.
-    Error(FailureClass, String),
-    /// The conversation is longer than the model's context, in the provider's words.
-    ContextOverflow(String),
-    /// Nothing else in the whole run would do better.
-    RunBlocker(RunBlocker),
-}
-
-impl Stop {
-    /// For what the model did not say, or what nothing can be made of.
-    pub(super) fn no_reply(reason: String) -> Self {
-        Self::Error(FailureClass::Provider, reason)
-    }
+/// Everything that running a task once takes. Servers are started and the image is prepared by the caller.
+pub struct Attempt<'a> {
+    /// The task.
+    pub task: &'a Task,
+    /// Its image: the path that tools may be called with, relative to the workspace, and the picture that the model
+    /// is shown.
+    pub image: Option<(String, Arc<Picture>)>,
+    /// The task's workspace.
+    pub workspace: &'a Path,
+    /// Its tools.
+    pub tools: &'a Tools,
+    /// Those that the model is offered; calls of any other are calls of unknown tools.
+    pub offered: Arc<Offered>,
+    /// The model.
+    pub model: &'a Model,
+    /// How they work together.
+    pub options: &'a RunOptions,
+    /// On whose behalf the model is asked.
+    pub scope: Scope,
+    /// Gets what happens.
+    pub events: Events,
+    /// Cancelled when nothing new should be begun: calls that are under way are finished, the model is not waited
+    /// for. Dropping the future stops at once.
+    pub stop: CancellationToken,
+    /// Takes secrets out of everything that is recorded.
+    pub redactor: &'a Redactor,
 }
 
 /// An attempt under way.

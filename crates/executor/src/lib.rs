@@ -79,9 +79,11 @@ pub mod run;
 mod run_blocker;
 mod schemas;
 mod step;
+mod stop;
 mod tools;
 
-pub use attempt::{Attempt, Attempted, attempt};
+pub use attempt::{Attempted, attempt};
+pub use attempt_state::Attempt;
 pub use event::{Event, Events, TaskEvent};
 pub use fate::{Fate, Outlook, TASKS};
 pub use modes::TOOLS_UNREAD;

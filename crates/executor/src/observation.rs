@@ -6,8 +6,9 @@ use m3_llm::{Message, Part, Picture, PictureLimits, Request, ToolDefinitions};
 use m3_mcp::ToolResult;
 use m3_mcp::results::{KeptResult, Kind, result_text, shortened_text};
 
-use super::attempt_state::{AttemptState, Stop};
+use super::attempt_state::AttemptState;
 use super::prompts::{CompressPrompt, filled};
+use super::stop::Stop;
 
 /// More pictures of one result are not shown; they are named all the same.
 const MOST_PICTURES: usize = 8;

@@ -12,9 +12,10 @@ use m3_trajectory::json::Json;
 use serde_json::{Value, json};
 use tokio::time::Instant;
 
-use super::attempt_state::{AttemptState, Stop};
+use super::attempt_state::AttemptState;
 use super::observation::{Observation, Seen};
 use super::parse::Wanted;
+use super::stop::Stop;
 use super::tools::Called;
 use super::{CallRecord, Event, StepRecord};
 

@@ -15,8 +15,8 @@ use serde_json::{Map, Value, json};
 use tokio_util::sync::CancellationToken;
 
 use super::RunBlocker;
-use super::attempt_state::Stop;
 use super::recorded::{from_record, recorded_catalog, to_record};
+use super::stop::Stop;
 
 /// The tools of one task.
 pub struct Tools {

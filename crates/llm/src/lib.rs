@@ -23,6 +23,7 @@ mod http;
 pub mod keys;
 mod message;
 mod model;
+mod model_options;
 mod name;
 mod network;
 mod picture;
@@ -36,7 +37,8 @@ pub use message::{
     Arguments, Assistant, Message, Part, Reply, ReplyCall, Request, RequestLimits, Scope, Settings,
     StopReason, ToolAnswer, Usage,
 };
-pub use model::{Answered, Model, ModelOptions, Retry};
+pub use model::{Answered, Model, Retry};
+pub use model_options::ModelOptions;
 pub use name::{ModelName, ModelNameError};
 pub use picture::{Picture, PictureError, PictureLimits, Pictures};
 pub use tools::{ToolDefinition, ToolDefinitions};

@@ -8,9 +8,11 @@ use m3_support::redact::{Redactor, RedactorError};
 use m3_support::text::shortened;
 
 use super::cassette::{Cassette, Recorder, Recording, Then, Try};
-use super::network::Network;
+use super::network::{Failure, Network};
 use super::wires::{self, ImageData, Wire, WireRequest};
-use super::{Key, Keys, ModelError, ModelName, Refusal, Reply, Request, RequestLimits, Scope, keys};
+use super::{
+    Key, Keys, ModelError, ModelName, ModelOptions, Refusal, Reply, Request, RequestLimits, Scope, keys,
+};
 
 /// Shorter keys are placeholders for servers that need none, such as `EMPTY`: they are not looked for in texts,
 /// where they may be words.
@@ -43,25 +45,6 @@ impl fmt::Debug for Model {
     }
 }
 
-/// How a model is asked.
-#[derive(Debug, Clone)]
-pub struct ModelOptions {
-    /// For one try, from sending the request to the end of the answer. A reply that is not streamed has no sign of
-    /// life before its end: this is the longest answer.
-    pub try_time: Duration,
-    /// For all tries together, with the waits between them and the wait for a free place.
-    pub total_time: Duration,
-    /// How often it is asked at most, at least once.
-    pub tries: u32,
-    /// The wait before the second try, without its jitter; each one is twice as long as the one before, up to a
-    /// minute. A provider that wants a longer one gets it.
-    pub first_wait: Duration,
-    /// Requests at once at most; fewer while the provider says that these are too many.
-    pub concurrency: usize,
-    /// The key. Without, it is looked for in the environment and `.env`, but only for the provider's own address.
-    pub key: Option<Key>,
-}
-
 /// A model's answer.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Answered {
@@ -80,24 +63,6 @@ pub struct Retry {
     pub reason: String,
     /// Until the next try; nothing when a cassette is played.
     pub wait: Duration,
-}
-
-impl ModelOptions {
-    /// How often a request is made by default.
-    pub const TRIES: u32 = 8;
-}
-
-impl Default for ModelOptions {
-    fn default() -> Self {
-        Self {
-            try_time: Duration::from_mins(10),
-            total_time: Duration::from_mins(30),
-            tries: Self::TRIES,
-            first_wait: Duration::from_millis(500),
-            concurrency: 64,
-            key: None,
-        }
-    }
 }
 
 impl Model {
@@ -346,24 +311,6 @@ impl Model {
             refusal,
             reason,
         }
-    }
-}
-
-/// A try that gave no reply.
-#[derive(Debug, Clone, PartialEq)]
-pub(super) struct Failure {
-    pub(super) reason: String,
-    pub(super) is_worth_retrying: bool,
-    /// Whether the prompt did not fit the model's context.
-    pub(super) is_context_overflow: bool,
-    /// Whether any other request would be refused as well.
-    pub(super) refusal: Option<Refusal>,
-}
-
-impl Failure {
-    /// One that is the last and says nothing of other requests.
-    fn new(reason: String) -> Self {
-        Self { reason, is_worth_retrying: false, is_context_overflow: false, refusal: None }
     }
 }
 

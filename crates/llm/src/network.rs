@@ -10,9 +10,8 @@ use tokio::time::Instant;
 use super::cassette::{Then, Try, normalized};
 use super::concurrency_limiter::ConcurrencyLimiter;
 use super::http::{NoAnswer, Poster};
-use super::model::Failure;
 use super::wires::{Wire, WireRequest};
-use super::{ModelError, ModelName, ModelOptions, Reply};
+use super::{ModelError, ModelName, ModelOptions, Refusal, Reply};
 
 /// The longest wait, unless the provider wants a longer one.
 const LONGEST_WAIT: Duration = Duration::from_mins(1);
@@ -215,5 +214,23 @@ fn redacted(body: Vec<u8>, redactor: &Redactor) -> Vec<u8> {
             value.to_string().into_bytes()
         }
         Err(_) => redacted.into_owned().into_bytes(),
+    }
+}
+
+/// A try that gave no reply.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Failure {
+    pub(super) reason: String,
+    pub(super) is_worth_retrying: bool,
+    /// Whether the prompt did not fit the model's context.
+    pub(super) is_context_overflow: bool,
+    /// Whether any other request would be refused as well.
+    pub(super) refusal: Option<Refusal>,
+}
+
+impl Failure {
+    /// One that is the last and says nothing of other requests.
+    pub(super) fn new(reason: String) -> Self {
+        Self { reason, is_worth_retrying: false, is_context_overflow: false, refusal: None }
     }
 }

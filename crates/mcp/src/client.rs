@@ -3,9 +3,9 @@
 //! rmcp's service numbers requests and finds their answers; time limits, cancellation and death are ours, because a
 //! server that stops reading must not keep a call from ending.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::sync::{Arc, Weak};
 use std::time::Duration;
 
 use rmcp::model::{
@@ -23,7 +23,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::call_failure::{CallFailure, NoConnection, describe, short, whole_reason};
 use super::config::Timeouts;
-use super::handler::Handler;
+use super::handler::{Handler, Listeners};
 use super::lines::{MAX_RESULT, Refusal, Refused};
 use super::stdio::StdioChild;
 
@@ -38,23 +38,6 @@ const MAX_LIST: usize = 32 << 20;
 
 /// A cancellation that cannot be sent for so long means that the server has stopped reading.
 const DELIVERY: Duration = Duration::from_millis(500);
-
-/// Who waits for the progress of a call.
-#[derive(Debug, Default)]
-pub(super) struct Listeners(Mutex<HashMap<ProgressToken, mpsc::Sender<ProgressNotificationParam>>>);
-
-impl Listeners {
-    fn lock(&self) -> MutexGuard<'_, HashMap<ProgressToken, mpsc::Sender<ProgressNotificationParam>>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// Hands progress on. Of a flood, some is dropped: what counts is that there is any.
-    pub(super) fn tell(&self, progress: ProgressNotificationParam) {
-        if let Some(listener) = self.lock().get(&progress.progress_token) {
-            let _ = listener.try_send(progress);
-        }
-    }
-}
 
 /// What the handshake said.
 #[derive(Debug, Clone)]

@@ -3,16 +3,35 @@
 //! No capability is declared, so a server that asks for roots, sampling or a user's input is told that there is no
 //! such method; a question to the user is declined.
 
-use std::sync::Arc;
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use rmcp::model::{
     ClientCapabilities, ClientConfig, ErrorCode, ErrorData, Implementation, ProgressNotificationParam,
-    ProtocolVersion,
+    ProgressToken, ProtocolVersion,
 };
 use rmcp::service::{NotificationContext, RequestContext};
 use rmcp::{ClientHandler, RoleClient};
+use tokio::sync::mpsc;
 
-use super::client::Listeners;
+/// Who waits for the progress of a call.
+#[derive(Debug, Default)]
+pub(super) struct Listeners(Mutex<HashMap<ProgressToken, mpsc::Sender<ProgressNotificationParam>>>);
+
+impl Listeners {
+    pub(super) fn lock(
+        &self,
+    ) -> MutexGuard<'_, HashMap<ProgressToken, mpsc::Sender<ProgressNotificationParam>>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Hands progress on. Of a flood, some is dropped: what counts is that there is any.
+    pub(super) fn tell(&self, progress: ProgressNotificationParam) {
+        if let Some(listener) = self.lock().get(&progress.progress_token) {
+            let _ = listener.try_send(progress);
+        }
+    }
+}
 
 /// Answers a server.
 pub(super) struct Handler {

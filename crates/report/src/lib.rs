@@ -25,7 +25,6 @@ mod by_tool;
 mod comparison;
 mod csv;
 mod estimate;
-mod findings;
 mod graded;
 mod json;
 pub mod leaderboard;
@@ -38,7 +37,6 @@ mod pictures;
 mod repeats;
 pub mod sheet;
 mod show;
-mod signature;
 mod tables;
 pub mod terminal;
 mod tool_names;
@@ -47,33 +45,30 @@ mod wire;
 
 use std::io::{self, Write};
 
-pub use by_tool::{CostReport, CostToolReport, ReplacementReport, ToolReport};
 pub use comparison::comparison_sheets;
 pub use csv::Csv;
 pub use estimate::EstimateReport;
-pub use findings::{ArgumentReport, RejectedMatchReport, RejectedMatchesReport, WrongArgumentReport};
 pub use graded::{GradedFileError, GradesByTrajectory, OTHER_GRADES, PanelGrades};
 pub use json::{Json, JsonLines};
 pub use leaderboard_sheets::leaderboard_sheets;
-pub use ledger::{CoverageReport, LedgerReport};
 pub use m3_support::text::{json_without_hidden, shortened, visible};
 pub use markdown::Markdown;
 pub use metrics::MetricsReport;
 pub use outcomes::{OUTCOMES_SCHEMA, OutcomeCounts, OutcomesByTrajectory, OutcomesFileError, TaskOutcomes};
 pub use pictures::{Picture, PictureChoice, leaderboard_pictures};
-pub use repeats::{
-    PassRateReport, RepeatsGatherer, RepeatsReport, RepetitionReport, SpreadReport, TaskTrialsReport,
-};
+pub use repeats::RepeatsGatherer;
 pub use sheet::{Cell, Column, Sheet, SheetForm, write_sheets};
 pub use show::{ShowOptions, ShownTrajectory};
-pub use signature::{InputReport, InputsReport};
 pub use terminal::Terminal;
 pub use tool_names::ToolNamesReport;
 pub use validation::{FileReport, ProblemReport, ValidationReport};
 pub use wire::{
-    AggregateReport, BestPrediction, BestReference, EncoderReport, MatchReport, PlaceReport, SCORE_SCHEMA,
-    ScoreReport, ScoreSummary, ThresholdsReport, TrajectoryReport, UnmatchedPredictionReport,
-    UnmatchedReferenceReport,
+    AggregateReport, ArgumentReport, BestPrediction, BestReference, CostReport, CostToolReport,
+    CoverageReport, EncoderReport, InputReport, InputsReport, LedgerReport, MatchReport, PassRateReport,
+    PlaceReport, RejectedMatchReport, RejectedMatchesReport, RepeatsReport, RepetitionReport,
+    ReplacementReport, SCORE_SCHEMA, ScoreReport, ScoreSummary, SpreadReport, TaskTrialsReport,
+    ThresholdsReport, ToolReport, TrajectoryReport, UnmatchedPredictionReport, UnmatchedReferenceReport,
+    WrongArgumentReport,
 };
 
 /// Writes a score in one form.
@@ -109,6 +104,7 @@ pub enum Format {
 impl Format {
     /// A renderer that writes this form; a table on so many columns, and with colours and bold type if `is_styled`.
     /// The writer is boxed so that renderers are compiled, and optimized, in this crate.
+    #[must_use]
     pub fn renderer<'a>(
         self,
         writer: Box<dyn Write + 'a>,

@@ -9,120 +9,15 @@ use std::collections::{BTreeMap, HashMap};
 
 use m3_score::{Ledger, Metric, Metrics, PassCriterion, Profile, Summary, TrajectoryScore};
 use m3_stats::{Draws, LEVEL, PassRate, PassRates, Spread, Trials};
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
 
-use super::estimate::EstimateReport;
-use super::signature::signature;
-use super::{LedgerReport, ScoreSummary};
+use super::wire::signature;
+use super::{PassRateReport, RepeatsReport, RepetitionReport, ScoreSummary, SpreadReport, TaskTrialsReport};
 
 /// The estimators, as reports name them.
 const ESTIMATORS: [(PassRate, &str, &str); 2] = [
     (PassRate::AtK, "pass_at", "1 - C(n-c,k) / C(n,k), unbiased (Chen et al. 2021)"),
     (PassRate::AllK, "pass_all", "C(c,k) / C(n,k), unbiased (Yao et al. 2024)"),
 ];
-
-/// Repetitions of the same tasks.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(expecting = "an object")]
-pub struct RepeatsReport {
-    /// How many repetitions were scored, K.
-    pub count: usize,
-    /// What a trajectory has to reach to pass: metrics and their least values. `lowest_argument_fidelity` is the lowest of
-    /// its matched calls. One that is missing, failed or did not finish never passes; the profile open-m3-bench leaves it
-    /// out.
-    pub pass: BTreeMap<String, f64>,
-    /// How `pass_at` and `pass_all` are estimated from n trials of a task, c of which passed.
-    #[serde(skip_deserializing)]
-    #[schemars(!skip_deserializing)]
-    pub estimators: BTreeMap<String, String>,
-    /// pass@k, the chance that at least one of k trials passes, for k = 1 to K: the mean over tasks.
-    #[serde(skip_deserializing)]
-    #[schemars(!skip_deserializing)]
-    pub pass_at: Vec<PassRateReport>,
-    /// pass^k, the chance that all of k trials pass, likewise.
-    #[serde(skip_deserializing)]
-    #[schemars(!skip_deserializing)]
-    pub pass_all: Vec<PassRateReport>,
-    /// Tasks that have fewer than K trials, and so are not in the rates of a larger k.
-    #[serde(skip_deserializing)]
-    #[schemars(!skip_deserializing)]
-    pub fewer_trials: Vec<String>,
-    /// The level of the intervals.
-    #[serde(skip_deserializing)]
-    #[schemars(!skip_deserializing)]
-    pub level: f64,
-    /// How many resamples of tasks they are made of; all trials of a task are drawn together.
-    #[serde(skip_deserializing)]
-    #[schemars(!skip_deserializing)]
-    pub resamples: usize,
-    /// The seed of the resamples.
-    #[serde(skip_deserializing)]
-    #[schemars(!skip_deserializing)]
-    pub seed: u64,
-    /// How each metric of the whole set spreads over the repetitions.
-    #[serde(skip_deserializing)]
-    #[schemars(!skip_deserializing)]
-    pub spread: BTreeMap<String, SpreadReport>,
-    /// The repetitions, in the order of the files in `inputs`.
-    #[serde(skip_deserializing)]
-    #[schemars(!skip_deserializing)]
-    pub repetitions: Vec<RepetitionReport>,
-    /// The trials of each task, in the order of the references.
-    pub tasks: Vec<TaskTrialsReport>,
-}
-
-/// A rate of success and its interval.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, JsonSchema)]
-pub struct PassRateReport {
-    /// Of so many trials.
-    pub k: u32,
-    /// The tasks that have so many; the rate is their mean.
-    pub tasks: usize,
-    /// The rate.
-    #[serde(flatten)]
-    pub rate: EstimateReport,
-}
-
-/// How a metric of the whole set spreads over the repetitions.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, JsonSchema)]
-pub struct SpreadReport {
-    /// The mean over repetitions. The aggregate is a ratio of sums over all of them, and may differ a little.
-    pub mean: f64,
-    /// The sample standard deviation; null of one repetition.
-    pub sd: Option<f64>,
-    /// The lowest.
-    pub min: f64,
-    /// The highest.
-    pub max: f64,
-}
-
-/// One repetition.
-#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
-pub struct RepetitionReport {
-    /// Its number, from 1; `repeat` of its trajectories.
-    pub repeat: usize,
-    /// What was counted of it and what was not.
-    pub ledger: LedgerReport,
-    /// The metrics of the whole set in this repetition, by name.
-    pub metrics: BTreeMap<String, f64>,
-}
-
-/// The trials of a task.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(expecting = "an object")]
-pub struct TaskTrialsReport {
-    /// The task's id.
-    pub id: String,
-    /// How many there were; fewer than K only where the profile leaves out what is missing.
-    pub trials: u32,
-    /// How many of them passed.
-    pub passes: u32,
-    /// In which repetitions it passed.
-    #[serde(skip_deserializing)]
-    #[schemars(!skip_deserializing)]
-    pub passed: Vec<usize>,
-}
 
 impl ScoreSummary {
     /// Adds what the repetitions say, and signs the summary anew.

@@ -4,7 +4,8 @@ use m3_score::{Metric, Noted, Profile, Similarity};
 use unicode_width::UnicodeWidthStr as _;
 
 use super::arguments::{Column, Cut, Findings};
-use super::{AggregateReport, ScoreSummary, shortened, signature};
+use super::wire::start;
+use super::{AggregateReport, ScoreSummary, shortened};
 
 /// How many types are shown.
 const WEAKEST: usize = 5;
@@ -90,7 +91,7 @@ pub(super) fn provenance_lines(summary: &ScoreSummary, columns: usize) -> Vec<St
 
 fn provenance_parts(summary: &ScoreSummary) -> Vec<String> {
     let encoder = &summary.encoder;
-    let digest = signature::start(encoder.fingerprint.trim_start_matches("sha256:"));
+    let digest = start(encoder.fingerprint.trim_start_matches("sha256:"));
     let name = shortened(&encoder.name, NAME_WIDTH);
     let mut parts = vec![format!("profile {}", summary.profile), format!("encoder {name} ({digest})")];
     if is_typed(summary) {

@@ -1,21 +1,27 @@
 //! The JSON of a score, `m3.score/1`: types that are written, apart from those that are computed with.
 //! `m3 schema score` prints their JSON Schema.
 
+mod by_tool;
+mod findings;
 mod from_scores;
+mod ledger;
+mod repeats;
+mod signature;
 
 use std::collections::BTreeMap;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer, Serialize};
 
-use super::by_tool::{CostReport, ToolReport};
-use super::ledger::{CoverageReport, LedgerReport};
+pub use by_tool::{CostReport, CostToolReport, ReplacementReport, ToolReport};
+pub use findings::{ArgumentReport, RejectedMatchReport, RejectedMatchesReport, WrongArgumentReport};
+pub use ledger::{CoverageReport, LedgerReport};
+pub use repeats::{PassRateReport, RepeatsReport, RepetitionReport, SpreadReport, TaskTrialsReport};
+pub use signature::{InputReport, InputsReport};
+pub(super) use signature::{signature, start};
+
 use super::metrics::MetricsReport;
-use super::signature::InputsReport;
-use super::{
-    ArgumentReport, PanelGrades, RejectedMatchesReport, RepeatsReport, TaskOutcomes, ToolNamesReport,
-    WrongArgumentReport,
-};
+use super::{PanelGrades, TaskOutcomes, ToolNamesReport};
 
 /// The version of this format.
 pub const SCORE_SCHEMA: &str = "m3.score/1";

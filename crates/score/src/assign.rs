@@ -11,13 +11,10 @@ use std::collections::BTreeMap;
 
 use super::hungarian::cheapest;
 use super::matrix::Matrix;
-use super::transport::{Group, cheapest_groups};
+use super::transport::{Group, NEVER, TooLarge, cheapest_groups};
 
 /// One unit of cost is 2^-40 of similarity.
 const COST_UNITS: f64 = (1_u64 << 40) as f64;
-
-/// The price of a pair below the threshold, which is never paid.
-pub(super) const NEVER: i64 = i64::MAX;
 
 /// The most pairs of different calls. The Hungarian method needs time cubic in the shorter side: a square bucket of this size
 /// takes a minute.
@@ -35,10 +32,6 @@ const TIE_BITS: u32 = 52;
 
 /// The cost of a pair below the threshold: more than that of 2^12 allowed pairs, 2^(41 + 52) each.
 const PENALTY: i128 = 1 << 106;
-
-/// A bucket is too large to be assigned.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct TooLarge;
 
 /// One side of a bucket: the calls of one tool, by rising step.
 #[derive(Debug, Clone, Copy)]

@@ -4,10 +4,11 @@ use m3_embedding::cosine;
 use m3_embedding::{Embedder, InputKey};
 
 use super::Thresholds;
-use super::assign::{Side, TooLarge, assign, check_size};
+use super::assign::{Side, assign, check_size};
 use super::bucket::{Bucket, buckets};
 use super::calls::{CallPlace, Calls};
 use super::matrix::Matrix;
+use super::transport::TooLarge;
 
 /// A reference call and the predicted call that is matched with it.
 #[derive(Debug, Clone, PartialEq)]

@@ -3,10 +3,13 @@
 //! and a row here.
 
 mod columns;
+mod values;
+
+pub use values::Metrics;
 
 use super::calls::Calls;
 use super::metrics::{Pair, merge_purity, order_consistency, ordered_pair_coverage, step_coherence};
-use super::{Metrics, Profile, Similarity};
+use super::{Profile, Similarity};
 
 /// Makes the rows of the table into the variants of [`Metric`].
 macro_rules! registry {

@@ -8,32 +8,14 @@ use std::collections::{BTreeMap, HashSet};
 
 use m3_embedding::{Embedder, EncoderError, InputKey};
 use m3_support::text::shortened;
-use m3_trajectory::catalog::Catalog;
 use m3_trajectory::{FailureClass, SourceError, Trajectory, TrajectoryFile};
 
-use super::assign::TooLarge;
 use super::chunk::{Chunk, Prepared};
-use super::fidelity::{CallFidelity, CallPair, Fidelity, Findings, Weights};
+use super::fidelity::{CallFidelity, CallPair, Fidelity, Findings};
 use super::matching::{Matching, align, calls_to_embed, cosine_of_calls};
+use super::transport::TooLarge;
 use super::typed::align_by_fidelity;
-use super::{ByTool, Ledger, Profile, Serializer, Similarity, Tally, Thresholds};
-
-/// What to score by.
-#[derive(Debug, Clone, Copy, Default)]
-pub struct ScoreOptions<'a> {
-    /// The definitions.
-    pub profile: Profile,
-    /// tau_weak and tau_strong.
-    pub thresholds: Thresholds,
-    /// What calls are aligned by.
-    pub similarity: Similarity,
-    /// The tools' schemas, for canonicalization and fidelity.
-    pub catalog: Option<&'a Catalog>,
-    /// Which arguments of the references vary, for the fidelity. Without, all count the same.
-    pub weights: Option<&'a Weights>,
-    /// Whether [`Matching::similarities`] is filled: for those who show how an alignment came about.
-    pub keeps_similarities: bool,
-}
+use super::{ByTool, Ledger, Profile, ScoreOptions, Serializer, Similarity, Tally};
 
 /// One trajectory, scored.
 #[derive(Debug, Clone, PartialEq)]

@@ -1,29 +1,9 @@
 //! What the metrics of a set are ratios of, and the ratios.
 
-use std::ops::{AddAssign, Index, Mul};
+use std::ops::{AddAssign, Mul};
 
 use super::metric::{Averaged, Count, Ratio, Source, Sum, Without};
-use super::{Metric, Profile};
-
-/// The metrics of a set, each in [0, 1]; 0 for those that come from grades.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Metrics([f64; Metric::COUNT]);
-
-impl Metrics {
-    /// Metrics with these values.
-    #[must_use]
-    pub fn new(value: impl FnMut(Metric) -> f64) -> Self {
-        Self(Metric::ALL.map(value))
-    }
-}
-
-impl Index<Metric> for Metrics {
-    type Output = f64;
-
-    fn index(&self, metric: Metric) -> &f64 {
-        &self.0[metric.index()]
-    }
-}
+use super::{Metric, Metrics, Profile};
 
 /// The sums behind the metrics, over trajectories. A [`Tally`](super::Tally) keeps them exactly; here they are
 /// numbers, which can be weighted, as those who resample trajectories need.

@@ -7,8 +7,14 @@
 
 use std::collections::BTreeMap;
 
-use super::assign::{NEVER, TooLarge};
 use super::matrix::Matrix;
+
+/// The price of a pair below the threshold, which is never paid.
+pub(super) const NEVER: i64 = i64::MAX;
+
+/// A bucket is too large to be assigned.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct TooLarge;
 
 /// The cost of staying alone: more than any path through 2^12 rows at 2^41 each.
 const ALONE: i64 = 1 << 56;

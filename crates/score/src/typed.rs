@@ -3,10 +3,10 @@
 
 use m3_embedding::{Embedder, EncoderError, text_key};
 
-use super::assign::TooLarge;
 use super::chunk::{Chunk, Prepared};
 use super::fidelity::Fidelity;
 use super::matching::{Matching, align, check_sizes};
+use super::transport::TooLarge;
 use super::{ScoreOptions, buckets};
 
 /// Where the fidelities of a trajectory's calls are among those of the chunk: that of a reference call and a predicted

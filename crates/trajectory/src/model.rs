@@ -3,7 +3,6 @@
 
 use super::json::Json;
 use super::marks::{self, Role};
-use super::tool_names::NameMapping;
 
 /// The record of one task: what was asked, which tools were called step by step, what was answered.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -104,15 +103,6 @@ impl Trajectory {
             .iter()
             .enumerate()
             .flat_map(|(index, step)| step.calls.iter().map(move |call| (index, call)))
-    }
-
-    /// Gives tools the names that `names` has for theirs.
-    pub fn rename_tools(&mut self, names: &NameMapping) {
-        for call in self.steps.iter_mut().flat_map(|step| &mut step.calls) {
-            if let Some(name) = names.get(&call.tool) {
-                call.tool.clone_from(name);
-            }
-        }
     }
 
     /// The trajectory as the file format has it, unknown keys included.

@@ -15,6 +15,17 @@ use super::whole::{WholeFile, WholeFileError};
 /// Names in place of names: from a prediction's to the reference's.
 pub type NameMapping = BTreeMap<String, String>;
 
+impl Trajectory {
+    /// Gives tools the names that `names` has for theirs.
+    pub fn rename_tools(&mut self, names: &NameMapping) {
+        for call in self.steps.iter_mut().flat_map(|step| &mut step.calls) {
+            if let Some(name) = names.get(&call.tool) {
+                call.tool.clone_from(name);
+            }
+        }
+    }
+}
+
 /// The tools that a set of trajectories calls.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Vocabulary {

@@ -12,10 +12,11 @@ pub(super) use react::react;
 pub(super) use staged::staged;
 
 use super::FinishReason;
-use super::attempt_state::{AttemptState, Stop};
+use super::attempt_state::AttemptState;
 use super::observation::Observation;
 use super::parse::{Calls, Wanted};
 use super::prompts::{AgainCue, ObservationCue, filled};
+use super::stop::Stop;
 
 /// A reply that was read, or what could be made of it.
 struct Read<T> {

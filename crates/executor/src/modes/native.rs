@@ -7,10 +7,11 @@ use serde_json::{Map, Value};
 
 use super::{blocked, ended, silence, silent, used_up, wanted};
 use crate::FinishReason;
-use crate::attempt_state::{AttemptState, Stop};
+use crate::attempt_state::AttemptState;
 use crate::observation::Observation;
 use crate::parse;
 use crate::prompts::{AgainCue, LastCue, NativePrompt, PoolCue, filled, quoted};
+use crate::stop::Stop;
 
 /// What chat templates put before calls: Hermes and Qwen, Qwen3-Coder, Mistral, Llama, DeepSeek, GLM and Kimi.
 const CALL_MARKS: [&str; 6] = [

@@ -4,9 +4,10 @@ use m3_llm::{Reply, ToolDefinitions};
 
 use super::{Read, ask, calls_of, ended, tell, used_up};
 use crate::FinishReason;
-use crate::attempt_state::{AttemptState, Stop};
+use crate::attempt_state::AttemptState;
 use crate::parse::{self, Act, Calls, Wanted};
 use crate::prompts::{LastReactCue, PoolCue, ReactPrompt, filled, quoted, with_schemas};
+use crate::stop::Stop;
 
 /// A reply, as far as it matters.
 enum Turn {

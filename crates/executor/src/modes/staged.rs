@@ -10,12 +10,13 @@ use m3_support::text::counted;
 
 use super::{Read, ask, ask_twice, calls_of, ended, tell, used_up};
 use crate::FinishReason;
-use crate::attempt_state::{AttemptState, Stop};
+use crate::attempt_state::AttemptState;
 use crate::parse::{self, Wanted};
 use crate::prompts::{
     AnswerCue, AnswerPrompt, CallsCue, CallsPrompt, DecisionCue, DecisionPrompt, LastCue, PlanCue,
     PlanPrompt, filled, in_words, quoted, with_schemas,
 };
+use crate::stop::Stop;
 
 pub(crate) async fn staged(state: &mut AttemptState<'_>) -> Result<FinishReason, Stop> {
     state.begin()?;

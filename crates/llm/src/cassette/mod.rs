@@ -37,7 +37,6 @@ use std::time::Duration;
 
 use m3_support::canonical::canonical;
 use m3_support::text::{hexadecimal, milliseconds};
-pub(super) use play::Try;
 pub use play::{Cassette, CassetteSummary};
 pub use record::Recorder;
 pub(super) use record::{Recording, normalized};
@@ -54,6 +53,21 @@ pub const SCHEMA: &str = "m3.cassette/1";
 /// Values that are nested deeper are kept as text: a line is nested deeper than what is in it, and readers have
 /// limits (`serde_json`: 128).
 const MAX_DEPTH: usize = 100;
+
+/// A try at a request.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Try {
+    /// Nothing where there was no answer.
+    pub(crate) status: Option<u16>,
+    /// Those that matter.
+    pub(crate) headers: BTreeMap<String, String>,
+    /// Nothing where there was no answer.
+    pub(crate) body: Option<Vec<u8>>,
+    /// Why there was no answer.
+    pub(crate) error: Option<String>,
+    /// What was done then.
+    pub(crate) then: Then,
+}
 
 /// The first line of a cassette.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

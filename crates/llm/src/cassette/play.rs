@@ -1,6 +1,6 @@
 //! Playing back: what was answered to the same request, or the same call.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -11,7 +11,7 @@ use super::record::{Recording, reply_body};
 use super::tape::{LastAttempts, Others, Tape};
 use super::workspace::Workspace;
 use super::{
-    CallEntry, CassetteError, ContentHash, Entry, Header, ModelEntry, RecordedCall, ScopeEntry, Then,
+    CallEntry, CassetteError, ContentHash, Entry, Header, ModelEntry, RecordedCall, ScopeEntry, Then, Try,
     as_given, difference,
 };
 use crate::Scope;
@@ -51,21 +51,6 @@ pub struct CassetteSummary {
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Exchange {
     pub(crate) tries: Vec<Try>,
-}
-
-/// A try at a request.
-#[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Try {
-    /// Nothing where there was no answer.
-    pub(crate) status: Option<u16>,
-    /// Those that matter.
-    pub(crate) headers: BTreeMap<String, String>,
-    /// Nothing where there was no answer.
-    pub(crate) body: Option<Vec<u8>>,
-    /// Why there was no answer.
-    pub(crate) error: Option<String>,
-    /// What was done then.
-    pub(crate) then: Then,
 }
 
 impl Cassette {

@@ -11,7 +11,7 @@ use sse_stream::{Error, Sse, SseStream};
 use super::super::lines::{MAX_MESSAGE, Refusal};
 use super::super::message::Incoming;
 use super::answers::Answers;
-use super::request::{Awaited, read_apart, refusal_message};
+use super::awaited::{Awaited, read_apart, refusal_message};
 
 /// Why a stream of events ended early.
 #[derive(Debug, thiserror::Error)]

@@ -1,6 +1,7 @@
 //! The connection to a server over streamable HTTP: rmcp's worker with requests of our own.
 
 mod answers;
+mod awaited;
 mod events;
 mod request;
 

@@ -8,19 +8,17 @@ use axum::http::{HeaderName, HeaderValue};
 use m3_support::text::shortened;
 use reqwest::header::{ACCEPT, CONTENT_TYPE, LOCATION, WWW_AUTHENTICATE};
 use reqwest::{Response, StatusCode, redirect};
-use rmcp::model::{
-    ClientJsonRpcMessage, ClientNotification, ClientRequest, ErrorCode, ErrorData, JsonRpcMessage, RequestId,
-    ServerJsonRpcMessage,
-};
+use rmcp::model::{ClientJsonRpcMessage, ClientNotification, JsonRpcMessage, ServerJsonRpcMessage};
 use rmcp::transport::common::client_side_sse::BoxedSseResponse;
 use rmcp::transport::common::http_header::{EVENT_STREAM_MIME_TYPE, HEADER_SESSION_ID, JSON_MIME_TYPE};
 use rmcp::transport::streamable_http_client::{
     StreamableHttpClient, StreamableHttpError, StreamableHttpPostResponse,
 };
 
-use super::super::lines::{LARGE, MAX_MESSAGE, Refusal};
+use super::super::lines::{MAX_MESSAGE, Refusal};
 use super::super::message::{Incoming, read_line};
-use super::answers::{Answers, own_id};
+use super::answers::Answers;
+use super::awaited::{Awaited, answer_to, read_apart, refusal_to};
 use super::events;
 
 /// Of a body that comes with a failure, so much is read.
@@ -36,22 +34,6 @@ type Failure = StreamableHttpError<reqwest::Error>;
 pub(super) struct Requests {
     client: reqwest::Client,
     answers: Arc<Answers>,
-}
-
-/// A request that waits for its answer.
-#[derive(Debug, Clone)]
-pub(super) struct Awaited {
-    pub(super) id: RequestId,
-    pub(super) is_handshake: bool,
-}
-
-impl Awaited {
-    /// What this message waits for; `None` for one that has no answer.
-    fn of(message: &ClientJsonRpcMessage) -> Option<Self> {
-        let JsonRpcMessage::Request(request) = message else { return None };
-        let is_handshake = matches!(request.request, ClientRequest::InitializeRequest(_));
-        Some(Self { id: request.id.clone(), is_handshake })
-    }
 }
 
 impl Requests {
@@ -275,36 +257,6 @@ async fn read_body(
         }
     }
     Ok(true)
-}
-
-/// Reads a message; a large one apart from the tasks of the runtime.
-pub(super) async fn read_apart(text: Vec<u8>, is_handshake: bool) -> Incoming {
-    if text.len() <= LARGE {
-        return read_line(&text, is_handshake);
-    }
-    let reading = tokio::task::spawn_blocking(move || read_line(&text, is_handshake));
-    reading.await.unwrap_or(Incoming::Noise)
-}
-
-/// The message, if it answers the request. An error does whatever its id is: the request may not have been read.
-fn answer_to(awaited: &Awaited, message: ServerJsonRpcMessage) -> Option<ServerJsonRpcMessage> {
-    match message {
-        JsonRpcMessage::Response(response) if own_id(&response.id) == awaited.id => {
-            Some(JsonRpcMessage::response(response.result, awaited.id.clone()))
-        }
-        JsonRpcMessage::Error(error) => Some(JsonRpcMessage::error(error.error, Some(awaited.id.clone()))),
-        _ => None,
-    }
-}
-
-/// What stands for an answer that was refused.
-fn refusal_to(id: &RequestId) -> ServerJsonRpcMessage {
-    JsonRpcMessage::error(ErrorData::new(ErrorCode::PARSE_ERROR, "", None), Some(id.clone()))
-}
-
-/// What stands for an answer that was refused, as JSON.
-pub(super) fn refusal_message(id: &RequestId) -> String {
-    serde_json::to_string(&refusal_to(id)).unwrap_or_default()
 }
 
 fn text_of(response: &Response, header: &str) -> Option<String> {

@@ -29,14 +29,13 @@ mod totals;
 pub use columns::{Average, column_named, column_names};
 pub use compare::{COMPARISON_SCHEMA, ChangedTrajectory, Comparison, DifferenceReport, PassingComparison};
 pub use failures::FailuresReport;
-pub use origin::ReferenceCalls;
 pub use read::{ResultError, read_results};
-pub use repeats::{ModelPassReport, PassingReport, Repeats};
+pub use repeats::{ModelPassReport, PassingReport};
 pub use report::{
     AverageReport, CallsReport, LEADERBOARD_SCHEMA, Leaderboard, ModelReport, OutcomesReport, RankReport,
     TestMethod, TestsReport, TokensReport, TypeReport, TypeRowReport,
 };
-pub use result::{ModelResult, Numbers, Origin, Outcomes, TrajectoryResult, Usage};
+pub use result::{ModelResult, Numbers, Origin, Outcomes, ReferenceCalls, Repeats, TrajectoryResult, Usage};
 pub use scored::SelectionError;
 pub use selection::{SelectOptions, Selection, select};
 pub use totals::{Totals, values};

@@ -1,14 +1,11 @@
 //! What scores were made of: whether the references are the same, and what all signatures have in common.
 
-use std::hash::{DefaultHasher, Hash as _, Hasher as _};
-
 use m3_support::text::{counted, shortened};
 
 use super::scored::{Scored, SelectionError};
 use super::{Origin, Repeats, TrajectoryResult};
 
-use crate::signature::{InputReport, InputsReport};
-use crate::{LedgerReport, ToolNamesReport};
+use crate::{InputReport, InputsReport, LedgerReport, ToolNamesReport};
 
 /// Digits of a hash that are shown.
 const DIGITS: usize = 8;
@@ -34,33 +31,6 @@ impl Origin {
             ledger.and_then(|ledger| Some((ledger.failures?, ledger.references.saturating_mul(times))));
         let references = Some(inputs.references).filter(|file| !file.sha256.is_empty());
         Self { signature, references, tools: inputs.tools, failures, repeats }
-    }
-}
-
-/// What a score shows of a reference, to tell it from another.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct ReferenceCalls {
-    count: u64,
-    /// A digest of steps and tools, where they are known.
-    digest: Option<u64>,
-}
-
-impl ReferenceCalls {
-    /// Of so many calls, with step and tool of each where they are known.
-    #[must_use]
-    pub fn new(count: u64, calls: Option<Vec<(usize, &str)>>) -> Self {
-        let digest = calls.map(|mut calls| {
-            calls.sort_unstable();
-            let mut hasher = DefaultHasher::new();
-            calls.hash(&mut hasher);
-            hasher.finish()
-        });
-        Self { count, digest }
-    }
-
-    fn differs(self, other: Self) -> bool {
-        let digests = self.digest.zip(other.digest);
-        self.count != other.count || digests.is_some_and(|(first, second)| first != second)
     }
 }
 

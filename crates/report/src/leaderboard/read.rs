@@ -16,7 +16,7 @@ use super::kept::kept;
 use super::plain_error::plain;
 use super::repeats::by_task;
 use super::{ModelResult, Numbers, Origin, Repeats, table};
-use crate::signature::InputsReport;
+use crate::InputsReport;
 use crate::wire::UsageReport;
 use crate::{
     AggregateReport, EncoderReport, LedgerReport, MatchReport, PanelGrades, RepeatsReport, SCORE_SCHEMA,

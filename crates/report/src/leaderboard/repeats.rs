@@ -8,19 +8,10 @@ use m3_support::text::counted;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::{Outcomes, Selection, TrajectoryResult, Usage};
+use super::{Outcomes, Repeats, Selection, TrajectoryResult, Usage};
 
 use crate::estimate::EstimateReport;
-use crate::repeats::{RepeatsReport, TaskTrialsReport};
-
-/// What a result says of its repetitions.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Repeats {
-    /// How many there are.
-    pub count: u32,
-    /// What passes: metrics and their least values.
-    pub pass: BTreeMap<String, f64>,
-}
+use crate::{RepeatsReport, TaskTrialsReport};
 
 impl Repeats {
     /// What the head of a score says, and the trials of each task.

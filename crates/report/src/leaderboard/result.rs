@@ -1,11 +1,11 @@
 //! What is known of one model: its numbers trajectory by trajectory, or only as a row of finished numbers.
 
 use std::collections::BTreeMap;
+use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 
 use m3_score::{Metric, Profile, Similarity, Sums};
 use m3_stats::Trials;
 
-use super::{ReferenceCalls, Repeats};
 use crate::{InputReport, TaskOutcomes};
 
 /// The result of one model.
@@ -126,5 +126,41 @@ impl From<TaskOutcomes> for Outcomes {
     fn from(TaskOutcomes { counts, not_executed }: TaskOutcomes) -> Self {
         let [illegal, unknown, invalid, not_found, success] = counts.all();
         Self { counts: [illegal, unknown, invalid, not_found, success, not_executed] }
+    }
+}
+
+/// What a result says of its repetitions.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Repeats {
+    /// How many there are.
+    pub count: u32,
+    /// What passes: metrics and their least values.
+    pub pass: BTreeMap<String, f64>,
+}
+
+/// What a score shows of a reference, to tell it from another.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct ReferenceCalls {
+    pub(super) count: u64,
+    /// A digest of steps and tools, where they are known.
+    digest: Option<u64>,
+}
+
+impl ReferenceCalls {
+    /// Of so many calls, with step and tool of each where they are known.
+    #[must_use]
+    pub fn new(count: u64, calls: Option<Vec<(usize, &str)>>) -> Self {
+        let digest = calls.map(|mut calls| {
+            calls.sort_unstable();
+            let mut hasher = DefaultHasher::new();
+            calls.hash(&mut hasher);
+            hasher.finish()
+        });
+        Self { count, digest }
+    }
+
+    pub(super) fn differs(self, other: Self) -> bool {
+        let digests = self.digest.zip(other.digest);
+        self.count != other.count || digests.is_some_and(|(first, second)| first != second)
     }
 }

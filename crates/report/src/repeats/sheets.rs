@@ -4,8 +4,9 @@ use m3_score::Metric;
 use m3_stats::PassRate;
 use m3_support::text::{counted, shortened};
 
-use super::{ESTIMATORS, RepeatsReport, TaskTrialsReport, criterion};
+use super::{ESTIMATORS, criterion};
 use crate::sheet::{Cell, Column, Sheet};
+use crate::{RepeatsReport, TaskTrialsReport};
 
 /// Rows of k that are shown: all of a few, else those between which rates change most.
 const SHOWN: u32 = 8;

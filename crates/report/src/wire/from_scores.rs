@@ -8,11 +8,12 @@ use super::{
     AggregateReport, BestPrediction, BestReference, EncoderReport, MatchReport, PlaceReport, SCORE_SCHEMA,
     ScoreSummary, ThresholdsReport, TrajectoryReport, UnmatchedPredictionReport, UnmatchedReferenceReport,
 };
-use crate::by_tool;
-use crate::ledger::CoverageReport;
+use super::{
+    ArgumentReport, CoverageReport, InputsReport, RejectedMatchesReport, WrongArgumentReport, by_tool,
+    signature,
+};
+use crate::ToolNamesReport;
 use crate::metrics::MetricsReport;
-use crate::signature::{InputsReport, signature};
-use crate::{ArgumentReport, RejectedMatchesReport, ToolNamesReport, WrongArgumentReport};
 
 impl ScoreSummary {
     /// Makes the head of a report.

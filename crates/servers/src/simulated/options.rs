@@ -14,7 +14,6 @@ use m3_trajectory::{Duplicates, TrajectoryFile};
 use super::Simulation;
 use super::distractors::{DistractorKind, distractors, narrowed};
 use super::error::{SimulationError, suggestion};
-use super::reading;
 use super::recordings::Recordings;
 use super::server::Behaviour;
 
@@ -45,15 +44,6 @@ pub struct DistractorOptions {
 }
 
 impl SimulatedOptions {
-    /// What a configuration's key `simulated` asks for, if it has one.
-    ///
-    /// # Errors
-    /// [`SimulationError::Config`], with everything that is wrong.
-    pub fn of(config: &HostConfig) -> Result<Option<Self>, SimulationError> {
-        let Some(simulated) = &config.simulated else { return Ok(None) };
-        Ok(Some(reading::options(simulated, &config.folder, &config.file)?))
-    }
-
     /// Whether [`SimulatedOptions::open`] needs the encoder.
     #[must_use]
     pub fn needs_encoder(&self) -> bool {

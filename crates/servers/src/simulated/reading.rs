@@ -2,12 +2,12 @@
 
 use std::path::Path;
 
-use m3_mcp::config::{ConfigError, ConfigProblem};
+use m3_mcp::config::{ConfigError, ConfigProblem, HostConfig};
 use m3_support::text::shortened;
 use serde_json::{Map, Value};
 
 use super::distractors::DistractorKind;
-use super::error::suggestion;
+use super::error::{SimulationError, suggestion};
 use super::faults::{Delay, Faults};
 use super::options::{DistractorOptions, SimulatedOptions};
 use super::server::Behaviour;
@@ -15,6 +15,17 @@ use super::server::Behaviour;
 const KEYS: [&str; 7] = ["catalog", "trajectories", "strict", "seed", "faults", "only", "distractors"];
 const FAULT_KEYS: [&str; 4] = ["delay", "failure_rate", "crash_rate", "hang_rate"];
 const DISTRACTOR_KEYS: [&str; 2] = ["count", "kind"];
+
+impl SimulatedOptions {
+    /// What a configuration's key `simulated` asks for, if it has one.
+    ///
+    /// # Errors
+    /// [`SimulationError::Config`], with everything that is wrong.
+    pub fn of(config: &HostConfig) -> Result<Option<Self>, SimulationError> {
+        let Some(simulated) = &config.simulated else { return Ok(None) };
+        Ok(Some(options(simulated, &config.folder, &config.file)?))
+    }
+}
 
 /// Reads `{catalog, trajectories, strict, seed, faults: {delay, failure_rate, crash_rate, hang_rate}, only,
 /// distractors}`; only `catalog` has to be there. Lists of one may be written as that one; `delay` is a mean in

@@ -5,7 +5,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 
-use super::{ScoreSummary, ToolNamesReport};
+use super::ScoreSummary;
+use crate::ToolNamesReport;
 
 /// Digits of a hash in a signature.
 const DIGITS: usize = 8;
@@ -42,7 +43,7 @@ pub struct InputReport {
 
 /// The signature of a score, in the manner of sacreBLEU: scores with equal signatures are equal, and those that differ in
 /// the references alone are of other tasks.
-pub(super) fn signature(summary: &ScoreSummary) -> String {
+pub(crate) fn signature(summary: &ScoreSummary) -> String {
     let InputsReport { predictions, repeats, references, tools } = &summary.inputs;
     let predictions: Vec<&str> =
         [predictions].into_iter().chain(repeats).map(|input| start(&input.sha256)).collect();
@@ -77,6 +78,6 @@ fn names(names: &ToolNamesReport) -> Option<String> {
 }
 
 /// The first digits of a hash.
-pub(super) fn start(hash: &str) -> &str {
+pub(crate) fn start(hash: &str) -> &str {
     hash.get(..DIGITS).unwrap_or(hash)
 }

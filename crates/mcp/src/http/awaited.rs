@@ -1,0 +1,56 @@
+//! A request that waits for its answer, and the messages that may be it.
+
+use rmcp::model::{
+    ClientJsonRpcMessage, ClientRequest, ErrorCode, ErrorData, JsonRpcMessage, RequestId,
+    ServerJsonRpcMessage,
+};
+
+use super::super::lines::LARGE;
+use super::super::message::{Incoming, read_line};
+use super::answers::own_id;
+
+/// A request that waits for its answer.
+#[derive(Debug, Clone)]
+pub(super) struct Awaited {
+    pub(super) id: RequestId,
+    pub(super) is_handshake: bool,
+}
+
+impl Awaited {
+    /// What this message waits for; `None` for one that has no answer.
+    pub(super) fn of(message: &ClientJsonRpcMessage) -> Option<Self> {
+        let JsonRpcMessage::Request(request) = message else { return None };
+        let is_handshake = matches!(request.request, ClientRequest::InitializeRequest(_));
+        Some(Self { id: request.id.clone(), is_handshake })
+    }
+}
+
+/// Reads a message; a large one apart from the tasks of the runtime.
+pub(super) async fn read_apart(text: Vec<u8>, is_handshake: bool) -> Incoming {
+    if text.len() <= LARGE {
+        return read_line(&text, is_handshake);
+    }
+    let reading = tokio::task::spawn_blocking(move || read_line(&text, is_handshake));
+    reading.await.unwrap_or(Incoming::Noise)
+}
+
+/// The message, if it answers the request. An error does whatever its id is: the request may not have been read.
+pub(super) fn answer_to(awaited: &Awaited, message: ServerJsonRpcMessage) -> Option<ServerJsonRpcMessage> {
+    match message {
+        JsonRpcMessage::Response(response) if own_id(&response.id) == awaited.id => {
+            Some(JsonRpcMessage::response(response.result, awaited.id.clone()))
+        }
+        JsonRpcMessage::Error(error) => Some(JsonRpcMessage::error(error.error, Some(awaited.id.clone()))),
+        _ => None,
+    }
+}
+
+/// What stands for an answer that was refused.
+pub(super) fn refusal_to(id: &RequestId) -> ServerJsonRpcMessage {
+    JsonRpcMessage::error(ErrorData::new(ErrorCode::PARSE_ERROR, "", None), Some(id.clone()))
+}
+
+/// What stands for an answer that was refused, as JSON.
+pub(super) fn refusal_message(id: &RequestId) -> String {
+    serde_json::to_string(&refusal_to(id)).unwrap_or_default()
+}

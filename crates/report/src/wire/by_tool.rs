@@ -1,0 +1,215 @@
+//! What became of the calls of each tool, and what costs most.
+
+use std::cmp::Reverse;
+use std::collections::BTreeMap;
+
+use m3_score::{ByTool, Cause, Reason, Tally, ToolTally};
+use schemars::JsonSchema;
+use serde::Serialize;
+
+/// Tools of a cause that are named.
+const NAMED_TOOLS: usize = 10;
+
+/// A tool that stood in the place of another less often than that has not replaced it, but was called beside.
+const REPLACED: u64 = 2;
+
+/// What became of the calls of one tool. A call is lost if it was needed and missed, made and not needed, or matched with
+/// arguments that ask for something else.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+pub struct ToolReport {
+    /// The tool.
+    pub tool: String,
+    /// Calls of the references.
+    pub needed: u64,
+    /// Calls of the predictions.
+    pub called: u64,
+    /// Matched pairs.
+    pub matched: u64,
+    /// Calls of the references without a partner.
+    pub missed: u64,
+    /// Those of them that are missed because the prediction does not call the tool, or failed.
+    pub not_called: u64,
+    /// Calls of the predictions without a partner.
+    pub extra: u64,
+    /// Those of them whose reference does not call the tool.
+    pub not_needed: u64,
+    /// Matched pairs with a fidelity below 0.5.
+    pub wrong_arguments: u64,
+    /// The tool that was most often called in its place; null if none was more than once.
+    pub replaced_by: Option<ReplacementReport>,
+    /// The mean similarity of its matched pairs, in [0, 1]; null if it has none.
+    pub argument_similarity: Option<f64>,
+    /// Their mean fidelity, likewise.
+    pub argument_fidelity: Option<f64>,
+}
+
+/// A tool that was called in place of another: in each trajectory, the needed calls of tools that were not called are
+/// paired in their order with the calls of tools that were not needed.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct ReplacementReport {
+    /// The tool.
+    pub tool: String,
+    /// How many calls.
+    pub calls: u64,
+}
+
+/// Why calls are lost.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct CostReport {
+    /// Which calls: those of references that were `missed`, those of predictions that are `extra`, or `matched` pairs.
+    #[schemars(extend("enum" = ["missed", "extra", "matched"]))]
+    pub calls: String,
+    /// Why they are lost: a reason of an unmatched call, `task_failed` (no prediction, or one that failed, was not finished
+    /// or is too large to be aligned) or `wrong_arguments` (a fidelity below 0.5).
+    #[schemars(extend("enum" = [
+        "task_failed", "tool_not_in_prediction", "tool_not_in_reference", "below_threshold", "assigned_elsewhere",
+        "too_large", "wrong_arguments"
+    ]))]
+    pub reason: String,
+    /// How many calls are lost for it.
+    pub lost: u64,
+    /// Of how many that are missed, extra or matched.
+    pub of: u64,
+    /// The tools that lose most for it, at most ten.
+    pub tools: Vec<CostToolReport>,
+}
+
+/// What a tool loses for one reason.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct CostToolReport {
+    /// The tool.
+    pub tool: String,
+    /// How many calls.
+    pub lost: u64,
+    /// Of how many of its calls that were needed (of those that are missed), made (extra) or matched.
+    pub of: u64,
+}
+
+/// The tools of a set, those that lose most calls first; of equal losses by name.
+pub(crate) fn tools(by_tool: &ByTool) -> Vec<ToolReport> {
+    let mut replaced: BTreeMap<&str, ReplacementReport> = BTreeMap::new();
+    for (needed, called, calls) in by_tool.replaced().filter(|(_, _, calls)| *calls >= REPLACED) {
+        let best = replaced.entry(needed).or_insert_with(|| ReplacementReport::new(called, 0));
+        if calls > best.calls {
+            *best = ReplacementReport::new(called, calls);
+        }
+    }
+    let mut tools: Vec<(u64, ToolReport)> = by_tool
+        .tools()
+        .map(|(name, tally)| (tally.lost.values().sum(), ToolReport::new(name, tally, replaced.remove(name))))
+        .collect();
+    tools.sort_by_key(|(lost, _)| Reverse(*lost));
+    tools.into_iter().map(|(_, tool)| tool).collect()
+}
+
+/// What costs a set its calls, the largest first; what costs none is left out. `set` has all of its calls, those of tools that
+/// are not told apart among them.
+pub(crate) fn costs(by_tool: &ByTool, set: &Tally) -> Vec<CostReport> {
+    let report = |cause: Cause| {
+        let (of_all, of): (u64, fn(&ToolTally) -> u64) = match cause {
+            Cause::TaskFailed | Cause::Missed(_) => (set.reference_calls - set.matched, |tool| tool.needed),
+            Cause::Extra(_) => (set.predicted_calls - set.matched, |tool| tool.called),
+            Cause::WrongArguments => (set.matched, |tool| tool.matched),
+        };
+        let lost = |tally: &ToolTally| tally.lost.get(&cause).copied().unwrap_or_default();
+        let losing = by_tool.tools().filter(|(_, tally)| lost(tally) > 0);
+        let mut tools: Vec<CostToolReport> = losing
+            .map(|(name, tally)| CostToolReport { tool: name.to_owned(), lost: lost(tally), of: of(tally) })
+            .collect();
+        tools.sort_by_key(|tool| Reverse(tool.lost));
+        tools.truncate(NAMED_TOOLS);
+        CostReport {
+            calls: cause.calls_name().to_owned(),
+            reason: cause.name().to_owned(),
+            lost: by_tool.lost(cause),
+            of: of_all,
+            tools,
+        }
+    };
+    let mut costs: Vec<CostReport> =
+        Cause::ALL.into_iter().map(report).filter(|cost| cost.lost > 0).collect();
+    // Stable: equal losses stay in the order of the causes.
+    costs.sort_by_key(|cost| Reverse(cost.lost));
+    costs
+}
+
+impl ReplacementReport {
+    fn new(tool: &str, calls: u64) -> Self {
+        Self { tool: tool.to_owned(), calls }
+    }
+}
+
+impl ToolReport {
+    fn new(name: &str, tally: &ToolTally, replaced_by: Option<ReplacementReport>) -> Self {
+        let lost = |cause| tally.lost.get(&cause).copied().unwrap_or_default();
+        Self {
+            tool: name.to_owned(),
+            needed: tally.needed,
+            called: tally.called,
+            matched: tally.matched,
+            missed: tally.missed(),
+            not_called: lost(Cause::Missed(Reason::ToolNotInPrediction)) + lost(Cause::TaskFailed),
+            extra: tally.extra(),
+            not_needed: lost(Cause::Extra(Reason::ToolNotInReference)),
+            wrong_arguments: lost(Cause::WrongArguments),
+            replaced_by,
+            argument_similarity: tally.similarity(),
+            argument_fidelity: tally.fidelity(),
+        }
+    }
+
+    /// Calls that are lost in one way or another.
+    pub(crate) fn lost(&self) -> u64 {
+        self.missed + self.extra + self.wrong_arguments
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use m3_score::{CallPlace, Matching, Unmatched};
+    use m3_trajectory::FailureClass;
+
+    use super::*;
+
+    fn alone(tool: &str, reason: Reason) -> Unmatched {
+        let place = CallPlace { step: 0, call: 0, index: 0 };
+        Unmatched { tool: tool.to_owned(), place, reason, best: None }
+    }
+
+    fn set(reference_calls: u64, predicted_calls: u64, matched: u64) -> Tally {
+        let mut set = Tally::default();
+        (set.reference_calls, set.predicted_calls, set.matched) = (reference_calls, predicted_calls, matched);
+        set
+    }
+
+    /// Tools beyond those that are told apart count among all calls.
+    #[test]
+    fn no_cause_has_more_calls_than_there_are() {
+        let calls = 10_001;
+        let unmatched_predictions =
+            (0..calls).map(|tool| alone(&format!("t{tool}"), Reason::ToolNotInReference)).collect();
+        let mut by_tool = ByTool::default();
+        by_tool.add(None, &Matching { unmatched_predictions, ..Matching::default() }, &[]);
+        let found = costs(&by_tool, &set(0, calls, 0));
+        assert_eq!((found.len(), found[0].lost, found[0].of, found[0].tools.len()), (1, calls, calls, 10));
+        assert!(tools(&by_tool).len() < 10_001);
+    }
+
+    #[test]
+    fn calls_of_a_trajectory_that_is_too_large_have_their_cause() {
+        let large = |tool: &str, calls: usize| vec![alone(tool, Reason::TooLarge); calls];
+        let matching = Matching {
+            unmatched_references: large("crop", 2),
+            unmatched_predictions: large("scan", 3),
+            ..Matching::default()
+        };
+        let mut by_tool = ByTool::default();
+        by_tool.add(Some(FailureClass::TooLarge), &matching, &[]);
+        let found: Vec<(String, String, u64, u64)> = costs(&by_tool, &set(5, 7, 3))
+            .into_iter()
+            .map(|cost| (cost.calls, cost.reason, cost.lost, cost.of))
+            .collect();
+        let expected = [("extra", "too_large", 3, 4), ("missed", "task_failed", 2, 2)];
+        assert_eq!(found, expected.map(|(calls, reason, lost, of)| (calls.into(), reason.into(), lost, of)));
+    }
+}

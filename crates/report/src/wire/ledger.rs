@@ -1,0 +1,103 @@
+//! Where every reference and every prediction went.
+
+use std::collections::{BTreeMap, HashSet};
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// Where every reference and every prediction went. Of repetitions counts are sums, and lists have the ids of all.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(expecting = "an object")]
+pub struct LedgerReport {
+    /// Different ids in the references.
+    pub references: usize,
+    /// Different ids in the predictions.
+    #[serde(skip_deserializing)]
+    #[schemars(!skip_deserializing)]
+    pub predictions: usize,
+    /// Trajectories that the numbers are made of.
+    #[serde(skip_deserializing)]
+    #[schemars(!skip_deserializing)]
+    pub scored: usize,
+    /// Ids of references without a prediction.
+    #[serde(skip_deserializing)]
+    #[schemars(!skip_deserializing)]
+    pub missing: Vec<String>,
+    /// Ids of predictions without a reference.
+    #[serde(skip_deserializing)]
+    #[schemars(!skip_deserializing)]
+    pub extra: Vec<String>,
+    /// Ids that stand more than once in one of the files.
+    #[serde(skip_deserializing)]
+    #[schemars(!skip_deserializing)]
+    pub duplicate: Vec<String>,
+    /// Ids of predictions without any call.
+    #[serde(skip_deserializing)]
+    #[schemars(!skip_deserializing)]
+    pub empty: Vec<String>,
+    /// Ids of predictions that ended by an error: `provider`, `server_lost` or `other` is their class.
+    #[serde(skip_deserializing)]
+    #[schemars(!skip_deserializing)]
+    pub errored: Vec<String>,
+    /// Ids of predictions that were cut off: `time`, `limit` or `context` is their class.
+    #[serde(skip_deserializing)]
+    #[schemars(!skip_deserializing)]
+    pub unfinished: Vec<String>,
+    /// Ids of predictions with more calls than can be aligned.
+    #[serde(skip_deserializing)]
+    #[schemars(!skip_deserializing)]
+    pub too_large: Vec<String>,
+    /// How many references are without a prediction (`missing`) or have one that came to nothing, by its class: `provider`
+    /// (the model could not be had, refused, or what it said could not be used), `server_lost`, `time`, `limit` (steps,
+    /// calls or tokens), `context`, `other`, `too_large`; scores of earlier versions do not say.
+    #[schemars(required)]
+    pub failures: Option<BTreeMap<String, usize>>,
+}
+
+/// How far predictions and references are of the same tasks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct CoverageReport {
+    /// Different ids in the references.
+    pub references: usize,
+    /// Different ids in the predictions; of repetitions their sum.
+    pub predictions: usize,
+    /// Ids in both, in every repetition.
+    pub shared: usize,
+    /// Those of them whose prediction did not fail and was finished, as far as it says, in every repetition.
+    pub finished: usize,
+}
+
+impl From<&m3_score::Ledger> for CoverageReport {
+    fn from(ledger: &m3_score::Ledger) -> Self {
+        let m3_score::Ledger { references, predictions, missing, errored, unfinished, too_large, .. } =
+            ledger;
+        // With repetitions a task may have failed in more than one way.
+        let failed: HashSet<&String> =
+            [missing, errored, unfinished, too_large].into_iter().flatten().collect();
+        Self {
+            references: *references,
+            predictions: *predictions,
+            shared: references - missing.len(),
+            finished: references - failed.len(),
+        }
+    }
+}
+
+impl From<m3_score::Ledger> for LedgerReport {
+    fn from(ledger: m3_score::Ledger) -> Self {
+        let failures = ledger.failures.iter().map(|(class, count)| (class.name().to_owned(), *count));
+        Self {
+            failures: Some(failures.collect()),
+            references: ledger.references,
+            predictions: ledger.predictions,
+            scored: ledger.scored,
+            missing: ledger.missing,
+            extra: ledger.extra,
+            duplicate: ledger.duplicate,
+            empty: ledger.empty,
+            errored: ledger.errored,
+            unfinished: ledger.unfinished,
+            too_large: ledger.too_large,
+        }
+    }
+}

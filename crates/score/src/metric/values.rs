@@ -1,0 +1,25 @@
+//! A value for each metric.
+
+use std::ops::Index;
+
+use super::Metric;
+
+/// The metrics of a set, each in [0, 1]; 0 for those that come from grades.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Metrics(pub(crate) [f64; Metric::COUNT]);
+
+impl Metrics {
+    /// Metrics with these values.
+    #[must_use]
+    pub fn new(value: impl FnMut(Metric) -> f64) -> Self {
+        Self(Metric::ALL.map(value))
+    }
+}
+
+impl Index<Metric> for Metrics {
+    type Output = f64;
+
+    fn index(&self, metric: Metric) -> &f64 {
+        &self.0[metric.index()]
+    }
+}

@@ -1,0 +1,40 @@
+//! Where classified trajectories go: to the model that decides what rules leave open, and into the report.
+
+use m3_outcomes::{ClassifiedCall, ClassifiedTrajectory};
+use m3_trajectory::Trajectory;
+
+use super::asking::Asking;
+use super::failure::Failure;
+use super::printer::Printer;
+use crate::report::{OutcomesGatherer, OutcomesRenderer};
+
+/// Where classified trajectories go.
+pub(super) struct Sink<'a> {
+    pub(super) gatherer: &'a mut OutcomesGatherer,
+    pub(super) renderer: &'a mut dyn OutcomesRenderer,
+    pub(super) asking: Option<Asking>,
+}
+
+impl Sink<'_> {
+    /// Takes the next trajectory.
+    pub(super) fn push(&mut self, trajectory: Trajectory, calls: Vec<ClassifiedCall>) -> Result<(), Failure> {
+        let classified = ClassifiedTrajectory { trajectory, calls };
+        match &mut self.asking {
+            None => self.take(&classified),
+            Some(asking) => asking.push(classified)?.iter().try_for_each(|classified| self.take(classified)),
+        }
+    }
+
+    /// Has the model decide what it was not asked about yet.
+    pub(super) fn decide_rest(&mut self, printer: Printer) -> Result<(), Failure> {
+        let Some(asking) = &mut self.asking else { return Ok(()) };
+        let rest = asking.decide()?;
+        asking.say(printer);
+        rest.iter().try_for_each(|classified| self.take(classified))
+    }
+
+    fn take(&mut self, classified: &ClassifiedTrajectory) -> Result<(), Failure> {
+        let report = self.gatherer.add(&classified.trajectory, &classified.calls);
+        self.renderer.trajectory(&report).map_err(|cause| Failure::written(&cause))
+    }
+}
