@@ -6,10 +6,9 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use m3_llm::{
-    Answered, Arguments, Assistant, Message, ModelError, Part, Picture, Reply, ReplyCall, Request, Retry,
-    Settings, ToolAnswer, ToolDefinitions, Usage,
+    Answered, Arguments, Assistant, Message, Model, ModelError, Part, Picture, Reply, ReplyCall, Request,
+    Retry, Scope, Settings, ToolAnswer, ToolDefinitions, Usage,
 };
-use m3_llm::{Model, Scope};
 use m3_support::redact::Redactor;
 use m3_support::text::milliseconds;
 use m3_trajectory::{FailureClass, Task};
@@ -48,8 +47,7 @@ pub struct Attempt<'a> {
     pub scope: Scope,
     /// Gets what happens.
     pub events: Events,
-    /// Cancelled when nothing new should be begun: calls that are under way are finished, the model is not waited
-    /// for. Dropping the future stops at once.
+    /// Cancelled when nothing new should be begun; calls under way are finished. Dropping the future stops at once.
     pub stop: CancellationToken,
     /// Takes secrets out of everything that is recorded.
     pub redactor: &'a Redactor,
