@@ -10,9 +10,9 @@ use serde_json::json;
 
 use crate::support::{Folder, encoder, failure, m3_bare, m3_process, program_with_cache, skipped, text};
 
-/// Texts of two hundred words each, in two files: on one thread they are embedded for some 40 s, on twice as fast a machine
+/// Texts of two hundred words each, in two files: on one thread they are embedded for some 30 s, on twice as fast a machine
 /// for longer than the ten seconds after which a build with a collector looks up its address.
-const TEXTS: usize = 700;
+const TEXTS: usize = 400;
 
 /// System calls that reach another place: sockets, and files that are made, written to or moved.
 const CALLS: &str = "trace=socket,connect,bind,open,openat,openat2,creat,mkdir,mkdirat,mknod,mknodat,rename,renameat,\
