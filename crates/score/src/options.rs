@@ -18,6 +18,6 @@ pub struct ScoreOptions<'a> {
     pub catalog: Option<&'a Catalog>,
     /// Which arguments of the references vary, for the fidelity. Without, all count the same.
     pub weights: Option<&'a Weights>,
-    /// Whether [`Matching::similarities`] is filled: for those who show how an alignment came about.
+    /// Whether [`Matching::similarities`](super::Matching::similarities) is filled: for those who show how an alignment came about.
     pub keeps_similarities: bool,
 }

@@ -14,7 +14,7 @@ use crate::CallPlace;
 use crate::dependency::{Dependency, SharedValue};
 use crate::reference::PROVENANCE_KEY;
 
-/// A dependency between calls, counted as in [`PlacedCall::call`].
+/// A dependency between calls, counted as in [`PlacedCall::call`](super::arrangement::PlacedCall::call).
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Link {
     /// Whose result is used.
