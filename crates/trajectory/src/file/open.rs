@@ -58,7 +58,7 @@ impl TrajectoryFile {
     }
 
     /// Opens a file to see all that a model did: trajectories of one id are each a trajectory of their own, and what
-    /// stands among the calls and is none is kept as [`MalformedCall`](super::MalformedCall).
+    /// stands among the calls and is none is kept as [`MalformedCall`](crate::MalformedCall).
     ///
     /// # Errors
     /// As [`TrajectoryFile::open`].
