@@ -160,17 +160,21 @@ fn a_folder_that_may_not_be_written_to_is_one_mistake_everywhere() {
     }
 }
 
-/// What fails for want of memory says so, once, without the runtime's own line.
+/// What fails for want of memory says so, once, without the runtime's own line. Which limit lets m3 start and the library
+/// load, but not the weights, depends on where the system puts things: the highest one that does is taken.
 #[test]
 fn a_lack_of_memory_is_said_as_such() {
     let Some(assets) = encoder() else { return };
-    let folder = Folder::new();
-    let mut command = crate::support::program_with_cache("sh", folder.path(), assets);
-    // Enough for m3, not for the weights: in KiB of addresses.
-    command.args(["-c", "ulimit -v 300000; exec \"$0\" score --threads 1 \"$@\""]);
-    let output = command.arg(assert_cmd::cargo::cargo_bin("m3")).args(FILES).output().unwrap();
-    let said = text(&output.stderr);
-    assert_eq!(output.status.code(), Some(4), "{said}");
-    assert!(said.starts_with("error: not enough memory for the encoder"), "{said}");
+    let said = (250..=450).rev().step_by(10).find_map(|megabytes| {
+        let folder = Folder::new();
+        let mut command = crate::support::program_with_cache("sh", folder.path(), assets);
+        let limited = format!("ulimit -v {megabytes}000; exec \"$0\" score --threads 1 \"$@\"");
+        command.args(["-c", &limited]).arg(assert_cmd::cargo::cargo_bin("m3")).args(FILES);
+        let output = command.output().unwrap();
+        let said = text(&output.stderr);
+        assert!(output.status.success() || output.status.code() == Some(4), "{megabytes} MB: {said}");
+        said.starts_with("error: not enough memory for the encoder").then_some(said)
+    });
+    let said = said.expect("no limit that the weights alone do not fit into");
     assert!(!said.contains("graph") && !said.contains("onnxruntime:") && !said.contains('\x1b'), "{said}");
 }

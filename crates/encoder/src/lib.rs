@@ -86,6 +86,14 @@ pub enum OnnxError {
         /// The reason.
         message: String,
     },
+    /// ONNX Runtime cannot be mapped into memory, for which the system's loader gives no reason.
+    #[error(
+        "failed to load ONNX Runtime: {message}\nhint: it takes 500 MB of addresses (`ulimit -v`), and a folder from which programs may be run (no `noexec`): raise the limit, or set M3_CACHE_DIR to another folder"
+    )]
+    Unmapped {
+        /// What the loader said, with the library.
+        message: String,
+    },
     /// A build of ONNX Runtime that reports to its maker, in a process that does not keep it from doing so.
     #[error(
         "`{path}` is a build of ONNX Runtime that reports to its maker\nhint: set {NO_REPORTS}=1 before the program starts, or use version {}, which has no collector",
@@ -123,9 +131,17 @@ impl OnnxError {
     /// What ONNX Runtime or the system's loader said: a lack of memory, or else what `otherwise` makes of it.
     fn of_runtime(message: String, otherwise: impl FnOnce(String) -> Self) -> Self {
         // C++ allocations, those of the runtime's arenas, mappings and threads.
-        let of_memory = ["bad_alloc", "Failed to allocate memory", "annot allocate memory"];
-        if of_memory.iter().any(|part| message.contains(part)) {
-            Self::Memory { message: message.trim_end().to_owned() }
+        let reasons = [
+            "std::bad_alloc",
+            "Failed to allocate memory",
+            "Cannot allocate memory",
+            "cannot allocate memory",
+        ];
+        // Before the reason stands where in the runtime's source it was found.
+        if let Some(start) = reasons.iter().find_map(|reason| message.find(reason)) {
+            Self::Memory { message: message[start..].trim_end().to_owned() }
+        } else if message.contains("failed to map segment") {
+            Self::Unmapped { message }
         } else {
             otherwise(message)
         }

@@ -1,11 +1,13 @@
 //! Loads ONNX Runtime: once in a process, silent on standard error, and never a build that reports to its maker.
 
+use std::error::Error as _;
 use std::fs::File;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use aho_corasick::AhoCorasick;
+use ort::LoadDynamicError;
 use ort::environment::Environment;
 use ort::logging::LogLevel;
 
@@ -48,7 +50,7 @@ pub(super) fn environment(library: &Path) -> Result<Environment, OnnxError> {
     // Every error comes back as a value too: its line on standard error would say it a second time.
     let silent = Arc::new(|_: LogLevel, _: &str, _: &str, _: &str, _: &str| ());
     let environment = ort::init_from(library)
-        .map_err(|cause| OnnxError::of_runtime(cause.to_string(), failed))?
+        .map_err(|cause| OnnxError::of_runtime(of_loading(&cause), failed))?
         // What builds for Windows hand to the system.
         .with_telemetry(false)
         .with_logger(silent)
@@ -58,6 +60,16 @@ pub(super) fn environment(library: &Path) -> Result<Environment, OnnxError> {
     environment.set_log_level(LogLevel::Fatal);
     *loaded = Some((library.to_owned(), environment.clone()));
     Ok(environment)
+}
+
+/// Why a library was not loaded, with what the system's loader said.
+fn of_loading(cause: &LoadDynamicError) -> String {
+    let system = match cause {
+        LoadDynamicError::Dlopen { error, .. } => error.source().map(ToString::to_string),
+        _ => None,
+    };
+    // The loader's own words name the library and the reason: a lack of memory is told by them alone.
+    system.unwrap_or_else(|| cause.to_string())
 }
 
 /// Whether a library knows the variable that switches a collector off, which is whether it has one.
