@@ -15,6 +15,8 @@
 //! # }
 //! ```
 
+#![forbid(unsafe_code)]
+
 pub mod font;
 pub mod media;
 pub mod task_image;

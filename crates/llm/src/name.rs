@@ -5,7 +5,7 @@ use std::fmt;
 
 use m3_support::text::shortened;
 
-use super::wires::{self, WireKind};
+use super::wires::{self, Target, WireKind};
 
 /// A wire, where it leads, and the model at its end, sent exactly as written.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -73,6 +73,11 @@ impl ModelName {
         self.base_url
             .as_deref()
             .map_or_else(|| wires::of(self.wire).base_url(), |url| url.trim_end_matches('/'))
+    }
+
+    /// What requests are written for.
+    pub(crate) fn target(&self) -> Target<'_> {
+        Target { model: &self.model, base_url: self.base_url.as_deref() }
     }
 
     /// How many tools its provider takes with a request, where requests go to the provider and it says so.

@@ -5,8 +5,6 @@ use std::sync::{Arc, OnceLock};
 
 use serde_json::{Map, Value};
 
-use super::WireKind;
-
 /// A tool as the provider's tool calling takes it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ToolDefinition {
@@ -26,7 +24,7 @@ pub struct ToolDefinitions(Arc<Shared>);
 #[derive(Debug, Default)]
 struct Shared {
     list: Vec<ToolDefinition>,
-    written: OnceLock<(WireKind, WrittenTools)>,
+    written: OnceLock<(&'static str, WrittenTools)>,
 }
 
 /// Tools as a wire writes them. Clones share them.
@@ -51,11 +49,11 @@ impl WrittenTools {
 }
 
 impl ToolDefinitions {
-    /// The tools as `write` writes them for a wire; nothing without any tool. A run has one model, so that the first
-    /// wire's are the ones that are kept.
+    /// The tools as `write` writes them for the wire of this name; `None` without any tool. Only what the first wire wrote
+    /// is kept: a run asks one model.
     pub(crate) fn written(
         &self,
-        wire: WireKind,
+        wire: &'static str,
         write: impl Fn(&[ToolDefinition]) -> Value,
     ) -> Option<WrittenTools> {
         if self.is_empty() {

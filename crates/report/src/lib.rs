@@ -19,6 +19,8 @@
 //! # Ok::<(), std::io::Error>(())
 //! ```
 
+#![forbid(unsafe_code)]
+
 mod arguments;
 pub mod audit;
 mod by_tool;

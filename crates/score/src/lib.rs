@@ -47,12 +47,15 @@
 //! # }
 //! ```
 
+#![forbid(unsafe_code)]
+
 mod assign;
 mod bucket;
 mod by_tool;
 mod calls;
 mod chunk;
 pub mod fidelity;
+mod findings;
 mod hungarian;
 mod ledger;
 mod matching;
@@ -77,6 +80,7 @@ pub use assign::{Side, assign};
 pub use bucket::{Bucket, buckets};
 pub use by_tool::{ByTool, Cause, ToolTally};
 pub use calls::{CallPlace, Calls};
+pub use findings::{Findings, RejectedMatch, WrongArgument};
 pub use ledger::Ledger;
 pub use m3_embedding::cosine;
 pub use matching::{BucketSimilarities, Match, Matching, Reason, Unmatched};

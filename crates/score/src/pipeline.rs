@@ -11,7 +11,8 @@ use m3_support::text::shortened;
 use m3_trajectory::{FailureClass, SourceError, Trajectory, TrajectoryFile};
 
 use super::chunk::{Chunk, Prepared};
-use super::fidelity::{CallFidelity, CallPair, Fidelity, Findings};
+use super::fidelity::{CallFidelity, CallPair, Fidelity};
+use super::findings::Findings;
 use super::matching::{Matching, align, calls_to_embed, cosine_of_calls};
 use super::transport::TooLarge;
 use super::typed::align_by_fidelity;

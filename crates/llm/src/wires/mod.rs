@@ -15,7 +15,7 @@ pub use reading::NO_NAME;
 use serde_json::{Map, Value};
 
 use super::tools::WrittenTools;
-use super::{ModelName, Reply, Request, RequestLimits};
+use super::{Reply, Request, RequestLimits};
 
 /// How images stand in a body.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -70,6 +70,15 @@ impl WireRequest {
 /// The key that all wires have tools under.
 const TOOLS: &str = "tools";
 
+/// What a request is written for.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Target<'a> {
+    /// The model, as the user has written it.
+    pub(crate) model: &'a str,
+    /// The base address, if it is not the provider's own.
+    pub(crate) base_url: Option<&'a str>,
+}
+
 /// One way to speak to models.
 pub(crate) trait Wire: Send + Sync {
     /// Where the provider listens, without a slash at the end.
@@ -82,7 +91,7 @@ pub(crate) trait Wire: Send + Sync {
     fn headers(&self, key: Option<&str>) -> Vec<(&'static str, String)>;
 
     /// Writes a request. Equal requests have equal bodies, byte for byte.
-    fn request(&self, name: &ModelName, request: &Request, images: ImageData) -> WireRequest;
+    fn request(&self, target: Target<'_>, request: &Request, images: ImageData) -> WireRequest;
 
     /// Reads an answer with any status: what is a reply with status 200 is one, whatever is odd about it.
     fn reply(&self, status: u16, body: &[u8]) -> Result<Reply, ReplyError>;

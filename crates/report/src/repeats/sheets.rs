@@ -140,7 +140,7 @@ mod tests {
             ledger,
             aggregate: Tally::default(),
             by_type: BTreeMap::new(),
-            findings: m3_score::fidelity::Findings::default(),
+            findings: m3_score::Findings::default(),
             by_tool: m3_score::ByTool::default(),
         });
         let notes = rates_notes(&gatherer.finish(&Draws { count: 10, ..Draws::default() }));

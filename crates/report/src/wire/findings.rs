@@ -1,7 +1,8 @@
 //! What a score says of arguments, in JSON: which are wrong in a match, and which most often over the set.
 
 use m3_score::fidelity::constants::CLOSE;
-use m3_score::fidelity::{ArgumentComparison, CallFidelity, Findings, RejectedMatch, WrongArgument};
+use m3_score::fidelity::{ArgumentComparison, CallFidelity};
+use m3_score::{Findings, RejectedMatch, WrongArgument};
 use schemars::JsonSchema;
 use serde::Serialize;
 
