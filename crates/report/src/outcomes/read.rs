@@ -19,7 +19,8 @@ pub struct OutcomesByTrajectory {
     found: HashMap<String, (usize, TaskOutcomes)>,
 }
 
-/// The document, or a line of JSON Lines.
+/// The document, or a line of JSON Lines: only what a score keeps of it. The types that are written are the program's, and
+/// made of what it knows of calls.
 #[derive(Deserialize)]
 struct Entry {
     schema: Option<String>,
