@@ -8,7 +8,7 @@
 //! walk over the grid, which makes ten thousand resamples cheap.
 
 use m3_judge::labels::Label;
-use m3_score::Thresholds;
+use m3_score::{Thresholds, is_strong};
 
 /// A pair of calls: its similarity and what people say.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -51,7 +51,7 @@ struct Gap {
 /// What a label is called by two thresholds.
 #[must_use]
 pub(super) fn called(similarity: f64, weak: f64, strong: f64) -> Label {
-    if similarity >= strong {
+    if is_strong(similarity, strong) {
         Label::Strong
     } else if similarity >= weak {
         Label::Medium

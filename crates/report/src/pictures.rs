@@ -8,8 +8,9 @@ use m3_score::{Metric, Similarity};
 
 use super::audit::{BINS, bin};
 use super::leaderboard_sheets::outcome_names;
+use crate::TaskOutcomes;
 use crate::leaderboard::{
-    Leaderboard, ModelReport, ModelResult, Numbers, Outcomes, Selection, TrajectoryResult, TypeReport,
+    Leaderboard, ModelReport, ModelResult, Numbers, Selection, TrajectoryResult, TypeReport,
 };
 
 /// Models in the figure of types of task, the best ones: more than the eye tells apart.
@@ -120,7 +121,7 @@ fn outcomes(board: &Leaderboard) -> OutcomesFigure {
     // Success first: it begins at 0, where lengths are compared best. What was not executed is neither, and last.
     let names = outcome_names(board);
     let (neither, five): (Vec<&str>, Vec<&str>) =
-        names.iter().partition(|name| **name == Outcomes::NOT_EXECUTED);
+        names.iter().partition(|name| **name == TaskOutcomes::NOT_EXECUTED);
     let order: Vec<&str> = five.into_iter().rev().chain(neither).collect();
     let models = board.models.iter().filter_map(|model| {
         let counts = &model.outcomes.as_ref()?.counts;

@@ -3,7 +3,7 @@
 //! The steps in order, a file each: [`Serializer`] (arguments to text), the encoder (text to vectors),
 //! [`cosine`] (vectors to similarities), [`buckets`] (calls of one tool), [`assign()`] (which calls are matched),
 //! [`Matching`] (and why the others are not), [`fidelity`] (how far matched calls ask for the same, and which
-//! argument does not), [`metrics`] (what is measured), [`Tally`] (for a trajectory, a type, a set). [`score`] runs
+//! argument does not), [`metrics`] (what is measured), [`ExactSums`] (for a trajectory, a type, a set). [`score`] runs
 //! them over two files.
 //!
 //! ```
@@ -54,6 +54,7 @@ mod bucket;
 mod by_tool;
 mod calls;
 mod chunk;
+mod exact_sums;
 pub mod fidelity;
 mod findings;
 mod hungarian;
@@ -71,15 +72,15 @@ mod schema;
 mod serialize;
 mod similarity;
 mod sum;
-mod sums;
-mod tally;
 mod transport;
 mod typed;
+mod weighted_sums;
 
 pub use assign::{Side, assign};
 pub use bucket::{Bucket, buckets};
 pub use by_tool::{ByTool, Cause, ToolTally};
 pub use calls::{CallPlace, Calls};
+pub use exact_sums::ExactSums;
 pub use findings::{Findings, RejectedMatch, WrongArgument};
 pub use ledger::Ledger;
 pub use m3_embedding::cosine;
@@ -89,10 +90,9 @@ pub use metric::{Averaged, MatchedPair, Metric, Metrics, Noted, Sum};
 pub use options::ScoreOptions;
 pub use pass::{PassCriterion, PassMetric};
 pub use pipeline::{Progress, ScoreError, Sink, Summary, TrajectoryScore, score, score_chosen};
-pub use profile::{Profile, ThresholdError, Thresholds};
+pub use profile::{Profile, ThresholdError, Thresholds, is_strong};
 pub use serialize::Serializer;
 pub use similarity::Similarity;
 pub use sum::ExactSum;
-pub use sums::Sums;
-pub use tally::Tally;
 pub use transport::TooLarge;
+pub use weighted_sums::WeightedSums;

@@ -1,21 +1,21 @@
 //! What each trajectory costs its set.
 
-use m3_score::{Metric, Profile, Sums};
+use m3_score::{Metric, Profile, WeightedSums};
 
 /// Costs are rounded to one part of this: equal trajectories should have equal costs.
 const PARTS: f64 = 1e12;
 
 /// What each of these trajectories costs of the set's average: the average of the others less that of all; 0 for the only one.
 #[must_use]
-pub fn costs(sums: &[Sums], profile: Profile) -> Vec<f64> {
+pub fn costs(sums: &[WeightedSums], profile: Profile) -> Vec<f64> {
     let after = sums_after(sums);
     let all = after.first().copied().unwrap_or_default();
     if sums.len() < 2 {
         return vec![0.0; sums.len()];
     }
     let average = all.metrics(profile)[Metric::Average];
-    let mut before = Sums::default();
-    let cost = |(own, rest): (&Sums, &Sums)| {
+    let mut before = WeightedSums::default();
+    let cost = |(own, rest): (&WeightedSums, &WeightedSums)| {
         // Those before and those after: nothing is subtracted, so nothing is lost.
         let mut others = before;
         others += *rest;
@@ -28,8 +28,8 @@ pub fn costs(sums: &[Sums], profile: Profile) -> Vec<f64> {
 }
 
 /// The sum from each trajectory on; one more, of nothing, at the end.
-fn sums_after(sums: &[Sums]) -> Vec<Sums> {
-    let mut after = vec![Sums::default(); sums.len() + 1];
+fn sums_after(sums: &[WeightedSums]) -> Vec<WeightedSums> {
+    let mut after = vec![WeightedSums::default(); sums.len() + 1];
     for index in (0..sums.len()).rev() {
         after[index] = sums[index];
         let rest = after[index + 1];
@@ -43,8 +43,8 @@ mod tests {
     use super::*;
 
     /// One reference call, matched or not: recall is the only metric of them that differs.
-    fn trajectory(matched: f64) -> Sums {
-        Sums { reference_calls: 1.0, predicted_calls: 1.0, matched, ..Sums::default() }
+    fn trajectory(matched: f64) -> WeightedSums {
+        WeightedSums { reference_calls: 1.0, predicted_calls: 1.0, matched, ..WeightedSums::default() }
     }
 
     #[test]

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 
-use m3_score::{Metric, Profile, Similarity, Sums};
+use m3_score::{Metric, Profile, Similarity, WeightedSums};
 use m3_stats::Trials;
 
 use crate::{InputReport, TaskOutcomes};
@@ -70,7 +70,7 @@ pub struct TrajectoryResult {
     /// How many of its trials passed; none where trials were not counted.
     pub trials: Trials,
     /// The sums behind its metrics.
-    pub sums: Sums,
+    pub sums: WeightedSums,
     /// The calls of its reference.
     pub reference: ReferenceCalls,
     /// Why it came to nothing: classes of failures and how often; empty if it did not, as far as is known.
@@ -87,8 +87,8 @@ pub struct TrajectoryResult {
     pub grades: BTreeMap<Metric, f64>,
     /// The tokens it took.
     pub usage: Option<Usage>,
-    /// What became of its calls.
-    pub outcomes: Option<Outcomes>,
+    /// What became of its calls (M³-Bench, section 5.4).
+    pub outcomes: Option<TaskOutcomes>,
 }
 
 /// The tokens of one task.
@@ -98,35 +98,6 @@ pub struct Usage {
     pub input_tokens: f64,
     /// Written by it.
     pub output_tokens: f64,
-}
-
-/// How many calls ended how (M³-Bench, section 5.4).
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Outcomes {
-    /// Counts in the order of [`Outcomes::NAMES`].
-    pub counts: [u64; Outcomes::NAMES.len()],
-}
-
-impl Outcomes {
-    /// The five outcomes, as results name them, and calls that fit their schema and were not executed.
-    pub const NAMES: [&'static str; 6] = [
-        "illegal_format",
-        "unknown_tool",
-        "invalid_arguments",
-        "resource_not_found",
-        "success",
-        Self::NOT_EXECUTED,
-    ];
-
-    /// What is neither success nor failure.
-    pub const NOT_EXECUTED: &'static str = "not_executed";
-}
-
-impl From<TaskOutcomes> for Outcomes {
-    fn from(TaskOutcomes { counts, not_executed }: TaskOutcomes) -> Self {
-        let [illegal, unknown, invalid, not_found, success] = counts.all();
-        Self { counts: [illegal, unknown, invalid, not_found, success, not_executed] }
-    }
 }
 
 /// What a result says of its repetitions.

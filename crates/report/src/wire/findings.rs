@@ -43,7 +43,7 @@ pub struct WrongArgumentReport {
 }
 
 /// Matched pairs whose arguments do not ask for the same: what a reader of similarities alone would miss.
-#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, JsonSchema)]
 pub struct RejectedMatchesReport {
     /// How many there are.
     pub count: u64,
