@@ -47,7 +47,7 @@ fn models(count: usize) -> Vec<Vec<Sums>> {
     (0..count).map(|_| (0..TRAJECTORIES).map(|_| trajectory()).collect()).collect()
 }
 
-/// All metrics.
+/// The value of every metric.
 fn statistic(sums: &Sums) -> [f64; Metric::COUNT] {
     let metrics = sums.metrics(Profile::Paper);
     Metric::ALL.map(|metric| metrics[metric])

@@ -11,7 +11,7 @@ use super::Mode;
 use super::run::tools_hash;
 use super::schemas;
 
-/// Tools with their hash, and as calls, models and providers have them.
+/// The tools of a catalog with their hash, and in the forms that calls, models and providers need.
 #[derive(Debug)]
 pub struct Offered {
     catalog: ToolCatalog,
@@ -57,23 +57,23 @@ impl Offered {
         &self.catalog
     }
 
-    /// See [`tools_hash`].
+    /// The hash of the tools; see [`tools_hash`].
     #[must_use]
     pub fn hash(&self) -> &str {
         &self.hash
     }
 
-    /// What calls are judged by.
+    /// The tools against which calls are checked.
     pub(super) fn known(&self) -> &KnownTools {
         &self.known
     }
 
-    /// The names of the tools for models; an error if two would look the same, which only native tool calling minds.
+    /// The tools' names for models; an error if two would look the same, which matters only to native tool calling.
     pub(super) fn names(&self) -> Result<&ModelNames, &NameCollision> {
         self.names.as_ref()
     }
 
-    /// Two tools that a model which calls them in this way could not tell apart.
+    /// Two tools that a model in this mode could not tell apart.
     #[must_use]
     pub fn collision(&self, mode: Mode) -> Option<&NameCollision> {
         self.names.as_ref().err().filter(|_| mode == Mode::Native)
