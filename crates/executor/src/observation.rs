@@ -72,7 +72,7 @@ impl AttemptState<'_> {
         Ok(observations)
     }
 
-    /// The text as the model itself sums it up; nothing if it cannot.
+    /// The model's own summary of the text; `None` if it cannot give one.
     async fn compressed(&mut self, tool: &str, whole: &str) -> Result<Option<String>, Stop> {
         let limit = self.attempt.options.result_limit;
         let instruction = self.instruction().unwrap_or_default().to_owned();

@@ -34,8 +34,8 @@ impl Offered {
         }
     }
 
-    /// These tools with the one that reads resources for each of these servers that has none of its name; nothing if that
-    /// changes nothing, or would make two names that look the same to models.
+    /// These tools and, for each of these servers, the tool that reads its resources, unless the server has a tool of
+    /// this name. `None` if that changes nothing, or would give two tools names that look the same to models.
     pub(super) fn with_resources_of(&self, servers: &[String]) -> Option<Self> {
         let lacks = |server: &ServerTools| {
             servers.contains(&server.server)
