@@ -106,7 +106,7 @@ impl<'a> Collected<'a> {
         (!is_even).then_some(if mean > 0.5 { 1.0 } else { 0.0 })
     }
 
-    /// What the panel says without one of the judges, if one is named.
+    /// The panel's score, without one of the judges if one is given.
     pub(super) fn panel_score(
         &self,
         subject: usize,

@@ -172,7 +172,7 @@ impl Panel {
     }
 
     async fn answered(&self, asking: &Asking, work: &Work<'_>) -> Result<Outcome, PanelError> {
-        // What is known takes no time, and would let nobody else act.
+        // Known answers take no time, so without this no other task would get its turn.
         tokio::task::yield_now().await;
         let judge = &self.judges[asking.judge];
         let key = asking.question.key(&judge.name, &asking.id, asking.pass, &self.settings);

@@ -8,14 +8,13 @@ use m3_trajectory::Trajectory;
 /// What is graded: a prediction, what it is compared with, and the image.
 #[derive(Debug, Clone, Default)]
 pub struct Subject {
-    /// What the program did.
+    /// The prediction that is graded.
     pub prediction: Trajectory,
-    /// A right way to do it.
+    /// A correct solution.
     pub reference: Option<Trajectory>,
-    /// The image; none where the task has none, or where no judge is to see it.
+    /// The image; `None` if the task has none, or if no judge is to see it.
     pub picture: Option<TaskImage>,
-    /// The tools that were on offer, as [`offered`](super::offered) has them, where it is known: a judge of tool use is
-    /// shown them.
+    /// The tools that were offered, as [`offered`](super::offered) has them, if known: judges of tool use see them.
     pub tools: Option<Arc<str>>,
 }
 
