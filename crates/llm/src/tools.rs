@@ -1,4 +1,4 @@
-//! The tools of requests: many requests have the same ones, which are written once.
+//! The tools of requests. Many requests have the same tools, which are serialized only once.
 
 use std::ops::Deref;
 use std::sync::{Arc, OnceLock};
@@ -7,19 +7,19 @@ use serde_json::{Map, Value};
 
 use super::WireKind;
 
-/// A tool as the provider's tool calling takes it.
+/// A tool in the form of the provider's tool calling.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ToolDefinition {
     /// A name of at most 64 letters, digits, `_` and `-`.
     pub name: String,
-    /// What it does.
+    /// What the tool does.
     pub description: String,
-    /// The JSON Schema of its arguments: of an object, with `properties`, and at its root without `anyOf`, `oneOf`,
+    /// The JSON Schema of its arguments: an object with `properties`, and at its root without `anyOf`, `oneOf`,
     /// `allOf`, `enum` and `not`, which providers refuse there.
     pub schema: Map<String, Value>,
 }
 
-/// The tools of a request. Clones share what they are and how they are written.
+/// The tools of a request. Clones share the tools and their serialized form.
 #[derive(Debug, Clone, Default)]
 pub struct ToolDefinitions(Arc<Shared>);
 
@@ -29,7 +29,7 @@ struct Shared {
     written: OnceLock<(WireKind, WrittenTools)>,
 }
 
-/// Tools as a wire writes them. Clones share them.
+/// Tools in the form of a wire. Clones share them.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct WrittenTools(Arc<(Value, String)>);
 
@@ -51,8 +51,8 @@ impl WrittenTools {
 }
 
 impl ToolDefinitions {
-    /// The tools as `write` writes them for a wire; nothing without any tool. A run has one model, so that the first
-    /// wire's are the ones that are kept.
+    /// The tools in the form of a wire, made by `write`; `None` without tools. A run has one model, so only the first
+    /// wire's form is kept.
     pub(crate) fn written(
         &self,
         wire: WireKind,

@@ -54,7 +54,8 @@ struct RubricRow {
 
 /// The facts about an aspect.
 struct AspectRow {
-    /// What is asked, as a question.
+    /// The keys of `grades` that it gives, the main measure first, whose key also names the aspect. Each is in [0,
+    /// 1].
     meaning: &'static str,
     /// The keys of `grades` that come of it, the main measure first, whose key also names the aspect. Each is in [0, 1].
     measures: &'static [&'static str],
