@@ -10,7 +10,7 @@ pub struct ModelOptions {
     /// The time limit for one try, from sending the request to the end of the answer. Replies are not streamed, so
     /// this limits the longest answer.
     pub try_time: Duration,
-    /// For all tries together, with the waits between them and the wait for a free place.
+    /// The time limit for all tries together, including the waits between them and for a free place.
     pub total_time: Duration,
     /// The most tries, at least one.
     pub tries: u32,

@@ -20,7 +20,8 @@ pub struct Subject {
 
 impl Subject {
     /// The path of the task's image. As with the question, the reference knows it best: what is judged may have left it
-    /// out or put another one in its place, and it is what providers are shown.
+    /// The path of the task's image, from the reference if there is one: the prediction may have left it out or
+    /// replaced it, and this image is sent to providers.
     #[must_use]
     pub fn image(&self) -> Option<&str> {
         let of_reference = self.reference.as_ref().and_then(|reference| reference.image.as_deref());

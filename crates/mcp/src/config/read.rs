@@ -124,8 +124,7 @@ fn entries<'a>(
         Json::Object(members) => {
             for (name, _) in members {
                 let pointer = pointer_to(pointer, name);
-                // The parser keeps the last of two equal names, which would be a silent surprise, so this is an
-                // error.
+                // The parser keeps the last of two equal names, which would be a silent surprise.
                 if file.oddities.iter().any(|oddity| oddity.pointer == pointer) {
                     findings.server = Some(name.clone());
                     findings.problem("", "the same key twice");
