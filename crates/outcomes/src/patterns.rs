@@ -13,7 +13,7 @@ const STARTS: &[&str] = &[
     r"\[[\w ]{0,30}(error|failed|failure)\]",
     r"[\w.]*(error|exception|failure)s?\s*([:!(\[–—]|-\s|while\b|when\b|occurred\b|code\b|during\b|\d|$)",
     r"[\w.]*(error|exception|failure)s? ((in|on|from)\b.{0,100}:|on line \d|in thread\b|(in|on|from) [\w./-]+$)",
-    // Not every participle: "error handling", "error reporting" and the like are things of their own.
+    // Not every participle: "error handling", "error reporting" and the like mean something else.
     r"[\w.]*(error|exception)s? (executing|calling|invoking|running|performing|processing|fetching|searching|finding|listing|looking|querying|retrieving|getting|loading|reading|opening|parsing|converting|decoding|writing|saving|creating|generating|adding|updating|deleting|removing|sending|making|connecting|accessing|downloading|uploading|extracting|analyzing|validating|initializing)\b",
     r"[\w.]*(error|exception)s? handling (the |a |your )?(request|tool|call|query|message|response)\b",
     r"failed( to| with| due| because| \w+ing)\b",

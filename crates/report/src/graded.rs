@@ -1,4 +1,4 @@
-//! Reads the grades of graded predictions again, to set them beside scores.
+//! Reads the grades in graded predictions, to put them beside scores.
 
 use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
@@ -10,7 +10,7 @@ use m3_trajectory::{OpenError, SourceError, Trajectory, TrajectoryFile};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Where a graded prediction keeps the grades of other rubrics than its `grades` are of: a list.
+/// The key of a graded prediction for a list of the grades by other rubrics than that of its `grades`.
 pub const OTHER_GRADES: &str = "other_grades";
 
 /// What a panel says of a trajectory, each in [0, 1].
@@ -26,7 +26,7 @@ pub struct PanelGrades {
 }
 
 impl PanelGrades {
-    /// The grades by their metric.
+    /// The grades by metric.
     pub(crate) fn by_metric(&self) -> BTreeMap<Metric, f64> {
         let grades = [
             (Metric::TaskCompletion, self.task_completion),
@@ -36,10 +36,10 @@ impl PanelGrades {
     }
 }
 
-/// Grades cannot be used.
+/// Why grades cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub enum GradedFileError {
-    /// The file is no file of trajectories.
+    /// The file does not hold trajectories.
     #[error(
         "`{}` holds no graded predictions: {message}\nhint: `m3 grade .. -o FILE` writes them",
         visible(&.path.display().to_string(), false)
@@ -53,7 +53,7 @@ pub enum GradedFileError {
     /// It cannot be read.
     #[error(transparent)]
     Source(#[from] SourceError),
-    /// They are those of other calls.
+    /// The grades belong to other predictions.
     #[error(
         "`{}` is of other predictions: trajectory `{}` has {} in it, and {} in the predictions\nhint: run `m3 grade` again \
          on the predictions that are scored",
@@ -112,7 +112,7 @@ impl GradesByTrajectory {
         }
     }
 
-    /// The grades of a trajectory with so many predicted calls; `None` for one that was not graded.
+    /// The grades of a trajectory with this number of predicted calls; `None` if it was not graded.
     ///
     /// # Errors
     /// [`GradedFileError::OtherCalls`] if they are of another number of calls.
@@ -130,7 +130,7 @@ impl GradesByTrajectory {
     }
 }
 
-/// The grades of a trajectory, of whichever rubric has them; none where it has none. They may be something else.
+/// The grades of a trajectory by any rubric; `None` if it has none. The keys may also hold something else.
 fn panel_grades(trajectory: &Trajectory) -> Result<Option<PanelGrades>, ()> {
     let member = |name: &str| trajectory.extra.iter().find(|(key, _)| key == name).map(|(_, value)| value);
     let others = match member(OTHER_GRADES) {

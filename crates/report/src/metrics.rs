@@ -1,4 +1,4 @@
-//! The metrics of a set in the JSON of a score: a member for each row of the registry that scores have.
+//! The metrics of a set in the JSON of a score: a member for each metric of the registry that scores contain.
 
 use std::fmt;
 use std::ops::Deref;
@@ -10,7 +10,7 @@ use serde::ser::SerializeMap as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::{Map, Value, json};
 
-/// Metrics by name, each in [0, 1]; NaN for one that a score of an earlier version does not have.
+/// Metrics by name, each in [0, 1]; NaN for a metric that a score of an earlier version lacks.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct MetricsReport(pub Metrics);
 
@@ -55,7 +55,7 @@ impl<'de> Visitor<'de> for ByName {
                 None => _ = map.next_value::<IgnoredAny>()?,
             }
         }
-        // Nothing else in a score tells what a whole trajectory adds to the metrics of the average.
+        // No other part of a score gives a trajectory's contribution to the metrics of the average.
         let needed = |metric: &Metric| {
             metric.averaged() == Averaged::Always && matches!(metric.sum(), Some(Sum::OfTrajectories(_)))
         };

@@ -1,10 +1,10 @@
 //! Scoring: two trajectories in, an alignment and its numbers out.
 //!
-//! The steps in order, a file each: [`Serializer`] (arguments to text), the encoder (text to vectors),
-//! [`cosine`] (vectors to similarities), [`buckets`] (calls of one tool), [`assign()`] (which calls are matched),
-//! [`Matching`] (and why the others are not), [`fidelity`] (how far matched calls ask for the same, and which
-//! argument does not), [`metrics`] (what is measured), [`Tally`] (for a trajectory, a type, a set). [`score`] runs
-//! them over two files.
+//! The steps in order, a file each: [`Serializer`] (arguments to text), the encoder (text to vectors), [`cosine`]
+//! (vectors to similarities), [`buckets`] (calls of one tool), [`assign()`] (which calls are matched), [`Matching`]
+//! (the matched pairs, and why other calls are unmatched), [`fidelity`] (how far matched calls ask for the same, and
+//! which argument does not), [`metrics`] (their definitions), [`Tally`] (for a trajectory, a type, a set). [`score`]
+//! runs them over two files.
 //!
 //! ```
 //! use m3_embedding::{Embedder, Embedding, Encoder, EncoderError, Identity};

@@ -28,7 +28,7 @@ const PATIENCE: Duration = Duration::from_secs(3);
 /// Names of this machine that another site cannot take over.
 const LOOPBACK: [&str; 3] = ["localhost", "127.0.0.1", "[::1]"];
 
-/// Where to listen and for whom.
+/// The address to listen at, and the hosts that requests may name.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct HttpOptions {
     /// The address to listen at; port 0 takes any free one.

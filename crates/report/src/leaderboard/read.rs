@@ -26,7 +26,7 @@ use crate::{
 /// A result larger than this is not read, in bytes; that of the real benchmark has 0.5 MB.
 const MAX_BYTES: u64 = 4 << 30;
 
-/// A result cannot be used.
+/// Why a result cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub enum ResultError {
     /// It cannot be read.
@@ -38,7 +38,7 @@ pub enum ResultError {
         #[source]
         cause: io::Error,
     },
-    /// It is something else, or has something in it that cannot be.
+    /// It is not a result, or contains an invalid value.
     #[error(
         "`{}` is no result: {}\nhint: `m3 score .. --format json --out FILE` writes one; a CSV file should have a \
          column `model` and columns named like the metrics",
@@ -52,8 +52,8 @@ pub enum ResultError {
     },
 }
 
-/// Reads the models of one file: one for a score, one for each row of a CSV table. `name` is what the model of
-/// a score is called; by default the file's name without its endings.
+/// Reads the models of one file: one for a score, one for each row of a CSV table. `name` is the name of a score's
+/// model; the default is the file's name without its endings.
 ///
 /// # Errors
 /// [`ResultError`].
@@ -71,7 +71,7 @@ pub fn read_results(path: &Path, name: Option<&str>) -> Result<Vec<ModelResult>,
     }
     let file_name = path.file_name().map_or_else(String::new, |name| name.to_string_lossy().into_owned());
     let mut stem = file_name.as_str();
-    // Dots are part of models' names: gemini-2.5-pro.json.
+    // Endings are removed one by one, because models' names contain dots: gemini-2.5-pro.json.
     for ending in [".gz", ".jsonl", ".ndjson", ".json"] {
         stem = stem.strip_suffix(ending).filter(|rest| !rest.is_empty()).unwrap_or(stem);
     }
@@ -100,8 +100,8 @@ fn open(path: &Path) -> io::Result<impl BufRead> {
     Ok(reader.take(MAX_BYTES))
 }
 
-/// A head, with JSON Lines the last line, or one trajectory of JSON Lines: read as one type, so that no tree of
-/// the whole is made first.
+/// The summary of a score, the last line of JSON Lines, or one trajectory of JSON Lines, all read as one type so that
+/// no tree of the whole document is built.
 #[derive(Deserialize)]
 #[serde(expecting = "an object")]
 struct Entry {
@@ -131,7 +131,7 @@ struct Entry {
     outcomes: Option<TaskOutcomes>,
 }
 
-/// The head of a score.
+/// The summary of a score.
 struct Head {
     schema: String,
     profile: String,
@@ -147,7 +147,7 @@ struct Head {
 
 impl Entry {
     fn into_head(self) -> Result<(Head, Vec<TrajectoryReport>), String> {
-        // Scores that were made before there was a choice name none.
+        // Earlier scores do not name the similarity, because there was only one.
         let similarity = match self.similarity.as_deref() {
             None => Similarity::Cosine,
             Some(name) => {

@@ -1,4 +1,4 @@
-//! Sums over trajectories, with what judges say, and the columns that they make.
+//! Sums over trajectories, including grades, and the columns computed from them.
 
 use std::iter::Sum;
 use std::ops::{AddAssign, Mul};
@@ -7,14 +7,14 @@ use m3_score::{Metric, Profile, Sums};
 
 use super::{Average, TrajectoryResult};
 
-/// What trajectories add up to.
+/// The sums over trajectories.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct Totals {
     /// The sums behind the alignment metrics.
     pub sums: Sums,
     /// The number of trajectories.
     pub trajectories: f64,
-    /// Predicted steps.
+    /// The number of predicted steps.
     pub steps: f64,
     /// Sum and number of the grades of each metric that comes from grades.
     grades: [(f64, f64); Metric::GRADED],
@@ -43,8 +43,8 @@ pub(super) fn totals(models: &[Vec<&TrajectoryResult>]) -> Vec<Vec<Totals>> {
         .collect()
 }
 
-/// The metrics of a set, by their place in [`Metric::ALL`], each in [0, 1]. One that comes from grades is NaN without any
-/// grade: it should not be part of `average`. One that is not known of every trajectory means nothing.
+/// The metrics of a set, by their place in [`Metric::ALL`], each in [0, 1]. A graded metric is NaN without any grade:
+/// it should not be part of `average`. A metric that some trajectory lacks has no meaning.
 #[must_use]
 pub fn values(totals: &Totals, profile: Profile, average: Average) -> [f64; Metric::COUNT] {
     let metrics = totals.sums.metrics(profile);

@@ -1,4 +1,4 @@
-//! What became of a task's calls, as scores keep it beside their numbers.
+//! The outcomes of a task's calls, which scores contain beside their numbers.
 
 mod read;
 
@@ -37,7 +37,7 @@ pub struct TaskOutcomes {
     pub not_executed: u64,
 }
 
-/// Outcomes as they are read: one that is not there counts none, and no other is passed over.
+/// Outcomes as they are read: a missing one counts 0, and an unknown one is an error.
 #[derive(Default, Deserialize)]
 #[serde(default, expecting = "an object", deny_unknown_fields)]
 struct Counts {
@@ -71,7 +71,7 @@ fn is_zero(count: &u64) -> bool {
 }
 
 impl OutcomeCounts {
-    /// The counts in the order of the table of outcomes: what failed first, success last.
+    /// The counts in the order of the table of outcomes: failures first, success last.
     #[must_use]
     pub fn all(&self) -> [u64; 5] {
         [

@@ -1,4 +1,4 @@
-//! Reads outcomes again, to set them beside scores.
+//! Reads outcomes, to put them beside scores.
 
 use std::collections::HashMap;
 use std::fs::File;
@@ -13,7 +13,7 @@ use super::{OUTCOMES_SCHEMA, OutcomeCounts, TaskOutcomes};
 /// A file larger than this is not read, in bytes; that of the real benchmark has 0.7 MB.
 const MAX_BYTES: u64 = 4 << 30;
 
-/// Outcomes cannot be used.
+/// Why outcomes cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub enum OutcomesFileError {
     /// They cannot be read.
@@ -25,7 +25,7 @@ pub enum OutcomesFileError {
         #[source]
         cause: io::Error,
     },
-    /// The file is something else.
+    /// The file does not hold outcomes.
     #[error(
         "`{}` holds no outcomes: {}\nhint: `m3 outcomes .. --format json --out FILE` writes them",
         visible(&.path.display().to_string(), false), shortened(.message, 300)
@@ -36,7 +36,7 @@ pub enum OutcomesFileError {
         /// What is wrong.
         message: String,
     },
-    /// They are those of other calls.
+    /// The outcomes belong to other predictions.
     #[error(
         "`{}` is of other predictions: trajectory `{}` has {found} in it, and {} in the predictions\nhint: run \
          `m3 outcomes` again on the predictions that are scored",
@@ -105,7 +105,7 @@ impl OutcomesByTrajectory {
         let mut keep = |part: TrajectoryPart| {
             let calls = part.details.iter().filter(|call| call.place.is_some()).count();
             let TrajectoryPart { outcomes: mut counts, not_executed, details, .. } = part;
-            // Files of before count calls that were not executed as successes as well.
+            // Earlier files count calls that were not executed as successes too.
             let sum = counts.all().into_iter().fold(not_executed, u64::saturating_add);
             if sum > details.len() as u64 {
                 counts.success = counts.success.saturating_sub(not_executed);
@@ -143,7 +143,7 @@ impl OutcomesByTrajectory {
         Ok(Self { path: path.to_owned(), found })
     }
 
-    /// The outcomes of a trajectory with so many predicted calls; `None` for one without calls.
+    /// The outcomes of a trajectory with this number of predicted calls; `None` for one without calls.
     ///
     /// # Errors
     /// [`OutcomesFileError::OtherCalls`] if they are of another number of calls.
