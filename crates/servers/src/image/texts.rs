@@ -113,7 +113,7 @@ struct Pen<'a> {
     font: &'a FontRef<'a>,
     /// The em in pixels.
     em: f32,
-    /// Where copies of each letter go; together they are as bold as asked for.
+    /// The offsets of the copies of each letter, which together are as bold as asked for.
     offsets: Vec<(i32, i32)>,
     color: [u8; 3],
 }
