@@ -5,7 +5,7 @@ use m3_trajectory::catalog::Catalog;
 use super::fidelity::Weights;
 use super::{Profile, Similarity, Thresholds};
 
-/// What to score by.
+/// Options of scoring.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct ScoreOptions<'a> {
     /// The definitions to use.

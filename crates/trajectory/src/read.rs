@@ -268,7 +268,7 @@ impl<'a, 'b> Reader<'a, 'b> {
     fn call(&mut self, tool: String, mut members: Members, pointer: &str) -> Call {
         let arguments = self.arguments(take(&mut members, "arguments"), pointer);
         let result = take(&mut members, "result");
-        // Taken out during the loop, because the reader is borrowed for reports.
+        // Taken out for the moment, because `extra` borrows the whole reader.
         let known = std::mem::take(&mut self.known.call_keys);
         let extra = self.extra(members, pointer, &[&known]);
         self.known.call_keys = known;
