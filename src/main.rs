@@ -12,8 +12,8 @@ fn main() -> ExitCode {
     m3::cli::main()
 }
 
-/// Of a build of ONNX Runtime that the user names (`ORT_DYLIB_PATH`) and that reports to its maker; the one that m3
-/// fetches has nothing to report with.
+/// Stops a build of ONNX Runtime that the user names (`ORT_DYLIB_PATH`) from reporting to its maker; the build that
+/// m3 fetches cannot report.
 #[expect(
     unsafe_code,
     reason = "another thread might be reading the environment, and none has been started yet"

@@ -123,7 +123,7 @@ fn warn_of_writing(found: &RecognizedNames, predicted: &Vocabulary, printer: Pri
     ));
 }
 
-/// The names of a file that predictions use; warns of names that are not used.
+/// The names of a file that predictions use; warns of those without effect.
 fn used(
     names: NameMapping,
     predicted: &Vocabulary,

@@ -1,11 +1,11 @@
-//! Which crate sees which: dependencies point one way, and who wants one crate alone gets little else.
+//! Which crates depend on which: dependencies point one way, and a single crate needs few others.
 
 use std::collections::BTreeMap;
 use std::process::Command;
 
 use crate::support::root;
 
-/// What each crate may see of the others, in the order of the layers. The program sees all of them.
+/// The crates that each crate may depend on, in the order of the layers. The program depends on all.
 const MAY_SEE: [(&str, &[&str]); 15] = [
     ("support", &[]),
     ("stats", &[]),
@@ -24,7 +24,7 @@ const MAY_SEE: [(&str, &[&str]); 15] = [
     ("judge", &["executor", "images", "llm", "mcp", "outcomes", "stats", "support", "trajectory"]),
 ];
 
-/// The most packages that a crate needs, itself counted.
+/// The most packages that a crate needs, including itself.
 const MOST_PACKAGES: [(&[&str], usize); 2] = [(&["score"], 60), (&["score", "encoder"], 150)];
 
 /// The crates of this project that a manifest names among its dependencies, those of tests left out.
@@ -48,12 +48,12 @@ fn no_crate_sees_what_it_may_not() {
                 known += 1;
                 assert!(seen.iter().all(|other| allowed.contains(other)), "`{name}` sees {seen:?}");
             }
-            // It is of no layer: it plays the other side in tests, and sees nothing of ours.
+            // The test kit belongs to no layer, and depends on no other crate.
             None => assert!(name == "testkit" && seen.is_empty(), "`{name}` is in no layer"),
         }
     }
     assert_eq!(known, MAY_SEE.len());
-    // One way: everybody sees those before them only.
+    // Dependencies point one way: each crate depends only on crates before it.
     for (index, (name, allowed)) in MAY_SEE.iter().enumerate() {
         let before: Vec<&str> = MAY_SEE[..index].iter().map(|(name, _)| *name).collect();
         assert!(allowed.iter().all(|other| before.contains(other)), "{name}");

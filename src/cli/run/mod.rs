@@ -258,7 +258,7 @@ impl From<RunError> for Failure {
                  command continues",
             );
         }
-        // The reason existed when the run began, or something was missing then.
+        // Something that the run needs is missing.
         Self::new(code::UNAVAILABLE, message)
     }
 }
