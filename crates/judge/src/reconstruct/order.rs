@@ -83,8 +83,8 @@ pub(super) fn bonds_of_effects(
     bonds
 }
 
-/// The earliest step of each call that stays, from 0, and the bond that determines it. Calls that are left out have
-/// 0.
+/// The earliest step of each call that stays, from 0, and the bond that determines it. For calls that are left out
+/// it is 0.
 ///
 /// Bonds lead from a call to a later one of the chain; others are ignored. No call gets a later step than it had.
 pub(super) fn earliest_steps(
