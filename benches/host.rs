@@ -16,7 +16,7 @@ use serde_json::{Map, Value, json};
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 
-/// The late server sleeps for so long, in seconds.
+/// How long the late server sleeps, in seconds.
 const LATE: u64 = 2;
 
 fn main() {
@@ -30,7 +30,7 @@ fn main() {
     });
 }
 
-/// A host of these servers in a folder of its own.
+/// A host of these servers in its own folder.
 async fn host(config: &Value, folder: &Path) -> Host {
     let path = folder.join("servers.json");
     std::fs::write(&path, config.to_string()).unwrap();

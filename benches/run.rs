@@ -16,12 +16,13 @@ use serde_json::{Value, json};
 
 const TASKS: usize = 200;
 const WORKERS: usize = 64;
-/// In MB.
+/// The largest peak memory allowed, in MB.
 const LARGEST: u64 = 300;
 const REPLY: Duration = Duration::from_millis(50);
-/// In per cent of the ideal; asserted where starting and ending are not most of what is lost.
+/// The smallest share of the ideal speed allowed, in per cent; asserted only where starting and ending are not most
+/// of the loss.
 const SMALLEST_SHARE: f64 = 90.0;
-/// Of these, the median counts.
+/// The number of runs; the median counts.
 const RUNS: usize = 5;
 
 fn main() {
@@ -30,7 +31,8 @@ fn main() {
     println!(
         "| replies of a task | ideal | took | of the ideal | peak memory |\n| --- | --- | --- | --- | --- |"
     );
-    // Removed at the end: a file system without a journal makes files slowly for a while after many were deleted.
+    // Removed at the end: on a file system without a journal, creating files is slow for a while after many were
+    // deleted.
     let mut folders = Vec::new();
     for replies in [4, 7, 13] {
         let mut one = |_| {
@@ -43,7 +45,7 @@ fn main() {
         runs.sort_unstable();
         let took = runs[RUNS / 2].0.as_secs_f64();
         let memory = runs.iter().map(|(_, memory)| *memory).max().unwrap_or(0);
-        // Tasks of equal length on 64 workers take whole rounds of them.
+        // 64 workers take tasks of equal length in whole rounds.
         let ideal = REPLY.as_secs_f64() * replies as f64 * TASKS.div_ceil(WORKERS) as f64;
         let share = 100.0 * ideal / took;
         println!("| {replies} | {ideal:.2} s | {took:.2} s | {share:.0} % | {memory} MB |");
@@ -117,7 +119,7 @@ fn run(folder: &Path, url: &str, replies: usize) -> (Duration, u64) {
     (took, memory)
 }
 
-/// In MB, where Linux tells.
+/// The process's peak memory in MB; known on Linux only.
 fn peak_memory(process: u32) -> u64 {
     let status = std::fs::read_to_string(format!("/proc/{process}/status")).unwrap_or_default();
     let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));

@@ -1,4 +1,4 @@
-//! Scores two files from a program, and prints the call that was most nearly matched and was not.
+//! Scores two files from a program, and prints the unmatched call that came nearest to a match.
 //!
 //! ```sh
 //! cargo run --example score_files trajectories/predictions-poor.json trajectories/references.json

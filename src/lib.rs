@@ -1,25 +1,25 @@
-//! m3 evaluates trajectories of vision-language models that use tools: were the right tools called, with the
-//! right arguments, in the right order, at once where possible, and where exactly did it go wrong?
+//! m3 evaluates trajectories of vision-language models that use tools: were the right tools called, with the right
+//! arguments, in the right order, in parallel where possible, and where exactly did it go wrong?
 //!
-//! This package is the program. What others can use alone are the crates that it stands on:
+//! This package is the program. Its crates can be used separately:
 //!
 //! | crate | what it does |
 //! | --- | --- |
-//! | [`m3_support`] | text made safe to show, files written whole, records that are never lost |
+//! | [`m3_support`] | safe display of text, atomic writing of files, records without loss |
 //! | [`m3_trajectory`] | tasks, trajectories, their files, problems with their places |
 //! | [`m3_embedding`] | sentence embeddings as a trait, a cache before it, cosines |
 //! | [`m3_encoder`] | the sentence encoder on ONNX Runtime, its files, its cache on disk |
 //! | [`m3_score`] | alignment, metrics, fidelity |
 //! | [`m3_stats`] | intervals, differences and ranks of models |
 //! | [`m3_figures`] | pictures of results as SVG and PNG |
-//! | [`m3_report`] | what is printed and written of scores; leaderboards; the audit |
+//! | [`m3_report`] | reports of scores; leaderboards; the audit |
 //! | [`m3_images`] | images of unknown origin, read within limits |
 //! | [`m3_mcp`] | tools of MCP servers: the host, and how our own are served |
 //! | [`m3_servers`] | our own MCP servers |
 //! | [`m3_llm`] | language models: the wires, retries, pictures, cassettes |
-//! | [`m3_outcomes`] | what became of every call |
+//! | [`m3_outcomes`] | the outcome of every call |
 //! | [`m3_executor`] | tasks run by a model with tools, and their records |
-//! | [`m3_judge`] | references from runs, grades for answers, and what people say of both |
+//! | [`m3_judge`] | references from runs, grades for answers, and people's decisions on both |
 //!
 //! # The score flow
 //!

@@ -2,7 +2,8 @@
 
 use std::process::ExitCode;
 
-/// JSON is many small pieces, and files are read by several threads: with this allocator scoring takes a fifth less time.
+/// JSON consists of many small pieces, and files are read by several threads: with this allocator scoring takes a
+/// fifth less time.
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
@@ -11,8 +12,8 @@ fn main() -> ExitCode {
     m3::cli::main()
 }
 
-/// Of a build of ONNX Runtime that the user names (`ORT_DYLIB_PATH`) and that reports to its maker; the one that m3
-/// fetches has nothing to report with.
+/// Stops a build of ONNX Runtime that the user names (`ORT_DYLIB_PATH`) from reporting to its maker; the build that
+/// m3 fetches cannot report.
 #[expect(
     unsafe_code,
     reason = "another thread might be reading the environment, and none has been started yet"

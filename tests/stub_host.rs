@@ -1,5 +1,5 @@
-//! Hosts one stub server in a process of its own, for what a test cannot see within its own: with all kinds of
-//! descendants until it is killed (nothing may be left then), or for many calls (which may take no memory).
+//! Hosts one stub server in a separate process, for tests that cannot observe this in their own process: with all
+//! kinds of descendants until it is killed (nothing may be left then), or for many calls (which may take no memory).
 //!
 //! `stub_host M3 STUB SCENARIO MARKER descend|call`
 
@@ -48,7 +48,7 @@ async fn main() {
     }
 }
 
-/// Has the server start processes that are hard to end.
+/// Makes the server start processes that are hard to end.
 async fn descend(host: &Host) {
     let name = ToolName { server: "stub".to_owned(), tool: "spawn".to_owned() };
     for what in ["sleeper", "sleeper-stubborn", "sleeper-session", "sleeper-daemon"] {

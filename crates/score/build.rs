@@ -1,5 +1,5 @@
-//! Names the rules by which arguments are compared: a digest of everything that their result depends on. Results that
-//! are kept in the cache carry it, so that no result of other rules is ever used.
+//! Gives the rules for comparing arguments a version: a digest of everything that their result depends on. Results in
+//! the cache carry this digest, so that results of other rules are never used.
 
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::io::{Error, Result};

@@ -1,19 +1,19 @@
-//! The four graders. The first and the third count what went wrong, the second is stricter, the fourth takes what is
-//! short for what is good. The third grades no pictures of people.
+//! The four graders. The first and the third count mistakes, the second is stricter, the fourth prefers short
+//! answers. The third grades no pictures of people.
 
 use m3_testkit::model_server::SeenRequest;
 use serde_json::json;
 
-/// A step of a trajectory as `crates/judge/src/grade/shown.rs` tells it.
+/// A step of a trajectory in the form of `crates/judge/src/grade/shown.rs`.
 #[derive(Default)]
 struct Step {
     tools: Vec<String>,
     failed: usize,
-    /// Calls that an earlier one of the step is the same as.
+    /// Calls that are equal to an earlier call of the step.
     repeated: usize,
 }
 
-/// What a grader says, by the first words of `crates/judge/src/grade/prompts`.
+/// A grader's reply, chosen by the first words of `crates/judge/src/grade/prompts`.
 pub(crate) fn play(grader: &str, question: &str, seen: &SeenRequest) -> String {
     let evidence = seen.texts.iter().find(|text| text.contains("The evidence follows.")).unwrap();
     let done = steps(part(evidence, "steps of the program"));
@@ -26,14 +26,14 @@ pub(crate) fn play(grader: &str, question: &str, seen: &SeenRequest) -> String {
     }
     let wanted = steps(part(evidence, "reference steps"));
     if wanted.is_empty() {
-        // Nothing was needed: what is right is to call nothing.
+        // If nothing was needed, calling nothing is right.
         return format!("\\boxed{{{}}}", u8::from(done.is_empty()));
     }
     let (matrix, score) = grounding(grader, &wanted, &done);
     format!("{}\n\\boxed{{{score:.2}}}", json!({ "matrix": matrix }))
 }
 
-/// What stands between the lines that begin and end a part.
+/// The text between the lines that begin and end a part.
 fn part<'a>(evidence: &'a str, name: &str) -> &'a str {
     let (_, rest) = evidence.split_once(&format!(" begin {name}]\n")).unwrap();
     rest.split_once(&format!(" end {name}]")).unwrap().0
@@ -60,7 +60,7 @@ fn steps(part: &str) -> Vec<Step> {
     steps
 }
 
-/// Plan, process and result, of 3, 3 and 4.
+/// Points for plan, process and result: 3, 3 and 4.
 fn completion(grader: &str, done: &[Step], answer: &str) -> usize {
     let count = |of: fn(&Step) -> usize| done.iter().map(of).sum::<usize>();
     let (calls, failed, repeated) =
@@ -76,7 +76,8 @@ fn completion(grader: &str, done: &[Step], answer: &str) -> usize {
     plan + process + result - severity
 }
 
-/// How far each step of the program has the tools of each step of the reference, and the mean over the latter.
+/// How far each step of the program has the tools of each step of the reference, and the mean over the reference's
+/// steps.
 fn grounding(grader: &str, wanted: &[Step], done: &[Step]) -> (Vec<Vec<f64>>, f64) {
     let entry = |(row, wanted): (usize, &Step), (column, done): (usize, &Step)| {
         let mut left = done.tools.clone();
@@ -86,9 +87,9 @@ fn grounding(grader: &str, wanted: &[Step], done: &[Step]) -> (Vec<Vec<f64>>, f6
         });
         let share = covered.count() as f64 / wanted.tools.len().max(1) as f64;
         match grader {
-            // By halves, and never generous.
+            // In halves, always rounded down.
             "grader-2" => (share * 2.0).floor() / 2.0,
-            // Only what stands in the same place.
+            // Only steps in the same place count.
             "grader-4" if row != column => 0.0,
             _ => (share * 100.0).round() / 100.0,
         }

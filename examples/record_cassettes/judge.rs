@@ -1,11 +1,11 @@
-//! The judge: it knows `trajectories/references.json`, and looks in each run for what a reference calls.
+//! The judge: it knows `trajectories/references.json`, and searches each run for the calls of the reference.
 
 use m3_testkit::model_server::SeenRequest;
 use serde_json::{Value, json};
 
 use crate::tools_of;
 
-/// A call of a run that has succeeded.
+/// A successful call of a run.
 #[derive(PartialEq)]
 struct Made {
     tool: String,
@@ -14,26 +14,26 @@ struct Made {
     step: usize,
 }
 
-/// What the judge says, by the first words of `crates/judge/src/prompts`.
+/// The judge's reply, chosen by the first words of `crates/judge/src/prompts`.
 pub(crate) fn play(reference: &Value, seen: &SeenRequest) -> String {
     let steps: Vec<Vec<String>> = reference["steps"].as_array().unwrap().iter().map(tools_of).collect();
     if seen.system.starts_with("You audit records") {
         return verdict(&steps, &seen.last_user_text);
     }
     let is_first = seen.turn == 1;
-    // Sent back, it still knows what the run was.
+    // When asked again, it still knows the run's record.
     let record = seen.texts.iter().find(|text| text.contains("BEGIN RECORD")).unwrap();
     proposal(&steps, made(record), is_first)
 }
 
-/// A success has called every tool as often as the reference does, with success.
+/// A run is a success if it called every tool successfully as often as the reference does.
 fn verdict(steps: &[Vec<String>], record: &str) -> String {
     let heading = |line: &str| {
         let (_, heading) = line.split_once("Result ")?;
         let (_, tool) = heading.split_once(", ")?;
         tool.strip_suffix(':').map(str::to_owned)
     };
-    // A message stands on one line, its line breaks written out.
+    // A message is on one line, with its line breaks escaped.
     let mut results: Vec<String> =
         record.lines().flat_map(|line| line.split("\\n")).filter_map(heading).collect();
     for tool in steps.iter().flatten() {
@@ -68,8 +68,8 @@ fn made(record: &str) -> Vec<Made> {
     calls
 }
 
-/// The calls of the run that the reference has too, in the steps of the reference. That is wrong where the run has
-/// found another order, and its arguments with it: then, at the second time, in the order of the run.
+/// The calls of the run that are also in the reference, in the steps of the reference. This is wrong if the run found
+/// another order, whose arguments differ; the second reply then uses the order of the run.
 fn proposal(steps: &[Vec<String>], made: Vec<Made>, is_first: bool) -> String {
     let mut open: Vec<(usize, &String)> = steps
         .iter()

@@ -1,8 +1,8 @@
 //! Records the cassettes of our own benchmark: `cargo build && cargo run --example record_cassettes`.
 //!
-//! There is no language model behind them: scripted ones play while the commands of `docs/pipeline.md` are executed,
-//! with these models in the place of the cassettes. Images are sent and tools are called for real. Cassettes have to be
-//! recorded again when prompts, tools or our benchmark change; tests say so.
+//! There is no language model behind them: the commands of `docs/pipeline.md` are executed with scripted models in
+//! place of the cassettes. Images are really sent and tools really called. Cassettes have to be recorded again when
+//! prompts, tools or our benchmark change; tests say so.
 
 #![expect(clippy::print_stdout, clippy::unwrap_used, reason = "an example prints, and stops at a surprise")]
 
@@ -17,7 +17,7 @@ use std::process::Command;
 use m3_testkit::model_server::{Scripted, ScriptedModel, SeenRequest, Spoken};
 use serde_json::Value;
 
-/// The cassettes, each with the name of its model. Who grades stands behind who judges.
+/// The cassettes, each with the name of its model. The graders come after the judge.
 const CASSETTES: [(&str, &str); 6] = [
     ("trajectories/cassette.jsonl.gz", "scripted"),
     ("trajectories/judges/judge.jsonl.gz", "judge"),
@@ -27,16 +27,16 @@ const CASSETTES: [(&str, &str); 6] = [
     ("trajectories/judges/grader-4.jsonl.gz", "grader-4"),
 ];
 
-/// Where the recorded models are said to have been: the port is another one each time.
+/// The address that is recorded for the models: the real port differs each time.
 const ADDRESS: &str = "http://127.0.0.1:8000/v1";
 
 /// A task of our benchmark.
 struct Task {
-    /// By which requests about it are known.
+    /// The question, by which requests about the task are recognized.
     question: String,
-    /// What the scripted model does.
+    /// The calls and the answer of the scripted model.
     prediction: Value,
-    /// What the scripted judge knows to be right.
+    /// The correct solution, for the scripted judge.
     reference: Value,
 }
 
@@ -44,7 +44,7 @@ fn main() {
     std::env::set_current_dir(env!("CARGO_MANIFEST_DIR")).unwrap();
     let tasks = tasks();
     let models = ScriptedModel::start(Spoken::OpenAi, move |seen| play(&tasks, seen));
-    // The program lies beside the folder of the examples.
+    // The program is beside the folder of the examples.
     let m3 = std::env::current_exe().unwrap().parent().unwrap().parent().unwrap().join("m3");
     let (folder, recorded) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
     m3_testkit::sequence::copy_needed(Path::new("."), folder.path());
@@ -57,7 +57,7 @@ fn main() {
         println!("{command}");
         let mut shell = m3_testkit::sequence::in_folder(Command::new("sh"), &command, folder.path(), &m3);
         let code = shell.status().unwrap().code();
-        // One of the graders gives no answer once, which is no success.
+        // One of the graders once gives no answer, which does not count as a success.
         assert!(code == Some(0) || (code == Some(3) && command.starts_with("m3 grade")), "{code:?}");
     }
     assert_eq!(models.problems(), Vec::<String>::new());
@@ -69,7 +69,7 @@ fn main() {
     }
 }
 
-/// The command with the scripted models in the place of the cassettes, and what they say recorded.
+/// The command with the scripted models in place of the cassettes, recording their replies.
 fn recording(command: &str, address: &str, folder: &Path) -> String {
     let mut recording = command.to_owned();
     let mut played = Vec::new();
@@ -83,7 +83,7 @@ fn recording(command: &str, address: &str, folder: &Path) -> String {
     let target = match played.as_slice() {
         [] => return recording,
         [model] => folder.join(format!("{model}.cassette")),
-        // A panel's cassettes are named by `m3 grade`.
+        // `m3 grade` itself names the cassettes of a panel.
         _ => folder.to_owned(),
     };
     let workers = if command.contains("--workers") { "" } else { " --workers 1" };
@@ -103,7 +103,7 @@ fn tasks() -> Vec<Task> {
     read("trajectories/tasks.json").iter().map(task).collect()
 }
 
-/// What each model says to a request.
+/// Each model's reply to a request.
 fn play(tasks: &[Task], seen: &SeenRequest) -> Scripted {
     let is_about = |task: &&Task| seen.texts.iter().any(|text| text.contains(&task.question));
     let task = tasks.iter().find(is_about).unwrap();

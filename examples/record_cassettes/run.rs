@@ -1,12 +1,12 @@
-//! The model that is run: it makes the calls of `trajectories/predictions.json`, plan by plan and step by step.
+//! The model that is run: it makes the calls of `trajectories/predictions.json`, with a plan for each step.
 
 use m3_testkit::model_server::SeenRequest;
 use serde_json::{Value, json};
 
 use crate::tools_of;
 
-/// What a model that makes exactly these calls says in each turn of the staged mode. Turns are known by the last
-/// words of `crates/executor/src/prompts/cues.txt`.
+/// The reply in each turn of the staged mode of a model that makes exactly these calls. Turns are recognized by the
+/// last words of `crates/executor/src/prompts/cues.txt`.
 pub(crate) fn play(prediction: &Value, seen: &SeenRequest) -> String {
     let steps = prediction["steps"].as_array().unwrap();
     let cue = "Choose the tools of this step.";

@@ -1,4 +1,4 @@
-//! Whether labels say enough to choose thresholds by: [`Advice`].
+//! Decides whether there are enough labels to choose thresholds: [`Advice`].
 
 use m3_judge::labels::Label;
 use m3_score::Thresholds;
@@ -7,21 +7,21 @@ use m3_support::text::counted;
 
 use super::sweep::{Labelled, Pick};
 
-/// With fewer labelled pairs, a share of them is known to no better than a fifth (1 / √20, the half width of its
-/// interval).
+/// With fewer labelled pairs, a share of them is known no more precisely than to a fifth (1 / √20, half the width of
+/// its interval).
 const FEWEST: usize = 20;
 
-/// Thresholds that can be moved so far without a difference to any label are not settled.
+/// Thresholds that can be moved this far without changing any label are not well determined.
 const WIDE: f64 = 0.1;
 
-/// What to think of the thresholds that meet most labels.
+/// The assessment of the thresholds that agree with most labels.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Advice {
     /// Of two pairs with different labels, how often the one with the higher label is the more similar; a tie is half.
     pub(super) concordance: Option<f64>,
     /// Its interval.
     pub(super) interval: Option<(f64, f64)>,
-    /// Why to keep the default thresholds; nothing where the labels speak.
+    /// Why to keep the default thresholds; empty if the labels are sufficient.
     pub(super) reasons: Vec<String>,
     /// What the labels leave open.
     pub(super) warnings: Vec<String>,
@@ -54,17 +54,17 @@ impl Advice {
         Self { concordance: value, interval, reasons, warnings: warnings(pairs, &sorted, best) }
     }
 
-    /// What to score with.
+    /// The thresholds to score with.
     pub(super) fn thresholds(&self, best: &Pick) -> (f64, f64) {
         let default = Thresholds::default();
         if self.reasons.is_empty() { (best.weak, best.strong) } else { (default.weak(), default.strong()) }
     }
 }
 
-/// The share of pairs of pairs with different labels in which label and similarity agree, where each pair counts so
-/// often. `None` where all labels are the same.
+/// The share of pairs of pairs with different labels in which label and similarity agree, with each pair counted this
+/// often. `None` if all labels are the same.
 fn concordance(pairs: &[Labelled], sorted: &[usize], counts: &[u32]) -> Option<f64> {
-    // Of each label, the weight of the pairs that are less similar than those in hand.
+    // For each label, the weight of the pairs that are less similar than the current ones.
     let mut below = [0.0; 3];
     let (mut agreeing, mut all) = (0.0, 0.0);
     for tied in sorted.chunk_by(|&a, &b| pairs[a].similarity.total_cmp(&pairs[b].similarity).is_eq()) {
@@ -133,7 +133,7 @@ mod tests {
 
     #[test]
     fn labels_that_follow_similarity_are_followed_and_others_are_not() {
-        // 60 similarities from 0.4 to 0.99, and labels that the defaults meet.
+        // 60 similarities from 0.4 to 0.99, with labels that agree with the defaults.
         let similarity = |index: u32| 0.4 + f64::from(index) / 100.0;
         let label = |similarity: f64| {
             if similarity >= 0.8 {
@@ -147,7 +147,7 @@ mod tests {
         let told: Vec<_> = (0..60).map(|index| (similarity(index), label(similarity(index)))).collect();
         let found = advice(&told);
         assert_eq!((found.reasons.len(), found.warnings.len()), (0, 0), "{found:?}");
-        // In turns, whatever the similarity.
+        // The labels alternate, whatever the similarity.
         let turns: Vec<_> =
             (0..60).map(|index| (similarity(index), [Weak, Strong, Medium][index as usize % 3])).collect();
         let found = advice(&turns);

@@ -1,4 +1,4 @@
-//! Thresholds of similarity from labels of people (M³-Bench, section 6.4).
+//! Chooses thresholds of similarity from people's labels (M³-Bench, section 6.4).
 //!
 //! ```text
 //! labels of pairs -> majority -> similarity (encoder, as scores have it) -> sweep -> best pair, interval, agreement
@@ -6,10 +6,10 @@
 //!
 //! | part | what it does |
 //! | --- | --- |
-//! | [`MajorityLabels`] | reads `m3.labels/1` and counts who says what |
+//! | [`MajorityLabels`] | reads `m3.labels/1` and finds the majority label of each pair |
 //! | [`similarities`] | how alike the calls of each pair are |
 //! | [`Sweep`] | agreement for every pair of thresholds that makes a difference, and the best |
-//! | [`CalibrationReport`] | what is reported |
+//! | [`CalibrationReport`] | the report |
 //! | [`FidelityReport`] | how well a similarity tells same from different arguments, by labelled pairs |
 
 mod advice;

@@ -1,4 +1,4 @@
-//! What most people say of labelled pairs: [`MajorityLabels`].
+//! The majority labels of labelled pairs: [`MajorityLabels`].
 
 use std::collections::HashSet;
 use std::path::Path;
@@ -6,13 +6,13 @@ use std::path::Path;
 use m3_judge::labels::{Label, Labels, LabelsError, PersonLabel};
 use m3_trajectory::json::Json;
 
-/// Thresholds cannot be chosen by a file of labels.
+/// Why a file of labels cannot be used to choose thresholds.
 #[derive(Debug, thiserror::Error)]
 pub enum MajorityError {
     /// It cannot be read.
     #[error(transparent)]
     Labels(#[from] LabelsError),
-    /// Nothing in it can be used.
+    /// It has no usable pair.
     #[error(
         "`{name}` has no pair that people agree on\nhint: each pair should have labels, more of one kind than of others"
     )]
@@ -25,7 +25,7 @@ pub enum MajorityError {
 /// A pair with the label that most people give it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct LabelledArguments {
-    /// Names it.
+    /// The pair's id.
     pub id: String,
     /// The tool as `server/tool`.
     pub tool: String,
@@ -33,33 +33,33 @@ pub struct LabelledArguments {
     pub reference: Json,
     /// The arguments of the predicted call.
     pub predicted: Json,
-    /// What most people say.
+    /// The majority label.
     pub label: Label,
 }
 
-/// Who says what.
+/// The labels, counted.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct LabelSummary {
-    /// Pairs in the file.
+    /// The number of pairs in the file.
     pub pairs: usize,
-    /// Different names of people.
+    /// The number of different names of people.
     pub people: usize,
-    /// Pairs without any label.
+    /// The ids of pairs without any label.
     pub unlabelled: Vec<String>,
-    /// Pairs where no label has more votes than every other; they are left out.
+    /// The ids of pairs in which no label has more votes than every other; they are left out.
     pub ties: Vec<String>,
-    /// Pairs where people say different things and most of them one.
+    /// The ids of pairs in which people disagree but most give the same label.
     pub disagreements: Vec<String>,
 }
 
-/// The pairs of a file and what most people say of them.
+/// The pairs of a file with their majority labels.
 #[derive(Debug)]
 pub struct MajorityLabels {
-    /// The pairs that can be used.
+    /// The usable pairs.
     pub pairs: Vec<LabelledArguments>,
-    /// Of each pair of the file, what people say: 0 weak, 1 medium, 2 strong.
+    /// For each pair of the file, the labels that people give: 0 weak, 1 medium, 2 strong.
     pub votes: Vec<Vec<Option<f64>>>,
-    /// The rest.
+    /// The labels, counted.
     pub summary: LabelSummary,
 }
 
@@ -106,7 +106,7 @@ impl MajorityLabels {
     }
 }
 
-/// The place of a label in their order.
+/// The rank of a label: 0 weak, 1 medium, 2 strong.
 fn grade(label: Label) -> f64 {
     match label {
         Label::Weak => 0.0,

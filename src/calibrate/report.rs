@@ -1,4 +1,4 @@
-//! What `m3 calibrate` reports: `m3.calibration/1`.
+//! The report of `m3 calibrate`: `m3.calibration/1`.
 
 use m3_embedding::Identity;
 use m3_judge::labels::Label;
@@ -15,7 +15,7 @@ use super::sweep::{Labelled, Sweep, called};
 /// The schema of the report.
 pub const CALIBRATION_SCHEMA: &str = "m3.calibration/1";
 
-/// Steps of the table of agreement between 0 and 1.
+/// The number of steps between 0 and 1 in the table of agreement.
 const STEPS: u32 = 50;
 
 /// Thresholds from labels of people.
@@ -157,7 +157,7 @@ pub struct SensitivityReport {
     pub average: f64,
 }
 
-/// Chooses thresholds. `similarities` are those of the file's pairs, in their order. None without pairs.
+/// Chooses thresholds. `similarities` are those of the file's pairs, in their order. `None` without pairs.
 #[must_use]
 pub fn calibrate(
     file: &MajorityLabels,
@@ -296,18 +296,20 @@ mod tests {
 
     #[test]
     fn what_to_expect_of_other_pairs_is_less_than_what_the_pairs_show() {
-        // Four pairs at 0.9, three of them strong and one weak: no threshold tells them apart. The recommended ones call
-        // all strong and meet 3 of 4. A resample has the weak pair k times, k binomial of 4 and 1/4, and is met in 4 - k
-        // of 4: 0 with 1/256, at most 1/4 with 13/256, all with 81/256. So the 2.5 % quantile is 1/4 and the other 1.
+        // Four pairs at 0.9, three of them strong and one weak: no threshold separates them. The recommended ones
+        // call all strong and agree with 3 of 4. A resample has the weak pair k times, k binomial of 4 and 1/4, and
+        // they agree with 4 - k of its 4 pairs: 0 with 1/256, at most 1/4 with 13/256, all with 81/256. So the 2.5 %
+        // quantile is 1/4 and the other 1.
         let labels = [Label::Strong, Label::Strong, Label::Strong, Label::Weak];
         let found = report(&labels, &[0.9; 4]);
         assert!((found.recommended.agreement - 0.75).abs() < 1e-12, "{found:?}");
         let interval = found.agreement_interval.unwrap();
         assert!((interval.low - 0.25).abs() < 1e-12 && (interval.high - 1.0).abs() < 1e-12, "{interval:?}");
-        // By hand, of 256 resamples: k = 0 in 81, of which 3 leave two strong pairs out and meet 2 of 3 of the rest, 42
-        // leave one out and meet 1 of 2, and 36 leave only the weak one and meet none; k = 1 in 108, of which 24 leave
-        // nothing out and do not count, and 84 meet all of the rest; k = 2 in 54, a tie, where the defaults call 0.9
-        // strong and meet all of the rest; k > 2 in 13, where 0.9 is called weak and none is met.
+        // By hand, of 256 resamples: k = 0 in 81, of which 3 leave two strong pairs out and agree with 2 of 3 of the
+        // rest, 42 leave one out and agree with 1 of 2, and 36 leave only the weak one and agree with none; k = 1 in
+        // 108, of which 24 leave nothing out and do not count, and 84 agree with all of the rest; k = 2 in 54, a tie,
+        // where the defaults call 0.9 strong and agree with all of the rest; k > 2 in 13, where 0.9 is called weak
+        // and agrees with none.
         let expected = (3.0 * 2.0 / 3.0 + 42.0 / 2.0 + 84.0 + 54.0) / (256.0 - 24.0);
         // The standard error of 20,000 resamples is 0.003.
         let found = found.expected_agreement.unwrap();
@@ -320,7 +322,7 @@ mod tests {
         let found = report(&labels, &[0.2, 0.7, 0.9]);
         let interval = found.agreement_interval.unwrap();
         assert_eq!((interval.low, interval.high), (1.0, 1.0));
-        // Whatever is drawn, the defaults meet it, and so they meet what is not drawn.
+        // Whatever is drawn, the defaults agree with it, and so with the pairs that are not drawn.
         assert_eq!(found.expected_agreement, Some(1.0));
         // One pair cannot be resampled.
         let one = report(&labels[..1], &[0.2]);

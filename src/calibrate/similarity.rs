@@ -1,4 +1,4 @@
-//! How alike the calls of labelled pairs are, as scores have it.
+//! The similarity of labelled pairs of calls, as computed for scores.
 
 use std::collections::HashMap;
 
@@ -23,7 +23,7 @@ pub fn similarities(
     cosines(&texts, embedder, progress)
 }
 
-/// The cosine of each two texts that follow one another, in [-1, 1]; 1 only where the encoder cannot tell them apart.
+/// The cosine of each two consecutive texts, in [-1, 1]; 1 only if the encoder cannot tell them apart.
 ///
 /// # Errors
 /// [`EncoderError`].
@@ -39,7 +39,7 @@ pub(super) fn cosines(
     embedder.embed(&wanted, progress)?;
     let embedder = &*embedder;
     let similarity = |pair: &[InputKey]| {
-        // As alignment has it: only what the encoder cannot tell apart is the same.
+        // As in the alignment: only texts that the encoder cannot tell apart have similarity 1.
         if pair[0] == pair[1] {
             return 1.0;
         }

@@ -1,41 +1,42 @@
 //! Agreement of thresholds with labels: [`Sweep`].
 //!
-//! A pair is called strong from the strong threshold on, medium from the weak one on, weak below, as `m3 score` has it.
-//! Only gaps between the similarities of the data make a difference, so the grid has one value for each gap: the default
-//! threshold (0.6 or 0.8, the calibration of the paper) if it lies in the gap, else the shortest number in it.
+//! A pair is called strong from the strong threshold on, medium from the weak one on, and weak below, as in `m3
+//! score`. Only gaps between the similarities of the data make a difference, so the grid has one value for each gap:
+//! the default threshold (0.6 or 0.8, the calibration of the paper) if it lies in the gap, else the shortest number
+//! in it.
 //!
-//! How many labels a weak and a strong threshold meet is a sum of one part for each, so the best pair is found in one
-//! walk over the grid, which makes ten thousand resamples cheap.
+//! The number of labels that two thresholds agree with is a sum of one part for each threshold, so the best pair is
+//! found in one pass over the grid, which makes ten thousand resamples cheap.
 
 use m3_judge::labels::Label;
 use m3_score::{Thresholds, is_strong};
 
-/// A pair of calls: its similarity and what people say.
+/// A pair of calls: its similarity and its majority label.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Labelled {
-    /// In [-1, 1].
+    /// The similarity, in [-1, 1].
     pub similarity: f64,
-    /// What most people say.
+    /// The majority label.
     pub label: Label,
 }
 
-/// A pair of thresholds and how many labels it meets.
+/// A pair of thresholds, and how many labels it agrees with.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Pick {
     /// The weak threshold.
     pub weak: f64,
     /// The strong threshold.
     pub strong: f64,
-    /// The share of pairs whose label it meets, in [0, 1].
+    /// The share of pairs whose label it agrees with, in [0, 1].
     pub agreement: f64,
 }
 
-/// Labelled pairs in the order of their similarity, and the grid between them.
+/// Labelled pairs sorted by similarity, and the grid between them.
 #[derive(Debug)]
 pub struct Sweep {
-    /// By similarity; with the place in the caller's list.
+    /// The pairs by similarity, with their index in the caller's list.
     sorted: Vec<(Labelled, usize)>,
-    /// For each threshold of the grid, how many pairs lie below it, and the values that stand for it.
+    /// For each threshold of the grid, how many pairs are below it, and the values that represent it.
     gaps: Vec<Gap>,
 }
 
@@ -44,11 +45,11 @@ struct Gap {
     below: usize,
     weak: f64,
     strong: f64,
-    /// A weak threshold of this gap below its strong one.
+    /// A weak threshold in this gap that is below the strong one in the same gap.
     weak_below_strong: Option<f64>,
 }
 
-/// What a label is called by two thresholds.
+/// The label that two thresholds give to a similarity.
 #[must_use]
 pub(super) fn called(similarity: f64, weak: f64, strong: f64) -> Label {
     if is_strong(similarity, strong) {
@@ -75,7 +76,7 @@ impl Sweep {
         Self { sorted, gaps }
     }
 
-    /// The share of pairs whose label these thresholds meet; none without pairs.
+    /// The share of pairs whose label these thresholds agree with; `None` without pairs.
     #[must_use]
     pub fn agreement(&self, weak: f64, strong: f64) -> Option<f64> {
         let met = |(pair, _): &&(Labelled, usize)| called(pair.similarity, weak, strong) == pair.label;
@@ -83,14 +84,14 @@ impl Sweep {
         (!self.sorted.is_empty()).then(|| met as f64 / self.sorted.len() as f64)
     }
 
-    /// The thresholds that meet most labels. Of equally good ones, those nearest to 0.6 and 0.8, by the sum of both
-    /// distances; of equally near ones, the lower. None without pairs.
+    /// The thresholds that agree with most labels. Of equally good ones those nearest to 0.6 and 0.8, by the sum of
+    /// both distances; of equally near ones the lower. `None` without pairs.
     #[must_use]
     pub fn best(&self) -> Option<Pick> {
         self.best_of(&vec![1; self.sorted.len()])
     }
 
-    /// The thresholds that meet most labels where each pair, by its place in the caller's list, counts so often.
+    /// The thresholds that agree with most labels if each pair, by its index in the caller's list, counts this often.
     #[must_use]
     pub fn best_of(&self, counts: &[u32]) -> Option<Pick> {
         let default = Thresholds::default();
@@ -99,7 +100,7 @@ impl Sweep {
         if total <= 0.0 {
             return None;
         }
-        // Of the pairs below the gap that the walk has reached.
+        // The counts of pairs below the current gap.
         let (mut weak, mut medium, mut strong, mut seen) = (0.0, 0.0, 0.0, 0);
         let all_strong: f64 = self
             .sorted
@@ -119,7 +120,7 @@ impl Sweep {
                 } += weight(index);
                 seen += 1;
             }
-            // As a weak threshold: weak pairs below it are met, medium ones below it are lost.
+            // As a weak threshold: it agrees with weak pairs below it, and no longer with medium ones.
             let as_weak = Score { met: weak - medium, distance: (gap.weak - default.weak()).abs() };
             let as_strong =
                 Score { met: medium + all_strong - strong, distance: (gap.strong - default.strong()).abs() };
@@ -133,7 +134,7 @@ impl Sweep {
             if let Some((lower, weak)) = best_weak {
                 offer(lower, weak);
             }
-            // Both in one gap: nothing is called medium.
+            // If both are in the same gap, no pair is called medium.
             if let Some(weak) = gap.weak_below_strong {
                 offer(Score { met: as_weak.met, distance: (weak - default.weak()).abs() }, weak);
             }
@@ -144,7 +145,7 @@ impl Sweep {
         best.map(|(score, weak, strong)| Pick { weak, strong, agreement: score.met / total })
     }
 
-    /// The share of pairs that were not drawn whose label these thresholds meet.
+    /// The share of pairs that were not drawn whose label these thresholds agree with.
     #[must_use]
     pub fn agreement_of_rest(&self, counts: &[u32], pick: &Pick) -> Option<f64> {
         let rest = self.sorted.iter().filter(|(_, index)| counts.get(*index).is_none_or(|count| *count == 0));
@@ -156,41 +157,41 @@ impl Sweep {
         (all > 0).then(|| f64::from(met) / f64::from(all))
     }
 
-    /// How many thresholds make a difference.
+    /// The number of thresholds that make a difference.
     #[must_use]
     pub fn grid_size(&self) -> usize {
         self.gaps.len()
     }
 }
 
-/// How good a threshold is.
+/// The quality of a threshold.
 #[derive(Debug, Clone, Copy)]
 struct Score {
-    /// How many labels it meets, up to a constant.
+    /// How many labels it agrees with, up to a constant.
     met: f64,
-    /// How far it is from the default.
+    /// The distance from the default.
     distance: f64,
 }
 
 impl Score {
     fn is_better_than(&self, other: &Self) -> bool {
-        // Counts are whole; distances differ by rounding.
+        // Counts are whole numbers, distances may differ by rounding.
         self.met > other.met || (self.met >= other.met && self.distance < other.distance - 1e-12)
     }
 }
 
 /// One value for each gap between sorted similarities: below the lowest, between neighbours, above the highest.
-/// Thresholds lie in [0, 1], so gaps outside of it are left out.
+/// Thresholds are in [0, 1], so gaps outside are left out.
 fn gaps(similarities: &[f64]) -> Vec<Gap> {
     let default = Thresholds::default();
     let mut gaps = Vec::new();
     let mut push = |below: usize, after: f64, up_to: f64| {
-        // A threshold t calls pairs strong from t on: it lies above `after` and not above `up_to`.
+        // A threshold t calls pairs strong from t on: it must be above `after` and at most `up_to`.
         let (after, up_to) = (after.max(-f64::MIN_POSITIVE), up_to.min(1.0));
         if after < up_to && up_to >= 0.0 {
             let is_in = |wanted: f64| wanted > after && wanted <= up_to;
             let weak = if is_in(default.weak()) { default.weak() } else { shortest(after, up_to) };
-            // Above 0, so that there is room for a weak one below it.
+            // Above 0, so that a weak threshold fits below it.
             let strong = if is_in(default.strong()) {
                 default.strong()
             } else {
@@ -243,9 +244,9 @@ mod tests {
 
     #[test]
     fn the_best_pair_is_known_by_construction() {
-        // Weak up to 0.42, medium from 0.48 to 0.88, strong from 0.93: every weak threshold in (0.42, 0.48] with every
-        // strong one in (0.88, 0.93] meets all. Neither default is among them; the shortest numbers nearest to the
-        // middle are 0.45 and 0.9.
+        // Weak up to 0.42, medium from 0.48 to 0.88, strong from 0.93: every weak threshold in (0.42, 0.48] with
+        // every strong one in (0.88, 0.93] agrees with all. Neither default is among them; the shortest numbers
+        // nearest to the middle are 0.45 and 0.9.
         let pairs = [
             (0.1, Weak),
             (0.42, Weak),
@@ -257,7 +258,7 @@ mod tests {
         ];
         let best = Sweep::new(&labelled(&pairs)).best().unwrap();
         assert_eq!(best, Pick { weak: 0.45, strong: 0.9, agreement: 1.0 });
-        // Where the defaults are as good as any, they are it.
+        // If the defaults are as good as any, they are chosen.
         let pairs = [(0.5, Weak), (0.7, Medium), (0.9, Strong)];
         assert_eq!(
             Sweep::new(&labelled(&pairs)).best().unwrap(),
@@ -267,7 +268,7 @@ mod tests {
 
     #[test]
     fn a_label_that_nothing_can_meet_costs_its_share() {
-        // By hand: the strong pair at 0.3 is lost whatever the thresholds, all others can be met.
+        // By hand: no thresholds agree with the strong pair at 0.3, but all others can be right.
         let pairs = [(0.2, Weak), (0.3, Strong), (0.5, Weak), (0.7, Medium), (0.9, Strong)];
         let sweep = Sweep::new(&labelled(&pairs));
         assert_eq!(sweep.best().unwrap(), Pick { weak: 0.6, strong: 0.8, agreement: 0.8 });

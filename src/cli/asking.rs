@@ -1,4 +1,4 @@
-//! The part of `m3 outcomes` that has a language model decide what no rule is sure of.
+//! The part of `m3 outcomes` that lets a language model decide where no rule is sure.
 
 use std::path::PathBuf;
 
@@ -13,10 +13,10 @@ use super::hosting::{Signals, interrupted, runtime};
 use super::llm::{check_record, open_model, record};
 use super::printer::Printer;
 
-/// Calls that are gathered before the model is asked about all of them.
+/// How many calls are collected before the model is asked about them.
 const GATHERED: usize = 64;
 
-/// Trajectories that are held back at most.
+/// The most trajectories that wait for decisions.
 const HELD: usize = 256;
 
 /// The longest reason of a failed try that is shown, in columns.
@@ -36,7 +36,7 @@ pub(super) struct AskArgs {
     llm_record: Option<PathBuf>,
 }
 
-/// A model, and what it is to be asked about.
+/// A model, and the calls that it is to be asked about.
 pub(super) struct Asking {
     model: Model,
     runtime: Runtime,
@@ -48,7 +48,7 @@ pub(super) struct Asking {
 }
 
 impl AskArgs {
-    /// The model, if one is to be asked.
+    /// Opens the model, if one is to be asked.
     pub(super) fn open(&self, printer: Printer) -> Result<Option<Asking>, Failure> {
         let Some(llm) = &self.llm else { return Ok(None) };
         let (model, played) = open_model(llm, self.llm_key_from.as_deref(), 1, printer)?;
@@ -69,7 +69,7 @@ impl AskArgs {
 }
 
 impl Asking {
-    /// Takes a judged trajectory; gives back those whose calls are decided, in order, if any are.
+    /// Adds a trajectory; returns those whose calls are all decided, in order.
     pub(super) fn push(
         &mut self,
         judged: ClassifiedTrajectory,
@@ -79,7 +79,7 @@ impl Asking {
         if self.open < GATHERED && self.held.len() < HELD { Ok(Vec::new()) } else { self.decide() }
     }
 
-    /// Has the model decide what is held, and gives it back.
+    /// Lets the model decide about the waiting trajectories, and returns them.
     pub(super) fn decide(&mut self) -> Result<Vec<ClassifiedTrajectory>, Failure> {
         let mut held = std::mem::take(&mut self.held);
         self.open = 0;
@@ -94,7 +94,7 @@ impl Asking {
                 asked = ask(&self.model, &mut held, &told) => Ok(asked?),
             }
         };
-        // A replay calls this on a thread of its own runtime, which goes on with its other threads.
+        // A replay calls this on a thread of its own runtime, whose other threads go on.
         let asked = if tokio::runtime::Handle::try_current().is_ok() {
             tokio::task::block_in_place(|| self.runtime.block_on(asking))
         } else {
@@ -106,7 +106,7 @@ impl Asking {
         Ok(held)
     }
 
-    /// Says how asking went.
+    /// Reports how many calls the model decided.
     pub(super) fn say(&self, printer: Printer) {
         let Asked { decided, unclear } = self.asked;
         printer.note(&format!("{decided} answers were decided by {}", self.model.name()));

@@ -68,23 +68,23 @@ enum FormatArg {
     Json,
 }
 
-/// Trajectories that are shown when nothing is asked for.
+/// How many trajectories are shown by default.
 const WORST: usize = 3;
 
 /// The most trajectories in a page, unless --worst asks for more.
 const MOST_IN_PAGE: usize = 2_000;
 
-/// Ids in a message take so many columns at most.
+/// The most columns of an id in a message.
 const SHOWN_ID: usize = 100;
 
-/// What is kept of each trajectory of the set until some are chosen.
+/// The part of each trajectory that is kept until some are chosen.
 struct Costed {
     id: String,
     sums: WeightedSums,
     cost: f64,
 }
 
-/// What is said of the whole set.
+/// The findings about the whole set.
 struct Findings {
     overview: Overview,
     summary: ScoreSummary,
@@ -135,12 +135,12 @@ pub(super) fn run(args: &AuditArgs, common: &Common, printer: Printer) -> Result
     check_aligned(&set)
 }
 
-/// Scores the set and puts its trajectories in the order of their cost.
+/// Scores the set, and sorts its trajectories by cost.
 fn score(scoring: &mut Scoring) -> Result<(Vec<Costed>, Findings, Summary), Failure> {
     let profile = scoring.profile;
     let (mut ids, mut sums) = (Vec::new(), Vec::new());
     let mut gathering = Gathering::default();
-    // Without similarities: those of a whole set may not fit into memory.
+    // Without similarities, because those of a whole set may not fit into memory.
     let (set, summary) = scoring.run(false, &mut |scored| {
         ids.push(scored.id.clone());
         sums.push(scored.sums.weighted());
@@ -150,7 +150,7 @@ fn score(scoring: &mut Scoring) -> Result<(Vec<Costed>, Findings, Summary), Fail
     let costs = costs(&sums, profile);
     let scored = ids.into_iter().zip(sums).zip(costs);
     let mut trajectories: Vec<Costed> = scored.map(|((id, sums), cost)| Costed { id, sums, cost }).collect();
-    // Stable: trajectories of equal cost stay in the order of the references.
+    // The sort is stable: trajectories of equal cost stay in the order of the references.
     trajectories.sort_by(|a, b| b.cost.total_cmp(&a.cost));
     let findings =
         Findings { overview: gathering.finish(&set.by_tool), summary, intervals: MetricIntervals::default() };
@@ -161,7 +161,7 @@ fn score(scoring: &mut Scoring) -> Result<(Vec<Costed>, Findings, Summary), Fail
 fn intervals(trajectories: &[Costed], profile: Profile) -> Result<MetricIntervals, Failure> {
     let mut sums: Vec<(&str, WeightedSums)> =
         trajectories.iter().map(|found| (found.id.as_str(), found.sums)).collect();
-    // By id, as leaderboards have them: the same draws give the same intervals.
+    // Sorted by id, as in leaderboards: the same draws give the same intervals.
     sums.sort_by_key(|(id, _)| *id);
     let sums: Vec<WeightedSums> = sums.into_iter().map(|(_, sums)| sums).collect();
     let statistic = |sums: &WeightedSums| {
@@ -177,7 +177,7 @@ fn intervals(trajectories: &[Costed], profile: Profile) -> Result<MetricInterval
     Ok(Metric::of_scores().filter_map(interval).collect())
 }
 
-/// Fails for ids that are not among the references, naming some that look like them.
+/// Fails for ids that are not among the references; suggests similar ones.
 fn check_ids(ids: &[String], scoring: &Scoring) -> Result<(), Failure> {
     let Some(id) = ids.iter().find(|id| scoring.references.find(id).is_none()) else { return Ok(()) };
     let ids = (0..scoring.references.len()).map(|index| Ok(scoring.references.look_at(index)?.id.clone()));
@@ -190,7 +190,7 @@ fn check_ids(ids: &[String], scoring: &Scoring) -> Result<(), Failure> {
     Err(Failure::new(code::INPUT, message))
 }
 
-/// The page on its way.
+/// A page that is being made.
 struct PageTarget {
     output: Output,
     page: AuditPage,
@@ -198,7 +198,7 @@ struct PageTarget {
 }
 
 impl PageTarget {
-    /// A page of so many trajectories, whose images are in these folders.
+    /// A page for this many trajectories, whose images are in these folders.
     fn new(output: Output, images: &[PathBuf], count: usize, findings: &Findings) -> Self {
         Self {
             output,
@@ -212,7 +212,7 @@ impl PageTarget {
         self.page.add(audit, picture);
     }
 
-    /// Writes it and says how many trajectories it has.
+    /// Writes the page; returns how many trajectories it has.
     fn finish(mut self, findings: &Findings) -> Result<usize, Failure> {
         self.page
             .write(&findings.summary, &findings.overview, &mut self.output)
@@ -222,7 +222,7 @@ impl PageTarget {
     }
 }
 
-/// What is printed besides the page, on its way.
+/// The output besides the page.
 enum Printed {
     Table(AuditTerminal<Output>),
     Json(Output, Vec<TrajectoryAudit>),
@@ -261,12 +261,12 @@ impl Printed {
 }
 
 impl AuditArgs {
-    /// Whether anything is printed besides the page.
+    /// Whether there is output besides the page.
     fn prints(&self) -> bool {
         self.html.is_none() || self.format.is_some() || self.out.is_some()
     }
 
-    /// Those to be shown, of all that were scored.
+    /// Chooses the trajectories to show from all that were scored.
     fn choose(&self, trajectories: Vec<Costed>, printer: Printer) -> Result<Vec<Costed>, Failure> {
         let of_references = |id: &&String| !trajectories.iter().any(|found| found.id == **id);
         if let Some(id) = self.id.iter().find(of_references) {
@@ -293,7 +293,7 @@ impl AuditArgs {
         Ok(chosen.map(|(_, found)| found).collect())
     }
 
-    /// Fails if the page and what is printed would go to the same place: one would overwrite the other.
+    /// Fails if the page and the other output would go to the same file: one would overwrite the other.
     fn check_targets(&self) -> Result<(), Failure> {
         let standard = || PathBuf::from("-");
         let Some(page) = self.html.as_ref().filter(|_| self.prints()) else { return self.check_ending() };
@@ -308,7 +308,7 @@ impl AuditArgs {
         Err(Failure::new(code::INPUT, message))
     }
 
-    /// Fails for an `--out` that reads as if it were the page.
+    /// Fails for an `--out` with the ending of a page.
     fn check_ending(&self) -> Result<(), Failure> {
         let ending = self.out.as_deref().and_then(Path::extension);
         let ending = ending.map(|ending| ending.to_string_lossy().to_lowercase());

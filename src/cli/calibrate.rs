@@ -58,7 +58,7 @@ Examples:
 docs/calibrate.md explains the labels and what is recommended. To score with other thresholds:
   m3 score predictions.json references.json --tau-weak 0.55 --tau-strong 0.82";
 
-/// Chooses thresholds by labels of people.
+/// Chooses thresholds from people's labels.
 pub(super) fn run(args: &CalibrateArgs, common: &Common, printer: Printer) -> Result<(), Failure> {
     let labels = MajorityLabels::read(&args.labels)?;
     let catalog = args.tools.as_deref().map(Catalog::open).transpose()?;
@@ -118,7 +118,7 @@ fn sensitivity(
     }
     let mut found = Vec::new();
     for (name, weak, strong) in chosen {
-        // The ends come from different resamples and may have changed places.
+        // The ends come from different resamples and may be in the wrong order.
         let (weak, strong) = (weak.min(strong).clamp(0.0, 1.0), strong.max(weak).clamp(0.0, 1.0));
         let options = ScoreOptions { thresholds: Thresholds::new(weak, strong)?, ..options };
         let mut bar = printer.bar(Unit::Trajectories);

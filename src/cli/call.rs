@@ -103,7 +103,7 @@ pub(super) fn run(args: &CallArgs, common: &Common, printer: Printer) -> Result<
     let call = Call { args, tool, arguments, workspace: workspace.path(), redactor: &redactor, printer };
     let made = runtime.block_on(call.make(&config, &signals.first));
     let shown = match made.map(|outcome| outcome.result) {
-        // A result is shown even if a signal has come since.
+        // A result is shown even if a signal has arrived in between.
         Ok(Ok(result)) => call.show(&result, &mut output).map(|()| result.is_error),
         Ok(Err(error)) => signals.settle(Err(refusal(&error, &redactor))),
         Err(failure) => signals.settle(Err(failure)),
@@ -118,7 +118,7 @@ pub(super) fn run(args: &CallArgs, common: &Common, printer: Printer) -> Result<
     Ok(())
 }
 
-/// Leaves only the server of the tool, with the limits that were asked for.
+/// Keeps only the tool's server, and sets its time limits from the options.
 fn prepare(config: &mut HostConfig, tool: &ToolName, args: &CallArgs) -> Result<(), Failure> {
     select(config, std::slice::from_ref(&tool.server))?;
     for server in &mut config.servers {
@@ -166,7 +166,7 @@ fn read_arguments(argument: &str) -> Result<Map<String, Value>, Failure> {
     }
 }
 
-/// The largest file of arguments, in MiB: as large as a result may be.
+/// The largest file of arguments, in MiB: the same as for results.
 const MAX_ARGUMENTS: u64 = 64;
 
 struct Call<'a> {
@@ -179,7 +179,7 @@ struct Call<'a> {
 }
 
 impl Call<'_> {
-    /// Starts the server, calls the tool, closes the server, whatever comes of it.
+    /// Starts the server, calls the tool, and closes the server in any case.
     async fn make(&self, config: &HostConfig, cancel: &CancellationToken) -> Result<CallOutcome, Failure> {
         let mut hosted =
             start(config, self.workspace, self.redactor, (self.printer, StartNotes::Slow), cancel).await?;
@@ -191,7 +191,7 @@ impl Call<'_> {
         outcome
     }
 
-    /// Whether the tool is there and the arguments fit its schema.
+    /// Checks whether the tool exists and the arguments fit its schema.
     async fn check(&self, hosted: &Hosted) -> Result<(), Failure> {
         let catalog = hosted.host.catalog();
         let Some(tool) = catalog.get(&self.tool) else {
@@ -245,7 +245,7 @@ impl Call<'_> {
         Ok(())
     }
 
-    /// Waits for the result and shows progress.
+    /// Waits for the result, and shows progress.
     async fn wait(&self, hosted: &mut Hosted, cancel: &CancellationToken) -> CallOutcome {
         let mut bar = self.printer.bar(Unit::Progress);
         let call = hosted.host.call(&self.tool, self.arguments.clone(), cancel);
@@ -279,7 +279,7 @@ impl Call<'_> {
                     self.printer.warn(&shown_lines(&self.redactor.text(&problem)));
                 }
                 for file in &mut files {
-                    // Whoever reads this is not in the workspace.
+                    // The reader is not in the workspace, so the full path is shown.
                     file.name = file.path.display().to_string();
                 }
                 self.redactor.text(&result_text(result, &files)).into_owned()
@@ -303,14 +303,14 @@ fn refusal(error: &CallError, redactor: &Redactor) -> Failure {
     Failure::new(code, shown_lines(&redactor.text(&error.to_string())) + hint)
 }
 
-/// Where the server works.
+/// The folder that the server works in.
 enum Workspace {
     Given(PathBuf),
     Temporary(tempfile::TempDir),
 }
 
 impl Workspace {
-    /// The folder that was named, made if need be, or a temporary one.
+    /// Opens the folder that the user named, creating it if needed, or a temporary one.
     fn open(named: Option<&Path>) -> Result<Self, Failure> {
         let Some(named) = named else {
             let folder = tempfile::Builder::new().prefix("m3-call-").tempdir();
@@ -328,7 +328,7 @@ impl Workspace {
         }
     }
 
-    /// Removes a temporary folder that nothing is in.
+    /// Removes a temporary folder if it is empty.
     fn close(self, printer: Printer) {
         if let Self::Temporary(folder) = self
             && std::fs::read_dir(folder.path()).is_ok_and(|mut entries| entries.next().is_some())

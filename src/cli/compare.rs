@@ -66,7 +66,7 @@ pub(super) fn run(args: &CompareArgs, printer: Printer) -> Result<(), Failure> {
     Ok(())
 }
 
-/// What the difference is where one of two models was shown no image (`m3 run --no-images`).
+/// What the difference means if one of two models was shown no images (`m3 run --no-images`).
 fn worth_of_images(models: &[ModelResult]) -> Option<&'static str> {
     let is_blind =
         |model: &ModelResult| matches!(model.numbers, Numbers::Trajectories { no_images: true, .. });

@@ -28,7 +28,7 @@ pub(super) struct EncoderArgs {
 }
 
 impl EncoderArgs {
-    /// Finds or fetches the encoder and puts the cache before it.
+    /// Finds or fetches the encoder, and puts the cache in front of it.
     pub(super) fn open(&self, mut options: AssetOptions, printer: Printer) -> Result<Embedder, Failure> {
         options.encoder_dir = self.encoder.clone().or(options.encoder_dir);
         let assets = locate(&options, printer)?;
@@ -67,7 +67,7 @@ fn open_cache(
     }
 }
 
-/// The size of the cache in bytes; what cannot be read is said and left at the default.
+/// The size of the cache in bytes; if it cannot be read, this is reported and the default is used.
 pub(super) fn cache_limit(printer: Printer) -> u64 {
     Cache::limit().unwrap_or_else(|value| {
         printer.warn(&format!(
@@ -84,7 +84,7 @@ fn locate(options: &AssetOptions, printer: Printer) -> Result<Assets, Failure> {
     Ok(Assets::locate(options, &mut |event| progress.show(event))?)
 }
 
-/// Shows what an installation does.
+/// Shows the progress of an installation.
 pub(super) struct InstallProgress<'a> {
     options: &'a AssetOptions,
     printer: Printer,

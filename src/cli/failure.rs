@@ -11,7 +11,7 @@ use m3_support::journal::JournalError;
 use m3_trajectory::catalog::CatalogError;
 use m3_trajectory::{SourceError, WholeFileError};
 
-/// Where a report is gathered.
+/// The place where a report is prepared.
 pub(super) const TEMPORARY: &str = "the folder for temporary files (TMPDIR)";
 
 /// The exit codes of every command; 0 is success, 130 (interrupted) comes from the shell.
@@ -20,22 +20,22 @@ pub(crate) mod code {
     pub(crate) const NOT_MET: u8 = 1;
     /// Bad usage or input.
     pub(crate) const INPUT: u8 = 2;
-    /// Finished, with failures recorded: of servers, of a tool.
+    /// Finished, with recorded failures of servers or a tool.
     pub(crate) const FAILED: u8 = 3;
     /// Something needed is not available.
     pub(crate) const UNAVAILABLE: u8 = 4;
-    /// The run was told to end (Ctrl-C, `SIGTERM`, `SIGHUP`), and what it had started was ended. (Where nothing is
-    /// to be ended the shell says this.)
+    /// The run was told to end (Ctrl-C, `SIGTERM`, `SIGHUP`), and everything it had started was ended. (If there is
+    /// nothing to end, the shell sets this code.)
     pub(crate) const INTERRUPTED: u8 = 130;
     /// A server that was told to crash did (`EX_SOFTWARE` of sysexits.h).
     pub(crate) const CRASHED: u8 = 70;
 }
 
-/// A command failed.
+/// The failure of a command.
 #[derive(Debug)]
 pub(crate) struct Failure {
     pub(crate) code: u8,
-    /// What to say; nothing if everything has been said.
+    /// The message; `None` if everything has been said.
     pub(crate) message: Option<String>,
 }
 
@@ -44,13 +44,13 @@ impl Failure {
         Self { code, message: Some(message.into()) }
     }
 
-    /// Everything has been said already.
+    /// A failure about which everything has been said already.
     pub(crate) fn silent(code: u8) -> Self {
         Self { code, message: None }
     }
 
-    /// A failure to write a result whose error names the target. A reader that has seen enough
-    /// (`m3 score .. | head`) is no failure.
+    /// A failure to write a result, whose error names the target. If the reader has stopped reading (`m3 score .. |
+    /// head`), it is not a failure.
     pub(crate) fn written(cause: &io::Error) -> Self {
         Self::to_write(&cause.to_string(), cause)
     }
@@ -73,14 +73,14 @@ impl Failure {
         Self::new(Self::code_of(cause), format!("failed to write to {what}\nhint: {}", files::hint(cause)))
     }
 
-    /// The code of a failure to write: [`code::INPUT`] where another place has to be named, [`code::UNAVAILABLE`] where
-    /// the machine lacks something.
+    /// The code for a failure to write: [`code::INPUT`] if another place has to be named, [`code::UNAVAILABLE`] if
+    /// something is missing on the machine.
     pub(crate) fn code_of(cause: &io::Error) -> u8 {
         if files::is_of_place(cause) { code::INPUT } else { code::UNAVAILABLE }
     }
 }
 
-/// The system's error in one of the `csv` crate, which gives it no kind.
+/// The system's error inside an error of the `csv` crate, which does not pass on its kind.
 fn unwrapped(cause: &io::Error) -> &io::Error {
     match cause.get_ref().and_then(|inner| inner.downcast_ref::<csv::Error>()).map(csv::Error::kind) {
         Some(csv::ErrorKind::Io(inner)) => inner,

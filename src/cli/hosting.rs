@@ -1,5 +1,5 @@
-//! What commands that start servers share: the configuration with its warnings, the start told server by server,
-//! Ctrl-C and other signals to end.
+//! Shared parts of commands that start servers: the configuration with its warnings, reports of each server's start,
+//! Ctrl-C and other signals.
 
 use std::future::poll_fn;
 use std::path::Path;
@@ -25,22 +25,22 @@ use tokio_util::sync::CancellationToken;
 use super::failure::{Failure, code};
 use super::printer::{Bar, Printer, Unit};
 
-/// Larger files are neither configurations nor catalogs.
+/// The largest file that is read as a configuration or a catalog, in MiB.
 const MAX_MEBIBYTES: u64 = 256;
 
 /// The longest message of a server that is shown, in columns.
 const MAX_MESSAGE: usize = 300;
 
-/// What the argument `CONFIG` names.
+/// The meaning of the argument `CONFIG`.
 pub(super) enum Servers {
-    /// Servers to be started.
+    /// A configuration of servers to start.
     Configured(HostConfig),
-    /// Tools that are known already.
+    /// A catalog of known tools.
     Listed(Catalog),
 }
 
 impl Servers {
-    /// Reads a configuration, or a catalog where the file has the shape of one.
+    /// Reads a configuration, or a catalog if the file has the form of one.
     pub(super) fn open(path: &Path, printer: Printer) -> Result<Self, Failure> {
         let file = WholeFile::read_commented(path, MAX_MEBIBYTES)?;
         if Catalog::is_shape_of(&file.value) {
@@ -70,7 +70,7 @@ impl From<RedactorError> for Failure {
     }
 }
 
-/// Adds the servers that the key `simulated` asks for. Choosing near distractors takes the encoder.
+/// Adds the servers that the key `simulated` describes. Choosing near distractors requires the encoder.
 pub(super) fn add_simulated(
     config: &mut HostConfig,
     open_encoder: impl FnOnce() -> Result<Embedder, Failure>,
@@ -87,7 +87,7 @@ pub(super) fn add_simulated(
     Ok(())
 }
 
-/// Keeps the named servers only; all of them without names.
+/// Keeps only the named servers; all if no name is given.
 pub(super) fn select(config: &mut HostConfig, names: &[String]) -> Result<(), Failure> {
     let known: Vec<&str> = config.servers.iter().map(|server| server.name.as_str()).collect();
     for name in names {
@@ -102,7 +102,7 @@ pub(super) fn select(config: &mut HostConfig, names: &[String]) -> Result<(), Fa
     Ok(())
 }
 
-/// A hint with the names most like the one that was given: ` hint: did you mean ..`, or nothing.
+/// A hint with the most similar names: ` hint: did you mean ..`, or an empty text.
 pub(super) fn nearest(name: &str, known: &[&str]) -> String {
     let near: Vec<String> = names::nearest(name, known.iter().copied())
         .iter()
@@ -112,12 +112,12 @@ pub(super) fn nearest(name: &str, known: &[&str]) -> String {
     if near.is_empty() { String::new() } else { format!("\nhint: did you mean {}?", near.join(" or ")) }
 }
 
-/// All secrets of a configuration.
+/// A redactor for all secrets of a configuration.
 pub(super) fn redactor(config: &HostConfig) -> Result<Redactor, Failure> {
     Ok(Redactor::new(config.servers.iter().flat_map(|server| &server.secrets))?)
 }
 
-/// Where asynchronous work runs.
+/// The runtime for asynchronous work.
 pub(super) fn runtime() -> Result<Runtime, Failure> {
     tokio::runtime::Builder::new_multi_thread()
         .worker_threads(2)
@@ -126,36 +126,36 @@ pub(super) fn runtime() -> Result<Runtime, Failure> {
         .map_err(|cause| Failure::new(code::UNAVAILABLE, format!("failed to start threads: {cause}")))
 }
 
-/// What the user, or the system, has asked for.
+/// Signals from the user or the system.
 ///
-/// The news of a signal takes a moment to reach the tokens, and the servers, if they got it too, may be gone before. So
-/// whoever has ended the servers asks [`Signals::settle`] what that means.
+/// A signal takes a moment to reach the tokens, and servers that got it too may be gone before. So after the servers
+/// have ended, [`Signals::settle`] decides whether this was an interruption.
 pub(super) struct Signals {
-    /// Set in the moment in which a signal arrives.
+    /// Set at the moment when a signal arrives.
     arrived: Arc<AtomicBool>,
     /// Cancelled at the first signal.
     pub(super) first: CancellationToken,
-    /// Cancelled at the second: whoever asks twice does not want to wait.
+    /// Cancelled at the second signal, which means that the user does not want to wait.
     pub(super) second: CancellationToken,
 }
 
 impl Signals {
-    /// Hears Ctrl-C, `SIGTERM` and `SIGHUP` from here on, which no longer end the process: servers are closed and
-    /// temporary folders removed first, which takes 8 s at most.
+    /// Handles Ctrl-C, `SIGTERM` and `SIGHUP` from now on. They no longer end the process at once: servers are closed
+    /// and temporary folders removed first, which takes 8 s at most.
     pub(super) fn listen(runtime: &Runtime) -> Self {
         let mut kinds = vec![SignalKind::interrupt(), SignalKind::terminate()];
-        // Who started this with `nohup` wants it to go on.
+        // A program started by `nohup` should go on.
         if !ignores_hangup() {
             kinds.push(SignalKind::hangup());
         }
-        // From here on, and not from when the task is first run.
+        // Registered now, not when the task first runs.
         let _entered = runtime.enter();
-        // Where signals cannot be heard they end the process as ever.
+        // Signals that cannot be handled end the process as usual.
         let heard = |kind: SignalKind| Some((signal(kind).ok()?, kind));
         let heard: Vec<(Signal, SignalKind)> = kinds.into_iter().filter_map(heard).collect();
         let arrived = Arc::<AtomicBool>::default();
         for (_, kind) in &heard {
-            // Where this cannot be done it is set with the token, a little later.
+            // If this fails, the flag is set together with the token, a little later.
             let _ = signal_hook::flag::register(kind.as_raw_value(), Arc::clone(&arrived));
         }
         let mut heard: Vec<Signal> = heard.into_iter().map(|(signal, _)| signal).collect();
@@ -172,14 +172,14 @@ impl Signals {
         signals
     }
 
-    /// What was done, unless a signal has arrived: then whatever it says of servers may come from that, and is not to
-    /// be used. To be asked once the servers have ended.
+    /// The result, unless a signal has arrived: then anything it says about servers may be caused by the signal and
+    /// is not used. To be called after the servers have ended.
     pub(super) fn settle<T>(&self, done: Result<T, Failure>) -> Result<T, Failure> {
         if self.arrived.load(Ordering::SeqCst) { Err(interrupted()) } else { done }
     }
 
-    /// For work that tells by itself that it was interrupted: a failure after a signal is an interruption too, and what
-    /// failed is still said.
+    /// For work that itself reports an interruption: a failure after a signal counts as an interruption too, and its
+    /// message is still shown.
     pub(super) fn settle_failure<T>(&self, done: Result<T, Failure>) -> Result<T, Failure> {
         let is_interrupted = self.arrived.load(Ordering::SeqCst);
         done.map_err(
@@ -195,34 +195,34 @@ async fn next(heard: &mut [Signal]) {
     poll_fn(|context| if is_there(context) { Poll::Ready(()) } else { Poll::Pending }).await;
 }
 
-/// Whether this process was started to ignore `SIGHUP`; true also where that cannot be told (proc(5), `SigIgn`).
+/// Whether this process was started to ignore `SIGHUP`; true also if this cannot be determined (proc(5), `SigIgn`).
 fn ignores_hangup() -> bool {
     let Ok(status) = std::fs::read_to_string("/proc/self/status") else { return true };
     let ignored = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
     ignored.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok()).is_none_or(|mask| mask & 1 != 0)
 }
 
-/// The run was interrupted by the user.
+/// The failure of a run that the user interrupted.
 pub(super) fn interrupted() -> Failure {
     Failure::silent(code::INTERRUPTED)
 }
 
-/// A host and what it tells.
+/// A host and its events.
 pub(super) struct Hosted {
     pub(super) host: Host,
     pub(super) events: mpsc::UnboundedReceiver<HostEvent>,
 }
 
-/// What is said while servers start.
+/// Which messages are shown while servers start.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum StartNotes {
-    /// How each fares.
+    /// The result of each server.
     All,
-    /// Only what takes long: the command says the rest itself.
+    /// Only slow starts: the command shows the rest itself.
     Slow,
 }
 
-/// Starts the servers and says of each when it is ready or why it is not.
+/// Starts the servers, and reports for each when it is ready or why it is not.
 pub(super) async fn start(
     config: &HostConfig,
     workspace: &Path,
@@ -232,7 +232,7 @@ pub(super) async fn start(
 ) -> Result<Hosted, Failure> {
     let (tell, mut events) = mpsc::unbounded_channel();
     let tell: Events = Arc::new(move |event| {
-        // Nobody listens any more once the command is done.
+        // The receiver is gone once the command is done.
         let _ = tell.send(event);
     });
     let wanted = config.servers.iter().filter(|server| !server.is_disabled).count();
@@ -242,12 +242,12 @@ pub(super) async fn start(
     let mut tick = tokio::time::interval(Duration::from_millis(200));
     loop {
         tokio::select! {
-            // What was told before the end is shown before it.
+            // Events before the end are shown before it.
             biased;
             Some(event) = events.recv() => progress.show(&event),
             () = cancel.cancelled() => return Err(interrupted()),
             host = &mut starting => {
-                // The last to be ready is told in the moment in which all are.
+                // The last server's event arrives at the moment when all are ready.
                 while let Ok(event) = events.try_recv() {
                     progress.show(&event);
                 }
@@ -258,7 +258,7 @@ pub(super) async fn start(
     }
 }
 
-/// Says how the start goes.
+/// Shows the progress of the start.
 struct Progress<'a> {
     bar: Bar,
     printer: Printer,
@@ -300,7 +300,7 @@ impl Progress<'_> {
     }
 }
 
-/// Each line of a message of a server shortened and made visible.
+/// Each line of a server's message, shortened and made visible.
 pub(super) fn shown_lines(message: &str) -> String {
     let lines: Vec<String> = message.lines().take(4).map(|line| shortened(line, MAX_MESSAGE)).collect();
     lines.join("\n")

@@ -1,4 +1,4 @@
-//! Opens files of trajectories and speaks of their problems.
+//! Opens files of trajectories and reports their problems.
 
 use std::collections::BTreeSet;
 use std::ffi::OsString;
@@ -33,7 +33,7 @@ impl From<DuplicatesArg> for Duplicates {
     }
 }
 
-/// A file of predictions. A folder with a `predictions.json` in it, as `m3 run` writes it, stands for that.
+/// A file of predictions. A folder that contains `predictions.json`, as written by `m3 run`, stands for this file.
 #[derive(Debug, Clone)]
 pub(super) struct PredictionsArg {
     path: PathBuf,
@@ -58,13 +58,13 @@ impl PredictionsArg {
         &self.path
     }
 
-    /// The further repetitions in the folder that was named, in their order: `predictions-2.json` and so on.
+    /// The files of further repetitions in the named folder, in order: `predictions-2.json` and so on.
     pub(super) fn further(&self) -> Vec<PathBuf> {
         let folder = self.path.parent().filter(|_| self.is_of_folder);
         let number = |entry: DirEntry| {
             let name = entry.file_name().into_string().ok()?;
             let digits = name.strip_prefix("predictions-")?.strip_suffix(".json")?;
-            // As `m3 run` names them: `predictions-02.json` is somebody's own.
+            // As `m3 run` names them: `predictions-02.json` is another file.
             digits.parse().ok().filter(|number: &u32| *number > 1 && number.to_string() == digits)
         };
         let entries = folder.and_then(|folder| folder.read_dir().ok()).into_iter().flatten().flatten();
@@ -72,7 +72,7 @@ impl PredictionsArg {
         numbers.iter().map(|number| self.path.with_file_name(format!("predictions-{number}.json"))).collect()
     }
 
-    /// The file, saying so where a folder was named.
+    /// The file; says which one is read if a folder was named.
     pub(super) fn path(&self, printer: Printer) -> &Path {
         if self.is_of_folder {
             printer.note(&format!("the predictions of the folder are read from `{}`", self.path.display()));
@@ -81,13 +81,13 @@ impl PredictionsArg {
     }
 }
 
-/// Errors that are printed one by one; the rest are counted.
+/// The most errors that are printed one by one; the others are counted.
 const SHOWN_ERRORS: usize = 50;
 
-/// Kinds of warnings that are printed, each once with its first place; the rest are counted.
+/// The most kinds of warnings that are printed, each once with its first place; the others are counted.
 const SHOWN_WARNINGS: usize = 3;
 
-/// Opens all files at once, so that the errors of all of them are said.
+/// Opens all files at once, so that the errors of all are reported.
 pub(super) fn open_all<const N: usize>(
     paths: [&Path; N],
     duplicates: Duplicates,
@@ -96,7 +96,7 @@ pub(super) fn open_all<const N: usize>(
     open_visiting(paths, (duplicates, CallForms::default()), printer, &|_, _| ())
 }
 
-/// Opens files and shows each trajectory to `visit`, with the number of its file.
+/// Opens files and passes each trajectory to `visit`, with the number of its file.
 pub(super) fn open_visiting<const N: usize>(
     paths: [&Path; N],
     reading: (Duplicates, CallForms),
@@ -119,7 +119,7 @@ pub(super) fn open_visiting<const N: usize>(
     }
 }
 
-/// Reads files side by side, behind one bar.
+/// Reads files in parallel, with one progress bar.
 fn read_all<const N: usize>(
     paths: [&Path; N],
     reading: (Duplicates, CallForms),
@@ -145,17 +145,17 @@ fn read_all<const N: usize>(
             number += 1;
             scope.spawn(move || open(this, path))
         });
-        // A thread that fails has failed on a bug, which is passed on.
+        // A thread fails only by a bug, whose panic is passed on.
         threads.map(|thread| thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
     })
 }
 
-/// Opens one file with everything that a model did in it, malformed calls and further trajectories of an id included.
+/// Opens one file with everything that a model did, including malformed calls and repeated ids.
 pub(super) fn open_predicted(path: &Path, printer: Printer) -> Result<TrajectoryFile, Failure> {
     open_with_malformed(path, Duplicates::Keep, printer)
 }
 
-/// Opens one file with its malformed calls; `duplicates` says what is to be done about an id that stands twice.
+/// Opens one file with its malformed calls; `duplicates` decides about repeated ids.
 pub(super) fn open_with_malformed(
     path: &Path,
     duplicates: Duplicates,
@@ -168,7 +168,7 @@ pub(super) fn open_with_malformed(
     said(file, printer).map_err(Failure::silent)
 }
 
-/// Says what is wrong or odd in a file; the exit code if it cannot be used.
+/// Reports the problems of a file; returns the exit code if it cannot be used.
 fn said(file: Result<TrajectoryFile, OpenError>, printer: Printer) -> Result<TrajectoryFile, u8> {
     match file {
         Ok(file) if file.is_tasks() => {
@@ -191,7 +191,7 @@ fn said(file: Result<TrajectoryFile, OpenError>, printer: Printer) -> Result<Tra
     }
 }
 
-/// Says the errors of a file, and some of its warnings.
+/// Prints the errors of a file, and some of its warnings.
 fn say(name: &str, problems: &Problems, printer: Printer) {
     let of = |severity| problems.iter().filter(move |problem| problem.severity == severity);
     for problem in of(Severity::Error).take(SHOWN_ERRORS) {
@@ -227,7 +227,7 @@ fn say(name: &str, problems: &Problems, printer: Printer) {
     }
 }
 
-/// The folders that images are looked for in: the one that the user has named, which has to be there, or the usual ones.
+/// The folders that are searched for images: the one that the user named, which must exist, or the usual ones.
 pub(super) fn image_folders(
     named: Option<&PathBuf>,
     usual: impl FnOnce() -> Vec<PathBuf>,

@@ -72,7 +72,7 @@ pub(super) fn run(args: &LeaderboardArgs, printer: Printer) -> Result<(), Failur
     }
 }
 
-/// Fails for the name of a model that is not in the leaderboard.
+/// Fails if a named model is not in the leaderboard.
 fn check_names(names: &[String], board: &Leaderboard) -> Result<(), Failure> {
     let is_known = |name: &&String| board.models.iter().any(|row| row.model == **name);
     let Some(unknown) = names.iter().find(|name| !is_known(name)) else { return Ok(()) };
@@ -90,7 +90,7 @@ fn failed(path: &Path, cause: &std::io::Error) -> Failure {
     Failure::output(&format!("`{}`", path.display()), cause)
 }
 
-/// Pixels of a PNG for each of the figure's 800.
+/// Pixels of a PNG per unit of the figure, which is 800 units wide.
 const SCALE: f32 = 2.0;
 
 /// Writes each picture twice, as SVG and as PNG.

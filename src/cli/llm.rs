@@ -1,4 +1,4 @@
-//! What commands that ask language models share: naming one, its key, cassettes.
+//! Shared parts of commands that ask language models: the name of the model, its key, cassettes.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -37,10 +37,10 @@ fn parse_temperature(text: &str) -> Result<f64, String> {
     }
 }
 
-/// Before the file of a cassette in place of a model's name.
+/// The prefix of a cassette's file in place of a model's name.
 const REPLAY: &str = "replay:";
 
-/// The model that `--llm` names, and the cassette that it plays, if it does. It may be asked by `workers` at once.
+/// The model that `--llm` names, and its cassette if it is replayed. Up to `workers` requests may be made at once.
 pub(super) fn open_model(
     llm: &str,
     key_variable: Option<&str>,
@@ -50,7 +50,7 @@ pub(super) fn open_model(
     open_model_with(llm, key_variable, (workers, ModelOptions::TRIES), printer)
 }
 
-/// Opens a model and its cassette, with a number of tries for each request.
+/// Opens a model and its cassette, with this number of tries for each request.
 pub(super) fn open_model_with(
     llm: &str,
     key_variable: Option<&str>,
@@ -75,7 +75,7 @@ pub(super) fn open_model_with(
     Ok((model, cassette))
 }
 
-/// Who plays a cassette whose recording was killed, or that is damaged, may miss what it said.
+/// Warns if lines of a cassette are cut off, because its recording was killed or it is damaged.
 fn warn_of_cut_lines(path: &str, cassette: &Cassette, printer: Printer) {
     let cut = &cassette.summary().cut_lines;
     let Some(first) = cut.first() else { return };
@@ -89,7 +89,7 @@ fn warn_of_cut_lines(path: &str, cassette: &Cassette, printer: Printer) {
     ));
 }
 
-/// Refuses to record into the cassette that is played, by whatever name.
+/// Refuses to record into the cassette that is replayed, whatever name is used.
 pub(super) fn check_record(path: Option<&PathBuf>, played: Option<&Cassette>) -> Result<(), Failure> {
     let real = |path: &Path| std::fs::canonicalize(path).ok();
     match (path, played) {
@@ -100,7 +100,7 @@ pub(super) fn check_record(path: Option<&PathBuf>, played: Option<&Cassette>) ->
     }
 }
 
-/// Has the model recorded, if that is wanted.
+/// Records the model, if wanted.
 pub(super) fn record(
     model: Model,
     path: Option<&PathBuf>,

@@ -130,22 +130,22 @@ pub fn main() -> ExitCode {
     };
     let printer = Printer::new(cli.common.quiet);
     let done = run(cli, printer);
-    // A command that was interrupted may have left a thread behind that embeds.
+    // An interrupted command may have left a thread behind that is still embedding.
     m3_encoder::finish();
     ended(done)
 }
 
-/// Says help and version on standard output, mistakes on standard error.
+/// Prints help and version on standard output, mistakes on standard error.
 fn said(error: &clap::Error) -> Result<(), Failure> {
     let written = error.print().and_then(|()| io::stdout().flush());
     if error.use_stderr() {
-        // Where it cannot be said nothing can.
+        // If this cannot be printed, nothing can.
         return Err(Failure::silent(code::INPUT));
     }
     written.map_err(|cause| Failure::output("standard output", &cause))
 }
 
-/// Says why a command failed; its exit code.
+/// Prints why a command failed; returns its exit code.
 fn ended(done: Result<(), Failure>) -> ExitCode {
     match done {
         Ok(()) => ExitCode::SUCCESS,
@@ -185,7 +185,7 @@ fn run(cli: Cli, printer: Printer) -> Result<(), Failure> {
 }
 
 impl Common {
-    /// Where the encoder is looked for and things are kept.
+    /// Where the encoder and the cache are.
     fn assets(&self) -> Result<AssetOptions, AssetError> {
         AssetOptions::from_env(self.cache_dir.clone())
     }

@@ -64,10 +64,10 @@ docs/outcomes.md explains the rules. To have outcomes in a leaderboard:
   m3 score predictions.json references.json --outcomes outcomes.json \\
       --out MODEL.json";
 
-/// The rates that have a floor beside the shares of outcomes.
+/// The rates that can have a floor, in addition to the shares of outcomes.
 const RATES: [&str; 3] = ["tool_name_validity", "schema_compliance", "execution_success"];
 
-/// The least that a share may be.
+/// The smallest allowed value of a share.
 #[derive(Debug, Clone)]
 struct Floor {
     name: &'static str,
@@ -86,7 +86,7 @@ fn parse_floor(text: &str) -> Result<Floor, String> {
     }
 }
 
-/// Judges every call of a file.
+/// Decides the outcome of every call of a file.
 pub(super) fn run(args: &OutcomesArgs, common: &Common, printer: Printer) -> Result<(), Failure> {
     let format = form(args.format, args.out.as_deref())?.into();
     let catalog = args.tools.as_deref().map(Catalog::open).transpose()?;
@@ -124,7 +124,7 @@ pub(super) fn run(args: &OutcomesArgs, common: &Common, printer: Printer) -> Res
     check_complete(&tally, is_replayed)
 }
 
-/// Calls that were not judged are no success; if a replay has nothing else, the servers were missing.
+/// Fails if calls were not judged; in a replay without any judged call, the servers were missing.
 fn check_complete(tally: &CallCounts, is_replayed: bool) -> Result<(), Failure> {
     match (tally.unanswered(), tally.with_outcome() + tally.not_executed) {
         (0, _) => Ok(()),
@@ -136,7 +136,7 @@ fn check_complete(tally: &CallCounts, is_replayed: bool) -> Result<(), Failure> 
     }
 }
 
-/// Judges by the catalog and by what the file has recorded; how many tools there are.
+/// Decides outcomes by the catalog and by what the file has recorded; returns the number of known tools.
 fn judge(
     file: &TrajectoryFile,
     tools: &KnownTools,
@@ -153,7 +153,7 @@ fn judge(
     Ok(tools.len())
 }
 
-/// Names that are said of schemas that judge nothing.
+/// The most names of unusable schemas in a message.
 const NAMED: usize = 5;
 
 fn say_unusable(tools: &KnownTools, printer: Printer) {
@@ -168,7 +168,7 @@ fn say_unusable(tools: &KnownTools, printer: Printer) {
     }
 }
 
-/// Fails if a share is below its floor, or is not known, saying which.
+/// Fails if a share is below its floor, or unknown; names it.
 fn check_floors(floors: &[Floor], tally: &CallCounts) -> Result<(), Failure> {
     let mut is_missed = false;
     for Floor { name, least } in floors {

@@ -1,4 +1,5 @@
-//! Where classified trajectories go: to the model that decides what rules leave open, and into the report.
+//! The way of classified trajectories: to the model, if it is asked where rules are not sure, and then into the
+//! report.
 
 use m3_outcomes::{ClassifiedCall, ClassifiedTrajectory};
 use m3_trajectory::Trajectory;
@@ -8,7 +9,7 @@ use super::failure::Failure;
 use super::printer::Printer;
 use crate::report::{OutcomesGatherer, OutcomesRenderer};
 
-/// Where classified trajectories go.
+/// Receives classified trajectories.
 pub(super) struct Sink<'a> {
     pub(super) gatherer: &'a mut OutcomesGatherer,
     pub(super) renderer: &'a mut dyn OutcomesRenderer,
@@ -25,7 +26,7 @@ impl Sink<'_> {
         }
     }
 
-    /// Has the model decide what it was not asked about yet.
+    /// Lets the model decide the calls that are still open.
     pub(super) fn decide_rest(&mut self, printer: Printer) -> Result<(), Failure> {
         let Some(asking) = &mut self.asking else { return Ok(()) };
         let rest = asking.decide()?;

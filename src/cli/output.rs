@@ -1,4 +1,4 @@
-//! Where a report goes: standard output, or a file that appears when the report is complete.
+//! The target of a report: standard output, or a file that appears when the report is complete.
 
 use std::fs::File;
 use std::io::{self, Seek as _, Write};
@@ -38,7 +38,7 @@ impl From<FormatArg> for Format {
     }
 }
 
-/// Endings of files, and the forms that they stand for, as `--format` names them.
+/// Endings of files, and the forms they stand for, by their names in `--format`.
 const ENDINGS: [(&str, &str); 8] = [
     ("txt", "table"),
     ("json", "json"),
@@ -50,9 +50,9 @@ const ENDINGS: [(&str, &str); 8] = [
     ("tex", "latex"),
 ];
 
-/// The form that was asked for, or that the ending of the file says; without both the first of `F`. An ending that says
-/// none of the forms of `F` is refused: a table in a file that reads as a spreadsheet or a page helps nobody. The ending
-/// of a pipe or a device need not say any.
+/// The form that was asked for, or that of the file's ending; without either, the first of `F`. An ending of a form
+/// that `F` does not have is refused, because a table in a file named like a spreadsheet or a page would be useless.
+/// Pipes and devices may have any ending.
 pub(super) fn form<F: ValueEnum>(asked: Option<F>, out: Option<&Path>) -> Result<F, Failure> {
     let named = |name: &str| F::from_str(name, false).ok();
     let ending = out.and_then(Path::extension).map(|ending| ending.to_string_lossy().to_lowercase());
@@ -77,21 +77,21 @@ pub(super) enum Output {
     Standard {
         out: Box<dyn Write>,
         is_styled: bool,
-        /// Whether the run goes on when nobody reads any more (`m3 score .. | head`).
+        /// Whether the command goes on after the reader has stopped reading (`m3 score .. | head`).
         outlives_reader: bool,
     },
-    /// Gathered in a temporary file without a name, so that nothing stays behind when the run is interrupted.
+    /// Written to an unnamed temporary file first, so that nothing is left behind by an interruption.
     File {
         gathered: File,
         path: PathBuf,
-        /// A pipe or a device, open since it was looked at.
+        /// A pipe or a device, open since it was checked.
         opened: Option<AtomicFile>,
     },
 }
 
 impl Output {
-    /// Standard output (also for `-`), or `path`. Fails at once if nothing can be written there, not after the
-    /// work is done, and if it is one of the files that are read.
+    /// Opens standard output (also for `-`), or `path`. Fails at once, before the work is done, if nothing can be
+    /// written there or if it is one of the input files.
     pub(super) fn open(path: Option<&Path>, inputs: &[&Path], printer: Printer) -> Result<Self, Failure> {
         let Some(path) = path.filter(|path| *path != Path::new("-")) else {
             let (out, is_styled) = (Box::new(Printer::out()), printer.is_styled());
@@ -103,7 +103,7 @@ impl Output {
         Ok(Self::File { gathered, path: path.to_owned(), opened })
     }
 
-    /// An output whose command goes on to its end when its reader has seen enough: its exit code still counts.
+    /// An output whose command goes on after its reader has stopped reading, because its exit code still matters.
     #[must_use]
     pub(super) fn outliving_its_reader(self) -> Self {
         match self {
@@ -117,7 +117,7 @@ impl Output {
         matches!(self, Self::Standard { is_styled: true, .. })
     }
 
-    /// The width of the terminal that the target is; 80 of any other.
+    /// The width of the target if it is a terminal, else 80.
     pub(super) fn columns(&self) -> usize {
         let terminal = if matches!(self, Self::Standard { .. }) { Printer::columns() } else { None };
         terminal.map_or(80, usize::from)
@@ -128,7 +128,7 @@ impl Output {
         commit_all([self])
     }
 
-    /// Does something to the target; an error names it, and one that does not matter is none.
+    /// Writes to the target; an error names it, and an error that does not matter is ignored.
     fn attempt<T>(&mut self, ignored: T, act: impl FnOnce(&mut dyn Write) -> io::Result<T>) -> io::Result<T> {
         match self {
             Self::Standard { out, outlives_reader, .. } => match act(out) {
@@ -141,7 +141,7 @@ impl Output {
     }
 }
 
-/// Makes reports complete that belong together: none of their files appears before all are on the disk.
+/// Completes reports that belong together: none of their files appears before all are on the disk.
 pub(super) fn commit_all(outputs: impl IntoIterator<Item = Output>) -> Result<(), Failure> {
     let failed = |path: &Path| {
         let path = in_quotes(path);
@@ -169,8 +169,8 @@ pub(super) fn commit_all(outputs: impl IntoIterator<Item = Output>) -> Result<()
     Ok(())
 }
 
-/// Refuses to write to files that are read, or that are kept beside them, under whatever name and whether they are there
-/// yet or not. `-` stands for no file.
+/// Refuses to write to files that are read, or that are kept beside them, under any name and whether they exist yet
+/// or not. `-` stands for no file.
 pub(super) fn refuse_equal(kept: &[&Path], written: &[&Path]) -> Result<(), Failure> {
     let standard = Path::new("-");
     let kept: Vec<PathBuf> =

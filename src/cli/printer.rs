@@ -1,4 +1,4 @@
-//! The only place that prints. Standard output is data, standard error is talk.
+//! The only module that prints. Standard output is for data, standard error for messages.
 
 use std::io::{self, IsTerminal as _, Write};
 use std::time::{Duration, Instant};
@@ -22,7 +22,7 @@ pub(crate) struct Printer {
 }
 
 impl Printer {
-    /// With `is_quiet`, only errors are said.
+    /// With `is_quiet`, only errors are printed.
     pub(crate) fn new(is_quiet: bool) -> Self {
         // On a terminal, unless `NO_COLOR` and the like forbid it.
         let is_styled = anstream::AutoStream::choice(&io::stdout()) != anstream::ColorChoice::Never;
@@ -39,60 +39,60 @@ impl Printer {
         self.is_styled
     }
 
-    /// The width of the terminal that standard output is, in columns, if it is one and says so.
+    /// The width of the terminal, in columns, if standard output is a terminal with a known width.
     pub(crate) fn columns() -> Option<u16> {
         let columns = rustix::termios::tcgetwinsize(io::stdout()).ok().map(|size| size.ws_col);
         columns.filter(|columns| *columns > 0)
     }
 
-    /// Says why the run failed.
+    /// Prints why the command failed.
     pub(crate) fn error(message: &str) {
         say(&mut Self::talk(), ERROR, "error", message);
     }
 
-    /// Standard error.
+    /// Standard error, for messages.
     pub(crate) fn talk() -> impl Write + Send + 'static {
         anstream::stderr()
     }
 
-    /// Says what is odd.
+    /// Prints a warning.
     pub(crate) fn warn(self, message: &str) {
         self.warn_to(&mut Self::talk(), message);
     }
 
-    /// Says what is odd to `out`.
+    /// Writes a warning to `out`.
     pub(crate) fn warn_to(self, out: &mut impl Write, message: &str) {
         if !self.is_quiet {
             say(out, WARNING, "warning", message);
         }
     }
 
-    /// Says what is being done.
+    /// Prints a note on what is being done.
     pub(crate) fn note(self, message: &str) {
         if !self.is_quiet {
             say(&mut Self::talk(), NOTE, "note", message);
         }
     }
 
-    /// Tells one event, where nothing is drawn.
+    /// Prints an event, if no live view is shown.
     pub(crate) fn event(self, message: &str) {
         self.event_to(&mut Self::talk(), message);
     }
 
-    /// Says what has happened, on a line of its own.
+    /// Writes an event to `out`, on its own line.
     pub(crate) fn event_to(self, out: &mut impl Write, message: &str) {
         if !self.is_quiet {
-            // Errors in writing to standard error have nowhere to go.
+            // Errors in writing to standard error cannot be reported.
             let _ = writeln!(out, "{}", visible(message, true));
         }
     }
 
-    /// Whether only errors are said.
+    /// Whether only errors are printed.
     pub(crate) fn is_quiet(self) -> bool {
         self.is_quiet
     }
 
-    /// Whether somebody watches a terminal, where bars are shown.
+    /// Whether standard error is a terminal, where bars are shown.
     pub(crate) fn is_watched(self) -> bool {
         !self.is_quiet && io::stderr().is_terminal()
     }
@@ -119,7 +119,7 @@ impl Printer {
     }
 }
 
-/// Errors in writing to standard error have nowhere to go.
+/// Writes a labelled message. Errors in writing to standard error cannot be reported.
 fn say(out: &mut impl Write, style: Style, label: &str, message: &str) {
     let _ = writeln!(out, "{style}{label}{style:#}: {}", visible(message, true));
 }
@@ -131,7 +131,7 @@ pub(crate) struct Live {
 }
 
 impl Live {
-    /// Shows these lines; those that are too many are left out.
+    /// Shows these lines; lines beyond the count are left out.
     pub(crate) fn set(&self, texts: &[String]) {
         for (index, line) in self.lines.iter().enumerate() {
             line.set_message(
@@ -141,14 +141,14 @@ impl Live {
         }
     }
 
-    /// Says something while the lines stand; `say` prints it.
+    /// Runs `say`, which prints something, while the lines are shown.
     pub(crate) fn aside(&self, say: impl FnOnce()) {
         self.all.suspend(say);
     }
 
     /// Removes the lines.
     pub(crate) fn clear(&self) {
-        // A terminal that cannot be written to shows nothing either way.
+        // Errors are ignored: a terminal that cannot be written to shows nothing anyway.
         let _ = self.all.clear();
     }
 }
@@ -161,7 +161,7 @@ pub(crate) enum Unit {
     Servers,
     Tools,
     Images,
-    /// Whatever a tool counts.
+    /// Any unit of a tool.
     Progress,
 }
 
@@ -200,7 +200,7 @@ impl Bar {
 }
 
 impl Bar {
-    /// Says something while the bar stands; `say` prints it.
+    /// Runs `say`, which prints something, while the bar is shown.
     pub(crate) fn aside(&self, say: impl FnOnce()) {
         self.bar.suspend(say);
     }

@@ -1,4 +1,4 @@
-//! Repetitions of the same tasks: which files they are, and what passes.
+//! Repetitions of the same tasks: their files, and the criterion for passing.
 
 use std::path::{Path, PathBuf};
 
@@ -36,12 +36,12 @@ impl RepeatArgs {
         of_folder.chain(self.repeat.iter().cloned()).collect()
     }
 
-    /// Whether trials are counted: there are repetitions, or it is said what passes.
+    /// Whether trials are counted: there are repetitions, or a criterion for passing is given.
     pub(super) fn counts_trials(&self, files: &[PathBuf]) -> bool {
         !(files.is_empty() && self.pass.is_empty())
     }
 
-    /// What a trajectory has to reach. Of a metric that is named twice the last value counts.
+    /// The criterion for passing. If a metric is named twice, the last value counts.
     pub(super) fn criterion(&self) -> PassCriterion {
         if self.pass.is_empty() {
             return PassCriterion::default();
@@ -49,7 +49,7 @@ impl RepeatArgs {
         PassCriterion { least: self.pass.iter().copied().collect() }
     }
 
-    /// Says how many repetitions a folder has; refuses files that are given twice.
+    /// Reports how many repetitions a folder has; refuses files that are given twice.
     pub(super) fn check(
         &self,
         files: &[PathBuf],
@@ -64,10 +64,10 @@ impl RepeatArgs {
     }
 }
 
-/// A file that stands for two repetitions would look like a model that always does the same.
+/// Refuses repeated files: one file used for two repetitions would look like a model that always does the same.
 fn refuse_same(files: &[PathBuf], scoring: &ScoringArgs) -> Result<(), Failure> {
     let mut known = vec![place_of(scoring.predictions().as_path())];
-    // The references may be what a model would predict, but standard input can be read once only.
+    // The references may also be used as predictions, but standard input can be read only once.
     known.extend((scoring.references() == Path::new("-")).then(|| place_of(Path::new("-"))));
     for file in files {
         let place = place_of(file);

@@ -26,7 +26,7 @@ use super::outcomes_sink::Sink;
 use super::output::{Output, place_of};
 use super::printer::{Printer, Unit};
 
-/// Trajectories that are read ahead for each worker, so that a slow one keeps no worker idle.
+/// How many trajectories are read ahead for each worker, so that a slow one keeps no worker idle.
 const AHEAD: usize = 4;
 
 /// Options of a replay.
@@ -48,7 +48,7 @@ pub(super) struct ReplayArgs {
     encoder: EncoderArgs,
 }
 
-/// What a replay needs beside its options.
+/// The input of a replay besides its options.
 pub(super) struct Inputs<'a> {
     pub(super) predictions: &'a Path,
     /// All files that are read.
@@ -57,7 +57,7 @@ pub(super) struct Inputs<'a> {
     pub(super) tools: Option<&'a Arc<KnownTools>>,
 }
 
-/// Reads the configuration of a replay's servers; simulated ones are among them.
+/// Reads the configuration of a replay's servers, including simulated ones.
 pub(super) fn configuration(
     path: &Path,
     encoder: &EncoderArgs,
@@ -77,12 +77,12 @@ pub(super) fn configuration(
 }
 
 impl ReplayArgs {
-    /// The configuration, if there is to be a replay.
+    /// The configuration, if there is a replay.
     pub(super) fn servers(&self) -> Option<&Path> {
         self.servers.as_deref()
     }
 
-    /// Whether recording and report go to different files.
+    /// Checks that recording and report go to different files.
     pub(super) fn check_record(&self, report: Option<&Path>) -> Result<(), Failure> {
         let (record, report) = (self.record.as_deref().map(place_of), report.map(place_of));
         if record.is_some() && record == report {
@@ -92,7 +92,7 @@ impl ReplayArgs {
         Ok(())
     }
 
-    /// Replays all trajectories; by how many tools they were judged.
+    /// Replays all trajectories; returns the number of known tools.
     pub(super) fn run(
         &self,
         servers: &Path,
@@ -121,7 +121,7 @@ impl ReplayArgs {
             self.replay_all((Arc::new(replay), cancel), inputs.file, sink, record.as_mut(), printer).await
         });
         let done = signals.settle(done);
-        // Nothing that still waits may keep the program: servers are ended with their hosts.
+        // Tasks that still wait must not keep the program running: servers end with their hosts.
         runtime.shutdown_background();
         let known_tools = done?;
         if let Some(record) = record {
@@ -134,7 +134,7 @@ impl ReplayArgs {
         input::image_folders(self.images.as_ref(), || image_folders(predictions))
     }
 
-    /// Takes what was replayed, in the order of the file.
+    /// Passes on the replayed trajectories in the order of the file.
     async fn replay_all(
         &self,
         (replay, cancel): (Arc<Replay>, CancellationToken),
@@ -182,9 +182,9 @@ struct Work<'a> {
     cancel: CancellationToken,
     places: Arc<Semaphore>,
     running: VecDeque<Running>,
-    /// As many run or wait at most.
+    /// The most trajectories that run or wait.
     most: usize,
-    /// The next that is read.
+    /// The next trajectory to read.
     next: usize,
 }
 
@@ -194,7 +194,7 @@ impl<'a> Work<'a> {
         Self { replay, file, cancel, places, running: VecDeque::new(), most: workers * AHEAD, next: 0 }
     }
 
-    /// Keeps workers busy, and gives the next trajectory of the file once it is done.
+    /// Keeps workers busy, and returns the next trajectory of the file once it is done.
     async fn next(&mut self) -> Option<Result<ReplayedTrajectory, Failure>> {
         while self.next < self.file.len() && self.running.len() < self.most {
             let trajectory = match self.file.read(self.next) {
@@ -206,7 +206,7 @@ impl<'a> Work<'a> {
         }
         let mut first = self.running.pop_front()?;
         tokio::select! {
-            // A trajectory that was cancelled is no failure of its own.
+            // A trajectory that was cancelled does not count as a failure.
             biased;
             () = self.cancel.cancelled() => {
                 self.running.push_front(first);
@@ -216,11 +216,11 @@ impl<'a> Work<'a> {
         }
     }
 
-    /// Ends what still runs, and the servers.
+    /// Ends everything that still runs, and the servers.
     async fn end(self) {
         self.cancel.cancel();
         for left in self.running {
-            // What they found is not wanted any more, but their servers have to end.
+            // Their results are not needed any more, but their servers have to end.
             let _ = left.await;
         }
         self.replay.close().await;
@@ -267,7 +267,7 @@ fn take(
     sink.push(found.trajectory, found.calls)
 }
 
-/// The configuration without servers that no call is of: starting them would take time for nothing.
+/// The configuration without servers that no call names, whose start would only take time.
 fn used_servers(file: &TrajectoryFile, mut config: HostConfig) -> Result<HostConfig, Failure> {
     let mut is_used = vec![false; config.servers.len()];
     for index in 0..file.len() {
@@ -284,7 +284,7 @@ fn used_servers(file: &TrajectoryFile, mut config: HostConfig) -> Result<HostCon
     Ok(config)
 }
 
-/// The predictions with their results, as a list with a trajectory on each line.
+/// The predictions with their results, as a list with one trajectory on each line.
 struct Recording {
     output: Output,
     has_any: bool,

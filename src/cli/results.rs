@@ -1,4 +1,4 @@
-//! What `m3 leaderboard` and `m3 compare` have in common: naming and reading results, drawing, JSON.
+//! Shared parts of `m3 leaderboard` and `m3 compare`: naming and reading results, drawing, JSON.
 
 use std::collections::HashSet;
 use std::io::{self, Write};
@@ -26,7 +26,7 @@ impl FromStr for NamedFile {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        // A file whose name has a `=` is meant as it is.
+        // If a file whose name contains `=` exists, the text is this name.
         match text.split_once('=') {
             Some((name, path)) if !name.is_empty() && !path.is_empty() && !Path::new(text).exists() => {
                 Ok(Self { name: Some(name.to_owned()), path: path.into() })
@@ -99,7 +99,7 @@ enum FormatArg {
 }
 
 impl FormatArg {
-    /// The form of tables; none for JSON.
+    /// The form of tables; `None` for JSON.
     fn sheets(self, is_styled: bool) -> Option<SheetForm> {
         match self {
             Self::Table => Some(SheetForm::Terminal { is_styled }),
@@ -119,12 +119,12 @@ impl TablesArgs {
 }
 
 impl FormArgs {
-    /// Whether the report goes there.
+    /// Whether the report goes to standard output.
     pub(super) fn is_to_standard_output(&self) -> bool {
         self.out.as_deref().is_none_or(|path| path == Path::new("-"))
     }
 
-    /// Opens what the tables are written to.
+    /// Opens the target of the tables.
     pub(super) fn open(&self, inputs: &[&Path], printer: Printer) -> Result<Output, Failure> {
         let output = Output::open(self.out.as_deref(), inputs, printer)?;
         self.form()?;
@@ -148,7 +148,7 @@ impl FormArgs {
             Some(form) => {
                 let sheets = sheets();
                 if form == SheetForm::Csv {
-                    // A table of numbers has no place for them.
+                    // A table of numbers has no place for notes.
                     sheets.iter().flat_map(|sheet| &sheet.notes).for_each(|note| printer.note(note));
                 }
                 write_sheets(form, &sheets, output)
@@ -158,7 +158,7 @@ impl FormArgs {
     }
 }
 
-/// Reads all results; the errors of all are said at once. Models of one name get a number.
+/// Reads all results; the errors of all are reported at once. Models with the same name get a number.
 pub(super) fn read_all(files: &[NamedFile]) -> Result<Vec<ModelResult>, Failure> {
     let (mut models, mut errors) = (Vec::new(), Vec::new());
     for file in files {

@@ -62,7 +62,7 @@ fn parse_floor(text: &str) -> Result<(Metric, f64), String> {
     parse_least(text, metric, Metric::of_scores().map(Metric::name))
 }
 
-/// What is put beside the scores, a file for each repetition or none.
+/// The data that are put beside scores: a file for each repetition, or none.
 struct Beside {
     outcomes: Vec<OutcomesByTrajectory>,
     grades: Vec<GradesByTrajectory>,
@@ -89,7 +89,7 @@ impl Beside {
         })
     }
 
-    /// Puts what is known of it beside a trajectory of repetition `repeat`, from 1.
+    /// Adds the data about a trajectory of repetition `repeat`, from 1, to its report.
     fn add_to(&self, report: &mut TrajectoryReport, repeat: usize) -> Result<(), String> {
         let calls = usize::try_from(report.metrics.predicted_calls).unwrap_or(usize::MAX);
         if let Some(outcomes) = self.outcomes.get(repeat - 1) {
@@ -167,7 +167,7 @@ fn score_repetition(
     Ok(summary)
 }
 
-/// Fails if a metric is below its floor, saying which.
+/// Fails if a metric is below its floor; names it.
 fn check_floors(floors: &[(Metric, f64)], metrics: &m3_score::Metrics) -> Result<(), Failure> {
     let missed: Vec<_> = floors.iter().filter(|(metric, floor)| metrics[*metric] < *floor).collect();
     for (metric, floor) in &missed {

@@ -1,4 +1,4 @@
-//! Options and steps that all commands which score two files have in common.
+//! Shared options and steps of all commands that score two files.
 
 use std::borrow::Cow;
 use std::path::{Path, PathBuf};
@@ -93,7 +93,7 @@ impl From<SimilarityArg> for Similarity {
     }
 }
 
-/// Which of the two files is that of the references.
+/// Which of the two files holds the references.
 const REFERENCES: usize = 1;
 
 fn held<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
@@ -112,14 +112,15 @@ pub(super) struct Scoring {
     catalog: Option<Catalog>,
     weights: Weights,
     tool_names: ToolNamesReport,
-    /// Whether no prediction's model was shown an image.
+    /// Whether the models of all predictions were shown no images.
     no_images: bool,
     embedder: Embedder,
     printer: Printer,
 }
 
 impl ScoringArgs {
-    /// Opens the files, `further` repetitions of the predictions among them, and the encoder, fetching it if need be.
+    /// Opens the files, `further` repetitions of the predictions included, and the encoder, which is fetched if
+    /// needed.
     pub(super) fn open(
         &self,
         further: &[PathBuf],
@@ -180,7 +181,7 @@ impl ScoringArgs {
         })
     }
 
-    /// The predictions, as the user named them.
+    /// The predictions as the user named them.
     pub(super) fn predictions(&self) -> &PredictionsArg {
         &self.predictions
     }
@@ -201,7 +202,7 @@ impl ScoringArgs {
         self.profile.into()
     }
 
-    /// The published program knows no other forms, and its numbers are wanted.
+    /// With the published program's profile, calls are read as that program reads them, so that the numbers agree.
     fn forms(&self) -> CallForms {
         match self.profile {
             ProfileArg::Paper => CallForms::Understood,
@@ -218,7 +219,7 @@ impl ScoringArgs {
     }
 }
 
-/// Fails if a trajectory could not be aligned, saying which.
+/// Fails if a trajectory could not be aligned; names it.
 pub(super) fn check_aligned(summary: &Summary) -> Result<(), Failure> {
     let too_large = &summary.ledger.too_large;
     for id in too_large {
@@ -237,7 +238,7 @@ pub(super) type ChosenSink<'a> =
     dyn FnMut(TrajectoryScore, &Trajectory, &Trajectory) -> Result<(), Failure> + 'a;
 
 impl Scoring {
-    /// Scores, showing a progress bar. `sink` gets each trajectory.
+    /// Scores with a progress bar. `sink` gets each trajectory.
     pub(super) fn run(
         &mut self,
         keeps_similarities: bool,
@@ -248,7 +249,7 @@ impl Scoring {
         Ok((summary, report))
     }
 
-    /// Scores one repetition: 1 is the predictions themselves, those from 2 on are the further ones.
+    /// Scores one repetition: 1 means the predictions themselves, higher numbers the further ones.
     pub(super) fn run_repetition(
         &mut self,
         repeat: usize,
@@ -275,7 +276,7 @@ impl Scoring {
         Ok(summary?)
     }
 
-    /// The head of the report of what was scored, saying what a user should know of it.
+    /// The summary of the report; prints the warnings that a user should see.
     pub(super) fn summarize(
         &self,
         summary: &Summary,
@@ -297,7 +298,7 @@ impl Scoring {
         Ok(ScoreSummary { no_images: self.no_images, ..report }.with_repeats(repeats))
     }
 
-    /// What is scored, by name and hash.
+    /// The scored files by name and hash.
     fn inputs(&self) -> Result<InputsReport, SourceError> {
         let input = |file: &TrajectoryFile| {
             Ok::<_, SourceError>(InputReport { name: file.name().to_owned(), sha256: file.digest()? })
@@ -314,8 +315,8 @@ impl Scoring {
         })
     }
 
-    /// Scores these references again, in this order, with their similarities. What was there to be warned of
-    /// was said by [`Scoring::run`]. Without a bar, `sink` may write to the terminal.
+    /// Scores these references again, in this order, with their similarities. [`Scoring::run`] has printed all
+    /// warnings. There is no progress bar, so `sink` may write to the terminal.
     pub(super) fn run_chosen(
         &mut self,
         chosen: &[usize],
@@ -327,7 +328,7 @@ impl Scoring {
         let options =
             ScoreOptions { profile, thresholds, similarity, catalog, weights, keeps_similarities: true };
         let mut bar = has_bar.then(|| self.printer.bar(Unit::Trajectories));
-        // Scoring keeps nothing of the trajectories: they are read once more.
+        // Scoring keeps no trajectories, so they are read once more.
         let mut show = |scored: TrajectoryScore| {
             let (reference, prediction) = (found(references, &scored.id)?, found(predictions, &scored.id)?);
             sink(scored, &reference, &prediction)
@@ -356,7 +357,7 @@ impl Scoring {
     }
 }
 
-/// The trajectory of this id, or one without steps: what was not predicted is shown as nothing.
+/// The trajectory with this id, or one without steps if it was not predicted.
 fn found<'a>(file: &'a TrajectoryFile, id: &str) -> Result<Cow<'a, Trajectory>, SourceError> {
     match file.find(id) {
         Some(index) => file.look_at(index),

@@ -1,4 +1,4 @@
-//! What is noticed of predictions and references while they are read: the tools they call, and who has written them.
+//! Facts about predictions and references, collected while they are read: the tools they call, and who wrote them.
 
 use m3_trajectory::json::Json;
 use m3_trajectory::tool_names::Vocabulary;
@@ -7,16 +7,16 @@ use m3_trajectory::{Trajectory, TrajectoryFile};
 use super::failure::{Failure, code};
 use super::printer::Printer;
 
-/// What is noticed of one file.
+/// Facts about one file.
 #[derive(Debug, Default)]
 pub(super) struct Seen {
     pub(super) tools: Vocabulary,
     trajectories: usize,
-    /// Of those, predictions of `m3 run`.
+    /// How many are predictions of `m3 run`.
     predictions: usize,
-    /// Of those, references of `m3 judge` or `m3 review`.
+    /// How many are references of `m3 judge` or `m3 review`.
     references: usize,
-    /// Of those, predictions whose model was shown no image.
+    /// How many are predictions of a model that was shown no images.
     blind: usize,
 }
 
@@ -31,13 +31,13 @@ impl Seen {
         self.blind += usize::from(no_images == Some(&Json::Bool(true)));
     }
 
-    /// Whether every prediction says that its model was shown no image (`m3 run --no-images`).
+    /// Whether every prediction records that its model was shown no images (`m3 run --no-images`).
     pub(super) fn are_blind(&self) -> bool {
         self.blind > 0 && self.blind == self.trajectories
     }
 }
 
-/// Fails for files that are given in the wrong order, as their marks tell, and warns where one of them only tells so.
+/// Fails if files are given in the wrong order, as both records show, and warns if only one of them shows it.
 pub(super) fn check_order(
     files: [&TrajectoryFile; 2],
     [predictions, references]: [&Seen; 2],

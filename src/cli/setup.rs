@@ -36,7 +36,7 @@ To place the files by hand instead:
     )
 }
 
-/// Fetches what is missing, tries it out and says where everything is.
+/// Fetches missing files, tests the encoder, and prints where everything is.
 pub(super) fn run(args: &SetupArgs, common: &Common, printer: Printer) -> Result<(), Failure> {
     let options = common.assets()?;
     let found = if args.force { Err(Vec::new()) } else { Assets::find(&options)? };
@@ -54,7 +54,7 @@ pub(super) fn run(args: &SetupArgs, common: &Common, printer: Printer) -> Result
         }
     };
     let mut encoder = OnnxEncoder::open(assets.clone(), &options.cache_dir)?;
-    // The proof that tokenizer, graph, weights and runtime fit together.
+    // Tests that tokenizer, graph, weights and runtime work together.
     encoder.embed(&["{\"title\":\"American eel\"}"], &mut |_| ())?;
     let identity = encoder.identity();
 

@@ -46,7 +46,7 @@ pub(super) struct ShowArgs {
 /// The width of text that is not for a terminal, in columns.
 const WIDTH: u16 = 80;
 
-/// The least and the greatest width of text, in columns.
+/// The smallest and the largest width of text, in columns.
 const NARROWEST: u16 = 40;
 
 /// See [`NARROWEST`].
@@ -71,7 +71,7 @@ enum FormatArg {
     Json,
 }
 
-/// Ids that are named where none was, or none like it is known.
+/// The most ids that are named if none, or an unknown one, was given.
 const NAMED_IDS: usize = 5;
 
 /// The longest id that is shown or compared, in characters.
@@ -99,7 +99,7 @@ pub(super) fn run(args: &ShowArgs, printer: Printer) -> Result<(), Failure> {
     output.commit()
 }
 
-/// Everything, also what standard JSON cannot say.
+/// Writes everything, including values that standard JSON cannot express.
 fn write_as_read(trajectory: &Json, output: &mut Output) -> std::io::Result<()> {
     use std::io::Write as _;
     match trajectory.to_value() {
@@ -108,7 +108,7 @@ fn write_as_read(trajectory: &Json, output: &mut Output) -> std::io::Result<()> 
     }
 }
 
-/// Width and height of an image that lies beside the file or in the folder above it.
+/// Width and height of an image that is beside the file or in the folder above it.
 fn size(image: &str, predictions: &Path) -> Option<(u32, u32)> {
     let folders = image_folders(predictions);
     let found = locate(image, &folders)?;
@@ -116,7 +116,7 @@ fn size(image: &str, predictions: &Path) -> Option<(u32, u32)> {
     Some((facts.width, facts.height))
 }
 
-/// A trajectory of the file: where it is, its id, its repetition.
+/// A trajectory of the file: its index, its id, its repetition.
 struct Entry {
     index: usize,
     id: String,
@@ -171,7 +171,7 @@ impl ShowArgs {
     }
 }
 
-/// All trajectories of a file. Those that do not say which repetition they are are counted.
+/// All trajectories of a file. Those that do not record their repetition are numbered.
 fn entries(file: &TrajectoryFile) -> Result<Vec<Entry>, Failure> {
     let mut seen = HashMap::new();
     let mut entries = Vec::with_capacity(file.len());

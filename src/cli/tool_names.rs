@@ -1,4 +1,4 @@
-//! `--tool-names`: tools that predictions and references write differently.
+//! `--tool-names`: tools whose names differ between predictions and references.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -11,7 +11,7 @@ use m3_trajectory::tool_names::{NameMapping, RecognizedNames, Vocabulary, read_n
 use super::failure::{Failure, code};
 use super::printer::Printer;
 
-/// What the names of the predictions' tools are read as.
+/// How the names of the predictions' tools are read.
 #[derive(Debug, Clone)]
 pub(super) enum ToolNamesArg {
     Off,
@@ -29,18 +29,18 @@ impl From<OsString> for ToolNamesArg {
     }
 }
 
-/// The names that predictions may be read as.
+/// The names that predictions' names may stand for.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Known<'a> {
     pub(super) references: &'a Vocabulary,
-    /// Those of `--tools`.
+    /// The names of `--tools`.
     pub(super) catalog: &'a Vocabulary,
 }
 
-/// Names that are listed one by one.
+/// The most names that are listed one by one.
 const LISTED: usize = 20;
 
-/// Names that a warning lists.
+/// The most names that a warning lists.
 const NAMED: usize = 3;
 
 impl ToolNamesArg {
@@ -52,7 +52,7 @@ impl ToolNamesArg {
         }
     }
 
-    /// Renames the tools of `predictions`, which call those of `predicted`, and says so.
+    /// Renames the tools of `predictions`, which call those of `predicted`, and reports it.
     pub(super) fn apply<'a>(
         &self,
         predictions: impl Iterator<Item = &'a mut TrajectoryFile>,
@@ -62,7 +62,7 @@ impl ToolNamesArg {
     ) -> Result<ToolNamesReport, Failure> {
         let (mode, RecognizedNames { mapping, ambiguous }) = match self {
             Self::Off => {
-                // Nothing is matched by a name of the catalog.
+                // Names in the catalog alone are not matched with anything.
                 let found = recognize(predicted, known.references, &Vocabulary::default());
                 warn_of_writing(&found, predicted, printer);
                 ("off", RecognizedNames::default())
@@ -81,7 +81,7 @@ impl ToolNamesArg {
     }
 }
 
-/// Says what was done.
+/// Reports what was renamed.
 fn say(report: &ToolNamesReport, printer: Printer) {
     let (renamed, open) = (report.mapping.len(), report.ambiguous.len());
     if renamed > 0 {
@@ -103,9 +103,9 @@ fn say(report: &ToolNamesReport, printer: Printer) {
     }
 }
 
-/// Warns of names that meet nothing for their writing alone.
+/// Warns of names that remain unmatched only because of their spelling.
 fn warn_of_writing(found: &RecognizedNames, predicted: &Vocabulary, printer: Printer) {
-    // One that shares its only candidate with a name that is in use is a slip of the model.
+    // A name that shares its only candidate with a name in use is the model's mistake.
     let open = found.ambiguous.iter().filter(|(_, candidates)| candidates.len() > 1);
     let open: Vec<(&String, &Vec<String>)> = open.collect();
     let first = found.mapping.iter().next();
@@ -123,7 +123,7 @@ fn warn_of_writing(found: &RecognizedNames, predicted: &Vocabulary, printer: Pri
     ));
 }
 
-/// The names of a file that predictions use; warns of those that mean nothing.
+/// The names of a file that predictions use; warns of those without effect.
 fn used(
     names: NameMapping,
     predicted: &Vocabulary,

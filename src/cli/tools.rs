@@ -74,10 +74,10 @@ enum FormatArg {
     Json,
 }
 
-/// What is known of the servers.
+/// What is known about the servers.
 struct Found {
     catalog: ToolCatalog,
-    /// `None` where no server was to be started.
+    /// `None` if no server was started.
     health: Option<HealthReport>,
 }
 
@@ -86,7 +86,7 @@ pub(super) fn run(args: &ToolsArgs, common: &Common, printer: Printer) -> Result
     let format = form(args.format, args.out.as_deref())?;
     let servers = Servers::open(&args.config, printer)?;
     let mut output = Output::open(args.out.as_deref(), &[&args.config], printer)?.outliving_its_reader();
-    // Before servers are started: it may have to be fetched.
+    // Before servers are started, because the encoder may have to be fetched.
     let embedder = match &args.search {
         Some(_) => Some(args.encoder.open(common.assets()?, printer)?),
         None => None,
@@ -138,7 +138,7 @@ fn listed(args: &ToolsArgs, catalog: &ToolCatalog) -> Result<Found, Failure> {
     Ok(Found { catalog, health: None })
 }
 
-/// The tools of servers that are started for it, and closed again.
+/// The tools of servers, which are started for this and closed again.
 async fn configured(
     args: &ToolsArgs,
     mut config: HostConfig,
@@ -183,7 +183,7 @@ fn write_found(
     })
 }
 
-/// Writes either form.
+/// Writes the result in either form.
 fn write(
     output: &mut Output,
     format: FormatArg,
@@ -219,7 +219,7 @@ fn search(
         printer.warn(&warning);
     }
     let mut ranked: Vec<(f64, &(ToolName, &Tool))> = similarities.into_iter().zip(&tools).collect();
-    // Stable: equals stay in the order of the catalog.
+    // The sort is stable: equally similar tools stay in the order of the catalog.
     ranked.sort_by(|a, b| b.0.total_cmp(&a.0));
     let found = ranked.iter().take(args.limit as usize).map(|(similarity, (name, tool))| FoundTool {
         tool: name.to_string(),

@@ -51,7 +51,7 @@ pub(super) fn run(args: &ValidateArgs, printer: Printer) -> Result<(), Failure> 
         let mut progress = |done, total| bar.set("reading", done as u64, total as u64);
         match TrajectoryFile::scan(path, args.duplicates.into(), &mut progress) {
             Ok(file) => report.files.push(describe(&file)?),
-            // This says nothing of the file.
+            // This error is not about the file.
             Err(error @ SourceError::Spool { .. }) => return Err(error.into()),
             Err(error) => report.files.push(FileReport::unreadable(path, &error.to_string())),
         }
@@ -69,12 +69,12 @@ pub(super) fn run(args: &ValidateArgs, printer: Printer) -> Result<(), Failure> 
     if is_broken { Err(Failure::silent(code::INPUT)) } else { Ok(()) }
 }
 
-/// Counts what is in a file that can be read.
+/// Counts the content of a readable file.
 fn describe(file: &TrajectoryFile) -> Result<FileReport, Failure> {
     let mut report = FileReport::new(file.name(), file.problems());
     report.is_tasks = file.is_tasks();
     report.entries = file.len();
-    // A file with errors is not worth counting: what could be counted is not what is in it.
+    // A file with errors is not counted, because the counts would be wrong.
     if report.errors == 0 && !report.is_tasks {
         let mut tools = BTreeSet::new();
         for index in 0..file.len() {

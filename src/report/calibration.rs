@@ -1,4 +1,4 @@
-//! Thresholds from labels of people as tables, with agreement by both of them, and as a heat map.
+//! Thresholds from people's labels as tables, with the agreement for both of them, and as a heat map.
 
 use m3_figures::AgreementMap;
 use m3_report::Picture;
@@ -8,10 +8,10 @@ use m3_support::text::{counted, shortened};
 
 use crate::calibrate::{CalibrationReport, IntervalReport, ThresholdReport};
 
-/// Shades from few to many labels met, for terminals.
+/// Shades from little to much agreement, for terminals.
 const SHADES: [&str; 5] = [" ", "░", "▒", "▓", "█"];
 
-/// Thresholds between 0 and 1 in the table of agreement.
+/// Steps of thresholds between 0 and 1 in the table of agreement.
 const STEPS: u32 = 10;
 
 /// The tables of a report.
@@ -26,7 +26,7 @@ fn interval(of: Option<IntervalReport>) -> String {
     of.map_or_else(|| "not known".to_owned(), |of| format!("{:.3} to {:.3}", of.low, of.high))
 }
 
-/// What the thresholds that meet most labels and the default ones are called.
+/// The names for the thresholds with the most agreement and for the default ones.
 fn names(report: &CalibrationReport) -> [&'static str; 2] {
     if report.keep_default.is_empty() {
         ["recommended", "default"]
@@ -35,7 +35,7 @@ fn names(report: &CalibrationReport) -> [&'static str; 2] {
     }
 }
 
-/// What is said above the thresholds.
+/// The notes above the table of thresholds.
 fn notes(report: &CalibrationReport) -> Vec<String> {
     let labels = &report.labels;
     let percent = 100.0 * report.level;

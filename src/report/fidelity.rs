@@ -1,11 +1,11 @@
-//! What a similarity says of labelled pairs, as tables.
+//! The scores of labelled pairs by a similarity, as tables.
 
 use m3_report::{Cell, Column, Sheet};
 use m3_support::text::{counted, shortened};
 
 use crate::calibrate::{FidelityReport, GroupReport, PairReport};
 
-/// Pairs that are listed at most.
+/// The most pairs that are listed.
 const LISTED: usize = 30;
 
 /// The tables of a report.

@@ -1,4 +1,5 @@
-//! Grades of a panel as tables: measures with intervals, judges, how far they agree, people beside them, what is missing.
+//! A panel's grades as tables: measures with intervals, judges and their agreement, comparison with people, missing
+//! answers.
 
 use std::collections::BTreeMap;
 
@@ -7,10 +8,10 @@ use m3_llm::ModelName;
 use m3_report::{Cell, Column, Sheet};
 use m3_support::text::{counted, on_one_line, shortened};
 
-/// Missing answers that are listed one by one in a table; all of them are in the JSON.
+/// The most missing answers that are listed one by one in a table; all of them are in the JSON.
 const MISSING_SHOWN: usize = 20;
 
-/// Reasons of missing answers that are said below the table's title.
+/// The most reasons for missing answers that are given below the table's title.
 const REASONS_SHOWN: usize = 8;
 
 /// The tables of a report. With `has_types`, also the measures by type of task.
@@ -28,7 +29,7 @@ pub fn grade_sheets(report: &GradeReport, has_types: bool) -> Vec<Sheet> {
     sheets
 }
 
-/// The judge as tables name it: without the wire and the address, if the rest tells all judges apart.
+/// The judge's name in tables: without the wire and the address, if the rest distinguishes all judges.
 fn short_name(report: &GradeReport, judge: &str) -> String {
     let model = |name: &str| ModelName::parse(name).map_or_else(|_| name.to_owned(), |name| name.model);
     let short = model(judge);
@@ -50,7 +51,7 @@ fn rate(rate: Option<RateReport>) -> Cell {
     ))
 }
 
-/// A measure in words, without the rubric's name in front of another word: the tables begin with it.
+/// A measure in words, without the rubric's name in front, because the tables begin with it.
 fn words(report: &GradeReport, name: &str) -> String {
     let words = name.replace('_', " ");
     let rubric = report.rubric.replace('-', " ") + " ";
@@ -124,7 +125,7 @@ fn types(report: &GradeReport) -> Sheet {
 
 fn judges(report: &GradeReport) -> Sheet {
     let rows = report.judges.iter().flat_map(|judge| {
-        // All of the judge's where there is no measure.
+        // Without a measure, all missing answers of the judge.
         let missing = |measure: &str| {
             let is_of = |of: &&MissingGrade| of.judge == judge.judge && measure.starts_with(of.aspect.main());
             report.missing.iter().filter(is_of).count()
@@ -336,7 +337,7 @@ fn missing(report: &GradeReport) -> Sheet {
     if more > 0 {
         notes.push(format!("and {}, which the JSON lists", counted(more, "more missing answer")));
     }
-    // Below the table they would be cut; as notes they are whole.
+    // Given as notes, because a table would cut the reasons.
     let mut reasons: BTreeMap<&str, (usize, &str)> = BTreeMap::new();
     for of in &report.missing {
         let named = format!("`{}` ", of.judge);

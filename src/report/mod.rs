@@ -1,4 +1,4 @@
-//! Reports of what is not a score: outcomes of calls, grades, calibrations, tools.
+//! Reports other than scores: outcomes of calls, grades, calibrations, tools.
 
 mod calibration;
 mod fidelity;

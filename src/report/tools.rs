@@ -1,5 +1,5 @@
-//! Servers and their tools: how each fares (`m3.health/1`), what each offers, and tools found by a sentence
-//! (`m3.search/1`). Everything in them comes from servers and is shown with care.
+//! Servers and their tools: the health of each (`m3.health/1`), the tools of each, and tools found by a search
+//! (`m3.search/1`). All texts come from servers and are made safe to show.
 
 use std::io::{self, Write};
 
@@ -86,7 +86,7 @@ pub struct FoundTool {
     pub description: String,
 }
 
-/// A catalog as its file has it, `{server: {tools: [..]}}`, in the order of the configuration.
+/// A catalog in the form of its file, `{server: {tools: [..]}}`, in the order of the configuration.
 #[derive(Debug, Clone, Copy)]
 pub struct CatalogFile<'a>(pub &'a ToolCatalog);
 
@@ -101,20 +101,20 @@ impl Serialize for CatalogFile<'_> {
     }
 }
 
-/// Lines of standard error that are reported of each server.
+/// The most lines of standard error in a report, for each server.
 const MAX_STDERR: usize = 20;
 
 /// The longest line of standard error, or reason, in columns.
 const MAX_LINE: usize = 500;
 
-/// How wide a line of the list of tools may get.
+/// The most columns of a line in the list of tools.
 const LINE_WIDTH: usize = 80;
 
 /// The widest column of names of tools.
 const NAME_WIDTH: usize = 40;
 
 impl HealthReport {
-    /// How the servers fare, without secrets.
+    /// The health of the servers, with secrets removed.
     #[must_use]
     pub fn new(statuses: &[ServerStatus], catalog: &ToolCatalog, redactor: &Redactor) -> Self {
         let shown = |text: &str| shortened(&redactor.text(text), MAX_LINE);
@@ -149,7 +149,7 @@ impl HealthReport {
                 }
                 ServerState::Failed(error) => {
                     let reason = error.to_string();
-                    // A reason has lines: the last line of standard error, what to do.
+                    // A reason may have several lines: the last line of standard error, and what to do.
                     let lines: Vec<String> = reason.lines().map(shown).collect();
                     health.reason = Some(lines.join("\n"));
                     "failed"
@@ -176,7 +176,7 @@ impl HealthReport {
         self.servers.iter().any(|server| server.state == "ready")
     }
 
-    /// The health as a table; what is wrong stands below it.
+    /// The health as a table; the reasons for failures are below it.
     #[must_use]
     pub fn sheet(&self) -> Sheet {
         let ready = self.servers.iter().filter(|server| server.state == "ready").count();
@@ -279,7 +279,7 @@ fn write_rows(rows: &[(String, &str)], indent: &str, out: &mut dyn Write) -> io:
     Ok(())
 }
 
-/// The first line of a tool's description that says something.
+/// The first line of a tool's description that is not empty.
 #[must_use]
 pub fn one_line(tool: &Tool) -> String {
     let description = tool.description.as_deref().unwrap_or_default();

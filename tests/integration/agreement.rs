@@ -18,8 +18,8 @@ const METRICS: [(&str, &str); 7] = [
     ("order_consistency", "order_consistency_cov"),
 ];
 
-/// Metrics that see which of several equal calls met which: where assignments cost the same, the published
-/// scorer takes the one its solver ends with, m3 the one with the earlier steps.
+/// Metrics that depend on which of several equal calls are matched: among assignments of equal cost, the published
+/// scorer takes whichever its solver finds, m3 the one with the earlier steps.
 const STRUCTURAL: [&str; 3] = ["step_coherence", "merge_purity", "order_consistency"];
 
 fn number(value: &Value, key: &str) -> f64 {
@@ -30,12 +30,12 @@ fn load(path: &std::path::Path) -> Value {
     serde_json::from_slice(&std::fs::read(path).unwrap()).unwrap()
 }
 
-/// By id, the last of each.
+/// Trajectories by id, the last of each.
 fn by_id(trajectories: &Value) -> HashMap<&str, &Value> {
     trajectories.as_array().unwrap().iter().map(|t| (t["id"].as_str().unwrap(), t)).collect()
 }
 
-/// Whether a trajectory has two calls that look the same to the encoder, which reads no case.
+/// Whether a trajectory has two calls that look the same to the encoder, which ignores case.
 fn repeats_a_call(trajectory: &Value) -> bool {
     let mut seen = std::collections::HashSet::new();
     let steps = trajectory["steps"].as_array().unwrap();
@@ -89,12 +89,12 @@ fn agrees(name: &str) {
             assert!((ours - theirs).abs() <= 1e-4, "{name} {id}: {key} is {ours}, published {theirs}");
         }
     }
-    // Of some 110 trajectories with calls that look the same, these many have another assignment as good.
+    // Of some 110 trajectories with calls that look the same, only these have another equally good assignment.
     assert!(differing.len() <= 4, "{name}: {differing:?}");
 }
 
-/// What `evaluate_trajectories.py` of Open-M3-Bench does with what is empty and with white space in names, by
-/// reading it: `safe_div` gives 0 without a denominator, only a trajectory without any call has 1 for all but
+/// The behaviour of Open-M3-Bench's `evaluate_trajectories.py` for empty input and for white space in names, from
+/// reading it: `safe_div` gives 0 without a denominator, only a trajectory without any call has 1 for everything but
 /// its similarities, and names are stripped.
 #[test]
 fn degenerate_cases_are_the_published_ones() {
@@ -131,7 +131,7 @@ fn medium_predictions_score_as_published() {
     agrees("medium");
 }
 
-/// Seven tasks are missing from these: the published program leaves them out.
+/// Seven tasks have no prediction here: the published program leaves them out.
 #[test]
 fn weak_predictions_score_as_published() {
     agrees("weak");

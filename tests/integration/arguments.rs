@@ -1,5 +1,5 @@
-//! What `m3 score` says of arguments: their fidelity beside the similarity, which are wrong, and which pairs only the
-//! embedding accepts; and alignment by fidelity.
+//! The findings of `m3 score` about arguments: their fidelity beside the similarity, which are wrong, and which pairs
+//! only the embedding accepts; and alignment by fidelity.
 
 use std::path::PathBuf;
 
@@ -9,8 +9,8 @@ use crate::support::{Folder, call, follows_kept_schema, m3, report, run, stdout,
 
 mod leaderboard;
 
-/// Three calls, two of which are made: one as it should be, one with the longitude on the other side of the world. To the
-/// embedding both are alike (`docs/fidelity.md`), and so both match.
+/// Three reference calls, two of which are predicted: one correctly, one with the longitude on the other side of the
+/// world. To the embedding both are alike (`docs/fidelity.md`), so both are matched.
 fn flipped_longitude(folder: &Folder) -> [PathBuf; 2] {
     let at = |lat: f64, lng: f64| call("air/now", json!({"lat": lat, "lng": lng}));
     let mail = call("mail/send", json!({"to": "me"}));
@@ -53,8 +53,8 @@ fn a_flipped_longitude_shows_in_the_fidelity_alone() {
     }
 }
 
-/// Comparisons are kept in the cache; what comes from there is what would be compared anew, to the last digit. The texts
-/// need the encoder's word, and are new at the first run.
+/// Comparisons are kept in the cache, and results from there equal new ones to the last digit. The texts need the
+/// encoder, and are new in the first run.
 #[test]
 fn what_the_cache_knows_is_what_would_be_compared() {
     let folder = Folder::new();
@@ -94,7 +94,7 @@ fn wrong_arguments_and_rejected_pairs_are_listed() {
     assert_eq!(rejected["predicted"], json!({"step": 1, "call": 0, "index": 1}));
     assert!(rejected["similarity"].as_f64().unwrap() >= 0.6, "the embedding accepts it: {rejected}");
     assert!(rejected["argument_fidelity"].as_f64().unwrap() < 0.5, "{rejected}");
-    // In the trajectory the match says it too, and that of equal arguments says nothing.
+    // The match in the trajectory reports it too; a match with equal arguments reports nothing.
     let matches = &report["trajectories"][0]["matches"];
     assert_eq!(matches[0]["argument_fidelity"], 1.0);
     assert!(matches[0].get("wrong_arguments").is_none());
@@ -103,8 +103,8 @@ fn wrong_arguments_and_rejected_pairs_are_listed() {
     assert_eq!([&wrong["argument"], &wrong["verdict"]], ["/lng", "different"]);
 }
 
-/// A degree or more apart scores 0.03, which the calibration takes to 0.007 (`constants.rs`): (1 + 0.007) / 2, and two
-/// thirds of it with recall.
+/// A difference of a degree or more scores 0.03, which calibration turns into 0.007 (`constants.rs`): (1 + 0.007) /
+/// 2, and two thirds of it with recall.
 #[test]
 fn tables_show_what_is_wrong() {
     let folder = Folder::new();
@@ -141,7 +141,7 @@ fn tables_show_what_is_wrong() {
     assert!((covered - fidelity * 2.0 / 3.0).abs() < 1e-12);
 }
 
-/// Where nothing is wrong there is nothing to list; without any call on both sides both numbers are 1, where nothing
+/// If nothing is wrong there is nothing to list. Without calls on both sides both numbers are 1, and if nothing
 /// matched they are 0 (`docs/metrics.md`).
 #[test]
 fn degenerate_cases_are_those_of_the_documents() {
@@ -194,7 +194,8 @@ fn a_floor_below_the_fidelity_holds_and_one_above_does_not() {
     }
 }
 
-/// Of two days in two writings, the embedding pairs those that are written alike, the fidelity those that are the same.
+/// Two dates, each written in two ways: the embedding matches those with the same spelling, the fidelity those with
+/// the same meaning.
 #[test]
 fn alignment_by_fidelity_pairs_what_means_the_same() {
     let folder = Folder::new();
@@ -222,7 +223,7 @@ fn alignment_by_fidelity_pairs_what_means_the_same() {
     assert_eq!([&typed["similarity"], &typed["thresholds"]["weak"]], [&json!("typed"), &json!(0.5)]);
     assert_eq!(typed["thresholds"]["strong"], 0.85);
     assert_eq!(pairs(&typed), [[0, 0]]);
-    // Its similarity is its fidelity; the other day has nobody.
+    // Its similarity is its fidelity; the call with the other date is unmatched.
     let found = &typed["trajectories"][0];
     assert_eq!(found["matches"][0]["similarity"], found["matches"][0]["argument_fidelity"]);
     assert_eq!(found["matches"][0]["strength"], "strong");
@@ -236,14 +237,14 @@ fn alignment_by_fidelity_pairs_what_means_the_same() {
     let table = stdout(m3().unwrap().args(["score", "-q", "--similarity", "typed"]).args(files));
     assert!(table.contains("similarity typed,\ntau 0.5 / 0.85\n"), "{table}");
     assert!(table.contains("mean fidelity of confident matches"), "{table}");
-    // A lower threshold lets the wrong pair in, which is then said.
+    // A lower threshold lets the wrong pair be matched, which is then reported.
     let options = ["score", "-q", "--similarity", "typed", "--tau-weak", "0"];
     let table = stdout(m3().unwrap().args(options).args(files));
     assert!(table.contains("matched, although fidelity rejects them (1 of 2 pairs)"), "{table}");
 }
 
-/// With the schemas of tools a default says nothing, in both profiles; in that of the published program the similarity
-/// stays as it is.
+/// With the schemas of tools, a default means the same as no argument, in both profiles; in that of the published
+/// program the similarity stays unchanged.
 #[test]
 fn schemas_are_for_the_fidelity_in_both_profiles() {
     let folder = Folder::new();

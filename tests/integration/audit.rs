@@ -1,4 +1,4 @@
-//! `m3 audit`: what it chooses, prints and writes, and what it does with hostile input.
+//! `m3 audit`: what it chooses, prints and writes, and how it handles hostile input.
 
 mod arguments;
 
@@ -13,7 +13,7 @@ const REFERENCES: &str = "trajectories/references.json";
 const GOOD: &str = "trajectories/predictions.json";
 const POOR: &str = "trajectories/predictions-poor.json";
 
-/// An audit for people of chosen trajectories.
+/// An audit of chosen trajectories in the form for people.
 fn audit(predictions: &str, options: &[&str]) -> Option<String> {
     Some(stdout(m3()?.args(["audit", "-q", predictions, REFERENCES]).args(options)))
 }
@@ -60,7 +60,7 @@ fn json_follows_its_schema() {
     assert!(costs.is_sorted_by(|a, b| a >= b), "{costs:?}");
 }
 
-/// The cost of a trajectory is the average of the others minus that of all: scored here once more without it.
+/// The cost of a trajectory is the average of the others minus that of all; here the set is scored again without it.
 #[test]
 fn the_cost_is_what_the_set_gains_without_it() {
     let Some(mut all) = m3() else { return };
@@ -141,8 +141,8 @@ fn the_only_trajectory_has_no_cost() {
     assert_eq!(found["trajectories"][0]["cost"], 0.0);
 }
 
-/// Many calls of one tool and of many tools, many empty steps, many differences: a page and a terminal show
-/// the first ones and say so.
+/// Many calls of one tool and of many tools, many empty steps, many differences: a page and a terminal show the first
+/// ones and report how many are left out.
 #[test]
 fn long_trajectories_are_cut() {
     let trajectories = |word: &str| {
@@ -182,7 +182,7 @@ fn long_trajectories_are_cut() {
     assert!(printed.lines().count() < 10_000);
 }
 
-/// What a prediction may hold to do harm.
+/// Hostile texts for a prediction.
 pub(crate) const HOSTILE: [&str; 9] = [
     "<script>window.hostile=1</script>",
     "\"><img src=x onerror=\"window.hostile=1;alert(1)\">",
@@ -208,7 +208,7 @@ fn hostile_files(folder: &Folder) -> [PathBuf; 2] {
             let mut arguments = serde_json::Map::new();
             arguments.insert(key.clone(), json!(value));
             arguments.insert(format!("{key}{is_prediction}"), json!([text]));
-            // The reason of what became of it quotes it.
+            // The reason of its verdict quotes it.
             arguments
                 .insert("query".to_owned(), json!(if is_prediction { text } else { "harmless fishing" }));
             arguments.insert(format!("list {key}"), json!({key.clone(): [is_prediction, text, text]}));
@@ -253,7 +253,7 @@ fn hostile_trajectories_are_text_in_a_page() {
     let page = std::fs::read_to_string(path).unwrap();
     assert!(page.len() < 600_000, "10 MB strings make {} bytes", page.len());
     assert!(page.contains("&#60;script&#62;window.hostile=1&#60;/script&#62;"));
-    // Its own end tags and no others.
+    // It has only its own end tags.
     assert_eq!(page.matches("<script").count(), 1);
     assert_eq!(page.matches("</script").count(), 1);
     assert_eq!(page.matches("<template ").count(), page.matches("</template").count());
@@ -280,7 +280,7 @@ fn hostile_trajectories_are_text_at_the_terminal() {
     }
 }
 
-/// A prediction could name any file beside the references.
+/// Otherwise a prediction could name any file beside the references.
 #[test]
 fn images_that_predictions_name_are_not_shown() {
     let folder = Folder::new();
@@ -295,7 +295,7 @@ fn images_that_predictions_name_are_not_shown() {
     assert!(!page.contains("data:image/") && !page.contains("clock.png"));
 }
 
-/// What a page shows of the images of these paths.
+/// The pictures on a page for images with these paths.
 fn page_with_images(folder: &Folder, images: &[&str], options: &[&Path]) -> Option<String> {
     let trajectory = |(index, image): (usize, &&str)| {
         let calls = json!([{"name": "a/b", "arguments": {}}]);
@@ -333,7 +333,7 @@ fn images_are_embedded_from_the_image_folder_only() {
     assert_eq!(count(&["above.png"], &[]), Some(1));
     let images = folder.path().join("set/images");
     assert_eq!(count(&["clock.png"], &[&images]), Some(1));
-    // The folder itself or the one above it: both mean the same.
+    // Naming the folder itself or the one above it means the same.
     assert_eq!(count(&["images/clock.png"], &[&images]), Some(1));
     assert_eq!(count(&["images/clock.png"], &[&folder.path().join("set")]), Some(1));
     let hostile = [
@@ -348,13 +348,13 @@ fn images_are_embedded_from_the_image_folder_only() {
     assert_eq!(page.matches("leads out of the image folder and was not followed").count(), 4);
 }
 
-/// Silence about it would be a page without images.
+/// Without an error the result would be a page without images.
 #[test]
 fn a_folder_of_images_that_is_not_there_is_an_error_everywhere() {
     let folder = Folder::new();
     let [predictions, references, tasks] =
         ["predictions", "references", "tasks"].map(|name| format!("trajectories/{name}.json"));
-    // Decisions are kept beside the file.
+    // Copied, because decisions are kept beside the file.
     let copy = folder.write("references.json", std::fs::read(root().join(&references)).unwrap());
     let copy = copy.display().to_string();
     let page = folder.path().join("page.html").display().to_string();
@@ -376,7 +376,7 @@ fn a_folder_of_images_that_is_not_there_is_an_error_everywhere() {
     }
 }
 
-/// `--out page.html` reads as if it wrote a page.
+/// `--out page.html` looks as if it wrote a page.
 #[test]
 fn a_page_is_asked_for_by_html() {
     let folder = Folder::new();

@@ -1,5 +1,4 @@
-//! Input that is wrong in every way that was thought of: a message with the place and the remedy, the right
-//! exit code, no panic.
+//! Input that is wrong in many ways gives a message with the place and a remedy, the right exit code, and no panic.
 
 use serde_json::{Value, json};
 
@@ -7,7 +6,7 @@ use crate::support::{
     Folder, call, failure, follows_kept_schema, m3, no_encoder, report, run, text, trajectory,
 };
 
-/// Scores `content` against a good reference and returns what was said.
+/// Scores `content` against a good reference and returns the messages.
 fn rejected(name: &str, content: impl AsRef<[u8]>) -> String {
     let folder = Folder::new();
     let predictions = folder.write(name, content);
@@ -195,7 +194,7 @@ fn an_id_twice_with_other_content_is_an_error_unless_the_last_is_asked_for() {
         assert_eq!(report["aggregate"]["recall"], 1.0);
         assert_eq!(report["ledger"]["duplicate"], json!(["a"]));
     }
-    // Equal content is no conflict, whatever the order of its keys.
+    // Equal content is no conflict, whatever the order of the keys.
     let equal = format!("[{last}, {{\"steps\": {}, \"type\": \"test\", \"id\": \"a\"}}]", last["steps"]);
     let equal = folder.write("equal.json", equal);
     let report = report(m3().unwrap().arg("score").args([&equal, &references]));
@@ -220,7 +219,7 @@ fn catalogs_that_are_none() {
     }
 }
 
-/// Of a loop only the different calls cost anything; of more of those than can be aligned the trajectory earns nothing, and the
+/// Only the different calls of a loop cost time. A trajectory with more of them than can be aligned scores 0, and the
 /// others are scored.
 #[test]
 fn a_trajectory_with_too_many_different_calls_fails_by_name() {
@@ -256,7 +255,7 @@ fn a_trajectory_with_too_many_different_calls_fails_by_name() {
     let output = run(m3.args(["audit", "-q", "--id", "small"]).args([&predictions, &references]));
     assert_eq!(output.status.code(), Some(3));
     assert!(text(&output.stdout).contains("small") && text(&output.stderr).contains("`large` has too many"));
-    // What has failed before is that, and too large besides.
+    // A task that failed before keeps its failure, and is also too large.
     let mut failed: Value = serde_json::from_slice(&std::fs::read(&predictions).unwrap()).unwrap();
     failed[0]["finish"] = json!("error");
     let failed = folder.json("failed.json", &failed);
@@ -285,7 +284,7 @@ fn a_loop_of_equal_calls_is_scored() {
             report(m3.arg("score").args([&predictions, &references]).args(["--similarity", similarity]));
         let trajectory = &found["trajectories"][0];
         assert_eq!(trajectory["metrics"]["matched"], 4000);
-        // By hand: the earliest of the loop are taken, in their order, and the one other call is similar to none.
+        // By hand: the earliest calls of the loop are matched in order; the one other call is similar to none.
         let matches = trajectory["matches"].as_array().unwrap();
         assert!(matches.iter().enumerate().all(|(at, pair)| pair["predicted"]["index"] == at));
         assert_eq!(trajectory["unmatched_references"][0]["reason"], "below_threshold");

@@ -1,4 +1,4 @@
-//! Scores of runs without images, and what they are compared for.
+//! Scores of runs without images, and their comparisons.
 
 use std::path::Path;
 
@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use crate::support::{Folder, follows_kept_schema, m3, m3_bare, run, stdout, text};
 
-/// A run that says so in every prediction is the blind baseline.
+/// A run whose predictions all record that no images were shown is the blind baseline.
 #[test]
 fn the_difference_to_a_run_without_images_is_said_to_be_what_they_are_worth() {
     let folder = Folder::new();

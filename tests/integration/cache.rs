@@ -58,7 +58,7 @@ fn a_damaged_embedding_is_computed_again() {
         .unwrap();
     drop(connection);
     assert_eq!(score(&folder), Some(first.clone()));
-    // And what was computed again was kept again.
+    // The embedding that was computed again is in the cache again.
     assert_eq!(score_from_cache_alone(&folder), Some(first));
 }
 
@@ -71,7 +71,7 @@ fn a_file_that_is_no_cache_is_replaced() {
     );
     let Some(first) = score(&folder) else { return };
     assert_eq!(score_from_cache_alone(&folder), Some(first));
-    // Damage in the middle of a real one.
+    // A real cache, damaged in the middle.
     let path = Cache::path(folder.path());
     let mut bytes = std::fs::read(&path).unwrap();
     let length = bytes.len();
@@ -98,8 +98,8 @@ fn runs_at_the_same_time_share_one_cache() {
     assert_eq!(score_from_cache_alone(&folder), scores[0]);
 }
 
-/// Each store is one transaction: a process killed at any moment leaves a cache that opens, with whole
-/// embeddings in it.
+/// Each store is one transaction: a process killed at any moment leaves a cache that opens and has only complete
+/// embeddings.
 #[test]
 fn a_run_killed_while_it_writes_leaves_a_whole_cache() {
     let Some(assets) = encoder() else { return };
@@ -139,7 +139,7 @@ fn the_cache_stays_below_its_limit_and_keeps_the_latest() {
     }
     let usage = Cache::usage(folder.path(), limit).unwrap().unwrap();
     let (_, _, count) = &usage.encoders[0];
-    // 1000 rows of 1.5 kB were stored, six times what fits.
+    // 1000 rows of 1.5 kB were stored, six times the limit.
     assert!(*count > 50 && *count < 170, "{count}");
     assert!(std::fs::metadata(Cache::path(folder.path())).unwrap().len() <= 2 * limit);
 }
@@ -162,7 +162,7 @@ fn the_cache_is_shown_and_cleared() {
     assert!(nothing.ends_with("\nnothing to remove\n"), "{nothing}");
 }
 
-/// Read, shown, not written to; and nothing advises what it is itself.
+/// The cache is read and shown but not written to, and no message advises to clear it.
 #[cfg(target_os = "linux")]
 #[test]
 fn a_cache_that_may_not_be_written_to_is_used() {
@@ -175,7 +175,7 @@ fn a_cache_that_may_not_be_written_to_is_used() {
     let m3 = |arguments: &[&str]| {
         let mut m3 = read_only(folder.path(), &assert_cmd::cargo::cargo_bin("m3"));
         m3.env("M3_CACHE_DIR", folder.path()).env("M3_ENCODER_DIR", &assets.encoder_dir);
-        // Works only if every embedding is in the cache.
+        // This works only if every embedding is in the cache.
         let output = m3.env("ORT_DYLIB_PATH", "Cargo.toml").args(arguments).output().unwrap();
         (output.status.code(), text(&output.stdout), text(&output.stderr))
     };
@@ -200,7 +200,7 @@ fn a_cache_folder_that_cannot_be_written_is_no_reason_to_stop() {
     assert!(text(&output.stderr).contains("going on without it"), "{}", text(&output.stderr));
 }
 
-/// What is cached is what the encoder gave, for texts that look the same to it too.
+/// The cache returns what the encoder computed, also for texts that look the same to it.
 #[test]
 fn embedders_with_and_without_a_cache_agree() {
     let folder = Folder::new();

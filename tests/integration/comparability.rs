@@ -1,5 +1,5 @@
-//! Which results may stand side by side, and what a leaderboard and a comparison say beside the numbers: on small scores
-//! that are written here, so that no encoder is needed.
+//! Which results may be compared, and the notes of a leaderboard and a comparison beside the numbers. The small
+//! scores are written here, so no encoder is needed.
 
 use std::path::PathBuf;
 
@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use crate::support::{Folder, failure, m3_bare, report, stdout};
 
-/// A score of `tasks` tasks with one reference call each, as `change` leaves it.
+/// A score of `tasks` tasks with one reference call each, modified by `change`.
 fn small_score(folder: &Folder, name: &str, tasks: usize, change: impl Fn(&mut Value)) -> PathBuf {
     let trajectory = |task: usize| {
         let place = json!({"step": 0, "call": 0, "index": 0});
@@ -30,7 +30,7 @@ fn small_score(folder: &Folder, name: &str, tasks: usize, change: impl Fn(&mut V
     folder.json(name, &score)
 }
 
-/// Makes a trajectory one that matched nothing.
+/// Changes a trajectory into one in which nothing matched.
 fn miss(trajectory: &mut Value) {
     trajectory["matches"] = json!([]);
     trajectory["unmatched_references"] = json!([{"step": 0, "call": 0, "index": 0, "tool": "image/crop"}]);
@@ -74,7 +74,7 @@ fn different_references_are_refused_or_insisted_on_and_said() {
         let note = insisted["notes"][0].as_str().unwrap();
         assert!(note.contains("different references") && note.contains("9a9a9a9a"), "{note}");
         assert_eq!(insisted["signature"], "m3|v:0.1.0|profile:paper");
-        // The hash decides, not the name.
+        // The hash decides whether references are the same, not the name.
         let alike = report(&mut m3([&first, &same]));
         assert_eq!(alike["notes"], json!([]));
         assert_eq!(alike["signature"], "m3|v:0.1.0|profile:paper|refs:3f3f3f3f");
@@ -108,12 +108,12 @@ fn references_that_differ_are_seen_without_hashes() {
         insisted.arg("compare").args([&first, other]).arg("--allow-different-references");
         assert!(stdout(&mut insisted).contains("1 of 3 tasks have other reference calls"));
     }
-    // What became of the calls says nothing of the references.
+    // Different matches do not mean different references.
     let missed = small_score(&folder, "missed.json", 3, |score| miss(&mut score["trajectories"][0]));
     stdout(m3_bare(folder.path()).arg("compare").args([&first, &missed]));
 }
 
-/// How names of tools were read decides which calls meet.
+/// How tool names were read decides which calls can be matched.
 #[test]
 fn other_tool_names_are_other_conditions() {
     let folder = Folder::new();
@@ -158,7 +158,7 @@ fn failures_stand_beside_scores() {
     }
 }
 
-/// The published program leaves failed tasks out: only the ledger knows them.
+/// The published program leaves failed tasks out, so they are only in the ledger.
 #[test]
 fn failures_that_were_left_out_are_those_of_the_ledger() {
     let folder = Folder::new();
@@ -170,7 +170,7 @@ fn failures_that_were_left_out_are_those_of_the_ledger() {
     assert_eq!(board["models"][0]["failures"], json!({"tasks": 10, "failed": 6, "classes": {"missing": 6}}));
 }
 
-/// metrics.md, degenerate cases: where the reference has no calls, a failed task earns nothing.
+/// By metrics.md, degenerate cases: if the reference has no calls, a failed task scores 0.
 #[test]
 fn a_failed_task_without_reference_calls_earns_nothing() {
     let folder = Folder::new();
@@ -205,11 +205,11 @@ fn a_failed_task_without_reference_calls_earns_nothing() {
     let average = &board["models"][0]["metrics"]["average"];
     let number = |key: &str| average[key].as_f64().unwrap();
     assert!((number("value") - 14.0 / 15.0).abs() < 1e-12, "{average}");
-    // Resampled tasks have their own share.
+    // Each resampled set has its own share of failed tasks.
     assert!(number("low") < 14.0 / 15.0 && number("low") > 0.5 && number("high") > 14.0 / 15.0, "{average}");
 }
 
-/// Counts of a file that its trajectories do not bear out would be taken step by step.
+/// Made-up counts of steps or calls must not cost time in proportion to their size.
 #[test]
 fn made_up_counts_are_refused_or_stay_within_numbers() {
     let folder = Folder::new();
@@ -249,7 +249,7 @@ fn tokens_of_some_tasks_are_called_partial() {
     assert_eq!(board["models"][0]["tokens"]["is_partial"], true);
 }
 
-/// What is wrong in a file is said in words of JSON, with its place.
+/// Errors in a file are described in terms of JSON, with their place.
 #[test]
 fn errors_of_results_name_no_types_of_the_program() {
     let folder = Folder::new();
@@ -279,12 +279,12 @@ fn errors_of_results_name_no_types_of_the_program() {
     }
 }
 
-/// More models than permutations can tell apart: groups by a bound of the p-value, and the report says which pairs were
-/// tested.
+/// With more models than permutations can handle, groups are formed by a bound of the p-value, and the report names
+/// the tested pairs.
 #[test]
 fn many_models_are_told_apart_and_the_pairs_are_said() {
     let folder = Folder::new();
-    // Forty models: of 60 tasks the first twenty miss one each, the others forty.
+    // Forty models and 60 tasks: the first twenty models miss one task each, the others forty.
     let file = |model: usize| {
         let missed = if model < 20 { model..model + 1 } else { (model - 20)..(model + 20) };
         small_score(&folder, &format!("m{model:02}.json"), 60, |score| {

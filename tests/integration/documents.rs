@@ -1,4 +1,4 @@
-//! What the documents say is true.
+//! Tests that the documents are true.
 
 use m3_testkit::sequence::blocks;
 use serde_json::Value;
@@ -9,8 +9,8 @@ fn read(name: &str) -> String {
     std::fs::read_to_string(root().join(name)).unwrap()
 }
 
-/// The worked example of `docs/metrics.md`: its two trajectories are scored, and its table of numbers, made
-/// by hand, is compared.
+/// The worked example of `docs/metrics.md`: its two trajectories are scored, and the result is compared with its
+/// table, which was computed by hand.
 #[test]
 fn the_worked_example_of_the_metrics_is_right() {
     let document = read("docs/metrics.md");
@@ -52,7 +52,7 @@ fn the_output_in_the_readme_is_real() {
     );
 }
 
-/// So is the audit that `docs/audit.md` explains.
+/// The audit in `docs/audit.md` is real too.
 #[test]
 fn the_audit_in_the_documents_is_real() {
     let files = ["trajectories/predictions.json", "trajectories/references.json"];
@@ -89,7 +89,7 @@ fn links_between_documents_lead_somewhere() {
     }
 }
 
-/// Every rule that judges calls is explained, with the outcome it has in the program.
+/// Every rule for outcomes is explained, with the outcome it has in the program.
 #[test]
 fn the_rules_in_the_documents_are_those_of_the_program() {
     let document = read("docs/outcomes.md");
@@ -114,7 +114,7 @@ fn every_dependency_has_its_reason() {
     let mut is_dependency = false;
     for line in manifest.lines() {
         if line.starts_with('[') {
-            // What the crates take from there is known by name.
+            // The crates name the dependencies of the workspace.
             is_dependency = line == "[workspace.dependencies]";
         } else if let Some((name, _)) = line
             .split_once(" = ")

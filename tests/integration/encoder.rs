@@ -1,4 +1,4 @@
-//! The real encoder: what it gives, what that does not depend on, and other encoders in its place.
+//! The real encoder: its embeddings, what they do not depend on, and other encoders in its place.
 
 use std::path::Path;
 
@@ -10,7 +10,7 @@ use crate::support::{Folder, encoder, failure, m3_with_cache, report, root, shar
 
 const FILES: [&str; 2] = ["trajectories/predictions.json", "trajectories/references.json"];
 
-/// Texts of many lengths: those of the real references where they are, and some of our own.
+/// Texts of many lengths: from the real references if they are available, and some of our own.
 fn texts() -> Vec<String> {
     let mut texts: Vec<String> =
         (0..40).map(|n| format!("{{\"q\":\"{}\"}}", "eel and trout ".repeat(n))).collect();
@@ -28,7 +28,7 @@ fn open() -> Option<OnnxEncoder> {
     Some(OnnxEncoder::open(encoder()?.clone(), Folder::new().path()).unwrap())
 }
 
-/// The largest difference of any component.
+/// The largest difference in any component.
 fn distance(a: &[Vec<f32>], b: &[Vec<f32>]) -> f32 {
     let pairs = a.iter().zip(b).flat_map(|(a, b)| a.iter().zip(b));
     pairs.map(|(x, y)| (x - y).abs()).fold(0.0, f32::max)
@@ -83,13 +83,13 @@ fn texts_that_look_the_same_to_the_encoder_have_one_key() {
     let long = "eel ".repeat(400);
     let longer = format!("{long} and trout");
     let keys = encoder.inputs(&["Eel", "eel", "eels", &long, &longer]).unwrap();
-    // The encoder reads no case, and nothing after 256 tokens.
+    // The encoder ignores case, and everything after 256 tokens.
     assert_eq!(keys[0], keys[1]);
     assert_ne!(keys[0], keys[2]);
     assert_eq!(keys[3], keys[4]);
 }
 
-/// A folder with the default encoder as an export of its own: graph, weights and tokenizer.
+/// A folder with the default encoder as a separate export: graph, weights and tokenizer.
 fn exported(folder: &Folder) -> Option<()> {
     let assets = encoder()?;
     for name in ["model.safetensors", "tokenizer.json", "config.json"] {
@@ -122,7 +122,7 @@ fn another_encoder_is_a_folder_with_a_graph_and_a_tokenizer() {
     assert_eq!(exported["encoder"]["dimensions"], 384);
     let fingerprint = exported["encoder"]["fingerprint"].clone();
 
-    // Shorter texts and another pooling are another encoder, with other numbers.
+    // A shorter maximum length and another pooling make another encoder with other numbers.
     folder.write("sentence_bert_config.json", r#"{"max_seq_length": 16}"#);
     let shorter = score(&folder);
     assert_eq!(shorter["encoder"]["max_tokens"], 16);
@@ -213,7 +213,7 @@ fn damaged_and_unreadable_encoder_files_are_named() {
     fails(&folder, "there is no `tokenizer.json` in it");
     link(&assets.encoder_dir.join("tokenizer.json"), &folder.path().join("tokenizer.json"));
     fails(&folder, "there is neither `model.onnx` nor `model.safetensors` in it");
-    // The default encoder is pinned: weights that were cut off, or changed in one byte, are not used.
+    // The default encoder is pinned: weights that were cut off or changed in one byte are refused.
     folder.write("model.safetensors", "cut");
     fails(&folder, "`m3 setup --force`");
     let mut weights = std::fs::read(assets.encoder_dir.join("model.safetensors")).unwrap();
@@ -229,7 +229,7 @@ fn damaged_and_unreadable_encoder_files_are_named() {
     folder.write("model.onnx", "no graph");
     link_tokenizer(&folder, assets);
     fails(&folder, "failed to use the encoder's ONNX graph");
-    // A file that cannot be read, whoever asks: a folder in its place.
+    // A file that cannot be read, even by root: a folder in its place.
     std::fs::remove_file(folder.path().join("config.json")).unwrap();
     std::fs::create_dir(folder.path().join("config.json")).unwrap();
     let mut m3 = m3_with_cache(Folder::new().path(), assets);
@@ -257,7 +257,7 @@ fn a_runtime_that_is_none_is_named() {
     }
 }
 
-/// Loading a library that was copied by half would end the process by a signal.
+/// Loading a library of which only half was copied would end the process by a signal.
 #[test]
 #[cfg(all(target_os = "linux", target_pointer_width = "64"))]
 fn a_runtime_that_is_cut_short_is_named() {

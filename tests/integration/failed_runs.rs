@@ -1,4 +1,4 @@
-//! Predictions that failed, were not finished or are not there: they are named before any number, and earn nothing.
+//! Predictions that failed, were not finished or are missing: they are named before any number, and score 0.
 
 use serde_json::{Value, json};
 
@@ -6,7 +6,7 @@ use crate::support::{Folder, m3, report, root, stdout};
 
 const REFERENCES: &str = "trajectories/references.json";
 
-/// The good predictions of the small benchmark, each changed.
+/// The good predictions of the small benchmark, each modified by `change`.
 fn predictions(change: impl Fn(&mut Value)) -> Value {
     let text = std::fs::read_to_string(root().join("trajectories/predictions.json")).unwrap();
     let mut predictions: Value = serde_json::from_str(&text).unwrap();
@@ -19,7 +19,7 @@ fn finish(prediction: &mut Value, members: &Value) {
     prediction.extend(members.as_object().unwrap().clone());
 }
 
-/// Every task ended before its first call: the model could not be had.
+/// Every task failed before its first call, because the model was not available.
 fn all_failed() -> Value {
     predictions(|prediction| {
         prediction["steps"] = json!([]);
@@ -49,7 +49,7 @@ fn a_run_that_failed_earns_nothing_and_says_so_first() {
     let Some(mut command) = m3() else { return };
     let found = report(command.arg("score").arg(&failed).arg(REFERENCES));
     assert_eq!(numbers(&found["aggregate"]), [0.0; 8]);
-    // The references of this type need no call.
+    // The references of this type require no calls.
     assert_eq!(numbers(&found["by_type"]["look"]), [0.0; 8]);
     assert_eq!(found["ledger"]["errored"].as_array().unwrap().len(), 15);
     assert_eq!(found["ledger"]["failures"], json!({"provider": 15}));
@@ -75,7 +75,7 @@ fn a_run_that_failed_earns_nothing_and_says_so_first() {
     assert!(head.contains("15 of 15 tasks failed"));
 }
 
-/// The published program leaves out what has no prediction; where that is all, nothing is right.
+/// The published program leaves out tasks without a prediction; if this is all of them, everything is 0.
 #[test]
 fn the_published_programs_profile_leaves_failed_tasks_out() {
     let folder = Folder::new();
@@ -100,7 +100,7 @@ fn the_published_programs_profile_leaves_failed_tasks_out() {
     assert_eq!(without["ledger"]["failures"], json!({"missing": 1}));
 }
 
-/// A task that was cut off keeps what it has done; only where nothing was needed does that count as nothing.
+/// A task that was cut off is scored with its calls; only if no call was needed does this count as a failure.
 #[test]
 fn unfinished_tasks_are_scored_with_the_calls_they_have() {
     let folder = Folder::new();
@@ -122,7 +122,7 @@ fn unfinished_tasks_are_scored_with_the_calls_they_have() {
     }
 }
 
-/// `m3 run` writes the class; what was recorded before it did has `finish` and `reason`.
+/// `m3 run` writes the class; older records have `finish` and `reason`.
 #[test]
 fn failures_are_told_apart_by_what_is_recorded() {
     let folder = Folder::new();
@@ -136,7 +136,7 @@ fn failures_are_told_apart_by_what_is_recorded() {
         (json!({"finish": "max_steps"}), Some("limit")),
         (json!({"finish": "context_overflow"}), Some("context")),
         (json!({"finish": "answered"}), None),
-        // Words of other programs say nothing that is known.
+        // Words of other programs have no known meaning.
         (json!({"finish": "stop"}), None),
         (json!({"finish": 7}), None),
         (json!({}), None),
@@ -162,7 +162,7 @@ fn failures_are_told_apart_by_what_is_recorded() {
     );
 }
 
-/// A leaderboard and a comparison make the same of it as the score.
+/// A leaderboard and a comparison treat failed tasks like the score.
 #[test]
 fn a_leaderboard_gives_failed_tasks_nothing_either() {
     let folder = Folder::new();

@@ -1,4 +1,4 @@
-//! The first screen of a score: coverage, what costs most, the tools, and the signature of what was scored.
+//! The first screen of a score: coverage, what costs the most, the tools, and the signature.
 
 use std::collections::BTreeMap;
 
@@ -10,7 +10,7 @@ use crate::support::{Folder, m3, report, root, shared, stdout};
 const PREDICTIONS: &str = "trajectories/predictions.json";
 const REFERENCES: &str = "trajectories/references.json";
 
-/// Calls that are lost, by which calls they are, the reason and the tool: counted from the trajectories.
+/// Lost calls by kind of call and reason, and then by tool: counted from the trajectories.
 type Lost = BTreeMap<(String, String), BTreeMap<String, u64>>;
 
 fn lost(report: &Value) -> Lost {
@@ -106,7 +106,7 @@ fn tools_are_those_of_the_trajectories(found: &Value) {
     }
 }
 
-/// Nine tenths of the needed calls of this set are missed because their tools are not called: the first thing said.
+/// Nine tenths of this set's needed calls are missed because their tools are not called: this comes first.
 #[test]
 fn what_costs_most_stands_right_below_the_metrics() {
     let Some(folder) = shared("open-m3-bench") else { return };
@@ -147,13 +147,13 @@ fn coverage_leads_where_it_is_not_full() {
     assert_eq!(lines[4], "warning: 1 of 2 predictions has no reference, left out:");
     let found = report(m3().unwrap().arg("score").arg(&few).arg(REFERENCES));
     assert_eq!(found["coverage"], json!({"references": 15, "predictions": 2, "shared": 1, "finished": 1}));
-    // By hand: of the 39 calls of the references all but those of the first task are of tasks without a prediction.
+    // By hand: of the references' 39 calls, all but those of the first task belong to tasks without a prediction.
     assert_eq!(found["costs"][0]["reason"], "task_failed");
     let full = stdout(m3().unwrap().args(["score", "-q", PREDICTIONS, REFERENCES]));
     assert!(!full.contains("warning"), "{full}");
 }
 
-/// The needed tool that was not called, and what was called there instead.
+/// The needed tool that was not called, and the tool that was called instead.
 #[test]
 fn a_tool_that_takes_the_place_of_another_is_named() {
     let folder = Folder::new();
@@ -233,7 +233,7 @@ fn a_score_names_what_it_was_made_of() {
         );
         assert_eq!(text.lines().last().unwrap().trim_matches('`'), expected);
     }
-    // Other settings make another score.
+    // Other settings give another score.
     let typed = report(m3().unwrap().args([
         "score",
         PREDICTIONS,
@@ -247,7 +247,7 @@ fn a_score_names_what_it_was_made_of() {
     assert!(typed.contains("|sim:typed|") && typed.contains("|tau:0.4/0.85|"), "{typed}");
 }
 
-/// The hash is that of what was read, in whatever it was wrapped and however it came.
+/// The hash is that of the decompressed content, whatever way the file was read.
 #[test]
 fn a_file_has_one_hash_as_it_is_and_as_gzip_and_from_a_pipe() {
     use std::io::Write as _;

@@ -1,4 +1,4 @@
-//! What goes in and what comes out: every shape of input, every form of report.
+//! Input in every form, and reports in every form.
 
 use std::io::Write as _;
 
@@ -48,7 +48,7 @@ fn every_shape_of_file_gives_the_same_scores() {
         let Some(mut m3) = m3() else { return };
         let mut found = report(m3.arg("score").args([&file, &references]));
         assert_eq!(found["aggregate"]["recall"], 1.0, "{name}");
-        // The files differ, and the score says so.
+        // The files differ, and the score shows it.
         for key in ["inputs", "signature"] {
             assert!(found.as_object_mut().unwrap().remove(key).is_some());
         }
@@ -272,7 +272,7 @@ fn a_list_in_a_file_named_as_lines_is_a_list() {
     }
 }
 
-/// As in the published scorer: `{**v, "id": k}` only where there is no `id`.
+/// As in the published scorer: `{**v, "id": k}` only if there is no `id`.
 #[test]
 fn the_id_of_a_trajectory_counts_more_than_its_key() {
     let folder = Folder::new();
@@ -318,7 +318,7 @@ fn hostile_names_cannot_act_on_the_terminal() {
             "{all}"
         );
     }
-    // Names in errors: an id without a partner, a call without a name, a file that is not there.
+    // Names in errors: an id without a counterpart, a call without a name, a missing file.
     let broken = folder.json("broken.json", &json!([{"id": evil, "steps": [{"calls": [{evil: 1}]}]}]));
     let lonely = folder.json("lonely.json", &json!([{"id": evil, "steps": []}]));
     let apart = folder.json("apart.json", &json!([{"id": "x", "steps": []}]));
@@ -332,7 +332,7 @@ fn hostile_names_cannot_act_on_the_terminal() {
     }
 }
 
-/// What people read first; a change of it is read in the snapshot.
+/// The help, which people read first; changes to it show in the snapshot.
 #[test]
 fn help_is_as_kept() {
     for command in [

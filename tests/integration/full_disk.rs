@@ -1,7 +1,7 @@
-//! A disk that is full while something is written: what existed before stays, and the message says so.
+//! A disk that is full while something is written: existing files stay, and the message says what happened.
 //!
-//! `ulimit -f` stands in for the disk: writing beyond it fails with "file too large", and the signal that would end
-//! the process does not.
+//! `ulimit -f` acts as the full disk: writing beyond it fails with "file too large", and the signal that would end
+//! the process is handled.
 #![cfg(target_os = "linux")]
 
 use std::os::unix::fs::FileTypeExt as _;
@@ -34,7 +34,7 @@ fn a_report_that_does_not_fit_leaves_the_old_one() {
     let Some(output) = score_on_small_disk(4, cache.path(), &options) else { return };
     let message = text(&output.stderr);
     assert_eq!(output.status.code(), Some(4), "{message}");
-    // Whichever fills up first, the target or the folder in which the report is gathered.
+    // Either may fill up first: the target or the folder for temporary files.
     let names_it = message.contains("failed to write to the folder for temporary files")
         || message.contains(target.to_str().unwrap());
     assert!(names_it, "{message}");
@@ -42,7 +42,7 @@ fn a_report_that_does_not_fit_leaves_the_old_one() {
     assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1, "nothing half-written is left");
 }
 
-/// One small file that fits and one that does not: neither appears, and neither of an earlier run is replaced.
+/// A small file that fits and one that does not: neither appears, and those of an earlier run are not replaced.
 #[test]
 fn judging_leaves_all_of_its_files_or_none() {
     let folder = Folder::new();
@@ -137,7 +137,7 @@ fn every_command_outlives_the_signal_of_a_file_that_is_too_large() {
     assert!(!Path::new(out).exists());
 }
 
-/// The decisions that are kept, each whole.
+/// The decisions that are kept, each complete.
 fn decisions(folder: &Folder) -> Vec<Value> {
     let kept = std::fs::read_to_string(folder.path().join("references.json.reviews.jsonl")).unwrap();
     assert!(kept.ends_with('\n'), "half a decision is left: {kept}");
@@ -154,7 +154,7 @@ fn decisions_that_do_not_fit_are_told_and_those_before_stay_whole() {
     stdout(m3_bare(folder.path()).arg("review").arg(&references).arg("--export").arg(&table));
     let written = std::fs::read_to_string(&table).unwrap();
     assert_eq!(written.matches(",open,,").count(), 3, "{written}");
-    // Each is half as long as what there is space for, and a bit.
+    // Each decision takes a little more than half of the available space.
     let note = "x".repeat(400);
     std::fs::write(&table, written.replace(",open,,", &format!(",accepted,{note},"))).unwrap();
     let import = |blocks: &str| {
@@ -180,7 +180,7 @@ fn decisions_that_do_not_fit_are_told_and_those_before_stay_whole() {
 fn a_cache_that_cannot_grow_changes_no_number_and_keeps_what_it_has() {
     let Some(assets) = encoder() else { return };
     let cache = Folder::new();
-    // A cache with one pair's embeddings in it.
+    // A cache with the embeddings of one pair.
     let one = cache.path().join("one.json");
     std::fs::write(
         &one,
@@ -212,7 +212,7 @@ fn a_cache_that_cannot_grow_changes_no_number_and_keeps_what_it_has() {
     let expected = report(m3_with_cache(Folder::new().path(), assets).arg("score").args(FILES));
     assert_eq!(found, expected);
 
-    // What was in the cache is still there: the encoder's runtime is not needed to score the pair again.
+    // The cache still has its content: scoring the pair again does not need the encoder's runtime.
     let mut again = m3_with_cache(cache.path(), assets);
     again.env("ORT_DYLIB_PATH", "Cargo.toml");
     assert_eq!(report(again.arg("score").args([&one, &other]))["aggregate"]["matched"], 1);

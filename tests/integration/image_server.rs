@@ -11,7 +11,7 @@ use crate::support::shared;
 
 const SERVER: &str = "imagesorcery-mcp";
 
-/// What a schema asks for, without what it says about it.
+/// The rules of a schema, without its descriptions.
 fn rules(schema: &Value) -> Value {
     match schema {
         Value::Object(members) => {
@@ -39,7 +39,7 @@ fn arguments_are_those_of_the_catalog() {
         let name = theirs["name"].as_str().unwrap();
         let ours = server.tools().iter().find(|tool| tool.name == name).unwrap();
         let mut ours = rules(&Value::Object(ours.input_schema.clone()));
-        // Where the catalog takes any object, ours says which keys it reads.
+        // Where the catalog allows any object, ours lists the keys it reads.
         for property in ours["properties"].as_object_mut().unwrap().values_mut() {
             if let Some(items) = property.get_mut("items").and_then(Value::as_object_mut)
                 && items.contains_key("additionalProperties")
@@ -52,7 +52,7 @@ fn arguments_are_those_of_the_catalog() {
     }
 }
 
-/// All but two: one has the arguments of no tool, and one writes outside of the workspace.
+/// All calls except two: one has arguments of no tool, and one writes outside of the workspace.
 #[tokio::test]
 async fn recorded_calls_work() {
     let Some(path) = shared("open-m3-bench/references.json") else { return };
@@ -89,7 +89,7 @@ async fn recorded_calls_work() {
     assert!(refused[0].contains("leads out of the workspace"), "{refused:?}");
 }
 
-/// Puts the image there that a call reads.
+/// Creates the image that a call reads.
 fn provide(folder: &Path, png: &Path, arguments: &Map<String, Value>) {
     let Some(input) = arguments.get("input_path").and_then(Value::as_str) else { return };
     let input = folder.join(input);
@@ -99,7 +99,7 @@ fn provide(folder: &Path, png: &Path, arguments: &Map<String, Value>) {
     }
 }
 
-/// What is told fits the schema that says what is told.
+/// Structured content must fit the output schema.
 #[tokio::test]
 async fn structured_content_fits_the_output_schema() {
     let folder = tempfile::tempdir().unwrap();

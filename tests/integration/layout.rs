@@ -1,4 +1,4 @@
-//! Which crate sees which: dependencies point one way, and who wants one crate alone gets little else.
+//! Which crates depend on which: dependencies point one way, and a single crate needs few others.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::process::Command;
@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use crate::support::{root, text};
 
-/// What each crate may see of the others, in the order of the layers. The program sees all of them.
+/// The crates that each crate may depend on, in the order of the layers. The program depends on all.
 const MAY_SEE: [(&str, &[&str]); 15] = [
     ("support", &[]),
     ("stats", &[]),
@@ -26,7 +26,7 @@ const MAY_SEE: [(&str, &[&str]); 15] = [
     ("judge", &["executor", "images", "llm", "mcp", "outcomes", "stats", "support", "trajectory"]),
 ];
 
-/// The most packages that a crate needs, itself counted.
+/// The most packages that a crate needs, including itself.
 const MOST_PACKAGES: [(&[&str], usize); 2] = [(&["score"], 60), (&["score", "encoder"], 150)];
 
 /// What `cargo` prints.

@@ -41,7 +41,7 @@ fn figures_are_written_as_svg_and_png() {
         code == 2 && message.contains("no model is called `gud`") && message.contains("`good`"),
         "{message}"
     );
-    // A folder that cannot be made.
+    // A folder that cannot be created.
     let file = folder.write("file", "");
     let mut m3 = m3_bare(folder.path());
     let (code, message) = failure(m3.arg("leaderboard").args(&results).arg("--figures").arg(file.join("x")));
@@ -72,7 +72,7 @@ fn every_form_of_the_leaderboard_is_as_kept() {
         m3.arg("leaderboard").args(&results).args(["--by-type", "--resamples", "1000", "--format", form]);
         insta::assert_snapshot!(format!("leaderboard_{form}"), stdout(&mut m3));
     }
-    // One table, with one header, for every program that reads CSV.
+    // A single table with a single header, which every program for CSV can read.
     let mut csv = m3_bare(folder.path());
     let csv = stdout(csv.arg("leaderboard").args(&results).args(["--by-type", "--format", "csv"]));
     let rows: Vec<csv::StringRecord> =
@@ -152,7 +152,7 @@ fn different_tasks_are_refused_or_intersected_and_said() {
         let said = stdout(m3_bare(folder.path()).arg(command).args([&results[0], &fewer]).arg("--intersect"));
         assert!(said.contains("14 tasks") && said.to_lowercase().contains("left out"), "{said}");
     }
-    // Other definitions are other numbers.
+    // Other definitions give other numbers, so they are refused.
     let mut other: Value = serde_json::from_slice(&std::fs::read(&results[1]).unwrap()).unwrap();
     other["thresholds"]["weak"] = json!(0.5);
     let other = folder.json("other.json", &other);
@@ -173,7 +173,7 @@ fn a_worse_model_fails_the_gate() {
     assert_eq!([code(1, 0), code(0, 1), code(1, 1)], [1, 0, 0]);
 }
 
-/// Grades, usage and outcomes are shown where a result has them.
+/// Grades, usage and outcomes are shown if a result has them.
 #[test]
 fn more_columns_appear_when_the_data_are_there() {
     let folder = Folder::new();
@@ -205,8 +205,8 @@ fn more_columns_appear_when_the_data_are_there() {
     assert!(alone["types"][0]["average"]["description"].as_str().unwrap().contains("eight"));
 }
 
-/// A grade that is missing is never 0 (metrics.md, "Judge metrics"): it is left out of its mean, and then the
-/// column is left out of the average, and said.
+/// A missing grade is never 0 (metrics.md, "Judge metrics"): it is left out of its mean; then the column is left out
+/// of the average, with a note.
 #[test]
 fn missing_grades_are_missing() {
     let folder = Folder::new();
@@ -257,7 +257,7 @@ fn names_of_models_keep_their_dots_and_results_may_be_compressed() {
     assert_eq!(twice["models"][1]["rank"], json!({"rank": 1, "best": 1, "worst": 2}));
 }
 
-/// Where a test could never be significant, a group would say something that nobody tested.
+/// If a test could never be significant, groups would claim something that was not tested.
 #[test]
 fn tests_that_can_find_nothing_are_named() {
     let folder = Folder::new();
@@ -334,7 +334,7 @@ fn leaderboards_and_comparisons_follow_their_schemas() {
     }
 }
 
-/// The real predictions: far apart, whichever way they are drawn.
+/// The real predictions are far apart in every resample.
 #[test]
 fn real_predictions_have_a_place_each() {
     let Some(data) = shared("open-m3-bench") else { return };

@@ -1,7 +1,7 @@
-//! All integration tests, one program: new tests go into the file of what they test.
+//! All integration tests in one program: a new test goes into the file of the part that it tests.
 //!
-//! Tests that need the encoder fetch it like any user (`support::encoder`); those that need the benchmark's
-//! data read `../shared/data` and say `skipped: ..` where it is not.
+//! Tests that need the encoder fetch it like any user (`support::encoder`); those that need the benchmark's data read
+//! `../shared/data` and print `skipped: ..` if it is missing.
 
 #![expect(clippy::unwrap_used, clippy::panic, reason = "a test stops at the first surprise")]
 

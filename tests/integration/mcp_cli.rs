@@ -63,7 +63,7 @@ fn servers_that_fail_are_reported_and_the_others_are_listed() {
         assert!(shown.contains(expected), "{expected} in {shown}");
     }
     assert!(said.contains("note: good is ready after") && said.contains("warning: dead failed"), "{said}");
-    // Descriptions and names of hostile servers stay in their lines.
+    // Descriptions and names of hostile servers stay within their lines.
     assert!(shown.lines().all(|line| line.chars().count() <= 110 && !line.contains('\u{1b}')), "{shown}");
 
     let health = run(&mut tools(&folder, &config, &["--health", "--format", "json", "-q"]));
@@ -248,7 +248,7 @@ fn an_interrupted_call_leaves_nothing_running() {
         std::process::Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap();
     assert!(interrupt.success());
     assert_eq!(child.wait().unwrap().code(), Some(130));
-    // One that was just starting is ended by its guard, after m3.
+    // The server that was just starting is ended by its guard, after m3.
     wait_until_gone(&marker);
 }
 

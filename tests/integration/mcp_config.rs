@@ -1,4 +1,4 @@
-//! The configurations that are included, and the benchmark's own names.
+//! The configurations in `servers/`, and the benchmark's own names.
 
 use std::collections::BTreeSet;
 
@@ -26,7 +26,7 @@ fn our_own_servers_run_this_program() {
     }
 }
 
-/// No key may ever be in it, and every package has a version.
+/// It must never contain a key, and every package must have a version.
 #[test]
 fn the_benchmarks_servers_are_pinned_and_hold_no_keys() {
     let text = std::fs::read_to_string(root().join("servers/m3-bench.json")).unwrap();

@@ -1,5 +1,5 @@
-//! The host against servers that nobody here wrote, started from their registries: server-everything over both
-//! transports, server-filesystem and mcp-server-time. Skipped where npx or uvx is missing.
+//! The host with servers of other authors, started from their registries: server-everything over both transports,
+//! server-filesystem and mcp-server-time. Skipped if npx or uvx is missing.
 
 use std::net::{TcpListener, TcpStream};
 use std::os::unix::process::CommandExt as _;
@@ -16,10 +16,10 @@ const EVERYTHING: &str = "@modelcontextprotocol/server-everything@2026.8.31";
 const FILESYSTEM: &str = "@modelcontextprotocol/server-filesystem@2026.8.31";
 const TIME: &str = "mcp-server-time==2026.10.19";
 
-/// Packages are fetched in this time, in seconds.
+/// The time limit for fetching packages, in seconds.
 const START: u64 = 240;
 
-/// True where a program can be run; else says what is skipped.
+/// Whether a program can be run; if not, prints what is skipped.
 fn has(program: &str) -> bool {
     let is_here = Command::new(program)
         .arg("--version")
@@ -43,7 +43,7 @@ fn configuration(servers: Value) -> TempDir {
     folder
 }
 
-/// What says where packages are fetched from on this machine: servers get little of our environment by themselves.
+/// The variables that tell where packages are fetched from on this machine, because servers get few of our variables.
 fn registries() -> Value {
     let prefixes = ["npm_", "NPM_", "NODE_", "PIP_", "UV_"];
     let is_one = |name: &str| prefixes.iter().any(|prefix| name.starts_with(prefix));
@@ -72,7 +72,7 @@ fn names(catalog: &Value, server: &str) -> Vec<String> {
     tools.iter().map(|tool| tool["name"].as_str().unwrap().to_owned()).collect()
 }
 
-/// What server-everything must do over any transport.
+/// What server-everything has to do over any transport.
 fn everything_works(folder: &Path) {
     let (code, out, err) = m3(folder, &["tools", "servers.json", "--format", "json"]);
     assert_eq!(code, 0, "{err}");
@@ -92,12 +92,12 @@ fn everything_works(folder: &Path) {
     let links = result["content"].as_array().unwrap();
     assert_eq!(links.iter().filter(|part| part["type"] == "resource_link").count(), 2, "{result}");
 
-    // It reports progress step by step; the limit between two signs of life is below its whole duration.
+    // It reports progress step by step; the limit without progress is below its whole duration.
     let (code, result) =
         call(folder, "everything/trigger-long-running-operation", &json!({"duration": 3, "steps": 6}));
     assert_eq!(code, 0, "{result}");
 
-    // A picture among texts becomes a file.
+    // A picture among texts is saved as a file.
     let (code, out, err) =
         m3(folder, &["call", "servers.json", "everything/get-tiny-image", "{}", "--workspace", "work"]);
     assert_eq!(code, 0, "{err}");
@@ -156,7 +156,7 @@ fn server_everything_over_http() {
     drop(server);
 }
 
-/// A process and everything in its group, ended with the test.
+/// A process with everything in its group, ended with the test.
 struct Group(Child);
 
 impl Drop for Group {

@@ -39,7 +39,7 @@ fn by_id(report: &Value, id: &str) -> Value {
     trajectories.iter().find(|t| t["id"] == id).unwrap().clone()
 }
 
-/// Each number by hand from `trajectories/`: the flaw that was put into the task shows in its metric.
+/// Each number by hand from `trajectories/`: the flaw in each task shows in its metric.
 #[test]
 fn each_flaw_shows_in_its_metric() {
     let Some(mut m3) = m3() else { return };
@@ -49,21 +49,21 @@ fn each_flaw_shows_in_its_metric() {
         let found = metric(id, name);
         assert!((found - expected).abs() < 1e-12, "{name} of {id} is {found}, not {expected}");
     };
-    // Both calls of the only step, in the other order.
+    // Both calls of the only step, in reverse order.
     equals("00010000", "average", 1.0);
-    // Steps of 2 and 1 calls; the first is split in two: (2 x 1/2 + 1) / 3. The set of paths is reversed,
-    // which is no difference.
+    // Steps of 2 and 1 calls; the first is split in two: (2 x 1/2 + 1) / 3. The set of paths is reversed, which makes
+    // no difference.
     equals("00010001", "step_coherence", 2.0 / 3.0);
     equals("00010001", "argument_similarity", 1.0);
     // Four reference calls, one of them made twice: 4 of 5 predicted calls match.
     equals("00020000", "precision", 0.8);
     // Two steps in one: H = ln 2, G_act = 2.
     equals("00020001", "merge_purity", 0.0);
-    // Two steps in the wrong order: one inversion of one pair.
+    // Two steps in the wrong order: of one pair, one is inverted.
     equals("00050000", "order_consistency", 0.0);
     // Four of five reference calls.
     equals("00060001", "recall", 0.8);
-    // No call in reference and prediction.
+    // Neither the reference nor the prediction has a call.
     equals("00070000", "average", 1.0);
     // No call in the reference, one in the prediction.
     equals("00070001", "recall", 1.0);
@@ -79,10 +79,10 @@ fn poor_predictions_have_every_degenerate_case() {
     assert_eq!(ledger["extra"], serde_json::json!(["00990000"]));
     assert_eq!(ledger["duplicate"], serde_json::json!(["00050000"]));
     assert_eq!(ledger["empty"], serde_json::json!(["00020001", "00070000"]));
-    // Nothing matched: another tool than the reference's.
+    // Nothing is matched, because the tool differs from the reference's.
     assert_eq!(by_id(&report, "00010001")["metrics"]["matched"], 0);
     assert_eq!(by_id(&report, "00010001")["metrics"]["step_coherence"], 0.0);
-    // Missing, and so scored as empty: 2 reference calls without a partner.
+    // The prediction is missing, so it is scored as empty: 2 unmatched reference calls.
     let missing = by_id(&report, "00060000");
     assert_eq!(missing["metrics"]["recall"], 0.0);
     assert_eq!(missing["unmatched_references"][0]["reason"], "tool_not_in_prediction");

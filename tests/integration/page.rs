@@ -14,7 +14,7 @@ use crate::support::{Folder, m3, run, shared, text};
 const ESCAPE: &str = "\u{e00c}";
 const DOWN: &str = "\u{e015}";
 
-/// What stands on the screen.
+/// The heading that is visible.
 const OPEN: &str = "document.querySelector('#detail h2 bdi')?.textContent ?? 'nothing'";
 
 /// A page of our own benchmark.
@@ -26,7 +26,7 @@ fn page(folder: &Folder, predictions: &str) -> Option<PathBuf> {
     Some(path)
 }
 
-/// Nothing was said on the console, and nothing asked for but the page itself and what stands in it.
+/// Asserts that the console has no messages, and that nothing was requested except the page and what is in it.
 fn assert_quiet(browser: &Browser) {
     assert_eq!(browser.console(), Vec::<Value>::new());
     for address in browser.requests() {
@@ -87,7 +87,7 @@ fn filters_and_sorting_work() {
     set(&browser, "reason", "the reference does not call this tool");
     assert_eq!(shown_ids(&browser), json!(["00070001"]));
     set(&browser, "reason", "");
-    // In an argument of one trajectory.
+    // The text is in an argument of one trajectory.
     set(&browser, "search", "LIVING-room.png");
     assert_eq!(shown_ids(&browser), json!(["00020001"]));
     set(&browser, "search", "no such words");
@@ -152,9 +152,9 @@ fn lines_join_the_calls_that_met() {
     assert_eq!(lines, json!([["0-1", "inverted", true], ["1-0", "inverted", true]]));
     let labels =
         browser.run("return [...document.querySelectorAll('.lines text')].map(label => label.textContent)");
-    // Both act on another file.
+    // Both calls name another file.
     assert_eq!(labels, json!(["≠ 0.99", "≠ 0.91"]));
-    // They begin and end at the calls.
+    // The lines begin and end at the calls.
     let meet = "(() => { const box = document.querySelector('.lines').getBoundingClientRect(); \
          const start = document.querySelector('.lines path').getPointAtLength(0); \
          const call = document.querySelector('.reference .call').getBoundingClientRect(); \
@@ -165,7 +165,7 @@ fn lines_join_the_calls_that_met() {
     // Drawn again once the layout has settled.
     browser.wait("document.documentElement.clientWidth <= 500", "true");
     browser.wait(meet, "true");
-    // Labels of a crossing stand apart.
+    // Labels at a crossing must not overlap.
     assert_eq!(browser.text("document.querySelectorAll('.lines text').length"), "2");
     assert_eq!(
         browser.text("document.querySelector('.trajectory section[aria-label=Structure] li').textContent"),
@@ -195,7 +195,7 @@ fn calls_and_differences_of_every_trajectory_are_shown() {
     assert_eq!(problems, json!([]));
 }
 
-/// Level AA of WCAG: 4.5 between every text and what lies behind it.
+/// Level AA of WCAG: a contrast of 4.5 between every text and its background.
 #[test]
 fn text_stands_out_in_light_and_dark() {
     let Some(browser) = Browser::open(1600, 1000) else { return };
@@ -210,7 +210,7 @@ fn text_stands_out_in_light_and_dark() {
     }
 }
 
-/// A page of trajectories with these ids, each of a long argument that no screen shows unfolded.
+/// A page of trajectories with these ids, each with a long argument that is folded on a screen.
 fn page_of(folder: &Folder, ids: &[&str]) -> Option<PathBuf> {
     let trajectory = |id: &&str| {
         let calls = json!([{"name": "a/b", "arguments": {"long": "word ".repeat(100)}}]);
@@ -251,7 +251,7 @@ fn what_is_opened_is_where_reading_goes_on() {
     browser.visit(&path, "");
     let click = "document.querySelectorAll('.row')[1].click()";
     let focused = "document.activeElement === document.querySelector('#detail h2')";
-    // The second click leads to what is open already.
+    // The second click opens what is open already.
     for _ in 0..2 {
         browser.run(click);
         browser.wait(focused, "true");
@@ -295,7 +295,7 @@ fn intervals_say_what_they_are() {
     assert!(overview.contains("Intervals: 95 %, 10,000 resamples of the trajectories, seed 2024."));
 }
 
-/// Every control, link and picture has a name, and no id stands twice.
+/// Every control, link and picture has a name, and no id occurs twice.
 #[test]
 fn everything_has_a_name() {
     let Some(browser) = Browser::open(1600, 1000) else { return };
@@ -323,7 +323,7 @@ fn hostile_trajectories_are_text() {
         assert_eq!(browser.text(clean), "true", "{}", browser.text(OPEN));
     }
     set(&browser, "sort", "id");
-    // Each id leads to itself, whatever it is made of.
+    // The link of each id leads to its own trajectory, whatever characters it has.
     for index in 0..count {
         browser.run(&format!("document.querySelectorAll('.row')[{index}].click()"));
         let same = "document.querySelector('.row[aria-current]').dataset.template \

@@ -21,7 +21,7 @@ const TABLE_2: [(&str, [f64; 8], f64); 14] = [
     ("GPT-5", [0.627, 0.264, 0.583, 0.502, 0.290, 0.453, 0.671, 0.657], 0.482),
 ];
 
-/// Table 2 as CSV, in an order of its own, with the average as printed or without it.
+/// Table 2 as CSV, in another order, with or without the printed average.
 pub(crate) fn table_2(folder: &Folder, has_average: bool) -> std::path::PathBuf {
     let mut csv = "Model,Recall,Precision,Argument Similarity,Step Coherence,Order Consistency,Merge Purity,\
         Task Completion,Information Grounding"
@@ -47,8 +47,8 @@ fn the_table_of_the_paper_gives_its_order_and_averages() {
         assert_eq!(found["rank"]["rank"], place + 1);
         assert_eq!(found["metrics"]["average"]["value"], *average);
     }
-    // (0.200 + 0.173 + 0.168 + 0.179 + 0.030 + 0.152 + 0.241) / 7 = 0.163; the 0.180 that is printed is the
-    // mean of all eight columns, unlike every other row of the table.
+    // (0.200 + 0.173 + 0.168 + 0.179 + 0.030 + 0.152 + 0.241) / 7 = 0.163; the printed 0.180 is the mean of all eight
+    // columns, unlike in every other row of the table.
     let notes = board["notes"].as_array().unwrap();
     assert_eq!(notes.len(), 1, "{notes:?}");
     assert!(
@@ -67,7 +67,7 @@ fn averages_that_a_table_does_not_give_are_the_paper_s_mean_of_seven() {
     for (found, (model, _, average)) in found.zip(expected) {
         assert_eq!(found["model"], *model);
         let value = found["metrics"]["average"]["value"].as_f64().unwrap();
-        // The paper's averages are of columns with more digits than it prints.
+        // The paper's averages are computed from columns with more digits than it prints.
         assert!((value - average).abs() <= 1e-3, "{model}: {value}, printed {average}");
     }
 }

@@ -1,4 +1,4 @@
-//! `docs/pipeline.md`: its commands, executed as they stand there, print what stands there.
+//! `docs/pipeline.md`: its commands, executed as written, print the documented output.
 #![cfg(unix)]
 
 use std::path::Path;
@@ -24,7 +24,7 @@ fn documented() -> Vec<Documented> {
     parts.map(step).collect()
 }
 
-/// What was printed without what took how long.
+/// The output without times.
 fn without_times(printed: &str) -> String {
     let line =
         |line: &str| if line.starts_with("time  ") { "time\n".to_owned() } else { format!("{line}\n") };
@@ -47,7 +47,7 @@ fn the_documented_commands_go_from_a_run_to_grades() {
             let shell = program_with_cache("sh", &cache, assets);
             let done = in_folder(shell, &command, folder.path(), &m3).output().unwrap();
             let said = text(&done.stderr) + &text(&done.stdout);
-            // The answer of one grader is missing.
+            // One grader's answer is missing.
             let code = if command.starts_with("m3 grade") { 3 } else { 0 };
             assert_eq!(done.status.code(), Some(code), "{command}\n{said}");
             found += &said;
@@ -65,7 +65,7 @@ fn the_documented_commands_go_from_a_run_to_grades() {
         }
     }
     assert_eq!(asked, ["run", "judge", "review", "review", "review", "score", "grade"]);
-    // Of nothing that was written on the way m3 warns.
+    // The written files cause no warnings in m3.
     for file in
         ["runs/first/predictions.json", "runs/references.json", "runs/reviewed.json", "runs/graded.json"]
     {

@@ -1,4 +1,4 @@
-//! Where results go and inputs come from: pipes, devices, endings, folders that may not be written to.
+//! Places of inputs and results: pipes, devices, endings, folders that may not be written to.
 #![cfg(target_os = "linux")]
 
 use std::process::{Command, Stdio};
@@ -10,7 +10,7 @@ use crate::support::{
 
 const FILES: [&str; 2] = ["trajectories/predictions.json", "trajectories/references.json"];
 
-/// The reader sees the end of a pipe once, and the whole report before it.
+/// The reader sees the whole report, and then the end of the pipe, once.
 #[test]
 fn a_report_goes_into_a_named_pipe() {
     let Some(assets) = encoder() else { return };
@@ -34,7 +34,7 @@ fn a_reader_that_has_seen_enough_of_a_table_is_no_failure() {
     let score = ["score", FILES[0], FILES[1], "--format", "csv"];
     let outcomes = ["outcomes", FILES[0], "--tools", "trajectories/tools.json", "--format", "csv"];
     for arguments in [&score[..], &["leaderboard", scored, "--format", "csv"], &outcomes] {
-        // Nobody reads: the other end is closed before anything is written.
+        // The other end is closed before anything is written.
         let (reader, writer) = std::io::pipe().unwrap();
         drop(reader);
         let output = m3_process(folder.path(), assets).args(arguments).stdout(writer).output().unwrap();
@@ -105,7 +105,7 @@ fn a_device_without_end_is_not_read_to_its_end() {
     let output = command.args(["validate", "-"]).stdin(zero).output().unwrap();
     assert_eq!(output.status.code(), Some(2));
     assert!(text(&[output.stdout, output.stderr].concat()).contains("`standard input`: it is a device"));
-    // Others have an end.
+    // Other devices have an end.
     let (_, said) = failure(no_encoder(&folder).args(["score", "/dev/null", FILES[1]]));
     assert!(said.contains("the file is empty"), "{said}");
 }
@@ -122,14 +122,14 @@ fn help_that_cannot_be_written_is_a_failure() {
             said.contains("failed to write to standard output") && said.contains("hint: make space"),
             "{said}"
         );
-        // Whoever has seen enough has seen enough.
+        // A reader that stops reading is no failure.
         let (reader, writer) = std::io::pipe().unwrap();
         drop(reader);
         assert!(command.stdout(writer).output().unwrap().status.success());
     }
 }
 
-/// One code, and a hint that space is not what is lacking.
+/// The same exit code everywhere, and a hint that does not speak of disk space.
 #[test]
 fn a_folder_that_may_not_be_written_to_is_one_mistake_everywhere() {
     let Some(assets) = encoder() else { return };
@@ -160,8 +160,9 @@ fn a_folder_that_may_not_be_written_to_is_one_mistake_everywhere() {
     }
 }
 
-/// What fails for want of memory says so, once, without the runtime's own line. Which limit lets m3 start and the library
-/// load, but not the weights, depends on where the system puts things: the highest one that does is taken.
+/// A failure for lack of memory is reported as such, once, without the runtime's own line. The limit at which m3
+/// starts and the library loads, but not the weights, depends on where the system puts things: the highest such limit
+/// is used.
 #[test]
 fn a_lack_of_memory_is_said_as_such() {
     let Some(assets) = encoder() else { return };

@@ -22,7 +22,7 @@ const UNTIL_IT_REPORTS: Duration = Duration::from_secs(13);
 const CALLS: &str = "trace=socket,connect,bind,open,openat,openat2,creat,mkdir,mkdirat,mknod,mknodat,rename,renameat,\
     renameat2,link,linkat,symlink,symlinkat";
 
-/// Whether programs can be watched here; not in every container.
+/// Whether programs can be traced here; some containers do not allow it.
 fn can_trace() -> bool {
     let tried = Command::new("strace").args(["-o", "/dev/null", "true"]).output();
     let can = tried.is_ok_and(|tried| tried.status.success());
@@ -32,7 +32,7 @@ fn can_trace() -> bool {
     can
 }
 
-/// Trajectories of one call each, none of which is like another.
+/// Trajectories of one call each, all of them different.
 fn many_texts(folder: &Folder, name: &str) -> PathBuf {
     let trajectory = |task: usize| {
         let word = |word: usize| format!("{name}{} ", (task * 7919 + word * 104_729) % 99_991);
@@ -42,7 +42,7 @@ fn many_texts(folder: &Folder, name: &str) -> PathBuf {
     folder.json(&format!("{name}.json"), &(0..TEXTS / 2).map(trajectory).collect())
 }
 
-/// The lines of calls that write, but for those below `own` and to what is no place.
+/// The lines of system calls that write anywhere except below `own` or to no file at all.
 fn writes_elsewhere<'t>(trace: &'t str, own: &[&Path]) -> Vec<&'t str> {
     let reads = |line: &str| {
         line.contains("open")
@@ -52,7 +52,7 @@ fn writes_elsewhere<'t>(trace: &'t str, own: &[&Path]) -> Vec<&'t str> {
         let path = line.split('"').nth(1).unwrap_or_default();
         path == "/dev/null" || own.iter().any(|folder| Path::new(path).starts_with(folder))
     };
-    // The end of a call that another thread interrupted in the log has no path: its beginning has.
+    // If another thread interrupts a call in the log, its end has no path: its beginning has it.
     let calls = trace.lines().filter(|line| line.contains('"') && !line.contains(" = -1 "));
     calls.filter(|line| !reads(line) && !is_own(line)).collect()
 }
@@ -94,8 +94,8 @@ fn scoring_opens_no_socket_and_writes_to_its_own_folders_only() {
     assert_eq!(std::fs::read_dir(home.path()).unwrap().count(), 0);
 }
 
-/// Builds with a collector look up its address only after some ten seconds. What has no name for these functions of the
-/// system cannot do so in any time.
+/// Builds with a collector look up its address only after some ten seconds. A library without the names of the
+/// system's functions for this cannot do so at any time.
 #[test]
 fn the_runtime_that_is_fetched_has_nothing_to_report_with() {
     let Some(assets) = encoder() else { return };
@@ -109,7 +109,7 @@ fn the_runtime_that_is_fetched_has_nothing_to_report_with() {
     assert_eq!(found.map(|found| names[found.pattern().as_usize()]), None);
 }
 
-/// Whatever library is named: the variable is there before anything is loaded or started.
+/// Whatever library is named, the variable is set before anything is loaded or started.
 #[test]
 fn every_command_keeps_the_runtime_from_reporting() {
     let folder = Folder::new();
@@ -123,7 +123,7 @@ fn every_command_keeps_the_runtime_from_reporting() {
     }
 }
 
-/// A program that uses the library sets no variable by itself: it is told to, before anything is loaded.
+/// A program that uses the library sets no variable itself: it is told to do so before anything is loaded.
 #[test]
 fn a_build_that_reports_is_not_loaded_unawares() {
     let Some(assets) = encoder() else { return };
@@ -140,7 +140,7 @@ fn a_build_that_reports_is_not_loaded_unawares() {
     assert!(error.to_string().contains("hint: set ORT_DISABLE_TELEMETRY=1 before"), "{error}");
 }
 
-/// What an earlier m3 left is named, and left: other programs use the same folder.
+/// Files left by an earlier m3 are named but not removed, because other programs use the same folder.
 #[test]
 fn setup_names_what_an_earlier_version_left() {
     let Some(assets) = encoder() else { return };

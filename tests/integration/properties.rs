@@ -1,4 +1,4 @@
-//! Properties that hold for any input, tried on random trajectories with an encoder that needs no model.
+//! Properties that hold for any input, tested on random trajectories with an encoder that needs no model.
 
 use m3_embedding::Embedder;
 use m3_score::{Metric, Profile, ScoreOptions, Similarity, Summary, TrajectoryScore, score};
@@ -165,10 +165,10 @@ proptest! {
             let (before, _) = score_lines(&first, &second, profile, similarity);
             let (predictions, references) = (shuffled(&predictions, &mut seed), shuffled(&references, &mut seed));
             let (after, _) = score_lines(&predictions, &references, profile, similarity);
-            // Tallies are exact sums: equal to the last bit, not only nearly.
+            // Tallies are exact sums, so they are equal to the last bit.
             prop_assert_eq!(&before.aggregate, &after.aggregate);
             prop_assert_eq!(&before.by_type, &after.by_type);
-            // What is wrong is counted alike; which trajectory is the example depends on which comes first.
+            // Counts of wrong arguments are equal; which trajectory is the example depends on the order.
             prop_assert_eq!(counts(&before), counts(&after));
         }
     }
@@ -182,7 +182,8 @@ proptest! {
     ) {
         let references = with_ids(&[reference]);
         let mut worse = prediction.clone();
-        // Tools 0 to 2 are those of the references, which hold no letter `z`: similar to none of their calls.
+        // Tools 0 to 2 are those of the references, which contain no letter `z`, so these calls are similar to none
+        // of theirs.
         let wrong = call(&format!("s/t{tool}"), json!({"zz": "zzzzzzzzzzzzzzzz"}));
         match worse.get_mut(step) {
             Some(calls) => calls.push(wrong),
@@ -214,8 +215,8 @@ proptest! {
         }
     }
 
-    /// Alignment without embeddings, where both sides hold the same calls, gives what it gives with them:
-    /// one more call on each side, of the same tool, makes every embedding needed.
+    /// If both sides have the same calls, the alignment without embeddings equals that with embeddings: one more call
+    /// of the same tool on each side makes every embedding necessary.
     #[test]
     fn shortcuts_do_not_change_the_alignment(steps in any_steps(), rotation in 0..5_usize) {
         let mut rotated = steps.clone();
@@ -230,7 +231,7 @@ proptest! {
             steps.push(calls);
             with_ids(&[steps])
         };
-        // `yyyyyy` and `wwwwww` are similar to nothing: they stay alone and change no other pair.
+        // `yyyyyy` and `wwwwww` are similar to nothing: they stay unmatched and change no other pair.
         let full = score_values(&extra(&rotated, "yyyyyyyyyyyy"), &extra(&steps, "wwwwwwwwwwww"), Profile::Paper).1;
         let pairs = |scores: &[TrajectoryScore]| -> Vec<(usize, usize)> {
             let matches = scores[0].matching.matches.iter();

@@ -91,7 +91,7 @@ fn rates_and_spread_are_those_of_the_trials() {
         ("00070000", &json!([1, 2])),
     ];
     assert_eq!(passes, expected);
-    // Recall 1, 37/39, 1: the mean is 115/117, the squares of what is beside it (4 + 4 + 16) / 117^2.
+    // Recall 1, 37/39, 1: the mean is 115/117, the squared deviations are (4 + 4 + 16) / 117^2.
     let recall = &repeats["spread"]["recall"];
     near(&recall["mean"], 115.0 / 117.0);
     near(&recall["sd"], 12_f64.sqrt() / 117.0);
@@ -99,7 +99,7 @@ fn rates_and_spread_are_those_of_the_trials() {
     near(&recall["max"], 1.0);
     near(&found["aggregate"]["recall"], 115.0 / 117.0);
     assert_eq!(found["by_type"]["look"]["trajectories"], 6);
-    // The ledger, of all and of each.
+    // The ledger of all repetitions, and of each.
     let ledger = &found["ledger"];
     assert_eq!(
         (&ledger["references"], &ledger["predictions"], &ledger["scored"]),
@@ -112,7 +112,7 @@ fn rates_and_spread_are_those_of_the_trials() {
         found["trajectories"].as_array().unwrap().iter().map(|found| found["repeat"].as_u64().unwrap());
     let expected: Vec<u64> = (1..=3).flat_map(|repeat| [repeat; 15]).collect();
     assert_eq!(numbers.collect::<Vec<_>>(), expected);
-    // Pairs that are alike but of different repetitions are all there.
+    // Equal pairs of different repetitions are all listed.
     let rejected = found["rejected_matches"]["matches"].as_array().unwrap();
     assert_eq!(found["rejected_matches"]["count"], rejected.len());
     assert!(
@@ -124,7 +124,7 @@ fn rates_and_spread_are_those_of_the_trials() {
 fn files_are_named_one_by_one_or_by_the_folder_of_their_run() {
     let folder = Folder::new();
     let runs = repetitions(&folder);
-    // Not `m3 run`'s, and by number the third of the repetitions that follow.
+    // Not written by `m3 run`, but its number would make it the third of the further repetitions.
     std::fs::copy(runs.join("predictions-2.json"), runs.join("predictions-02.json")).unwrap();
     std::fs::copy(runs.join("predictions-2.json"), runs.join("predictions-10.json")).unwrap();
     let Some(mut of_folder) = m3() else { return };
@@ -137,11 +137,11 @@ fn files_are_named_one_by_one_or_by_the_folder_of_their_run() {
     }
     assert_eq!(report(&mut one_by_one), of_folder);
     assert_eq!(of_folder["repeats"]["count"], 4);
-    // One file of it is one file.
+    // If one of the files is named, only this one is scored.
     let mut alone = m3().unwrap();
     let alone = report(alone.arg("score").arg(file("predictions.json")).arg(REFERENCES));
     assert!(alone.get("repeats").is_none() && alone["trajectories"][0].get("repeat").is_none());
-    // The audit shows one repetition, and says so.
+    // The audit shows a single repetition, and says so.
     let mut audit = m3().unwrap();
     let audit = run(audit.arg("audit").arg(&runs).args([REFERENCES, "--worst", "1"]));
     let said = text(&audit.stderr);
@@ -157,20 +157,20 @@ fn what_passes_is_a_matter_of_choice() {
         let found = report(m3()?.arg("score").arg(&runs).arg(REFERENCES).args(options));
         Some(values(&found["repeats"]["pass_at"])[0])
     };
-    // Recall alone takes wrong arguments for right, and a call where none was needed: only what is missing fails.
+    // Recall alone accepts wrong arguments, and calls where none was needed: only missing calls fail.
     let Some(recall) = with(&["--pass", "recall=1"]) else { return };
     assert!((recall - 44.0 / 45.0).abs() < 1e-12, "{recall}");
-    // With precision the call too many of `00020000` fails, and so does that of `00070000`.
+    // With precision the extra call of `00020000` fails, and so does that of `00070000`.
     let precision = with(&["--pass", "recall=1", "--pass", "precision=1"]).unwrap();
     assert!((precision - 42.0 / 45.0).abs() < 1e-12, "{precision}");
-    // One run is one trial of each task: of the third repetition eleven and `00010000` pass.
+    // A single run has one trial for each task: of the third repetition, eleven tasks and `00010000` pass.
     let mut one = m3().unwrap();
     one.arg("score").arg(runs.join("predictions-3.json")).arg(REFERENCES);
     let one = report(one.args(["--pass", "recall=1", "--pass", "lowest_argument_fidelity=0.5"]));
     assert_eq!(one["repeats"]["count"], 1);
     near(&one["repeats"]["pass_at"][0]["value"], 12.0 / 15.0);
     assert_eq!(one["repeats"]["spread"]["recall"]["sd"], Value::Null);
-    // A missing trial fails in one profile and is left out in the other, where the task is named.
+    // A missing trial fails in one profile, and is left out in the other, which names the task.
     let mut published = m3().unwrap();
     published.arg("score").arg(&runs).args([REFERENCES, "--profile", "open-m3-bench"]);
     let published = report(&mut published);
@@ -187,7 +187,7 @@ fn people_read_the_same() {
         |form: &str| Some(stdout(m3()?.arg("score").arg(&runs).args([REFERENCES, "-q", "--format", form])));
     let Some(table) = form("table") else { return };
     insta::assert_snapshot!("repeats_table", table);
-    // But for the signature, which is one line.
+    // Except for the signature, which is one line.
     let mut lines = table.lines().filter(|line| !line.starts_with("m3|"));
     assert!(lines.all(|line| line.chars().count() <= 80), "{table}");
     insta::assert_snapshot!("repeats_markdown", form("markdown").unwrap());
@@ -220,7 +220,7 @@ fn what_cannot_be_is_refused() {
     assert!(code == 2 && message.contains("none.json"), "{message}");
 }
 
-/// Scores of one run, of three repetitions, and of a run three times over.
+/// Scores of one run, of three repetitions, and of one run used three times.
 fn scores(folder: &Folder) -> Option<[PathBuf; 3]> {
     let runs = repetitions(folder);
     let score = |name: &str, predictions: &[PathBuf], options: &[&str]| {
@@ -242,7 +242,7 @@ fn scores(folder: &Folder) -> Option<[PathBuf; 3]> {
     ])
 }
 
-/// Three times the same run is no more than one: repetitions of a task are one unit, and every interval stays.
+/// Using one run three times adds nothing: repetitions of a task are one unit, and every interval stays the same.
 #[test]
 fn leaderboards_keep_the_repetitions_of_a_task_together() {
     let folder = Folder::new();
@@ -261,7 +261,7 @@ fn leaderboards_keep_the_repetitions_of_a_task_together() {
         }
     }
     assert_eq!(one["calls"], same["calls"]);
-    // One of them has one trial only, so that k is 1.
+    // One of them has a single trial, so k is 1.
     assert_eq!(board["passing"]["k"], 1);
     near(&three["passing"]["pass_at_1"]["value"], 40.0 / 45.0);
     assert_eq!(one["passing"]["pass_at_1"], same["passing"]["pass_at_1"]);
@@ -293,7 +293,7 @@ fn leaderboards_and_comparisons_have_the_rates() {
     let names: Vec<&str> = differences.iter().map(|found| found["metric"].as_str().unwrap()).collect();
     assert_eq!(names, ["pass@1", "pass@3", "pass^3"]);
     let score: Value = serde_json::from_slice(&std::fs::read(&same).unwrap()).unwrap();
-    // A run thrice over passes always or never: all its rates are the same.
+    // In a run used three times, a task always passes or never does: all its rates are the same.
     let always = values(&score["repeats"]["pass_at"]);
     for (found, expected) in differences.iter().zip([40.0 / 45.0, 1.0, 11.0 / 15.0]) {
         near(&found["second"], expected);
@@ -301,11 +301,11 @@ fn leaderboards_and_comparisons_have_the_rates() {
         near(&found["difference"], expected - always[0]);
         assert!(found["low"].as_f64().unwrap() <= found["high"].as_f64().unwrap());
     }
-    // No task of the benchmark needs more than five calls: they are those of the task, not of all its repetitions.
+    // No task of the benchmark needs more than five calls: they are counted once, not for each repetition.
     let changed = comparison["changed"].as_array().unwrap();
     assert!(changed.iter().all(|task| task["reference_calls"].as_u64().unwrap() <= 5), "{changed:?}");
 
-    // Other criteria are not compared.
+    // Results with other criteria are not compared.
     let other = folder.path().join("other.json");
     let mut m3 = m3().unwrap();
     m3.args(["score", "-q"])

@@ -1,4 +1,4 @@
-//! The scripted model itself: it finds what is wrong with requests, and misbehaves on request.
+//! The scripted model itself: it reports problems of requests, and misbehaves on request.
 
 use std::io::{Cursor, Read as _};
 use std::time::Duration;
@@ -21,7 +21,7 @@ fn schema() -> Value {
     json!({ "type": "object", "properties": {} })
 }
 
-/// A sound request with an image, two calls and their results.
+/// A valid request with an image, two calls and their results.
 fn sound(spoken: Spoken) -> Value {
     match spoken {
         Spoken::OpenAi => json!({
@@ -88,7 +88,7 @@ fn path(spoken: Spoken) -> &'static str {
     }
 }
 
-/// Posts a body with the headers of the wire, but for those left out.
+/// Posts a body with the headers of the wire, except those left out.
 fn post(
     server: &ScriptedModel,
     spoken: Spoken,
@@ -136,7 +136,7 @@ fn a_sound_request_is_seen_the_same_on_every_wire() {
     }
 }
 
-/// Where the calls, the results and the image of [`sound`] are.
+/// The places of the calls, the results and the image of [`sound`].
 fn places(spoken: Spoken) -> [&'static str; 4] {
     match spoken {
         Spoken::OpenAi => {
@@ -157,7 +157,7 @@ fn places(spoken: Spoken) -> [&'static str; 4] {
     }
 }
 
-/// Does something wrong to a request.
+/// Puts a mistake into a request.
 type Seed<'a> = &'a dyn Fn(&mut Value);
 
 #[test]

@@ -9,13 +9,13 @@ use serde_json::{Value, json};
 
 use crate::support::root;
 
-/// No test waits longer for anything.
+/// No test waits longer than this for anything.
 pub(crate) const LIMIT: Duration = Duration::from_mins(1);
 
-/// How long silence is waited for where silence is expected.
+/// How long this waits where no output is expected.
 const MOMENT: Duration = Duration::from_millis(300);
 
-/// A server of ours with its input and output; killed when dropped.
+/// One of our servers with its input and output; killed when dropped.
 pub(crate) struct Server {
     child: Child,
     input: Option<ChildStdin>,
@@ -41,7 +41,7 @@ impl Server {
         Self { input: child.stdin.take(), child, lines }
     }
 
-    /// A server that has shaken hands.
+    /// A server after its handshake.
     fn ready(arguments: &[&str]) -> Self {
         let mut server = Self::start(arguments);
         let answer = server.ask(0, "initialize", &initialize());
@@ -65,7 +65,7 @@ impl Server {
         self.lines.recv_timeout(LIMIT).unwrap()
     }
 
-    /// The next line of standard output, which must be a message of JSON-RPC.
+    /// The next line of standard output, which must be a JSON-RPC message.
     fn receive(&self) -> Value {
         let line = self.next_line();
         let message: Value = serde_json::from_str(&line).unwrap();
@@ -84,7 +84,7 @@ impl Server {
         self.ask(id, "tools/call", &json!({"name": tool, "arguments": arguments}))
     }
 
-    /// Whether nothing is said for a moment.
+    /// Whether there is no output for a moment.
     fn is_silent(&self) -> bool {
         matches!(self.lines.recv_timeout(MOMENT), Err(RecvTimeoutError::Timeout))
     }
@@ -142,7 +142,7 @@ fn the_handshake_says_who_answers_and_in_which_revision() {
         ("2025-11-25", "2025-11-25"),
         ("2025-06-18", "2025-06-18"),
         ("2024-11-05", "2024-11-05"),
-        // Without a handshake of its own, and unheard of.
+        // A revision without a handshake, and an unknown one.
         ("2026-07-28", "2025-11-25"),
         ("1999-01-01", "2025-11-25"),
     ] {
@@ -184,7 +184,7 @@ fn mistakes_of_a_client_are_errors_of_json_rpc() {
     assert_eq!(code(unknown), -32602);
     assert_eq!(code(server.ask(3, "tools/call", &json!({"name": "add", "arguments": [1, 2]}))), -32602);
     assert_eq!(code(server.ask(4, "tools/call", &json!({"arguments": {}}))), -32602);
-    // Not even a request of MCP, whose parameters are objects: rmcp does not see the id.
+    // Not a valid MCP request, because its parameters are not an object: rmcp does not see the id.
     server.send(&request(5, "tools/call", &json!([])));
     assert_eq!(code(server.receive()), -32600);
     assert_eq!(code(server.ask(6, "tools/list", &json!({"cursor": "here"}))), -32602);
@@ -192,7 +192,7 @@ fn mistakes_of_a_client_are_errors_of_json_rpc() {
     assert_eq!(text(&server.call(8, "cos", &json!({"number": 0}))), "1");
 }
 
-/// MCP 2025-11-25, "Error Handling": what a model can correct is a result, so that it sees it.
+/// MCP 2025-11-25, "Error Handling": a mistake that a model can correct is reported as a result, so that it sees it.
 #[test]
 fn arguments_that_the_schema_refuses_are_a_failed_result_that_says_why() {
     let mut server = Server::ready(&["math"]);
@@ -201,7 +201,7 @@ fn arguments_that_the_schema_refuses_are_a_failed_result_that_says_why() {
     assert!(
         text(&wrong).starts_with("invalid arguments for `add`: ") && text(&wrong).contains("/firstNumber")
     );
-    // Arguments may be left out, which is not the same as wrong.
+    // Arguments may be left out, which does not make them valid.
     let missing = server.ask(2, "tools/call", &json!({"name": "sin"}));
     assert!(missing["result"]["isError"] == true && text(&missing).contains("number"), "{missing}");
 }
@@ -223,7 +223,7 @@ fn what_is_no_message_is_left_behind() {
         answer = server.receive();
     }
     assert_eq!(answer["result"], json!({}));
-    // JSON, but nothing that JSON-RPC knows.
+    // JSON, but not valid JSON-RPC.
     for line in ["[]", "42", "{\"id\": 9}", "{\"jsonrpc\": \"1.0\", \"id\": 9, \"method\": \"ping\"}"] {
         server.line(line);
     }
@@ -242,7 +242,7 @@ fn nothing_is_called_before_the_handshake() {
     assert_eq!(server.ask(1, "ping", &json!({}))["result"], json!({}));
     let answer = server.call(2, "cos", &json!({"number": 0}));
     assert!(answer["error"]["code"].is_i64(), "{answer}");
-    // A notification that comes too early is no reason to leave.
+    // A notification that comes too early must not end the connection.
     server.send(&json!({"jsonrpc": "2.0", "method": "notifications/initialized"}));
     assert!(server.is_silent());
     assert!(server.ask(3, "initialize", &initialize())["result"].is_object());

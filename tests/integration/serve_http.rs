@@ -10,14 +10,14 @@ use ureq::{Agent, Body};
 use crate::serve::{LIMIT, Server, initialize, request};
 use crate::support::failure;
 
-/// A server over HTTP, and where it is.
+/// A server over HTTP, and its address.
 struct Endpoint {
     server: Server,
     address: SocketAddr,
     agent: Agent,
 }
 
-/// What came back: status, session, and the messages of JSON-RPC in it.
+/// An answer: its status, session, and JSON-RPC messages.
 struct Reply {
     status: u16,
     session: Option<String>,
@@ -33,7 +33,7 @@ impl Reply {
         Self { status: response.status().as_u16(), session, body }
     }
 
-    /// The message of JSON-RPC, alone or in the last event with data (MCP, "Streamable HTTP").
+    /// The JSON-RPC message, alone or in the last event with data (MCP, "Streamable HTTP").
     fn message(&self) -> Value {
         let mut data = self.body.lines().filter_map(|line| line.strip_prefix("data:")).map(str::trim);
         let data = data.rfind(|data| !data.is_empty()).unwrap_or(&self.body);
@@ -71,7 +71,7 @@ impl Endpoint {
         self.send(Method::POST, "/mcp", headers, &message.to_string())
     }
 
-    /// Shakes hands; the new session's name.
+    /// Makes the handshake; returns the new session's name.
     fn session(&self) -> String {
         let reply = self.post(&[], &request(0, "initialize", &initialize()));
         assert_eq!(reply.status, 200, "{}", reply.body);
@@ -126,7 +126,7 @@ fn web_pages_of_others_are_kept_out() {
         assert_eq!(status(&[("host", host)]), 403, "{host}");
     }
     assert_eq!(status(&[("host", "localhost:1")]), 200);
-    // Reading and ending too, which a page could do as well.
+    // Also for requests to read and to end, which a page could make as well.
     let get = endpoint.send(Method::GET, "/mcp", &[("origin", "https://evil.example")], "");
     assert_eq!(get.status, 403);
 }
@@ -141,7 +141,7 @@ fn mistakes_have_the_statuses_of_the_specification() {
     assert_eq!(post(&[("content-type", "text/plain")], &hello).status, 415);
     let broken = post(&[], "{\"jsonrpc\":").status;
     assert!((400..500).contains(&broken), "{broken}");
-    // More than a message may have: the connection may be closed while the client is still sending.
+    // More than the largest message: the connection may be closed while the client is still sending.
     let large = Request::post(format!("http://{}/mcp", endpoint.address))
         .header("accept", "application/json, text/event-stream")
         .header("content-type", "application/json")
@@ -178,7 +178,7 @@ fn ctrl_c_ends_it_in_order() {
     for signal in ["-INT", "-TERM"] {
         let mut endpoint = Endpoint::start(&["math"]);
         let session = endpoint.session();
-        // A client that waits for notifications is let go.
+        // The connection of a client that waits for notifications is closed.
         let mut waiting = TcpStream::connect(endpoint.address).unwrap();
         waiting.set_read_timeout(Some(LIMIT)).unwrap();
         let head = format!(

@@ -1,4 +1,4 @@
-//! `m3 setup`: fetching the encoder, with a pip that does what a test wants in place of the real one.
+//! `m3 setup`: fetching the encoder, with a pip in place of the real one that does what a test wants.
 #![cfg(unix)]
 
 use std::path::Path;
@@ -55,7 +55,7 @@ impl Machine {
         command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap()
     }
 
-    /// The processes that pip ran in, as long as there are so many.
+    /// The processes of pip, once there are this many.
     fn pips(&self, count: usize) -> Vec<u32> {
         let mut pids = Vec::new();
         wait_until(|| {
@@ -76,7 +76,7 @@ fn wait_until(mut happened: impl FnMut() -> bool) {
     }
 }
 
-/// Whether a process runs; one that has ended and was not waited for does not.
+/// Whether a process runs; one that has ended and was not collected does not.
 fn is_running(pid: u32) -> bool {
     let status = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
     !status.is_empty() && !status.contains(") Z ")
@@ -92,12 +92,12 @@ fn setup_fetches_once_and_says_what_is_where() {
     }
     assert!(first.contains(cache.join("encoders/all-MiniLM-L6-v2").to_str().unwrap()), "{first}");
     assert!(!cache.join("staging").exists());
-    // Nothing is fetched again, by setup or by score.
+    // Nothing is fetched again, neither by setup nor by score.
     assert_eq!(stdout(machine.m3("fail").arg("setup")), first);
     let files = ["trajectories/predictions.json", "trajectories/references.json"];
     stdout(machine.m3("fail").arg("score").args(files));
     assert_eq!(machine.pips(1).len(), 1);
-    // Unless it is asked for.
+    // Unless `--force` asks for it.
     stdout(machine.m3("good").args(["setup", "--force"]));
     assert_eq!(machine.pips(2).len(), 2);
 }
@@ -130,7 +130,7 @@ fn a_setup_that_is_killed_leaves_nothing_running_and_can_be_done_again() {
     let pip = machine.pips(1)[0];
     let half = machine.cache().join("staging/wheels/half.whl");
     wait_until(|| half.exists());
-    // Nothing can be done about this signal: the helper has to notice by itself.
+    // This signal cannot be handled, so the helper has to notice by itself.
     child.kill().unwrap();
     child.wait().unwrap();
     wait_until(|| !is_running(pip));
@@ -152,7 +152,7 @@ fn another_content_than_pinned_is_not_installed() {
     assert!(stdout(machine.m3("good").arg("setup")).contains("ready"));
 }
 
-/// What, why, and the two ways to fix it.
+/// What failed, why, and the two ways to fix it.
 fn message_of(machine: &Machine, command: &mut Command) -> String {
     let (code, message) = failure(command);
     assert_eq!(code, 4, "{message}");
@@ -165,7 +165,7 @@ fn what_cannot_be_fetched_is_said_with_two_ways_to_fix_it() {
     insta::assert_snapshot!(message_of(&machine, machine.m3("fail").args(["setup", "--quiet"])));
 }
 
-/// Help and every error name the same files, by the place where they are in their wheels.
+/// Help and all errors name the same files, by their places in the wheels.
 #[test]
 fn help_and_errors_name_the_same_files() {
     let Some(machine) = Machine::new() else { return };
@@ -207,7 +207,7 @@ fn files_placed_by_hand_need_no_python() {
     assert_eq!((installed("encoders"), installed("onnxruntime")), (false, true));
 }
 
-/// Python looks into the working directory for modules, which is where downloaded predictions may be.
+/// Python searches the working directory for modules, and downloaded predictions may be there.
 #[test]
 fn a_pip_in_the_working_directory_is_not_run() {
     let Some(machine) = Machine::new() else { return };
@@ -224,7 +224,7 @@ fn a_pip_in_the_working_directory_is_not_run() {
     assert_eq!(std::fs::read_dir(machine.folder.path().join("work/pip")).unwrap().count(), 2);
 }
 
-/// A library in the cache folder that was damaged since it was installed.
+/// A library in the cache folder that was damaged after it was installed.
 #[test]
 fn a_damaged_runtime_is_named_and_fetched_again() {
     let Some(machine) = Machine::new() else { return };
@@ -232,7 +232,7 @@ fn a_damaged_runtime_is_named_and_fetched_again() {
     let folder =
         std::fs::read_dir(machine.cache().join("onnxruntime")).unwrap().next().unwrap().unwrap().path();
     let library = std::fs::read_dir(folder).unwrap().next().unwrap().unwrap().path();
-    // Linked from the real one by the pip of these tests: replaced, not changed.
+    // The pip of these tests links it from the real one, so it is replaced, not changed.
     let bytes = std::fs::read(&library).unwrap();
     std::fs::remove_file(&library).unwrap();
     std::fs::write(&library, &bytes[..bytes.len() / 2]).unwrap();

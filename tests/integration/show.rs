@@ -1,4 +1,4 @@
-//! `m3 show`: what it prints of predictions, references and recorded runs, and what it does with hostile input.
+//! `m3 show`: its output for predictions, references and recorded runs, and for hostile input.
 
 use serde_json::{Value, json};
 use unicode_width::UnicodeWidthStr;
@@ -7,14 +7,14 @@ use crate::support::{Folder, call, failure, no_encoder, shared, stdout, text, tr
 
 const REFERENCES: &str = "trajectories/references.json";
 
-/// What is printed of a file of one trajectory.
+/// The output for a file of one trajectory.
 fn shown(prediction: &Value, options: &[&str]) -> String {
     let folder = Folder::new();
     let path = folder.json("p.json", &json!([prediction]));
     stdout(no_encoder(&folder).arg("show").arg(path).args(options))
 }
 
-/// A prediction as a run records it: parallel calls, a failed one, one without an answer, an image.
+/// A prediction as recorded by a run: parallel calls, a failed one, an unanswered one, an image.
 fn recorded() -> Value {
     let result = json!({"content": [
         {"type": "text", "text": "Cropped to 660 x 140 pixels.\n  path: parcel-bars.png"},
@@ -175,7 +175,7 @@ fn hostile_trajectories_are_shown_shortened_and_harmless() {
     shown(&prediction, &["--format", "markdown", "--dialogue", "--images"]);
 }
 
-/// Every file of the benchmark is shown, whatever its shape.
+/// Every file of the benchmark is shown, in any form.
 #[test]
 fn predictions_of_the_benchmark_are_shown() {
     let Some(folder) = shared("open-m3-bench/predictions") else { return };
@@ -190,7 +190,7 @@ fn predictions_of_the_benchmark_are_shown() {
     }
 }
 
-/// A terminal of 60 columns is one; Python, which m3 needs anyway, makes it.
+/// On a terminal of 60 columns the width is 60. Python, which m3 needs anyway, creates the terminal.
 #[cfg(unix)]
 #[test]
 fn the_width_is_the_terminals_where_there_is_one() {

@@ -1,4 +1,4 @@
-//! Simulated servers on the real catalog, the real records and our own benchmark.
+//! Simulated servers with the real catalog, the real records and our own benchmark.
 
 use std::collections::HashMap;
 use std::path::PathBuf;
@@ -38,7 +38,7 @@ fn is_marked(result: &ToolResult, mark: &str) -> bool {
     result.extra["_meta"].get(mark) == Some(&Value::Bool(true))
 }
 
-/// A value for a schema of the kinds that tools' arguments have: the first of what it allows, required properties
+/// A value for a schema of the kinds that tools' arguments have: the first allowed value, and required properties
 /// only.
 fn sample(schema: &Value, root: &Value) -> Value {
     if let Some(reference) = schema["$ref"].as_str() {
@@ -110,7 +110,7 @@ fn every_tool_of_the_real_catalog_answers_as_its_schema_says() {
 /// Servers by name.
 type Servers = HashMap<String, Arc<SimulatedServer>>;
 
-/// The servers of the real catalog for a seed, made once.
+/// The servers of the real catalog for a seed, created once.
 fn servers_of(seed: u64, behaviour: Behaviour) -> Servers {
     static MADE: std::sync::Mutex<Option<HashMap<u64, Servers>>> = std::sync::Mutex::new(None);
     let mut made = MADE.lock().unwrap();
@@ -121,7 +121,7 @@ fn servers_of(seed: u64, behaviour: Behaviour) -> Servers {
     made.clone()
 }
 
-/// Every call of a file that can be made, with its tool's name.
+/// Every valid call of a file, with its tool's name.
 fn calls(file: &TrajectoryFile) -> Vec<(ToolName, Value, Call)> {
     let mut calls = Vec::new();
     for index in 0..file.len() {
@@ -133,7 +133,7 @@ fn calls(file: &TrajectoryFile) -> Vec<(ToolName, Value, Call)> {
     calls
 }
 
-/// The references with the last trajectory of every id.
+/// The references, with the last trajectory of every id.
 fn references() -> Option<TrajectoryFile> {
     let path = shared("open-m3-bench/references.json")?;
     Some(TrajectoryFile::open(&path, Duplicates::Last).unwrap())
@@ -144,7 +144,7 @@ fn assert_replays(simulation: &Simulation, name: &ToolName, arguments: &Value, e
     let result = call(server, &name.tool, arguments);
     assert!(is_marked(&result, "m3/recorded") && !result.is_error);
     assert_eq!(result.content, [Content::Text(expected.to_owned())], "{name} {arguments}");
-    // All of these tools that declare an output schema wrap a text.
+    // All of these tools with an output schema wrap a text.
     let is_structured =
         server.tools().iter().any(|tool| tool.name == name.tool && tool.output_schema.is_some());
     assert_eq!(result.structured_content, is_structured.then(|| json!({ "result": expected })));
@@ -160,7 +160,7 @@ fn every_recorded_call_of_the_references_replays_to_exactly_its_result() {
             assert_replays(&simulation, &name, &arguments, expected);
         }
     }
-    // As the data's own description counts them.
+    // The same numbers as in the data's own description.
     assert_eq!((replayed, simulation.recordings.recorded), (42, 42));
 }
 
@@ -206,8 +206,8 @@ fn calls_of_the_references_that_were_not_recorded_are_made_up_or_refused() {
             made += 1;
         }
     }
-    // 12 of all 1387 calls have arguments that their schema does not accept, as the data's description says; one of
-    // them is in a trajectory whose id stands again later, and only the last is read.
+    // By the data's description, 12 of all 1387 calls have arguments that their schema does not accept; one of them
+    // is in a trajectory whose id occurs again later, and only the last is read.
     assert_eq!(refused, 11);
     assert!(made > 1_000);
 }
@@ -311,7 +311,7 @@ fn the_host_runs_the_whole_catalog_within_its_own_process() {
 #[test]
 fn a_task_gets_instances_that_know_nothing_of_other_tasks() {
     let Some(config) = hosted(Faults::default()) else { return };
-    // Recorded with two results, in this order.
+    // This call was recorded with two results, in this order.
     let carrot = json!({"title": "Carrot"});
     in_host(&config, async |host: &Host| {
         let folder = tempfile::tempdir().unwrap();
@@ -332,8 +332,8 @@ fn a_task_gets_instances_that_know_nothing_of_other_tasks() {
 fn a_retry_after_a_crash_may_succeed() {
     let Some(config) = hosted(Faults { crash_rate: 0.5, ..Faults::default() }) else { return };
     in_host(&config, async |host: &Host| {
-        // A call crashes with probability 1/2, and so does its retry; a server is restarted twice. Of 27 servers
-        // with a call each, that none is retried well has a probability of (3/4)^27 < 0.001; the seed is fixed.
+        // A call crashes with probability 1/2, and so does its retry; a server is restarted twice. With 27 servers
+        // and one call each, the probability that no retry succeeds is (3/4)^27 < 0.001; the seed is fixed.
         let mut retried = 0;
         for (name, tool) in host.catalog().tools() {
             let first = host_call(host, &name.to_string(), &arguments(tool)).await;

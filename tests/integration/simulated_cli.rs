@@ -31,7 +31,7 @@ fn one_server_answers_over_standard_input_and_output() {
     let out = stdout(command.write_stdin(call));
     let answer: Value = serde_json::from_str(out.lines().last().unwrap()).unwrap();
     let result = &answer["result"];
-    // Whatever the tool's arguments are, the answer is made up or refused, and says so.
+    // Whatever the tool's arguments are, the answer is made up or refused, and marked as such.
     assert_eq!(result["_meta"]["m3/simulated"], json!(true), "{out}");
 }
 
@@ -91,7 +91,7 @@ fn a_configuration_with_every_server_is_printed() {
     assert!(std::path::Path::new(arguments[3]).is_absolute());
     let rest = ["--seed", "3", "--delay", "0.1..0.5", "--failure-rate", "0.25", "--server=math"];
     assert_eq!(arguments[4..], rest);
-    // What it says can be run.
+    // The printed configuration can be used.
     let mut command = m3_bare(folder.path());
     let out = stdout(command.args(&arguments).write_stdin(session("none", &json!({}))));
     assert!(out.lines().last().unwrap().contains("-32602"), "{out}");

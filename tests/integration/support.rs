@@ -1,4 +1,4 @@
-//! What the tests share: running `m3`, the encoder, data, small trajectories, an encoder without a model.
+//! Shared helpers of the tests: running `m3`, the encoder, data, small trajectories, an encoder without a model.
 
 use std::path::{Path, PathBuf};
 use std::process::Output;
@@ -10,8 +10,8 @@ use m3_encoder::{AssetOptions, Assets};
 pub(crate) use m3_testkit::{agent, root, shared, skipped};
 use serde_json::{Value, json};
 
-/// The real encoder's files, fetched if need be. `None`, with a line that says so, where they cannot be had;
-/// in CI that is a failure.
+/// The real encoder's files, fetched if needed. If they are not available, `None` and a line that says so; in CI this
+/// is a failure.
 pub(crate) fn encoder() -> Option<&'static Assets> {
     static ASSETS: OnceLock<Result<Assets, String>> = OnceLock::new();
     let assets = ASSETS.get_or_init(|| {
@@ -25,24 +25,24 @@ pub(crate) fn encoder() -> Option<&'static Assets> {
     }
 }
 
-/// `m3` with the real encoder and a cache that all tests share, apart from the user's.
+/// `m3` with the real encoder and a cache that all tests share, separate from the user's.
 pub(crate) fn m3() -> Option<Command> {
     Some(m3_with_cache(&Path::new(env!("CARGO_TARGET_TMPDIR")).join("cache"), encoder()?))
 }
 
-/// `m3` with the real encoder and a cache folder of its own.
+/// `m3` with the real encoder and its own cache folder.
 pub(crate) fn m3_with_cache(cache_dir: &Path, assets: &Assets) -> Command {
     let mut command = m3_bare(cache_dir);
     command.env("M3_ENCODER_DIR", &assets.encoder_dir).env("ORT_DYLIB_PATH", &assets.runtime_library);
     command
 }
 
-/// The same as a process of its own, for tests that do more than wait for its end.
+/// `m3` as a process, for tests that do more than wait for its end.
 pub(crate) fn m3_process(cache_dir: &Path, assets: &Assets) -> std::process::Command {
     program_with_cache(assert_cmd::cargo::cargo_bin("m3"), cache_dir, assets)
 }
 
-/// Any program, with what `m3` needs in its environment.
+/// Any program, with the environment that `m3` needs.
 pub(crate) fn program_with_cache(
     program: impl AsRef<std::ffi::OsStr>,
     cache_dir: &Path,
@@ -54,7 +54,7 @@ pub(crate) fn program_with_cache(
     command
 }
 
-/// `m3` with an empty environment but for a cache folder.
+/// `m3` with an environment that only names a cache folder.
 pub(crate) fn m3_bare(cache_dir: &Path) -> Command {
     let mut command = Command::cargo_bin("m3").unwrap();
     for name in
@@ -66,7 +66,7 @@ pub(crate) fn m3_bare(cache_dir: &Path) -> Command {
     command
 }
 
-/// Whether users may mount what only they see; not in every container.
+/// Whether users may mount file systems that only they see; some containers do not allow it.
 #[cfg(target_os = "linux")]
 pub(crate) fn can_mount() -> bool {
     let folder = Folder::new();
@@ -77,7 +77,7 @@ pub(crate) fn can_mount() -> bool {
     is_possible || skipped::<()>("`unshare -rm` cannot mount a file system here").is_some()
 }
 
-/// A program that sees this folder as one that nobody may write to, not even the superuser; see [`can_mount`].
+/// A program for which this folder is read-only, even for root; see [`can_mount`].
 #[cfg(target_os = "linux")]
 pub(crate) fn read_only(folder: &Path, program: &Path) -> std::process::Command {
     let mount = "mount --bind \"$0\" \"$0\" && mount -o remount,ro,bind \"$0\" && exec \"$@\"";
@@ -86,7 +86,7 @@ pub(crate) fn read_only(folder: &Path, program: &Path) -> std::process::Command 
     command
 }
 
-/// Runs a command and returns what came of it; a run that hangs fails the test.
+/// Runs a command and returns its output; a command that hangs fails the test.
 pub(crate) fn run(command: &mut Command) -> Output {
     command.timeout(std::time::Duration::from_mins(5)).output().unwrap()
 }
@@ -112,12 +112,12 @@ pub(crate) fn failure(command: &mut Command) -> (i32, String) {
     (code, message)
 }
 
-/// Checks an instance against `m3 schema NAME`, and that against what is kept in `docs/schemas`.
+/// Checks an instance against `m3 schema NAME`, and that schema against the copy in `docs/schemas`.
 pub(crate) fn follows_kept_schema(name: &str, instance: &Value) {
     follow_kept_schema(name, [instance]);
 }
 
-/// The same of several instances.
+/// Checks several instances against `m3 schema NAME`, and that schema against the copy in `docs/schemas`.
 pub(crate) fn follow_kept_schema<'v>(name: &str, instances: impl IntoIterator<Item = &'v Value>) {
     let printed = stdout(m3_bare(Path::new(env!("CARGO_TARGET_TMPDIR"))).args(["schema", name]));
     let printed: Value = serde_json::from_str(&printed).unwrap();
@@ -131,7 +131,7 @@ pub(crate) fn follow_kept_schema<'v>(name: &str, instances: impl IntoIterator<It
     }
 }
 
-/// Bytes that should be UTF-8.
+/// Bytes as text, which must be UTF-8.
 pub(crate) fn text(bytes: &[u8]) -> String {
     String::from_utf8(bytes.to_vec()).unwrap()
 }
@@ -176,21 +176,21 @@ impl Folder {
     }
 }
 
-/// Assets that need no file: for tests that fail before the encoder is used.
+/// `m3` without an encoder, for tests that fail before the encoder is used.
 pub(crate) fn no_encoder(folder: &Folder) -> Command {
     let mut command = m3_bare(folder.path());
     command.env("M3_ENCODER_DIR", "/nonexistent").env("ORT_DYLIB_PATH", "/nonexistent");
     command
 }
 
-/// An encoder for tests of everything else: counts letters and digits. Texts that differ in case look the
-/// same to it, as they do to the real one.
+/// An encoder for tests of everything else: it counts letters and digits. As for the real one, texts that differ only
+/// in case look the same.
 pub(crate) struct LetterCounts {
     identity: Identity,
 }
 
 impl LetterCounts {
-    /// The encoder.
+    /// A new encoder.
     pub(crate) fn new() -> Self {
         let identity = Identity {
             name: "letter-counts".to_owned(),
@@ -222,8 +222,8 @@ impl Encoder for LetterCounts {
     }
 }
 
-/// A command that runs its arguments at a terminal with so many columns, which Python, which m3 needs anyway, makes.
-/// These of its streams (`stdout`, `stderr`) go there; what is written there is its standard output.
+/// A command that runs its arguments on a terminal with this many columns, created by Python, which m3 needs anyway.
+/// The given streams (`stdout`, `stderr`) go to the terminal; its content is the command's standard output.
 #[cfg(unix)]
 pub(crate) fn on_terminal(columns: u16, streams: &[&str]) -> std::process::Command {
     const TERMINAL: &str = "\
@@ -262,8 +262,8 @@ impl Python {
     }
 }
 
-/// Python with the packages of a requirements file. `None`, with a line that says so, where they cannot be
-/// had; in CI that is a failure.
+/// Python with the packages of a requirements file. If they are not available, `None` and a line that says so; in CI
+/// this is a failure.
 pub(crate) fn python_with(requirements: &str) -> Option<Python> {
     let name = requirements.replace(['/', '.'], "-");
     let packages = Path::new(env!("CARGO_TARGET_TMPDIR")).join("python").join(name);

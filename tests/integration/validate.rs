@@ -34,7 +34,7 @@ fn an_error_in_one_file_gives_exit_code_2() {
     assert_eq!(report["files"][0]["problems"][0]["pointer"], "/0/steps");
 }
 
-/// What the README of the data says is untidy: five ids twice, one of them with two contents; a call without
+/// The oddities named in the data's README: five repeated ids, two of them with different content; a call without
 /// arguments and with a stray id; unknown keys in three tasks.
 #[test]
 fn the_real_references_load_with_their_oddities_named() {
@@ -50,7 +50,7 @@ fn the_real_references_load_with_their_oddities_named() {
     };
     let references = validate("references.json", &["--duplicates", "last"]);
     assert_eq!((&references["entries"], &references["errors"]), (&json!(208), &json!(0)));
-    // 664 steps and 1387 calls in 213 trajectories, 1355 calls in the 208 that count.
+    // 664 steps and 1387 calls in 213 trajectories; 1355 calls in the 208 that are used.
     assert_eq!((&references["calls"], &references["tools"]), (&json!(1355), &json!(70)));
     let problems = references["problems"].as_array().unwrap();
     let about =
@@ -76,7 +76,7 @@ fn the_real_references_load_with_their_oddities_named() {
     }
 }
 
-/// Of every key that `m3 schema prediction` has, and of no other one, nothing is said.
+/// There are no notes on the keys in `m3 schema prediction`, and on these keys only.
 #[test]
 fn keys_that_a_run_writes_are_known() {
     let folder = Folder::new();
@@ -103,6 +103,6 @@ fn keys_that_a_run_writes_are_known() {
     };
     let recorded = notes(json!({"m3": "0.1.0", "schema": "m3.prediction/1"}));
     assert_eq!(recorded, ["/0/steps/0/calls/0/surprise", "/0/level"]);
-    // The same keys in a file of somebody else mean nothing to m3.
+    // In a file of another program, the same keys are unknown.
     assert!(notes(json!({})).len() > 10);
 }

@@ -1,7 +1,7 @@
 //! A server of the Model Context Protocol that misbehaves on request, written without any library for the protocol.
 //!
-//! `stub_server SCENARIO [--marker TEXT]`: the scenario says how it starts (`startup.rs`), the tools do the rest
-//! (`tools.rs`): each is named after what it does. The marker is there to be found in the list of processes.
+//! `stub_server SCENARIO [--marker TEXT]`: the scenario decides how it starts (`startup.rs`), and each tool does what
+//! its name says (`tools.rs`). The marker makes the process easy to find in the list of processes.
 
 #![expect(clippy::unwrap_used, reason = "it belongs to the tests, and may stop at the first surprise")]
 
@@ -16,15 +16,15 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
-/// What all threads share.
+/// Data that all threads share.
 struct Server {
     scenario: String,
     marker: String,
-    /// Calls of `count` so far.
+    /// The number of calls of `count` so far.
     count: AtomicU64,
-    /// Requests that the client cancelled.
+    /// The number of requests that the client cancelled.
     cancelled: AtomicU64,
-    /// Who waits for the client's answers, by id.
+    /// The threads that wait for the client's answers, by id.
     asked: Mutex<HashMap<String, mpsc::Sender<Value>>>,
 }
 
@@ -95,7 +95,7 @@ impl Server {
     }
 }
 
-/// Sends a result; the id comes last, as servers in JavaScript write it, if the scenario is so called.
+/// Sends a result; the id comes last, as in JavaScript servers, if the scenario says so.
 fn answer(server: &Server, id: &Value, result: &Value) {
     if server.scenario == "javascript" {
         return write_line(format!("{{\"result\":{result},\"jsonrpc\":\"2.0\",\"id\":{id}}}").as_bytes());
@@ -108,7 +108,7 @@ fn send(message: &Value) {
     write_line(message.to_string().as_bytes());
 }
 
-/// Writes a line, whole, on standard output. That nobody reads it is no surprise.
+/// Writes a complete line to standard output. Errors are ignored, because the reader may be gone.
 fn write_line(line: &[u8]) {
     let mut stdout = std::io::stdout().lock();
     let _ = stdout.write_all(line).and_then(|()| stdout.write_all(b"\n")).and_then(|()| stdout.flush());

@@ -1,4 +1,4 @@
-//! How the stub starts, greets and lists its tools: what the scenario is for.
+//! How the stub starts, makes its handshake and lists its tools, according to the scenario.
 
 use std::io::Write as _;
 use std::process::{Command, Stdio};
@@ -91,7 +91,7 @@ pub(super) fn list(server: &Server, id: &Value, params: &Value) {
                 &json!({"jsonrpc": "2.0", "id": id, "error": {"code": -32601, "message": "Method not found"}}),
             );
         }
-        // Another list at its second start, which it knows by a file in its folder.
+        // Another list at its second start, which it recognizes by a file in its folder.
         "changes" => {
             let is_first = std::fs::File::create_new("started").is_ok();
             let names: &[&str] =
@@ -137,7 +137,7 @@ pub(super) fn list(server: &Server, id: &Value, params: &Value) {
             let next = if number < 2 { json!((number + 1).to_string()) } else { Value::Null };
             answer(server, id, &page(json!([tool(&format!("tool_{number}"))]), next));
         }
-        // One more than OpenAI takes.
+        // One tool more than OpenAI accepts.
         "many" => {
             let tools: Vec<_> = (0..129).map(|number| tool(&format!("tool_{number}"))).collect();
             answer(server, id, &page(json!(tools), Value::Null));
@@ -159,8 +159,8 @@ pub(super) fn list(server: &Server, id: &Value, params: &Value) {
     }
 }
 
-/// A process that does nothing but stay. `sleeper`, `sleeper-stubborn` (ignores `TERM`), `sleeper-daemon` (leaves its
-/// session and starts one that stays).
+/// A process that only sleeps. `sleeper`, `sleeper-stubborn` (ignores `TERM`), `sleeper-daemon` (leaves its session
+/// and starts one that stays).
 pub(super) fn sleeper(scenario: &str, marker: &str) {
     match scenario {
         "sleeper-stubborn" => ignore_term(),
@@ -177,7 +177,7 @@ pub(super) fn sleeper(scenario: &str, marker: &str) {
     sleep(600_000);
 }
 
-/// Starts another one of us, which holds none of our streams.
+/// Starts another process of this program, without any of our streams.
 pub(super) fn spawn(scenario: &str, marker: &str) -> u32 {
     let mut command = Command::new(std::env::current_exe().unwrap());
     command.args([scenario, "--marker", marker]);
@@ -185,7 +185,7 @@ pub(super) fn spawn(scenario: &str, marker: &str) -> u32 {
     command.spawn().unwrap().id()
 }
 
-/// From now on nothing but `KILL` ends us.
+/// From now on only `KILL` ends this process.
 fn ignore_term() {
     use tokio::signal::unix::{SignalKind, signal};
     let (ready, is_ready) = std::sync::mpsc::channel();
@@ -205,7 +205,7 @@ pub(super) fn sleep(milliseconds: u64) {
     std::thread::sleep(Duration::from_millis(milliseconds));
 }
 
-/// Ends the process as it is.
+/// Ends the process immediately.
 #[expect(clippy::exit, reason = "a crash is what is wanted")]
 pub(super) fn end(code: i32) -> ! {
     std::process::exit(code)

@@ -1,4 +1,4 @@
-//! The tools of the stub: each is named after what it does.
+//! The tools of the stub; each does what its name says.
 
 use std::io::Write as _;
 use std::sync::atomic::Ordering;
@@ -41,7 +41,7 @@ const NAMES: [&str; 30] = [
     "unknown_content",
 ];
 
-/// The tools as they are listed.
+/// The list of tools.
 pub(super) fn listed() -> Value {
     let tools =
         NAMES.map(|name| json!({"name": name, "description": name, "inputSchema": {"type": "object"}}));
@@ -126,14 +126,14 @@ pub(super) fn call(server: &Server, id: &Value, params: &Value) {
     answer(server, id, &result);
 }
 
-/// What `all_contents` links to; anything else is there as well, for whoever should not ask for it.
+/// The resource that `all_contents` links to; other resources exist too, to test requests that should not be made.
 pub(super) fn read_resource(server: &Server, id: &Value, params: &Value) {
     let text = if params["uri"] == "file:///a.txt" { "the whole of a" } else { "a secret" };
     let contents = json!([{"uri": params["uri"], "mimeType": "text/plain", "text": text}]);
     answer(server, id, &json!({ "contents": contents }));
 }
 
-/// A result whose text is not what JSON allows.
+/// A result with a text that is invalid JSON.
 fn raw(id: &Value, text: &[u8]) {
     let start = format!(
         "{{\"jsonrpc\":\"2.0\",\"id\":{id},\"result\":{{\"content\":[{{\"type\":\"text\",\"text\":\""
@@ -141,7 +141,7 @@ fn raw(id: &Value, text: &[u8]) {
     write_line(&[start.as_bytes(), text, b"\"}]}}"].concat());
 }
 
-/// `bytes` of text, or of an image before base64.
+/// A result with `bytes` of text, or of an image before base64.
 fn large(arguments: &Value) -> Value {
     let bytes = usize::try_from(arguments["bytes"].as_u64().unwrap_or(0)).unwrap();
     if arguments["image"] == true {

@@ -1,4 +1,4 @@
-//! An encoder with its cache before it: embeds each distinct text once, in this run and in all later ones.
+//! An encoder behind its cache: embeds each distinct text once, in this run and in all later ones.
 
 use std::collections::HashMap;
 
@@ -50,7 +50,7 @@ impl Embedder {
         &self.identity
     }
 
-    /// What went wrong without stopping the run: a cache that cannot be used.
+    /// What went wrong without stopping the run, such as a cache that cannot be used.
     pub fn take_warnings(&mut self) -> Vec<String> {
         std::mem::take(&mut self.warnings)
     }
@@ -87,8 +87,8 @@ impl Embedder {
         Ok(keys.iter().map(|key| self.inputs.get(key).copied().unwrap_or_default()).collect())
     }
 
-    /// Makes the embeddings of these inputs available to [`Embedder::vector`] until the next call. Each input
-    /// comes with a text that has its key. `progress` is told how many of how many are done.
+    /// Makes the embeddings of these inputs available to [`Embedder::vector`] until the next call. Each input comes
+    /// with a text that has its key. `progress` gets the number done and the number in all.
     ///
     /// # Errors
     /// [`EncoderError`].
@@ -112,7 +112,8 @@ impl Embedder {
         missing.retain(|(input, _)| !self.vectors.contains_key(input));
         let total = missing.len();
         let mut done = 0;
-        // In pieces, so that an interrupted run has kept most of what it computed. Similar lengths together.
+        // In pieces, so that an interrupted run keeps most of what it computed. Sorted, so that texts of similar
+        // length share a batch.
         missing.sort_by_key(|(_, text)| text.len());
         for piece in missing.chunks(STORE_EVERY) {
             let texts: Vec<&str> = piece.iter().map(|(_, text)| *text).collect();
@@ -137,19 +138,20 @@ impl Embedder {
         self.vectors.get(input).map_or(&[], Vec::as_slice)
     }
 
-    /// Whether anything is kept for later runs.
+    /// Whether a cache keeps results for later runs.
     #[must_use]
     pub fn has_cache(&self) -> bool {
         self.cache.is_some()
     }
 
-    /// What was kept under each key by [`Embedder::remember`], in this run or an earlier one; nothing without a cache.
+    /// The results that [`Embedder::remember`] kept under each key, in this run or an earlier one; none without a
+    /// cache.
     pub fn recall(&mut self, keys: &[InputKey]) -> Vec<Option<Vec<u8>>> {
         self.with_cache(|cache| cache.results(keys)).unwrap_or_else(|| vec![None; keys.len()])
     }
 
-    /// Keeps what was made from embeddings, if there is a cache. A key should tell everything that it depends on but the
-    /// encoder.
+    /// Keeps results computed from embeddings, if there is a cache. A key must cover everything that its result
+    /// depends on, except the encoder.
     pub fn remember(&mut self, results: &[(InputKey, Vec<u8>)]) {
         self.with_cache(|cache| cache.keep(results));
     }
@@ -175,7 +177,7 @@ impl Embedder {
     }
 }
 
-/// Fails unless there is an embedding of numbers for each text: one that is not would pass for a similarity.
+/// Fails unless there is a finite embedding for each text: one with NaN in it would pass for a similarity.
 fn check(texts: &[&str], vectors: &[Embedding]) -> Result<(), EncoderError> {
     let failed = |message: &str| Err(EncoderError::new(format!("failed to run the encoder: {message}")));
     if vectors.len() != texts.len() {
@@ -187,5 +189,5 @@ fn check(texts: &[&str], vectors: &[Embedding]) -> Result<(), EncoderError> {
     Ok(())
 }
 
-/// Embeddings are written to the cache after so many.
+/// How many embeddings are computed before they are written to the cache.
 const STORE_EVERY: usize = 512;

@@ -1,5 +1,6 @@
-//! Sentence embeddings as those see them who only want numbers: [`Encoder`] turns texts into vectors, [`EmbeddingCache`]
-//! keeps them, an [`Embedder`] asks the second before the first, and [`cosine()`] says how alike two texts are.
+//! Sentence embeddings, for code that only needs the numbers: [`Encoder`] turns texts into vectors,
+//! [`EmbeddingCache`] keeps them, an [`Embedder`] asks the cache before the encoder, and [`cosine()`] says how alike
+//! two texts are.
 //!
 //! ```
 //! use m3_embedding::{Embedder, Embedding, Encoder, EncoderError, Identity, cosine};
@@ -41,7 +42,7 @@ use sha2::{Digest as _, Sha256};
 /// A vector of unit length, `[dimensions]`, or of zeros.
 pub type Embedding = Vec<f32>;
 
-/// Tells apart what an encoder sees of a text: texts with the same key have the same embedding.
+/// Identifies what an encoder sees of a text: texts with the same key have the same embedding.
 pub type InputKey = [u8; 16];
 
 /// Which encoder made an embedding; part of every result.
@@ -49,12 +50,12 @@ pub type InputKey = [u8; 16];
 pub struct Identity {
     /// The name people know it by.
     pub name: String,
-    /// `sha256:` and the digest of all that its embeddings depend on: weights, graph, tokenizer, maximum
-    /// length, pooling.
+    /// `sha256:` and the digest of everything its embeddings depend on: weights, graph, tokenizer, maximum length,
+    /// pooling.
     pub fingerprint: String,
     /// The length of an embedding.
     pub dimensions: usize,
-    /// Longer texts are cut to so many tokens, the special ones included.
+    /// Longer texts are cut to this many tokens, special tokens included.
     pub max_tokens: usize,
 }
 
@@ -64,8 +65,8 @@ pub trait Encoder {
     /// Which encoder this is.
     fn identity(&self) -> &Identity;
 
-    /// A key for each text, the same for texts that the encoder cannot tell apart (for the default encoder,
-    /// text that differs in case, or after its 256th token). By default every text has its own.
+    /// A key for each text, the same for texts that the encoder cannot tell apart (for the default encoder, text that
+    /// differs in case, or after its 256th token). By default every text has its own key.
     ///
     /// # Errors
     /// [`EncoderError`].
@@ -73,14 +74,14 @@ pub trait Encoder {
         Ok(texts.iter().map(|text| text_key(text)).collect())
     }
 
-    /// The embedding of each text, in order. `done` is told how many more are finished.
+    /// The embedding of each text, in order. `done` gets the number of texts finished since its last call.
     ///
     /// # Errors
     /// [`EncoderError`].
     fn embed(&mut self, texts: &[&str], done: &mut dyn FnMut(usize)) -> Result<Vec<Embedding>, EncoderError>;
 }
 
-/// Keeps what was learned for later runs. What is kept is of one encoder.
+/// Keeps embeddings, and results computed from them, for later runs. One cache serves one encoder.
 pub trait EmbeddingCache: std::fmt::Debug {
     /// The input key of each text that was seen before.
     ///
@@ -104,13 +105,14 @@ pub trait EmbeddingCache: std::fmt::Debug {
         vectors: &[(InputKey, &Embedding)],
     ) -> Result<(), CacheFailure>;
 
-    /// What was kept under each key by [`EmbeddingCache::keep`].
+    /// The result kept under each key by [`EmbeddingCache::keep`].
     ///
     /// # Errors
     /// Why the cache cannot be used.
     fn results(&mut self, keys: &[InputKey]) -> Result<Vec<Option<Vec<u8>>>, CacheFailure>;
 
-    /// Keeps what was made from embeddings, under keys that tell everything it depends on but the encoder.
+    /// Keeps results computed from embeddings. A key must cover everything that its result depends on, except the
+    /// encoder.
     ///
     /// # Errors
     /// Why the cache cannot be used; nothing is then changed.
@@ -134,12 +136,12 @@ pub fn text_key(text: &str) -> InputKey {
 pub struct EncoderError(Box<dyn Error + Send + Sync>);
 
 impl EncoderError {
-    /// An encoder's own error, or what is to be said.
+    /// An error from the encoder's own error, or from a message.
     pub fn new(cause: impl Into<Box<dyn Error + Send + Sync>>) -> Self {
         Self(cause.into())
     }
 
-    /// The encoder's own error, to be told from others by its type.
+    /// The encoder's own error, so that callers can tell its type.
     #[must_use]
     pub fn into_cause(self) -> Box<dyn Error + Send + Sync> {
         self.0

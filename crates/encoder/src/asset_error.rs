@@ -49,14 +49,14 @@ pub enum AssetError {
         #[source]
         cause: io::Error,
     },
-    /// What is missing cannot be fetched.
+    /// The missing files cannot be fetched.
     #[error("{}", missing_message(.missing, .cache_dir, .cause))]
     NotFetched {
-        /// What is missing.
+        /// The missing files.
         missing: Vec<&'static str>,
-        /// Where it was looked for.
+        /// Where they were looked for.
         cache_dir: PathBuf,
-        /// Why it could not be fetched.
+        /// Why they could not be fetched.
         #[source]
         cause: Box<FetchError>,
     },
@@ -74,7 +74,7 @@ pub enum AssetError {
     Locked {
         /// The cache folder.
         path: PathBuf,
-        /// How long it was waited for.
+        /// How long this process waited for it.
         waited: Duration,
     },
 }

@@ -63,7 +63,7 @@ pub struct Assets {
 pub enum InstallEvent {
     /// Another process is installing the same files.
     Waiting,
-    /// So many bytes of so many have arrived.
+    /// Files are being downloaded.
     Fetching {
         /// Bytes that have arrived.
         done: u64,
@@ -117,7 +117,7 @@ impl Assets {
             let runtime = pins::runtime().ok_or(AssetError::NoRuntime)?;
             let path = runtime_dir(&options.cache_dir).join(runtime.library.name);
             if path.is_file() {
-                // A library cut short would end this process by a signal when it is loaded.
+                // Checked first: loading a truncated library would end this process by a signal.
                 let mut digests = Digests::open(&options.cache_dir);
                 verify(&mut digests, &path, runtime.library.sha256)?;
                 digests.save();
@@ -138,10 +138,7 @@ impl Assets {
         })
     }
 
-    /// Fetches what the user has not placed by hand and is not installed yet; with `force`, also what is.
-    ///
-    /// # Errors
-    /// [`AssetError`], which says what to do.
+    /// Fetches what the user has not placed by hand and is not installed yet; with `force`, also what is installed.
     pub fn install(
         options: &AssetOptions,
         force: bool,
@@ -154,13 +151,13 @@ impl Assets {
             vec![pins::ENCODER_NAME, pins::RUNTIME_NAME]
         } else {
             match Self::find(options)? {
-                // Another process may have installed everything while this one waited.
+                // Another process may have installed everything while this one waited for the lock.
                 Ok(assets) => return Ok(assets),
                 Err(missing) => missing,
             }
         };
         let staging = cache_dir.join("staging");
-        // Left behind by a process that was killed: only the holder of the lock uses this folder.
+        // A killed process may have left this folder behind: only the holder of the lock uses it.
         remove_folder(&staging)?;
         std::fs::create_dir_all(&staging).map_err(|cause| file_error("create", &staging, cause))?;
         let result = fetch_and_place(options, &missing, &staging, progress);

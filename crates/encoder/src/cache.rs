@@ -1,11 +1,11 @@
 //! Embeddings on disk, shared by all runs of a user.
 //!
-//! One SQLite file in write-ahead mode: safe with several processes at once, and after a crash the last
-//! complete transaction counts. Three tables, all below the encoder's fingerprint:
+//! One SQLite file in write-ahead mode: safe with several processes at once, and after a crash the last complete
+//! transaction counts. Three tables, whose rows belong to the encoder's fingerprint:
 //!
 //! - `text`: SHA-256 of a text -> the key of what the encoder sees of it ([`InputKey`])
 //! - `vector`: that key -> the embedding, little-endian floats and their CRC-32
-//! - `result`: a key -> what was made from embeddings and is to be found again, and its CRC-32
+//! - `result`: a key -> a result computed from embeddings, and its CRC-32
 //!
 //! A row that is damaged is ignored, and when the cache cannot be used at all, a run goes on without it.
 
@@ -18,13 +18,13 @@ use rusqlite::{Connection, OpenFlags, OptionalExtension as _, Row, params};
 
 use super::cache_error::{CacheError, is_damage, is_read_only};
 
-/// The version of the tables; another one is thrown away.
+/// The version of the tables; a cache of another version is thrown away.
 const VERSION: i64 = 1;
 
 /// How long to wait for another process that writes.
 pub(super) const BUSY: Duration = Duration::from_secs(10);
 
-/// What is left after the oldest rows were dropped, as a share of the limit.
+/// The share of the limit that is left after the oldest rows were dropped.
 const KEEP: f64 = 0.8;
 
 /// Embeddings of one encoder on disk.
@@ -49,8 +49,8 @@ impl Cache {
         cache_dir.join("embeddings.sqlite")
     }
 
-    /// Opens the cache for one encoder, making it if there is none. A file that is not a cache, or a damaged
-    /// one, is replaced. Where nothing can be written, what is there is read.
+    /// Opens the cache for one encoder, making it if there is none. A file that is not a cache, or a damaged one, is
+    /// replaced. Where nothing can be written, the cache is only read.
     ///
     /// # Errors
     /// [`CacheError`], for example in a folder that cannot be written and has no embeddings of this encoder.
@@ -86,7 +86,7 @@ impl Cache {
         connection.busy_timeout(BUSY)?;
         connection.pragma_update(None, "auto_vacuum", "INCREMENTAL")?;
         connection.pragma_update(None, "journal_mode", "WAL")?;
-        // A lost transaction after a power cut costs time only; a torn one cannot happen in this mode.
+        // In this mode a power cut can lose a transaction, which costs time only, but cannot leave half of one.
         connection.pragma_update(None, "synchronous", "NORMAL")?;
         let version: i64 = connection.pragma_query_value(None, "user_version", |row| row.get(0))?;
         let tables: i64 = connection.query_row(
@@ -115,7 +115,7 @@ impl Cache {
         Ok((connection, encoder))
     }
 
-    /// Opens a cache that cannot be written to.
+    /// Opens a cache that cannot be written to, for reading.
     fn look_into(path: &Path, fingerprint: &str) -> rusqlite::Result<(Connection, i64)> {
         let connection = unchanging(path)?;
         let query =
@@ -124,13 +124,13 @@ impl Cache {
         Ok((connection, encoder))
     }
 
-    /// Whether it cannot be written to: what is new is then not kept.
+    /// Whether the cache cannot be written to: new embeddings are then not kept.
     #[must_use]
     pub fn is_read_only(&self) -> bool {
         self.is_read_only
     }
 
-    /// What `read` makes of the first column of the row of each key, and the keys of rows that were not used today.
+    /// For each key, what `read` makes of the first column of its row; and the keys of rows that were not used today.
     fn look_up<T>(
         &mut self,
         query: &str,
@@ -142,7 +142,7 @@ impl Cache {
         let found = self.transaction(|transaction| {
             let mut query = transaction.prepare_cached(query)?;
             let mut find = |key: InputKey| -> rusqlite::Result<Option<T>> {
-                // What is there may be damaged in any way: a value of another type is nothing either.
+                // A damaged row may hold a value of another type: it counts as missing.
                 let row = |row: &Row<'_>| Ok((row.get_ref(0)?.as_bytes().ok().and_then(&read), row.get(1)));
                 let Some((found, used)) = query.query_row(params![encoder, key], row).optional()? else {
                     return Ok(None);
@@ -184,7 +184,7 @@ impl Cache {
             Ok(())
         })?;
         self.map(|connection| {
-            // Each step of it frees one page.
+            // Each step of the statement frees one page.
             let mut vacuum = connection.prepare("PRAGMA incremental_vacuum")?;
             let mut pages = vacuum.query([])?;
             while pages.next()?.is_some() {}
@@ -323,10 +323,11 @@ pub(super) fn files(path: &Path) -> [PathBuf; 3] {
     })
 }
 
-/// Opens a cache where nothing can be written, not even the files that SQLite keeps beside it: only in one that nobody
-/// changes meanwhile does it read without them. Checksums tell where somebody, on another mount, did.
+/// Opens a cache in a place where nothing can be written, not even the files that SQLite keeps beside it. SQLite
+/// reads without them only from a file that is declared unchanging. Another process may change it all the same, over
+/// another mount; the checksums detect that.
 pub(super) fn unchanging(path: &Path) -> rusqlite::Result<Connection> {
-    // What has a meaning in the name of a file that is a URI (sqlite.org/uri.html).
+    // Characters with a meaning in a file name that is a URI (sqlite.org/uri.html).
     const SPECIAL: &AsciiSet = &CONTROLS.add(b'%').add(b'?').add(b'#');
     let name = percent_encode(path.as_os_str().as_encoded_bytes(), SPECIAL);
     let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_URI;
@@ -359,13 +360,13 @@ fn with_checksum(mut data: Vec<u8>) -> Vec<u8> {
     data
 }
 
-/// What is before the checksum; `None` for data that is damaged.
+/// The data before the checksum; `None` if it is damaged.
 fn checked(data: &[u8]) -> Option<&[u8]> {
     let (data, checksum) = data.split_last_chunk::<4>()?;
     (crc32fast::hash(data) == u32::from_le_bytes(*checksum)).then_some(data)
 }
 
-/// `None` for data that is damaged.
+/// The embedding in a row's data; `None` if it is damaged.
 fn decode(data: &[u8]) -> Option<Embedding> {
     let vector = checked(data).filter(|vector| !vector.is_empty())?;
     let floats =

@@ -18,13 +18,13 @@ pub struct CacheError {
 /// What is wrong with a cache.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Trouble {
-    /// The file is no cache, or none any more.
+    /// The file is not a cache, or is damaged.
     Damaged,
-    /// It, or its folder, may not be written to.
+    /// The file or its folder may not be written to.
     ReadOnly,
     /// Another process has been writing for too long.
     Busy,
-    /// There is no space.
+    /// There is no space left.
     Full,
     Other,
 }
@@ -50,19 +50,19 @@ impl CacheError {
         Self { path: path.to_owned(), message: cause.to_string(), trouble }
     }
 
-    /// Whether the file is no cache, or none any more.
+    /// Whether the file is not a cache, or is damaged.
     #[must_use]
     pub fn is_damage(&self) -> bool {
         self.trouble == Trouble::Damaged
     }
 
-    /// Whether the place is one that may not be written to.
+    /// Whether the cache is in a place that may not be written to.
     #[must_use]
     pub fn is_read_only(&self) -> bool {
         self.trouble == Trouble::ReadOnly
     }
 
-    /// What to do about it.
+    /// What to do about the error.
     #[must_use]
     pub fn hint(&self) -> &'static str {
         match self.trouble {
@@ -81,7 +81,7 @@ pub(super) fn is_damage(error: &rusqlite::Error) -> bool {
         || error.to_string().contains("no such column")
 }
 
-/// Whether the file, or one beside it, may not be written to or made.
+/// Whether SQLite failed because the file, or one beside it, may not be written to or created.
 pub(super) fn is_read_only(error: &rusqlite::Error) -> bool {
     matches!(
         error.sqlite_error_code(),

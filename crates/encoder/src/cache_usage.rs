@@ -10,7 +10,7 @@ use super::cache_error::{CacheError, is_damage, is_read_only};
 /// What the cache holds.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CacheUsage {
-    /// The file.
+    /// The cache's file.
     pub path: PathBuf,
     /// Its size in bytes, with SQLite's files beside it.
     pub bytes: u64,

@@ -18,14 +18,14 @@ use super::{OnnxError, pins};
 pub(super) struct EncoderConfig {
     /// Longer texts are cut to so many tokens.
     pub(super) max_tokens: usize,
-    /// How one embedding is made of one row a token.
+    /// How the vectors of a text's tokens become one embedding.
     pub(super) pooling: Pooling,
     /// Whether texts may share a batch. Dynamic quantization fits its scale to the whole batch, so a text's
     /// embedding would depend on its neighbours.
     pub(super) is_batchable: bool,
 }
 
-/// The length of an encoder that does not say: BERT's.
+/// The maximum length of an encoder that does not say its own: BERT's.
 const DEFAULT_MAX_TOKENS: usize = 512;
 
 impl EncoderConfig {
@@ -66,7 +66,7 @@ fn default_parts(folder: &Path, digests: &mut Digests) -> Result<Vec<String>, On
     Ok(parts)
 }
 
-/// The name of an encoder that has none but its folder's.
+/// The folder's name, for an encoder without a name of its own.
 fn folder_name(folder: &Path) -> String {
     let folder = folder.canonicalize().unwrap_or_else(|_| folder.to_owned());
     folder.file_name().map_or_else(String::new, |name| name.to_string_lossy().into_owned())
@@ -82,7 +82,7 @@ fn custom_parts(folder: &Path, graph: &Graph, digests: &mut Digests) -> Result<V
     files.into_iter().map(digest).collect()
 }
 
-/// An ONNX file, looked through for the few things that matter before ONNX Runtime reads it.
+/// An ONNX file, searched for the few things that must be known before ONNX Runtime reads it.
 struct Graph {
     path: PathBuf,
     bytes: Vec<u8>,
@@ -129,7 +129,8 @@ fn fingerprint(parts: &[String], max_tokens: usize, pooling: Pooling) -> String 
     format!("sha256:{}", hexadecimal(&Sha256::digest(text)))
 }
 
-/// Where sentence-transformers, transformers and the model's configuration say it, in this order.
+/// The maximum length, from the files of sentence-transformers, transformers and the model's configuration, in this
+/// order.
 fn max_tokens(folder: &Path, config: &JsonFile) -> Result<usize, OnnxError> {
     let said = [
         JsonFile::read(folder, "sentence_bert_config.json")?.number("max_seq_length"),
@@ -192,7 +193,7 @@ fn check_modules(folder: &Path, graph: &Graph) -> Result<(), OnnxError> {
     Ok(())
 }
 
-/// A JSON file that need not exist.
+/// A JSON file that may be missing.
 struct JsonFile {
     value: Value,
 }

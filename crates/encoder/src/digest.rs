@@ -1,5 +1,5 @@
-//! SHA-256 of files, remembered by size and time of change: reading 91 MB of weights on every start would
-//! cost more than scoring a pair.
+//! SHA-256 of files, kept with the files' size and time of change: reading 91 MB of weights on every start would cost
+//! more than scoring a pair.
 
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -29,7 +29,7 @@ struct Stamp {
     sha256: String,
 }
 
-/// More files than this were never part of one encoder; which of them are forgotten does not matter.
+/// The most files whose digests are kept. No encoder has so many; which ones are dropped beyond it does not matter.
 const MAX_KNOWN: usize = 200;
 
 impl Digests {
@@ -57,7 +57,7 @@ impl Digests {
         Ok(sha256)
     }
 
-    /// Writes what was learned. Failing to only costs time at the next start.
+    /// Writes new digests to disk. A failure only costs time at the next start.
     pub(super) fn save(&mut self) {
         while self.known.len() > MAX_KNOWN {
             self.known.pop_first();

@@ -10,20 +10,20 @@ use serde::Serialize;
 
 use super::pins::{PinnedFile, Runtime, Wheel};
 
-/// The helper that runs pip: see its own first lines.
+/// The helper that runs pip; its first lines explain it.
 const HELPER: &str = include_str!("fetch.py");
 
 /// A download that brings nothing for this long is given up. pip itself tries three times for a minute each.
 const STALLED: Duration = Duration::from_mins(5);
 
-/// How often progress is looked at.
+/// How often progress is checked.
 const POLL: Duration = Duration::from_millis(100);
 
 /// What to download and where to.
 #[derive(Debug, Serialize)]
 pub(super) struct Request {
     folder: PathBuf,
-    /// pip's name of it, where a wheel depends on it.
+    /// pip's name of the platform, where a wheel depends on it.
     platform: Option<&'static str>,
     wheels: Vec<WheelRequest>,
     members: Vec<MemberRequest>,
@@ -111,7 +111,7 @@ impl Request {
 
     fn start(&self) -> Result<(String, Child), FetchError> {
         let pythons = pythons();
-        // A struct of strings and paths; a path that is not UTF-8 is the only way to fail.
+        // Only a path that is not UTF-8 can make this fail: the rest is strings.
         let request =
             serde_json::to_string(self).map_err(|cause| self.folder_error(io::Error::other(cause)))?;
         let temporary = self.folder.join("tmp");
@@ -119,7 +119,7 @@ impl Request {
         for python in &pythons {
             let child = Command::new(python)
                 .args(["-c", HELPER, &request])
-                // pip downloads into the temporary folder first: inside ours, it shows how far it is.
+                // pip first downloads into the temporary folder. Placed in our folder, it shows the progress.
                 .env("TMPDIR", &temporary)
                 .env("TEMP", &temporary)
                 .env("PIP_REQUIRE_VIRTUALENV", "0")
@@ -151,7 +151,7 @@ impl Request {
                 (done, last_growth) = (size, Instant::now());
             }
             if last_growth.elapsed() > STALLED {
-                // Failing to kill means that it has ended; failing to wait changes nothing any more.
+                // Failing to kill means that it has ended; failing to wait has no effect any more.
                 let _ = child.kill();
                 let _ = child.wait();
                 return Err(FetchError::Stalled);
@@ -183,7 +183,7 @@ fn drain(pipe: Option<impl io::Read + Send + 'static>) -> mpsc::Receiver<String>
             // What was read before an error is still worth showing.
             let _ = pipe.take(1 << 20).read_to_end(&mut bytes);
         }
-        // Nobody listens any more if the wait for it was given up.
+        // The receiver is gone if the wait was given up.
         let _ = sender.send(String::from_utf8_lossy(&bytes).into_owned());
     });
     receiver
@@ -195,7 +195,7 @@ fn last_lines(text: &str) -> String {
     lines[lines.len().saturating_sub(4)..].join("; ")
 }
 
-/// The size of all files below `folder`, in bytes; what vanishes meanwhile counts as nothing.
+/// The size of all files below `folder`, in bytes; files that vanish meanwhile count as empty.
 fn folder_size(folder: &Path) -> u64 {
     let Ok(entries) = std::fs::read_dir(folder) else { return 0 };
     entries

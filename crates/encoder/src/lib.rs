@@ -51,10 +51,10 @@ pub use session::finish;
 /// Why the encoder cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub enum OnnxError {
-    /// Its files are missing, damaged or cannot be fetched.
+    /// The encoder's files are missing, damaged or cannot be fetched.
     #[error(transparent)]
     Asset(#[from] AssetError),
-    /// A file of its configuration cannot be used.
+    /// A configuration file cannot be used.
     #[error("failed to read `{path}` of the encoder: {message}")]
     File {
         /// The file.
@@ -93,7 +93,7 @@ pub enum OnnxError {
         "failed to load ONNX Runtime: {message}\nhint: it takes 500 MB of addresses (`ulimit -v`), and a folder from which programs may be run (no `noexec`): raise the limit, or set M3_CACHE_DIR to another folder"
     )]
     Unmapped {
-        /// What the loader said, with the library.
+        /// The loader's message, with the library's name.
         message: String,
     },
     /// A build of ONNX Runtime that reports to its maker, in a process that does not keep it from doing so.
@@ -130,16 +130,17 @@ pub enum OnnxError {
 }
 
 impl OnnxError {
-    /// What ONNX Runtime or the system's loader said: a lack of memory, or else what `otherwise` makes of it.
+    /// Turns a message of ONNX Runtime or the system's loader into an error: a lack of memory if it says so, else
+    /// what `otherwise` makes of it.
     fn of_runtime(message: String, otherwise: impl FnOnce(String) -> Self) -> Self {
-        // C++ allocations, those of the runtime's arenas, mappings and threads.
+        // Messages of C++ allocations, the runtime's arenas, memory mappings and threads.
         let reasons = [
             "std::bad_alloc",
             "Failed to allocate memory",
             "Cannot allocate memory",
             "cannot allocate memory",
         ];
-        // Before the reason stands where in the runtime's source it was found.
+        // In front of the reason the message names a place in the runtime's source, which is left out.
         if let Some(start) = reasons.iter().find_map(|reason| message.find(reason)) {
             Self::Memory { message: message[start..].trim_end().to_owned() }
         } else if message.contains("failed to map segment") {

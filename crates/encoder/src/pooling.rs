@@ -1,4 +1,4 @@
-//! From what a graph gives to one vector for each text.
+//! Turns the output of a graph into one vector for each text.
 
 use ndarray::{Array2, Axis, Ix2, Ix3};
 use ort::session::SessionOutputs;
@@ -8,21 +8,21 @@ use super::OnnxError;
 /// How the vectors of a text's tokens become one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Pooling {
-    /// Their mean.
+    /// The mean of the vectors.
     Mean,
-    /// The first one, that of the token `[CLS]`.
+    /// The vector of the first token, `[CLS]`.
     Cls,
 }
 
 /// The outputs that hold embeddings, pooled ones first: sentence-transformers' names and transformers'.
 const OUTPUTS: [&str; 4] = ["sentence_embedding", "text_embeds", "last_hidden_state", "token_embeddings"];
 
-/// An embedding for each text of a batch, [texts, dimensions]. All texts have the same number of tokens, so that none of
-/// them is padding. An output of other names counts where it is the only one.
+/// An embedding for each text of a batch, [texts, dimensions]. All texts have the same number of tokens, so that none
+/// of them is padding. An output with another name is used if it is the only one.
 ///
 /// # Errors
-/// [`OnnxError::Graph`] if no output is known, or the one that is has another shape than [texts, dimensions] or
-/// [texts, tokens, dimensions].
+/// [`OnnxError::Graph`] if no output is known, or its shape is neither [texts, dimensions] nor [texts, tokens,
+/// dimensions].
 pub(super) fn pooled(outputs: &SessionOutputs<'_>, pooling: Pooling) -> Result<Array2<f32>, OnnxError> {
     let failed = |message: String| OnnxError::Graph { message };
     let known = OUTPUTS.iter().find_map(|name| outputs.iter().find(|(output, _)| output == name));

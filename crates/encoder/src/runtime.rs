@@ -13,16 +13,16 @@ use ort::logging::LogLevel;
 
 use super::{OnnxError, pins};
 
-/// The variable that keeps a build of ONNX Runtime with a collector of usage data from using it, if it is `1` when the
-/// library is loaded. Builds without one do not know the variable.
+/// If this variable is `1` when the library is loaded, a build of ONNX Runtime with a collector of usage data does
+/// not use the collector. Builds without a collector do not know the variable.
 pub const NO_REPORTS: &str = "ORT_DISABLE_TELEMETRY";
 
 /// Where builds with a collector keep an identifier of the device and what they have gathered, below the user's cache
 /// folder.
 const GATHERED: &str = "Microsoft/DeveloperTools/.onnxruntime";
 
-/// What an earlier m3, which fetched a build of ONNX Runtime with a collector, has left: that build, below this cache folder,
-/// and what it gathered, in a folder that other programs with ONNX Runtime use too.
+/// What an earlier m3, which fetched a build of ONNX Runtime with a collector, has left on this machine: the build,
+/// below this cache folder, and what it gathered, in a folder that other programs with ONNX Runtime use too.
 #[must_use]
 pub fn left_behind(cache_dir: &Path) -> Vec<PathBuf> {
     use etcetera::BaseStrategy as _;
@@ -32,7 +32,7 @@ pub fn left_behind(cache_dir: &Path) -> Vec<PathBuf> {
     earlier.chain(user).filter(|path| path.is_dir()).collect()
 }
 
-/// ONNX Runtime can be loaded once in a process.
+/// The environment of ONNX Runtime, which can be loaded only once in a process.
 pub(super) fn environment(library: &Path) -> Result<Environment, OnnxError> {
     static LOADED: Mutex<Option<(PathBuf, Environment)>> = Mutex::new(None);
     let mut loaded = LOADED.lock().unwrap_or_else(PoisonError::into_inner);
@@ -47,16 +47,16 @@ pub(super) fn environment(library: &Path) -> Result<Environment, OnnxError> {
     if let Some((path, _)) = loaded.as_ref() {
         return Err(failed(format!("`{}` is loaded already, and only one can be", path.display())));
     }
-    // Every error comes back as a value too: its line on standard error would say it a second time.
+    // Every error is also returned as a value: the runtime's line on standard error would repeat it.
     let silent = Arc::new(|_: LogLevel, _: &str, _: &str, _: &str, _: &str| ());
     let environment = ort::init_from(library)
         .map_err(|cause| OnnxError::of_runtime(of_loading(&cause), failed))?
-        // What builds for Windows hand to the system.
+        // Switches off what builds for Windows report to the system.
         .with_telemetry(false)
         .with_logger(silent)
         .build()
         .map_err(|cause| OnnxError::of_runtime(cause.to_string(), failed))?;
-    // With a logger of ours it begins by making a line of everything.
+    // With a logger of ours, the runtime would start by writing a line about everything.
     environment.set_log_level(LogLevel::Fatal);
     *loaded = Some((library.to_owned(), environment.clone()));
     Ok(environment)
@@ -68,11 +68,11 @@ fn of_loading(cause: &LoadDynamicError) -> String {
         LoadDynamicError::Dlopen { error, .. } => error.source().map(ToString::to_string),
         _ => None,
     };
-    // The loader's own words name the library and the reason: a lack of memory is told by them alone.
+    // The loader's own message names the library and the reason; only this message tells a lack of memory.
     system.unwrap_or_else(|| cause.to_string())
 }
 
-/// Whether a library knows the variable that switches a collector off, which is whether it has one.
+/// Whether a library has a collector: it then contains the name of the variable that switches the collector off.
 fn has_collector(library: &Path) -> io::Result<bool> {
     let switch = AhoCorasick::new([NO_REPORTS]).map_err(io::Error::other)?;
     switch.stream_find_iter(File::open(library)?).next().transpose().map(|found| found.is_some())
@@ -89,7 +89,7 @@ mod tests {
         let mut bytes = vec![0; 200_000];
         std::fs::write(&library, &bytes).unwrap();
         assert!(!has_collector(&library).unwrap());
-        // Across the end of a buffer of 64 KiB.
+        // The name lies across the end of a buffer of 64 KiB.
         bytes[65_530..65_530 + NO_REPORTS.len()].copy_from_slice(NO_REPORTS.as_bytes());
         std::fs::write(&library, &bytes).unwrap();
         assert!(has_collector(&library).unwrap());

@@ -26,18 +26,19 @@ const BATCH_TOKENS: usize = 512;
 /// Texts in one batch.
 const BATCH_TEXTS: usize = 64;
 
-/// Read by who is at work in ONNX Runtime, written to by who ends the process.
+/// Held for reading by each encoder that is running ONNX Runtime, and for writing by [`finish`] before the process
+/// ends.
 static AT_WORK: RwLock<()> = RwLock::new(());
 
-/// Says that somebody is at work in ONNX Runtime. Once the process is to end, nobody comes to work any more.
+/// Marks an encoder as running ONNX Runtime until the guard is dropped. Waits for ever once the process is about to
+/// end.
 fn at_work() -> RwLockReadGuard<'static, ()> {
     AT_WORK.read().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Waits until no encoder is at work, at most for one batch or one loading, and lets none begin again: to be called
-/// before the process ends while threads may be left. A process that exits takes the tables of ONNX Runtime away
-/// from under threads that use them, which then crash it. Whoever calls this holds no encoder any more: dropping one
-/// would wait for ever.
+/// Waits until no encoder is running, at most for one batch or one loading, and lets none start again. Call it before
+/// the process ends while threads may still be running: a process that exits unloads ONNX Runtime's tables, and
+/// threads that still use them would crash. The caller must hold no encoder: dropping one would wait for ever.
 pub fn finish() {
     std::mem::forget(AT_WORK.write().unwrap_or_else(PoisonError::into_inner));
 }
@@ -85,14 +86,14 @@ impl OnnxEncoder {
         Ok(Self { assets, config, identity, threads, batch_texts, tokenizer: OnceLock::new(), session: None })
     }
 
-    /// Uses so many threads instead of one a core. Embeddings do not depend on it.
+    /// Uses this many threads instead of one for each core. Embeddings do not depend on it.
     #[must_use]
     pub fn with_threads(mut self, threads: usize) -> Self {
         self.threads = threads.max(1);
         self
     }
 
-    /// Puts at most so many texts into a batch. Embeddings do not depend on it.
+    /// Puts at most this many texts into a batch. Embeddings do not depend on it.
     #[must_use]
     pub fn with_batch_size(mut self, texts: usize) -> Self {
         self.batch_texts = if self.config.is_batchable { texts.max(1) } else { 1 };
@@ -139,7 +140,7 @@ fn run(session: &mut Session, pooling: Pooling, batch: &[&[u32]]) -> Result<Vec<
     for input in session.inputs() {
         let tensor = match input.name() {
             "input_ids" => Array2::from_shape_fn(shape, |(row, column)| i64::from(batch[row][column])),
-            // Nothing is padded.
+            // All texts of a batch have the same length, so nothing is padded.
             "attention_mask" => Array2::<i64>::ones(shape),
             "token_type_ids" => Array2::zeros(shape),
             "position_ids" => {
@@ -197,7 +198,7 @@ impl Encoder for OnnxEncoder {
     }
 }
 
-/// Scales to unit length; a zero vector stays what it is.
+/// Scales a vector to unit length; a zero vector stays zero.
 fn unit(row: impl Iterator<Item = f32> + Clone) -> Embedding {
     let norm = row.clone().map(|x| f64::from(x) * f64::from(x)).sum::<f64>().sqrt();
     #[expect(clippy::cast_possible_truncation, reason = "embeddings are stored as 32-bit floats")]
@@ -210,8 +211,7 @@ fn load_tokenizer(folder: &Path, max_tokens: usize) -> Result<Tokenizer, OnnxErr
     let error = |message: String| OnnxError::TokenizerFile { path: path.clone(), message };
     let bytes = std::fs::read(&path).map_err(|cause| error(cause.to_string()))?;
     let mut tokenizer = Tokenizer::from_bytes(bytes).map_err(|cause| error(cause.to_string()))?;
-    // What the file itself says of both (128 tokens, padded, for all-MiniLM-L6-v2) is not what the encoder
-    // was trained with.
+    // The tokenizer's file sets both (128 tokens, padded, for all-MiniLM-L6-v2), but not as the encoder was trained.
     tokenizer.with_padding(None);
     let truncation = TruncationParams { max_length: max_tokens, ..TruncationParams::default() };
     tokenizer.with_truncation(Some(truncation)).map_err(|cause| error(cause.to_string()))?;
@@ -230,7 +230,7 @@ fn load_session(assets: &Assets, threads: usize) -> Result<Session, OnnxError> {
     let session = match graph {
         Some(path) if !assets.is_default => builder.commit_from_file(path),
         _ => {
-            // The graph is compiled in; its weights are read where they lie.
+            // The graph is compiled in; its weights are read from the encoder's folder.
             let folder = assets.encoder_dir.to_string_lossy();
             builder
                 .with_config_entry("session.model_external_initializers_file_folder_path", &folder)

@@ -1,14 +1,14 @@
 //! Texts to token ids, in memory that does not depend on how long the texts are.
 //!
-//! The tokenizer takes some 300 bytes for each byte of text before it cuts what is too long. So texts go
-//! through it in groups, and of a long text only a beginning does, if that is enough to know all its tokens.
+//! The tokenizer takes some 300 bytes for each byte of text before it cuts what is too long. So texts are tokenized
+//! in groups, and of a long text only its beginning, if that is enough to know all tokens that count.
 
 use tokenizers::{Result, Tokenizer};
 
 /// Bytes of text that are tokenized at once.
 const GROUP_BYTES: usize = 64 << 10;
 
-/// Longer texts are tokenized by their beginnings, in bytes; doubled as long as it does not suffice.
+/// Longer texts are tokenized by their first bytes, this many; the number is doubled until it is enough.
 const BEGINNING: usize = 16 << 10;
 
 /// The ids of each text, at most `max_tokens` of them, special tokens included; `tokenizer` is set to cut there.

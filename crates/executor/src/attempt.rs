@@ -1,4 +1,4 @@
-//! One task, run once.
+//! Runs one task once.
 
 use m3_trajectory::FailureClass;
 
@@ -9,17 +9,18 @@ use super::{FinishReason, Mode, Record, RunBlocker, modes};
 /// How an attempt ended.
 #[derive(Debug)]
 pub enum Attempted {
-    /// With a record, whatever it says.
+    /// It ended with a record, whatever the record says.
     Done(Record),
     /// It was stopped. The record has what was done until then.
     Interrupted(Box<Record>),
-    /// The whole run lacks something. The record is that of a task that has failed, for callers who take it so.
+    /// Something that the whole run needs is missing. The record shows a failed task, for callers who count it as
+    /// one.
     Lacking(RunBlocker, Box<Record>),
 }
 
-/// Runs a task once. Tells everything but [`Event::Started`](super::Event::Started),
-/// [`Event::Finished`](super::Event::Finished) and [`Event::Interrupted`](super::Event::Interrupted), which are
-/// the caller's: it starts the servers and writes the record.
+/// Runs a task once. Sends every event except [`Event::Started`](super::Event::Started),
+/// [`Event::Finished`](super::Event::Finished) and [`Event::Interrupted`](super::Event::Interrupted), which are the
+/// caller's: it starts the servers and writes the record.
 pub async fn attempt(attempt: Attempt<'_>) -> Attempted {
     let mut state = AttemptState::new(attempt);
     let ended = match state.attempt.options.mode {
@@ -29,7 +30,7 @@ pub async fn attempt(attempt: Attempt<'_>) -> Attempted {
     };
     let (finish, failure, reason) = match ended {
         Ok(FinishReason::Answered) => (FinishReason::Answered, None, None),
-        // Its steps were used up, and not its time: the model was asked for its answer with what it had.
+        // The steps were used up but not the time: the model was asked for its answer with what it had.
         Ok(finish) => (finish, Some(FailureClass::Limit), None),
         Err(Stop::Interrupted) => {
             let record = state.into_record(FinishReason::Interrupted, Some(FailureClass::Other), None);

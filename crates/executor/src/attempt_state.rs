@@ -1,4 +1,4 @@
-//! What an attempt has come to: the conversation so far, what was used up, what is recorded.
+//! The state of an attempt: the conversation so far, what was used up, what is recorded.
 
 use std::collections::HashSet;
 use std::path::Path;
@@ -26,28 +26,28 @@ use super::{
     Tools, TurnRecord,
 };
 
-/// Everything that running a task once takes. Servers are started and the image is prepared by the caller.
+/// Everything that is needed to run a task once. The caller starts the servers and prepares the image.
 pub struct Attempt<'a> {
-    /// The task.
+    /// The task to run.
     pub task: &'a Task,
     /// Its image: the path that tools may be called with, relative to the workspace, and the picture that the model
     /// is shown.
     pub image: Option<(String, Arc<Picture>)>,
     /// The task's workspace.
     pub workspace: &'a Path,
-    /// Its tools.
+    /// The tools that can be called.
     pub tools: &'a Tools,
-    /// Those that the model is offered; calls of any other are calls of unknown tools.
+    /// The tools that the model is offered; calls of any other count as calls of unknown tools.
     pub offered: Arc<Offered>,
-    /// The model.
+    /// The model that runs the task.
     pub model: &'a Model,
-    /// How they work together.
+    /// The mode, limits and settings.
     pub options: &'a RunOptions,
     /// On whose behalf the model is asked.
     pub scope: Scope,
-    /// Gets what happens.
+    /// Receives the events.
     pub events: Events,
-    /// Cancelled when nothing new should be begun; calls under way are finished. Dropping the future stops at once.
+    /// Cancelled when nothing new should be begun; running calls are finished. Dropping the future stops at once.
     pub stop: CancellationToken,
     /// Takes secrets out of everything that is recorded.
     pub redactor: &'a Redactor,
@@ -61,16 +61,16 @@ pub(super) struct AttemptState<'a> {
     pub(super) has_new_images: bool,
     /// Steps so far.
     pub(super) steps: Vec<StepRecord>,
-    /// What was used up, where the model still was asked for its answer.
+    /// Which limit was used up, if the model was still asked for its answer afterwards.
     pub(super) used_up: Option<String>,
     pub(super) final_reply: String,
     messages: Vec<Arc<Message>>,
     dialogue: Vec<Value>,
     turns: Vec<TurnRecord>,
     images: Vec<Value>,
-    /// Pictures of the conversation, by their paths.
+    /// Pictures of the conversation, with their paths.
     shown: Vec<Shown>,
-    /// Instructions that the dialogue has already.
+    /// Instructions that the dialogue contains already.
     instructed: HashSet<String>,
     usage: Usage,
     began: Instant,
@@ -97,7 +97,7 @@ impl<'a> AttemptState<'a> {
         }
     }
 
-    /// The text that the model gets.
+    /// The task text that the model gets.
     pub(super) fn instruction(&self) -> Result<&'a str, Stop> {
         let Attempt { task, options, .. } = &self.attempt;
         let text = options.instruction.text_of(task);
@@ -106,7 +106,7 @@ impl<'a> AttemptState<'a> {
         })
     }
 
-    /// Repetitions have seeds of their own: with one seed they would be copies.
+    /// The settings of this repetition. Each has its own seed: with the same seed, repetitions would be copies.
     fn settings(&self) -> Settings {
         let mut settings = self.attempt.options.settings.clone();
         let further = u64::from(self.attempt.scope.repeat.saturating_sub(1));
@@ -128,7 +128,7 @@ impl<'a> AttemptState<'a> {
         Ok(())
     }
 
-    /// Says something to the model; what is said in a row is one message.
+    /// Adds text for the model; consecutive texts become one message.
     pub(super) fn say(&mut self, text: impl Into<String>) {
         let text = text.into();
         self.dialogue.push(dialogue::user_text(&text));
@@ -151,7 +151,7 @@ impl<'a> AttemptState<'a> {
         }
     }
 
-    /// Answers the calls of the model's message before.
+    /// Answers the calls in the model's previous message.
     pub(super) fn answer_calls(&mut self, answers: Vec<ToolAnswer>, paths: &[Vec<String>]) {
         for (answer, paths) in answers.iter().zip(paths) {
             self.dialogue.push(dialogue::tool_answer(answer, paths));
@@ -176,7 +176,7 @@ impl<'a> AttemptState<'a> {
     ) -> Result<Reply, Stop> {
         if self.instructed.insert(system.to_owned()) {
             let instructions = dialogue::system(purpose, system);
-            // The first stand above the conversation, as they do for the model.
+            // The first instructions stand above the conversation, as they do for the model.
             let place = if self.turns.is_empty() { 0 } else { self.dialogue.len() };
             self.dialogue.insert(place, instructions);
         }
@@ -198,14 +198,16 @@ impl<'a> AttemptState<'a> {
         Ok(reply)
     }
 
-    /// Replaces what the model is told that it said last, where it went on to say what only others can.
+    /// Replaces the model's last reply in the conversation, where the model went on to invent what only tools or the
+    /// user can say.
     pub(super) fn cut_last_reply(&mut self, text: &str) {
         if let Some(Message::Assistant(assistant)) = self.messages.last_mut().map(Arc::make_mut) {
             *assistant = Assistant { text: text.to_owned(), ..Assistant::default() };
         }
     }
 
-    /// Asks the model outside of the conversation, or for it: events, usage and the turn's record.
+    /// Asks the model outside the conversation, or on its behalf: sends events, counts usage and keeps the turn's
+    /// record.
     pub(super) async fn turn(&mut self, purpose: &str, request: &Request) -> Result<Reply, Stop> {
         self.check_time()?;
         let turn = u32::try_from(self.turns.len()).unwrap_or(u32::MAX).saturating_add(1);
@@ -221,7 +223,7 @@ impl<'a> AttemptState<'a> {
             () = self.attempt.stop.cancelled() => return Err(Stop::Interrupted),
             asked = self.attempt.model.ask(request, &self.attempt.scope, &told) => asked,
             () = sleep_until(self.deadline()) => {
-                // A model that gave nothing but errors, or nothing at all, has not used up anything.
+                // A model that gave nothing but errors, or nothing at all, has used up no budget.
                 let failed = failed_before.into_inner().unwrap_or_else(PoisonError::into_inner);
                 let failed = failed.or_else(|| self.turns.is_empty().then(|| "it did not answer".to_owned()));
                 return Err(match failed {
@@ -250,7 +252,7 @@ impl<'a> AttemptState<'a> {
         Ok(reply)
     }
 
-    /// Records a turn that was no part of the conversation.
+    /// Records a turn that was not part of the conversation.
     pub(super) fn record_aside(&mut self, purpose: &str, request: &Request, reply: &Reply) {
         self.dialogue.push(dialogue::system(purpose, &request.system));
         for message in &request.messages {
@@ -265,7 +267,7 @@ impl<'a> AttemptState<'a> {
         self.dialogue.push(dialogue::assistant(purpose, reply));
     }
 
-    /// Notes something about the last reply, once.
+    /// Notes oddities of the last reply, each once.
     pub(super) fn note(&mut self, oddities: impl IntoIterator<Item = String>) {
         if let Some(turn) = self.turns.last_mut() {
             for oddity in oddities {
@@ -276,7 +278,7 @@ impl<'a> AttemptState<'a> {
         }
     }
 
-    /// Tells that the last reply could not be used.
+    /// Sends an event that the last reply could not be used.
     pub(super) fn tell_malformed(&mut self, reason: &str) {
         let turn = u32::try_from(self.turns.len()).unwrap_or(u32::MAX);
         let reason = self.attempt.redactor.text(reason).into_owned();
@@ -312,12 +314,12 @@ impl<'a> AttemptState<'a> {
 
     /// When the task has to end.
     pub(super) fn deadline(&self) -> Instant {
-        // A limit beyond what the clock can say is none.
+        // A limit beyond the range of the clock counts as no limit.
         let far = || self.began + Duration::from_hours(24 * 365);
         self.began.checked_add(self.attempt.options.limits.task_time).unwrap_or_else(far)
     }
 
-    /// What ends a task that the model has not ended: tokens, time, an interruption.
+    /// Fails if the task has to end: tokens or time used up, or an interruption.
     pub(super) fn check(&self) -> Result<(), Stop> {
         if self.attempt.stop.is_cancelled() {
             return Err(Stop::Interrupted);
@@ -341,7 +343,7 @@ impl<'a> AttemptState<'a> {
         Stop::Budget(FailureClass::Time, reason)
     }
 
-    /// The record, without secrets.
+    /// The record, with secrets removed.
     pub(super) fn into_record(
         self,
         finish: FinishReason,
@@ -378,8 +380,8 @@ impl<'a> AttemptState<'a> {
     }
 }
 
-/// A reply as text, for a conversation without the provider's tool calling: calls that came all the same are written
-/// out. Some providers refuse empty messages.
+/// A reply as text, for a conversation without the provider's tool calling. Calls that the model made all the same
+/// are written out, because some providers refuse empty messages.
 fn as_text(reply: &Reply) -> Assistant {
     if reply.calls.is_empty() && !reply.text.trim().is_empty() {
         return reply.to_assistant();

@@ -15,7 +15,7 @@ pub(super) fn user_image(image: &Value) -> Value {
     json!({"role": "user", "content": image})
 }
 
-/// What the model said, thoughts included; what it did not say is left out.
+/// What the model said, thoughts included; empty parts are left out.
 pub(super) fn assistant(purpose: &str, reply: &Reply) -> Value {
     let mut message = Map::new();
     message.insert("role".to_owned(), json!("assistant"));
@@ -62,7 +62,7 @@ pub(super) fn image(path: &str, picture: &Picture) -> Value {
     })
 }
 
-/// An image among those that were sent: with what was done to it.
+/// An image among those that were sent, with the changes made to it.
 pub(super) fn sent_image(path: &str, picture: &Picture) -> Value {
     let mut sent = image(path, picture);
     if let Value::Object(members) = &mut sent {

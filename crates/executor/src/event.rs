@@ -1,4 +1,4 @@
-//! What is told while tasks run: the only way from the executor to the journal and the terminal.
+//! Events of running tasks: the only way from the executor to the journal and the terminal.
 
 use std::sync::Arc;
 

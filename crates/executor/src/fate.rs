@@ -1,59 +1,60 @@
-//! Whether a model is asked any more: [`Fate`], for runs, judges and graders alike.
+//! Decides whether a model is still worth asking: [`Fate`], for runs, judges and graders alike.
 
 use std::collections::HashSet;
 use std::sync::{Mutex, PoisonError};
 
 use super::RunBlocker;
 
-/// A model that failed at so many tasks, and answered nothing before, is not asked any more.
+/// A model that failed at this many tasks, and has answered nothing before, is given up.
 pub const TASKS: usize = 3;
 
-/// How a model fares.
+/// How a model has fared so far.
 #[derive(Debug, Default)]
 pub struct Fate {
     state: Mutex<State>,
     is_one_of_many: bool,
-    /// Whether tasks that fail leave it open until those that are under way have ended.
+    /// Whether the decision waits, after failed tasks, until the tasks under way have ended.
     waits: bool,
 }
 
 #[derive(Debug, Default)]
 struct State {
-    /// The tasks at which it failed since its last answer, for reasons that may lie in the model.
+    /// The tasks at which the model failed since its last answer, for reasons that may lie in the model.
     failed: HashSet<String>,
     has_replied: bool,
-    /// It has replied to an earlier command.
+    /// Whether the model has replied to an earlier command.
     has_replied_before: bool,
     is_given_up: bool,
 }
 
-/// What a failure says of other tasks.
+/// What one task's failure means for the other tasks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Outlook {
     /// No other task would get a reply either.
     GiveUp,
-    /// It cannot be told yet: the model has never replied.
+    /// It is not known yet: the model has never replied.
     Open,
-    /// Nothing: it is this task's own.
+    /// Nothing: the failure is this task's own.
     Alone,
 }
 
 impl Fate {
-    /// That of a model beside others, which go on without it: one that cannot be reached, or may not be asked, gets as many
-    /// tasks as any other that fails, and is given up for so many in a row after it has answered, too.
+    /// For one model among several: the others go on without it. Such a model may fail at [`TASKS`] tasks before it
+    /// is given up, even when it cannot be reached or may not be asked; and the same number in a row counts after it
+    /// has answered, too.
     #[must_use]
     pub fn of_many() -> Self {
         Self { is_one_of_many: true, ..Self::default() }
     }
 
-    /// That of a model whose other tasks, under way when it failed at [`TASKS`], may still get a reply: see
+    /// For the model of a run: when it has failed at [`TASKS`] tasks, its tasks under way may still get a reply; see
     /// [`Fate::is_in_doubt`].
     pub(crate) fn of_run() -> Self {
         Self { waits: true, ..Self::default() }
     }
 
-    /// Whether it has failed at [`TASKS`] tasks and replied to none: no other task should begin until those that are
-    /// under way have ended, and if it has replied to none of them it answers nobody.
+    /// Whether the model has failed at [`TASKS`] tasks and replied to none. No other task should begin until those
+    /// under way have ended; if none of them gets a reply either, the model is given up.
     pub(crate) fn is_in_doubt(&self) -> bool {
         let state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         !state.has_replied && state.failed.len() >= TASKS
@@ -68,21 +69,22 @@ impl Fate {
         self.state.lock().unwrap_or_else(PoisonError::into_inner).has_replied
     }
 
-    /// It has replied: it can be asked.
+    /// Notes that the model has replied: it can be asked.
     pub fn replied(&self) {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         state.has_replied = true;
         state.failed.clear();
     }
 
-    /// It has replied to an earlier command, with the same question or another one: what it refuses now it refuses for
-    /// its own sake. Whether it can be reached now that does not tell.
+    /// Notes that the model has replied to an earlier command, with the same question or another one. What it refuses
+    /// now is then refused because of the request. Whether it can be reached now stays open.
     pub fn replied_before(&self) {
         self.state.lock().unwrap_or_else(PoisonError::into_inner).has_replied_before = true;
     }
 
-    /// A task has met a lack. What a request brings upon itself, such as what a provider's policy refuses (400), says
-    /// nothing of others once the model has replied; before, it may be all that the model ever says.
+    /// Notes that a task failed because something was missing. Once the model has replied, a request that fails by
+    /// its own fault, such as one that breaks the provider's policy (400), says nothing about other requests; before,
+    /// the model may refuse every request in the same way.
     pub fn failed(&self, task: &str, lack: &RunBlocker) -> Outlook {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         let is_alone = state.has_replied || (state.has_replied_before && !lack.is_of_server());
@@ -113,7 +115,7 @@ mod tests {
         RunBlocker::Model(ModelError::NoReply { model: "m".to_owned(), status, tries: 1, refusal, reason })
     }
 
-    /// By the status, before any answer and after one, and the tasks at which the model failed.
+    /// By the status, before any answer and after one, and by the number of tasks at which the model failed.
     #[test]
     fn a_model_is_given_up_for_its_own_failures_at_different_tasks() {
         use Outlook::{Alone, GiveUp, Open};
@@ -168,7 +170,7 @@ mod tests {
         }
     }
 
-    /// What was refused last time is refused again, and says nothing of the model; that it is not there does.
+    /// What was refused last time is refused again, and says nothing about the model; that it cannot be reached does.
     #[test]
     fn a_model_that_replied_to_an_earlier_command_is_given_up_for_its_server_alone() {
         use Outlook::{Alone, GiveUp, Open};

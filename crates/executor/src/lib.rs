@@ -1,8 +1,8 @@
 //! The executor: sends a task's image, question and tools to a model, runs the calls it asks for step by step, and
 //! records what happened.
 //!
-//! [`attempt()`] runs one task once. What happens on the way is told as [`Event`]s; the outcome is a [`Record`], a
-//! native prediction with everything that was said and returned. [`run`] runs many tasks and keeps what they give:
+//! [`attempt()`] runs one task once. Progress is reported as [`Event`]s; the outcome is a [`Record`], a native
+//! prediction with everything that was said and returned. [`run`] runs many tasks and keeps their records:
 //!
 //! ```
 //! use std::path::Path;

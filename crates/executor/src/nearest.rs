@@ -4,14 +4,14 @@ use m3_embedding::{Embedder, EncoderError, cosine};
 use m3_mcp::{ServerTools, Tool, ToolCatalog, ToolName};
 use m3_support::text::head;
 
-/// Texts embedded between two looks at whether to go on.
+/// How many texts are embedded before `go_on` is asked again.
 const CHUNK: usize = 32;
 
-/// The encoder reads 256 tokens; a description of a megabyte need not be tokenized for that, in bytes.
+/// Longer descriptions are cut, in bytes: the encoder reads only 256 tokens.
 const MAX_DESCRIPTION: usize = 4000;
 
-/// The similarity of each tool to the sentence, the cosine of name and description with it. `go_on` is told how
-/// many are done; nothing is returned once it says no.
+/// The similarity of each tool to the sentence, the cosine of name and description with it. `go_on` gets the number
+/// done; once it returns false, nothing is returned.
 ///
 /// # Errors
 /// [`EncoderError`].
@@ -34,8 +34,8 @@ pub fn similarities(
     Ok(go_on(similarities.len()).then_some(similarities))
 }
 
-/// The `count` tools nearest to the sentence, in the catalog's order, which tells nothing about them. `go_on` is told
-/// how many are done; nothing is returned once it says no.
+/// The `count` tools nearest to the sentence, in the catalog's order, which does not reveal how near they are.
+/// `go_on` gets the number done; once it returns false, nothing is returned.
 ///
 /// # Errors
 /// [`EncoderError`].
@@ -50,7 +50,7 @@ pub fn nearest_tools(
     let Some(found) = similarities(embedder, sentence, &tools, go_on)? else { return Ok(None) };
     let mut ranked: Vec<(f64, &ToolName)> =
         found.into_iter().zip(tools.iter().map(|(name, _)| name)).collect();
-    // Stable: equals stay in the order of the catalog.
+    // The sort is stable: equally near tools stay in the catalog's order.
     ranked.sort_by(|a, b| b.0.total_cmp(&a.0));
     let kept: Vec<&ToolName> = ranked.into_iter().take(count).map(|(_, name)| name).collect();
     let servers = catalog.servers.iter().map(|server| {
@@ -62,7 +62,7 @@ pub fn nearest_tools(
     Ok(Some(ToolCatalog { servers: servers.filter(|server| !server.tools.is_empty()).collect() }))
 }
 
-/// What a tool is found by. Names are taken apart into words: that is what the encoder knows.
+/// The text by which a tool is found. Names are split into words, because the encoder knows words.
 fn searched_text(tool: &Tool) -> String {
     let name = tool.name.replace(['_', '-', '.'], " ");
     let description = tool.description.as_deref().unwrap_or_default();

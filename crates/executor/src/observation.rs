@@ -10,13 +10,13 @@ use super::attempt_state::AttemptState;
 use super::prompts::{CompressPrompt, filled};
 use super::stop::Stop;
 
-/// More pictures of one result are not shown; they are named all the same.
+/// The most pictures of one result that are shown; the others are only named.
 const MOST_PICTURES: usize = 8;
 
-/// More of a result is not given to be summarized, in characters.
+/// The most characters of a result that are given to be summarized.
 const MOST_COMPRESSED: usize = 200_000;
 
-/// What a call gave, before it is made fit for the model.
+/// What a call returned, before it is made fit for the model.
 pub(super) struct Seen {
     tool: String,
     text: String,
@@ -52,7 +52,7 @@ impl Observation {
 }
 
 impl AttemptState<'_> {
-    /// Makes what calls gave fit for the model.
+    /// Makes the results of calls fit for the model.
     pub(super) async fn observe(&mut self, seen: Vec<Seen>) -> Result<Vec<Observation>, Stop> {
         let mut observations = Vec::with_capacity(seen.len());
         for seen in seen {
@@ -72,7 +72,7 @@ impl AttemptState<'_> {
         Ok(observations)
     }
 
-    /// The text as the model itself sums it up; nothing if it cannot.
+    /// The model's own summary of the text; `None` if it cannot give one.
     async fn compressed(&mut self, tool: &str, whole: &str) -> Result<Option<String>, Stop> {
         let limit = self.attempt.options.result_limit;
         let instruction = self.instruction().unwrap_or_default().to_owned();
@@ -102,7 +102,7 @@ impl AttemptState<'_> {
         Ok(Some(shortened_text(text, limit, "the results of the run").into_owned()))
     }
 
-    /// The pictures of a result. One that cannot be shown is told in words.
+    /// The pictures of a result. The text says why a picture cannot be shown.
     async fn pictures(&mut self, kept: &KeptResult, text: &mut String) -> Vec<(String, Arc<Picture>)> {
         let (max_side, max_bytes) = self.attempt.model.image_limits();
         let max_side = self.attempt.options.max_image_side.map_or(max_side, |side| side.min(max_side));
@@ -118,7 +118,7 @@ impl AttemptState<'_> {
             let (path, name) = (file.path.clone(), file.name.clone());
             let open = move || {
                 let limits = PictureLimits { max_side, max_bytes };
-                // The model knows the file by its name in the workspace.
+                // The model knows the file by its name in the workspace, so the reason must use this name.
                 let named = |reason: String| reason.replace(&path.display().to_string(), &name);
                 Picture::open(&path, &limits).map_err(|error| named(error.to_string()))
             };
@@ -142,7 +142,7 @@ impl AttemptState<'_> {
     }
 }
 
-/// Adds a note of our own to what a tool said.
+/// Adds our own note to a tool's text.
 fn add(text: &mut String, note: &str) {
     text.extend(["\n[", note, "]"]);
 }

@@ -12,7 +12,7 @@ use m3_support::text::hash_of_bytes;
 use super::Mode;
 use super::schemas;
 
-/// Tools with their hash, and as calls, models and providers have them.
+/// The tools of a catalog with their hash, and in the forms that calls, models and providers need.
 #[derive(Debug)]
 pub struct Offered {
     catalog: ToolCatalog,
@@ -35,8 +35,8 @@ impl Offered {
         }
     }
 
-    /// These tools with the one that reads resources for each of these servers that has none of its name; nothing if that
-    /// changes nothing, or would make two names that look the same to models.
+    /// These tools and, for each of these servers, the tool that reads its resources, unless the server has a tool of
+    /// this name. `None` if that changes nothing, or would give two tools names that look the same to models.
     pub(super) fn with_resources_of(&self, servers: &[String]) -> Option<Self> {
         let lacks = |server: &ServerTools| {
             servers.contains(&server.server)
@@ -64,17 +64,17 @@ impl Offered {
         &self.hash
     }
 
-    /// What calls are judged by.
+    /// The tools against which calls are checked.
     pub(super) fn known(&self) -> &KnownTools {
         &self.known
     }
 
-    /// The names of the tools for models; an error if two would look the same, which only native tool calling minds.
+    /// The tools' names for models; an error if two would look the same, which matters only to native tool calling.
     pub(super) fn names(&self) -> Result<&ModelNames, &NameCollision> {
         self.names.as_ref()
     }
 
-    /// Two tools that a model which calls them in this way could not tell apart.
+    /// Two tools that a model in this mode could not tell apart.
     #[must_use]
     pub fn collision(&self, mode: Mode) -> Option<&NameCollision> {
         self.names.as_ref().err().filter(|_| mode == Mode::Native)

@@ -30,7 +30,7 @@ pub enum Instruction {
 }
 
 impl Instruction {
-    /// The text of a task, or the other one where it has only that; white space alone is no text.
+    /// The chosen text of a task, or the other one if the task has only that; white space alone counts as no text.
     #[must_use]
     pub fn text_of(self, task: &Task) -> Option<&str> {
         let (question, prompt) = (task.question.as_deref(), task.prompt.as_deref());
@@ -105,7 +105,7 @@ impl Default for Limits {
     }
 }
 
-/// Times stand in files as seconds.
+/// Files give times in seconds.
 fn seconds<S: Serializer>(time: &Duration, serializer: S) -> Result<S::Ok, S::Error> {
     serializer.serialize_f64(time.as_secs_f64())
 }

@@ -1,4 +1,5 @@
-//! All images of a request together: providers bound them, and a conversation that goes on keeps adding some.
+//! Keeps all images of a request within the provider's limits, although a conversation that goes on keeps adding
+//! images.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -12,9 +13,8 @@ pub(super) struct Shown {
     pub(super) picture: Arc<Picture>,
 }
 
-/// Takes the oldest pictures that tools returned out of the messages, until what is left fits; a sentence that names
-/// the file stands in the place of each. The task's own image stays. Gives the paths of those that were taken out, in
-/// order.
+/// Takes the oldest pictures that tools returned out of the messages, until the rest fits; a sentence that names the
+/// file replaces each. The task's own image stays. Returns their paths, in order.
 pub(super) fn make_room(
     messages: &mut [Arc<Message>],
     limits: RequestLimits,
@@ -59,7 +59,7 @@ fn pictures(messages: &[Arc<Message>]) -> Vec<Arc<Picture>> {
     messages.iter().flat_map(|message| of(message)).collect()
 }
 
-/// Puts sentences where the pictures at these places are, counted as [`pictures`] does.
+/// Replaces the pictures at these places, counted as [`pictures`] does, by sentences.
 fn replace(messages: &mut [Arc<Message>], out: &BTreeSet<usize>, shown: &[Shown]) -> Vec<String> {
     let (mut place, mut paths) = (0, Vec::new());
     let mut taken = |picture: &Arc<Picture>| {
@@ -73,7 +73,7 @@ fn replace(messages: &mut [Arc<Message>], out: &BTreeSet<usize>, shown: &[Shown]
         })
     };
     for message in messages {
-        // Those that others hold as well are copied, which few conversations come to.
+        // Messages that others hold as well are copied, which is rare.
         match Arc::make_mut(message) {
             Message::User(parts) => {
                 for part in parts {

@@ -9,19 +9,19 @@ use std::sync::{Arc, Mutex, PoisonError};
 use m3_images::media::{Kind, Media};
 use m3_support::text::is_hidden;
 
-/// More images are not named.
+/// The most images that are named.
 const MOST_IMAGES: usize = 200;
 
-/// More entries of folders are not looked at.
+/// The most entries of folders that are looked at.
 const MOST_ENTRIES: usize = 5_000;
 
 /// Folders below this depth are not looked into.
 const DEEPEST: usize = 8;
 
-/// Where results are kept whole, below the workspace; no images are in there.
+/// The folder below the workspace where whole results are kept; it has no images.
 pub(super) const RESULTS: &str = "results";
 
-/// Bytes that tell what a file is.
+/// How many bytes are read to tell what a file is.
 const HEAD: usize = 64;
 
 /// The images of a workspace, in the order in which they appeared.
@@ -29,12 +29,13 @@ pub(super) struct Pool {
     folder: Arc<Folder>,
     /// Relative to the workspace.
     paths: Vec<String>,
-    /// The task's image has a second place, under its name alone; naming both would ask why there are two.
+    /// A second path of the task's image, under its name alone; naming both would make the model wonder why there are
+    /// two.
     second: Option<String>,
 }
 
 impl Pool {
-    /// Begins with the task's own image.
+    /// A pool that begins with the task's own image.
     pub(super) fn new(workspace: &Path, image: Option<&str>) -> Self {
         let second = image.and_then(|path| path.rsplit_once('/')).map(|(_, name)| name.to_owned());
         Self {
@@ -48,12 +49,13 @@ impl Pool {
         &self.paths
     }
 
-    /// The workspace, to be listed where that keeps nobody waiting.
+    /// The workspace's folder, to be listed on a thread where waiting for the disk delays nobody.
     pub(super) fn folder(&self) -> Arc<Folder> {
         Arc::clone(&self.folder)
     }
 
-    /// Takes what [`Folder::list`] has found: what is gone is forgotten, what is new comes last. True if anything is new.
+    /// Takes the result of [`Folder::list`]: vanished files are dropped, new ones are added at the end. True if any
+    /// file is new.
     pub(super) fn update(&mut self, found: Vec<String>) -> bool {
         self.paths.retain(|path| found.contains(path));
         let before = self.paths.len();
@@ -70,7 +72,7 @@ impl Pool {
 /// A workspace that is listed again and again.
 pub(super) struct Folder {
     path: PathBuf,
-    /// What the files were when they were looked into last, by path: most stay as they are.
+    /// What each file was when it was last looked into, by path: most files do not change.
     seen: Mutex<HashMap<String, Looked>>,
 }
 
@@ -80,8 +82,8 @@ struct Looked {
     is_image: bool,
 }
 
-/// What tells that a file is another, or another content: a copy may keep the time of its original, but not have the
-/// same change of its entry.
+/// Changes whenever a path names another file or the file has another content. A copy may keep the modification time
+/// of its original, but not the time at which its entry changed.
 #[derive(Clone, Copy, PartialEq, Eq)]
 struct FileState {
     length: u64,
@@ -99,7 +101,7 @@ impl FileState {
 
 impl Folder {
     /// The image files of the folder and those in it, by name. No link is followed. Names that do not read as they
-    /// are written, and hidden ones, are left out. It waits for the disk.
+    /// are written, and hidden ones, are left out. This blocks on the disk.
     pub(super) fn list(&self) -> Vec<String> {
         let mut seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
         let mut found = Vec::new();
@@ -145,7 +147,7 @@ fn is_image(entry: &DirEntry, path: &str, seen: &mut HashMap<String, Looked>) ->
     let mut head = Vec::with_capacity(HEAD);
     let read = fs::File::open(entry.path()).and_then(|file| file.take(HEAD as u64).read_to_end(&mut head));
     if read.is_err() {
-        // It may be readable the next time.
+        // Not kept: the file may be readable the next time.
         return false;
     }
     let is_image = Media::of(&head).kind == Kind::Image;
@@ -178,11 +180,11 @@ mod tests {
         }
         let pool = Pool::new(folder.path(), None);
         assert_eq!(pool.folder().list(), ["b.dat", "sub/a.jpg"]);
-        // Another content under a name that is known.
+        // Another content under a known name.
         write("b.dat", b"text");
         write("text.png", b"\x89PNG\r\n\x1a\n of some length");
         assert_eq!(pool.folder().list(), ["sub/a.jpg", "text.png"]);
-        // As long and as old as before, but a file of its own, as an archive unpacks it.
+        // As long and as old as before, but another file, as when an archive is unpacked.
         let modified = |name: &str| fs::metadata(folder.path().join(name)).unwrap().modified().unwrap();
         let (time, other) = (modified("b.dat"), folder.path().join("other"));
         fs::write(&other, b"\xff\xd8\xff\xe0").unwrap();
@@ -196,7 +198,7 @@ mod tests {
     fn the_order_is_that_of_appearance() {
         let mut pool = Pool::new(Path::new("w"), Some("images/task.png"));
         let found = |names: &[&str]| names.iter().map(|&name| name.to_owned()).collect();
-        // The second place of the task's own image is nothing new.
+        // The second path of the task's own image does not count as new.
         assert!(!pool.update(found(&["images/task.png", "task.png"])));
         assert!(pool.update(found(&["b.png", "images/task.png", "task.png"])));
         assert!(pool.update(found(&["a.png", "b.png", "images/task.png"])));

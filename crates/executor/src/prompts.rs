@@ -9,7 +9,7 @@ use sha2::{Digest as _, Sha256};
 
 use super::Mode;
 
-/// Raised when what this file and its neighbours say to a model beside the templates changes.
+/// To be raised when the text that this file and its neighbours add to the templates changes.
 const VERSION: u32 = 2;
 
 /// A template file, by name and content.
@@ -66,7 +66,7 @@ pub(super) struct ToolWithSchema {
 pub(super) struct TaskPrompt<'a> {
     pub(super) instruction: &'a str,
     pub(super) image: Option<&'a str>,
-    /// What [`Picture::scaled_in_words`](m3_llm::Picture::scaled_in_words) says of it.
+    /// How the image was scaled, as [`Picture::scaled_in_words`](m3_llm::Picture::scaled_in_words) says.
     pub(super) scaled: Option<String>,
 }
 
@@ -134,14 +134,14 @@ pub(super) struct DecisionCue;
 #[template(path = "cues.txt", escape = "none", block = "answer")]
 pub(super) struct AnswerCue;
 
-/// The last word, when a limit is reached.
+/// Asks for the answer when a limit is reached.
 #[derive(Template)]
 #[template(path = "cues.txt", escape = "none", block = "last")]
 pub(super) struct LastCue<'a> {
     pub(super) reason: &'a str,
 }
 
-/// The last word in the `react` mode, when a limit is reached.
+/// Asks for the answer in the `react` mode when a limit is reached.
 #[derive(Template)]
 #[template(path = "cues.txt", escape = "none", block = "last_react")]
 pub(super) struct LastReactCue<'a> {
@@ -155,7 +155,7 @@ pub(super) struct AgainCue<'a> {
     pub(super) reason: &'a str,
 }
 
-/// What a call gave, in the modes that call in text.
+/// The result of a call, in the modes that call in text.
 #[derive(Template)]
 #[template(path = "cues.txt", escape = "none", block = "observation")]
 pub(super) struct ObservationCue<'a> {
@@ -178,7 +178,7 @@ pub(super) fn filled(template: &impl Template) -> String {
     template.render().unwrap_or_default()
 }
 
-/// Paths, as they stand in a sentence.
+/// Paths as part of a sentence.
 pub(super) fn quoted(paths: &[String]) -> String {
     let quoted: Vec<String> = paths.iter().map(|path| format!("`{path}`")).collect();
     quoted.join(", ")
@@ -194,7 +194,7 @@ pub(super) fn in_words(catalog: &ToolCatalog) -> Vec<ToolInWords> {
     catalog.tools().map(tool).collect()
 }
 
-/// Tools with the schemas of their arguments: those that `is_wanted`.
+/// The tools that `is_wanted` selects, with the schemas of their arguments.
 pub(super) fn with_schemas(
     catalog: &ToolCatalog,
     is_wanted: impl Fn(&ToolName) -> bool,
@@ -207,12 +207,12 @@ pub(super) fn with_schemas(
     catalog.tools().filter(|(name, _)| is_wanted(name)).map(tool).collect()
 }
 
-/// What the tool says of itself, without what hides from a reader.
+/// The tool's description, without characters that are invisible to a reader.
 pub(super) fn description(tool: &Tool) -> String {
     readable(tool.description.as_deref().unwrap_or_default().trim()).into_owned()
 }
 
-/// The schema of the arguments: without `$schema`, always of an object.
+/// The schema of the arguments, without `$schema`; its type is always an object.
 pub(super) fn schema(tool: &Tool) -> Map<String, Value> {
     let mut schema = tool.input_schema.clone();
     schema.remove("$schema");

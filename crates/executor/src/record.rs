@@ -1,4 +1,4 @@
-//! What is kept of a task: a native prediction with everything that was said and returned.
+//! The record of a task: a native prediction with everything that was said and returned.
 
 use m3_llm::Usage;
 use m3_trajectory::FailureClass;
@@ -26,13 +26,13 @@ pub enum FinishReason {
 }
 
 impl FinishReason {
-    /// Whether something failed, beside limits that somebody has set.
+    /// Whether something failed, apart from reaching a limit that the user set.
     pub(crate) fn is_failure(self) -> bool {
         matches!(self, Self::Error | Self::ContextOverflow)
     }
 }
 
-/// A task that was run once; [`Prediction`](super::run::Prediction) is what is written of it.
+/// A task that was run once; [`Prediction`](super::run::Prediction) is the form in which it is written.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Record {
     /// The steps, each with at least one call.

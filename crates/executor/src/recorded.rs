@@ -1,4 +1,4 @@
-//! Calls and tools as a cassette keeps them, in the protocol's own JSON, and back.
+//! Converts calls and tools to the form in which a cassette keeps them, the protocol's own JSON, and back.
 
 use m3_llm::{Cassette, RecordedCall};
 use m3_mcp::{CallError, CallOutcome, ToolCatalog, ToolName, ToolResult};
@@ -14,8 +14,8 @@ pub fn to_record(outcome: &CallOutcome) -> RecordedCall {
     RecordedCall { result, elapsed: outcome.elapsed, waited: outcome.waited }
 }
 
-/// The call of this tool that was recorded. A reason that cannot be read any more, because secrets in it were replaced, is
-/// told as it stands.
+/// The recorded call of this tool. A reason that cannot be parsed any more, because secrets in it were replaced, is
+/// given as text.
 #[must_use]
 pub fn from_record(tool: &ToolName, call: RecordedCall) -> CallOutcome {
     let result = call.result.map(ToolResult::from_wire).map_err(|error| {

@@ -1,18 +1,18 @@
-//! What keeps a whole run from going on, so that no other task of it could be run either.
+//! Reasons that stop a whole run, because no other task could be run either.
 
 use m3_llm::{CassetteError, ModelError};
 use m3_mcp::results::StoreError;
 use m3_support::files::{is_exhausted, is_full};
 use m3_trajectory::FailureClass;
 
-/// What keeps a whole run from going on. A task that has met it should not count as failed: it may be run again as it is.
+/// Why a whole run cannot go on. A task stopped by it should not count as failed: it can be run again as it is.
 #[derive(Debug, thiserror::Error)]
 pub enum RunBlocker {
-    /// The model: it did not answer the first request of a task; or the account is empty or its limit used up, at
-    /// whichever request.
+    /// The model did not answer the first request of a task; or the account is empty or its limit used up, at any
+    /// request.
     #[error(transparent)]
     Model(ModelError),
-    /// The cassette cannot be written any more, and what is not recorded cannot be replayed.
+    /// The cassette cannot be written any more; calls that are not recorded could not be replayed.
     #[error(transparent)]
     Cassette(#[from] CassetteError),
     /// There is no space for the results of tools, or no further file may be opened.
@@ -21,10 +21,11 @@ pub enum RunBlocker {
 }
 
 impl RunBlocker {
-    /// What a failure to ask the model says of all other requests, where it was a task's first one. Later requests have shown that the model can be asked.
+    /// Whether a failure to ask the model would stop every other request too. Unless the account is used up, only the
+    /// failure of a task's first request does: at later ones the model has already answered.
     ///
     /// # Errors
-    /// The error itself, if it says nothing of other requests.
+    /// The error itself, if it concerns this request only.
     pub fn of_model(error: ModelError, is_first: bool) -> Result<Self, ModelError> {
         match error {
             ModelError::Cassette(error) => Ok(Self::Cassette(error)),
@@ -34,14 +35,18 @@ impl RunBlocker {
         }
     }
 
-    /// What a failure to keep a result says of all others.
+    /// Whether a failure to keep a result would stop every other result too.
+    ///
+    /// # Errors
+    /// The error itself, if it concerns this result only.
     pub(super) fn of_results(error: StoreError) -> Result<Self, StoreError> {
         let (StoreError::Folder { cause, .. } | StoreError::Write { cause, .. }) = &error;
         if is_full(cause) || is_exhausted(cause) { Ok(Self::Results(error)) } else { Err(error) }
     }
 
-    /// Whether it is sure. That a model cannot be reached, or may not be asked, may still lie in one task (a request
-    /// that some server before the model does not let through) if it has answered another.
+    /// Whether the reason certainly stops all tasks. If the model cannot be reached or refuses access but has
+    /// answered another task, the cause may lie in this one task, for example in a request that a proxy does not let
+    /// through.
     pub(super) fn is_sure(&self, has_answered: bool) -> bool {
         match self {
             Self::Model(ModelError::NoReply { refusal: Some(_), .. })
@@ -52,12 +57,12 @@ impl RunBlocker {
         }
     }
 
-    /// Whether what has failed is the model's server, or the way to it, and hardly what was asked.
+    /// Whether the model's server, or the way to it, has failed rather than the request.
     pub(crate) fn is_of_server(&self) -> bool {
         matches!(self, Self::Model(ModelError::NoReply { status: None | Some(403 | 404 | 500..=599), .. }))
     }
 
-    /// The class of a task that fails for it.
+    /// The failure class of a task that fails for this reason.
     pub(super) fn failure(&self) -> FailureClass {
         match self {
             Self::Model(_) => FailureClass::Provider,
@@ -76,8 +81,8 @@ mod tests {
         ModelError::NoReply { model: "m".to_owned(), status, tries: 1, refusal, reason: "no".to_owned() }
     }
 
-    /// By the status, the refusal and whether it was the task's first request: if it stops the run before any other
-    /// task was answered, and after.
+    /// By the status, the refusal and whether it was the task's first request: whether it stops the run before any
+    /// other task was answered, and after.
     #[test]
     fn a_model_that_answers_nobody_is_told_from_a_task_that_it_does_not_answer() {
         let (empty, wrong_key) = (Some(Refusal::EmptyAccount), Some(Refusal::WrongKey));
@@ -89,7 +94,7 @@ mod tests {
             (Some(429), empty, false, true, true),
             (Some(429), Some(Refusal::Later), true, true, true),
             (Some(503), Some(Refusal::Later), false, true, true),
-            // An answer had begun, and was too large.
+            // The model had begun an answer that was too large.
             (Some(200), None, true, false, false),
             (Some(403), None, true, true, false),
             (Some(404), None, true, true, false),

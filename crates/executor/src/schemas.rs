@@ -10,13 +10,13 @@ use serde_json::{Map, Value, json};
 use super::Mode;
 use super::prompts::{description, schema};
 
-/// References that are followed one after another; more are a circle.
+/// The most references that are followed one after another; a longer chain is taken for a circle.
 const MOST_REFERENCES: usize = 8;
 
-/// Alternatives that are told in words.
+/// The most alternatives that are described in words.
 const MOST_TOLD: usize = 8;
 
-/// The tools are more than the model's provider takes.
+/// There are more tools than the model's provider takes.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error(
     "`{model}` takes at most {most} tools, and {offered} are offered\nhint: `--top-tools {most}` offers each task the \
@@ -31,8 +31,8 @@ pub struct TooManyTools {
     pub most: usize,
 }
 
-/// Checks, before the first request, that the provider takes so many tools. Only native tool calling has them apart
-/// from the text; addresses that are not the provider's own have limits of their own.
+/// Checks, before the first request, that the provider takes this many tools. Only native tool calling sends them
+/// apart from the text; other addresses than the provider's own have their own limits, which are not known.
 ///
 /// # Errors
 /// [`TooManyTools`].
@@ -48,9 +48,9 @@ pub fn check_tool_count(mode: Mode, model: &ModelName, offered: usize) -> Result
 /// The description and the schema of a tool in the shape that every provider takes: an object with `properties`
 /// (OpenAI refuses "object schema missing properties") and, at its root, without `anyOf`, `oneOf`, `allOf`, `enum`
 /// and `not` (OpenAI: "schema must have type 'object' and not have .. at the top level"; Anthropic: "`input_schema`
-/// does not support oneOf, allOf, or anyOf at the top level"). What is said there in other words is folded into
-/// one object that accepts all of it and perhaps more; the description says so. The server's own schema stays what
-/// calls are judged by.
+/// does not support oneOf, allOf, or anyOf at the top level"). Such combinations are folded into one object that
+/// accepts all of it and perhaps more; the description says so. Calls are still checked against the server's own
+/// schema.
 pub(super) fn native(tool: &Tool) -> (String, Map<String, Value>) {
     let (mut folded, note) = folded(schema(tool));
     folded.insert("type".to_owned(), "object".into());
@@ -72,7 +72,7 @@ struct Branch {
     required: Vec<String>,
 }
 
-/// A schema without combinations at its root, and what the description should say of them.
+/// A schema without combinations at its root, and a note on them for the description.
 fn folded(mut schema: Map<String, Value>) -> (Map<String, Value>, Option<String>) {
     let whole = Value::Object(schema.clone());
     let mut all = Branch { properties: properties(&schema), required: required(&schema) };
@@ -111,7 +111,7 @@ fn folded(mut schema: Map<String, Value>) -> (Map<String, Value>, Option<String>
 const LIMITED: &str = "Not all combinations of arguments are accepted.";
 
 impl Branch {
-    /// Both hold.
+    /// Requires both what this part and what the other part require.
     fn join(&mut self, other: Self) {
         for (name, property) in other.properties {
             match self.properties.get_mut(&name) {
@@ -132,7 +132,7 @@ impl Branch {
     }
 }
 
-/// What one of several demands at least, and all that they may have.
+/// What all alternatives require, and every argument that any of them allows.
 fn either(branches: Vec<Branch>) -> Branch {
     let mut seen: Map<String, Value> = Map::new();
     let mut required: Option<Vec<String>> = None;
@@ -156,7 +156,7 @@ fn either(branches: Vec<Branch>) -> Branch {
     Branch { properties, required: required.unwrap_or_default() }
 }
 
-/// What the alternatives want, in words, if that is short and tells them apart.
+/// What the alternatives require, in words, if that is short and tells them apart.
 fn combinations(branches: &[Branch]) -> Option<String> {
     let is_told = branches.len() <= MOST_TOLD && branches.iter().all(|branch| !branch.required.is_empty());
     let is_different = branches.iter().any(|branch| branch.required != branches[0].required);
@@ -171,8 +171,8 @@ fn combinations(branches: &[Branch]) -> Option<String> {
     })
 }
 
-/// What an alternative or a part says of arguments. References within the schema are followed; combinations within
-/// it are not.
+/// What an alternative or a part requires of the arguments. References within the schema are followed; combinations
+/// within it are not.
 fn branch(whole: &Value, part: &Value) -> Branch {
     let mut part = part;
     for _ in 0..MOST_REFERENCES {
@@ -266,7 +266,7 @@ mod tests {
         assert_eq!(folded, expected);
         let (_, folded) = shaped(&json!({"$ref": "#/$defs/a", "$defs": {"a": {"properties": {"x": {}}}}}));
         assert_eq!(folded["properties"], json!({"x": {}}));
-        // References that lead nowhere or in a circle.
+        // References with no target, or in a circle.
         for pointer in ["#/$defs/none", "#", "https://example.com/schema"] {
             let (_, folded) = shaped(&json!({"$ref": pointer}));
             assert_eq!(folded, json!({"type": "object", "properties": {}}), "{pointer}");

@@ -1,4 +1,4 @@
-//! A step: the calls of one reply, made at once, judged and kept.
+//! A step: the calls of one reply, made at once; their outcomes are decided and their results kept.
 
 use std::sync::Arc;
 
@@ -19,13 +19,13 @@ use super::stop::Stop;
 use super::tools::Called;
 use super::{CallRecord, Event, StepRecord};
 
-/// A longer result is recorded as the model would see it, in bytes; the whole is in the file that it names.
+/// A longer result is recorded only as the model would see it, in bytes; the file named in it has the whole.
 const LARGEST_RECORDED: usize = 1 << 20;
 
 /// The longest reason that a model is told, in columns.
 const REASON: usize = 300;
 
-/// A call that was dealt with.
+/// A call that was made, or was not possible.
 struct Ran {
     record: CallRecord,
     seen: Seen,
@@ -33,8 +33,8 @@ struct Ran {
 }
 
 impl AttemptState<'_> {
-    /// Makes the calls of a reply; what each gave, in their order, those included that a limit forbids. At least one
-    /// call should be left ([`AttemptState::calls_left`]).
+    /// Makes the calls of a reply. Returns the result of each in order; calls beyond a limit are included but not
+    /// made. At least one call should be left ([`AttemptState::calls_left`]).
     pub(super) async fn run_step(&mut self, mut wanted: Vec<Wanted>) -> Result<Vec<Observation>, Stop> {
         let allowed = self.attempt.options.limits.calls_per_step.max(1).min(self.calls_left());
         let allowed = usize::try_from(allowed).unwrap_or(usize::MAX);
@@ -85,7 +85,7 @@ impl AttemptState<'_> {
         limits: CallLimits,
     ) -> Ran {
         let call = u32::try_from(index).unwrap_or(u32::MAX);
-        // Shown on terminals and kept in journals: what models write may be anything.
+        // Terminals and journals show it, and models may write anything.
         let tool = shortened(&self.attempt.redactor.text(&self.exact_name(&wanted.name)), REASON);
         self.tell(Event::Called { step, call, tool: tool.clone() });
         let ran = match &wanted.illegal {
@@ -98,7 +98,7 @@ impl AttemptState<'_> {
         ran
     }
 
-    /// Makes a call, judges it, and keeps its result under a number.
+    /// Makes a call, decides its outcome, and keeps its result under a number.
     async fn checked_call(&self, wanted: &Wanted, number: u64, limits: CallLimits) -> Ran {
         let name = self.exact_name(&wanted.name);
         let calls = CallChecker::new(self.attempt.offered.known());
@@ -108,7 +108,7 @@ impl AttemptState<'_> {
             result: None,
             extra: Vec::new(),
         });
-        // Arguments that the schema refuses are sent all the same: many servers take them.
+        // Arguments that do not match the schema are sent all the same: many servers accept them.
         let sent = checked.arguments.clone().zip(ToolName::parse(&name));
         let Some((arguments, tool)) = sent else {
             let classification = calls.finish(checked, Reply::NotExecuted);
@@ -155,7 +155,8 @@ impl AttemptState<'_> {
         Ran { record, seen, fault }
     }
 
-    /// The name as the benchmark writes it, where a model has written the name that providers' interfaces allow.
+    /// The tool's name as the benchmark writes it, if the model wrote it in the form that providers' interfaces
+    /// allow.
     pub(super) fn exact_name(&self, written: &str) -> String {
         let names = self.attempt.offered.names().ok();
         names.and_then(|names| names.tool(written)).map_or_else(|| written.to_owned(), ToString::to_string)
@@ -170,7 +171,7 @@ impl AttemptState<'_> {
     }
 }
 
-/// What was no call: recorded as it was written, with the reason as its result.
+/// Something that is not a call: recorded as it was written, with the reason as its result.
 fn illegal(name: String, wanted: &Wanted, reason: &str) -> Ran {
     let record = CallRecord {
         name: name.clone(),
@@ -184,7 +185,7 @@ fn illegal(name: String, wanted: &Wanted, reason: &str) -> Ran {
     Ran { record, seen, fault: None }
 }
 
-/// Why no call was made, for the model.
+/// Why a call was not made, in words for the model.
 fn not_made(name: &str, outcome: Option<Outcome>, evidence: &str) -> String {
     match outcome {
         Some(Outcome::UnknownTool) => {
@@ -222,7 +223,7 @@ fn without_data(result: &ToolResult, files: &[SavedFile]) -> ToolResult {
     }
 }
 
-/// The result, unless it is too large to be repeated in a record.
+/// The result, or what the model would see of it if it is too large for a record.
 fn bounded(result: Value, kept: Option<&KeptResult>) -> Value {
     let size = result.as_str().map_or_else(|| result.to_string().len(), str::len);
     match kept {

@@ -9,18 +9,18 @@ use super::RunBlocker;
 pub(super) enum Stop {
     /// The run is interrupted.
     Interrupted,
-    /// This was used up.
+    /// A budget was used up: which one, in words.
     Budget(FailureClass, String),
-    /// This failed.
+    /// Something failed: what, in words.
     Error(FailureClass, String),
     /// The conversation is longer than the model's context, in the provider's words.
     ContextOverflow(String),
-    /// Nothing else in the whole run would do better.
+    /// The whole run has to stop: no other task could be run either.
     RunBlocker(RunBlocker),
 }
 
 impl Stop {
-    /// For what the model did not say, or what nothing can be made of.
+    /// The model said nothing, or nothing that can be used.
     pub(super) fn no_reply(reason: String) -> Self {
         Self::Error(FailureClass::Provider, reason)
     }

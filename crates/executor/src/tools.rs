@@ -1,4 +1,4 @@
-//! The tools of one task: called on its servers, or played back from a cassette; their results kept.
+//! The tools of one task: called on its servers, or replayed from a cassette; keeps their results.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -23,7 +23,7 @@ pub struct Tools {
     source: Source,
     store: Arc<ResultStore>,
     recorder: Option<Arc<Recorder>>,
-    /// Servers whose results have linked to resources, and whether these can be read.
+    /// Servers whose results contained links to resources, and whether those resources can be read.
     linking: Mutex<BTreeMap<String, bool>>,
 }
 
@@ -35,9 +35,9 @@ enum Source {
 
 /// A call that has ended.
 pub(super) struct Called {
-    /// How, without secrets.
+    /// How the call ended, with secrets removed.
     pub(super) outcome: CallOutcome,
-    /// What was kept of its result.
+    /// The kept result.
     pub(super) kept: Option<KeptResult>,
     /// Why the task cannot go on: the result cannot be kept, or the cassette does not know the call.
     pub(super) fault: Option<Stop>,
@@ -47,10 +47,9 @@ pub(super) struct Called {
 const SHOWN: usize = 200;
 
 impl Tools {
-    /// Calls tools on the task's own host. `store` shortens results to [`RunOptions::result_limit`], and writes
-    /// into the task's workspace, its folder too: models are told where the whole of a result is, and a path that
-    /// differs between runs would keep a cassette from being played. Its redactor is the one of the run. Calls are
-    /// recorded, if a recorder is given.
+    /// Calls tools on the task's own host. `store` shortens results to [`RunOptions::result_limit`], and has its
+    /// folder in the task's workspace: models are told where a whole result is, and a path that differs between runs
+    /// would prevent replaying a cassette. Its redactor is the run's. Calls are recorded, if a recorder is given.
     ///
     /// [`RunOptions::result_limit`]: super::RunOptions::result_limit
     #[must_use]
@@ -58,15 +57,15 @@ impl Tools {
         Self { source: Source::Live(host), store: Arc::new(store), recorder, linking: Mutex::default() }
     }
 
-    /// Plays calls back. A call that the cassette does not know of this task's repetition ends the task with an error
-    /// that names it. What is played is recorded as what is live, if a recorder is given.
+    /// Replays calls. A call that the cassette does not have for this task and repetition ends the task with an error
+    /// that names the call. Replayed calls are recorded like live ones, if a recorder is given.
     #[must_use]
     pub fn replayed(cassette: Arc<Cassette>, store: ResultStore, recorder: Option<Arc<Recorder>>) -> Self {
         let store = Arc::new(store);
         Self { source: Source::Replayed(cassette), store, recorder, linking: Mutex::default() }
     }
 
-    /// All tools that there are.
+    /// The tools of all servers.
     #[must_use]
     pub fn catalog(&self) -> ToolCatalog {
         match &self.source {
@@ -75,7 +74,7 @@ impl Tools {
         }
     }
 
-    /// Numbers for the results of this many calls, the first of them.
+    /// Reserves numbers for the results of this many calls; returns the first.
     pub(super) fn reserve(&self, calls: usize) -> u64 {
         self.store.reserve(calls)
     }
@@ -106,8 +105,8 @@ impl Tools {
         }
     }
 
-    /// Notes that a server has linked to resources. Whether they can be read is what its handshake said; a cassette plays
-    /// that back.
+    /// Notes that a server's result has linked to resources. Whether they can be read is known from the server's
+    /// handshake, which a cassette replays.
     fn note_links(&self, scope: &Scope, server: &str) {
         let mut linking = self.linking.lock().unwrap_or_else(PoisonError::into_inner);
         if linking.contains_key(server) {
@@ -143,7 +142,7 @@ impl Tools {
     ) -> Result<CallOutcome, Called> {
         match &self.source {
             Source::Live(host) => {
-                // Whoever interrupts the run waits for the calls that are under way.
+                // An interrupted run waits for its running calls, so they are not cancelled.
                 let never = CancellationToken::new();
                 Ok(host.call_within(name, arguments.clone(), limits, &never).await)
             }
@@ -171,7 +170,7 @@ impl Tools {
         }
     }
 
-    /// Writing waits for the disk, which no other task should do.
+    /// Keeps a result. Writing blocks on the disk, so it does not run on the thread of other tasks.
     async fn keep(
         &self,
         (name, number): (&ToolName, u64),
@@ -193,8 +192,8 @@ impl Tools {
         }
     }
 
-    /// The image files of the workspace, as `list` finds them; a cassette plays them back, for without the
-    /// servers nobody makes the files.
+    /// The image files of the workspace, as `list` finds them; a cassette replays the list, because without the
+    /// servers the files are not there.
     pub(super) async fn image_files(
         &self,
         scope: &Scope,
@@ -222,18 +221,18 @@ impl Tools {
     }
 }
 
-/// The name of what is recorded in the form of a call and was none: no server has an empty name.
+/// The server's name for records that have the form of a call but are not one: it is empty, as no real server's is.
 fn own_name(what: &str) -> String {
     ToolName { server: String::new(), tool: what.to_owned() }.to_string()
 }
 
-/// What is recorded in the form of a call and was none.
+/// Gives a value the form of a recorded call, although it is not one.
 fn of_our_own(value: Value) -> RecordedCall {
     let result = ToolResult { structured_content: Some(value), ..ToolResult::default() };
     RecordedCall { result: Ok(result.to_wire()), elapsed: Duration::ZERO, waited: Duration::ZERO }
 }
 
-/// What [`of_our_own`] was given.
+/// The value that was given to [`of_our_own`].
 fn own_value(call: RecordedCall) -> Option<Value> {
     ToolResult::from_wire(call.result.ok()?).structured_content
 }

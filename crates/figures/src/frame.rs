@@ -1,4 +1,4 @@
-//! What surrounds every figure: its measures, its title, the column of names, the notes below.
+//! The parts common to all figures: measures, title, column of names, notes.
 
 use super::svg::{Anchor, Canvas, Rectangle, Text, WIDTH};
 use super::text;
@@ -24,10 +24,10 @@ const NAMES: f64 = 250.0;
 /// Rows that are drawn; the picture says how many more there are.
 pub const MAX_ROWS: usize = 500;
 
-/// Black, softened.
+/// The colour of text and lines: a soft black.
 pub(super) const INK: &str = "#222";
 
-/// Behind every second row.
+/// The background of every second row.
 const STRIPE: &str = "#f4f4f4";
 
 /// Draws the title; returns where the figure goes on below it.
@@ -57,7 +57,7 @@ impl Names {
     /// Draws the stripe and the name of row `index`, `height` high from `top`.
     pub(super) fn draw(&self, canvas: &mut Canvas, index: usize, top: f64, height: f64) {
         if index % 2 == 1 {
-            // A little into the margins, so that names do not touch its edge.
+            // The stripe reaches a little into the margins, so that names do not touch its edge.
             let x = MARGIN / 2.0;
             canvas.rectangle(Rectangle { x, y: top, width: WIDTH - 2.0 * x, height }, STRIPE);
         }

@@ -17,7 +17,7 @@ const TICKS: u32 = 10;
 /// Squares of the scale.
 const SCALE: u32 = 24;
 
-/// A square for each two thresholds, darker where more labels are met.
+/// A square for each pair of thresholds, darker where the decisions agree with more labels.
 #[derive(Debug, Clone, PartialEq)]
 pub struct AgreementMap {
     /// The heading.

@@ -12,12 +12,12 @@
 //! | `svg` | the writer; everything is escaped there |
 //! | `png` | rasterizing |
 //!
-//! Nothing here knows the rest of the crate but how hidden characters are shown. Names are untrusted: what could reorder or hide text is shown as
-//! `\u{..}`, and a name longer than its column loses its middle. Numbers may be anything: what is not finite
-//! counts as missing, what lies outside of an axis is drawn at its end.
+//! The crate depends on no other part of m3, except for how hidden characters are shown. Names are untrusted: what
+//! could reorder or hide text is shown as `\u{..}`, and a name longer than its column loses its middle. Numbers may
+//! be anything: what is not finite counts as missing, what lies outside of an axis is drawn at its end.
 //!
-//! Pictures are 800 units wide on white, with text of at least 11 units; the height grows with the rows, of
-//! which at most [`MAX_ROWS`] are drawn. Nothing is told by colour alone.
+//! Pictures are 800 units wide on white, with text of at least 11 units; the height grows with the rows, of which at
+//! most [`MAX_ROWS`] are drawn. No meaning depends on colour alone.
 //!
 //! # Example
 //!

@@ -43,7 +43,7 @@ const SHAPES: [Shape; 8] = [
 /// Draws marker number `index`. The first eight differ in colour and in shape, all [`MARKERS`] in one of them.
 pub(super) fn marker(canvas: &mut Canvas, index: usize, centre: (f64, f64)) {
     let colour = COLOURS.get(index % COLOURS.len()).copied().unwrap_or(BLACK);
-    // Each round of colours meets the shapes one place further on.
+    // Each round of colours is paired with the shapes shifted by one.
     let shape = SHAPES.get((index + index / COLOURS.len()) % SHAPES.len()).copied().unwrap_or(Shape::Disc);
     match shape {
         Shape::Disc => canvas.disc(centre, RADIUS * 0.9, colour),

@@ -1,4 +1,4 @@
-//! What became of each model's calls, as shares (figure 6 of the paper).
+//! The outcomes of each model's calls, as shares (figure 6 of the paper).
 
 use super::axis::{self, Axis, Unit};
 use super::frame::{self, MARGIN, MAX_ROWS, Names, SMALL, baseline};

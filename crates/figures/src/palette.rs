@@ -29,7 +29,7 @@ pub(super) struct Category {
     pub(super) pattern: &'static str,
 }
 
-/// What is left over.
+/// The category for everything left over.
 const LAST: Category = Category { colour: "#cccccc", ink: BLACK, pattern: "" };
 
 /// Neighbours differ in lightness as well, so that edges show in grey.

@@ -115,7 +115,7 @@ impl Canvas {
         ));
     }
 
-    /// What `draw` adds, with a description that viewers show under the pointer.
+    /// Adds what `draw` draws, with a description that viewers show under the pointer.
     pub(super) fn described(&mut self, description: &str, draw: impl FnOnce(&mut Self)) {
         self.element(format_args!("<g><title>{}</title>", Escaped(description)));
         draw(self);

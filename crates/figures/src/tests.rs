@@ -1,6 +1,5 @@
-//! What holds for every figure: valid XML, text that lies apart and inside, sizes, and how small ones look.
-//!
-//! The places of text are those of usvg, which shapes it, and not of the code that lays it out.
+//! Properties of every figure: valid XML, text that does not overlap and stays inside, sizes, and the look of small
+//! figures. The places of text are those that usvg computes, not those of the layout code.
 
 use proptest::prelude::*;
 use resvg::tiny_skia::{Pixmap, PremultipliedColorU8, Rect};

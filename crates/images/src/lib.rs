@@ -1,4 +1,5 @@
-//! Reading images of unknown origin: what is no file, too large or no image is refused before it costs anything.
+//! Reading images of unknown origin: whatever is not a file, too large or not an image is refused before it costs
+//! anything.
 //!
 //! ```
 //! use m3_images::{ImageFileError, facts};
@@ -68,7 +69,7 @@ pub enum ImageFileError {
     },
 }
 
-/// What an image says of itself before it is decoded.
+/// What is known about an image before it is decoded.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ImageFacts {
     /// By the file's first bytes, whatever its name.
@@ -85,7 +86,7 @@ pub struct ImageFacts {
     pub bytes: u64,
 }
 
-/// What an image says of itself; no pixel is decoded.
+/// Reads what is known about an image without decoding a pixel.
 ///
 /// # Errors
 /// [`ImageFileError`], but never for the number of pixels.
@@ -112,7 +113,7 @@ pub fn read(path: &Path, most_pixels: u64) -> Result<DynamicImage, ImageFileErro
 pub fn bytes_of(path: &Path) -> Result<Vec<u8>, ImageFileError> {
     let (file, size) = open_file(path)?;
     let mut bytes = Vec::with_capacity(usize::try_from(size).unwrap_or_default());
-    // It may have grown since.
+    // The file may have grown since its size was read.
     file.take(LARGEST_FILE + 1).read_to_end(&mut bytes).map_err(ImageFileError::Unreadable)?;
     check_size(bytes.len() as u64)?;
     Ok(bytes)
@@ -120,13 +121,13 @@ pub fn bytes_of(path: &Path) -> Result<Vec<u8>, ImageFileError> {
 
 /// An image that is in memory, opened.
 pub struct Opened<'a> {
-    /// What it says of itself.
+    /// What is known about the image.
     pub facts: ImageFacts,
     decoder: Box<dyn ImageDecoder + 'a>,
 }
 
 impl<'a> Opened<'a> {
-    /// Opens an image; no pixel is decoded.
+    /// Opens an image; no pixel is decoded yet.
     ///
     /// # Errors
     /// [`ImageFileError`], but never for the number of pixels.
@@ -200,7 +201,7 @@ fn open(path: &Path) -> Result<(ImageFacts, impl ImageDecoder), ImageFileError> 
 
 /// A file and its size in bytes.
 fn open_file(path: &Path) -> Result<(File, u64), ImageFileError> {
-    // Whether it is a file is asked before it is opened: opening a pipe would wait for its other end.
+    // Asked before it is opened, because opening a pipe would wait for its other end.
     let metadata = path.metadata().map_err(ImageFileError::Unreadable)?;
     if !metadata.is_file() {
         return Err(ImageFileError::NotAFile);
@@ -223,10 +224,10 @@ fn open_reader<'a>(
     let format = reader.format();
     reader.limits(limits());
     let mut decoder = reader.into_decoder().map_err(ImageFileError::NotAnImage)?;
-    // Without a format there is no decoder.
+    // Any format will do here: without a known format decoding fails.
     let format = format.unwrap_or(ImageFormat::Png);
     let (width, height) = decoder.dimensions();
-    // Damaged EXIF data say nothing; the image is as good as it was.
+    // Damaged EXIF data are ignored: the image is shown as stored.
     let orientation = decoder.orientation().unwrap_or(Orientation::NoTransforms);
     let (width, height) = if is_on_its_side(orientation) { (height, width) } else { (width, height) };
     let color = decoder.color_type();

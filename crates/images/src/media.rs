@@ -1,4 +1,4 @@
-//! What a file is, by its bytes. What the server says about it is not believed.
+//! The type of a file, by its bytes; what the server says about it is not trusted.
 
 use serde::Serialize;
 
@@ -14,14 +14,14 @@ pub enum Kind {
     Other,
 }
 
-/// What a file is.
+/// The type of a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Media {
     /// What kind of file.
     pub kind: Kind,
-    /// Such as `image/png`.
+    /// The MIME type, such as `image/png`.
     pub mime_type: &'static str,
-    /// Such as `png`, without a dot.
+    /// The usual extension without a dot, such as `png`.
     pub extension: &'static str,
 }
 
@@ -30,7 +30,7 @@ impl Media {
         Self { kind, mime_type, extension }
     }
 
-    /// Looks at the first bytes.
+    /// Recognizes the type by the first bytes.
     #[must_use]
     pub fn of(bytes: &[u8]) -> Self {
         let container = |tag: &[u8], name: &[u8]| bytes.starts_with(tag) && bytes.get(8..12) == Some(name);
@@ -51,7 +51,7 @@ impl Media {
                 _ => Self::new(Kind::Other, "video/mp4", "mp4"),
             };
         }
-        // The 11 set bits that every frame of MPEG audio begins with; not all of those that follow are allowed.
+        // Every frame of MPEG audio begins with 11 set bits; not every value of the bits after them is allowed.
         if let [0xff, second, ..] = bytes
             && second & 0xe0 == 0xe0
             && second & 0x06 != 0

@@ -12,7 +12,7 @@ use m3_support::workspace::{Workspace, WorkspaceError};
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TaskImage {
     source: PathBuf,
-    /// Nothing inside if the file cannot be read.
+    /// `None` inside if the file cannot be read.
     hash: Arc<OnceLock<Option<String>>>,
 }
 
@@ -23,14 +23,14 @@ impl TaskImage {
         Self { source, hash: Arc::default() }
     }
 
-    /// Where it is.
+    /// The path of the file.
     #[must_use]
     pub fn source(&self) -> &Path {
         &self.source
     }
 
-    /// The hash of its content, which is read once, and not at all if it is larger than images may be. It takes
-    /// time and is not for asynchronous threads. `None` if it cannot be read.
+    /// The hash of the file's content, read once; files larger than images may be are not read. This blocks, so do
+    /// not call it on asynchronous threads. `None` if the file cannot be read.
     #[must_use]
     pub fn hash(&self) -> Option<&str> {
         let read = || crate::bytes_of(&self.source).ok().map(|bytes| hash_of_bytes(&bytes));
@@ -38,9 +38,9 @@ impl TaskImage {
     }
 }
 
-/// The folders that images are looked for in when none is named: that of the file of tasks, and the one above it, where
-/// benchmarks keep their images beside the references. Never the root, the user's home or the system's temporary folder
-/// for being above: everything would be inside of those.
+/// The folders that are searched for images when none is named: the folder of the tasks' file, and the one above it,
+/// where benchmarks keep their images beside the references. The folder above is left out if it is the root, the
+/// user's home or the system's temporary folder, because everything would be inside it.
 #[must_use]
 pub fn image_folders(tasks: &Path) -> Vec<PathBuf> {
     let barred = [std::env::home_dir(), Some(std::env::temp_dir())];
@@ -56,8 +56,8 @@ fn folders_of(tasks: &Path, barred: &[PathBuf]) -> Vec<PathBuf> {
     own.into_iter().chain(above).map(Path::to_owned).collect()
 }
 
-/// The image of a task in one of the folders. Many tasks may show the same one, which is read once: `known` has those that
-/// were found before.
+/// The image of a task in one of the folders. Many tasks may show the same image, which is read once: `known` holds
+/// those found before.
 ///
 /// # Errors
 /// Where it was looked for, and what can be done.
@@ -68,7 +68,7 @@ pub fn find<S: std::hash::BuildHasher>(
 ) -> Result<TaskImage, String> {
     let shown = shortened(image, 200);
     let source = locate_in(image, &opened(folders)).map_err(|elsewhere| {
-        // Other paths lead out by themselves.
+        // A path that itself stays inside leads outside only through a link.
         if let NotFound::Outside(folder) = elsewhere
             && is_inside(Path::new(image))
         {
@@ -97,7 +97,7 @@ pub fn find<S: std::hash::BuildHasher>(
 pub enum NotFound {
     /// There is no such file.
     Missing,
-    /// Out of this folder leads the path, or a link in its place or on the way to it, which is not followed.
+    /// The path leads out of this folder, by itself or by a link in it, and is not followed.
     Outside(PathBuf),
     /// A folder, a device, a pipe.
     NotAFile,
@@ -109,20 +109,21 @@ pub fn opened(folders: &[PathBuf]) -> Vec<Workspace> {
     folders.iter().filter_map(|folder| Workspace::new(folder).ok()).collect()
 }
 
-/// The file that a task's path names in one of the folders, and in nothing outside of them.
+/// The file that a task's path names in one of the folders, never outside of them.
 #[must_use]
 pub fn locate(image: &str, folders: &[PathBuf]) -> Option<PathBuf> {
     locate_in(image, &opened(folders)).ok()
 }
 
-/// The file that a task's path names in one of these open folders, and in nothing outside of them. A folder may be the one that the path starts in, the one that it names first
-/// (`images` of `images/a.png`), or whichever holds the image under its name; in this order, each in all folders.
+/// The file that a task's path names in one of these open folders, never outside of them. The path may start in the
+/// folder, may name the folder first (`images` of `images/a.png`), or the folder may hold the image under its name
+/// alone. These three are tried in this order, each in all folders.
 ///
 /// # Errors
 /// [`NotFound`].
 pub fn locate_in(image: &str, folders: &[Workspace]) -> Result<PathBuf, NotFound> {
     let path = Path::new(image);
-    // One that goes up names a place of its own, outside: another file of its name is another one.
+    // A path that goes up names a definite place outside; a file of the same name elsewhere is another file.
     let goes_up = path.components().any(|part| part == Component::ParentDir);
     let alone = path.file_name().filter(|_| !goes_up).map(|name| name.to_string_lossy().into_owned());
     let as_named = |_: &Workspace| vec![image.to_owned()];
@@ -151,7 +152,7 @@ pub fn locate_in(image: &str, folders: &[Workspace]) -> Result<PathBuf, NotFound
 pub enum Copies {
     /// Under the path that the task gives, and under its name alone.
     Plain,
-    /// In `media`, too, as the benchmark's references call it.
+    /// Also in `media`, the folder that the benchmark's references use.
     WithMedia,
 }
 
@@ -168,7 +169,7 @@ pub fn put(image: &str, source: &Path, workspace: &Path, copies: Copies) -> io::
         targets.insert(Path::new("media").join(name));
     }
     for target in targets {
-        // Other paths may name a file in the image folders; there is no such place in the workspace.
+        // Other paths may name a file in the image folders, but no place inside the workspace.
         if !is_inside(&target) {
             continue;
         }
@@ -176,7 +177,7 @@ pub fn put(image: &str, source: &Path, workspace: &Path, copies: Copies) -> io::
         if let Some(folder) = target.parent() {
             std::fs::create_dir_all(folder)?;
         }
-        // Not with the original's rights: a tool may write over it.
+        // A copy of the content, without the original's permissions: a tool may overwrite it.
         std::fs::write(&target, &content)?;
     }
     Ok(())
@@ -227,7 +228,7 @@ mod tests {
         }
     }
 
-    /// The folder itself, the one above it and one with a longer path in common mean the same.
+    /// Found in the folder itself, the one above it, and one that has a longer path in common.
     #[test]
     fn a_folder_is_the_images_own_or_the_one_that_its_path_starts_in() {
         let root = tempfile::tempdir().unwrap();
@@ -249,10 +250,10 @@ mod tests {
         }
         // Not the file of the same name in another place.
         assert_eq!(found("images/fish/eel.png", "set/images").unwrap(), "set/images/fish/eel.png");
-        // The image alone, wherever its path was.
+        // Found by its name alone, wherever the path points.
         assert_eq!(found("media/eel.png", "set/images").unwrap(), "set/images/eel.png");
         assert_eq!(found("/home/author/eel.png", "set/images").unwrap(), "set/images/eel.png");
-        // What a path names comes before what has its name, in whichever folder.
+        // A file that the path names is preferred to one that only has its name, in any folder.
         let both = [root.join("set"), root.join("set/images/fish")];
         assert_eq!(locate("images/eel.png", &both).unwrap(), root.join("set/images/eel.png"));
         for hostile in

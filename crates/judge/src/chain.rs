@@ -15,32 +15,32 @@ pub struct CallPlace {
     pub call: usize,
 }
 
-/// What became of a call.
+/// How a call ended, as far as is recorded.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Standing {
     /// It was executed, and gave a normal result.
     Succeeded,
-    /// It failed; why, in a few words.
+    /// It failed, for this reason.
     Failed(String),
-    /// Nothing is recorded of it, as in references.
+    /// Nothing is recorded about it, as in references.
     NotRecorded,
 }
 
 /// A call of a run.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ChainCall {
-    /// Where it stands.
+    /// Its place in the trajectory: step and call.
     pub place: CallPlace,
     /// The tool as `server/tool`.
     pub tool: String,
-    /// Its arguments; `None` where the file has none.
+    /// Its arguments; `None` if the file has none.
     pub arguments: Option<Json>,
-    /// What the tool returned, where that is recorded.
+    /// The tool's result, if recorded.
     pub result: Option<Json>,
-    /// What became of it.
+    /// How it ended.
     pub standing: Standing,
-    /// What its tool says of itself: `Some(true)` if it changes nothing, `Some(false)` if it changes something (the
-    /// annotation `readOnlyHint` of the Model Context Protocol); `None` where it says nothing.
+    /// What its tool declares: `Some(true)` if it changes nothing, `Some(false)` if it changes something (the
+    /// annotation `readOnlyHint` of the Model Context Protocol); `None` if it declares nothing.
     pub read_only: Option<bool>,
 }
 
@@ -49,15 +49,14 @@ pub struct ChainCall {
 pub struct Chain {
     /// The calls.
     pub calls: Vec<ChainCall>,
-    /// What the task itself says: its question, its prompt, the path of its image. A value that stands here need not
-    /// have come from a result.
+    /// The task's own texts: its question, its prompt, the path of its image. A value found there need not have come
+    /// from a result.
     pub given: Vec<String>,
 }
 
 impl Chain {
-    /// The calls of a trajectory. What is recorded of each decides how it stands, its recorded outcome first; where
-    /// there is none, the rules of [`outcomes`](m3_outcomes) do, by these tools, or, without any, by what was
-    /// answered alone.
+    /// The calls of a trajectory. How each ended is taken from its recorded outcome if there is one, else from the
+    /// rules of [`outcomes`](m3_outcomes) with these tools or, without tools, from the result alone.
     #[must_use]
     pub fn new(trajectory: &Trajectory, tools: &KnownTools) -> Self {
         let unlisted = KnownTools::unlisted();
@@ -106,7 +105,7 @@ mod tests {
 
     use super::*;
 
-    /// How a call stands of which this was recorded, by no catalog.
+    /// How a call with this record ended, decided without a catalog.
     fn standing(tool: &str, result: Option<&str>, extra: &[(&str, Json)]) -> Standing {
         let call = Call {
             tool: tool.to_owned(),
@@ -123,7 +122,7 @@ mod tests {
     #[test]
     fn without_a_catalog_a_call_stands_as_its_answer_says() {
         let failed = |outcome: Outcome| Standing::Failed(outcome.name().to_owned());
-        // A name without a server too: nobody can list what it is of.
+        // Also a name without a server: its tools cannot be listed.
         for tool in ["shop/buy", "buy"] {
             let error = [("is_error", Json::Bool(true))];
             let sold_out = standing(tool, Some("it is sold out"), &error);
@@ -139,7 +138,7 @@ mod tests {
             assert_eq!(standing(tool, Some("7"), &fine), Standing::Succeeded, "{tool}");
             assert_eq!(standing(tool, Some("7"), &[]), Standing::Succeeded, "{tool}");
             assert_eq!(standing(tool, None, &[]), Standing::NotRecorded, "{tool}");
-            // A recorded outcome goes before everything.
+            // A recorded outcome takes precedence over the result.
             let success = Json::String("success".to_owned());
             let both = [("is_error", Json::Bool(true)), ("outcome", success)];
             assert_eq!(standing(tool, Some("x"), &both), Standing::Succeeded, "{tool}");

@@ -1,4 +1,4 @@
-//! What keeps evidence apart from instructions: [`Fence`].
+//! Separates evidence from instructions: [`Fence`].
 
 use m3_support::text::hexadecimal;
 use sha2::{Digest as _, Sha256};
@@ -6,11 +6,11 @@ use sha2::{Digest as _, Sha256};
 /// Characters of the code, in hexadecimal: 96 bits.
 pub(super) const LENGTH: usize = 24;
 
-/// A code that stands in no part of the evidence.
+/// A code that occurs nowhere in the evidence.
 ///
-/// It comes from the evidence itself (its SHA-256), so the same evidence is fenced in the same way again, by a recording
-/// too, and whoever writes the evidence cannot know it: a text that holds its own hash cannot be found. Should the code
-/// stand in a part all the same, the next one is taken.
+/// It comes from the evidence itself (its SHA-256), so the same evidence gets the same fence again, also when a
+/// recording is replayed. The author of the evidence cannot know the code, because nobody can write a text that
+/// contains its own hash. If the code occurs in a part all the same, the next code is taken.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Fence {
     mark: String,
@@ -29,7 +29,7 @@ impl Fence {
             }
             let mut mark = hexadecimal(&hash.finalize());
             mark.truncate(LENGTH);
-            // Judges may not tell capitals apart.
+            // Lower case, because judges may not distinguish capitals.
             if !parts.iter().any(|part| part.to_lowercase().contains(&mark)) {
                 return Self { mark };
             }

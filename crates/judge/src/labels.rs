@@ -1,7 +1,8 @@
 //! Pairs of calls that people have labelled by how alike they are (M³-Bench, section 6.4): `m3 review --label` collects
 //! them, `m3 calibrate` and `m3 fidelity` read them.
 //!
-//! Arguments are [`Json`], since thresholds are chosen by what encoders make of every digit of them.
+//! Arguments are [`Json`], which keeps every digit: encoders see every digit, and thresholds are chosen by what they
+//! see.
 
 use std::collections::HashSet;
 use std::path::Path;
@@ -16,16 +17,16 @@ use serde_json::Value;
 /// The schema of the file.
 pub const LABELS_SCHEMA: &str = "m3.labels/1";
 
-/// Larger files were not written by people, in MiB.
+/// Larger files are refused, in MiB: people do not write so many labels.
 const LARGEST: u64 = 256;
 
-/// A file of labels cannot be read.
+/// Why a file of labels cannot be read.
 #[derive(Debug, thiserror::Error)]
 pub enum LabelsError {
     /// It cannot be read, or is no JSON.
     #[error(transparent)]
     File(#[from] WholeFileError),
-    /// It has something else in it.
+    /// The file holds something else.
     #[error(
         "`{name}` has no labels of pairs: {message}\nhint: name a file as `m3 review --label PRED REF` writes it"
     )]
@@ -96,7 +97,7 @@ impl Labels {
         Self { schema: LABELS_SCHEMA.to_owned(), pairs: Vec::new() }
     }
 
-    /// Reads a file. Its name as messages have it comes with it.
+    /// Reads a file. Also returns its name as messages show it.
     ///
     /// # Errors
     /// [`LabelsError`], for a pair that stands in it twice and for two labels of one person on a pair as well.
@@ -108,7 +109,7 @@ impl Labels {
         }
     }
 
-    /// Whether a file says that it is one of labels.
+    /// Whether a file declares that it holds labels.
     pub fn is_said(json: &Json) -> bool {
         json.get("schema").and_then(Json::as_str) == Some(LABELS_SCHEMA)
     }
@@ -172,7 +173,7 @@ impl LabelledPair {
 
     fn to_json(&self) -> Json {
         let text = |text: &String| Json::String(text.clone());
-        // Names, labels and times are texts, which can be said.
+        // Names, labels and times are texts, so this cannot fail.
         let label = |label: &PersonLabel| Json::from(&serde_json::to_value(label).unwrap_or_default());
         let members = [
             ("id", text(&self.id)),
@@ -203,7 +204,7 @@ mod tests {
                 r#"{{"id": "{id}", "tool": "s/t", "reference": {{"n": {digits}}}, "predicted": {{"f": 2.50}}}}"#
             )
         };
-        // 23 digits: one double stands for both.
+        // 23 digits, too many for a double: both round to the same one.
         let digits = ["12345678901234567890123", "12345678901234567890124"];
         assert_eq!(digits.map(str::parse::<f64>)[0], digits.map(str::parse::<f64>)[1]);
         let read = labels(&format!("{},{}", pair("a", digits[0]), pair("b", digits[1]))).unwrap();
@@ -211,7 +212,7 @@ mod tests {
         let written = read.to_text();
         assert!(digits.iter().all(|digits| written.contains(digits)), "{written}");
         assert_eq!(Labels::of(&parse(written.as_bytes()).unwrap().0).unwrap(), read);
-        // And for `m3 review` and `m3 calibrate` it is the file on disk that counts.
+        // The same must hold for the file on disk, which `m3 review` and `m3 calibrate` read.
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("labels.json");
         std::fs::write(&path, &written).unwrap();

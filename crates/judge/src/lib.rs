@@ -1,4 +1,4 @@
-//! The judge: references from runs, grades for answers, and what people say of both.
+//! The judge: references from runs, grades for answers, and people's decisions on both.
 //!
 //! ```text
 //! recorded run -> Chain -> dependencies -> Reconstruction (by rules, or a model's proposal that keeps them) -> reference
@@ -16,7 +16,7 @@
 //! | [`labels`] | pairs of calls that people have labelled |
 //! | [`review`] | what people decide of references, in a page or a table |
 //!
-//! Nothing in here knows of scores.
+//! This crate does not depend on scores.
 //!
 //! ```
 //! use m3_judge::{Chain, dependency::dependencies, reconstruct::by_rules};

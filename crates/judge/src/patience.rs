@@ -1,11 +1,11 @@
-//! Waits for replies that are under way when the work is stopped: what is paid for should be kept.
+//! When the work is stopped, waits for replies that are under way, because they have to be paid for.
 
 use std::time::Duration;
 
 use m3_llm::{Answered, Model, ModelError, Request, Retry, Scope};
 use tokio_util::sync::CancellationToken;
 
-/// How long a reply that is under way is waited for once the work is stopped.
+/// How long a reply that is under way may take once the work is stopped.
 const GRACE: Duration = Duration::from_secs(30);
 
 /// Asks a model. `None` if `stop` was cancelled before, or if no reply came within 30 s after it was.

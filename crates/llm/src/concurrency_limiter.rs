@@ -1,5 +1,5 @@
-//! How many requests a provider gets at once: as many as it takes. A 429 lowers the limit, answers slowly raise it
-//! again (additive increase, multiplicative decrease, as TCP does); a server's failure says nothing of it.
+//! Limits how many requests a provider gets at once, to as many as it accepts. A 429 lowers the limit, answers slowly
+//! raise it again (additive increase, multiplicative decrease, as TCP does); other failures do not change it.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -18,12 +18,11 @@ pub(super) struct ConcurrencyLimiter {
 #[derive(Debug)]
 struct State {
     limit: usize,
-    /// Places above the limit that are still in use: they are not given again.
+    /// Places above the limit that are still in use: they are not given out again.
     owed: usize,
-    /// How often the limit was lowered. Of the requests that were on their way then, a further 429 tells nothing
-    /// new.
+    /// How often the limit was lowered. A further 429 for a request that was sent before does not lower it again.
     lowered: u64,
-    /// Answers since the limit was changed.
+    /// The number of answers since the limit was changed.
     answers: usize,
     paused_until: Option<Instant>,
 }
@@ -37,14 +36,14 @@ pub(super) struct Place<'a> {
 }
 
 impl ConcurrencyLimiter {
-    /// At first and at most so many, at least one.
+    /// At first and at most this many places, at least one.
     pub(super) fn new(most: usize) -> Self {
         let most = most.clamp(1, Semaphore::MAX_PERMITS);
         let state = State { limit: most, owed: 0, lowered: 0, answers: 0, paused_until: None };
         Self { semaphore: Semaphore::new(most), state: Mutex::new(state), most }
     }
 
-    /// How many there are now.
+    /// The current number of places.
     pub(super) fn limit(&self) -> usize {
         self.lock().limit
     }
@@ -56,7 +55,7 @@ impl ConcurrencyLimiter {
     /// Waits for a place, and for the end of a pause.
     ///
     /// # Errors
-    /// There is none until the deadline, in words.
+    /// There was no place before the deadline, in words.
     pub(super) async fn take(&self, deadline: Instant) -> Result<Place<'_>, String> {
         let permit = match timeout_at(deadline, self.semaphore.acquire()).await {
             Ok(Ok(permit)) => permit,
@@ -84,7 +83,7 @@ impl ConcurrencyLimiter {
 }
 
 impl Place<'_> {
-    /// The request was answered.
+    /// Notes that a request was answered.
     pub(super) fn answered(&self) {
         let mut state = self.places.lock();
         state.answers += 1;
@@ -99,7 +98,7 @@ impl Place<'_> {
         }
     }
 
-    /// The provider says that these are too many (429), and how long it wants none at all.
+    /// Notes that the provider refused the number of requests (429), and how long it wants to pause.
     pub(super) fn too_many(&self, pause: Option<Duration>) {
         let mut state = self.places.lock();
         if let Some(until) = pause.and_then(|pause| Instant::now().checked_add(pause)) {

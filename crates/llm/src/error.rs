@@ -7,17 +7,17 @@ use m3_support::text::counted;
 use super::cassette::CassetteError;
 use super::{KeyError, ModelNameError, Refusal};
 
-/// Why a model cannot be asked, or gave no answer. Keys are in none of the texts.
+/// Why a model cannot be asked, or gave no answer. No message contains a key.
 #[derive(Debug, thiserror::Error)]
 pub enum ModelError {
-    /// The provider wants a key and there is none.
+    /// The provider requires a key, and there is none.
     #[error(
         "there is no key for `{model}`\nhint: set {variables} in the environment, or in `.env` in this folder"
     )]
     NoKey {
         /// The model.
         model: String,
-        /// The variables that may hold it, in words.
+        /// The variables that may hold the key, in words.
         variables: String,
     },
     /// The key cannot be sent.
@@ -44,11 +44,11 @@ pub enum ModelError {
         model: String,
         /// The HTTP status of the last try, if there was an answer.
         status: Option<u16>,
-        /// How often it was asked.
+        /// How often the model was asked.
         tries: u32,
         /// Whether the provider would refuse any other request as well.
         refusal: Option<Refusal>,
-        /// What came of the last try, and why it was the last.
+        /// How the last try ended, and why it was the last.
         reason: String,
     },
     /// The prompt did not fit the model's context: the same request will never get a reply.
@@ -56,7 +56,7 @@ pub enum ModelError {
     ContextOverflow {
         /// The model.
         model: String,
-        /// What the provider says.
+        /// The provider's message.
         reason: String,
     },
     /// The cassette has no answer to this request.
@@ -64,10 +64,10 @@ pub enum ModelError {
     NotRecorded {
         /// The cassette.
         path: PathBuf,
-        /// What differs from the nearest request that was recorded, or who else made it; and what to do about it.
+        /// How the request differs from the nearest recorded one, or who else made it; and what to do.
         reason: String,
     },
-    /// The cassette is of a model whose name says nothing to this version.
+    /// The cassette's model has a name that this version cannot read.
     #[error("the cassette `{}` is of no model that is known: {source}", path.display())]
     CassetteModel {
         /// The cassette.
@@ -76,13 +76,13 @@ pub enum ModelError {
         #[source]
         source: ModelNameError,
     },
-    /// What is asked cannot be recorded any more.
+    /// The request cannot be recorded any more.
     #[error(transparent)]
     Cassette(#[from] CassetteError),
 }
 
 impl ModelError {
-    /// Whether no request gets a reply, however well others were answered before: the account is empty, or its limit
+    /// Whether no request will get a reply, even if others were answered before: the account is empty, or its limit
     /// is used up for longer than any request waits.
     #[must_use]
     pub fn is_of_used_account(&self) -> bool {

@@ -1,4 +1,5 @@
-//! Posting requests: one client, bodies bounded, nothing followed, nothing decided.
+//! Posts HTTP requests: one client, answers of limited size, no redirects, and no decisions about what an answer
+//! means.
 
 use std::collections::BTreeMap;
 use std::error::Error;
@@ -20,26 +21,26 @@ use super::{Key, ModelError, ModelName};
 /// The longest answer, in bytes.
 const MAX_BODY: usize = 64 << 20;
 
-/// To reach a server; its answer may take much longer.
+/// The time limit for reaching a server; its answer may take much longer.
 const CONNECT_TIME: Duration = Duration::from_secs(30);
 
-/// What some providers send besides `retry-after`, more exactly.
+/// A more precise header that some providers send besides `retry-after`.
 const RETRY_AFTER_MS: &str = "retry-after-ms";
 
-/// What to do about a certificate that nobody known has signed.
+/// The hint for a certificate that no known authority has signed.
 const UNKNOWN_ISSUER: &str = "\nhint: the certificate of the server, or of a proxy before it, is signed by nobody that \
                               this machine trusts; add that authority to those of the system, or on Linux name a \
                               file of PEM certificates in `SSL_CERT_FILE`";
 
-/// About one for another name.
+/// The hint for a certificate for another name.
 const OTHER_NAME: &str = "\nhint: the certificate is for another name; ask the server by a name that the certificate \
                           has, and see whether a proxy answers in its place";
 
-/// About one at the wrong time.
+/// The hint for a certificate that is not valid now.
 const OTHER_TIME: &str = "\nhint: the certificate is not valid now; whoever runs the server has to renew it, unless the \
                           clock of this machine is wrong";
 
-/// About one that was taken back.
+/// The hint for a revoked certificate.
 const REVOKED: &str = "\nhint: the certificate was revoked; whoever runs the server has to replace it";
 
 /// Posts requests to one address.
@@ -50,11 +51,11 @@ pub(super) struct Poster {
     headers: HeaderMap,
 }
 
-/// What a server answered.
+/// A server's answer.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Answer {
     pub(super) status: u16,
-    /// Those that decide what is done.
+    /// The headers that decide what is done next.
     pub(super) headers: BTreeMap<String, String>,
     pub(super) body: Vec<u8>,
 }
@@ -64,7 +65,7 @@ pub(super) struct Answer {
 pub(super) struct NoAnswer {
     pub(super) reason: String,
     pub(super) is_worth_retrying: bool,
-    /// The HTTP status, where an answer had begun that was not read to its end.
+    /// The HTTP status, if an answer had begun but could not be read to its end.
     pub(super) status: Option<u16>,
 }
 
@@ -83,10 +84,10 @@ impl Poster {
             value.set_sensitive(true);
             headers.insert(HeaderName::from_static(header), value);
         }
-        // Whoever installed one before us has the say.
+        // Fails if another provider was installed before, which is then used.
         let _ = rustls::crypto::ring::default_provider().install_default();
         let client = match builder(&url).build() {
-            // Where there are no certificates, HTTP is spoken all the same.
+            // Plain HTTP works without certificates.
             Err(_) if url.scheme() == "http" => builder(&url).tls_certs_only([]).build(),
             built => built,
         };
@@ -111,15 +112,16 @@ impl Poster {
 
 fn builder(url: &Url) -> ClientBuilder {
     let builder = Client::builder()
-        // The key must not follow, and a POST becomes a GET on the way.
+        // After a redirect the key must not be sent on, and a POST would become a GET.
         .redirect(redirect::Policy::none())
         .connect_timeout(CONNECT_TIME);
     if !is_loopback(url) {
         return builder;
     }
-    // Proxies are those of the environment, but no proxy knows what runs here.
+    // Proxies are taken from the environment, but no proxy can reach servers on this machine.
     let builder = builder.no_proxy();
-    // And HTTP without a proxy needs no certificates: reading all of a system takes longer than the start of a run.
+    // Plain HTTP without a proxy needs no certificates: reading those of the system takes longer than the start of a
+    // run.
     if url.scheme() == "http" { builder.tls_certs_only([]) } else { builder }
 }
 
@@ -154,19 +156,19 @@ async fn read(request: reqwest::RequestBuilder) -> Result<Answer, NoAnswer> {
 fn no_answer(error: reqwest::Error) -> NoAnswer {
     let untrusted = untrusted(&error).map(hint);
     let is_worth_retrying = !error.is_builder() && untrusted.is_none();
-    // The address is known, and what else stands in it is nobody's business.
+    // The address is known already, and may contain secrets.
     let error = error.without_url();
     let mut reason = shortened(&error_with_causes(&error), 300);
     reason.push_str(untrusted.unwrap_or_default());
     NoAnswer { reason, is_worth_retrying, status: None }
 }
 
-/// What is wrong with the certificate, if that is what is wrong: it does not change by trying again.
+/// What is wrong with the certificate, if this is the problem: trying again does not help.
 fn untrusted<'e>(error: &'e (dyn Error + 'static)) -> Option<&'e CertificateError> {
     if let Some(rustls::Error::InvalidCertificate(wrong)) = error.downcast_ref() {
         return Some(wrong);
     }
-    // What an I/O error holds is not its source.
+    // The error inside an I/O error is not its source.
     let inner = error.downcast_ref::<io::Error>().and_then(io::Error::get_ref);
     match inner {
         Some(inner) => untrusted(inner),
@@ -174,7 +176,7 @@ fn untrusted<'e>(error: &'e (dyn Error + 'static)) -> Option<&'e CertificateErro
     }
 }
 
-/// What to do about a certificate, if there is something to say.
+/// What to do about a certificate error; empty if there is no advice.
 fn hint(wrong: &CertificateError) -> &'static str {
     use CertificateError as Wrong;
     match wrong {
@@ -225,7 +227,7 @@ mod tests {
 
     #[test]
     fn a_wait_is_told_in_seconds_milliseconds_or_as_a_date() {
-        // RFC 9110, section 5.6.7: the same moment in its three formats.
+        // The same moment in the three formats of RFC 9110, section 5.6.7.
         let now = SystemTime::UNIX_EPOCH + Duration::from_secs(784_111_777 - 30);
         for (header, text, expected) in [
             ("retry-after", "120", Some(Duration::from_mins(2))),
@@ -265,7 +267,7 @@ mod tests {
             assert!(hint.starts_with("\nhint: ") && hint.contains(words), "{wrong}: {hint}");
         }
         assert_eq!(hint(&CertificateError::BadEncoding), "");
-        // As it comes: in an I/O error that is the source of others.
+        // As it really occurs: inside an I/O error that is the source of others.
         let error =
             io::Error::other(io::Error::other(rustls::Error::InvalidCertificate(CertificateError::Revoked)));
         assert_eq!(untrusted(&error), Some(&CertificateError::Revoked));

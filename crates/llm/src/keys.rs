@@ -1,7 +1,7 @@
 //! Keys of providers: from the environment, or from `.env` in the current folder.
 //!
-//! A key goes to the provider it belongs to. An address that the user gives gets none unless the variable that
-//! holds it is named ([`Keys::from_variable`]): it would be sent to whoever listens there.
+//! A key is sent only to the provider it belongs to. An address from the user gets a key only if the user names its
+//! variable ([`Keys::from_variable`]), because anybody may be listening there.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -9,10 +9,10 @@ use std::path::Path;
 
 use m3_support::text::shortened;
 
-/// Holds the key of whichever provider is asked, and goes before the provider's own variables.
+/// The variable for the key of any provider, which takes precedence over the provider's own variables.
 pub const KEY_VARIABLE: &str = "M3_LLM_KEY";
 
-/// A larger `.env` is none.
+/// A larger `.env` is not read, in bytes.
 const MAX_DOTENV: u64 = 1 << 20;
 
 /// A key. It is never shown.
@@ -27,7 +27,7 @@ impl Key {
         (!text.is_empty()).then(|| Self(text.to_owned()))
     }
 
-    /// The key itself, to be sent or looked for.
+    /// The key itself, for sending it or searching for it.
     pub(crate) fn expose(&self) -> &str {
         &self.0
     }
@@ -39,7 +39,7 @@ impl fmt::Debug for Key {
     }
 }
 
-/// A variable that the user names holds no key.
+/// A variable that the user named does not hold a key.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("the variable `{variable}` is not set\nhint: set it in the environment, or in `.env` in this folder")]
 pub struct KeyError {
@@ -77,7 +77,7 @@ impl Keys {
                 return keys;
             }
         }
-        // What is wrong with a line is not told with it: it may hold a key.
+        // The message does not quote the broken line, which may hold a key.
         let mut broken = false;
         match dotenvy::from_path_iter(path) {
             Ok(variables) => {
@@ -108,13 +108,13 @@ impl Keys {
         keys
     }
 
-    /// What is wrong with the file, without its content.
+    /// A problem with the file, described without its content.
     #[must_use]
     pub fn warning(&self) -> Option<&str> {
         self.warning.as_deref()
     }
 
-    /// The value of a variable: the environment's, else the file's. An empty one is none.
+    /// The value of a variable, from the environment or else from the file. An empty value counts as missing.
     #[must_use]
     pub fn get(&self, variable: &str) -> Option<Key> {
         let given = std::env::var(variable).ok();

@@ -1,9 +1,9 @@
-//! Language models that see images: what is asked of them, over which wire, and what they answer.
+//! Language models that see images: requests, the wires that carry them, and replies.
 //!
-//! A [`Request`] is written by a wire (`wires/`), sent by a [`Model`], which retries, and read back as a [`Reply`].
-//! A [`Recorder`] keeps every exchange in a cassette, and a model opened from a [`Cassette`] answers from it without
-//! a network. Cassettes also keep what tools answered, and for which task ([`Scope`]) something was asked: nothing else
-//! in here knows of tasks and of servers, and nothing at all of scores.
+//! A [`Request`] is written by a wire (`wires/`), sent by a [`Model`], which retries, and read back as a [`Reply`]. A
+//! [`Recorder`] keeps every exchange in a cassette, and a model opened from a [`Cassette`] answers from it without a
+//! network. Cassettes also keep results of tools, and for which task ([`Scope`]) a request was made. The rest of this
+//! crate does not depend on tasks and servers, and none of it on scores.
 //!
 //! ```
 //! use m3_llm::{Model, ModelName, ModelOptions};

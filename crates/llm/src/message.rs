@@ -1,4 +1,4 @@
-//! What is said to a model and what it says, whichever wire carries it.
+//! Messages to and from a model, independent of the wire that carries them.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -9,25 +9,25 @@ use serde_json::{Map, Value};
 
 use super::{Picture, ToolDefinitions};
 
-/// One turn that is asked of a model: all that was said before, and what it may call.
+/// A request for the model's next turn: the conversation so far, and the tools that may be called.
 #[derive(Debug, Clone, Default)]
 pub struct Request {
-    /// The instructions that stand above the conversation; nothing if empty.
+    /// The instructions above the conversation; left out if empty.
     pub system: String,
-    /// The conversation, which the next request goes on with. The last message is never the model's own.
+    /// The conversation, which the next request continues. The last message is never the model's own.
     pub messages: Vec<Arc<Message>>,
     /// The tools of the provider's own tool calling; none for modes that call tools in text.
     pub tools: ToolDefinitions,
-    /// How it should be answered.
+    /// Settings for the reply.
     pub settings: Settings,
 }
 
-/// What a provider takes of all images of a request together.
+/// What a provider accepts for all images of a request together.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct RequestLimits {
-    /// How many.
+    /// The number of images.
     pub images: usize,
-    /// Bytes before base64; what else stands in a request has room beside them.
+    /// Bytes before base64, low enough to leave room for the rest of the request.
     pub image_bytes: usize,
 }
 
@@ -47,15 +47,15 @@ pub struct Settings {
 /// One message of a conversation.
 #[derive(Debug, Clone)]
 pub enum Message {
-    /// What the user says and shows.
+    /// The user's text and images.
     User(Vec<Part>),
-    /// What the model said.
+    /// The model's reply.
     Assistant(Assistant),
-    /// The answers to all calls of the model's message before, each exactly once, in the order of the calls.
+    /// The results of all calls in the model's previous message, each exactly once, in the order of the calls.
     ToolResults(Vec<ToolAnswer>),
 }
 
-/// A part of what the user says.
+/// A part of the user's message.
 #[derive(Debug, Clone)]
 pub enum Part {
     /// Text.
@@ -64,28 +64,28 @@ pub enum Part {
     Image(Arc<Picture>),
 }
 
-/// What the model said, to be said again in the next request.
+/// The model's reply, to be repeated in the next request.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Assistant {
-    /// Its text.
+    /// The text of the reply.
     pub text: String,
-    /// Its calls, with the ids that were given to those that came without.
+    /// The calls in the reply, with ids made up for those that came without.
     pub calls: Vec<ReplyCall>,
-    /// Its message as the wire had it (thoughts and their signatures are in it), if the same wire may have it
-    /// again.
+    /// The message in the wire's own form, including thoughts and their signatures, for the next request over the
+    /// same wire.
     pub raw: Option<Value>,
 }
 
 /// The result of a call, as the model gets it.
 #[derive(Debug, Clone)]
 pub struct ToolAnswer {
-    /// [`ReplyCall::id`].
+    /// The call's [`ReplyCall::id`].
     pub call_id: String,
-    /// [`ReplyCall::name`].
+    /// The call's [`ReplyCall::name`].
     pub name: String,
-    /// What the tool said.
+    /// The text of the result.
     pub text: String,
-    /// What the tool showed.
+    /// The images of the result.
     pub images: Vec<Arc<Picture>>,
     /// Whether the call failed.
     pub is_error: bool,
@@ -96,31 +96,30 @@ pub struct ToolAnswer {
 pub struct Reply {
     /// The text, without thoughts and without the delimiters some models put around it; empty if there is none.
     pub text: String,
-    /// What it thought, where the wire or a `<think>` block tells; kept in the record, never parsed.
+    /// The model's thoughts, from the wire or a `<think>` block; kept in the record, never parsed.
     pub thoughts: String,
     /// Calls of the provider's tool calling, in order.
     pub calls: Vec<ReplyCall>,
     /// Why it ended.
     pub stop: StopReason,
-    /// The provider's word for why it held the reply back, `SAFETY` for example, where it is not the model that
-    /// refused.
+    /// The provider's reason for holding the reply back, such as `SAFETY`; `None` if the model itself refused.
     pub block: Option<String>,
-    /// Tokens, as reported.
+    /// The tokens used, as reported.
     pub usage: Usage,
-    /// The model that the provider says has answered.
+    /// The model that answered, according to the provider.
     pub model: Option<String>,
-    /// The whole message as the wire had it.
+    /// The whole message in the wire's own form.
     pub raw: Option<Value>,
-    /// What was wrong with the reply and how it was understood all the same, a sentence each.
+    /// What was odd about a reply that was understood all the same, one sentence each.
     pub oddities: Vec<String>,
 }
 
 /// A call that a model asks for.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ReplyCall {
-    /// The provider's id; where it gave none or gave one twice, one made by its place.
+    /// The provider's id; if it gave none or gave one twice, an id made from the call's place.
     pub id: String,
-    /// The tool, by the name that the model was given, or whatever the model wrote; may be empty.
+    /// The tool's name as given to the model, or whatever the model wrote; may be empty.
     pub name: String,
     /// Its arguments.
     pub arguments: Arguments,
@@ -131,7 +130,7 @@ pub struct ReplyCall {
 pub enum Arguments {
     /// A JSON object.
     Object(Map<String, Value>),
-    /// Anything else, as the text it was: cut off, not JSON, a list. Never taken for `{}`.
+    /// Anything else, as text: cut off, not JSON, a list. Never treated as `{}`.
     Malformed(String),
 }
 
@@ -139,16 +138,16 @@ pub enum Arguments {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum StopReason {
-    /// The model had said what it had to say.
+    /// The model finished its reply.
     #[default]
     Ended,
-    /// It asks for calls.
+    /// The model asks for calls.
     Calls,
-    /// It reached the limit of tokens.
+    /// The reply reached the limit of tokens.
     Length,
-    /// The provider held it back.
+    /// The provider held the reply back.
     Refused,
-    /// A reason that no wire documents, as it came.
+    /// A reason that no wire documents, unchanged.
     Other(String),
 }
 
@@ -172,22 +171,22 @@ pub struct Usage {
     pub is_partial: bool,
 }
 
-/// On whose behalf a model is asked: what keeps equal requests of different tasks apart in a cassette.
+/// For which task a model is asked. It keeps equal requests of different tasks apart in a cassette.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
 pub struct Scope {
     /// The task.
     pub task: String,
-    /// Which repetition of it, from 1.
+    /// The number of the task's repetition, from 1.
     pub repeat: u32,
-    /// Which try at it, from 1: of a task that was interrupted, the last one counts.
+    /// The number of the try, from 1: of a task that was interrupted, the last try counts.
     pub attempt: u32,
-    /// The task's workspace. Its path differs between runs: a cassette has `{workspace}` in its place, in what is
-    /// recorded, and the path of the replaying run in what is played back.
+    /// The task's workspace. Its path differs between runs, so a cassette records `{workspace}` instead, and a replay
+    /// puts its own path there.
     pub workspace: Option<PathBuf>,
 }
 
 impl Usage {
-    /// The sum, where both report; what only one reports stays.
+    /// The sum of both. A number that only one of them reports is kept.
     #[must_use]
     pub fn plus(self, other: Self) -> Self {
         let sum = |a: Option<u64>, b: Option<u64>| match (a, b) {
@@ -203,7 +202,7 @@ impl Usage {
         }
     }
 
-    /// The usage of one reply, as it was reported.
+    /// The usage of one reply, as reported.
     #[must_use]
     pub(super) fn of_reply(self) -> Self {
         Self { is_partial: self.input_tokens.is_none() || self.output_tokens.is_none(), ..self }
@@ -217,13 +216,13 @@ impl Usage {
         format!("{sum}{}", self.partial_mark())
     }
 
-    /// What stands behind a sum of tokens in which some replies are missing.
+    /// A mark behind a sum of tokens to which some replies did not contribute.
     #[must_use]
     pub fn partial_mark(self) -> &'static str {
         if self.is_partial { " (partial: some replies came without)" } else { "" }
     }
 
-    /// Input and output together, for budgets; what is not reported counts as 0 there.
+    /// Input and output together, for budgets; unreported numbers count as 0.
     #[must_use]
     pub fn total(self) -> u64 {
         self.input_tokens.unwrap_or(0).saturating_add(self.output_tokens.unwrap_or(0))

@@ -1,4 +1,4 @@
-//! A model that can be asked: over the network with tries and limits, or from a cassette.
+//! A model that can be asked: over the network with retries and time limits, or from a cassette.
 
 use std::fmt;
 use std::sync::Arc;
@@ -14,11 +14,11 @@ use super::{
     Key, Keys, ModelError, ModelName, ModelOptions, Refusal, Reply, Request, RequestLimits, Scope, keys,
 };
 
-/// Shorter keys are placeholders for servers that need none, such as `EMPTY`: they are not looked for in texts,
-/// where they may be words.
+/// Shorter keys are not searched for in texts: they are placeholders such as `EMPTY` for servers that need no key,
+/// and may be ordinary words.
 const LEAST_KEY: usize = 8;
 
-/// A model that can be asked, by many at once.
+/// A model that several tasks can ask at the same time.
 #[derive(Clone)]
 pub struct Model {
     inner: Arc<Inner>,
@@ -48,20 +48,20 @@ impl fmt::Debug for Model {
 /// A model's answer.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Answered {
-    /// What it said.
+    /// The model's reply.
     pub reply: Reply,
-    /// How often it was asked.
+    /// How often the model was asked.
     pub tries: u32,
-    /// From asking to the answer, waits included.
+    /// The time from asking to the answer, waits included.
     pub elapsed: Duration,
 }
 
-/// A try that failed, after which the model is asked again.
+/// A failed try after which the model is asked again.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Retry {
-    /// Why, made safe to show.
+    /// Why the try failed, made safe to show.
     pub reason: String,
-    /// Until the next try; nothing when a cassette is played.
+    /// The wait until the next try; zero in a replay.
     pub wait: Duration,
 }
 
@@ -88,7 +88,7 @@ impl Model {
             }
         }
         let key = options.key.clone();
-        // Fails for hundreds of megabytes of secrets alone; a header would not hold them.
+        // This can fail only for hundreds of megabytes of secrets, which no header would hold.
         let redactor = Redactor::new(secret(key.as_ref())).unwrap_or_default();
         let network = Network::new(&name, wire, options)?;
         Ok(Self::new(Inner { name, wire, key, redactor, notes, source: Source::Network(Box::new(network)) }))
@@ -97,7 +97,7 @@ impl Model {
     /// The model of a cassette, which answers what was recorded.
     ///
     /// # Errors
-    /// [`ModelError::CassetteModel`] if its name is none.
+    /// [`ModelError::CassetteModel`] if its name cannot be read.
     pub fn replay(cassette: Arc<Cassette>) -> Result<Self, ModelError> {
         let name = ModelName::parse(&cassette.header().model)
             .map_err(|source| ModelError::CassetteModel { path: cassette.path().to_owned(), source })?;
@@ -125,25 +125,25 @@ impl Model {
         self
     }
 
-    /// Its name.
+    /// The model's name.
     #[must_use]
     pub fn name(&self) -> &ModelName {
         &self.inner.name
     }
 
-    /// What it takes of an image: the longest side in pixels, and bytes before base64.
+    /// What the model accepts of one image: the longest side in pixels, and bytes before base64.
     #[must_use]
     pub fn image_limits(&self) -> (u32, usize) {
         self.inner.wire.image_limits()
     }
 
-    /// What it takes of all images of a request together. Other servers of a wire may take less, or more.
+    /// What the model accepts of all images of a request together. Other servers of a wire may accept less, or more.
     #[must_use]
     pub fn request_limits(&self) -> RequestLimits {
         self.inner.wire.request_limits()
     }
 
-    /// Looks for the key and for these secrets: for texts in which either may stand, as results of tools are.
+    /// A redactor for the key and these secrets, for texts that may contain them, such as results of tools.
     ///
     /// # Errors
     /// [`RedactorError`] if the secrets are too many or too long.
@@ -154,13 +154,13 @@ impl Model {
         Redactor::new(secrets.into_iter().chain(secret(self.inner.key.as_ref())))
     }
 
-    /// What should be told when it is opened: what is wrong with `.env`.
+    /// Notes for the user when the model is opened: problems with `.env`.
     #[must_use]
     pub fn notes(&self) -> &[String] {
         &self.inner.notes
     }
 
-    /// How many requests it gets at once now; `None` for one that is played from a cassette.
+    /// How many requests the model gets at once now; `None` in a replay.
     #[must_use]
     pub fn concurrency(&self) -> Option<usize> {
         match &self.inner.source {
@@ -169,8 +169,8 @@ impl Model {
         }
     }
 
-    /// Asks it, again where that helps. `told` gets each try that failed, before the wait for the next. Dropping
-    /// the future cancels the request.
+    /// Asks the model, and again if that may help. `told` gets each failed try before the wait for the next one.
+    /// Dropping the future cancels the request.
     ///
     /// # Errors
     /// [`ModelError::NoReply`] after the last try; [`ModelError::ContextOverflow`] where another try cannot help;
@@ -182,7 +182,7 @@ impl Model {
         scope: &Scope,
         told: &(dyn Fn(Retry) + Send + Sync),
     ) -> Result<Answered, ModelError> {
-        // What cannot be recorded should not be paid for.
+        // A request that cannot be recorded should not be paid for.
         if let Some(error) = self.recorder.as_deref().and_then(Recorder::failure) {
             return Err(error.into());
         }
@@ -260,7 +260,7 @@ impl Model {
         self.inner.wire.request(self.inner.name.target(), request, images)
     }
 
-    /// What a try came to: the same live and from a cassette.
+    /// The result of a try, read the same way live and in a replay.
     fn reply_of(&self, tried: &Try) -> Result<Reply, Failure> {
         let redact = |text: &str| self.inner.redactor.text(text).into_owned();
         let (Some(status), Some(body)) = (tried.status, &tried.body) else {
@@ -314,7 +314,7 @@ impl Model {
     }
 }
 
-/// What is looked for in texts.
+/// The key, if it is to be searched for in texts.
 fn secret(key: Option<&Key>) -> Option<&str> {
     key.map(Key::expose).filter(|key| key.len() >= LEAST_KEY)
 }

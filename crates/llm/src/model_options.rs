@@ -1,25 +1,25 @@
-//! How a model is asked: times, tries, requests at once, the key.
+//! Options for asking a model: time limits, retries, concurrency, the key.
 
 use std::time::Duration;
 
 use super::Key;
 
-/// How a model is asked.
+/// Options for asking a model.
 #[derive(Debug, Clone)]
 pub struct ModelOptions {
-    /// For one try, from sending the request to the end of the answer. A reply that is not streamed has no sign of
-    /// life before its end: this is the longest answer.
+    /// The time limit for one try, from sending the request to the end of the answer. Replies are not streamed, so
+    /// this limits the longest answer.
     pub try_time: Duration,
-    /// For all tries together, with the waits between them and the wait for a free place.
+    /// The time limit for all tries together, including the waits between them and for a free place.
     pub total_time: Duration,
-    /// How often it is asked at most, at least once.
+    /// The most tries, at least one.
     pub tries: u32,
-    /// The wait before the second try, without its jitter; each one is twice as long as the one before, up to a
-    /// minute. A provider that wants a longer one gets it.
+    /// The wait before the second try, without its jitter; each wait is twice as long as the one before, up to a
+    /// minute. If the provider asks for a longer wait, it gets it.
     pub first_wait: Duration,
-    /// Requests at once at most; fewer while the provider says that these are too many.
+    /// The most requests at once; fewer while the provider says that these are too many.
     pub concurrency: usize,
-    /// The key. Without, it is looked for in the environment and `.env`, but only for the provider's own address.
+    /// The key. If it is `None`, the environment and `.env` are searched, but only for the provider's own address.
     pub key: Option<Key>,
 }
 

@@ -7,7 +7,7 @@ use m3_support::text::shortened;
 
 use super::wires::{self, Target, WireKind};
 
-/// A wire, where it leads, and the model at its end, sent exactly as written.
+/// A wire, its address, and the model, whose name is sent exactly as written.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct ModelName {
     /// The wire.
@@ -18,16 +18,16 @@ pub struct ModelName {
     pub model: String,
 }
 
-/// A name that names no model.
+/// Why a text is not the name of a model.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ModelNameError {
-    /// It does not have the shape.
+    /// It does not have the form of a name.
     #[error(
         "`{name}` names no model: {reason}\nhint: write `openai:MODEL`, `anthropic:MODEL`, `gemini:MODEL`, \
          `openai@http://127.0.0.1:8000/v1:MODEL` or `replay:FILE`"
     )]
     Shape {
-        /// As written, made safe to show; what may be a key in an address is left out.
+        /// The text as written, made safe to show; parts of an address that may be a key are left out.
         name: String,
         /// What is missing.
         reason: String,
@@ -216,7 +216,7 @@ mod tests {
             "openai@http://user:8000:secret@host/v1:m",
             "openai@https://host/v1?key=secret:m",
             "openai@host?user:secret@h:m",
-            // It might be a password.
+            // The part before `@` may be a password.
             "openai@http://host:secret@1/m",
         ] {
             let message = ModelName::parse(name).unwrap_err().to_string();

@@ -13,14 +13,14 @@ use super::http::{NoAnswer, Poster};
 use super::wires::{Wire, WireRequest};
 use super::{ModelError, ModelName, ModelOptions, Refusal, Reply};
 
-/// The longest wait, unless the provider wants a longer one.
+/// The longest wait, unless the provider asks for a longer one.
 const LONGEST_WAIT: Duration = Duration::from_mins(1);
 
-/// What is said when an address refuses a request without a key.
+/// The message when an address refuses a request without a key.
 const NO_KEY_SENT: &str = "no key was sent\nhint: an address of your own gets the key of the variable that \
                            `--llm-key-from VARIABLE` names";
 
-/// A provider, and how it is asked.
+/// A provider, and the options for asking it.
 #[derive(Debug)]
 pub(super) struct Network {
     poster: Poster,
@@ -59,7 +59,7 @@ impl Network {
         self.places.limit()
     }
 
-    /// Begins with a request; its time runs from now on.
+    /// Starts a request; its time limit runs from now on.
     pub(super) fn start(&self, request: &WireRequest) -> Asking<'_> {
         let start = Instant::now();
         let retries = usize::try_from(self.options.tries.saturating_sub(1)).unwrap_or(usize::MAX);
@@ -74,7 +74,7 @@ impl Network {
             path: request.path.clone(),
             body: Bytes::from(request.to_bytes()),
             start,
-            // Further than anyone waits, where the sum cannot be told.
+            // If the sum is out of range, a time further away than anyone waits.
             deadline: start
                 .checked_add(self.options.total_time)
                 .unwrap_or(start + Duration::from_hours(24 * 365)),
@@ -97,8 +97,8 @@ impl Asking<'_> {
         self.deadline.saturating_duration_since(Instant::now())
     }
 
-    /// Waits for a place, sends the request and reads the answer. The key is in none of it; what will be recorded
-    /// is read as it is recorded.
+    /// Waits for a place, sends the request and reads the answer. The result does not contain the key. If it will be
+    /// recorded, the answer is read in the form in which it is recorded.
     pub(super) async fn next_try(&mut self, redactor: &Redactor, is_recorded: bool) -> Tried {
         self.tries += 1;
         let place = match self.network.places.take(self.deadline).await {
@@ -118,7 +118,7 @@ impl Asking<'_> {
         };
         let retry_after = answer.retry_after();
         match answer.status {
-            // What is longer than any request waits is for the one that was told.
+            // A pause longer than any request waits concerns only the request that was told so.
             429 => place.too_many(retry_after.filter(|wait| *wait < self.network.options.total_time)),
             200..300 => place.answered(),
             _ => {}
@@ -140,28 +140,29 @@ impl Asking<'_> {
         Tried { outcome, elapsed, is_worth_retrying: true, retry_after }
     }
 
-    /// Decides what is done after a try; `Some` is the wait until the next one.
+    /// Decides what is done after a try. `Some` is the wait until the next try.
     pub(super) fn decide(&mut self, tried: &mut Tried, reply: &Result<Reply, Failure>) -> Option<Duration> {
         let Err(failure) = reply else { return None };
         if !failure.is_worth_retrying || !tried.is_worth_retrying {
-            // Only an address of one's own is asked without a key. It is recorded, so that a cassette says it too.
+            // Only an address from the user is asked without a key. This is recorded, so that a replay gives the same
+            // message.
             if matches!(tried.outcome.status, Some(401 | 403)) && self.network.options.key.is_none() {
                 tried.outcome.then = Then::GiveUp(NO_KEY_SENT.to_owned());
             }
             return None;
         }
         let Some(wait) = self.waits.next() else {
-            // How many there were is told with the error.
+            // The error gives the number of tries.
             return None;
         };
-        // As long as it wants, but never less than without its word: `Retry-After: 0`, or a date that has passed on
-        // this clock, would use up all tries at once.
+        // As long as the provider asks for, but not less than the normal wait: `Retry-After: 0`, or a date that has
+        // passed on this clock, would use up all tries at once.
         let wait = wait.min(LONGEST_WAIT).max(tried.retry_after.unwrap_or_default());
         let left = self.left();
         if wait >= left {
             let total = self.network.options.total_time;
             tried.outcome.then = match tried.retry_after {
-                // No other request could wait for it either.
+                // No other request could wait so long either.
                 Some(wanted) if wanted >= total => Then::LeaveAlone(format!(
                     "it wants to be left alone for {}, and no request waits longer than {}",
                     long(wanted),
@@ -195,13 +196,13 @@ impl Tried {
     }
 }
 
-/// A wait in words; servers may name any.
+/// A wait in words; a server may ask for any length.
 fn long(wait: Duration) -> String {
     const YEAR: Duration = Duration::from_hours(24 * 365);
     if wait > YEAR { "more than a year".to_owned() } else { m3_support::text::duration(wait) }
 }
 
-/// A body without the key, and still JSON if it was.
+/// A body without the key; it is still JSON if it was.
 fn redacted(body: Vec<u8>, redactor: &Redactor) -> Vec<u8> {
     let text = String::from_utf8_lossy(&body);
     let redacted = redactor.text(&text);
@@ -217,7 +218,7 @@ fn redacted(body: Vec<u8>, redactor: &Redactor) -> Vec<u8> {
     }
 }
 
-/// A try that gave no reply.
+/// A try without a reply.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Failure {
     pub(super) reason: String,
@@ -229,7 +230,7 @@ pub(super) struct Failure {
 }
 
 impl Failure {
-    /// One that is the last and says nothing of other requests.
+    /// A failure that ends the tries and does not concern other requests.
     pub(super) fn new(reason: String) -> Self {
         Self { reason, is_worth_retrying: false, is_context_overflow: false, refusal: None }
     }

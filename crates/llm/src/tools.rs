@@ -1,4 +1,4 @@
-//! The tools of requests: many requests have the same ones, which are written once.
+//! The tools of requests. Many requests have the same tools, which are serialized only once.
 
 use std::ops::Deref;
 use std::sync::{Arc, OnceLock};
@@ -10,14 +10,14 @@ use serde_json::{Map, Value};
 pub struct ToolDefinition {
     /// A name of at most 64 letters, digits, `_` and `-`.
     pub name: String,
-    /// What it does.
+    /// What the tool does.
     pub description: String,
-    /// The JSON Schema of its arguments: of an object, with `properties`, and at its root without `anyOf`, `oneOf`,
+    /// The JSON Schema of its arguments: an object with `properties`, and at its root without `anyOf`, `oneOf`,
     /// `allOf`, `enum` and `not`, which providers refuse there.
     pub schema: Map<String, Value>,
 }
 
-/// The tools of a request. Clones share what they are and how they are written.
+/// The tools of a request. Clones share the tools and their serialized form.
 #[derive(Debug, Clone, Default)]
 pub struct ToolDefinitions(Arc<Shared>);
 
@@ -27,7 +27,7 @@ struct Shared {
     written: OnceLock<(&'static str, WrittenTools)>,
 }
 
-/// Tools as a wire writes them. Clones share them.
+/// Tools in the form of a wire. Clones share them.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct WrittenTools(Arc<(Value, String)>);
 

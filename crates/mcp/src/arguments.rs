@@ -1,14 +1,14 @@
 //! Whether arguments fit a tool's input schema, and where they do not.
 //!
-//! Schemas come from servers: one that is wrong in itself, or that refers to something outside of it, judges
-//! nothing ([`ArgumentSchema::new`] says why). Nothing is ever fetched.
+//! Schemas come from servers: an invalid schema, or one that refers to something outside, is not used
+//! ([`ArgumentSchema::new`] says why). Nothing is ever fetched.
 
 use jsonschema::{PatternOptions, Validator};
 use m3_support::text::shortened;
 use percent_encoding::percent_decode_str;
 use serde_json::{Map, Value};
 
-/// A tool's input schema, ready to judge arguments.
+/// A tool's input schema, ready to check arguments.
 #[derive(Debug)]
 pub struct ArgumentSchema {
     validator: Validator,
@@ -22,12 +22,12 @@ pub struct SchemaError {
     pub reason: String,
 }
 
-/// Something wrong with the arguments.
+/// A problem with the arguments.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ArgumentProblem {
     /// JSON pointer into the arguments; empty for the whole object.
     pub pointer: String,
-    /// The keyword of JSON Schema that is not met, such as `required`.
+    /// The violated keyword of JSON Schema, such as `required`.
     pub keyword: String,
     /// What is wrong, in words; values in it are shortened.
     pub message: String,
@@ -40,19 +40,19 @@ const MAX_MESSAGE: usize = 200;
 const MAX_PROBLEMS: usize = 20;
 
 impl ArgumentSchema {
-    /// Prepares a schema: draft 2020-12 unless its `$schema` says otherwise, as MCP asks; formats are notes and
-    /// not rules; patterns that take exponential time are refused.
+    /// Prepares a schema: draft 2020-12 unless its `$schema` says otherwise, as MCP requires; formats are not
+    /// checked; patterns that take exponential time are refused.
     ///
     /// # Errors
-    /// [`SchemaError`] where the schema is no JSON Schema or refers to a document outside of itself.
+    /// [`SchemaError`] if the schema is not a JSON Schema or refers to a document outside of itself.
     pub fn new(schema: &Map<String, Value>) -> Result<Self, SchemaError> {
         Self::build(schema, false)
     }
 
-    /// Prepares a schema whose formats are rules.
+    /// Prepares a schema whose formats are checked.
     ///
     /// # Errors
-    /// As [`ArgumentSchema::new`].
+    /// As for [`ArgumentSchema::new`].
     pub fn with_formats(schema: &Map<String, Value>) -> Result<Self, SchemaError> {
         Self::build(schema, true)
     }
@@ -66,7 +66,7 @@ impl ArgumentSchema {
             .map_err(|error| SchemaError { reason: shortened(&error.to_string(), MAX_MESSAGE) })
     }
 
-    /// What is wrong with the arguments; nothing if they fit.
+    /// The problems with the arguments; empty if they fit.
     #[must_use]
     pub fn problems(&self, arguments: &Value) -> Vec<ArgumentProblem> {
         self.validator
@@ -81,7 +81,7 @@ impl ArgumentSchema {
     }
 }
 
-/// What a `$ref` within a JSON Schema points to: `#`, `#/pointer`, or the anchor of a definition.
+/// The target of a `$ref` within a JSON Schema: `#`, `#/pointer`, or the anchor of a definition.
 #[must_use]
 pub fn referenced<'a>(root: &'a Value, reference: &str) -> Option<&'a Value> {
     let fragment = reference.strip_prefix('#')?;

@@ -1,4 +1,4 @@
-//! Why a connection does not come about, and why a call on it has no answer; servers are named by who knows them.
+//! Why a connection failed, and why a call on it has no answer. The errors do not name the server; their callers do.
 
 use m3_support::text::{error_with_causes, shortened};
 use rmcp::service::ClientInitializeError;
@@ -7,9 +7,9 @@ use rmcp::transport::streamable_http_client::StreamableHttpError;
 /// Why there is no connection, or no list of tools.
 #[derive(Debug)]
 pub(super) struct NoConnection {
-    /// The other side is gone: how it ended says more.
+    /// Whether the other side is gone: how it ended tells more.
     pub(super) is_closed: bool,
-    /// In words.
+    /// The reason in words.
     pub(super) reason: String,
 }
 
@@ -29,9 +29,9 @@ pub(super) enum CallFailure {
     Idle,
     Total,
     Cancelled,
-    /// Why, if it is known here.
+    /// The server died; why, if it is known here.
     Died(Option<String>),
-    /// The result is larger than so many bytes.
+    /// The result is larger than this many bytes.
     TooLarge(usize),
     Malformed(String),
 }
@@ -47,9 +47,9 @@ impl CallFailure {
     }
 }
 
-/// An error with all its causes: of one that comes from HTTP the outermost says nothing.
+/// An error with all its causes: the outermost error of an HTTP failure says too little.
 pub(super) fn whole_reason(error: &(dyn std::error::Error + 'static)) -> String {
-    // rmcp keeps the causes of this one for itself.
+    // rmcp does not return the causes of this error as its source.
     let error = match error.downcast_ref() {
         Some(StreamableHttpError::<reqwest::Error>::Client(error)) => error,
         _ => error,

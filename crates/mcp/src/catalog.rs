@@ -1,4 +1,4 @@
-//! The tools of several servers: what a host has listed, or what a catalog file says.
+//! The tools of several servers: as a host has listed them, or as in a catalog file.
 
 use std::collections::HashSet;
 
@@ -20,16 +20,16 @@ pub struct ToolCatalog {
 pub struct ServerTools {
     /// The server's name.
     pub server: String,
-    /// Its tools that could be understood.
+    /// The tools that can be used.
     pub tools: Vec<Tool>,
-    /// Those that could not, with the reason.
+    /// The tools that cannot be used, with the reason.
     pub rejected: Vec<RejectedTool>,
 }
 
 /// A tool that a server lists and that cannot be used.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RejectedTool {
-    /// Its name, or its place in the list where it has none.
+    /// The tool's name, or its place in the list if it has none.
     pub name: String,
     /// What is wrong with it.
     pub reason: String,
@@ -59,7 +59,7 @@ impl ToolCatalog {
         self.servers.iter().map(|server| server.tools.len()).sum()
     }
 
-    /// True without any tool.
+    /// True if there are no tools.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.len() == 0
@@ -78,7 +78,7 @@ impl ToolCatalog {
         self
     }
 
-    /// The catalog as its file has it: `{server: {tools: [...]}}`.
+    /// The catalog in the form of its file: `{server: {tools: [...]}}`.
     #[must_use]
     pub fn to_json(&self) -> Value {
         let servers: Map<_, _> = self
@@ -89,7 +89,7 @@ impl ToolCatalog {
         Value::Object(servers)
     }
 
-    /// Reads what [`ToolCatalog::to_json`] wrote; what is something else is passed over.
+    /// Reads what [`ToolCatalog::to_json`] wrote; everything else is ignored.
     #[must_use]
     pub fn from_json(catalog: &Value) -> Self {
         let servers = catalog.as_object().into_iter().flatten().map(|(server, listed)| {
@@ -101,8 +101,8 @@ impl ToolCatalog {
 }
 
 impl ServerTools {
-    /// Leaves out tools that can only be called as tasks (MCP 2025-11-25, "Tasks"), which the host does not do: every
-    /// call of one would fail, whoever makes it.
+    /// Leaves out tools that can only be called as tasks (MCP 2025-11-25, "Tasks"), which the host does not support:
+    /// every call would fail.
     pub(super) fn reject_tasks(&mut self) {
         let needs_task = |tool: &Tool| {
             let support = tool.extra.get("execution").and_then(|execution| execution.get("taskSupport"));
@@ -114,13 +114,13 @@ impl ServerTools {
         }
     }
 
-    /// Reads a server's list tool by tool, so that one that is malformed costs only itself.
+    /// Reads a server's list tool by tool, so that a malformed tool does not affect the others.
     #[must_use]
     pub fn from_wire(server: &str, tools: Vec<Value>) -> Self {
         let mut read = Self { server: server.to_owned(), tools: Vec::new(), rejected: Vec::new() };
         let mut names = HashSet::new();
         for (index, mut value) in tools.into_iter().enumerate() {
-            // Some clients write the keys in their own language's way.
+            // Some clients write the keys in the style of their own language.
             if let Value::Object(members) = &mut value {
                 for (theirs, ours) in [("input_schema", "inputSchema"), ("output_schema", "outputSchema")] {
                     if let Some(schema) = members.remove(theirs) {

@@ -1,7 +1,7 @@
 //! One connection to a server that speaks MCP: the handshake, the list of tools, calls with their time limits.
 //!
-//! rmcp's service numbers requests and finds their answers; time limits, cancellation and death are ours, because a
-//! server that stops reading must not keep a call from ending.
+//! rmcp's service numbers requests and finds their answers. Time limits, cancellation and the end of a connection are
+//! handled here, because a server that stops reading must not keep a call from ending.
 
 use std::collections::HashSet;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -27,25 +27,25 @@ use super::handler::{Handler, Listeners};
 use super::lines::{MAX_RESULT, Refusal, Refused};
 use super::stdio::StdioChild;
 
-/// A server's list of tools has at most so many pages.
+/// The most pages of a server's list of tools.
 const MAX_PAGES: usize = 100;
 
-/// A server lists at most so many tools.
+/// The most tools that a server may list.
 const MAX_TOOLS: usize = 10_000;
 
-/// A server's list of tools takes at most so many bytes; the benchmark's 232 tools take 161 KB together.
+/// The most bytes of a server's list of tools; the benchmark's 232 tools take 161 KB together.
 const MAX_LIST: usize = 32 << 20;
 
-/// A cancellation that cannot be sent for so long means that the server has stopped reading.
+/// If a cancellation cannot be sent for this long, the server has stopped reading.
 const DELIVERY: Duration = Duration::from_millis(500);
 
-/// What the handshake said.
+/// What the server said in the handshake.
 #[derive(Debug, Clone)]
 pub(super) struct Greeting {
     pub(super) protocol_version: String,
     pub(super) name: String,
     pub(super) version: String,
-    /// Whether it has resources to be read.
+    /// Whether the server has resources that can be read.
     pub(super) has_resources: bool,
 }
 
@@ -69,7 +69,7 @@ impl Client {
     /// Makes the handshake. The caller limits the time. `ended` is set by the transport when it ends.
     ///
     /// # Errors
-    /// [`NoConnection`] where the server does not greet as it should.
+    /// [`NoConnection`] if the server's part of the handshake is wrong.
     pub(super) async fn connect(
         transport: impl Transport<RoleClient> + 'static,
         ended: CancellationToken,
@@ -109,7 +109,7 @@ impl Client {
     /// All tools as the server lists them. The caller limits the time.
     ///
     /// # Errors
-    /// [`NoConnection`] where there is no list. A list that does not end is cut, not an error.
+    /// [`NoConnection`] if there is no list. A list that does not end is cut off, which is not an error.
     pub(super) async fn list_tools(&self) -> Result<Vec<Value>, NoConnection> {
         let mut tools = Vec::new();
         let mut bytes = 0;
@@ -173,7 +173,8 @@ impl Client {
         }
     }
 
-    /// Calls a tool, or reads a resource. Once it ends without an answer, for whatever reason, the server is told so.
+    /// Calls a tool, or reads a resource. If this ends without an answer, for whatever reason, the server is told to
+    /// cancel.
     pub(super) async fn call(
         self: &Arc<Self>,
         request: ClientRequest,
@@ -237,7 +238,7 @@ impl Client {
         self.ended.is_cancelled() || self.peer.is_transport_closed()
     }
 
-    /// Waits while a cancellation is on its way to a server that does not read; the connection may end meanwhile.
+    /// Waits while a cancellation is being sent to a server that does not read; the connection may end in that time.
     pub(super) async fn settled(&self) {
         while self.undelivered.load(Ordering::Relaxed) > 0 && !self.has_ended() {
             tokio::time::sleep(Duration::from_millis(10)).await;
@@ -263,8 +264,8 @@ impl Client {
         self.ended.cancel();
     }
 
-    /// Tells the server that nobody waits for an answer any more. A server that does not even take this note, while
-    /// no other call waits for it, is of no use.
+    /// Tells the server that an answer is no longer needed. If the server does not even read this message, and no
+    /// other call is waiting for it, the connection is ended.
     fn cancel_request(self: &Arc<Self>, id: RequestId) {
         let Ok(runtime) = tokio::runtime::Handle::try_current() else { return };
         self.undelivered.fetch_add(1, Ordering::Relaxed);

@@ -1,4 +1,4 @@
-//! A way to a server, whatever its transport: how it is made, and how it is called.
+//! A connection to a server over any transport: how it is made, and how it is called.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -25,15 +25,15 @@ use super::resource;
 use super::status::{Events, StartError};
 use super::stdio;
 
-/// What all servers of a host share.
+/// Data that all servers of a host share.
 pub(super) struct Surroundings {
-    /// Where servers work that name no folder.
+    /// The folder of servers that name none.
     pub(super) workspace: PathBuf,
     pub(super) guard: Option<PathBuf>,
     pub(super) events: Events,
 }
 
-/// A way to a server.
+/// A connection to a server.
 #[derive(Clone)]
 pub(super) enum Connection {
     Client(Arc<Client>),
@@ -47,7 +47,7 @@ pub(super) struct Started {
     pub(super) protocol_version: String,
     pub(super) name: String,
     pub(super) version: String,
-    /// Whether it has resources to be read.
+    /// Whether the server has resources that can be read.
     pub(super) has_resources: bool,
     pub(super) time: Duration,
 }
@@ -55,7 +55,7 @@ pub(super) struct Started {
 /// Starts a server: process or connection, handshake, tools, all within its start timeout.
 ///
 /// # Errors
-/// [`StartError`] where any of it fails; nothing is left running then.
+/// [`StartError`] if any step fails; nothing is left running then.
 pub(super) async fn start(
     config: &ServerConfig,
     surroundings: &Surroundings,
@@ -175,7 +175,7 @@ impl Connection {
         bounded(result)
     }
 
-    /// Reads a resource, as a call.
+    /// Reads a resource, in the form of a call.
     pub(super) async fn read_resource(
         &self,
         uri: &str,
@@ -203,14 +203,14 @@ impl Connection {
         }
     }
 
-    /// Waits until calls that ended without an answer keep nobody from sending.
+    /// Waits until the cancellations of unanswered calls no longer block other messages.
     pub(super) async fn settled(&self) {
         if let Self::Client(client) = self {
             client.settled().await;
         }
     }
 
-    /// How it ended, in words.
+    /// How the server ended, in words.
     pub(super) async fn last_words(&self) -> String {
         let words = match self {
             Self::Client(client) => match &client.child {
@@ -222,7 +222,7 @@ impl Connection {
         words.unwrap_or_else(|| "it closed its standard output".to_owned())
     }
 
-    /// The last lines on standard error.
+    /// The last lines of the server's standard error.
     pub(super) async fn stderr(&self) -> Vec<String> {
         match self {
             Self::Client(client) => match &client.child {
@@ -233,7 +233,8 @@ impl Connection {
         }
     }
 
-    /// Whether nothing is left of it once it has failed a call: another request to an endpoint may do better.
+    /// Whether one failed call means that the whole server is gone: a further request to an HTTP endpoint may still
+    /// succeed.
     pub(super) fn dies_whole(&self) -> bool {
         match self {
             Self::Client(client) => client.child.is_some(),
@@ -241,7 +242,7 @@ impl Connection {
         }
     }
 
-    /// Ends it at once, without waiting.
+    /// Ends the server at once, without waiting.
     pub(super) fn kill(&self) {
         match self {
             Self::Client(client) => client.kill(),
@@ -249,7 +250,7 @@ impl Connection {
         }
     }
 
-    /// Ends it at once and waits until it is gone: 5 s at most.
+    /// Ends the server at once and waits until it is gone: 5 s at most.
     pub(super) async fn end(&self) {
         self.kill();
         if let Self::Client(client) = self
@@ -259,7 +260,7 @@ impl Connection {
         }
     }
 
-    /// Ends it: 6 s at most.
+    /// Ends the server: 6 s at most.
     pub(super) async fn close(&self) {
         match self {
             Self::Client(client) => client.close().await,
@@ -268,12 +269,12 @@ impl Connection {
     }
 }
 
-/// The result, unless it is larger than any may be.
+/// The result, or an error if it is too large.
 fn bounded(result: ToolResult) -> Result<ToolResult, CallFailure> {
     if size(&result) > MAX_RESULT { Err(CallFailure::TooLarge(MAX_RESULT)) } else { Ok(result) }
 }
 
-/// The content of a result in bytes; files in base64 count as they are.
+/// The size of a result's content in bytes; files count by their base64.
 fn size(result: &ToolResult) -> usize {
     let decoded = |data: &str| data.len() / 4 * 3;
     let blob = |resource: &Map<String, Value>| match resource.get("blob") {

@@ -1,17 +1,17 @@
-//! What a tool answers. Unknown kinds of content are kept as they came.
+//! The result of a tool call. Unknown kinds of content are kept unchanged.
 
 use serde_json::{Map, Value, json};
 
-/// The result of a call, as `tools/call` answers.
+/// The result of a call, the answer to `tools/call`.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct ToolResult {
     /// The parts, in order; a list result often comes as one text for each item, and may be empty.
     pub content: Vec<Content>,
-    /// The result as JSON, where the tool declares an output schema.
+    /// The result as JSON, if the tool declares an output schema.
     pub structured_content: Option<Value>,
-    /// Whether the server says that the call failed. Most failing servers do not.
+    /// Whether the server reports a failure. Most failing servers do not.
     pub is_error: bool,
-    /// All other keys, `_meta` above all.
+    /// All other keys, mostly `_meta`.
     pub extra: Map<String, Value>,
 }
 
@@ -22,47 +22,47 @@ pub enum Content {
     Text(String),
     /// An image.
     Image {
-        /// The file, in base64 as it came.
+        /// The file in base64, unchanged.
         data: String,
-        /// Such as `image/png`; what the server says.
+        /// The MIME type that the server gives, such as `image/png`.
         mime_type: String,
     },
     /// Sound.
     Audio {
-        /// The file, in base64 as it came.
+        /// The file in base64, unchanged.
         data: String,
-        /// Such as `audio/wav`; what the server says.
+        /// The MIME type that the server gives, such as `audio/wav`.
         mime_type: String,
     },
     /// A link to a resource: an object with `uri` and `name`.
     ResourceLink(Map<String, Value>),
-    /// A resource within the result: the object under `resource`, with `uri` and `text` or `blob`.
+    /// An embedded resource: the object under `resource`, with `uri` and `text` or `blob`.
     Resource(Map<String, Value>),
-    /// Anything else, or one of the above without what it needs.
+    /// Any other kind, or one of these kinds without a required key.
     Other(Value),
 }
 
 impl ToolResult {
-    /// A result of one text.
+    /// A result with a single text.
     #[must_use]
     pub fn text(text: impl Into<String>) -> Self {
         Self { content: vec![Content::Text(text.into())], ..Self::default() }
     }
 
-    /// A failure that the server explains.
+    /// A failed result with the server's explanation.
     #[must_use]
     pub fn error(text: impl Into<String>) -> Self {
         Self { is_error: true, ..Self::text(text) }
     }
 
-    /// A result with structured content, repeated as text for clients that read only that (MCP, "Structured
+    /// A result with structured content, repeated as text for clients that read only text (MCP, "Structured
     /// Content").
     #[must_use]
     pub fn structured(value: &Value) -> Self {
         Self { structured_content: Some(value.clone()), ..Self::text(value.to_string()) }
     }
 
-    /// Reads the result of `tools/call`. Nothing is refused: what is not understood is [`Content::Other`].
+    /// Reads the answer to `tools/call`. Nothing is refused: unknown parts become [`Content::Other`].
     #[must_use]
     pub fn from_wire(value: Value) -> Self {
         let Value::Object(mut members) = value else {
@@ -78,7 +78,7 @@ impl ToolResult {
         Self { content, structured_content, is_error, extra: members }
     }
 
-    /// The result as `tools/call` answers it.
+    /// The result as the answer to `tools/call`.
     #[must_use]
     pub fn to_wire(&self) -> Value {
         let mut members = self.extra.clone();
@@ -92,7 +92,7 @@ impl ToolResult {
         Value::Object(members)
     }
 
-    /// All text in it, part by part on lines of their own; embedded text resources too.
+    /// All text of the result, each part on a new line; embedded text resources included.
     #[must_use]
     pub fn all_text(&self) -> String {
         let texts: Vec<&str> = self.content.iter().filter_map(Content::as_text).collect();
@@ -137,7 +137,7 @@ impl Content {
         }
     }
 
-    /// The base64 of an image, a sound or an embedded resource, as it came.
+    /// The base64 of an image, a sound or an embedded resource, unchanged.
     #[must_use]
     pub(crate) fn data(&self) -> Option<&str> {
         match self {

@@ -2,16 +2,17 @@
 
 use super::config::ToolFilter;
 
-/// Whether the filter lets a tool through: on the list of those allowed, if there is one, and on none of denied.
+/// Whether the filter lets a tool through: it is on the list of allowed tools, if there is one, and not on that of
+/// denied ones.
 pub(super) fn is_offered(filter: &ToolFilter, tool: &str) -> bool {
     let any = |patterns: &[String]| patterns.iter().any(|pattern| matches(pattern, tool));
     filter.allow.as_deref().is_none_or(any) && !any(&filter.deny)
 }
 
-/// Whether the name fits the pattern, in which `*` stands for any text, none included.
+/// Whether the name fits the pattern, in which `*` stands for any text, even an empty one.
 fn matches(pattern: &str, name: &str) -> bool {
     let mut parts = pattern.split('*');
-    // A pattern has a first part at least.
+    // A pattern always has a first part.
     let Some(mut rest) = name.strip_prefix(parts.next().unwrap_or_default()) else { return false };
     let mut parts = parts.peekable();
     if parts.peek().is_none() {
@@ -21,7 +22,7 @@ fn matches(pattern: &str, name: &str) -> bool {
         if parts.peek().is_none() {
             return rest.ends_with(part);
         }
-        // The first place leaves the most for what follows.
+        // Taking the first match leaves the most text for the following parts.
         match rest.find(part) {
             Some(place) => rest = &rest[place + part.len()..],
             None => return false,

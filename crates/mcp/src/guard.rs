@@ -1,11 +1,11 @@
-//! The guard of a server: a process between the host and the server that outlives neither.
+//! The guard of a server: a process between the host and the server that ends when either ends.
 //!
 //! `m3 guard-server --parent PID -- COMMAND ARGS..` starts the command with its own standard streams and waits. When
 //! the server ends, when the host is gone (`kill -9` included), or when `TERM` arrives, every process that descends
-//! from the server is ended: `TERM`, 2 s, `KILL`. On Linux the guard is the reaper of its descendants
-//! (`PR_SET_CHILD_SUBREAPER`), so that those that leave the process group (`setsid`) are found as well; elsewhere it
-//! ends the process group. It exits with the server's code, or 128 and the number of the signal that ended the server
-//! or the guard, as shells do, and with 126 if the server cannot be started.
+//! from the server is ended: `TERM`, 2 s, `KILL`. On Linux the guard adopts orphaned descendants
+//! (`PR_SET_CHILD_SUBREAPER`), so it also finds those that leave the process group (`setsid`); elsewhere it ends the
+//! process group. It exits with the server's code, or 128 and the number of the signal that ended the server or the
+//! guard, as shells do, and with 126 if the server cannot be started.
 
 use std::ffi::OsString;
 use std::fs::File;
@@ -21,16 +21,16 @@ use tokio_util::sync::CancellationToken;
 
 use super::process::TERMINATE;
 
-/// The code with which a guard exits that cannot start its server.
+/// The exit code of a guard that cannot start its server.
 const NOT_STARTED: u8 = 126;
 
-/// The code of a server that was killed, as shells give it.
+/// The exit code for a server that was killed, as in shells.
 const KILLED: u8 = 128 + 9;
 
-/// Where the parent cannot be watched, it is looked after this often.
+/// Where the parent cannot be watched, the guard checks for it this often.
 const LOOK: Duration = Duration::from_millis(200);
 
-/// A server that cannot be guarded.
+/// Why a server cannot be guarded.
 #[derive(Debug, thiserror::Error)]
 pub enum GuardError {
     /// The command cannot be started.
@@ -42,7 +42,7 @@ pub enum GuardError {
         #[source]
         cause: io::Error,
     },
-    /// The system does not let us watch.
+    /// The system does not allow watching the processes.
     #[error("failed to watch over `{command}`")]
     Watch {
         /// The program.
@@ -61,11 +61,11 @@ impl GuardError {
     }
 }
 
-/// Starts `command`, waits for its end or that of `parent`, ends everything that it started, and says which code to
-/// exit with.
+/// Starts `command`, waits until it or `parent` ends, ends everything that the command started, and returns the code
+/// to exit with.
 ///
 /// # Errors
-/// [`GuardError`] where the command cannot be started; nothing is left running then.
+/// [`GuardError`] if the command cannot be started; nothing is left running then.
 pub fn run(parent: u32, command: &[OsString]) -> Result<u8, GuardError> {
     let Some((program, args)) = command.split_first() else { return Ok(NOT_STARTED) };
     let name = program.to_string_lossy().into_owned();
@@ -101,7 +101,8 @@ async fn guard(parent: u32, program: &OsString, args: &[OsString], name: &str) -
         }
     };
     end_descendants(server, &mut code).await;
-    // The server may have ended by the same signal, and first. Without a wait: what has arrived is there.
+    // The server may have been ended by the same signal, and before us. This does not wait: a signal that has arrived
+    // is there.
     let told = told.or_else(|| {
         [(&mut terminate, Signal::TERM), (&mut interrupt, Signal::INT), (&mut hangup, Signal::HUP)]
             .into_iter()
@@ -117,14 +118,14 @@ fn to_pid(pid: u32) -> Option<Pid> {
 
 #[cfg(target_os = "linux")]
 fn become_reaper() {
-    // A kernel that refuses leaves us with the descendants that stay with their parents.
+    // If the kernel refuses, only descendants whose parents still run are found.
     let _ = rustix::process::set_child_subreaper(Some(rustix::process::getpid()));
 }
 
 #[cfg(not(target_os = "linux"))]
 fn become_reaper() {}
 
-/// Lets go of the standard streams, which are the server's now: its end should be seen at once by the host, however
+/// Closes the standard streams, which now belong to the server: so the host sees the server's end at once, however
 /// long its descendants take.
 fn close_streams() {
     if let Ok(nothing) = File::options().read(true).write(true).open("/dev/null") {
@@ -134,7 +135,8 @@ fn close_streams() {
     }
 }
 
-/// Set once the parent is gone: then we are another's child. A thread waits for that, until the guard exits.
+/// A token that is cancelled once the parent is gone, which makes this process the child of another. A thread waits
+/// for that until the guard exits.
 fn watch_parent(parent: u32) -> CancellationToken {
     let gone = CancellationToken::new();
     let told = gone.clone();
@@ -151,7 +153,7 @@ fn wait_for_end(parent: Pid) {
     #[cfg(target_os = "linux")]
     if let Ok(descriptor) = rustix::process::pidfd_open(parent, rustix::process::PidfdFlags::empty()) {
         use rustix::event::{PollFd, PollFlags, poll};
-        // Were it not our parent any more, the descriptor might be another's.
+        // Checked first: if it were no longer our parent, the descriptor might belong to another process.
         while getppid() == Some(parent) {
             let mut watched = [PollFd::new(&descriptor, PollFlags::IN)];
             if poll(&mut watched, None).is_err_and(|error| error != rustix::io::Errno::INTR) {
@@ -164,7 +166,7 @@ fn wait_for_end(parent: Pid) {
     }
 }
 
-/// Takes note of every child that has ended.
+/// Collects the exit codes of all children that have ended.
 fn reap(server: Pid, code: &mut Option<u8>) {
     while let Ok(Some((pid, status))) = rustix::process::wait(WaitOptions::NOHANG) {
         if pid == server {
@@ -187,7 +189,8 @@ async fn end_descendants(server: Pid, code: &mut Option<u8>) {
             if left.is_empty() {
                 return;
             }
-            // Whoever is asked to end is asked once; whoever must end may have started others meanwhile.
+            // `TERM` is sent once to each process; `KILL` is sent again, because processes may have started others in
+            // between.
             if is_first || signal == Signal::KILL {
                 for pid in left {
                     let _ = rustix::process::kill_process(pid, signal);
@@ -202,8 +205,8 @@ async fn end_descendants(server: Pid, code: &mut Option<u8>) {
     }
 }
 
-/// Without `/proc` the group, which is ours, stands for the descendants. `KILL` ends ourselves too, and with it the
-/// server's code; so what is left by a server that has ended is only asked to end.
+/// Without `/proc` our process group stands for the descendants. `KILL` would also end ourselves and lose the
+/// server's code, so processes left by a server that has ended only get `TERM`.
 #[cfg(not(target_os = "linux"))]
 async fn end_descendants(server: Pid, code: &mut Option<u8>) {
     let _ = rustix::process::kill_current_process_group(Signal::TERM);
@@ -217,7 +220,7 @@ async fn end_descendants(server: Pid, code: &mut Option<u8>) {
     }
 }
 
-/// Every process that descends from us and has not ended.
+/// Every running process that descends from this one.
 #[cfg(target_os = "linux")]
 fn descendants() -> Vec<Pid> {
     let Ok(entries) = std::fs::read_dir("/proc") else { return Vec::new() };
@@ -233,12 +236,12 @@ fn descendants() -> Vec<Pid> {
     found.into_iter().skip(1).filter(lives).filter_map(Pid::from_raw).collect()
 }
 
-/// A process, as `/proc/PID/stat` has it (`proc_pid_stat(5)`).
+/// A process, from `/proc/PID/stat` (`proc_pid_stat(5)`).
 #[cfg(target_os = "linux")]
 struct Process {
     pid: i32,
     parent: i32,
-    /// False once it only waits to be reaped.
+    /// False once it has ended and only waits to be collected.
     lives: bool,
 }
 
@@ -246,7 +249,7 @@ struct Process {
 impl Process {
     fn read(pid: i32) -> Option<Self> {
         let stat = std::fs::read(format!("/proc/{pid}/stat")).ok()?;
-        // The name before this may hold anything, parentheses too.
+        // The name before this may contain anything, parentheses too.
         let end_of_name = stat.iter().rposition(|&byte| byte == b')')?;
         let rest = std::str::from_utf8(&stat[end_of_name + 1..]).ok()?;
         let mut fields = rest.split_ascii_whitespace();

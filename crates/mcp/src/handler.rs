@@ -1,7 +1,7 @@
-//! What a server may ask of us: nothing but whether we are there.
+//! Answers requests of servers: only pings are supported.
 //!
-//! No capability is declared, so a server that asks for roots, sampling or a user's input is told that there is no
-//! such method; a question to the user is declined.
+//! No capability is declared, so a server that asks for roots, sampling or a user's input gets the error that there
+//! is no such method; a question to the user is declined.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -14,7 +14,7 @@ use rmcp::service::{NotificationContext, RequestContext};
 use rmcp::{ClientHandler, RoleClient};
 use tokio::sync::mpsc;
 
-/// Who waits for the progress of a call.
+/// The calls that wait for progress.
 #[derive(Debug, Default)]
 pub(super) struct Listeners(Mutex<HashMap<ProgressToken, mpsc::Sender<ProgressNotificationParam>>>);
 
@@ -25,7 +25,7 @@ impl Listeners {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Hands progress on. Of a flood, some is dropped: what counts is that there is any.
+    /// Passes progress on. Some of a flood is dropped: it only matters that there is progress.
     pub(super) fn tell(&self, progress: ProgressNotificationParam) {
         if let Some(listener) = self.lock().get(&progress.progress_token) {
             let _ = listener.try_send(progress);
@@ -33,7 +33,7 @@ impl Listeners {
     }
 }
 
-/// Answers a server.
+/// Answers the requests of a server.
 pub(super) struct Handler {
     listeners: Arc<Listeners>,
 }

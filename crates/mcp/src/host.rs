@@ -23,14 +23,15 @@ use super::{ToolCatalog, ToolName};
 /// How a host starts its servers.
 #[derive(Debug, Clone)]
 pub struct HostOptions {
-    /// The working directory of servers that name none; it must be there.
+    /// The working directory of servers that name none; it must exist.
     pub workspace: PathBuf,
-    /// The `m3` program, which ends servers together with the host whatever happens to it (see
-    /// [`guard`](super::guard)). Without it servers are process groups that a killed host leaves behind.
+    /// The `m3` program, which ends the servers whenever the host ends (see [`guard`](super::guard)). Without it, a
+    /// killed host leaves its servers running.
     pub guard: Option<PathBuf>,
 }
 
-/// All servers of a configuration. Dropping it ends them without waiting; [`Host::close`] is kinder.
+/// All servers of a configuration. Dropping it ends them without waiting; [`Host::close`] lets them end by
+/// themselves.
 pub struct Host {
     instances: Vec<Slot>,
     configs: Vec<Arc<ServerConfig>>,
@@ -39,18 +40,18 @@ pub struct Host {
 
 struct Slot {
     instance: Arc<Instance>,
-    /// Another host's, which closes it.
+    /// Whether the server belongs to another host, which closes it.
     is_borrowed: bool,
 }
 
 impl HostOptions {
-    /// Without a guard.
+    /// Options without a guard.
     #[must_use]
     pub fn new(workspace: impl Into<PathBuf>) -> Self {
         Self { workspace: workspace.into(), guard: None }
     }
 
-    /// With this very program as the guard; only for `m3` itself.
+    /// Uses the running program as the guard; only for `m3` itself.
     #[must_use]
     pub fn guarded(mut self) -> Self {
         self.guard = std::env::current_exe().ok();
@@ -59,8 +60,8 @@ impl HostOptions {
 }
 
 impl Host {
-    /// Starts the servers, all at once, and waits until each is ready or has failed. One that fails is no failure
-    /// of the host: [`Host::statuses`] tells.
+    /// Starts the servers, all at once, and waits until each is ready or has failed. A server that fails does not
+    /// make the host fail: see [`Host::statuses`].
     pub async fn start(config: &HostConfig, options: HostOptions, events: Events) -> Self {
         let configs: Vec<_> = config.servers.iter().cloned().map(Arc::new).collect();
         let HostOptions { workspace, guard } = options;
@@ -91,7 +92,7 @@ impl Host {
         Self { instances, configs: self.configs.clone(), surroundings }
     }
 
-    /// How each server fares, in the configuration's order.
+    /// The status of each server, in the configuration's order.
     pub async fn statuses(&self) -> Vec<ServerStatus> {
         let mut statuses = Vec::new();
         for slot in &self.instances {
@@ -100,8 +101,8 @@ impl Host {
         statuses
     }
 
-    /// The tools that are offered, and those that cannot be used, as each server listed them when it was last
-    /// started; the tools of servers that died since are in it.
+    /// The tools that are offered and those that cannot be used, as each server listed them when it was last started,
+    /// including servers that have died since.
     #[must_use]
     pub fn catalog(&self) -> ToolCatalog {
         ToolCatalog { servers: self.instances.iter().map(|slot| (*slot.instance.tools()).clone()).collect() }
@@ -117,7 +118,7 @@ impl Host {
         self.call_within(name, arguments, CallLimits::none(), cancel).await
     }
 
-    /// Calls a tool within limits of the caller's own.
+    /// Calls a tool with time limits chosen by the caller.
     pub async fn call_within(
         &self,
         name: &ToolName,
@@ -134,15 +135,15 @@ impl Host {
         slot.instance.call(&name.tool, arguments, limits, cancel).await
     }
 
-    /// Whether resources of this server can be read, by calls of [`READ_RESOURCE`] under its name: those that a result of its
-    /// session has linked to, and no others.
+    /// Whether resources of this server can be read by calls of [`READ_RESOURCE`] under its name: only those that a
+    /// result of its session has linked to.
     #[must_use]
     pub fn reads_resources(&self, server: &str) -> bool {
         let slot = self.instances.iter().find(|slot| slot.instance.config().name == server);
         slot.is_some_and(|slot| slot.instance.reads_resources(READ_RESOURCE))
     }
 
-    /// Ends the servers that tasks cannot share, as [`Host::close`] does. The others go on; what is left is for
+    /// Ends the servers that tasks cannot share, as [`Host::close`] does. The others keep running; the result is for
     /// [`Host::for_task`].
     #[must_use]
     pub async fn into_shared(mut self) -> Self {
@@ -154,8 +155,7 @@ impl Host {
         self
     }
 
-    /// Ends all servers of its own together, each in 6 s at most. Calls that are under way are lost, later ones
-    /// are not available.
+    /// Ends all of the host's own servers together, in 6 s at most. Running calls are lost, and later ones fail.
     pub async fn close(&self) {
         let mut closing = JoinSet::new();
         for slot in self.instances.iter().filter(|slot| !slot.is_borrowed) {
@@ -166,17 +166,17 @@ impl Host {
     }
 }
 
-/// Starts servers together; the order stays.
+/// Starts servers at the same time; the order of the list is kept.
 async fn start_all<'a>(
     configs: impl Iterator<Item = &'a Arc<ServerConfig>>,
     surroundings: &Arc<Surroundings>,
 ) -> Vec<Arc<Instance>> {
     let start = |config: &Arc<ServerConfig>| {
-        // Shared ones are told apart by their configuration, which stays the same.
+        // Shared servers are identified by their configuration, which therefore stays the same.
         let config = if config.is_stateless { Arc::clone(config) } else { Arc::new(config.for_instance()) };
         Instance::start(config, Arc::clone(surroundings))
     };
-    // Not tasks of their own: whoever drops this future ends what it has started, at once.
+    // Not spawned as separate tasks, so that dropping this future ends everything it has started at once.
     let started = join_all(configs.map(start)).await;
     started.into_iter().map(Arc::new).collect()
 }

@@ -1,4 +1,4 @@
-//! A server within this process: its toolbox is called directly, with the same limits as any other.
+//! A server within this process: its toolbox is called directly, with the same limits as other servers.
 
 use std::sync::Arc;
 
@@ -12,10 +12,10 @@ use super::config::Timeouts;
 use super::content::ToolResult;
 use super::toolbox::{Answer, Toolbox};
 
-/// The code of JSON-RPC for an unknown tool's name (MCP, "Error Handling").
+/// The code of JSON-RPC for a tool with an unknown name (MCP, "Error Handling").
 const INVALID_PARAMS: i32 = -32_602;
 
-/// A server within this process. A crash ends it as it would end a process: calls that are under way are lost.
+/// A server within this process. A crash ends it as it would end a process: running calls are lost.
 pub(super) struct Direct {
     toolbox: Arc<dyn Toolbox>,
     ended: CancellationToken,
@@ -35,7 +35,7 @@ impl Direct {
     ) -> Result<ToolResult, CallFailure> {
         let toolbox = Arc::clone(&self.toolbox);
         let name = tool.to_owned();
-        // A task of its own: neither a panic nor work without pause in the toolbox is the caller's.
+        // Runs as a separate task, so that a panic or endless work in the toolbox does not affect the caller.
         let task = tokio::spawn(async move { toolbox.call(&name, arguments).await });
         let mut answering = AbortOnDropHandle::new(task);
         let answer = tokio::select! {

@@ -1,4 +1,5 @@
-//! A server that is kept alive: restarted a bounded number of times, called by at most so many at once.
+//! A server that is kept running: restarted a limited number of times, and called by a limited number of calls at
+//! once.
 
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -26,7 +27,7 @@ pub(super) struct Instance {
     config: Arc<ServerConfig>,
     surroundings: Arc<Surroundings>,
     places: Option<Semaphore>,
-    /// Held during a restart: whoever comes meanwhile waits for it.
+    /// Held during a restart: other calls wait for it.
     life: AsyncMutex<Life>,
     restarts: AtomicU32,
     noise: Arc<AtomicU64>,
@@ -38,12 +39,12 @@ pub(super) struct Instance {
 
 enum Life {
     Up(Connection),
-    /// It died, for this reason, and may be started again.
+    /// The server died, for this reason, and may be started again.
     Down(String),
     Over(StartError),
 }
 
-/// What can be told without waiting.
+/// The state that can be read without waiting.
 struct Shown {
     state: ServerState,
     stderr: Vec<String>,
@@ -52,7 +53,7 @@ struct Shown {
 }
 
 impl Instance {
-    /// Starts a server, or not if it is disabled. What comes of it is in its status.
+    /// Starts a server, unless it is disabled. The result is in its status.
     pub(super) async fn start(config: Arc<ServerConfig>, surroundings: Arc<Surroundings>) -> Self {
         let noise = Arc::default();
         let tools = ServerTools { server: config.name.clone(), tools: Vec::new(), rejected: Vec::new() };
@@ -109,7 +110,7 @@ impl Instance {
     }
 
     pub(super) async fn status(&self) -> ServerStatus {
-        // During a restart the lock is held; then the lines of the last start are told.
+        // The lock is held during a restart; then the lines of the last start are returned.
         let connection = match self.life.try_lock().as_deref() {
             Ok(Life::Up(connection)) => Some(connection.clone()),
             _ => None,
@@ -133,7 +134,7 @@ impl Instance {
         }
     }
 
-    /// Calls a tool; one that is not offered is not asked for.
+    /// Calls a tool; a tool that is not offered is not sent to the server.
     pub(super) async fn call(
         &self,
         tool: &str,
@@ -157,7 +158,7 @@ impl Instance {
             () = cancel.cancelled() => Err(CallError::Cancelled),
             () = self.closing.cancelled() => Err(self.unavailable(&StartError::Closed)),
             ready = timeout(limits.left(), ready) => match ready {
-                // A place that comes with the end is that of a call whose time was over as well.
+                // A place that becomes free at the very end comes too late for a call whose time is over.
                 Ok(ready) if !limits.left().is_zero() => ready.map_err(|error| self.unavailable(&error)),
                 _ => Err(CallError::NeverSent { server: self.config.name.clone(), limit: limits.whole }),
             },
@@ -167,7 +168,7 @@ impl Instance {
             Ok(ready) => ready,
             Err(error) => return CallOutcome { result: Err(error), elapsed: Duration::ZERO, waited },
         };
-        // A server that was started again may list other tools.
+        // A server that was restarted may list other tools.
         if !self.offers(tool) {
             return self.unknown(tool, waited);
         }
@@ -175,7 +176,7 @@ impl Instance {
         let call = self.call_on(&connection, tool, arguments, cancel);
         let left = limits.left();
         let result = timeout(left.min(limits.sent), call).await.unwrap_or_else(|_| {
-            // Which of the two is over.
+            // Reports whichever limit was reached.
             let limit = if left < limits.sent { limits.whole } else { limits.sent };
             Err(CallError::TimedOutTotal { server: self.config.name.clone(), limit })
         });
@@ -228,7 +229,7 @@ impl Instance {
             CallFailure::Died(_) => {
                 let reason = connection.last_words().await;
                 connection.kill();
-                // Who ends us may have ended the server first.
+                // Whoever cancelled us may have ended the server first.
                 if cancel.is_cancelled() {
                     return Err(CallError::Cancelled);
                 }
@@ -256,7 +257,7 @@ impl Instance {
                 let reason = connection.last_words().await;
                 let stderr = connection.stderr().await;
                 self.shown().stderr = stderr;
-                // What is left of it might be in the way of the next one.
+                // Remains of the old server might be in the way of the new one.
                 connection.end().await;
                 let server = self.config.name.clone();
                 (self.surroundings.events)(HostEvent::Died { server, reason: reason.clone() });
@@ -285,7 +286,7 @@ impl Instance {
                 {
                     let mut shown = self.shown();
                     shown.has_resources = has_resources;
-                    // Those of the session that is over.
+                    // The links of the old session.
                     self.links.clear();
                     shown.state = ServerState::Ready(ready);
                     shown.tools = Arc::new(tools);
@@ -307,9 +308,9 @@ impl Instance {
         }
     }
 
-    /// Ends it: 6 s at most. Calls that are under way are lost.
+    /// Ends the server: 6 s at most. Running calls are lost.
     pub(super) async fn close(&self) {
-        // Whoever waits, for a place or for a restart, lets go of the lock.
+        // Calls that wait for a place or a restart then release the lock.
         self.closing.cancel();
         let mut life = self.life.lock().await;
         let before = std::mem::replace(&mut *life, Life::Over(StartError::Closed));
@@ -321,8 +322,8 @@ impl Instance {
         }
     }
 
-    /// Whether this is the host's own tool, which reads resources of a server that has some and no tool of this name, not
-    /// even one that is not offered. The user's filter counts for it as for the server's tools.
+    /// Whether this is the host's own tool, which reads resources of a server that has some and no tool of this name,
+    /// offered or not. The user's filter applies to it as to the server's tools.
     pub(super) fn reads_resources(&self, tool: &str) -> bool {
         let shown = self.shown();
         tool == READ_RESOURCE
@@ -332,7 +333,7 @@ impl Instance {
             && !shown.tools.rejected.iter().any(|rejected| rejected.name == READ_RESOURCE)
     }
 
-    /// Whether the server offers the tool, as far as is known: one that has failed might. Of one that died the
+    /// Whether the server offers the tool. A server that failed to start may offer any; for a server that died, its
     /// last list counts.
     fn offers(&self, tool: &str) -> bool {
         if self.reads_resources(tool) {
@@ -357,7 +358,7 @@ impl Instance {
     }
 }
 
-/// Starts a server and tells if it takes long.
+/// Starts a server, and reports an event if it takes long.
 async fn start_watched(
     config: &ServerConfig,
     surroundings: &Surroundings,
@@ -374,7 +375,7 @@ async fn start_watched(
     }
 }
 
-/// Takes from a server what the configuration offers of it.
+/// Keeps of a server's tools those that the configuration offers.
 fn accept(config: &ServerConfig, started: Started) -> (Connection, ServerTools, ReadyServer) {
     let mut tools = started.tools;
     tools.tools.retain(|tool| filter::is_offered(&config.tools, &tool.name));

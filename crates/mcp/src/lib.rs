@@ -1,5 +1,5 @@
 //! Tools, as servers of the Model Context Protocol (MCP) offer them: the types, the host that starts servers and
-//! calls their tools, and the way our own servers are served. Everything of `rmcp` stays in here.
+//! calls their tools, and serving our own servers. No other crate uses `rmcp`.
 //!
 //! MCP is specified at <https://modelcontextprotocol.io/specification/2025-11-25>.
 //!

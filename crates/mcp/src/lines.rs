@@ -1,5 +1,4 @@
-//! Reads what a server writes on its standard output, line by line, without ever holding more than one message of
-//! bounded size.
+//! Reads a server's standard output line by line, and never holds more than one message of limited size.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -15,28 +14,28 @@ use tokio_util::sync::CancellationToken;
 use super::message::{Incoming, read_line, response_id};
 use super::status::{Events, HostEvent};
 
-/// A result may have 64 MiB of content.
+/// The most bytes of content in a result: 64 MiB.
 pub const MAX_RESULT: usize = 64 << 20;
 
 /// The longest message, in bytes: 64 MiB in base64 take a third more, and its members need room.
 pub(super) const MAX_MESSAGE: usize = MAX_RESULT / 3 * 4 + (1 << 20);
 
-/// Of a longer message, as much is kept of its beginning and of its end, to find its id.
+/// How many bytes of the beginning and of the end of a longer message are kept, to find its id.
 const KEPT: usize = 1 << 10;
 
-/// A message of this size is read apart from the tasks of the runtime: it takes a while.
+/// From this size on, a message is parsed on another thread, because it takes long.
 pub(super) const LARGE: usize = 1 << 20;
 
-/// As many lines of noise are told; all are counted.
+/// How many lines of noise are reported; all are counted.
 const TOLD_NOISE: u64 = 5;
 
-/// The answers that were not handed on, and why: shared between the reader and the calls.
+/// The answers that were refused, and why: shared between the reader and the calls.
 #[derive(Debug, Default)]
 pub(super) struct Refused {
     answers: Mutex<HashMap<RequestId, Refusal>>,
 }
 
-/// Why an answer was not handed on.
+/// Why an answer was refused.
 #[derive(Debug)]
 pub(super) enum Refusal {
     Size,
@@ -46,7 +45,7 @@ pub(super) enum Refusal {
 impl Refused {
     pub(super) fn add(&self, id: RequestId, reason: Refusal) {
         let mut answers = self.answers.lock().unwrap_or_else(PoisonError::into_inner);
-        // A hostile server makes up ids that nobody takes out.
+        // A hostile server may invent ids that no call ever looks up.
         if answers.len() > 10_000 {
             answers.clear();
         }
@@ -59,7 +58,7 @@ impl Refused {
     }
 }
 
-/// After a server's end, its standard output is waited for so long.
+/// How long a server's standard output is read after its end.
 const AFTER_END: Duration = Duration::from_millis(500);
 
 /// Reads a server's standard output until its end.
@@ -69,17 +68,17 @@ pub(super) struct LineReader {
     pub(super) noise: Arc<AtomicU64>,
     pub(super) refused: Arc<Refused>,
     pub(super) messages: mpsc::Sender<ServerJsonRpcMessage>,
-    /// Set when the process has ended.
+    /// Cancelled when the process has ended.
     pub(super) has_left: CancellationToken,
 }
 
-/// How reading a line ended.
+/// The result of reading a line.
 pub(super) enum Line {
-    /// It is in the buffer.
+    /// The line is in the buffer.
     Whole,
-    /// It was too long; its end is in the second buffer.
+    /// The line was too long; its end is in this second buffer.
     TooLong(Vec<u8>),
-    /// There are no more.
+    /// There are no more lines.
     End,
 }
 
@@ -131,19 +130,19 @@ impl LineReader {
         }
     }
 
-    /// Waits until the process has ended and nothing more is to be expected from it: what it has written is read,
-    /// however long that takes, but what it started may hold its standard output open for ever.
+    /// Waits until the process has ended and no more output is expected from it. What it wrote itself is read to the
+    /// end, however long that takes, but processes that it started may hold its standard output open for ever.
     async fn silence(&self) {
         self.has_left.cancelled().await;
         tokio::time::sleep(AFTER_END).await;
     }
 
-    /// Ends the call whose answer cannot be used; without an id it ends with its time.
+    /// Ends the call whose answer is refused; a call whose id is unknown ends by its time limit.
     async fn refuse(&self, id: Option<RequestId>, reason: Refusal) {
         let Some(id) = id else { return };
         self.refused.add(id.clone(), reason);
         let error = ErrorData::new(ErrorCode::PARSE_ERROR, "", None);
-        // The other side is gone only when the connection is closed.
+        // This fails only when the connection has been closed.
         let _ = self.messages.send(JsonRpcMessage::error(error, Some(id))).await;
     }
 
@@ -159,15 +158,15 @@ impl LineReader {
     }
 }
 
-/// Reads the next line without its end into `line`. Of one that is longer than `limit`, the beginning stays there.
-/// A last line without a line break counts: the server may have died while writing it, or forgotten it.
+/// Reads the next line, without its end, into `line`; if it is longer than `limit`, only its beginning. A last line
+/// without a line break counts: the server may have died while writing it, or forgotten the line break.
 pub(super) async fn next_line(
     stdout: &mut (impl AsyncBufRead + Unpin),
     line: &mut Vec<u8>,
     limit: usize,
 ) -> Line {
     line.clear();
-    // One large message should not keep its memory for as long as the server lives.
+    // Memory for one large message should not be kept for as long as the server runs.
     line.shrink_to(LARGE);
     let mut end = None::<Vec<u8>>;
     loop {
@@ -206,7 +205,7 @@ mod tests {
     #[tokio::test]
     async fn a_long_line_keeps_its_ends_and_does_not_harm_the_next() {
         let text = format!("short\n{{\"id\":1{}\"end\"}}\nnext\nlast", "x".repeat(5000));
-        // Small pieces, as from a pipe.
+        // A small buffer gives small pieces, as from a pipe.
         let mut stdout = BufReader::with_capacity(16, text.as_bytes());
         let mut line = Vec::new();
         assert!(matches!(next_line(&mut stdout, &mut line, 100).await, Line::Whole));

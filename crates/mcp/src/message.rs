@@ -1,7 +1,7 @@
-//! What a line that a server writes is: a message, noise, or a message that is broken.
+//! Interprets a line that a server writes: a message, noise, or a broken message.
 //!
-//! rmcp would try every kind of result in turn and refuse a list or a call for one unknown part. Here results stay
-//! JSON as it came ([`ServerResult::CustomResult`]), except for the answer to the handshake, which rmcp needs.
+//! rmcp would try every kind of result in turn, and refuse a list or a call because of one unknown part. Here results
+//! stay JSON, unchanged ([`ServerResult::CustomResult`]), except for the answer to the handshake, which rmcp needs.
 
 use rmcp::model::{
     CustomResult, ErrorCode, ErrorData, InitializeResult, JsonRpcMessage, RequestId, ServerJsonRpcMessage,
@@ -9,14 +9,14 @@ use rmcp::model::{
 };
 use serde_json::{Map, Value, json};
 
-/// What a line is.
+/// The meaning of a line.
 #[derive(Debug)]
 pub(super) enum Incoming {
     /// A message, or several in a batch (MCP 2025-03-26).
     Messages(Vec<ServerJsonRpcMessage>),
-    /// An answer that cannot be read, to this request if that is known.
+    /// An answer that cannot be read; to which request, if known.
     Unreadable { id: Option<RequestId>, reason: String },
-    /// No message.
+    /// Not a message.
     Noise,
 }
 
@@ -26,8 +26,8 @@ pub(super) fn read_line(line: &[u8], is_handshake: bool) -> Incoming {
     if !matches!(line.first(), Some(b'{' | b'[')) {
         return Incoming::Noise;
     }
-    // Python writes half of a surrogate pair as an escape that no JSON parser takes, and some servers write
-    // other encodings than UTF-8: the call should end at once, if its id can be found.
+    // Python writes half of a surrogate pair as an escape that no JSON parser accepts, and some servers write other
+    // encodings than UTF-8. The call should then end at once, if its id can be found.
     let parsed = serde_json::from_slice::<Value>(line).or_else(|error| match std::str::from_utf8(line) {
         Ok(_) => Err(error),
         Err(_) => serde_json::from_str(&String::from_utf8_lossy(line)),
@@ -60,13 +60,13 @@ pub(super) fn read_line(line: &[u8], is_handshake: bool) -> Incoming {
     }
 }
 
-/// An answer without what an answer must have.
+/// Whether this is an answer without a result or an error.
 fn answers_nothing(message: &Map<String, Value>) -> bool {
     let has = |key: &str| message.get(key).is_some_and(|value| !value.is_null());
     has("id") && has("jsonrpc") && !has("method") && !has("error") && !message.contains_key("result")
 }
 
-/// Reads a JSON object as a message; `None` if it is none.
+/// Reads a JSON object as a message; `None` if it is not one.
 fn read_message(mut message: Map<String, Value>, is_handshake: bool) -> Option<ServerJsonRpcMessage> {
     if message.contains_key("method") {
         message.entry("jsonrpc").or_insert_with(|| json!("2.0"));
@@ -75,7 +75,7 @@ fn read_message(mut message: Map<String, Value>, is_handshake: bool) -> Option<S
     let id = message.remove("id");
     let id = id.and_then(|id| serde_json::from_value::<RequestId>(id).ok());
     if let Some(error) = message.remove("error").filter(|error| !error.is_null()) {
-        // A line of a log in JSON may have an `error` too.
+        // A log line in JSON may also have an `error`.
         if id.is_none() && !message.contains_key("jsonrpc") {
             return None;
         }
@@ -87,7 +87,7 @@ fn read_message(mut message: Map<String, Value>, is_handshake: bool) -> Option<S
     Some(JsonRpcMessage::response(result, id?))
 }
 
-/// Some servers leave out what the specification requires of the answer to `initialize`.
+/// Reads the answer to `initialize`, in which some servers leave out required parts.
 fn read_handshake(mut result: Value) -> ServerResult {
     if let Value::Object(members) = &mut result {
         members.entry("capabilities").or_insert_with(|| json!({}));
@@ -99,7 +99,7 @@ fn read_handshake(mut result: Value) -> ServerResult {
     }
 }
 
-/// An error, however it is written.
+/// Reads an error in any of the forms that servers use.
 fn read_error(error: &Value) -> ErrorData {
     let code = error.get("code").and_then(Value::as_i64).and_then(|code| i32::try_from(code).ok());
     let message = match error.get("message").and_then(Value::as_str).or(error.as_str()) {
@@ -109,13 +109,13 @@ fn read_error(error: &Value) -> ErrorData {
     ErrorData::new(code.map_or(ErrorCode::INTERNAL_ERROR, ErrorCode), message, error.get("data").cloned())
 }
 
-/// The id of a response that is not read whole, found in its beginning (where Python's servers write it) or in its
-/// end (where JavaScript's do).
+/// The id of a response that is not read as a whole, found in its beginning (where Python's servers write it) or in
+/// its end (where JavaScript's do).
 pub(super) fn response_id(head: &[u8], tail: &[u8]) -> Option<RequestId> {
     id_before_result(head).or_else(|| id_at_end(tail))
 }
 
-/// The id of a request that is not read whole: before its parameters, or at its end.
+/// The id of a request that is not read as a whole, found before its parameters or at its end.
 pub(super) fn id_of_request(head: &[u8], tail: &[u8]) -> Option<RequestId> {
     id_before(head, &[b"\"params\""]).or_else(|| id_at_end(tail))
 }
@@ -137,12 +137,12 @@ fn id_at_end(tail: &[u8]) -> Option<RequestId> {
     let tail = &tail[start..];
     let key = tail.windows(4).rposition(|window| window == b"\"id\"")?;
     let (id, rest) = id_after(&tail[key + 4..])?;
-    // Anything else after it means that the id is one inside the result.
+    // If anything else follows, the id belongs to something inside the result.
     let rest: Vec<u8> = rest.iter().copied().filter(|byte| !byte.is_ascii_whitespace()).collect();
     matches!(rest.as_slice(), b"}" | b",\"jsonrpc\":\"2.0\"}").then_some(id)
 }
 
-/// The value after a key, a number or a short string, and what follows it.
+/// The value of a key, a number or a short string, and the text after it.
 fn id_after(text: &[u8]) -> Option<(RequestId, &[u8])> {
     let text = text.trim_ascii_start().strip_prefix(b":")?.trim_ascii_start();
     let end = if text.first() == Some(&b'"') {

@@ -1,8 +1,8 @@
-//! Names of tools as models may say them.
+//! Tool names in the form that models can use.
 //!
 //! The benchmark writes `server/tool`. The interfaces of models allow `^[A-Za-z0-9_-]{1,64}$`, so a model sees
-//! `server__tool`: other characters become `_`, and what is longer is cut and ends in a hash of the whole name.
-//! Two tools that would look the same to a model are an error, not a guess.
+//! `server__tool`: other characters become `_`, and a longer name is cut and ends in a hash of the whole name. Two
+//! tools with the same name for a model are an error; nothing is guessed.
 
 use std::collections::HashMap;
 use std::fmt::Write as _;
@@ -12,13 +12,13 @@ use sha2::{Digest as _, Sha256};
 
 use super::ToolName;
 
-/// The longest name that every model's interface takes, in characters.
+/// The longest name that every model's interface accepts, in characters.
 pub const MAX_MODEL_NAME: usize = 64;
 
 /// Bytes of the hash at the end of a name that was cut, two hexadecimal digits each.
 const HASH_BYTES: usize = 5;
 
-/// The names of a set of tools, both ways.
+/// The names of a set of tools, in both directions.
 #[derive(Debug, Clone, Default)]
 pub struct ModelNames {
     tools: HashMap<String, ToolName>,
@@ -34,9 +34,9 @@ pub struct ModelNames {
 pub struct NameCollision {
     /// The name for models.
     pub name: String,
-    /// A tool of this name.
+    /// A tool with this name.
     pub first: ToolName,
-    /// Another one.
+    /// Another tool with this name.
     pub second: ToolName,
 }
 
@@ -62,13 +62,13 @@ impl ModelNames {
         Ok(names)
     }
 
-    /// The tool that a model means, if it is one of these.
+    /// The tool that a model means by this name, if it is in the set.
     #[must_use]
     pub fn tool(&self, model_name: &str) -> Option<&ToolName> {
         self.tools.get(model_name)
     }
 
-    /// The name of a tool for a model, if it is one of these.
+    /// The name of a tool for a model, if it is in the set.
     #[must_use]
     pub fn model_name(&self, tool: &ToolName) -> Option<String> {
         let name = model_name(tool);
@@ -81,7 +81,7 @@ impl ModelNames {
         self.tools.len()
     }
 
-    /// True without tools.
+    /// True if there are no tools.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.tools.is_empty()
@@ -93,7 +93,7 @@ impl ModelNames {
 pub fn model_name(tool: &ToolName) -> String {
     let allowed = |c: char| if c.is_ascii_alphanumeric() || c == '-' { c } else { '_' };
     let chars = tool.server.chars().chain("__".chars()).chain(tool.tool.chars());
-    // One more than fits tells whether something was cut; names may be of any length.
+    // One character more than fits shows whether the name has to be cut; names may have any length.
     let mut name: String = chars.take(MAX_MODEL_NAME + 1).map(allowed).collect();
     if name.len() > MAX_MODEL_NAME {
         let hash = Sha256::digest(tool.to_string());
@@ -128,7 +128,7 @@ mod tests {
         assert_eq!(model_name(&tool("dinox-mcp/detect-all-objects")), "dinox-mcp__detect-all-objects");
         assert_eq!(model_name(&tool("a.b/c d/é")), "a_b__c_d__");
         let long = model_name(&tool(&format!("server/{}", "x".repeat(100))));
-        // `sha256sum` of `server/` and 100 x begins with a5e3afb55a.
+        // `sha256sum` of `server/` and 100 times `x` begins with a5e3afb55a.
         assert!(
             is_allowed(&long) && long.starts_with("server__xxxxx") && long.ends_with("_a5e3afb55a"),
             "{long}"
@@ -145,7 +145,7 @@ mod tests {
         let same = ModelNames::new([tool("a/b"), tool("a/b")]).unwrap();
         assert_eq!(same.len(), 1);
         assert_eq!(same.model_name(&tool("a/c")), None);
-        // Not the tool that the table has under that name.
+        // Not the tool that the table has under this name.
         assert_eq!(ModelNames::new([tool("a/b_c")]).unwrap().model_name(&tool("a/b.c")), None);
     }
 

@@ -10,33 +10,33 @@ use super::ToolResult;
 /// A call that has ended.
 #[derive(Debug, Clone, PartialEq)]
 pub struct CallOutcome {
-    /// The server's result, failures that the tool reports included, or why there is none.
+    /// The server's result, which may report a failure, or why there is no result.
     pub result: Result<ToolResult, CallError>,
-    /// From sending the call to its end.
+    /// The time from sending the call to its end.
     pub elapsed: Duration,
-    /// Before that: for a free place (`max_concurrent`) and for the server's restart.
+    /// The wait before that, for a free place (`max_concurrent`) and for the server's restart.
     pub waited: Duration,
 }
 
-/// How long a call may take, by its caller.
+/// How long its caller lets a call take.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct CallLimits {
-    /// From when it is sent to its server.
+    /// The longest time after the call is sent to its server.
     pub sent: Duration,
-    /// From `since`, with the wait for a place at its server, or for the server's restart.
+    /// The longest time from `since`, including the wait for a place or for the server's restart.
     pub whole: Duration,
-    /// One moment for calls that are made together.
+    /// The start of the time, the same for calls that are made together.
     pub since: Instant,
 }
 
 impl CallLimits {
-    /// As long as the server's configuration lets it.
+    /// No limits beyond those of the server's configuration.
     #[must_use]
     pub fn none() -> Self {
         Self { sent: Duration::MAX, whole: Duration::MAX, since: Instant::now() }
     }
 
-    /// What is left of the whole.
+    /// The time that is left of the whole.
     pub(super) fn left(&self) -> Duration {
         self.whole.saturating_sub(self.since.elapsed())
     }
@@ -57,7 +57,7 @@ pub enum CallError {
     UnknownTool {
         /// The server.
         server: String,
-        /// The name that was called.
+        /// The name of the tool that was called.
         tool: String,
     },
     /// The server is disabled, did not start, or died too often.
@@ -73,12 +73,12 @@ pub enum CallError {
     Protocol {
         /// The server.
         server: String,
-        /// The code of JSON-RPC.
+        /// The error's code in JSON-RPC.
         code: i32,
-        /// The server's words; untrusted.
+        /// The server's message; untrusted.
         message: String,
     },
-    /// Neither a result nor progress for too long.
+    /// There was neither a result nor progress for too long.
     #[error("`{server}` gave no sign for {limit:?}")]
     TimedOutIdle {
         /// The server.
@@ -86,7 +86,7 @@ pub enum CallError {
         /// The limit.
         limit: Duration,
     },
-    /// No result in time, whatever progress was reported.
+    /// There was no result in time, whatever progress was reported.
     #[error("`{server}` gave no result within {limit:?}")]
     TimedOutTotal {
         /// The server.
@@ -94,7 +94,7 @@ pub enum CallError {
         /// The limit.
         limit: Duration,
     },
-    /// The caller's time was over before the call was sent: there was no free place, or the server was being restarted.
+    /// The caller's time was over before the call was sent: there was no free place, or the server was restarting.
     #[error(
         "the call was never sent to `{server}`: its time, {limit:?}, was over while it waited for a place"
     )]
@@ -115,7 +115,7 @@ pub enum CallError {
         /// How it ended, with the last line it wrote on standard error.
         reason: String,
     },
-    /// The result was larger than the host accepts and was thrown away.
+    /// The result was larger than the host accepts and was discarded.
     #[error("the result of `{server}` is larger than {limit} bytes")]
     TooLarge {
         /// The server.
@@ -123,7 +123,7 @@ pub enum CallError {
         /// The limit, in bytes.
         limit: usize,
     },
-    /// The server answered with something that is no answer.
+    /// The server's answer is not a valid result.
     #[error("the answer of `{server}` cannot be read: {reason}")]
     Malformed {
         /// The server.

@@ -23,24 +23,24 @@ use tokio_util::task::AbortOnDropHandle;
 use super::status::{StartError, telling_line};
 use super::tail::Tail;
 
-/// After its standard input is closed, a server has this long to end by itself.
+/// How long a server may take to end by itself after its standard input is closed.
 const LEAVE: Duration = Duration::from_secs(1);
 
-/// After `TERM`, processes have this long until `KILL`.
+/// How long processes have between `TERM` and `KILL`.
 pub(super) const TERMINATE: Duration = Duration::from_secs(2);
 
-/// After `KILL`, processes are waited for this long.
+/// How long this waits for processes after `KILL`.
 const KILLED: Duration = Duration::from_millis(500);
 
-/// A guard has this long to end everything: `TERM`, its wait, `KILL`.
+/// How long a guard has to end everything: `TERM`, its wait, `KILL`.
 const GUARD: Duration = Duration::from_secs(4);
 
-/// Whoever ends a whole session or control group sends the same signal to servers and to us, in any order. So that
-/// long ours is waited for before the death of a server by such a signal is told.
+/// Whoever ends a whole session or control group sends the same signal to servers and to this process, in any order.
+/// Before a server's death by such a signal is reported, our own signal gets this much time to arrive.
 const SAME_SIGNAL: Duration = Duration::from_secs(2);
 
-/// What every server finds in its environment, if we have it: what is needed to find programs, files and the
-/// network, and nothing that is a secret of ours.
+/// Variables that every server gets, if they are set: what is needed to find programs, files and the network, and no
+/// secrets of ours.
 const PASSED: [&str; 30] = [
     "PATH",
     "HOME",
@@ -74,7 +74,7 @@ const PASSED: [&str; 30] = [
     "CURL_CA_BUNDLE",
 ];
 
-/// What to start.
+/// The command to start, and its surroundings.
 #[derive(Debug, Clone)]
 pub(super) struct Launch<'a> {
     pub(super) command: &'a str,
@@ -92,22 +92,22 @@ pub(super) struct ServerProcess {
     is_guarded: bool,
     state: watch::Receiver<State>,
     stderr: Arc<Tail>,
-    /// Set when the standard error has ended.
+    /// Cancelled when the standard error has ended.
     drained: CancellationToken,
     _draining: AbortOnDropHandle<()>,
-    /// Whether we have sent it a signal.
+    /// Whether we have sent the process a signal.
     is_told: AtomicBool,
-    /// Set once our own signal has had its time to come.
+    /// Set once our own signal has had time to arrive.
     settled: OnceCell<()>,
 }
 
-/// Where a process is.
+/// The state of a process.
 #[derive(Debug, Clone, Copy)]
 enum State {
     Running,
-    /// It has ended; others of its group may not have.
+    /// The process has ended; others of its group may still run.
     Left(ExitStatus),
-    /// Its group is gone, and its number may be another's.
+    /// The whole group has ended, and its number may be reused.
     Gone(ExitStatus),
 }
 
@@ -115,7 +115,7 @@ impl Launch<'_> {
     /// Starts the process.
     ///
     /// # Errors
-    /// [`StartError`] where the program or the folder is not there, or the system refuses.
+    /// [`StartError`] if the program or the folder does not exist, or the system refuses.
     pub(super) fn start(&self) -> Result<(ServerProcess, ChildStdin, ChildStdout), StartError> {
         if !self.folder.is_dir() {
             return Err(StartError::WorkingDirectory { path: self.folder.to_owned() });
@@ -175,7 +175,7 @@ impl Launch<'_> {
         passed.chain(self.env.iter().map(|(name, value)| (name.into(), value.into()))).collect()
     }
 
-    /// The program's file: looked up here, because a missing one is the most frequent of all failures and should
+    /// The program's file. It is looked up here, because a missing program is the most frequent failure and should
     /// not look like a failed handshake.
     fn program(&self) -> Result<PathBuf, StartError> {
         if self.command == "m3" {
@@ -220,7 +220,7 @@ fn missing_hint(command: &str) -> &'static str {
 }
 
 impl ServerProcess {
-    /// How it ended, if it has: in words.
+    /// How the process ended, in words; `None` while it runs.
     pub(super) fn ending(&self) -> Option<String> {
         match *self.state.borrow() {
             State::Running => None,
@@ -228,19 +228,19 @@ impl ServerProcess {
         }
     }
 
-    /// Waits until it has ended; what it started may still be there.
+    /// Waits until the process has ended; processes that it started may still run.
     pub(super) fn ended(&self) -> impl Future<Output = ()> + Send + use<> {
         let mut state = self.state.clone();
         async move {
-            // The sender goes without a word only with the whole runtime.
+            // The sender is dropped early only when the whole runtime ends.
             let _ = state.wait_for(|state| !matches!(state, State::Running)).await;
         }
     }
 
-    /// How it ended, for one that is about to or has been; with the line on its standard error that says most. If a
-    /// signal that is none of ours has ended it, it is told late enough for the caller to have got the same signal.
+    /// How a process ended that has ended or is about to, with the most telling line of its standard error. If
+    /// another's signal ended it, this returns late enough for the caller to have received the same signal.
     pub(super) async fn last_words(&self) -> Option<String> {
-        // A guard ends with the last of what it guards.
+        // A guard ends only after everything it guards.
         let in_time = if self.is_guarded { GUARD } else { Duration::from_millis(500) };
         let _ = tokio::time::timeout(in_time, self.ended()).await;
         let ending = self.ending()?;
@@ -261,18 +261,18 @@ impl ServerProcess {
             && signal_of(status).is_some_and(|signal| ends.contains(&signal))
     }
 
-    /// The last lines on its standard error, all of them if it has ended.
+    /// The last lines of the standard error; complete if the process has ended.
     pub(super) async fn stderr(&self) -> Vec<String> {
         if self.ending().is_some() {
-            // One that outlives it may hold the stream open.
+            // A process that outlives the server may hold the stream open.
             let _ = tokio::time::timeout(Duration::from_millis(100), self.drained.cancelled()).await;
         }
         self.stderr.lines()
     }
 
-    /// Ends it and everything it started, after its standard input was closed. 6 s at most.
+    /// Ends the process and everything it started, after its standard input was closed. 6 s at most.
     pub(super) async fn close(&self) {
-        // Ended by itself or not: what it started has the same time to end as itself.
+        // Whether it ended by itself or not, the processes it started get the same time to end.
         let in_time = if self.is_guarded { GUARD } else { TERMINATE };
         if tokio::time::timeout(LEAVE, self.ended()).await.is_err() {
             self.signal(Signal::TERM);
@@ -283,7 +283,7 @@ impl ServerProcess {
         self.gone(TERMINATE + 2 * KILLED).await;
     }
 
-    /// Ends it and everything it started, at once: nothing of it is wanted any more. 5 s at most.
+    /// Ends the process and everything it started at once, because nothing of it is needed any more. 5 s at most.
     pub(super) async fn end(&self) {
         self.kill();
         if !self.gone(GUARD).await {
@@ -292,23 +292,23 @@ impl ServerProcess {
         }
     }
 
-    /// Waits until nothing of it is left, and says whether that is so.
+    /// Waits until all of its processes have ended; false if some have not within the limit.
     async fn gone(&self, limit: Duration) -> bool {
         let mut state = self.state.clone();
         let gone = state.wait_for(|state| matches!(state, State::Gone(_)));
         tokio::time::timeout(limit, gone).await.is_ok()
     }
 
-    /// Ends it and does not wait until it is gone.
+    /// Ends the process without waiting until it is gone.
     pub(super) fn kill(&self) {
-        // A guard that is killed guards no more.
+        // A guard that is killed could not end what it guards.
         if self.is_guarded { self.signal(Signal::TERM) } else { self.signal_group(Signal::KILL) }
     }
 
     fn signal(&self, signal: Signal) {
         self.is_told.store(true, Ordering::Relaxed);
         if matches!(*self.state.borrow(), State::Running) {
-            // It may end this very moment.
+            // Ignored, because the process may have ended this very moment.
             let _ = if self.is_guarded {
                 kill_process(self.pid, signal)
             } else {
@@ -331,11 +331,11 @@ impl Drop for ServerProcess {
     }
 }
 
-/// Waits for the process and then ends what is left of its group.
+/// Waits for the process, and then ends the rest of its group.
 async fn watch_over(mut child: Child, pid: Pid, state: watch::Sender<State>) {
     let Ok(status) = child.wait().await else { return };
     state.send_replace(State::Left(status));
-    // The group's number stays taken while anyone is in it.
+    // The group's number stays reserved while any process is in it.
     let has_group = || test_kill_process_group(pid).is_ok();
     if has_group() {
         let _ = kill_process_group(pid, Signal::TERM);
@@ -345,7 +345,8 @@ async fn watch_over(mut child: Child, pid: Pid, state: watch::Sender<State>) {
         }
         if has_group() {
             let _ = kill_process_group(pid, Signal::KILL);
-            // They end at once, but not before this returns; who reaps them is another's concern.
+            // Processes end soon after `KILL`, but not before this returns; another process collects their exit
+            // codes.
             let deadline = Instant::now() + KILLED;
             while has_group() && Instant::now() < deadline {
                 tokio::time::sleep(Duration::from_millis(5)).await;
@@ -355,11 +356,11 @@ async fn watch_over(mut child: Child, pid: Pid, state: watch::Sender<State>) {
     state.send_replace(State::Gone(status));
 }
 
-/// The signal that has ended it.
+/// The signal that ended the process.
 fn signal_of(status: ExitStatus) -> Option<i32> {
     use std::os::unix::process::ExitStatusExt as _;
     match status.code() {
-        // What a guard, like a shell, makes of a signal.
+        // The exit code of a guard, as of a shell, for a signal.
         Some(code @ 129..=192) => Some(code - 128),
         _ => status.signal(),
     }

@@ -14,13 +14,13 @@ const SHOWN: usize = 200;
 /// The tool that reads a resource of a server (`resources/read`), under the server's name.
 pub const READ_RESOURCE: &str = "read_resource";
 
-/// More links of one session are not kept.
+/// The most links of one session that are kept.
 const MOST_LINKS: usize = 10_000;
 
 /// Longer addresses are not kept, in bytes.
 const LONGEST_LINK: usize = 8 << 10;
 
-/// Addresses that results of a session have linked to: these can be read, and no others.
+/// Addresses that results of a session have linked to: only these can be read.
 #[derive(Debug, Default)]
 pub(super) struct Links(Mutex<HashSet<String>>);
 
@@ -65,12 +65,12 @@ pub fn read_resource_tool() -> Tool {
     }
 }
 
-/// The address that a call of the tool asks for.
+/// The address that a call wants to read.
 pub(super) fn uri_of(arguments: &Map<String, Value>) -> Option<&str> {
     arguments.get("uri").and_then(Value::as_str)
 }
 
-/// What the tool answers to an address that no result has given.
+/// The tool's answer for an address that no result has linked to.
 pub(super) fn no_link(uri: &str) -> String {
     let uri = shortened(uri, SHOWN);
     format!(
@@ -88,7 +88,7 @@ pub fn links_of(result: &ToolResult) -> impl Iterator<Item = &str> {
     })
 }
 
-/// What `resources/read` answers, as the result of a call; nothing if it has no `contents`.
+/// The answer of `resources/read` as the result of a call; `None` if it has no `contents`.
 pub(super) fn result_of(answer: Value) -> Option<ToolResult> {
     let Value::Object(mut members) = answer else { return None };
     let Some(Value::Array(contents)) = members.remove("contents") else { return None };

@@ -26,7 +26,7 @@ impl Serving {
         Self { stop, task: Some(tokio::spawn(serving.into_future())) }
     }
 
-    /// Stops: takes no more connections, and waits so long for open ones at most.
+    /// Stops: accepts no more connections, and waits at most this long for open ones.
     pub async fn stop(mut self, patience: Duration) {
         self.stop.cancel();
         if let Some(mut task) = self.task.take()

@@ -1,4 +1,4 @@
-//! How each server fares, and what the host tells while it works.
+//! The status of each server, and the events that the host reports.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use super::ToolName;
 
-/// How a server fares.
+/// The status of a server.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ServerStatus {
     /// Its name in the configuration.
@@ -15,42 +15,42 @@ pub struct ServerStatus {
     pub state: ServerState,
     /// How often it was started again.
     pub restarts: u32,
-    /// Lines on its standard output that are no messages.
+    /// The number of lines on its standard output that are not messages.
     pub noise: u64,
-    /// The last lines on its standard error, of the latest start. Untrusted text.
+    /// The last lines of its standard error since the latest start. Untrusted text.
     pub stderr: Vec<String>,
 }
 
 /// Whether a server can be called.
 #[derive(Debug, Clone, PartialEq)]
 pub enum ServerState {
-    /// The configuration says not to start it.
+    /// It is not started, because it is disabled in the configuration.
     Disabled,
-    /// It can.
+    /// It can be called.
     Ready(ReadyServer),
-    /// It cannot.
+    /// It cannot be called.
     Failed(StartError),
-    /// It could, and died since; the next call starts it again, as often as its `restarts` say.
+    /// It died after it was ready; the next call starts it again, as often as `restarts` allows.
     Died {
         /// How it ended, or why it could not be started again.
         reason: String,
     },
 }
 
-/// What a server said when it was started.
+/// What a server reported when it was started.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ReadyServer {
-    /// Tools that are offered.
+    /// The number of tools that are offered.
     pub tools: usize,
-    /// Tools that it lists and that cannot be used.
+    /// The number of listed tools that cannot be used.
     pub rejected: usize,
-    /// The version of the protocol that it answered with.
+    /// The version of the protocol in its answer.
     pub protocol_version: String,
-    /// What it calls itself; untrusted.
+    /// The name it gives itself; untrusted.
     pub name: String,
-    /// Its version; untrusted.
+    /// The version it gives itself; untrusted.
     pub version: String,
-    /// From the start to the list of its tools.
+    /// The time from the start to the list of its tools.
     pub start: Duration,
 }
 
@@ -63,7 +63,7 @@ pub enum StartError {
         /// Why, with the key.
         reason: String,
     },
-    /// There is no such program.
+    /// The program does not exist.
     #[error("the command `{command}` was not found\nhint: {hint}")]
     CommandNotFound {
         /// The program.
@@ -79,7 +79,7 @@ pub enum StartError {
         /// The system's reason.
         reason: String,
     },
-    /// The system starts nothing more, whatever it is.
+    /// The system cannot start any further process.
     #[error("failed to start `{command}`: {reason}\nhint: {}", m3_support::files::EXHAUSTED)]
     Exhausted {
         /// The program.
@@ -87,7 +87,7 @@ pub enum StartError {
         /// The system's reason.
         reason: String,
     },
-    /// Its working directory is not there.
+    /// Its working directory does not exist.
     #[error("the working directory `{}` is not there\nhint: create it, or change `cwd`", path.display())]
     WorkingDirectory {
         /// The directory.
@@ -96,9 +96,9 @@ pub enum StartError {
     /// It ended before it was ready.
     #[error("it ended before it was ready: {how}{}", last_line(stderr))]
     Exited {
-        /// How: its exit code or signal.
+        /// Its exit code or signal, in words.
         how: String,
-        /// The last lines on standard error.
+        /// The last lines of its standard error.
         stderr: Vec<String>,
     },
     /// It was not ready in time.
@@ -109,15 +109,15 @@ pub enum StartError {
     TimedOut {
         /// The limit.
         limit: Duration,
-        /// The last lines on standard error.
+        /// The last lines of its standard error.
         stderr: Vec<String>,
     },
-    /// It answers the handshake, or the request for its tools, with nothing that can be understood.
+    /// Its answer to the handshake, or to the request for its tools, cannot be understood.
     #[error("it does not speak the protocol: {reason}{}", last_line(stderr))]
     Protocol {
-        /// What it answers.
+        /// What is wrong with the answer.
         reason: String,
-        /// The last lines on standard error.
+        /// The last lines of its standard error.
         stderr: Vec<String>,
     },
     /// Its endpoint cannot be used.
@@ -128,7 +128,7 @@ pub enum StartError {
         /// Why not.
         reason: String,
     },
-    /// It died more often than it may be started again.
+    /// It died more often than it may be restarted.
     #[error("it died after {restarts} restarts: {reason}")]
     Restarts {
         /// How often it was started again.
@@ -136,7 +136,7 @@ pub enum StartError {
         /// How it ended the last time.
         reason: String,
     },
-    /// The configuration says not to start it.
+    /// It is disabled in the configuration.
     #[error("it is disabled")]
     Disabled,
     /// The host has been closed.
@@ -145,7 +145,7 @@ pub enum StartError {
 }
 
 impl StartError {
-    /// The last lines that the server wrote on standard error, where there are any.
+    /// The last lines of the server's standard error, if there are any.
     #[must_use]
     pub fn stderr(&self) -> &[String] {
         match self {
@@ -157,13 +157,13 @@ impl StartError {
     }
 }
 
-/// `: ` and the line of standard error that says most, if there is one.
+/// `: ` and the most telling line of standard error, if there is one.
 fn last_line(stderr: &[String]) -> String {
     telling_line(stderr).map_or(String::new(), |line| format!(": {line}"))
 }
 
-/// The line that says most of why a program ended: the last that speaks of an error, else the last one. Programs end
-/// with places in their code and with the names of their logs.
+/// The line that best tells why a program ended: the last one about an error, or else the last one. Programs often
+/// end with places in their code and with names of their logs.
 pub(super) fn telling_line(stderr: &[String]) -> Option<&String> {
     let is_aside = |line: &str| line.starts_with("at ") || line.contains("log of this run");
     let is_error = |line: &&String| {
@@ -174,66 +174,66 @@ pub(super) fn telling_line(stderr: &[String]) -> Option<&String> {
     stderr.iter().rev().find(is_error).or_else(last)
 }
 
-/// Something that happens while the host works. Texts in it come from servers: show them with care.
+/// An event while the host works. Its texts come from servers: show them with care.
 #[derive(Debug, Clone, PartialEq)]
 pub enum HostEvent {
     /// A server can be called.
     Ready {
         /// The server.
         server: String,
-        /// What it said.
+        /// What the server reported.
         ready: ReadyServer,
     },
     /// A server cannot be called.
     Failed {
         /// The server.
         server: String,
-        /// Why not.
+        /// Why it cannot be called.
         error: StartError,
     },
-    /// A server takes long to start and is still waited for.
+    /// A server takes long to start; the host still waits.
     Slow {
         /// The server.
         server: String,
-        /// For so long already.
+        /// The time it has taken so far.
         waited: Duration,
     },
     /// A server died.
     Died {
         /// The server.
         server: String,
-        /// How.
+        /// How it ended.
         reason: String,
     },
     /// A server that died was started again.
     Restarted {
         /// The server.
         server: String,
-        /// The how-manieth time, from 1.
+        /// The number of this restart, from 1.
         restart: u32,
-        /// Of at most so many.
+        /// The most restarts.
         limit: u32,
     },
     /// A call reports progress.
     Progress {
         /// The tool.
         tool: ToolName,
-        /// How far it is.
+        /// The progress so far.
         progress: f64,
-        /// Of how much, if it says so.
+        /// The progress at the end, if given.
         total: Option<f64>,
-        /// What it is doing, if it says so.
+        /// What it is doing, if given.
         message: Option<String>,
     },
-    /// A line on a server's standard output that is no message, shortened and made visible. Only the first few
-    /// are told; [`ServerStatus::noise`] counts all.
+    /// A line on a server's standard output that is not a message, shortened and made visible. Only the first few are
+    /// reported; [`ServerStatus::noise`] counts all.
     Noise {
         /// The server.
         server: String,
         /// The line.
         line: String,
     },
-    /// A message was larger than the host accepts and was thrown away.
+    /// A message was larger than the host accepts and was discarded.
     Oversized {
         /// The server.
         server: String,
@@ -242,7 +242,7 @@ pub enum HostEvent {
     },
 }
 
-/// Who is told what happens. Called from the host's tasks: it should return at once.
+/// Receives events. It is called from the host's tasks, so it should return at once.
 pub type Events = Arc<dyn Fn(HostEvent) + Send + Sync>;
 
 #[cfg(test)]
@@ -255,7 +255,7 @@ mod tests {
             let lines: Vec<String> = text.lines().map(str::to_owned).collect();
             telling_line(&lines).cloned().unwrap_or_default()
         };
-        // As Node and npm end.
+        // Typical last lines of Node and npm.
         let node = "node:internal/modules/cjs/loader:1228\n  throw err;\n\nError: Cannot find module '/x'\n    \
                     at node:internal/errors:1:2 {\n  code: 'MODULE_NOT_FOUND'\n}\n\nNode.js v22.1.0\n";
         assert_eq!(told(node), "Error: Cannot find module '/x'");

@@ -20,7 +20,7 @@ use super::lines::{LineReader, Refused};
 use super::process::{Launch, ServerProcess};
 use super::status::{Events, StartError};
 
-/// A server that asks but does not read our answers is cut off at so many.
+/// The most answers that wait to be read: a server that asks but does not read them is cut off.
 const MAX_UNSENT: usize = 10_000;
 
 /// A server's standard input; `None` once it is closed.
@@ -32,15 +32,15 @@ impl Stdin {
         Self(Arc::new(Mutex::new(Some(stdin))))
     }
 
-    /// Closes it, unless something is being written that the server does not read.
+    /// Closes it, unless a write is blocked because the server does not read.
     pub(super) async fn close(&self) {
         if let Ok(mut stdin) = tokio::time::timeout(Duration::from_millis(100), self.0.lock()).await {
             stdin.take();
         }
     }
 
-    /// A turn at writing, taken now and not when the future is first polled: messages are written in the order in
-    /// which they were sent, whichever of rmcp's tasks gets to run first.
+    /// A turn at writing, taken now and not when the future is first polled: so messages are written in the order in
+    /// which they were sent, whichever of rmcp's tasks runs first.
     fn turn(&self) -> impl Future<Output = OwnedMutexGuard<Option<ChildStdin>>> + use<> {
         let mut lock = Box::pin(Arc::clone(&self.0).lock_owned());
         let first = lock.as_mut().poll(&mut Context::from_waker(Waker::noop()));
@@ -63,7 +63,7 @@ async fn write(mut stdin: OwnedMutexGuard<Option<ChildStdin>>, line: &[u8]) -> i
     }
 }
 
-/// A child process that is a server, apart from what is said.
+/// A server's child process, apart from the messages.
 pub(super) struct StdioChild {
     pub(super) process: ServerProcess,
     pub(super) stdin: Stdin,
@@ -71,10 +71,10 @@ pub(super) struct StdioChild {
     _watcher: AbortOnDropHandle<()>,
 }
 
-/// Starts a server's process, and what reads from it.
+/// Starts a server's process and the readers of its output.
 ///
 /// # Errors
-/// [`StartError`] where it cannot be started.
+/// [`StartError`] if it cannot be started.
 pub(super) fn start(
     launch: &Launch<'_>,
     server: &str,
@@ -105,11 +105,11 @@ pub(super) fn start(
     Ok((StdioChild { process, stdin, _reader: reader, _watcher: watcher }, transport))
 }
 
-/// What rmcp reads from and writes to.
+/// The transport that rmcp reads from and writes to.
 pub(super) struct StdioTransport {
     pub(super) stdin: Stdin,
     pub(super) messages: mpsc::Receiver<ServerJsonRpcMessage>,
-    /// Set when the server's standard output has ended, after all of its messages were handed on.
+    /// Cancelled when the server's standard output has ended, after all its messages were passed on.
     pub(super) ended: CancellationToken,
     pub(super) unsent: Arc<AtomicUsize>,
 }

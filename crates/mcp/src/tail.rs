@@ -1,4 +1,4 @@
-//! The last lines of a stream, bounded in bytes: standard error holds the only reason of many a failed start.
+//! The last lines of a stream, limited in size: standard error is often the only explanation of a failed start.
 
 use std::collections::VecDeque;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -6,10 +6,10 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use m3_support::text::shortened;
 use tokio::io::{AsyncRead, AsyncReadExt as _};
 
-/// As many lines are kept.
+/// The most lines that are kept.
 const MAX_LINES: usize = 40;
 
-/// Of a line, as many columns are kept.
+/// The most columns of a line that are kept.
 const MAX_LINE: usize = 400;
 
 /// The last lines that were written.
@@ -21,7 +21,7 @@ pub(super) struct Tail {
 #[derive(Debug, Default)]
 struct Lines {
     whole: VecDeque<String>,
-    /// The line that is being written; what is beyond the columns that are kept is dropped.
+    /// The line being written, cut to the columns that are kept.
     current: Vec<u8>,
 }
 
@@ -89,7 +89,7 @@ mod tests {
         tail.drain(text.as_bytes()).await;
         let lines = tail.lines();
         assert_eq!(lines.len(), MAX_LINES);
-        // 100 short lines, a long one, the unfinished one: the first kept is number 62.
+        // 100 short lines, a long one and the unfinished one: the first that is kept is number 62.
         assert_eq!(lines[0], "line 62");
         assert!(lines[38].starts_with("xxx") && lines[38].ends_with('…') && lines[38].len() < 500);
         assert_eq!(lines[39], "no line break \\u{1b}[31m");

@@ -5,21 +5,21 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-/// A tool as its server answers `tools/list`. Reading and writing loses no key.
+/// A tool as listed by its server's answer to `tools/list`. Reading and writing keeps every key.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Tool {
     /// Its name on its server.
     pub name: String,
-    /// What it does, for the model. Untrusted text.
+    /// Its description for the model. Untrusted text.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub description: Option<String>,
-    /// JSON Schema of its arguments. Untrusted: it may be wrong, huge or cyclic.
+    /// The JSON Schema of its arguments. Untrusted: it may be wrong, huge or cyclic.
     #[serde(rename = "inputSchema")]
     pub input_schema: Map<String, Value>,
-    /// JSON Schema of the structured content of its results, where it declares one.
+    /// The JSON Schema of the structured content of its results, if the tool declares one.
     #[serde(rename = "outputSchema", default, skip_serializing_if = "Option::is_none")]
     pub output_schema: Option<Map<String, Value>>,
-    /// All other keys: `title`, `annotations`, `execution`, `_meta` and whatever comes.
+    /// All other keys: `title`, `annotations`, `execution`, `_meta` and any others.
     #[serde(flatten)]
     pub extra: Map<String, Value>,
 }
@@ -35,7 +35,7 @@ pub struct ToolName {
 }
 
 impl ToolName {
-    /// Takes `server/tool` apart; `None` without a slash or with an empty side.
+    /// Splits `server/tool`; `None` without a slash or with an empty side.
     #[must_use]
     pub fn parse(name: &str) -> Option<Self> {
         let (server, tool) = name.split_once('/')?;

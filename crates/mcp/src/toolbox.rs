@@ -1,4 +1,4 @@
-//! What a server of ours offers, apart from how it is served.
+//! The tools of one of our own servers, independent of how it is served.
 
 use std::pin::Pin;
 use std::sync::Arc;
@@ -7,23 +7,23 @@ use serde_json::{Map, Value};
 
 use super::{Tool, ToolResult};
 
-/// An answer in the making.
+/// The future of an answer.
 pub type Answering<'a> = Pin<Box<dyn Future<Output = Answer> + Send + 'a>>;
 
-/// The tools of one server and what they do.
+/// The tools of one server and their implementation.
 pub trait Toolbox: Send + Sync + 'static {
     /// The server's name.
     fn name(&self) -> &str;
 
-    /// The tools, always the same ones.
+    /// The tools; always the same.
     fn tools(&self) -> &[Tool];
 
     /// Answers a call. The tool is one of [`Toolbox::tools`], or [`Answer::UnknownTool`] is the answer; arguments
     /// are not checked yet ([`super::arguments`] does that).
     fn call<'a>(&'a self, tool: &'a str, arguments: Map<String, Value>) -> Answering<'a>;
 
-    /// Another instance, which knows nothing of the calls made to this one: for a task, or a session, of its own.
-    /// `None` where calls leave nothing behind, so that this one serves for all.
+    /// Another instance without the state of this one, for a separate task or session. `None` if calls leave no
+    /// state, so that this one can serve everybody.
     fn fresh(&self) -> Option<Arc<dyn Toolbox>> {
         None
     }
@@ -32,20 +32,20 @@ pub trait Toolbox: Send + Sync + 'static {
 /// How a call ends.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Answer {
-    /// With a result, failures of the tool included.
+    /// With a result, which may report a failure of the tool.
     Result(ToolResult),
-    /// With the protocol's error for a tool that is not there (JSON-RPC code -32602).
+    /// With the protocol's error for an unknown tool (JSON-RPC code -32602).
     UnknownTool,
-    /// With a result that is marked as an error and says what is wrong with the arguments, so that a model can correct
+    /// With a result marked as an error that explains what is wrong with the arguments, so that a model can correct
     /// itself (MCP 2025-11-25, "Error Handling").
     InvalidArguments(String),
     /// With another error of the protocol.
     ProtocolError {
         /// JSON-RPC error code.
         code: i32,
-        /// What is said.
+        /// The message of the error.
         message: String,
     },
-    /// The server dies without a word.
+    /// Not at all: the server dies.
     Crash,
 }

@@ -1,9 +1,9 @@
-//! What a tool answered, and what the rules say of it.
+//! A tool's answer, and which rule applies to it.
 //!
-//! Most failing servers do not set `isError` and say that they failed in words. So an answer *fails* if the server
-//! marks it, if it is JSON that says so, or if its text begins like an error; only then are status codes and phrases
-//! looked for, and only in its message. A page about status 404, or one that says "not found" in passing, is a
-//! normal result.
+//! Most failing servers do not set `isError` and only say in words that they failed. So an answer *fails* if the
+//! server marks it, if it is JSON that reports a failure, or if its text begins like an error. Only then are status
+//! codes and phrases looked for, and only in its message. A page about status 404, or one that says "not found" in
+//! passing, is a normal result.
 
 use m3_mcp::ToolResult;
 use m3_support::text::head;
@@ -18,25 +18,25 @@ use super::rules::{
     Where,
 };
 
-/// Rules look at so much of a message, in bytes.
+/// How much of a message the rules look at, in bytes.
 const MESSAGE: usize = 2_000;
 
-/// The longest answer that is short, in bytes.
+/// Up to this length an answer counts as short, in bytes.
 const SHORT: usize = 300;
 
 /// Longer text is not parsed as JSON, in bytes.
 const LONGEST_JSON: usize = 4 << 20;
 
-/// An answer, as far as rules look at it.
+/// The parts of an answer that rules look at.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Answer {
     /// All text.
     text: String,
-    /// The answer as JSON, where it is an object.
+    /// The answer as JSON, if it is an object.
     members: Option<Map<String, Value>>,
     /// Whether the server marks it as an error.
     is_error: bool,
-    /// Whether there is anything in it beside the text, such as an image.
+    /// Whether it contains anything besides text, such as an image.
     has_media: bool,
 }
 
@@ -58,7 +58,7 @@ impl Answer {
         let is_object = text.trim_start().starts_with('{') && text.len() <= LONGEST_JSON;
         let members = is_object.then(|| serde_json::from_str(&text).ok()).flatten();
         match members {
-            // Some frameworks wrap a plain text so.
+            // Some frameworks wrap plain text in this way.
             Some(Value::Object(members)) if members.len() == 1 && members.contains_key("result") => {
                 let inner = match &members["result"] {
                     Value::String(text) => text.clone(),
@@ -95,7 +95,7 @@ impl Answer {
             Value::Array(parts) if !parts.is_empty() && parts.iter().all(is_part) => {
                 serde_json::json!({ "content": parts })
             }
-            // What is alone in a list is the answer.
+            // A single item in a list is the answer.
             Value::Array(parts) if parts.len() == 1 && parts[0].is_object() => {
                 return Self::new(parts[0].to_string(), is_error, false);
             }
@@ -106,13 +106,13 @@ impl Answer {
         Self::from(&result)
     }
 
-    /// An error of the protocol instead of a result.
+    /// An answer that is an error of the protocol instead of a result.
     #[must_use]
     pub fn protocol_error(code: i64, message: &str) -> Self {
         Self::new(format!("MCP error {code}: {message}"), true, false)
     }
 
-    /// The rule that decides, and what it saw.
+    /// The rule that decides, and the text that it matched.
     #[must_use]
     pub fn decisive_rule(&self) -> (&'static Rule, String) {
         if let Some(Failure { message, looked_at }) = self.failure() {
@@ -140,7 +140,7 @@ impl Answer {
         }
     }
 
-    /// Whether an answer says that it failed, and where.
+    /// Whether an answer reports its own failure, and where.
     fn failure(&self) -> Option<Failure> {
         if let Some(message) = self.members.as_ref().and_then(in_json::failure) {
             let message = head(&message, MESSAGE).to_owned();
@@ -157,7 +157,7 @@ impl Answer {
         })
     }
 
-    /// The status code of a failure: a number that is called one, never any number.
+    /// The status code of a failure: only a number that is named as one.
     fn status(&self, message: &str) -> Option<(u16, String)> {
         let in_json = self.members.as_ref().and_then(in_json::status);
         in_json.map(|code| (code, format!("status {code}: {message}"))).or_else(|| {
@@ -172,17 +172,17 @@ impl Answer {
     }
 }
 
-/// Whether it is a part of a tool's result, of one of the kinds that the protocol has.
+/// Whether a value is a part of a tool's result, of a kind that the protocol defines.
 fn is_part(value: &Value) -> bool {
     let kind = value.get("type").and_then(Value::as_str);
     matches!(kind, Some("text" | "image" | "audio" | "resource" | "resource_link"))
 }
 
-/// An answer that says that it failed.
+/// An answer that reports its own failure.
 struct Failure {
-    /// What it says, for status codes and for readers.
+    /// The message, for status codes and for readers.
     message: String,
-    /// Where phrases are looked for: no more than the first sentence, if nothing but its beginning tells.
+    /// The part that is searched for phrases: only the first sentence if nothing but its beginning marks the failure.
     looked_at: String,
 }
 
@@ -200,7 +200,7 @@ fn by_rules(message: &str, status: Option<&(u16, String)>) -> Option<(&'static R
     })
 }
 
-/// The rule for a short answer that is nothing but a phrase of failure; an unsure one, if it goes on after it.
+/// The rule for a short answer that consists of a phrase of failure; an unsure rule if the answer goes on after it.
 fn short(text: &str, is_json: bool) -> Option<&'static Rule> {
     let sentence = if is_json { text } else { patterns::first_sentence(text) };
     if patterns::GOOD_NEWS.is_match(sentence) {

@@ -1,4 +1,4 @@
-//! Asks a language model about the calls that no rule is sure of (M³-Bench, section 5.4, leaves them to a reader).
+//! Asks a language model about the calls for which no rule is sure (M³-Bench, section 5.4, leaves these to a reader).
 
 use std::sync::Arc;
 
@@ -13,7 +13,7 @@ use super::check::ClassifiedCall;
 use super::outcome::{Confidence, Outcome, Rule, Verdict};
 use super::rules::ANSWERS_BY_MODEL;
 
-/// The longest answer of a tool that the model is shown, in characters; what is longer is cut.
+/// The longest answer of a tool that the model is shown, in characters; longer ones are cut.
 const ANSWER_SHOWN: usize = 6_000;
 
 /// The longest arguments that the model is shown, in characters.
@@ -22,28 +22,28 @@ const ARGUMENTS_SHOWN: usize = 2_000;
 /// The longest reason that is kept, in characters.
 const REASON_KEPT: usize = 200;
 
-/// Questions that are under way at once; the model itself may allow fewer.
+/// The most questions at once; the model's own limit may be lower.
 const AT_ONCE: usize = 16;
 
 /// A trajectory whose calls were judged by rules.
 #[derive(Debug)]
 pub struct ClassifiedTrajectory {
-    /// With the answers that were judged.
+    /// With the answers that the rules looked at.
     pub trajectory: Trajectory,
     /// Its calls, in order.
     pub calls: Vec<ClassifiedCall>,
 }
 
-/// How asking went.
+/// The result of asking.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Asked {
     /// Calls that the model decided.
     pub decided: usize,
-    /// Calls whose reply did not begin with one outcome; the rule's outcome stays.
+    /// Calls whose reply did not begin with exactly one outcome; they keep the rule's outcome.
     pub unclear: usize,
 }
 
-/// What the model is asked.
+/// A question for the model.
 #[derive(Template)]
 #[template(path = "decide.txt", escape = "none")]
 struct Question<'a> {
@@ -53,16 +53,16 @@ struct Question<'a> {
     is_error: bool,
 }
 
-/// Whether a model may be asked: there is an answer, and the rule is not sure of it.
+/// Whether the model may be asked about a call: it has an answer, and the rule is not sure.
 #[must_use]
 pub fn is_open(call: &ClassifiedCall) -> bool {
     call.classification.has_answer && call.classification.rule.confidence == Confidence::Unsure
 }
 
-/// Has the model decide all open calls of these trajectories, several at once. `told` gets each try that failed.
+/// Lets the model decide all open calls of these trajectories, several at once. `told` gets each failed try.
 ///
 /// # Errors
-/// [`ModelError`] of the first question that was not answered; what was decided until then stays.
+/// [`ModelError`] of the first question that was not answered; earlier decisions are kept.
 pub async fn ask(
     model: &Model,
     classified: &mut [ClassifiedTrajectory],
@@ -116,14 +116,14 @@ fn answer_text(call: &Call) -> String {
     call.result.as_ref().map(Json::to_plain_text).unwrap_or_default()
 }
 
-/// The outcome that a reply names, with its reason. What stands before the first colon is exactly one name, but for
-/// markup around it, or the reply says nothing: a name within a sentence may be there to be denied.
+/// The outcome that a reply names, with its reason. The text before the first colon must be exactly one name, apart
+/// from markup around it: within a sentence, the name may be denied.
 fn decision(reply: &str) -> Option<(&'static Rule, String)> {
     let is_markup = |c: char| c.is_whitespace() || matches!(c, '*' | '`' | '"' | '\'');
     let (before, reason) = reply.split_once(':').unwrap_or((reply, ""));
     let name = before.trim_matches(is_markup);
     let rule = ANSWERS_BY_MODEL.iter().find(|rule| is_name(rule, name))?;
-    // The other half of what stood around the name.
+    // Removes the rest of the markup around the name.
     Some((rule, shortened(reason.trim_start_matches(is_markup).trim_end(), REASON_KEPT)))
 }
 

@@ -1,4 +1,5 @@
-//! Judges the calls of a trajectory: what can be said before a tool is asked, and what its answer adds.
+//! Decides the outcome of each call of a trajectory: first what is certain before the tool is called, then what its
+//! answer adds.
 
 use std::collections::{HashMap, HashSet};
 use std::path::Path;
@@ -16,18 +17,18 @@ use super::format::{self, Arguments};
 use super::outcome::{NotJudged, Outcome, Rule, Verdict};
 use super::rules;
 
-/// The longest evidence that is kept of a call, in columns.
+/// The longest evidence that is kept for a call, in columns.
 const EVIDENCE: usize = 200;
 
-/// The tools that calls are judged by.
+/// The tools against which calls are checked.
 #[derive(Debug, Default)]
 pub struct KnownTools {
     tools: HashMap<String, KnownTool>,
-    /// Servers whose tools are listed.
+    /// Servers with a known list of tools.
     servers: HashSet<String>,
-    /// Servers whose tools nobody could list.
+    /// Servers whose tools could not be listed.
     silent: HashSet<String>,
-    /// Whether that is so of every server.
+    /// Whether no server's tools could be listed.
     is_unlisted: bool,
 }
 
@@ -35,7 +36,7 @@ pub struct KnownTools {
 struct KnownTool {
     schema: Map<String, Value>,
     prepared: OnceLock<Option<ArgumentSchema>>,
-    /// The annotation `readOnlyHint`.
+    /// The tool's annotation `readOnlyHint`.
     read_only: Option<bool>,
 }
 
@@ -48,13 +49,13 @@ impl KnownTools {
         known
     }
 
-    /// Tools that nobody has listed: calls are judged by what was answered, whatever they name.
+    /// No tools are known: outcomes are decided by answers alone.
     #[must_use]
     pub fn unlisted() -> Self {
         Self { is_unlisted: true, ..Self::default() }
     }
 
-    /// Adds those that are not known yet.
+    /// Adds tools that are not known yet.
     pub fn add(&mut self, catalog: &ToolCatalog) {
         self.servers.extend(catalog.servers.iter().map(|server| server.server.clone()));
         for (name, tool) in catalog.tools() {
@@ -69,7 +70,7 @@ impl KnownTools {
         }
     }
 
-    /// Notes that a server's tools cannot be known: a call of one that no catalog has is not judged.
+    /// Notes that a server's tools cannot be listed: a call of one that no catalog has is not judged.
     pub fn add_silent_server(&mut self, server: &str) {
         self.silent.insert(server.to_owned());
     }
@@ -80,25 +81,25 @@ impl KnownTools {
         self.tools.len()
     }
 
-    /// What the tool `server/tool` says of itself: that it changes nothing, or that it does; `None` where it says
-    /// nothing, or is not known.
+    /// Whether the tool `server/tool` declares that it changes nothing; `None` if it declares nothing, or is not
+    /// known.
     #[must_use]
     pub fn is_read_only(&self, tool: &str) -> Option<bool> {
         self.tools.get(tool)?.read_only
     }
 
-    /// True without any tool.
+    /// True if there are no tools.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.tools.is_empty()
     }
 
-    /// The tools as `server/tool`, in no order.
+    /// The tools as `server/tool`, in any order.
     pub fn names(&self) -> impl Iterator<Item = &str> {
         self.tools.keys().map(String::as_str)
     }
 
-    /// Known tools whose schema was asked for and cannot be used; it accepts everything. In the order of names.
+    /// Known tools with a schema that was needed but cannot be used, and so accepts everything; sorted by name.
     #[must_use]
     pub fn unusable_schemas(&self) -> Vec<&str> {
         let is_unusable = |tool: &KnownTool| matches!(tool.prepared.get(), Some(None));
@@ -108,7 +109,7 @@ impl KnownTools {
         names
     }
 
-    /// What is wrong with arguments; `None` for a tool that is not known.
+    /// The problems with arguments; `None` for an unknown tool.
     fn problems(&self, tool: &str, arguments: &Map<String, Value>) -> Option<Vec<ArgumentProblem>> {
         let known = self.tools.get(tool)?;
         let schema = known.prepared.get_or_init(|| ArgumentSchema::new(&known.schema).ok());
@@ -116,7 +117,7 @@ impl KnownTools {
         Some(problems.unwrap_or_default())
     }
 
-    /// Whether the host's own tool has read a resource of a listed server in this call. No list has that tool: it is
+    /// Whether this call has read a resource of a listed server with the host's own tool, which is in no list: it is
     /// offered once a result links to a resource.
     fn has_read_resource(&self, call: &Call) -> bool {
         let is_read = |name: ToolName| name.tool == READ_RESOURCE && self.servers.contains(&name.server);
@@ -130,24 +131,24 @@ impl KnownTools {
     }
 }
 
-/// What is said of a call, and why.
+/// The outcome of a call, and why.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Classification {
     /// The rule that decided.
     pub rule: &'static Rule,
-    /// What it saw in the call or the answer: made visible, shortened, perhaps empty.
+    /// What the rule saw in the call or the answer: made visible, shortened, perhaps empty.
     pub evidence: String,
-    /// What the schema has against the arguments.
+    /// The problems of the arguments, by the schema.
     pub problems: Vec<ArgumentProblem>,
-    /// Whether the tool is known; `None` where nobody could say.
+    /// Whether the tool is known; `None` if this could not be decided.
     pub is_known_tool: Option<bool>,
-    /// Whether the schema accepts the arguments; `None` for a tool that is not known.
+    /// Whether the schema accepts the arguments; `None` for an unknown tool.
     pub fits_schema: Option<bool>,
-    /// Whether an answer was looked at.
+    /// Whether an answer was used.
     pub has_answer: bool,
 }
 
-/// Where a call stands in its trajectory, counted from 0. What is no call but stands among them counts too.
+/// The place of a call in its trajectory, counted from 0. Other items among the calls count too.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Place {
     /// The step.
@@ -158,52 +159,52 @@ pub struct Place {
     pub index: usize,
 }
 
-/// A call with what is said of it.
+/// A call with its outcome.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ClassifiedCall {
-    /// Where it stands; `None` for one that stands in the final reply.
+    /// Its place; `None` for a call inside the final reply.
     pub place: Option<Place>,
-    /// The tool's name as the model wrote it; `None` where there is none.
+    /// The tool's name as the model wrote it; `None` without one.
     pub tool: Option<String>,
-    /// What is said of it.
+    /// Its outcome, and why.
     pub classification: Classification,
 }
 
-/// What is known of a call before any tool is asked.
+/// What is known about a call before the tool is called.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Checked {
-    /// Set where no answer can change it.
+    /// The outcome, if no answer can change it.
     pub decided: Option<Classification>,
-    /// The arguments to send, where a request can be made and the tool is not known to be missing.
+    /// The arguments to send, if a request is possible and the tool may exist.
     pub arguments: Option<Map<String, Value>>,
     is_known_tool: Option<bool>,
 }
 
-/// What came of asking a tool.
+/// The result of calling a tool.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Reply {
     /// An answer.
     Answer(Answer),
-    /// None, for this reason.
+    /// There was no answer, for this reason.
     NoAnswer(NotJudged, String),
-    /// Nobody was asked.
+    /// The tool was not called.
     NotExecuted,
 }
 
-/// Judges calls by the tools that there are.
+/// Decides outcomes of calls with a set of known tools.
 #[derive(Debug, Clone, Copy)]
 pub struct CallChecker<'a> {
     tools: &'a KnownTools,
 }
 
 impl<'a> CallChecker<'a> {
-    /// Judges by these tools.
+    /// A checker with these tools.
     #[must_use]
     pub fn new(tools: &'a KnownTools) -> Self {
         Self { tools }
     }
 
-    /// Looks at format, name and arguments, in this order.
+    /// Checks format, name and arguments, in this order.
     #[must_use]
     pub fn check(&self, call: &Call) -> Checked {
         let has_read = self.tools.has_read_resource(call);
@@ -246,7 +247,7 @@ impl<'a> CallChecker<'a> {
         }
     }
 
-    /// Adds what came of asking the tool.
+    /// Adds the result of calling the tool.
     #[must_use]
     pub fn finish(&self, checked: Checked, reply: Reply) -> Classification {
         if let Some(decided) = checked.decided {
@@ -282,8 +283,8 @@ impl Classification {
     }
 }
 
-/// Judges every call of a trajectory, in order. `reply` says what came of asking the tool of call `index`, counted
-/// through the calls that are ones.
+/// Decides the outcome of every call of a trajectory, in order. `reply` returns the result for the call `index`;
+/// items that are not calls are not counted.
 pub fn classify_trajectory(
     trajectory: &Trajectory,
     tools: &KnownTools,
@@ -320,8 +321,8 @@ pub fn classify_trajectory(
     classified
 }
 
-/// Takes back what was said of calls that failed where the trajectory's image was not there: the first that names it
-/// in its arguments, and all later ones, which may rest on it. `calls` as [`classify_trajectory`] gave them.
+/// Withdraws the outcomes of calls that failed because the trajectory's image was missing: the first call that names
+/// it in its arguments, and all later ones, which may depend on it. `calls` are those from [`classify_trajectory`].
 pub(super) fn excuse_missing_image(trajectory: &Trajectory, calls: &mut [ClassifiedCall]) {
     let image = trajectory.image.as_deref().and_then(|image| Path::new(image).file_name()?.to_str());
     let Some(image) = image.filter(|image| !image.is_empty()) else { return };
@@ -340,9 +341,9 @@ pub(super) fn excuse_missing_image(trajectory: &Trajectory, calls: &mut [Classif
     }
 }
 
-/// What trajectories have recorded of a call: its `result`, and whether it is an error; where it has no result, the
-/// recorded `outcome` says whether it was not answered, and why. An answer goes before it, and no `outcome` makes a
-/// success of a call that has none.
+/// The recorded result of a call: its `result`, and whether it is an error. Without one, the recorded `outcome` may
+/// tell that the call was not answered, and why. An answer takes precedence over it, and an `outcome` alone never
+/// makes a call a success.
 #[must_use]
 pub fn recorded_reply(call: &Call) -> Reply {
     use m3_trajectory::json::Json;
@@ -355,7 +356,7 @@ pub fn recorded_reply(call: &Call) -> Reply {
         return Reply::NoAnswer(why, format!("recorded as `{outcome}`"));
     }
     if outcome == Outcome::UnknownTool.name() {
-        // It was not offered, whatever a catalog lists.
+        // The tool was not offered, even if a catalog lists it.
         return Reply::Answer(Answer::protocol_error(-32_601, &format!("unknown tool: {}", call.tool)));
     }
     if is_error {
@@ -375,7 +376,7 @@ fn nameless(rule: &'static Rule, text: &str) -> Classification {
     }
 }
 
-/// Evidence as it is kept: on one line, made visible, shortened.
+/// Evidence in the form in which it is kept: on one line, made visible, shortened.
 fn seen_as(text: &str) -> String {
     shortened(&on_one_line(text), EVIDENCE)
 }

@@ -12,9 +12,9 @@ pub struct CallCounts {
     pub outcomes: [u64; 5],
     /// Calls without an outcome by reason, in the order of [`NotJudged::ALL`].
     pub not_judged: [u64; NotJudged::ALL.len()],
-    /// Calls whose answer was looked at.
+    /// Calls whose answer was used.
     pub answered: u64,
-    /// Calls that fit their schema and that nobody was asked about: neither success nor failure.
+    /// Calls that fit their schema but were not executed: neither success nor failure.
     pub not_executed: u64,
     /// Calls whose answer was decided by a rule that is not sure.
     pub unsure: u64,
@@ -33,7 +33,7 @@ pub struct Rate {
 }
 
 impl Rate {
-    /// In [0, 1]; `None` where there is nothing to take a share of.
+    /// The share, in [0, 1]; `None` if the denominator is 0.
     #[must_use]
     pub fn value(self) -> Option<f64> {
         (self.of > 0).then(|| self.count as f64 / self.of as f64)
@@ -68,13 +68,13 @@ impl CallCounts {
         tally
     }
 
-    /// Calls that have an outcome. With those that were not executed and those that were not judged, they are all.
+    /// Calls with an outcome. Together with those not executed and those not judged they are all calls.
     #[must_use]
     pub fn with_outcome(&self) -> u64 {
         self.outcomes.iter().sum()
     }
 
-    /// Calls that nobody answered although somebody was asked.
+    /// Calls that were sent but not answered.
     #[must_use]
     pub fn unanswered(&self) -> u64 {
         self.not_judged.iter().sum()

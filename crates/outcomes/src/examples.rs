@@ -1,6 +1,6 @@
-//! Answers and the rule that should decide each: for every rule over answers, some that it decides and some that it
-//! must not. Texts marked "section 8" are those of M³-Bench's error analysis; the others have the wording of widely
-//! used clients, frameworks and interfaces.
+//! Answers and the rule that should decide each: for every rule over answers, some that it should decide and some
+//! that it must not decide. Texts marked "section 8" are those of M³-Bench's error analysis; the others have the
+//! wording of widely used clients, frameworks and interfaces.
 
 use std::collections::BTreeSet;
 
@@ -86,7 +86,7 @@ const PLAIN: &[(&str, &str, Outcome)] = &[
     (r#"{"error": "rejected", "status_code": 400}"#, "status_bad_request", InvalidArguments),
     ("API request failed: 500 Internal Server Error", "status_server_error", ResourceNotFound),
     (r#"{"error": true, "status": 503}"#, "status_server_error", ResourceNotFound),
-    // Numbers that are no status.
+    // Numbers that are not status codes.
     ("The room number is 404, on the fourth floor.", "normal_result", Success),
     ("Found 404 articles about eels.", "normal_result", Success),
     ("404 Main Street, Springfield", "normal_result", Success),
@@ -164,7 +164,7 @@ const PLAIN: &[(&str, &str, Outcome)] = &[
     ("There are no campgrounds available", "nothing_found", ResourceNotFound),
     ("Your search did not match any articles.", "nothing_found", ResourceNotFound),
     ("No entry fee. The park is open all year.", "normal_result", Success),
-    // Failures that nothing is known of.
+    // Failures without a known cause.
     (r#"{"error": "E7"}"#, "says_error", InvalidArguments),
     (
         "Traceback (most recent call last):\n  File \"x.py\"\nKeyError: 'measure'",
@@ -174,7 +174,7 @@ const PLAIN: &[(&str, &str, Outcome)] = &[
     ("An error occurred", "says_error", InvalidArguments),
     (r#"{"error": null, "errors": [], "name": "eel"}"#, "normal_result", Success),
     (r#"{"errors": ["row 7"], "data": {"rows": 6}}"#, "mentions_failure", Success),
-    // Answers that say nothing.
+    // Answers without content.
     ("", "empty_answer", ResourceNotFound),
     (" [] \n", "empty_answer", ResourceNotFound),
     ("null", "empty_answer", ResourceNotFound),
@@ -185,14 +185,14 @@ const PLAIN: &[(&str, &str, Outcome)] = &[
     (r#"{"results": []}"#, "empty_results", ResourceNotFound),
     (r#"{"total_results": 27164, "articles": [{"id": "41135340"}]}"#, "normal_result", Success),
     (r#"{"results": [], "suggestions": ["eel"]}"#, "normal_result", Success),
-    // In passing.
+    // Failures mentioned in passing.
     ("Trial and error is a method of solving problems.", "mentions_failure", Success),
     ("Error correction codes add redundancy to a message.", "mentions_failure", Success),
     ("An error is an inaccurate or incorrect action.", "mentions_failure", Success),
     (r#"{"title": "The day the power failed"}"#, "mentions_failure", Success),
 ];
 
-/// Short failures without any mark, normal answers that resemble failures, and what is left doubtful.
+/// Short failures without any mark, normal answers that resemble failures, and doubtful answers.
 const SHORT: &[(&str, &str, Outcome)] = &[
     ("No such page", "nothing_found", ResourceNotFound),
     ("You are not authorized to see this", "access_denied", ResourceNotFound),
@@ -250,7 +250,7 @@ const SHORT: &[(&str, &str, Outcome)] = &[
     ),
 ];
 
-/// Answers that set it.
+/// Answers that set `isError`.
 const MARKED: &[(&str, &str, Outcome)] = &[
     ("Page 'Xyzzy' not found", "not_found_answer", ResourceNotFound),
     ("Unknown tool: get_wether", "unknown_tool_answer", UnknownTool),
@@ -323,7 +323,7 @@ fn results_are_read_in_every_form_that_is_recorded() {
         (r#"{"content": []}"#, "empty_answer"),
         (r#"{"structuredContent": {"result": "American eel"}}"#, "normal_result"),
         (r#"{"error": "Page not found"}"#, "not_found_answer"),
-        // A list of objects that have a type is no content of the protocol.
+        // A list of objects with a `type` is not content of the protocol.
         (r#"[{"type": "error", "message": "404 not found"}]"#, "status_not_found"),
         (r#"{"content": [{"type": "error", "message": "x"}]}"#, "mentions_failure"),
         (r#"[{"type": "hotel", "name": "Eel"}, {"type": "inn", "name": "Pike"}]"#, "normal_result"),

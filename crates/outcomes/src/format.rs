@@ -1,4 +1,4 @@
-//! Whether a model wrote a call at all: a name, and arguments that are an object of JSON.
+//! Whether a model's call is valid in form: a name, and arguments that are a JSON object.
 
 use m3_mcp::arguments::ArgumentProblem;
 use m3_trajectory::Call;
@@ -7,61 +7,61 @@ use serde_json::{Map, Value};
 
 use super::outcome::{Outcome, Rule};
 
-/// Nothing that names a tool.
+/// The call names no tool.
 pub(super) static NO_NAME: Rule = Rule::sure(
     "no_name",
     Outcome::IllegalFormat,
     "what stands among the calls is no object, or has no `name` that is a text",
 );
 
-/// Arguments that are something else.
+/// The arguments are not an object.
 pub(super) static ARGUMENTS_NOT_OBJECT: Rule = Rule::sure(
     "arguments_not_object",
     Outcome::IllegalFormat,
     "`arguments` is neither an object nor a text that holds one",
 );
 
-/// No arguments where the tool needs some.
+/// There are no arguments, but the tool requires some.
 pub(super) static NO_ARGUMENTS: Rule = Rule::sure(
     "no_arguments",
     Outcome::IllegalFormat,
     "`arguments` is missing or null, and the tool's schema does not accept an empty object",
 );
 
-/// Numbers that JSON cannot say.
+/// The arguments contain numbers that JSON cannot express.
 pub(super) static NOT_JSON: Rule = Rule::sure(
     "not_json",
     Outcome::IllegalFormat,
     "the arguments hold `NaN` or an infinity, which no request can carry",
 );
 
-/// What the executor found.
+/// The executor recorded an illegal call.
 pub(super) static RECORDED_ILLEGAL: Rule = Rule::sure(
     "recorded_illegal_format",
     Outcome::IllegalFormat,
     "the call was recorded with the outcome `illegal_format`: the model's reply could not be parsed",
 );
 
-/// A call that was never recognized as one.
+/// The final reply contains a call that was not recognized as one.
 pub(super) static CALL_IN_REPLY: Rule = Rule::sure(
     "call_in_reply",
     Outcome::IllegalFormat,
     "the final reply holds a name and arguments, or the marks around them, as text; it counts as one call",
 );
 
-/// The arguments of a call, as a request would carry them.
+/// The arguments of a call, in the form of a request.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Arguments {
     /// An object.
     Object(Map<String, Value>),
-    /// None at all, which the protocol allows and not every tool.
+    /// No arguments, which the protocol allows but not every tool.
     Absent,
-    /// None that a request could carry: the rule, and what stands there.
+    /// Arguments that no request could carry: the rule, and what they are.
     Illegal(&'static Rule, String),
 }
 
-/// Reads the arguments of a call. A text that holds an object is read as that object: model APIs write
-/// arguments so.
+/// Reads the arguments of a call. A text that contains an object counts as that object, because model APIs write
+/// arguments as text.
 pub(super) fn arguments(call: &Call) -> Arguments {
     if call.recorded_outcome() == Some(Outcome::IllegalFormat.name()) {
         return Arguments::Illegal(&RECORDED_ILLEGAL, call_text(call));
@@ -92,8 +92,8 @@ fn call_text(call: &Call) -> String {
     reply.map(str::to_owned).or_else(arguments).unwrap_or_default()
 }
 
-/// Where in a final reply a call begins that was not recognized as one. Marks are those of chat templates; without
-/// them, both keys of a call have to stand there as keys.
+/// Where a call begins in a final reply that was not recognized as one. Chat templates mark calls; without a mark,
+/// the text must contain both keys of a call as keys.
 pub(super) fn call_in_reply(reply: &str) -> Option<usize> {
     const MARKS: [&str; 5] =
         ["<tool_call>", "<|tool_call|>", "<function_call>", "[TOOL_CALLS]", "<|python_tag|>"];
@@ -105,7 +105,7 @@ pub(super) fn call_in_reply(reply: &str) -> Option<usize> {
     })
 }
 
-/// Where `"key":` stands.
+/// The position of `"key":`.
 fn key(text: &str, key: &str) -> Option<usize> {
     let quoted = format!("\"{key}\"");
     text.match_indices(&quoted)
@@ -113,7 +113,7 @@ fn key(text: &str, key: &str) -> Option<usize> {
         .map(|(at, _)| at)
 }
 
-/// The first problem with its place, and how many more there are.
+/// The first problem with its place, and the number of the others.
 pub(super) fn first_message(problems: &[ArgumentProblem]) -> String {
     let Some(first) = problems.first() else { return String::new() };
     let place = if first.pointer.is_empty() { String::new() } else { format!("{}: ", first.pointer) };
@@ -164,7 +164,7 @@ mod tests {
 
     #[test]
     fn calls_in_replies_are_found_and_talk_of_calls_is_not() {
-        // The shape of the failure that M³-Bench shows for GLM-4.5v (section 8).
+        // The form of the failure that M³-Bench shows for GLM-4.5v (section 8).
         let wrapped = r#"<|begin_of_box|>"name":"food/get" "arguments":{"query":"1 melon"}"<|end_of_box|>"#;
         assert_eq!(call_in_reply(wrapped), Some(16));
         assert_eq!(call_in_reply("I call <tool_call>{}</tool_call>"), Some(7));

@@ -1,4 +1,5 @@
-//! What a live call gave: its answer for the rules, and its result as trajectories record it, without secrets.
+//! The result of a live call: its answer for the rules, and its result in the form of trajectories, with secrets
+//! removed.
 
 use m3_mcp::{CallError, Content, ToolName, ToolResult};
 use m3_support::redact::Redactor;
@@ -8,23 +9,23 @@ use super::answer::Answer;
 use super::check::Reply;
 use super::outcome::NotJudged;
 
-/// What a call gave.
+/// The result of a live call.
 #[derive(Debug)]
 pub struct Given {
-    /// For [`CallChecker::finish`](super::CallChecker::finish).
+    /// The reply for [`CallChecker::finish`](super::CallChecker::finish).
     pub reply: Reply,
-    /// What trajectories record, and whether it is an error; nothing if the call was not answered.
+    /// The result in the form of trajectories, and whether it is an error; `None` if the call was not answered.
     pub result: Option<(Value, bool)>,
 }
 
 impl Given {
-    /// A result, in which secrets are replaced already.
+    /// From a result in which secrets are replaced already.
     #[must_use]
     pub fn answered(result: &ToolResult) -> Self {
         Self { reply: Reply::Answer(Answer::from(result)), result: Some((recorded(result), result.is_error)) }
     }
 
-    /// No result, without secrets.
+    /// From an error; its secrets are removed.
     #[must_use]
     pub fn failed(name: &ToolName, error: &CallError, redactor: &Redactor) -> Self {
         let no_answer = |why| Self { reply: Reply::NoAnswer(why, message(error, redactor)), result: None };
@@ -46,7 +47,7 @@ impl Given {
     }
 }
 
-/// An error in one line, without secrets.
+/// An error on one line, with secrets removed.
 pub(super) fn message(error: &dyn std::error::Error, redactor: &Redactor) -> String {
     redactor.text(&error.to_string().replace('\n', "; ")).into_owned()
 }
@@ -59,10 +60,10 @@ fn protocol_error(code: i64, message: &str) -> Given {
     }
 }
 
-/// The result without secrets.
+/// The result with secrets removed.
 #[must_use]
 pub fn without_secrets(result: ToolResult, redactor: &Redactor) -> ToolResult {
-    // Results can be large; most configurations have no secrets.
+    // Saves copying: results can be large, and most configurations have no secrets.
     if redactor.is_empty() {
         return result;
     }
@@ -71,7 +72,7 @@ pub fn without_secrets(result: ToolResult, redactor: &Redactor) -> ToolResult {
     ToolResult::from_wire(value)
 }
 
-/// A result as trajectories record it: its text where it is nothing else.
+/// A result in the form of trajectories: a plain text if it has nothing else.
 pub(crate) fn recorded(result: &ToolResult) -> Value {
     match result.content.as_slice() {
         [Content::Text(text)] if result.structured_content.is_none() => Value::String(text.clone()),

@@ -1,8 +1,8 @@
-//! What an answer says that is a JSON object: whether it failed, with which status, and whether it found anything.
+//! Reads an answer that is a JSON object: whether it failed, with which status, and whether it found anything.
 
 use serde_json::{Map, Value};
 
-/// What JSON says of its failure: its keys for errors, or a status that is one.
+/// The failure that the JSON reports, by a key for errors or a status of failure.
 pub(super) fn failure(members: &Map<String, Value>) -> Option<String> {
     let is_said = |value: &Value| match value {
         Value::Null | Value::Bool(false) => false,
@@ -22,7 +22,7 @@ pub(super) fn failure(members: &Map<String, Value>) -> Option<String> {
     };
     let is_failed = |key: &str| {
         let word = members.get(key).and_then(Value::as_str).unwrap_or_default().to_lowercase();
-        // Products are unavailable as well.
+        // Products can be "unavailable" too.
         FAILED_STATUSES.contains(&word.as_str()) || (word == "unavailable" && has_message)
     };
     let has_results = members.iter().any(|(key, value)| {
@@ -30,7 +30,7 @@ pub(super) fn failure(members: &Map<String, Value>) -> Option<String> {
             || key == "data" && is_said(value)
     });
     let fails = has("error")
-        // Beside results, single failures are listed so.
+        // Answers with results may also list single failures.
         || (has("errors") && !has_results)
         || has("exception")
         || ["isError", "is_error"].iter().any(|key| members.get(*key) == Some(&Value::Bool(true)))
@@ -60,7 +60,7 @@ pub(super) fn failure(members: &Map<String, Value>) -> Option<String> {
     })
 }
 
-/// Words that stand for a failure as the value of `status`: common ones, those of Google's maps, and of gRPC.
+/// Values of `status` that mean a failure: common ones, those of Google's maps, and those of gRPC.
 const FAILED_STATUSES: [&str; 15] = [
     "error",
     "errored",
@@ -79,7 +79,7 @@ const FAILED_STATUSES: [&str; 15] = [
     "resource_exhausted",
 ];
 
-/// A status code of 400 or more: called so, or the code of an error, beside a message.
+/// A status code of 400 or more: under a key that names it so, or as the code of an error beside a message.
 pub(super) fn status(members: &Map<String, Value>) -> Option<u16> {
     let code = |members: &Map<String, Value>, keys: &[&str]| {
         keys.iter().filter_map(|key| members.get(*key)).find_map(|value| {
@@ -97,7 +97,7 @@ pub(super) fn status(members: &Map<String, Value>) -> Option<u16> {
         .or_else(|| if has_message { code(members, &["code", "cod"]) } else { None })
 }
 
-/// A list of results without any, or a count of 0, and no other list with something in it.
+/// An empty list of results or a count of 0, without another list that has items.
 pub(super) fn empty_results(members: &Map<String, Value>) -> Option<String> {
     const LISTS: [&str; 12] = [
         "results",

@@ -1,4 +1,4 @@
-//! What became of every predicted call: one of five outcomes (M³-Bench, section 5.4), by rules that have names.
+//! The outcome of every predicted call, one of five (M³-Bench, section 5.4), decided by named rules.
 //!
 //! ```text
 //! TrajectoryFile -> Trajectory -> CallChecker (format, tool, schema) -> answer recorded or by Replay -> rules -> Classification
@@ -6,10 +6,10 @@
 //!
 //! | part | what it does |
 //! | --- | --- |
-//! | [`Outcome`], [`Verdict`], [`Rule`] | what can be said of a call, and by which rule |
+//! | [`Outcome`], [`Verdict`], [`Rule`] | the outcome of a call, and the rule that decides it |
 //! | [`CallChecker`] | is it a call, of a known tool, with arguments that fit? |
-//! | [`Answer`] | what a tool answered, and what the rules of [`ANSWER_RULES`] say of it |
-//! | [`ask()`] | has a language model decide what no rule is sure of |
+//! | [`Answer`] | a tool's answer, and the rule of [`ANSWER_RULES`] that decides it |
+//! | [`ask()`] | lets a language model decide where no rule is sure |
 //! | [`Replay`] | makes the calls of a trajectory again |
 //! | [`CallCounts`] | counts and the three rates of MCP-Bench, section 5.1 |
 //!

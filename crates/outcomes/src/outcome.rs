@@ -1,31 +1,31 @@
-//! What can be said of a call.
+//! The outcomes of calls, and the rules that decide them.
 
-/// What became of a call; exactly one for each call that is judged, the first that fits in this order
-/// (M³-Bench, section 5.4).
+/// The outcome of a call: for each call that is judged exactly one, the first that fits in this order (M³-Bench,
+/// section 5.4).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Outcome {
-    /// It is no call of the protocol: without a name, or with arguments that are no object.
+    /// It is not a call of the protocol: it has no name, or its arguments are not an object.
     IllegalFormat,
     /// The tool does not exist or was not offered.
     UnknownTool,
-    /// The tool does not take these arguments.
+    /// The tool does not accept these arguments.
     InvalidArguments,
-    /// The call was right, and the backend did not have or give what was asked for.
+    /// The call was right, but the backend did not have or return what was asked for.
     ResourceNotFound,
     /// The tool ran and gave a normal result.
     Success,
 }
 
-/// Why a call has no outcome: nothing answered it, or its image was not there, and that says nothing about the model.
+/// Why a call has no outcome: it was not answered, or its image was missing. This reveals nothing about the model.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum NotJudged {
     /// Its server could not be started, or is not in the configuration.
     ServerNotAvailable,
     /// No answer came in time.
     TimedOut,
-    /// The server ended, or the connection broke, while it was called.
+    /// The server ended, or the connection broke, during the call.
     ServerLost,
-    /// What it answered cannot be read, or is too large.
+    /// The answer cannot be read, or is too large.
     Unreadable,
     /// It failed, and the image that it or an earlier call needed was not found for the replay.
     ImageMissing,
@@ -36,27 +36,27 @@ pub enum NotJudged {
 pub enum Verdict {
     /// The outcome.
     Outcome(Outcome),
-    /// The call fits its schema, and nobody was asked: neither success nor failure.
+    /// The call fits its schema but was not executed: neither success nor failure.
     NotExecuted,
     /// Why there is none.
     NotJudged(NotJudged),
 }
 
-/// How much a rule can be relied on.
+/// How reliable a rule is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Confidence {
-    /// The evidence says it.
+    /// The evidence is clear.
     Sure,
     /// Nothing better was found: a reader, or a language model, may decide otherwise.
     Unsure,
-    /// A language model was asked, and decided.
+    /// A language model decided.
     Asked,
 }
 
 /// A rule that decides.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Rule {
-    /// Its name, which stands beside every call that it decided.
+    /// Its name, which is given with every call that it decided.
     pub name: &'static str,
     /// What it decides.
     pub verdict: Verdict,
@@ -67,7 +67,7 @@ pub struct Rule {
 }
 
 impl Outcome {
-    /// All of them, in the order in which they are decided.
+    /// All outcomes, in the order in which they are checked.
     pub const ALL: [Self; 5] = [
         Self::IllegalFormat,
         Self::UnknownTool,
@@ -96,11 +96,11 @@ impl Outcome {
 }
 
 impl NotJudged {
-    /// All of them.
+    /// All reasons.
     pub const ALL: [Self; 5] =
         [Self::ServerNotAvailable, Self::TimedOut, Self::ServerLost, Self::Unreadable, Self::ImageMissing];
 
-    /// The reason of this name.
+    /// The reason with this name.
     pub(super) fn named(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|why| why.name() == name)
     }
@@ -158,22 +158,22 @@ impl Confidence {
 }
 
 impl Rule {
-    /// A rule that is sure of an outcome.
+    /// A rule that is sure of its outcome.
     pub(super) const fn sure(name: &'static str, outcome: Outcome, applies: &'static str) -> Self {
         Self { name, verdict: Verdict::Outcome(outcome), confidence: Confidence::Sure, applies }
     }
 
-    /// A rule that is not.
+    /// A rule that is not sure of its outcome.
     pub(super) const fn unsure(name: &'static str, outcome: Outcome, applies: &'static str) -> Self {
         Self { name, verdict: Verdict::Outcome(outcome), confidence: Confidence::Unsure, applies }
     }
 
-    /// What a language model decided.
+    /// A rule for the decision of a language model.
     pub(super) const fn asked(name: &'static str, outcome: Outcome, applies: &'static str) -> Self {
         Self { name, verdict: Verdict::Outcome(outcome), confidence: Confidence::Asked, applies }
     }
 
-    /// A rule over what nobody was asked.
+    /// A rule for calls that were not executed.
     pub(super) const fn not_executed(name: &'static str, applies: &'static str) -> Self {
         Self { name, verdict: Verdict::NotExecuted, confidence: Confidence::Sure, applies }
     }

@@ -1,5 +1,5 @@
-//! The patterns of the rules, each put together from alternatives when it is first used, and what they are held
-//! against: the first sentence of a text, its beginning, the words around a place.
+//! The patterns of the rules, each built from alternatives when it is first used, and the parts of texts that they
+//! are applied to: the first sentence, the beginning, the words around a place.
 
 use std::sync::LazyLock;
 
@@ -8,12 +8,12 @@ use regex::{Regex, RegexBuilder};
 
 use super::rules::{ANSWER_RULES, AnswerRule, Where};
 
-/// How the text of a failure begins.
+/// Beginnings of texts about a failure.
 const STARTS: &[&str] = &[
     r"\[[\w ]{0,30}(error|failed|failure)\]",
     r"[\w.]*(error|exception|failure)s?\s*([:!(\[–—]|-\s|while\b|when\b|occurred\b|code\b|during\b|\d|$)",
     r"[\w.]*(error|exception|failure)s? ((in|on|from)\b.{0,100}:|on line \d|in thread\b|(in|on|from) [\w./-]+$)",
-    // Not every participle: "error handling", "error reporting" and the like are things of their own.
+    // Not every participle: "error handling", "error reporting" and the like mean something else.
     r"[\w.]*(error|exception)s? (executing|calling|invoking|running|performing|processing|fetching|searching|finding|listing|looking|querying|retrieving|getting|loading|reading|opening|parsing|converting|decoding|writing|saving|creating|generating|adding|updating|deleting|removing|sending|making|connecting|accessing|downloading|uploading|extracting|analyzing|validating|initializing)\b",
     r"[\w.]*(error|exception)s? handling (the |a |your )?(request|tool|call|query|message|response)\b",
     r"failed( to| with| due| because| \w+ing)\b",
@@ -48,18 +48,18 @@ const STATUSES: &[&str] = &[
     r"\b([45]\d\d)[ :,-]{1,3}(?:client error|server error|not found|bad request|unauthorized|forbidden|unprocessable|internal server|too many|service unavailable|bad gateway|gateway time|method not allowed|gone\b)",
 ];
 
-/// Words that a normal answer rarely has near its beginning. `"error": null` says that there was none, and a
+/// Words that a normal answer rarely has near its beginning. `"error": null` means that there was no error, and a
 /// fraction is a measure.
 const WORDS: &[&str] = &[
     r#""(errors?|exception|failed|failures?)"\s*:\s*(null|false|0|""|\[\]|\{\}|-?\d+\.\d)"#,
     r"\b(?<word>errors?|exception|failed|failure|not found|invalid|denied|unavailable|does not exist)\b",
 ];
 
-/// What may stand before a phrase of failure.
+/// What may come before a phrase of failure.
 const BEFORE_PHRASE: &str =
     r"^\W{0,3}((sorry|oops|unfortunately|apologies)\W{1,3})?((the|your|an?|you are) )?";
 
-/// What backends say that do not give what was asked for. Rules know each of them.
+/// Phrases of backends that do not return what was asked for; each has a rule.
 const PHRASES: &[&str] = &[
     r"(network )?connection (refused|reset|error|aborted|failed|closed|timed ?out)( by (the )?(peer|server|host))?",
     r"network (is )?(error|unreachable)",
@@ -83,32 +83,32 @@ const PHRASES: &[&str] = &[
     r"(please )?try again later",
 ];
 
-/// What may follow such a phrase that is the whole answer.
+/// What may follow such a phrase if it is the whole answer.
 const AFTER_PHRASE: &str = r"( (after|in) \d+([.,]\d+)? ?\w{1,12}| for (today|now|this \w+|the (day|month|hour))| (today|again)|[,;:]? (please )?try again( later)?)?\W{0,3}$";
 
-/// What follows it in an answer that may well be one of failure.
+/// What follows such a phrase in an answer that may still report a failure.
 const GOES_ON: &str =
     r"(\s*[:;,!(]|\s+[–—-]\s|\s+(after|for|by|from|at|on|while|until|with|in|when|because|due|please|try)\b)";
 
-/// What a backend that has nothing says first.
+/// The first words of a backend that has found nothing.
 const NOTHING_YET: &str = r"^\W{0,3}(sorry,? )?((there (are|were|is|was) )?(no|zero|0) ([\w'-]+ ){0,3}(found|available|returned)\b|(no|zero|0) (results?|matches|hits)\s*([.,:;]|$)|(nothing (was )?|not )found\b)";
 
-/// Words on what was looked for, in rules over short answers.
+/// Words about what was searched for, in rules over short answers.
 const ABOUT: &str = r"((,? please|,? try| for| in| on| at| with| within| near| matching| that| to| from| of| by| under| here| yet| today| containing| between| around)\b.*|\W{1,3}[`'\x22].*)?";
 
-/// The beginning of a text that says that it failed.
+/// Matches the beginning of a text that reports its failure.
 pub(super) static FAILURE_START: LazyLock<Regex> =
     LazyLock::new(|| compiled(&format!(r"^\W{{0,3}}({})", STARTS.join("|"))));
 
-/// A whole sentence that says no more than that it failed.
+/// Matches a whole sentence that only reports a failure.
 pub(super) static FAILURE_PHRASE: LazyLock<Regex> =
     LazyLock::new(|| compiled(&format!("{BEFORE_PHRASE}({}){AFTER_PHRASE}", PHRASES.join("|"))));
 
-/// A sentence that begins so.
+/// Matches a sentence that begins with a phrase of failure.
 pub(super) static PHRASE_START: LazyLock<Regex> =
     LazyLock::new(|| compiled(&format!("{BEFORE_PHRASE}({}){GOES_ON}|{NOTHING_YET}", PHRASES.join("|"))));
 
-/// Things of which it is good that there are none; they may have been looked for all the same.
+/// Matches things whose absence is good news, although they may have been searched for.
 pub(super) static GOOD_NEWS: LazyLock<Regex> = LazyLock::new(|| {
     compiled(
         r"^\W{0,3}(there (are|were|is|was) )?(no|zero|0) ([\w'-]+ ){0,2}(errors?|exceptions?|issues?|problems?|warnings?|failures?|vulnerabilit(y|ies)|bugs?|conflicts?|changes?|differences?|violations?|mistakes?|virus(es)?|threats?|duplicates?)\b",
@@ -135,8 +135,8 @@ pub(super) static RULES: LazyLock<Vec<(&'static AnswerRule, Option<Regex>)>> = L
     ANSWER_RULES.iter().map(compile).collect()
 });
 
-/// Compiles the patterns that most answers are held against, which takes milliseconds: where answers are waited for, it
-/// is better done before the first one comes.
+/// Compiles the patterns that most answers need, which takes milliseconds. Call it before the first answer is waited
+/// for.
 pub fn prepare() {
     for pattern in
         [&FAILURE_START, &FAILURE_PHRASE, &PHRASE_START, &GOOD_NEWS, &STATUS, &FAILURE_WORDS, &ADVICE]
@@ -146,15 +146,15 @@ pub fn prepare() {
     LazyLock::force(&RULES);
 }
 
-/// What `\w` stands for in the patterns, within brackets: their words are English, and thousands of letters of all
-/// alphabets in each of a hundred places take tens of milliseconds to compile.
+/// Replaces `\w` in brackets: the patterns' words are English, and compiling thousands of letters of all alphabets in
+/// a hundred places would take tens of milliseconds.
 const WORD: &str = "0-9A-Za-z_";
 
-/// What `\W` stands for: what is neither such a letter nor in the blocks that hold the letters of other alphabets.
-/// Punctuation, arrows, signs and emoji are left.
+/// Replaces `\W`: everything except these letters and the blocks that hold letters of other alphabets. This leaves
+/// punctuation, arrows, signs and emoji.
 const NOT_WORD: &str = r"[^0-9A-Za-z_\u{AA}\u{B5}\u{BA}\u{C0}-\u{1FFF}\u{2C00}-\u{2DFF}\u{3040}-\u{D7FF}\u{F900}-\u{FDFF}\u{FE20}-\u{FEFE}\u{FF10}-\u{FFDF}\u{10000}-\u{1EFFF}\u{20000}-\u{3FFFF}]";
 
-/// A pattern of this program; a test compiles all of them.
+/// Compiles a pattern of this program; a test compiles all of them.
 #[expect(clippy::expect_used, reason = "the patterns are constants, and a test compiles each")]
 fn compiled(pattern: &str) -> Regex {
     RegexBuilder::new(&narrowed(pattern))
@@ -163,7 +163,7 @@ fn compiled(pattern: &str) -> Regex {
         .expect("a pattern of ours is wrong; this is a bug")
 }
 
-/// A pattern with [`WORD`], [`NOT_WORD`] and digits of ASCII in the places of `\w`, `\W` and `\d`.
+/// A pattern with [`WORD`], [`NOT_WORD`] and ASCII digits instead of `\w`, `\W` and `\d`.
 fn narrowed(pattern: &str) -> String {
     let mut narrowed = String::with_capacity(2 * pattern.len());
     let (mut is_in_brackets, mut characters) = (false, pattern.chars());
@@ -189,24 +189,24 @@ fn narrowed(pattern: &str) -> String {
     narrowed
 }
 
-/// The first status code of a message, and where it stands.
+/// The first status code in a message, and its position.
 pub(super) fn status(message: &str) -> Option<(u16, usize)> {
     let found = STATUS.captures(message)?;
     let code = found.iter().skip(1).flatten().next()?;
     Some((code.as_str().parse().ok()?, code.start()))
 }
 
-/// Where a text first speaks of a failure.
+/// The position where a text first mentions a failure.
 pub(super) fn mention(text: &str) -> Option<usize> {
     FAILURE_WORDS.captures_iter(text).find_map(|found| found.name("word")).map(|word| word.start())
 }
 
-/// Whether what follows a failure is nothing, or advice on it.
+/// Whether the text after a failure is empty, or advice about it.
 pub(super) fn is_advice(rest: &str) -> bool {
     rest.is_empty() || ADVICE.is_match(rest)
 }
 
-/// The first sentence of a text, or its first line, if that is shorter.
+/// The first sentence of a text, or its first line if that is shorter.
 pub(super) fn first_sentence(text: &str) -> &str {
     let mut before = ' ';
     for (at, char) in text.char_indices() {
@@ -219,8 +219,8 @@ pub(super) fn first_sentence(text: &str) -> &str {
     text
 }
 
-/// What a text that begins like an error says of it: its first sentence or line, with the next where the first is a
-/// single word or announces it; the last line of a traceback.
+/// The main statement of a text that begins like an error: its first sentence or line, with the next one if the first
+/// is a single word or announces it; the last line of a traceback.
 pub(super) fn first_statement(text: &str) -> &str {
     if head(text, 20).to_lowercase().contains("traceback (") {
         return text.lines().next_back().unwrap_or(text);
@@ -235,7 +235,7 @@ pub(super) fn first_statement(text: &str) -> &str {
     first
 }
 
-/// What stands around a byte of a text: some words before it and what follows.
+/// The text around a position: some words before it and what follows.
 pub(super) fn around(text: &str, at: usize) -> String {
     const BEFORE: usize = 60;
     if at <= BEFORE {
@@ -257,7 +257,7 @@ mod tests {
             ("\u{2014}", true),
             ("\u{3002}", true),
             ("\u{274c}", true),
-            // It follows signs that are to be drawn as emoji.
+            // This character follows signs that are to be drawn as emoji.
             ("\u{fe0f}", true),
             ("\u{1f6a8}", true),
             ("a", false),

@@ -1,5 +1,5 @@
-//! Replays a trajectory: its calls are made again, step after step, those of a step at once, in a workspace of its
-//! own and with servers that no other trajectory has touched.
+//! Replays a trajectory: makes its calls again, step after step, those of a step at once, in a separate workspace and
+//! with servers that no other trajectory has used.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -25,54 +25,54 @@ pub struct Replay {
     config: HostConfig,
     /// Servers that trajectories may share.
     shared: Arc<Host>,
-    /// What was offered, if a catalog says so; else what servers list.
+    /// The tools that were offered, if a catalog gives them; else the servers' lists count.
     offered: Option<Arc<KnownTools>>,
     options: ReplayOptions,
-    /// For the secrets of the configuration, which no answer may carry into a report.
+    /// For the secrets of the configuration, which must not get into a report.
     redactor: Arc<Redactor>,
 }
 
-/// Where images are, and how servers are started.
+/// Options of a replay: where images are, and how servers are started.
 #[derive(Debug, Clone)]
 pub struct ReplayOptions {
-    /// Folders that the images of trajectories are looked for in, and nowhere else.
+    /// The folders that are searched for the images of trajectories; no other places are.
     pub images: Vec<PathBuf>,
-    /// How servers are started; the workspace is that of the servers that trajectories share.
+    /// How servers are started; the workspace is for the servers that trajectories share.
     pub host: HostOptions,
 }
 
 /// A trajectory that was replayed.
 #[derive(Debug)]
 pub struct ReplayedTrajectory {
-    /// The trajectory, with the results of its calls in place of those that it had.
+    /// The trajectory, with the new results in place of the recorded ones.
     pub trajectory: Trajectory,
-    /// What became of its calls.
+    /// Its calls with their outcomes.
     pub calls: Vec<ClassifiedCall>,
-    /// Servers that it needed and that were not available, with the reason.
+    /// Servers that it needed but that were not available, with the reason.
     pub unavailable: BTreeMap<String, String>,
-    /// The tools that its calls were judged by.
+    /// The tools against which its calls were checked.
     pub tools: Arc<KnownTools>,
-    /// Whether its image is named and was not found.
+    /// Whether it names an image that was not found.
     pub lacks_image: bool,
 }
 
-/// A replay could not be done.
+/// Why a replay is impossible.
 #[derive(Debug, thiserror::Error)]
 pub enum ReplayError {
-    /// There is no place for a workspace.
+    /// No workspace could be created.
     #[error("failed to make a workspace in the folder for temporary files (TMPDIR): {}\nhint: {}", .0, m3_support::files::hint(.0))]
     Workspace(#[source] std::io::Error),
-    /// The user stopped it.
+    /// The user stopped the replay.
     #[error("the replay was cancelled")]
     Cancelled,
 }
 
 impl Replay {
-    /// Starts the servers that trajectories may share. `offered` are the tools that the model had, if they are
-    /// known; else those that servers list are taken for them.
+    /// Starts the servers that trajectories may share. `offered` are the tools that the model had, if they are known;
+    /// otherwise those in the servers' lists count as offered.
     ///
     /// # Errors
-    /// [`RedactorError`] for secrets that cannot be looked for.
+    /// [`RedactorError`] for secrets that cannot be searched for.
     pub async fn start(
         config: HostConfig,
         offered: Option<Arc<KnownTools>>,
@@ -103,7 +103,7 @@ impl Replay {
     ) -> Result<ReplayedTrajectory, ReplayError> {
         let folder =
             tempfile::Builder::new().prefix("m3-replay-").tempdir().map_err(ReplayError::Workspace)?;
-        // Servers repeat its name in messages, which should be the same on every run.
+        // Servers repeat the folder's name in messages, which should be the same on every run.
         let workspace = folder.path().join("workspace");
         std::fs::create_dir(&workspace).map_err(ReplayError::Workspace)?;
         let lacks_image = self.copy_image(&trajectory, &workspace).await.map_err(ReplayError::Workspace)?;
@@ -138,13 +138,13 @@ impl Replay {
         Ok(ReplayedTrajectory { trajectory, calls, unavailable, tools: known, lacks_image })
     }
 
-    /// The servers that the trajectory calls and that are not there.
+    /// The servers that the trajectory calls but that are not available.
     async fn unavailable(&self, own: &Host, trajectory: &Trajectory) -> BTreeMap<String, String> {
         let mut statuses = own.statuses().await;
         statuses.extend(self.shared.statuses().await);
         let is_called = |server: &str| trajectory.calls().any(|(_, call)| is_of(call, server));
         let reason = |state: ServerState| match state {
-            // One that died is started again by the first call.
+            // A server that died is started again by the first call.
             ServerState::Ready(_) | ServerState::Died { .. } => None,
             ServerState::Disabled => Some("it is disabled in the configuration".to_owned()),
             ServerState::Failed(error) => Some(message(&error, &self.redactor)),
@@ -156,7 +156,7 @@ impl Replay {
             .collect()
     }
 
-    /// The tools that calls are judged by.
+    /// The tools against which calls are checked.
     fn known(&self, own: &Host, unavailable: &BTreeMap<String, String>) -> Arc<KnownTools> {
         if let Some(offered) = &self.offered {
             return Arc::clone(offered);
@@ -169,7 +169,7 @@ impl Replay {
         Arc::new(known)
     }
 
-    /// Makes the calls; what each gave, in their order.
+    /// Makes the calls; returns their results in order.
     async fn calls(
         &self,
         own: &Arc<Host>,
@@ -183,11 +183,11 @@ impl Replay {
             let mut running = JoinSet::new();
             for (index, call) in step.calls.iter().enumerate() {
                 given.push(Given { reply: Reply::NotExecuted, result: None });
-                // Arguments that the schema refuses are sent too: many servers take them all the same, and later
-                // calls may rest on what they did.
+                // Arguments that do not match the schema are sent too: many servers accept them, and later calls may
+                // depend on the effects.
                 let Some(arguments) = CallChecker::new(known).check(call).arguments else { continue };
                 let Some(name) = ToolName::parse(&call.tool) else { continue };
-                // Until it is answered.
+                // Until the call is answered.
                 given[first + index].reply =
                     Reply::NoAnswer(NotJudged::ServerLost, "the call ended without an answer".to_owned());
                 let host = self.host_of(own, &name);
@@ -214,7 +214,7 @@ impl Replay {
         Arc::clone(if is_shared { &self.shared } else { own })
     }
 
-    /// Puts the trajectory's image into the workspace. True if it is named and was not found.
+    /// Puts the trajectory's image into the workspace. True if one is named but was not found.
     async fn copy_image(&self, trajectory: &Trajectory, workspace: &Path) -> std::io::Result<bool> {
         let Some(image) = trajectory.image.clone() else { return Ok(false) };
         let (folders, workspace) = (self.options.images.clone(), workspace.to_owned());
@@ -226,7 +226,7 @@ impl Replay {
     }
 }
 
-/// What a call gave, without secrets.
+/// The result of a call, with secrets removed.
 fn given_by(name: &ToolName, result: Result<ToolResult, CallError>, redactor: &Redactor) -> Given {
     match result {
         Ok(result) => Given::answered(&without_secrets(result, redactor)),
@@ -234,8 +234,8 @@ fn given_by(name: &ToolName, result: Result<ToolResult, CallError>, redactor: &R
     }
 }
 
-/// Replaces what a call has recorded: its result, or why it was not answered. That it was no call of the protocol
-/// stays.
+/// Replaces what is recorded of a call: its result, or why it was not answered. That it was not a call of the
+/// protocol stays recorded.
 fn record(call: &mut Call, given: &Given) {
     let is_illegal = call.recorded_outcome() == Some(Outcome::IllegalFormat.name());
     let is_replaced = |key: &str| matches!(key, "is_error" | "isError") || key == "outcome" && !is_illegal;

@@ -1,5 +1,5 @@
-//! The rules that tell from an answer what became of a call, as one table. They are tried in its order; the first
-//! that applies decides. `docs/outcomes.md` lists them with examples.
+//! The rules that decide a call's outcome from its answer, as one table. They are tried in order; the first that
+//! applies decides. `docs/outcomes.md` lists them with examples.
 
 use super::format;
 use super::outcome::{NotJudged, Outcome, Rule};
@@ -7,21 +7,21 @@ use super::outcome::{NotJudged, Outcome, Rule};
 /// A rule over an answer.
 #[derive(Debug)]
 pub struct AnswerRule {
-    /// Its name and what it decides.
+    /// Its name and its outcome.
     pub rule: Rule,
-    /// What it looks at.
+    /// The part of an answer that it looks at.
     pub looks_at: Where,
 }
 
-/// What a rule over an answer looks at.
+/// The part of an answer that a rule looks at.
 #[derive(Debug)]
 pub enum Where {
-    /// The status code (RFC 9110, section 15) of an answer that says that it failed: ranges, both ends included.
+    /// The status code (RFC 9110, section 15) of an answer that reports its failure: ranges, both ends included.
     Status(&'static [(u16, u16)]),
-    /// The message of an answer that says that it failed: regular expressions, in upper and lower case.
+    /// The message of an answer that reports its failure: regular expressions, ignoring case.
     Failure(&'static [&'static str]),
-    /// The whole first sentence of a short answer that does not say so, likewise; `<about>` stands for words that
-    /// say what was looked for, or none.
+    /// The whole first sentence of a short answer that does not report its failure: regular expressions, ignoring
+    /// case. `<about>` stands for optional words about what was searched for.
     Short(&'static [&'static str]),
 }
 
@@ -242,13 +242,13 @@ pub static ANSWER_RULES: [AnswerRule; 13] = [
     },
 ];
 
-/// Known to the catalog and its schema, and nobody was asked.
+/// The tool is known and the arguments fit its schema, but the call was not executed.
 pub(super) static FITS_SCHEMA: Rule = Rule::not_executed(
     "fits_schema",
     "the tool is known, its schema accepts the arguments, and there is no answer: nothing was executed",
 );
 
-/// Nothing known has a tool of this name.
+/// No known tool has this name.
 pub(super) static NOT_IN_CATALOG: Rule = Rule::sure(
     "not_in_catalog",
     Outcome::UnknownTool,
@@ -266,7 +266,7 @@ pub(super) static IS_ERROR: Rule = Rule::unsure(
     "the server marks the answer as an error (`isError`) and no rule knows its message",
 );
 
-/// The answer says that it is an error, and is not marked as one.
+/// The answer reports an error, but is not marked as one.
 pub(super) static SAYS_ERROR: Rule = Rule::unsure(
     "says_error",
     Outcome::InvalidArguments,
@@ -340,7 +340,7 @@ pub(super) static IMAGE_MISSING: Rule = Rule::no_answer(
     "the call failed, the trajectory's image was not found for the replay, and the arguments of this call or of an earlier one that failed name it",
 );
 
-/// What a language model says of an answer that no rule is sure of.
+/// The outcomes that a language model may choose where no rule is sure.
 pub(super) static ANSWERS_BY_MODEL: [&Rule; 4] = [
     &Rule::asked(
         "model_says_unknown_tool",

@@ -1,14 +1,15 @@
-//! What a score says of arguments, for people: which are wrong most often, and which pairs only the embedding accepts.
+//! Two lists for people from a score: the arguments that are wrong most often, and the pairs that only the embedding
+//! accepts.
 
 use m3_score::Similarity;
 use unicode_width::UnicodeWidthStr as _;
 
 use super::{RejectedMatchReport, ScoreSummary, WrongArgumentReport, shortened, visible};
 
-/// How many rows a list has.
+/// The rows that are shown of a list.
 const SHOWN: usize = 3;
 
-/// What is between two columns.
+/// The gap between two columns.
 const GAP: &str = "  ";
 
 /// The longest id before an example.
@@ -17,10 +18,10 @@ const ID_WIDTH: usize = 16;
 /// The longest value that is shown, in characters.
 const VALUE_WIDTH: usize = 14;
 
-/// The longest name of an argument before what is wrong with it, at a terminal.
+/// The width of an argument's name in front of what is wrong with it, on a terminal.
 pub(super) const ARGUMENT_WIDTH: usize = 16;
 
-/// Where there is more of a list, and how to see one of it.
+/// A note that there is more, and how to see it.
 pub(super) const POINTER: &str = "m3 score .. --format json lists all of them, m3 audit .. --id ID shows one";
 
 /// A list of arguments or of pairs.
@@ -34,18 +35,18 @@ pub(super) struct Findings {
 /// A column of such a list.
 pub(super) struct Column {
     pub(super) name: &'static str,
-    /// Where it is cut if it has to be.
+    /// Which end is cut if necessary.
     cut: Cut,
-    /// It is not made narrower than that.
+    /// The smallest width.
     least: usize,
     pub(super) is_number: bool,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Cut {
-    /// What comes first says most.
+    /// The end is cut: the beginning says most.
     End,
-    /// What comes last says most: of the name of a tool, of the way to an argument.
+    /// The beginning is cut: the end says most, as in the name of a tool or the path of an argument.
     Start,
 }
 
@@ -59,7 +60,8 @@ impl Column {
     }
 }
 
-/// The lists of a score that have something in them. Before what is wrong with it an argument's name has so many columns.
+/// The lists of a score that are not empty. `argument_width` is the width of an argument's name in front of what is
+/// wrong with it.
 pub(super) fn findings(summary: &ScoreSummary, argument_width: usize) -> Vec<Findings> {
     let mut lists = vec![wrong_arguments(summary), rejected_matches(summary, argument_width)];
     lists.retain(|list| !list.rows.is_empty());
@@ -127,7 +129,7 @@ fn rejected_matches(summary: &ScoreSummary, argument_width: usize) -> Findings {
     }
 }
 
-/// What is wrong with an argument: its values where both are short, as the audit has them, else the reason.
+/// What is wrong with an argument: its values if both are short, as in the audit, else the reason.
 fn said(reference: Option<&str>, predicted: Option<&str>, reason: &str) -> String {
     let is_short = |value: &str| value.chars().nth(VALUE_WIDTH).is_none();
     match (reference, predicted) {
@@ -138,21 +140,21 @@ fn said(reference: Option<&str>, predicted: Option<&str>, reason: &str) -> Strin
     }
 }
 
-/// An argument by its name; that of the arguments as a whole is empty.
+/// An argument's name; the arguments as a whole have none.
 fn named(argument: &str) -> &str {
     if argument.is_empty() { "(all)" } else { argument }
 }
 
-/// A similarity in four digits; 1.0000 only for calls that look the same to the encoder.
+/// A similarity with four digits; 1.0000 only for calls that the encoder cannot tell apart.
 fn similarity(similarity: f64) -> String {
     if similarity < 1.0 { format!("{:.4}", similarity.min(0.9999)) } else { "1.0000".to_owned() }
 }
 
 impl Findings {
-    /// Head and rows as lines of at most so many columns, 80 or more.
+    /// The heading and the rows as lines of at most this many columns, 80 or more.
     pub(super) fn lines(&self, columns: usize) -> Vec<String> {
         let heads: Vec<String> = self.columns.iter().map(|column| column.name.to_owned()).collect();
-        // No cell is shown wider than all.
+        // No cell may be wider than the whole line.
         let cut = |row: &Vec<String>, widths: &[usize]| -> Vec<String> {
             let cells = row.iter().zip(&self.columns).zip(widths);
             cells.map(|((text, column), width)| column.cut(text, *width)).collect()
@@ -167,7 +169,7 @@ impl Findings {
         [&heads].into_iter().chain(&rows).map(|row| self.line(&cut(row, &widths), &widths)).collect()
     }
 
-    /// Makes the widest column narrower until all fit, or none can be.
+    /// Makes the widest column narrower until all fit, or none can be narrowed.
     fn narrowed(&self, mut widths: Vec<usize>, columns: usize) -> Vec<usize> {
         let room = columns - GAP.len() * widths.len().saturating_sub(1);
         while widths.iter().sum::<usize>() > room {
@@ -197,9 +199,9 @@ impl Column {
     }
 }
 
-/// At most `width` columns of a terminal, made [`visible`], of the end of a text; what was cut leaves an ellipsis.
+/// The end of a text, made [`visible`], in at most `width` columns of a terminal; an ellipsis stands for the rest.
 fn cut_start(text: &str, width: usize) -> String {
-    // Few characters take no column: the rest of a long text need not be looked at.
+    // Few characters take no column, so the beginning of a long text need not be read.
     let start = text.ceil_char_boundary(text.len().saturating_sub(width.saturating_mul(16)));
     let shown = visible(&text[start..], false);
     if start == 0 && shown.width() <= width {

@@ -1,11 +1,11 @@
-//! What became of the calls of each tool, and what costs most, for people: a table and a sentence.
+//! The calls of each tool, and what costs the most, for people: a table and a sentence.
 
 use m3_score::Metric;
 
 use super::arguments::{Column, Cut, Findings};
 use super::{ScoreSummary, ToolReport, shortened};
 
-/// The column of what a tool was replaced by, which is left out where it is empty.
+/// The column for the tool called in its place; it is left out if it is empty.
 const REPLACED_BY: usize = 5;
 
 /// How many rows the table has.
@@ -14,7 +14,7 @@ const SHOWN: usize = 5;
 /// The longest name of a tool in a sentence, in columns.
 const NAME_WIDTH: usize = 40;
 
-/// The tools that lose most, as a table; without rows if none loses any.
+/// The tools that lose the most calls, as a table; without rows if none is lost.
 pub(super) fn table(summary: &ScoreSummary) -> Findings {
     let mean = |value: Option<f64>| value.map_or_else(|| "-".to_owned(), |value| format!("{value:.3}"));
     let row = |tool: &ToolReport| {
@@ -48,7 +48,7 @@ pub(super) fn table(summary: &ScoreSummary) -> Findings {
     }
 }
 
-/// What costs most, in one sentence; `None` if nothing is lost.
+/// What costs the most, in one sentence; `None` if nothing is lost.
 pub(super) fn costs_most(summary: &ScoreSummary) -> Option<String> {
     let cost = summary.costs.first()?;
     let words = match (cost.calls.as_str(), cost.reason.as_str()) {

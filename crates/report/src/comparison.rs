@@ -25,7 +25,7 @@ pub fn comparison_sheets(comparison: &Comparison) -> Vec<Sheet> {
     sheets
 }
 
-/// Fewer tasks are too few for a comparison to be relied on.
+/// With fewer tasks a comparison is not reliable.
 const FEW_TASKS: usize = 20;
 
 fn signed(value: f64) -> String {
@@ -64,7 +64,7 @@ fn difference_columns(first: &str) -> Vec<Column> {
     [Column::text(first)].into_iter().chain(numbers).collect()
 }
 
-/// How often both pass, where tasks were repeated.
+/// How often both models pass, if tasks were repeated.
 fn passing(found: &PassingComparison) -> Sheet {
     let PassingComparison { passing, differences } = found;
     Sheet {

@@ -1,5 +1,5 @@
-//! Comma-separated values (RFC 4180): a row for each trajectory, then each type, then the whole. Control
-//! characters in ids and types are shown as elsewhere: tables are looked at in terminals too.
+//! Comma-separated values (RFC 4180): a row for each trajectory, then each type, then the whole. Control characters
+//! in ids and types are made visible, because people also look at tables in terminals.
 
 use std::io::{self, Write};
 
@@ -7,11 +7,11 @@ use m3_score::Metric;
 
 use super::{AggregateReport, ScoreRenderer, ScoreSummary, TrajectoryReport, visible};
 
-/// Writes rows as they come. The last column says why a trajectory came to nothing; it is empty where it did not.
+/// Writes rows as they come. The last column says why a task failed; it is empty if it did not.
 pub struct Csv<W: Write> {
     writer: csv::Writer<W>,
     has_header: bool,
-    /// Whether rows say which repetition of its task a trajectory is; the first row decides.
+    /// Whether rows give the repetition of a task; the first row decides.
     has_repeats: bool,
 }
 

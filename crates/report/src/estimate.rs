@@ -1,10 +1,10 @@
-//! A value with its interval, as reports and tables have it.
+//! A value with its interval, for reports and tables.
 
 use m3_stats::{Estimate, Method};
 use schemars::JsonSchema;
 use serde::Serialize;
 
-/// What stands for an interval that is one value.
+/// Stands for an interval of a single value.
 pub(super) const NO_SPREAD: &str = "no spread";
 
 /// A value in [0, 1] and its interval.
@@ -44,13 +44,13 @@ impl EstimateReport {
         self.ends().map_or_else(str::to_owned, |(low, high)| format!("{low:.3} to {high:.3}"))
     }
 
-    /// The value and its interval in as little room as three of them have, such as `0.471 0.41-0.53`.
+    /// The value and its interval in little room, such as `0.471 0.41-0.53`.
     pub(super) fn with_interval(&self) -> String {
         let interval = self.ends().map_or_else(str::to_owned, |(low, high)| format!("{low:.2}-{high:.2}"));
         format!("{:.3} {interval}", self.value)
     }
 
-    /// The ends of the interval, or what stands for them.
+    /// The ends of the interval, or the text that stands for them.
     fn ends(&self) -> Result<(f64, f64), &'static str> {
         if self.has_no_spread { Err(NO_SPREAD) } else { self.low.zip(self.high).ok_or("-") }
     }

@@ -1,4 +1,4 @@
-//! Reads the grades of graded predictions again, to set them beside scores.
+//! Reads the grades in graded predictions, to put them beside scores.
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap};
@@ -15,7 +15,7 @@ use serde_json::{Map, Value, json};
 use super::metrics::by_name;
 use super::unusable::{Expected, UnusableFile};
 
-/// Where a graded prediction keeps the grades of other rubrics than its `grades` are of: a list.
+/// The key of a graded prediction for a list of the grades by other rubrics than that of its `grades`.
 pub const OTHER_GRADES: &str = "other_grades";
 
 /// What a panel says of a trajectory: the grades that are known, by their metric, each in [0, 1].
@@ -95,7 +95,7 @@ impl GradesByTrajectory {
         }
     }
 
-    /// The grades of a trajectory with so many predicted calls; `None` for one that was not graded.
+    /// The grades of a trajectory with this number of predicted calls; `None` if it was not graded.
     ///
     /// # Errors
     /// [`UnusableFile::OtherCalls`] if they are of another number of calls.
@@ -114,7 +114,7 @@ impl GradesByTrajectory {
     }
 }
 
-/// The grades of a trajectory, of whichever rubric has them; none where it has none. They may be something else.
+/// The grades of a trajectory by any rubric; `None` if it has none. The keys may also hold something else.
 fn panel_grades(trajectory: &Trajectory) -> Result<Option<PanelGrades>, ()> {
     let member = |name: &str| trajectory.extra.iter().find(|(key, _)| key == name).map(|(_, value)| value);
     let others = match member(OTHER_GRADES) {

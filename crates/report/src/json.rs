@@ -1,4 +1,4 @@
-//! Reports as one JSON document, and `m3.score/1` also as JSON Lines.
+//! Reports as a single JSON document; `m3.score/1` also as JSON Lines.
 
 use std::io::{self, Read as _, Seek as _, Write};
 
@@ -8,13 +8,13 @@ use tempfile::SpooledTempFile;
 
 use super::{ScoreRenderer, ScoreSummary, TrajectoryReport};
 
-/// Trajectories wait in memory up to this size, in bytes, and on disk beyond it.
+/// How many bytes of trajectories are kept in memory; further ones are kept on disk.
 const MEMORY: usize = 8 << 20;
 
-/// One document: the summary, indented, then each trajectory on a line of its own.
+/// A single document: the indented summary, then each trajectory on a line.
 pub struct Json<W> {
     writer: W,
-    /// The summary comes first and is known last.
+    /// Kept here because the summary comes first in the document but is known last.
     trajectories: SpooledTempFile,
     is_first: bool,
 }
@@ -30,17 +30,17 @@ impl<W: Write> Json<W> {
     /// Takes the next trajectory.
     ///
     /// # Errors
-    /// Of the temporary file that it is kept in.
+    /// The temporary file's reason.
     pub fn push(&mut self, report: &impl Serialize) -> io::Result<()> {
         let separator: &[u8] = if std::mem::take(&mut self.is_first) { b"\n    " } else { b",\n    " };
         self.trajectories.write_all(separator)?;
         self.trajectories.write_all(json_without_hidden(&serde_json::to_string(report)?).as_bytes())
     }
 
-    /// Writes the head and then the trajectories.
+    /// Writes the summary and then the trajectories.
     ///
     /// # Errors
-    /// The writer's, or of the temporary file.
+    /// The reason of the writer or the temporary file.
     pub fn close(&mut self, summary: &impl Serialize) -> io::Result<()> {
         let summary = json_without_hidden(&serde_json::to_string_pretty(summary)?).into_owned();
         let open = summary.strip_suffix("\n}").unwrap_or(&summary);
@@ -69,7 +69,7 @@ impl<W: Write> ScoreRenderer for Json<W> {
     }
 }
 
-/// A trajectory on each line, as soon as it is scored; the summary on the last line.
+/// Each trajectory on a line as soon as it is scored; the summary on the last line.
 pub struct JsonLines<W> {
     writer: W,
 }

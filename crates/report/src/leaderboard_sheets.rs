@@ -1,5 +1,5 @@
-//! A leaderboard as tables: the paper's table 2 with places and intervals, steps and calls (table 4), tokens
-//! (table 3), what became of calls (figure 6), each type of task (tables 5 and after).
+//! A leaderboard as tables: the paper's table 2 with places and intervals, steps and calls (table 4), tokens (table
+//! 3), outcomes of calls (figure 6), each type of task (tables 5 and after).
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -34,12 +34,12 @@ pub fn leaderboard_sheets(board: &Leaderboard, has_types: bool) -> Vec<Sheet> {
     sheets
 }
 
-/// What to say of how calls were aligned, where it is not as usual.
+/// The note if calls were not aligned in the usual way.
 pub(super) fn typed(similarity: Option<&str>) -> &'static str {
     if similarity == Some(Similarity::Typed.name()) { "similarity typed, " } else { "" }
 }
 
-/// The line that says what was compared.
+/// The line with the common signature.
 pub(super) fn signature(signature: Option<&str>) -> Option<String> {
     signature.map(|signature| format!("Signature: {}", shortened(signature, 200)))
 }
@@ -59,7 +59,7 @@ fn heads(metrics: &[Metric]) -> Vec<Column> {
 /// A model and its metrics by name.
 type Values<'a> = (&'a str, BTreeMap<&'a str, f64>);
 
-/// One row a model; the best of each column is marked.
+/// One row for each model; the best value of each column is marked.
 fn metric_rows(metrics: &[Metric], models: &[Values<'_>]) -> Vec<Vec<Cell>> {
     let shown = |value: f64| format!("{value:.3}");
     let best = |metric: &Metric| {
@@ -69,7 +69,7 @@ fn metric_rows(metrics: &[Metric], models: &[Values<'_>]) -> Vec<Vec<Cell>> {
     let bests: Vec<Option<String>> = metrics.iter().map(best).collect();
     let row = |(model, values): &Values<'_>| {
         let cell = |(metric, best): (&Metric, &Option<String>)| match values.get(metric.name()) {
-            // What looks equal is equally good: models differ in digits that no table shows.
+            // Values that look equal count as equally good: they differ only in digits that no table shows.
             Some(value) => Cell { text: shown(*value), is_best: Some(shown(*value)) == *best },
             None => Cell::new("-"),
         };
@@ -108,7 +108,7 @@ fn metrics(board: &Leaderboard) -> Sheet {
     }
 }
 
-/// Tasks that came to nothing, by model and class; no rows where there are none.
+/// Failed tasks, by model and class; without rows if there are none.
 pub(super) fn failures<'a>(
     models: impl Iterator<Item = (&'a str, Option<&'a FailuresReport>)> + Clone,
 ) -> Sheet {
@@ -147,7 +147,7 @@ pub(super) fn failures<'a>(
     }
 }
 
-/// How sure the order is.
+/// How certain the order is.
 fn places(board: &Leaderboard) -> Sheet {
     let Some(tasks) = board.tasks else { return Sheet::default() };
     let percent = 100.0 * board.level;
@@ -197,7 +197,7 @@ fn places(board: &Leaderboard) -> Sheet {
     }
 }
 
-/// How often models pass, where tasks were repeated.
+/// How often models pass, if tasks were repeated.
 fn passing(board: &Leaderboard) -> Sheet {
     let Some(passing) = &board.passing else { return Sheet::default() };
     let rates = passing.shown();
@@ -267,7 +267,7 @@ fn effort(board: &Leaderboard) -> Sheet {
     Sheet { title: "Steps and calls".to_owned(), notes: notes.collect(), columns, rows: rows.collect() }
 }
 
-/// The five outcomes, and what was not executed if that is so of any call.
+/// The five outcomes, and calls that were not executed if there are any.
 pub(super) fn outcome_names(board: &Leaderboard) -> Vec<&'static str> {
     let counts = || board.models.iter().filter_map(|model| Some(&model.outcomes.as_ref()?.counts));
     let is_there =
@@ -275,9 +275,9 @@ pub(super) fn outcome_names(board: &Leaderboard) -> Vec<&'static str> {
     TaskOutcomes::NAMES.into_iter().filter(is_there).collect()
 }
 
-/// What became of calls, in shares of all calls.
+/// The outcomes of calls, as shares of all calls.
 fn outcomes(board: &Leaderboard) -> Sheet {
-    // Short names that let five columns and a model fit into 80 characters.
+    // Short names, so that five columns and a model fit into 80 characters.
     let short = ["illegal", "unknown", "invalid", "not found", "success", "not run"];
     let names = outcome_names(board);
     let heads = names.iter().zip(short);

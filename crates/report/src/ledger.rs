@@ -1,4 +1,4 @@
-//! Where every reference and every prediction went, for people: what leads a report and what ends it.
+//! What happened to every reference and every prediction, for people: the first and the last lines of a report.
 
 use std::collections::HashSet;
 
@@ -13,14 +13,14 @@ const NAMED: usize = 3;
 /// The longest name of an id, in columns.
 const NAME_WIDTH: usize = 20;
 
-/// What a reader should know before the numbers: tasks without a prediction or without a reference, predictions that
-/// failed. Ids and rates are on a line of their own.
+/// Warnings before the numbers: tasks without a prediction or without a reference, failed predictions. Ids and rates
+/// are on separate lines.
 pub(super) fn warnings(summary: &ScoreSummary) -> Vec<String> {
     let LedgerReport { references, predictions, missing, extra, errored, unfinished, too_large, .. } =
         &summary.ledger;
     let is_paper = tables::is_paper(summary);
     let repetitions = summary.repeats.as_ref().map_or(1, |repeats| repeats.count);
-    // Of repetitions each id is said once, whichever of them it is of.
+    // With repetitions, each id is named once, whichever repetition it belongs to.
     let each = if repetitions > 1 { " each time" } else { "" };
     let mut lines = Vec::new();
     if !missing.is_empty() {
@@ -56,7 +56,7 @@ pub(super) fn warnings(summary: &ScoreSummary) -> Vec<String> {
     lines
 }
 
-/// How many references failed by which class, and which share of all that is; each counts once in every repetition.
+/// How many references failed, by class, and their share of all; each counts once in every repetition.
 fn rates(ledger: &LedgerReport, repetitions: usize) -> String {
     let failed = ledger.failures.iter().flatten().filter(|(class, _)| *class != FailureClass::Missing.name());
     let mut failed: Vec<_> = failed.collect();
@@ -69,7 +69,7 @@ fn rates(ledger: &LedgerReport, repetitions: usize) -> String {
     failed.into_iter().map(rate).collect::<Vec<_>>().join(", ")
 }
 
-/// What was counted, a line for each thing that a reader should know; ids on a line of their own.
+/// What was counted, one line for each fact; ids on separate lines.
 pub(super) fn ledger(summary: &ScoreSummary) -> Vec<String> {
     let LedgerReport { references, predictions, scored, duplicate, empty, .. } = &summary.ledger;
     let a = &summary.aggregate;

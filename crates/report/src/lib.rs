@@ -1,8 +1,8 @@
 //! Results as text: one file per form, behind one trait.
 //!
-//! A [`ScoreRenderer`] gets each trajectory as it is scored and the summary at the end, and writes to the
-//! writer it was made with. None of them holds more than one trajectory, however many there are. Other results are
-//! [`Sheet`]s, tables that know nothing of the form they are written in:
+//! A [`ScoreRenderer`] gets each trajectory as it is scored and the summary at the end, and writes to the writer it
+//! was made with. No renderer holds more than one trajectory, however many there are. Other results are [`Sheet`]s,
+//! tables that are independent of the form they are written in:
 //!
 //! ```
 //! use m3_report::{Cell, Column, Sheet, SheetForm, write_sheets};
@@ -83,7 +83,7 @@ pub trait ScoreRenderer {
     /// The writer's reason.
     fn trajectory(&mut self, report: &TrajectoryReport) -> io::Result<()>;
 
-    /// Takes the summary and writes what is left.
+    /// Takes the summary, and writes the rest.
     ///
     /// # Errors
     /// The writer's reason.
@@ -95,7 +95,7 @@ pub trait ScoreRenderer {
 pub enum Format {
     /// For people, at a terminal.
     Table,
-    /// `m3.score/1`
+    /// One document of the schema `m3.score/1`.
     Json,
     /// One trajectory on each line, the summary on the last.
     JsonLines,
@@ -106,8 +106,8 @@ pub enum Format {
 }
 
 impl Format {
-    /// A renderer that writes this form; a table on so many columns, and with colours and bold type if `is_styled`.
-    /// The writer is boxed so that renderers are compiled, and optimized, in this crate.
+    /// A renderer for this form. A table has this many columns, and colours and bold type if `is_styled`. The writer
+    /// is boxed so that renderers are compiled, and optimized, in this crate.
     #[must_use]
     pub fn renderer<'a>(
         self,

@@ -7,11 +7,11 @@ use super::sheet::{SheetForm, escape_markdown as escape, markdown_table, write_s
 use super::tables::capitalized;
 use super::{ScoreRenderer, ScoreSummary, TrajectoryReport, by_tool, ledger, repeats, shortened, tables};
 
-/// The widest cell of a list of arguments, and what of it an argument's name may take, in columns.
+/// The widest cell of a list of arguments, and the share of it for an argument's name, in columns.
 const CELL_WIDTH: usize = 80;
 const ARGUMENT_WIDTH: usize = 50;
 
-/// Writes the summary; trajectories are for the other forms.
+/// Writes the summary only.
 pub struct Markdown<W> {
     writer: W,
 }
@@ -22,7 +22,7 @@ impl<W: Write> Markdown<W> {
         Self { writer }
     }
 
-    /// A list with its title, if it has rows.
+    /// A list with its title, unless it is empty.
     fn list(&mut self, list: &Findings) -> io::Result<()> {
         if list.rows.is_empty() {
             return Ok(());

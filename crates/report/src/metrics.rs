@@ -1,4 +1,4 @@
-//! The metrics of a set in the JSON of a score: a member for each row of the registry that scores have.
+//! The metrics of a set in the JSON of a score: a member for each metric of the registry that scores contain.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -11,7 +11,7 @@ use serde::ser::SerializeMap as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::{Map, Value, json};
 
-/// Metrics by name, each in [0, 1]; NaN for one that a score of an earlier version does not have.
+/// Metrics by name, each in [0, 1]; NaN for a metric that a score of an earlier version lacks.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct MetricsReport(pub Metrics);
 

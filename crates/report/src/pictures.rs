@@ -1,4 +1,4 @@
-//! A leaderboard as pictures: which figure shows what, and what its file is called.
+//! A leaderboard as pictures: the figures, and the names of their files.
 
 use m3_figures::{
     Bar, LeaderboardBars, MetricByTask, ModelOutcomes, Outcomes as OutcomesFigure, SimilarityBin,
@@ -13,19 +13,19 @@ use crate::leaderboard::{
     Leaderboard, ModelReport, ModelResult, Numbers, Selection, TrajectoryResult, TypeReport,
 };
 
-/// Models in the figure of types of task, the best ones: more than the eye tells apart.
+/// The most models in the figure by type of task, the best ones: the eye cannot tell more apart.
 const MODELS_BY_TYPE: usize = 8;
 
 /// A figure with the name of its file, without an ending.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Picture {
-    /// What the file is called; safe as the name of a file.
+    /// The file's name, with safe characters only.
     pub name: String,
     /// The figure as SVG.
     pub svg: String,
 }
 
-/// What the figure of types of task shows.
+/// What the figure by type of task shows.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PictureChoice {
     /// The metric.
@@ -58,7 +58,7 @@ pub fn leaderboard_pictures(
     });
     let trajectories = selection.into_iter().flat_map(|selection| &selection.trajectories);
     for (index, ((name, similarity, thresholds), trajectories)) in scored.zip(trajectories).enumerate() {
-        // Numbered, so that names that look alike as files stay apart.
+        // The number keeps models apart whose names give the same file name.
         let file = format!("similarities-{}-{}", index + 1, file_name(name));
         pictures.push(Picture {
             name: file,
@@ -68,7 +68,7 @@ pub fn leaderboard_pictures(
     pictures
 }
 
-/// Letters, digits, dots and dashes of a name; it comes from the user or from a table.
+/// The letters, digits, dots and dashes of a name, which comes from the user or from a table.
 fn file_name(name: &str) -> String {
     let safe = |c: char| if c.is_ascii_alphanumeric() || ".-_".contains(c) { c } else { '_' };
     name.chars().take(40).map(safe).collect()
@@ -118,7 +118,8 @@ fn by_type(board: &Leaderboard, choice: &PictureChoice) -> MetricByTask {
 }
 
 fn outcomes(board: &Leaderboard) -> OutcomesFigure {
-    // Success first: it begins at 0, where lengths are compared best. What was not executed is neither, and last.
+    // Success comes first, because lengths are compared best from 0. Calls that were not executed are neither success
+    // nor failure, and come last.
     let names = outcome_names(board);
     let (neither, five): (Vec<&str>, Vec<&str>) =
         names.iter().partition(|name| **name == TaskOutcomes::NOT_EXECUTED);
@@ -136,7 +137,7 @@ fn outcomes(board: &Leaderboard) -> OutcomesFigure {
     }
 }
 
-/// How similar the calls of a model are to the reference's.
+/// A histogram of how similar a model's calls are to the reference's.
 fn histogram(
     name: &str,
     similarity: Similarity,

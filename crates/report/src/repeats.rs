@@ -1,4 +1,4 @@
-//! What repetitions of the same tasks say, the member `repeats` of `m3.score/1`: pass@k, pass^k, the spread of the metrics,
+//! The results of repeated tasks, the member `repeats` of `m3.score/1`: pass@k, pass^k, the spread of the metrics,
 //! the trials of each task.
 
 mod sheets;
@@ -13,14 +13,14 @@ use m3_stats::{Draws, LEVEL, PassRate, PassRates, Spread, Trials};
 use super::wire::signature;
 use super::{PassRateReport, RepeatsReport, RepetitionReport, ScoreSummary, SpreadReport, TaskTrialsReport};
 
-/// The estimators, as reports name them.
+/// The estimators, with their names in reports.
 const ESTIMATORS: [(PassRate, &str, &str); 2] = [
     (PassRate::AtK, "pass_at", "1 - C(n-c,k) / C(n,k), unbiased (Chen et al. 2021)"),
     (PassRate::AllK, "pass_all", "C(c,k) / C(n,k), unbiased (Yao et al. 2024)"),
 ];
 
 impl ScoreSummary {
-    /// Adds what the repetitions say, and signs the summary anew.
+    /// Adds the results of repetitions, and makes a new signature.
     #[must_use]
     pub fn with_repeats(mut self, repeats: Option<RepeatsReport>) -> Self {
         self.repeats = repeats;
@@ -29,7 +29,7 @@ impl ScoreSummary {
     }
 }
 
-/// Gathers repetitions, one after the other.
+/// Gathers the results of repetitions, one repetition after the other.
 #[derive(Debug)]
 pub struct RepeatsGatherer<'a> {
     criterion: &'a PassCriterion,
@@ -40,7 +40,7 @@ pub struct RepeatsGatherer<'a> {
 }
 
 impl<'a> RepeatsGatherer<'a> {
-    /// Gathers for a criterion.
+    /// For this criterion of passing.
     #[must_use]
     pub fn new(criterion: &'a PassCriterion, profile: Profile) -> Self {
         Self { criterion, profile, repetitions: Vec::new(), tasks: Vec::new(), places: HashMap::new() }
@@ -52,7 +52,7 @@ impl<'a> RepeatsGatherer<'a> {
         self.repetitions.len() + 1
     }
 
-    /// Takes in the next trajectory of the repetition.
+    /// Adds the next trajectory of the repetition.
     pub fn add(&mut self, scored: &TrajectoryScore) {
         let repeat = self.repeat();
         let is_passed = self.criterion.is_met(scored, self.profile);
@@ -63,11 +63,11 @@ impl<'a> RepeatsGatherer<'a> {
         }
     }
 
-    /// Ends a repetition.
+    /// Ends the current repetition.
     pub fn end_repetition(&mut self, summary: &Summary) {
         let repeat = self.repeat();
         let Ledger { missing, errored, unfinished, too_large, .. } = &summary.ledger;
-        // Where the profile leaves them out they have no trial, and are to be named.
+        // If the profile leaves these tasks out they have no trial, but should be named.
         for id in [missing, errored, unfinished, too_large].into_iter().flatten() {
             self.task(id);
         }
@@ -79,7 +79,7 @@ impl<'a> RepeatsGatherer<'a> {
         });
     }
 
-    /// The task of this id, without trials if it is new.
+    /// The task with this id, added without trials if it is new.
     fn task(&mut self, id: &str) -> &mut TaskTrialsReport {
         let place = self.places.get(id).copied().unwrap_or_else(|| {
             let task = TaskTrialsReport { id: id.to_owned(), trials: 0, passes: 0, passed: Vec::new() };
@@ -90,7 +90,7 @@ impl<'a> RepeatsGatherer<'a> {
         &mut self.tasks[place]
     }
 
-    /// What they say.
+    /// The results of all repetitions.
     #[must_use]
     pub fn finish(mut self, draws: &Draws) -> RepeatsReport {
         for task in &mut self.tasks {
@@ -102,7 +102,7 @@ impl<'a> RepeatsGatherer<'a> {
         let (mut pass_at, mut pass_all) = (Vec::new(), Vec::new());
         let most = models[0].iter().map(|trials| trials.count).max().unwrap_or_default();
         for k in 1..=most {
-            // One model has as many tasks as itself.
+            // A single model, so all models have the same tasks.
             let rates = PassRates::new(&models, k).and_then(|rates| rates.resamples(draws));
             let Ok(rates) = rates else { continue };
             let rate = |rate: PassRate| PassRateReport {

@@ -1,4 +1,4 @@
-//! What the terminal and Markdown both show: the metrics, the weakest types, what made the numbers.
+//! Parts that the terminal and Markdown both show: the metrics, the weakest types, the origin of the numbers.
 
 use m3_score::{Metric, Noted, Profile, Similarity};
 use unicode_width::UnicodeWidthStr as _;
@@ -7,16 +7,16 @@ use super::arguments::{Column, Cut, Findings};
 use super::wire::start;
 use super::{AggregateReport, ScoreSummary, shortened};
 
-/// How many types are shown.
+/// The most types that are shown.
 const WEAKEST: usize = 5;
 
 /// The longest name of an encoder, in columns.
 const NAME_WIDTH: usize = 40;
 
-/// The longest name of a type: as much as ten columns leave of 80.
+/// The longest name of a type: what ten other columns leave of 80.
 const TYPE_WIDTH: usize = 16;
 
-/// A metric, its value in [0, 1] and what it is made of.
+/// A metric, its value in [0, 1] and what it is computed from.
 pub(super) struct MetricRow {
     pub(super) metric: Metric,
     pub(super) value: f64,
@@ -50,7 +50,7 @@ pub(super) fn weakest_types(summary: &ScoreSummary) -> Findings {
     let shown = || Metric::of_scores().filter(|metric| metric.is_in_tables());
     let numbers = [tasks].into_iter().chain(shown().map(Metric::heading)).map(Column::number);
     let mut types: Vec<(&String, &AggregateReport)> = summary.by_type.iter().collect();
-    // Stable: types of equal average stay in the order of their names.
+    // The sort is stable: types of equal average stay in the order of their names.
     types.sort_by(|(_, a), (_, b)| a.metrics[Metric::Average].total_cmp(&b.metrics[Metric::Average]));
     let row = |(name, a): (&String, &AggregateReport)| {
         let metrics = shown().map(|metric| format!("{:.3}", a.metrics[metric]));
@@ -65,18 +65,18 @@ pub(super) fn weakest_types(summary: &ScoreSummary) -> Findings {
     }
 }
 
-/// Which definitions and encoder made the numbers.
+/// The definitions and the encoder behind the numbers.
 pub(super) fn provenance(summary: &ScoreSummary) -> String {
     provenance_parts(summary).join(", ")
 }
 
-/// Which definitions and encoder made the numbers, on lines of so many columns.
+/// The definitions and the encoder behind the numbers, on lines of this many columns.
 pub(super) fn provenance_lines(summary: &ScoreSummary, columns: usize) -> Vec<String> {
     let mut lines: Vec<String> = Vec::new();
     for part in provenance_parts(summary) {
         match lines.last_mut() {
             None => lines.push(part),
-            // With a comma before it and perhaps one after it.
+            // With a comma before it, and perhaps one after it.
             Some(line) if line.width() + part.width() + 3 <= columns => line.extend([", ", &part]),
             Some(line) => {
                 line.push(',');

@@ -1,4 +1,5 @@
-//! A score for people at a terminal: 80 columns, tables wider where there is room, readable without colour and through a pipe.
+//! A score for people at a terminal: 80 columns, wider tables if there is room, readable without colour and through a
+//! pipe.
 
 use std::io::{self, Write};
 
@@ -10,7 +11,7 @@ use super::audit::wrapped;
 use super::sheet::{SheetForm, write_sheets};
 use super::{ScoreRenderer, ScoreSummary, TrajectoryReport, arguments, by_tool, ledger, repeats, tables};
 
-/// Writes the summary; trajectories are for the other forms.
+/// Writes the summary only.
 pub struct Terminal<W> {
     writer: W,
     columns: usize,
@@ -20,18 +21,19 @@ pub struct Terminal<W> {
     bar: Style,
 }
 
-/// The least and the greatest width, in columns.
+/// The smallest and the largest width, in columns.
 const WIDTH: usize = 80;
 const WIDEST: usize = 140;
 
-/// Before ids and rates.
+/// The indent of ids and rates.
 const INDENT: &str = "  ";
 
 /// The length of a full bar, in characters.
 const BAR_WIDTH: usize = 10;
 
 impl<W: Write> Terminal<W> {
-    /// Writes to `writer`, on so many columns as far as that is readable, with colours and bold type if `is_styled`.
+    /// Writes to `writer`, on this many columns as far as that is readable, with colours and bold type if
+    /// `is_styled`.
     pub fn new(writer: W, columns: usize, is_styled: bool) -> Self {
         let style = |style| if is_styled { style } else { Style::new() };
         Self {
@@ -112,7 +114,7 @@ fn warnings(out: &mut impl Write, style: Style, warnings: &[String], columns: us
     if warnings.is_empty() { Ok(()) } else { writeln!(out) }
 }
 
-/// A list with its title, if it has rows.
+/// A list with its title, unless it is empty.
 fn list(out: &mut impl Write, bold: Style, list: &Findings, columns: usize) -> io::Result<()> {
     if list.rows.is_empty() {
         return Ok(());

@@ -1,4 +1,4 @@
-//! How the names of the predictions' tools were read, as every score says it.
+//! How tool names in the predictions were read, for every score.
 
 use std::collections::BTreeMap;
 
@@ -36,19 +36,19 @@ impl Default for ToolNamesReport {
 /// The longest name that is shown, in columns.
 const NAME_WIDTH: usize = 60;
 
-/// Names that a report shows, each on a line of its own of so many columns.
+/// The most names that a report shows, one on each line.
 const NAMED: usize = 3;
 const LINE_WIDTH: usize = 76;
 
 impl ToolNamesReport {
-    /// The mapping in words, a name each: `image__crop -> image/crop`.
+    /// The mapping in words, one name each: `image__crop -> image/crop`.
     pub fn pairs(&self) -> impl Iterator<Item = String> {
         self.mapping
             .iter()
             .map(|(from, to)| format!("{} -> {}", shortened(from, NAME_WIDTH), shortened(to, NAME_WIDTH)))
     }
 
-    /// Names with all that they could mean, in words.
+    /// Ambiguous names with everything they could mean, in words.
     pub fn questions(&self) -> impl Iterator<Item = String> {
         self.ambiguous.iter().map(|(name, candidates)| {
             let named: Vec<_> =
@@ -58,7 +58,7 @@ impl ToolNamesReport {
         })
     }
 
-    /// What a reader should know of it, names on a line of their own.
+    /// Notes on the names for the reader; names are on separate lines.
     pub(super) fn lines(&self) -> Vec<String> {
         let mut lines = Vec::new();
         let mut say = |count: usize, what: &str, names: &mut dyn Iterator<Item = String>| {

@@ -80,7 +80,7 @@ impl Default for ValidationReport {
 }
 
 impl FileReport {
-    /// A file with these problems, and nothing counted yet.
+    /// A file with these problems; its counts are still 0.
     #[must_use]
     pub fn new(file: &str, problems: &Problems) -> Self {
         Self {

@@ -1,5 +1,5 @@
-//! The JSON of a score, `m3.score/1`: types that are written, apart from those that are computed with.
-//! `m3 schema score` prints their JSON Schema.
+//! The JSON of a score, `m3.score/1`: the types for writing and reading, separate from those that the scorer computes
+//! with. `m3 schema score` prints their JSON Schema.
 
 mod by_tool;
 mod findings;
@@ -226,9 +226,9 @@ pub struct TrajectoryReport {
 #[derive(Debug, Clone, Copy, PartialEq, Deserialize)]
 #[serde(expecting = "an object")]
 pub struct UsageReport {
-    /// Read by the model.
+    /// Tokens that the model read.
     pub input_tokens: u64,
-    /// Written by it.
+    /// Tokens that the model wrote.
     pub output_tokens: u64,
 }
 
@@ -338,12 +338,12 @@ pub struct BestReference {
     /// Their similarity.
     pub similarity: f64,
 }
-/// No trajectory has as many calls as 32 bits count: a larger number is made up.
+/// Reads a count of calls. No trajectory has more calls than 32 bits can count, so a larger number is refused.
 fn count_of_calls<'de, D: Deserializer<'de>>(deserializer: D) -> Result<u64, D::Error> {
     u32::deserialize(deserializer).map(u64::from)
 }
 
-/// What a score of an earlier version does not say.
+/// The value for a metric that a score of an earlier version does not contain.
 fn not_known() -> f64 {
     f64::NAN
 }
@@ -373,12 +373,12 @@ impl fmt::Display for PlaceReport {
 }
 
 impl PlaceReport {
-    /// Stands for a place that a score does not say.
+    /// Stands for a place that a score does not give.
     fn unknown() -> Self {
         Self { step: usize::MAX, call: usize::MAX, index: usize::MAX }
     }
 
-    /// Whether it is said.
+    /// Whether the score gives this place.
     pub(crate) fn is_known(&self) -> bool {
         self.step < usize::MAX
     }

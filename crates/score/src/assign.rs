@@ -1,11 +1,11 @@
-//! The assignment of predicted to reference calls within a bucket: the cheapest one, and one only.
+//! The assignment of predicted to reference calls within a bucket: the cheapest one, made unique by a rule for ties.
 //!
 //! Cost is 1 - S where S >= tau_weak, else a penalty so large that first the number of allowed pairs is
 //! maximal and then their total cost minimal (equation 1 of M³-Bench). Solved by the Hungarian method (`hungarian`) on
 //! integers: costs are rounded to 2^-40, so equal means equal.
 //!
-//! Calls that are equal cost nothing twice: a bucket that is large because a model repeats itself is first solved for
-//! its classes of equal calls (`transport`), which leaves few choices, or none, to be made between calls.
+//! Equal calls are handled together: a bucket that is large because a model repeats itself is first solved for its
+//! classes of equal calls (`transport`), which leaves few or no choices between single calls.
 
 use std::collections::BTreeMap;
 
@@ -20,20 +20,20 @@ const COST_UNITS: f64 = (1_u64 << 40) as f64;
 /// takes a minute.
 const MAX_PAIRS: usize = 1 << 23;
 
-/// Up to so many pairs, no classes are made: it takes no time.
+/// Up to this number of pairs no classes are made, because solving takes no time.
 const FEW_PAIRS: usize = 1 << 18;
 
 /// The largest product of the ranks of two steps.
 const LARGEST_PRODUCT: u64 = 1 << 40;
 
-/// Costs leave so many low bits for the choice among assignments of equal cost: room for the products of
-/// ranks of all pairs (at most 2^12, the root of [`MAX_PAIRS`]).
+/// Costs leave this many low bits for the choice among assignments of equal cost: room for the products of ranks of
+/// all pairs (at most 2^12, the root of [`MAX_PAIRS`]).
 const TIE_BITS: u32 = 52;
 
 /// The cost of a pair below the threshold: more than that of 2^12 allowed pairs, 2^(41 + 52) each.
 const PENALTY: i128 = 1 << 106;
 
-/// One side of a bucket: the calls of one tool, by rising step.
+/// One side of a bucket: the calls of one tool, by ascending step.
 #[derive(Debug, Clone, Copy)]
 pub struct Side<'a> {
     /// The class of each call; calls of one class are equal.
@@ -44,12 +44,12 @@ pub struct Side<'a> {
 
 /// Pairs reference calls with predicted calls.
 ///
-/// `similarity` is that of their classes, [references, predictions], in [-1, 1], NaN nowhere; exactly 1 only where the
-/// two are the same to the encoder.
+/// `similarity` is that of their classes, [references, predictions], in [-1, 1], NaN nowhere; exactly 1 only if the
+/// encoder cannot tell the two apart.
 ///
-/// Among assignments of equal cost, earlier reference steps go to earlier predicted steps: the one with the
-/// largest sum of products of the steps' ranks, counted from the last. If that is equal too, the order of
-/// calls decides; callers put those of a step into an order that does not depend on the order in the file.
+/// Among assignments of equal cost, earlier reference steps go to earlier predicted steps: the one with the largest
+/// sum of products of the steps' ranks, counted from the last. If that is equal too, the order of calls decides;
+/// callers sort the calls of a step in a way that does not depend on the file.
 ///
 /// Returns pairs of reference and predicted call with `similarity >= weak`, by reference.
 ///
@@ -79,7 +79,7 @@ pub fn assign(
     Ok(pairs)
 }
 
-/// Whether a bucket of so many different calls on each side can be assigned.
+/// Whether a bucket with this many different calls on each side can be assigned.
 ///
 /// # Errors
 /// [`TooLarge`] if it cannot.
@@ -87,7 +87,7 @@ pub(super) fn check_size(references: usize, predictions: usize) -> Result<(), To
     if references.saturating_mul(predictions) <= MAX_PAIRS { Ok(()) } else { Err(TooLarge) }
 }
 
-/// A call: its class, and the rank of its step among the steps that occur, the last being 1.
+/// A call: its class, and the rank of its step among the steps that occur; the last step has rank 1.
 #[derive(Debug, Clone, Copy)]
 struct Node {
     class: usize,
@@ -96,7 +96,7 @@ struct Node {
 
 /// Rows are reference calls, columns predicted calls.
 struct Bucket {
-    /// What a pair costs, of classes; [`NEVER`] below the threshold.
+    /// The cost of a pair, by class; [`NEVER`] below the threshold.
     prices: Matrix<i64>,
     rows: Vec<Node>,
     columns: Vec<Node>,
@@ -115,9 +115,9 @@ impl Members {
 }
 
 impl Bucket {
-    /// Without those that certainly stay alone: of equal calls the later ones, beyond as many as the other side has
-    /// calls. To leave them out changes nothing, also not how the algorithm chooses among equals: whenever it could take
-    /// one of them, an earlier one is free and not dearer.
+    /// The members without those that certainly stay unmatched: equal calls beyond the number of calls on the other
+    /// side. Leaving them out changes nothing, not even the choice among ties: whenever the algorithm could take one
+    /// of them, an earlier equal call is free at no higher cost.
     fn that_matter(&self, members: &Members) -> Members {
         Members {
             rows: first_of_each_class(&self.rows, &members.rows, self.prices.rows(), members.columns.len()),
@@ -132,7 +132,7 @@ impl Bucket {
 
     /// The cheapest assignment between these calls, call by call.
     fn assign_each(&self, members: &Members) -> Result<Vec<(usize, usize)>, TooLarge> {
-        // The algorithm wants no more rows than columns.
+        // The algorithm requires at most as many rows as columns.
         let is_wide = members.rows.len() <= members.columns.len();
         let members = self.that_matter(members);
         check_size(members.rows.len(), members.columns.len())?;
@@ -148,7 +148,7 @@ impl Bucket {
             (members.rows[row], members.columns[column])
         };
         let (rows, columns) = (members.rows.len(), members.columns.len());
-        // No matrix of calls is held.
+        // Costs are computed when needed: no matrix of calls is kept.
         let cost = |short, long| self.cost(pair(short, long));
         let assigned = cheapest(rows.min(columns), rows.max(columns), cost);
         let pairs = assigned.into_iter().enumerate().map(|(short, long)| pair(short, long));
@@ -178,11 +178,11 @@ impl Bucket {
         Ok(pairs)
     }
 
-    /// Any row of the group may meet any column at the same total cost: the earliest that may stay alone or not, in the
-    /// order of their steps, have the largest sum of products (the rearrangement inequality).
+    /// Any row of the group can be matched with any column at the same total cost. Taking the earliest of both sides
+    /// in the order of their steps gives the largest sum of products (the rearrangement inequality).
     fn in_order(&self, group: &Group, members: &Members) -> Vec<(usize, usize)> {
         let leaves_rows = group.rows.values().any(|&may_be_left| may_be_left);
-        // If a row may stay alone, no column may.
+        // If a row may stay unmatched, no column may.
         let count = if leaves_rows { members.columns.len() } else { members.rows.len() };
         let chosen = |members: &[usize], nodes: &[Node], classes: &BTreeMap<usize, bool>| -> Vec<usize> {
             let may_be_left = |at: usize| classes.get(&nodes[at].class).copied().unwrap_or_default();
@@ -199,7 +199,7 @@ impl Bucket {
         rows.into_iter().zip(chosen(&members.columns, &self.columns, &group.columns)).collect()
     }
 
-    /// What a pair costs, with the choice among equal costs in the low bits.
+    /// The cost of a pair, with the rule for ties in the low bits.
     fn cost(&self, (row, column): (usize, usize)) -> i128 {
         let price = self.price(row, column);
         if price == NEVER {

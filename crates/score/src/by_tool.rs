@@ -1,4 +1,4 @@
-//! What became of the calls of each tool of a set, and what costs the set its calls.
+//! The calls of each tool of a set, and the causes for which calls are lost.
 
 use std::collections::BTreeMap;
 use std::ops::AddAssign;
@@ -9,14 +9,15 @@ use super::fidelity::CallFidelity;
 use super::fidelity::constants::THRESHOLD;
 use super::{ExactSum, Matching, Reason};
 
-/// Tools that are told apart; a set with more of them is made to have them. The others' calls count in the causes alone.
+/// The most tools that are counted separately; only a crafted set has more. The calls of further tools count in the
+/// causes alone.
 const MOST_TOOLS: usize = 10_000;
 
-/// Pairs of tools, one called in place of the other, that are told apart.
+/// The most pairs of tools, one called in place of the other, that are counted separately.
 const MOST_PAIRS: usize = 50_000;
 
-/// Why a call is lost: a reference call that was missed, a predicted one that nobody needed, or a pair that asks for
-/// something else.
+/// Why a call is lost: a reference call was missed, a predicted call was not needed, or a pair asks for something
+/// else.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Cause {
     /// A reference call of a task without a prediction, or with one that failed, was not finished or is too large.
@@ -30,7 +31,7 @@ pub enum Cause {
 }
 
 impl Cause {
-    /// All that can be.
+    /// All causes.
     pub const ALL: [Cause; 9] = [
         Cause::TaskFailed,
         Cause::Missed(Reason::ToolNotInPrediction),
@@ -43,7 +44,7 @@ impl Cause {
         Cause::WrongArguments,
     ];
 
-    /// Whose calls these are, in results: `missed`, `extra` or `matched`.
+    /// Which calls these are, by their name in results: `missed`, `extra` or `matched`.
     #[must_use]
     pub fn calls_name(self) -> &'static str {
         match self {
@@ -64,7 +65,7 @@ impl Cause {
     }
 }
 
-/// What became of the calls of one tool.
+/// The calls of one tool, counted.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct ToolTally {
     /// Calls of the references.
@@ -73,7 +74,7 @@ pub struct ToolTally {
     pub called: u64,
     /// Matched pairs.
     pub matched: u64,
-    /// How many calls are lost to which cause.
+    /// How many calls are lost for each cause.
     pub lost: BTreeMap<Cause, u64>,
     similarity: ExactSum,
     fidelity: ExactSum,
@@ -123,7 +124,7 @@ fn add_counts(mine: &mut BTreeMap<Cause, u64>, others: BTreeMap<Cause, u64>) {
     }
 }
 
-/// The calls of a set by their tools. Memory is bounded, however many tools are named.
+/// The calls of a set by tool. Memory is limited, however many tools are named.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct ByTool {
     tools: BTreeMap<String, ToolTally>,
@@ -132,7 +133,7 @@ pub struct ByTool {
 }
 
 impl ByTool {
-    /// Takes in a trajectory; `fidelities` are those of its matches, in their order.
+    /// Adds a trajectory; `fidelities` are those of its matches, in their order.
     pub fn add(&mut self, failure: Option<FailureClass>, matching: &Matching, fidelities: &[CallFidelity]) {
         for (pair, fidelity) in matching.matches.iter().zip(fidelities) {
             let is_wrong = fidelity.score < THRESHOLD;
@@ -163,7 +164,7 @@ impl ByTool {
         }
     }
 
-    /// Takes in what became of the calls of a further repetition.
+    /// Adds the calls of a further repetition.
     pub(super) fn add_repetition(&mut self, other: ByTool) {
         let ByTool { tools, replaced, lost } = other;
         for (tool, tally) in tools {
@@ -197,18 +198,19 @@ impl ByTool {
         }
     }
 
-    /// The tools by name.
+    /// The tools, sorted by name.
     pub fn tools(&self) -> impl Iterator<Item = (&str, &ToolTally)> {
         self.tools.iter().map(|(name, tally)| (name.as_str(), tally))
     }
 
-    /// Which tool was called in place of which, and how often: in each trajectory, the needed calls of tools that were
-    /// not called are paired in their order with the calls of tools that were not needed. Needed, called, calls, by name.
+    /// Which tool was called in place of which, and how often: in each trajectory, needed calls of tools that were
+    /// not called are paired in order with calls of tools that were not needed. Returns the needed tool, the called
+    /// tool and the number of calls, sorted by name.
     pub fn replaced(&self) -> impl Iterator<Item = (&str, &str, u64)> {
         self.replaced.iter().map(|((needed, called), calls)| (needed.as_str(), called.as_str(), *calls))
     }
 
-    /// How many calls of the set are lost to a cause.
+    /// How many calls of the set are lost for a cause.
     #[must_use]
     pub fn lost(&self, cause: Cause) -> u64 {
         self.lost.get(&cause).copied().unwrap_or_default()
@@ -255,7 +257,7 @@ mod tests {
         }
     }
 
-    /// The counts are those of the matching, by hand.
+    /// The expected counts are those of the matching, by hand.
     #[test]
     fn calls_are_counted_by_tool_and_cause() {
         let mut by_tool = ByTool::default();
@@ -273,7 +275,7 @@ mod tests {
         ];
         assert_eq!(lost, expected.map(|cause| (cause, 1)));
         assert_eq!(by_tool.replaced().collect::<Vec<_>>(), [("scan", "read", 1)]);
-        // What a further repetition brings is added.
+        // A further repetition is added.
         let mut other = ByTool::default();
         other.add(Some(FailureClass::Time), &matching(), &[fidelity(1.0), fidelity(1.0)]);
         by_tool.add_repetition(other);
@@ -281,12 +283,12 @@ mod tests {
         assert_eq!((by_tool.lost(Cause::TaskFailed), by_tool.lost(Cause::WrongArguments)), (1, 1));
     }
 
-    /// Whatever a call is alone for, it is lost to a cause that reports have.
+    /// Every reason for an unmatched call has a cause that is in reports.
     #[test]
     fn every_loss_has_a_cause_that_is_listed() {
         for (reason, side) in REASONS.into_iter().flat_map(|reason| [(reason, 0), (reason, 1)]) {
             let calls = |of: u8| if of == side { vec![alone("crop", reason)] } else { Vec::new() };
-            // A trajectory that is too large has failed by that.
+            // A trajectory that is too large counts as failed.
             let failure = (reason == Reason::TooLarge).then_some(FailureClass::TooLarge);
             let (unmatched_references, unmatched_predictions) = (calls(0), calls(1));
             let matching = Matching { unmatched_references, unmatched_predictions, ..Matching::default() };

@@ -1,10 +1,10 @@
-//! The calls of a trajectory, as the alignment needs them: where each stands, its tool, and which are equal.
+//! The calls of a trajectory for the alignment: the place and tool of each, and which are equal.
 
 use std::collections::HashMap;
 
 use m3_embedding::InputKey;
 
-/// Where a call stands in its trajectory; all counted from 0.
+/// The place of a call in its trajectory; all numbers count from 0.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct CallPlace {
     /// The step.
@@ -15,12 +15,12 @@ pub struct CallPlace {
     pub index: usize,
 }
 
-/// The calls of a trajectory, as the alignment needs them.
+/// The calls of a trajectory for the alignment.
 #[derive(Debug, Clone)]
 pub struct Calls {
     tools: Vec<String>,
     pub(super) places: Vec<CallPlace>,
-    /// What the encoder sees of each call's arguments.
+    /// The key of what the encoder sees of each call's arguments.
     pub(super) inputs: Vec<InputKey>,
     steps: usize,
 }
@@ -31,7 +31,7 @@ impl Calls {
         Self { tools: Vec::new(), places: Vec::new(), inputs: Vec::new(), steps }
     }
 
-    /// Adds the next call; steps rise.
+    /// Adds the next call; steps must be ascending.
     pub(super) fn push(&mut self, step: usize, tool: &str) {
         let call = match self.places.last() {
             Some(last) if last.step == step => last.call + 1,
@@ -42,7 +42,7 @@ impl Calls {
         self.inputs.push(InputKey::default());
     }
 
-    /// Sets what the encoder sees of the arguments of call `index`.
+    /// Sets the key of what the encoder sees of the arguments of call `index`.
     pub(super) fn know(&mut self, index: usize, input: InputKey) {
         self.inputs[index] = input;
     }
@@ -89,13 +89,13 @@ impl Calls {
         self.tools.iter().map(String::as_str)
     }
 
-    /// Puts indices of calls into an order that does not depend on the order within steps: by step, then by
-    /// what the encoder sees. Calls that are equal in both are interchangeable.
+    /// Sorts indices of calls so that the order within steps does not matter: by step, then by what the encoder sees.
+    /// Calls that are equal in both are interchangeable.
     pub(super) fn sort(&self, indices: &mut [usize]) {
         indices.sort_by_key(|&index| (self.places[index].step, self.inputs[index], index));
     }
 
-    /// Which of the calls of these indices look the same to the encoder, in their order.
+    /// Which of these calls look the same to the encoder.
     pub(super) fn classes(&self, indices: &[usize]) -> Classes {
         let mut known = HashMap::new();
         let mut classes = Classes { of: Vec::with_capacity(indices.len()), first: Vec::new() };
@@ -114,6 +114,6 @@ impl Calls {
 pub(super) struct Classes {
     /// The class of each call.
     pub(super) of: Vec<usize>,
-    /// The first call of each class, as an index into its trajectory: it stands for all.
+    /// The first call of each class, as an index into its trajectory: it represents the class.
     pub(super) first: Vec<usize>,
 }

@@ -1,5 +1,5 @@
-//! Trajectories on their way from a file to their scores: enough of them for batches of similar length, and memory
-//! that does not grow with the files.
+//! Chunks of trajectories between file and score: enough of them for batches of similar length, in memory that does
+//! not grow with the files.
 
 use std::collections::{HashMap, HashSet};
 
@@ -11,16 +11,16 @@ use super::calls::Calls;
 use super::fidelity::CallPair;
 use super::{Serializer, Similarity};
 
-/// Calls in a chunk, both sides together.
+/// The most calls in a chunk, both sides together.
 const CALLS: usize = 4096;
 
-/// Trajectories in a chunk: they may have no calls at all.
+/// The most trajectories in a chunk: they may have no calls at all.
 const TRAJECTORIES: usize = 4096;
 
-/// Bytes of serialized arguments in a chunk.
+/// The most bytes of serialized arguments in a chunk.
 const BYTES: usize = 16 << 20;
 
-/// What is left of a pair of trajectories on its way: nothing that grows with results or images.
+/// The parts of a pair of trajectories that scoring needs: nothing that grows with results or images.
 pub(super) struct Prepared {
     pub(super) id: String,
     pub(super) task_type: Option<String>,
@@ -29,8 +29,8 @@ pub(super) struct Prepared {
     pub(super) predictions: PreparedCalls,
 }
 
-/// The calls of one side. Texts are indices into the chunk's; neither they nor arguments are kept of a call of a tool
-/// that the other side does not use, which nothing will be compared with.
+/// The calls of one side. Texts are indices into the chunk's texts. Calls of a tool that the other side does not use
+/// have neither texts nor arguments, because they are compared with nothing.
 pub(super) struct PreparedCalls {
     pub(super) calls: Calls,
     pub(super) texts: Vec<Option<usize>>,
@@ -54,7 +54,7 @@ impl Chunk {
 
     /// The index of a text among the distinct ones.
     fn intern(&mut self, text: String) -> usize {
-        // Equal arguments are held for each call.
+        // Counted for each call, because equal arguments are kept for each call.
         self.bytes += text.len();
         if let Some(&known) = self.known.get(&text) {
             return known;
@@ -64,7 +64,7 @@ impl Chunk {
         self.texts.len() - 1
     }
 
-    /// Takes a pair of trajectories: serializes the calls that may meet and forgets everything else.
+    /// Reduces a pair of trajectories: serializes the calls that can be matched and drops everything else.
     pub(super) fn prepare(
         &mut self,
         reference: &Trajectory,
@@ -101,7 +101,7 @@ impl Chunk {
             let is_shared = shared.contains(tool);
             let text = is_shared.then(|| match similarity {
                 Similarity::Cosine => serializer.text(tool, call.arguments.as_ref()),
-                // As they are: what other calls may be made equal to is for the comparison to say.
+                // Unchanged: the comparison decides which calls are equal.
                 Similarity::Typed => {
                     call.arguments.as_ref().map_or_else(String::new, |found| found.to_text(Keys::Sorted))
                 }
@@ -114,7 +114,7 @@ impl Chunk {
 }
 
 impl Prepared {
-    /// A reference call and a predicted call of one tool, by their indices.
+    /// A reference call and a predicted call of one tool, by index.
     pub(super) fn pair<'c>(&'c self, tool: &'c str, reference: usize, predicted: usize) -> CallPair<'c> {
         let (a, b) = (&self.references.arguments[reference], &self.predictions.arguments[predicted]);
         CallPair { tool, a: a.as_ref(), b: b.as_ref() }
@@ -122,7 +122,7 @@ impl Prepared {
 }
 
 impl PreparedCalls {
-    /// Learns what tells the arguments of each call from others, from what tells the chunk's texts apart.
+    /// Gives the arguments of each call their keys, from the keys of the chunk's texts.
     pub(super) fn know(&mut self, inputs: &[InputKey]) {
         for (index, text) in self.texts.iter().enumerate() {
             if let Some(text) = *text {

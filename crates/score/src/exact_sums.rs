@@ -1,4 +1,4 @@
-//! From alignments to numbers: one definition for a trajectory, a type of task and a whole set.
+//! Adds up alignments, with the same definition for a trajectory, a type of task and a whole set.
 //!
 //! Every metric of a set is a ratio of sums over its trajectories. [`ExactSums`] holds those sums, so the
 //! metrics of one trajectory are those of a set with nothing else in it.
@@ -17,11 +17,11 @@ use super::{ExactSum, Metric, Metrics, Profile, WeightedSums};
 pub struct ExactSums {
     /// The number of trajectories.
     pub trajectories: u64,
-    /// Those of them without a prediction, or with one that failed or was not finished.
+    /// Trajectories without a prediction, or with one that failed or was not finished.
     pub failed: u64,
-    /// The calls of their references, N_ref.
+    /// The calls of the references, N_ref.
     pub reference_calls: u64,
-    /// The calls of their predictions, N_pred.
+    /// The calls of the predictions, N_pred.
     pub predicted_calls: u64,
     /// The matched pairs.
     pub matched: u64,
@@ -29,7 +29,7 @@ pub struct ExactSums {
     pub strong: u64,
     /// The steps of the predictions, those without calls included.
     pub predicted_steps: u64,
-    /// What each metric adds up, by its place in [`Metric::ALL`].
+    /// The sum behind each metric, by its place in [`Metric::ALL`].
     of_metrics: [ExactSum; Metric::COUNT],
 }
 
@@ -75,7 +75,7 @@ impl ExactSums {
         }
     }
 
-    /// The sums, as numbers that can be weighted.
+    /// The sums as floating-point numbers, which can be weighted.
     #[must_use]
     pub fn weighted(&self) -> WeightedSums {
         WeightedSums {

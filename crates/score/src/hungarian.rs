@@ -1,8 +1,8 @@
-//! The cheapest assignment of rows to columns: the Hungarian method (Kuhn 1955, Munkres 1957), a row after the other
-//! along a cheapest path, in time cubic in the shorter side.
+//! The cheapest assignment of rows to columns: the Hungarian method (Kuhn 1955, Munkres 1957), one row after the
+//! other along a cheapest path, in time cubic in the shorter side.
 
-/// What is known while rows find their columns. Prices are such that no pair costs less than its two prices together, and
-/// assigned pairs cost exactly that.
+/// The state of the search. Prices are such that no pair costs less than the sum of its two prices, and assigned
+/// pairs cost exactly this sum.
 struct Solver<C> {
     cost: C,
     row_prices: Vec<i128>,
@@ -11,11 +11,11 @@ struct Solver<C> {
     row_of: Vec<Option<usize>>,
 }
 
-/// The column of each row, all different, at the least total cost. Of several such assignments it is always the same one:
-/// of columns that are equally near the first is taken.
+/// The column of each row, all different, at the least total cost. If there are several such assignments, the result
+/// is always the same one: of columns that are equally near, the first is taken.
 ///
-/// `cost` is asked for (row, column); the sum of all costs has to fit into 128 bits. There must not be more rows than
-/// columns: rows beyond the columns get none.
+/// `cost` returns the cost of (row, column); the sum of all costs must fit into 128 bits. There must not be more rows
+/// than columns: rows beyond the columns get none.
 pub(crate) fn cheapest(rows: usize, columns: usize, cost: impl Fn(usize, usize) -> i128) -> Vec<usize> {
     let least = |row| (0..columns).map(|column| cost(row, column)).min().unwrap_or_default();
     let row_prices = (0..rows).map(least).collect();
@@ -33,13 +33,13 @@ pub(crate) fn cheapest(rows: usize, columns: usize, cost: impl Fn(usize, usize) 
 }
 
 impl<C: Fn(usize, usize) -> i128> Solver<C> {
-    /// What is left of a pair's cost after both prices.
+    /// A pair's cost minus both prices.
     fn rest(&self, row: usize, column: usize) -> i128 {
         (self.cost)(row, column) - self.row_prices[row] - self.column_prices[column]
     }
 
-    /// Finds a column for one more row: the nearest that is free, on a path on which every row on the way gives its column
-    /// up for another.
+    /// Finds a column for one more row: the nearest free one, on a path on which every row gives up its column for
+    /// another.
     fn assign(&mut self, root: usize) {
         let columns = self.row_of.len();
         let mut rest: Vec<i128> = (0..columns).map(|column| self.rest(root, column)).collect();
@@ -48,7 +48,7 @@ impl<C: Fn(usize, usize) -> i128> Solver<C> {
         let free = loop {
             let nearest =
                 (0..columns).filter(|&column| !is_on_way[column]).min_by_key(|&column| rest[column]);
-            // There are as many columns as rows, and one of them is free.
+            // This cannot happen: there are at least as many columns as rows, so one of them is free.
             let Some(nearest) = nearest else { return };
             self.pay(rest[nearest], &rows_on_way, &is_on_way, &mut rest);
             is_on_way[nearest] = true;
@@ -65,7 +65,7 @@ impl<C: Fn(usize, usize) -> i128> Solver<C> {
         self.give_way(free, &row_before);
     }
 
-    /// Raises the prices of the rows on the way, and lowers those of their columns, by so much.
+    /// Raises the prices of the rows on the path, and lowers those of their columns, by this amount.
     fn pay(&mut self, price: i128, rows_on_way: &[usize], is_on_way: &[bool], rest: &mut [i128]) {
         for &row in rows_on_way {
             self.row_prices[row] += price;
@@ -79,7 +79,8 @@ impl<C: Fn(usize, usize) -> i128> Solver<C> {
         }
     }
 
-    /// Gives the free column to the row before it, that row's old one to the row before that, and so on to the root.
+    /// Gives the free column to the row before it on the path, that row's old column to the row before, and so on to
+    /// the root.
     fn give_way(&mut self, free: usize, row_before: &[usize]) {
         let mut next = Some(free);
         while let Some(column) = next {
@@ -96,7 +97,7 @@ mod tests {
 
     #[test]
     fn a_row_gives_way_where_that_is_cheaper() {
-        // By hand: 2 + 2 + 2, where the nearest for each row in turn comes to 1 + 2 + 9.
+        // By hand: 2 + 2 + 2, while taking the nearest column for each row in turn costs 1 + 2 + 9.
         let costs = [[1, 2, 9], [3, 3, 2], [2, 9, 9]];
         let found = cheapest(3, 3, |row, column| costs[row][column]);
         let total: i128 = found.iter().enumerate().map(|(row, &column)| costs[row][column]).sum();

@@ -1,38 +1,38 @@
-//! What was scored and what was not, and which tasks came to nothing.
+//! What was scored and what was not, and which tasks failed.
 
 use std::collections::BTreeMap;
 
 use m3_trajectory::FailureClass;
 
-/// Where every reference and every prediction went. Ids are in the order of their files.
+/// What happened to every reference and every prediction. Ids are in the order of their files.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Ledger {
-    /// Different ids in the references.
+    /// The number of different ids in the references.
     pub references: usize,
-    /// Different ids in the predictions.
+    /// The number of different ids in the predictions.
     pub predictions: usize,
-    /// Trajectories that the numbers are made of.
+    /// The number of trajectories that the metrics are computed from.
     pub scored: usize,
     /// References without a prediction.
     pub missing: Vec<String>,
     /// Predictions without a reference.
     pub extra: Vec<String>,
-    /// Ids that stand more than once in one of the files.
+    /// Ids that occur more than once in one of the files.
     pub duplicate: Vec<String>,
     /// Predictions without any call.
     pub empty: Vec<String>,
-    /// Predictions that ended by an error, of the model or of what the task needs.
+    /// Predictions that ended with an error, of the model or of something the task needs.
     pub errored: Vec<String>,
     /// Predictions that were cut off: steps, calls, tokens, time or the model's context were used up.
     pub unfinished: Vec<String>,
     /// Predictions with more calls than can be aligned.
     pub too_large: Vec<String>,
-    /// How many references have nothing from a prediction, or only the calls until its failure, by the class of failures.
+    /// How many references have no prediction, or only the calls before its failure, by class of failure.
     pub failures: BTreeMap<FailureClass, usize>,
 }
 
 impl Ledger {
-    /// Takes down that the task `id` came to nothing.
+    /// Notes that the task `id` failed.
     pub(super) fn fail(&mut self, id: &str, failure: FailureClass) {
         *self.failures.entry(failure).or_default() += 1;
         let ids = match failure {
@@ -44,7 +44,7 @@ impl Ledger {
         ids.push(id.to_owned());
     }
 
-    /// References without a prediction, or with one that failed or was not finished.
+    /// The number of references without a prediction, or with one that failed or was not finished.
     #[must_use]
     pub fn failed(&self) -> usize {
         self.failures.values().sum()

@@ -13,9 +13,9 @@ use super::transport::TooLarge;
 /// A reference call and the predicted call that is matched with it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Match {
-    /// Both called this tool.
+    /// The tool that both call.
     pub tool: String,
-    /// S, in [tau_weak, 1].
+    /// The similarity S, in [tau_weak, 1].
     pub similarity: f64,
     /// Whether S is tau_strong or more.
     pub is_strong: bool,
@@ -34,14 +34,14 @@ pub enum Reason {
     ToolNotInPrediction,
     /// No call of the tool on the other side is similar enough.
     BelowThreshold,
-    /// Those that are similar enough went to other calls.
+    /// All calls that are similar enough were matched with other calls.
     AssignedElsewhere,
     /// The trajectory has too many different calls of one tool to be aligned.
     TooLarge,
 }
 
 impl Reason {
-    /// The name in results.
+    /// The reason's name in results.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -59,12 +59,12 @@ impl Reason {
 pub struct Unmatched {
     /// Its tool.
     pub tool: String,
-    /// Where it stands.
+    /// Its place.
     pub place: CallPlace,
     /// Why it is unmatched.
     pub reason: Reason,
-    /// The most similar call of the same tool on the other side: its index in the trajectory, and S. The
-    /// first of several.
+    /// The most similar call of the same tool on the other side: its index in the trajectory, and S. If there are
+    /// several, the first.
     pub best: Option<(usize, f64)>,
 }
 
@@ -73,12 +73,11 @@ pub struct Unmatched {
 pub struct Matching {
     /// The pairs, by reference call.
     pub matches: Vec<Match>,
-    /// Reference calls without a partner.
+    /// Unmatched reference calls.
     pub unmatched_references: Vec<Unmatched>,
-    /// Predicted calls without a partner.
+    /// Unmatched predicted calls.
     pub unmatched_predictions: Vec<Unmatched>,
-    /// The similarities it was made from, by tool; only with
-    /// [`ScoreOptions::keeps_similarities`](super::ScoreOptions).
+    /// The similarities behind it, by tool; only with [`ScoreOptions::keeps_similarities`](super::ScoreOptions).
     pub similarities: Vec<BucketSimilarities>,
 }
 
@@ -87,13 +86,13 @@ pub struct Matching {
 pub struct BucketSimilarities {
     /// The tool.
     pub tool: String,
-    /// The reference calls of the rows, as indices into the trajectory, in an order without meaning.
+    /// The reference calls of the rows, as indices into the trajectory, in no particular order.
     pub references: Vec<usize>,
-    /// The predicted calls of the columns, likewise.
+    /// The predicted calls of the columns, as indices into the trajectory, in no particular order.
     pub predictions: Vec<usize>,
     /// The classes of equal calls that rows and columns belong to.
     classes: (Vec<usize>, Vec<usize>),
-    /// S of two classes.
+    /// S of each pair of classes.
     similarity: Matrix<f64>,
 }
 
@@ -105,9 +104,9 @@ impl BucketSimilarities {
     }
 }
 
-/// True if the bucket's alignment is known without embeddings: when all its calls look the same to the
-/// encoder, and when the two sides hold the same calls. In the latter case pairing each call with its like
-/// costs nothing, every other pair costs something, and no call stays alone.
+/// True if the bucket's alignment is known without embeddings: if all its calls look the same to the encoder, or if
+/// both sides have the same calls. In the latter case pairing equal calls costs nothing, every other pair costs
+/// something, and no call stays unmatched.
 fn is_settled(bucket: &Bucket<'_>, references: &Calls, predictions: &Calls) -> bool {
     let inputs = |calls: &Calls, indices: &[usize]| {
         let mut inputs: Vec<InputKey> = indices.iter().map(|&index| calls.inputs[index]).collect();
@@ -124,7 +123,7 @@ fn is_settled(bucket: &Bucket<'_>, references: &Calls, predictions: &Calls) -> b
     reference.len() == 1 && reference == predicted
 }
 
-/// Fails if a bucket has too many different calls to be assigned: better said before they are compared.
+/// Fails if a bucket has too many different calls to be assigned, before they are compared.
 ///
 /// # Errors
 /// [`TooLarge`].
@@ -136,7 +135,7 @@ pub(super) fn check_sizes(references: &Calls, predictions: &Calls) -> Result<(),
 }
 
 /// The calls whose embeddings the alignment needs: indices of reference and of predicted calls. With
-/// `keeps_similarities`, those of every bucket. None where a bucket is too large to be assigned.
+/// `keeps_similarities`, those of every bucket. None if a bucket is too large to be assigned.
 pub(super) fn calls_to_embed(
     references: &Calls,
     predictions: &Calls,
@@ -156,7 +155,7 @@ pub(super) fn calls_to_embed(
 }
 
 /// Similarity bucketed Hungarian alignment (M³-Bench, section 4.1). `similarity` is S of a reference call and a
-/// predicted call of one tool, by their indices, in [-1, 1]; it is asked for once for all calls that are equal.
+/// predicted call of one tool, by their indices, in [-1, 1]; it is called once for all equal calls.
 ///
 /// # Errors
 /// [`TooLarge`] if a bucket is.
@@ -222,7 +221,7 @@ pub(super) fn align(
 }
 
 impl Matching {
-    /// Without any match: what becomes of a trajectory that is too large to be aligned.
+    /// The result without any match, for a trajectory that is too large to be aligned.
     pub(super) fn too_large(references: &Calls, predictions: &Calls) -> Self {
         let alone = |calls: &Calls| unmatched(calls, vec![Fate::Alone(Reason::TooLarge, None); calls.len()]);
         Self {
@@ -233,8 +232,8 @@ impl Matching {
     }
 }
 
-/// S of a reference call and a predicted call: 1 exactly where they look the same to the encoder, less for all others.
-/// Their embeddings should be in `embedder` where [`calls_to_embed`] asks for them.
+/// S of a reference call and a predicted call: exactly 1 if they look the same to the encoder, less otherwise. If
+/// [`calls_to_embed`] returns them, their embeddings must be in `embedder`.
 pub(super) fn cosine_of_calls(
     references: &Calls,
     predictions: &Calls,
@@ -253,8 +252,8 @@ enum Fate {
 }
 
 impl Fate {
-    /// What to say of a call if it stays alone: `scores` are its similarities to the classes whose first calls are
-    /// `others`.
+    /// Why a call would stay unmatched, and its best candidate: `scores` are its similarities to the classes whose
+    /// first calls are `others`.
     fn alone(scores: impl Iterator<Item = f64>, others: &[usize], thresholds: Thresholds) -> Self {
         let best = others.iter().copied().zip(scores).reduce(|best, next| {
             let is_better = next.1 > best.1 || (next.1 >= best.1 && next.0 < best.0);
@@ -265,7 +264,8 @@ impl Fate {
     }
 }
 
-/// What to say of the calls of each class if they stay alone; `others` are the first calls of the other side's classes.
+/// For the calls of each class, why they would stay unmatched; `others` are the first calls of the other side's
+/// classes.
 fn fates<S: Iterator<Item = f64>>(
     classes: impl Iterator<Item = S>,
     others: &[usize],

@@ -11,7 +11,7 @@ pub struct Matrix<T> {
 }
 
 impl<T: Copy> Matrix<T> {
-    /// What `value` says of each row and column.
+    /// A matrix of what `value` returns for each row and column.
     pub fn from_fn(rows: usize, columns: usize, mut value: impl FnMut(usize, usize) -> T) -> Self {
         let values = (0..rows).flat_map(|row| (0..columns).map(move |column| (row, column)));
         Self { rows, columns, values: values.map(|(row, column)| value(row, column)).collect() }
@@ -39,7 +39,7 @@ impl<T: Copy> Matrix<T> {
         (0..self.rows).map(move |row| self[(row, column)])
     }
 
-    /// Each value as `of` has it.
+    /// The matrix of what `of` returns for each value.
     #[must_use]
     pub fn map<U>(&self, of: impl Fn(T) -> U) -> Matrix<U> {
         let values = self.values.iter().map(|&value| of(value)).collect();

@@ -1,6 +1,6 @@
-//! The registry of metrics: one row of [`Metric`] has all that there is to say of one. Whoever adds up, writes, reads,
-//! shows or chooses metrics goes through this table, in its order; a new metric is its computation (a file in `metrics`)
-//! and a row here.
+//! The registry of metrics: one row of [`Metric`] has all facts about a metric. All code that adds up, writes, reads,
+//! shows or chooses metrics goes through this table, in its order. A new metric is its computation (a file in
+//! `metrics`) and a row here.
 
 mod columns;
 mod values;
@@ -21,7 +21,7 @@ macro_rules! registry {
         }
 
         impl Metric {
-            /// All of them, in the order of reports.
+            /// All metrics, in the order of reports.
             pub const ALL: [Metric; [$($meaning),*].len()] = [$(Metric::$metric,)*];
         }
 
@@ -29,11 +29,11 @@ macro_rules! registry {
     };
 }
 
-/// What there is to say of a metric.
+/// The facts about a metric.
 struct Row {
     /// The name in options, and the key in results.
     name: &'static str,
-    /// One sentence on what it is.
+    /// Its meaning in one sentence.
     meaning: &'static str,
     /// The name in a list.
     label: &'static str,
@@ -43,24 +43,25 @@ struct Row {
     filter: &'static str,
     /// Whether narrow tables have a column for it.
     is_in_tables: bool,
-    /// Its place among the columns of a leaderboard (the order of M³-Bench's table 2); none if it has no column there.
+    /// Its place among the columns of a leaderboard (the order of M³-Bench's table 2); `None` if it has no column
+    /// there.
     column: Option<u8>,
     averaged: Averaged,
     source: Source,
-    /// What the table of a score says beside the value; none if that table has no line for it.
+    /// The note beside its value in the table of a score; `None` if it has no line there.
     note: fn(&Noted<'_>) -> Option<String>,
 }
 
-/// Whether a metric has a part in the average. M³-Bench has two conventions (`docs/metrics.md`).
+/// Which averages a metric is part of. M³-Bench has two conventions (`docs/metrics.md`).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Averaged {
-    /// In every average.
+    /// It is part of every average.
     Always,
-    /// In the average of a whole set and in that of one type of task, where it is known of every task.
+    /// It is part of the average of a whole set and of one type of task, if it is known for every task.
     WhereGraded,
-    /// In the average of one type of task alone, where it is known of every task.
+    /// It is part of the average of one type of task only, if it is known for every task.
     WhereGradedByType,
-    /// In no average.
+    /// It is part of no average.
     Never,
 }
 
@@ -74,27 +75,27 @@ pub(super) enum Source {
     Average,
 }
 
-/// What is added up over trajectories.
+/// The sum over trajectories behind a metric.
 #[derive(Clone, Copy)]
 pub enum Sum {
     /// The number of matched pairs.
     Matched,
-    /// Something that each matched pair adds.
+    /// The sum of a contribution of each matched pair.
     OfPairs(fn(&MatchedPair) -> f64),
-    /// Something that a trajectory adds as a whole: the metric's value, if it were alone, times the calls of its
-    /// reference (N_ref r F in M³-Bench, section 4.3).
+    /// The sum of a contribution of each trajectory as a whole: the metric's value for this trajectory alone, times
+    /// the calls of its reference (N_ref r F in M³-Bench, section 4.3).
     OfTrajectories(fn(&Aligned<'_>, Profile) -> f64),
 }
 
 /// A sum divided by a count.
 pub(super) struct Ratio {
-    /// The metric whose sum it is, if it is not the metric's own.
+    /// The metric whose sum is divided, if it is another one.
     pub(super) of: Option<Metric>,
     pub(super) count: Count,
     pub(super) without: Without,
 }
 
-/// What a sum is divided by.
+/// The count that divides a sum.
 #[derive(Clone, Copy)]
 pub(super) enum Count {
     ReferenceCalls,
@@ -103,21 +104,21 @@ pub(super) enum Count {
     Strong,
 }
 
-/// The value where there is nothing to divide by.
+/// The value if the count is zero.
 #[derive(Clone, Copy)]
 pub(super) enum Without {
     /// The share of trajectories that did not fail, if neither side has a call; else 0.
     Calls,
-    /// The share of trajectories that did not fail: where the reference has no call, none is missed.
+    /// The share of trajectories that did not fail: if the reference has no call, none is missed.
     ReferenceCalls,
-    /// 0.
+    /// The value 0.
     Zero,
 }
 
-/// A matched pair, as sums over pairs see it.
+/// A matched pair, with what sums over pairs need.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct MatchedPair {
-    /// S, in [tau_weak, 1].
+    /// The similarity S, in [tau_weak, 1].
     pub similarity: f64,
     /// Whether S is tau_strong or more.
     pub is_strong: bool,
@@ -125,15 +126,15 @@ pub struct MatchedPair {
     pub fidelity: f64,
 }
 
-/// An aligned trajectory, as sums over trajectories see it.
+/// An aligned trajectory, with what sums over trajectories need.
 pub struct Aligned<'a> {
-    /// The matched pairs, by their steps.
+    /// The matched pairs, by step.
     pub(super) pairs: &'a [Pair],
     /// The calls of the reference.
     pub(super) references: &'a Calls,
 }
 
-/// What the notes of a set are made of.
+/// The numbers of a set that notes are made from.
 #[derive(Debug, Clone, Copy)]
 pub struct Noted<'a> {
     /// The metrics of the set.
@@ -144,9 +145,9 @@ pub struct Noted<'a> {
     pub predicted_calls: u64,
     /// Matched pairs.
     pub matched: u64,
-    /// The definitions.
+    /// The definitions that were used.
     pub profile: Profile,
-    /// What calls were aligned by.
+    /// The similarity that calls were aligned by.
     pub similarity: Similarity,
 }
 
@@ -337,7 +338,7 @@ const fn count_graded() -> usize {
     count
 }
 
-/// The mean over confident matches; in the published program the sum over reference calls, with 0 for what is empty.
+/// The mean over confident matches; in the published program the sum over reference calls, with 0 if there are none.
 fn of_similarity(profile: Profile) -> Ratio {
     match profile {
         Profile::Paper => {

@@ -1,23 +1,23 @@
-//! What to score by.
+//! Options of scoring.
 
 use m3_trajectory::catalog::Catalog;
 
 use super::fidelity::Weights;
 use super::{Profile, Similarity, Thresholds};
 
-/// What to score by.
+/// Options of scoring.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct ScoreOptions<'a> {
-    /// The definitions.
+    /// The definitions to use.
     pub profile: Profile,
     /// tau_weak and tau_strong.
     pub thresholds: Thresholds,
-    /// What calls are aligned by.
+    /// The similarity that calls are aligned by.
     pub similarity: Similarity,
     /// The tools' schemas, for canonicalization and fidelity.
     pub catalog: Option<&'a Catalog>,
-    /// Which arguments of the references vary, for the fidelity. Without, all count the same.
+    /// Which arguments of the references vary, for the fidelity. Without this, all arguments have the same weight.
     pub weights: Option<&'a Weights>,
-    /// Whether [`Matching::similarities`](super::Matching::similarities) is filled: for those who show how an alignment came about.
+    /// Whether to fill [`Matching::similarities`](super::Matching::similarities), which explain an alignment.
     pub keeps_similarities: bool,
 }

@@ -5,13 +5,13 @@ use std::collections::BTreeMap;
 use super::fidelity::constants::THRESHOLD;
 use super::{Metric, Profile, TrajectoryScore};
 
-/// What a trajectory is measured by to see whether it passes.
+/// What a trajectory is measured by to decide whether it passes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum PassMetric {
-    /// A metric, that of a set with only this trajectory in it.
+    /// A metric, computed for this trajectory alone.
     Metric(Metric),
-    /// The lowest fidelity of its matched calls: a mean over many calls hides one that is wrong. Where nothing is matched,
-    /// the fidelity of the trajectory: 1 if no call was made and none was needed, else 0.
+    /// The lowest fidelity of its matched calls: a mean over many calls would hide a wrong one. If nothing is
+    /// matched, the fidelity of the trajectory: 1 if no call was made and none was needed, else 0.
     LowestArgumentFidelity,
 }
 
@@ -32,7 +32,7 @@ impl PassMetric {
         }
     }
 
-    /// The metric of this name.
+    /// The metric with this name.
     #[must_use]
     pub fn from_name(name: &str) -> Option<Self> {
         if name == Self::LOWEST {
@@ -41,7 +41,7 @@ impl PassMetric {
         Metric::of_scores().find(|metric| metric.name() == name).map(Self::Metric)
     }
 
-    /// Its value, in [0, 1].
+    /// The value for a trajectory, in [0, 1].
     #[must_use]
     pub fn of(self, scored: &TrajectoryScore, profile: Profile) -> f64 {
         let metrics = scored.sums.metrics(profile);
@@ -55,7 +55,7 @@ impl PassMetric {
     }
 }
 
-/// What a trajectory has to reach to pass, in each of these metrics.
+/// The values that a trajectory must reach to pass.
 #[derive(Debug, Clone, PartialEq)]
 pub struct PassCriterion {
     /// The least values, each in [0, 1].
@@ -63,8 +63,8 @@ pub struct PassCriterion {
 }
 
 impl Default for PassCriterion {
-    /// Every needed call was made, and asks for the same: none of the matched calls is rejected by its fidelity. Further
-    /// calls are allowed; a look too many does not undo what was done.
+    /// Every needed call was made and asks for the same: no matched call is rejected by its fidelity. Extra calls are
+    /// allowed, because one look too many does no harm.
     fn default() -> Self {
         let recall = PassMetric::Metric(Metric::Recall);
         Self { least: [(recall, 1.0), (PassMetric::LowestArgumentFidelity, THRESHOLD)].into() }
@@ -72,7 +72,7 @@ impl Default for PassCriterion {
 }
 
 impl PassCriterion {
-    /// Whether a trajectory reaches all; one that is missing, failed or was not finished never does.
+    /// Whether a trajectory reaches all values; one that is missing, failed or was not finished never does.
     #[must_use]
     pub fn is_met(&self, scored: &TrajectoryScore, profile: Profile) -> bool {
         scored.failure.is_none()

@@ -25,7 +25,7 @@ pub struct TrajectoryScore {
     pub id: String,
     /// The reference's type.
     pub task_type: Option<String>,
-    /// Why it came to nothing, if it did.
+    /// Why the task failed, if it did.
     pub failure: Option<FailureClass>,
     /// Its numbers; [`ExactSums::metrics`] gives the metrics.
     pub sums: ExactSums,
@@ -38,7 +38,7 @@ pub struct TrajectoryScore {
 /// A whole set, scored.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Summary {
-    /// What was counted and what was not.
+    /// What was scored and what was not.
     pub ledger: Ledger,
     /// All trajectories together.
     pub aggregate: ExactSums,
@@ -46,11 +46,11 @@ pub struct Summary {
     pub by_type: BTreeMap<String, ExactSums>,
     /// Which arguments are wrong.
     pub findings: Findings,
-    /// What became of the calls of each tool.
+    /// The calls of each tool.
     pub by_tool: ByTool,
 }
 
-/// Scoring failed.
+/// Why scoring failed.
 #[derive(Debug, thiserror::Error)]
 pub enum ScoreError {
     /// A file could not be read.
@@ -75,7 +75,7 @@ pub enum ScoreError {
         /// The first reference id.
         reference: String,
     },
-    /// A result could not be written.
+    /// The sink of results failed.
     #[error("failed to write the results: {0}")]
     Sink(#[source] std::io::Error),
 }
@@ -83,7 +83,7 @@ pub enum ScoreError {
 /// Receives each trajectory's score, in the order of the references.
 pub type Sink<'a> = dyn FnMut(TrajectoryScore) -> std::io::Result<()> + 'a;
 
-/// Receives how many trajectories of how many are done.
+/// Receives the number of trajectories done and the number of all.
 pub type Progress<'a> = dyn FnMut(usize, usize) + 'a;
 
 /// Scores predictions against references.
@@ -103,7 +103,7 @@ pub fn score(
     run.finish()
 }
 
-/// Scores some of the references again, in the order of `chosen`, their indices: for those who can hold the
+/// Scores some of the references again, in the order of `chosen`, their indices. For callers that can keep the
 /// similarities of a few trajectories but not of all.
 ///
 /// # Errors
@@ -127,7 +127,7 @@ struct Run<'a> {
     serializer: Serializer<'a>,
     fidelity: Fidelity<'a>,
     summary: Summary,
-    /// Which predictions have met their reference.
+    /// Which predictions have a reference that was read.
     is_seen: Vec<bool>,
     done: usize,
     total: usize,
@@ -236,7 +236,7 @@ impl<'a> Run<'a> {
         progress: &mut Progress<'_>,
     ) -> Result<(), ScoreError> {
         let (done, total, size) = (self.done, self.total, chunk.items.len());
-        // The words of arguments are few beside the calls: most of the time has passed once those are embedded.
+        // Words of arguments are few compared to calls: most of the time has passed when the calls are embedded.
         let mut half = |part: usize, of: usize| progress(done + size * part / of.max(1), total);
         let aligned = match self.options.similarity {
             Similarity::Cosine => {
@@ -251,7 +251,7 @@ impl<'a> Run<'a> {
         let matchings = aligned.into_iter().zip(&mut chunk.items).map(|(aligned, prepared)| {
             aligned.unwrap_or_else(|TooLarge| {
                 match prepared.failure {
-                    // Its task is counted already.
+                    // The task is counted as failed already.
                     Some(_) => ledger.too_large.push(prepared.id.clone()),
                     None => ledger.fail(&prepared.id, FailureClass::TooLarge),
                 }
@@ -320,7 +320,7 @@ impl<'a> Run<'a> {
         aligned.collect()
     }
 
-    /// How far the arguments of all matches ask for the same, trajectory by trajectory.
+    /// How far the arguments of each match ask for the same, trajectory by trajectory.
     fn compare(
         &mut self,
         chunk: &Chunk,
@@ -356,7 +356,7 @@ impl<'a> Run<'a> {
         for (index, _) in self.is_seen.iter().enumerate().filter(|(_, is_seen)| !**is_seen) {
             self.summary.ledger.extra.push(self.predictions.look_at(index)?.id.clone());
         }
-        // Where all are left out there is nothing to be right.
+        // If all trajectories are left out, no task was solved.
         if self.summary.aggregate.trajectories == 0 {
             self.summary.aggregate.failed = self.summary.ledger.failed() as u64;
         }

@@ -2,13 +2,13 @@
 
 use super::fidelity;
 
-/// The two sets of definitions; `docs/metrics.md` sets them side by side.
+/// The two sets of definitions; `docs/metrics.md` compares them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Profile {
     /// The equations of M³-Bench.
     #[default]
     Paper,
-    /// The program published with Open-M3-Bench, to be set beside the paper's tables.
+    /// The program published with Open-M3-Bench, for comparison with the paper's tables.
     OpenM3Bench,
 }
 
@@ -22,7 +22,7 @@ impl Profile {
         }
     }
 
-    /// The profile of this name.
+    /// The profile with this name.
     #[must_use]
     pub fn from_name(name: &str) -> Option<Self> {
         [Self::Paper, Self::OpenM3Bench].into_iter().find(|known| known.name() == name)
@@ -45,15 +45,15 @@ pub fn is_strong(similarity: f64, tau_strong: f64) -> bool {
 /// Thresholds that make no sense.
 #[derive(Debug, Clone, Copy, PartialEq, thiserror::Error)]
 pub enum ThresholdError {
-    /// Not in [0, 1].
+    /// One is not in [0, 1].
     #[error("{name} is {value}, and should be between 0 and 1")]
     OutOfRange {
         /// `tau_weak` or `tau_strong`.
         name: &'static str,
-        /// What was given.
+        /// The value given.
         value: f64,
     },
-    /// The wrong way round.
+    /// The strong one is below the weak one.
     #[error("tau_weak ({weak}) is above tau_strong ({strong}); the weak threshold should be the lower one")]
     OutOfOrder {
         /// tau_weak
@@ -64,7 +64,7 @@ pub enum ThresholdError {
 }
 
 impl Thresholds {
-    /// Those of [`Similarity::Typed`](super::Similarity).
+    /// The thresholds of [`Similarity::Typed`](super::Similarity).
     pub(super) const TYPED: Self = Self { weak: fidelity::constants::THRESHOLD, strong: 0.85 };
 
     /// Checks two thresholds.
@@ -83,20 +83,20 @@ impl Thresholds {
         Ok(Self { weak, strong })
     }
 
-    /// Pairs below it are not matched.
+    /// Pairs below this similarity are not matched.
     #[must_use]
     pub fn weak(&self) -> f64 {
         self.weak
     }
 
-    /// Pairs from here on are matched with confidence.
+    /// Pairs from this similarity on are matched with confidence.
     #[must_use]
     pub fn strong(&self) -> f64 {
         self.strong
     }
 }
 
-/// 0.6 and 0.8: closest to 30 people's labels of 40 pairs (M³-Bench, section 6.4).
+/// 0.6 and 0.8, the thresholds closest to 30 people's labels of 40 pairs (M³-Bench, section 6.4).
 impl Default for Thresholds {
     fn default() -> Self {
         Self { weak: 0.6, strong: 0.8 }

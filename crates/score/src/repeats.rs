@@ -1,4 +1,4 @@
-//! Repetitions of the same tasks: what they add up to.
+//! Repetitions of the same tasks, added up.
 
 use std::collections::HashSet;
 
@@ -6,8 +6,8 @@ use super::Ledger;
 use super::pipeline::Summary;
 
 impl Summary {
-    /// Takes in the summary of a further repetition, number `repeat`, against the same references: numbers are added up,
-    /// lists of ids name each id once.
+    /// Adds the summary of a further repetition, with the number `repeat`, against the same references: numbers are
+    /// added up, and lists name each id once.
     pub fn add_repetition(&mut self, other: Summary, repeat: usize) {
         let Summary { ledger, aggregate, by_type, findings, by_tool } = other;
         self.ledger.add_repetition(ledger);
@@ -22,7 +22,7 @@ impl Summary {
 
 impl Ledger {
     fn add_repetition(&mut self, other: Ledger) {
-        // References are the same ones.
+        // The references are the same ones, so their number is not added.
         let Ledger {
             references: _,
             predictions,

@@ -1,9 +1,9 @@
-//! What the JSON Schema of a tool's arguments says of them, as far as their comparison needs it.
+//! Reads from the JSON Schema of a tool's arguments what their comparison needs.
 
 use m3_support::text::head;
 use m3_trajectory::json::{Json, Keys};
 
-/// Schemas that one schema is combined of; more than that are references that go round in circles.
+/// The most schemas that are combined into one; more mean that references go round in circles.
 const MAX_VARIANTS: usize = 64;
 
 /// How much of a description is read, in bytes.
@@ -22,7 +22,7 @@ impl<'a> Schema<'a> {
         Self { root, node: root }
     }
 
-    /// This schema and those it is combined of: `$ref`, `anyOf`, `oneOf`, `allOf`.
+    /// This schema and the schemas it is combined from: `$ref`, `anyOf`, `oneOf`, `allOf`.
     pub(super) fn variants(self) -> Vec<&'a Json> {
         let mut found = vec![self.node];
         let mut next = 0;
@@ -50,7 +50,7 @@ impl<'a> Schema<'a> {
         Some(Schema { root: self.root, node })
     }
 
-    /// The names of the members that it lists.
+    /// The names of the members that it declares.
     pub(super) fn members(self) -> impl Iterator<Item = &'a str> {
         let properties = self.variants().into_iter().filter_map(|variant| match variant.get("properties") {
             Some(Json::Object(members)) => Some(members),
@@ -65,7 +65,7 @@ impl<'a> Schema<'a> {
         Some(Schema { root: self.root, node })
     }
 
-    /// Whether the order of an array says nothing.
+    /// Whether the order of an array does not matter.
     pub(super) fn is_set(self) -> bool {
         self.variants().iter().any(|variant| variant.get("uniqueItems") == Some(&Json::Bool(true)))
     }
@@ -79,17 +79,17 @@ impl<'a> Schema<'a> {
         lists.flatten().filter_map(Json::as_str).collect()
     }
 
-    /// The values that stand for an absent one.
+    /// The values that mean the same as a missing one.
     pub(super) fn defaults(self) -> impl Iterator<Item = &'a Json> {
         self.variants().into_iter().filter_map(|variant| variant.get("default"))
     }
 
-    /// What it says of itself.
+    /// Its own description.
     pub(super) fn description(self) -> Option<&'a str> {
         self.node.get("description").and_then(Json::as_str)
     }
 
-    /// Whether its description says that this is the default: `(default: 10)`, `Defaults to "metric"`.
+    /// Whether its description names this value as the default: `(default: 10)`, `Defaults to "metric"`.
     pub(super) fn describes_default(self, value: &Json) -> bool {
         let value = match value {
             Json::String(text) => text.to_lowercase(),
@@ -102,7 +102,7 @@ impl<'a> Schema<'a> {
         })
     }
 
-    /// What its description says after the word `default`, in small letters.
+    /// The text after the word `default` in its description, in lower case.
     pub(super) fn said_default(self) -> Option<String> {
         let description = self.description()?;
         let start = head(description, MOST_DESCRIBED).to_lowercase();
@@ -115,7 +115,7 @@ impl<'a> Schema<'a> {
         Some(after.to_owned())
     }
 
-    /// Whether the values are listed, and a text is one of them.
+    /// Whether the values are listed, and this text is one of them.
     pub(super) fn has_choice(self, text: &str) -> bool {
         self.variants().iter().any(|variant| match variant.get("enum") {
             Some(Json::Array(choices)) => choices.iter().any(|choice| choice.as_str() == Some(text)),
@@ -137,7 +137,7 @@ impl<'a> Schema<'a> {
         })
     }
 
-    /// Whether it lists the members that there can be, so that others are unknown to the tool.
+    /// Whether it declares all allowed members, so that the tool does not know others.
     pub(super) fn lists_members(self) -> bool {
         let variants = self.variants();
         variants.iter().any(

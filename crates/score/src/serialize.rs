@@ -1,9 +1,9 @@
 //! The text of a call's arguments, which is what the encoder compares.
 //!
-//! `open-m3-bench` takes Python's `json.dumps(arguments, ensure_ascii=False, sort_keys=True,
-//! separators=(",", ":"))`. `paper` first makes equal what means the same, φ of M³-Bench section 4.1
-//! ("required arguments and order-invariant sets"): arrays of strings are sorted; with a catalog, optional
-//! arguments that are null or equal their default are left out, and arrays with `uniqueItems` are sorted.
+//! `open-m3-bench` takes Python's `json.dumps(arguments, ensure_ascii=False, sort_keys=True, separators=(",", ":"))`.
+//! `paper` first normalizes arguments with the same meaning, φ of M³-Bench section 4.1 ("required arguments and
+//! order-invariant sets"): arrays of strings are sorted; with a catalog, optional arguments that are null or equal
+//! their default are left out, and arrays with `uniqueItems` are sorted.
 
 use std::borrow::Cow;
 
@@ -21,14 +21,13 @@ pub struct Serializer<'a> {
 }
 
 impl<'a> Serializer<'a> {
-    /// A serializer; the catalog matters to [`Profile::Paper`] only.
+    /// A serializer; only [`Profile::Paper`] uses the catalog.
     #[must_use]
     pub fn new(profile: Profile, catalog: Option<&'a Catalog>) -> Self {
         Self { profile, catalog }
     }
 
-    /// The name by which calls are put into buckets: the tool's own, or, as the published scorer does, without
-    /// the white space around it.
+    /// The tool's name for buckets: unchanged, or, as in the published scorer, without the white space around it.
     #[must_use]
     pub fn tool<'t>(&self, tool: &'t str) -> &'t str {
         match self.profile {
@@ -37,8 +36,8 @@ impl<'a> Serializer<'a> {
         }
     }
 
-    /// The text of the arguments of a call of `tool`; missing arguments are `null`. At most 1 MiB of it: no
-    /// encoder looks further, and its tokens would take hundreds of times the memory.
+    /// The text of the arguments of a call of `tool`; missing arguments are `null`. It is cut after 1 MiB: no encoder
+    /// reads more, and its tokens would take hundreds of times the memory.
     #[must_use]
     pub fn text(&self, tool: &str, arguments: Option<&Json>) -> String {
         let mut text = self.whole_text(tool, arguments);
@@ -75,8 +74,8 @@ fn without_defaults(schema: Schema<'_>, members: &[(String, Json)]) -> Json {
     Json::Object(members.iter().filter(|(key, value)| !says_nothing(key, value)).cloned().collect())
 }
 
-/// Sorts the arrays that are sets, at every depth. Arrays of numbers keep their order: they are boxes,
-/// coordinates, series.
+/// Sorts arrays that are sets, at every depth. Arrays of numbers keep their order: they are boxes, coordinates or
+/// series.
 fn sort_sets(value: &Json, schema: Option<&Schema<'_>>) -> Json {
     match value {
         Json::Array(items) => {

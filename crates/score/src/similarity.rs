@@ -1,11 +1,11 @@
-//! What calls are aligned by.
+//! The similarity by which calls are aligned.
 
 use super::Thresholds;
 
-/// How alike two calls of one tool are taken to be when they are aligned.
+/// How the similarity of two calls of one tool is computed for their alignment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Similarity {
-    /// The paper's: the cosine of the embeddings of their serialized arguments.
+    /// The paper's similarity: the cosine of the embeddings of the serialized arguments.
     #[default]
     Cosine,
     /// The [fidelity](super::fidelity) of their arguments.
@@ -22,13 +22,13 @@ impl Similarity {
         }
     }
 
-    /// The similarity of this name.
+    /// The similarity with this name.
     #[must_use]
     pub fn from_name(name: &str) -> Option<Self> {
         [Self::Cosine, Self::Typed].into_iter().find(|known| known.name() == name)
     }
 
-    /// What its value is called.
+    /// The name of its value.
     #[must_use]
     pub fn measure(self) -> &'static str {
         match self {
@@ -37,8 +37,9 @@ impl Similarity {
         }
     }
 
-    /// tau_weak and tau_strong, unless others are asked for: 0.6 and 0.8 of the paper (section 6.4); of the fidelity 0.5,
-    /// where a pair is as often right as wrong, and 0.85, from where on arguments are the same but for their writing.
+    /// The default tau_weak and tau_strong: for the cosine 0.6 and 0.8 as in the paper (section 6.4); for the
+    /// fidelity 0.5, where a pair is as often right as wrong, and 0.85, above which arguments differ only in how they
+    /// are written.
     #[must_use]
     pub fn thresholds(self) -> Thresholds {
         match self {

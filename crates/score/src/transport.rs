@@ -1,39 +1,41 @@
-//! The cheapest assignment between classes of equal calls, whatever calls of a class are taken: a transportation
-//! problem. Of its solutions, all of which cost the same, the groups are found within which calls have to be told apart.
+//! The cheapest assignment between classes of equal calls, no matter which calls of a class are used: a
+//! transportation problem. It may have several solutions of equal cost; this finds the groups of classes within which
+//! single calls then have to be chosen.
 //!
-//! Solved by successive shortest paths with prices on both sides (Ahuja, Magnanti, Orlin: Network Flows, 9.7), a class
-//! of rows after the other. By complementary slackness an assignment is a cheapest one if and only if its pairs are
-//! tight, their cost being the sum of the two prices, and only who has no price stays alone.
+//! Solved by successive shortest paths with prices on both sides (Ahuja, Magnanti, Orlin: Network Flows, 9.7), one
+//! class of rows after the other. By complementary slackness an assignment is a cheapest one if and only if its pairs
+//! are tight, that is, cost exactly the sum of their two prices, and only calls without a price stay unmatched.
 
 use std::collections::BTreeMap;
 
 use super::matrix::Matrix;
 
-/// The price of a pair below the threshold, which is never paid.
+/// The price of a pair below the threshold, which is never used.
 pub(super) const NEVER: i64 = i64::MAX;
 
 /// A bucket is too large to be assigned.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct TooLarge;
 
-/// The cost of staying alone: more than any path through 2^12 rows at 2^41 each.
+/// The cost of staying unmatched: more than any path through 2^12 rows at 2^41 each.
 const ALONE: i64 = 1 << 56;
 
-/// The most costs that are looked at: some minutes. Only input that is made for it needs as many.
+/// The most costs that are computed, which take some minutes. Only crafted input needs as many.
 const MAX_LOOKS: usize = 1 << 36;
 
-/// Classes whose calls meet each other only, in every cheapest assignment. Those of whom nobody meets anybody are in none.
+/// Classes whose calls are matched only with one another in every cheapest assignment. Classes whose calls are never
+/// matched are in no group.
 pub(super) struct Group {
-    /// Classes of rows, and whether their calls may stay alone.
+    /// Classes of rows, and whether their calls may stay unmatched.
     pub(super) rows: BTreeMap<usize, bool>,
-    /// Classes of columns, likewise. None may where a row may.
+    /// Classes of columns, and whether their calls may stay unmatched. If a row may, no column may.
     pub(super) columns: BTreeMap<usize, bool>,
-    /// Whether any row may meet any column.
+    /// Whether any row may be matched with any column.
     pub(super) is_free: bool,
 }
 
-/// Groups the classes of a bucket: `prices` is what a pair costs, at most 2^41, [`NEVER`] where it may not be; `supply`
-/// and `demand` are the calls of each row and of each column.
+/// Groups the classes of a bucket: `prices` are the costs of pairs, at most 2^41, or [`NEVER`] for pairs that are not
+/// allowed; `supply` and `demand` are the numbers of calls of each row and of each column.
 ///
 /// # Errors
 /// [`TooLarge`] if it takes too long.
@@ -51,22 +53,22 @@ pub(super) fn cheapest_groups(
 
 struct Transport<'a> {
     prices: &'a Matrix<i64>,
-    /// Calls of each column that nobody has met yet; the last column takes those who stay alone.
+    /// The unmatched calls of each column; the last column takes the calls of rows that stay unmatched.
     free: Vec<usize>,
-    /// How many calls of which rows each column meets.
+    /// How many calls of which rows each column is matched with.
     holders: Vec<BTreeMap<usize, usize>>,
     row_price: Vec<i64>,
     column_price: Vec<i64>,
     looks: usize,
 }
 
-/// The shortest paths from a row: in turns to a column, and from there to a row that could give way.
+/// The shortest paths from a row, alternating between a column and a row that could give way there.
 struct Paths {
     distance: Vec<i64>,
     /// The row before each column.
     before: Vec<usize>,
     is_done: Vec<bool>,
-    /// The column before each row that was reached, and its distance. The root has none.
+    /// The column before each reached row, and its distance. The root has no column.
     reached: BTreeMap<usize, (Option<usize>, i64)>,
 }
 
@@ -83,12 +85,12 @@ impl<'a> Transport<'a> {
         }
     }
 
-    /// The column of those who stay alone.
+    /// The column for calls that stay unmatched.
     fn nobody(&self) -> usize {
         self.prices.columns()
     }
 
-    /// What is left of a pair's cost after both prices; `None` where it may not be.
+    /// A pair's cost minus both prices; `None` if the pair is not allowed.
     fn rest(&self, row: usize, column: usize) -> Option<i64> {
         let cost = if column == self.nobody() { ALONE } else { self.prices[(row, column)] };
         (cost != NEVER).then(|| cost - self.row_price[row] - self.column_price[column])
@@ -98,7 +100,7 @@ impl<'a> Transport<'a> {
         self.rest(row, column) == Some(0)
     }
 
-    /// Finds places for the calls of a row.
+    /// Finds columns for the calls of a row.
     fn send(&mut self, root: usize, mut calls: usize) -> Result<(), TooLarge> {
         while calls > 0 {
             let (paths, end) = self.paths(root)?;
@@ -114,7 +116,7 @@ impl<'a> Transport<'a> {
         Ok(())
     }
 
-    /// Dijkstra's algorithm, as far as the first column with a free call.
+    /// Dijkstra's algorithm, up to the first column with a free call.
     fn paths(&mut self, root: usize) -> Result<(Paths, usize), TooLarge> {
         let columns = self.free.len();
         let mut paths = Paths {
@@ -150,7 +152,7 @@ impl<'a> Transport<'a> {
         }
     }
 
-    /// Moves at most so many calls along the path to `end`: as many as there is room for.
+    /// Moves at most this many calls along the path to `end`, as far as there is room; returns how many.
     fn shift(&mut self, paths: &Paths, end: usize, calls: usize) -> usize {
         let steps = |column: usize| {
             let row = paths.before[column];
@@ -181,7 +183,7 @@ impl<'a> Transport<'a> {
         amount
     }
 
-    /// Sorts the classes into groups: along the pairs of some cheapest assignment.
+    /// Sorts the classes into groups, along the pairs of cheapest assignments.
     fn groups(&self) -> Vec<Group> {
         let circles = self.circles();
         let (rows, nobody) = (self.prices.rows(), self.nobody());
@@ -217,8 +219,8 @@ impl<'a> Transport<'a> {
         groups
     }
 
-    /// The circle of each row and, after the rows, of each column: two nodes have the same one if calls can be shifted
-    /// from one to the other and back at no cost. Kosaraju's algorithm for strongly connected components.
+    /// The component of each row and, after the rows, of each column: two nodes are in the same one if calls can be
+    /// shifted from one to the other and back at no cost. Kosaraju's algorithm for strongly connected components.
     fn circles(&self) -> Vec<usize> {
         let nodes = self.prices.rows() + self.free.len();
         let mut order = Vec::with_capacity(nodes);
@@ -234,8 +236,9 @@ impl<'a> Transport<'a> {
         circles
     }
 
-    /// Where a node can shift a call to at no cost: a row to the columns of its tight pairs; a column to the rows that
-    /// it meets; a column with free calls to the last one, through which the number of free calls shifts.
+    /// The nodes to which a node can shift a call at no cost: from a row the columns of its tight pairs; from a
+    /// column the rows matched with it; from a column with free calls the last column, which changes the number of
+    /// free calls.
     fn targets(&self, node: usize) -> Vec<usize> {
         let (rows, nobody) = (self.prices.rows(), self.nobody());
         let Some(column) = node.checked_sub(rows) else {
@@ -250,7 +253,7 @@ impl<'a> Transport<'a> {
         targets
     }
 
-    /// The nodes whose targets a node is among.
+    /// The nodes that have this node among their targets.
     fn sources(&self, node: usize) -> Vec<usize> {
         let (rows, nobody) = (self.prices.rows(), self.nobody());
         let Some(column) = node.checked_sub(rows) else {
@@ -266,13 +269,14 @@ impl<'a> Transport<'a> {
         sources
     }
 
-    /// Whether a column may meet fewer calls than it does.
+    /// Whether a column may be matched with fewer calls than it is.
     fn can_lose(&self, column: usize) -> bool {
         self.column_price[column] == 0 && !self.holders[column].is_empty()
     }
 }
 
-/// Visits what was not seen and can be reached from `root`: depth first, each node after those that it leads to.
+/// Visits all unseen nodes that can be reached from `root`, depth first; returns each node after those that it leads
+/// to.
 fn walk(root: usize, is_seen: &mut [bool], next: &dyn Fn(usize) -> Vec<usize>, visit: &mut dyn FnMut(usize)) {
     if std::mem::replace(&mut is_seen[root], true) {
         return;

@@ -1,5 +1,5 @@
-//! Alignment by fidelity: every reference call is compared with every predicted call of its tool, argument by argument;
-//! of equal calls the first for all.
+//! Alignment by fidelity: every reference call is compared with every predicted call of its tool, argument by
+//! argument; of equal calls only the first is compared, for all of them.
 
 use m3_embedding::{Embedder, EncoderError, text_key};
 
@@ -9,14 +9,14 @@ use super::matching::{Matching, align, check_sizes};
 use super::transport::TooLarge;
 use super::{ScoreOptions, buckets};
 
-/// Where the fidelities of a trajectory's calls are among those of the chunk: that of a reference call and a predicted
-/// call of its tool is at `rows[reference] + columns[predicted]`, for the first of equal calls.
+/// Where a trajectory's fidelities are among those of the chunk: that of a reference call and a predicted call of its
+/// tool is at `rows[reference] + columns[predicted]`, where equal calls share the entry of the first.
 struct Table {
     rows: Vec<usize>,
     columns: Vec<usize>,
 }
 
-/// Two calls that are compared: a trajectory's index, a reference call's and a predicted call's.
+/// Two calls to compare: the index of a trajectory, of a reference call and of a predicted call.
 type Compared = (usize, usize, usize);
 
 /// Aligns each trajectory of a chunk.
@@ -60,7 +60,8 @@ pub(super) fn align_by_fidelity(
     Ok(aligned.collect())
 }
 
-/// Lists the calls of a trajectory that are compared, after those of the trajectories before it; none if it is too large.
+/// Lists the pairs of calls of a trajectory that are to be compared, after those of earlier trajectories; none if it
+/// is too large.
 fn table(item: usize, prepared: &Prepared, pairs: &mut Vec<Compared>) -> Table {
     let (references, predictions) = (&prepared.references.calls, &prepared.predictions.calls);
     let mut table = Table { rows: vec![0; references.len()], columns: vec![0; predictions.len()] };

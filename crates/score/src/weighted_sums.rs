@@ -1,4 +1,4 @@
-//! What the metrics of a set are ratios of, and the ratios.
+//! The sums behind the metrics of a set, and the metrics as their ratios.
 
 use std::ops::{AddAssign, Mul};
 
@@ -19,9 +19,9 @@ pub struct WeightedSums {
     pub predicted_calls: f64,
     /// Matched pairs.
     pub matched: f64,
-    /// Matched pairs of tau_strong or more.
+    /// Matched pairs with a similarity of tau_strong or more.
     pub strong: f64,
-    /// What each metric adds up, by its place in [`Metric::ALL`]; 0 for those that add up nothing but counts.
+    /// The sum behind each metric, by its place in [`Metric::ALL`]; 0 for metrics that need only counts.
     pub of_metrics: [f64; Metric::COUNT],
 }
 
@@ -31,7 +31,7 @@ impl WeightedSums {
     /// denominator is 0, except that in the paper's profile recall is that share (nothing was missed).
     #[must_use]
     pub fn metrics(&self, profile: Profile) -> Metrics {
-        // Trajectories that are left out have failed without being among those that are counted.
+        // Trajectories that are left out have failed without being counted among all trajectories.
         let well =
             if self.failed < 0.5 { 1.0 } else { 1.0 - self.failed / self.trajectories.max(self.failed) };
         let mut values = Metrics([0.0; Metric::COUNT]);
@@ -65,7 +65,7 @@ impl WeightedSums {
             Count::Matched => self.matched,
             Count::Strong => self.strong,
         };
-        // Counts of calls, or such counts with whole weights: less than one half is none.
+        // The counts are of calls, or of calls with whole weights: less than one half means zero.
         if count >= 0.5 {
             return (sum / count).clamp(0.0, 1.0);
         }
@@ -109,8 +109,8 @@ mod tests {
 
     const PROFILES: [Profile; 2] = [Profile::Paper, Profile::OpenM3Bench];
 
-    /// Tasks that need no call: one that was done without any is right, one that failed is not, and a set is as right as the
-    /// share of those that did not fail, also where it is resampled.
+    /// Tasks that need no call: without a call a task is right, a failed one is not, and a set is as right as the
+    /// share of tasks that did not fail, also when it is resampled.
     #[test]
     fn a_failed_task_earns_nothing_where_no_call_is_needed() {
         for profile in PROFILES {
@@ -145,7 +145,7 @@ mod tests {
         }
     }
 
-    /// Where calls are needed, a failure changes nothing: what was not called is missed already.
+    /// If calls are needed, a failure changes nothing more: its calls count as missed already.
     #[test]
     fn a_failed_task_with_calls_is_measured_by_them() {
         let counts = [1.0, 4.0, 2.0, 2.0, 1.0];

@@ -1,4 +1,4 @@
-//! Our servers by name, for the command line and for hosts that run them within their own process.
+//! Our servers by name, for the command line and for hosts that run them in their own process.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -13,7 +13,7 @@ use super::math::MathServer;
 /// The names that [`builtin`] knows.
 pub const BUILTIN: [&str; 3] = ["barcode", "image", "math"];
 
-/// Why one of our servers cannot be made.
+/// Why one of our servers cannot be created.
 #[derive(Debug, thiserror::Error)]
 pub enum BuiltinError {
     /// The folder to work in cannot be used.
@@ -49,7 +49,7 @@ mod tests {
         for name in BUILTIN {
             let server = builtin(name, folder.path()).unwrap().unwrap();
             assert_eq!(server.name(), name);
-            // A schema that cannot be used would let every argument through.
+            // A schema that cannot be used would accept every argument.
             for tool in server.tools() {
                 ArgumentSchema::new(&tool.input_schema).unwrap();
             }

@@ -1,4 +1,4 @@
-//! Our own MCP servers. Each is a [`Toolbox`](m3_mcp::Toolbox); how it is served is not its concern.
+//! Our own MCP servers. Each is a [`Toolbox`](m3_mcp::Toolbox); the crate `m3_mcp` serves it.
 //!
 //! ```
 //! use m3_mcp::Toolbox as _;

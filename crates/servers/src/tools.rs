@@ -1,4 +1,4 @@
-//! The tools of a server of ours, with their schemas ready to check arguments.
+//! The tools of one of our servers, with their schemas ready to check arguments.
 
 use m3_mcp::arguments::ArgumentSchema;
 use m3_mcp::{Answer, Tool};
@@ -12,7 +12,7 @@ const MAX_NAME: usize = 100;
 #[derive(Debug)]
 pub(super) struct Tools {
     tools: Vec<Tool>,
-    /// One for each tool; `None` would be a mistake in our own schema, which a test looks for.
+    /// One schema for each tool; `None` would be a mistake in our own schema, which a test looks for.
     schemas: Vec<Option<ArgumentSchema>>,
 }
 
@@ -26,7 +26,7 @@ impl Tools {
         &self.tools
     }
 
-    /// The arguments, if there is such a tool and they fit; otherwise what to answer.
+    /// The arguments, if the tool exists and they fit; otherwise the answer.
     pub(super) fn checked(
         &self,
         tool: &str,

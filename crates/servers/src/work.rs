@@ -1,20 +1,20 @@
-//! Work on images: away from the asynchronous runtime, and only so much of it at the same time.
+//! Runs work on images outside of the asynchronous runtime, a limited number at the same time.
 
 use std::sync::Arc;
 
 use m3_mcp::Answer;
 use tokio::sync::Semaphore;
 
-/// The largest image that is read or made, in pixels: 100 MB while it is worked on, and seconds of work.
+/// The largest image that is read or made, in pixels: it takes 100 MB, and seconds of work.
 pub(super) const MOST_PIXELS: u64 = 25_000_000;
 
-/// Calls that work at the same time; others wait. Each may take half a gigabyte.
+/// The most calls that work at the same time; others wait. Each may take half a gigabyte.
 const CALLS_AT_ONCE: usize = 2;
 
 /// JSON-RPC's code for an error of the server itself.
 const INTERNAL_ERROR: i32 = -32_603;
 
-/// The places of one server.
+/// The places for calls of one server.
 #[derive(Debug)]
 pub(super) struct Places(Arc<Semaphore>);
 
@@ -25,12 +25,12 @@ impl Default for Places {
 }
 
 impl Places {
-    /// Does the work once there is a place for it. Work that panics is an error of the protocol.
+    /// Runs the work once there is a place for it. If it panics, the answer is an error of the protocol.
     pub(super) async fn run(&self, work: impl FnOnce() -> Answer + Send + 'static) -> Answer {
         let Ok(place) = Arc::clone(&self.0).acquire_owned().await else {
             return internal("the server is shutting down");
         };
-        // The place is given back when the work ends, not when the caller stops waiting.
+        // The place is released when the work ends, even if the caller has stopped waiting.
         let work = tokio::task::spawn_blocking(move || {
             let answer = work();
             drop(place);

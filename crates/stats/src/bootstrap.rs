@@ -10,12 +10,12 @@ use super::draws::Purpose;
 use super::interval::Distribution;
 use super::{Additive, DifferentLengths, Draws, Estimate, ROUNDING, common_length};
 
-/// The values of M metrics: of the models, of their resamples, and with each trajectory left out.
+/// The values of M metrics: for the models, for their resamples, and with each trajectory left out.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Resamples<const M: usize> {
     /// `[models]`.
     points: Vec<[f64; M]>,
-    /// `[resamples x models]`, a resample in one piece.
+    /// `[resamples x models]`, stored by resample.
     resampled: Vec<[f64; M]>,
     /// The values without each trajectory in turn, `[trajectories x models]`.
     jackknife: Vec<[f64; M]>,
@@ -23,10 +23,10 @@ pub struct Resamples<const M: usize> {
 
 /// Resamples the trajectories of all models together.
 ///
-/// `models` is `[models][trajectories]`: of each trajectory what it adds to the sums. `statistic` makes the
-/// values of M metrics of such sums; it should be finite for the sums of any trajectories, since an estimate
-/// with a NaN has no interval. With fewer than two trajectories nothing can be resampled: there are points
-/// only. Takes time models x trajectories x `draws.count`, and memory models x M x `draws.count` x 8 bytes.
+/// `models` is `[models][trajectories]`: the contribution of each trajectory to the sums. `statistic` computes the
+/// values of M metrics from such sums; it should be finite for the sums of any trajectories, since an estimate with a
+/// NaN has no interval. With fewer than two trajectories nothing can be resampled: there are points only. Takes time
+/// models x trajectories x `draws.count`, and memory models x M x `draws.count` x 8 bytes.
 ///
 /// # Errors
 /// [`DifferentLengths`] when not all models have the same number of trajectories.
@@ -57,14 +57,15 @@ pub fn bootstrap<S: Additive, const M: usize>(
     Ok(Resamples { points, resampled, jackknife })
 }
 
-/// Values of resamples that [`estimates`] keeps at once, in bytes.
+/// The most bytes of resampled values that [`estimates`] keeps at once.
 const MOST_AT_ONCE: usize = 32 << 20;
 
 /// The estimates of M metrics of each model, `[models]`, with intervals of `level`, and the resamples of the metric
-/// `kept` alone, in which models can be compared with one another.
+/// `kept`, by which models can be compared.
 ///
-/// The numbers are those of [`bootstrap`] and [`Resamples::estimate`], digit for digit: models are resampled some at a
-/// time, with the same draws for all. Memory is that of `kept`, models x `draws.count` x 8 bytes, instead of M times as much.
+/// The numbers are those of [`bootstrap`] and [`Resamples::estimate`], digit for digit: models are resampled some at
+/// a time, with the same draws for all. It takes only the memory of `kept`, models x `draws.count` x 8 bytes, instead
+/// of M times as much.
 ///
 /// # Errors
 /// [`DifferentLengths`] if the models have different numbers of trajectories.
@@ -99,7 +100,7 @@ pub fn estimates<S: Additive, const M: usize>(
 }
 
 impl Resamples<1> {
-    /// Takes the values of one metric of further models, of `width` in all.
+    /// Adds the values of one metric of further models, of `width` models in all.
     fn append<const M: usize>(&mut self, others: &Resamples<M>, metric: usize, width: usize) {
         let (first, count) = (self.points.len(), others.points.len());
         let copy = |values: &mut [[f64; 1]], others: &[[f64; M]]| {
@@ -125,7 +126,7 @@ fn sum<S: Additive>(model: &[S]) -> S {
 fn weighted_sum<S: Additive>(model: &[S], weights: &[f64]) -> S {
     let mut sum = S::default();
     for (&trajectory, &weight) in model.iter().zip(weights) {
-        // More than a third of the trajectories is not drawn.
+        // More than a third of the trajectories are not drawn.
         if weight > 0.0 {
             sum += trajectory * weight;
         }
@@ -133,9 +134,10 @@ fn weighted_sum<S: Additive>(model: &[S], weights: &[f64]) -> S {
     sum
 }
 
-/// Sets the values without each trajectory in turn.
+/// Computes the values without each trajectory in turn.
 ///
-/// What is before plus what is after, not the whole minus the one: a sum of nothing must be exactly 0.
+/// Adds the trajectories before to those after instead of subtracting one from the whole: a sum of nothing must be
+/// exactly 0.
 fn leave_one_out<'values, S: Additive, const M: usize>(
     model: &[S],
     statistic: impl Fn(&S) -> [f64; M],
@@ -157,25 +159,25 @@ fn leave_one_out<'values, S: Additive, const M: usize>(
 }
 
 impl<const M: usize> Resamples<M> {
-    /// How many models there are.
+    /// The number of models.
     #[must_use]
     pub fn models(&self) -> usize {
         self.points.len()
     }
 
-    /// How many resamples there are: none with fewer than two trajectories.
+    /// The number of resamples: zero with fewer than two trajectories.
     #[must_use]
     pub fn count(&self) -> usize {
         self.by_resample().len()
     }
 
-    /// How many trajectories each model has.
+    /// The number of trajectories of each model.
     #[must_use]
     pub fn trajectories(&self) -> usize {
         self.jackknife.len() / self.models().max(1)
     }
 
-    /// The values of the models as they are, `[models]`.
+    /// The values of the models on the actual set, `[models]`.
     #[must_use]
     pub fn points(&self) -> &[[f64; M]] {
         &self.points
@@ -184,7 +186,7 @@ impl<const M: usize> Resamples<M> {
     /// The values of all models in each resample, `[resamples][models]`.
     #[must_use]
     pub fn by_resample(&self) -> impl ExactSizeIterator<Item = &[[f64; M]]> {
-        // Without models there are no values, and chunks of 0 would not do.
+        // Without models there are no values, but the size of a chunk must not be 0.
         self.resampled.chunks(self.models().max(1))
     }
 
@@ -198,8 +200,8 @@ impl<const M: usize> Resamples<M> {
         self.distribution(point.abs(), |values| values[model][metric], level)
     }
 
-    /// `first` - `second` in one metric, its standard error and its interval of `level`, in (0, 1); both are
-    /// paired: whatever makes a task hard for both models cancels out.
+    /// `first` - `second` in one metric, its standard error and its interval of `level`, in (0, 1); both are paired:
+    /// the difficulty of a task for both models cancels out.
     ///
     /// # Panics
     /// When there is no such model or metric.
@@ -209,8 +211,8 @@ impl<const M: usize> Resamples<M> {
         self.distribution(scale, |values| values[first][metric] - values[second][metric], level)
     }
 
-    /// What each trajectory contributes to the values of the models, `[trajectories x models]`: the value of
-    /// the set plus (trajectories - 1) x what leaving the trajectory out takes from the mean of all such
+    /// What each trajectory contributes to the values of the models, `[trajectories x models]`: the value of the set
+    /// plus (trajectories - 1) x how much leaving out the trajectory lowers the value below the mean of all such
     /// values.
     ///
     /// Unlike Tukey's, which start from the value of the set, they have the value of the set as their mean.
@@ -231,7 +233,8 @@ impl<const M: usize> Resamples<M> {
         self.jackknife.iter().enumerate().map(pseudo_value).collect()
     }
 
-    /// The estimate of what `value` takes from the values of all models; `scale` is how large these are.
+    /// The estimate of a quantity that `value` computes from the values of all models; `scale` is the size of these
+    /// values.
     fn distribution(&self, scale: f64, value: impl Fn(&[[f64; M]]) -> f64, level: f64) -> Estimate {
         let distribution = Distribution {
             point: value(&self.points),
@@ -274,7 +277,7 @@ mod tests {
         assert_ne!(other, first);
     }
 
-    /// Drawn on the machine where this was written; other numbers mean that every published interval changes.
+    /// Pinned on the machine where this was written; other numbers would mean that every published interval changes.
     #[test]
     fn the_draws_of_a_seed_never_change() {
         let places: Vec<f64> = (0..8).map(|place| 10_f64.powi(place)).collect();
@@ -308,7 +311,7 @@ mod tests {
         assert_eq!(resamples.jackknife, [[6.0], [60.0], [5.0], [50.0], [3.0], [30.0]]);
     }
 
-    /// As many are drawn as there are, each with the same probability.
+    /// A resample has as many trajectories as the set, each drawn with the same probability.
     #[test]
     fn resamples_are_as_large_as_the_set() {
         let models = vec![vec![Ratio { numerator: 1.0, denominator: 0.5 }; 6]];
@@ -332,12 +335,12 @@ mod tests {
         assert_eq!(estimate.value.to_bits(), 1.0_f64.to_bits(), "a ratio of nothing is 1 in these tests");
     }
 
-    /// However many models are resampled at once.
+    /// Estimates do not depend on how many models are resampled at once.
     #[test]
     fn estimates_of_many_models_are_those_of_all_at_once() {
         let models = models(9, 20);
         let statistic = |sums: &Ratio| [sums.numerator, ratio(sums)[0]];
-        // Values of three models would be more than are kept, so that two come first and one comes after.
+        // The values of three models exceed the limit, so two are resampled first and one after them.
         let draws = draws(MOST_AT_ONCE / (2 * 16) - 1000);
         let (found, kept) = estimates(&models[..3], statistic, 1, LEVEL, &draws).unwrap();
         let all = bootstrap(&models[..3], statistic, &draws).unwrap();

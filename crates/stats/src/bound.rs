@@ -7,7 +7,7 @@ use statrs::distribution::{ContinuousCDF, Normal};
 
 use super::{ROUNDING, Resamples};
 
-/// What trajectories contribute to one metric of models.
+/// The contributions of trajectories to one metric of models.
 #[derive(Debug, Clone, PartialEq)]
 pub struct FlipBounds {
     /// The values of the models, `[models]`.
@@ -17,11 +17,12 @@ pub struct FlipBounds {
     trajectories: usize,
 }
 
-/// How many times as large as a normal one the tail of a sum of numbers with random signs may be, 3.178.
+/// How many times larger than a normal tail the tail of a sum of numbers with random signs can be: 3.178.
 ///
-/// Of the numbers a of squares that add up to 1, with signs that are + or - with probability 1/2, P(sum >= x) is at most c
-/// times P(Z >= x), for every x and however many they are; c = 1 / (4 P(Z >= sqrt 2)) is the smallest such number: Bentkus and
-/// Dzindzalieta (2015), "A tight Gaussian bound for weighted sums of Rademacher random variables", Bernoulli 21(2).
+/// For numbers whose squares add up to 1, with signs that are + or - with probability 1/2, P(sum >= x) is at most c
+/// times P(Z >= x), for every x and any number of them; c = 1 / (4 P(Z >= sqrt 2)) is the smallest such number:
+/// Bentkus and Dzindzalieta (2015), "A tight Gaussian bound for weighted sums of Rademacher random variables",
+/// Bernoulli 21(2).
 #[must_use]
 pub fn tail_constant() -> f64 {
     0.25 / Normal::standard().sf(std::f64::consts::SQRT_2)
@@ -31,15 +32,16 @@ fn bound(standardized: f64) -> f64 {
     (2.0 * tail_constant() * Normal::standard().sf(standardized)).min(1.0)
 }
 
-/// The smallest bound that so many trajectories can have.
+/// The smallest bound that is possible with this many trajectories.
 #[must_use]
 pub fn least_bound(trajectories: usize) -> f64 {
-    // Cauchy and Schwarz: no sum is larger than that of equal contributions.
+    // By the Cauchy-Schwarz inequality, no sum is larger than that of equal contributions.
     bound((trajectories as f64).sqrt())
 }
 
 impl<const M: usize> Resamples<M> {
-    /// What tests in one metric start from. Takes memory models x trajectories x 8 bytes, M times that while it is made.
+    /// The data for tests in one metric. Takes models x trajectories x 8 bytes of memory, and M times that while it
+    /// is computed.
     ///
     /// # Panics
     /// When there is no such metric.
@@ -56,9 +58,9 @@ impl<const M: usize> Resamples<M> {
 }
 
 impl FlipBounds {
-    /// An upper bound, in (0, 1], of the two-sided p-value that [`Resamples::flip_test`] has with all permutations. A test
-    /// by it raises no more false alarms than it says, and finds a little less: where p is 1e-7 it asks for a difference
-    /// that is 4 % larger.
+    /// An upper bound, in (0, 1], of the two-sided p-value that [`Resamples::flip_test`] has with all permutations. A
+    /// test by this bound raises no more false alarms than stated, and finds slightly fewer differences: at p = 1e-7
+    /// it requires a difference that is 4 % larger.
     ///
     /// # Panics
     /// When there is no such model.
@@ -101,7 +103,7 @@ mod tests {
         bootstrap(&models, ratio, &Draws { count: 2000, ..Draws::default() }).unwrap()
     }
 
-    /// The constant as it is published.
+    /// The constant as published.
     #[test]
     fn the_constant_is_that_of_the_paper() {
         assert!((tail_constant() - 3.178).abs() < 1e-3, "{}", tail_constant());
@@ -121,7 +123,7 @@ mod tests {
         }
     }
 
-    /// And it is not far above: a normal tail times the constant.
+    /// The bound is not far above the p-value: a normal tail times the constant.
     #[test]
     fn the_bound_is_three_times_the_p_value_of_many_trajectories() {
         let resamples = resamples(3, 200, 0.06);

@@ -1,4 +1,4 @@
-//! How much is drawn, from which random numbers, on which threads: [`Draws`].
+//! How much is drawn, with which random numbers, and on which threads: [`Draws`].
 
 use std::num::NonZero;
 use std::thread;
@@ -9,11 +9,11 @@ use rand::rngs::ChaCha8Rng;
 /// How many resamples or permutations are drawn, and how.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Draws {
-    /// How many. Intervals want 1,000 or more, their ends are steady from 10,000.
+    /// The number of draws. Intervals need 1,000 or more; their ends are steady from 10,000 on.
     pub count: usize,
-    /// Equal seeds give equal draws, on any machine; which one it is does not matter.
+    /// Equal seeds give equal draws on any machine; the choice of the seed does not matter.
     pub seed: u64,
-    /// On how many threads, which changes nothing but the time; `None` is one per core.
+    /// The number of threads, which changes only the time; `None` means one per core.
     pub threads: Option<NonZero<usize>>,
 }
 
@@ -23,7 +23,7 @@ impl Default for Draws {
     }
 }
 
-/// What random numbers are for: draws for different purposes are independent of one another.
+/// The purpose of random numbers: draws for different purposes are independent of one another.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Purpose {
     /// Resampling trajectories.

@@ -6,52 +6,52 @@
 
 use statrs::distribution::{ContinuousCDF, Normal};
 
-/// A value and how sure it is.
+/// A value and its uncertainty.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Estimate {
-    /// The value of the set as it is.
+    /// The value on the actual set.
     pub value: f64,
     /// The standard deviation of the resamples, in the unit of the value; `None` with fewer than two
     /// trajectories or resamples.
     pub standard_error: Option<f64>,
-    /// `None` with fewer than two trajectories, where a value is NaN, and for a level outside (0, 1).
+    /// `None` with fewer than two trajectories, if a value is NaN, and for a level outside (0, 1).
     pub interval: Option<Interval>,
 }
 
 /// An interval that covers the true value in about as many sets as its level says.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Interval {
-    /// Its lower end.
+    /// The lower end.
     pub low: f64,
-    /// Its upper end.
+    /// The upper end.
     pub high: f64,
-    /// How it was made.
+    /// The method by which it was computed.
     pub method: Method,
 }
 
-/// How an interval was made.
+/// The method of computing an interval.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Method {
     /// Bias-corrected and accelerated.
     Bca,
-    /// Plain quantiles of the resamples, where BCa is not defined: all resamples are on one side of the
-    /// value, or leaving out a trajectory never changes it, or the correction leaves the distribution.
+    /// Plain quantiles of the resamples, if BCa is not defined: all resamples are on one side of the value, or
+    /// leaving out a trajectory never changes it, or the corrected quantiles are outside of the distribution.
     Percentile,
-    /// All resamples are equal, as when every call was matched: the interval is the value alone. That is not
-    /// certainty. The bootstrap cannot see what no trajectory shows: after n trajectories without a miss, up
-    /// to about 3 / n of all trajectories may still have one (the rule of three, at 95 %).
+    /// All resamples are equal, for example because every call was matched: the interval is the value alone. This
+    /// does not mean certainty, because the bootstrap only sees what the trajectories show: after n trajectories
+    /// without a miss, up to about 3 / n of all trajectories may still have one (the rule of three, at 95 %).
     Constant,
 }
 
-/// What an estimate is made from.
+/// The data of an estimate.
 pub(super) struct Distribution {
-    /// The value of the set as it is.
+    /// The value on the actual set.
     pub point: f64,
     /// The values of the resamples, in any order.
     pub resamples: Vec<f64>,
     /// The values without each trajectory in turn.
     pub jackknife: Vec<f64>,
-    /// Values no farther from one another are equal.
+    /// Values that differ by no more than this count as equal.
     pub rounding: f64,
 }
 
@@ -62,10 +62,10 @@ impl Distribution {
         Estimate { value: self.point, standard_error, interval: self.interval(level) }
     }
 
-    /// Of sorted resamples.
+    /// The interval; the resamples must be sorted.
     fn interval(&self, level: f64) -> Option<Interval> {
         let (first, last) = (self.resamples.first()?, self.resamples.last()?);
-        // Sorted by the total order, NaN and infinities are first or last.
+        // In a sorted list, NaN and infinities are at the ends.
         let finite = [*first, *last, self.point].iter().chain(&self.jackknife).all(|value| value.is_finite());
         let possible = level > 0.0 && level < 1.0;
         if !finite || !possible {
@@ -83,13 +83,13 @@ impl Distribution {
         Some(Interval { low, high, method })
     }
 
-    /// Which quantiles of the resamples are the ends: equation 14.10 of Efron and Tibshirani, where `z` is
-    /// the normal quantile of the lower end, below 0. `None` where that is not defined.
+    /// The quantiles of the resamples at the ends of the interval: equation 14.10 of Efron and Tibshirani, where `z`
+    /// is the normal quantile of the lower end, below 0. `None` if this is not defined.
     fn bca_shares(&self, z: f64) -> Option<[f64; 2]> {
         let (bias, acceleration) = (self.bias()?, self.acceleration()?);
         let corrected = |z: f64| {
             let stretch = 1.0 - acceleration * (bias + z);
-            // Beyond the pole the ends would change places.
+            // Beyond the pole the ends would be swapped.
             (stretch > 0.0).then(|| Normal::standard().cdf(bias + (bias + z) / stretch))
         };
         Some([corrected(z)?, corrected(-z)?])
@@ -119,7 +119,7 @@ impl Distribution {
     }
 }
 
-/// The sample standard deviation; `None` of fewer than two values.
+/// The sample standard deviation; `None` for fewer than two values.
 pub(super) fn standard_deviation(values: &[f64]) -> Option<f64> {
     if values.len() < 2 {
         return None;
@@ -129,8 +129,8 @@ pub(super) fn standard_deviation(values: &[f64]) -> Option<f64> {
     Some((squares / (values.len() - 1) as f64).sqrt())
 }
 
-/// The quantile of sorted values, of which there is at least one: the value at (n + 1) x share, counted from
-/// 1, interpolated; the first and the last value beyond them (type 6 of Hyndman and Fan, 1996).
+/// The quantile of sorted values, of which there is at least one: the value at (n + 1) x share, counted from 1,
+/// interpolated; the first or the last value beyond the ends (type 6 of Hyndman and Fan, 1996).
 pub(super) fn quantile(sorted: &[f64], share: f64) -> f64 {
     let place = (share * (sorted.len() + 1) as f64 - 1.0).clamp(0.0, (sorted.len() - 1) as f64);
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "clamped to indices")]
@@ -149,8 +149,8 @@ mod tests {
         assert!((value - expected).abs() <= tolerance, "{value} is not {expected}");
     }
 
-    /// Abramowitz and Stegun, tables 26.1 (the distribution) and 26.5 (its quantiles). The library has eleven
-    /// correct digits of the distribution, of which no interval shows more than five.
+    /// Abramowitz and Stegun, tables 26.1 (the distribution) and 26.5 (its quantiles). The library's distribution has
+    /// eleven correct digits; no interval shows more than five.
     #[test]
     fn the_normal_distribution_is_that_of_the_tables() {
         let normal = Normal::standard();
@@ -236,7 +236,7 @@ mod tests {
         assert!(too_low >= 1 && too_high >= 1, "{too_low} too low, {too_high} too high");
     }
 
-    /// The standard error of a mean is s / sqrt(n), with the denominator n in s as in the bootstrap.
+    /// The standard error of a mean is s / sqrt(n), where s has the denominator n as in the bootstrap.
     #[test]
     fn the_standard_error_of_a_mean_is_the_textbooks() {
         let values: Vec<f64> = (0..50).map(|index| f64::from(index % 7)).collect();
@@ -248,7 +248,7 @@ mod tests {
 
     #[test]
     fn equal_resamples_are_one_constant_whatever_the_rounding() {
-        // 0.1 n / n is not the same bits for all n.
+        // 0.1 n / n has not the same bits for all n.
         let trajectory =
             |calls: u32| Ratio { numerator: 0.1 * f64::from(calls), denominator: f64::from(calls) };
         let model: Vec<Ratio> = (1..40).map(trajectory).collect();

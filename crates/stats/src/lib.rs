@@ -1,9 +1,9 @@
-//! How sure a comparison of models is: intervals, paired differences, ranks.
+//! How certain a comparison of models is: intervals, paired differences, ranks.
 //!
-//! The metrics of a set are ratios of sums over its trajectories, and the calls of one trajectory belong
-//! together. So the unit is always the whole trajectory: sums are drawn or left out trajectory by trajectory
-//! and the ratios taken anew, never the calls. A model is a `Vec` of sums, one per trajectory; models that
-//! are compared have the same trajectories in the same order.
+//! The metrics of a set are ratios of sums over its trajectories, and the calls of one trajectory belong together. So
+//! the unit of resampling is always the whole trajectory, never the call: sums are drawn or left out trajectory by
+//! trajectory, and the ratios computed anew. A model is a `Vec` of sums, one per trajectory; models that are compared
+//! have the same trajectories in the same order.
 //!
 //! ```text
 //! sums of models -> bootstrap -> Resamples -> Estimate of a model, of a difference
@@ -20,11 +20,11 @@
 //! | `bound` | the same tests without permutations, for many models |
 //! | `pass` | pass@k and pass^k of repeated tasks, the spread over repetitions |
 //! | `resample` | resamples of other statistics, such as the place of a maximum |
-//! | `rank` | ranks with intervals, groups of models that are not told apart |
+//! | `rank` | ranks with intervals, groups of models that do not differ significantly |
 //! | [`agreement`] | how far raters agree, scores of a panel, rates behind a judge that errs |
 //!
-//! Everything is the same on every run and on any number of threads: each draw has random numbers of its own,
-//! made from the seed and the number of the draw.
+//! Everything is the same on every run and on any number of threads: each draw has its own random numbers, made from
+//! the seed and the number of the draw.
 //!
 //! ```
 //! use m3_stats::agreement::{Weights, cohen_kappa};
@@ -66,21 +66,21 @@ pub use resample::{percentiles, resampled};
 /// The usual level of intervals.
 pub const LEVEL: f64 = 0.95;
 
-/// The usual significance of tests: the share of false alarms that is put up with.
+/// The usual significance level of tests: the accepted share of false alarms.
 pub const SIGNIFICANCE: f64 = 0.05;
 
-/// The usual power of tests: the share of true differences that shall be found.
+/// The usual power of tests: the share of true differences that should be found.
 pub const POWER: f64 = 0.8;
 
-/// Values nearer to one another than this, relative to their size, differ by rounding only.
+/// Values that differ by less than this, relative to their size, differ only by rounding.
 const ROUNDING: f64 = 1e-12;
 
-/// What trajectories add up to; `default()` is the sum of none.
+/// Sums over trajectories; `default()` is the sum of none.
 pub trait Additive: Copy + Default + Send + Sync + AddAssign + Mul<f64, Output = Self> {}
 
 impl<T> Additive for T where T: Copy + Default + Send + Sync + AddAssign + Mul<f64, Output = T> {}
 
-/// Two models have different numbers of trajectories, so these cannot be the same ones.
+/// Two models have different numbers of trajectories, so these cannot belong to the same tasks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("model {model} has {found} trajectories, the first model {expected}")]
 pub struct DifferentLengths {

@@ -1,5 +1,5 @@
-//! Do two models differ? [`Resamples::flip_test`] gives p-values, [`holm`] corrects them for how many there
-//! are, [`smallest_detectable_difference`] says what a set of this size could show at all.
+//! Do two models differ? [`Resamples::flip_test`] gives p-values, [`holm`] corrects them for their number, and
+//! [`smallest_detectable_difference`] tells which difference a set of this size can show at all.
 //!
 //! The difference itself, its interval and standard error are [`Resamples::difference`].
 
@@ -9,23 +9,23 @@ use statrs::distribution::{ContinuousCDF, Normal};
 use super::draws::Purpose;
 use super::{Draws, ROUNDING, Resamples};
 
-/// Up to so many trajectories all permutations are counted: 2^12 are fewer than the usual number of draws.
+/// Up to this number of trajectories all permutations are counted: 2^12 are fewer than the usual number of draws.
 const MAX_EXACT: usize = 12;
 
-/// So many permutations are counted in one piece of work.
+/// The number of permutations in one piece of work.
 const BLOCK: usize = 128;
 
-/// All pairs of so many models, the lower index first: (0, 1), (0, 2) ... (1, 2) ...
+/// All pairs of this many models, the lower index first: (0, 1), (0, 2) ... (1, 2) ...
 #[must_use]
 pub fn pairs(models: usize) -> Vec<(usize, usize)> {
     (0..models).flat_map(|first| (first + 1..models).map(move |second| (first, second))).collect()
 }
 
-/// The smallest p-value that a flip test on so many trajectories can have.
+/// The smallest p-value that a flip test on this many trajectories can have.
 #[must_use]
 pub fn least_p_value(trajectories: usize, draws: &Draws) -> f64 {
     if trajectories <= MAX_EXACT {
-        // The permutation that happened and its mirror image.
+        // The actual permutation and its mirror image.
         (2.0 / f64::from(1_u32 << trajectories)).min(1.0)
     } else {
         1.0 / (1 + draws.count) as f64
@@ -35,25 +35,24 @@ pub fn least_p_value(trajectories: usize, draws: &Draws) -> f64 {
 impl<const M: usize> Resamples<M> {
     /// Two-sided p-values, in (0, 1], for each pair of models and each metric: `[pairs][M]`.
     ///
-    /// If two models are equally good, it is chance to which of them a trajectory is favourable, and how
-    /// much. So the contribution of each trajectory to the difference has its sign flipped with probability
-    /// 1/2, and p is the share of such permutations in which the contributions add up to as large a
-    /// difference, either way, as they do: (1 + count) / (1 + `draws.count`), where the 1 is the permutation
-    /// that happened (Phipson and Smyth, 2010), so never 0. Up to 12 trajectories all 2^n permutations are
-    /// counted instead; nothing is then smaller than 2 / 2^n. The same flips serve all pairs, which leaves
-    /// the test of each as it is.
+    /// If two models are equally good, it is chance which of them a trajectory favours, and by how much. So the
+    /// contribution of each trajectory to the difference has its sign flipped with probability 1/2, and p is the
+    /// share of such permutations in which the contributions add up to at least as large a difference, in either
+    /// direction, as the actual one: (1 + count) / (1 + `draws.count`), where the 1 is the actual permutation
+    /// (Phipson and Smyth, 2010), so p is never 0. Up to 12 trajectories all 2^n permutations are counted instead; p
+    /// is then never smaller than 2 / 2^n. The same flips are used for all pairs, which does not change the test of
+    /// each.
     ///
-    /// What a trajectory contributes is its pseudo-value, by leaving it out (Tukey's jackknife). For means
-    /// that is its value, and to flip the sign of a difference is to swap the trajectories of the two models.
-    /// For ratios, such swaps would test more than is asked: swapped sums mix the numbers of calls too, and
-    /// where one model makes four times as many calls as another of the same precision, 11 of 100 such pairs
-    /// are found different at 0.05. By pseudo-values it is 5 of 100 (both in simulations, 8 to 80
-    /// trajectories).
+    /// The contribution of a trajectory is its pseudo-value, computed by leaving it out (Tukey's jackknife). For
+    /// means this is its value, and flipping the sign of a difference swaps the trajectories of the two models. For
+    /// ratios, such swaps would test more than intended, because swapped sums also mix the numbers of calls: if one
+    /// model makes four times as many calls as another of the same precision, 11 of 100 such pairs are found
+    /// different at 0.05. With pseudo-values it is 5 of 100 (both in simulations, 8 to 80 trajectories).
     ///
     /// A NaN counts as the largest difference. Takes time models x M x trajectories x `draws.count`.
     ///
     /// # Panics
-    /// When a pair has a model that there is not.
+    /// When a pair has a model that does not exist.
     #[must_use]
     pub fn flip_test(&self, pairs: &[(usize, usize)], draws: &Draws) -> Vec<[f64; M]> {
         let trajectories = self.trajectories();
@@ -78,7 +77,7 @@ impl<const M: usize> Resamples<M> {
     }
 }
 
-/// The counts of a pair in all blocks, added.
+/// The counts of a pair, added up over all blocks.
 fn sum_of_blocks<const M: usize>(counts: &[[u32; M]], pairs: usize, pair: usize) -> [u64; M] {
     let mut sums = [0; M];
     for block in counts.iter().skip(pair).step_by(pairs) {
@@ -89,7 +88,7 @@ fn sum_of_blocks<const M: usize>(counts: &[[u32; M]], pairs: usize, pair: usize)
     sums
 }
 
-/// Each trajectory with probability 1/2.
+/// A random subset: each trajectory with probability 1/2.
 fn random_half(trajectories: usize, draws: &Draws, permutation: usize) -> Vec<usize> {
     let mut random = draws.random(Purpose::Flip, permutation);
     let mut chosen = Vec::with_capacity(trajectories);
@@ -101,7 +100,7 @@ fn random_half(trajectories: usize, draws: &Draws, permutation: usize) -> Vec<us
     chosen
 }
 
-/// What all permutations need.
+/// The data that all permutations need.
 struct FlipTest<'pairs, const M: usize> {
     models: usize,
     pairs: &'pairs [(usize, usize)],
@@ -109,7 +108,7 @@ struct FlipTest<'pairs, const M: usize> {
     pseudo_values: Vec<[f64; M]>,
     /// The sum of the pseudo-values of each model, `[models]`.
     totals: Vec<[f64; M]>,
-    /// From which size on sums of differences are as large as what happened, `[pairs]`.
+    /// The size from which on the sum of differences counts as at least as large as the actual one, `[pairs]`.
     thresholds: Vec<[f64; M]>,
 }
 
@@ -130,9 +129,10 @@ impl<'pairs, const M: usize> FlipTest<'pairs, M> {
         Self { models: resamples.models(), pairs, pseudo_values, totals, thresholds }
     }
 
-    /// Adds 1 to the count of each pair and metric that differs as much after these trajectories are flipped.
+    /// Adds 1 to the count of each pair and metric whose difference is at least as large after these trajectories are
+    /// flipped.
     fn count(&self, flipped: &[usize], counts: &mut [[u32; M]]) {
-        // Flipped signs take twice the pseudo-value away.
+        // Flipping a sign subtracts twice the pseudo-value.
         let mut sums = self.totals.clone();
         for &trajectory in flipped {
             let values = &self.pseudo_values[trajectory * self.models..][..self.models];
@@ -149,12 +149,12 @@ impl<'pairs, const M: usize> FlipTest<'pairs, M> {
     }
 }
 
-/// p-values corrected for their number: whoever takes all those below 0.05 for real raises even one false
-/// alarm with a probability of at most 5 %. In the order of `p_values`, none smaller than before, at most 1.
+/// p-values corrected for their number: if all those below 0.05 are taken as real, the probability of even one false
+/// alarm is at most 5 %. They are in the order of `p_values`, none is smaller than before, and all are at most 1.
 ///
-/// Holm (1979): the smallest of n is multiplied by n, the next by n - 1 and so on, none smaller than the one
-/// before. It holds however the tests depend on one another. The smallest p-value of a flip test is
-/// 1 / (1 + draws), so with 10,000 draws nothing can stay below 0.05 among more than 500 p-values.
+/// Holm (1979): the smallest of n is multiplied by n, the next by n - 1 and so on, none smaller than the one before.
+/// This holds for any dependence between the tests. The smallest p-value of a flip test is 1 / (1 + draws), so with
+/// 10,000 draws nothing can stay below 0.05 among more than 500 p-values.
 #[must_use]
 pub fn holm(p_values: &[f64]) -> Vec<f64> {
     let mut order: Vec<usize> = (0..p_values.len()).collect();
@@ -195,7 +195,7 @@ mod tests {
         Draws { count, seed, threads: None }
     }
 
-    /// Without resamples, which the test does not need.
+    /// Without resamples, because the test does not need them.
     fn p_values<S: Additive>(models: &[Vec<S>], statistic: fn(&S) -> [f64; 1], draws: &Draws) -> Vec<f64> {
         let resamples = bootstrap(models, statistic, &Draws { count: 0, ..*draws }).unwrap();
         let p_values = resamples.flip_test(&pairs(models.len()), draws);
@@ -206,7 +206,7 @@ mod tests {
         p_values(models, ratio, draws)[0]
     }
 
-    /// How many of 100 simulated sets are found different at 0.05.
+    /// How many of 100 simulated sets differ at 0.05.
     fn alarms(sets: u64, trajectories: usize, worse: f64) -> f64 {
         let found = (0..sets).filter(|&set| {
             let models = simulate_pair(set, trajectories, Task::chance, |task| task.chance() - worse);
@@ -227,7 +227,7 @@ mod tests {
         assert!((2.0..=8.0).contains(&alarms), "{alarms} of 100");
     }
 
-    /// As with precision, whose denominators are the model's own.
+    /// As for precision, whose denominators depend on the model.
     #[test]
     fn a_model_that_makes_many_more_calls_is_not_worse_for_it() {
         let found = (0..600).filter(|&set| {
@@ -278,8 +278,8 @@ mod tests {
         assert!((270..=294).contains(&covered), "{covered} of 300");
     }
 
-    /// By hand: with all signs, 1, 2 and 4 add up to 7, 5, 3, 1 and their opposites. Two of these eight are
-    /// as large as 7, six as 3, all as 1.
+    /// By hand: with all signs, 1, 2 and 4 add up to 7, 5, 3, 1 and their negatives. Of these eight, two are at least
+    /// as large as 7, six at least as large as 3, and all at least as large as 1.
     #[test]
     fn few_trajectories_are_counted_exactly() {
         let test = |first: [f64; 3]| {
@@ -291,7 +291,7 @@ mod tests {
         assert_eq!(test([1.0, 2.0, -4.0]), 1.0_f64.to_bits());
     }
 
-    /// Rounding must not make a permutation that is as large look smaller: 0.1 + 0.2 is not 0.3.
+    /// Rounding must not make an equally large permutation look smaller: 0.1 + 0.2 is not 0.3.
     #[test]
     fn ties_count_whatever_the_rounding() {
         let models = [vec![0.1, 0.2, 0.0], vec![0.0, 0.0, 0.3]];
@@ -302,7 +302,8 @@ mod tests {
     fn drawn_permutations_agree_with_counted_ones() {
         let mut first: Vec<f64> = (0..12).map(|index| f64::from(index * index % 7) - 1.2).collect();
         let exact = p_values(&[first.clone(), vec![0.0; 12]], |&sum| [sum], &draws(1, 0))[0];
-        // One that adds nothing changes no difference, but makes them too many to count.
+        // A trajectory that contributes nothing changes no difference, but makes them too many to count all
+        // permutations.
         first.push(0.0);
         let drawn = p_values(&[first, vec![0.0; 13]], |&sum| [sum], &draws(20_000, 0))[0];
         assert!(exact > 0.02 && exact < 0.5, "{exact}");
@@ -338,9 +339,9 @@ mod tests {
         assert_eq!(test(&[], 2).len(), 0);
     }
 
-    /// By hand: 0.01 x 4, 0.02 x 3, 0.03 x 2 (= 0.06, not less than the one before), 0.5 x 1.
-    /// Of sets of four equal models, six pairs each, 1 in 20 may have any pair told apart after Holm's
-    /// correction; without it, many more have.
+    /// By hand: 0.01 x 4, 0.02 x 3, 0.03 x 2 (= 0.06, not less than the one before), 0.5 x 1. Of sets of four equal
+    /// models, with six pairs each, 1 in 20 may have a significant pair after Holm's correction; without it, many
+    /// more have one.
     #[test]
     fn corrected_tests_of_all_pairs_raise_few_alarms_together() {
         let (sets, mut corrected, mut uncorrected) = (200, 0, 0);

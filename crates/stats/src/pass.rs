@@ -1,10 +1,10 @@
-//! Rates of success over repeated trials of tasks: [`pass_at`], [`pass_all`], [`PassRates`], and how far a metric spreads
-//! over repetitions: [`Spread`].
+//! Rates of success over repeated trials of tasks: [`pass_at`], [`pass_all`], [`PassRates`], and how much a metric
+//! varies over repetitions: [`Spread`].
 //!
 //! pass@k is the chance that at least one of k trials passes: Chen et al. (2021), "Evaluating large language models
-//! trained on code", equation 1. pass^k is the chance that all of k trials pass: Yao et al. (2024), "τ-bench", section 2.
-//! Both are means over all choices of k of a task's n trials, which makes them unbiased: 1 - (1 - c/n)^k and (c/n)^k, of
-//! c passes, are not.
+//! trained on code", equation 1. pass^k is the chance that all of k trials pass: Yao et al. (2024), "τ-bench",
+//! section 2. Both are means over all choices of k of a task's n trials, which makes them unbiased, unlike 1 - (1 -
+//! c/n)^k and (c/n)^k for c passes.
 
 use std::ops::{AddAssign, Mul};
 
@@ -14,19 +14,19 @@ use super::{DifferentLengths, Draws, Estimate, Resamples, bootstrap, estimates};
 /// The trials of one task.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Trials {
-    /// How many there were, n.
+    /// The number of trials, n.
     pub count: u32,
-    /// How many of them passed, c; at most `count`.
+    /// The number of trials that passed, c; at most `count`.
     pub passed: u32,
 }
 
-/// The estimator of pass@k: 1 - C(n-c, k) / C(n, k), in [0, 1]. `None` where it is not defined: k is 0 or above n, or
+/// The estimator of pass@k: 1 - C(n-c, k) / C(n, k), in [0, 1]. `None` if it is not defined: k is 0 or above n, or
 /// there are more passes than trials.
 #[must_use]
 pub fn pass_at(trials: Trials, k: u32) -> Option<f64> {
     let failed = trials.count.checked_sub(trials.passed)?;
     if k == 1 {
-        // Both are the share of passes, to the last digit.
+        // For k = 1 both are the share of passes, to the last digit.
         return pass_all(trials, k);
     }
     Some(1.0 - share_of_choices(failed, trials.count, k)?)
@@ -38,8 +38,8 @@ pub fn pass_all(trials: Trials, k: u32) -> Option<f64> {
     share_of_choices(trials.passed, trials.count, k)
 }
 
-/// C(some, k) / C(all, k): of the choices of k of all, the share that takes none but those `some`. As a product of ratios,
-/// no factor of which is above 1: the binomials would exceed any number.
+/// C(some, k) / C(all, k): of all choices of k of `all`, the share that contains only the first `some`. It is a
+/// product of ratios, none above 1, because the binomials would exceed any number.
 fn share_of_choices(some: u32, all: u32, k: u32) -> Option<f64> {
     if k == 0 || k > all || some > all {
         return None;
@@ -80,7 +80,7 @@ impl<const M: usize> Mul<f64> for Means<M> {
     }
 }
 
-/// Where [`PassRates`] have pass@1, pass@k and pass^k.
+/// The order of pass@1, pass@k and pass^k in [`PassRates`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PassRate {
     /// The share of trials that pass, each task counting the same.
@@ -92,10 +92,10 @@ pub enum PassRate {
 }
 
 impl PassRate {
-    /// All of them, in their order.
+    /// All rates, in their order.
     pub const ALL: [PassRate; 3] = [PassRate::Once, PassRate::AtK, PassRate::AllK];
 
-    /// Its name for `k` trials, such as `pass@3`.
+    /// The rate's name for `k` trials, such as `pass@3`.
     #[must_use]
     pub fn name(self, k: u32) -> String {
         match self {
@@ -106,8 +106,8 @@ impl PassRate {
     }
 }
 
-/// pass@1, pass@k and pass^k of models, in the order of [`PassRate::ALL`], as means over tasks, each task with the same
-/// weight and all its trials one unit of resampling: what makes a task hard makes it hard in every trial.
+/// pass@1, pass@k and pass^k of models, in the order of [`PassRate::ALL`], as means over tasks, each task with the
+/// same weight. All trials of a task are one unit of resampling, because a hard task is hard in every trial.
 #[derive(Debug, Clone)]
 pub struct PassRates {
     /// `[models][tasks]`.
@@ -115,8 +115,8 @@ pub struct PassRates {
 }
 
 impl PassRates {
-    /// `models` is `[models][tasks]`, the same tasks for all, so that differences are paired. Tasks that have fewer than k
-    /// trials with any of the models are left out; [`Self::tasks`] says how many are left.
+    /// `models` is `[models][tasks]`, the same tasks for all, so that differences are paired. Tasks with fewer than k
+    /// trials of any model are left out; [`Self::tasks`] is the number of the others.
     ///
     /// # Errors
     /// [`DifferentLengths`] when not all models have the same number of tasks.
@@ -132,7 +132,7 @@ impl PassRates {
         Ok(Self { units: units.collect() })
     }
 
-    /// How many tasks have k trials with all models.
+    /// The number of tasks that have k trials of all models.
     #[must_use]
     pub fn tasks(&self) -> usize {
         self.units.first().map_or(0, Vec::len)
@@ -141,7 +141,7 @@ impl PassRates {
     /// The rates of all models, resampled, for their differences. Without any task they are NaN.
     ///
     /// # Errors
-    /// None can be: all models have the same tasks.
+    /// Never: all models have the same tasks.
     pub fn resamples(&self, draws: &Draws) -> Result<Resamples<3>, DifferentLengths> {
         bootstrap(&self.units, means, draws)
     }
@@ -149,7 +149,7 @@ impl PassRates {
     /// The rates of each model with intervals of `level`, `[models]`, in the memory of a few of them.
     ///
     /// # Errors
-    /// None can be: all models have the same tasks.
+    /// Never: all models have the same tasks.
     pub fn estimates(&self, level: f64, draws: &Draws) -> Result<Vec<[Estimate; 3]>, DifferentLengths> {
         Ok(estimates(&self.units, means, 0, level, draws)?.0)
     }
@@ -159,12 +159,12 @@ fn means<const M: usize>(means: &Means<M>) -> [f64; M] {
     means.sums.map(|sum| sum / means.tasks)
 }
 
-/// How a value spreads over repetitions.
+/// How much a value varies over repetitions.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Spread {
     /// The mean.
     pub mean: f64,
-    /// The sample standard deviation, with the denominator n - 1; `None` of a single value.
+    /// The sample standard deviation, with the denominator n - 1; `None` for a single value.
     pub deviation: Option<f64>,
     /// The smallest value.
     pub min: f64,
@@ -178,7 +178,7 @@ impl Spread {
     pub fn of(values: &[f64]) -> Option<Self> {
         let min = values.iter().copied().min_by(f64::total_cmp)?;
         let max = values.iter().copied().max_by(f64::total_cmp)?;
-        // Rounding shall not put the mean of equal values beside them.
+        // Rounding must not move the mean of equal values away from them.
         let mean = (values.iter().sum::<f64>() / values.len() as f64).clamp(min, max);
         Some(Self { mean, deviation: standard_deviation(values), min, max })
     }
@@ -224,7 +224,7 @@ mod tests {
             for c in 0..=n {
                 for k in 1..=n {
                     let subsets: Vec<u32> = (0..1_u32 << n).filter(|set| set.count_ones() == k).collect();
-                    // The first c trials are those that pass.
+                    // The first c trials pass.
                     let passing = |set: &u32| (set & ((1 << c) - 1)).count_ones();
                     let share = |count: usize| count as f64 / subsets.len() as f64;
                     let any = subsets.iter().filter(|set| passing(set) > 0).count();
@@ -287,8 +287,8 @@ mod tests {
         assert_eq!(none.estimate(0, 1, LEVEL).interval, None);
     }
 
-    /// Tasks that always pass or never do: five times as many trials tell nothing new, and the interval is as wide as
-    /// that of one trial of each. Were trials drawn alone, it would be narrower by the root of five.
+    /// Tasks that always pass or never do: five times as many trials add no information, so the interval is as wide
+    /// as with one trial each. If trials were drawn separately, it would be narrower by the square root of five.
     #[test]
     fn trials_of_a_task_are_kept_together() {
         let tasks =
@@ -324,7 +324,7 @@ mod tests {
         assert!(covered.iter().all(|covered| (180..=198).contains(covered)), "{covered:?} of 200");
     }
 
-    /// Of 1, 2 and 6: mean 3, squares 4 + 1 + 9 = 14, over 2.
+    /// For 1, 2 and 6: mean 3; squares 4 + 1 + 9 = 14, divided by 2.
     #[test]
     fn a_spread_has_the_sample_deviation() {
         let found = Spread::of(&[2.0, 6.0, 1.0]).unwrap();

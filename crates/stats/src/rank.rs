@@ -1,4 +1,4 @@
-//! Which place a model has, and how sure that is: [`RankInterval`], [`tie_groups`].
+//! The rank of a model, and how certain it is: [`RankInterval`], [`tie_groups`].
 
 use std::cmp::Ordering;
 
@@ -7,12 +7,12 @@ use super::{Draws, Resamples};
 /// The place of a model among all, 1 for the highest value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct RankInterval {
-    /// Its place in the set as it is: 1 + the number of models with a higher value, so equal models share
-    /// the better place.
+    /// Its place on the actual set: 1 + the number of models with a higher value, so equal models share the better
+    /// place.
     pub rank: usize,
-    /// The best place that it may well have.
+    /// The best place within the interval.
     pub best: usize,
-    /// The worst place that it may well have.
+    /// The worst place within the interval.
     pub worst: usize,
 }
 
@@ -24,7 +24,7 @@ struct Places {
 }
 
 impl Places {
-    /// Of each of the values; a NaN is neither higher nor lower than another.
+    /// Computes the places of the values; a NaN is neither higher nor lower than another value.
     #[expect(clippy::cast_possible_truncation, reason = "a number of models")]
     fn fill(places: &mut [Places], values: impl Iterator<Item = f64> + Clone) {
         let mut sorted: Vec<f64> = values.clone().filter(|value| !value.is_nan()).collect();
@@ -42,10 +42,10 @@ impl Places {
 impl<const M: usize> Resamples<M> {
     /// The places of the models in one metric, `[models]`, with intervals of `level`, in (0, 1).
     ///
-    /// An interval leaves out at most (1 - level) / 2 of the resamples on each side. Where models are equal
-    /// in a resample, each may have any of the places that they share: the best of these counts for the
-    /// better end, the worst for the other. So twice the same model is at "1-2", both times. Without
-    /// resamples every place is possible. The intervals are for each model alone, not for all at once.
+    /// An interval leaves out at most (1 - level) / 2 of the resamples on each side. If models are equal in a
+    /// resample, each may have any of the places that they share: the best of these counts for the better end, the
+    /// worst for the other. So if a model is entered twice, both are at "1-2". Without resamples every place is
+    /// possible. The intervals are for each model alone, not for all at once.
     ///
     /// Takes memory models x resamples x 8 bytes.
     ///
@@ -70,7 +70,7 @@ impl<const M: usize> Resamples<M> {
                 let column = resampled.iter().skip(model).step_by(models).map(end);
                 end_of_interval(column.collect(), is_worst, level)
             };
-            // The place of the set as it is belongs to the interval, be it as rare as it may.
+            // The place on the actual set always belongs to the interval, however rare it is among the resamples.
             RankInterval {
                 rank,
                 best: end(|places| places.best, false).map_or(1, |best| rank.min(best)),
@@ -91,17 +91,18 @@ fn end_of_interval(mut places: Vec<u32>, is_worst: bool, level: f64) -> Option<u
     Some(*place as usize)
 }
 
-/// The group of each model, `[models]`, from 1: the first has the highest value and all that are not told
-/// apart from it, the next the highest of the rest and those not told apart from that, and so on.
+/// The group of each model, `[models]`, from 1: the first group has the model of the highest value and all that do
+/// not differ significantly from it, the next one the highest of the rest and those that do not differ from it, and
+/// so on.
 ///
-/// `values` is `[models]`, without NaN; `pairs` are pairs of models, in any order, and `p_values` theirs,
-/// corrected for their number. Two models are told apart by a p-value below `significance`; those that are
-/// not among the pairs never are. Not to be told apart is not to be equal: models of one group are each not
-/// told apart from its best, but maybe from one another, and a model may be of a better group than one of
-/// higher value whose difference from the best is more regular.
+/// `values` is `[models]`, without NaN; `pairs` are pairs of models, in any order, and `p_values` theirs, corrected
+/// for their number. Two models differ if their p-value is below `significance`; models that are not a pair never
+/// differ. Not to differ significantly does not mean to be equal: the models of a group do not differ from its best
+/// model, but may differ from one another. And a model may be in a better group than one of higher value whose
+/// difference from the best is more regular.
 ///
 /// # Panics
-/// When a pair has a model that there is not.
+/// When a pair has a model that does not exist.
 #[must_use]
 pub fn tie_groups(
     values: &[f64],
@@ -118,8 +119,8 @@ pub fn tie_groups(
     groups(values, |best, model| apart[best * models + model])
 }
 
-/// The group of each model by its value, the best group 0, where `is_apart` says whether the best of a group and a model of
-/// lower value are told apart. It is asked for no other pairs.
+/// The group of each model by its value, the best group 0. `is_apart` tells whether the best of a group and a model
+/// of lower value differ; it is called for no other pairs.
 #[must_use]
 pub fn groups(values: &[f64], mut is_apart: impl FnMut(usize, usize) -> bool) -> Vec<usize> {
     let mut order: Vec<usize> = (0..values.len()).collect();
@@ -214,7 +215,7 @@ mod tests {
 
     #[test]
     fn groups_begin_with_their_best() {
-        // By value: 1, 3, 0, 2. 1 is apart from 0 and 2 but not from 3; 0 is not apart from 2.
+        // By value: 1, 3, 0, 2. Model 1 differs from 0 and 2 but not from 3; model 0 does not differ from 2.
         let values = [0.5, 0.9, 0.4, 0.8];
         let pairs = [(0, 1), (1, 2), (3, 1), (0, 2), (2, 3)];
         assert_eq!(tie_groups(&values, &pairs, &[0.01, 0.01, 0.2, 0.6, 0.01], 0.05), [2, 1, 2, 1]);
@@ -223,7 +224,7 @@ mod tests {
         assert!(tie_groups(&[], &[], &[], 0.05).is_empty());
     }
 
-    /// 2 lies below 1, but only 1 is told apart from 0.
+    /// Model 2 has a lower value than 1, but only 1 differs from 0.
     #[test]
     fn a_group_may_skip_a_model() {
         assert_eq!(tie_groups(&[0.9, 0.8, 0.7], &[(0, 1)], &[0.01], 0.05), [1, 2, 1]);

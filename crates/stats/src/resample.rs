@@ -1,4 +1,4 @@
-//! Resampling of statistics that are no ratio of sums, such as the place of a maximum: [`resampled`].
+//! Resampling of statistics that are not ratios of sums, such as the place of a maximum: [`resampled`].
 
 use rand::RngExt;
 
@@ -6,10 +6,10 @@ use super::Draws;
 use super::draws::Purpose;
 use super::interval::quantile;
 
-/// The values of a statistic over resamples of `units` units, drawn with replacement, as many as there are. The
+/// The values of a statistic over resamples of `units` units, drawn with replacement, as many as the set has. The
 /// statistic gets how often each unit was drawn. Nothing is drawn from fewer than two units.
 ///
-/// Where the statistic is a ratio of sums, [`bootstrap`](super::bootstrap()) is faster and has better intervals.
+/// If the statistic is a ratio of sums, [`bootstrap`](super::bootstrap()) is faster and has better intervals.
 #[must_use]
 pub fn resampled<const M: usize>(
     units: usize,
@@ -28,8 +28,8 @@ pub fn resampled<const M: usize>(
     values
 }
 
-/// The plain quantiles of resampled values that leave out as much at both ends as the level says. Values that are not
-/// finite are left out; `None` where none is left, and for a level outside (0, 1).
+/// The plain quantiles of resampled values that leave out equal shares at both ends, according to the level. Values
+/// that are not finite are left out; `None` if none is left, and for a level outside (0, 1).
 #[must_use]
 pub fn percentiles(values: impl Iterator<Item = f64>, level: f64) -> Option<(f64, f64)> {
     let mut sorted: Vec<f64> = values.filter(|value| value.is_finite()).collect();

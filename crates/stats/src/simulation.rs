@@ -1,4 +1,4 @@
-//! Simulated trajectories with a known truth, for the tests of this module.
+//! Simulated trajectories with a known truth, for the tests of this crate.
 
 use std::ops::{AddAssign, Mul};
 
@@ -27,7 +27,7 @@ impl Mul<f64> for Ratio {
     }
 }
 
-/// The ratio; that of nothing is 1.
+/// The ratio; 1 for sums of nothing.
 pub(super) fn ratio(sums: &Ratio) -> [f64; 1] {
     [if sums.denominator < 0.5 { 1.0 } else { sums.numerator / sums.denominator }]
 }
@@ -42,7 +42,8 @@ pub(super) struct Task {
 impl Task {
     const MOST_CALLS: u32 = 8;
 
-    /// The chance of each call to be right. Long tasks are harder, so the mean of ratios would be wrong.
+    /// The chance of each call to be right. Long tasks are harder, so the mean of ratios would differ from the ratio
+    /// of sums.
     pub(super) fn chance(self) -> f64 {
         0.85 - 0.04 * f64::from(self.calls) + self.easier
     }
@@ -65,13 +66,13 @@ impl Task {
     }
 }
 
-/// A set of tasks and what one model makes of it.
+/// A set of tasks and the results of one model.
 pub(super) fn simulate(seed: u64, trajectories: usize, chance: impl Fn(Task) -> f64) -> Vec<Ratio> {
     let [model, _] = simulate_pair(seed, trajectories, &chance, &chance);
     model
 }
 
-/// A set of tasks and what two models make of it.
+/// A set of tasks and the results of two models.
 pub(super) fn simulate_pair(
     seed: u64,
     trajectories: usize,

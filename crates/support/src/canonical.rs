@@ -1,12 +1,11 @@
-//! A text for each JSON value that is the same for equal values: what is compared and hashed instead of them.
+//! A text for each JSON value that is the same for equal values, used to compare and hash values.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use serde_json::{Number, Value};
 
-/// A text that is one for all equal values: the order of keys means nothing, and numbers are equal when they are the same
-/// number.
+/// The same text for all equal values: the order of keys does not matter, and numbers are equal if their values are.
 #[must_use]
 pub fn canonical(value: &Value) -> String {
     let mut text = String::new();
@@ -36,7 +35,7 @@ fn write_value(out: &mut String, value: &Value) {
 
 /// Adds the text of an object with these members.
 pub fn write_object<'a>(out: &mut String, members: impl Iterator<Item = (&'a String, &'a Value)>) {
-    // Sorted here: whether `Map` is depends on who else uses serde_json.
+    // Sorted here, because the order of `Map` depends on which features of serde_json are compiled in.
     let members: BTreeMap<&String, &Value> = members.collect();
     out.push('{');
     for (index, (key, value)) in members.into_iter().enumerate() {
@@ -55,7 +54,7 @@ fn write_number(out: &mut String, number: &Number) {
     let _ = match (number.as_i64(), number.as_u64(), number.as_f64()) {
         (Some(value), ..) => write!(out, "{value}"),
         (None, Some(value), _) => write!(out, "{value}"),
-        // Whole numbers digit by digit, so that they meet integers; zero without its sign.
+        // Whole numbers are written with all digits, so that they equal integers; zero is written without its sign.
         (None, None, Some(0.0)) => write!(out, "0"),
         (None, None, Some(value)) if value.fract() == 0.0 => write!(out, "{value:.0}"),
         (None, None, Some(value)) => write!(out, "{value:e}"),
@@ -66,7 +65,7 @@ fn write_number(out: &mut String, number: &Number) {
 fn write_string(out: &mut String, text: &str) {
     out.push('"');
     for c in text.chars() {
-        // Only what would end the text early: this is for comparing, not for reading.
+        // Only characters that would end the text early are escaped: this is for comparing, not for reading.
         if matches!(c, '"' | '\\') {
             out.push('\\');
         }

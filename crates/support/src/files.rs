@@ -1,4 +1,5 @@
-//! Writing files so that nothing that existed is lost: beside, flushed, then renamed; and one process at a time.
+//! Writes files so that nothing that existed is lost: to a new file beside it, flushed, then renamed. Also locks, so
+//! that only one process writes at a time.
 
 use std::fs::File;
 use std::io::{self, Write};
@@ -7,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use tempfile::NamedTempFile;
 
-/// Writes `content` to `path`. What stood there before stays until the new content is complete and on disk.
+/// Writes `content` to `path`. An existing file stays until the new content is complete and on disk.
 ///
 /// # Errors
 /// The system's reason; `path` is then unchanged.
@@ -17,10 +18,10 @@ pub fn write_atomically(path: &Path, content: &[u8]) -> io::Result<()> {
     file.commit()
 }
 
-/// Writes `content` to `path` where nothing of that name is yet, complete or not at all. Links are not followed.
+/// Writes `content` to `path` if nothing with that name exists, completely or not at all. Links are not followed.
 ///
 /// # Errors
-/// [`io::ErrorKind::AlreadyExists`] where something is, or the system's reason.
+/// [`io::ErrorKind::AlreadyExists`] if something exists, or the system's reason.
 pub fn write_new_atomically(path: &Path, content: &[u8]) -> io::Result<()> {
     let mut file = new_file().prefix(".m3-").suffix(".tmp").tempfile_in(folder_of(path))?;
     file.write_all(content)?;
@@ -29,14 +30,14 @@ pub fn write_new_atomically(path: &Path, content: &[u8]) -> io::Result<()> {
     Ok(())
 }
 
-/// Whether something was not written for want of space: on the disk, in a quota, up to the limit of a file's size.
+/// Whether writing failed for want of space: the disk is full, a quota is used up, or a file's size limit is reached.
 #[must_use]
 pub fn is_full(error: &io::Error) -> bool {
     use io::ErrorKind::{FileTooLarge, QuotaExceeded, StorageFull};
     matches!(error.kind(), StorageFull | QuotaExceeded | FileTooLarge)
 }
 
-/// Whether this process, or the system, may not open any more: a limit of the machine, whatever was tried.
+/// Whether this process, or the system, may not open any more files: a limit of the machine, whatever was tried.
 #[cfg(unix)]
 #[must_use]
 pub fn is_exhausted(error: &io::Error) -> bool {
@@ -50,7 +51,7 @@ pub fn is_exhausted(_: &io::Error) -> bool {
     false
 }
 
-/// Whether nothing can be written for the place that was named, whatever the machine has left.
+/// Whether nothing can be written to this place, however much space the machine has left.
 #[must_use]
 pub fn is_of_place(error: &io::Error) -> bool {
     use io::ErrorKind::{
@@ -62,7 +63,7 @@ pub fn is_of_place(error: &io::Error) -> bool {
     )
 }
 
-/// Whether this is a device such as `/dev/zero`, which reading may never end, and no terminal.
+/// Whether a file is a device such as `/dev/zero`, whose content may never end, but not a terminal.
 #[cfg(unix)]
 #[must_use]
 pub fn is_device(file: &File, metadata: &std::fs::Metadata) -> bool {
@@ -77,7 +78,7 @@ pub fn is_device(_: &File, _: &std::fs::Metadata) -> bool {
     false
 }
 
-/// What to do where something could not be written for this reason.
+/// What to do if writing failed for this reason.
 #[must_use]
 pub fn hint(error: &io::Error) -> &'static str {
     use io::ErrorKind;
@@ -92,15 +93,15 @@ pub fn hint(error: &io::Error) -> &'static str {
     }
 }
 
-/// What to do where nothing more may be opened or started.
+/// What to do if no more files can be opened or processes started.
 pub const EXHAUSTED: &str = "raise the limits of this shell (`ulimit -n` of open files, `ulimit -u` of processes), or do less at once with \
      `--workers`";
 
-/// Locks a file for this process, and waits so long for another one that has it. The system releases the lock when the
-/// file is closed, however the process ends.
+/// Locks a file for this process, and waits this long if another one has locked it. The system releases the lock when
+/// the file is closed, however the process ends.
 ///
 /// # Errors
-/// [`io::ErrorKind::WouldBlock`] where another one still has it, or the system's reason.
+/// [`io::ErrorKind::WouldBlock`] if another process still has it, or the system's reason.
 pub fn lock_within(file: &File, wait: Duration) -> io::Result<()> {
     let start = Instant::now();
     loop {
@@ -113,10 +114,10 @@ pub fn lock_within(file: &File, wait: Duration) -> io::Result<()> {
     }
 }
 
-/// As many links in a row as Linux follows (`path_resolution(7)`).
+/// The most links in a row that are followed, as in Linux (`path_resolution(7)`).
 const MOST_LINKS: usize = 40;
 
-/// What a link names, whether that is there or not: the end of a chain, where it is one of links.
+/// The path that a link names, whether it exists or not; for a chain of links, its end.
 ///
 /// # Errors
 /// The system's reason; too many links in a row.
@@ -129,7 +130,7 @@ pub fn real_path(link: &Path) -> io::Result<PathBuf> {
     for _ in 0..MOST_LINKS {
         match std::fs::read_link(&path) {
             Ok(next) => path = folder_of(&path).join(next),
-            // No link, or not there.
+            // The path is not a link, or does not exist.
             Err(_) => return Ok(path),
         }
     }
@@ -157,7 +158,7 @@ enum Target {
 }
 
 impl AtomicFile {
-    /// Starts writing what will be `path`; its folder should exist.
+    /// Starts writing the file that will be `path`; its folder must exist.
     ///
     /// # Errors
     /// The system's reason.
@@ -165,7 +166,7 @@ impl AtomicFile {
         let mut path = path.to_owned();
         let mut found = std::fs::symlink_metadata(&path).ok();
         if found.as_ref().is_some_and(std::fs::Metadata::is_symlink) {
-            // A link is followed, so that it is the file it names that is replaced, or made.
+            // A link is followed, so that the file it names is replaced or created.
             path = real_path(&path)?;
             found = std::fs::metadata(&path).ok();
         }
@@ -182,8 +183,8 @@ impl AtomicFile {
         Ok(Self { target: Target::Beside { file, path } })
     }
 
-    /// Fails where [`AtomicFile::create`] would, and leaves nothing behind. What is no plain file is open then and is
-    /// given back to be written to: whoever reads from a pipe sees its end when it is closed.
+    /// Fails if [`AtomicFile::create`] would, and leaves nothing behind. Anything but a plain file stays open and is
+    /// returned to be written to, because closing a pipe would be its end for the reader.
     ///
     /// # Errors
     /// The system's reason.
@@ -192,7 +193,7 @@ impl AtomicFile {
         Ok(matches!(file.target, Target::Direct(_)).then_some(file))
     }
 
-    /// Brings everything that was written to the disk; the file has no name yet.
+    /// Flushes everything that was written to the disk; the file has no name yet.
     ///
     /// # Errors
     /// The system's reason.
@@ -206,7 +207,7 @@ impl AtomicFile {
     /// Makes the file complete: flushes it and gives it its name.
     ///
     /// # Errors
-    /// The system's reason; what stood under the name before is then unchanged.
+    /// The system's reason; a file that had the name before is then unchanged.
     pub fn commit(mut self) -> io::Result<()> {
         self.finish()?;
         match self.target {
@@ -220,12 +221,12 @@ impl AtomicFile {
     }
 }
 
-/// Temporary files are private by default; this one has the permissions of any new file.
+/// A builder for temporary files with the permissions of any new file: by default they would be private.
 #[cfg(unix)]
 fn new_file() -> tempfile::Builder<'static, 'static> {
     use std::os::unix::fs::PermissionsExt as _;
     let mut builder = tempfile::Builder::new();
-    // The system takes away what the user's mask forbids.
+    // The system removes the permissions that the user's mask forbids.
     builder.permissions(std::fs::Permissions::from_mode(0o666));
     builder
 }
@@ -235,7 +236,7 @@ fn new_file() -> tempfile::Builder<'static, 'static> {
     tempfile::Builder::new()
 }
 
-/// A file that is replaced keeps its permissions.
+/// Gives the new file the permissions of the file it replaces.
 fn keep_permissions(path: &Path, file: &File) -> io::Result<()> {
     match std::fs::metadata(path) {
         Ok(metadata) => file.set_permissions(metadata.permissions()),
@@ -293,7 +294,7 @@ mod tests {
         let is_link = |name: &str| std::fs::symlink_metadata(at(name)).unwrap().is_symlink();
         std::fs::create_dir(at("inner")).unwrap();
         symlink("second", at("first")).unwrap();
-        // Relative to the folder of the link itself.
+        // Relative to the folder of the link.
         symlink("inner/third", at("second")).unwrap();
         symlink("../end", at("inner/third")).unwrap();
         for content in [b"made", b"anew"] {

@@ -1,5 +1,5 @@
-//! What every crate of m3 stands on: untrusted text made safe to show, files that are written whole or not at all,
-//! records that are never lost, folders that paths of others do not leave.
+//! The basis of all crates of m3: makes untrusted text safe to show, writes files completely or not at all, keeps
+//! records without loss, and keeps untrusted paths inside their folder.
 //!
 //! ```
 //! use m3_support::text::visible;

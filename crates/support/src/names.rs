@@ -1,13 +1,13 @@
-//! Names that people and programs give: the words they are made of, and which known ones a mistyped one may mean.
+//! Names that people and programs use: the words in them, and which known names a mistyped one may mean.
 
-/// Names that are named for a mistyped one, at most.
+/// The most names that are suggested for a mistyped one.
 const NEAREST: usize = 3;
 
-/// Longer names are compared by their start, in characters: the comparison takes quadratic time.
+/// Only this many characters of longer names are compared, because comparing takes quadratic time.
 const COMPARED: usize = 80;
 
-/// The words of a name in lower case: `paperId`, `paper_id` and `paper-id` have the same. A word ends where `is_between`
-/// says so, and before a capital letter behind a small one or a digit.
+/// The words of a name in lower case: `paperId`, `paper_id` and `paper-id` have the same. A word ends where
+/// `is_between` says so, and before a capital letter that follows a small letter or a digit.
 pub fn words(name: &str, is_between: impl Fn(char) -> bool) -> Vec<String> {
     let mut words: Vec<String> = Vec::new();
     let (mut is_open, mut was_small) = (false, false);
@@ -28,8 +28,8 @@ pub fn words(name: &str, is_between: impl Fn(char) -> bool) -> Vec<String> {
     words
 }
 
-/// At most three of the `known` names that look most like `name`, the likest first, each with its likeness in [0, 1]
-/// (Jaro and Winkler's). Case, `_` and `-` do not count.
+/// At most three of the `known` names that look most like `name`, the most similar first, each with its similarity in
+/// [0, 1] (Jaro and Winkler's). Case, `_` and `-` do not count.
 pub fn nearest<'k>(name: &str, known: impl IntoIterator<Item = &'k str>) -> Vec<(f64, &'k str)> {
     let plain = |name: &str| {
         let kept = name.chars().take(COMPARED).filter(|c| !matches!(c, '_' | '-'));
@@ -38,7 +38,7 @@ pub fn nearest<'k>(name: &str, known: impl IntoIterator<Item = &'k str>) -> Vec<
     let wanted = plain(name);
     let likeness = |known: &'k str| (strsim::jaro_winkler(&wanted, &plain(known)), known);
     let mut found: Vec<(f64, &str)> = known.into_iter().map(likeness).collect();
-    // Stable: of equals, the first that is known comes first.
+    // The sort is stable: equally similar names stay in the order of `known`.
     found.sort_by(|(a, _), (b, _)| b.total_cmp(a));
     found.truncate(NEAREST);
     found

@@ -14,7 +14,7 @@ pub fn pointer_to(pointer: &str, segment: impl Display) -> String {
     }
 }
 
-/// The keys and indices that a pointer goes by; none for that of the whole, which is empty.
+/// The keys and indices of a pointer; none for the empty pointer, which means the whole.
 pub fn segments(pointer: &str) -> impl Iterator<Item = Cow<'_, str>> {
     pointer.split('/').skip(1).map(|segment| {
         if segment.contains('~') {

@@ -1,8 +1,8 @@
 //! Replaces secrets in everything that is about to be written.
 //!
-//! Servers repeat what they were given: a map's address holds the key it was asked with, an error message the
-//! header. Each secret is looked for as it is, percent-encoded (RFC 3986), as a part of JSON text and of HTML, in
-//! hexadecimal, and in base64 at any offset.
+//! Servers repeat what they were given: the address of a map contains the key of its request, and an error message
+//! the header. Each secret is searched for unchanged, percent-encoded (RFC 3986), as part of JSON text and of HTML,
+//! in hexadecimal, and in base64 at any offset.
 
 use std::borrow::Cow;
 use std::fmt::Write as _;
@@ -13,39 +13,40 @@ use base64::engine::general_purpose::{STANDARD, STANDARD_NO_PAD, URL_SAFE, URL_S
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use serde_json::{Map, Value};
 
-/// What stands in place of a secret.
+/// Replaces a secret.
 pub const REDACTED: &str = "***";
 
-/// Shorter secrets are not looked for in base64, in bytes: what is left of them there is found by chance.
+/// Shorter secrets are not searched for in base64, in bytes: so few characters would match by chance.
 const MIN_BASE64: usize = 8;
 
-/// In the base64 of an image or a sound, only forms of as many characters are looked for: shorter ones are found there
-/// by chance (one of four characters once in 17 million places), and the file would be spoilt.
+/// In the base64 of an image or a sound, only forms of at least this many characters are searched for: shorter ones
+/// occur there by chance (one of four characters once in 17 million places), and replacing them would damage the
+/// file.
 const MIN_IN_MEDIA: usize = 8;
 
-/// Shorter texts are not taken for the base64 of a file, in bytes.
+/// Shorter texts do not count as the base64 of a file, in bytes.
 const MIN_MEDIA: usize = 128;
 
-/// How the base64 of files begins: PNG, JPEG, GIF, RIFF (WebP, WAV), TIFF of both orders, BMP, MP3, Ogg, FLAC.
+/// How the base64 of files begins: PNG, JPEG, GIF, RIFF (WebP, WAV), TIFF in both byte orders, BMP, MP3, Ogg, FLAC.
 const MEDIA: [&str; 10] =
     ["iVBORw0KGgo", "/9j/", "R0lGOD", "UklGR", "SUkqA", "TU0AK", "Qk0", "SUQz", "T2dnUw", "ZkxhQw"];
 
-/// Fewer characters of a secret than these say nothing.
+/// Fewer characters of a secret do not reveal it.
 const LEAST_CUT: usize = 4;
 
-/// Shortened texts are not longer than this, in characters.
+/// The longest shortened texts, in characters.
 const MOST_CUT: usize = 1000;
 
 /// Finds and replaces secrets.
 #[derive(Debug, Clone, Default)]
 pub struct Redactor {
-    /// `None` without secrets.
+    /// Finds all forms; `None` without secrets.
     finder: Option<AhoCorasick>,
-    /// Of the forms that are long enough to be looked for in the base64 of a file; `None` without any.
+    /// Finds the forms that are long enough to be searched for in the base64 of a file; `None` without any.
     in_media: Option<AhoCorasick>,
 }
 
-/// There are too many secrets, or too long ones, to look for.
+/// There are too many secrets to search for, or they are too long.
 #[derive(Debug, thiserror::Error)]
 #[error(
     "the secrets of the configuration cannot be looked for: {0}\nhint: there may be fewer and shorter ones"
@@ -53,7 +54,7 @@ pub struct Redactor {
 pub struct RedactorError(#[from] aho_corasick::BuildError);
 
 impl Redactor {
-    /// Looks for these secrets; empty ones are left aside. Where several match, the longest counts.
+    /// A redactor for these secrets; empty ones are ignored. If several match at a place, the longest counts.
     ///
     /// # Errors
     /// [`RedactorError`] if they are too many or too long: some hundred megabytes.
@@ -74,13 +75,13 @@ impl Redactor {
         Ok(Self { finder: Some(find_longest(&patterns)?), in_media })
     }
 
-    /// True if there is nothing to look for.
+    /// True if there are no secrets.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.finder.is_none()
     }
 
-    /// The text without secrets.
+    /// The text with secrets replaced.
     #[must_use]
     pub fn text<'t>(&self, text: &'t str) -> Cow<'t, str> {
         let finder = match &self.finder {
@@ -98,7 +99,7 @@ impl Redactor {
         Cow::Owned(out)
     }
 
-    /// The bytes of a file without secrets. Each byte of a secret becomes `*`, so that everything else stays in
+    /// The bytes of a file with secrets replaced. Each byte of a secret becomes `*`, so that everything else stays in
     /// its place.
     #[must_use]
     pub fn bytes<'b>(&self, bytes: &'b [u8]) -> Cow<'b, [u8]> {
@@ -112,7 +113,7 @@ impl Redactor {
         Cow::Owned(out)
     }
 
-    /// Takes the secrets out of all texts, keys and numbers of a JSON value.
+    /// Replaces the secrets in all texts, keys and numbers of a JSON value.
     pub fn value(&self, value: &mut Value) {
         if self.finder.is_none() {
             return;
@@ -153,7 +154,7 @@ fn find_longest<P: AsRef<[u8]>>(patterns: impl IntoIterator<Item = P>) -> Result
     Ok(AhoCorasick::builder().match_kind(MatchKind::LeftmostLongest).build(patterns)?)
 }
 
-/// Whether the text is nothing but an image or a sound in base64, as results and `data:` addresses hold them.
+/// Whether the text is the base64 of an image or a sound and nothing else, as in results and `data:` addresses.
 fn is_media(text: &str) -> bool {
     let data = match text.strip_prefix("data:") {
         Some(address) => address.split_once(";base64,").map_or("", |(_, data)| data),
@@ -164,7 +165,7 @@ fn is_media(text: &str) -> bool {
         && data.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"+/-_=\r\n".contains(&byte))
 }
 
-/// The ways in which a secret may be written.
+/// Adds the forms in which a secret may be written.
 fn add_forms(secret: &str, patterns: &mut Vec<String>) {
     if secret.is_empty() {
         return;
@@ -172,7 +173,7 @@ fn add_forms(secret: &str, patterns: &mut Vec<String>) {
     patterns.push(secret.to_owned());
     for is_upper in [true, false] {
         let encoded = percent_encoded(secret, is_upper);
-        // Forms of web pages write a space as a plus, and paths keep their slashes.
+        // HTML forms write a space as a plus sign, and paths keep their slashes.
         patterns.push(encoded.replace("%20", "+"));
         patterns.push(encoded.replace(if is_upper { "%2F" } else { "%2f" }, "/"));
         patterns.push(encoded);
@@ -181,7 +182,7 @@ fn add_forms(secret: &str, patterns: &mut Vec<String>) {
     if let Ok(quoted) = serde_json::to_string(secret) {
         let inside = &quoted[1..quoted.len() - 1];
         patterns.push(inside.to_owned());
-        // As PHP writes it.
+        // PHP escapes slashes.
         patterns.push(inside.replace('/', "\\/"));
     }
     add_html_forms(secret, patterns);
@@ -195,7 +196,7 @@ fn add_forms(secret: &str, patterns: &mut Vec<String>) {
     }
 }
 
-/// As web pages write it: the quotes in the ways of Python, PHP, Go and templates.
+/// Adds the HTML forms of a secret: with quotes as escaped by Python, PHP, Go and templates.
 fn add_html_forms(secret: &str, patterns: &mut Vec<String>) {
     let escaped = secret.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;");
     for quote in ["\"", "&quot;", "&#34;"] {
@@ -206,30 +207,30 @@ fn add_html_forms(secret: &str, patterns: &mut Vec<String>) {
     }
 }
 
-/// Every byte in hexadecimal, behind the same mark.
+/// Every byte in hexadecimal, after the same mark.
 fn each_byte(text: &str, mark: &str, is_upper: bool) -> String {
     let byte = |byte: u8| if is_upper { format!("{mark}{byte:02X}") } else { format!("{mark}{byte:02x}") };
     text.bytes().map(byte).collect()
 }
 
-/// The beginnings of a secret that stand where a text was shortened, which is done before it is known whose text it is.
+/// Adds the beginnings of a secret as they appear in a text that was shortened before its secrets were known.
 fn add_cut_forms(secret: &str, patterns: &mut Vec<String>) {
     let cuts = secret.char_indices().map(|(index, _)| index).skip(LEAST_CUT).take(MOST_CUT);
     patterns.extend(cuts.map(|index| format!("{}…", &secret[..index])));
 }
 
-/// All but unreserved characters (RFC 3986, section 2.3).
+/// The characters that are percent-encoded: all except unreserved ones (RFC 3986, section 2.3).
 const RESERVED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~');
 
-/// With everything escaped but unreserved characters.
+/// The text with all reserved characters percent-encoded.
 fn percent_encoded(text: &str, is_upper: bool) -> String {
     let pieces = utf8_percent_encode(text, RESERVED);
-    // What begins with a percent sign is an escape: the sign itself is always escaped.
+    // A piece that begins with a percent sign is an escape, because the sign itself is always escaped.
     let lower = |piece: &str| if piece.starts_with('%') { piece.to_lowercase() } else { piece.to_owned() };
     if is_upper { pieces.collect() } else { pieces.map(lower).collect() }
 }
 
-/// As JSON is written where everything but ASCII is escaped, as Python does.
+/// The text as in JSON with everything but ASCII escaped, as Python writes it.
 fn json_escaped(text: &str, is_upper: bool) -> String {
     let mut out = String::with_capacity(text.len());
     let quoted = serde_json::to_string(text).unwrap_or_default();
@@ -246,11 +247,11 @@ fn json_escaped(text: &str, is_upper: bool) -> String {
     out
 }
 
-/// The characters that depend on the secret alone when it stands at `offset` (modulo 3) of what is encoded, in
-/// both alphabets of RFC 4648; also with the end that they have where nothing follows the secret.
+/// The base64 characters that depend only on the secret if it starts at `offset` (modulo 3) of the encoded bytes, in
+/// both alphabets of RFC 4648; also with the ending for a secret at the end.
 fn in_base64(secret: &str, offset: usize) -> [String; 6] {
     let bytes = [&[0; 2][..offset], secret.as_bytes()].concat();
-    // Each character holds 6 bits: those that share bits with what stands around the secret are left out.
+    // Each character holds 6 bits: characters that share bits with the bytes around the secret are left out.
     let start = (offset * 8).div_ceil(6);
     let end = bytes.len() * 8 / 6;
     let [standard, url_safe] = [STANDARD_NO_PAD.encode(&bytes), URL_SAFE_NO_PAD.encode(&bytes)];

@@ -7,9 +7,8 @@ use std::time::Duration;
 use sha2::{Digest as _, Sha256};
 use unicode_width::UnicodeWidthStr as _;
 
-/// Shows control characters, terminal escapes and characters that reorder or hide text as `\u{..}`, so that
-/// an id or a tool name cannot move the cursor or pass for another. Line breaks become `\n` unless
-/// `keep_lines`.
+/// Writes control characters, terminal escapes and characters that reorder or hide text as `\u{..}`, so that an id or
+/// a tool name cannot move the cursor or look like another. Line breaks become `\n` unless `keep_lines`.
 #[must_use]
 pub fn visible(text: &str, keep_lines: bool) -> Cow<'_, str> {
     let is_safe = |c: char| !is_hidden(c) || (keep_lines && c == '\n');
@@ -41,12 +40,13 @@ pub fn push_visible(out: &mut String, c: char) {
     }
 }
 
-/// A JSON text with the characters that [`visible`] shows written as `\u` escapes. It says what it said before, and cannot
-/// act on a terminal: JSON itself lets most of these characters through. `json` should be valid; line breaks between its values stay.
+/// A JSON text in which the characters that [`visible`] shows are written as `\u` escapes. Its meaning is unchanged,
+/// but it cannot act on a terminal: JSON itself allows most of these characters. `json` should be valid; line breaks
+/// between its values stay.
 #[must_use]
 pub fn json_without_hidden(json: &str) -> Cow<'_, str> {
     let is_hidden = |c: char| !matches!(c, '\n' | '\r' | '\t') && is_hidden(c);
-    // Most of it is plain text, which is known a block at a time.
+    // Most of it is plain text, which is checked in blocks.
     let is_plain =
         |block: &[u8]| block.iter().fold(true, |plain, byte| plain & matches!(byte, b' '..=b'~' | b'\n'));
     if json.as_bytes().chunks(64).all(is_plain) || !json.chars().any(is_hidden) {
@@ -66,9 +66,9 @@ pub fn json_without_hidden(json: &str) -> Cow<'_, str> {
     Cow::Owned(out)
 }
 
-/// Controls (C0, C1), and the format characters of Unicode that change how their neighbours are shown:
-/// zero-width ones, bidirectional marks and overrides, line separators, the byte order mark, tags; and what is
-/// no character, which XML has no way to write.
+/// Whether a character is a control character (C0, C1), or one of the format characters of Unicode that change how
+/// their neighbours are shown: zero-width ones, bidirectional marks and overrides, line separators, the byte order
+/// mark, tags. Also noncharacters, which XML cannot express.
 #[must_use]
 pub fn is_hidden(c: char) -> bool {
     c.is_control()
@@ -78,24 +78,24 @@ pub fn is_hidden(c: char) -> bool {
         || u32::from(c) & 0xfffe == 0xfffe
 }
 
-/// At most `width` columns of a terminal, made [`visible`]; what was cut leaves an ellipsis. A Chinese letter
-/// takes two columns.
+/// The beginning of a text, made [`visible`], in at most `width` columns of a terminal; an ellipsis stands for the
+/// rest. A Chinese character takes two columns.
 #[must_use]
 pub fn shortened(text: &str, width: usize) -> String {
-    // Few characters take no column: the rest of a long text need not be looked at.
+    // Few characters take no column, so the rest of a long text need not be read.
     let start = text.floor_char_boundary(width.saturating_mul(16));
     let shown = visible(&text[..start], false);
     if start == text.len() && shown.width() <= width {
         return shown.into_owned();
     }
     if shown.is_ascii() {
-        // A column each.
+        // Each character takes one column.
         return format!("{}…", &shown[..shown.len().min(width.saturating_sub(1))]);
     }
     let mut cut = String::new();
     for c in shown.chars() {
         cut.push(c);
-        // Of the whole: characters that belong together are narrower or wider than one by one.
+        // Measured as a whole, because combined characters may be narrower or wider than one by one.
         if cut.width() >= width {
             cut.pop();
             break;
@@ -104,13 +104,13 @@ pub fn shortened(text: &str, width: usize) -> String {
     cut + "…"
 }
 
-/// The beginning of a text: at most so many bytes, in whole characters.
+/// The beginning of a text: at most this many bytes, in whole characters.
 #[must_use]
 pub fn head(text: &str, bytes: usize) -> &str {
     &text[..text.floor_char_boundary(bytes)]
 }
 
-/// An error with all its causes: of one that comes from HTTP the outermost says nothing.
+/// An error with all its causes: the outermost error of an HTTP failure says too little.
 pub fn error_with_causes(error: &(dyn std::error::Error + 'static)) -> String {
     let mut reason = error.to_string();
     let mut cause = error.source();
@@ -124,7 +124,7 @@ pub fn error_with_causes(error: &(dyn std::error::Error + 'static)) -> String {
     reason
 }
 
-/// A time as people say it: `85 ms`, `12.3 s`, `4 min 10 s`, `2 h 7 min`; what is below the last unit is cut off.
+/// A time in words: `85 ms`, `12.3 s`, `4 min 10 s`, `2 h 7 min`; anything below the last unit is cut off.
 #[must_use]
 pub fn duration(time: Duration) -> String {
     match time.as_secs() {
@@ -135,8 +135,8 @@ pub fn duration(time: Duration) -> String {
     }
 }
 
-/// A number of things: `1 step`, `2 steps`, `0 tries`. `thing` is the word for one, which forms its plural by `s`, or by
-/// `ies` in the place of a `y` after a consonant.
+/// A number of things: `1 step`, `2 steps`, `0 tries`. `thing` is the singular; the plural adds `s`, or replaces a
+/// `y` after a consonant by `ies`.
 pub fn counted<N: Copy + fmt::Display + PartialEq + From<u8>>(count: N, thing: &str) -> String {
     if count == N::from(1) {
         return format!("{count} {thing}");
@@ -148,7 +148,7 @@ pub fn counted<N: Copy + fmt::Display + PartialEq + From<u8>>(count: N, thing: &
     }
 }
 
-/// A message on one line: its hint, which stands on a line of its own, in brackets, other ends of lines as blanks.
+/// A message on one line: its hint, which has its own line, goes into brackets, and other line breaks become blanks.
 pub fn on_one_line(message: &str) -> String {
     let mut lines = message.lines().map(str::trim).filter(|line| !line.is_empty());
     let mut text = lines.next().unwrap_or_default().to_owned();
@@ -163,7 +163,7 @@ pub fn on_one_line(message: &str) -> String {
     text
 }
 
-/// A time in whole milliseconds, as records have it.
+/// A time in whole milliseconds, as in records.
 #[must_use]
 pub fn milliseconds(time: Duration) -> u64 {
     u64::try_from(time.as_millis()).unwrap_or(u64::MAX)

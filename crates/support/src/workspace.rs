@@ -1,26 +1,26 @@
-//! A folder that is not left: every path that a caller of our servers or a file of others names is looked up here
+//! A folder that cannot be left: every path from a caller of our servers, or from a file by others, is resolved here
 //! first.
 //!
-//! A path is taken apart by name, and every symbolic link on the way is resolved, before anything is opened. A
-//! process that changes links in the workspace between the look-up and the opening could still lead us
-//! out; such a process has the user's rights already.
+//! A path is split into names, and every symbolic link on the way is resolved, before anything is opened. A process
+//! that changes links in the workspace between resolving and opening could still lead us outside, but such a process
+//! has the user's rights already.
 
 use std::io;
 use std::path::{Component, Path, PathBuf};
 
 use crate::text::shortened;
 
-/// A folder that is not left.
+/// A folder that cannot be left.
 #[derive(Debug, Clone)]
 pub struct Workspace {
-    /// Without symbolic links.
+    /// The path without symbolic links.
     root: PathBuf,
-    /// As it was named, which may have links.
+    /// The path as given, which may have links.
     given: PathBuf,
     name: String,
 }
 
-/// Why a path is not followed. The path is the caller's; nothing is said of what lies outside.
+/// Why a path is not followed. The path is the caller's; nothing is revealed about places outside.
 #[derive(Debug, thiserror::Error)]
 pub enum WorkspaceError {
     /// The folder itself cannot be used.
@@ -32,35 +32,35 @@ pub enum WorkspaceError {
         #[source]
         source: io::Error,
     },
-    /// It is outside, or a link on the way leads out or nowhere.
+    /// The path is outside, or a link on the way leads outside or nowhere.
     #[error(
         "`{path}` leads out of the workspace `{workspace}`\nhint: name a path inside of it, such as \
          `images/a.png`, without `..`"
     )]
     Outside {
-        /// What the caller named.
+        /// The caller's path.
         path: String,
-        /// What the workspace is called.
+        /// The workspace's name.
         workspace: String,
     },
-    /// There is nothing of this name.
+    /// Nothing has this name.
     #[error("no file `{path}` in the workspace `{workspace}`\nhint: paths start at the workspace's folder")]
     NotFound {
-        /// What the caller named.
+        /// The caller's path.
         path: String,
-        /// What the workspace is called.
+        /// The workspace's name.
         workspace: String,
     },
     /// A folder, a device, a pipe; or a file where a folder should be.
     #[error("`{path}` is not a plain file in a plain folder")]
     NotAFile {
-        /// What the caller named.
+        /// The caller's path.
         path: String,
     },
     /// The system refuses.
     #[error("failed to reach `{path}`: {source}")]
     Unreachable {
-        /// What the caller named.
+        /// The caller's path.
         path: String,
         /// The system's reason.
         #[source]
@@ -68,10 +68,10 @@ pub enum WorkspaceError {
     },
 }
 
-/// Columns of a path that are repeated in a message.
+/// The most columns of a path in a message.
 const PATH_SHOWN: usize = 120;
 
-/// Folders that one path may make the server create.
+/// The most folders that one path may create.
 const MOST_FOLDERS: usize = 32;
 
 impl Workspace {
@@ -89,14 +89,14 @@ impl Workspace {
         Ok(Self { root, given: folder.to_owned(), name })
     }
 
-    /// What the workspace is called in messages: its folder's own name.
+    /// The workspace's name in messages: its folder's own name.
     #[must_use]
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// Where a plain file inside is that exists, without links. `path` is relative to the workspace, or absolute
-    /// and inside of it.
+    /// The path of an existing plain file inside the workspace, without links. `path` is relative to the workspace,
+    /// or absolute and inside of it.
     ///
     /// # Errors
     /// [`WorkspaceError`].
@@ -109,14 +109,14 @@ impl Workspace {
         if place.is_file() { Ok(place) } else { Err(WorkspaceError::NotAFile { path: shown(path) }) }
     }
 
-    /// The workspace as it was named.
+    /// The path of the workspace as given.
     #[must_use]
     pub fn given(&self) -> &Path {
         &self.given
     }
 
-    /// What is left of a path that begins as the workspace's own ends: of `images/a.png` it is `a.png` in
-    /// `data/images`. The shortest rest first.
+    /// The rest of a path whose beginning is also the end of the workspace's own path: for `images/a.png` in
+    /// `data/images` it is `a.png`. The shortest rest comes first.
     #[must_use]
     pub fn rests(&self, path: &str) -> Vec<String> {
         let path = Path::new(path).strip_prefix(".").unwrap_or(Path::new(path));
@@ -133,8 +133,7 @@ impl Workspace {
         (1..parts.len()).rev().filter_map(rest).collect()
     }
 
-    /// Where a file of this name is to be written: there is a plain file already, or nothing. Folders on the
-    /// way are made.
+    /// The path for writing a file of this name, where a plain file or nothing exists. Missing folders are created.
     ///
     /// # Errors
     /// [`WorkspaceError`].
@@ -168,7 +167,7 @@ impl Workspace {
         }
     }
 
-    /// The names on the way from the root.
+    /// The names in the path, from the root.
     fn names<'a>(&self, path: &'a str) -> Result<Vec<&'a str>, WorkspaceError> {
         let whole = Path::new(path);
         let inner = if whole.is_absolute() {
@@ -188,7 +187,7 @@ impl Workspace {
         if names.is_empty() { Err(WorkspaceError::NotAFile { path: shown(path) }) } else { Ok(names) }
     }
 
-    /// What is at a place whose folder has no links: the place itself, what a link names, or nothing.
+    /// What exists at a path whose folder has no links: the path itself, the target of a link, or nothing.
     fn resolved(&self, place: PathBuf, path: &str) -> Result<Option<PathBuf>, WorkspaceError> {
         match place.symlink_metadata() {
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
@@ -213,7 +212,7 @@ impl Workspace {
     }
 }
 
-/// Another call may make the same folder at the same time.
+/// Creates a folder. Another call may create it at the same time.
 fn make_folder(folder: &Path) -> io::Result<()> {
     match std::fs::create_dir(folder) {
         Err(error) if error.kind() == io::ErrorKind::AlreadyExists && folder.is_dir() => Ok(()),

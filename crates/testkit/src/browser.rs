@@ -1,4 +1,4 @@
-//! A real browser for tests: headless Chromium, told what to do through chromedriver (`WebDriver`).
+//! A real browser for tests: headless Chromium, controlled through chromedriver (`WebDriver`).
 
 use std::io::{BufRead as _, BufReader};
 use std::path::Path;
@@ -9,21 +9,20 @@ use serde_json::{Value, json};
 
 use crate::agent;
 
-/// A page that hangs fails the test.
+/// The time after which a page that hangs fails the test.
 const PATIENCE: Duration = Duration::from_mins(1);
 
-/// A browser, and the driver that is its parent. Both end with it.
+/// A browser, and the driver that is its parent. Both end when this is dropped.
 pub struct Browser {
     driver: Child,
     agent: ureq::Agent,
     session: String,
-    /// What the browser leaves in the folder of temporary files; removed last.
+    /// The folder for the browser's temporary files; removed last.
     _folder: tempfile::TempDir,
 }
 
 impl Browser {
-    /// A window of this many pixels. `None`, with a line that says so, where there is no browser; in CI that
-    /// is a failure.
+    /// A window of this many pixels. If there is no browser, `None` and a line that says so; in CI this is a failure.
     pub fn open(width: u32, height: u32) -> Option<Self> {
         let is_here = |program: &str| Command::new(program).arg("--version").output().is_ok();
         if !is_here("chromium") || !is_here("chromedriver") {
@@ -34,7 +33,7 @@ impl Browser {
         let (driver, port) = driver(folder.path());
         let session = format!("http://127.0.0.1:{port}/session");
         let mut browser = Self { driver, agent: agent(), session, _folder: folder };
-        // Chromium's own sandbox does not work for root, which tests in containers often are.
+        // Chromium's own sandbox does not work for root, and tests in containers often run as root.
         let arguments = ["--headless", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage"];
         let capabilities = json!({"capabilities": {"alwaysMatch": {
             "browserName": "chrome",
@@ -47,20 +46,20 @@ impl Browser {
         Some(browser)
     }
 
-    /// Makes the window another size.
+    /// Changes the size of the window.
     pub fn resize(&self, width: u32, height: u32) {
         let size = json!({"width": width, "height": height, "deviceScaleFactor": 1, "mobile": false});
         let command = json!({"cmd": "Emulation.setDeviceMetricsOverride", "params": size});
         self.post("/goog/cdp/execute", &command);
     }
 
-    /// What the reader prefers: `light` or `dark`.
+    /// Sets the color scheme that the reader prefers: `light` or `dark`.
     pub fn prefer(&self, scheme: &str) {
         let features = json!({"features": [{"name": "prefers-color-scheme", "value": scheme}]});
         self.post("/goog/cdp/execute", &json!({"cmd": "Emulation.setEmulatedMedia", "params": features}));
     }
 
-    /// Lays the page out as on paper, or again as on a screen.
+    /// Lays the page out as on paper, or as on a screen.
     pub fn show_as_printed(&self, is_printed: bool) {
         let media = json!({"media": if is_printed { "print" } else { "" }});
         self.post("/goog/cdp/execute", &json!({"cmd": "Emulation.setEmulatedMedia", "params": media}));
@@ -94,7 +93,7 @@ impl Browser {
         self.run(&format!("return String({expression})")).as_str().unwrap().to_owned()
     }
 
-    /// Waits until an expression is this text.
+    /// Waits until an expression has this text.
     pub fn wait(&self, expression: &str, expected: &str) {
         let start = Instant::now();
         while self.text(expression) != expected {
@@ -103,7 +102,7 @@ impl Browser {
         }
     }
 
-    /// Presses keys where the focus is; special ones as `WebDriver` codes them.
+    /// Presses keys in the focused element; special keys have `WebDriver`'s codes.
     pub fn press(&self, keys: &str) {
         let press =
             |key: char| [json!({"type": "keyDown", "value": key}), json!({"type": "keyUp", "value": key})];
@@ -111,7 +110,7 @@ impl Browser {
         self.post("/actions", &json!({"actions": [{"type": "key", "id": "keys", "actions": actions}]}));
     }
 
-    /// Everything the console said since the last call.
+    /// All messages in the console since the last call.
     pub fn console(&self) -> Vec<Value> {
         self.log("browser")
     }
@@ -147,14 +146,14 @@ impl Browser {
 
 impl Drop for Browser {
     fn drop(&mut self) {
-        // The driver closes the browser with the session; it may have failed already.
+        // The driver closes the browser with the session; errors do not matter any more.
         let _ = self.agent.delete(&self.session).call();
         let _ = self.driver.kill();
         let _ = self.driver.wait();
     }
 }
 
-/// A driver and its port. It ends where the port that it chose is taken in one of the two families of addresses, and is
+/// Starts a driver; returns it and its port. The driver fails if its port is taken for either IPv4 or IPv6, and is
 /// then started again.
 fn driver(temporary: &Path) -> (Child, u16) {
     for _ in 0..5 {
@@ -179,7 +178,7 @@ fn driver(temporary: &Path) -> (Child, u16) {
     panic!("chromedriver does not start")
 }
 
-/// Where a program is: the driver looks for Chrome by other names.
+/// The path of a program, because the driver looks for Chrome under other names.
 fn which(program: &str) -> String {
     let path = std::env::var_os("PATH").unwrap();
     let found = std::env::split_paths(&path).map(|folder| folder.join(program)).find(|path| path.is_file());

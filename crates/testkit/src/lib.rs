@@ -1,5 +1,5 @@
-//! What the tests of m3 play the other side with: models that answer as a script says and check what they are asked, plain
-//! HTTP, a browser, and the commands that stand in documents. Nothing in here knows a type of m3.
+//! Helpers for the tests of m3: models that answer by a script and check their requests, plain HTTP, a browser, and
+//! the commands in documents. This crate uses no type of m3.
 //!
 //! ```
 //! use m3_testkit::model_server::{Scripted, ScriptedModel, Spoken};
@@ -35,7 +35,7 @@ pub fn root() -> &'static Path {
     &ROOT
 }
 
-/// A file or folder of the benchmark's data, or `None` with a line that says so.
+/// A file or folder of the benchmark's data. If it is missing, `None` and a line that says so.
 pub fn shared(path: &str) -> Option<PathBuf> {
     let full = root().join("../shared/data").join(path);
     if full.exists() {
@@ -44,7 +44,7 @@ pub fn shared(path: &str) -> Option<PathBuf> {
     skipped("../shared/data is not here")
 }
 
-/// Says why a test does nothing, past the harness, which keeps what a passing test prints to itself.
+/// Prints why a test does nothing. It goes around the test harness, which hides the output of passing tests.
 pub fn skipped<T>(reason: &str) -> Option<T> {
     use std::io::Write as _;
     let mut terminal = std::io::stderr();
@@ -52,7 +52,7 @@ pub fn skipped<T>(reason: &str) -> Option<T> {
     None
 }
 
-/// Asks over HTTP; a server that hangs fails the test, a refusal is an answer.
+/// An HTTP client. A server that hangs fails the test; a refusal counts as an answer.
 pub fn agent() -> ureq::Agent {
     let config = ureq::Agent::config_builder().timeout_global(Some(std::time::Duration::from_mins(2)));
     config.http_status_as_error(false).build().into()

@@ -1,5 +1,5 @@
-//! Commands that stand in documents, and what they print: to be executed as they stand there. The example
-//! `record_cassettes` reads them too.
+//! Commands in documents and their output: to be executed exactly as written. The example `record_cassettes` uses
+//! them too.
 
 use std::path::Path;
 use std::process::Command;
@@ -10,7 +10,7 @@ pub fn blocks(text: &str, language: &str) -> Vec<String> {
     text.split(&start).skip(1).map(|rest| rest.split("```").next().unwrap().to_owned()).collect()
 }
 
-/// The commands of a block: a line each, and those that it goes on with.
+/// The commands of a block: one line each, with its continuation lines.
 pub fn commands(block: &str) -> Vec<String> {
     let is_begun = |line: &str| [" &&", "\\"].iter().any(|end| line.ends_with(end));
     let (mut commands, mut is_open) = (Vec::<String>::new(), false);
@@ -24,10 +24,10 @@ pub fn commands(block: &str) -> Vec<String> {
     commands
 }
 
-/// The document whose commands go from a run to grades.
+/// The document whose commands lead from a run to grades.
 pub const PIPELINE: &str = "docs/pipeline.md";
 
-/// What its commands need: folders of the repository without folders in them.
+/// The folders of the repository that its commands need, without their subfolders.
 const NEEDED: [&str; 4] = ["trajectories", "trajectories/judges", "images", "servers"];
 
 /// Copies what the pipeline needs from the repository into a folder.
@@ -42,7 +42,7 @@ pub fn copy_needed(root: &Path, folder: &Path) {
     }
 }
 
-/// A shell that executes a command of a document in a folder, with this program as `m3`.
+/// A shell that executes a document's command in a folder, with this program as `m3`.
 pub fn in_folder(mut shell: Command, command: &str, folder: &Path, m3: &Path) -> Command {
     let known = std::env::var("PATH").unwrap_or_default();
     let path = format!("{}:{known}", m3.parent().unwrap().display());

@@ -1,5 +1,5 @@
 //! The tools that models were offered: `{server: {tools: [{name, inputSchema, ...}]}}`, as servers answer
-//! `tools/list`. Scoring asks it which arguments are optional and which arrays are sets.
+//! `tools/list`. Scoring uses it to know which arguments are optional and which arrays are sets.
 
 use std::collections::HashMap;
 use std::path::Path;
@@ -10,13 +10,13 @@ use m3_support::text::shortened;
 use super::json::{self, Json};
 use super::whole::{WholeFile, WholeFileError};
 
-/// Tools by `server/tool`, and in the order of the file.
+/// Tools by `server/tool`, which also keeps the order of the file.
 #[derive(Debug, Default)]
 pub struct Catalog {
     name: String,
     digest: String,
     servers: Vec<CatalogServer>,
-    /// Where in `servers` a `server/tool` is; the last of several of one name.
+    /// The place of each `server/tool` in `servers`; if several have one name, of the last.
     places: HashMap<String, (usize, usize)>,
     is_used: AtomicBool,
 }
@@ -26,17 +26,17 @@ pub struct Catalog {
 pub struct CatalogServer {
     /// Its name.
     pub name: String,
-    /// Its tools as the file has them; each is an object with a `name`.
+    /// Its tools as in the file; each is an object with a `name`.
     pub tools: Vec<Json>,
 }
 
-/// A catalog cannot be read.
+/// Why a catalog cannot be read.
 #[derive(Debug, thiserror::Error)]
 pub enum CatalogError {
     /// It cannot be read, or is not JSON.
     #[error(transparent)]
     File(#[from] WholeFileError),
-    /// It is JSON of another shape.
+    /// It is JSON of another form.
     #[error(
         "`{path}`{}: {} (a catalog is `{{\"server\": {{\"tools\": [{{\"name\": .., \"inputSchema\": ..}}]}}}}`)",
         if .pointer.is_empty() { String::new() } else { format!(" {}", shortened(.pointer, 200)) },
@@ -52,7 +52,7 @@ pub enum CatalogError {
     },
 }
 
-/// A catalog larger than this is not one; the benchmark's 232 tools take 0.3 MB.
+/// The largest catalog; the benchmark's 232 tools take 0.3 MB.
 const MAX_MEBIBYTES: u64 = 256;
 
 impl Catalog {
@@ -64,14 +64,14 @@ impl Catalog {
         Self::from_file(WholeFile::read(path, MAX_MEBIBYTES)?)
     }
 
-    /// Whether a file's value has the outward shape of a catalog: servers with lists of tools.
+    /// Whether a JSON value has the outer form of a catalog: servers with lists of tools.
     #[must_use]
     pub fn is_shape_of(value: &Json) -> bool {
         let is_server = |server: &Json| matches!(server.get("tools"), Some(Json::Array(_)));
         matches!(value, Json::Object(servers) if !servers.is_empty() && servers.iter().all(|(_, server)| is_server(server)))
     }
 
-    /// Takes the catalog out of a file that has been read.
+    /// Reads the catalog from a file that has been read.
     ///
     /// # Errors
     /// [`CatalogError::Shape`], with the place.
@@ -83,7 +83,7 @@ impl Catalog {
         }
     }
 
-    /// Takes the schemas out of a catalog's JSON. On failure, a JSON pointer and a message.
+    /// Reads the schemas from a catalog's JSON. On failure, a JSON pointer and a message.
     fn from_json(value: &Json) -> Result<Self, (String, String)> {
         let Json::Object(servers) = value else {
             return Err((String::new(), format!("expected an object of servers, found {}", value.kind())));
@@ -111,7 +111,7 @@ impl Catalog {
         &self.name
     }
 
-    /// The SHA-256 of the file in hexadecimal, of what came out of gzip.
+    /// The SHA-256 of the file in hexadecimal, after decompression.
     #[must_use]
     pub fn digest(&self) -> &str {
         &self.digest
@@ -123,12 +123,12 @@ impl Catalog {
         &self.servers
     }
 
-    /// All tools as `server/tool`, in no order.
+    /// All tools as `server/tool`, in any order.
     pub fn names(&self) -> impl Iterator<Item = &str> {
         self.places.keys().map(String::as_str)
     }
 
-    /// The tool `server/tool` as the file has it, if the catalog has it.
+    /// The tool `server/tool` as in the file, if the catalog has it.
     #[must_use]
     pub fn tool(&self, name: &str) -> Option<&Json> {
         let &(server, tool) = self.places.get(name)?;
@@ -139,13 +139,13 @@ impl Catalog {
     #[must_use]
     pub fn input_schema(&self, tool: &str) -> Option<&Json> {
         let tool = self.tool(tool)?;
-        // Some clients write the key in their own language's way.
+        // Some clients write the key in the style of their own language.
         let schema = tool.get("inputSchema").or_else(|| tool.get("input_schema"));
         self.is_used.fetch_or(schema.is_some(), Ordering::Relaxed);
         schema
     }
 
-    /// Whether it had any schema that was asked for: one that has none may be the wrong file.
+    /// Whether any requested schema was in the catalog: if none was, it may be the wrong file.
     #[must_use]
     pub fn is_used(&self) -> bool {
         self.is_used.load(Ordering::Relaxed)
@@ -157,7 +157,7 @@ impl Catalog {
         self.places.len()
     }
 
-    /// True without any tool.
+    /// True if there are no tools.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.places.is_empty()

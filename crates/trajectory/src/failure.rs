@@ -1,4 +1,4 @@
-//! Why a task came to nothing: what `m3 run` records beside a prediction's `finish`, and what scores add to it.
+//! Why a task failed: the reasons that `m3 run` records beside a prediction's `finish`, and those that scores add.
 
 use serde::{Deserialize, Serialize};
 
@@ -31,7 +31,7 @@ pub enum FailureClass {
 }
 
 impl FailureClass {
-    /// All of them.
+    /// All classes.
     pub const ALL: [FailureClass; 8] = [
         FailureClass::Provider,
         FailureClass::ServerLost,
@@ -58,22 +58,22 @@ impl FailureClass {
         }
     }
 
-    /// The failure of this name.
+    /// The class with this name.
     #[must_use]
     pub fn from_name(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|failure| failure.name() == name)
     }
 
-    /// Whether the model was at work until something that it has was used up: then the prediction is unfinished. All
-    /// others ended by an error.
+    /// Whether the model was at work until a limit was used up: then the prediction is unfinished. All other classes
+    /// are errors.
     #[must_use]
     pub fn is_unfinished(self) -> bool {
         matches!(self, FailureClass::Time | FailureClass::Limit | FailureClass::Context)
     }
 
-    /// Why a prediction came to nothing, by what is recorded in it: its member `failure` or, where it has none, its
-    /// `finish` and `reason`. `None` for an answer, and for what says nothing of it. Without a `finish` it is no record of
-    /// `m3 run`, and a `failure` that names no class may say anything.
+    /// Why a prediction failed, by its record: its member `failure` or, without one, its `finish` and `reason`.
+    /// `None` for an answer, and if nothing is recorded. Without a `finish` it is not a record of `m3 run`, and then
+    /// a `failure` that names no class may mean anything.
     #[must_use]
     pub fn of(prediction: &Trajectory) -> Option<Self> {
         let text = |key: &str| {
@@ -97,7 +97,7 @@ impl FailureClass {
                 _ => FailureClass::Provider,
             }),
             (Some("interrupted"), None) => Some(FailureClass::Other),
-            // The word of another program: which of its words mean an answer is not known.
+            // The word is another program's, and may mean that there is an answer.
             (Some(_), None) => None,
         }
     }

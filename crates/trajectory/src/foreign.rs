@@ -1,10 +1,10 @@
-//! Files of other programs, told by what they begin with or by their keys, so that a message can say what was given.
+//! Recognizes files of other programs by how they begin or by their keys, so that a message can name what was given.
 
-/// What to do with something that is no trajectory.
+/// What to do with a file that does not hold trajectories.
 const REMEDY: &str = "m3 reads trajectories, {\"id\": .., \"steps\": [{\"calls\": [{\"name\": \"server/tool\", \
     \"arguments\": {..}}]}]}: write each conversation as one, with a step for each reply that calls tools";
 
-/// How bytes begin that are no JSON, and what they are.
+/// The beginnings of files that are not JSON, and what these are.
 const BEGINNINGS: [(&[u8], &str); 13] = [
     (
         b"PK\x03\x04",
@@ -24,7 +24,7 @@ const BEGINNINGS: [(&[u8], &str); 13] = [
     (b"---\n", "YAML"),
 ];
 
-/// Keys that only other programs' objects have together, and what those are.
+/// Combinations of keys that only other programs' objects have, and what these are.
 const OBJECTS: [(&[&str], &str); 30] = [
     (&["aggregate", "ledger", "profile"], "a score of `m3 score`"),
     (&["eval", "status"], "an Inspect log"),
@@ -58,13 +58,13 @@ const OBJECTS: [(&[&str], &str); 30] = [
     (&["type", "data"], "chat messages (LangChain)"),
 ];
 
-/// Keys by which an object that has `steps`, as trajectories do, is told to be another program's.
+/// Keys by which an object is recognized as another program's although it has `steps`, as trajectories do.
 const OBJECTS_WITH_STEPS: [(&[&str], &str); 2] = [
     (&["schema_version", "agent"], "a trajectory in the format ATIF"),
     (&["finishReason"], "a result of the Vercel AI SDK"),
 ];
 
-/// What a file is that begins like this and is no JSON; `name` is how it is called.
+/// What a file is that begins in this way and is not JSON; `name` is its name.
 pub(super) fn of_bytes(start: &[u8], name: &str) -> Option<String> {
     let start = start.trim_ascii_start();
     if start.starts_with(b"[") || start.starts_with(b"{") {
@@ -82,7 +82,7 @@ pub(super) fn of_keys(has: impl Fn(&str) -> bool) -> Option<&'static str> {
     table.iter().find(|(keys, _)| keys.iter().all(|key| has(key))).map(|(_, what)| *what)
 }
 
-/// What is said of a file that holds `what`.
+/// The message about a file that holds `what`.
 pub(super) fn refused(what: &str) -> String {
     format!("this holds {what}, and no trajectories; {REMEDY}")
 }

@@ -1,44 +1,44 @@
-//! What m3 itself writes into a trajectory beside what every trajectory has: one row for each kind of record, by what it is
-//! known and which keys go with it. The reader asks for the keys of a trajectory and knows no command.
+//! The keys that m3 itself writes into trajectories: one row for each kind of record, with how it is recognized and
+//! its keys. The reader asks for the known keys of a trajectory and does not depend on commands.
 
 use super::json::Json;
 
 /// The schema of predictions, which are trajectories.
 pub const PREDICTION_SCHEMA: &str = "m3.prediction/1";
 
-/// What a trajectory is by a record in it.
+/// The role of a trajectory, by a record in it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Role {
-    /// What a model did, as it did it.
+    /// The actual work of a model.
     Prediction,
-    /// What should be done.
+    /// The correct solution.
     Reference,
 }
 
 /// A kind of record.
 struct Record {
-    /// The member of the trajectory by which it is known.
+    /// The member of the trajectory that holds the record.
     member: &'static str,
-    /// The member of that one which must be there.
+    /// The member of the record that must be there.
     sign: &'static str,
-    /// What the text of the sign begins with; an empty one stands for any value.
+    /// The beginning of that member's text; empty for any value.
     prefix: &'static str,
-    /// What the trajectory is by it.
+    /// The role of a trajectory with this record.
     role: Option<Role>,
-    /// The members of a trajectory that come with it.
+    /// The members of a trajectory that belong to this record.
     keys: &'static [&'static str],
-    /// The members of a call that come with it.
+    /// The members of a call that belong to this record.
     call_keys: &'static [&'static str],
 }
 
-/// Every kind, in any version.
+/// All kinds of records, in any version.
 const RECORDS: [Record; 4] = [
     Record {
         member: "versions",
         sign: "schema",
         prefix: "m3.prediction/",
         role: Some(Role::Prediction),
-        // `m3 schema prediction` has them; a test compares.
+        // The keys of `m3 schema prediction`; a test compares them.
         keys: &[
             "finish", "reason", "failure", "model", "mode", "prompts", "tools", "versions", "usage",
             "images", "turns", "dialogue", "run",
@@ -71,28 +71,28 @@ const RECORDS: [Record; 4] = [
     },
 ];
 
-/// The keys of a trajectory that are known by its records.
+/// The keys that are known from a trajectory's records.
 #[derive(Debug, Default)]
 pub(super) struct KnownKeys {
-    /// Those of the trajectory.
+    /// The keys of the trajectory.
     pub(super) keys: Vec<&'static str>,
-    /// Those of its calls.
+    /// The keys of its calls.
     pub(super) call_keys: Vec<&'static str>,
 }
 
-/// Whether a prediction has this key beside what every trajectory has.
+/// Whether a prediction may have this key in addition to those of every trajectory.
 #[must_use]
 pub fn is_recorded_key(key: &str) -> bool {
     let mut predictions = RECORDS.iter().filter(|record| record.role == Some(Role::Prediction));
     predictions.any(|record| record.keys.contains(&key))
 }
 
-/// Whether a trajectory of these members says that it is this.
+/// Whether a record among these members gives the trajectory this role.
 pub(super) fn has_role(members: &[(String, Json)], role: Role) -> bool {
     RECORDS.iter().any(|record| record.role == Some(role) && record.is_in(members))
 }
 
-/// The keys among these members, and among those of the calls, that m3 has written.
+/// The keys of the trajectory and of its calls that m3 itself writes, by the records among these members.
 pub(super) fn known_keys(members: &[(String, Json)]) -> KnownKeys {
     let mut known = KnownKeys::default();
     for record in RECORDS.iter().filter(|record| record.is_in(members)) {

@@ -1,23 +1,23 @@
-//! What a trajectory is. Keys of a file that have no field here are kept in `extra`, so that reading and
+//! The types of trajectories and tasks. Keys of a file without a field here are kept in `extra`, so that reading and
 //! writing a file loses nothing.
 
 use super::json::Json;
 use super::marks::{self, Role};
 
-/// The record of one task: what was asked, which tools were called step by step, what was answered.
+/// The record of one task: the question, the tools called step by step, the answer.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Trajectory {
-    /// Names the task; the same in references and predictions.
+    /// The task's id; the same in references and predictions.
     pub id: String,
     /// Path of the task's image.
     pub image: Option<String>,
     /// The kind of task, such as `fishing`; scores are also reported by it.
     pub task_type: Option<String>,
-    /// What was asked about the image.
+    /// The question about the image.
     pub question: Option<String>,
     /// The steps in order; later ones may depend on results of earlier ones.
     pub steps: Vec<Step>,
-    /// The answer given in the end.
+    /// The final answer.
     pub final_reply: Option<String>,
     /// All other keys of the file.
     pub extra: Vec<(String, Json)>,
@@ -26,12 +26,12 @@ pub struct Trajectory {
 /// Calls that were made at the same time: an unordered set.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Step {
-    /// The number the file gives the step. Its place in [`Trajectory::steps`] is what counts.
+    /// The number of the step in the file. Only its place in [`Trajectory::steps`] matters.
     pub number: Option<i64>,
-    /// The calls, in the order of the file, which means nothing.
+    /// The calls in the order of the file, which has no meaning.
     pub calls: Vec<Call>,
-    /// What stands among the calls and is none. Only a file that was opened with
-    /// [`TrajectoryFile::open_all`](super::TrajectoryFile::open_all) keeps them; elsewhere they are errors.
+    /// Items among the calls that are not calls. Only a file opened with
+    /// [`TrajectoryFile::open_all`](super::TrajectoryFile::open_all) keeps them; otherwise they are errors.
     pub malformed: Vec<MalformedCall>,
     /// All other keys of the file.
     pub extra: Vec<(String, Json)>,
@@ -42,29 +42,29 @@ pub struct Step {
 pub struct Call {
     /// The tool as `server/tool`.
     pub tool: String,
-    /// The arguments: an object, unless the model called with something else. `None` where the file has none.
+    /// The arguments: an object, unless the model wrote something else. `None` if the file has none.
     pub arguments: Option<Json>,
-    /// What the tool returned, where it was recorded.
+    /// The tool's result, if it was recorded.
     pub result: Option<Json>,
     /// All other keys of the file.
     pub extra: Vec<(String, Json)>,
 }
 
-/// Something among the calls of a step that names no tool: a model wrote it and no server could be asked.
+/// An item among the calls of a step that names no tool: a model wrote it, but no server could be called.
 #[derive(Debug, Clone, PartialEq)]
 pub struct MalformedCall {
     /// Its place in the file's list of calls, counted from 0 with the well-formed ones.
     pub index: usize,
-    /// What stands there.
+    /// The item itself.
     pub value: Json,
-    /// Why it is no call.
+    /// Why it is not a call.
     pub reason: String,
 }
 
 /// A question about an image, to be answered with tools.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Task {
-    /// Names the task.
+    /// The task's id.
     pub id: String,
     /// Path of the image.
     pub image: Option<String>,
@@ -85,13 +85,13 @@ impl Trajectory {
         self.steps.iter().map(|step| step.calls.len()).sum()
     }
 
-    /// Whether it says that `m3 run` has written it, in whichever version.
+    /// Whether it declares itself a prediction of `m3 run`, in any version.
     #[must_use]
     pub fn is_prediction(&self) -> bool {
         marks::has_role(&self.extra, Role::Prediction)
     }
 
-    /// Whether it says that `m3 judge` or `m3 review` has written it.
+    /// Whether it declares itself a reference of `m3 judge` or `m3 review`.
     #[must_use]
     pub fn is_reference(&self) -> bool {
         marks::has_role(&self.extra, Role::Reference)
@@ -105,7 +105,7 @@ impl Trajectory {
             .flat_map(|(index, step)| step.calls.iter().map(move |call| (index, call)))
     }
 
-    /// The trajectory as the file format has it, unknown keys included.
+    /// The trajectory in the form of files, unknown keys included.
     #[must_use]
     pub fn to_json(&self) -> Json {
         let mut members = vec![("id".to_owned(), Json::String(self.id.clone()))];
@@ -120,7 +120,7 @@ impl Trajectory {
 }
 
 impl Task {
-    /// The task as the file format has it, unknown keys included.
+    /// The task in the form of files, unknown keys included.
     #[must_use]
     pub fn to_json(&self) -> Json {
         let mut members = vec![("id".to_owned(), Json::String(self.id.clone()))];
@@ -134,7 +134,7 @@ impl Task {
 }
 
 impl Step {
-    /// What stands in the file's list of calls, in its order.
+    /// The items in the file's list of calls, in order.
     pub fn entries(&self) -> impl Iterator<Item = Result<&Call, &MalformedCall>> {
         let (mut calls, mut malformed) = (self.calls.iter(), self.malformed.iter().peekable());
         (0..self.calls.len() + self.malformed.len()).filter_map(move |index| {
@@ -157,14 +157,14 @@ impl Step {
 }
 
 impl Call {
-    /// Whether a failure is recorded of it: `is_error`, or `isError` as MCP has it.
+    /// Whether the call is recorded as failed: by `is_error`, or by `isError` as in MCP.
     #[must_use]
     pub fn is_error(&self) -> bool {
         let mut extra = self.extra.iter();
         extra.any(|(key, value)| (key == "is_error" || key == "isError") && *value == Json::Bool(true))
     }
 
-    /// What became of it, as whoever made it has recorded: any text.
+    /// The recorded outcome of the call: any text.
     #[must_use]
     pub fn recorded_outcome(&self) -> Option<&str> {
         let (_, outcome) = self.extra.iter().find(|(key, _)| key == "outcome")?;

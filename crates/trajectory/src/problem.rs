@@ -1,4 +1,4 @@
-//! What is wrong or odd in a file, and where.
+//! Problems in a file, with their places.
 
 use std::fmt;
 
@@ -7,11 +7,11 @@ use m3_support::text::{shortened, visible};
 /// How bad a [`Problem`] is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Severity {
-    /// Worth knowing, nothing to do: an unknown key that is kept.
+    /// Only for information: for example an unknown key that is kept.
     Note,
-    /// Odd, and read in the way the message says.
+    /// Odd; it is read in the way that the message says.
     Warning,
-    /// The file cannot be used until this is mended.
+    /// The file cannot be used until this is fixed.
     Error,
 }
 
@@ -25,14 +25,14 @@ impl fmt::Display for Severity {
     }
 }
 
-/// One thing wrong or odd in a file.
+/// A problem in a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Problem {
     /// How bad it is.
     pub severity: Severity,
     /// Where it is.
     pub place: Place,
-    /// What it is and, where something can be done, what to do.
+    /// What is wrong and, if possible, what to do.
     pub message: String,
 }
 
@@ -41,11 +41,11 @@ pub struct Problem {
 pub struct Place {
     /// The file, as the user named it.
     pub file: String,
-    /// Line, counted from 1, where that tells more than the pointer: syntax errors and JSON Lines.
+    /// The line, counted from 1, if it helps more than the pointer: for syntax errors and JSON Lines.
     pub line: Option<u64>,
-    /// Column in bytes, counted from 1; only of a syntax error.
+    /// The column in bytes, counted from 1; only for a syntax error.
     pub column: Option<u64>,
-    /// The id of the trajectory, once it is known; a very long one is shortened.
+    /// The id of the trajectory, if known; a very long one is shortened.
     pub id: Option<String>,
     /// JSON pointer (RFC 6901) from the top of the file, or of the line in JSON Lines; a very long one is
     /// shortened.
@@ -77,7 +77,7 @@ impl fmt::Display for Problem {
     }
 }
 
-/// Problems in the order they were found. All are counted, the first [`Problems::KEPT`] of each severity
+/// Problems in the order in which they were found. All are counted, and the first [`Problems::KEPT`] of each severity
 /// are kept: a hostile file of a million errors must not fill the memory.
 #[derive(Debug, Clone, Default)]
 pub struct Problems {
@@ -92,7 +92,7 @@ impl Problems {
     /// The longest text of a problem that is kept, in characters: ids and keys can be megabytes.
     const TEXT: usize = 1000;
 
-    /// Adds one.
+    /// Adds a problem.
     pub fn push(&mut self, severity: Severity, place: &Place, pointer: &str, message: &str) {
         let count = &mut self.counts[severity as usize];
         *count += 1;
@@ -108,20 +108,20 @@ impl Problems {
         self.kept.push(Problem { severity, place, message: excerpt(message, Self::TEXT) });
     }
 
-    /// Those that were kept.
+    /// The problems that were kept.
     pub fn iter(&self) -> impl Iterator<Item = &Problem> {
         self.kept.iter()
     }
 
-    /// How many of this severity were found, kept or not.
+    /// How many problems of this severity were found, kept or not.
     #[must_use]
     pub fn count(&self, severity: Severity) -> usize {
         self.counts[severity as usize]
     }
 }
 
-/// A text as it is, or its shown beginning if it is longer than `length` characters.
+/// A text unchanged, or its beginning, made visible, if it is longer than `length` characters.
 fn excerpt(text: &str, length: usize) -> String {
-    // Bytes first: counting the characters of megabytes for every problem takes its time.
+    // Bytes first, because counting the characters of megabytes for every problem takes long.
     if text.len() <= length { text.to_owned() } else { shortened(text, length) }
 }

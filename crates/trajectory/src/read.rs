@@ -1,15 +1,15 @@
-//! Turns the JSON of one task or trajectory into its type, reporting every oddity on the way.
+//! Converts the JSON of one task or trajectory to its type, and reports every oddity.
 
 use super::json::{self, Json, Keys, pointer_to};
 use super::marks::{self, KnownKeys, Role};
 use super::model::{Call, MalformedCall, Step, Task, Trajectory};
 use super::problem::Severity;
 
-/// Receives what is wrong or odd: how bad, the JSON pointer below the element, the message.
+/// Receives a problem: its severity, the JSON pointer within the element, the message.
 pub(super) type Report<'a> = dyn FnMut(Severity, String, String) + 'a;
 
-/// Reads a trajectory. `key` is its id in a file that is an object by id; `default_id` stands in where a
-/// file of one trajectory gives it none. `None` after an error was reported.
+/// Reads a trajectory. `key` is its id in a file that is an object by id; `default_id` is used if a file of one
+/// trajectory has none. `None` after an error was reported.
 pub(super) fn trajectory(
     value: Json,
     key: Option<&str>,
@@ -56,25 +56,25 @@ pub(super) fn task(value: Json, key: Option<&str>, report: &mut Report<'_>) -> O
     (!reader.is_broken).then_some(task)
 }
 
-/// What is said of a trajectory that may have crashed before its first step.
+/// The message about a trajectory that may have crashed before its first step.
 pub(super) const WITHOUT_STEPS: &str = "no `steps`; read as a trajectory without calls";
 
 /// How the calls of a trajectory are read.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) struct Reading {
-    /// Whether a call without a name is something that the model did, kept with a warning; else it is an error.
+    /// Whether a call without a name is kept with a warning, because the model wrote it; otherwise it is an error.
     pub(super) keeps_malformed: bool,
     pub(super) forms: CallForms,
 }
 
-/// What becomes of calls as other programs write them.
+/// How to read calls in the forms of other programs.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum CallForms {
-    /// They are read as what they mean, with a warning: `tool_calls` as `calls`, `function` as the call, arguments that
-    /// are a text with an object in it as that object.
+    /// They are understood, with a warning: `tool_calls` as `calls`, `function` as the call, arguments as text with
+    /// an object in it as that object.
     #[default]
     Understood,
-    /// They stay what they are, as the program published with the benchmark has it.
+    /// They are read literally, as by the program published with the benchmark.
     Literal,
 }
 
@@ -84,11 +84,11 @@ struct Reader<'a, 'b> {
     report: &'a mut Report<'b>,
     is_broken: bool,
     reading: Reading,
-    /// Keys that need no note.
+    /// Keys that are known and need no note.
     known: KnownKeys,
-    /// Whether it is a prediction that says so itself: its arguments are what the model wrote.
+    /// Whether it declares itself a prediction: then its arguments are what the model wrote.
     is_recorded: bool,
-    /// What is read, in one word.
+    /// The kind of element, in one word.
     thing: &'static str,
 }
 
@@ -131,7 +131,7 @@ impl<'a, 'b> Reader<'a, 'b> {
             }
         };
         match (id, key, default) {
-            // As the published scorer does.
+            // The published scorer does the same.
             (Some(id), Some(key), _) if id != key => {
                 self.warn("/id", format!("the key is `{key}`, the id `{id}`; the id is used"));
                 Some(id)
@@ -150,7 +150,7 @@ impl<'a, 'b> Reader<'a, 'b> {
         }
     }
 
-    /// A text member. One that is not text is left among the members, and so in `extra`.
+    /// Takes a text member. One that is not text stays among the members, and so ends in `extra`.
     fn text(&mut self, members: &mut Members, key: &str) -> Option<String> {
         match members.iter().find(|(k, _)| k == key).map(|(_, value)| value) {
             Some(Json::String(_)) => match take(members, key) {
@@ -235,7 +235,7 @@ impl<'a, 'b> Reader<'a, 'b> {
         Some(step)
     }
 
-    /// The calls of a step and the key they stand under.
+    /// The calls of a step, and the key they are under.
     fn calls(&mut self, members: &mut Members, pointer: &str) -> (&'static str, Vec<Json>) {
         const OPENAI: &str = "tool_calls";
         let is_empty = match take(members, "calls") {
@@ -268,15 +268,15 @@ impl<'a, 'b> Reader<'a, 'b> {
     fn call(&mut self, tool: String, mut members: Members, pointer: &str) -> Call {
         let arguments = self.arguments(take(&mut members, "arguments"), pointer);
         let result = take(&mut members, "result");
-        // Taken out for the moment: the reader reports with itself.
+        // Taken out for the moment, because `extra` borrows the whole reader.
         let known = std::mem::take(&mut self.known.call_keys);
         let extra = self.extra(members, pointer, &[&known]);
         self.known.call_keys = known;
         Call { tool, arguments, result, extra }
     }
 
-    /// Arguments as they are compared. Those of a recorded prediction are what the model wrote, and nothing to be
-    /// warned of.
+    /// Arguments in the form in which they are compared. Those of a recorded prediction are what the model wrote, so
+    /// there are no warnings about them.
     fn arguments(&mut self, arguments: Option<Json>, pointer: &str) -> Option<Json> {
         if self.is_recorded || matches!(arguments, Some(Json::Object(_))) {
             return arguments;
@@ -310,7 +310,7 @@ impl<'a, 'b> Reader<'a, 'b> {
         }
     }
 
-    /// What is left: keys without a field. Of those that are `known` nothing is said.
+    /// The remaining members, which have no field. Nothing is reported about `known` keys.
     fn extra(&mut self, members: Members, pointer: &str, known: &[&[&str]]) -> Members {
         for (key, _) in &members {
             if !known.iter().any(|known| known.contains(&key.as_str())) {
@@ -321,10 +321,11 @@ impl<'a, 'b> Reader<'a, 'b> {
     }
 }
 
-/// The text members of tasks and trajectories; one that is not text has been reported when it is left over.
+/// The text members of tasks and trajectories; one that is not text is reported with the remaining members.
 const TEXT_KEYS: [&str; 5] = ["image", "type", "question", "prompt", "final_reply"];
 
-/// A call as OpenAI's interface has it, `{"type": "function", "function": {"name", "arguments"}}`, without its wrapping.
+/// A call in the form of OpenAI's interface, `{"type": "function", "function": {"name", "arguments"}}`, without its
+/// wrapping.
 fn unwrapped(call: Json) -> Json {
     let is_wrapped = call.get("name").is_none()
         && call.get("function").and_then(|function| function.get("name")).is_some();
@@ -339,7 +340,7 @@ fn unwrapped(call: Json) -> Json {
     }
 }
 
-/// The tool of a call and its other members; or the pointer below the call to what is wrong, the message and
+/// The tool of a call and its other members; or, if it is invalid, the JSON pointer within the call, the message, and
 /// the call itself.
 fn call_members(value: Json) -> Result<(String, Members), (&'static str, String, Json)> {
     let Json::Object(mut members) = value else {

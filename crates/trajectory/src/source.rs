@@ -1,4 +1,4 @@
-//! A file of trajectories as bytes that can be read more than once, whatever it came as.
+//! The bytes of a file of trajectories, which can be read more than once whatever the input is.
 //!
 //! Plain files are read in place. Gzip, standard input and pipes are first written to an unnamed temporary
 //! file, so that everything after this module can seek and memory does not grow with the input.
@@ -13,13 +13,13 @@ use m3_support::files::{is_device, is_gzip};
 use m3_support::text::{hexadecimal, visible};
 use sha2::{Digest as _, Sha256};
 
-/// What an input may grow to when decompressed, in bytes: far above any benchmark, and an end to gzip bombs.
+/// The most bytes of a decompressed input: far above any benchmark, and a limit for gzip bombs.
 const MAX_SPOOLED: u64 = 16 << 30;
 
-/// What is read from a device, in bytes: some have an end, such as `/dev/null`.
+/// The most bytes that are read from a device: some have an end, such as `/dev/null`.
 const DEVICE: u64 = 1 << 20;
 
-/// The input cannot be opened or read.
+/// Why an input cannot be opened or read.
 #[derive(Debug, thiserror::Error)]
 pub enum SourceError {
     /// Opening or reading failed.
@@ -39,7 +39,7 @@ pub enum SourceError {
         /// The path as the user named it.
         path: String,
     },
-    /// The path, or what standard input is, is a device that goes on and on, such as `/dev/zero`.
+    /// The path, or standard input, is a device without an end, such as `/dev/zero`.
     #[error("failed to read `{path}`: it is a device, and gave more than {} MiB; name a file or a pipe", DEVICE >> 20)]
     Device {
         /// The path as the user named it.
@@ -54,7 +54,7 @@ pub enum SourceError {
         #[source]
         cause: io::Error,
     },
-    /// More than 16 GiB came out.
+    /// More than 16 GiB came out of decompression.
     #[error("`{path}` holds more than 16 GiB when decompressed; split it")]
     TooLarge {
         /// The file as the user named it.
@@ -91,10 +91,10 @@ pub struct Source {
     digest: RefCell<Option<String>>,
 }
 
-/// The bytes from the start of a source; those who read them all leave their hash behind.
+/// A reader from the start of a source; when it reaches the end, the hash is kept.
 struct Hashed<'a> {
     source: &'a Source,
-    /// `None` where the hash is known.
+    /// `None` if the hash is known already.
     hasher: Option<Sha256>,
 }
 
@@ -151,7 +151,7 @@ impl Source {
         Self::open_within(path, MAX_SPOOLED)
     }
 
-    /// Opens `path`, `-` for standard input; what has to be written to a temporary file is refused beyond `limit` bytes, as
+    /// Opens `path`, `-` for standard input. Inputs that need a temporary file are refused beyond `limit` bytes, with
     /// [`SourceError::TooLarge`].
     ///
     /// # Errors
@@ -178,14 +178,14 @@ impl Source {
         &self.name
     }
 
-    /// Keeps the name and the digest of a file whose trajectories now stand in `file`.
+    /// A source for the converted trajectories in `file`, with the name and the digest of this one.
     pub(crate) fn converted_to(&self, file: File) -> Result<Self, SourceError> {
         let digest = RefCell::new(Some(self.digest()?));
         Ok(Self { file, name: self.name.clone(), position: Cell::default(), digest })
     }
 
-    /// The SHA-256 of all bytes in hexadecimal, of what came out of gzip. They are read for it only if nobody has read them
-    /// to their end before.
+    /// The SHA-256 of all bytes in hexadecimal, after decompression. The bytes are read for this only if they were
+    /// not read to the end before.
     ///
     /// # Errors
     /// [`SourceError::Read`].
@@ -196,7 +196,7 @@ impl Source {
         Ok(self.digest.borrow().clone().unwrap_or_default())
     }
 
-    /// A reader of the whole, from the start.
+    /// A reader of all bytes, from the start.
     ///
     /// # Errors
     /// [`SourceError::Read`].
@@ -207,7 +207,7 @@ impl Source {
         Ok(BufReader::with_capacity(1 << 18, Hashed { source: self, hasher }))
     }
 
-    /// The first `length` bytes, or all of a shorter file.
+    /// The first `length` bytes, or all bytes of a shorter file.
     ///
     /// # Errors
     /// [`SourceError::Read`].
@@ -221,7 +221,7 @@ impl Source {
     /// The `length` bytes at `offset`.
     ///
     /// # Errors
-    /// [`SourceError::Read`], also when the file has become shorter since it was opened.
+    /// [`SourceError::Read`], also if the file has become shorter since it was opened.
     pub fn bytes(&self, offset: u64, length: u64) -> Result<Vec<u8>, SourceError> {
         let mut file = &self.file;
         file.seek(SeekFrom::Start(offset)).map_err(|cause| self.error(cause))?;
@@ -230,8 +230,8 @@ impl Source {
         Ok(bytes)
     }
 
-    /// Line and column (bytes), both from 1, of the byte at `offset`, for messages. Reads from the last position that was
-    /// asked for, or from the start: cheap in rising order.
+    /// Line and column (bytes), both from 1, of the byte at `offset`, for messages. Reads from the last requested
+    /// position, or from the start: cheap in ascending order.
     pub fn position(&self, offset: u64) -> (u64, u64) {
         let known = self.position.get();
         let mut at = if known.offset <= offset { known } else { Position::default() };
@@ -250,13 +250,13 @@ impl Source {
         (at.lines + 1, at.column + 1)
     }
 
-    /// What is said when reading the file fails.
+    /// The error for a failure to read the file.
     #[must_use]
     pub fn error(&self, cause: io::Error) -> SourceError {
         SourceError::Read { path: self.name.clone(), cause }
     }
 
-    /// What is said when the temporary copy of the file cannot be written.
+    /// The error for a failure to write the temporary copy of the file.
     pub(crate) fn spool_error(&self, cause: io::Error) -> SourceError {
         SourceError::Spool { path: self.name.clone(), cause }
     }

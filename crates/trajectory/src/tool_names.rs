@@ -1,7 +1,7 @@
-//! Names of one tool that are written in different ways. M³-Bench has `server/tool`; model interfaces allow no slash,
-//! so the same tool becomes `server__tool`, and clients put their own mark before it: `mcp__server__tool`.
+//! Different spellings of tool names. M³-Bench has `server/tool`; model interfaces allow no slash, so the same tool
+//! becomes `server__tool`, and clients put their own prefix in front: `mcp__server__tool`.
 //!
-//! Names of predictions are found again among those that references, and perhaps a catalog, have.
+//! Names in predictions are matched with those in references and perhaps in a catalog.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::path::Path;
@@ -12,11 +12,11 @@ use super::json::Json;
 use super::model::Trajectory;
 use super::whole::{WholeFile, WholeFileError};
 
-/// Names in place of names: from a prediction's to the reference's.
+/// A mapping of names: from a prediction's to the reference's.
 pub type NameMapping = BTreeMap<String, String>;
 
 impl Trajectory {
-    /// Gives tools the names that `names` has for theirs.
+    /// Renames tools according to `names`.
     pub fn rename_tools(&mut self, names: &NameMapping) {
         for call in self.steps.iter_mut().flat_map(|step| &mut step.calls) {
             if let Some(name) = names.get(&call.tool) {
@@ -26,30 +26,31 @@ impl Trajectory {
     }
 }
 
-/// The tools that a set of trajectories calls.
+/// The names of tools that a set of trajectories calls.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Vocabulary {
-    /// How often each is called.
+    /// The number of calls of each name.
     calls: BTreeMap<String, u64>,
 }
 
-/// What the names of predictions can be read as.
+/// The meaning of names in predictions.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct RecognizedNames {
-    /// Each name that is not the references', with the only one that it can stand for. No two have the same.
+    /// Each name that the references do not have, with the only name that it can stand for. No two names map to the
+    /// same one.
     pub mapping: NameMapping,
-    /// Names with several candidates, the first five of which are told, or with one that stands for another name too: nobody
-    /// knows what they mean.
+    /// Names whose meaning is unclear: those with several candidates, of which the first five are listed, and those
+    /// whose candidate other names could stand for too.
     pub ambiguous: BTreeMap<String, Vec<String>>,
 }
 
-/// A file of names cannot be used.
+/// Why a file of names cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub enum NamesError {
     /// It cannot be read, or is not JSON.
     #[error(transparent)]
     File(#[from] WholeFileError),
-    /// It is JSON of another shape.
+    /// It is JSON of another form.
     #[error(
         "`{path}`: {message}\nhint: an object of names, the prediction's before the reference's: \
          {{\"image__crop\": \"image/crop\"}}"
@@ -62,23 +63,23 @@ pub enum NamesError {
     },
 }
 
-/// Different names that are kept of a file. Real sets have hundreds; a file that makes them up is not worth more memory.
+/// The most different names that are kept from a file. Real sets have hundreds; a file with more is crafted.
 const MOST_NAMES: usize = 100_000;
 
-/// Longer names are none, in bytes. Model interfaces allow 64 to 128.
+/// The longest name that is kept, in bytes. Model interfaces allow 64 to 128.
 const LONGEST_NAME: usize = 512;
 
-/// A file of names is not larger, in MiB.
+/// The largest file of names, in MiB.
 const MAX_MEBIBYTES: u64 = 16;
 
-/// Candidates of one name that are kept.
+/// The most candidates of one name that are kept.
 const MOST_CANDIDATES: usize = 5;
 
-/// What stands between the parts of a name, as white space does.
+/// Signs that separate the parts of a name, like white space.
 const BETWEEN: [char; 5] = ['_', '-', '.', '/', ':'];
 
-/// What clients put before the names of tools, as parts: `mcp__` (Claude Code), `functions.` (OpenAI's templates),
-/// `default_api.` (Gemini's code), `tools.`.
+/// Prefixes that clients put in front of tool names, as parts: `mcp__` (Claude Code), `functions.` (OpenAI's
+/// templates), `default_api.` (Gemini's code), `tools.`.
 const MARKS: [&[&str]; 4] = [&["mcp"], &["functions"], &["default", "api"], &["tools"]];
 
 impl Vocabulary {
@@ -98,24 +99,24 @@ impl Vocabulary {
         self.calls.entry(name.to_owned()).or_default();
     }
 
-    /// Whether this name is in it.
+    /// Whether this name is known.
     #[must_use]
     pub fn has(&self, name: &str) -> bool {
         self.calls.contains_key(name)
     }
 
-    /// How many calls there are of these tools.
+    /// The number of calls of these names.
     pub fn calls_of<'n>(&self, names: impl Iterator<Item = &'n String>) -> u64 {
         names.filter_map(|name| self.calls.get(name)).sum()
     }
 }
 
-/// Looks for every name of `predicted` that `references` do not have, among theirs and those of `catalog`. Names meet if
-/// they have the same parts, whatever stands between them, in upper or lower case; else without the marks that clients put
-/// before them; else, where one of the two names no server, by the tool alone.
+/// Matches every name of `predicted` that `references` do not have with their names and those of `catalog`. Names
+/// match if they have the same parts, whatever separates them, ignoring case; else without the prefixes of clients;
+/// else, if one of the two names no server, by the tool alone.
 #[must_use]
 pub fn recognize(predicted: &Vocabulary, references: &Vocabulary, catalog: &Vocabulary) -> RecognizedNames {
-    // Only what the references have can be matched: their writing of a tool is the one that counts.
+    // Only calls of tools in the references can be matched, so the references' spelling counts.
     let of_theirs: HashSet<Option<String>> = references.calls.keys().map(|name| unmarked(name)).collect();
     let catalog: BTreeSet<&str> = catalog
         .calls
@@ -128,7 +129,7 @@ pub fn recognize(predicted: &Vocabulary, references: &Vocabulary, catalog: &Voca
     let mut of_references = Index::new(of_references.into_iter());
     let mut found: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
     for name in predicted.calls.keys().filter(|name| !references.has(name)) {
-        // What the catalog has can be no other tool of the catalog.
+        // A name in the catalog cannot mean another tool of the catalog.
         let index = if catalog.contains(name.as_str()) { &mut of_references } else { &mut of_both };
         found.extend(index.meet(name).map(|candidates| (name.as_str(), candidates)));
     }
@@ -170,25 +171,26 @@ pub fn read_names(path: &Path) -> Result<NameMapping, NamesError> {
     members.iter().map(pair).collect()
 }
 
-/// How two names meet, the surest way first.
+/// How two names match, the surest way first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 enum Way {
     AllParts,
     Unmarked,
-    /// The known name has a server, the predicted one none. Where both name one, they name different ones.
+    /// The known name has a server, the predicted one none. If both have one, the servers differ.
     ToolOfKnown,
     /// The predicted name has a server, the known one none.
     ToolOfPredicted,
 }
 
-/// A way and what the names that meet by it have in common.
+/// A way of matching, and the text that matching names have in common.
 type Meeting = (Way, String);
 
-/// Known names by what they meet by. Many names may meet in one way: only the meetings are counted, not who meets whom.
+/// Known names by the ways in which they match. Many names may match in one way, so only numbers are kept, not the
+/// pairs.
 struct Index<'a> {
-    /// The first [`MOST_CANDIDATES`] names of each.
+    /// The first [`MOST_CANDIDATES`] known names for each way and text.
     known: HashMap<Meeting, Vec<&'a str>>,
-    /// How many predicted names there are of each.
+    /// The number of predicted names for each way and text.
     predicted: HashMap<Meeting, usize>,
 }
 
@@ -206,7 +208,7 @@ impl<'a> Index<'a> {
         Self { known, predicted: HashMap::new() }
     }
 
-    /// The known names that a predicted one meets in the surest way in which it meets any.
+    /// The known names that match a predicted one in the surest way that gives any.
     fn meet(&mut self, name: &str) -> Option<Vec<&'a str>> {
         let mut ways = meetings(name, [Way::ToolOfPredicted, Way::ToolOfKnown]);
         let (candidates, meeting) =
@@ -215,15 +217,15 @@ impl<'a> Index<'a> {
         Some(candidates)
     }
 
-    /// How many predicted names can stand for this known one.
+    /// How many predicted names could stand for this known one.
     fn claims(&self, known: &str) -> usize {
         let ways = meetings(known, [Way::ToolOfKnown, Way::ToolOfPredicted]);
         ways.filter_map(|meeting| self.predicted.get(&meeting)).sum()
     }
 }
 
-/// The ways in which a name can meet others, the surest first. By the tool alone it is `with_server` if it names a server,
-/// else `without`.
+/// The ways in which a name can match others, the surest first. The way by the tool alone is `with_server` if the
+/// name has a server, else `without`.
 fn meetings(name: &str, [with_server, without]: [Way; 2]) -> impl Iterator<Item = Meeting> {
     let unmarked = unmarked(name);
     let by_tool = match tool_alone(name) {
@@ -234,19 +236,19 @@ fn meetings(name: &str, [with_server, without]: [Way; 2]) -> impl Iterator<Item 
     [all_parts, unmarked.map(|parts| (Way::Unmarked, parts)), by_tool].into_iter().flatten()
 }
 
-/// The parts of a name in lower case, joined in one way; `None` without any.
+/// The parts of a name in lower case, joined uniformly; `None` if there are none.
 fn all_parts(name: &str) -> Option<String> {
     join(&parts(name))
 }
 
-/// The parts of a name in lower case without the marks of clients, joined in one way.
+/// The parts of a name in lower case without the prefixes of clients, joined uniformly.
 fn unmarked(name: &str) -> Option<String> {
     let parts = parts(name);
     let unmarked = without_marks(&parts);
     join(if unmarked.is_empty() { &parts } else { unmarked })
 }
 
-/// The parts of the tool of a name that has a server, joined in one way; what is nothing but a mark is no server.
+/// The parts of the tool in a name that has a server, joined uniformly; a prefix of clients is not a server.
 fn tool_alone(name: &str) -> Option<String> {
     let (server, tool) =
         name.split_once('/').or_else(|| name.rsplit_once("__")).or_else(|| name.rsplit_once('.'))?;
@@ -257,13 +259,13 @@ fn join(parts: &[String]) -> Option<String> {
     (!parts.is_empty()).then(|| parts.join("_"))
 }
 
-/// The words of a name. Only the signs that writings of a name differ in stand between them, all others are part of the
-/// name: `c++` is not `c`.
+/// The words of a name. Only the signs in which spellings differ separate them; other signs are part of the name:
+/// `c++` is not `c`.
 fn parts(name: &str) -> Vec<String> {
     words(name, |c| c.is_whitespace() || BETWEEN.contains(&c))
 }
 
-/// The parts behind the marks.
+/// The parts after the prefixes of clients.
 fn without_marks(mut parts: &[String]) -> &[String] {
     while let Some(rest) = MARKS.iter().find_map(|mark| {
         let (head, rest) = parts.split_at_checked(mark.len())?;

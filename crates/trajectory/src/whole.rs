@@ -1,4 +1,4 @@
-//! Small JSON files, read whole: catalogs, configurations, arguments.
+//! Reads small JSON files as a whole: catalogs, configurations, arguments.
 
 use std::io::Read as _;
 use std::path::Path;
@@ -9,23 +9,23 @@ use super::source::{Source, SourceError};
 /// A JSON file as it was read.
 #[derive(Debug)]
 pub struct WholeFile {
-    /// The file as the user named it, made visible; `standard input` for `-`.
+    /// The file as the user named it, made safe to show; `standard input` for `-`.
     pub name: String,
-    /// The SHA-256 of its bytes in hexadecimal, of what came out of gzip.
+    /// The SHA-256 of its bytes in hexadecimal, after decompression.
     pub digest: String,
-    /// What is in it.
+    /// Its content.
     pub value: Json,
-    /// What is not plain JSON in it.
+    /// The parts that are not plain JSON.
     pub oddities: Vec<Oddity>,
 }
 
-/// A JSON file cannot be read.
+/// Why a JSON file cannot be read.
 #[derive(Debug, thiserror::Error)]
 pub enum WholeFileError {
     /// Opening or reading failed.
     #[error(transparent)]
     Source(#[from] SourceError),
-    /// It is larger than what is asked for can be.
+    /// It is larger than such a file can be.
     #[error("`{path}` has more than {mebibytes} MiB\nhint: this is probably another file than was meant")]
     TooLarge {
         /// The file.
@@ -56,7 +56,8 @@ impl WholeFile {
         Self::read_as(path, max_mebibytes, json::parse)
     }
 
-    /// Reads one JSON value from a file as editors keep it, with comments, commas before closing brackets, and a byte order mark.
+    /// Reads one JSON value from a file in the style of editors, with comments, commas before closing brackets, and a
+    /// byte order mark.
     ///
     /// # Errors
     /// [`WholeFileError`], with the place.
@@ -98,20 +99,21 @@ impl WholeFile {
     }
 }
 
-/// What is no JSON becomes white space, so that offsets stay.
+/// Replaces everything that is not JSON by white space, so that offsets stay.
 fn parse_commented(text: &[u8]) -> Result<(Json, Vec<Oddity>), json::SyntaxError> {
     let mut text = text.to_vec();
     if text.starts_with(b"\xef\xbb\xbf") {
         text[..3].fill(b' ');
     }
     json::parse(&text).or_else(|error| {
-        // A comment that does not end is told as what it is to a parser of plain JSON.
+        // A parser of plain JSON then reports the place of a comment without an end.
         let Ok(()) = json_strip_comments::strip_slice(&mut text) else { return Err(error) };
         json::parse(&text)
     })
 }
 
-/// What is one value is no lines. Of what is neither, the place is that of the line if the first one is a value.
+/// A text with a single value is not JSON Lines. If it is neither, the error's place is in a line if the first line
+/// is a value.
 fn parse_lines(text: &[u8]) -> Result<(Json, Vec<Oddity>), json::SyntaxError> {
     json::parse(text).or_else(|error| {
         let (mut items, mut oddities, mut start) = (Vec::new(), Vec::new(), 0);
@@ -150,7 +152,7 @@ mod tests {
         for wrong in ["{\"a\": 1 \"b\": 2}", "", "{x}", "[1,,2]"] {
             assert!(parse_commented(wrong.as_bytes()).is_err(), "{wrong}");
         }
-        // The place stays: the second line, behind a comment.
+        // The place is kept: the second line, after a comment.
         let text = "{ // one\n \"a\": x}";
         assert_eq!(parse_commented(text.as_bytes()).unwrap_err().offset, text.find('x').unwrap());
     }

@@ -1,10 +1,11 @@
 //! Measures of a score against labels.
 
-/// A score and whether the pair is of the same.
+/// A score, and whether the pair asks for the same.
 pub(super) type Scored = (f64, bool);
 
-/// The share of pairs of one of the same and one of different that the score ranks rightly, ties counting half: the area
-/// under the receiver operating characteristic, by the Mann-Whitney statistic. `None` without both kinds.
+/// Of all combinations of a pair that asks for the same and a pair that does not, the share that the score ranks
+/// correctly, ties counting half: the area under the receiver operating characteristic, by the Mann-Whitney
+/// statistic. `None` without both kinds.
 #[must_use]
 pub fn area_under_curve(scored: &[(f64, bool)]) -> Option<f64> {
     let mut sorted = scored.to_vec();
@@ -27,8 +28,8 @@ pub fn brier_score(scored: &[(f64, bool)]) -> Option<f64> {
     (!scored.is_empty()).then(|| squares.sum::<f64>() / scored.len() as f64)
 }
 
-/// The mean difference of mean score and share of the same over bins of a tenth, weighted by their pairs: the expected
-/// calibration error; `None` without pairs.
+/// The mean difference between mean score and share of "same" over bins of a tenth, weighted by their pairs: the
+/// expected calibration error; `None` without pairs.
 #[must_use]
 pub fn calibration_error(scored: &[(f64, bool)]) -> Option<f64> {
     let gaps = (0..BINS).filter_map(|bin| {
@@ -39,17 +40,17 @@ pub fn calibration_error(scored: &[(f64, bool)]) -> Option<f64> {
     (!scored.is_empty()).then(|| gaps.sum::<f64>() / scored.len() as f64)
 }
 
-/// Bins of the reliability.
+/// The number of bins for the reliability.
 pub(super) const BINS: usize = 10;
 
-/// The pairs whose score lies in a bin; the last bin has 1 in it.
+/// The pairs whose score is in a bin; the last bin includes 1.
 pub(super) fn of_bin(scored: &[Scored], bin: usize) -> Vec<Scored> {
     let (low, high) = (bin as f64 / BINS as f64, (bin + 1) as f64 / BINS as f64);
     let is_in = |score: f64| score >= low && (score < high || bin + 1 == BINS);
     scored.iter().filter(|pair| is_in(pair.0)).copied().collect()
 }
 
-/// The mean score, and the share that is of the same.
+/// The mean score, and the share of pairs that ask for the same.
 pub(super) fn mean_and_share(scored: &[Scored]) -> Option<(f64, f64)> {
     let count = scored.len() as f64;
     let same = scored.iter().filter(|pair| pair.1).count() as f64;
@@ -65,7 +66,7 @@ mod tests {
         assert_eq!(area_under_curve(&[(0.1, false), (0.9, true)]), Some(1.0));
         assert_eq!(area_under_curve(&[(0.9, false), (0.1, true)]), Some(0.0));
         assert_eq!(area_under_curve(&[(0.5, false), (0.5, true)]), Some(0.5));
-        // Of six pairs of pairs five are ranked rightly.
+        // Five of six combinations are ranked correctly.
         assert_eq!(
             area_under_curve(&[(0.1, false), (0.2, false), (0.3, true), (0.4, false), (0.5, true)]),
             Some(5.0 / 6.0)
@@ -75,7 +76,7 @@ mod tests {
 
     #[test]
     fn calibration_by_hand() {
-        // 0.8 thrice, right twice: 0.8 against 0.667.
+        // 0.8 three times, correct twice: 0.8 against 0.667.
         let scored = [(0.8, true), (0.8, true), (0.8, false)];
         assert!((calibration_error(&scored).unwrap() - (0.8 - 2.0 / 3.0)).abs() < 1e-12);
         assert!((brier_score(&scored).unwrap() - (0.04 + 0.04 + 0.64) / 3.0).abs() < 1e-12);

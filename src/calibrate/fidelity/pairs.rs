@@ -1,5 +1,5 @@
-//! Reads labelled pairs: `{"tool": .., "a": {..}, "b": {..}, "same": 1, "edit": ".."}` in a list or a line each, or the
-//! labels of people that `m3 review --label` writes.
+//! Reads labelled pairs: `{"tool": .., "a": {..}, "b": {..}, "same": 1, "edit": ".."}` in a list or as lines; or
+//! people's labels from `m3 review --label`.
 
 use std::path::Path;
 
@@ -10,16 +10,16 @@ use m3_trajectory::{WholeFile, WholeFileError};
 
 use crate::calibrate::{LabelSummary, MajorityLabels};
 
-/// Larger files are not read, in MiB.
+/// The largest file that is read, in MiB.
 const LARGEST: u64 = 256;
 
-/// A file of labelled pairs cannot be used.
+/// Why a file of labelled pairs cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub enum PairFileError {
     /// It cannot be read.
     #[error(transparent)]
     File(#[from] WholeFileError),
-    /// It has something else in it.
+    /// It does not hold labelled pairs.
     #[error(
         "`{name}` has no labelled pairs: {message}\nhint: a file of pairs is `[{{\"tool\": .., \"a\": {{..}}, \"b\": {{..}}, \"same\": 1 or 0, \"edit\": ..}}]`, or one such object a line, or what `m3 review --label` writes"
     )]
@@ -42,7 +42,7 @@ pub struct TestPair {
     pub b: Json,
     /// Whether they ask for the same.
     pub is_same: bool,
-    /// What was done to the first to make the second; empty where the file does not say.
+    /// How the second was made from the first; empty if the file does not say.
     pub edit: String,
 }
 
@@ -51,8 +51,8 @@ pub struct TestPair {
 pub struct PairFile {
     /// The pairs, in the order of the file.
     pub pairs: Vec<TestPair>,
-    /// Pairs with labels of people that say neither same nor different: those that most people call medium, and those
-    /// that no label has most votes of.
+    /// Pairs whose labels by people mean neither same nor different: those that most people call medium, and those
+    /// without a majority.
     pub left_out: usize,
 }
 
@@ -80,7 +80,7 @@ impl PairFile {
         if found.pairs.is_empty() { Err("it has no pair".to_owned()) } else { Ok(found) }
     }
 
-    /// Strong pairs ask for the same and weak ones for something else, as those who label are told.
+    /// Strong pairs ask for the same, weak ones for something else, as the people who label them are instructed.
     fn of_labels(labels: MajorityLabels) -> Self {
         let LabelSummary { pairs: all, .. } = labels.summary;
         let said = labels.pairs.into_iter().filter(|pair| pair.label != Label::Medium);

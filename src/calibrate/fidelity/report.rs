@@ -1,4 +1,4 @@
-//! What `m3 fidelity` reports: `m3.fidelity/1`.
+//! The report of `m3 fidelity`: `m3.fidelity/1`.
 
 use std::collections::BTreeMap;
 
@@ -110,7 +110,7 @@ pub struct PairReport {
 pub struct Trial {
     /// `typed` or `cosine`.
     pub similarity: &'static str,
-    /// Of each pair.
+    /// The score of each pair.
     pub pairs: Vec<PairReport>,
 }
 

@@ -11,7 +11,7 @@ use crate::cli::failure::{Failure, code};
 use crate::cli::llm::{check_record, open_model, record};
 use crate::cli::printer::Printer;
 
-/// Opens all judges. One that cannot be asked is missing; if none can, there is nothing to do.
+/// Opens all judges. One that cannot be asked is left out; if none can, the command fails.
 pub(super) fn open_panel(args: &GradeArgs, printer: Printer) -> Result<(Panel, Vec<Arc<Recorder>>), Failure> {
     let mut named = args.text_judges.iter().chain(args.judge_key_from.iter().map(|(judge, _)| judge));
     if let Some(unknown) = named.find(|name| !args.judges.contains(name)) {
@@ -68,7 +68,7 @@ pub(super) fn open_panel(args: &GradeArgs, printer: Printer) -> Result<(Panel, V
     Ok((panel, recorders))
 }
 
-/// The file of a judge's cassette: its place in `--judges`, and its name as far as files may have it.
+/// The name of a judge's cassette: its place in `--judges`, and its name with characters that are safe in file names.
 fn cassette_name(index: usize, name: &impl std::fmt::Display) -> String {
     let is_plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
     let name: String = name.to_string().chars().map(|c| if is_plain(c) { c } else { '-' }).take(80).collect();

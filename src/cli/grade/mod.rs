@@ -128,7 +128,7 @@ impl ValueEnum for RubricArg {
 }
 
 fn parse_key(text: &str) -> Result<(String, String), String> {
-    // Addresses in names of models may have a `=`, names of variables have none.
+    // Addresses in names of models may contain `=`, names of variables cannot.
     let (model, variable) = text.rsplit_once('=').ok_or("it should be MODEL=VARIABLE")?;
     Ok((model.to_owned(), variable.to_owned()))
 }
@@ -138,7 +138,7 @@ fn parse_mark(text: &str) -> Result<f64, String> {
     mark.ok_or_else(|| format!("`{text}` should be a number between 0 and 1"))
 }
 
-/// Has a panel grade predictions.
+/// Lets a panel grade predictions.
 pub(super) fn run(args: &GradeArgs, printer: Printer) -> Result<(), Failure> {
     let labels = args.labels.as_deref().map(PeopleLabels::read).transpose();
     let labels = labels.map_err(|error| Failure::new(code::INPUT, error.to_string()))?;
@@ -192,7 +192,8 @@ impl GradeArgs {
         files.flatten().map(PathBuf::as_path).collect()
     }
 
-    /// Where the predictions with their grades go. Refuses to write over what is read or kept, before anything is asked.
+    /// Opens the output for the graded predictions. Before anything is asked, refuses to overwrite files that are
+    /// read or kept.
     fn open_output(
         &self,
         inputs: &[&Path],
@@ -209,7 +210,7 @@ impl GradeArgs {
         self.output.as_deref().map(|path| Output::open(Some(path), &kept, printer)).transpose()
     }
 
-    /// Where answers are kept; nowhere for predictions from standard input, unless the user says.
+    /// The file of kept answers; none for predictions from standard input, unless the user names one.
     fn answers_path(&self) -> Option<PathBuf> {
         let beside = |path: &Path| {
             let mut name: OsString = path.as_os_str().to_owned();
@@ -253,13 +254,13 @@ fn ask(
     let told = Listeners { done: &done, retry: &retry };
     let asked = runtime.block_on(async {
         tokio::select! {
-            // Whoever asks twice does not want to wait for anything.
+            // A second interruption should end everything at once.
             biased;
             () = signals.second.cancelled() => None,
             asked = panel.ask(subjects, store, &signals.first, &told) => Some(asked),
         }
     });
-    // What still waits for a provider need not be waited for.
+    // Tasks that still wait for a provider are not waited for.
     runtime.shutdown_timeout(Duration::from_secs(1));
     let asked = asked.ok_or_else(interrupted)?;
     match (asked, unreadable) {
@@ -281,7 +282,7 @@ fn say(asked: &Asked, panel: &Panel, printer: Printer) {
     ));
 }
 
-/// Writes the predictions with `grades`, in the place of those of the same rubric; those of other rubrics go to
+/// Writes the predictions with `grades`, replacing earlier ones by the same rubric; those by other rubrics go to
 /// `other_grades`.
 fn write_graded(
     mut output: Output,
@@ -303,7 +304,7 @@ fn write_graded(
     output.commit()
 }
 
-/// Sets the grades of a trajectory, and keeps what other rubrics said of it.
+/// Sets the grades of a trajectory, and keeps those by other rubrics.
 fn set_grades(trajectory: &mut Trajectory, grades: Json) {
     let rubric = |grades: &Json| grades.get("rubric").and_then(Json::as_str).map(str::to_owned);
     let mut others = Vec::new();
@@ -314,7 +315,7 @@ fn set_grades(trajectory: &mut Trajectory, grades: Json) {
             (_, value) => trajectory.extra.push((key, value)),
         }
     }
-    // What names no rubric may be anybody's, and was asked to be replaced.
+    // Grades that name no rubric are replaced, as the user asked.
     let mut seen = HashSet::from([rubric(&grades)]);
     others.retain(|other| rubric(other).is_some_and(|rubric| seen.insert(Some(rubric))));
     trajectory.extra.push(("grades".to_owned(), grades));
@@ -323,7 +324,7 @@ fn set_grades(trajectory: &mut Trajectory, grades: Json) {
     }
 }
 
-/// Missing grades are no success; if there is nothing else, no judge could be asked.
+/// Fails if grades are missing, or if no judge could be asked.
 fn check_complete(asked: &Asked, report: &GradeReport) -> Result<(), Failure> {
     if report.missing.is_empty() {
         return Ok(());

@@ -1,4 +1,4 @@
-//! What `m3 grade` grades: predictions with their references and images.
+//! The input of `m3 grade`: predictions with their references and images.
 
 use std::collections::HashMap;
 use std::path::PathBuf;
@@ -16,22 +16,22 @@ use crate::cli::failure::{Failure, code};
 use crate::cli::input;
 use crate::cli::printer::Printer;
 
-/// Problems that are said one by one.
+/// The most problems that are reported one by one.
 const SHOWN: usize = 20;
 
-/// What is graded.
+/// The input of `m3 grade`.
 pub(super) struct Sources<'a> {
     predictions: &'a TrajectoryFile,
     references: Option<&'a TrajectoryFile>,
-    /// The predictions in their order, and what has none.
+    /// The predictions in their order, and references without one.
     pub(super) tasks: GradedTasks,
-    /// By the path that the task gives; none where no judge is to see images.
+    /// Images by the path in the task; empty if no judge is to see images.
     pictures: HashMap<String, TaskImage>,
     tools: Option<Arc<str>>,
 }
 
 impl<'a> Sources<'a> {
-    /// Looks for the images of all tasks; an image is never left out in silence.
+    /// Looks for the images of all tasks; a missing image is always reported.
     pub(super) fn open(
         args: &GradeArgs,
         predictions: &'a TrajectoryFile,
@@ -80,7 +80,7 @@ impl<'a> Sources<'a> {
         Ok(sources)
     }
 
-    /// Notes the references that no prediction is of.
+    /// Notes the references without a prediction.
     fn add_missing(&mut self) -> Result<(), SourceError> {
         let Some(references) = self.references else { return Ok(()) };
         self.tasks.references = Some(references.len());
@@ -98,7 +98,7 @@ impl<'a> Sources<'a> {
         references.find(id).map(|index| references.read(index)).transpose()
     }
 
-    /// What judges are shown of a task.
+    /// The data of a task for the judges.
     pub(super) fn subject(&self, index: usize) -> Result<Subject, SourceError> {
         let prediction = self.predictions.read(index)?;
         let reference = self.reference(&prediction.id)?;
@@ -109,7 +109,7 @@ impl<'a> Sources<'a> {
 }
 
 impl GradeArgs {
-    /// The folders of both files, and the ones above: the reference's image counts, which may be beside it.
+    /// The folders of both files, and the ones above them: the image is the reference's, and may be beside it.
     fn image_folders(&self) -> Vec<PathBuf> {
         let mut folders = Vec::new();
         for file in self.references.iter().chain([&self.predictions]) {
@@ -123,7 +123,7 @@ impl GradeArgs {
     }
 }
 
-/// An image whose content is known: answers depend on it.
+/// An image whose content can be read: answers depend on its content.
 fn readable(
     image: &str,
     folders: &[PathBuf],

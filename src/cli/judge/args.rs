@@ -77,7 +77,7 @@ asked twice. What it has written is replaced, unless somebody has changed or rev
 Exits with 3 if some runs are undecided, with 4 if the judge cannot be asked, with 130 if it was interrupted: Ctrl-C \
 once waits for the replies that are under way and saves them, twice stops at once.";
 
-/// The files that are written.
+/// The files that the command writes.
 pub(super) struct Targets {
     pub(super) references: PathBuf,
     pub(super) rejected: PathBuf,
@@ -85,7 +85,7 @@ pub(super) struct Targets {
 }
 
 impl Targets {
-    /// The file that the user names, and those beside it.
+    /// The file that the user names, and the files beside it.
     pub(super) fn of(path: &Path) -> Result<Self, Failure> {
         let name = path.file_name().map(|name| name.to_string_lossy().into_owned());
         let Some(name) = name.filter(|name| name != "-" && !path.is_dir()) else {
@@ -102,7 +102,7 @@ impl Targets {
         })
     }
 
-    /// Refuses to write to what is read, and to write two things to one file.
+    /// Refuses to write to files that are read, and to write two results to one file.
     pub(super) fn check_apart(&self, read: &[&Path], record: Option<&Path>) -> Result<(), Failure> {
         let mut kept = read.to_vec();
         kept.push(&self.journal);
@@ -111,9 +111,9 @@ impl Targets {
         refuse_equal(&kept, record.as_slice())
     }
 
-    /// Refuses to replace what people have reviewed or changed, and what this command has not written.
+    /// Refuses to replace files that people have reviewed or changed, or that this command has not written.
     pub(super) fn check_replaced(&self, overwrite: bool) -> Result<(), Failure> {
-        // A pipe or a device has nothing to be lost, and reading it could take for ever.
+        // A pipe or a device has nothing to lose, and reading it could take for ever.
         let found = [&self.references, &self.rejected].into_iter().filter(|path| path.is_file());
         for path in found.filter(|_| !overwrite) {
             let name = |path: &Path| visible(&path.display().to_string(), false).into_owned();

@@ -1,4 +1,4 @@
-//! What is said of tasks that were judged: a line for each, and a table in the end.
+//! The report on judged tasks: a line for each, and a table at the end.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -15,7 +15,7 @@ use crate::cli::printer::Printer;
 /// The longest reason in a line, in columns.
 const REASON: usize = 200;
 
-/// The line of a task that is done.
+/// The line for a finished task.
 pub(super) fn line(task: &JudgedTask, (done, all): (usize, usize)) -> String {
     let id = shortened(&task.trajectory.id, 100);
     let provenance = &task.provenance;
@@ -57,14 +57,14 @@ struct JudgeCounts {
     tasks: [usize; 3],
     runs: usize,
     refusals: BTreeMap<RefusalKind, usize>,
-    /// Of the runs that references were made of, and of the references.
+    /// The calls of the runs that references were made of, and of the references.
     calls: [usize; 2],
     steps: [usize; 2],
     removed: usize,
     merged: usize,
     disagreements: usize,
     usage: Usage,
-    /// Whether the judge has said anything.
+    /// Whether the judge has given any answer.
     has_answers: bool,
     has_verification: bool,
 }
@@ -106,7 +106,7 @@ impl JudgeCounts {
         self.refusals.get(&kind).copied().unwrap_or(0)
     }
 
-    /// Runs of which nobody could tell.
+    /// The number of undecided runs.
     fn undecided(&self) -> usize {
         RefusalKind::ALL
             .iter()
@@ -145,7 +145,7 @@ impl JudgeCounts {
     }
 }
 
-/// Prints the table and the next command; a failure if some runs are undecided.
+/// Prints the table and the next command; fails if some runs are undecided.
 pub(super) fn say(
     end: &JudgeEnd,
     targets: &Targets,

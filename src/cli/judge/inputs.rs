@@ -1,4 +1,4 @@
-//! Opens predictions and gathers the runs of each task, with their images.
+//! Opens predictions and collects the runs of each task, with their images.
 
 use std::collections::{BTreeSet, HashMap};
 use std::path::{Path, PathBuf};
@@ -16,13 +16,13 @@ use crate::cli::input;
 use crate::cli::printer::{Printer, Unit};
 use crate::cli::run::say_problems;
 
-/// What is judged.
+/// The input of `m3 judge`.
 pub(super) struct Inputs {
-    /// The tasks in the order in which they first stand in a file.
+    /// The tasks in the order of their first runs.
     pub(super) tasks: Vec<JudgeTask>,
-    /// The servers that any call names.
+    /// The servers that calls name.
     pub(super) servers: BTreeSet<String>,
-    /// All folders that images are looked for in.
+    /// All folders that are searched for images.
     pub(super) images: Vec<PathBuf>,
 }
 
@@ -43,7 +43,7 @@ pub(super) fn files(paths: &[PathBuf]) -> Result<Vec<PathBuf>, Failure> {
     Ok(files)
 }
 
-/// `predictions.json`, `predictions-2.json`, ..
+/// The files `predictions.json`, `predictions-2.json`, ..
 fn of_folder(folder: &Path) -> Result<Vec<PathBuf>, Failure> {
     let failed = |cause: std::io::Error| {
         let message =
@@ -68,7 +68,7 @@ fn of_folder(folder: &Path) -> Result<Vec<PathBuf>, Failure> {
     Ok(found.into_iter().map(|(_, path)| path).collect())
 }
 
-/// Which repetition a file of a run's folder has.
+/// The repetition of a file in a run's folder.
 fn repeat_of(name: &str) -> Option<u32> {
     match name.strip_prefix("predictions")?.strip_suffix(".json")? {
         "" => Some(1),
@@ -76,7 +76,7 @@ fn repeat_of(name: &str) -> Option<u32> {
     }
 }
 
-/// Opens all files and gathers their runs by task.
+/// Opens all files and collects their runs by task.
 pub(super) fn open(args: &JudgeArgs, files: &[PathBuf], printer: Printer) -> Result<Inputs, Failure> {
     let mut gathered = Gathered::new(args)?;
     for path in files {
@@ -88,11 +88,11 @@ pub(super) fn open(args: &JudgeArgs, files: &[PathBuf], printer: Printer) -> Res
 struct Gathered<'a> {
     args: &'a JudgeArgs,
     inputs: Inputs,
-    /// Where in the tasks an id is.
+    /// The index of each id in the tasks.
     places: HashMap<String, usize>,
-    /// Ids that are not selected: for a hint.
+    /// Ids that are not selected, for a hint.
     others: BTreeSet<String>,
-    /// Images that were found, so that one that many runs show is read once.
+    /// Images that were found, so that an image that many runs show is read once.
     found: HashMap<PathBuf, TaskImage>,
     problems: Vec<String>,
 }
@@ -135,7 +135,7 @@ impl<'a> Gathered<'a> {
         Ok(())
     }
 
-    /// The image of a run. A judge should see it; without one, it is there for the replay, if it is.
+    /// The image of a run. If a judge should see it, it must exist; otherwise it is used by the replay if it exists.
     fn image(&mut self, id: &str, image: Option<&str>, folders: &[PathBuf]) -> Option<TaskImage> {
         if self.args.rules_only && self.args.verify.is_none() {
             return None;

@@ -37,7 +37,7 @@ use super::replay;
 /// The longest reason of a failed try that is shown, in columns.
 const REASON: usize = 300;
 
-/// Everything that is known before anything is started.
+/// Everything that is prepared before anything is started.
 struct Ready {
     inputs: Inputs,
     model: Option<Model>,
@@ -48,7 +48,7 @@ struct Ready {
     journal: Option<Arc<JudgeJournal>>,
 }
 
-/// What happens while runs are judged.
+/// An event while runs are judged.
 enum JudgeEvent {
     Retry(Retry),
     Done(String),
@@ -77,13 +77,13 @@ pub(super) fn run(args: &JudgeArgs, common: &Common, printer: Printer) -> Result
     let signals = Signals::listen(&runtime);
     let judged = runtime.block_on(async {
         tokio::select! {
-            // Whoever asks twice does not want to wait for anything.
+            // A second interruption should end everything at once.
             biased;
             () = signals.second.cancelled() => Err(interrupted()),
             judged = judge(args, ready, &signals.first, printer) => judged,
         }
     });
-    // Nothing that still waits may keep the program: servers are ended with their hosts.
+    // Tasks that still wait must not keep the program running: servers end with their hosts.
     runtime.shutdown_background();
     let judged = signals.settle_failure(judged);
     let mut end = judged?;
@@ -92,7 +92,7 @@ pub(super) fn run(args: &JudgeArgs, common: &Common, printer: Printer) -> Result
         printer.note(&format!("interrupted: {saved}the same command continues; no references were written"));
         return Err(interrupted());
     }
-    // Somebody may have begun to review in the meantime; what was answered is in the journal.
+    // A person may have begun to review in the meantime; the answers are safe in the journal.
     targets.check_replaced(args.overwrite)?;
     let is_accepted = |task: &&mut JudgedTask| task.provenance.status == Status::Accepted;
     let (mut accepted, mut others): (Vec<_>, Vec<_>) = end.tasks.iter_mut().partition(is_accepted);
@@ -103,7 +103,7 @@ pub(super) fn run(args: &JudgeArgs, common: &Common, printer: Printer) -> Result
     end::say(&end, &targets, (has_judge, began.elapsed()), printer)
 }
 
-/// Opens and checks everything, before the first server is started and the first request is sent.
+/// Opens and checks everything before the first server is started and the first request is sent.
 fn prepare(
     args: &JudgeArgs,
     files: &[std::path::PathBuf],
@@ -120,11 +120,11 @@ fn prepare(
     });
     let model = model.transpose()?;
     let inputs = inputs::open(args, files, printer)?;
-    // Without a catalog calls are judged by their answers alone, and none as unknown.
+    // Without a catalog, outcomes are decided by answers alone, and no tool counts as unknown.
     let tools = tools.unwrap_or_default();
     let servers = args.verify.as_deref().map(|path| configuration(args, path, &inputs, common, printer));
     let servers = servers.transpose()?;
-    // Rules alone ask nobody.
+    // Rules alone need no journal.
     let journal = (model.is_some() || servers.is_some()).then(|| JudgeJournal::open(&targets.journal));
     let journal = journal.transpose()?.map(Arc::new);
     let (model, recorder) = match model {
@@ -137,7 +137,7 @@ fn prepare(
     Ok(Ready { inputs, model, recorder, tools, servers, journal })
 }
 
-/// Reads the configuration of the replay's servers; those that no call names are left out.
+/// Reads the configuration of the replay's servers; servers that no call names are left out.
 fn configuration(
     args: &JudgeArgs,
     path: &Path,
@@ -180,7 +180,7 @@ async fn judge(
             let redactor = model.redactor_with(secrets.iter().map(String::as_str))?;
             let tell = tell.clone();
             let told = Arc::new(move |retry| {
-                // Nobody listens any more once the command is done.
+                // The receiver is gone once the command is done.
                 let _ = tell.send(JudgeEvent::Retry(retry));
             });
             Some(Asker::new(model, args.replies.settings(), journal, redactor, stop.clone(), told))
@@ -251,7 +251,7 @@ async fn watched(
     ended
 }
 
-/// Shows how far it is: a bar on a terminal, else a line for each task.
+/// Shows the progress: a bar on a terminal, else a line for each task.
 struct View {
     bar: super::printer::Bar,
     printer: Printer,
@@ -278,7 +278,7 @@ impl View {
     }
 }
 
-/// Writes trajectories as a list with one on each line; the file is not complete yet.
+/// Writes trajectories as a list, one on each line; the file is not complete yet.
 fn write(tasks: &[&mut JudgedTask], mut output: Output) -> Result<Output, Failure> {
     let mut separator = "[\n";
     for task in tasks {

@@ -110,10 +110,10 @@ docs/review.md explains the files.";
 /// The longest side of an image in the page, in pixels.
 const LONGEST_SIDE: u32 = 1280;
 
-/// Quality of its JPEG, of 100.
+/// Quality of the image's JPEG, of 100.
 const QUALITY: u8 = 85;
 
-/// Serves the page, or does what needs none.
+/// Serves the page, or does work that needs no page.
 pub(super) fn run(args: &ReviewArgs, printer: Printer) -> Result<(), Failure> {
     if args.references == Path::new("-") {
         let message = "decisions are kept beside REF, and standard input has no place\nhint: name a file";
@@ -158,7 +158,7 @@ pub(super) fn run(args: &ReviewArgs, printer: Printer) -> Result<(), Failure> {
 }
 
 impl ReviewArgs {
-    /// Refuses to write over what is read, or what people have said: that is kept beside the references.
+    /// Refuses to overwrite files that are read, and people's decisions, which are kept beside the references.
     fn check_written(&self) -> Result<(), Failure> {
         let beside = [store_path(&self.references), preferences_path(&self.references)];
         let read = [Some(&self.references), self.tools.as_ref(), self.pairs.as_ref(), self.label.as_ref()];
@@ -171,7 +171,7 @@ impl ReviewArgs {
         kept.extend(labels.iter().filter(|path| path.exists()).map(PathBuf::as_path));
         let Some(written) = self.out.as_ref().or(self.export.as_ref()) else { return Ok(()) };
         refuse_equal(&kept, &[written])?;
-        // Those of other references.
+        // Decisions on other references.
         let name = written.to_string_lossy();
         let is_kept = [".reviews.jsonl", ".preferences.jsonl"].iter().any(|ending| name.ends_with(ending));
         if is_kept && written.exists() {
@@ -181,7 +181,7 @@ impl ReviewArgs {
         Ok(())
     }
 
-    /// Who decides.
+    /// The name of the person who decides.
     fn name(&self) -> String {
         let known = || ["USER", "LOGNAME", "USERNAME"].iter().find_map(|name| std::env::var(name).ok());
         let name = self.name.clone().or_else(known).filter(|name| !name.trim().is_empty());
@@ -243,7 +243,7 @@ impl ReviewArgs {
             let written = writeln!(out, "{address}").and_then(|()| out.flush());
             written.map_err(|cause| Failure::output("standard output", &cause))?;
             printer.note("this address is for you alone: who has it can decide in your name; Ctrl-C ends it");
-            // Kept until the end: a browser may take its time.
+            // The file is kept until the end, because a browser may open it late.
             let _shown = (!self.no_open).then(|| open::in_browser(&address)).flatten();
             asked_to_end().await;
             server.stop().await;
@@ -253,7 +253,7 @@ impl ReviewArgs {
         served
     }
 
-    /// Writes what was accepted or edited.
+    /// Writes the accepted and edited references.
     fn write(&self, reviews: &Reviews, out: &Path, printer: Printer) -> Result<(), Failure> {
         let found = reviewed(reviews, self.with_open);
         let mut output = Output::open(Some(out), &[&self.references], printer)?;

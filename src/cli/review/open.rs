@@ -5,10 +5,10 @@ use std::process::{Command, Stdio};
 
 use tempfile::NamedTempFile;
 
-/// Opens an address in the browser, where somebody sits at a terminal. The address has a token, and other users of the
-/// machine see the arguments of programs: so what is opened is a file that only this user may read and that leads there.
-/// The file is to be kept as long as the browser may need it. Nothing is said where no browser can be opened: the
-/// address was printed.
+/// Opens an address in the browser, if a person is at a terminal. The address contains a token, and other users of
+/// the machine can see the arguments of programs; so the browser opens a file that only this user can read and that
+/// leads to the address. The caller must keep the file as long as the browser may need it. If no browser can be
+/// opened, there is no message, because the address was printed.
 pub(super) fn in_browser(address: &str) -> Option<NamedTempFile> {
     if !std::io::stderr().is_terminal() || !has_screen() {
         return None;
@@ -24,12 +24,12 @@ pub(super) fn in_browser(address: &str) -> Option<NamedTempFile> {
     let mut command = Command::new(opener);
     command.arg(file.path()).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
     let mut child = command.spawn().ok()?;
-    // It ends by itself, once the browser has been told; nobody waits for it otherwise.
+    // The program ends by itself once it has told the browser; waiting only collects its exit code.
     std::thread::spawn(move || child.wait());
     Some(file)
 }
 
-/// Whether there is a screen that a browser could be shown on.
+/// Whether there is a screen on which a browser could be shown.
 fn has_screen() -> bool {
     cfg!(target_os = "macos")
         || ["DISPLAY", "WAYLAND_DISPLAY"]

@@ -1,4 +1,4 @@
-//! Pairs of the run that a reference was made of, and the reference.
+//! Pairs of a reference and the run that it was made of.
 
 use std::collections::HashMap;
 use std::io::Write as _;
@@ -21,7 +21,8 @@ const MEANING: [&str; 2] = [
     "interval: Wilson's, as if no judgement depended on another one",
 ];
 
-/// Each reference after the run that it was made of, where that is known, or else the first run of its task.
+/// For each reference, a pair: the run that it was made of, if known, or else the first run of its task; and the
+/// reference.
 pub(super) fn of(
     originals: &Path,
     (path, references): (&Path, Vec<Trajectory>),
@@ -85,7 +86,7 @@ pub(super) fn of(
     Err(Failure::new(code::INPUT, message))
 }
 
-/// What is called in each step, whatever its order there: what tells two trajectories apart.
+/// The calls of each step, without their order: two trajectories are the same if these are.
 fn calls(trajectory: &Trajectory) -> Vec<Vec<(&str, String)>> {
     let steps = trajectory.steps.iter().filter(|step| !step.calls.is_empty());
     let of_step = steps.map(|step| {

@@ -1,4 +1,4 @@
-//! Pairs of calls to be labelled: of the same task and tool, from the most alike to the least.
+//! Pairs of calls to be labelled: of the same task and tool, from the least to the most similar.
 
 use std::collections::{HashMap, HashSet};
 
@@ -9,15 +9,15 @@ use rand::SeedableRng as _;
 use rand::rngs::ChaCha8Rng;
 use rand::seq::SliceRandom as _;
 
-/// So many classes of likeness are drawn from in turn; arguments that are the same are one of their own.
+/// The number of classes of similarity that pairs are drawn from in turn; equal arguments are a class of their own.
 const CLASSES: usize = 5;
 
-/// Texts are compared up to so many characters.
+/// The most characters of texts that are compared.
 const COMPARED: usize = 2000;
 
-/// At most `count` pairs of a reference's call and a predicted call of the same tool in the same task. Where there are
-/// more, they are drawn by `seed` so that pairs of every likeness are in it: the classes of likeness of their arguments'
-/// texts (Sørensen and Dice, on pairs of letters) take turns.
+/// At most `count` pairs of a reference's call and a predicted call of the same tool in the same task. If there are
+/// more, they are drawn by `seed` so that pairs of every similarity are included: the classes of similarity of their
+/// arguments' texts (Sørensen and Dice, on pairs of letters) take turns.
 pub(super) fn sample(
     references: &[Trajectory],
     predictions: &[Trajectory],
@@ -36,13 +36,13 @@ pub(super) fn sample(
     while chosen.len() < count && classes.iter().any(|class| !class.is_empty()) {
         chosen.extend(classes.iter_mut().filter_map(Vec::pop));
     }
-    // The last turn may have drawn too many, of the most alike last.
+    // The last round may have drawn too many, the most similar ones last.
     chosen.truncate(count);
     chosen.shuffle(&mut random);
     chosen
 }
 
-/// All pairs, each content once.
+/// All pairs, each content only once.
 fn candidates(references: &[Trajectory], predictions: &[Trajectory]) -> Vec<Candidate> {
     let tasks: HashMap<&str, usize> =
         references.iter().enumerate().map(|(task, reference)| (reference.id.as_str(), task)).collect();
@@ -74,13 +74,13 @@ fn candidates(references: &[Trajectory], predictions: &[Trajectory]) -> Vec<Cand
     found
 }
 
-/// Arguments; `None` where they hold what JSON cannot say.
+/// The arguments of a call; `None` if they contain values that JSON cannot express.
 fn arguments(call: &Call) -> Option<Json> {
     let arguments = call.arguments.clone().unwrap_or_else(|| Json::Object(Vec::new()));
     arguments.to_value().is_some().then_some(arguments)
 }
 
-/// From the least alike, 0, to the same.
+/// The class of similarity: 0 for the least similar, the last for equal arguments.
 fn class(candidate: &Candidate) -> usize {
     let [reference, predicted] =
         [&candidate.reference, &candidate.predicted].map(|value| value.to_text(Keys::Sorted));

@@ -11,13 +11,13 @@ use m3_support::text::counted;
 use crate::cli::failure::{Failure, code};
 use crate::cli::printer::Printer;
 
-/// A table that is larger was not written by `--export`, in bytes.
+/// The largest table that is read, in bytes: `--export` writes no larger one.
 const MAX_TABLE: u64 = 256 << 20;
 
-/// Problems of a table that are printed one by one.
+/// The most problems of a table that are printed one by one.
 const SHOWN_PROBLEMS: usize = 50;
 
-/// Decides what a table says, or nothing if anything in it is wrong.
+/// Makes the decisions of a table, or none if the table has a problem.
 pub(super) fn import(
     table: &Path,
     reviews: &mut Reviews,

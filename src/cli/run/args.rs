@@ -181,12 +181,12 @@ pub(super) enum KeepArg {
     Never,
 }
 
-/// An object on the command line.
+/// A JSON object on the command line.
 #[derive(Debug, Clone)]
 pub(super) struct Extra(Map<String, Value>);
 
 impl RunArgs {
-    /// How tasks are run.
+    /// The options for running tasks.
     pub(super) fn options(&self) -> RunOptions {
         let seconds = |seconds: u32| Duration::from_secs(seconds.into());
         let (limits, asking) = (&self.limits, &self.asking);
@@ -230,8 +230,8 @@ impl RunArgs {
     }
 }
 
-/// What requests say of themselves: the record would be untrue if something else were sent, and of several replies or
-/// a streamed one nothing could be read.
+/// Keys that m3 itself sets in requests: with other values the record would be wrong, and several replies or a
+/// streamed one could not be read.
 const OWN_KEYS: [&str; 9] =
     ["contents", "messages", "model", "n", "stream", "system", "systemInstruction", "tools", "toolConfig"];
 

@@ -1,4 +1,4 @@
-//! What is said when a run has ended.
+//! The report when a run has ended.
 
 use m3_executor::TOOLS_UNREAD;
 use m3_executor::run::{Price, Prices, RunEnd, RunSummary};
@@ -11,19 +11,19 @@ use crate::cli::failure::{Failure, code};
 use crate::cli::output::print_rows;
 use crate::cli::printer::Printer;
 
-/// The price of a model, by its whole name or by the part that the provider knows.
+/// The price of a model, by its whole name or by the provider's name for it.
 pub(super) fn price(prices: &Prices, name: &ModelName) -> Option<Price> {
     prices.of(&[&name.to_string(), &name.model])
 }
 
-/// Says, before anything is spent, that what is spent will not be known.
+/// Warns, before anything is spent, that the cost will not be known.
 pub(super) fn warn_of_missing_price(prices: Option<&Prices>, name: &ModelName, printer: Printer) {
     if prices.is_some_and(|prices| price(prices, name).is_none()) {
         printer.warn(&format!("the table of prices has no `{}`", shortened(&name.to_string(), 100)));
     }
 }
 
-/// Prints the table and the next command; a failure if tasks failed or the run was interrupted.
+/// Prints the table and the next command; fails if tasks failed or the run was interrupted.
 pub(super) fn say(
     end: &RunEnd,
     prices: Option<&Prices>,

@@ -29,7 +29,7 @@ use super::hosting::{Signals, interrupted, runtime};
 use super::llm::{check_record, open_model_with, record};
 use super::printer::Printer;
 
-/// Everything that is known before anything is started.
+/// Everything that is prepared before anything is started.
 struct Ready {
     tasks: Vec<tasks::Checked>,
     model: Arc<Model>,
@@ -49,20 +49,20 @@ pub(super) fn run(args: &RunArgs, common: &Common, printer: Printer) -> Result<(
     let prices = ready.prices.clone();
     let ended = runtime.block_on(async {
         tokio::select! {
-            // Whoever asks twice does not want to wait for anything.
+            // A second interruption should end everything at once.
             biased;
             () = signals.second.cancelled() => Err(interrupted()),
             ended = run_all(args, common, ready, &signals.first, printer) => ended,
         }
     });
-    // Nothing that still waits may keep the program: servers are ended with their hosts.
+    // Tasks that still wait must not keep the program running: servers end with their hosts.
     runtime.shutdown_background();
     let ended = signals.settle_failure(ended);
     let (end, name) = ended?;
     end::say(&end, prices.as_ref(), &name, args, printer)
 }
 
-/// Opens and checks everything, before the first server is started and the first request is sent.
+/// Opens and checks everything before the first server is started and the first request is sent.
 fn prepare(args: &RunArgs, common: &Common, printer: Printer) -> Result<Ready, Failure> {
     let prices = args.prices.as_deref().map(Prices::read).transpose()?;
     let config = servers::configuration(args, common, printer)?;
@@ -85,7 +85,7 @@ fn prepare(args: &RunArgs, common: &Common, printer: Printer) -> Result<Ready, F
     Ok(Ready { tasks, model: Arc::new(model), cassette, recorder, config, pictures, prices, output })
 }
 
-/// Starts the servers, runs the tasks and ends the servers; how the run ended, and the model's name.
+/// Starts the servers, runs the tasks and ends the servers; returns how the run ended, and the model's name.
 async fn run_all(
     args: &RunArgs,
     common: &Common,
@@ -93,13 +93,14 @@ async fn run_all(
     stop: &CancellationToken,
     printer: Printer,
 ) -> Result<(RunEnd, ModelName), Failure> {
-    // While servers start.
+    // Done while servers start.
     drop(tokio::task::spawn_blocking(m3_outcomes::prepare));
     let (config, cassette) = (ready.config.take(), ready.cassette.take());
-    // Of servers and of the model: what a server returns may hold the key of the model, and is told to it.
+    // The secrets of servers and of the model: a server's result may contain the model's key, and is sent to the
+    // model.
     let secrets = config.iter().flat_map(|config| &config.servers).flat_map(|server| &server.secrets);
     let redactor = ready.model.redactor_with(secrets.map(String::as_str))?;
-    // Shared servers work here; it goes when they are closed.
+    // The folder of shared servers; it is removed when they are closed.
     let shared = tempfile::tempdir().map_err(|cause| Failure::temporary(&cause))?;
     match (config, cassette) {
         (Some(config), _) => {
@@ -108,7 +109,7 @@ async fn run_all(
             let host = Arc::new(host);
             let source = ToolSource::Live { host: Arc::clone(&host), recorder: ready.recorder.clone() };
             let ended = run_with(args, common, ready, (catalog, source, redactor), (stop, printer)).await;
-            // Whatever has happened; after a run they are ended already.
+            // Closed in any case; after a normal run the servers have ended already.
             host.close().await;
             ended
         }
@@ -117,12 +118,12 @@ async fn run_all(
             let source = ToolSource::Replayed { cassette, recorder: ready.recorder.clone() };
             run_with(args, common, ready, (catalog, source, redactor), (stop, printer)).await
         }
-        // It was refused before.
+        // This was refused before.
         (None, None) => Err(Failure::new(code::INPUT, "no servers")),
     }
 }
 
-/// Runs the tasks with tools that are there.
+/// Runs the tasks when their tools are ready.
 async fn run_with(
     args: &RunArgs,
     common: &Common,
@@ -257,7 +258,7 @@ impl From<RunError> for Failure {
                  command continues",
             );
         }
-        // Whatever it is, it was there when the run began, or should have been.
+        // Something that the run needs is missing.
         Self::new(code::UNAVAILABLE, message)
     }
 }

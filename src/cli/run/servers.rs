@@ -1,4 +1,4 @@
-//! The servers of a run and what they offer.
+//! The servers of a run and their tools.
 
 use std::collections::HashMap;
 use std::path::Path;
@@ -45,13 +45,13 @@ pub(super) fn configuration(
     Ok(Some(config))
 }
 
-/// Servers that tasks share, and the tools of all.
+/// The servers that tasks share, and the tools of all servers.
 pub(super) struct Started {
     pub(super) catalog: ToolCatalog,
     pub(super) host: Host,
 }
 
-/// Starts all servers, to know what every task will be offered; those that tasks share go on.
+/// Starts all servers, to know which tools every task will be offered; those that tasks share keep running.
 pub(super) async fn start(
     config: &HostConfig,
     workspace: &Path,
@@ -83,13 +83,13 @@ pub(super) async fn start(
     Ok(Started { catalog, host })
 }
 
-/// A failure if one of the servers is not there; each is named.
+/// Fails if one of the servers is not available; each of them is named.
 fn all_started(statuses: &[ServerStatus], redactor: &Redactor) -> Result<(), Failure> {
     let failed = statuses.iter().filter_map(|status| match &status.state {
         ServerState::Failed(error) => {
             Some(format!("{} failed: {}", status.server, shown_lines(&redactor.text(&error.to_string()))))
         }
-        // One that has died since is started again by the first call.
+        // A server that has died since is started again by the first call.
         _ => None,
     });
     let failed: Vec<String> = failed.collect();
@@ -104,7 +104,7 @@ fn all_started(statuses: &[ServerStatus], redactor: &Redactor) -> Result<(), Fai
     Err(Failure::new(code::UNAVAILABLE, message))
 }
 
-/// In the order of the servers' names: the order of a configuration should change nothing.
+/// Sorts servers by name, so that the order of a configuration does not matter.
 pub(super) fn sorted(mut catalog: ToolCatalog) -> ToolCatalog {
     catalog.servers.sort_by(|a, b| a.server.cmp(&b.server));
     catalog
@@ -128,13 +128,13 @@ pub(super) async fn offer(
     let cancelled = stop.clone();
     let choosing = tokio::task::spawn_blocking(move || choice.choose(assets, tasks, &catalog, &cancelled));
     tokio::select! {
-        // The encoder may be being fetched, which does not end early.
+        // The encoder may be downloading, which cannot be stopped early.
         () = stop.cancelled() => Err(interrupted()),
         chosen = choosing => chosen.unwrap_or_else(|error| Err(Failure::new(code::UNAVAILABLE, error.to_string()))),
     }
 }
 
-/// How the tools nearest to a task are chosen.
+/// Chooses the tools nearest to a task.
 struct Choice {
     encoder: EncoderArgs,
     instruction: Instruction,
@@ -143,7 +143,7 @@ struct Choice {
 }
 
 impl Choice {
-    /// The tools of each task. It takes a while, and is not for asynchronous threads.
+    /// The tools of each task. This takes a while, so do not call it on asynchronous threads.
     fn choose(
         &self,
         assets: AssetOptions,
@@ -162,7 +162,7 @@ impl Choice {
             let text = self.instruction.text_of(&checked.task).unwrap_or_default();
             let nearest = nearest_tools(&mut embedder, text, catalog, self.count, &mut go_on)?;
             let nearest = nearest.ok_or_else(interrupted)?;
-            // Tasks that are offered the same share it.
+            // Tasks with the same tools share them.
             let nearest = Offered::new(nearest);
             let same = choices.entry(nearest.hash().to_owned()).or_insert_with(|| Arc::new(nearest));
             offered.push(run_task(checked, Arc::clone(same)));

@@ -1,4 +1,4 @@
-//! Opens the tasks and looks at everything that can be wrong with them, before anything is sent.
+//! Opens the tasks and checks everything that can be wrong with them before anything is sent.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::Mutex;
@@ -25,10 +25,10 @@ pub(super) struct Checked {
     pub(super) is_selected: bool,
 }
 
-/// Problems that are said one by one; the rest are counted.
+/// The most problems that are printed one by one; the others are counted.
 const SHOWN: usize = 50;
 
-/// Opens the tasks and checks those that are selected. All problems are said.
+/// Opens the tasks and checks the selected ones. All problems are reported.
 pub(super) fn open(
     args: &RunArgs,
     model: &Model,
@@ -37,7 +37,7 @@ pub(super) fn open(
 ) -> Result<Vec<Checked>, Failure> {
     let (tasks, mut problems) = read(args)?;
     let is_selected = match select(args, &tasks) {
-        // What is selected may be what cannot be read.
+        // The selected tasks may be among those that cannot be read.
         Err(_) if !problems.is_empty() => return Err(say_problems(&problems)),
         selected => selected?,
     };
@@ -55,7 +55,7 @@ pub(super) fn open(
             task.extra.iter().find(|(key, _)| key == "image"),
         ) {
             (Some(image), _) => find(image, &folders, &mut files).map(Some),
-            // An image is never left out in silence.
+            // A missing image is always reported.
             (None, Some((_, other))) if *other != Json::Null && !args.asking.no_images => {
                 Err(format!("`image` should be a path, and is {}", other.kind()))
             }
@@ -73,7 +73,7 @@ pub(super) fn open(
     if problems.is_empty() { Ok(checked) } else { Err(say_problems(&problems)) }
 }
 
-/// Says problems one by one; a failure of bad input.
+/// Prints problems one by one; returns the failure for bad input.
 pub(in crate::cli) fn say_problems(problems: &[String]) -> Failure {
     for problem in problems.iter().take(SHOWN) {
         Printer::error(problem);
@@ -88,7 +88,7 @@ fn of_task(task: &Task, problem: &str) -> String {
     format!("task `{}`: {problem}", shortened(&task.id, 100))
 }
 
-/// Reads all tasks of the file that can be read, and says what is wrong with the file: no two have the same id.
+/// Reads all readable tasks of the file, and returns the problems of the file: no two tasks may have the same id.
 fn read(args: &RunArgs) -> Result<(Vec<Task>, Vec<String>), Failure> {
     let file = TrajectoryFile::scan_tasks(&args.tasks, Duplicates::Last)?;
     if file.has_steps() {
@@ -112,7 +112,7 @@ fn read(args: &RunArgs) -> Result<(Vec<Task>, Vec<String>), Failure> {
     Ok((tasks, problems))
 }
 
-/// Which tasks are to be run.
+/// Selects the tasks to run.
 fn select(args: &RunArgs, tasks: &[Task]) -> Result<Vec<bool>, Failure> {
     let known: HashSet<&str> = tasks.iter().map(|task| task.id.as_str()).collect();
     if let Some(id) = args.id.iter().find(|id| !known.contains(id.as_str())) {
@@ -138,7 +138,7 @@ fn select(args: &RunArgs, tasks: &[Task]) -> Result<Vec<bool>, Failure> {
     Ok(selected)
 }
 
-/// What is wrong with the images of selected tasks: each is made ready to be sent, as it will be.
+/// The problems with images of selected tasks: each image is prepared exactly as it will be sent.
 fn unusable(
     checked: &[Checked],
     args: &RunArgs,
@@ -190,7 +190,7 @@ fn unusable(
     found.into_iter().map(|(_, problem)| problem).collect()
 }
 
-/// Says how many tasks have only the other text.
+/// Reports how many tasks have only the other text.
 fn say_instruction<'a>(args: &RunArgs, tasks: impl Iterator<Item = &'a Task>, printer: Printer) {
     let (wanted, other) = match args.options().instruction {
         Instruction::Question => ("question", "prompt"),

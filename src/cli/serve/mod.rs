@@ -1,4 +1,4 @@
-//! `m3 serve`: one file for what each server takes; here is how they are served.
+//! `m3 serve`: each server's options have their own file; this one serves them.
 
 mod simulated;
 
@@ -69,7 +69,7 @@ struct Reach {
     allow_remote: Vec<String>,
 }
 
-/// Serves until the client or the user ends it.
+/// Serves until the client ends the connection or the user stops it.
 pub(super) fn run(args: ServeArgs, common: &Common, printer: Printer) -> Result<(), Failure> {
     let toolboxes = match args.server {
         Server::Barcode(files) => vec![builtin("barcode", &files.workspace)?],
@@ -87,7 +87,7 @@ pub(super) fn run(args: ServeArgs, common: &Common, printer: Printer) -> Result<
     serve(toolboxes, options, printer)
 }
 
-/// One of the servers that need nothing but a workspace.
+/// One of the servers that need only a workspace.
 fn builtin(name: &str, workspace: &Path) -> Result<Arc<dyn Toolbox>, Failure> {
     match m3_servers::builtin(name, workspace) {
         Ok(Some(toolbox)) => Ok(toolbox),
@@ -102,7 +102,7 @@ fn serve(
     http: Option<HttpOptions>,
     printer: Printer,
 ) -> Result<(), Failure> {
-    // On one thread calls begin in the order in which they come; what takes long runs on threads of its own.
+    // On a single thread, calls begin in the order in which they arrive; long work runs on other threads.
     let runtime = Builder::new_current_thread().enable_all().build();
     let runtime =
         runtime.map_err(|error| Failure::new(code::UNAVAILABLE, format!("failed to start: {error}")))?;
@@ -141,7 +141,7 @@ fn over_http(
     })
 }
 
-/// Says where the servers are: a line of JSON for programs, and lines for people.
+/// Prints the servers' addresses: a line of JSON for programs, and lines for people.
 fn announce(server: &HttpServer, printer: Printer) -> Result<(), Failure> {
     let endpoints: Map<String, Value> =
         server.endpoints().map(|(name, url)| (name.to_owned(), Value::String(url))).collect();
@@ -159,7 +159,7 @@ fn announce(server: &HttpServer, printer: Printer) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Returns when the user, or who started this, wants an end.
+/// Returns when the user, or the program that started this, asks for the end.
 pub(super) async fn asked_to_end() {
     let interrupted = async {
         if tokio::signal::ctrl_c().await.is_err() {

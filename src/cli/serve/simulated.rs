@@ -1,4 +1,4 @@
-//! `m3 serve simulated`: a catalog's servers, played.
+//! `m3 serve simulated`: simulates the servers of a catalog.
 
 use std::io::Write as _;
 use std::path::PathBuf;
@@ -102,7 +102,7 @@ Examples:
 Results are marked under `_meta`: `m3/recorded`, or `m3/simulated` for all that was made up. What befalls a call is
 drawn from the seed, the call, and how often this process got it: one that is started again draws the same again.";
 
-/// The servers to serve; none if a configuration was printed instead.
+/// The servers to serve; `None` if a configuration was printed instead.
 pub(super) fn toolboxes(
     args: &SimulatedArgs,
     is_http: bool,
@@ -166,7 +166,7 @@ fn open(
     })
 }
 
-/// Says what of the files can be used, and what not.
+/// Reports which parts of the files can be used.
 fn tell(simulation: &Simulation, args: &SimulatedArgs, printer: Printer) {
     for (server, tool) in &simulation.rejected {
         let name = shortened(&format!("{server}/{}", tool.name), 200);
@@ -193,7 +193,7 @@ fn tell(simulation: &Simulation, args: &SimulatedArgs, printer: Printer) {
     }
 }
 
-/// An `mcpServers` configuration with an entry for each server, which starts this program for it.
+/// An `mcpServers` configuration with an entry for each server, which starts this program as that server.
 fn configuration(args: &SimulatedArgs, servers: &[Arc<SimulatedServer>]) -> Value {
     let absolute = |path: &PathBuf| std::path::absolute(path).unwrap_or_else(|_| path.clone());
     let path = |path: &PathBuf| absolute(path).to_string_lossy().into_owned();
@@ -230,7 +230,7 @@ fn configuration(args: &SimulatedArgs, servers: &[Arc<SimulatedServer>]) -> Valu
     }
     let entry = |server: &Arc<SimulatedServer>| {
         let mut arguments = common.clone();
-        // Joined, so that a name that begins with a hyphen is still a value.
+        // Written with `=`, so that a name that begins with a hyphen is still a value.
         arguments.push(format!("--server={}", server.name()));
         (server.name().to_owned(), json!({"command": "m3", "args": arguments}))
     };
@@ -268,7 +268,7 @@ impl SimulatedArgs {
     }
 }
 
-/// A mean, or a range written `LEAST..MOST`.
+/// Reads a mean, or a range written `LEAST..MOST`.
 fn read_delay(text: &str) -> Result<Delay, String> {
     let seconds =
         |text: &str| text.trim().parse::<f64>().map_err(|_| format!("`{text}` is no number of seconds"));

@@ -1,4 +1,4 @@
-//! Adds judged trajectories up to a summary.
+//! Adds up the outcomes of trajectories to a summary.
 
 use std::collections::BTreeMap;
 
@@ -16,7 +16,7 @@ use super::{
 /// The longest reason of a server that is written, in columns.
 const REASON: usize = 300;
 
-/// What has been judged so far.
+/// The outcomes gathered so far.
 #[derive(Debug, Default)]
 pub struct OutcomesGatherer {
     all: Set,
@@ -81,7 +81,8 @@ impl OutcomesGatherer {
         &self.all.tally
     }
 
-    /// The summary. `predictions` is the file's name; `known_tools` how many tools calls were judged by.
+    /// The summary. `predictions` is the file's name; `known_tools` is the number of tools that calls were checked
+    /// against.
     #[must_use]
     pub fn finish(self, predictions: &str, known_tools: usize, is_replayed: bool) -> OutcomesSummary {
         let tally = &self.all.tally;
@@ -113,7 +114,7 @@ impl OutcomesGatherer {
     }
 }
 
-/// What a reader should know of the numbers.
+/// Notes on the numbers for the reader.
 fn notes(tally: &CallCounts) -> Vec<String> {
     let mut notes = Vec::new();
     if tally.not_executed > 0 {

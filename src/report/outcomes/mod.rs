@@ -1,4 +1,4 @@
-//! What became of calls, in every form: the JSON `m3.outcomes/1`, and tables made from it.
+//! The outcomes of calls in every form: the JSON `m3.outcomes/1`, and tables made from it.
 
 mod csv;
 mod gather;
@@ -27,7 +27,7 @@ pub trait OutcomesRenderer {
     /// The writer's reason.
     fn trajectory(&mut self, report: &TrajectoryOutcomesReport) -> io::Result<()>;
 
-    /// Takes the summary and writes what is left.
+    /// Takes the summary, and writes the rest.
     ///
     /// # Errors
     /// The writer's reason.

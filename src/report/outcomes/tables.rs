@@ -10,24 +10,24 @@ use super::{
     ToolOutcomesReport, TrajectoryOutcomesReport,
 };
 
-/// How many tools are shown.
+/// The most tools that are shown.
 const TOOLS: usize = 10;
 
-/// How many calls that failed are shown.
+/// The most failed calls that are shown.
 const LISTED: usize = 20;
 
-/// What is said of calls that nobody was asked about.
+/// The label for calls that were not executed.
 const NOT_EXECUTED: &str = "fits the schema (not executed)";
 
-/// Calls that have no success, as many of them as are shown.
+/// The failed calls, as many as are shown.
 #[derive(Debug, Default)]
 pub(super) struct Failed {
     pub(super) calls: Vec<FailedCall>,
-    /// All of them, shown or not.
+    /// The number of all failed calls, shown or not.
     pub(super) count: usize,
 }
 
-/// A call that has no success.
+/// A call without success.
 #[derive(Debug)]
 pub(super) struct FailedCall {
     pub(super) id: String,
@@ -35,9 +35,9 @@ pub(super) struct FailedCall {
 }
 
 impl Failed {
-    /// Takes those of a trajectory.
+    /// Adds the failed calls of a trajectory.
     pub(super) fn add(&mut self, report: &TrajectoryOutcomesReport) {
-        // What was not executed has neither an outcome nor a reason why there is none.
+        // Calls that were not executed have neither an outcome nor a reason why there is none.
         let has_failed = |call: &&CallOutcomeReport| match &call.outcome {
             Some(outcome) => outcome != Outcome::Success.name(),
             None => call.not_judged.is_some(),
@@ -50,13 +50,13 @@ impl Failed {
         }
     }
 
-    /// How many are not shown, in words.
+    /// How many failed calls are not shown, in words.
     pub(super) fn rest(&self) -> Option<String> {
         let rest = self.count - self.calls.len();
         (rest > 0).then(|| format!("{rest} more; --format json lists all"))
     }
 
-    /// As a table.
+    /// The failed calls as a table.
     pub(super) fn sheet(&self) -> Option<Sheet> {
         let row = |failed: &FailedCall| {
             let cells = [
@@ -79,7 +79,7 @@ impl Failed {
 }
 
 impl FailedCall {
-    /// Where it stands, counted from 1 as people do.
+    /// The place of the call, counted from 1 as people do.
     pub(super) fn place(&self) -> String {
         self.call.place.map_or_else(
             || "final reply".to_owned(),
@@ -94,12 +94,12 @@ impl FailedCall {
     }
 }
 
-/// A share in percent; a dash for one of nothing.
+/// A share in percent; a dash if there is nothing to divide by.
 pub(super) fn percent(share: f64, is_of_nothing: bool) -> String {
     if is_of_nothing { "-".to_owned() } else { format!("{:.1} %", 100.0 * share) }
 }
 
-/// What was judged, and what by.
+/// How many calls were judged, and by how many tools.
 pub(super) fn headline(summary: &OutcomesSummary) -> String {
     let set = &summary.aggregate;
     let how = match summary.answers.as_str() {
@@ -126,7 +126,7 @@ pub(super) fn rate(rate: Option<RateReport>) -> (String, String) {
     }
 }
 
-/// The three rates with what they count.
+/// The three rates, with their numerators and denominators.
 pub(super) fn rate_rows(summary: &OutcomesSummary) -> [(&'static str, Option<RateReport>, &'static str); 3] {
     let tally = &summary.aggregate.tally;
     [
@@ -136,8 +136,7 @@ pub(super) fn rate_rows(summary: &OutcomesSummary) -> [(&'static str, Option<Rat
     ]
 }
 
-/// The five outcomes, and calls that fit their schema where some were not executed: name, count, share of all calls
-/// that were looked into.
+/// The five outcomes, and calls that fit their schema if some were not executed: name, count, share of all calls.
 pub(super) fn shares(tally: &TallyReport) -> Vec<(String, u64, f64)> {
     let of = (tally.judged + tally.not_executed).max(1);
     let five = Outcome::ALL.iter().zip(tally.outcomes.all());
@@ -146,7 +145,7 @@ pub(super) fn shares(tally: &TallyReport) -> Vec<(String, u64, f64)> {
     rows.into_iter().map(|(name, count)| (name, count, count as f64 / of as f64)).collect()
 }
 
-/// The five outcomes, and below them calls that have none.
+/// The five outcomes, and below them calls without one.
 pub(super) fn outcomes(summary: &OutcomesSummary) -> Sheet {
     let tally = &summary.aggregate.tally;
     let is_empty = tally.judged + tally.not_executed == 0;
@@ -190,7 +189,7 @@ pub(super) fn rates(summary: &OutcomesSummary) -> Sheet {
     }
 }
 
-/// Types of task if asked for, tools that fail most, rules; only those that have something to show.
+/// Types of task if wanted, the tools that fail most, the rules; only tables that are not empty.
 pub(super) fn details(summary: &OutcomesSummary, has_types: bool) -> Vec<Sheet> {
     let types = if has_types { types(summary) } else { Sheet::default() };
     let sheets = [types, tools(summary), rules(summary)];
@@ -200,7 +199,7 @@ pub(super) fn details(summary: &OutcomesSummary, has_types: bool) -> Vec<Sheet> 
 /// Counts by name: all calls, the five outcomes, not executed, not judged.
 type Counts = (String, [u64; 8]);
 
-/// Counts as a table. What was not executed and what was not judged stand there if there is any of it.
+/// Counts as a table. The columns for calls that were not executed or not judged appear only if there are such calls.
 fn counts_sheet(title: String, first: &str, rows: &[Counts]) -> Sheet {
     let short = ["illegal", "unknown", "invalid", "not found", "success"];
     let five = Outcome::ALL.iter().zip(short);
@@ -234,11 +233,11 @@ fn types(summary: &OutcomesSummary) -> Sheet {
     counts_sheet("Types of task".to_owned(), "type", &rows.collect::<Vec<_>>())
 }
 
-/// The tools with most calls that did not succeed.
+/// The tools with the most calls that did not succeed.
 fn tools(summary: &OutcomesSummary) -> Sheet {
     let failures = |tool: &ToolOutcomesReport| tool.calls - tool.outcomes.success - tool.not_executed;
     let mut failing: Vec<_> = summary.by_tool.iter().filter(|(_, tool)| failures(tool) > 0).collect();
-    // Stable: tools that fail equally often stay in the order of their names.
+    // The sort is stable: tools that fail equally often stay in the order of their names.
     failing.sort_by_key(|(_, tool)| std::cmp::Reverse(failures(tool)));
     let title = match failing.len() {
         count if count > TOOLS => format!("Tools that fail most ({TOOLS} of {count})"),
@@ -272,7 +271,7 @@ fn rules(summary: &OutcomesSummary) -> Sheet {
     }
 }
 
-/// Servers that were not there, with their reasons.
+/// Servers that were not available, with the reasons.
 pub(super) fn servers(summary: &OutcomesSummary) -> Sheet {
     let rows = summary.unavailable_servers.iter().map(|server| {
         [server.server.clone(), server.trajectories.to_string(), server.reason.clone()]

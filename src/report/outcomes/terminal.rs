@@ -15,7 +15,7 @@ use super::{OutcomesRenderer, OutcomesSummary, TrajectoryOutcomesReport};
 /// The width of a line.
 const WIDTH: usize = 80;
 
-/// The least width of the names of outcomes, reasons and rates.
+/// The smallest width of the names of outcomes, reasons and rates.
 const NAMES: usize = 20;
 
 /// Writes the summary and the calls that failed.

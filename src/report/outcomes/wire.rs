@@ -268,7 +268,7 @@ impl From<&CallCounts> for ToolOutcomesReport {
 }
 
 impl RuleReport {
-    /// A rule that decided so many calls.
+    /// A rule that decided this many calls.
     #[must_use]
     pub fn new(rule: &Rule, calls: u64) -> Self {
         let (outcome, not_judged) = names(rule);
@@ -283,7 +283,7 @@ impl RuleReport {
     }
 }
 
-/// What a rule decides, or why it decides nothing.
+/// The names of a rule's outcome, or of the reason why there is none.
 fn names(rule: &Rule) -> (Option<String>, Option<String>) {
     let name = Some(rule.verdict.name().to_owned());
     match rule.verdict {

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use super::{flipped_longitude, number};
 use crate::support::{Folder, failure, m3, m3_bare, report, stdout};
 
-/// A result of the longitudes, and the same with something changed.
+/// A result with the wrong longitude, and a changed copy of it.
 fn results(
     folder: &Folder,
     options: &[&str],
@@ -21,7 +21,7 @@ fn results(
     Some([first, folder.json(name, &result)])
 }
 
-/// Takes the fidelity away, as it is in results that were made before there was one.
+/// Removes the fidelity, as in results of versions without it.
 fn without_fidelity(result: &mut Value) {
     result.as_object_mut().unwrap().remove("similarity");
     let without = |numbers: &mut Value| {
@@ -52,7 +52,7 @@ fn the_leaderboard_has_the_fidelity_beside_the_average() {
         assert!((of_type - number(&score, name)).abs() < 1e-12, "{name}: {of_type}");
     }
     assert_eq!(board["average"]["metrics"].as_array().unwrap().len(), 6);
-    // Without it there is neither a column nor a zero; beside a result that has it there is no cell.
+    // Without fidelity there is neither a column nor a zero; beside a result with fidelity the cell is empty.
     let old = leaderboard(&folder, &[&second]);
     assert!(!old["columns"].to_string().contains("fidelity"), "{}", old["columns"]);
     assert!(
@@ -71,7 +71,7 @@ fn the_leaderboard_has_the_fidelity_beside_the_average() {
     let cell = |line: &str, column: usize| line.split_whitespace().nth(column).unwrap().to_owned();
     assert_eq!([cell(head, 4), cell(row, 4)], ["fid.", "-"], "{table}");
     assert!(table.contains("Argument fidelity is no part of the average"), "{table}");
-    // A comparison has what both have.
+    // A comparison has the metrics that both have.
     let compared = |second: &Path| {
         let found = report(m3_bare(folder.path()).arg("compare").args([&first, second]));
         let rows = found["differences"].as_array().unwrap().iter();
@@ -116,7 +116,7 @@ fn results_by_different_similarities_are_not_compared() {
         let table = stdout(m3_bare(folder.path()).arg(command).args([&typed, &typed]));
         assert!(table.contains("Profile paper, similarity typed, 1 task"), "{table}");
     }
-    // One that names none is by cosine.
+    // A score that names no similarity is by cosine.
     let Some([_, old]) = results(&folder, &["--tau-weak", "0.6"], "old.json", without_fidelity) else {
         return;
     };

@@ -1,4 +1,4 @@
-//! What an audit says of arguments: at the terminal, in JSON and in the page.
+//! The arguments in an audit: at the terminal, in JSON and in the page.
 
 use std::path::PathBuf;
 
@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use super::{POOR, REFERENCES};
 use crate::support::{Folder, m3, report, stdout};
 
-/// References and predictions of one trajectory of one call of `tool`.
+/// References and predictions with one trajectory of one call of `tool`.
 fn call_files(folder: &Folder, tool: &str, [reference, predicted]: [&Value; 2]) -> [PathBuf; 2] {
     let trajectory = |arguments: &Value| {
         let calls = json!([{"name": tool, "arguments": arguments}]);
@@ -19,7 +19,7 @@ fn call_files(folder: &Folder, tool: &str, [reference, predicted]: [&Value; 2]) 
     ]
 }
 
-/// Terminal, JSON and page of two calls. Everything similar is matched.
+/// An audit of two calls as terminal text, JSON and page. Thresholds are low, so that everything similar is matched.
 fn three_forms(tool: &str, arguments: [&Value; 2]) -> Option<(String, Value, String)> {
     let folder = Folder::new();
     let files = call_files(&folder, tool, arguments);
@@ -33,7 +33,7 @@ fn three_forms(tool: &str, arguments: [&Value; 2]) -> Option<(String, Value, Str
     Some((printed, found["trajectories"][0].clone(), std::fs::read_to_string(path).unwrap()))
 }
 
-/// The places of the example: to the embedding a flipped sign is as good as nothing.
+/// Coordinates with a flipped sign, which the embedding hardly notices.
 #[test]
 fn a_flipped_sign_is_marked_with_its_reason_everywhere() {
     let reference = json!({"lat": 52.08, "lng": 4.31, "language": "en"});
@@ -42,7 +42,7 @@ fn a_flipped_sign_is_marked_with_its_reason_everywhere() {
         return;
     };
     let arguments = &found["arguments"][0];
-    // The first is the language: the keys of these files are in the order of the alphabet.
+    // The first argument is the language, because keys in these files are in alphabetical order.
     let lat = &arguments["arguments"][1];
     assert_eq!(lat["argument"], "lat");
     assert_eq!(lat["verdict"], "different");
@@ -54,7 +54,7 @@ fn a_flipped_sign_is_marked_with_its_reason_everywhere() {
     let counts = json!({"equal": 2, "equivalent": 0, "close": 0, "different": 1, "missing": 0, "extra": 0});
     assert_eq!(arguments["verdicts"], counts);
     assert_eq!(arguments["arguments"].as_array().unwrap().len(), 3);
-    // Similar enough to be a strong match of the paper, and yet another call.
+    // Similar enough for a strong match by the paper, but another call.
     assert!(found["matches"][0]["similarity"].as_f64().unwrap() >= 0.8);
     assert!(found["matches"][0]["argument_fidelity"].as_f64().unwrap() < 0.5);
     assert!(printed.contains(&format!("    ≠ lat: 52.08 -> -52.08   different: {reason}\n")), "{printed}");
@@ -66,7 +66,7 @@ fn a_flipped_sign_is_marked_with_its_reason_everywhere() {
     assert!(page.contains(">≠ different</span>") && page.contains(&format!(">{reason}</span>")));
     assert!(page.contains("= 2 equal: language, lng"));
     assert!(page.contains("data-findings=\"similar, but another call|different\""));
-    // In the overview, and leading to the trajectory.
+    // Also in the overview, with a link to the trajectory.
     assert!(page.contains("<td>1 of 1</td>") && page.contains(&format!("<a href=\"#1\">1</a>: {reason}")));
 }
 

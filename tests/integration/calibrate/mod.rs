@@ -1,4 +1,4 @@
-//! `m3 calibrate`: thresholds from labels of people.
+//! `m3 calibrate`: thresholds from people's labels.
 
 use std::path::PathBuf;
 
@@ -17,7 +17,7 @@ fn pair(id: &str, reference: &str, predicted: &str, labels: &[&str]) -> Value {
         "labels": labels})
 }
 
-/// Pairs whose similarity nobody can doubt: the same, much the same, something else.
+/// Pairs with an obvious similarity: the same, nearly the same, something else.
 fn labels(folder: &Folder) -> PathBuf {
     let same = [
         "American eel",
@@ -91,10 +91,11 @@ fn labels_that_similarity_can_meet_are_all_met() {
     for end in ["low", "high"] {
         assert!((0.0..=1.0).contains(&found["weak_interval"][end].as_f64().unwrap()), "{found}");
     }
-    // The table of agreement has what the thresholds say: with both near 0 only strong pairs are met, by hand 10 of 21.
+    // The table of agreement is right for the thresholds: if both are near 0, they agree with strong pairs only, by
+    // hand 10 of 21.
     let cell =
         found["sweep"].as_array().unwrap().iter().find(|cell| cell["weak"] == 0.0 && cell["strong"] == 1.0);
-    // With 0 and 1, the strong pairs (similarity 1) are met and the medium one; weak ones only below 0.
+    // With 0 and 1, they agree with the strong pairs (similarity 1) and the medium one; with weak pairs only below 0.
     assert!(cell.unwrap()["agreement"].as_f64().unwrap() >= 11.0 / 21.0 - 1e-9, "{cell:?}");
     let png = std::fs::read(figures.join("calibration.png")).unwrap();
     assert_eq!(&png[1..4], b"PNG");
@@ -108,7 +109,8 @@ fn labels_that_similarity_can_meet_are_all_met() {
     assert!(table.lines().filter(|line| line.contains(['█', '▓'])).count() >= 1, "{table}");
 }
 
-/// Labels in turns, whatever the similarity: some thresholds meet more of them than others, and none should be chosen.
+/// Labels that alternate whatever the similarity: some thresholds agree with more of them than others, but none
+/// should be chosen.
 #[test]
 fn labels_that_say_nothing_keep_the_defaults() {
     let folder = Folder::new();
@@ -127,7 +129,7 @@ fn labels_that_say_nothing_keep_the_defaults() {
     assert!(found["best"]["agreement"].as_f64() > found["recommended"]["agreement"].as_f64(), "{found}");
     assert!(found["keep_default"][0].as_str().unwrap().contains("by chance"), "{found}");
     assert!(found["concordance_interval"]["low"].as_f64().unwrap() <= 0.5, "{found}");
-    // Too few, and none of one kind.
+    // Too few labels, and none of one kind.
     let path = file(pairs.filter(|pair| pair["labels"][0]["label"] != "medium").take(8).collect());
     let Some(mut m3) = crate::support::m3() else { return };
     let table = text(&run(m3.current_dir(root()).arg("calibrate").arg(path)).stdout);

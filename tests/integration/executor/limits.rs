@@ -1,4 +1,4 @@
-//! Limits end a task with what it has; an interruption ends it with nothing.
+//! A limit ends a task with what it has done; an interruption ends it without a prediction.
 
 use std::time::Duration;
 
@@ -70,7 +70,7 @@ async fn a_budget_of_tokens_ends_with_what_there_is() {
     assert_eq!((played.record.finish, played.record.final_reply.as_str()), (FinishReason::Budget, ""));
     assert!(played.record.reason.as_ref().unwrap().contains("tokens: 220 are used, the limit is 200"));
     assert_eq!(played.record.steps.len(), 1);
-    // An answer is an answer, however many tokens it took.
+    // An answer counts, however many tokens it took.
     let stage = Stage::new(Mode::Native, [text("done")]).with(|stage| stage.options.limits.tokens = Some(1));
     assert_eq!(stage.play().await.record.finish, FinishReason::Answered);
 }
@@ -88,7 +88,7 @@ async fn a_call_that_hangs_is_given_up_and_the_others_are_not() {
     assert_eq!(played.record.finish, FinishReason::Answered);
 }
 
-/// The second call waits until the first is given up, which is as long as a call may take.
+/// The second call waits until the first is given up, which takes as long as a call may take.
 #[tokio::test]
 async fn a_call_has_its_time_from_when_it_is_sent_and_a_step_from_its_beginning() {
     let calls =
@@ -115,14 +115,14 @@ async fn a_call_has_its_time_from_when_it_is_sent_and_a_step_from_its_beginning(
 async fn a_model_that_never_answers_costs_no_more_than_the_time_of_the_task() {
     let stage = Stage::new(Mode::Native, [Scripted::Stall]);
     let played = stage.with(|stage| stage.options.limits.task_time = Duration::from_millis(300)).play().await;
-    // A model that has given nothing has used up nothing: the task may be run again.
+    // A model that gave no reply has used up no budget: the task may be run again.
     assert_eq!(played.record.finish, FinishReason::Error);
     assert!(
         played.record.reason.as_ref().unwrap().ends_with("within the time of the task: it did not answer")
     );
 }
 
-/// Once it has answered, the task's time is a budget like others.
+/// Once the model has answered, the task's time is a budget like others.
 #[tokio::test]
 async fn a_model_that_answers_no_more_has_used_up_the_time() {
     let stage =
@@ -160,7 +160,7 @@ async fn a_long_result_is_shortened_by_rule_or_by_the_model() {
     let played = Stage::new(Mode::Native, [long(), text("done")]).play().await;
     let seen = played.last_message(1)["content"].as_str().unwrap();
     assert!(seen.chars().count() <= 2_000 && seen.contains("results/00001-kit__long.json"), "{seen}");
-    // The record and the disk have the whole.
+    // The record and the disk have the whole result.
     assert_eq!(played.record.steps[0].calls[0].result.as_ref().unwrap().as_str().unwrap().len(), 20_000);
     assert!(played.workspace.path().join("results/00001-kit__long.json").exists());
 
@@ -170,7 +170,7 @@ async fn a_long_result_is_shortened_by_rule_or_by_the_model() {
     assert!(played.request(1).contains("How many eels?") && played.request(1).len() > 20_000);
     assert!(played.last_message(2)["content"].as_str().unwrap().contains("5,000 times eel"));
 
-    // A model that cannot, does not end the task.
+    // A model that cannot summarize does not end the task.
     let lines = [long(), refusal("too long"), text("done")];
     let played = Stage::new(Mode::Native, lines).with(|stage| stage.options.compress = true).play().await;
     assert_eq!(played.record.finish, FinishReason::Answered);

@@ -1,4 +1,4 @@
-//! Tasks that are run: a scripted model, tools within the process, and what is said and recorded.
+//! Tasks run with a scripted model and tools within the process: what is sent and recorded.
 
 mod limits;
 mod modes;

@@ -1,4 +1,4 @@
-//! Each mode plays the same task: two calls that need each other to be under way, then one that uses their results.
+//! Each mode plays the same task: two calls that must run at the same time, then one that uses their results.
 
 use m3_executor::{Event, FinishReason, Mode};
 use m3_testkit::model_server::Spoken;
@@ -22,7 +22,7 @@ fn has_done_the_task(played: &Played) {
     assert_eq!(calls[1].result, Some(json!("4 eels")));
     assert_eq!((played.record.finish, played.record.reason.as_deref()), (FinishReason::Answered, None));
     assert_eq!(played.record.final_reply, "7 eels.");
-    // Observed where the next turn begins.
+    // The check is made where the next turn begins.
     let last = played.requests.len() - 1;
     for said in ["3 eels", "4 eels", "7 of them"] {
         assert!(played.request(last).contains(said), "{said}");
@@ -55,7 +55,7 @@ async fn staged_plans_calls_decides_and_answers() {
     has_done_the_task(&played);
     assert_eq!(played.purposes(), ["plan", "calls", "decision", "plan", "calls", "decision", "answer"]);
     let system = |index: usize| played.requests[index]["messages"][0]["content"].as_str().unwrap();
-    // All tools for the plan, those that were chosen with their schemas for the calls.
+    // The plan sees all tools; the calls see the chosen ones with their schemas.
     assert!(system(0).contains("kit/echo: A tool.") && system(0).contains("text (string)"));
     assert!(system(1).contains("additionalProperties"));
     assert!(system(1).contains("kit/together") && !system(1).contains("kit/echo"));
@@ -76,7 +76,7 @@ async fn native_uses_the_tool_calling_of_the_provider() {
     assert_eq!(tool["parameters"]["additionalProperties"], json!(false));
 }
 
-/// The scripted model finds every schema that its provider would refuse; the server is called as the model said.
+/// The scripted model reports every schema that its provider would refuse; the server gets the model's arguments.
 #[tokio::test]
 async fn native_gives_every_provider_schemas_that_it_takes() {
     for wire in [Spoken::OpenAi, Spoken::Anthropic, Spoken::Gemini] {
@@ -134,7 +134,7 @@ async fn failed_calls_and_unknown_tools_are_observations() {
     for said in ["no such page: 404", "`kit/nothing` is none of the tools", "`echo` is none of the tools"] {
         assert!(request.contains(said), "{said}: {request}");
     }
-    // What the schema refuses is sent, what nobody knows is not.
+    // Arguments that the schema refuses are sent; calls of unknown tools are not.
     let mut called: Vec<&str> = played.called.iter().map(|(tool, _)| tool.as_str()).collect();
     called.sort_unstable();
     assert_eq!(called, ["echo", "fail"]);

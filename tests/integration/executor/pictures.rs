@@ -3,7 +3,7 @@
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use m3_executor::{FinishReason, Mode};
-// What the model sees of a picture that fits: it is sent as it is.
+// A picture that fits is sent unchanged, so its hash is known.
 use m3_testkit::model_server::hash;
 use serde_json::json;
 
@@ -53,7 +53,7 @@ async fn an_image_from_a_tool_is_shown_next_and_named_in_the_pool() {
         let hashes = [hash(&png(8, 6)), hash(&png(3, 2))];
         assert_eq!(played.seen[next].images, hashes, "{mode:?}");
         assert_eq!(std::fs::read(played.workspace.path().join(saved)).unwrap(), png(3, 2));
-        // Named for later calls: in the staged mode where calls are written.
+        // The image is named for later calls: in the staged mode in the turn in which calls are written.
         let named = if mode == Mode::Staged { 4 } else { next };
         let pool = format!("Image files that calls may name: `task.png`, `{saved}`.");
         assert!(played.request(named).contains(&pool), "{mode:?}: {}", played.request(named));
@@ -88,7 +88,7 @@ async fn a_picture_that_was_scaled_down_is_told_with_both_sizes() {
         let next = played.last_message(1).to_string() + &played.request(1);
         assert!(next.contains(&words("[result-00001-1.png", "2 x 1", "3 x 2")), "{mode:?}: {next}");
     }
-    // What is sent as it is has one size.
+    // A picture that is sent unchanged has only one size.
     let lines = [native_calls(&[("kit__draw", json!({}))]), text("done")];
     let played = Stage::new(Mode::Native, lines).with(|stage| stage.image = Some(png(8, 6))).play().await;
     assert!(!played.request(1).contains("is shown at"));
@@ -105,7 +105,8 @@ async fn an_image_that_cannot_be_shown_is_told_in_words() {
     assert!(played.record.images.is_empty());
 }
 
-/// Gemini takes 20 MB for a whole request, and three such pictures are more: the scripted model refuses what is larger.
+/// Gemini takes 20 MB for a whole request, and three such pictures are more: the scripted model refuses larger
+/// requests.
 #[tokio::test]
 async fn the_oldest_pictures_make_room_when_a_request_would_be_too_large() {
     let draw = || native_calls(&[("kit__noise", json!({}))]);

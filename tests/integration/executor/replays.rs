@@ -1,4 +1,4 @@
-//! Tasks that are recorded and played again.
+//! Tasks that are recorded and replayed.
 
 use m3_executor::{FinishReason, Mode};
 use serde_json::json;
@@ -41,7 +41,7 @@ async fn what_was_recorded_is_played_again_without_model_and_servers() {
             record.steps.iter_mut().flat_map(|step| &mut step.calls).for_each(|call| call.milliseconds = 0);
         }
         assert_eq!(played.finish, FinishReason::Answered, "{mode:?}");
-        // The file that only the tool made is named all the same.
+        // The file that only the tool created is named in a replay too.
         assert!(json!(played.dialogue).to_string().contains("`written.png`") || mode == Mode::Staged);
         assert_eq!(played, again, "{mode:?}");
     }

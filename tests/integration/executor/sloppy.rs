@@ -1,4 +1,5 @@
-//! Replies that cannot be read: once more with the reason, then recorded as an illegal format, and on it goes.
+//! Replies that cannot be read: the model is asked again with the reason, then an illegal format is recorded, and the
+//! task goes on.
 
 use m3_executor::{Event, FinishReason, Mode, Record};
 use m3_testkit::model_server::Scripted;
@@ -96,11 +97,11 @@ async fn an_observation_that_the_model_invents_is_not_its_own_to_see() {
     let played = Stage::new(Mode::React, [invented, text("Final Answer: a")]).play().await;
     assert_eq!(played.record.final_reply, "a");
     assert!(!played.request(1).contains("99 eels"));
-    // What it said is recorded all the same.
+    // Its reply is still recorded.
     assert!(json!(played.record.dialogue).to_string().contains("99 eels"));
 }
 
-/// Conversations that end with nothing, and what their turns are for.
+/// Conversations that end without a reply, and the purposes of their turns.
 fn silent_lines() -> Vec<(Mode, Vec<Scripted>, Vec<&'static str>)> {
     let echo = [("kit/echo", json!({"text": "a"}))];
     let native_echo = [("kit__echo", json!({"text": "a"}))];
@@ -127,7 +128,7 @@ async fn a_model_that_says_nothing_twice_has_failed_in_every_mode() {
         assert_eq!((played.record.finish, played.record.final_reply.as_str()), (FinishReason::Error, ""));
         let reason = played.record.reason.as_ref().unwrap();
         assert!(reason.contains("has said nothing") && reason.contains("neither text nor calls"), "{reason}");
-        // What was done until then is kept, and no call is made of nothing.
+        // Everything done before is kept, and an empty reply gives no call.
         assert!(played.outcomes().iter().flatten().all(|outcome| *outcome == "success"), "{mode:?}");
     }
 }
@@ -138,7 +139,7 @@ async fn an_empty_reply_is_asked_for_again_once() {
         (Mode::Native, vec![text(""), text("done")]),
         (Mode::React, vec![text(""), text("Final Answer: done")]),
         (Mode::Staged, vec![plan(&[]), text(""), text("done")]),
-        // Nothing once, and then something that cannot be used, is no silence.
+        // One empty reply followed by an unusable one does not count as silence.
         (Mode::React, vec![text(""), text("I wonder."), text("Final Answer: done")]),
     ] {
         let played = Stage::new(mode, lines).play().await;
@@ -156,7 +157,7 @@ fn completion(message: &Value, finish_reason: &str) -> Scripted {
     Scripted::Raw { status: 200, headers: Vec::new(), body: body.to_string() }
 }
 
-/// The provider holds all of it back: it would be asked the same again.
+/// The provider holds back the whole reply: asking again would give the same.
 #[tokio::test]
 async fn a_reply_that_is_blocked_ends_the_task_with_the_providers_word() {
     let blocked = || completion(&json!({"role": "assistant", "content": null}), "content_filter");
@@ -174,7 +175,7 @@ async fn a_reply_that_is_blocked_ends_the_task_with_the_providers_word() {
         assert_eq!((played.record.finish, reason), (FinishReason::Error, Some(said)), "{mode:?}");
         assert!(played.record.turns.last().unwrap().oddities.iter().any(|oddity| oddity == said));
     }
-    // That the steps were used up stays the reason.
+    // The used-up steps stay the reason.
     let native = [("kit__echo", json!({"text": "a"}))];
     let lines = [native_calls(&native), native_calls(&native), blocked()];
     let stage = Stage::new(Mode::Native, lines).with(|stage| stage.options.limits.steps = 1);
@@ -198,13 +199,13 @@ async fn an_answer_that_is_cut_off_is_told() {
     assert_eq!(record.turns[0].oddities, [said]);
 }
 
-/// What was odd about the first turn, but that the scripted model reports fewer tokens than it was sent words.
+/// The oddities of the first turn, without the one that the scripted model reports too few tokens.
 fn oddities(record: &Record) -> Vec<&str> {
     let all = record.turns[0].oddities.iter().map(String::as_str);
     all.filter(|oddity| !oddity.contains("fewer tokens")).collect()
 }
 
-/// As vLLM hands it on without a parser of calls, by the templates of Qwen, Mistral and Llama.
+/// Calls in text, as vLLM returns them without a parser, by the templates of Qwen, Mistral and Llama.
 #[tokio::test]
 async fn an_answer_that_was_meant_as_a_call_is_told() {
     for said in [
@@ -234,7 +235,7 @@ async fn a_call_without_a_name_is_told_once() {
     assert_eq!(oddities(&record), ["a call has no name"]);
 }
 
-/// That the steps were used up stays the reason, whatever the model says afterwards.
+/// The used-up steps stay the reason, whatever the model says afterwards.
 #[tokio::test]
 async fn silence_after_a_limit_leaves_the_limit_as_the_reason() {
     let echo = [("kit/echo", json!({"text": "a"}))];
@@ -257,7 +258,7 @@ async fn the_classic_form_of_react_is_made_as_one_step() {
          Action Input: {\"text\": \"4\"}\nObservation 1, kit/together: 99 eels",
     );
     let played = Stage::new(Mode::React, [classic, text("Final Answer: 7 eels")]).play().await;
-    // Each waits for the other: they are under way at once.
+    // Each call waits for the other, so they run at the same time.
     assert_eq!(played.outcomes(), [["success", "success"]]);
     assert_eq!(played.record.steps[0].calls[1].result, Some(json!("4 eels")));
     assert!(!played.request(1).contains("99 eels") && played.request(1).contains("Action Input:"));

@@ -1,4 +1,4 @@
-//! A stage for one task: a model that says what the test wrote, tools that are watched, and all that came of it.
+//! A stage for one task: a model with the test's script, tools whose calls are noted, and the whole result.
 
 use std::collections::VecDeque;
 use std::path::{Path, PathBuf};
@@ -18,27 +18,27 @@ use tokio_util::sync::CancellationToken;
 
 use super::tools;
 
-/// What came of it.
+/// The result of a task.
 pub(super) struct Played {
     pub(super) record: Record,
     /// The bodies that the model got, with hashes where images were.
     pub(super) requests: Vec<Value>,
-    /// The same in words that are the same for all wires.
+    /// The same requests in terms that are equal for all wires.
     pub(super) seen: Vec<SeenRequest>,
     pub(super) told: Vec<TaskEvent>,
     pub(super) workspace: TempDir,
-    /// What the tools were called with, in order of the calls.
+    /// The calls of the tools with their arguments, in order.
     pub(super) called: Vec<(String, Value)>,
 }
 
-/// What is to be played.
+/// The task to play.
 pub(super) struct Stage {
     pub(super) options: RunOptions,
     pub(super) stop: CancellationToken,
     pub(super) secrets: Vec<String>,
     pub(super) image: Option<Vec<u8>>,
     pub(super) wire: Spoken,
-    /// Calls that the server takes at once.
+    /// How many calls the server takes at once.
     pub(super) places: Option<usize>,
     /// Where everything is recorded.
     pub(super) cassette: Option<PathBuf>,
@@ -62,14 +62,14 @@ pub(super) fn options(mode: Mode) -> RunOptions {
     }
 }
 
-/// Calls as the staged mode asks for them.
+/// Calls in the form of the staged mode.
 pub(super) fn staged_calls(calls: &[(&str, Value)]) -> Scripted {
     let calls: Vec<Value> =
         calls.iter().map(|(name, arguments)| json!({"name": name, "arguments": arguments})).collect();
     text(json!({ "tool_calls": calls }).to_string())
 }
 
-/// Calls as the native mode has them.
+/// Calls in the form of the native mode.
 pub(super) fn native_calls(calls: &[(&str, Value)]) -> Scripted {
     let calls = calls.iter().map(|(name, arguments)| ((*name).to_owned(), arguments.clone()));
     Scripted::Call(calls.collect())
@@ -106,12 +106,12 @@ impl Stage {
         self
     }
 
-    /// Plays it to its end.
+    /// Plays the task to its end.
     pub(super) async fn play(self) -> Played {
         self.play_until_stopped().await.unwrap()
     }
 
-    /// Plays it; nothing if it was interrupted.
+    /// Plays the task; `None` if it was interrupted.
     pub(super) async fn play_until_stopped(self) -> Option<Played> {
         let lines = Arc::new(Mutex::new(VecDeque::from(self.lines)));
         let seen = Arc::new(Mutex::new(Vec::new()));
@@ -158,7 +158,7 @@ impl Stage {
             stop: self.stop,
             redactor: &redactor,
         });
-        // Nothing here takes long; what hangs fails.
+        // Nothing here takes long; a task that hangs fails the test.
         let attempted = tokio::time::timeout(Duration::from_mins(2), playing).await.unwrap();
         host.close().await;
         let record = match attempted {
@@ -180,7 +180,7 @@ impl Stage {
     }
 }
 
-/// Plays what was recorded, without a model and without servers.
+/// Replays a recording, without a model and without servers.
 pub(super) async fn replay(cassette: &Path, options: &RunOptions, image: Option<Vec<u8>>) -> Record {
     let cassette = Arc::new(Cassette::open(cassette).unwrap());
     let model = Model::replay(Arc::clone(&cassette)).unwrap();
@@ -201,7 +201,7 @@ pub(super) async fn replay(cassette: &Path, options: &RunOptions, image: Option<
     }
 }
 
-/// What an attempt takes, but for the task.
+/// Everything that an attempt needs except the task.
 struct Cast<'a> {
     tools: &'a Tools,
     model: &'a Model,
@@ -232,7 +232,7 @@ async fn played_by(cast: Cast<'_>) -> Attempted {
         stop,
         redactor,
     });
-    // Workers run many of them.
+    // Workers run many attempts, so they must be `Send`.
     is_send(playing).await
 }
 
@@ -247,7 +247,7 @@ fn prepared(bytes: Vec<u8>, model: &Model, workspace: &Path) -> (String, Arc<Pic
     ("task.png".to_owned(), Arc::new(Picture::from_bytes("task.png", bytes, &limits).unwrap()))
 }
 
-/// An error that asking again does not change.
+/// An error for which asking again does not help.
 pub(super) fn refusal(message: &str) -> Scripted {
     let body = json!({"error": {"message": message}}).to_string();
     Scripted::Raw { status: 400, headers: Vec::new(), body }
@@ -266,12 +266,12 @@ impl Played {
         steps.map(|step| step.calls.iter().map(|call| call.name.as_str()).collect()).collect()
     }
 
-    /// What the turns were for.
+    /// The purposes of the turns.
     pub(super) fn purposes(&self) -> Vec<&str> {
         self.record.turns.iter().map(|turn| turn.purpose.as_str()).collect()
     }
 
-    /// All that the model was told with a request.
+    /// Everything the model was sent with a request.
     pub(super) fn request(&self, index: usize) -> String {
         self.requests[index]["messages"].to_string()
     }
@@ -282,7 +282,7 @@ impl Played {
     }
 }
 
-/// Some servers of open models want the user and the model in turn, and no empty messages.
+/// Some servers of open models require that user and model alternate, and that no message is empty.
 fn takes_turns(request: &Value) {
     let messages = request["messages"].as_array().unwrap();
     let is_in_turn = |pair: &[Value]| pair[0]["role"] != pair[1]["role"] || pair[0]["role"] == "tool";

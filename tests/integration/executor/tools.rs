@@ -1,4 +1,4 @@
-//! The tools of the tests, named after what they do.
+//! The tools of the tests, named by what they do.
 
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
@@ -77,7 +77,7 @@ pub(super) fn png(width: u32, height: u32) -> Vec<u8> {
     bytes.into_inner()
 }
 
-/// A picture of more than 5 MB, which nothing makes smaller.
+/// A picture of more than 5 MB that cannot be compressed.
 fn noise() -> Vec<u8> {
     let mut state = 1_u32;
     let mut next = || {
@@ -91,12 +91,12 @@ fn noise() -> Vec<u8> {
     bytes.into_inner()
 }
 
-/// One server, `kit`, and what is called.
+/// One server, `kit`, and the list of its calls.
 pub(super) fn servers(workspace: &Path) -> (HostConfig, Called) {
     let tool = |name: &str| -> Tool {
         let schema = match name {
             "bare" => json!({"type": "object"}),
-            // What pydantic writes for a union.
+            // The form in which pydantic writes a union.
             "either" => json!({
                 "anyOf": [{"$ref": "#/$defs/A"}, {"properties": {"text": {"type": "string"}}, "required": ["text"]}],
                 "$defs": {"A": {"properties": {"id": {"type": "string"}}, "required": ["id"]}},

@@ -1,8 +1,8 @@
 //! `m3 fidelity`: what argument fidelity reaches on labelled pairs.
 //!
-//! The pairs here were written for this test: `structural.json` and `text.json` have kinds of edit that the benchmark's
-//! pairs do not have and were looked at while the comparison was written; `held-out.json` was scored for the first time
-//! when it was done; `multilingual.json` is not English.
+//! The pairs here were written for this test: `structural.json` and `text.json` have kinds of edit that the
+//! benchmark's pairs lack, and were used while the comparison was written; `held-out.json` was scored for the first
+//! time when it was finished; `multilingual.json` is not English.
 
 use std::path::PathBuf;
 
@@ -32,7 +32,7 @@ fn reaches(report: &Value, area: f64, accepted: f64, rejected: f64) {
     assert!(number(report, "same_rejected") <= rejected, "{all}");
 }
 
-/// The targets are those of the issue that asked for fidelity.
+/// The required values are the targets set when fidelity was introduced.
 #[test]
 fn the_benchmarks_pairs_are_told_apart() {
     let Some(folder) = shared("argument-pairs") else { return };

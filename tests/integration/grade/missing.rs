@@ -1,4 +1,4 @@
-//! Judges that fail or say what cannot be read: missing, listed, never 0.
+//! Judges that fail or give unreadable replies: their grades are missing and listed, never 0.
 
 use std::sync::atomic::Ordering;
 use std::time::Duration;
@@ -44,19 +44,19 @@ fn a_judge_that_fails_is_missing_and_the_rest_goes_on() {
     let judges = [judge("9", "1"), judge("2", "0.5"), judge("7", "0.25")];
     let mut command = tasks.grade(&[&judges[0], &judges[1], &judges[2], &refuses]);
     let found = found(command.args(["--workers", "1"]), 3);
-    // Of the three that are left the middle one.
+    // The middle one of the three remaining grades.
     near(&found["measures"]["task_completion"]["mean"], 0.7);
     let missing = found["missing"].as_array().unwrap();
     assert_eq!(missing.len(), 8);
     assert!(missing.iter().all(|missing| missing["judge"] == name(3, &refuses)));
     assert!(missing[0]["reason"].as_str().unwrap().contains("not for you"), "{missing:?}");
-    // At the third task it is left alone.
+    // After the third task it is not asked any more.
     assert!(missing[4]["reason"].as_str().unwrap().contains("not for you"), "{missing:?}");
     assert!(missing[5]["reason"].as_str().unwrap().contains("not asked any more"), "{missing:?}");
     assert_eq!(refuses.requests().len(), 5);
     assert_eq!(found["judges"][3]["missing"], 8);
     assert_eq!(found["judges"][3]["measures"], json!({}));
-    // Those that are left agree or not without it: all pass but the second, so of three two.
+    // Agreement of the remaining judges: each passes two of three.
     let agreement = &found["agreement"][0];
     assert_eq!(
         (&agreement["graded_by_all"], &agreement["left_out"]),
@@ -76,11 +76,11 @@ fn a_judge_that_has_answered_nobody_is_left_alone_at_the_third_task() {
     });
     let ended = run(tasks.grade(&[&refuses]).args(["--workers", "1"]));
     assert_eq!(ended.status.code(), Some(4), "{}", text(&ended.stderr));
-    // Two questions a task; the first of the third task is the last.
+    // Two questions for each task; the last one is the first of the third task.
     assert_eq!(refuses.requests().len(), 5);
 }
 
-/// It has answered another one before: what it refuses now it refuses for the tasks' sake.
+/// The judge has answered an earlier command, so its refusals now concern the tasks.
 #[test]
 fn a_judge_that_answered_an_earlier_command_is_asked_about_every_task() {
     let ids = ["a", "b", "c", "d", "e"];
@@ -141,7 +141,7 @@ fn a_task_that_no_judge_takes_silences_nobody() {
         assert_eq!(missing.len(), 5);
         assert!(missing.iter().all(|missing| missing["id"] == "a"), "{missing:?}");
         assert!(missing[4]["reason"].as_str().unwrap().contains("content policy"), "{missing:?}");
-        // The second time only the first task is asked again.
+        // The second time, only the first task is asked about again.
         assert_eq!(strict.requests().len(), requests);
     }
 }
@@ -155,7 +155,7 @@ fn tasks_without_a_prediction_are_in_the_ledger_and_count_as_0_beside_the_mean()
     follows_kept_schema("grades", &found);
     let ledger = json!({"references": 5, "predictions": 2, "graded": 2, "missing": ["a", "c", "d", "e"], "extra": ["z"]});
     assert_eq!(found["ledger"], ledger);
-    // By hand: two of 0.5 and four of 0; of grounding, one of 0.5 and four of 0.
+    // By hand: two of 0.5 and four of 0; for grounding, one of 0.5 and four of 0.
     let measures = &found["measures"];
     near(&measures["task_completion"]["mean"], 0.5);
     near(&measures["task_completion"]["mean_with_absent_as_zero"], 1.0 / 6.0);
@@ -226,7 +226,7 @@ fn without_any_judge_there_are_no_grades() {
     let ended = run(command.env_remove("OPENAI_API_KEY").env_remove("M3_LLM_KEY"));
     assert_eq!(ended.status.code(), Some(4));
     assert!(text(&ended.stderr).contains("no judge can be asked"), "{}", text(&ended.stderr));
-    // One that can be asked is enough.
+    // One judge that can be asked is enough.
     let other = judge("2", "0.5");
     let mut command = tasks.grade_by(&format!("openai:gpt-5,{}", name(0, &other)));
     let found = found(command.env_remove("OPENAI_API_KEY").env_remove("M3_LLM_KEY"), 3);
@@ -275,6 +275,6 @@ fn what_was_answered_before_an_interruption_is_kept() {
     assert_eq!(ended.status.code(), Some(130), "{}", text(&ended.stderr));
     assert!(ended.stdout.is_empty(), "no report of a part");
     found(&mut tasks.grade(&[&slow]), 0);
-    // The one that was under way is paid for and kept: only the two that were left are asked for.
+    // The reply under way is paid for and kept: only the two others are asked for.
     assert_eq!(count.load(Ordering::SeqCst), 4 + 2);
 }

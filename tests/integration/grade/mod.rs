@@ -15,7 +15,7 @@ use serde_json::{Value, json};
 
 use crate::support::{Folder, follows_kept_schema, m3_bare};
 
-/// What judges of mcp-bench grade.
+/// The respects that judges of mcp-bench grade.
 const RESPECTS: [&str; 6] = [
     "task_fulfillment",
     "information_grounding",
@@ -25,18 +25,18 @@ const RESPECTS: [&str; 6] = [
     "parallelism_and_efficiency",
 ];
 
-/// A judge that says the same to everything.
+/// A judge that gives the same reply to everything.
 fn says(text: &str) -> impl Fn(&SeenRequest) -> Scripted + Send + Sync + 'static {
     let text = text.to_owned();
     move |_| Scripted::Say(text.clone())
 }
 
-/// What a judge is asked, told by its instructions.
+/// Whether a judge is asked about completion, by its instructions.
 fn is_about_completion(seen: &SeenRequest) -> bool {
     seen.system.contains("how completely a task was done")
 }
 
-/// A judge that gives these scores: 0 to 10 for the task, 0 to 1 for grounding, with a matrix of one entry.
+/// A judge with these scores: 0 to 10 for the task, 0 to 1 for grounding, with a matrix of one entry.
 fn judge(completion: &str, grounding: &str) -> ScriptedModel {
     let (completion, grounding) = (completion.to_owned(), grounding.to_owned());
     ScriptedModel::start(Spoken::OpenAi, move |seen| {
@@ -95,7 +95,7 @@ fn report(command: &mut Command) -> Value {
     report
 }
 
-/// Requests so far, of all judges.
+/// The number of requests to all judges so far.
 fn requests(judges: &[&ScriptedModel]) -> usize {
     for judge in judges {
         assert_eq!(judge.problems(), Vec::<String>::new());
@@ -108,7 +108,7 @@ fn near(found: &Value, expected: f64) {
     assert!((found - expected).abs() < 1e-9, "{found} is not {expected}");
 }
 
-/// Shared by closures.
+/// A counter that closures can share.
 fn counter() -> Arc<std::sync::atomic::AtomicUsize> {
     Arc::default()
 }

@@ -1,4 +1,4 @@
-//! Trimmed means, what is kept, what goes on into the leaderboard.
+//! Trimmed means, kept answers, and grades in the leaderboard.
 
 use serde_json::{Value, json};
 
@@ -37,7 +37,7 @@ fn of_four_judges_the_lowest_and_the_highest_are_left_out() {
     }
     near(&found["measures"]["task_completion"]["mean"], 0.775);
     assert_eq!(found["missing"], json!([]));
-    // Without the judge that says 9, of 2, 7.5 and 8 the middle one is left.
+    // Without the judge that gives 9, the middle one of 2, 7.5 and 8 is left.
     let without = &found["without_judge"][0];
     near(&without["mean"], 0.75);
     near(&without["change"], -0.025);
@@ -47,11 +47,11 @@ fn of_four_judges_the_lowest_and_the_highest_are_left_out() {
     near(&agreement["fleiss_kappa"], -1.0 / 3.0);
     assert_eq!(agreement["pairs"].as_array().unwrap().len(), 6);
     near(&agreement["pairs"][1]["agreement"], 1.0);
-    // What leaderboards read.
+    // The form that leaderboards read.
     let written: Value = serde_json::from_slice(&std::fs::read(&graded).unwrap()).unwrap();
     near(&written[1]["grades"]["task_completion"], 0.775);
     assert_eq!(written[1]["steps"], task("b", "37 kcal")["steps"]);
-    // Graded predictions are predictions.
+    // Graded predictions are still valid predictions.
     stdout(crate::support::m3_bare(tasks.folder.path()).arg("validate").arg(&graded));
 }
 
@@ -67,7 +67,7 @@ fn of_three_the_middle_one_is_left_and_of_two_nothing_is_trimmed() {
     near(&found["measures"]["task_completion"]["mean"], 0.55);
     assert_eq!(found["trajectories"][0]["grades"]["is_trimmed"], false);
     assert!(found["notes"][0].as_str().unwrap().contains("fewer than three judges"), "{found}");
-    // The answers of the two were known.
+    // The answers of the two others were kept.
     assert_eq!(requests(&[&judges[0], &judges[1], &judges[2]]), 6);
 }
 
@@ -81,17 +81,17 @@ fn nothing_is_asked_twice_and_what_has_changed_is_asked_again() {
     assert_eq!(requests(&[&model]), 4);
     assert_eq!(grade(), first);
     assert_eq!(requests(&[&model]), 4);
-    // Another answer to one task: completion is asked again, grounding looks at steps alone.
+    // After another answer to one task, completion is asked again; grounding depends only on the steps.
     tasks.folder.json("predictions.json", &json!([task("a", "37 kcal"), task("b", "38 kcal")]));
     grade();
     assert_eq!(requests(&[&model]), 5);
-    // Another reference: grounding is asked again, completion does not look at it.
+    // After another reference, grounding is asked again; completion does not depend on it.
     let mut reference = task("a", "37 kcal");
     reference["steps"][0]["calls"][0]["arguments"]["query"] = json!("figs");
     tasks.folder.json("references.json", &json!([reference, task("b", "37 kcal")]));
     grade();
     assert_eq!(requests(&[&model]), 6);
-    // As a kill leaves the file of answers: the last line cut.
+    // A file of answers as left by a kill: the last line is cut off.
     let answers = tasks.folder.path().join("graded.json.answers.jsonl");
     let kept = std::fs::read_to_string(&answers).unwrap();
     let lines: Vec<Value> = kept.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
@@ -102,20 +102,20 @@ fn nothing_is_asked_twice_and_what_has_changed_is_asked_again() {
     std::fs::write(&answers, &kept[..kept.len() - 10]).unwrap();
     grade();
     assert_eq!(requests(&[&model]), 7);
-    // Another rubric, and the same one more often.
+    // Another rubric, and the same one with more passes.
     assert_eq!(
         run(tasks.grade(&[&model]).arg("-o").arg(&graded).args(["--repeat", "2"])).status.code(),
         Some(0)
     );
     assert_eq!(requests(&[&model]), 11);
-    // Only one at a time has the answers; what is held here is released when it is dropped.
+    // Only one process at a time can use the answers; the lock held here is released when it is dropped.
     let held = std::fs::File::open(&answers).unwrap();
     held.lock().unwrap();
     let ended = run(tasks.grade(&[&model]).arg("-o").arg(&graded));
     assert_eq!(ended.status.code(), Some(4));
     let said = text(&ended.stderr);
     assert!(said.contains("another m3 works with"), "{said}");
-    // Where the system tells who holds it, this process is named.
+    // If the system tells who holds the lock, this process is named.
     let holder = said.split_once(", process ").map(|(_, rest)| rest.split('\n').next());
     assert!(holder.is_none_or(|holder| holder == Some(&std::process::id().to_string())), "{said}");
 }
@@ -174,7 +174,7 @@ fn images_are_shown_to_judges_that_see() {
     let shown = |index: usize| json!(judges[index].requests()).to_string();
     assert!(shown(0).contains("sha256:") && shown(0).contains("is attached"));
     assert!(!shown(1).contains("sha256:") && shown(1).contains("is not attached"));
-    // One that is not there is said, and nothing is asked.
+    // A missing image is reported, and nothing is asked.
     with_image["image"] = json!("other.png");
     tasks.folder.json("predictions.json", &json!([with_image]));
     let ended = run(&mut tasks.grade(&[&judges[0], &judges[1]]));
@@ -198,7 +198,7 @@ fn the_image_is_the_references_and_what_it_shows_is_judged_anew() {
     reference["image"] = json!("fig.png");
     tasks.folder.json("references.json", &json!([reference]));
     let model = judge("9", "1");
-    // Whatever the prediction says: nothing, another image, one that is not there.
+    // Whatever the prediction names: no image, another image, a missing one.
     for image in [Value::Null, json!("other.png"), json!("nowhere.png")] {
         let mut prediction = task("a", "37 kcal");
         if !image.is_null() {
@@ -206,13 +206,13 @@ fn the_image_is_the_references_and_what_it_shows_is_judged_anew() {
         }
         tasks.folder.json("predictions.json", &json!([prediction]));
         report(&mut tasks.grade(&[&model]));
-        // The same question, the same image: it is known.
+        // The question and the image are the same, so the answer is known.
         assert_eq!(requests(&[&model]), 2);
     }
     let shown = json!(model.requests()).to_string();
     assert!(shown.contains("sha256:") && shown.contains("is attached"), "{shown}");
     assert!(!shown.contains("has no image"), "{shown}");
-    // Other bytes under the same name.
+    // Another content under the same name.
     put(1, "fig.png");
     report(&mut tasks.grade(&[&model]));
     assert_eq!(requests(&[&model]), 4);
@@ -259,7 +259,7 @@ fn the_tables_say_this() {
     let judges = [judge("9", "1"), judge("2", "0.5"), judge("eleven", "0.25")];
     let mut command = tasks.grade(&[&judges[0], &judges[1], &judges[2]]);
     let shown = text(&run(command.args(["--resamples", "100", "--by-type"])).stdout);
-    // By the model's name alone, which tells them apart.
+    // The model's name alone is enough to distinguish the judges.
     assert!(shown.contains("judge-2 ") && !shown.contains("127.0.0.1"), "{shown}");
     for part in [
         "Grades",
@@ -293,7 +293,7 @@ fn grades_go_by_the_score_into_the_leaderboard() {
     let board = crate::support::report(m3().arg("leaderboard").arg(&score));
     near(&board["models"][0]["metrics"]["task_completion"]["value"], 0.9);
     near(&board["models"][0]["metrics"]["information_grounding"]["value"], 0.5);
-    // Those of other predictions are refused, as is a file without any.
+    // Grades of other predictions are refused, and so is a file without grades.
     let mut other: Value = serde_json::from_slice(&std::fs::read(&graded).unwrap()).unwrap();
     other[0]["steps"] = json!([]);
     let other = tasks.folder.json("other.json", &other);

@@ -1,4 +1,4 @@
-//! A panel beside people.
+//! A panel compared with people.
 
 use m3_testkit::model_server::{Scripted, ScriptedModel, Spoken};
 use serde_json::json;
@@ -10,7 +10,7 @@ use crate::support::{run, text};
 fn raw_agreement_stands_beside_kappa_and_the_corrected_rate() {
     let ids = ["a", "b", "c", "d", "e", "f", "g", "h", "i", "j"];
     let tasks = Tasks::new(&ids);
-    // Eight are good; the judge passes these and one of the two others.
+    // Eight tasks are good; the judge passes these and one of the two others.
     tasks.folder.json("predictions.json", &json!(ids.map(|id| task(id, &format!("answer {id}")))));
     let lenient = ScriptedModel::start(Spoken::OpenAi, |seen| {
         let score = if seen.last_user_text.contains("answer j") { "2" } else { "8" };
@@ -37,7 +37,7 @@ fn raw_agreement_stands_beside_kappa_and_the_corrected_rate() {
     near(&panel["rate"]["value"], 0.9);
     // (0.9 + 0.5 - 1) / (1 + 0.5 - 1)
     near(&panel["corrected_rate"]["value"], 0.8);
-    // All are labelled: nothing of the judge is left in it.
+    // All tasks are labelled, so the judge does not influence the rate.
     let wilson = found["people"][0]["raters"][1]["corrected_rate"].clone();
     near(&wilson["low"], 0.490_162_471_536_641_8);
     near(&wilson["high"], 0.943_317_848_545_624_7);

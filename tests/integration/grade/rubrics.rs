@@ -32,7 +32,7 @@ fn mcp_eval_gives_pass_rates_by_category() {
     near(&found["by_type"]["single"]["mcp_eval"]["mean"], 0.5);
     near(&found["by_type"]["multi"]["mcp_eval"]["mean"], 1.0);
     assert_eq!(requests(&[&model]), 3);
-    // The judge has both answers, and no step.
+    // The judge sees both answers, and no steps.
     let asked = json!(model.requests()).to_string();
     assert!(asked.contains("reference answer") && !asked.contains("steps of the program"), "{asked}");
 }
@@ -57,7 +57,7 @@ fn judges_of_mcp_eval_vote() {
 #[test]
 fn mcp_bench_shuffles_five_times_and_averages() {
     let tasks = Tasks::new(&["a"]);
-    // What stands first in the list gets 10, the rest 4: the mean shows which stood first how often.
+    // The first respect of the list gets 10, the others 4: the mean shows how often each came first.
     let model = ScriptedModel::start(Spoken::OpenAi, |seen| {
         let (_, keys) = seen.system.rsplit_once('{').unwrap();
         let keys: Vec<&str> = keys.split('"').skip(1).step_by(2).collect();
@@ -72,7 +72,7 @@ fn mcp_bench_shuffles_five_times_and_averages() {
         |seed: &str| report(tasks.grade(&[&model]).args(["--rubric", "mcp-bench", "--order-seed", seed]));
     let found = grade("0");
     assert_eq!(requests(&[&model]), 5);
-    // By hand: one of six respects has 1.0 and five have 0.4 in each pass; its axis has 0.7, the others 0.4.
+    // By hand: in each pass one of six respects has 1.0 and five have 0.4; its axis has 0.7, the others 0.4.
     near(&found["measures"]["mcp_bench"]["mean"], 0.5);
     let sum: f64 = RESPECTS
         .iter()
@@ -84,7 +84,7 @@ fn mcp_bench_shuffles_five_times_and_averages() {
     assert!(orders.len() > 1, "the order changes from pass to pass");
     assert_eq!(found["passes"], 5);
     assert_eq!(found["consistency"][0]["tasks"], 1);
-    // The same orders are known, others are not; the leaderboard's grades are not touched.
+    // Answers in the same orders are known, in others not; the leaderboard's grades are unchanged.
     grade("0");
     assert_eq!(requests(&[&model]), 5);
     grade("1");
@@ -112,7 +112,7 @@ fn judges_of_mcp_bench_see_the_tools_that_were_on_offer() {
         }
         report(&mut command)
     };
-    // Half a point is not what was asked for.
+    // Half a point is not a whole number, as asked for.
     near(&grade(Some(&catalog))["measures"]["mcp_bench"]["mean"], 0.7);
     assert_eq!(requests(&[&model]), 2);
     let asked = json!(model.requests()[1]).to_string();
@@ -120,7 +120,7 @@ fn judges_of_mcp_bench_see_the_tools_that_were_on_offer() {
         asked.contains("  tool food/get: Nutrients of a food.") && asked.contains("whole number"),
         "{asked}"
     );
-    // Without them it is another question.
+    // Without tools it is another question.
     grade(None);
     assert_eq!(requests(&[&model]), 4);
 }

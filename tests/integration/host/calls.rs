@@ -49,7 +49,7 @@ async fn results_of_every_content_type_arrive_as_they_are() {
     assert_eq!(structured.extra["_meta"], json!({"took": 1}));
     let failure = hosting.call("failure", Value::Null).await.result.unwrap();
     assert!(failure.is_error);
-    // What is shown is another's concern; nothing is changed here.
+    // Results are returned unchanged; making them safe to show is done elsewhere.
     assert_eq!(hosting.text("escapes", Value::Null).await, "\u{1b}]0;title\u{7}\u{1b}[2Jred");
     hosting.close().await;
 }
@@ -115,7 +115,7 @@ async fn noise_between_the_messages_harms_nothing_and_is_counted() {
     let hosting = host("noise").await;
     assert_eq!(hosting.text("noise", json!({"lines": 1000})).await, "done");
     let statuses = hosting.host.statuses().await;
-    // Three lines before the handshake, two after it, 1000 in the call; an empty one does not count.
+    // Three lines before the handshake, two after it, 1000 in the call; an empty line does not count.
     assert_eq!(statuses[0].noise, 1005);
     let noise: Vec<_> = hosting
         .events()
@@ -159,7 +159,7 @@ async fn a_server_gets_its_own_variables_and_few_of_ours() {
     let env = async |name: &str| hosting.text("env", json!({"name": name})).await;
     assert_eq!(env("GIVEN").await, "yes");
     assert_eq!(env("PATH").await, std::env::var("PATH").unwrap());
-    // Cargo sets it for tests.
+    // Cargo sets this variable for tests.
     assert_eq!(env("CARGO_MANIFEST_DIR").await, "(not set)");
     hosting.close().await;
 }
@@ -201,7 +201,7 @@ async fn a_hundred_calls_at_once_on_ten_servers_get_their_own_results() {
 
 #[test]
 fn ten_thousand_calls_do_not_grow_memory() {
-    // In a process of its own: other tests of this one need memory meanwhile.
+    // In a separate process, because other tests of this one use memory at the same time.
     let host = std::process::Command::new(stub().with_file_name("stub_host"))
         .args([m3().as_os_str(), stub().as_os_str(), "serial".as_ref(), "calls".as_ref(), "call".as_ref()])
         .output()
@@ -209,6 +209,6 @@ fn ten_thousand_calls_do_not_grow_memory() {
     let out = String::from_utf8(host.stdout).unwrap();
     let memory: Vec<usize> = out.split_whitespace().map(|bytes| bytes.parse().unwrap()).collect();
     let [before, after] = memory[..] else { panic!("{out} {:?}", host.stderr) };
-    // 9000 calls: less than half a kilobyte each, pages that the allocator keeps included.
+    // 9000 calls: less than half a kilobyte each, including pages that the allocator keeps.
     assert!(after.saturating_sub(before) < 4 << 20, "{before} bytes before, {after} after");
 }

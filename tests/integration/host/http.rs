@@ -112,7 +112,7 @@ fn reply_as(tool: &str, message: &str) -> Response {
     }
 }
 
-/// A result with keys and kinds beside those of the specification.
+/// A result with keys and kinds that the specification does not have.
 fn extended() -> Value {
     json!({
         "content": [{"type": "resource_link", "uri": "a:b", "name": "b", "colour": [1, {"x": null}]}],
@@ -120,7 +120,7 @@ fn extended() -> Value {
     })
 }
 
-/// A body that does not end before it has been read too far.
+/// A body that never ends; reading too much of it fails the test.
 fn endless(content_type: &str, start: &str) -> Response {
     const PIECES: usize = 400;
     let piece = Bytes::from(vec![b'x'; 1 << 20]);
@@ -134,7 +134,7 @@ fn endless(content_type: &str, start: &str) -> Response {
     response.body(Body::from_stream(start.chain(pieces))).unwrap()
 }
 
-/// Serves at this address, or at any.
+/// Serves at this address, or at any free one.
 async fn serve(address: Option<SocketAddr>) -> (SocketAddr, AbortHandle) {
     serve_router(address, axum::Router::new().route("/mcp", post(answer))).await
 }
@@ -238,7 +238,7 @@ async fn a_session_is_kept_and_made_anew_once_it_has_expired() {
                 return response;
             }
             assert_eq!(headers["mcp-protocol-version"], "2025-06-18");
-            // The first one ends with the first call.
+            // The first session ends with the first call.
             let has_expired = session.as_deref() == Some("1") && message["method"] == "tools/call";
             if session != Some(current) || has_expired {
                 return Response::builder().status(StatusCode::NOT_FOUND).body(Body::empty()).unwrap();
@@ -315,7 +315,7 @@ async fn a_server_that_is_down_slow_or_fails_is_reported_and_may_come_back() {
     );
     assert_eq!(hosting.text("echo", json!({})).await, "{}");
     server.abort();
-    // Connections that are open go with it, a moment later.
+    // Open connections are closed with it, a moment later.
     let asking = async {
         loop {
             match hosting.call("echo", json!({})).await.result {
@@ -340,7 +340,7 @@ async fn an_endpoint_that_cannot_be_used_is_named() {
         (format!("http://{free}/mcp"), "secret", "Connection refused"),
         (format!("http://{address}/mcp"), "wrong", "401"),
         (format!("http://{address}/elsewhere"), "secret", "404"),
-        // No certificate: what answers there does not speak TLS.
+        // Without a certificate, because the server does not speak TLS.
         (format!("https://{address}/mcp"), "secret", "InvalidContentType"),
         ("no url".to_owned(), "secret", "URL"),
         (format!("http://{address}/mcp"), "line\nbreak", "`X-Key`"),

@@ -9,7 +9,7 @@ use serde_json::{Map, Value, json};
 
 use super::support::{host_all, marker, server};
 
-/// Tools named after what they do.
+/// Tools named by what they do.
 struct Box {
     tools: Vec<Tool>,
 }
@@ -31,7 +31,7 @@ impl Toolbox for Box {
                 "crash" => Answer::Crash,
                 "panic" => panic!("a mistake in a toolbox"),
                 "busy" => {
-                    // Work that never lets go of its thread.
+                    // Work that never releases its thread.
                     std::thread::sleep(Duration::from_secs(3));
                     Answer::Result(ToolResult::text("late"))
                 }
@@ -70,7 +70,7 @@ async fn calls_end_as_they_do_with_other_servers() {
         assert_eq!(hosting.text("echo", json!({})).await, "{}");
     }
     assert_eq!(hosting.host.statuses().await[0].restarts, 2);
-    // Twice is what the configuration allows.
+    // The configuration allows two restarts.
     assert!(hosting.call("crash", Value::Null).await.result.is_err());
     let outcome = hosting.call("echo", Value::Null).await;
     assert!(matches!(outcome.result, Err(CallError::Unavailable { .. })), "{outcome:?}");

@@ -1,4 +1,4 @@
-//! Nothing is left running, whatever ends: the server, the host, a future, or the process of the host itself.
+//! Nothing keeps running, whatever ends: the server, the host, a future, or the host's process.
 
 use std::io::BufRead as _;
 use std::process::{Command, Stdio};
@@ -10,7 +10,7 @@ use super::support::{PATIENCE, host, host_all, m3, marker, processes, server, st
 
 const DESCENDANTS: [&str; 4] = ["sleeper", "sleeper-stubborn", "sleeper-session", "sleeper-daemon"];
 
-/// Waits until so many processes are there: they take a moment to start.
+/// Waits until this many processes exist: they take a moment to start.
 fn wait_for(count: usize, marker: &str) {
     let deadline = Instant::now() + PATIENCE;
     while processes(marker).len() < count {
@@ -25,7 +25,7 @@ async fn descendants_end_with_a_host_that_is_closed() {
     for what in DESCENDANTS {
         hosting.text("spawn", json!({ "what": what })).await;
     }
-    // The guard, the server and the four.
+    // The guard, the server and its four processes.
     wait_for(6, &hosting.marker);
     hosting.close().await;
 }
@@ -122,7 +122,7 @@ fn a_host_that_is_killed_leaves_nothing() {
         let mut line = String::new();
         std::io::BufReader::new(host.stdout.take().unwrap()).read_line(&mut line).unwrap();
         assert_eq!(line, "ready\n");
-        // The host, the guard, the server and what it started.
+        // The host, the guard, the server and the processes that the server started.
         wait_for(7, &marker);
         host.kill().unwrap();
         host.wait().unwrap();
@@ -149,7 +149,7 @@ fn a_guard_exits_as_its_server_does() {
 #[test]
 fn a_guard_whose_host_is_gone_already_starts_nothing_that_stays() {
     let marker = marker();
-    // 1 is no host of ours: the guard's parent is this test.
+    // Process 1 is not our host: the guard's parent is this test.
     let mut guard = Command::new(m3());
     guard.args(["guard-server", "--parent", "1", "--"]).arg(stub()).args(["stays", "--marker", &marker]);
     let mut guard = guard.stdin(Stdio::piped()).stdout(Stdio::null()).spawn().unwrap();

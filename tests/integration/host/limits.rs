@@ -47,7 +47,7 @@ async fn progress_for_ever_ends_with_the_total_time() {
     let hosting = host_with("default", |config| config.timeouts.total = Duration::from_secs(1)).await;
     let outcome = hosting.call("progress", json!({"steps": 1000, "every": 50})).await;
     assert!(matches!(outcome.result, Err(CallError::TimedOutTotal { .. })), "{outcome:?}");
-    // A flood of progress is no reason to end late either.
+    // A flood of progress must not delay the end either.
     let outcome = hosting.call("progress", json!({"steps": 10_000_000, "every": 0})).await;
     assert!(matches!(outcome.result, Err(CallError::TimedOutTotal { .. })), "{outcome:?}");
     assert!(outcome.elapsed < PATIENCE);
@@ -65,7 +65,7 @@ async fn a_cancelled_call_ends_at_once_and_the_server_is_told() {
     });
     assert_eq!(outcome.result, Err(CallError::Cancelled));
     assert_eq!(wait_for_cancelled(&hosting).await, "1");
-    // One that is cancelled before it is made is not made.
+    // A call that is cancelled beforehand is not made.
     let outcome = hosting.host.call(&name, object(Value::Null), &cancel).await;
     assert_eq!(outcome.result, Err(CallError::Cancelled));
     assert_eq!(wait_for_cancelled(&hosting).await, "1");
@@ -102,7 +102,7 @@ async fn a_busy_server_is_not_taken_for_one_that_stopped_reading() {
         tokio::time::sleep(Duration::from_millis(200)).await;
         hosting.call("echo", json!({"text": "x".repeat(4 << 20)})).await
     };
-    // 4 s of work during which nothing is read.
+    // 4 s of work during which the server reads nothing.
     let (busy, large) = tokio::join!(hosting.call("progress", json!({"steps": 80, "every": 50})), large);
     assert!(matches!(large.result, Err(CallError::TimedOutIdle { .. })), "{:?}", large.elapsed);
     assert_eq!(busy.result.unwrap().all_text(), "done");
@@ -135,7 +135,7 @@ async fn a_crash_fails_the_calls_in_flight_and_later_ones_get_a_new_server() {
         let Err(CallError::ServerDied { reason, .. }) = outcome.result else { panic!("{outcome:?}") };
         assert_eq!(reason, "exit code 7: Traceback: it broke");
     }
-    // Several at once wait for the same restart; the new one's state is its own.
+    // Several calls wait for the same restart; the new process has its own state.
     let (one, two) = tokio::join!(hosting.call("count", Value::Null), hosting.call("count", Value::Null));
     let mut counts = [one, two].map(|outcome| outcome.result.unwrap().all_text());
     counts.sort();
@@ -180,7 +180,7 @@ async fn a_dead_server_is_told_and_its_next_list_of_tools_is_held_to_the_same_ru
     assert!(matches!(outcome.result, Err(CallError::ServerDied { .. })), "{outcome:?}");
     let state = hosting.host.statuses().await.remove(0).state;
     assert_eq!(state, ServerState::Died { reason: "exit code 0".to_owned() });
-    // The call that starts it again is of a tool that is gone by then.
+    // The call that restarts the server is of a tool that it no longer has.
     for gone in ["count", "cwd", "broken"] {
         let outcome = hosting.call(gone, Value::Null).await;
         assert!(matches!(outcome.result, Err(CallError::UnknownTool { .. })), "{gone}: {outcome:?}");
@@ -217,7 +217,7 @@ async fn calls_beyond_the_limit_wait_and_their_time_begins_when_they_are_sent() 
     let slow = || hosting.call("slow", json!({"milliseconds": 900}));
     let began = Instant::now();
     let outcomes = tokio::join!(slow(), slow(), slow(), slow());
-    // Longer than the limit of any.
+    // Longer than the limit of any single call.
     assert!(began.elapsed() >= Duration::from_millis(3600));
     for outcome in [outcomes.0, outcomes.1, outcomes.2, outcomes.3] {
         assert_eq!(outcome.result.unwrap().all_text(), "done");

@@ -1,4 +1,4 @@
-//! Servers that start, that do not, and what they list.
+//! Servers that start, servers that fail, and their lists of tools.
 
 use std::time::Duration;
 
@@ -157,7 +157,7 @@ async fn a_tool_that_needs_tasks_is_not_offered() {
 
 #[tokio::test]
 async fn lists_that_do_not_end_are_cut() {
-    // (scenario, tools): a hundred pages at most; a cursor that comes again ends the list.
+    // (scenario, tools): at most a hundred pages; a repeated cursor ends the list.
     for (scenario, tools) in [("endless_cursor", 100), ("same_cursor", 2), ("pages", 3), ("no_list", 0)] {
         let hosting = host(scenario).await;
         assert_eq!(ready(&hosting).tools, tools, "{scenario}");
@@ -171,10 +171,10 @@ async fn hostile_tools_are_contained_and_reported() {
     let catalog = hosting.host.catalog();
     let names: Vec<_> = catalog.servers[0].tools.iter().map(|tool| tool.name.as_str()).collect();
     assert_eq!(names, ["long", "bell\u{7}\u{1b}[31m\n\u{202e}", "cycle", "loops", "twice", "snake"]);
-    // A second of the same name, one without a name, one with an empty name, two that are no objects.
+    // A second tool of the same name, one without a name, one with an empty name, two that are not objects.
     assert_eq!(catalog.servers[0].rejected.len(), 5);
     for tool in &catalog.servers[0].tools {
-        // Whatever it says, it ends.
+        // Checking ends, whatever the schema says.
         if let Ok(schema) = m3_mcp::arguments::ArgumentSchema::new(&tool.input_schema) {
             let _ = schema.problems(&json!({"x": 1}));
         }
@@ -198,7 +198,7 @@ async fn one_failure_does_not_stop_the_others_and_a_disabled_one_is_not_started(
     assert!(matches!(statuses[1].state, ServerState::Failed(StartError::Exited { .. })));
     assert_eq!(statuses[2].state, ServerState::Disabled);
     assert!(matches!(statuses[3].state, ServerState::Ready(_)));
-    // Told one by one: the slow one is the last.
+    // Reported one by one: the slow one comes last.
     let events = hosting.events();
     assert_eq!(events.len(), 3);
     assert!(matches!(&events[2], HostEvent::Failed { server, .. } if server == "slow"), "{events:?}");

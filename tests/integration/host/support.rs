@@ -1,4 +1,4 @@
-//! What the tests of the host share: a stub server, hosts, processes that are left.
+//! Helpers for the tests of the host: a stub server, hosts, remaining processes.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -12,7 +12,7 @@ use serde_json::{Map, Value};
 use tempfile::TempDir;
 use tokio_util::sync::CancellationToken;
 
-/// What must come is waited for so long, however busy the machine is.
+/// How long this waits for something that has to come, however busy the machine is.
 pub(crate) const PATIENCE: Duration = Duration::from_mins(1);
 
 /// The stub server's program, next to the tests' own.
@@ -68,7 +68,7 @@ pub(crate) async fn host(scenario: &str) -> Hosting {
     host_with(scenario, |_| ()).await
 }
 
-/// The same, configured further.
+/// Hosts one stub called `stub`, with a guard and a further configuration.
 pub(crate) async fn host_with(scenario: &str, configure: impl FnOnce(&mut ServerConfig)) -> Hosting {
     let marker = marker();
     let mut config = server("stub", scenario, &marker);
@@ -108,7 +108,7 @@ impl Hosting {
         self.events.lock().unwrap().clone()
     }
 
-    /// Closes the host and checks that nothing is left.
+    /// Closes the host and checks that no process remains.
     pub(crate) async fn close(self) {
         tokio::time::timeout(PATIENCE, self.host.close()).await.unwrap();
         assert_eq!(processes(&self.marker), Vec::<String>::new());
@@ -123,12 +123,12 @@ pub(crate) fn object(value: Value) -> Map<String, Value> {
     }
 }
 
-/// The processes with the marker among their arguments, ours excepted.
+/// The processes with the marker among their arguments, except this one.
 pub(crate) fn processes(marker: &str) -> Vec<String> {
     let entries = std::fs::read_dir("/proc").unwrap();
     let found = entries.filter_map(|entry| {
         let path = entry.unwrap().path();
-        // One that only waits to be reaped has no arguments.
+        // A process that has ended has no arguments.
         let arguments = std::fs::read(path.join("cmdline")).ok()?;
         let arguments = String::from_utf8_lossy(&arguments).replace('\0', " ");
         arguments.contains(marker).then(|| format!("{}: {arguments}", path.display()))
@@ -139,7 +139,7 @@ pub(crate) fn processes(marker: &str) -> Vec<String> {
 /// Waits until no process with the marker is left.
 pub(crate) fn wait_until_gone(marker: &str) {
     let deadline = Instant::now() + PATIENCE;
-    // The host's tasks do not run meanwhile: what must end has been told so.
+    // The host's tasks do not run during this wait: processes must have been told to end before.
     while !processes(marker).is_empty() {
         assert!(Instant::now() < deadline, "left: {:?}", processes(marker));
         std::thread::sleep(Duration::from_millis(20));

@@ -1,4 +1,4 @@
-//! Instances of their own for each task, and shared ones.
+//! Separate instances for each task, and shared ones.
 
 use std::sync::Arc;
 
@@ -29,7 +29,7 @@ async fn a_task_sees_no_state_of_another_and_works_in_its_own_folder() {
     assert_eq!((all.statuses().await.len(), processes(&marker).len()), (2, 4));
     let before = processes(&marker);
     let all = all.into_shared().await;
-    // Only the stateless one, with its guard: the same processes as before.
+    // Only the stateless server with its guard: the same processes as before.
     assert_eq!((all.statuses().await.len(), processes(&marker).len()), (1, 2));
     assert!(processes(&marker).iter().all(|process| before.contains(process)));
 

@@ -1,4 +1,4 @@
-//! Files that hold no trajectories say what they are.
+//! Messages about files that hold no trajectories say what they are.
 
 use serde_json::json;
 
@@ -41,7 +41,7 @@ fn files_of_other_programs_are_called_by_their_name() {
     }
 }
 
-/// A trajectory may have any keys beside its own.
+/// A trajectory may have any additional keys.
 #[test]
 fn trajectories_with_keys_of_other_programs_are_trajectories() {
     let folder = Folder::new();
@@ -51,8 +51,8 @@ fn trajectories_with_keys_of_other_programs_are_trajectories() {
     assert_eq!(output.status.code(), Some(0), "{}", text(&output.stdout));
 }
 
-/// Real files of twenty formats: each is refused, with one error that says what it is. The formats that only their
-/// makers could name are left out.
+/// Real files of twenty formats: each is refused with one error that says what it is. Formats that cannot be
+/// recognized by their content are left out.
 #[test]
 fn real_traces_are_called_by_their_name() {
     let Some(folder) = shared("traces") else { return };
@@ -89,7 +89,7 @@ fn real_traces_are_called_by_their_name() {
     }
 }
 
-/// Keys of another program beside them do not make trajectories that program's.
+/// Additional keys of another program do not make a trajectory that program's.
 #[test]
 fn trajectories_keep_the_keys_of_the_program_that_ran_the_model() {
     let folder = Folder::new();

@@ -1,11 +1,11 @@
-//! Calls in the ways of other programs.
+//! Calls in the forms of other programs.
 
 use serde_json::{Value, json};
 
 use super::{average, edited, numbers, scored, usual};
 use crate::support::{Folder, call, no_encoder, run, text};
 
-/// Every call's arguments as text, as OpenAI's interface has them.
+/// Writes every call's arguments as text, as OpenAI's interface does.
 fn as_text(call: &mut Value) {
     call["arguments"] = json!(call["arguments"].to_string());
 }
@@ -32,7 +32,7 @@ fn arguments_as_text_are_read_as_the_objects_they_hold() {
     assert_eq!(numbers(&report), expected);
     // README.md: the average of the small benchmark.
     assert!((average(&report) - 0.9482).abs() < 5e-5);
-    // Once, for all 40 calls.
+    // Reported once for all 40 calls.
     let note = "p.json /0/steps/0/calls/0/arguments (id `00010000`): `arguments` is a text that holds an object; read as \
                 that object (39 more like it)";
     assert_eq!(said.matches("warning: ").count(), 1, "{said}");
@@ -76,7 +76,7 @@ fn tool_calls_beside_empty_calls_are_read() {
     let (said, report) = scored(&both, &["--profile", "open-m3-bench"]).unwrap();
     assert_eq!(report["aggregate"]["predicted_calls"], 0);
     assert!(said.contains("a step without calls in the profile open-m3-bench"), "{said}");
-    // Empty on both sides there is nothing to be warned of.
+    // If both are empty there is nothing to warn of.
     let none = json!([{"id": "00010000", "steps": [{"calls": [], "tool_calls": []}]}]);
     assert_eq!(scored(&none, &[]).unwrap().0.matches("calls`").count(), 0);
 }
@@ -96,7 +96,7 @@ fn the_published_profile_reads_what_the_published_program_reads() {
     assert_eq!(report["aggregate"]["predicted_calls"], 0);
 }
 
-/// What `m3 run` records of calls that are none: it is what the model did, and nobody needs a warning of it.
+/// Malformed calls recorded by `m3 run` are what the model wrote, so there is no warning.
 #[test]
 fn of_what_a_run_records_nothing_is_said() {
     let folder = Folder::new();

@@ -1,5 +1,5 @@
-//! Files that mean something else than they seem to: the small benchmark in `trajectories/`, written as other programs
-//! write it, and files that hold no trajectories at all.
+//! Files that are not what they seem: the small benchmark in `trajectories/`, written as other programs write it, and
+//! files that hold no trajectories at all.
 
 mod foreign;
 mod forms;
@@ -14,7 +14,7 @@ use crate::support::{Folder, m3, root, run, text};
 
 const REFERENCES: &str = "trajectories/references.json";
 
-/// The predictions of the small benchmark, each call through `edit`.
+/// The predictions of the small benchmark, with each call changed by `edit`.
 fn edited(edit: impl Fn(&mut Value)) -> Value {
     let read = std::fs::read(root().join("trajectories/predictions.json")).unwrap();
     let mut predictions: Value = serde_json::from_slice(&read).unwrap();
@@ -26,7 +26,7 @@ fn edited(edit: impl Fn(&mut Value)) -> Value {
     predictions
 }
 
-/// What was said, and what the numbers are: all of a report but how it came about.
+/// The messages and the numbers of a score, without how it was made.
 fn scored(predictions: &Value, options: &[&str]) -> Option<(String, Value)> {
     let folder = Folder::new();
     let path: PathBuf = folder.json("p.json", predictions);
@@ -44,7 +44,7 @@ fn numbers(report: &Value) -> Value {
     NUMBERS.map(|key| (key.to_owned(), report[key].clone())).into_iter().collect()
 }
 
-/// The numbers of the benchmark as it is.
+/// The numbers of the unchanged benchmark.
 fn usual(options: &[&str]) -> Option<Value> {
     Some(numbers(&scored(&edited(|_| ()), options)?.1))
 }
@@ -53,7 +53,7 @@ fn average(report: &Value) -> f64 {
     report["aggregate"]["average"].as_f64().unwrap()
 }
 
-/// A trajectory of nothing with these members more.
+/// An empty trajectory with these additional members.
 fn marked(id: &str, members: &Value) -> Value {
     let mut trajectory = json!({"id": id, "steps": []});
     trajectory.as_object_mut().unwrap().extend(members.as_object().unwrap().clone());

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use super::{REFERENCES, average, edited, numbers, scored, usual};
 use crate::support::{Folder, call, failure, m3, no_encoder, run, stdout, text};
 
-/// The predictions with every `server/tool` written as `write` has it.
+/// The predictions with every `server/tool` rewritten by `write`.
 fn renamed(write: impl Fn(&str, &str) -> String) -> Value {
     edited(|call| {
         let (server, tool) = call["name"].as_str().unwrap().split_once('/').unwrap();
@@ -26,7 +26,7 @@ fn names_in_another_writing_score_as_if_they_were_written_like_the_references() 
             |server: &str, tool: &str| format!("{server}.{tool}"),
             |server: &str, tool: &str| format!("{server}-{tool}"),
             |server: &str, tool: &str| format!("mcp__{server}__{tool}"),
-            // No two servers of the benchmark have a tool of one name.
+            // No two servers of the benchmark have a tool with the same name.
             |_: &str, tool: &str| format!("functions.{tool}"),
         ] {
             let (said, report) = scored(&renamed(write), options).unwrap();
@@ -52,7 +52,7 @@ fn without_the_option_the_writing_and_the_option_are_named() {
     assert!(said.contains("warning: 40 predicted calls of ") && said.contains("match nothing"), "{said}");
     assert!(said.contains("`barcode__scan` may be `barcode/scan`"), "{said}");
     assert!(said.contains("hint: `--tool-names auto`"), "{said}");
-    // Names that are the references', and names that are like none, are nobody's other writing.
+    // Names that are in the references, and names that resemble none, are not other spellings.
     let (said, _) = scored(&edited(|_| ()), &[]).unwrap();
     assert_eq!(said, "");
     let (said, _) = scored(&renamed(|_, tool| format!("other/my_{tool}")), &[]).unwrap();
@@ -81,7 +81,7 @@ fn what_could_mean_several_is_listed_and_left_as_it_is() {
     // Without the catalog there is one candidate only.
     let (_, report) = scored(&predictions, &tools[..2]).unwrap();
     assert_eq!(report["tool_names"]["mapping"], json!({"crop": "image/crop"}));
-    // Two names that are both in use have no place in one.
+    // Two names that are both in use cannot stand for one tool.
     let half = edited(|call| {
         if call["name"] == "image/crop" && call["arguments"]["x1"] != 80 {
             call["name"] = json!("image__crop");
@@ -100,7 +100,8 @@ fn a_file_says_what_names_mean() {
             call["name"] = json!(if call["arguments"]["x1"] == 80 { "cut" } else { "snip" });
         }
     });
-    // Two names for one tool, which `auto` would never do; one that nobody calls, one that no reference has.
+    // Two names for one tool, which `auto` would never map; one that is not called; one that is not in the
+    // references.
     let names =
         folder.json("names.json", &json!({"cut": "image/crop", "snip": "image/crop", "gone": "image/gone"}));
     let options = ["--tool-names", names.to_str().unwrap()];
@@ -161,7 +162,7 @@ fn tables_and_audits_show_the_names_that_were_compared() {
     assert!(std::fs::read_to_string(page).unwrap().contains("tool names auto ("));
 }
 
-/// A catalog has the names of the servers, which need not be the writing of the references.
+/// A catalog has the servers' names, whose spelling may differ from the references'.
 #[test]
 fn a_catalog_does_not_switch_the_check_off() {
     let folder = Folder::new();

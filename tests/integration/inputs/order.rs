@@ -1,4 +1,4 @@
-//! Files in the wrong order, folders in the place of files, one id twice.
+//! Files in the wrong order, folders in place of files, repeated ids.
 
 use serde_json::{Value, json};
 
@@ -48,7 +48,7 @@ fn one_file_in_the_place_of_the_other_is_a_warning() {
         ([&plain, &ran], "are predictions of `m3 run`, and are taken as references"),
         ([&ran, &ran], "are predictions of `m3 run`, and are taken as references"),
         ([&made, &plain], "are references of `m3 judge` or `m3 review`, and are scored as predictions"),
-        // A judge's references may be held against a person's.
+        // A judge's references may be compared with a person's.
         ([&made, &made], ""),
     ] {
         let Some(mut m3) = m3() else { return };
@@ -72,7 +72,7 @@ fn the_folder_of_a_run_stands_for_its_predictions() {
     assert!(output.status.success(), "{said}");
     assert!(said.contains(&format!("are read from `{}`", file.display())), "{said}");
     assert!(text(&output.stdout).contains("average              0.9482"));
-    // They are not overwritten by what is made of them.
+    // An output must not overwrite its input.
     let mut m3 = crate::support::m3().unwrap();
     let (code, said) = failure(m3.arg("score").arg(folder.path()).arg(REFERENCES).arg("--out").arg(&file));
     assert_eq!(code, 2, "{said}");
@@ -94,7 +94,7 @@ fn what_to_do_about_ids_that_stand_twice_is_said_once() {
     assert_eq!(code, 2);
     assert_eq!(said.matches("the id a second time").count(), 15, "{said}");
     assert_eq!(said.matches("--duplicates last").count(), 1, "{said}");
-    // Those that are read say it once, with the first place.
+    // For files that are read, it is reported once, with the first place.
     let output =
         run(no_encoder(&folder).arg("score").arg(&path).arg(REFERENCES).args(["--duplicates", "last"]));
     let said = text(&output.stderr);

@@ -1,4 +1,4 @@
-//! The judge.
+//! Tests of the judge.
 
 mod command;
 mod rules;

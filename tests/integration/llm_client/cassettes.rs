@@ -1,4 +1,4 @@
-//! What is recorded is played back: exchanges with the model, and the file they are in.
+//! Recording and replaying exchanges with the model, and the cassette's file.
 
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
@@ -13,7 +13,7 @@ use m3_llm::{
 use super::server::{Server, Step};
 use super::{KEY, ask, error, model, name, question, scope, text};
 
-/// A folder with a cassette in it.
+/// A folder that contains a cassette.
 pub(super) struct Tape {
     folder: tempfile::TempDir,
 }
@@ -31,7 +31,7 @@ impl Tape {
         std::fs::read_to_string(self.path()).unwrap()
     }
 
-    /// A model at this server, recorded.
+    /// A model on this server that is recorded.
     pub(super) fn record(&self, server: &Server) -> Model {
         self.record_with(server, ModelOptions::default())
     }
@@ -108,7 +108,7 @@ async fn neither_the_key_nor_images_are_recorded() {
     ask(&live, &request, &scope("t", 1)).await.0.unwrap_err();
     ask(&live, &request, &scope("u", 1)).await.0.unwrap();
     drop(live);
-    // base64 of the bytes.
+    // The base64 of the bytes.
     let payload = "dGhlIGJ5dGVzIG9mIGEgcGljdHVyZQ";
     assert!(server.received()[0].body.to_string().contains(payload));
     let content = tape.content();
@@ -128,7 +128,7 @@ async fn a_compressed_cassette_is_played_and_not_appended_to() {
     output.finish().unwrap();
     let played = Model::replay(Arc::new(Cassette::open(&packed).unwrap())).unwrap();
     assert_eq!(text(&played, &question("a"), &scope("t", 1)).await, "one");
-    // By its name, and where the name says nothing, by its content.
+    // Refused by its name or, if the name does not show it, by its content.
     let refused = Recorder::create_or_append(&packed, Header::new(&name(&server))).unwrap_err();
     assert!(matches!(refused, CassetteError::NamedCompressed { .. }), "{refused}");
     let renamed = tape.folder.path().join("packed.jsonl");
@@ -147,7 +147,7 @@ async fn a_line_that_was_cut_off_is_left_aside_and_ended() {
     drop(live);
     let whole = std::fs::read(tape.path()).unwrap();
     let two = whole.windows(5).rposition(|window| window == "ä tw".as_bytes()).unwrap();
-    // Once within a character, once after it, once with everything but the line's end.
+    // Cut within a character, after it, and just before the line's end.
     for (length, is_cut) in [(two + 1, true), (two + 2, true), (whole.len() - 1, false)] {
         std::fs::write(tape.path(), &whole[..length]).unwrap();
         let cut_lines = Cassette::open(&tape.path()).unwrap().summary().cut_lines.clone();

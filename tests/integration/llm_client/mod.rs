@@ -1,4 +1,4 @@
-//! Models as they are asked: tries, limits and keys over HTTP, and cassettes.
+//! Models over HTTP: retries, limits and keys; and cassettes.
 
 mod cassettes;
 mod playing;
@@ -14,10 +14,10 @@ use m3_llm::{
 use serde_json::{Value, json};
 use server::Server;
 
-/// No test takes that long.
+/// No test takes this long.
 const LIMIT: Duration = Duration::from_mins(1);
 
-/// What a key looks like.
+/// A text that looks like a key.
 const KEY: &str = "sk-test/0123456789+abcdef";
 
 /// A model at this server, with a key.
@@ -57,7 +57,7 @@ fn error(code: &str, message: &str) -> String {
     json!({"error": {"message": message, "type": code, "code": code, "param": null}}).to_string()
 }
 
-/// What came of asking, and which tries failed before.
+/// The result of asking, and the tries that failed before.
 async fn ask(model: &Model, request: &Request, scope: &Scope) -> (Result<Answered, ModelError>, Vec<Retry>) {
     let retries = Mutex::new(Vec::new());
     let told = |retry| retries.lock().unwrap().push(retry);
@@ -65,7 +65,7 @@ async fn ask(model: &Model, request: &Request, scope: &Scope) -> (Result<Answere
     (answered, retries.into_inner().unwrap())
 }
 
-/// The text of an answer that should be one.
+/// The text of an answer; fails if there is none.
 async fn text(model: &Model, request: &Request, scope: &Scope) -> String {
     ask(model, request, scope).await.0.unwrap().reply.text
 }

@@ -1,4 +1,4 @@
-//! Which of several recordings is played, and what is said where there is none.
+//! Which of several recorded answers is replayed, and the error if there is none.
 
 use std::path::Path;
 use std::time::Duration;
@@ -31,7 +31,7 @@ async fn equal_requests_of_several_tasks_and_repeats_are_told_apart() {
     {
         assert_eq!(text(&played, &request, &scope(task, repeat)).await, expected);
     }
-    // What others got says nothing of what these would get.
+    // Recorded answers of others do not tell what these would get.
     for (task, repeat, said) in [
         ("a", 3, "it was recorded in repetition 1, 2 of the task, and is asked in repetition 3\nhint: "),
         ("c", 1, "it was recorded for task `a`, and is asked for task `c`\nhint: "),
@@ -39,7 +39,7 @@ async fn equal_requests_of_several_tasks_and_repeats_are_told_apart() {
         let error = ask(&played, &request, &scope(task, repeat)).await.0.unwrap_err().to_string();
         assert!(error.contains(said), "{error}");
     }
-    // A task that is run again begins again.
+    // A task that is run again starts from the beginning.
     let again = Scope { attempt: 2, ..scope("a", 1) };
     assert_eq!(text(&played, &request, &again).await, "a1");
 }
@@ -64,7 +64,7 @@ async fn an_unknown_request_fails_and_says_what_differs() {
     let server = Server::start([Step::reply("one"), long_wait]);
     let live = tape.record(&server);
     text(&live, &question("How many apples are in the first image?"), &scope("t", 1)).await;
-    // Killed during the wait.
+    // A recording that was killed during the wait.
     let request = question("Interrupted");
     let told = |_| ();
     let scope_u = scope("u", 1);

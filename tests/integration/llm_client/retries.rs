@@ -1,4 +1,4 @@
-//! Which tries are made again, when, and what is said of those that are not.
+//! Which failed tries are repeated, when, and the errors of those that are not.
 
 use std::time::{Duration, Instant};
 
@@ -15,7 +15,7 @@ fn too_many(header: &'static str, value: &str) -> Step {
     Step::Answer(429, vec![(header, value.to_owned())], error("rate_limit_exceeded", "slow down"))
 }
 
-/// The error of a model that should give none.
+/// The error of a model that should give no reply.
 async fn no_reply(server: &Server, options: ModelOptions) -> (Option<u16>, u32, String) {
     let (answered, _) = ask(&model(server, options), &question("q"), &scope("t", 1)).await;
     let error = answered.unwrap_err();
@@ -61,7 +61,7 @@ async fn a_429_is_waited_for_as_long_as_it_says_and_never_not_at_all() {
     assert_eq!(answered.unwrap().tries, 5);
     let waits: Vec<_> = retries.iter().map(|retry| retry.wait.as_millis()).collect();
     assert_eq!(waits[2], 300);
-    // What asks for less than the growing wait gets that.
+    // A server that asks for less than the growing wait gets the growing wait.
     assert!((10..=20).contains(&waits[0]) && (20..=40).contains(&waits[1]), "{waits:?}");
     assert!((80..=160).contains(&waits[3]), "{waits:?}");
     assert!(start.elapsed() >= Duration::from_millis(410));
@@ -143,7 +143,7 @@ async fn all_tries_together_have_a_limit() {
     let (_, tries, message) = no_reply(&server, ModelOptions { total_time, ..options(8) }).await;
     assert_eq!(tries, 1);
     assert!(message.contains("left alone for 40.0 s, and no request waits longer than 3.0 s"), "{message}");
-    // No time was spent on a wait that is too long.
+    // A wait that would be too long is not begun.
     assert!(start.elapsed() < total_time, "{message}");
     let total_time = Duration::from_millis(200);
     let (_, _, message) =
@@ -207,7 +207,7 @@ async fn no_more_requests_are_sent_at_once_than_allowed() {
     }
     tokio::time::sleep(Duration::from_millis(200)).await;
     assert_eq!(server.received().len(), 3);
-    // Who leaves makes place.
+    // A cancelled request frees its place.
     asked.iter().for_each(tokio::task::JoinHandle::abort);
     let answer = tokio::spawn(async move { ask(&model, &question("q"), &scope("t", 1)).await.0.is_err() });
     assert!(answer.await.unwrap());

@@ -1,4 +1,4 @@
-//! A model's server that does what its script says, one step for each request.
+//! A model's server that follows a script, one step for each request.
 
 use std::collections::VecDeque;
 use std::io::{BufReader, Read as _, Write as _};
@@ -10,14 +10,14 @@ use serde_json::Value;
 
 use super::completion;
 
-/// What is done with a request.
+/// The response to a request.
 #[derive(Debug, Clone)]
 pub(super) enum Step {
     /// Status, further headers, body.
     Answer(u16, Vec<(&'static str, String)>, String),
-    /// A 200 whose text is the header `authorization`, and how that is written in JSON and base64.
+    /// A 200 whose text is the header `authorization`, and that header in JSON and base64.
     Echo(u16),
-    /// Nothing, until the client leaves.
+    /// No answer, until the client leaves.
     Stall,
     /// The connection ends without an answer.
     Cut,
@@ -52,7 +52,7 @@ pub(super) struct Server {
 }
 
 impl Server {
-    /// Starts one; the last step is done again and again.
+    /// Starts a server; the last step is repeated.
     pub(super) fn start(steps: impl IntoIterator<Item = Step>) -> Self {
         let steps: Mutex<VecDeque<Step>> = Mutex::new(steps.into_iter().collect());
         let received = Arc::new(Mutex::new(Vec::new()));

@@ -1,4 +1,4 @@
-//! `m3 outcomes --llm`: a model decides what no rule is sure of, and nothing else.
+//! `m3 outcomes --llm`: a model decides only where no rule is sure.
 
 use m3_testkit::model_server::{Scripted, ScriptedModel, SeenRequest, Spoken};
 use serde_json::{Value, json};
@@ -68,14 +68,14 @@ fn a_model_decides_what_no_rule_is_sure_of_and_nothing_else() {
     );
     let evidence = &found["trajectories"][0]["details"][0]["evidence"];
     assert_eq!(evidence, "the backend lacks the key `measure` (not sure by rule: says_error)");
-    // Without a network the same again; what was not clear is said.
+    // A replay without a network gives the same; unclear replies are reported.
     drop(model);
     let replay = format!("replay:{}", cassette.display());
     assert_eq!(report(&mut outcomes(&replay, false)), found);
     let said = text(&run(&mut outcomes(&replay, false)).stderr);
     assert!(said.contains("1 replies of") && said.contains("2 answers were decided by"), "{said}");
     assert!(!said.contains("before it is whole"), "{said}");
-    // As a recording that was killed leaves it.
+    // A recording as left by a kill.
     let mut recorded = std::fs::read_to_string(&cassette).unwrap();
     let lines = recorded.lines().count();
     recorded.push_str("{\"kind\": \"mod");

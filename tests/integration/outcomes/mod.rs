@@ -1,4 +1,4 @@
-//! `m3 outcomes`: what became of every call.
+//! `m3 outcomes`: the outcome of every call.
 
 mod asking;
 mod recorded;
@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 
 use crate::support::{Folder, m3_bare};
 
-/// A catalog of three tools: one needs a text, one a number of 1 or more, one nothing.
+/// A catalog of three tools: one requires a text, one a number of at least 1, one nothing.
 fn catalog() -> Value {
     let schema = |properties: Value, required: Value| json!({"type": "object", "properties": properties, "required": required, "additionalProperties": false});
     json!({"wiki": {"tools": [
@@ -23,7 +23,7 @@ fn catalog() -> Value {
     ]}})
 }
 
-/// `m3 outcomes` on predictions, by the catalog above.
+/// `m3 outcomes` on predictions, with the catalog above.
 fn outcomes(folder: &Folder, predictions: &Path) -> Command {
     let tools = folder.json("tools.json", &catalog());
     let mut m3 = m3_bare(folder.path());

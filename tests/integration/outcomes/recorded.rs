@@ -1,11 +1,11 @@
-//! By what predictions have recorded, and what is said of calls that nobody executed.
+//! Outcomes from recorded results, and calls that were not executed.
 
 use serde_json::{Value, json};
 
 use super::{outcomes, rules_of};
 use crate::support::{Folder, call, failure, follows_kept_schema, m3, report, run, stdout, text, trajectory};
 
-/// A prediction as `m3 run` writes it where calls were not answered: no result, no error, and an outcome that says why.
+/// A prediction of `m3 run` with unanswered calls: no result, no error, and an outcome that gives the reason.
 fn unanswered() -> Vec<Value> {
     let lost = |outcome: &str| json!({"name": "wiki/random", "arguments": {}, "is_error": false, "outcome": outcome, "milliseconds": 0});
     ["server_lost", "timed_out", "unreadable", "server_not_available"].map(lost).to_vec()
@@ -19,7 +19,7 @@ fn calls_that_were_recorded_as_unanswered_are_neither_success_nor_failure() {
         let output = run(outcomes(&folder, &predictions).args(["--format", "json", "--fail-under", floor]));
         (output.status.code(), serde_json::from_slice::<Value>(&output.stdout).unwrap())
     };
-    // Nothing is known of the share of successes, so no floor is met.
+    // The share of successes is unknown, so no floor is met.
     assert_eq!(floor("success=0").0, Some(1));
     let (code, report) = floor("schema_compliance=1");
     assert_eq!(code, Some(3));
@@ -33,7 +33,7 @@ fn calls_that_were_recorded_as_unanswered_are_neither_success_nor_failure() {
     );
     assert_eq!((&report["answers"], &report["notes"]), (&json!("recorded"), &json!([])));
     follows_kept_schema("outcomes", &report);
-    // With a success beside them, that one is all that is judged.
+    // If there is also a success, it is the only judged call.
     let mut calls = unanswered();
     calls.push(json!({"name": "wiki/random", "arguments": {}, "result": "A fish.", "outcome": "success"}));
     folder.json("p.json", &json!([trajectory("a", &[&calls])]));
@@ -41,7 +41,7 @@ fn calls_that_were_recorded_as_unanswered_are_neither_success_nor_failure() {
     assert_eq!((code, &report["aggregate"]["judged"]), (Some(3), &json!(1)));
 }
 
-/// What a file says of itself is no evidence: an answer goes before it, and nothing makes a success of no answer.
+/// A file's own claim is no evidence: an answer takes precedence, and without an answer nothing is a success.
 #[test]
 fn a_recorded_outcome_is_believed_only_where_there_is_no_answer_and_it_claims_no_success() {
     let folder = Folder::new();
@@ -74,7 +74,7 @@ fn a_recorded_outcome_is_believed_only_where_there_is_no_answer_and_it_claims_no
     assert_eq!(report["aggregate"]["outcomes"]["success"], 0);
 }
 
-/// What nobody executed is no success, wherever it is counted.
+/// A call that was not executed never counts as a success.
 #[test]
 fn calls_that_were_not_executed_are_no_success() {
     let folder = Folder::new();
@@ -95,7 +95,7 @@ fn calls_that_were_not_executed_are_no_success() {
     assert!(!table.contains("Calls without success") && !table.contains("Tools that fail"), "{table}");
 }
 
-/// Both take the last of trajectories that share an id, or none of a file in which they differ.
+/// Both take the last of trajectories with the same id, or refuse a file in which they differ.
 #[test]
 fn outcomes_and_scores_count_the_same_trajectories() {
     let folder = Folder::new();

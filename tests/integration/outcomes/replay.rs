@@ -1,4 +1,4 @@
-//! By replaying predictions against a stub server.
+//! Outcomes from replaying predictions with a stub server.
 
 use std::path::PathBuf;
 use std::process::Stdio;
@@ -12,7 +12,7 @@ use super::rules_of;
 use crate::host::support::{marker, processes, stub, wait_until_gone};
 use crate::support::{Folder, call, failure, m3_bare, report, root, run, text, trajectory};
 
-/// A configuration of two stubs with short limits, one that is killed at its start, and one that is not there.
+/// A configuration with two stubs with short limits, one that is killed at its start, and one that does not exist.
 fn servers(folder: &Folder, marker: &str) -> PathBuf {
     let stub = |scenario: &str| {
         json!({"command": stub(), "args": [scenario, "--marker", marker],
@@ -68,7 +68,7 @@ fn calls_are_made_again_and_judged_by_their_answers() {
     crate::support::follows_kept_schema("outcomes", &report);
 }
 
-/// The stub counts its calls: a second trajectory, and another server, count from 1 again.
+/// The stub counts its calls: a second trajectory, or another server, starts again from 1.
 #[test]
 fn every_trajectory_has_fresh_servers_and_its_steps_are_in_order() {
     let folder = Folder::new();
@@ -92,7 +92,7 @@ fn every_trajectory_has_fresh_servers_and_its_steps_are_in_order() {
     }
 }
 
-/// What a replay has recorded is judged in the same way without servers.
+/// The results recorded by a replay give the same outcomes without servers.
 #[test]
 fn a_recording_is_judged_like_the_replay() {
     let folder = Folder::new();
@@ -110,7 +110,7 @@ fn a_recording_is_judged_like_the_replay() {
     assert_eq!(again["trajectories"], replayed["trajectories"]);
 }
 
-/// What nobody answered is no outcome, and the run says so by its exit code.
+/// An unanswered call has no outcome, and the exit code shows it.
 #[test]
 fn calls_without_an_answer_are_not_judged() {
     let folder = Folder::new();
@@ -133,7 +133,7 @@ fn calls_without_an_answer_are_not_judged() {
         "image_missing": 0});
     assert_eq!((&all["judged"], &all["not_judged"]), (&json!(2), &not_judged));
     assert_eq!(all["execution_success"], json!({"count": 1, "of": 2, "rate": 0.5}));
-    // Nobody could list the tools of the missing server, so its calls say nothing about names.
+    // The tools of the missing server could not be listed, so its calls do not count for names.
     assert_eq!(all["tool_name_validity"], json!({"count": 4, "of": 4, "rate": 1.0}));
     assert_eq!(report["unavailable_servers"][0]["server"], "missing");
     crate::support::follows_kept_schema("outcomes", &report);
@@ -151,7 +151,7 @@ fn nothing_but_missing_servers_is_exit_code_4() {
     assert_eq!(report["aggregate"]["not_judged"]["server_not_available"], 1);
 }
 
-/// With a catalog, its schemas judge, whether servers are there or not.
+/// With a catalog, its schemas decide, whether servers are available or not.
 #[test]
 fn a_catalog_says_what_was_offered() {
     let folder = Folder::new();
@@ -167,7 +167,7 @@ fn a_catalog_says_what_was_offered() {
     assert_eq!(report["aggregate"]["tool_name_validity"], json!({"count": 2, "of": 3, "rate": 2.0 / 3.0}));
 }
 
-/// The signals that end a program, unless it does something about them.
+/// Signals that end a program unless it handles them.
 const ENDING: [Signal; 3] = [Signal::INT, Signal::TERM, Signal::HUP];
 
 /// A replay whose only call is never answered.
@@ -178,8 +178,8 @@ struct Hanging {
 }
 
 impl Hanging {
-    /// Starts it. Whoever ran the tests may ignore signals (`nohup` does, and shells do for what is in the background),
-    /// and programs inherit that; here they count.
+    /// Starts the replay. The program that ran the tests may ignore signals (`nohup` does, and shells do for
+    /// background jobs), and programs inherit that; here the signals must count.
     fn start() -> Self {
         const HEEDING: &str = "\
 import os, signal, sys
@@ -200,7 +200,7 @@ os.execv(sys.argv[1], sys.argv[1:])
         Self { folder, marker, child }
     }
 
-    /// Waits until its server is being started, or there.
+    /// Waits until its server has started or is about to.
     fn wait_for_server(&self) {
         wait_for(|| !processes(&self.marker).is_empty());
         assert!(self.left() > 0);
@@ -226,7 +226,7 @@ os.execv(sys.argv[1], sys.argv[1:])
         std::fs::read_dir(self.folder.path().join("temporary")).unwrap().count()
     }
 
-    /// It ends as interrupted, and nothing of it is left.
+    /// Asserts that it ends as interrupted, and that nothing of it remains.
     fn assert_interrupted(mut self, signal: Signal) {
         let start = Instant::now();
         let status = loop {
@@ -249,7 +249,7 @@ os.execv(sys.argv[1], sys.argv[1:])
     }
 }
 
-/// Ctrl-C and other signals to end close the servers, leave no temporary folder, and exit with 130.
+/// Ctrl-C and other ending signals close the servers, leave no temporary folder, and exit with 130.
 #[test]
 fn an_interrupted_replay_leaves_nothing_behind() {
     for signal in ENDING {
@@ -260,7 +260,7 @@ fn an_interrupted_replay_leaves_nothing_behind() {
     }
 }
 
-/// As at the end of a session or of a control group, where everybody gets the signal, the servers first.
+/// As at the end of a session or a control group, where every process gets the signal, the servers first.
 #[test]
 fn servers_that_die_of_the_same_signal_before_m3_has_it_make_no_outcomes() {
     for signal in ENDING {
@@ -272,7 +272,7 @@ fn servers_that_die_of_the_same_signal_before_m3_has_it_make_no_outcomes() {
     }
 }
 
-/// The same where m3 sees both at once: it sleeps meanwhile.
+/// Here m3 sees both at the same time, because it is stopped in between.
 #[test]
 fn the_end_of_servers_and_a_signal_that_come_at_once_are_an_interruption() {
     for signal in ENDING {
@@ -286,7 +286,7 @@ fn the_end_of_servers_and_a_signal_that_come_at_once_are_an_interruption() {
     }
 }
 
-/// A failure that comes from an image which is not there says nothing about the model.
+/// A failure caused by a missing image reveals nothing about the model.
 #[test]
 fn calls_that_fail_for_want_of_the_image_are_not_judged() {
     let folder = Folder::new();
@@ -300,7 +300,7 @@ fn calls_that_fail_for_want_of_the_image_are_not_judged() {
         ],
     );
     lacking["image"] = json!("images/eel.png");
-    // The same calls where the image is there.
+    // The same calls when the image exists.
     let mut whole = lacking.clone();
     whole["id"] = json!("b");
     whole["image"] = json!("there/eel.png");
@@ -340,7 +340,7 @@ fn near_distractors_are_chosen_by_the_encoder_and_a_catalog_is_no_configuration(
     std::fs::write(&config, json!({ "simulated": simulated }).to_string()).unwrap();
     let references = "trajectories/references.json";
     let report = report(m3.args(["outcomes", references, "--servers"]).arg(&config));
-    // math/add itself and three more; nobody else's calls are known.
+    // math/add itself and three more; no other tools are known.
     assert_eq!(report["known_tools"], 4, "{report}");
 
     let mut m3 = m3_bare(folder.path());

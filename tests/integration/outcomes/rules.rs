@@ -1,4 +1,4 @@
-//! By a catalog and by what predictions have recorded.
+//! Outcomes from a catalog and from recorded results.
 
 use m3_outcomes::{CallCounts, KnownTools, Outcome, classify_trajectory, recorded_reply};
 use m3_trajectory::TrajectoryFile;
@@ -10,9 +10,9 @@ use crate::support::{
     Folder, call, failure, follows_kept_schema, m3, m3_bare, report, run, shared, stdout, text, trajectory,
 };
 
-/// The numbers are those of the data's README, but for the earlier ones of five trajectories whose id stands twice: they
-/// have 32 of the 1387 calls (counted by hand), and `00070008` has one of the twelve calls with arguments that the schema
-/// refuses. One of the 42 recorded results is an error of status 404.
+/// The numbers are those in the data's README, without the earlier ones of five trajectories with repeated ids: they
+/// have 32 of the 1387 calls (counted by hand), and `00070008` has one of the twelve calls with arguments that the
+/// schema refuses. One of the 42 recorded results is an error with status 404.
 #[test]
 fn the_references_have_eleven_calls_with_invalid_arguments() {
     let Some(data) = shared("open-m3-bench") else { return };
@@ -126,7 +126,7 @@ fn every_kind_of_call_has_its_outcome() {
     // Of the 18 calls three fit their schema and were not executed.
     assert_eq!((&all["outcomes"], &all["judged"], &all["not_executed"]), (&counts, &json!(15), &json!(3)));
     assert_eq!(report["by_tool"]["wiki/random"]["not_executed"], 2);
-    // Names: 12 of 18 calls name a tool of the catalog (4 name nothing, 2 something else). Of those 12, five are
+    // Names: 12 of 18 calls name a tool of the catalog (4 name no tool, 2 an unknown one). Of those 12, five are
     // illegal and one is refused by the schema.
     assert_eq!(
         (&all["tool_name_validity"]["count"], &all["tool_name_validity"]["of"]),
@@ -161,7 +161,7 @@ fn every_form_is_as_kept() {
     assert_eq!((&lines[0]["id"], &lines[1]["schema"]), (&json!("a"), &json!("m3.outcomes/1")));
 }
 
-/// Where every call has an answer or was refused, execution success is known: 1 of 2.
+/// If every call has an answer or was refused, execution success is known: 1 of 2.
 #[test]
 fn execution_success_is_known_where_everything_was_executed() {
     let folder = Folder::new();
@@ -193,7 +193,7 @@ fn floors_and_bad_input_have_exit_codes() {
     let missed = floor("tool_name_validity=0.5");
     assert_eq!(missed.status.code(), Some(1));
     assert!(text(&missed.stderr).contains("tool_name_validity is 0.0000, below --fail-under 0.5"));
-    // No call is of a known tool.
+    // No call names a known tool.
     let unknown = floor("schema_compliance=0");
     assert_eq!(unknown.status.code(), Some(1));
     assert!(text(&unknown.stderr).contains("schema_compliance is not known"));
@@ -207,7 +207,7 @@ fn floors_and_bad_input_have_exit_codes() {
     assert!(code == 2 && message.contains("--tools"), "{message}");
 }
 
-/// A schema that cannot be used judges nothing, and is named.
+/// A schema that cannot be used accepts everything, and is named.
 #[test]
 fn an_unusable_schema_accepts_everything() {
     let folder = Folder::new();
@@ -257,7 +257,7 @@ fn outcomes_reach_the_leaderboard() {
     );
 }
 
-/// Any JSON for arguments, names that are known or nearly so, and calls that are none.
+/// Any JSON as arguments, names that are known or nearly so, and items that are not calls.
 fn any_call() -> impl Strategy<Value = String> {
     let name = prop::sample::select(vec![
         r#""wiki/summary""#,

@@ -1,4 +1,4 @@
-//! What became of arguments, in the list, in a trajectory and in the overview.
+//! The findings about arguments: in the list, in a trajectory and in the overview.
 
 use m3_testkit::browser::Browser;
 use serde_json::json;
@@ -6,7 +6,7 @@ use serde_json::json;
 use super::{OPEN, assert_quiet, page, set, shown_ids};
 use crate::support::Folder;
 
-/// By hand from what the terminal prints of these predictions: see the snapshot of every poor prediction.
+/// By hand from the terminal's output for these predictions: see the snapshot of every poor prediction.
 #[test]
 fn what_became_of_arguments_can_be_filtered_and_sorted_by() {
     let Some(browser) = Browser::open(1600, 1000) else { return };
@@ -49,7 +49,7 @@ fn rejected_pairs_can_be_seen_alone() {
            .map(mark => [mark.textContent, mark.title.startsWith('score 0.')])",
     );
     assert_eq!(verdicts, json!([["≠ different", true], ["≠ different", true]]));
-    // Both calls of the pair are flagged where they stand.
+    // Both calls of the pair are marked in their places.
     assert_eq!(browser.text("document.querySelectorAll('#detail .call .flag').length"), "2");
     assert_quiet(&browser);
 }

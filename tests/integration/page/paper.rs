@@ -6,7 +6,7 @@ use serde_json::json;
 use super::{assert_quiet, page, page_of, set};
 use crate::support::Folder;
 
-/// What is folded or scrolled on the screen is whole on paper, and folded again afterwards.
+/// Parts that are folded or scrolled on the screen are complete on paper, and folded again afterwards.
 #[test]
 fn nothing_is_folded_on_paper() {
     let Some(browser) = Browser::open(1600, 1000) else { return };
@@ -28,7 +28,7 @@ fn nothing_is_folded_on_paper() {
     browser.show_as_printed(false);
     browser.run("window.dispatchEvent(new Event('afterprint'))");
     assert_eq!(browser.text(unopened), "3");
-    // A real printer asks for the same.
+    // The same happens when a real printer is used.
     browser.run(&format!(
         "window.addEventListener('beforeprint', () => {{ window.foldedOnPaper = {unopened}; }})"
     ));
@@ -36,7 +36,7 @@ fn nothing_is_folded_on_paper() {
     assert_eq!(browser.text("window.foldedOnPaper"), "0");
 }
 
-/// `window.print` is replaced by what a browser does around it.
+/// `window.print` is replaced by what a browser does before and after it.
 #[test]
 fn all_listed_trajectories_are_printed() {
     let Some(browser) = Browser::open(1600, 1000) else { return };

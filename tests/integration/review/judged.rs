@@ -1,4 +1,4 @@
-//! `m3 review` of what `m3 judge` has written: results of the run, dependencies, the right run beside it.
+//! `m3 review` of references that `m3 judge` wrote: results of the run, dependencies, the right run beside it.
 
 use std::path::PathBuf;
 
@@ -36,7 +36,7 @@ fn judged(folder: &Folder, runs: &Value) -> PathBuf {
     folder.path().join("references.json")
 }
 
-/// Two pairs of calls: one uses what the other returned, one reads what the other wrote.
+/// Two pairs of calls: in one, a call uses the other's result; in the other, it reads the file that the other wrote.
 fn two_chains(folder: &Folder) -> PathBuf {
     let picture = |tool: &str, from: &str, to: &str| {
         call(tool, &json!({"input_path": from, "output_path": to}), "saved")
@@ -46,7 +46,7 @@ fn two_chains(folder: &Folder) -> PathBuf {
     judged(folder, &json!([ran(&[find("blue lamp"), grey, get(), blur])]))
 }
 
-/// The reference as the page is told, and the number of each tool's call.
+/// The reference as sent to the page, and the number of each tool's call.
 fn told(review: &Review) -> (Value, impl Fn(&str) -> usize + use<>) {
     let (status, told) = review.json("api/reference?index=0");
     assert_eq!(status, 200);
@@ -59,7 +59,7 @@ fn told(review: &Review) -> (Value, impl Fn(&str) -> usize + use<>) {
     (told, number)
 }
 
-/// What the server says of an edit.
+/// The server's answer to an edit.
 fn edit(review: &Review, steps: &[&[usize]]) -> (u16, String) {
     let steps: Vec<Vec<Value>> =
         steps.iter().map(|step| step.iter().map(|call| json!({ "call": call })).collect()).collect();
@@ -101,7 +101,7 @@ fn results_and_dependencies_of_the_run_are_shown_and_kept() {
     assert_eq!(links, expected);
     drop(review);
 
-    // Without the run what the judge recorded still holds.
+    // Without the run, the judge's record still counts.
     std::fs::remove_file(folder.path().join("runs.json")).unwrap();
     let review = Review::start(&folder, &[references]);
     let (shown, _) = told(&review);
@@ -134,7 +134,7 @@ fn a_table_keeps_to_the_same_dependencies() {
     let (code, message) = failure(review().arg("--import").arg(&table));
     assert_eq!(code, 2);
     assert!(message.contains("uses `crowd-grey.png`") && message.contains("uses `item-77310`"), "{message}");
-    // An edit and what is said of it are one write, and the same table says nothing new.
+    // An edit and its note are one write, and reading the same table again changes nothing.
     std::fs::write(
         &table,
         written.replace("t,2,", "t,3,").replacen("t,1,", "t,2,", 1).replace(",open,", ",accepted,"),
@@ -145,7 +145,7 @@ fn a_table_keeps_to_the_same_dependencies() {
         assert!(output.status.success(), "{}", text(&output.stderr));
         assert_eq!(lines(&folder, "references.json.reviews.jsonl").len(), expected);
     }
-    // Nobody writes over what people have said.
+    // People's decisions are never overwritten.
     for kept in ["references.json.reviews.jsonl", "./references.json.preferences.jsonl"] {
         for option in ["--out", "--export"] {
             let (code, message) = failure(review().args([option, kept, "-q"]));

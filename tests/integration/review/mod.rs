@@ -1,4 +1,4 @@
-//! `m3 review`: who is let in, several people at one file, tables, what is written in the end.
+//! `m3 review`: access, several people with one file, tables, and the written references.
 
 mod judged;
 mod modes;
@@ -30,7 +30,7 @@ fn only_who_has_the_token_and_names_the_right_host_is_answered() {
     }
     let foreign = format!("{ours}Origin: http://evil.example\r\n");
     assert_eq!(get(&format!("/{token}/"), &foreign), 403);
-    // A form of another page can send no JSON.
+    // A form on another page cannot send JSON.
     let body = "{}";
     let form = format!(
         "POST /{token}/api/decide HTTP/1.1\r\n{ours}Content-Type: text/plain\r\nContent-Length: {}\r\n\r\n{body}",
@@ -164,7 +164,7 @@ fn a_table_goes_out_and_comes_back() {
         assert_eq!(made["review"]["state"], "accepted");
         assert_eq!(made["review"]["decisions"][0]["name"], "Ada");
     }
-    // What is written is a file of references like any other.
+    // The output is a normal file of references.
     stdout(m3_bare(folder.path()).arg("validate").arg(&out));
 }
 
@@ -197,7 +197,7 @@ fn what_was_rejected_is_left_out_and_listed_and_what_is_open_too() {
     lines(&folder, "references.json.reviews.jsonl");
     assert_eq!(made[0]["review"]["state"], "edited");
     assert_eq!(made[0]["steps"][1]["calls"][0]["arguments"], json!({"id": "item-77310", "note": "y"}));
-    // The result belonged to other arguments.
+    // The result belonged to the earlier arguments.
     assert_eq!(made[0]["steps"][1]["calls"][0].get("result"), None);
     assert!(
         told.contains("left out `r1`, rejected: wrong picture")

@@ -23,7 +23,7 @@ fn pairs_of_calls_are_labelled_by_keyboard() {
         browser.press(key);
     }
     browser.wait(&format!("{COUNT}.startsWith('Pair 4 of 4; 3 labelled')"), "true");
-    // A label may be changed.
+    // A label can be changed.
     browser.press("k");
     browser.wait(&format!("{COUNT}.startsWith('Pair 3 of 4')"), "true");
     browser.press("1");
@@ -44,7 +44,7 @@ fn pairs_of_calls_are_labelled_by_keyboard() {
     assert_eq!(labels["pairs"][0]["labels"][0]["name"], "Ada");
     assert!(labels["pairs"][0]["labels"][0]["time"].as_str().unwrap().ends_with('Z'));
     assert_quiet(&browser, &review);
-    // Another visit goes on where this one ended.
+    // A second visit continues where the first ended.
     open(&browser, &review);
     browser.wait("document.querySelector('#detail h2').textContent", "All pairs are labelled");
 }
@@ -70,7 +70,7 @@ fn pairs_of_trajectories_are_judged_blind() {
         let shown = browser.text("document.body.innerText").to_lowercase();
         assert!(!shown.contains("original") && !shown.contains("reconstructed"), "{shown}");
         assert_eq!(browser.run(include_str!("../contrast.js")), json!([]));
-        // The one without the needless call.
+        // The side without the needless call.
         let is_left =
             browser.text("document.querySelector('.side').innerText.includes('extra/call')") == "false";
         browser.press(if is_left { "1" } else { "2" });

@@ -9,7 +9,7 @@ use crate::support::Folder;
 
 const STATE: &str = "document.querySelector('#detail h2 .badge')?.textContent ?? 'none'";
 
-/// Opens a page and waits until it is at work.
+/// Opens a page and waits until it is ready.
 pub(super) fn open(browser: &Browser, review: &Review) {
     browser.visit_address(review.address());
     browser.wait("document.documentElement.dataset.ready", "true");
@@ -27,8 +27,8 @@ fn write(browser: &Browser, selector: &str, text: &str) {
     ));
 }
 
-/// Nothing was asked for but the server's own address; the console said nothing but of refused requests that a test
-/// provokes.
+/// Asserts that only the server's own address was requested, and that the console has no messages except those about
+/// refused requests that a test provokes.
 pub(super) fn assert_quiet(browser: &Browser, review: &Review) {
     let said = browser.console();
     let is_refusal = |entry: &Value| {
@@ -104,7 +104,7 @@ fn arguments_are_edited_within_the_catalog() {
             browser.text("document.querySelector('.draft textarea').getAttribute('aria-invalid')"),
             "true"
         );
-        // What was written stays.
+        // The text that was typed stays.
         assert_eq!(browser.text("document.querySelector('.draft textarea').value"), text);
     }
     write(&browser, ".draft textarea", "{\"query\": \"red lamp\"}");
@@ -132,7 +132,7 @@ fn calls_are_moved_and_removed_unless_another_one_needs_them() {
     assert!(browser.text("document.querySelector('.graph').textContent").contains("item-77310"));
     let refusal =
         |number: usize| format!("document.querySelector(\"[data-number='{number}'] .refusal\").textContent");
-    // By keyboard: the call that needs the first one cannot join it.
+    // By keyboard: a call that needs the first one cannot join its step.
     browser.run("document.querySelector(\"[data-number='2']\").focus()");
     let move_up = "document.activeElement.dispatchEvent(new KeyboardEvent('keydown', { key: 'ArrowUp', altKey: true, bubbles: true }))";
     browser.run(move_up);
@@ -169,7 +169,7 @@ fn another_persons_decision_appears_and_a_late_one_can_be_sent_again() {
     let reject = json!({"index": 1, "base": 0, "name": "Bob", "action": "reject", "note": "no"});
     assert_eq!(other.post("api/decide", &reject).0, 200);
     browser.wait("document.querySelectorAll('#list .badge')[1].textContent", "rejected");
-    // While somebody writes, nothing is taken away.
+    // While a person is typing, nothing is removed.
     write(&browser, "#note", "my note");
     let accept = json!({"index": 0, "base": 0, "name": "Bob", "action": "accept"});
     assert_eq!(other.post("api/decide", &accept).0, 200);
@@ -189,7 +189,7 @@ fn another_persons_decision_appears_and_a_late_one_can_be_sent_again() {
     assert_quiet(&browser, &review);
 }
 
-/// References that are hostile in every place.
+/// References with hostile text in every field.
 fn hostile(folder: &Folder) -> std::path::PathBuf {
     let reference = |(index, text): (usize, &&str)| {
         let text = if *text == "LONG" { "<b>long</b> ".repeat(5000) } else { (*text).to_owned() };
@@ -230,7 +230,7 @@ fn nothing_in_a_reference_runs() {
         );
         assert!(!browser.has_dialog());
         assert_eq!(browser.text(clean), "true", "{text}");
-        // The same of what people write.
+        // Also in texts that people type.
         write(&browser, "#note", text);
         write(&browser, "#name", text);
         click(&browser, "#reject");
@@ -263,7 +263,7 @@ fn it_fits_every_width_stands_out_and_has_names() {
         }
     }
     assert_eq!(browser.run(include_str!("../names.js")), json!([]));
-    // The help of keys, last in the list, is within the window, whatever stands above it.
+    // The help on keys, last in the list, is within the window, whatever is above it.
     browser.resize(1280, 800);
     let is_within = "document.querySelector('.keys').getBoundingClientRect().bottom <= innerHeight \
          && document.documentElement.scrollHeight <= innerHeight";
@@ -271,7 +271,7 @@ fn it_fits_every_width_stands_out_and_has_names() {
     assert_quiet(&browser, &review);
 }
 
-/// A path of the evidence that is as deep as any, and a tool with a long and wide name.
+/// A path in the evidence as deep as possible, and a tool with a long and wide name.
 #[test]
 fn deep_evidence_stays_readable_and_names_stay_in_their_boxes() {
     let Some(browser) = Browser::open(400, 900) else { return };
@@ -295,12 +295,12 @@ fn deep_evidence_stays_readable_and_names_stay_in_their_boxes() {
     assert_quiet(&browser, &review);
 }
 
-/// Answers that come late are of what was on the screen before.
+/// Late answers belong to what was on the screen before.
 #[test]
 fn what_is_decided_is_what_is_on_the_screen() {
     let folder = Folder::new();
     let Some((browser, review)) = start(&folder) else { return };
-    // The answer to the first decision and to the first opening come after all others.
+    // The answers to the first decision and to the first opening come after all others.
     browser.run(
         "const asked = window.fetch; let held = 0; window.fetch = async (path, options) => { \
            const answer = await asked(path, options); \
@@ -320,8 +320,8 @@ fn what_is_decided_is_what_is_on_the_screen() {
     assert_quiet(&browser, &review);
 }
 
-/// The page looks for the decisions of others while one's own is on its way: what it then asks for comes after the answer to
-/// the decision, and says nothing new.
+/// The page asks for decisions of others while its own is on its way: the answer then comes after that to the
+/// decision, and has nothing new.
 #[test]
 fn a_late_look_at_what_others_did_takes_no_focus_away() {
     let folder = Folder::new();
@@ -341,7 +341,7 @@ fn a_late_look_at_what_others_did_takes_no_focus_away() {
     browser.wait("document.querySelector('#list .badge').textContent", "edited");
     let focus = "document.activeElement.dataset.number";
     assert_eq!(browser.text(focus), "1");
-    // It looks again when it is done with the late answer.
+    // It asks again after it has handled the late answer.
     browser.run("window.looks = 0; window.release()");
     browser.wait("window.looks > 0", "true");
     assert_eq!(browser.text(focus), "1");

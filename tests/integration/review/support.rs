@@ -1,4 +1,4 @@
-//! What the tests of reviews share: a served page, requests to it, references.
+//! Helpers for the tests of reviews: a served page, requests to it, references.
 
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::TcpStream;
@@ -18,7 +18,7 @@ pub(super) struct Review {
 }
 
 impl Review {
-    /// Starts it in a folder, with these arguments after `review`.
+    /// Starts it in a folder, with these additional arguments.
     pub(super) fn start(folder: &Folder, arguments: &[&str]) -> Self {
         let mut child = Command::new(assert_cmd::cargo::cargo_bin("m3"))
             .args(["review", "--no-open"])
@@ -56,13 +56,13 @@ impl Review {
         self.agent.get(format!("{}{path}", self.address)).call().unwrap()
     }
 
-    /// Status and JSON of a path.
+    /// The status and the JSON of an answer.
     pub(super) fn json(&self, path: &str) -> (u16, Value) {
         let mut response = self.get(path);
         (response.status().as_u16(), response.body_mut().read_json().unwrap())
     }
 
-    /// Status and JSON of what is sent to a path.
+    /// The status and the JSON of the answer to a post.
     pub(super) fn post(&self, path: &str, body: &Value) -> (u16, Value) {
         let mut response = self.agent.post(format!("{}{path}", self.address)).send_json(body).unwrap();
         (response.status().as_u16(), response.body_mut().read_json().unwrap())
@@ -76,7 +76,7 @@ impl Drop for Review {
     }
 }
 
-/// The status that a request as it stands is answered with.
+/// The status of the answer to a raw request.
 pub(super) fn status(port: u16, request: &str) -> u16 {
     let mut stream = TcpStream::connect(("127.0.0.1", port)).unwrap();
     stream.set_read_timeout(Some(Duration::from_mins(1))).unwrap();
@@ -86,7 +86,7 @@ pub(super) fn status(port: u16, request: &str) -> u16 {
     std::str::from_utf8(&start[9..]).unwrap().parse().unwrap()
 }
 
-/// The lines of the decisions or preferences beside references, which follow their schema.
+/// The lines of decisions or preferences beside references; they must follow their schema.
 pub(super) fn lines(folder: &Folder, name: &str) -> Vec<Value> {
     let text = std::fs::read_to_string(folder.path().join(name)).unwrap();
     assert!(text.ends_with('\n'), "{text}");
@@ -107,7 +107,7 @@ fn steps() -> Value {
     json!([{"step": 1, "calls": [find, time]}, {"step": 2, "calls": [get]}])
 }
 
-/// Three references: with an image, with one that leads out, without.
+/// Three references: with an image, with an image outside of the folder, without one.
 pub(super) fn write_references(folder: &Folder) -> PathBuf {
     let judge = json!({
         "verdict": {"success": true, "reason": "the price is in the result"},

@@ -1,4 +1,4 @@
-//! What is wrong is said before the first request, all of it at once.
+//! All problems are reported together, before the first request.
 
 use std::path::Path;
 use std::time::Duration;
@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use super::{arguments, command, model, output_of};
 use crate::support::{Folder, failure, m3_bare, run};
 
-/// What is said of tasks, and the exit code; nobody was asked.
+/// The messages about tasks, and the exit code; asserts that the model was not asked.
 fn refused(folder: &Folder, model: &ScriptedModel, tasks: &Value) -> (i32, String) {
     let path = folder.json("tasks.json", tasks);
     let mut arguments = arguments(model, &output_of(folder));
@@ -26,7 +26,7 @@ fn all_that_is_wrong_with_images_is_said_at_once() {
     folder.write("text.png", "no image");
     folder.write("empty.png", "");
     image::RgbImage::new(8, 8).save(folder.path().join("good.png")).unwrap();
-    // More than the 120 megapixels that are decoded, by its head alone: nothing else of it is read, or it would be
+    // More than the 120 megapixels that can be decoded, by its header alone: the rest is not read, or it would be
     // found cut off.
     let mut head = std::fs::read(folder.path().join("good.png")).unwrap();
     let size = [13_000_u32.to_be_bytes(), 10_000_u32.to_be_bytes()].concat();
@@ -135,7 +135,7 @@ fn more_tools_than_the_provider_takes_are_refused_before_it_is_asked() {
     let config = folder.json("servers.json", &json!({"mcpServers": {"stub": stub}}));
     let (config, output) = (config.to_str().unwrap(), output_of(&folder));
     let mut command = m3_bare(folder.path());
-    // Whatever is sent all the same, it goes nowhere.
+    // If a request were sent all the same, it would go nowhere.
     command.env("M3_LLM_KEY", "sk-test-0123456789").env("HTTPS_PROXY", "http://127.0.0.1:1");
     command.args(["run", "trajectories/tasks.json", "--llm", "openai:gpt-5", "--servers", config]);
     command.args(["--mode", "native", "-o", output.to_str().unwrap()]).timeout(Duration::from_mins(1));
@@ -144,7 +144,7 @@ fn more_tools_than_the_provider_takes_are_refused_before_it_is_asked() {
     assert!(said.contains("takes at most 128 tools, and 129 are offered\nhint: `--top-tools 128`"), "{said}");
 }
 
-/// All tasks should be offered the same tools: a server that cannot be started stops the run before it begins.
+/// All tasks should be offered the same tools, so a server that cannot be started stops the run before it begins.
 #[test]
 fn a_server_that_cannot_be_started_is_named() {
     let (folder, model) = (Folder::new(), model());
@@ -163,7 +163,7 @@ fn a_server_that_cannot_be_started_is_named() {
     assert_eq!(done.unwrap().status.code(), Some(0));
 }
 
-/// `ulimit -f` stands in for a full disk, as in `full_disk.rs`.
+/// `ulimit -f` acts as a full disk, as in `full_disk.rs`.
 #[cfg(target_os = "linux")]
 #[test]
 fn a_full_disk_stops_the_run_and_leaves_nothing_half_written() {
@@ -190,7 +190,7 @@ fn a_full_disk_stops_the_run_and_leaves_nothing_half_written() {
             assert!(!is_temporary(&file), "{}", file.display());
         }
     }
-    // With space, it goes on.
+    // With enough space, the run continues.
     assert_eq!(super::command(&model, &output).output().unwrap().status.code(), Some(0));
     assert_eq!(super::predictions(&output).len(), 15);
 }
@@ -233,7 +233,7 @@ fn keys_that_m3_sets_itself_are_no_further_keys() {
     }
 }
 
-/// A model that fails all the time a task has has not used up its budget: the task can be run again.
+/// A model that fails during the whole time of a task has used up no budget: the task can be run again.
 #[test]
 fn a_model_that_only_fails_is_no_budget_that_is_used_up() {
     let folder = Folder::new();

@@ -1,4 +1,4 @@
-//! What a task may cost, as the command line says it; and the seeds of repetitions.
+//! Limits for a task from the command line, and the seeds of repetitions.
 
 use m3_testkit::model_server::{Scripted, ScriptedModel, SeenRequest, Spoken};
 use serde_json::{Value, json};
@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use super::{add, math_arguments, output_of, predictions, questions};
 use crate::support::{Folder, m3_bare, stdout};
 
-/// The prediction of one task whose model calls two tools each time it is asked with tools at hand, and the table.
+/// The prediction of one task whose model makes two calls whenever it has tools, and the table.
 fn ended(limit: [&str; 2], script: fn(&SeenRequest) -> Scripted) -> (Value, String) {
     let folder = Folder::new();
     let model = ScriptedModel::start(Spoken::OpenAi, script);
@@ -23,7 +23,8 @@ fn two_sums(_: &SeenRequest) -> Scripted {
 
 #[test]
 fn what_was_used_up_ends_a_task_and_is_said() {
-    // Each reply reports 110 tokens; a second is the shortest time there is, and the model says nothing in it again.
+    // Each reply reports 110 tokens. A second is the shortest possible time, and the model does not reply again
+    // within it.
     let stalls: fn(&SeenRequest) -> Scripted =
         |seen| if seen.turn > 1 { Scripted::Stall } else { two_sums(seen) };
     for (limit, script, reason, calls, failure) in [
@@ -43,7 +44,7 @@ fn what_was_used_up_ends_a_task_and_is_said() {
     }
 }
 
-/// With one seed they would be copies of one another.
+/// With the same seed they would be copies of one another.
 #[test]
 fn repetitions_have_seeds_one_after_the_other() {
     let folder = Folder::new();

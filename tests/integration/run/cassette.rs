@@ -10,7 +10,7 @@ use crate::support::{Folder, encoder, m3_bare, program_with_cache, root, stdout,
 
 const CASSETTE: &str = "replay:trajectories/cassette.jsonl.gz";
 
-/// Tool by tool what a trajectory calls.
+/// The calls of a trajectory, tool by tool.
 fn calls(trajectory: &Value) -> Vec<(usize, &Value, &Value)> {
     let steps = trajectory["steps"].as_array().unwrap().iter().enumerate();
     steps
@@ -19,7 +19,7 @@ fn calls(trajectory: &Value) -> Vec<(usize, &Value, &Value)> {
         .collect()
 }
 
-/// The README's command that runs and scores the benchmark, as it stands there.
+/// The README's command that runs and scores the benchmark, exactly as written.
 fn third_command(readme: &str) -> String {
     let block = blocks(readme.split("## Three commands").nth(1).unwrap(), "sh").remove(0);
     let mut commands = commands(&block);
@@ -27,7 +27,7 @@ fn third_command(readme: &str) -> String {
     commands.remove(2)
 }
 
-/// Image in, tools called for real, prediction out, table printed. If prompts, tools or our benchmark have changed:
+/// Image in, tools really called, prediction out, table printed. If prompts, tools or our benchmark have changed:
 /// `cargo build && cargo run --example record_cassettes`.
 #[cfg(unix)]
 #[test]
@@ -37,11 +37,11 @@ fn the_third_command_of_the_readme_runs_and_scores_our_benchmark() {
     let Some(assets) = encoder() else { return };
     let folder = Folder::new();
     let readme = std::fs::read_to_string(root().join("README.md")).unwrap();
-    // Nothing but the folder is another one.
+    // Only the folder differs.
     let command = third_command(&readme);
     assert_eq!(command.matches("runs/first").count(), 2, "{command}");
     let command = command.replace("runs/first", "\"$OUT\"");
-    // In place of a build that takes minutes, the program that is built already.
+    // The built program replaces a build that would take minutes.
     let cargo = "#!/bin/sh\n[ \"$1 $2 $3\" = 'run --release --' ] || exit 99\nshift 3\nexec \"$M3\" \"$@\"\n";
     let cargo = folder.write("cargo", cargo);
     std::fs::set_permissions(&cargo, std::fs::Permissions::from_mode(0o755)).unwrap();
@@ -55,7 +55,7 @@ fn the_third_command_of_the_readme_runs_and_scores_our_benchmark() {
     assert!(printed.contains("answered   15\n") && printed.contains("calls      40\n"), "{printed}");
     // The cassette makes the calls of the predictions that the first command scores.
     let shown = blocks(&readme, "text").remove(0);
-    // The signature names the file of the predictions by its hash, and this is another one.
+    // The signature contains the hash of the predictions, which differs here.
     let unsigned =
         |report: &str| report.rsplit_once("m3|v:").map(|(unsigned, _)| unsigned.to_owned()).unwrap();
     assert!(unsigned(&printed).ends_with(&unsigned(&shown)), "{printed}");
@@ -78,6 +78,6 @@ fn the_cassette_plays_our_benchmark_with_real_servers_and_without() {
         stdout(command.timeout(Duration::from_mins(3)));
     }
     assert_eq!(predictions(&real).len(), 15);
-    // Paths of the workspace are in no result of our servers, so that these two are the same.
+    // Results of our servers contain no workspace paths, so both are the same.
     assert_eq!(without_times(real.join("predictions.json")), without_times(played.join("predictions.json")));
 }

@@ -1,4 +1,4 @@
-//! What the command line chooses: how the model is driven, which tools it gets, what a token costs.
+//! Choices on the command line: the mode, the offered tools, the price of tokens.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 use super::{arguments, json_of, output_of, predictions, two_calls};
 use crate::support::{Folder, m3, m3_bare, stdout};
 
-/// A run of our benchmark with other tasks, or another mode.
+/// A run of our benchmark with another mode or other tasks.
 fn changed(
     command: Command,
     model: &ScriptedModel,
@@ -26,7 +26,7 @@ fn changed(
     command
 }
 
-/// Two calls in the form that the prompt asks for, one in the classic form, then the answer.
+/// Two calls in the prompt's form, one in the classic form, then the answer.
 fn react(seen: &SeenRequest) -> Scripted {
     assert!(seen.tools.is_empty() && seen.system.contains("math/add"), "tools stand in the prompt");
     let said = &seen.last_user_text;
@@ -71,7 +71,7 @@ fn react_calls_tools_for_real_and_is_scored() {
         assert_eq!(call("/steps/0/calls/1/result"), "3");
         assert_eq!(call("/steps/1/calls/0/arguments"), json!({"firstNumber": 3, "SecondNumber": 4}));
         assert_eq!(call("/steps/1/calls/0/result"), "12");
-        // The form that the prompt does not ask for, and what the model has made up.
+        // The form that the prompt does not ask for, and the observation that the model invented.
         assert_eq!(prediction["turns"][0]["oddities"], Value::Null);
         assert_eq!(prediction["turns"][1]["oddities"].as_array().unwrap().len(), 2);
     }
@@ -119,7 +119,7 @@ fn the_nearest_tools_are_offered_and_no_others() {
     let hashes = [hash(&two[0]), hash(&two[1]), hash(&all[0])];
     assert!(hashes[0] != hashes[1] && hashes[0] != hashes[2] && hashes[1] != hashes[2], "{hashes:?}");
     assert_eq!(hash(&all[0]), hash(&all[1]));
-    // So many that all are offered: the same as without, and no encoder is needed.
+    // So many that all tools are offered: the same as without the option, and no encoder is needed.
     let mut command = m3_bare(folder.path());
     command.env("M3_ENCODER_DIR", "/nonexistent").env("ORT_DYLIB_PATH", "/nonexistent");
     let asked = model.requests().len();
@@ -130,7 +130,7 @@ fn the_nearest_tools_are_offered_and_no_others() {
     assert_eq!(model.requests().len(), asked);
 }
 
-/// A reply whose tokens were read from the provider's cache in part.
+/// A reply that reports some tokens as read from the provider's cache.
 fn cached(seen: &SeenRequest) -> Scripted {
     let message = if seen.turn > 1 {
         json!({"role": "assistant", "content": "3"})
@@ -166,8 +166,8 @@ fn a_run_costs_the_same_live_and_replayed() {
         assert_eq!(json_of(output.join("predictions.json"))[0]["usage"]["cached_input_tokens"], 800);
         table
     };
-    // Two tasks of two turns. A turn: 600 tokens read at 2000 for a million, 400 from the cache at 500, 50 written
-    // at 10,000, that is 1.2 + 0.2 + 0.5 = 1.9; four turns: 7.6.
+    // Two tasks of two turns. A turn has 600 input tokens at 2000 for a million, 400 from the cache at 500, and 50
+    // output tokens at 10,000, that is 1.2 + 0.2 + 0.5 = 1.9; four turns: 7.6.
     let live = run("live", &["--record", cassette.to_str().unwrap()]);
     assert!(live.contains("tokens     4000 in, 200 out\ncost       7.6000\n"), "{live}");
     let asked = model.requests().len();
@@ -176,7 +176,7 @@ fn a_run_costs_the_same_live_and_replayed() {
     assert_eq!(model.requests().len(), asked);
 }
 
-/// Neither text nor calls, and again: the task has failed, and `--retry-failed` gives it another chance.
+/// The model gives neither text nor calls, twice: the task has failed, and `--retry-failed` runs it again.
 #[test]
 fn a_model_that_says_nothing_has_failed() {
     let is_silent = Arc::new(AtomicBool::new(true));

@@ -1,5 +1,5 @@
-//! A disk that is full, for predictions and for the journal: a small file system in memory, mounted where nobody else
-//! sees it.
+//! A disk that is full, for predictions and for the journal: a small file system in memory, mounted so that no other
+//! process sees it.
 #![cfg(target_os = "linux")]
 
 use std::path::{Path, PathBuf};
@@ -11,7 +11,8 @@ use serde_json::Value;
 use super::{add, ids, journal, math_arguments, output_of, predictions, questions};
 use crate::support::{Folder, can_mount, m3_bare, root, stdout, text};
 
-/// Mounts so much at the first argument, runs what follows the second, and copies all that is there to the second.
+/// Mounts a file system of this size at the first argument, runs the command after the second, and copies all files
+/// to the second.
 const SCRIPT: &str = "\
 mount -t tmpfs -o size=\"$SIZE\" tmpfs \"$1\" || exit 77
 disk=$1; copy=$2; shift 2
@@ -19,7 +20,7 @@ disk=$1; copy=$2; shift 2
 cp -R \"$disk/.\" \"$copy\" || exit 78
 exit $code";
 
-/// Runs tasks on a disk of this size until it is full; what is on it then, and what is said.
+/// Runs tasks on a disk of this size until it is full; returns the files on it and the messages.
 fn run_on_disk(folder: &Folder, size: &str, model: &ScriptedModel, tasks: &Path) -> (PathBuf, String) {
     let (disk, copy) = (output_of(folder), folder.path().join("copy"));
     std::fs::create_dir(&disk).unwrap();
@@ -38,7 +39,7 @@ fn run_on_disk(folder: &Folder, size: &str, model: &ScriptedModel, tasks: &Path)
     (copy, said)
 }
 
-/// The same command where there is space.
+/// The same command with enough space.
 fn go_on(folder: &Folder, model: &ScriptedModel, tasks: &Path, output: &Path) {
     let llm = format!("openai@{}:scripted", model.base_url());
     let mut command = m3_bare(folder.path());
@@ -46,7 +47,7 @@ fn go_on(folder: &Folder, model: &ScriptedModel, tasks: &Path, output: &Path) {
     stdout(command.args(["--max-steps", "200", "--max-calls-per-step", "50"]));
 }
 
-/// The predictions that are whole; there are no others, and nothing temporary.
+/// The complete predictions; asserts that there are no others and no temporary files.
 fn kept(output: &Path) -> Vec<String> {
     let files = std::fs::read_dir(output.join("predictions")).unwrap().map(|file| file.unwrap().path());
     let mut kept: Vec<String> = files
@@ -82,7 +83,7 @@ fn predictions_for_which_there_is_no_space_are_made_when_there_is() {
     assert_eq!(ids(&predictions(&output)).len(), 10);
 }
 
-/// One task makes so many calls that their lines fill the disk long before there is a prediction.
+/// One task makes so many calls that their lines fill the disk long before its prediction.
 #[test]
 fn a_journal_for_which_there_is_no_space_stops_the_run() {
     if !can_mount() {
@@ -99,7 +100,7 @@ fn a_journal_for_which_there_is_no_space_stops_the_run() {
     let (output, said) = run_on_disk(&folder, "32k", &model, &tasks);
     assert!(said.contains("journal.jsonl"), "{said}");
     assert_eq!(kept(&output), [""; 0]);
-    // It did not go on without one.
+    // The run did not go on without a journal.
     let asked = model.requests().len();
     assert!(asked < 10, "{asked} of 12");
     go_on(&folder, &model, &tasks, &output);

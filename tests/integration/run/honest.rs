@@ -1,4 +1,4 @@
-//! What a run says of what it did: no image shown, tools that nobody read, tokens that nobody reported.
+//! What a run reports about itself: no images shown, tools that were not read, unreported tokens.
 
 use m3_testkit::model_server::{Scripted, ScriptedModel, SeenRequest, Spoken};
 use serde_json::{Value, json};
@@ -8,12 +8,12 @@ use crate::support::{Folder, follows_kept_schema, m3_bare, run, stdout, text};
 
 const ONE: [&str; 2] = ["--id", "00010000"];
 
-/// The blind baseline: the model gets no image and hears of none, and no tool finds it in the workspace.
+/// The blind baseline: the model gets no image and no mention of one, and no tool finds it in the workspace.
 #[test]
 fn without_images_the_model_is_shown_and_told_of_none() {
     let folder = Folder::new();
     let output = output_of(&folder);
-    // An image that a call makes is named and not shown.
+    // An image made by a call is named but not shown.
     let model = ScriptedModel::start(Spoken::OpenAi, |seen| {
         assert!(seen.images.is_empty(), "{:?}", seen.images);
         assert!(!seen.texts.iter().any(|text| text.contains("images/")), "{:?}", seen.texts);
@@ -29,22 +29,22 @@ fn without_images_the_model_is_shown_and_told_of_none() {
     follows_kept_schema("prediction", &found);
     assert_eq!(found["run"]["no_images"], true);
     assert_eq!(found["images"], json!([]));
-    // What the task names stays the task's.
+    // The prediction still names the task's image.
     assert!(found["image"].is_string());
     assert!(!output.join("workspaces/00010000/images").exists());
-    // `get_metainfo` of an image that nobody has.
+    // `get_metainfo` of an image that does not exist.
     assert_ne!(found["steps"][0]["calls"][0]["outcome"], "success");
     let asked = model.requests().len();
     stdout(&mut blind());
     assert_eq!(model.requests().len(), asked, "it is done");
-    // With images it is another run.
+    // With images it is a different run.
     let sighted = self::model();
     stdout(command(&sighted, &output).args(ONE));
     let found = predictions(&output).remove(0);
     assert_eq!((found["run"].get("no_images"), found["images"].as_array().unwrap().len()), (None, 1));
 }
 
-/// The scripted model reports 100 tokens whatever it is sent; the tools of our own servers have many more words.
+/// The scripted model reports 100 tokens, whatever it is sent; the tools of our own servers have many more words.
 #[test]
 fn tools_that_the_provider_leaves_out_are_warned_of_in_native_mode() {
     let (folder, model) = (Folder::new(), model());
@@ -55,7 +55,7 @@ fn tools_that_the_provider_leaves_out_are_warned_of_in_native_mode() {
     let turns = predictions(&output).remove(0)["turns"].clone();
     assert!(turns[0]["oddities"][0].as_str().unwrap().contains("fewer tokens"), "{turns}");
     assert_eq!(turns[1].get("oddities"), None, "said once");
-    // As many tokens as words are enough: nothing is said where nothing can be told.
+    // As many tokens as words are enough: if nothing can be concluded, nothing is reported.
     let honest = ScriptedModel::start(Spoken::OpenAi, |_| {
         reply(&json!({"prompt_tokens": 5000, "completion_tokens": 3}))
     });
@@ -63,7 +63,7 @@ fn tools_that_the_provider_leaves_out_are_warned_of_in_native_mode() {
     assert!(!text(&done.stderr).contains("leave the tools out"), "{}", text(&done.stderr));
 }
 
-/// A reply that says so much of its tokens.
+/// A reply with this usage.
 fn reply(usage: &Value) -> Scripted {
     let message = json!({"role": "assistant", "content": "3"});
     let body = json!({
@@ -73,7 +73,7 @@ fn reply(usage: &Value) -> Scripted {
     Scripted::Raw { status: 200, headers: Vec::new(), body: body.to_string() }
 }
 
-/// Tokens of the first turn, and none of the second.
+/// Usage in the first turn, and none in the second.
 fn forgetful(seen: &SeenRequest) -> Scripted {
     if seen.turn == 1 { Scripted::Call(vec![add(1, 2)]) } else { reply(&Value::Null) }
 }

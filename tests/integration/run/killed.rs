@@ -1,4 +1,4 @@
-//! Runs that are killed at any moment.
+//! Runs that are killed at an arbitrary moment.
 #![cfg(unix)]
 
 use std::collections::BTreeMap;
@@ -17,7 +17,7 @@ use crate::support::Folder;
 const KILLS: usize = 50;
 const TASKS: usize = 20;
 
-/// Every call writes a line here.
+/// The file to which every call adds a line.
 fn log(folder: &Folder) -> PathBuf {
     folder.path().join("calls.log")
 }
@@ -56,7 +56,7 @@ fn calls(log: &Path) -> BTreeMap<String, usize> {
     calls
 }
 
-/// The tasks that have a prediction, which is always a whole one, with their calls so far.
+/// The tasks with a prediction, which must be complete, and their calls so far.
 fn finished(output: &Path, log: &Path) -> BTreeMap<String, usize> {
     let calls = calls(log);
     let entries = std::fs::read_dir(output.join("predictions")).into_iter().flatten();
@@ -108,7 +108,7 @@ fn a_run_that_is_killed_at_random_moments_ends_like_an_undisturbed_one() {
                 kills += 1;
             }
             wait_until_gone(&marker);
-            // No call was made again for what was done before.
+            // No call of a finished task was made again.
             let now = finished(&output, &log);
             for (task, before) in &done {
                 assert_eq!(now.get(task), Some(before), "{task}, after {kills} kills");

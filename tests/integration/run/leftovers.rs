@@ -1,4 +1,4 @@
-//! However a run ends, the servers that its tasks share are told so and end before it does.
+//! However a run ends, its shared servers are told to end, and do so before it.
 #![cfg(target_os = "linux")]
 
 use std::path::PathBuf;
@@ -20,8 +20,7 @@ struct Shared {
 }
 
 impl Shared {
-    /// With a stub in a scenario. It says when it was started, and when it has ended by itself: a process that is killed
-    /// says nothing.
+    /// With a stub in a scenario. It logs its start and a normal end; a killed process logs no end.
     fn new(scenario: &str) -> Self {
         let (folder, marker) = (Folder::new(), marker());
         let script = "echo started >> \"$0\"; \"$1\" \"$2\" --marker \"$3\"; echo ended >> \"$0\"";
@@ -50,13 +49,13 @@ impl Shared {
     fn command(&self, tasks: usize, llm: &str) -> Command {
         let mut command = Command::new(assert_cmd::cargo::cargo_bin("m3"));
         command.args(self.arguments(tasks, llm)).current_dir(root());
-        // Whatever is sent to a provider all the same, it goes nowhere.
+        // If a request were sent to a provider all the same, it would go nowhere.
         command.env("M3_LLM_KEY", "sk-test-0123456789").env("HTTPS_PROXY", "http://127.0.0.1:1");
         command.env("M3_CACHE_DIR", self.folder.path());
         command
     }
 
-    /// Checks a run that is over: at this moment nothing of it is left.
+    /// Checks a run that has ended: at this moment none of its processes remain.
     fn is_over(&self, ended: &Output, code: i32, reason: &str) {
         let left = processes(&self.marker);
         let said = text(&ended.stderr);
@@ -79,7 +78,7 @@ fn shared_servers_end_with_a_run_whose_journal_cannot_be_opened() {
     let shared = Shared::new("plain");
     let model = ScriptedModel::start(Spoken::OpenAi, |_| Scripted::Say("done".to_owned()));
     std::fs::create_dir_all(shared.output().join("journal.jsonl")).unwrap();
-    // As a run leaves it: the folder of somebody else is refused before servers are started.
+    // Looks like a run's folder; a folder of something else is refused before servers are started.
     std::fs::write(shared.output().join("lock"), "").unwrap();
     let ended = shared.command(1, &format!("openai@{}:scripted", model.base_url())).output().unwrap();
     shared.is_over(&ended, 4, "journal.jsonl");
@@ -99,7 +98,7 @@ fn shared_servers_end_with_a_run_whose_model_refuses() {
     shared.is_over(&ended, 4, "Incorrect API key provided");
 }
 
-/// The encoder is busy with the tools of so many tasks for long.
+/// The encoder needs a long time for the tools of so many tasks.
 #[test]
 fn shared_servers_end_with_a_run_that_is_interrupted_while_tools_are_chosen() {
     let Some(assets) = encoder() else { return };

@@ -1,4 +1,4 @@
-//! Resources that results link to, read with a tool of the host's own.
+//! Resources that results link to, read with the host's own tool.
 
 use m3_testkit::model_server::{Scripted, ScriptedModel, SeenRequest, Spoken};
 use serde_json::{Value, json};
@@ -9,7 +9,7 @@ use crate::support::{Folder, m3_bare, report, stdout};
 
 const READ: &str = "stub__read_resource";
 
-/// Gets a link, reads it and something that nobody linked to, and says what came back.
+/// Gets a link, reads it and something that was not linked to, and replies with both results.
 fn reads(seen: &SeenRequest) -> Scripted {
     let can_read = seen.tools.iter().any(|tool| tool == READ);
     let read = |uri: &str| (READ.to_owned(), json!({ "uri": uri }));
@@ -58,11 +58,11 @@ fn a_resource_that_a_result_links_to_can_be_read_and_no_other() {
     assert!(good["result"].to_string().contains("the whole of a"), "{good}");
     assert_eq!(bad["is_error"], true);
     assert!(bad["result"].to_string().contains("no result of this server has linked to it"), "{bad}");
-    // A cassette has the answers, and that there was something to be read.
+    // A cassette records the answers, and that a resource could be read.
     let played = run(&folder, "resources", &format!("replay:{}", cassette.display()), "played", &[]);
     assert_eq!(played["steps"][1]["calls"][0]["result"], good["result"]);
     assert_eq!(played["steps"][1]["calls"][1]["result"], bad["result"]);
-    // No list of tools has it, and its calls are judged by what came back all the same; by a replay too.
+    // The tool is in no list, but its calls are judged by their answers, also in a replay.
     let predictions = output_of(&folder).join("live/predictions.json");
     let servers = folder.path().join("servers.json");
     let catalog = folder.path().join("tools.json");
@@ -74,11 +74,11 @@ fn a_resource_that_a_result_links_to_can_be_read_and_no_other() {
         assert_eq!(outcomes[..2], [&json!("success"); 2], "{tools:?} {details:?}");
         assert_ne!(outcomes[2], &json!("unknown_tool"), "{tools:?} {details:?}");
     }
-    // A server that does not say that it has resources gives links all the same; nobody could read them.
+    // A server may give links without declaring resources; these cannot be read.
     let found = run(&folder, "plain", &llm, "without", &[]);
     assert_eq!(found["final_reply"], "not offered");
     assert_eq!(json_of(output_of(&folder).join("without/predictions.json"))[0]["finish"], "answered");
-    // The user's filter counts for it too.
+    // The user's filter applies to this tool too.
     let found = run(&folder, "resources", &llm, "denied", &[]);
     assert_eq!(found["final_reply"], "not offered");
 }

@@ -31,7 +31,7 @@ use serde_json::{Value, json};
 
 use crate::support::{Folder, follows_kept_schema, m3, m3_bare, root, run, stdout, text};
 
-/// Two calls at once, of which one looks at the task's image, then an answer.
+/// Two calls at once, one of which reads the task's image, then an answer.
 fn two_calls(seen: &SeenRequest) -> Scripted {
     if seen.turn > 1 {
         return Scripted::Say(format!("{} results", seen.results.len()));
@@ -75,14 +75,14 @@ fn command(model: &ScriptedModel, output: &Path) -> Command {
     command
 }
 
-/// Tasks without images, `t00`, `t01` and so on; each says which it is: `Task 00.`
+/// Tasks without images, `t00`, `t01` and so on; each has its number in its text: `Task 00.`
 fn questions(folder: &Folder, count: usize) -> PathBuf {
     let task =
         |number: usize| json!({"id": format!("t{number:02}"), "question": format!("Task {number:02}.")});
     folder.json("tasks.json", &(0..count).map(task).collect())
 }
 
-/// The arguments of a run over such tasks, with the tools of one server.
+/// The arguments of a run over these tasks, with the tools of one server.
 fn math_arguments(tasks: &Path, llm: &str, output: &Path) -> Vec<String> {
     let (tasks, output) = (tasks.to_str().unwrap(), output.to_str().unwrap());
     let arguments = ["run", tasks, "--llm", llm, "--servers", "servers/local.json", "--server", "math"];
@@ -90,12 +90,12 @@ fn math_arguments(tasks: &Path, llm: &str, output: &Path) -> Vec<String> {
     arguments.map(str::to_owned).collect()
 }
 
-/// A call of `math/add`, as the provider's tool calling names it.
+/// A call of `math/add`, in the name of the provider's tool calling.
 fn add(first: i64, second: i64) -> (String, Value) {
     ("math__add".to_owned(), json!({ "firstNumber": first, "secondNumber": second }))
 }
 
-/// Waits for something that has to come, however slow the machine is.
+/// Waits for something that has to happen, however slow the machine is.
 fn wait_for(what: &str, is_there: impl Fn() -> bool) {
     let deadline = Instant::now() + Duration::from_mins(1);
     while !is_there() {
@@ -121,7 +121,7 @@ fn journal(output: &Path) -> Vec<Value> {
     text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
 }
 
-/// The file of predictions with 0 for every time that was measured.
+/// The file of predictions with every measured time set to 0.
 fn without_times(path: impl AsRef<Path>) -> String {
     let text = std::fs::read_to_string(path).unwrap();
     let mut parts = text.split("\"milliseconds\":");
@@ -137,7 +137,7 @@ fn output_of(folder: &Folder) -> PathBuf {
     folder.path().join("out")
 }
 
-/// Image in, tools called for real, predictions out, in the order of the tasks, each with all that was said.
+/// Image in, tools really called, predictions out in the order of the tasks, each with the whole dialogue.
 #[test]
 fn a_run_of_our_own_benchmark_gives_predictions_that_are_scored() {
     let (folder, model) = (Folder::new(), model());
@@ -212,11 +212,11 @@ fn what_a_run_costs_is_shown_by_the_users_prices() {
     let prices = folder.json("prices.json", &json!({"scripted": {"input": 10_000, "output": 100_000}}));
     let table =
         stdout(command(&model, &output_of(&folder)).args(["--id", "00010000", "--prices"]).arg(&prices));
-    // 200 tokens read at 0.01, 20 written at 0.1.
+    // 200 input tokens at 0.01, 20 output tokens at 0.1.
     assert!(table.contains("cost       4.0000\n"), "{table}");
 }
 
-/// The tools of the cassette, or the real ones: the same prediction, but for times.
+/// The tools of the cassette and the real ones give the same prediction, except for times.
 #[test]
 fn a_replayed_run_gives_the_same_predictions() {
     let (folder, model) = (Folder::new(), model());

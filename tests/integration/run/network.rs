@@ -1,4 +1,4 @@
-//! The way to a model: ports that are closed, proxies, certificates, answers without end.
+//! The connection to a model: closed ports, proxies, certificates, endless answers.
 
 use std::io::{BufReader, Write};
 use std::net::{SocketAddr, TcpStream};
@@ -18,7 +18,7 @@ use super::{ids, journal, output_of, predictions, two_calls};
 use crate::llm_client::completion;
 use crate::support::{Folder, failure, m3_bare, root, run, stdout, text};
 
-/// One task of our benchmark with a model at another address, and no proxies and certificates but those of the test.
+/// One task of our benchmark with a model at another address, and only the test's proxies and certificates.
 fn asking(folder: &Folder, address: &str) -> Command {
     let mut command = m3_bare(folder.path());
     for name in ["HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "NO_PROXY", "SSL_CERT_FILE", "SSL_CERT_DIR"] {
@@ -30,7 +30,7 @@ fn asking(folder: &Folder, address: &str) -> Command {
     command
 }
 
-/// Says `done` and nothing further.
+/// Replies `done` and ends.
 fn say_done(stream: &mut impl Write) {
     answer(stream, 200, &[], &completion("done").to_string());
 }
@@ -43,7 +43,7 @@ fn answer_done(stream: TcpStream) {
     }
 }
 
-/// A proxy that sends everybody to one server, and the first line of every connection.
+/// A proxy that forwards everything to one server, and the first line of every connection.
 fn proxy(server: SocketAddr) -> (String, Arc<Mutex<Vec<String>>>) {
     let seen = Arc::new(Mutex::new(Vec::new()));
     let lines = Arc::clone(&seen);
@@ -86,12 +86,12 @@ fn https_model() -> SocketAddr {
     })
 }
 
-/// Who has signed the certificate.
+/// The file of the authority that signed the certificate.
 fn authority() -> PathBuf {
     root().join("tests/integration/certificates/authority.pem")
 }
 
-/// How the first task has ended, and with which words.
+/// How the first task ended, and the reason.
 fn finish(output: &Path) -> (String, String) {
     let prediction = &predictions(output)[0];
     let text = |key: &str| prediction[key].as_str().unwrap().to_owned();
@@ -102,7 +102,7 @@ fn finish(output: &Path) -> (String, String) {
 fn a_model_that_cannot_be_reached_stops_the_run_and_the_next_one_goes_on() {
     let folder = Folder::new();
     let output = output_of(&folder);
-    // Bound, so that nobody else gets the port, and refused by the system as long as nobody listens.
+    // Bound, so that no other process gets the port; the system refuses connections as long as nothing listens.
     let socket = TcpSocket::new_v4().unwrap();
     socket.bind("127.0.0.1:0".parse().unwrap()).unwrap();
     let closed = socket.local_addr().unwrap();
@@ -139,7 +139,7 @@ fn proxies_of_the_environment_are_used_but_for_this_machine() {
     let model = ScriptedModel::start(Spoken::OpenAi, two_calls);
     let server = model.base_url().trim_start_matches("http://").trim_end_matches("/v1").parse().unwrap();
     let (proxy, lines) = proxy(server);
-    // A name that stands for nothing (RFC 6761, section 6.4): whoever looks for it fails.
+    // A name that never resolves (RFC 6761, section 6.4), so a direct connection would fail.
     stdout(asking(&folder, "http://model.invalid").env("HTTP_PROXY", &proxy));
     assert_eq!(model.problems(), Vec::<String>::new());
     assert_eq!(model.requests().len(), 2);
@@ -148,7 +148,7 @@ fn proxies_of_the_environment_are_used_but_for_this_machine() {
     for line in seen {
         assert_eq!(line, "POST http://model.invalid/v1/chat/completions HTTP/1.1");
     }
-    // Neither a model on this machine nor one that is excepted is asked through it.
+    // Models on this machine and excepted addresses are not reached through the proxy.
     stdout(asking(&folder, &format!("http://{server}")).env("HTTP_PROXY", &proxy).env("ALL_PROXY", &proxy));
     assert_eq!(lines.lock().unwrap().len(), 0);
 }
@@ -158,7 +158,7 @@ fn proxies_of_the_environment_are_used_but_for_this_machine() {
 fn https_goes_through_a_proxy_as_it_is() {
     let folder = Folder::new();
     let (proxy, lines) = proxy(https_model());
-    // The proxy leads to the tests' server, whose certificate is for `localhost` and not for that name.
+    // The proxy leads to the test's server, whose certificate is for `localhost` and not for this name.
     let mut command = asking(&folder, "https://model.invalid");
     let (code, said) = failure(command.env("HTTPS_PROXY", &proxy).env("SSL_CERT_FILE", authority()));
     assert_eq!(code, 4, "{said}");
@@ -176,7 +176,7 @@ fn a_certificate_is_trusted_if_its_authority_is() {
     let address = format!("https://{}", https_model());
     let (code, said) = failure(&mut asking(&folder, &address));
     assert_eq!(code, 4, "{said}");
-    // Asked once: it would not change.
+    // Tried only once, because a retry would not help.
     assert!(said.contains("scripted` gave no reply: ") && said.contains("UnknownIssuer"), "{said}");
     let hint = "hint: the certificate of the server, or of a proxy before it, is signed by nobody";
     assert!(said.contains(hint) && said.contains("`SSL_CERT_FILE`"), "{said}");
@@ -200,7 +200,7 @@ fn a_machine_without_certificates_can_speak_http() {
     assert!(said.contains("No CA certificates"), "{said}");
 }
 
-/// 64 MiB are read of an answer, whether it says how long it is or not.
+/// At most 64 MiB of an answer are read, whether it announces its length or not.
 #[test]
 fn an_answer_that_is_too_large_is_refused_and_not_kept() {
     const MOST: usize = 64 << 20;
@@ -218,24 +218,24 @@ fn an_answer_that_is_too_large_is_refused_and_not_kept() {
             let head = format!("HTTP/1.1 200 OK\r\n{length}connection: close\r\n\r\n");
             stream.write_all(head.as_bytes()).unwrap();
             let block = vec![b' '; 1 << 16];
-            // Until the client leaves, which is long before this ends.
+            // The server sends until the client leaves, which happens long before this ends.
             while counted.load(Ordering::Relaxed) < 8 * MOST && stream.write_all(&block).is_ok() {
                 counted.fetch_add(block.len(), Ordering::Relaxed);
             }
         });
         let (code, said) = failure(&mut asking(&folder, &format!("http://{address}")));
-        // It is one task's: others may get shorter ones.
+        // It concerns one task only: others may get shorter answers.
         assert_eq!(code, 3, "{said}");
         assert!(said.contains("gave no reply: the answer is larger than 67108864 bytes"), "{said}");
         let sent = sent.load(Ordering::Relaxed);
-        // What buffers between the two hold comes on top.
+        // The buffers between the two add to it.
         let most = if is_told { 32 << 20 } else { MOST + (32 << 20) };
         assert!(sent <= most, "{sent} bytes");
         assert_eq!(predictions(&output_of(&folder))[0]["finish"], "error");
     }
 }
 
-/// An answer that ends in the middle is no answer: it is asked for again.
+/// An answer that is cut off does not count: it is requested again.
 #[test]
 fn a_connection_that_is_cut_is_tried_again() {
     let folder = Folder::new();

@@ -1,4 +1,4 @@
-//! An account that is empty stops the run, whichever task finds that out: waiting does not fill it.
+//! An empty account stops the run, whichever task finds it: waiting does not fill it.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -12,11 +12,11 @@ use crate::support::{Folder, failure, stdout};
 const QUOTA: &str = r#"{"error": {"message": "You exceeded your current quota, please check your plan and billing details.",
     "type": "insufficient_quota", "param": null, "code": "insufficient_quota"}}"#;
 
-/// Anthropic's.
+/// Anthropic's answer for an empty account.
 const CREDIT: &str = r#"{"type": "error", "error": {"type": "invalid_request_error",
     "message": "Your credit balance is too low to access the Anthropic API. Please go to Plans & Billing."}}"#;
 
-/// It has answered two tasks, and says so in the middle of the third.
+/// The account is used up in the middle of the third task.
 #[test]
 fn a_quota_that_is_used_up_stops_the_run_and_spends_no_task() {
     let folder = Folder::new();
@@ -33,7 +33,7 @@ fn a_quota_that_is_used_up_stops_the_run_and_spends_no_task() {
     let (code, said) = failure(command(&model, &output).args(["--workers", "1"]));
     assert_eq!(code, 4, "{said}");
     assert!(said.contains("`insufficient_quota`") && said.contains("hint: nothing is recorded"), "{said}");
-    // Two for each of two tasks, one for the third, and the one that was refused, once.
+    // Two requests for each of two tasks, one for the third, and the refused one, made once.
     assert_eq!(model.requests().len(), 6);
     assert_eq!(predictions(&output).len(), 2);
     paid.store(1000, Ordering::Relaxed);
@@ -56,7 +56,7 @@ fn a_credit_that_is_too_low_stops_the_run() {
     assert!(predictions(&output).is_empty());
 }
 
-/// OpenAI's limit of a day: no task of this run can wait so long.
+/// OpenAI's daily limit: no task of this run can wait so long.
 #[test]
 fn a_limit_that_lasts_longer_than_any_request_waits_stops_the_run() {
     for wanted in ["7200", "1e400"] {
@@ -75,7 +75,7 @@ fn a_limit_that_lasts_longer_than_any_request_waits_stops_the_run() {
         let time = if wanted == "7200" { "2 h 0 min" } else { "more than a year" };
         let expected = format!("it wants to be left alone for {time}, and no request waits longer than");
         assert!(said.contains(&expected) && said.contains("hint: nothing is recorded"), "{said}");
-        // The first task's two turns, though the first was answered.
+        // Two requests for the first task, although the first of them was answered.
         assert_eq!((model.requests().len(), predictions(&output).len()), (2, 0));
     }
 }

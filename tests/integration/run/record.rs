@@ -1,4 +1,4 @@
-//! What `--record` adds to a cassette that is there already.
+//! What `--record` adds to an existing cassette.
 
 use std::path::Path;
 
@@ -27,7 +27,7 @@ fn a_cassette_is_not_played_and_recorded_into_at_once() {
     assert!(!again.exists());
 }
 
-/// A copy of a cassette, made by playing it, plays the same: without servers, and once more.
+/// A copy of a cassette, made by replaying it, replays in the same way: without servers, and again.
 #[test]
 fn what_is_played_is_recorded_with_its_calls() {
     let (folder, model) = (Folder::new(), model());
@@ -55,11 +55,11 @@ fn what_is_played_is_recorded_with_its_calls() {
         );
         played = copy;
     }
-    // Two calls and the list of files, of two tasks.
+    // Two calls and the list of files, for two tasks.
     assert_eq!(lines(&first, "call"), 6);
 }
 
-/// Nothing would be compressed.
+/// A cassette is never compressed, so this name would be wrong.
 #[test]
 fn a_cassette_that_is_named_like_a_compressed_one_is_refused() {
     let (folder, model) = (Folder::new(), model());
@@ -70,7 +70,7 @@ fn a_cassette_that_is_named_like_a_compressed_one_is_refused() {
     assert!(!cassette.exists() && model.requests().is_empty());
 }
 
-/// What one repetition got is not what another one would get, nor what one task got what another would.
+/// Answers for one repetition or task are not used for another.
 #[test]
 fn what_was_not_recorded_of_a_repetition_or_a_task_is_not_played_for_it() {
     let (folder, model) = (Folder::new(), model());
@@ -96,7 +96,7 @@ fn what_was_not_recorded_of_a_repetition_or_a_task_is_not_played_for_it() {
         "{reason}"
     );
     assert_eq!(json_of(folder.path().join("twice/predictions/t00.json"))["finish"], "answered");
-    // The calls of the first task are gone; those of the second are the same.
+    // The first task's calls are removed; those of the second are the same.
     let kept = std::fs::read_to_string(&cassette).unwrap();
     let is_lost = |line: &&str| line.starts_with("{\"kind\":\"call\"") && line.contains("\"t00\"");
     let left: Vec<&str> = kept.lines().filter(|line| !is_lost(line)).collect();
@@ -111,7 +111,7 @@ fn what_was_not_recorded_of_a_repetition_or_a_task_is_not_played_for_it() {
     assert_eq!(json_of(folder.path().join("lost/predictions/t01.json"))["finish"], "answered");
 }
 
-/// The tools are the same each time, however often the run is begun.
+/// The tools are the same each time, however often the run is started.
 #[test]
 fn tools_are_recorded_once_however_often_a_run_is_begun() {
     let (folder, model) = (Folder::new(), model());

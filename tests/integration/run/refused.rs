@@ -1,4 +1,4 @@
-//! A model that answers nobody, and a prompt that does not fit: what is tried, what is recorded, what is tried again.
+//! A model that answers no task, and a prompt that does not fit: what is tried, recorded, and tried again.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -11,7 +11,7 @@ use super::unavailable::{files, small, small_run};
 use super::{command, math_arguments, output_of, predictions, questions, two_calls, wait_for};
 use crate::support::{Folder, failure, follows_kept_schema, m3_bare, root, stdout, text};
 
-/// What nobody takes is tried at three tasks; the same command runs all of them when the model can be asked.
+/// Refused requests are tried at three tasks; when the model can be asked, the same command runs all tasks.
 #[test]
 fn a_model_that_answers_no_task_stops_the_run_at_the_third() {
     let body =
@@ -43,7 +43,7 @@ fn a_model_that_answers_no_task_stops_the_run_at_the_third() {
     }
 }
 
-/// Two tasks that the model does not take, and then one that it answers: all have a prediction.
+/// Two tasks are refused, and then one is answered: all have a prediction.
 #[test]
 fn tasks_that_a_model_does_not_take_fail_alone_if_it_answers_another() {
     let folder = Folder::new();
@@ -85,12 +85,12 @@ fn a_prompt_that_does_not_fit_the_context_is_an_end_of_its_own() {
         assert!(prediction["reason"].as_str().unwrap().contains("too many tokens"), "{prediction}");
         follows_kept_schema("prediction", &prediction);
     }
-    // Asked again, it would not fit either.
+    // It would not fit a second time either.
     assert_eq!(failure(small_run(&folder, &model).arg("--retry-failed")).0, 3);
     assert_eq!(model.requests().len(), 3);
 }
 
-/// Three tasks are refused while a fourth waits for its reply: the run goes on when that has come.
+/// Three tasks are refused while a fourth waits for its reply: the run goes on when the reply has come.
 #[test]
 fn tasks_under_way_may_show_that_a_model_can_be_asked() {
     let folder = Folder::new();
@@ -112,17 +112,17 @@ fn tasks_under_way_may_show_that_a_model_can_be_asked() {
     let expected = ["error", "error", "error", "answered", "answered", "answered"];
     assert_eq!(ends(&output), expected);
     assert_eq!(model.requests().len(), 6);
-    // What is refused again says nothing of a model that has answered in an earlier run.
+    // Repeated refusals do not count against a model that answered in an earlier run.
     let (code, said) = failure(run_it(&llm, &output, "1").arg("--retry-failed"));
     assert_eq!((code, model.requests().len()), (3, 9), "{said}");
     assert_eq!(ends(&output), expected);
-    // A recording is played to its end, in whatever order.
+    // A recording is replayed to its end, in any order.
     let (played, replay) = (folder.path().join("played"), format!("replay:{}", cassette.display()));
     let (code, said) = failure(&mut run_it(&replay, &played, "1"));
     assert_eq!((code, ends(&played)), (3, expected.map(Value::from).to_vec()), "{said}");
 }
 
-/// A model that refuses tasks 0 to 2, and answers the others once it has.
+/// A model that refuses tasks 0 to 2, and answers the others after that.
 fn answers_late(refusals: &Arc<AtomicUsize>) -> ScriptedModel {
     let refusals = Arc::clone(refusals);
     ScriptedModel::start(Spoken::OpenAi, move |seen| {
@@ -130,13 +130,13 @@ fn answers_late(refusals: &Arc<AtomicUsize>) -> ScriptedModel {
             refusals.fetch_add(1, Ordering::SeqCst);
             return Scripted::Raw { status: 400, headers: Vec::new(), body: "{}".to_owned() };
         }
-        // The refusals are sent by the same few threads.
+        // The same few threads send the refusals.
         tokio::task::block_in_place(|| wait_for("three refusals", || refusals.load(Ordering::SeqCst) >= 3));
         Scripted::Say("seen".to_owned())
     })
 }
 
-/// One task, many times, of a server that fails: the third time is the last.
+/// One task, repeated, on a server that fails: the third failure is the last.
 #[test]
 fn a_server_that_fails_every_repetition_stops_the_run() {
     let folder = Folder::new();

@@ -1,4 +1,4 @@
-//! Each task several times.
+//! Tasks that are run several times.
 
 use super::{command, ids, json_of, model, output_of, predictions};
 use crate::support::{Folder, stdout};
@@ -17,7 +17,7 @@ fn every_repetition_has_a_file_of_its_own() {
     let repeat = |name: &str| json_of(output.join("predictions").join(name))["run"]["repeat"].clone();
     assert_eq!((repeat("00010000.json"), repeat("00010000~3.json")), (1.into(), 3.into()));
     assert!(output.join("workspaces/00010001~2").is_dir());
-    // Fewer repetitions need nothing new, more only those that are missing.
+    // Fewer repetitions need no requests, more need only the missing ones.
     let asked = model.requests().len();
     stdout(command(&model, &output).args(two));
     assert_eq!(model.requests().len(), asked);

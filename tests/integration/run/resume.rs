@@ -1,4 +1,4 @@
-//! Nothing is lost and nothing is done twice.
+//! Nothing is lost, and nothing is done twice.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -37,7 +37,7 @@ fn tasks_that_were_added_are_run_and_no_others() {
     assert!(said.contains("2 of 15 tasks are done already"), "{said}");
     assert_eq!(model.requests().len(), asked + 13 * 2);
     assert_eq!(predictions(&output).len(), 15);
-    // Lines of the journal stay: the second run adds to them.
+    // Lines of the journal are kept: the second run adds to them.
     let runs = journal(&output).iter().filter(|line| line["event"] == "run_started").count();
     assert_eq!(runs, 2);
 }
@@ -64,13 +64,13 @@ fn a_change_runs_again_what_it_touches() {
     assert_eq!(attempts, [json!(6), json!(6)]);
 }
 
-/// One request answers a task in either mode.
+/// In either mode, one request answers a task.
 #[test]
 fn another_model_mode_or_number_of_tools_runs_all_again_and_how_it_is_run_does_not() {
     let folder = Folder::new();
     let model = ScriptedModel::start(Spoken::OpenAi, |_| Scripted::Say("Final Answer: done".to_owned()));
     let (tasks, output) = (questions(&folder, 3), output_of(&folder));
-    // How many were run, each once; all have a prediction under the same conditions.
+    // How many tasks were run, each once; all have a prediction made under the same conditions.
     let asked = |name: &str, mode: &str, further: &[&str]| {
         let before = model.requests().len();
         let llm = format!("openai@{}:{name}", model.base_url());
@@ -105,7 +105,7 @@ fn another_model_mode_or_number_of_tools_runs_all_again_and_how_it_is_run_does_n
     assert_eq!(model.problems(), Vec::<String>::new());
 }
 
-/// A text of one task and the image of two.
+/// A changed text of one task, and a changed image of two.
 #[test]
 fn a_changed_task_or_image_is_run_again() {
     let (folder, model) = (Folder::new(), model());
@@ -135,7 +135,7 @@ fn a_changed_task_or_image_is_run_again() {
     assert_eq!(runs(&tasks), 1);
     image("one.png", 3);
     assert_eq!(runs(&tasks), 2);
-    // The order is that of the file, whatever it was.
+    // The order is that of the current file.
     tasks.swap(0, 2);
     assert_eq!(runs(&tasks), 0);
     assert_eq!(ids(&predictions(&output)), ["c", "b", "a"]);
@@ -176,7 +176,7 @@ fn failed_tasks_are_never_done_and_are_run_again_when_asked() {
     assert_eq!(run_again(&["--retry-failed"]).1, 0);
 }
 
-/// A journal and temporary files as a killed run leaves them.
+/// A journal and temporary files as left by a killed run.
 #[test]
 fn what_a_killed_run_leaves_is_cleared_up() {
     let (folder, model) = (Folder::new(), model());
@@ -184,7 +184,7 @@ fn what_a_killed_run_leaves_is_cleared_up() {
     let one = ["--id", "00010000"];
     stdout(command(&model, &output).args(one));
     let whole = without_times(output.join("predictions.json"));
-    // Killed after the first prediction, while its journal, the next prediction and a workspace were written.
+    // Killed after the first prediction, while its journal, the next prediction and a workspace were being written.
     let journal_path = output.join("journal.jsonl");
     let mut text = std::fs::read_to_string(&journal_path).unwrap();
     text.truncate(text.len() - 30);
@@ -199,7 +199,7 @@ fn what_a_killed_run_leaves_is_cleared_up() {
     assert!(!output.join("workspaces/00010001/leftover").exists());
     assert!(!output.join("predictions/.m3-abc.tmp").exists());
     journal(&output);
-    // A prediction that cannot be read is none.
+    // A prediction that cannot be read counts as missing.
     std::fs::write(output.join("predictions/00010000.json"), "{\"id\": \"00010000\"").unwrap();
     stdout(command(&model, &output).args(one));
     assert_eq!(json_of(output.join("predictions/00010000.json"))["finish"], "answered");

@@ -1,4 +1,4 @@
-//! Runs that are stopped, and folders that are in use.
+//! Runs that are stopped, and folders in use.
 #![cfg(unix)]
 
 use std::io::{BufRead as _, BufReader};
@@ -19,7 +19,7 @@ use super::{
 use crate::host::support::{marker, processes, stub, wait_until_gone};
 use crate::support::{Folder, encoder, failure, follows_kept_schema, m3_process, root, stdout, text};
 
-/// Answers so many requests, then stalls until it is allowed more.
+/// Answers this many requests, then stalls until more are allowed.
 fn stalling_after(requests: usize) -> (ScriptedModel, Arc<AtomicUsize>) {
     let left = Arc::new(AtomicUsize::new(requests));
     let count = Arc::clone(&left);
@@ -34,7 +34,7 @@ fn start(model: &ScriptedModel, output: &Path) -> Child {
     command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap()
 }
 
-/// Ends the process if a test fails.
+/// A process that is ended if a test fails.
 pub(super) struct Running(Option<Child>);
 
 impl Running {
@@ -67,7 +67,7 @@ impl Drop for Running {
     }
 }
 
-/// As if nothing had happened: the port of the model is part of its name, and the number of the try counts.
+/// Predictions without the model's port, which is part of its name, and without the number of the try.
 pub(super) fn comparable(output: &Path) -> Vec<String> {
     let mut found = Vec::new();
     for prediction in without_times(output.join("predictions.json")).lines() {
@@ -104,13 +104,13 @@ fn a_signal_saves_what_is_done_and_the_next_run_goes_on() {
         let asked = model.requests().len();
         left.store(1000, Ordering::Relaxed);
         stdout(&mut command(&model, &output));
-        // Two requests for each task that was not done.
+        // Two requests for each unfinished task.
         assert_eq!(model.requests().len() - asked, 2 * (15 - saved.len()));
         assert_eq!(comparable(&output), comparable(&output_of(&undisturbed)));
     }
 }
 
-/// The calls of the first step are made and their results kept, though the task is run again from its start.
+/// The calls of the first step are made and their results kept, although the task is run again from its start.
 #[test]
 fn what_interrupted_tasks_have_come_to_is_kept_until_they_are_done() {
     let folder = Folder::new();
@@ -126,7 +126,7 @@ fn what_interrupted_tasks_have_come_to_is_kept_until_they_are_done() {
     running.signal(Signal::INT);
     let ended = running.output();
     assert_eq!(ended.status.code(), Some(130));
-    // A turn each, of 100 tokens in and 10 out.
+    // One turn each, with 100 input and 10 output tokens.
     let table = text(&ended.stdout);
     assert!(table.contains("interrupted  4 tasks, tokens: 400 in, 40 out\n"), "{table}");
     let kept = || -> Vec<_> {
@@ -145,8 +145,8 @@ fn what_interrupted_tasks_have_come_to_is_kept_until_they_are_done() {
     assert_eq!(kept().len(), 0);
 }
 
-/// The encoder is busy with these questions for minutes; the server that was started for its list of tools is gone
-/// by then.
+/// The encoder needs minutes for these questions; the server that was started for its list of tools has ended by
+/// then.
 #[test]
 fn a_signal_while_tools_are_chosen_ends_the_run_at_once() {
     let Some(assets) = encoder() else { return };
@@ -179,7 +179,7 @@ fn a_signal_while_tools_are_chosen_ends_the_run_at_once() {
     assert!(began.elapsed() < Duration::from_mins(1), "{:?}", began.elapsed());
     assert_eq!((model.requests().len(), processes(&marker)), (0, Vec::new()));
     assert!(!output.join("predictions.json").exists());
-    // The same again, with fewer tasks lest it take minutes.
+    // The same command with fewer tasks, so that it does not take minutes.
     folder.json("tasks.json", &(0..20).map(task).collect());
     let done = command().output().unwrap();
     assert_eq!(done.status.code(), Some(0), "{}", text(&done.stderr));
@@ -188,7 +188,7 @@ fn a_signal_while_tools_are_chosen_ends_the_run_at_once() {
     wait_until_gone(&marker);
 }
 
-/// A call that never returns holds the run up, once it is told to stop; told twice, it drops the call.
+/// A call that never returns delays a run that is told to stop; a second signal drops the call.
 #[test]
 fn a_second_signal_stops_at_once() {
     let (folder, marker) = (Folder::new(), marker());
@@ -216,7 +216,7 @@ fn a_second_signal_stops_at_once() {
     wait_for("the call runs", || std::fs::read_to_string(&journal).is_ok_and(is_called));
     running.signal(Signal::INT);
     wait_for_line("once more stops at once");
-    // Long enough for a run that does not wait to be over.
+    // Long enough for a run to end that does not wait.
     std::thread::sleep(Duration::from_secs(1));
     assert!(running.0.as_mut().unwrap().try_wait().unwrap().is_none(), "it waits for the call");
     running.signal(Signal::INT);
@@ -235,7 +235,7 @@ fn a_folder_in_use_is_refused_with_who_has_it() {
     let process = running.id();
     assert!(said.contains(&format!("process {process}")), "{said}");
     drop(running);
-    // The lock goes with the process.
+    // The lock is released with the process.
     left.store(1000, Ordering::Relaxed);
     stdout(command(&model, &output).args(["--id", "00010000"]));
 }

@@ -1,4 +1,4 @@
-//! What is said of a file of tasks, and of the images that it names.
+//! Messages about a file of tasks and the images that it names.
 
 use std::path::Path;
 
@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use super::{arguments, model, output_of};
 use crate::support::{Folder, failure, m3_bare};
 
-/// What is said of a file of tasks that cannot be run.
+/// The message about a file of tasks that cannot be run.
 fn refused(folder: &Folder, tasks: &Path) -> String {
     let model = model();
     let mut arguments = arguments(&model, &output_of(folder));
@@ -77,7 +77,7 @@ fn a_link_that_leads_out_of_the_images_is_called_one() {
         assert!(said.contains(&expected), "{said}");
     }
     assert!(said.contains("`--images DIR`"), "{said}");
-    // With the folder that the hint asks for.
+    // With the folder that the hint suggests.
     let model = model();
     let mut arguments = arguments(&model, &output_of(&folder));
     path.to_str().unwrap().clone_into(&mut arguments[1]);

@@ -1,4 +1,4 @@
-//! The live view of a run, at a terminal that Python makes.
+//! The live view of a run, on a terminal created by Python.
 #![cfg(unix)]
 
 use std::io::Read as _;
@@ -12,14 +12,14 @@ use crate::support::{Folder, on_terminal, root, skipped};
 
 const COLUMNS: u16 = 110;
 
-/// A screen without end, by the control sequences that m3's library for live views writes (ECMA-48, section 8.3); any
-/// other stops the test.
+/// A screen of unlimited height that understands the control sequences of m3's library for live views (ECMA-48,
+/// section 8.3); any other fails the test.
 #[derive(Default)]
 struct Screen {
     lines: Vec<Vec<char>>,
     row: usize,
     column: usize,
-    /// An escape sequence that is not at its end.
+    /// An incomplete escape sequence.
     open: Option<String>,
 }
 
@@ -33,7 +33,7 @@ impl Screen {
             }
             return;
         }
-        // A line that is full is left with the next character, which the library counts on.
+        // The cursor leaves a full line with the next character, which the library relies on.
         if self.column == usize::from(COLUMNS) && !c.is_control() {
             (self.row, self.column) = (self.row + 1, 0);
         }
@@ -76,7 +76,7 @@ impl Screen {
     }
 }
 
-/// The last of three tasks waits for its answer until the view has shown how the others went.
+/// The last of three tasks waits for its answer until the view has shown the end of the others.
 #[test]
 fn a_terminal_shows_how_far_the_run_is_and_nothing_of_it_remains() {
     let folder = Folder::new();
@@ -120,7 +120,7 @@ fn a_terminal_shows_how_far_the_run_is_and_nothing_of_it_remains() {
             break;
         }
         rest.extend_from_slice(&buffer[..length]);
-        // A character may be cut by the end of the buffer.
+        // The end of the buffer may cut a character.
         let whole = match std::str::from_utf8(&rest) {
             Ok(text) => text.len(),
             Err(error) => error.valid_up_to(),
@@ -134,7 +134,7 @@ fn a_terminal_shows_how_far_the_run_is_and_nothing_of_it_remains() {
     assert_eq!(predictions(&output).len(), 3);
     assert!(lines.iter().any(|line| line == "tasks      3"), "{lines:#?}");
     assert!(lines.iter().any(|line| line == "tokens     500 in, 50 out"), "{lines:#?}");
-    // Notes and the table, with no line in between that was cleared.
+    // Notes and the table, without cleared lines between.
     for line in &lines {
         assert!(!line.contains(" running, ") && !line.starts_with("  t0"), "{lines:#?}");
     }

@@ -1,4 +1,5 @@
-//! What a task lacks ends that task; what all tasks lack ends the run, and nothing is recorded for those that met it.
+//! If something is missing for one task, the task ends; if it is missing for all tasks, the run ends, and nothing is
+//! recorded for the tasks that noticed it.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -13,7 +14,7 @@ use super::{arguments, command, ids, journal, json_of, output_of, predictions, t
 use crate::host::support::{marker, stub, wait_until_gone};
 use crate::support::{Folder, failure, m3_bare, root, run, stdout, text};
 
-/// Three tasks with an image of their own each, and a stub server, configured further.
+/// Three tasks, each with its own image, and a stub server with a further configuration.
 pub(super) fn small(folder: &Folder, server: &Value) -> String {
     for name in ["a", "b", "c"] {
         image::RgbImage::new(8, 8).save(folder.path().join(format!("{name}.png"))).unwrap();
@@ -29,7 +30,7 @@ pub(super) fn small(folder: &Folder, server: &Value) -> String {
     marker
 }
 
-/// Runs them one after the other.
+/// Runs these tasks one after the other.
 pub(super) fn small_run(folder: &Folder, model: &ScriptedModel) -> Command {
     let mut arguments = arguments(model, &output_of(folder));
     folder.path().join("tasks.json").to_str().unwrap().clone_into(&mut arguments[1]);
@@ -96,14 +97,14 @@ fn an_image_that_has_gone_fails_its_task_and_no_other() {
     wait_until_gone(&marker);
 }
 
-/// Files for the program itself are enough, and not for the servers of its tasks.
+/// There are enough file descriptors for the program itself, but not for the servers of its tasks.
 #[test]
 fn what_the_machine_does_not_allow_stops_the_run_and_spends_no_task() {
     let folder = Folder::new();
     let marker = small(&folder, &json!({}));
     let model = ScriptedModel::start(Spoken::OpenAi, |_| Scripted::Say("seen".to_owned()));
     let mut few = None;
-    // How many files are open when the tools are known differs from machine to machine.
+    // How many files are open when the tools are known differs between machines.
     for limit in (16..80).step_by(2) {
         let mut arguments = arguments(&model, &output_of(&folder));
         folder.path().join("tasks.json").to_str().unwrap().clone_into(&mut arguments[1]);
@@ -128,7 +129,7 @@ fn what_the_machine_does_not_allow_stops_the_run_and_spends_no_task() {
     wait_until_gone(&marker);
 }
 
-/// The start that gives the list of tools is the one that all tasks call: `count` counts the calls of one process.
+/// The process started for the list of tools is the one that all tasks call: `count` counts the calls of one process.
 #[test]
 fn a_shared_server_is_started_once_for_its_tools_and_for_all_tasks() {
     let folder = Folder::new();
@@ -166,7 +167,7 @@ fn a_shared_server_that_is_over_stops_the_run_and_the_next_one_goes_on() {
     assert_eq!(code, 4, "{said}");
     assert!(said.contains("server `stub` failed: "), "{said}");
     let output = output_of(&folder);
-    // That it met the crash itself is part of its record.
+    // Its record shows that it noticed the crash.
     assert_eq!(ids(&predictions(&output)), ["a"]);
     is_bad.store(false, Ordering::Relaxed);
     stdout(&mut small_run(&folder, &model));
@@ -174,7 +175,7 @@ fn a_shared_server_that_is_over_stops_the_run_and_the_next_one_goes_on() {
     wait_until_gone(&marker);
 }
 
-/// `ulimit -f` stands in for a full disk: there is room for the tools and one more task.
+/// `ulimit -f` acts as a full disk: there is room for the tools and one more task.
 #[cfg(target_os = "linux")]
 #[test]
 fn a_cassette_that_cannot_be_written_costs_one_request() {
@@ -193,14 +194,14 @@ fn a_cassette_that_cannot_be_written_costs_one_request() {
     let predictions = predictions(&output);
     assert!(predictions.len() < 5, "{:?}", ids(&predictions));
     assert!(predictions.iter().all(|prediction| prediction["finish"] == "answered"));
-    // Two for each task that is done, and one or two for the task at which there was no room.
+    // Two requests for each finished task, and one or two for the task for which there was no room.
     assert!(model.requests().len() - asked <= 2 * (predictions.len() - 1) + 2);
     let with_room = run(command(&model, &output).arg("--record").arg(folder.path().join("other.cassette")));
     assert_eq!(with_room.status.code(), Some(0));
 }
 
-/// `ulimit -f` stands in for a full disk: there is room for everything but one result. The signal that comes with it
-/// is the program's own to outlive.
+/// `ulimit -f` acts as a full disk: there is room for everything but one result. The program itself handles the
+/// signal that comes with it.
 #[cfg(target_os = "linux")]
 #[test]
 fn a_result_that_cannot_be_kept_stops_the_run_before_its_task_counts() {
@@ -222,7 +223,7 @@ fn a_result_that_cannot_be_kept_stops_the_run_before_its_task_counts() {
     let said = text(&done.stderr);
     assert_eq!(done.status.code(), Some(4), "{said}");
     assert!(said.contains("File too large") && said.contains("workspaces/b/results"), "{said}");
-    // What was done before is, the task that met it has no prediction, the one after it was not begun.
+    // The finished task is kept, the task that noticed it has no prediction, and the one after it was not begun.
     assert_eq!(ids(&predictions(&output)), ["a"]);
     assert_eq!(files(&output.join("predictions")), 1);
     assert_eq!(model.requests().len(), 3);
@@ -238,7 +239,7 @@ fn a_result_that_cannot_be_kept_stops_the_run_before_its_task_counts() {
     wait_until_gone(&marker);
 }
 
-/// Whatever a server returns: the key is neither told to the model nor written.
+/// Whatever a server returns, the key is neither sent to the model nor written.
 #[test]
 fn the_models_key_is_in_no_file_and_no_result() {
     const KEY: &str = "sk-a1b2c3d4e5f6-not-a-real-one";
@@ -277,7 +278,7 @@ fn the_models_key_is_in_no_file_and_no_result() {
     wait_until_gone(&marker);
 }
 
-/// A task that fails keeps its workspace, and the next run removes what is not to be kept.
+/// A failed task keeps its workspace, and the next run removes workspaces that are not to be kept.
 #[test]
 fn only_workspaces_of_tasks_that_failed_are_kept_if_asked() {
     let folder = Folder::new();
@@ -304,7 +305,7 @@ fn only_workspaces_of_tasks_that_failed_are_kept_if_asked() {
     run_keeping("failed");
     assert_eq!(left(), ["b"]);
     assert!(output.join("workspaces/b/b.png").exists());
-    // As a run leaves it that is killed between a prediction and the end of its task.
+    // As left by a run that is killed between a prediction and the end of its task.
     std::fs::create_dir(output.join("workspaces/a")).unwrap();
     run_keeping("failed");
     assert_eq!(left(), ["b"]);
@@ -316,7 +317,7 @@ fn only_workspaces_of_tasks_that_failed_are_kept_if_asked() {
     wait_until_gone(&marker);
 }
 
-/// 8 GiB, of which no byte is on the disk: it would take half a minute to read.
+/// 8 GiB without a byte on the disk: reading it would take half a minute.
 #[cfg(unix)]
 #[test]
 fn images_are_not_read_where_they_are_too_large_or_not_asked_for() {

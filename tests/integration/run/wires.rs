@@ -1,5 +1,4 @@
-//! The providers at the command line: Anthropic's and Gemini's interfaces as well as OpenAI's, and what goes wrong at
-//! them.
+//! The providers on the command line: Anthropic's and Gemini's interfaces as well as OpenAI's, and their failures.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -36,7 +35,7 @@ fn asking(folder: &Folder, provider: &str, model: &ScriptedModel) -> Command {
     command
 }
 
-/// The model finds nothing wrong with a request, the key and the ids of calls included.
+/// The model finds no problem in any request, including the key and the ids of calls.
 #[test]
 fn every_provider_gets_the_image_and_the_results_of_calls_made_at_once() {
     let image = std::fs::read(root().join("images/shelf.png")).unwrap();
@@ -67,7 +66,7 @@ fn every_provider_gets_the_image_and_the_results_of_calls_made_at_once() {
     }
 }
 
-/// Asked to wait, then failing, then there.
+/// The model first asks to wait, then fails, then answers.
 #[test]
 fn every_provider_is_asked_again_until_it_answers() {
     for (wire, provider) in WIRES {

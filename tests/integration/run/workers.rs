@@ -1,4 +1,4 @@
-//! Workers: as many tasks at once as there are, none of which waits for another.
+//! Workers: as many tasks at once as there are workers, none waiting for another.
 
 use std::io::BufReader;
 use std::sync::{Arc, Barrier};
@@ -9,14 +9,14 @@ use super::{ids, math_arguments, output_of, predictions, questions, wait_for};
 use crate::llm_client::completion;
 use crate::support::{Folder, m3_bare, stdout};
 
-/// As the benchmark has them.
+/// The same number as in the benchmark.
 const WORKERS: usize = 64;
 
 #[test]
 fn the_requests_of_all_workers_are_under_way_at_once() {
     let folder = Folder::new();
     let output = output_of(&folder);
-    // Nobody is answered before all are there: one worker less, and each would wait for ever.
+    // No request is answered before all have arrived: with one worker less, each would wait for ever.
     let all = Arc::new(Barrier::new(WORKERS));
     let model = listen(move |stream| {
         let mut reader = BufReader::new(stream);
@@ -34,7 +34,7 @@ fn the_requests_of_all_workers_are_under_way_at_once() {
     assert!(predictions.iter().all(|prediction| prediction["final_reply"] == "done"));
 }
 
-/// The first task is answered only once all others have their predictions.
+/// The first task is answered only after all others have their predictions.
 #[test]
 fn a_slow_task_holds_up_no_other() {
     const TASKS: usize = 15;
@@ -45,7 +45,7 @@ fn a_slow_task_holds_up_no_other() {
         let mut reader = BufReader::new(stream);
         let Some(request) = RawRequest::read(&mut reader) else { return };
         if String::from_utf8_lossy(&request.body).contains("Task 00.") {
-            // Without an answer, if they never come, the task fails.
+            // If they never come there is no answer, and the task fails.
             wait_for("the other tasks wait for the slow one", || {
                 let files = std::fs::read_dir(&finished).unwrap().map(|file| file.unwrap().path());
                 files.filter(|file| file.extension().is_some_and(|ending| ending == "json")).count()

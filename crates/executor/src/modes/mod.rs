@@ -18,14 +18,14 @@ use super::parse::{Calls, Wanted};
 use super::prompts::{AgainCue, ObservationCue, filled};
 use super::stop::Stop;
 
-/// A reply that was read, or what could be made of it.
+/// What could be read of a reply.
 struct Read<T> {
     value: T,
     /// Why it cannot be used.
     problem: Option<String>,
 }
 
-/// Nothing came of asking, for this reason.
+/// Why asking gave nothing.
 enum Silence {
     /// The model has said nothing at all.
     Empty(String),
@@ -34,7 +34,7 @@ enum Silence {
 }
 
 impl Silence {
-    /// How a task ends for it.
+    /// How a task ends because of this silence.
     fn stop(self) -> Stop {
         match self {
             Self::Empty(reason) => silent(&reason),
@@ -43,7 +43,7 @@ impl Silence {
     }
 }
 
-/// Asks in text, and once more with the reason if the reply cannot be used.
+/// Asks for a reply in text, and once more with the reason if the reply cannot be used.
 ///
 /// # Errors
 /// [`Stop::Error`] if the model says nothing at all, twice, or the provider blocks its reply.
@@ -57,8 +57,8 @@ async fn ask<T>(
     silence.map_or(Ok(value), |silence| Err(silence.stop()))
 }
 
-/// Asks, and asks once more where the model said nothing of use. A model that says nothing twice is no error here: the reason
-/// comes with the value.
+/// Asks, and asks once more if the reply is of no use. A model that says nothing twice is not an error here: the
+/// reason is returned with the value.
 async fn ask_twice<T>(
     state: &mut AttemptState<'_>,
     purpose: &str,
@@ -95,12 +95,13 @@ async fn ask_once<T>(
     Ok((read, silence(&reply).map(Silence::Empty)))
 }
 
-/// What is said of a reply that says nothing at all.
+/// Why a reply says nothing at all; `None` if it says something.
 fn silence(reply: &Reply) -> Option<String> {
     is_empty(reply).then(|| format!("it has neither text nor calls{}", why(&reply.stop)))
 }
 
-/// Why the provider has held back all of a reply. It would be asked the same again: the task ends.
+/// Why the provider has held back all of a reply; `None` if it has not. Asking again would give the same: the task
+/// ends.
 fn blocked(reply: &Reply) -> Option<String> {
     let block = reply.block.as_ref().filter(|_| is_empty(reply))?;
     Some(format!("the provider blocked the reply: `{block}`"))
@@ -110,12 +111,12 @@ fn is_empty(reply: &Reply) -> bool {
     reply.text.trim().is_empty() && reply.calls.is_empty()
 }
 
-/// How a task ends whose model has twice said nothing.
+/// How a task ends when its model has said nothing twice.
 fn silent(reason: &str) -> Stop {
     Stop::no_reply(format!("the model has said nothing, and nothing again when it was told: {reason}"))
 }
 
-/// What the end of a reply says of its form.
+/// What the way a reply ended says about its form.
 fn why(stop: &StopReason) -> &'static str {
     match stop {
         StopReason::Length => "; it ended at the limit of tokens",
@@ -124,7 +125,8 @@ fn why(stop: &StopReason) -> &'static str {
     }
 }
 
-/// The calls of a reply in text. If it has none, and the model has used the provider's tool calling instead, those.
+/// The calls that a reply has in its text. If there are none and the model has used the provider's tool calling
+/// instead, those calls.
 fn calls_of(reply: &Reply, calls: Calls) -> Read<Calls> {
     let calls = if calls.problem.is_some() && !reply.calls.is_empty() {
         let (calls, problem) = wanted(&reply.calls);
@@ -137,7 +139,7 @@ fn calls_of(reply: &Reply, calls: Calls) -> Read<Calls> {
     Read { problem: calls.problem.clone(), value: calls }
 }
 
-/// The calls of the provider's tool calling, and why one of them is none.
+/// The calls made by the provider's tool calling, and why one of them is illegal.
 fn wanted(calls: &[ReplyCall]) -> (Vec<Wanted>, Option<String>) {
     let wanted = |call: &ReplyCall| {
         let (arguments, mut illegal) = match &call.arguments {
@@ -156,7 +158,7 @@ fn wanted(calls: &[ReplyCall]) -> (Vec<Wanted>, Option<String>) {
     (wanted, problem)
 }
 
-/// Tells in text what calls gave, and shows their pictures.
+/// Gives the model the results of calls as text, and shows their pictures.
 fn tell(state: &mut AttemptState<'_>, heading: &str, observations: Vec<Observation>) {
     for (index, observation) in observations.into_iter().enumerate() {
         let Observation { tool, text, pictures, is_error } = observation;
@@ -168,7 +170,7 @@ fn tell(state: &mut AttemptState<'_>, heading: &str, observations: Vec<Observati
     }
 }
 
-/// The limit that forbids another step, as a model and a record are told.
+/// The limit that forbids another step, in the words for the model and the record.
 fn used_up(state: &AttemptState<'_>) -> Option<(FinishReason, String)> {
     let limits = &state.attempt.options.limits;
     if state.calls_left() == 0 {
@@ -180,7 +182,7 @@ fn used_up(state: &AttemptState<'_>) -> Option<(FinishReason, String)> {
     })
 }
 
-/// Ends with what the model says at last, after a limit was reached.
+/// Ends the task with the model's last reply, after a limit was reached.
 fn ended(state: &mut AttemptState<'_>, (finish, reason): (FinishReason, String), text: &str) -> FinishReason {
     text.trim().clone_into(&mut state.final_reply);
     state.used_up = (finish == FinishReason::Budget).then_some(reason);

@@ -13,7 +13,7 @@ use crate::parse;
 use crate::prompts::{AgainCue, LastCue, NativePrompt, PoolCue, filled, quoted};
 use crate::stop::Stop;
 
-/// What chat templates put before calls: Hermes and Qwen, Qwen3-Coder, Mistral, Llama, DeepSeek, GLM and Kimi.
+/// What chat templates put in front of calls: Hermes and Qwen, Qwen3-Coder, Mistral, Llama, DeepSeek, GLM and Kimi.
 const CALL_MARKS: [&str; 6] = [
     "<tool_call>",
     "<function=",
@@ -23,19 +23,19 @@ const CALL_MARKS: [&str; 6] = [
     "<|tool_calls_section_begin|>",
 ];
 
-/// What is said of an answer that was meant as a call.
+/// The note on an answer that was meant as a call.
 const CALL_IN_TEXT: &str = "the answer has a call in its text, which was not made: the server does not read the calls \
                             of its model (vLLM does with `--enable-auto-tool-choice` and `--tool-call-parser`; \
                             `--mode react` and `--mode staged` need no such parser)";
 
-/// What is said of a first turn in which the tools were hardly read.
+/// The note on a first turn in which the model seems not to have received the tools.
 pub const TOOLS_UNREAD: &str = "the provider reports fewer tokens than the prompt has words with its tools: \
     the server, or the model's chat template, seems to leave the tools out (`--mode react` and `--mode staged` put them \
     into the text)";
 
-/// Whether fewer tokens are reported than the prompt has words. No usual tokenizer makes one token of two words that
-/// stand apart, and images only add to the tokens, so that what was not read must be a good part; where the tools have
-/// fewer words than the rest has tokens, nothing can be told.
+/// Whether the provider reports fewer tokens than the prompt has words. No usual tokenizer makes one token of two
+/// separate words, and images only add tokens; so a large part of the prompt was not read. If the tools have fewer
+/// words than the rest has tokens, nothing can be concluded.
 fn tools_are_unread(reply: &Reply, texts: [&str; 2], tools: &[ToolDefinition]) -> bool {
     let words = |text: &str| text.split_whitespace().count() as u64;
     let of_tools: u64 =
@@ -44,7 +44,7 @@ fn tools_are_unread(reply: &Reply, texts: [&str; 2], tools: &[ToolDefinition]) -
     reply.usage.input_tokens.is_some_and(|read| read > 0 && read < all)
 }
 
-/// Words of a schema that every way to write it has: the names of properties, and what is said of them.
+/// Counts the words that every notation of a schema contains: the names and descriptions of properties.
 fn schema_words(schema: &Map<String, Value>) -> u64 {
     let of = |(key, value): (&String, &Value)| match (key.as_str(), value) {
         ("description", Value::String(text)) => text.split_whitespace().count() as u64,
@@ -63,7 +63,7 @@ pub(crate) async fn native(state: &mut AttemptState<'_>) -> Result<FinishReason,
     let prompt = filled(&NativePrompt { most_calls: state.attempt.options.limits.calls_per_step });
     let mut is_again = false;
     loop {
-        // Further ones may have come with the last step.
+        // The last step may have added tools.
         let tools = state.attempt.offered.definitions();
         let tools = tools.map_err(|collision| Stop::Error(FailureClass::Other, collision.to_string()))?;
         let is_first = state.steps_done() == 0 && !is_again;

@@ -9,17 +9,17 @@ use crate::parse::{self, Act, Calls, Wanted};
 use crate::prompts::{LastReactCue, PoolCue, ReactPrompt, filled, quoted, with_schemas};
 use crate::stop::Stop;
 
-/// A reply, as far as it matters.
+/// What a reply in this mode asks for.
 enum Turn {
     Answer(String),
-    /// The calls, and the reply up to where it goes on with what only others can say.
+    /// Calls, and the reply cut off where the model went on to invent what only tools can say.
     Calls(Calls, Option<String>),
 }
 
 pub(crate) async fn react(state: &mut AttemptState<'_>) -> Result<FinishReason, Stop> {
     state.begin()?;
     loop {
-        // Further tools may have come with the last step.
+        // The last step may have added tools.
         let prompt = filled(&ReactPrompt {
             tools: with_schemas(state.attempt.offered.catalog(), |_| true),
             most_calls: state.attempt.options.limits.calls_per_step,

@@ -1,4 +1,4 @@
-//! The way of the paper (M³-Bench, section 3.1): plan, call, decide, answer, each in a turn of its own with its own
+//! The mode of the paper (M³-Bench, section 3.1): plan, call, decide, answer, each in a turn of its own with its own
 //! instructions. The conversation goes on through all of them; the list of all tools is only in the instructions of
 //! the plan.
 
@@ -26,7 +26,7 @@ pub(crate) async fn staged(state: &mut AttemptState<'_>) -> Result<FinishReason,
             break;
         }
         state.say(filled(&PlanCue { step, steps }));
-        // Further tools may have come with the last step.
+        // The last step may have added tools.
         let plan_prompt = filled(&PlanPrompt { tools: in_words(state.attempt.offered.catalog()) });
         let selected = plan(state, &plan_prompt).await?;
         state.check()?;
@@ -46,7 +46,7 @@ pub(crate) async fn staged(state: &mut AttemptState<'_>) -> Result<FinishReason,
         }
         state.check()?;
     }
-    // Steps without calls are steps that were used, too.
+    // Steps without calls count as used, too.
     let limit = used_up(state).unwrap_or_else(|| {
         (FinishReason::MaxSteps, format!("the limit of {} is reached", counted(steps, "step")))
     });
@@ -55,7 +55,7 @@ pub(crate) async fn staged(state: &mut AttemptState<'_>) -> Result<FinishReason,
     Ok(ended(state, limit, &text))
 }
 
-/// The tools of the next step, as the model names them; nothing if it does not say.
+/// The tools that the model names for the next step; none if it names none.
 async fn plan(state: &mut AttemptState<'_>, prompt: &str) -> Result<Option<Vec<String>>, Stop> {
     let offered: Vec<String> =
         state.attempt.offered.catalog().tools().map(|(name, _)| name.to_string()).collect();
@@ -70,7 +70,7 @@ async fn plan(state: &mut AttemptState<'_>, prompt: &str) -> Result<Option<Vec<S
     }))
 }
 
-/// The calls of the step. Without a plan that could be read, all tools are there.
+/// The calls of the step. Without a plan that could be read, the model may call any tool.
 async fn calls(state: &mut AttemptState<'_>, selected: Option<Vec<String>>) -> Result<Vec<Wanted>, Stop> {
     let all = Arc::clone(&state.attempt.offered);
     let offered = all.catalog();
@@ -91,7 +91,7 @@ async fn calls(state: &mut AttemptState<'_>, selected: Option<Vec<String>>) -> R
     Ok(calls.calls)
 }
 
-/// Whether the model says that the task is complete. What is neither yes nor no is no.
+/// Whether the model says that the task is complete. A reply that is neither yes nor no counts as no.
 async fn is_complete(state: &mut AttemptState<'_>) -> Result<bool, Stop> {
     let read = |reply: &Reply| {
         let decided = parse::decision(&reply.text);
@@ -112,7 +112,7 @@ async fn answer(state: &mut AttemptState<'_>) -> Result<FinishReason, Stop> {
     Ok(FinishReason::Answered)
 }
 
-/// What the model says after a limit, which is the reason of the end, whatever it says.
+/// The model's last reply after a limit was reached; the limit stays the reason of the end, whatever the reply says.
 async fn last_words(state: &mut AttemptState<'_>) -> Result<String, Stop> {
     Ok(ask_twice(state, "answer", &filled(&AnswerPrompt), read_answer).await?.0)
 }

@@ -12,24 +12,24 @@ pub(crate) struct Wanted {
     /// The arguments as they were written; null if there are none. A text that holds an object has become that
     /// object.
     pub(crate) arguments: Value,
-    /// Why it is no call.
+    /// Why it is not a valid call.
     pub(crate) illegal: Option<String>,
 }
 
-/// The calls of a reply.
+/// The calls that a reply contains.
 #[derive(Debug, Clone, Default, PartialEq)]
 #[expect(clippy::struct_field_names, reason = "the calls are what it is about")]
 pub(crate) struct Calls {
-    /// In order, those that are none included.
+    /// In order, illegal calls included.
     pub(crate) calls: Vec<Wanted>,
-    /// What was wrong with their form and how they were understood all the same.
+    /// What was wrong with the form of calls that were understood all the same.
     pub(crate) oddities: Vec<String>,
-    /// Why something in it is no call.
+    /// Why a part of the reply is not a call.
     pub(crate) problem: Option<String>,
 }
 
 impl Wanted {
-    /// Something that is no call at all.
+    /// A part of a reply that is not a call at all.
     pub(crate) fn illegal(text: &str, reason: &str) -> Self {
         Self {
             name: String::new(),
@@ -39,7 +39,7 @@ impl Wanted {
     }
 }
 
-/// Reads the calls of a reply. A reply without any is one call that is none.
+/// Reads the calls of a reply. A reply without any gives one illegal call.
 pub(crate) fn calls(text: &str) -> Calls {
     let found = match found_json::find(text) {
         Ok(found) => found,
@@ -54,7 +54,7 @@ pub(crate) fn calls(text: &str) -> Calls {
     oddities.extend(shape.map(str::to_owned));
     let further = &shaped[1..];
     if shaped.iter().all(|((_, shape), _)| *shape == Some(ONE_CALL)) {
-        // One after another, as some chat templates have it.
+        // Some chat templates put calls one after another.
         items.extend(further.iter().flat_map(|((items, _), _)| items));
     } else if !further.is_empty() {
         let count = further.len();
@@ -79,12 +79,12 @@ fn no_calls(text: &str, reason: &str) -> Calls {
     }
 }
 
-/// What the `react` mode asks for, and the `staged` mode does not.
+/// The oddity of a bare list, which the `react` mode asks for and the `staged` mode does not.
 pub(super) const BARE_LIST: &str = "the reply is a list of calls without `tool_calls`";
 
 const ONE_CALL: &str = "a call stands in the reply without `tool_calls`";
 
-/// What stands where calls should, and what is odd about the place.
+/// The items that should be calls, and what is odd about where they stand.
 fn items(value: &Value) -> Option<(Vec<&Value>, Option<&'static str>)> {
     let is_call = |value: &Value| value.get("name").is_some();
     match value {
@@ -99,7 +99,7 @@ fn items(value: &Value) -> Option<(Vec<&Value>, Option<&'static str>)> {
     }
 }
 
-/// Notes something once, however many calls have it.
+/// Notes an oddity once, however many calls have it.
 pub(super) fn note(oddities: &mut Vec<String>, oddity: &str) {
     if !oddities.iter().any(|noted| noted == oddity) {
         oddities.push(oddity.to_owned());

@@ -1,5 +1,5 @@
-//! JSON in what models write: with prose and fences around it, with delimiters of chat templates, with a comma too
-//! many. What is understood in spite of its form is an oddity and said so; what is cut off is not understood.
+//! Finds JSON in what models write: with prose and fences around it, with delimiters of chat templates, with a comma
+//! too many. JSON in an odd form is understood, and the oddity is reported; JSON that is cut off is not understood.
 
 use serde_json::Value;
 
@@ -17,10 +17,10 @@ const DELIMITERS: [&str; 6] =
 /// Longer replies are not searched, in bytes.
 pub(super) const LONGEST: usize = 1 << 20;
 
-/// No more places are tried.
+/// The most places that are tried.
 const MOST_PLACES: usize = 200;
 
-/// The objects and lists of a text, in order: those that stand in no other. `Err` says why there is none.
+/// The objects and lists of a text that are not inside others, in order. `Err` says why there is none.
 pub(super) fn find(text: &str) -> Result<Vec<Found>, String> {
     let (text, oddities) = without_delimiters(text);
     let text = text.trim();
@@ -54,7 +54,7 @@ pub(super) fn find(text: &str) -> Result<Vec<Found>, String> {
                 }
                 found.push(Found { value, oddities });
             }
-            // Words in brackets are no attempt at JSON.
+            // Words in brackets are not meant as JSON.
             Err(error) if span.contains('"') => {
                 problem.get_or_insert(format!("the JSON cannot be read: {error}"));
             }
@@ -62,7 +62,7 @@ pub(super) fn find(text: &str) -> Result<Vec<Found>, String> {
         }
         rest = &rest[start + length..];
     }
-    // Beside one that cannot be read, the others are not what was meant.
+    // If one cannot be read, the others alone are not what the model meant.
     match problem {
         Some(problem) => Err(problem),
         None if found.is_empty() => Err("there is no JSON in it".to_owned()),
@@ -98,7 +98,7 @@ fn parse(span: &str) -> Result<(Value, Option<String>), serde_json::Error> {
     }
 }
 
-/// How long the object or list is that a text begins with, in bytes; `None` if it does not end.
+/// The length in bytes of the object or list that a text begins with; `None` if it does not end.
 fn balanced(text: &str) -> Option<usize> {
     let (mut depth, mut is_text, mut is_escaped) = (0_usize, false, false);
     for (index, byte) in text.bytes().enumerate() {
@@ -123,7 +123,7 @@ fn balanced(text: &str) -> Option<usize> {
 /// The text without commas in front of closing brackets; `None` if it has none.
 fn without_trailing_commas(text: &str) -> Option<String> {
     let mut out = String::with_capacity(text.len());
-    // Where a comma stands in `out` that nothing but space has followed.
+    // The place of a comma in `out` that only white space has followed.
     let mut comma = None;
     let (mut is_text, mut is_escaped, mut is_repaired) = (false, false, false);
     for c in text.chars() {

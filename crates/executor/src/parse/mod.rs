@@ -1,5 +1,5 @@
-//! Reads what models write where they should write something definite. Nothing is guessed that could change what was
-//! meant: a tool's name stays as it was written, and what cannot be read is told as such.
+//! Reads what models write where a definite form is asked for. Nothing is guessed that could change the meaning: a
+//! tool's name stays as it was written, and what cannot be read is reported as unreadable.
 
 mod calls;
 mod json;

@@ -7,9 +7,9 @@ use super::json;
 /// The tools that a model chooses for a step.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(crate) struct Plan {
-    /// As they were written.
+    /// The tools' names as the model wrote them.
     pub(crate) tools: Vec<String>,
-    /// How it was understood, if not by its form.
+    /// What was odd about its form.
     pub(crate) oddities: Vec<String>,
 }
 
@@ -47,7 +47,7 @@ pub(crate) fn plan<'a>(text: &str, offered: impl Iterator<Item = &'a str>) -> Re
     })
 }
 
-/// Where a text names a tool, and not a longer one.
+/// Where a text names this tool, and not one with a longer name.
 fn place_of(text: &str, tool: &str) -> Option<usize> {
     let is_part = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-' | '/');
     text.match_indices(tool).map(|(at, _)| at).find(|at| {
@@ -68,7 +68,7 @@ pub(crate) fn decision(text: &str) -> Option<bool> {
     let mut words = text.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty());
     let first = words.next()?;
     read(first).or_else(|| {
-        // `The answer is yes.` is clear; a sentence with both, or with another no, is not.
+        // `The answer is yes.` is clear; a sentence with both words, or with another "no", is not.
         let mut said = words.filter_map(read);
         let one = said.next()?;
         (said.next().is_none() && one).then_some(true)

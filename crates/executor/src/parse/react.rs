@@ -16,7 +16,7 @@ pub(crate) enum Act {
     Calls(Calls),
     /// It answers.
     Answer(String),
-    /// Neither; this is missing.
+    /// It does neither; the text says what is missing.
     Neither(String),
 }
 
@@ -25,7 +25,7 @@ pub(crate) enum Act {
 pub(crate) struct Reacted {
     /// What it says.
     pub(crate) act: Act,
-    /// The reply up to where the model went on with what only others can say; `None` if it did not.
+    /// The reply up to where the model went on to invent an observation; `None` if it did not.
     pub(crate) cut: Option<String>,
 }
 
@@ -47,8 +47,8 @@ struct Mark {
     end: usize,
 }
 
-/// Reads a reply. Whichever of action and answer comes first counts; what a model invents as an observation, and all
-/// that it builds on it, does not.
+/// Reads a reply. Whichever of action and answer comes first counts. An observation that the model invents, and
+/// everything after it, does not.
 pub(crate) fn react(text: &str) -> Reacted {
     if text.len() > LONGEST {
         return Reacted { act: Act::Neither(too_long(text)), cut: None };
@@ -66,21 +66,21 @@ pub(crate) fn react(text: &str) -> Reacted {
 
 /// Reads an action, and where the reply goes on after it.
 fn acted(text: &str, action: Mark, marks: &mut Peekable<impl Iterator<Item = Mark>>) -> Reacted {
-    // JSON with an input behind it is what the prompt asks for, and something more.
+    // The prompt asks for JSON; with an input after it, it is still the prompt's form with something added.
     let is_pair = |input: &Mark| input.word == Word::Input && !text[action.end..input.start].contains('{');
     let (mut calls, next) = if marks.peek().is_some_and(is_pair) {
         pairs(text, action, marks)
     } else {
         let next = marks.next();
         let mut calls = calls(&text[action.end..next.map_or(text.len(), |next| next.start)]);
-        // A list is what the prompt asks for.
+        // The `react` prompt asks for a list, so a bare list is not odd here.
         calls.oddities.retain(|oddity| oddity != BARE_LIST);
         (calls, next)
     };
     if let Some(first) = calls.calls.first_mut().filter(|call| call.name.is_empty())
         && first.arguments.is_string()
     {
-        // The whole reply tells more than what stands behind the word.
+        // The whole reply tells more than the text after the word.
         first.arguments = text.into();
     }
     let cut = next.map(|next| text[..next.start].trim_end().to_owned());
@@ -124,7 +124,7 @@ fn paired(name: &str, input: &str, oddities: &mut Vec<String>) -> Wanted {
     if name.is_empty() || name.contains('\n') {
         return Wanted::illegal(name, "an action is not the name of a tool");
     }
-    // The next thought is no part of the input.
+    // The next thought is not part of the input.
     let end = marks(input).find(|mark| mark.word == Word::Thought).map_or(input.len(), |mark| mark.start);
     let input = input[..end].trim();
     let call =
@@ -166,7 +166,7 @@ fn marks(text: &str) -> impl Iterator<Item = Mark> {
 
 /// The marker that a line begins with, and what follows it.
 fn word(line: &str) -> Option<(Word, &str)> {
-    // `Action:`, `**Action**:`, `Action 1:`
+    // A marker may be `Action:`, `**Action**:` or `Action 1:`.
     let filling = |text: &str| {
         text.len() - text.trim_start_matches(|c: char| c.is_ascii_digit() || matches!(c, ' ' | '*')).len()
     };
@@ -239,8 +239,8 @@ mod tests {
         assert!(matches!(act("I give no Final Answer: yet"), Act::Neither(_)));
     }
 
-    /// Each would take minutes if every marker looked back over the text: how often a marker was found, and how many
-    /// calls were read.
+    /// Each of these replies would take minutes if every marker looked back over the whole text. The numbers are how
+    /// often a marker is found and how many calls are read.
     #[test]
     fn hostile_replies_take_no_time() {
         for (text, found, read) in [
@@ -329,9 +329,9 @@ mod tests {
             ),
             ("Action: a/b\nAction Input: {\"q\": \"eel\"}\nFinal Answer: 7", vec![eel()], "Final Answer: 7"),
             ("Action: a/b\nAction Input: {\"q\": \"eel\"}\nAction: c/d", vec![eel()], "Action: c/d"),
-            // As JSON without `arguments`.
+            // As in JSON without `arguments`.
             ("Action: a/b\nAction Input:\n", vec![call("a/b", json!(null))], ""),
-            // What is no object is no call, and stays as it is.
+            // Arguments that are not an object make no call, and are kept as written.
             (
                 "Action: a/b\nAction Input: American eel",
                 vec![("a/b".to_owned(), json!("American eel"), false)],
@@ -348,16 +348,16 @@ mod tests {
                 vec![("a/b".to_owned(), json!("x"), false), eel()],
                 "",
             ),
-            // Whatever stands there is the name, if it is one line.
+            // Any single line counts as the name.
             ("Action: look for eels\nAction Input: {}", vec![call("look for eels", json!({}))], ""),
         ] {
             assert_eq!(read(text), (calls, cut.to_owned()), "{text}");
         }
-        // No name: what is kept is the whole reply.
+        // Without a name, the whole reply is kept.
         for text in ["Action:\nAction Input: {}", "Action: first a/b\nthen c/d\nAction Input: {}"] {
             assert_eq!(read(text).0, [(String::new(), json!(text), false)], "{text}");
         }
-        // An input alone is nothing.
+        // An input without an action is neither a call nor an answer.
         assert!(matches!(react("Action Input: {}").act, Act::Neither(_)));
     }
 

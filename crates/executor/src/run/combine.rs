@@ -1,4 +1,4 @@
-//! Writes `predictions.json` and its like from the predictions of each task.
+//! Writes `predictions.json` and the files of further repetitions from the predictions of each task.
 
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
@@ -7,11 +7,11 @@ use super::output::OutputError;
 use super::plan::Item;
 use super::{Run, RunError};
 
-/// `predictions.json` is written again at most this often while tasks are done, or as long as writing it took the
-/// last time, twenty times over.
+/// `predictions.json` is rewritten at most this often while tasks are running; if writing it takes long, at most once
+/// in twenty times what the last writing took.
 const COMBINE_EVERY: Duration = Duration::from_secs(5);
 
-/// Writes `predictions.json` and its like, now and then and at the end.
+/// Writes `predictions.json` and the files of further repetitions, from time to time and at the end.
 pub(super) struct Combiner {
     run: Arc<Run>,
     /// For each repetition and each task, whether there is a prediction that belongs to this run.
@@ -42,7 +42,7 @@ impl Combiner {
         }
     }
 
-    /// Starts to write if it is time to, and does not wait for it.
+    /// Starts to write if it is due, without waiting for the end.
     pub(super) async fn write_if_due(&mut self) {
         if self.writing.as_ref().is_some_and(|writing| !writing.is_finished()) {
             return;
@@ -78,7 +78,7 @@ impl Combiner {
     /// Writes a last time.
     pub(super) async fn finish(&mut self) -> Result<(), RunError> {
         self.join().await;
-        // What failed on the way may succeed now, and counts only if not.
+        // A failure on the way may succeed now, and counts only if it does not.
         self.failure = None;
         self.write();
         self.join().await;

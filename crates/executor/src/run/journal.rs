@@ -60,7 +60,7 @@ pub enum RunEvent {
     },
 }
 
-/// What the journal is read for: which try at which task a line tells of.
+/// The part of a journal's line that is read again: which try at which task it is about.
 #[derive(Deserialize)]
 struct Try {
     task: String,
@@ -73,7 +73,7 @@ struct Try {
 pub(super) struct Journal {
     path: PathBuf,
     lines: Mutex<Lines>,
-    /// Cancelled when nothing more can be written.
+    /// Cancelled when the journal can no longer be written.
     failed: CancellationToken,
 }
 
@@ -87,7 +87,7 @@ impl Journal {
         let file = OpenOptions::new().create(true).read(true).append(true).open(path)?;
         let mut attempts = Attempts::new();
         let lines = Lines::recover(file, |line| {
-            // Lines of runs have no task; what cannot be read says nothing.
+            // Lines about the whole run name no task; a line that cannot be read counts as none.
             if let Ok(Try { task, repeat, attempt }) = serde_json::from_slice(line) {
                 let last = attempts.entry((task, repeat)).or_default();
                 *last = (*last).max(attempt);

@@ -42,7 +42,7 @@ impl RunKey<'_> {
             "tools": self.tools,
             "repeat": self.repeat,
         });
-        // Only where it is so: the keys of all other runs stay what they were.
+        // Only added when set, so that the keys of all other runs stay as they were.
         if self.options.no_images {
             all["no_images"] = Value::Bool(true);
         }
@@ -52,7 +52,7 @@ impl RunKey<'_> {
 
 /// The hash of a value as canonical JSON: keys sorted, no white space.
 pub fn hash_of(value: &impl Serialize) -> String {
-    // What cannot be written is nothing but a bug.
+    // Only a bug can make this fail.
     let value = serde_json::to_value(value).unwrap_or(Value::Null);
     hash_of_bytes(canonical(&value).as_bytes())
 }

@@ -4,8 +4,8 @@
 //! tasks, model, servers -> Run::begin -> Begun (what is to do) -> Begun::go -> predictions, journal
 //! ```
 //!
-//! A prediction is written, whole and on disk, before the journal says that its task is done; a run that is killed
-//! at any moment and begun again does what is left and nothing twice. `docs/run.md` describes the folder.
+//! A prediction is written, whole and on disk, before the journal says that its task is done; a run that was killed
+//! at any moment and is started again does what is left and nothing twice. `docs/run.md` describes the folder.
 
 mod combine;
 mod journal;
@@ -44,7 +44,7 @@ pub use workspace::KeepWorkspaces;
 
 use super::{Event, Events, Fate, Offered, RunBlocker, RunOptions, TaskEvent};
 
-/// Everything that a run takes.
+/// Everything that a run needs.
 pub struct Run {
     /// All tasks of the file, in its order. Their ids are different.
     pub tasks: Vec<RunTask>,
@@ -52,7 +52,7 @@ pub struct Run {
     pub output: OutputFolder,
     /// The model.
     pub model: Arc<Model>,
-    /// Who answers calls.
+    /// Where the results of calls come from.
     pub tools: ToolSource,
     /// Takes secrets out of everything that is written.
     pub redactor: Redactor,
@@ -64,13 +64,13 @@ pub struct Run {
     pub repeats: u32,
     /// Tasks at once, at least one.
     pub workers: usize,
-    /// Which workspaces are left.
+    /// Which workspaces are kept.
     pub keep: KeepWorkspaces,
-    /// Whether tasks are run again that failed before.
+    /// Whether tasks that failed before are run again.
     pub retry_failed: bool,
 }
 
-/// A task, checked.
+/// A task that has been checked.
 #[derive(Debug, Clone)]
 pub struct RunTask {
     /// The task.
@@ -83,20 +83,20 @@ pub struct RunTask {
     pub offered: Arc<Offered>,
 }
 
-/// Who answers calls.
+/// Where the results of calls come from.
 pub enum ToolSource {
-    /// Servers.
+    /// From servers.
     Live {
-        /// Those that tasks share run already; every task starts the others for itself.
+        /// The servers that tasks share are running already; every task starts the others for itself.
         host: Arc<Host>,
-        /// Keeps what they answer.
+        /// Records the servers' answers.
         recorder: Option<Arc<Recorder>>,
     },
-    /// What a cassette has.
+    /// From a cassette.
     Replayed {
-        /// What is played.
+        /// The cassette that is replayed.
         cassette: Arc<Cassette>,
-        /// Keeps what is played.
+        /// Records what is replayed.
         recorder: Option<Arc<Recorder>>,
     },
 }
@@ -110,18 +110,18 @@ pub enum RunError {
     /// No other task could be run either.
     #[error(transparent)]
     RunBlocker(#[from] RunBlocker),
-    /// Servers that tasks share are over.
+    /// Servers that tasks share have stopped for good.
     #[error("{0}\nhint: tasks share it; the same command starts it again and continues")]
     Servers(String),
-    /// Nothing more can be opened or started, for no task.
+    /// The system allows no further file or process, for any task.
     #[error("{0}\nhint: the same command continues")]
     Exhausted(String),
-    /// A task ended in a way that should not be.
+    /// A task ended in a way that is a bug.
     #[error("a task broke off: {0}")]
     BrokeOff(String),
 }
 
-/// A run that knows what it has to do.
+/// A run that knows its work.
 pub struct Begun {
     run: Arc<Run>,
     journal: Arc<Journal>,
@@ -135,16 +135,16 @@ pub struct Begun {
 pub struct RunEnd {
     /// Predictions of the selected tasks, those made before included.
     pub summary: RunSummary,
-    /// Tasks that were begun and not done, and what the model has reported for them.
+    /// The number of tasks that were begun and not done, and the usage that the model has reported for them.
     pub interrupted: (u64, Usage),
-    /// Whether it was told to stop before all was done.
+    /// Whether the run was told to stop before all was done.
     pub is_interrupted: bool,
-    /// What it took.
+    /// How long the run took.
     pub elapsed: Duration,
 }
 
 impl Run {
-    /// Opens the journal and finds out what is to be done.
+    /// Opens the journal and finds out which tasks are to be run.
     ///
     /// # Errors
     /// [`RunError::Output`].
@@ -158,14 +158,14 @@ impl Run {
         Ok(Begun { run: Arc::new(self), journal: Arc::new(journal), failed, plan })
     }
 
-    /// What pictures must not exceed.
+    /// The limits that pictures of this run must keep.
     #[must_use]
     pub fn picture_limits(&self) -> PictureLimits {
         picture_limits(&self.model, &self.options)
     }
 }
 
-/// What pictures must not exceed for a model.
+/// The limits that pictures must keep for a model.
 #[must_use]
 pub fn picture_limits(model: &Model, options: &RunOptions) -> PictureLimits {
     let (side, max_bytes) = model.image_limits();
@@ -179,8 +179,8 @@ impl Begun {
         self.plan.standing
     }
 
-    /// Does it. `events` gets everything that the journal gets. When `stop` is cancelled, calls that run are
-    /// finished, and nothing new is begun.
+    /// Runs the tasks. `events` gets everything that the journal gets. When `stop` is cancelled, running calls are
+    /// finished and nothing new is begun.
     ///
     /// # Errors
     /// [`RunError`] if nothing more can be written; what was written is whole.
@@ -200,7 +200,7 @@ impl Begun {
             fate.replied_before();
         }
         if self.run.model.is_replayed() {
-            // A recording is played to its end, whatever became of its tasks.
+            // A recording is played to its end, however its tasks end.
             fate.replied();
         }
         let fared = Arc::clone(&fate);
@@ -214,7 +214,7 @@ impl Begun {
             journal.write(JournalEntry::Task(told.clone()));
             events(told);
         });
-        // Stops for reasons of its own too, which are no interruption by the user.
+        // Also cancelled for internal reasons, which do not count as an interruption by the user.
         let inner = stop.child_token();
         let Plan { items, present, .. } = self.plan;
         let mut combiner = Combiner::new(Arc::clone(&self.run), present);
@@ -232,7 +232,7 @@ impl Begun {
                 host.close().await;
             }
         };
-        // Also after a failure: what is done should be in it, if it can be.
+        // Also after a failure: finished tasks should be in the file, if it can be written.
         let ((), written) = tokio::join!(close, combiner.finish());
         let is_interrupted = worked.as_ref().is_ok_and(|interrupted| *interrupted);
         self.journal.write(JournalEntry::Run(RunEvent::RunEnded { is_interrupted }));
@@ -247,7 +247,7 @@ impl Begun {
     }
 }
 
-/// What the model has reported for tasks that are not done.
+/// The usage that the model has reported for tasks that are not done.
 #[derive(Debug, Default)]
 struct Unfinished(Mutex<HashMap<(String, u32), Usage>>);
 
@@ -269,7 +269,7 @@ impl Unfinished {
         }
     }
 
-    /// How many, and what all of them have taken.
+    /// The number of such tasks, and their usage in all.
     fn sum(&self) -> (u64, Usage) {
         let begun = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let usage = begun.values().fold(Usage::default(), |sum, usage| sum.plus(*usage));
@@ -277,7 +277,7 @@ impl Unfinished {
     }
 }
 
-/// Keeps workers busy until all is done; whether the run was interrupted before.
+/// Keeps workers busy until all is done. Returns whether the run was interrupted before.
 async fn work_all(
     (items, workers): (Vec<Item>, usize),
     work: &(dyn Fn(Item) -> Work + Send + Sync),
@@ -333,9 +333,9 @@ async fn work_all(
     }
     is_interrupted |= stop.is_cancelled() && (left.peek().is_some() || !open.is_empty());
     if failure.is_some() || is_interrupted {
-        // What is open is run again.
+        // Tasks that are still open are run again.
     } else if fate.is_in_doubt() {
-        // Of a model that answers nobody nothing is recorded.
+        // Nothing is recorded of a model that answers no task.
         failure = open.pop().map(|(_, task)| task.lack.into());
     } else {
         failure = finish_open(&mut open, work, combiner).await.err();
@@ -343,7 +343,8 @@ async fn work_all(
     failure.map_or(Ok(is_interrupted), Err)
 }
 
-/// Records tasks that the model did not answer as failed: it can be asked, or too few have asked it to tell.
+/// Records tasks that the model did not answer as failed: the model answers others, or too few tasks have asked it to
+/// tell.
 async fn finish_open(
     open: &mut Vec<(Item, OpenTask)>,
     work: &(dyn Fn(Item) -> Work + Send + Sync),

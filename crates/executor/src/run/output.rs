@@ -26,7 +26,7 @@ pub enum OutputError {
         #[source]
         cause: io::Error,
     },
-    /// It is somebody else's: there are files in it, and no lock of a run.
+    /// The folder belongs to something else: it has files in it, and no lock of a run.
     #[error(
         "`{}` has files in it and is no folder of a run\nhint: name a new folder, or an empty one", path.display()
     )]
@@ -42,7 +42,7 @@ pub enum OutputError {
     Locked {
         /// The folder.
         path: PathBuf,
-        /// The process, if it has said so.
+        /// The process that holds the lock, if known.
         process: Option<u32>,
     },
 }
@@ -78,7 +78,7 @@ impl OutputFolder {
         let lock = lock(&root, path)?;
         let output = Self { root, _lock: lock };
         for folder in [output.predictions(), output.workspaces()] {
-            // What lies behind a link is not ours to clear up.
+            // A folder behind a link is not ours to clear up.
             if folder.is_symlink() {
                 return Err(OutputError::Foreign { path: folder });
             }
@@ -120,7 +120,7 @@ impl OutputFolder {
         self.workspaces().join(file_name(id, repeat))
     }
 
-    /// The file of what an interrupted task has come to.
+    /// The file with the record of an interrupted task.
     #[must_use]
     pub fn interrupted(&self, id: &str, repeat: u32) -> PathBuf {
         self.all_interrupted().join(format!("{}.json", file_name(id, repeat)))
@@ -134,7 +134,7 @@ impl OutputFolder {
         self.root.join("predictions")
     }
 
-    /// Only there once a task was interrupted.
+    /// This folder exists only once a task was interrupted.
     fn all_interrupted(&self) -> PathBuf {
         self.root.join("interrupted")
     }
@@ -143,14 +143,14 @@ impl OutputFolder {
         self.root.join("workspaces")
     }
 
-    /// What is kept of a prediction, if there is one that can be read.
+    /// The prediction that was kept, if there is one and it can be read.
     pub(super) fn kept(&self, id: &str, repeat: u32) -> Option<KeptPrediction> {
         let text = std::fs::read(self.prediction(id, repeat)).ok()?;
         serde_json::from_slice::<KeptPrediction>(&text).ok().filter(|kept| kept.id == id)
     }
 
-    /// Writes one prediction: it is there whole, and on disk, or not at all. What an interruption has left of the task
-    /// is removed.
+    /// Writes one prediction: afterwards it is on disk as a whole, or not at all. The record of an earlier
+    /// interruption of the task is removed.
     pub(super) fn write_prediction(&self, id: &str, repeat: u32, json: &str) -> Result<(), OutputError> {
         let path = self.prediction(id, repeat);
         write_atomically(&path, json.as_bytes())
@@ -165,7 +165,7 @@ impl OutputFolder {
         }
     }
 
-    /// Writes what an interrupted task has come to, in place of what an earlier interruption has left.
+    /// Writes the record of an interrupted task, replacing that of an earlier interruption.
     pub(super) fn write_interrupted(&self, id: &str, repeat: u32, json: &str) -> Result<(), OutputError> {
         let path = self.interrupted(id, repeat);
         std::fs::create_dir_all(self.all_interrupted())
@@ -173,7 +173,7 @@ impl OutputFolder {
             .map_err(OutputError::io("write", &path))
     }
 
-    /// Writes the predictions of `ids` that are there into one file, a list in this order.
+    /// Writes the existing predictions of `ids` into one file, as a list in this order.
     pub(super) fn combine<'a>(
         &self,
         ids: impl Iterator<Item = &'a str>,
@@ -200,13 +200,12 @@ impl OutputFolder {
     }
 }
 
-/// Whether the folder is empty, or has been written by a run: then there is a lock in it, which is made before anything
-/// else.
+/// Whether the folder is empty or was written by a run, which puts a lock into it before anything else.
 fn is_of_a_run(root: &Path) -> io::Result<bool> {
     Ok(root.join("lock").is_file() || std::fs::read_dir(root)?.next().is_none())
 }
 
-/// Locks the folder and writes down who has it.
+/// Locks the folder and writes this process's id into the lock.
 fn lock(root: &Path, shown: &Path) -> Result<File, OutputError> {
     let path = root.join("lock");
     let mut lock = OpenOptions::new()
@@ -220,7 +219,7 @@ fn lock(root: &Path, shown: &Path) -> Result<File, OutputError> {
         Ok(()) => {}
         Err(TryLockError::WouldBlock) => {
             let mut holder = String::new();
-            // It may be empty for a moment.
+            // The lock may be empty for a moment.
             let _ = lock.take(20).read_to_string(&mut holder);
             return Err(OutputError::Locked { path: shown.to_owned(), process: holder.trim().parse().ok() });
         }
@@ -235,7 +234,7 @@ fn lock(root: &Path, shown: &Path) -> Result<File, OutputError> {
     Ok(lock)
 }
 
-/// Files that were being written when a run was killed.
+/// Removes files that were being written when a run was killed.
 fn remove_temporary(folder: &Path) -> io::Result<()> {
     for entry in std::fs::read_dir(folder)? {
         let entry = entry?;
@@ -248,7 +247,7 @@ fn remove_temporary(folder: &Path) -> io::Result<()> {
     Ok(())
 }
 
-/// That a file has a name is on disk when its folder is.
+/// A new file's name is on disk only once its folder is synced.
 fn sync_folder(folder: &Path) -> io::Result<()> {
     File::open(folder)?.sync_all()
 }
@@ -262,7 +261,7 @@ pub fn file_name(id: &str, repeat: u32) -> String {
         && id.len() <= LONGEST_NAME
         && id.chars().all(is_plain)
         && !id.ends_with('.')
-        // File systems that take upper and lower case for the same would make one file of two ids.
+        // On file systems that ignore case, two ids would share one file.
         && !id.chars().any(|c| c.is_ascii_uppercase());
     let name = if is_name {
         id.to_owned()

@@ -26,31 +26,31 @@ pub(super) struct Plan {
     /// In the order of repetitions, then of tasks: all tasks are tried once before any is tried twice.
     pub(super) items: Vec<Item>,
     pub(super) standing: Standing,
-    /// Selected tasks that are not to be run again: their place, their repetition and how they ended.
+    /// Selected tasks that are not run again: their place, their repetition and how they ended.
     over: Vec<(usize, u32, FinishReason)>,
-    /// Whether the model has replied in any of those that stay.
+    /// Whether the model has replied in any of the kept predictions.
     pub(super) has_replies: bool,
     /// For each repetition and each task of the file, whether there is a prediction with its key.
     pub(super) present: Vec<Vec<bool>>,
 }
 
-/// How a run stands before it begins.
+/// The state of a run before it begins.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Standing {
     /// Runs of selected tasks that are to be done.
     pub to_do: usize,
-    /// Those that are done already.
+    /// Runs that are done already.
     pub done: usize,
-    /// Those that failed before and are not tried again.
+    /// Runs that failed before and are not tried again.
     pub failed: usize,
     /// Those among `to_do` that have a prediction made under other conditions, or one that failed.
     pub again: usize,
-    /// Runs of tasks that are not selected and have a prediction made under other conditions: it stays, and is not
-    /// among the predictions of this run.
+    /// Runs of unselected tasks whose prediction was made under other conditions: it stays, and is not among the
+    /// predictions of this run.
     pub others: usize,
 }
 
-/// Compares what there is with what there should be.
+/// Compares the existing predictions with those that the run should have.
 pub(super) fn plan(run: &Run, attempts: &Attempts) -> Plan {
     let prompts = prompts_hash(run.options.mode);
     let model = run.model.name().to_string();
@@ -61,13 +61,13 @@ pub(super) fn plan(run: &Run, attempts: &Attempts) -> Plan {
             let id = &task.task.id;
             let kept = run.output.kept(id, repeat);
             if kept.is_none() && !task.is_selected {
-                // Nobody asks for its key, for which its image would have to be read.
+                // Its key is not needed, and would require reading its image.
                 present.push(false);
                 continue;
             }
             let key = RunKey {
                 task: &task.task.to_json().to_text(Keys::Sorted),
-                // An image that cannot be read is like no other.
+                // An image that cannot be read matches no earlier one.
                 image: task.image.as_ref().map(|image| image.hash().unwrap_or("unreadable")),
                 model: &model,
                 prompts: &prompts,
@@ -107,8 +107,8 @@ pub(super) fn plan(run: &Run, attempts: &Attempts) -> Plan {
     plan
 }
 
-/// Removes workspaces that a run has left which was killed after it had written a prediction, or which was told to keep
-/// more than this one is. What cannot be removed is left: nothing depends on it.
+/// Removes workspaces left by a run that was killed after it had written a prediction, or that was told to keep more
+/// than this one. What cannot be removed stays: nothing depends on it.
 pub(super) fn clear_up(run: &Run, plan: &Plan) {
     for (task, repeat, finish) in &plan.over {
         if !run.keep.keeps(*finish) {

@@ -1,5 +1,5 @@
-//! The prediction that is written for a task: a native trajectory, as `m3 score` reads it, with everything that is
-//! known of how it came about.
+//! The prediction that is written for a task: a native trajectory that `m3 score` can read, with everything that is
+//! known about its run.
 
 use std::collections::BTreeMap;
 
@@ -12,8 +12,8 @@ use serde_json::{Map, Value};
 
 use crate::{FinishReason, Mode, Record, RunOptions, StepRecord, TOOLS_UNREAD, TurnRecord};
 
-/// What stands for the name of a call that has none. Scores take it for a tool that does not exist;
-/// `m3 outcomes` sees the recorded outcome, `illegal_format`.
+/// Stands for the name of a call without a name. Scores take it for a tool that does not exist; `m3 outcomes` sees
+/// the recorded outcome, `illegal_format`.
 pub const NO_NAME: &str = "(no name)";
 
 /// A prediction. Unknown keys of the task stand beside these, those that have one of these names with `task_` in
@@ -110,7 +110,7 @@ pub struct RunReport {
     pub options: RunOptions,
 }
 
-/// What is known of a run of a task beside its [`Record`].
+/// What is known about a run of a task besides its [`Record`].
 #[derive(Debug, Clone)]
 pub(super) struct Circumstances<'a> {
     pub(super) task: &'a Task,
@@ -161,12 +161,12 @@ impl Prediction {
         prediction
     }
 
-    /// The task's keys that have no field here.
+    /// The task's keys that have no field of their own here.
     fn others(&self, task: &Task) -> Map<String, Value> {
         let ours = serde_json::to_value(self).unwrap_or_default();
         let is_ours = |key: &str| ours.get(key).is_some() || ["failure", "reason"].contains(&key);
         let members = task.extra.iter().map(|(key, value)| {
-            // What standard JSON cannot say, an infinity, is kept as text.
+            // A value that standard JSON cannot express, such as an infinity, is kept as text.
             let value = value
                 .to_value()
                 .unwrap_or_else(|| Value::String(value.to_text(m3_trajectory::json::Keys::AsRead)));
@@ -183,7 +183,7 @@ impl Prediction {
     }
 }
 
-/// What later runs and summaries read of a prediction.
+/// The parts of a prediction that later runs and summaries read.
 #[derive(Debug, Clone, Deserialize)]
 pub(super) struct KeptPrediction {
     pub(super) id: String,
@@ -222,25 +222,25 @@ pub(super) struct KeptRun {
 pub struct RunSummary {
     /// Predictions.
     pub predictions: u64,
-    /// Of those, answered.
+    /// Predictions with an answer.
     pub answered: u64,
-    /// Of those, ended by the limit of steps.
+    /// Predictions ended by the limit of steps.
     pub max_steps: u64,
-    /// Of those, ended by another limit.
+    /// Predictions ended by another limit.
     pub budget: u64,
-    /// Of those, ended where the prompt did not fit the model's context.
+    /// Predictions ended because the prompt did not fit the model's context.
     pub context_overflow: u64,
-    /// Of those, failed.
+    /// Predictions of tasks that failed.
     pub error: u64,
-    /// Steps with calls.
+    /// Steps with at least one call.
     pub steps: u64,
     /// Calls.
     pub calls: u64,
-    /// Calls by what became of them.
+    /// Calls by outcome.
     pub outcomes: BTreeMap<String, u64>,
-    /// Tokens.
+    /// Tokens that the model used.
     pub usage: Usage,
-    /// Predictions whose model seems not to have been given the tools.
+    /// Predictions whose model seems not to have received the tools.
     pub tools_unread: u64,
 }
 
@@ -351,7 +351,7 @@ mod tests {
         assert_eq!((summary.answered, summary.calls, summary.outcomes["illegal_format"]), (1, 2, 1));
     }
 
-    /// Scores count a call without a name as one of a tool that is not there; outcomes call it illegal.
+    /// Scores count a call without a name as a call of a tool that does not exist; outcomes count it as illegal.
     #[test]
     fn a_call_without_a_name_is_scored_and_stays_illegal() {
         use m3_outcomes::{KnownTools, Outcome, classify_trajectory, recorded_reply};

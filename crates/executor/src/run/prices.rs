@@ -1,4 +1,4 @@
-//! What a run costs, by a table of prices that the user gives: prices change, so none are built in.
+//! What a run costs, by a table of prices from the user. None are built in, because prices change.
 
 use std::collections::HashMap;
 use std::path::Path;
@@ -15,21 +15,21 @@ pub struct Prices(HashMap<String, Price>);
 #[derive(Debug, Clone, Copy, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Price {
-    /// Of tokens that are read.
+    /// Of input tokens.
     pub input: f64,
-    /// Of those read from the provider's cache; as `input` unless given.
+    /// Of input tokens read from the provider's cache; the same as `input` unless given.
     pub cached_input: Option<f64>,
-    /// Of tokens that are written.
+    /// Of output tokens.
     pub output: f64,
 }
 
-/// A table of prices cannot be used.
+/// Why a table of prices cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub enum PricesError {
     /// It cannot be read, or is not JSON.
     #[error(transparent)]
     File(#[from] WholeFileError),
-    /// It has another shape.
+    /// It does not have the shape of a table of prices.
     #[error(
         "`{path}` is no table of prices: {reason}\nhint: write {{\"gpt-5\": {{\"input\": 1.25, \"cached_input\": \
          0.125, \"output\": 10}}}}, for a million tokens"

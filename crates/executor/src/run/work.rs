@@ -1,4 +1,4 @@
-//! One task from the start of its servers to its prediction on disk.
+//! Runs one task, from the start of its servers to its prediction on disk.
 
 use std::sync::Arc;
 use std::time::Instant;
@@ -23,17 +23,17 @@ use crate::{
     attempt, prompts_hash,
 };
 
-/// What became of an [`Item`].
+/// How an [`Item`] ended.
 pub(super) enum Worked {
     /// Its prediction is written.
     Done(FinishReason),
     /// It was interrupted, and will be run again.
     Interrupted,
-    /// The model did not answer it, and nobody before: whether that is the task's failure remains to be seen.
+    /// The model did not answer it, nor any task before it. Whether the task counts as failed is decided later.
     Open(Box<OpenTask>),
 }
 
-/// A task that the model did not answer. It has failed if the model answers another one.
+/// A task that the model did not answer. It counts as failed if the model answers another one.
 pub(super) struct OpenTask {
     /// Why it was not answered.
     pub(super) lack: RunBlocker,
@@ -41,7 +41,7 @@ pub(super) struct OpenTask {
     began: Instant,
 }
 
-/// A task on its way.
+/// A task being run.
 pub(super) struct Work {
     pub(super) run: Arc<Run>,
     pub(super) item: Item,
@@ -51,16 +51,16 @@ pub(super) struct Work {
     pub(super) fate: Arc<Fate>,
 }
 
-/// What a task needs and could not be had.
+/// Something that a task needs was not available.
 enum Unavailable {
-    /// It ends with a record that says so.
+    /// Only this task fails, with a record that says so.
     Task(FailureClass, String),
     /// No other task could be run either.
     Run(RunError),
 }
 
 impl Work {
-    /// Does it.
+    /// Runs the task.
     pub(super) async fn work(self) -> Result<Worked, RunError> {
         let began = Instant::now();
         self.tell(Event::Started);
@@ -111,7 +111,7 @@ impl Work {
                 let error = OutputError::io("make the workspace", &path)(cause);
                 return Err(Unavailable::Run(error.into()));
             }
-            // An image that has gone since, a folder that cannot be removed: others fare better.
+            // The image vanished or the folder cannot be removed: other tasks may be luckier.
             result => result.map_err(|cause| {
                 let file = image.as_ref().map_or_else(String::new, |(_, file)| {
                     format!(", with a copy of `{}`", file.source().display())
@@ -127,7 +127,7 @@ impl Work {
         Ok(Some((path_in_workspace(&image), picture)))
     }
 
-    /// Starts the servers and lets the model work. The host comes back to be closed.
+    /// Starts the servers and lets the model work. The host is returned so that it can be closed.
     async fn attempt(
         &self,
         image: Option<(String, Arc<Picture>)>,
@@ -186,8 +186,8 @@ impl Work {
         (Ok(attempted), host)
     }
 
-    /// Why servers of a host cannot be called, if some cannot. It is the whole run's failure if nothing more can be
-    /// started.
+    /// Why some of the host's servers cannot be called; `None` if all can. It is the whole run's failure if nothing
+    /// more can be started.
     async fn failed_servers(
         &self,
         host: &Host,
@@ -199,7 +199,7 @@ impl Work {
             .any(|status| matches!(status.state, ServerState::Failed(StartError::Exhausted { .. })));
         let failed = statuses.iter().filter_map(|status| match &status.state {
             ServerState::Failed(error) => Some(format!("server `{}` failed: {error}", status.server)),
-            // One that has died since is started again by the first call.
+            // A server that has died since is started again by the first call.
             _ => None,
         });
         let failed: Vec<String> = failed.collect();
@@ -210,7 +210,7 @@ impl Work {
         Some(if is_exhausted { Unavailable::Run(RunError::Exhausted(reason)) } else { unavailable(reason) })
     }
 
-    /// Writes what an attempt has come to, if it is the task's and not the run's.
+    /// Writes the record of an attempt, unless its failure concerns the whole run.
     async fn conclude(
         &self,
         attempted: Result<Attempted, Unavailable>,
@@ -239,14 +239,14 @@ impl Work {
         self.finish(record, began).await
     }
 
-    /// What a lack is counted for. A request that is refused is refused again in the next repetition; a server that fails
-    /// may be another time's.
+    /// The key under which a failure is counted. A refused request is refused again in the next repetition; a
+    /// server's failure may pass.
     fn asked(&self, lack: &RunBlocker) -> String {
         let id = &self.task().task.id;
         if lack.is_of_server() { format!("{id} {}", self.item.repeat) } else { id.clone() }
     }
 
-    /// What cannot be removed is left, and told.
+    /// Removes the workspace. One that cannot be removed is left, and reported.
     async fn remove_workspace(&self) {
         let path = self.workspace();
         let removed = blocking(move || workspace::remove(&path)).await;
@@ -280,7 +280,7 @@ impl Work {
         )
     }
 
-    /// Writes what an interrupted task has come to, if it has come to anything, beside the predictions.
+    /// Writes the record of an interrupted task beside the predictions, if there is anything in it.
     async fn keep_interrupted(&self, record: Record, began: Instant) -> Result<(), RunError> {
         if record.turns.is_empty() {
             return Ok(());
@@ -290,12 +290,12 @@ impl Work {
         Ok(blocking(move || run.output.write_interrupted(&id, repeat, &prediction.to_line())).await??)
     }
 
-    /// Records that a task has failed which the model did not answer.
+    /// Records as failed a task that the model did not answer.
     pub(super) async fn finish_open(&self, task: OpenTask) -> Result<Worked, RunError> {
         self.finish(task.record, task.began).await
     }
 
-    /// Writes the prediction, then tells of it: whoever reads of it in the journal finds it.
+    /// Writes the prediction before its event: whoever reads about it in the journal can find it.
     async fn finish(&self, record: Record, began: Instant) -> Result<Worked, RunError> {
         let prediction = self.prediction(record, began);
         let finish = prediction.finish;
@@ -320,12 +320,12 @@ fn of_store(error: StoreError) -> Unavailable {
     }
 }
 
-/// What is wrong with the machine or the files, and with no server.
+/// A failure of the machine or the files, not of a server.
 fn of_task(reason: String) -> Unavailable {
     Unavailable::Task(FailureClass::Other, reason)
 }
 
-/// The record of a task that was not begun.
+/// The record of a task that was never begun.
 fn nothing(finish: FinishReason, failure: FailureClass, reason: Option<String>) -> Record {
     Record {
         steps: Vec::new(),
@@ -343,7 +343,7 @@ fn count(number: usize) -> u32 {
     u32::try_from(number).unwrap_or(u32::MAX)
 }
 
-/// Does what waits for the disk or takes long apart from the tasks that wait for the network.
+/// Runs work that waits for the disk or takes long on a thread apart from tasks that wait for the network.
 pub(super) async fn blocking<T: Send + 'static>(
     act: impl FnOnce() -> T + Send + 'static,
 ) -> Result<T, RunError> {

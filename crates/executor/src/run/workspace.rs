@@ -1,4 +1,4 @@
-//! The folder that a task works in: made anew for every try, with the task's image in it.
+//! The folder that a task works in, made anew for every try, with the task's image in it.
 
 use std::io;
 use std::path::Path;
@@ -7,7 +7,7 @@ use m3_images::task_image::{self, Copies};
 
 use crate::FinishReason;
 
-/// Which workspaces are left when their tasks are done.
+/// Which workspaces are kept when their tasks are done.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum KeepWorkspaces {
     /// All.
@@ -19,7 +19,7 @@ pub enum KeepWorkspaces {
 }
 
 impl KeepWorkspaces {
-    /// Whether the workspace of a task is left that ended so.
+    /// Whether the workspace of a task that ended in this way is kept.
     pub(super) fn keeps(self, finish: FinishReason) -> bool {
         match self {
             Self::Always => true,
@@ -54,16 +54,16 @@ pub(super) fn remove(workspace: &Path) -> io::Result<()> {
     }
 }
 
-/// Gives the owner all rights to a folder and to those in it, as far as that can be done; links are not followed.
+/// Gives the owner all rights to a folder and the folders in it, as far as possible; links are not followed.
 fn allow_removal(folder: &Path) {
     use std::os::unix::fs::PermissionsExt as _;
-    // One after the other: folders may lie in each other deeper than calls may.
+    // A loop and not a recursion: folders may be nested deeper than the stack allows.
     let mut folders = vec![folder.to_owned()];
     while let Some(folder) = folders.pop() {
         if !folder.symlink_metadata().is_ok_and(|metadata| metadata.is_dir()) {
             continue;
         }
-        // What cannot be changed is told by the removal that follows.
+        // If this fails, the removal that follows reports why.
         let _ = std::fs::set_permissions(&folder, std::fs::Permissions::from_mode(0o700));
         let entries = std::fs::read_dir(&folder).into_iter().flatten().flatten();
         folders.extend(entries.map(|entry| entry.path()));
@@ -89,7 +89,7 @@ mod tests {
         assert!(!workspace.exists() && image.exists());
     }
 
-    /// Who runs as root may remove anything, so that there this only shows that nothing else is lost.
+    /// Root may remove anything, so for root this test only shows that nothing else is lost.
     #[cfg(unix)]
     #[test]
     fn folders_that_may_not_be_written_to_are_removed_and_what_links_name_stays() {

@@ -8,7 +8,7 @@ use super::names::{is_input, is_output};
 use super::paths::FilePath;
 use crate::ChainCall;
 
-/// First words of names of tools that only look.
+/// First words in the names of tools that only read.
 const LOOKING: [&str; 26] = [
     "get",
     "list",
@@ -38,7 +38,7 @@ const LOOKING: [&str; 26] = [
     "estimate",
 ];
 
-/// Words that say that a tool changes something, wherever they stand in its name.
+/// Words that mark a tool that changes something, anywhere in its name.
 const CHANGING: [&str; 42] = [
     "create",
     "update",
@@ -84,8 +84,8 @@ const CHANGING: [&str; 42] = [
     "confirm",
 ];
 
-/// Words that say so only where they begin a name of several words: `add_slide` changes a presentation, `add` adds two
-/// numbers, `search_hot_posts` posts nothing.
+/// Words that mark a change only at the beginning of a name of several words: `add_slide` changes a presentation,
+/// `add` adds two numbers, `search_hot_posts` posts nothing.
 const CHANGING_FIRST: [&str; 26] = [
     "add", "set", "put", "post", "move", "book", "start", "stop", "open", "close", "merge", "push", "drop",
     "import", "apply", "format", "copy", "populate", "optimize", "switch", "select", "choose", "enable",
@@ -95,19 +95,19 @@ const CHANGING_FIRST: [&str; 26] = [
 /// A path among the arguments of a call.
 #[derive(Debug, Clone)]
 pub(crate) struct PathUse {
-    /// The path.
+    /// The path itself.
     pub(crate) path: FilePath,
-    /// It as the arguments have it.
+    /// The path as written in the arguments.
     pub(crate) text: String,
-    /// Where it stands in the arguments: a JSON pointer.
+    /// Its place in the arguments: a JSON pointer.
     pub(crate) pointer: String,
-    /// The argument is named as one that something is written to.
+    /// Whether the argument's name marks an output.
     pub(crate) is_named_output: bool,
-    /// The call writes it.
+    /// Whether the call writes it.
     pub(crate) is_written: bool,
 }
 
-/// What a call does.
+/// The effects of a call.
 #[derive(Debug, Clone)]
 pub(crate) struct Effects {
     /// The server.
@@ -118,35 +118,35 @@ pub(crate) struct Effects {
     pub(crate) paths: Vec<PathUse>,
     /// Other texts among its arguments, as sorted hashes.
     texts: Vec<u64>,
-    /// Whether it writes a path, and whether one that is named as output.
+    /// Whether the call writes a path, and whether it writes one whose argument's name marks an output.
     writes: (bool, bool),
-    /// Whether the tool only looks, as far as is known.
+    /// Whether the tool only reads, as far as is known.
     only_looks: bool,
-    /// Its result has a picture, which a model looks at.
+    /// Whether its result has a picture, which a model looks at.
     pub(crate) shows_picture: bool,
 }
 
-/// Why two calls keep their order though no value tells. [`Effects::reason`] says it in words.
+/// Why the order of two calls matters although no value connects them. [`Effects::reason`] puts it in words.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Conflict {
     /// What they have in common.
     pub(crate) cause: Cause,
-    /// What has been found is sure; otherwise it is only likely.
+    /// Whether this is certain; otherwise it is only likely.
     pub(crate) is_sure: bool,
 }
 
-/// What two calls have in common; of files which path of the second call it is.
+/// What connects two calls. For files, the number is the index of the path in the second call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Cause {
-    /// Both write a file.
+    /// Both calls write the file.
     BothWrite(usize),
-    /// The first writes what the second reads.
+    /// The first call writes what the second reads.
     FirstWrites(usize),
-    /// The second writes what the first reads.
+    /// The second call writes what the first reads.
     SecondWrites(usize),
-    /// The first changes what the server holds.
+    /// The first call changes what the server holds.
     FirstChanges,
-    /// The second does.
+    /// The second call changes what the server holds.
     SecondChanges,
 }
 
@@ -154,7 +154,7 @@ pub(crate) enum Cause {
 const MAX_NAMED: usize = 64;
 
 impl Effects {
-    /// What a call does, as far as its tool and its arguments tell.
+    /// The effects of a call, as far as its tool and its arguments show.
     pub(crate) fn of(call: &ChainCall) -> Self {
         let (server, tool) = call.tool.split_once('/').unwrap_or(("", &call.tool));
         let changes_state = match call.read_only {
@@ -185,8 +185,8 @@ impl Effects {
         Self { server: server.to_owned(), changes_state, paths, texts, writes, only_looks, shows_picture }
     }
 
-    /// Why this call, which came first, and a later one keep their order; `None` where they need not. `meet` says whether
-    /// they name files that may be the same, as [`PathOverlaps`](super::PathOverlaps) finds.
+    /// Why the order of this call and a later one matters; `None` if it does not. `meet` says whether they name files
+    /// that may be the same, as [`PathOverlaps`](super::PathOverlaps) finds.
     pub(crate) fn conflict(&self, later: &Self, meet: bool) -> Option<Conflict> {
         let file = if meet { self.file_conflict(later) } else { None };
         if file.as_ref().is_some_and(|conflict| conflict.is_sure) {
@@ -203,7 +203,7 @@ impl Effects {
         file.or_else(|| is_state.then(state))
     }
 
-    /// A conflict as a clause, such as "both write `a.png`".
+    /// A conflict in words, as a clause such as "both write `a.png`".
     pub(crate) fn reason(&self, later: &Self, conflict: Conflict) -> String {
         let path = |path: usize| {
             let text = later.paths.get(path).map_or("", |path| path.text.as_str());
@@ -222,8 +222,8 @@ impl Effects {
         }
     }
 
-    /// Whether this call may change what another one sees: it writes a file that the other names, or changes what the
-    /// server of both holds.
+    /// Whether this call may change what the other one sees: it writes a file that the other one names, or changes
+    /// what their common server holds.
     pub(crate) fn changes_what_is_seen_by(&self, other: &Self, meet: bool) -> bool {
         let written = || self.paths.iter().filter(|path| path.is_written);
         let is_file = meet
@@ -236,8 +236,8 @@ impl Effects {
                 && !self.is_about_other_files(other, meet))
     }
 
-    /// Whether this call only looked at a file of which a later one makes something: where to cut or draw may come from
-    /// what it saw.
+    /// Whether this call only looked at a file that a later one uses to make something: where to cut or draw may come
+    /// from what it saw.
     pub(crate) fn looked_at_what_is_used_by(&self, later: &Self, meet: bool) -> bool {
         let is_read = |path: &&PathUse| !path.is_named_output;
         let is_possible = meet && self.only_looks && !later.only_looks;
@@ -260,7 +260,7 @@ impl Effects {
                 if !(first.is_written || second.is_written) || !first.path.may_meet(&second.path) {
                     continue;
                 }
-                // Two calls that save into one folder write different files.
+                // Two calls that save into the same folder write different files.
                 if first.is_written && second.is_written && !(first.path.is_file && second.path.is_file) {
                     continue;
                 }
@@ -282,7 +282,7 @@ impl Effects {
         likely
     }
 
-    /// Both name files, none of them in common, and say nothing else that is the same.
+    /// Whether both name files, none of them in common, and share no other text.
     fn is_about_other_files(&self, other: &Self, meet: bool) -> bool {
         let has_files = |effects: &Self| effects.paths.iter().any(|path| path.path.is_file);
         !meet
@@ -313,7 +313,7 @@ fn changes_by_name(tool: &str) -> bool {
         || (words.len() > 1 && CHANGING_FIRST.contains(&first))
 }
 
-/// An item of a result that is a picture, as the Model Context Protocol has them.
+/// Whether an item of a result is a picture, in the form of the Model Context Protocol.
 fn has_picture(result: &Json, depth: usize) -> bool {
     let is_picture = |value: &Json| {
         value.get("type").and_then(Json::as_str) == Some("image")

@@ -1,4 +1,4 @@
-//! Files as values: who reads what another call wrote.
+//! Uses of files: which call reads a file that another call wrote.
 
 use std::collections::HashMap;
 
@@ -7,18 +7,18 @@ use super::path_overlaps::PathOverlaps;
 use super::value_use::Use;
 use crate::{Chain, Standing};
 
-/// A source of a file is the last call that wrote it before.
+/// All uses of files. The source of a file is the last call that wrote it before.
 pub(super) fn file_uses(chain: &Chain) -> Vec<Use> {
     let effects: Vec<Effects> = chain.calls.iter().map(Effects::of).collect();
     let overlaps = PathOverlaps::new(&effects);
-    // For each path the last call that wrote it, and which of its arguments says so.
+    // For each path, the last call that wrote it, and the index of the argument with the path.
     let mut written: HashMap<usize, (usize, usize)> = HashMap::new();
     let mut uses = Vec::new();
     let mut pending: Vec<usize> = Vec::new();
     let mut step = 0;
     for (to, call) in chain.calls.iter().enumerate() {
         if call.place.step != step {
-            // What is written within a step is there for the next ones.
+            // A file written within a step exists only for the next steps.
             step = call.place.step;
             for from in pending.drain(..) {
                 let paths = effects[from].paths.iter().enumerate().filter(|(_, path)| path.is_written);

@@ -9,13 +9,13 @@ use m3_trajectory::json::{Json, parse, pointer_to};
 pub(super) struct Leaf<'a> {
     /// The value.
     pub(super) value: &'a Json,
-    /// The name of the nearest member it stands in; empty outside of any.
+    /// The key of the nearest object member it stands in; empty if there is none.
     pub(super) name: Cow<'a, str>,
-    /// The name of the member around that.
+    /// The key of the member around that one.
     pub(super) parent: Option<Cow<'a, str>>,
     /// Its JSON pointer.
     pub(super) pointer: String,
-    /// The innermost list that it is an item of, if that has several.
+    /// The innermost list that contains it, if the list has several items.
     pub(super) list: Option<&'a Json>,
 }
 
@@ -66,12 +66,12 @@ fn collect<'a>(at: Leaf<'a>, depth: usize, leaves: &mut Vec<Leaf<'a>>) {
     }
 }
 
-/// Where a walk through a result is: put together only when something is found there.
+/// A part of the path during a walk through a result; the path is put together only when a value is found there.
 #[derive(Debug, Clone)]
 pub(super) enum Segment {
-    /// A member.
+    /// A member of an object.
     Member(String),
-    /// An item.
+    /// An item of a list.
     Item(usize),
 }
 
@@ -99,7 +99,7 @@ pub(super) fn walk_result(result: &Json, budget: &mut usize, visit: &mut dyn FnM
     walk(result, 0, 0, &mut path, budget, visit);
 }
 
-/// Text that is JSON within text that is JSON, and no deeper.
+/// How deep JSON texts within JSON texts are read.
 const MAX_TEXTS_IN_TEXTS: usize = 2;
 
 fn walk(
@@ -146,7 +146,7 @@ fn walk(
     }
 }
 
-/// The object or list that a text is.
+/// The object or list that a text contains as JSON.
 fn json_text(text: &str) -> Option<Json> {
     let text = text.trim();
     let is_likely =

@@ -90,7 +90,7 @@ pub fn dependencies(chain: &Chain) -> Vec<Dependency> {
     listed(chain, &find_uses(chain).found)
 }
 
-/// The dependencies that uses make.
+/// The dependencies that these uses make.
 pub(crate) fn listed(chain: &Chain, uses: &[Use]) -> Vec<Dependency> {
     let mut pairs: BTreeMap<(usize, usize), Vec<SharedValue>> = BTreeMap::new();
     for found in uses {
@@ -100,7 +100,7 @@ pub(crate) fn listed(chain: &Chain, uses: &[Use]) -> Vec<Dependency> {
             in_result: found.in_result.clone(),
             in_arguments: found.in_arguments.clone(),
         };
-        // What stands within an argument that is found as a whole says nothing more.
+        // A value inside an argument that is found as a whole adds nothing.
         let is_known = values.iter().any(|known| known.in_arguments == shared.in_arguments);
         if values.len() < MAX_VALUES && !is_known {
             values.push(shared);

@@ -1,25 +1,25 @@
-//! What the name of an argument or of a field says: which ones are alike, which ones are settings, which ones say how
-//! many, which ones name what is written.
+//! What the names of arguments and fields reveal: which are alike, which are settings, which are amounts, which are
+//! outputs.
 
 use m3_support::names;
 
-/// Words of one thing.
+/// Pairs of words with the same meaning.
 const SAME: [(&str, &str); 5] =
     [("latitude", "lat"), ("longitude", "lon"), ("lng", "lon"), ("identifier", "id"), ("ticker", "symbol")];
 
-/// Last words of names that tell one thing of many: `paper_id` is what a field `id` holds.
+/// Last words of names that identify one of many things: `paper_id` is the value of a field `id`.
 const NAMING: [&str; 6] = ["id", "code", "index", "number", "key", "slug"];
 
-/// Words of names that say nothing of the thing, besides [`NAMING`] and [`AMOUNTS`].
+/// Words in names that reveal nothing about the thing, besides [`NAMING`] and [`AMOUNTS`].
 const VAGUE: [&str; 16] = [
     "name", "value", "text", "title", "date", "time", "data", "item", "list", "result", "image", "file",
     "path", "query", "end", "is",
 ];
 
-/// Last words of names that tell a place in a list.
+/// Last words of names that mean a place in a list.
 const POSITIONS: [&str; 6] = ["index", "idx", "position", "rank", "ordinal", "nth"];
 
-/// Settings: their values are chosen from a few words that stand in any text.
+/// Names of settings: their values are chosen from a few words that occur in any text.
 const SETTINGS: [&str; 34] = [
     "type",
     "mode",
@@ -57,7 +57,7 @@ const SETTINGS: [&str; 34] = [
     "level",
 ];
 
-/// How many, how large, which page.
+/// Words in names that mean an amount, a size or a page.
 const AMOUNTS: [&str; 18] = [
     "n",
     "limit",
@@ -79,17 +79,18 @@ const AMOUNTS: [&str; 18] = [
     "depth",
 ];
 
-/// Words of names of what is written.
+/// Words in names of outputs.
 const OUTPUTS: [&str; 9] =
     ["output", "out", "save", "saved", "dest", "destination", "target", "export", "outfile"];
 
-/// Words of names of what is only read, also by tools that change something.
+/// Words in names of inputs, also of tools that change something.
 const INPUTS: [&str; 5] = ["input", "source", "src", "from", "template"];
 
-/// The start of a longer name tells what it is, in characters.
+/// Only this many characters of a longer name are read.
 const LONGEST: usize = 200;
 
-/// The words of a name in lower case: `paperId`, `paper_id` and `paper-id` have the same; those of a plural lose it.
+/// The words of a name in lower case, without the ending of a plural: `paperId`, `paper_id` and `paper-id` have the
+/// same words.
 pub(super) fn words(name: &str) -> Vec<String> {
     let end = name.char_indices().nth(LONGEST).map_or(name.len(), |(end, _)| end);
     let mut words = names::words(&name[..end], |c| !c.is_alphanumeric());
@@ -104,7 +105,7 @@ pub(super) fn words(name: &str) -> Vec<String> {
     words
 }
 
-/// What an argument's value may be called in a result. Two names are alike where they have one of these in common.
+/// The names that an argument's value may have in a result. Two names are alike if they have one of these in common.
 pub(super) fn argument_classes(name: &str) -> Vec<String> {
     let words = words(name);
     let mut classes = vec![words.concat()];
@@ -115,7 +116,7 @@ pub(super) fn argument_classes(name: &str) -> Vec<String> {
     classes
 }
 
-/// Words of which one is enough where a short value is the same: `country_code` and `country`.
+/// Words of which one in common is enough when a short value is the same: `country_code` and `country`.
 fn things(words: &[String]) -> impl Iterator<Item = String> {
     let is_thing = |word: &&String| {
         let lists = [&NAMING[..], &AMOUNTS, &VAGUE, &SETTINGS];
@@ -126,18 +127,18 @@ fn things(words: &[String]) -> impl Iterator<Item = String> {
     words.iter().filter(is_thing).map(|word| format!("~{word}"))
 }
 
-/// Whether an argument of this name tells a place in a list.
+/// Whether an argument of this name is a place in a list.
 pub(super) fn names_position(name: &str) -> bool {
     words(name).last().is_some_and(|last| POSITIONS.contains(&last.as_str()))
 }
 
-/// Whether a class is that of a name that says how many.
+/// Whether a name of this class is an amount.
 pub(super) fn is_amount_class(class: &str) -> bool {
     let class = class.trim_start_matches(['~', '*']);
     AMOUNTS.iter().any(|amount| class == *amount || (amount.len() > 2 && class.ends_with(amount)))
 }
 
-/// What a field's value may be called as an argument. `parent` is the field around it.
+/// The names that a field's value may have as an argument. `parent` is the field around it.
 pub(super) fn field_classes(name: &str, parent: Option<&str>) -> Vec<String> {
     let words_here = words(name);
     let mut classes = vec![words_here.concat()];
@@ -151,29 +152,29 @@ pub(super) fn field_classes(name: &str, parent: Option<&str>) -> Vec<String> {
     classes
 }
 
-/// Whether the name is one of a thing among many, such as an id.
+/// Whether the name identifies one thing of many, such as an id.
 pub(super) fn names_one_of_many(class: &str) -> bool {
     NAMING.iter().any(|naming| class.ends_with(naming))
 }
 
-/// Whether an argument of this name is a setting: only a field of the same name gives its value.
+/// Whether an argument of this name is a setting: its value can only come from a field of the same name.
 pub(super) fn is_setting(name: &str) -> bool {
     words(name).last().is_some_and(|last| SETTINGS.contains(&last.as_str()))
 }
 
-/// Whether an argument of this name says how many.
+/// Whether an argument of this name is an amount.
 pub(super) fn is_amount(name: &str) -> bool {
     let words = words(name);
     words.first().is_some_and(|first| first == "max" || first == "min")
         || words.last().is_some_and(|last| AMOUNTS.contains(&last.as_str()))
 }
 
-/// Whether an argument of this name is where something is written to.
+/// Whether an argument of this name is an output.
 pub(super) fn is_output(name: &str) -> bool {
     words(name).iter().any(|word| OUTPUTS.contains(&word.as_str()))
 }
 
-/// Whether an argument of this name is where something is read from.
+/// Whether an argument of this name is an input.
 pub(super) fn is_input(name: &str) -> bool {
     words(name).iter().any(|word| INPUTS.contains(&word.as_str()))
 }

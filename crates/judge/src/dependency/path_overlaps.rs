@@ -5,17 +5,17 @@ use std::collections::HashMap;
 use super::effects::Effects;
 use super::paths::FilePath;
 
-/// Deeper paths are compared as a whole, and by so many of their last and first parts.
+/// Deeper paths are compared as a whole, and by this many of their first and last parts.
 const MAX_DEPTH: usize = 64;
 
-/// The paths of a chain, and which of them may be the same or lie in one another.
+/// The paths of a chain, and which of them may be the same file or contain one another.
 #[derive(Debug, Default)]
 pub(crate) struct PathOverlaps {
     /// For each call the numbers of its paths, as in [`Effects::paths`].
     of_call: Vec<Vec<usize>>,
-    /// For each path the calls that name it, in order.
+    /// For each path, the calls that name it, in order.
     calls: Vec<Vec<usize>>,
-    /// For each path those that it may meet, itself included.
+    /// For each path, the paths that may be the same or contain one another with it, itself included.
     met: Vec<Vec<usize>>,
 }
 
@@ -44,7 +44,7 @@ impl PathOverlaps {
         overlaps
     }
 
-    /// The paths that a path of a call, by its number in [`Effects::paths`], may meet.
+    /// The paths that may overlap with a call's path, which is given by its number in [`Effects::paths`].
     pub(super) fn of_path(&self, call: usize, path: usize) -> &[usize] {
         let number = self.of_call.get(call).and_then(|own| own.get(path));
         number.and_then(|&number| self.met.get(number)).map_or(&[], Vec::as_slice)
@@ -55,7 +55,7 @@ impl PathOverlaps {
         self.of_call.get(call)?.get(path).copied()
     }
 
-    /// For each call whether a path of it may meet one of this call.
+    /// For each call, whether one of its paths may overlap with one of this call.
     pub(crate) fn with(&self, call: usize) -> Vec<bool> {
         let mut meets = vec![false; self.of_call.len()];
         for &path in self.of_call.get(call).into_iter().flatten() {
@@ -67,7 +67,8 @@ impl PathOverlaps {
     }
 }
 
-/// A path and a shorter one that it ends with, or a folder that it begins with.
+/// For each path, the paths that it may overlap with: shorter ones that it ends with, and folders that it begins
+/// with.
 fn met(paths: &[&FilePath]) -> Vec<Vec<usize>> {
     let mut by_parts: HashMap<&[String], Vec<usize>> = HashMap::new();
     for (number, path) in paths.iter().enumerate() {

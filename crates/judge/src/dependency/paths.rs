@@ -9,7 +9,7 @@ pub(crate) struct FilePath {
 }
 
 impl FilePath {
-    /// A path, where the text looks like one: it has a folder that says so (`./media`, `/tmp/x`) or ends as files do
+    /// A path, if the text looks like one: it contains a folder (`./media`, `/tmp/x`) or ends like a file
     /// (`poster.png`).
     pub(crate) fn new(text: &str) -> Option<Self> {
         let text = text.trim();
@@ -37,8 +37,8 @@ impl FilePath {
         (is_file || is_rooted).then_some(Self { is_file, is_absolute: text.starts_with('/'), parts })
     }
 
-    /// Whether both may be the same file, or one a folder that the other is in. Of a path and a shorter one that it ends
-    /// with nobody knows whether they are the same: they may be.
+    /// Whether both may be the same file, or one a folder that contains the other. A path and a shorter one that it
+    /// ends with may be the same.
     pub(crate) fn may_meet(&self, other: &Self) -> bool {
         let (short, long) = if self.parts.len() <= other.parts.len() { (self, other) } else { (other, self) };
         let is_end = !(short.is_absolute && long.is_absolute && short.parts.len() != long.parts.len())

@@ -1,11 +1,11 @@
-//! Texts as they are compared: without the escapes of addresses and without accents.
+//! Texts in the form in which they are compared: without percent escapes of URLs and without accents.
 
 use std::borrow::Cow;
 
 use percent_encoding::percent_decode_str;
 use tokenizers::NormalizedString;
 
-/// Letters that Unicode does not take apart, and what they are written as where they are missing.
+/// Letters that Unicode does not decompose, and how they are written without them.
 const LETTERS: [(char, &str); 14] = [
     ('ø', "o"),
     ('Ø', "O"),
@@ -24,7 +24,7 @@ const LETTERS: [(char, &str); 14] = [
 ];
 
 /// The text with `%20` and the like decoded (RFC 3986, section 2.1) and Latin letters without their accents, so that
-/// `Barnegat%20Inlet` is `Barnegat Inlet` and `São Tomé` is `Sao Tome`. What does not decode to UTF-8 stays.
+/// `Barnegat%20Inlet` is `Barnegat Inlet` and `São Tomé` is `Sao Tome`. Escapes that do not decode to UTF-8 stay.
 pub(super) fn plain(text: &str) -> Cow<'_, str> {
     let decoded = decoded(text);
     if !decoded.contains(is_accented) {
@@ -38,7 +38,7 @@ pub(super) fn plain(text: &str) -> Cow<'_, str> {
             None => plain.push(c),
         }
     }
-    // Korean syllables are taken apart too.
+    // Decomposition also splits Korean syllables; this joins them again.
     let mut composed = NormalizedString::from(plain);
     Cow::Owned(composed.nfc().get().to_owned())
 }

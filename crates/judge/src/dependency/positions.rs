@@ -1,4 +1,4 @@
-//! Places in lists as values: `open(index: 1)` after a call that returned a list.
+//! Uses of places in lists: `open(index: 1)` after a call that returned a list.
 
 use std::collections::HashSet;
 
@@ -9,14 +9,14 @@ use super::names::names_position;
 use super::value_use::Use;
 use crate::{Chain, ChainCall, Standing};
 
-/// More lists that were returned before are not looked at.
+/// The most earlier lists that are looked at.
 const MAX_LISTS: usize = 1000;
 
 /// More text of a result is not read, in bytes.
 const MAX_RESULT: usize = 4 << 20;
 
-/// What calls use by its place in a list: a whole number that no result has, in an argument whose name says that it is a
-/// place, counts for one of the list that the same server returned last before, if that is long enough.
+/// Uses of items by their place in a list. A whole number that is in no result, in an argument whose name means a
+/// place, counts as a use of the last list that the same server returned before, if the list is long enough.
 pub(super) fn position_uses(chain: &Chain, found: &[Use]) -> Vec<Use> {
     let known: HashSet<(usize, &str)> =
         found.iter().map(|found| (found.to, found.in_arguments.as_str())).collect();
@@ -55,7 +55,7 @@ pub(super) fn position_uses(chain: &Chain, found: &[Use]) -> Vec<Use> {
         if call.standing != Standing::Succeeded {
             continue;
         }
-        // Of equal calls the first: the others may be needless.
+        // Only the first of equal calls counts: the others may be needless.
         let arguments = call.arguments.as_ref().map(|arguments| arguments.to_text(Keys::Sorted));
         let is_first = made.insert((call.tool.as_str(), arguments.unwrap_or_else(|| "{}".to_owned())));
         if is_first && let Some(length) = call.result.as_ref().and_then(longest_list) {
@@ -69,7 +69,7 @@ fn server_of(call: &ChainCall) -> &str {
     call.tool.split_once('/').map_or("", |(server, _)| server)
 }
 
-/// The items of the longest list of a result, or the lines of a text; nothing where it has neither.
+/// The number of items of a result's longest list, or of lines of a text; `None` if it has neither.
 fn longest_list(result: &Json) -> Option<u64> {
     let (mut budget, mut longest) = (MAX_RESULT, 0);
     walk_result(result, &mut budget, &mut |value, path| {

@@ -1,4 +1,4 @@
-//! One result, read once: which sought values it has, and which of them say something.
+//! Reads one result once: finds the sought values in it, and decides which of them are significant.
 
 use std::collections::{HashMap, HashSet};
 
@@ -17,9 +17,9 @@ pub(super) struct ResultReader<'a> {
     found: HashMap<usize, (Fit, String, Option<Number>)>,
     numbers: HashSet<Number>,
     tokens: usize,
-    /// Numbers in their order.
+    /// The numbers of the result in order.
     row: Row,
-    /// Different texts and numbers, as far as it matters how many.
+    /// Distinct texts and numbers, up to the count that matters.
     values: HashSet<String>,
 }
 
@@ -36,7 +36,7 @@ impl<'a> ResultReader<'a> {
     }
 
     pub(super) fn read(&mut self, value: &Json, path: &[Segment]) {
-        // What the protocol says of an item is no value of the tool's.
+        // What the protocol says about an item is not a value of the tool's.
         if let [Segment::Member(content), Segment::Item(_), Segment::Member(name)] = path
             && content == "content"
             && (name == "type" || name == "mimeType")
@@ -87,7 +87,7 @@ impl<'a> ResultReader<'a> {
         }
     }
 
-    /// The sought values that the result says something of, each with its place.
+    /// The sought values that are significant in this result, each with its place.
     pub(super) fn significant(self) -> Vec<(usize, String, bool)> {
         let size = ResultSize { numbers: self.numbers.len(), tokens: self.tokens };
         let is_all = self.values.len() == 1;

@@ -1,8 +1,9 @@
-//! Which equal values say that one call used what another returned, and which ones are likely to be equal by chance.
+//! Decides which equal values show that one call used the result of another, and which are likely to be equal by
+//! chance.
 
 use super::tokens::{Number, stands_alone};
 
-/// Words that stand in any result.
+/// Words that occur in any result.
 const COMMON: [&str; 64] = [
     "true", "false", "none", "null", "yes", "no", "ok", "okay", "success", "error", "default", "auto", "all",
     "any", "other", "name", "title", "text", "type", "result", "results", "image", "images", "file", "files",
@@ -12,19 +13,19 @@ const COMMON: [&str; 64] = [
     "unknown", "untitled",
 ];
 
-/// Whether a token, in lower case, stands in any result.
+/// Whether a token, in lower case, occurs in any result.
 pub(super) fn is_common(token: &str) -> bool {
     COMMON.contains(&token)
 }
 
-/// What a text says where it is found again.
+/// How significant a text is when it is found again.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum TextWeight {
-    /// Nothing, but for a field that is named as the argument.
+    /// Not significant, except in a field whose name is like the argument's.
     Nothing,
-    /// Something where it is a whole value or piece.
+    /// Significant as a whole value or piece.
     Whole,
-    /// Something wherever it stands.
+    /// Significant anywhere.
     Anywhere,
 }
 
@@ -55,7 +56,7 @@ pub(super) fn text_weight(tokens: &[String]) -> TextWeight {
     }
 }
 
-/// What is known of a result as a whole.
+/// Facts about a result as a whole.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct ResultSize {
     /// Its different numbers.
@@ -65,14 +66,14 @@ pub(super) struct ResultSize {
 }
 
 impl ResultSize {
-    /// One value and little else: what was asked for.
+    /// Whether the result is one value and little else, so that it is what was asked for.
     pub(super) fn is_one_value(self) -> bool {
         self.numbers <= 1 && self.tokens <= 12
     }
 
-    /// Whether a number found in the result says something. Among `n` different numbers one of `d` digits is found by
-    /// chance in about `n / 10^d` of all cases; up to one in twenty is borne, and numbers of one digit say something only
-    /// where the result is nothing else, those of two where it is little else.
+    /// Whether a number found in the result is significant. Among `n` different numbers, one of `d` digits is found
+    /// by chance in about `n / 10^d` of all cases; up to one in twenty is accepted. Numbers of one digit are
+    /// significant only where the result is nothing else, those of two where it is little else.
     pub(super) fn makes_telling(self, number: Number) -> bool {
         let is_zero_or_one = matches!(number, Number::Whole(0 | 1));
         match number.significant_digits() {

@@ -1,4 +1,4 @@
-//! What the task itself says: a value that stands there need not come from a result.
+//! The task's own texts: a value found there need not come from a result.
 
 use std::collections::HashSet;
 
@@ -31,12 +31,12 @@ impl TaskText {
         Self { texts, words, numbers }
     }
 
-    /// The texts, as they are compared.
+    /// The texts, in the form in which they are compared.
     pub(super) fn texts(&self) -> &[String] {
         &self.texts
     }
 
-    /// Whether the task says this; texts are looked for apart.
+    /// Whether the task contains this value. Texts are searched separately.
     pub(super) fn gives(&self, sought: &SoughtValue) -> bool {
         match sought {
             SoughtValue::Text(_) => false,
@@ -45,7 +45,7 @@ impl TaskText {
             SoughtValue::Only(text) => self.has_words(text),
             SoughtValue::Named(class, _) if names_one_of_many(class) => false,
             SoughtValue::Named(class, value) => match Number::from_text(value) {
-                // That some text has a 10 in it does not say how old somebody is.
+                // A 10 somewhere in a text need not be the age that is asked for.
                 Some(number) => {
                     self.numbers.contains(&number)
                         && (number.significant_digits() > 2
@@ -62,7 +62,7 @@ impl TaskText {
         self.words.contains(&format!(" {} ", words.join(" ")))
     }
 
-    /// Whether a word of the task stands in the name, `guests` in `guestcount`.
+    /// Whether a word of the task is part of the name, such as `guests` in `guestcount`.
     fn has_word_of(&self, class: &str) -> bool {
         self.words.split(' ').any(|word| {
             let stem = word.strip_suffix('s').unwrap_or(word);

@@ -7,7 +7,7 @@ use super::{Dependency, dependencies};
 use crate::{CallPlace, Chain, ChainCall, Standing};
 
 #[expect(clippy::needless_pass_by_value, reason = "as `json!` gives it")]
-/// A successful call; one without a result is not recorded.
+/// A successful call; without a result, nothing is recorded about it.
 pub(crate) fn call(place: (usize, usize), tool: &str, arguments: Value, result: Option<Value>) -> ChainCall {
     ChainCall {
         place: CallPlace { step: place.0, call: place.1 },
@@ -213,7 +213,7 @@ fn the_first_that_returned_a_value_is_its_source() {
         call((2, 0), "w/e", json!({"id": "ChIJ-77x"}), hit()),
         call((3, 0), "w/f", json!({"id": "ChIJ-77x"}), None),
     ];
-    // The call in the same step has it before anybody returned it.
+    // A call in the same step has the value before any result returned it.
     assert_eq!(dependencies(&chain("", calls.clone())), []);
     let without: Vec<ChainCall> = calls.into_iter().filter(|call| call.tool != "w/d").collect();
     assert_eq!(pairs(&dependencies(&chain("", without))), [((1, 0), (2, 0)), ((1, 0), (3, 0))]);
@@ -227,7 +227,7 @@ fn what_picks_from_what_it_was_given_says_something_new() {
         call((1, 0), "math/min", numbers, Some(json!("120"))),
         call((2, 0), "math/division", json!({"numerator": 417, "denominator": 3}), Some(json!("139"))),
     ];
-    // The second one has the list that was there before, and needs nothing of the first.
+    // The second call uses the list that existed before it, and nothing of the first call.
     assert_eq!(pairs(&dependencies(&chain("", calls))), [((0, 0), (2, 0))]);
 }
 

@@ -1,8 +1,8 @@
-//! Texts as tokens and numbers: what values are compared by.
+//! Splits texts into tokens and numbers, by which values are compared.
 //!
-//! A token is a run of letters and digits in lower case; a character of a script without spaces is one of its own.
-//! Punctuation means nothing, so that `Once Upon a Time... in Hollywood` meets `once upon a time in hollywood`, and a path
-//! or an id with hyphens is a sequence of tokens. Numbers are read besides, by what they are worth.
+//! A token is a run of letters and digits in lower case; each character of a script without spaces is its own token.
+//! Punctuation means nothing, so that `Once Upon a Time... in Hollywood` equals `once upon a time in hollywood`, and
+//! a path or an id with hyphens is a sequence of tokens. Numbers are also read, and compared by their value.
 
 use m3_trajectory::json::Json;
 
@@ -13,7 +13,7 @@ const CUTS: [char; 20] =
 /// A token's place in its text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Token<'a> {
-    /// The letters, as they stand.
+    /// The letters, as written.
     pub(super) text: &'a str,
     /// Whether a new piece begins with it.
     pub(super) is_cut: bool,
@@ -26,7 +26,7 @@ pub(super) fn tokens(text: &str) -> impl Iterator<Item = Token<'_>> {
     let mut is_ordinal = false;
     std::iter::from_fn(move || {
         let start = rest.find(char::is_alphanumeric).unwrap_or(rest.len());
-        // The number of an item, as in `2. Barnegat Inlet`, is no part of it.
+        // The number of an item, as in `2. Barnegat Inlet`, is not part of the item.
         is_cut |= is_cut_by(&rest[..start]) || (is_ordinal && rest.starts_with(". "));
         rest = &rest[start..];
         let end = token_end(rest)?;
@@ -34,7 +34,7 @@ pub(super) fn tokens(text: &str) -> impl Iterator<Item = Token<'_>> {
         rest = &rest[end..];
         is_ordinal = is_cut && token.text.len() <= 3 && token.text.bytes().all(|byte| byte.is_ascii_digit());
         is_cut = false;
-        // The time of `2025-01-03T10:00`: the date is a value of its own.
+        // In `2025-01-03T10:00` the date is a value without the time.
         if token.text.len() == 2 && token.text.bytes().all(|byte| byte.is_ascii_digit()) {
             let mut next = rest.chars();
             if next.next() == Some('T') && next.next().is_some_and(|c| c.is_ascii_digit()) {
@@ -69,17 +69,17 @@ pub(super) fn stands_alone(c: char) -> bool {
     matches!(c, '\u{2e80}'..='\u{9fff}' | '\u{ac00}'..='\u{d7af}' | '\u{f900}'..='\u{faff}' | '\u{20000}'..='\u{3ffff}')
 }
 
-/// A number by what it is worth, without its sign: places are written with one or with `W` and `S`.
+/// A number by its value, without its sign: coordinates are written with a sign or with `W` and `S`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(super) enum Number {
     /// A whole number.
     Whole(u64),
-    /// Another one, as the bits of the double.
+    /// Any other number, as the bits of its double.
     Fraction(u64),
 }
 
 impl Number {
-    /// A double; `None` for what is none or too large to be told from its neighbours.
+    /// A number from a double; `None` if it is not finite, or too large to be told from its neighbours.
     pub(super) fn from_double(value: f64) -> Option<Self> {
         let value = value.abs();
         if !value.is_finite() {
@@ -101,7 +101,7 @@ impl Number {
         }
     }
 
-    /// A text that is a number and nothing else but a sign of a currency, a percent or blanks around it.
+    /// The number in a text that holds nothing else except a currency sign, a percent sign or blanks.
     pub(super) fn from_text(text: &str) -> Option<Self> {
         let is_around = |c: char| c.is_whitespace() || matches!(c, '$' | '€' | '£' | '¥' | '%' | '+' | '-');
         let text = text.trim_matches(is_around);
@@ -109,20 +109,20 @@ impl Number {
         (length == text.len()).then_some(number)
     }
 
-    /// The digits that say something: without the zeros at either end.
+    /// How many digits are significant, not counting zeros at either end.
     pub(super) fn significant_digits(self) -> usize {
         let text = self.text();
         let digits: String = text.chars().filter(char::is_ascii_digit).collect();
         digits.trim_matches('0').len().max(1)
     }
 
-    /// The digits behind the point.
+    /// How many digits follow the decimal point.
     pub(super) fn decimals(self) -> usize {
         let text = self.text();
         text.split_once('.').map_or(0, |(_, decimals)| decimals.len())
     }
 
-    /// The number rounded to that many digits behind the point, where that changes it.
+    /// The number rounded to this many decimals; `None` if that changes nothing.
     pub(super) fn rounded(self, decimals: usize) -> Option<Self> {
         let Self::Fraction(bits) = self else { return None };
         // Whole numbers below 2^53 and powers of ten up to 10^9 are exact, so that their quotient is the double that the

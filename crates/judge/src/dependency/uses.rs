@@ -1,9 +1,10 @@
-//! Who uses whose values: everything that arguments and results have in common, weighed.
+//! Which call uses the values of which other call: finds what arguments and results have in common, and weighs it.
 //!
-//! 1. What is looked for is taken from the arguments of all calls, and from results whose words all stand in arguments.
-//! 2. Every result is read once. What is found in it counts where it says something (see `significance`).
-//! 3. Of each value the first result that returned it is the source. It is nobody's where the task gives it, or where a
-//!    call has it among its arguments before that result was there.
+//! 1. The sought values are taken from the arguments of all calls, and from results whose words all stand in
+//!    arguments.
+//! 2. Every result is read once. A value found in it counts if it is significant (see `significance`).
+//! 3. Of each value the first result that returned it is the source. A value has no source if the task contains it,
+//!    or if a call has it among its arguments before that result existed.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
@@ -19,24 +20,24 @@ use super::value_use::Use;
 use super::vectors::vectors;
 use crate::{Chain, ChainCall, Standing};
 
-/// More text than this of one result is not read, in bytes.
+/// The most text of one result that is read, in bytes.
 const MAX_RESULT: usize = 32 << 20;
 
-/// Nor more than this of all results.
+/// The most text of all results that is read, in bytes.
 const MAX_RESULTS: usize = 128 << 20;
 
-/// More text than this of all arguments is not read, in bytes.
+/// The most text of all arguments that is read, in bytes.
 const MAX_ARGUMENTS: usize = 8 << 20;
 
-/// More places of one value in arguments than this say nothing new.
+/// The most places of one value in arguments that are kept.
 const MAX_OCCURRENCES: usize = 1000;
 
-/// All that calls use of one another.
+/// All uses between calls.
 #[derive(Debug, Default)]
 pub(crate) struct Uses {
-    /// What successful calls returned.
+    /// Values that successful calls returned.
     pub(crate) found: Vec<Use>,
-    /// What only failed calls returned.
+    /// Values that only failed calls returned.
     pub(crate) lost: Vec<Use>,
 }
 
@@ -45,11 +46,11 @@ struct Occurrence {
     call: usize,
     pointer: String,
     shown: String,
-    /// The list that it is an item of.
+    /// The list that contains it.
     list: Option<u64>,
 }
 
-/// A result that has a value.
+/// A result that contains a value.
 #[derive(Clone)]
 struct Source {
     call: usize,
@@ -57,7 +58,7 @@ struct Source {
     is_one_value: bool,
 }
 
-/// Finds them.
+/// Finds all uses between calls.
 pub(crate) fn find_uses(chain: &Chain) -> Uses {
     let mut search = Search { chain, ..Search::new(chain) };
     search.read_arguments();
@@ -79,7 +80,7 @@ struct Search<'a> {
     leaves: Vec<Vec<Leaf<'a>>>,
     occurrences: HashMap<usize, Vec<Occurrence>>,
     sources: BTreeMap<usize, Vec<Source>>,
-    /// The first step in which a list with a sought value stands in arguments.
+    /// For each list with a sought value, the first step in which it is in arguments.
     lists: HashMap<(usize, u64), usize>,
 }
 
@@ -125,7 +126,7 @@ impl<'a> Search<'a> {
                 }
             });
         }
-        // In an order of their own: which ones are left out beyond the limit must not depend on chance.
+        // Sorted, so that which ones are left out beyond the limit does not depend on chance.
         let pieces: BTreeSet<Vec<u32>> = pieces.into_iter().collect();
         for piece in pieces {
             self.sought_values.add_piece(piece);
@@ -160,7 +161,7 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// Numbers that stand together, which are no values of their own.
+    /// Numbers that stand together are looked for as one value.
     fn place_vectors(&mut self) {
         for (index, call) in self.chain.calls.iter().enumerate() {
             for vector in vectors(call.arguments.as_ref()) {
@@ -174,7 +175,7 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// The sought values that the task itself has.
+    /// The sought values that the task itself contains.
     fn given(&self) -> HashSet<usize> {
         let mut given = HashSet::new();
         let task = TaskText::new(&self.chain.given);
@@ -229,12 +230,12 @@ impl<'a> Search<'a> {
         };
         let step_of = |call: usize| self.chain.calls[call].place.step;
         let known_at = step_of(source.call);
-        // A call that picks one of several things it was given says something new by it.
+        // A call that picks one of several things it was given reveals something by the choice.
         let is_picked = |occurrence: &Occurrence| occurrence.list.is_some() && source.is_one_value;
         if occurrences.iter().any(|found| step_of(found.call) <= known_at && !is_picked(found)) {
             return;
         }
-        // A list that was there before is none that the value was put into.
+        // A list that existed before is not one that the value was put into.
         let is_old = |occurrence: &Occurrence| {
             occurrence
                 .list

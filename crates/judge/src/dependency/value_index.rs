@@ -1,4 +1,4 @@
-//! What is looked for: the values of arguments, and those of results that stand in arguments.
+//! The sought values: the values of arguments, and those values of results whose words are in arguments.
 
 mod arguments;
 
@@ -15,34 +15,34 @@ use super::significance::{TextWeight, text_weight};
 use super::tokens::{Number, tokens};
 use super::vectors::{KnownVectors, Row, Vector};
 
-/// More different values than this are not looked for.
+/// The most different values that are looked for.
 const MAX_SOUGHT: usize = 100_000;
 
-/// A longer text is known by its first tokens.
+/// Only this many tokens of a longer text are compared.
 const MAX_TOKENS: usize = 64;
 
-/// So many words in a row that stand in a result and in an argument were taken from one to the other.
+/// If this many consecutive words are in a result and in an argument, they were copied from the result.
 const ROW: usize = 8;
 
-/// More rows of words in arguments are not looked for.
+/// The most such rows of words in arguments that are looked for.
 const MAX_ROWS: usize = 500_000;
 
 /// A value that is looked for.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(super) enum SoughtValue {
-    /// A text, by the numbers of its tokens.
+    /// A text, as the numbers of its tokens.
     Text(Vec<u32>),
     /// A number.
     Number(Number),
-    /// A value that says something only in a field of this name.
+    /// A value that is significant only in a field of this name.
     Named(String, String),
-    /// A text that says something only where it is all that a result is.
+    /// A text that is significant only as the whole of a result.
     Only(String),
-    /// Numbers that say something in this order.
+    /// Numbers that are significant in this order.
     Vector(Vec<Number>),
 }
 
-/// How a text that is looked for stands where it was found.
+/// How a sought text appears where it was found.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Fit {
     /// As part of a longer piece, or as a number that was rounded.
@@ -54,9 +54,9 @@ pub(super) enum Fit {
 /// Pieces of a text of a result.
 #[derive(Debug, Default)]
 pub(super) struct Pieces {
-    /// By their tokens.
+    /// The pieces, as tokens.
     pub(super) found: Vec<Vec<u32>>,
-    /// The word that is all of it.
+    /// The word, if the text is a single word.
     pub(super) whole: Option<u32>,
 }
 
@@ -70,26 +70,26 @@ pub(super) struct ValueIndex {
     weights: Vec<TextWeight>,
     branches: HashMap<(u32, u32), u32>,
     ends: Vec<Option<u32>>,
-    /// Digits behind the point of numbers that may be rounded ones.
+    /// The numbers of decimals of numbers that may have been rounded.
     decimals: Vec<usize>,
     /// Rows of words in long arguments.
     rows: HashSet<[u32; ROW]>,
-    /// Words that are the whole of a value of a result.
+    /// Words that are the whole of a value in a result.
     whole: HashSet<u32>,
-    /// Numbers together.
+    /// Numbers that are looked for together.
     vectors: KnownVectors,
 }
 
-/// A token of a text that is searched: its number, 0 for one that no argument has, and whether a piece begins with it.
+/// A token of a searched text: its number, 0 if no argument has it, and whether a piece begins with it.
 type Known = (u32, bool);
 
 impl ValueIndex {
-    /// The sought value's number, if there is such a sought value.
+    /// The number of a sought value, if it is looked for.
     fn number_of(&self, sought: &SoughtValue) -> Option<usize> {
         self.numbers_of.get(sought).copied()
     }
 
-    /// How much a text sought value says; numbers and named values are weighed where they are found.
+    /// How significant a sought text is; numbers and named values are weighed where they are found.
     pub(super) fn weight(&self, sought: usize) -> TextWeight {
         self.weights.get(sought).copied().unwrap_or(TextWeight::Nothing)
     }
@@ -152,7 +152,7 @@ impl ValueIndex {
         }
     }
 
-    /// Learns the tokens of an argument's text.
+    /// Adds the tokens of an argument's text.
     fn learn(&mut self, text: &str) -> Vec<u32> {
         let mut ids = Vec::new();
         for token in tokens(text) {
@@ -170,7 +170,7 @@ impl ValueIndex {
         ids
     }
 
-    /// A text as tokens that arguments have.
+    /// A text as tokens, numbered if an argument has them.
     fn known(&self, text: &str) -> Vec<Known> {
         let mut lower = String::new();
         let id = |text: &str, lower: &mut String| {
@@ -184,8 +184,8 @@ impl ValueIndex {
         tokens(text).map(|token| (id(token.text, &mut lower), token.is_cut)).collect()
     }
 
-    /// Pieces of a result whose tokens all stand in arguments, should they stand there together: the whole, what stands
-    /// between two cuts, and rows of words.
+    /// Pieces of a result whose tokens are all in arguments, because they may be there together: the whole, what
+    /// stands between two cuts, and rows of words.
     pub(super) fn pieces(&self, text: &str) -> Pieces {
         let known = self.known(&plain(text));
         let mut pieces = Pieces::default();
@@ -215,12 +215,12 @@ impl ValueIndex {
         pieces
     }
 
-    /// Remembers a word that is the whole of a value.
+    /// Adds a word that is the whole of a value.
     pub(super) fn add_whole(&mut self, word: u32) {
         self.whole.insert(word);
     }
 
-    /// Looks for numbers that stand together.
+    /// Adds numbers that are to be found together.
     pub(super) fn add_vector(&mut self, vector: &Vector) -> Option<usize> {
         let sought = SoughtValue::Vector(vector.numbers.clone());
         if let Some(known) = self.number_of(&sought) {
@@ -236,17 +236,17 @@ impl ValueIndex {
         Some(number)
     }
 
-    /// Vectors that the next number of a row completes.
+    /// The vectors that the next number of a row completes.
     pub(super) fn in_row(&self, row: &mut Row, number: Number, found: &mut dyn FnMut(usize)) {
         row.push(number, &self.vectors, found);
     }
 
-    /// The sought value of a text that is all that a result is.
+    /// The sought value for a text that is the whole of a result.
     pub(super) fn of_only(&self, text: &str) -> Option<usize> {
         self.number_of(&SoughtValue::Only(text.to_owned()))
     }
 
-    /// Looks for a piece of a result.
+    /// Adds a piece of a result.
     pub(super) fn add_piece(&mut self, ids: Vec<u32>) {
         let is_number = |id: &u32| {
             self.words
@@ -258,7 +258,7 @@ impl ValueIndex {
         }
     }
 
-    /// The values in a text, each with how it stands there.
+    /// The sought values in a text, each with how it appears there.
     pub(super) fn in_text(&self, text: &str, found: &mut dyn FnMut(usize, Fit)) {
         let known = self.known(text);
         let is_end = |index: usize| known.get(index + 1).is_none_or(|next| next.1);
@@ -277,7 +277,7 @@ impl ValueIndex {
         }
     }
 
-    /// The sought value that is this number, and those that it becomes when it is rounded.
+    /// The sought values equal to this number, and those equal to it after rounding.
     pub(super) fn of_number(&self, number: Number, found: &mut dyn FnMut(usize, Number, Fit)) {
         if let Some(sought) = self.number_of(&SoughtValue::Number(number)) {
             found(sought, number, Fit::Whole);
@@ -292,7 +292,7 @@ impl ValueIndex {
         }
     }
 
-    /// The values that a field of a result is by its name.
+    /// The sought values that a field of a result matches by its name.
     pub(super) fn of_field(&self, path: &[Segment], value: &Json, found: &mut dyn FnMut(usize)) {
         let (Some(name), parent) = names_of(path) else { return };
         for sought in named(field_classes(name, parent), value) {
@@ -302,7 +302,7 @@ impl ValueIndex {
         }
     }
 
-    /// The values that the words before a number in a text name: `department id: 10`.
+    /// The sought values named by the words before a number in a text: `department id: 10`.
     pub(super) fn of_named_number(
         &self,
         text: &str,

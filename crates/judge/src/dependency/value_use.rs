@@ -2,21 +2,21 @@
 
 use std::sync::Arc;
 
-/// A value that one call returned and another has among its arguments. Calls are named by their index in the chain.
+/// A value returned by one call and used in the arguments of another. Calls are given by their index in the chain.
 #[derive(Debug, Clone)]
 pub(crate) struct Use {
     /// The call that returned it first, or wrote the file.
     pub(crate) from: usize,
     /// The call that uses it.
     pub(crate) to: usize,
-    /// The value, as the arguments have it.
+    /// The value as written in the arguments.
     pub(crate) value: String,
     /// Its place in the result, or that of the file's path in the arguments of `from`.
     pub(crate) in_result: String,
-    /// Its place in the arguments.
+    /// Its place in the arguments: a JSON pointer.
     pub(crate) in_arguments: String,
     /// All calls that returned it, in order, or the one that wrote the file.
     pub(crate) sources: Arc<[usize]>,
-    /// How often the list of the arguments that it stands in has it; 1 outside of any.
+    /// How often the list in the arguments contains it; 1 if it is in no list.
     pub(crate) times: usize,
 }

@@ -1,4 +1,5 @@
-//! Small numbers together: coordinates, colours, boxes. One of them says little; all of them in one order say much.
+//! Small numbers that stand together: coordinates, colours, boxes. One of them is not significant; all of them in the
+//! same order are.
 
 use std::collections::HashMap;
 
@@ -6,7 +7,7 @@ use m3_trajectory::json::{Json, pointer_to};
 
 use super::tokens::{Number, numbers};
 
-/// Longer vectors are known by their last numbers.
+/// Only this many last numbers of longer vectors are compared.
 pub(super) const MAX_LENGTH: usize = 32;
 
 /// More vectors of one call are not looked for.
@@ -22,9 +23,9 @@ const MAX_TEXT: usize = 256;
 pub(super) struct Vector {
     /// The numbers, in their order.
     pub(super) numbers: Vec<Number>,
-    /// Where they stand: a JSON pointer to the list, the object or the text.
+    /// Their place: a JSON pointer to the list, the object or the text.
     pub(super) pointer: String,
-    /// They as the arguments have them.
+    /// The numbers as written in the arguments.
     pub(super) shown: String,
 }
 
@@ -76,8 +77,8 @@ fn keep(numbers: impl Iterator<Item = Number>, pointer: &str, found: &mut Vec<Ve
     found.push(Vector { numbers, pointer: pointer.to_owned(), shown });
 }
 
-/// Two different ones of two digits or more, and five digits in all: in one order they stand nowhere by chance. Round
-/// numbers and counts (1, 2, 3 ..) do.
+/// Whether the numbers hardly occur together by chance: two different ones of at least two digits, and five digits in
+/// all. Round numbers and counts (1, 2, 3 ..) do occur by chance.
 fn is_significant(numbers: &[Number]) -> bool {
     let digits = |number: &Number| number.significant_digits();
     let mut long: Vec<&Number> = numbers.iter().filter(|number| digits(number) >= 2).collect();
@@ -100,7 +101,7 @@ pub(super) struct KnownVectors {
 const MAX_KNOWN: (usize, usize) = (10_000, 64);
 
 impl KnownVectors {
-    /// Looks for a vector; whether there is room for it.
+    /// Adds a vector; false if there is no room for it.
     pub(super) fn add(&mut self, sought: usize, numbers: &[Number]) -> bool {
         let last =
             if is_free(numbers) { sorted(numbers) } else { numbers.iter().rev().take(1).copied().collect() };
@@ -121,7 +122,7 @@ impl KnownVectors {
     }
 }
 
-/// Three or four numbers may stand in any order: the members of an object have none.
+/// Whether the numbers may be found in any order, as the members of an object have none: true for three or four.
 fn is_free(numbers: &[Number]) -> bool {
     (3..=4).contains(&numbers.len())
 }
@@ -132,7 +133,7 @@ fn sorted(numbers: &[Number]) -> Vec<Number> {
     numbers
 }
 
-/// The last numbers of a result, while it is read.
+/// The last numbers of a result while it is being read.
 #[derive(Default)]
 pub(super) struct Row {
     last: Vec<Number>,

@@ -1,4 +1,4 @@
-//! Values that arguments have in another writing than the result, and short ones.
+//! Values that arguments write differently from the result, and short values.
 
 use serde_json::{Value, json};
 

@@ -1,4 +1,4 @@
-//! How far judges agree with one another and with themselves, and what each of them changes.
+//! How far judges agree with one another and with themselves, and how much each of them changes the result.
 
 use m3_stats::agreement::{Scale, Weights, cohen_kappa, fleiss_kappa, krippendorff_alpha, percent_agreement};
 
@@ -6,7 +6,7 @@ use super::collected::{Collected, deviation, mean};
 use super::report::{AgreementReport, ConsistencyReport, PairReport, WithoutJudge};
 use super::rubric::Aspect;
 
-/// Scores that differ by rounding only are the same.
+/// Scores that differ only by rounding count as the same.
 const ROUNDING: f64 = 1e-9;
 
 /// Whether a score is a pass.
@@ -28,7 +28,7 @@ pub(super) fn agreement(collected: &Collected<'_>, aspect: Aspect, mark: f64) ->
     let units: Vec<Vec<Option<f64>>> = (0..collected.subjects().len())
         .map(|subject| (0..judges).map(|judge| collected.score(subject, judge, measure)).collect())
         .collect();
-    // A judge that cannot be asked has no opinion to agree with.
+    // A judge that cannot be asked gives no scores to compare.
     let (voices, silent): (Vec<usize>, Vec<usize>) =
         (0..judges).partition(|judge| units.iter().any(|unit| unit[*judge].is_some()));
     let whole: Vec<Vec<f64>> = units
@@ -78,7 +78,7 @@ fn pair_report(
     }
 }
 
-/// The main measure of an aspect without each judge in turn; nothing where there is only one.
+/// The main measure of an aspect without each judge in turn; empty if there is only one judge.
 pub(super) fn without_judge(collected: &Collected<'_>, aspect: Aspect) -> Vec<WithoutJudge> {
     let measure = aspect.main();
     let without = |judge: usize| {

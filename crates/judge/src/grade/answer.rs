@@ -1,5 +1,5 @@
-//! Reads what a judge says: strictly, from its own reply alone. What is out of range, said twice in different ways, or
-//! in another form is a problem that the judge is told of, never a guess and never 0.
+//! Reads a judge's reply strictly. A score out of range, two different scores, or another form is a problem that the
+//! judge is told about: it is never guessed and never counted as 0.
 
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
@@ -20,26 +20,26 @@ pub struct Answer {
     pub matrix: Option<Vec<Vec<f64>>>,
 }
 
-/// What a reply was read as.
+/// What could be read of a reply.
 #[derive(Debug, PartialEq)]
 pub enum Read {
     /// Everything that was asked for.
     Whole(Answer),
-    /// The score, and what is wrong with the matrix.
+    /// The score, and why the matrix could not be read.
     WithoutMatrix(Answer, String),
 }
 
-/// `\boxed{..}`, as LaTeX and as JSON escape it, with blanks; what is in it has no braces.
+/// `\boxed{..}` as LaTeX and as JSON escape it, with blanks; the content has no braces.
 static BOXED: LazyLock<Option<Regex>> = LazyLock::new(|| Regex::new(r"\\+boxed\s*\{([^{}]*)\}").ok());
 
 impl Answer {
-    /// One measure, in [0, 1].
+    /// The answer for one measure, in [0, 1].
     pub(super) fn of(measure: &str, score: f64) -> Self {
         Self { scores: [(measure.to_owned(), score)].into(), matrix: None }
     }
 }
 
-/// What the one box says, or all boxes if they say the same.
+/// The content of the box, or of all boxes if they are the same.
 pub(super) fn boxed(reply: &str) -> Result<String, String> {
     let Some(pattern) = BOXED.as_ref() else { return Err("boxes cannot be read".to_owned()) };
     let found: Vec<&str> =

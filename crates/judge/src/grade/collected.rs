@@ -1,4 +1,4 @@
-//! What every judge says of every trajectory, and what the panel says together.
+//! The answers of every judge about every trajectory, and the scores of the whole panel.
 
 use std::collections::BTreeMap;
 
@@ -11,26 +11,26 @@ use super::rubric::{Aspect, Rubric};
 /// A trajectory that was graded.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct GradedSubject {
-    /// The task.
+    /// The task's id.
     pub id: String,
-    /// Its type.
+    /// The task's type.
     pub task_type: Option<String>,
 }
 
-/// All that there is to grade.
+/// All tasks that are graded.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct GradedTasks {
     /// The predictions, in the order of the file.
     pub subjects: Vec<GradedSubject>,
-    /// How many references there are; none without a file of them.
+    /// The number of references; `None` without a file of references.
     pub references: Option<usize>,
     /// References without a prediction.
     pub missing: Vec<GradedSubject>,
-    /// Predictions without a reference, where there are references.
+    /// Predictions without a reference, if there are references.
     pub extra: Vec<String>,
 }
 
-/// What judges say, by trajectory and judge.
+/// The judges' answers, by trajectory and judge.
 #[derive(Debug)]
 pub struct Collected<'a> {
     pub(super) panel: &'a Panel,
@@ -40,7 +40,7 @@ pub struct Collected<'a> {
     pub(super) scores: Vec<Vec<BTreeMap<&'static str, Vec<f64>>>>,
 }
 
-/// What the panel says.
+/// The panel's score.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct PanelScore {
     pub(super) value: f64,
@@ -48,12 +48,12 @@ pub(super) struct PanelScore {
     pub(super) is_tied: bool,
 }
 
-/// None of nothing.
+/// The mean; `None` for no values.
 pub(super) fn mean(values: &[f64]) -> Option<f64> {
     (!values.is_empty()).then(|| values.iter().sum::<f64>() / values.len() as f64)
 }
 
-/// The sample standard deviation; none of fewer than two.
+/// The sample standard deviation; `None` for fewer than two values.
 pub(super) fn deviation(values: &[f64]) -> Option<f64> {
     let mean = mean(values).filter(|_| values.len() > 1)?;
     let squares: f64 = values.iter().map(|value| (value - mean).powi(2)).sum();
@@ -61,7 +61,7 @@ pub(super) fn deviation(values: &[f64]) -> Option<f64> {
 }
 
 impl<'a> Collected<'a> {
-    /// Sorts what was given.
+    /// Sorts the judges' answers.
     #[must_use]
     pub fn new(panel: &'a Panel, tasks: &'a GradedTasks, given: &'a [Given]) -> Self {
         let mut scores = vec![vec![BTreeMap::new(); panel.judges.len()]; tasks.subjects.len()];
@@ -91,12 +91,12 @@ impl<'a> Collected<'a> {
         &self.panel.judges[judge].name
     }
 
-    /// All answers of a judge.
+    /// All answers of a judge to a measure.
     pub(super) fn answers(&self, subject: usize, judge: usize, measure: &str) -> &[f64] {
         self.scores[subject][judge].get(measure).map_or(&[], Vec::as_slice)
     }
 
-    /// What a judge says: the mean of its answers; of verdicts what most of them say, nothing if they are even.
+    /// A judge's score: the mean of its answers; for verdicts that of most of its answers, `None` if they are even.
     pub(super) fn score(&self, subject: usize, judge: usize, measure: &str) -> Option<f64> {
         let mean = mean(self.answers(subject, judge, measure))?;
         if !self.rubric().is_verdict(measure) {
@@ -106,7 +106,7 @@ impl<'a> Collected<'a> {
         (!is_even).then_some(if mean > 0.5 { 1.0 } else { 0.0 })
     }
 
-    /// What the panel says without one of the judges, if one is named.
+    /// The panel's score, without one of the judges if one is given.
     pub(super) fn panel_score(
         &self,
         subject: usize,
@@ -127,7 +127,7 @@ impl<'a> Collected<'a> {
         self.rubric().aspects().flat_map(Aspect::measures).copied()
     }
 
-    /// The grades of one trajectory, for its `grades`.
+    /// The grades of one trajectory, for its key `grades`.
     #[must_use]
     pub fn grades(&self, subject: usize) -> Grades {
         let panel: Vec<(&str, PanelScore)> = self
@@ -151,7 +151,7 @@ impl<'a> Collected<'a> {
         }
     }
 
-    /// The matrix of a trajectory: for each entry the trimmed mean of what judges say.
+    /// The matrix of a trajectory: for each entry the trimmed mean over the judges.
     fn matrix(&self, subject: usize) -> Option<Vec<Vec<f64>>> {
         let start = self.given.partition_point(|given| given.subject < subject);
         let of_subject = self.given[start..].iter().take_while(|given| given.subject == subject);

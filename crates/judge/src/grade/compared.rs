@@ -1,4 +1,5 @@
-//! Judges beside people: raw agreement, what is left of it beyond chance, and the rate behind a judge that errs.
+//! Compares judges with people: raw agreement, agreement beyond chance, and the rate corrected for the judge's
+//! errors.
 
 use std::collections::{BTreeMap, HashSet};
 
@@ -13,15 +14,15 @@ use super::collected::{Collected, mean};
 use super::people::{PeopleLabels, PersonSays};
 use super::report::{PeopleRater, PeopleReport, RateReport};
 
-/// What people say of one trajectory together.
+/// The people's common label for one trajectory.
 struct Truth {
     subject: usize,
     pass: bool,
     score: Option<f64>,
 }
 
-/// Compares the panel and each judge with people, on each measure that people have labelled. Labels that name no measure
-/// are of the main one of what was asked first.
+/// Compares the panel and each judge with people, on each measure that people have labelled. Labels without a measure
+/// count for the main measure of the first aspect.
 pub(super) fn compare(collected: &Collected<'_>, labels: &PeopleLabels, mark: f64) -> Vec<PeopleReport> {
     let first = collected.rubric().aspects().next().map_or("", |aspect| aspect.main());
     let of_measure = |measure: &'static str| {
@@ -31,7 +32,7 @@ pub(super) fn compare(collected: &Collected<'_>, labels: &PeopleLabels, mark: f6
     collected.measures().filter_map(of_measure).collect()
 }
 
-/// By the trajectory's id, what people say of one measure.
+/// The people's labels of one measure, by the trajectory's id.
 type Said<'a> = BTreeMap<&'a str, Vec<&'a PersonSays>>;
 
 fn compare_measure(
@@ -82,14 +83,14 @@ fn verdict(says: &PersonSays, mark: f64) -> Option<bool> {
     says.pass.or_else(|| says.score.map(|score| passes(score, mark)))
 }
 
-/// What most people say; none where they are even.
+/// The label that most people gave; `None` if they are even.
 fn majority(says: &[&PersonSays], mark: f64) -> Option<bool> {
     let verdicts: Vec<bool> = says.iter().filter_map(|says| verdict(says, mark)).collect();
     let passed = verdicts.iter().filter(|pass| **pass).count();
     (2 * passed != verdicts.len()).then_some(2 * passed > verdicts.len())
 }
 
-/// How far people agree with one another. Whose label is whose does not matter to a nominal alpha.
+/// How far people agree with one another. A nominal alpha does not depend on who gave which label.
 fn people_alpha(labels: &Said<'_>, mark: f64) -> Option<f64> {
     let of = |says: &Vec<&PersonSays>| -> Vec<Option<f64>> {
         says.iter().map(|says| verdict(says, mark).map(|pass| f64::from(u8::from(pass)))).collect()

@@ -1,4 +1,4 @@
-//! One question to one judge and its answer, and what is said where that cannot be read.
+//! One question to one judge and its answer, with further requests if the answer cannot be read.
 
 use std::sync::Arc;
 
@@ -13,7 +13,7 @@ use super::answer::{Answer, Read};
 use super::question::{Question, again};
 use crate::patience::ask_until_stopped;
 
-/// How often a judge is asked again whose reply cannot be read.
+/// How often a judge is asked again if its reply cannot be read.
 const ASKED_AGAIN: u32 = 2;
 
 /// The longest reply that is kept, in bytes.
@@ -22,11 +22,11 @@ const REPLY_KEPT: usize = 20_000;
 /// The longest reason that is reported, in columns.
 const REASON: usize = 300;
 
-/// Who hears of what happens while judges are asked.
+/// Callbacks while judges are asked.
 pub struct Listeners<'a> {
-    /// How many requests are answered.
+    /// Gets the number of requests that are answered.
     pub done: &'a (dyn Fn(usize) + Sync),
-    /// A try that failed, by the judge's name.
+    /// Gets every failed try, with the judge's name.
     pub retry: &'a (dyn Fn(&str, Retry) + Send + Sync),
 }
 
@@ -35,7 +35,7 @@ pub(super) struct Conversation<'a> {
     pub(super) question: &'a Question,
     /// The task.
     pub(super) id: &'a str,
-    /// From 1.
+    /// The number of the pass, from 1.
     pub(super) pass: u32,
     /// The judge's name.
     pub(super) judge: &'a str,
@@ -45,7 +45,7 @@ pub(super) struct Conversation<'a> {
     pub(super) stop: &'a CancellationToken,
 }
 
-/// What came of it.
+/// How a conversation ended.
 pub(super) enum Held {
     /// An answer, with the reply that has it.
     Answer(Answer, String),
@@ -54,19 +54,19 @@ pub(super) enum Held {
     /// No reply.
     Failed {
         error: ModelError,
-        /// Whether there was none to an earlier request of this conversation either.
+        /// Whether the first request of this conversation already had no reply.
         is_first: bool,
     },
     /// The work was stopped.
     Stopped,
 }
 
-/// An error as reports give it.
+/// An error in the form in which reports give it.
 pub(super) fn reason(error: &(dyn std::error::Error + 'static)) -> String {
     shortened(&on_one_line(&error_with_causes(error)), REASON)
 }
 
-/// The evidence and the image, as this judge takes them.
+/// The evidence and the image, in the form that this judge takes.
 pub(super) async fn parts(
     question: &Question,
     model: &Model,
@@ -86,7 +86,7 @@ pub(super) async fn parts(
 }
 
 impl Conversation<'_> {
-    /// Asks, and asks again where the reply cannot be read. `requests` and `usage` have what that took.
+    /// Asks, and asks again if the reply cannot be read. Adds what that took to `requests` and `usage`.
     pub(super) async fn hold(self, parts: Vec<Part>, requests: &mut usize, usage: &mut Usage) -> Held {
         let Self { question, id, pass, judge, model, settings, told, stop } = self;
         let mut request = Request {
@@ -119,7 +119,7 @@ impl Conversation<'_> {
                     problem
                 }
                 Err(problem) => {
-                    // A score that could be read once stays.
+                    // A score that could be read once is kept.
                     if !matches!(last, Held::Answer(..)) {
                         last = Held::Unreadable(problem.clone());
                     }
@@ -133,13 +133,13 @@ impl Conversation<'_> {
     }
 }
 
-/// The reply as it is said again. Providers take no empty message.
+/// The judge's reply as a message to send back. Providers accept no empty message.
 fn said(reply: &Reply) -> Assistant {
     let said = reply.to_assistant();
     if said.text.trim().is_empty() {
         return Assistant { text: "(nothing)".to_owned(), ..Assistant::default() };
     }
-    // No tool was offered; a call without its result would be refused.
+    // No tool was offered, and a call without its result would be refused.
     Assistant { calls: Vec::new(), raw: said.raw.filter(|_| said.calls.is_empty()), ..said }
 }
 

@@ -1,4 +1,4 @@
-//! Grades: a panel of models judges predictions.
+//! Grading of predictions by a panel of models.
 //!
 //! ```text
 //! Subject -> question (prompts, fence) -> Panel (store, models) -> Given -> GradeReport
@@ -13,9 +13,9 @@
 //! | [`Panel`] | asks |
 //! | [`GradeReport`] | the trimmed means, what is missing, how far judges agree |
 //!
-//! What is judged is untrusted: it stands between marks that it cannot know, on lines that it cannot begin, and only the
-//! judge's own reply is read. Whether a judge is impressed all the same is beyond what a program can check; labels of
-//! people show it.
+//! The predictions are untrusted: they stand between marks that their author cannot know, on lines whose beginnings
+//! are ours, and only the judge's own reply is read. A program cannot check whether a prediction influences a judge
+//! all the same; labels of people show it.
 
 mod agreement;
 mod answer;

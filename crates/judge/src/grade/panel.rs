@@ -1,4 +1,4 @@
-//! Asks judges: [`Panel`]. A judge that fails is missing and the rest goes on.
+//! Asks judges: [`Panel`]. If a judge fails, its scores are missing and the others go on.
 
 use std::sync::Arc;
 
@@ -20,7 +20,7 @@ use super::subject::Subject;
 pub struct Grader {
     /// The model's name.
     pub name: String,
-    /// The model; none where it cannot be asked, with the reason.
+    /// The model, or why it cannot be asked.
     pub model: Result<Model, String>,
     /// Whether it is shown images.
     pub has_eyes: bool,
@@ -31,49 +31,49 @@ pub struct Grader {
 pub struct Panel {
     /// The judges.
     pub judges: Vec<Grader>,
-    /// How all of them reply.
+    /// The settings for all of their replies.
     pub settings: Settings,
-    /// What they are asked.
+    /// The rubric they are asked by.
     pub rubric: Rubric,
-    /// How often each is asked the same, from 1.
+    /// How often each judge is asked the same, at least 1.
     pub passes: u32,
-    /// Which orders of MCP-Bench's respects: those of pass p are numbered by this and p.
+    /// Chooses the order of MCP-Bench's respects, together with the number of the pass.
     pub seed: u64,
     /// Requests at once.
     pub workers: usize,
 }
 
-/// What came of one request.
+/// The outcome of one request.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Given {
-    /// Which subject.
+    /// The index of the subject.
     pub subject: usize,
-    /// Which judge.
+    /// The index of the judge.
     pub judge: usize,
-    /// What was asked.
+    /// The aspect that was asked about.
     pub aspect: Aspect,
-    /// From 1.
+    /// The number of the pass, from 1.
     pub pass: u32,
     /// The answer, or why there is none.
     pub answer: Result<Answer, String>,
 }
 
-/// What came of all of them.
+/// The outcome of all requests.
 #[derive(Debug, Default)]
 pub struct Asked {
     /// In the order of subjects, judges, aspects and passes.
     pub given: Vec<Given>,
-    /// Replies that were asked for now.
+    /// The number of replies requested now.
     pub requests: usize,
-    /// Answers that were there already.
+    /// The number of answers that were kept from before.
     pub reused: usize,
-    /// Tokens of what was asked for now.
+    /// The tokens of the replies requested now.
     pub usage: Usage,
-    /// Whether it was ended before all was asked.
+    /// Whether asking ended before everything was asked.
     pub is_interrupted: bool,
 }
 
-/// Asking had to end.
+/// Why asking had to end.
 #[derive(Debug, thiserror::Error)]
 pub enum PanelError {
     /// Answers cannot be kept.
@@ -81,7 +81,7 @@ pub enum PanelError {
     Store(#[from] JournalError),
 }
 
-/// A request of a judge.
+/// A request to a judge.
 struct Asking {
     subject: usize,
     id: String,
@@ -91,14 +91,14 @@ struct Asking {
 }
 
 impl Panel {
-    /// How many requests `subjects` subjects take, those that need a reference which is missing included.
+    /// How many requests this many subjects take, counting those that need a missing reference.
     #[must_use]
     pub fn requests(&self, subjects: usize) -> usize {
         subjects * self.judges.len() * self.rubric.aspects().count() * self.passes as usize
     }
 
-    /// Asks all judges about all subjects. What is in the store is not asked. Once `cancel` is cancelled nothing more is
-    /// asked; replies that are under way are waited for, 30 s at most, and kept.
+    /// Asks all judges about all subjects, except for answers that are already in the store. Once `cancel` is
+    /// cancelled nothing more is asked; replies that are under way are waited for, 30 s at most, and kept.
     ///
     /// # Errors
     /// [`PanelError`] if answers cannot be kept.
@@ -147,7 +147,7 @@ impl Panel {
         Ok(asked)
     }
 
-    /// What is asked about a subject. Questions that judges share are made once.
+    /// The questions about a subject. Questions that judges share are made once.
     fn askings(&self, subject: usize, content: &Subject) -> Vec<Asking> {
         let mut askings = Vec::new();
         for aspect in self.rubric.aspects() {
@@ -172,7 +172,7 @@ impl Panel {
     }
 
     async fn answered(&self, asking: &Asking, work: &Work<'_>) -> Result<Outcome, PanelError> {
-        // What is known takes no time, and would let nobody else act.
+        // Known answers take no time, so without this no other task would get its turn.
         tokio::task::yield_now().await;
         let judge = &self.judges[asking.judge];
         let key = asking.question.key(&judge.name, &asking.id, asking.pass, &self.settings);
@@ -235,7 +235,7 @@ impl Panel {
     }
 }
 
-/// What requests of one judge share.
+/// What all requests of one judge share.
 struct Work<'a> {
     store: &'a AnswerStore,
     fate: &'a Fate,
@@ -244,7 +244,7 @@ struct Work<'a> {
     stop: &'a CancellationToken,
 }
 
-/// What came of a request.
+/// The outcome of a request.
 #[derive(Default)]
 struct Outcome {
     /// None if the work was stopped before there was one.

@@ -1,4 +1,4 @@
-//! What people say of the same trajectories: [`PeopleLabels`], from JSON or CSV.
+//! People's labels for the same trajectories: [`PeopleLabels`], from JSON or CSV.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
@@ -11,7 +11,7 @@ use serde::Deserialize;
 /// Larger files are not read, in bytes.
 const MAX_BYTES: u64 = 64 << 20;
 
-/// The labels cannot be used.
+/// Why the labels cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub enum PeopleError {
     /// The file cannot be read.
@@ -23,7 +23,7 @@ pub enum PeopleError {
         #[source]
         cause: io::Error,
     },
-    /// It has something else in it.
+    /// The file does not hold labels.
     #[error(
         "`{}` has no labels: {message}\nhint: each should have an `id` and either `pass` (true or false) or `score` \
          (0 to 1), perhaps a `person` and a `measure`; as a JSON list of objects, or as CSV with these columns",
@@ -37,23 +37,23 @@ pub enum PeopleError {
     },
 }
 
-/// What one person says of a trajectory.
+/// One person's label for a trajectory.
 #[derive(Debug, Clone, PartialEq)]
 pub struct PersonSays {
-    /// Who; empty where the file does not say.
+    /// The person's name; empty if the file has none.
     pub person: String,
-    /// Whether it is good enough.
+    /// Whether the trajectory is good enough.
     pub pass: Option<bool>,
-    /// How good it is, in [0, 1].
+    /// How good the trajectory is, in [0, 1].
     pub score: Option<f64>,
-    /// What is labelled, as a report names it; `None` for the main measure of what a rubric asks first.
+    /// The measure, as a report names it; `None` for the main measure of a rubric's first aspect.
     pub measure: Option<String>,
 }
 
 /// Labels by the trajectory's id.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct PeopleLabels {
-    /// What people say of each trajectory.
+    /// All people's labels for each trajectory.
     pub by_id: BTreeMap<String, Vec<PersonSays>>,
 }
 
@@ -112,7 +112,7 @@ impl PeopleLabels {
             .map_err(|message| PeopleError::Content { path: path.to_owned(), message })
     }
 
-    /// What people say of a measure, by the trajectory's id; where it `is_main`, with what names no measure.
+    /// People's labels for a measure, by the trajectory's id; if it `is_main`, also the labels without a measure.
     #[must_use]
     pub fn of_measure(&self, measure: &str, is_main: bool) -> BTreeMap<&str, Vec<&PersonSays>> {
         let mut found = BTreeMap::new();

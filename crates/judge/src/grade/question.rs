@@ -13,7 +13,7 @@ use super::shown::{self, Part};
 use super::subject::Subject;
 use crate::fence::Fence;
 
-/// Raised when what this file says to judges beside the templates changes.
+/// To be raised when the text that this file adds to the templates changes.
 const VERSION: u32 = 1;
 
 /// Larger matrices are not asked for: judges lose count.
@@ -23,7 +23,7 @@ const LARGEST_MATRIX: usize = 400;
 const COMMON: [(&str, &str); 3] =
     [prompt!("grade_rules.txt"), prompt!("grade_evidence.txt"), prompt!("grade_again.txt")];
 
-/// SHA-256 in hexadecimal over everything that judges are told by a rubric, before it is filled in.
+/// SHA-256 in hexadecimal over all prompts of a rubric, before they are filled in.
 #[must_use]
 pub fn prompts_hash(rubric: Rubric) -> String {
     let version = VERSION.to_le_bytes();
@@ -34,7 +34,7 @@ pub fn prompts_hash(rubric: Rubric) -> String {
     hash(std::iter::once(&version[..]).chain(texts))
 }
 
-/// SHA-256 over parts, each with its length before it.
+/// SHA-256 over the parts, each preceded by its length.
 pub(super) fn hash<'a>(parts: impl Iterator<Item = &'a [u8]>) -> String {
     let mut hash = Sha256::new();
     for part in parts {
@@ -44,10 +44,10 @@ pub(super) fn hash<'a>(parts: impl Iterator<Item = &'a [u8]>) -> String {
     hexadecimal(&hash.finalize())
 }
 
-/// A request before any judge is asked.
+/// A request, independent of the judge.
 #[derive(Debug)]
 pub struct Question {
-    /// What is asked.
+    /// The aspect that is asked about.
     pub aspect: Aspect,
     /// The instructions.
     pub system: String,
@@ -61,9 +61,9 @@ pub struct Question {
     pub mark: String,
 }
 
-/// What can be asked of this judge about this subject. `None` where the aspect needs a reference and there is none.
+/// The question to this judge about this subject. `None` if the aspect needs a reference and there is none.
 ///
-/// `order` numbers the order in which the respects of MCP-Bench stand: each number has an order of its own.
+/// `order` chooses the order of MCP-Bench's respects; each number stands for one order.
 #[must_use]
 pub fn question(subject: &Subject, aspect: Aspect, has_eyes: bool, order: u64) -> Option<Arc<Question>> {
     let Subject { prediction, reference, picture, .. } = subject;
@@ -94,14 +94,15 @@ pub fn question(subject: &Subject, aspect: Aspect, has_eyes: bool, order: u64) -
 }
 
 impl Question {
-    /// Names this request to this judge: equal only where the judge, the task, the instructions, the evidence, the image
-    /// the pass and the settings are. The evidence has all that a judge sees of prediction and reference, and the code of its fence.
+    /// Names this request to this judge: equal only where the judge, the task, the instructions, the evidence, the
+    /// image, the pass and the settings are. The evidence contains everything that a judge sees of prediction and
+    /// reference, and the code of its fence.
     #[must_use]
     pub fn key(&self, judge: &str, task: &str, pass: u32, settings: &Settings) -> String {
         let image = self.picture.as_ref().and_then(TaskImage::hash).unwrap_or_default();
         let pass = pass.to_le_bytes();
         let texts = [judge, task, self.aspect.main(), &self.system, &self.evidence, image].map(str::as_bytes);
-        // Answers to the provider's own settings keep the names that they have always had.
+        // Without special settings the key stays as it always was, so that earlier answers are found again.
         let settings =
             (*settings != Settings::default()).then(|| serde_json::to_string(settings).unwrap_or_default());
         let settings = settings.iter().map(String::as_bytes);
@@ -109,7 +110,7 @@ impl Question {
     }
 }
 
-/// What a judge is told after a reply that cannot be read.
+/// The message to a judge after a reply that cannot be read.
 pub(super) fn again(problem: &str) -> String {
     AgainPrompt { problem }.render().unwrap_or_else(|_| problem.to_owned())
 }
@@ -179,18 +180,18 @@ mod tests {
                 let own = format!("[{} ", question.mark);
                 let begins = question.evidence.lines().filter(|line| line.starts_with(&own)).count();
                 let marks = question.evidence.matches(&question.mark).count();
-                // Once in the sentence before, and twice for each part.
+                // The mark occurs once in the sentence before, and twice for each part.
                 assert_eq!(marks, begins + 1, "{attack}");
                 assert_eq!(begins % 2, 0);
                 assert!(!question.evidence.contains('\u{202e}') && !question.evidence.contains('\u{2028}'));
-                // Every line is one of ours: what was written is within one that begins with our words.
+                // Every line begins with our own words, so no line begins with what others wrote.
                 let ours = ["[", "step ", "  ", "The "];
                 let forged = |line: &&str| !line.is_empty() && !ours.iter().any(|own| line.starts_with(own));
                 assert_eq!(question.evidence.lines().find(forged), None);
                 let ends =
                     question.evidence.lines().filter(|line| line.starts_with("The evidence ends here"));
                 assert_eq!(ends.count(), 1);
-                // The instructions have nothing of it.
+                // The instructions contain nothing of the evidence.
                 assert_eq!(question.system, asked("", "", aspect).system);
             }
         }

@@ -1,4 +1,4 @@
-//! A trajectory as judges read it: every step with its calls, arguments and results, bounded in length.
+//! Writes a trajectory for judges: every step with its calls, arguments and results, bounded in length.
 
 use std::fmt::Write as _;
 
@@ -52,7 +52,7 @@ pub(super) fn answer_of(subject: &Subject) -> Part {
     Part::new("final answer of the program", answer(&subject.prediction))
 }
 
-/// The question, from whoever has it; who judges the prediction knows it best from elsewhere.
+/// The question, from `known` if it has one: the judged prediction may state it differently.
 pub(super) fn question(known: Option<&Trajectory>, prediction: &Trajectory) -> String {
     let asked = |trajectory: &Trajectory| {
         let prompt =
@@ -90,7 +90,7 @@ pub(super) fn answer(trajectory: &Trajectory) -> String {
     }
 }
 
-/// The steps. No line of it begins with anything but our own words: what others wrote is on one line each.
+/// The steps. Every line begins with our own words: text of others is kept on one line each.
 pub(super) fn steps(trajectory: &Trajectory) -> String {
     let total: usize = trajectory.steps.iter().map(|step| step.entries().count()).sum();
     if trajectory.steps.is_empty() {

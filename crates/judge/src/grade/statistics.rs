@@ -1,4 +1,4 @@
-//! From answers to the report of grades: measures over trajectories and types, and what a reader should know of them.
+//! Turns answers into the report of grades: measures over trajectories and types, and notes for the reader.
 
 use std::collections::BTreeMap;
 use std::ops::{AddAssign, Mul};
@@ -40,7 +40,7 @@ impl Mul<f64> for Sum {
 }
 
 impl Collected<'_> {
-    /// A measure over some of the trajectories, beside so many tasks without one.
+    /// A measure over some of the trajectories, and the number of tasks without one.
     fn measure(&self, subjects: &[usize], absent: usize, measure: &str, draws: &Draws) -> MeasureReport {
         let known: Vec<PanelScore> =
             subjects.iter().filter_map(|&subject| self.panel_score(subject, measure, None)).collect();
@@ -98,11 +98,11 @@ impl Collected<'_> {
         }
     }
 
-    /// Everything.
+    /// The whole report.
     #[must_use]
     pub fn report(&self, pass_mark: f64, draws: &Draws, people: Option<&PeopleLabels>) -> GradeReport {
         let all: Vec<usize> = (0..self.subjects().len()).collect();
-        // With how many tasks of the type no prediction is of.
+        // For each type, its subjects and the number of its tasks without a prediction.
         let mut types: BTreeMap<String, (Vec<usize>, usize)> = BTreeMap::new();
         for (index, subject) in self.subjects().iter().enumerate() {
             if let Some(task_type) = &subject.task_type {
@@ -204,7 +204,7 @@ impl Collected<'_> {
     }
 }
 
-/// Some of these, and how many more there are.
+/// Some of these names, and how many more there are.
 fn listed(names: &[&str]) -> String {
     let shown: Vec<String> = names.iter().take(5).map(|name| shortened(name, 40)).collect();
     let more = names.len() - shown.len();

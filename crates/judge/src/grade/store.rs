@@ -1,7 +1,7 @@
 //! Keeps what judges answered, so that nothing is asked twice: [`AnswerStore`], a [`Journal`].
 //!
-//! An answer is found by the key of its request (see `question`), so a changed prediction, reference, image, prompt or
-//! judge is asked about anew and what is stale is never found.
+//! An answer is found by the key of its request (see `question`), so after a change of prediction, reference, image,
+//! prompt or judge the question is asked anew and no stale answer is found.
 
 use std::collections::{HashMap, HashSet};
 use std::path::Path;
@@ -46,10 +46,10 @@ pub struct KeptAnswer {
     pub usage: Usage,
 }
 
-/// The answers of a file, which only this process has until they are dropped.
+/// The answers in a file, which is locked for this process until they are dropped.
 #[derive(Debug)]
 pub struct AnswerStore {
-    /// None where nothing is kept after this run.
+    /// `None` if nothing is kept after this run.
     journal: Option<Journal>,
     known: Mutex<HashMap<String, Answer>>,
     /// Judges that had answered when the file was opened.
@@ -82,7 +82,7 @@ impl AnswerStore {
         self.judges.contains(judge)
     }
 
-    /// The answer to a request, if it was given.
+    /// The kept answer to a request, if there is one.
     #[must_use]
     pub fn get(&self, key: &str) -> Option<Answer> {
         self.known.lock().unwrap_or_else(PoisonError::into_inner).get(key).cloned()
@@ -129,7 +129,7 @@ mod tests {
         assert!(matches!(AnswerStore::open(&path), Err(JournalError::Locked { .. })), "a second one");
         drop(store);
         let whole = std::fs::read(&path).unwrap();
-        // Wherever a kill has cut it.
+        // A killed process may have cut the file anywhere.
         for end in 0..=whole.len() {
             std::fs::write(&path, &whole[..end]).unwrap();
             let store = AnswerStore::open(&path).unwrap();

@@ -8,20 +8,20 @@ use m3_trajectory::Trajectory;
 /// What is graded: a prediction, what it is compared with, and the image.
 #[derive(Debug, Clone, Default)]
 pub struct Subject {
-    /// What the program did.
+    /// The prediction that is graded.
     pub prediction: Trajectory,
-    /// A right way to do it.
+    /// A correct solution.
     pub reference: Option<Trajectory>,
-    /// The image; none where the task has none, or where no judge is to see it.
+    /// The image; `None` if the task has none, or if no judge is to see it.
     pub picture: Option<TaskImage>,
-    /// The tools that were on offer, as [`offered`](super::offered) has them, where it is known: a judge of tool use is
-    /// shown them.
+    /// The tools that were offered, as [`offered`](super::offered) has them, if known: judges of tool use see them.
     pub tools: Option<Arc<str>>,
 }
 
 impl Subject {
     /// The path of the task's image. As with the question, the reference knows it best: what is judged may have left it
-    /// out or put another one in its place, and it is what providers are shown.
+    /// The path of the task's image, from the reference if there is one: the prediction may have left it out or
+    /// replaced it, and this image is sent to providers.
     #[must_use]
     pub fn image(&self) -> Option<&str> {
         let of_reference = self.reference.as_ref().and_then(|reference| reference.image.as_deref());

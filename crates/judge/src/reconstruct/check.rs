@@ -1,4 +1,4 @@
-//! Whether a proposal keeps the rules.
+//! Checks whether a proposal keeps the rules.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
@@ -11,12 +11,13 @@ use super::{Proposal, ProposedCall, Reconstruction, RemovalReason, Removed, Viol
 use crate::dependency::{Dependency, Use, listed};
 use crate::{CallPlace, Chain, ChainCall, Standing};
 
-/// Checks what a model proposes: every call is one of the run that succeeded, none is there more often, what a call uses
-/// is returned in an earlier step, calls that touch the same file or state keep their order, and it is not longer than
-/// the run. A step without calls is none.
+/// Checks what a model proposes: every call is one of the run that succeeded, none occurs more often than in the run,
+/// values that a call uses are returned in an earlier step, calls that touch the same file or state keep their order,
+/// and the proposal is not longer than the run. Steps without calls do not count.
 ///
 /// # Errors
-/// Every [`Violation`]: calls that the run did not make in the order of the proposal, then sources, conflicts, length.
+/// Every [`Violation`]: first calls that the run did not make, in the order of the proposal, then sources, conflicts,
+/// length.
 pub fn check(
     chain: &Chain,
     dependencies: &[Dependency],
@@ -49,7 +50,7 @@ pub fn check(
     })
 }
 
-/// Where the proposal has each call of the run; `None` where it has not.
+/// The place of each call of the run in the proposal; `None` if it is left out.
 fn matched(
     calls: &[ChainCall],
     findings: &Findings,
@@ -75,7 +76,7 @@ fn matched(
     for (key, wanted) in &proposed {
         let succeeded = |call: &&usize| calls[**call].standing == Standing::Succeeded;
         let mut found: Vec<usize> = made.get(key).into_iter().flatten().filter(succeeded).copied().collect();
-        // Of equal calls those that were needed.
+        // Of equal calls, those that were needed come first.
         found.sort_by_key(|&call| (findings.repeats.found[call].is_some(), call));
         found.truncate(wanted.len());
         found.sort_unstable();
@@ -91,7 +92,7 @@ fn matched(
     places
 }
 
-/// What comes nearest to a call that the run did not make, as a clause.
+/// The nearest thing to a call that the run did not make, as a clause.
 fn nearest(calls: &[ChainCall], equal: &[usize], tool: &str) -> String {
     let succeeded = equal.iter().filter(|&&call| calls[call].standing == Standing::Succeeded).count();
     if succeeded > 0 {
@@ -121,7 +122,7 @@ fn nearest(calls: &[ChainCall], equal: &[usize], tool: &str) -> String {
     format!(" (copy the arguments exactly; the run called it with {})", others.join(", "))
 }
 
-/// For everything that a call of the proposal uses, the call that returns it there.
+/// For each use of a value by a call of the proposal, the call that returns the value there.
 fn sources(
     calls: &[ChainCall],
     dependencies: &[Dependency],
@@ -163,7 +164,7 @@ fn sources(
     sources
 }
 
-/// What each dependency consists of: what was found, or what it says itself where nothing was.
+/// The values of each dependency: those that were found, or else those that it names itself.
 fn used(calls: &[ChainCall], dependencies: &[Dependency], found: &[Use]) -> Vec<(usize, usize, Vec<Use>)> {
     let indices: HashMap<CallPlace, usize> =
         calls.iter().enumerate().map(|(index, call)| (call.place, index)).collect();
@@ -191,8 +192,8 @@ fn used(calls: &[ChainCall], dependencies: &[Dependency], found: &[Use]) -> Vec<
     all.collect()
 }
 
-/// Calls that touch the same and are in another order than in the run. What is only likely to be the same may stand in
-/// one step: the model that proposes it knows the tools.
+/// Pairs of calls that touch the same file or state and have another order than in the run. If it is only likely that
+/// they touch the same, they may stand in one step: the model that proposes this knows the tools.
 fn conflicts(
     calls: &[ChainCall],
     findings: &Findings,

@@ -91,23 +91,23 @@ pub struct ProposedCall {
     pub arguments: Option<Json>,
 }
 
-/// A rule that a proposal breaks. Places of the proposal are counted from 0 and shown from 1.
+/// A rule that a proposal breaks. Places in the proposal are counted from 0 and shown from 1.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 pub enum Violation {
-    /// It has no call.
+    /// The proposal has no call.
     #[error("it has no calls")]
     Empty,
-    /// No call of the run was executed successfully with this name and these arguments, or not so often.
+    /// The run has no successful call with this name and these arguments, or not so many.
     #[error("step {} calls `{name}` with arguments that no successful call of the run had{more}", place.step + 1)]
     Invented {
-        /// Where it stands in the proposal.
+        /// The call's place in the proposal.
         place: CallPlace,
         /// The tool.
         name: String,
-        /// What comes nearest, as a clause; may be empty.
+        /// The nearest thing in the run, as a clause; may be empty.
         more: String,
     },
-    /// A call stands in the same step as one that it depends on, or before it.
+    /// A call that depends on another one does not come in a later step.
     #[error("`{to}` in step {} uses {value}, which `{from}` in step {} returns; it has to come later", to_step + 1, from_step + 1)]
     Order {
         /// The tool whose result is used.
@@ -118,10 +118,10 @@ pub enum Violation {
         to: String,
         /// Its step in the proposal.
         to_step: usize,
-        /// The value.
+        /// The value that is used.
         value: String,
     },
-    /// A call uses what only a call returns that is left out.
+    /// A call uses a value that is only returned by a call that is left out.
     #[error("`{to}` in step {} uses {value}, which only `{from}` returned, and that call is left out", to_step + 1)]
     MissingSource {
         /// The tool whose result is used.
@@ -130,7 +130,7 @@ pub enum Violation {
         to: String,
         /// Its step in the proposal.
         to_step: usize,
-        /// The value.
+        /// The value that is used.
         value: String,
     },
     /// Two calls touch the same file, or the same state of a server, in another order than in the run.
@@ -140,16 +140,16 @@ pub enum Violation {
         first: String,
         /// Its step in the proposal.
         first_step: usize,
-        /// The tool of the other one.
+        /// The tool of the other call.
         second: String,
         /// Its step in the proposal.
         second_step: usize,
-        /// What they have in common.
+        /// What both touch.
         reason: String,
-        /// What has to be: "has to come in a later step".
+        /// The required order, such as "has to come in a later step".
         must: String,
     },
-    /// It has more calls or steps than the run.
+    /// The proposal has more calls or steps than the run.
     #[error("it is longer than the run: {0}")]
     Longer(String),
 }

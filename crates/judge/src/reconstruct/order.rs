@@ -1,47 +1,48 @@
-//! Which calls keep their order, and the earliest step that this leaves each.
+//! Which calls have to keep their order, and the earliest step that this allows for each.
 
 use crate::ChainCall;
 use crate::dependency::{Conflict, Effects, PathOverlaps};
 
-/// What two calls owe one another.
+/// What the order of two calls has to be.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Rule {
-    /// The second comes in a later step.
+    /// The second has to come in a later step.
     After,
-    /// The second comes in no earlier step.
+    /// The second may not come in an earlier step.
     NotBefore,
-    /// Both stand in one step, and stay in one.
+    /// Both are in one step and have to stay in one.
     Together,
 }
 
-/// Two calls that are not free of one another, by their index in the chain.
+/// A rule for the order of two calls, which are given by their index in the chain.
 #[derive(Debug, Clone)]
 pub(super) struct Bond {
     /// The call that comes first.
     pub(super) first: usize,
-    /// The other one.
+    /// The other call.
     pub(super) second: usize,
-    /// What holds.
+    /// The rule.
     pub(super) rule: Rule,
-    /// Why it holds.
+    /// Why the rule holds.
     pub(super) why: Why,
 }
 
-/// Why two calls are not free of one another. Of long runs there are many, so that what can be said later is.
+/// Why two calls have to keep an order. A long run has many such pairs, so the words are put together only when
+/// needed.
 #[derive(Debug, Clone)]
 pub(super) enum Why {
-    /// A clause.
+    /// A reason in words, as a clause.
     Said(String),
-    /// Files or state.
+    /// Both touch the same file or state.
     Conflict(Conflict),
-    /// The first looked at a file of which the second makes something.
+    /// The first looked at a file that the second uses to make something.
     Looked,
-    /// The first gave a picture.
+    /// The first returned a picture.
     Picture,
 }
 
 impl Bond {
-    /// Why, as a clause.
+    /// The reason in words, as a clause.
     pub(super) fn reason(&self, effects: &[Effects]) -> String {
         match &self.why {
             Why::Said(reason) => reason.clone(),
@@ -52,7 +53,7 @@ impl Bond {
     }
 }
 
-/// What files, state, looks and pictures ask of calls that stay.
+/// The order that files, state and pictures require of the calls that stay.
 pub(super) fn bonds_of_effects(
     calls: &[ChainCall],
     stays: &[bool],
@@ -82,9 +83,10 @@ pub(super) fn bonds_of_effects(
     bonds
 }
 
-/// The earliest step of each call that stays, from 0, and the bond that decides it. Calls that do not stay have 0.
+/// The earliest step of each call that stays, from 0, and the bond that determines it. For calls that are left out
+/// it is 0.
 ///
-/// Bonds lead from calls to later ones of the chain; those that do not are passed over. Steps never grow.
+/// Bonds lead from a call to a later one of the chain; others are ignored. No call gets a later step than it had.
 pub(super) fn earliest_steps(
     calls: &[ChainCall],
     stays: &[bool],
@@ -110,7 +112,7 @@ pub(super) fn earliest_steps(
             .iter()
             .position(|call| call.place.step != step)
             .map_or(calls.len(), |end| start + end);
-        // Calls of one step may hold one another back; nothing goes down, so that this ends.
+        // Calls of one step may delay one another. Steps only grow here, so this ends.
         let mut is_changed = true;
         while is_changed {
             is_changed = false;

@@ -1,4 +1,4 @@
-//! Which calls need not have been made again: those with the tool and the arguments of an earlier one.
+//! Which calls were unnecessary repeats: those with the tool and the arguments of an earlier call.
 
 use std::collections::HashMap;
 
@@ -8,11 +8,11 @@ use m3_trajectory::json::{Json, Keys};
 use crate::ChainCall;
 use crate::dependency::{Effects, PathOverlaps, Use};
 
-/// The same text for arguments that are equal: the order of members means nothing, 5 is 5.0, and no arguments are the
-/// same as an empty object.
+/// The same text for equal arguments: the order of members does not matter, 5 is 5.0, and no arguments are the same
+/// as an empty object.
 pub(super) fn argument_key(arguments: Option<&Json>) -> String {
     let Some(arguments) = arguments else { return "{}".to_owned() };
-    // As doubles, integers of more than 64 bits would be equal to their neighbours.
+    // Converted to doubles, integers of more than 64 bits would be equal to their neighbours.
     let value = (!has_long_integer(arguments)).then(|| arguments.to_value()).flatten();
     value.map_or_else(|| arguments.to_text(Keys::Sorted), |value| canonical(&value))
 }
@@ -26,19 +26,19 @@ fn has_long_integer(value: &Json) -> bool {
     }
 }
 
-/// A call that need not have been made again.
+/// A call that was an unnecessary repeat.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Repeat {
     /// The equal call before it.
     pub(super) of: usize,
-    /// Whether both gave the same.
+    /// Whether both returned the same.
     pub(super) is_same_result: bool,
 }
 
-/// Repeated calls, and repeats that stay.
+/// Unnecessary repeats, and repeats that stay.
 #[derive(Debug, Default)]
 pub(super) struct Repeats {
-    /// For each call whether it is one to be left out.
+    /// For each call, whether it is a repeat to be left out.
     pub(super) found: Vec<Option<Repeat>>,
     /// Repeats that stay because a later call uses the value as often as it was returned: the repeat, the later call.
     pub(super) counted: Vec<(usize, usize)>,
@@ -46,7 +46,7 @@ pub(super) struct Repeats {
     pub(super) equal: Vec<(usize, usize)>,
 }
 
-/// Finds the repeats among the calls that `stays` says.
+/// Finds the repeats among the calls for which `stays` is true.
 pub(super) fn find_repeats(
     calls: &[ChainCall],
     stays: &[bool],
@@ -69,7 +69,7 @@ pub(super) fn find_repeats(
         }
     }
     let mut repeats = Repeats { found: vec![None; calls.len()], ..Repeats::default() };
-    // From the last on: what only a repeat uses that is left out is not needed.
+    // Backwards: a call whose result only a left-out repeat uses is not needed either.
     for index in (0..calls.len()).rev() {
         let Some((of, rank)) = before[index] else { continue };
         let is_same_result = calls[of].result == calls[index].result;

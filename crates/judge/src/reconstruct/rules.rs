@@ -1,4 +1,4 @@
-//! The optimal trajectory as far as rules alone can tell.
+//! Computes the optimal trajectory by rules alone.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
@@ -10,9 +10,9 @@ use super::{Merged, Reconstruction, RemovalReason, Removed};
 use crate::dependency::{Dependency, Effects, PathOverlaps, Uses, find_uses};
 use crate::{CallPlace, Chain, ChainCall, Standing};
 
-/// The optimal trajectory as far as rules alone can tell. Applied to what it gives, it changes nothing; it never adds a
-/// call, breaks a dependency or gives more steps than there were. A chain of which nothing is recorded, as one of a
-/// reference, stays as it is: nobody knows what its calls use of one another.
+/// The optimal trajectory as far as rules alone can tell. Applied to its own result, it changes nothing. It never
+/// adds a call, breaks a dependency or gives more steps than there were. A chain without recorded results, such as
+/// that of a reference, stays as it is, because it is unknown which results its calls use.
 ///
 /// `dependencies` are those of the chain: what [`dependencies`](super::super::dependency::dependencies) finds, or more.
 #[must_use]
@@ -46,15 +46,15 @@ pub fn by_rules(chain: &Chain, dependencies: &[Dependency]) -> Reconstruction {
     }
 }
 
-/// What is found in a chain before anything is moved.
+/// Everything that is found in a chain before calls are moved.
 pub(super) struct Findings {
-    /// Files and state.
+    /// What each call does to files and state.
     pub(super) effects: Vec<Effects>,
     /// Which calls name the same files.
     pub(super) overlaps: PathOverlaps,
-    /// Who uses whose values.
+    /// Which call uses the values of which other call.
     pub(super) uses: Uses,
-    /// Calls that need not have been made again.
+    /// Calls that were unnecessary repeats.
     pub(super) repeats: super::repeats::Repeats,
 }
 
@@ -86,7 +86,7 @@ impl Findings {
             .collect()
     }
 
-    /// Why a call is left out, by our own finding.
+    /// Why the rules leave a call out.
     pub(super) fn removal(&self, calls: &[ChainCall], stays: &[bool], call: usize) -> Option<Removed> {
         let (reason, evidence) = match (&calls[call].standing, self.repeats.found[call]) {
             (Standing::Failed(why), _) => (RemovalReason::Failed, self.failure(calls, stays, call, why)),
@@ -125,12 +125,12 @@ fn repetition(calls: &[ChainCall], repeat: Repeat) -> String {
     }
 }
 
-/// A call as messages name it.
+/// The call in the form that messages use.
 fn named(calls: &[ChainCall], call: usize) -> String {
     format!("`{}` in step {}", shortened(&calls[call].tool, 80), calls[call].place.step + 1)
 }
 
-/// Everything that keeps calls in order.
+/// Everything that restricts the order of calls.
 fn bonds(calls: &[ChainCall], stays: &[bool], findings: &Findings, dependencies: &[Dependency]) -> Vec<Bond> {
     let mut bonds = Vec::new();
     let indices: HashMap<CallPlace, usize> =
@@ -147,7 +147,7 @@ fn bonds(calls: &[ChainCall], stays: &[bool], findings: &Findings, dependencies:
     bonds.extend(bonds_of_effects(calls, stays, &findings.effects, &findings.overlaps));
     let mut seen = HashSet::new();
     for found in findings.uses.found.iter().filter(|found| stays[found.to]) {
-        // The first that returned a value stays the first: otherwise its value would change its source.
+        // The first call that returned a value has to stay the first: otherwise the value would have another source.
         for &second in found.sources.iter().filter(|&&second| second > found.from) {
             if seen.insert((found.from, second)) {
                 let reason = format!("{} returned `{}` before it", named(calls, found.from), found.value);
@@ -186,7 +186,7 @@ fn reason_of(
     }
 }
 
-/// Calls that now stand with calls of earlier steps.
+/// The calls that now share a step with calls of earlier steps.
 pub(super) fn merged(
     calls: &[ChainCall],
     stays: &[bool],
@@ -207,7 +207,7 @@ pub(super) fn merged(
         .collect()
 }
 
-/// Steps without gaps.
+/// The steps renumbered without gaps.
 fn compressed(stays: &[bool], steps: &[usize]) -> Vec<usize> {
     let kept = steps.iter().zip(stays).filter(|(_, stays)| **stays);
     let used: BTreeSet<usize> = kept.map(|(step, _)| *step).collect();
@@ -229,7 +229,7 @@ pub(super) fn grouped(
     groups.into_values().collect()
 }
 
-/// Whether a place is that of a call that stays.
+/// Tests whether a place is that of a call that stays.
 fn place_filter(calls: &[ChainCall], stays: &[bool]) -> impl Fn(CallPlace) -> bool + use<> {
     let kept: HashSet<CallPlace> =
         calls.iter().zip(stays).filter(|(_, stays)| **stays).map(|(call, _)| call.place).collect();

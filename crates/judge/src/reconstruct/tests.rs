@@ -1,4 +1,4 @@
-//! The rules on small runs, each made for one of them.
+//! Each rule on a small run made for it.
 
 use serde_json::{Value, json};
 
@@ -6,7 +6,7 @@ use super::*;
 use crate::dependency::dependencies;
 use crate::{Chain, ChainCall, Standing};
 
-/// A run: each step with its calls as tool, arguments and result; no result is a failure.
+/// A run: each step with its calls as tool, arguments and result; a null result means a failure.
 fn run(steps: Vec<Vec<(&str, Value, Value)>>) -> Chain {
     let mut calls = Vec::new();
     for (step, found) in steps.into_iter().enumerate() {
@@ -141,7 +141,7 @@ fn a_chain_of_which_nothing_is_recorded_stays_as_it_is() {
         (shape(&found), found.removed.len()),
         (vec![vec!["0.0".to_owned()], vec!["1.0".to_owned()]], 0)
     );
-    // One that is recorded shows that the others were not executed.
+    // If one call is recorded, the others count as not executed.
     chain.calls[0].result = Some(Json::Null);
     chain.calls[0].standing = Standing::Succeeded;
     let found = rules(&chain);
@@ -174,7 +174,7 @@ fn proposal(steps: Vec<Vec<(&str, Value)>>) -> Proposal {
     Proposal { steps: steps.into_iter().map(|step| step.into_iter().map(call).collect()).collect() }
 }
 
-/// Search, then two that use what it gave, a failure, and a repeat.
+/// A search, then two calls that use its result, a failed call, and a repeat.
 fn looked_up() -> Chain {
     run(vec![
         vec![("w/search", json!({"q": "fish", "n": 5}), json!(["Striped bass", "Tautog onitis"]))],

@@ -1,4 +1,4 @@
-//! Asks the judge: what it was asked before, and whatever it said then, is in the journal and not asked again.
+//! Asks the judge. Questions that were asked before are answered from the journal.
 
 use std::sync::Arc;
 
@@ -13,7 +13,7 @@ use tokio_util::sync::CancellationToken;
 use super::journal::{JudgeJournal, Kept, KeptAnswer};
 use crate::patience::ask_until_stopped;
 
-/// Gets each try that failed.
+/// Gets each failed try.
 pub type ToldRetry = Arc<dyn Fn(Retry) + Send + Sync>;
 
 /// Asks the judge.
@@ -21,7 +21,7 @@ pub struct Asker {
     model: Model,
     settings: Settings,
     journal: Arc<JudgeJournal>,
-    /// For secrets that a reply may repeat.
+    /// Removes secrets that a reply may repeat.
     redactor: Redactor,
     stop: CancellationToken,
     told: ToldRetry,
@@ -33,21 +33,22 @@ pub struct Asker {
 pub(super) enum Unasked {
     /// The work was stopped.
     Stopped,
-    /// No other question would be answered either.
+    /// No other question would get a reply either.
     RunBlocker(RunBlocker),
-    /// To this question.
+    /// This question got no reply, for this reason.
     NoReply(String),
-    /// What is said cannot be kept.
+    /// The reply cannot be kept.
     Journal(JournalError),
 }
 
-/// What asking about a run took.
+/// What the questions about a run took.
 #[derive(Debug, Default)]
 pub(super) struct Asked {
     pub(super) usage: Usage,
-    /// Models that the provider says have answered.
+    /// The models that answered, according to the provider.
     pub(super) models: Vec<String>,
-    /// Whether the model itself has replied, and not the journal: then one that does not reply lacks nothing.
+    /// Whether the model itself has replied, rather than the journal: then a later failure concerns that question
+    /// alone.
     is_answered: bool,
 }
 
@@ -59,7 +60,7 @@ pub(super) struct Conversation<'a> {
 }
 
 impl Asker {
-    /// Asks this model, which replies with these settings, until `stop` is cancelled. `told` gets each try that failed.
+    /// Asks this model, which replies with these settings, until `stop` is cancelled. `told` gets each failed try.
     #[must_use]
     pub fn new(
         model: Model,
@@ -76,7 +77,7 @@ impl Asker {
         Self { model, settings, journal, redactor, stop, told, fate }
     }
 
-    /// The model.
+    /// The model that is asked.
     #[must_use]
     pub fn model(&self) -> &Model {
         &self.model
@@ -97,7 +98,7 @@ impl Asker {
         Conversation { asker: self, scope, request }
     }
 
-    /// The reply to a request. `is_answered` is whether the model has replied to another one about the run.
+    /// The reply to a request. `is_answered` tells whether the model has replied to another request about the run.
     async fn ask(
         &self,
         request: &Request,
@@ -127,8 +128,8 @@ impl Asker {
         }
     }
 
-    /// The hash of everything that an answer depends on: the model and the whole request. The prompts, the run, its
-    /// tools' results and the image are in it.
+    /// The hash of everything that an answer depends on: the model and the whole request, which contains the prompts,
+    /// the run, its results and the image.
     fn key(&self, request: &Request, task: &str) -> String {
         let messages: Vec<Value> = request.messages.iter().map(|message| in_json(message)).collect();
         hash_of(&json!({
@@ -147,13 +148,13 @@ fn in_json(message: &Message) -> Value {
         Message::User(parts) => {
             let part = |part: &Part| match part {
                 Part::Text(text) => json!({"text": text}),
-                // Its hash, not its bytes.
+                // The hash of the image, not its bytes.
                 Part::Image(picture) => json!({"image": **picture}),
             };
             json!({"user": parts.iter().map(part).collect::<Vec<_>>()})
         }
         Message::Assistant(said) => json!({"assistant": said.text}),
-        // No tools are offered.
+        // The judge is offered no tools.
         Message::ToolResults(_) => Value::Null,
     }
 }
@@ -171,17 +172,16 @@ impl Conversation<'_> {
         Ok(answer.text)
     }
 
-    /// Keeps the last reply from being used by the next command: nothing was to be made of it, and another one may be
-    /// better.
+    /// Keeps the last reply from being reused by the next command: it was unusable, and another one may be better.
     pub(super) fn withdraw(&self, reason: &str) -> Result<(), JournalError> {
         let Self { asker, scope, request } = self;
         let key = asker.key(request, &scope.task);
         asker.journal.keep(&key, &scope.task, Kept::Withdrawn(reason.to_owned()))
     }
 
-    /// Goes on with what was said to a reply.
+    /// Adds the answer to a reply to the conversation.
     pub(super) fn reply_to(&mut self, reply: String, text: String) {
-        // Without what the wire had: a reply that comes from the journal should lead to the same request.
+        // Without the data of the wire, so that a reply from the journal leads to the same request.
         let said = Assistant { text: reply, ..Assistant::default() };
         self.request.messages.push(Arc::new(Message::Assistant(said)));
         self.request.messages.push(Arc::new(Message::User(vec![Part::Text(text)])));

@@ -1,4 +1,4 @@
-//! From a run and its reconstruction to what is written: a native trajectory with the task's own keys.
+//! Turns a run and its reconstruction into the trajectory that is written: a native one with the task's own keys.
 
 use m3_support::text::shortened;
 use m3_trajectory::json::{Json, Keys};
@@ -9,13 +9,13 @@ use super::provenance::{MergedCall, Provenance, Rebuilt, RemovedCall};
 use crate::reconstruct::Reconstruction;
 use crate::{CallPlace, Chain};
 
-/// Longer arguments of calls that are gone are shortened, in bytes.
+/// Longer arguments of calls that were left out are shortened, in bytes.
 const LONGEST: usize = 10_000;
 
-/// Arguments of calls that are gone are kept as text when they are nested deeper.
+/// Arguments of calls that were left out are kept as text if they are nested deeper.
 const DEEPEST: usize = 50;
 
-/// The key that provenance stands under.
+/// The key of the provenance.
 pub const PROVENANCE_KEY: &str = "judge";
 
 /// The reference: the calls of the run in their new steps, names and arguments alone.
@@ -32,7 +32,7 @@ pub(super) fn reference(run: &Trajectory, chain: &Chain, reconstruction: &Recons
     with_steps(run, steps)
 }
 
-/// A run that gives no reference, with the results of its calls, for those who want to know why.
+/// A run that gives no reference, with the results of its calls, so that people can see why.
 pub(super) fn refused(run: &Trajectory) -> Trajectory {
     let steps = run.steps.iter().map(|step| {
         let calls = step.calls.iter().map(|call| Call { extra: Vec::new(), ..call.clone() });
@@ -56,8 +56,8 @@ fn with_steps(run: &Trajectory, steps: impl Iterator<Item = Vec<Call>>) -> Traje
     }
 }
 
-/// What a run's file says of the task. Of a prediction of `m3 run` that is all that the run has not added; elsewhere
-/// nobody knows what the other keys are about, and `prompt` alone is kept.
+/// The keys of a run's file that describe the task. In a prediction of `m3 run` these are all keys that the run has
+/// not added; in other files only `prompt` is known to belong to the task.
 fn keys_of_the_task(run: &Trajectory) -> Vec<(String, Json)> {
     let is_recorded = run.is_prediction();
     let is_kept =
@@ -65,15 +65,15 @@ fn keys_of_the_task(run: &Trajectory) -> Vec<(String, Json)> {
     run.extra.iter().filter(|(key, _)| is_kept(key)).cloned().collect()
 }
 
-/// Adds to a trajectory where it comes from.
+/// Adds its provenance to a trajectory.
 pub(super) fn with_provenance(mut trajectory: Trajectory, provenance: &Provenance) -> Trajectory {
-    // What cannot be written is nothing but a bug.
+    // Only a bug can make this fail.
     let value = serde_json::to_value(provenance).unwrap_or(Value::Null);
     trajectory.extra.push((PROVENANCE_KEY.to_owned(), Json::from(&value)));
     trajectory
 }
 
-/// What became of the calls, with the names and arguments of those that are gone.
+/// What happened to each call, with the names and arguments of those that were left out.
 pub(super) fn rebuilt(chain: &Chain, reconstruction: Reconstruction) -> Rebuilt {
     let tool = |place: CallPlace| chain.at(place).map(|call| call.tool.clone()).unwrap_or_default();
     let arguments = |place: CallPlace| {
@@ -97,8 +97,8 @@ pub(super) fn rebuilt(chain: &Chain, reconstruction: Reconstruction) -> Rebuilt 
     Rebuilt { steps, removed: removed.collect(), merged: merged.collect(), dependencies }
 }
 
-/// Arguments of a call that is gone. What standard JSON cannot say, an infinity, is kept as text, and so is what is long
-/// or nested so deep that the file could not be read again.
+/// Arguments of a call that was left out. Kept as text if standard JSON cannot express them (an infinity), or if they
+/// are so long or deeply nested that the file could not be read again.
 fn shown(arguments: &Json) -> Value {
     let text = arguments.to_text(Keys::AsRead);
     let value = if text.len() > LONGEST || depth(arguments) > DEEPEST { None } else { arguments.to_value() };

@@ -1,4 +1,4 @@
-//! Several runs of a task give one reference: the shortest. Where the others differ is said.
+//! Chooses the reference among several runs of a task: the shortest. Reports where the others differ.
 
 use std::collections::BTreeMap;
 
@@ -8,14 +8,14 @@ use m3_trajectory::{Call, Trajectory};
 
 use super::provenance::{Disagreement, DisagreementKind};
 
-/// Tools and arguments that one disagreement names.
+/// The most tools and arguments that one disagreement names.
 const NAMED: usize = 5;
 
 /// The longest arguments that are shown, in columns.
 const SHOWN: usize = 120;
 
-/// The order in which references are tried: those without calls last, fewest calls, then fewest steps, then as the files
-/// have them. `candidates` are runs by their places, with their references.
+/// The order in which references are tried: fewest calls first, then fewest steps, then as in the files; those
+/// without calls come last. `candidates` are runs by their places, with their references.
 pub(super) fn in_order<'t>(candidates: &[(usize, &'t Trajectory)]) -> Vec<(usize, &'t Trajectory)> {
     let mut order = candidates.to_vec();
     order.sort_by_key(|(run, reference)| {
@@ -25,8 +25,8 @@ pub(super) fn in_order<'t>(candidates: &[(usize, &'t Trajectory)]) -> Vec<(usize
     order
 }
 
-/// Where the other reference differs from the chosen one: in tools, else in arguments, else in steps; where tools
-/// differ, those that both have may differ in arguments, too.
+/// Where another reference differs from the chosen one: in tools, else in arguments, else in steps. If tools differ,
+/// arguments of the tools in common may differ too.
 pub(super) fn disagreements(chosen: &Trajectory, run: usize, other: &Trajectory) -> Vec<Disagreement> {
     let mut found = Vec::new();
     let mut push = |kind, detail| found.push(Disagreement { run, kind, detail });
@@ -87,7 +87,7 @@ fn by_tool(trajectory: &Trajectory) -> BTreeMap<&str, Vec<String>> {
     found
 }
 
-/// The calls of each step, sorted: their order means nothing.
+/// The calls of each step, sorted, because their order does not matter.
 fn by_step(trajectory: &Trajectory) -> Vec<Vec<String>> {
     let step = |step: &m3_trajectory::Step| {
         let mut calls: Vec<String> =

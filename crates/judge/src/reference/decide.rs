@@ -1,4 +1,4 @@
-//! One run: what the judge thinks of it, what it proposes, and whether that keeps the rules.
+//! Decides on one run: the judge's verdict, its proposal, and whether the proposal keeps the rules.
 
 use std::sync::Arc;
 
@@ -17,31 +17,31 @@ use crate::dependency::{Dependency, dependencies};
 use crate::reconstruct::{Proposal, Reconstruction, by_rules, check};
 use crate::{Chain, Standing};
 
-/// The longest problem of a reply that is kept and told, in columns.
+/// The longest problem of a reply that is kept and shown, in columns.
 const PROBLEM: usize = 500;
 
-/// Broken rules that are told and kept of a proposal.
+/// The most broken rules of a proposal that are kept and shown.
 const VIOLATIONS: usize = 20;
 
-/// The reason where a run gives no reference for want of results.
+/// The reason why a run without recorded results gives no reference.
 pub const NO_RESULTS: &str = "no results of its calls are recorded";
 
-/// What was found of a run.
+/// The decision on a run.
 #[derive(Debug, Default)]
 pub(super) struct Decision {
     /// The trajectory, if the run is good enough.
     pub(super) reconstruction: Option<Reconstruction>,
-    /// Why not, if there is none.
+    /// Why there is no trajectory.
     pub(super) refusal: Option<Refusal>,
-    /// What the judge thinks.
+    /// The judge's verdict.
     pub(super) opinion: Option<Opinion>,
-    /// What was wrong with replies.
+    /// Problems of the judge's replies.
     pub(super) problems: Vec<String>,
-    /// What asking took.
+    /// What the questions took.
     pub(super) asked: Asked,
 }
 
-/// A run that is decided on, and what is known of it.
+/// A run that is to be decided on, and what is known about it.
 pub(super) struct Case<'a> {
     pub(super) run: &'a Trajectory,
     pub(super) chain: &'a Arc<Chain>,
@@ -54,12 +54,12 @@ impl Decision {
     }
 }
 
-/// Why no judge needs to be asked about a run, if so.
+/// Why a run is refused without asking the judge, if it is.
 pub(super) fn refusal_beforehand(run: &Trajectory, chain: &Chain, has_judge: bool) -> Option<Refusal> {
     let refusal = |kind, reason: String| Some(Refusal { kind, reason });
     let has_reply = run.final_reply.as_ref().is_some_and(|reply| !reply.trim().is_empty());
     if chain.calls.is_empty() && has_reply {
-        // Only who reads the answer can tell whether the task rightly needs no call.
+        // Only a reader of the answer can tell whether the task rightly needs no call.
         let reason = "it has no calls, and rules alone cannot tell whether the task needs none";
         return if has_judge { None } else { refusal(RefusalKind::NoSuccessfulCall, reason.to_owned()) };
     }
@@ -82,10 +82,10 @@ pub(super) fn refusal_beforehand(run: &Trajectory, chain: &Chain, has_judge: boo
     }
 }
 
-/// Does what takes time, and waits for nothing, beside everything else: of a long run the rules need a while, and signals
-/// should be heard all the same.
+/// Runs work that takes long on another thread: the rules need a while for a long run, and signals must still be
+/// handled.
 async fn beside<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> Result<T, JudgeError> {
-    // It does not panic; it is lost only where everything is being stopped.
+    // The work does not panic; its result is lost only when the program is being stopped.
     tokio::task::spawn_blocking(work).await.map_err(|_| JudgeError::Interrupted)
 }
 
@@ -119,7 +119,7 @@ pub(super) async fn by_judge(asker: &Asker, case: &Case<'_>) -> Result<Decision,
     Ok(decision)
 }
 
-/// The judge's verdict; whether it is a success.
+/// Asks for the judge's verdict; true if it is a success.
 async fn verdict(asker: &Asker, case: &Case<'_>, decision: &mut Decision) -> Result<bool, JudgeError> {
     let record = material::dialogue(case.run, case.chain);
     let wish = if case.chain.calls.is_empty() { Wish::VerdictWithoutCalls } else { Wish::Verdict };
@@ -151,7 +151,7 @@ async fn verdict(asker: &Asker, case: &Case<'_>, decision: &mut Decision) -> Res
     }
 }
 
-/// The judge's proposal: a reply that cannot be read is sent back once, and so is one that breaks rules.
+/// Asks for the judge's proposal. A reply that cannot be read is sent back once, and so is one that breaks rules.
 async fn proposal(
     asker: &Asker,
     case: &Case<'_>,
@@ -200,7 +200,7 @@ async fn proposal(
     }
 }
 
-/// What the rules say of a proposal; the first broken rules in words.
+/// Checks a proposal; the first broken rules in words.
 async fn checked(
     chain: &Arc<Chain>,
     dependencies: &Arc<Vec<Dependency>>,
@@ -220,7 +220,7 @@ fn begin<'a>(asker: &'a Asker, case: &Case<'_>, wish: Wish, record: &str) -> Con
     asker.begin(&case.run.id, wish.system(), text, case.picture.clone())
 }
 
-/// The next reply; nothing if there is none to this question, which is then noted.
+/// The next reply; `None` if this question gets none, which is then noted.
 async fn next(
     conversation: &mut Conversation<'_>,
     decision: &mut Decision,
@@ -282,7 +282,7 @@ mod tests {
         let silent = Trajectory { final_reply: Some("Seven.".to_owned()), ..Trajectory::default() };
         assert_eq!(found(&silent, true), None);
         assert!(found(&silent, false).unwrap().1.contains("rules alone cannot tell"));
-        // What a run without an answer is worth the judge may say, rules alone may not.
+        // The judge may judge a run without an answer, rules alone may not.
         let cut = run(Some("7"), Some("success"), "max_steps");
         assert_eq!(found(&cut, true), None);
         assert_eq!(found(&cut, false).unwrap().0, RefusalKind::NotAnswered);

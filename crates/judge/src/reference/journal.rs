@@ -1,5 +1,5 @@
-//! What the judge was told and what servers said, kept by key, so that the same command asks nothing twice: a
-//! [`Journal`], which only one process has at a time.
+//! Keeps the judge's replies and the servers' results by key, so that the same command asks nothing twice: a
+//! [`Journal`], which only one process can hold at a time.
 
 use std::collections::HashMap;
 use std::path::Path;
@@ -56,7 +56,7 @@ pub struct KeptAnswer {
     pub usage: Usage,
 }
 
-/// A line as it is read: what another version has kept in another form is asked again.
+/// A line as it is read. An entry in another version's form is ignored, and asked again.
 #[derive(Deserialize)]
 #[serde(untagged)]
 enum ReadLine {
@@ -92,7 +92,7 @@ impl JudgeJournal {
         self.journal.path()
     }
 
-    /// What is kept under a key.
+    /// The value that is kept under a key.
     #[must_use]
     pub fn get(&self, key: &str) -> Option<Kept> {
         self.kept().get(key).cloned()
@@ -104,7 +104,7 @@ impl JudgeJournal {
         self.kept().values().any(|kept| matches!(kept, Kept::Answer(_)))
     }
 
-    /// Keeps something.
+    /// Keeps a value.
     ///
     /// # Errors
     /// [`JournalError`].

@@ -1,5 +1,5 @@
-//! A run in words, as the judge reads it: the dialogue where it was recorded, else steps with their results; and its
-//! calls with what became of them. Long texts are shortened by rule.
+//! Puts a run into words for the judge: the recorded dialogue, or else the steps with their results; and the calls
+//! with their outcomes. Long texts are shortened by rule.
 
 use std::fmt::Write as _;
 
@@ -11,8 +11,8 @@ use m3_trajectory::json::Json;
 use crate::dependency::Dependency;
 use crate::{Chain, ChainCall, Standing};
 
-/// The longest message, result or reply that is shown whole, in characters. Where all of a run is too long, this is
-/// halved until it is not, down to [`LEAST`].
+/// The longest message, result or reply that is shown whole, in characters. If the whole run is too long, this limit
+/// is halved until it fits, down to [`LEAST`].
 const MESSAGE: usize = 16_000;
 
 /// Messages are not shortened to fewer characters than this.
@@ -25,13 +25,13 @@ const RECORD: usize = 240_000;
 /// rest.
 const ARGUMENTS: usize = 20_000;
 
-/// Dependencies that are named.
+/// The most dependencies that are listed.
 const DEPENDENCIES: usize = 200;
 
-/// Where the whole of a shortened text is.
+/// Where the model can find the whole of a shortened text.
 const WHOLE: &str = "the prediction";
 
-/// What the task asks for.
+/// The task's question and the like.
 pub(super) fn task(trajectory: &Trajectory) -> String {
     let prompt = trajectory.extra.iter().find(|(key, _)| key == "prompt");
     let prompt = prompt.and_then(|(_, prompt)| prompt.as_str());
@@ -47,7 +47,7 @@ pub(super) fn task(trajectory: &Trajectory) -> String {
     if text.is_empty() { "(the prediction does not say what was asked)".to_owned() } else { text }
 }
 
-/// All that was said and returned.
+/// Everything that was said and returned.
 pub(super) fn dialogue(trajectory: &Trajectory, chain: &Chain) -> String {
     let recorded = trajectory.extra.iter().find(|(key, _)| key == "dialogue").map(|(_, dialogue)| dialogue);
     let messages = match recorded {
@@ -66,7 +66,7 @@ pub(super) fn dialogue(trajectory: &Trajectory, chain: &Chain) -> String {
     })
 }
 
-/// The calls with what became of them, and what they use of one another.
+/// The calls with their outcomes, and which results they use.
 pub(super) fn chain(trajectory: &Trajectory, chain: &Chain, dependencies: &[Dependency]) -> String {
     shortened_record(|limit| {
         let mut text = calls(trajectory, chain, limit);
@@ -93,7 +93,7 @@ pub(super) fn chain(trajectory: &Trajectory, chain: &Chain, dependencies: &[Depe
     })
 }
 
-/// The record with the longest limit of its messages that keeps it short enough.
+/// The record with the longest limit for messages that keeps it short enough.
 fn shortened_record(write: impl Fn(usize) -> String) -> String {
     let mut limit = MESSAGE;
     loop {
@@ -147,8 +147,8 @@ fn push_reply(text: &mut String, trajectory: &Trajectory, limit: usize) {
     }
 }
 
-/// A message of a recorded dialogue. What the executor told the model about its tools is left out: it says nothing of
-/// the run.
+/// Adds a message of a recorded dialogue. What the executor told the model about its tools is left out, because it
+/// does not describe the run.
 fn push_message(text: &mut String, message: &Json, limit: usize) {
     let role = message.get("role").and_then(Json::as_str).unwrap_or("unknown");
     if role == "system" {
@@ -190,8 +190,8 @@ fn push(text: &mut String, label: &str, part: &str, limit: usize) {
     let _ = writeln!(text, "{}: {}", on_its_line(label, LEAST), on_its_line(part.trim_end(), limit));
 }
 
-/// A text that somebody else wrote, shortened, and without anything that would hide from a reader or begin a line: lines
-/// of a record are ours, so that no result can look like a call or a reply.
+/// A text by others, shortened and on one line, without invisible characters. Every line of a record begins with our
+/// own words, so that no result can look like a call or a reply.
 fn on_its_line(text: &str, limit: usize) -> String {
     visible(&shortened_text(text, limit, WHOLE), false).into_owned()
 }
@@ -269,7 +269,7 @@ mod tests {
                     let begins: Vec<&str> =
                         text.lines().map(|line| line.split([':', ' ']).next().unwrap_or_default()).collect();
                     let counts = |begin: &str| begins.iter().filter(|found| **found == begin).count();
-                    // One of each that is there, two of what the two calls have.
+                    // At most one of each line that exists, two of those that the two calls have.
                     assert!(counts("Step") <= 1 && counts("Call") <= 2 && counts("Final") <= 1, "{text}");
                     assert!(counts("Result") <= 2 && counts("Arguments") <= 2, "{text}");
                     assert!(counts("-") == 0 && counts("END") == 0 && counts("There") == 0, "{text}");

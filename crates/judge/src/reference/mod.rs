@@ -7,7 +7,7 @@
 //! | file | what it does |
 //! | --- | --- |
 //! | `material` | a run in words, shortened by rule |
-//! | `prompts` | what the judge is told, and the fence around what is judged |
+//! | `prompts` | the judge's instructions, and the fence around what is judged |
 //! | `reply` | what the judge replies, read strictly |
 //! | `ask` | asks the judge, or the journal |
 //! | `decide` | one run: verdict, proposal, rules |
@@ -50,7 +50,7 @@ pub use verify::Verifier;
 pub use work::{JudgeEnd, JudgeTask, JudgeWork, JudgedTask, RunSource};
 pub use written::{is_as_written, seal};
 
-/// Judging cannot go on.
+/// Why judging cannot go on.
 #[derive(Debug, thiserror::Error)]
 pub enum JudgeError {
     /// Nothing more can be kept.

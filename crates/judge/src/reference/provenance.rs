@@ -1,4 +1,4 @@
-//! What is written with a reference: where it comes from, and why each call of the run is in it or is not.
+//! The provenance that is written with a reference: its run, and why each call of the run is in it or not.
 
 use m3_llm::Usage;
 use schemars::JsonSchema;
@@ -221,7 +221,7 @@ impl RefusalKind {
         Self::NotVerified,
     ];
 
-    /// What it makes of a run.
+    /// The status that this reason gives a run.
     #[must_use]
     pub fn status(self) -> Status {
         match self {

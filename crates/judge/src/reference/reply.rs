@@ -1,5 +1,5 @@
-//! What the judge replies, read strictly: one JSON object, or the word that was agreed on; a code fence around it is
-//! the one liberty that is taken.
+//! Reads the judge's replies strictly: one JSON object, or the agreed word. The only liberty allowed is a code fence
+//! around it.
 
 use m3_support::text::shortened;
 use m3_trajectory::json::{self, Json};
@@ -37,7 +37,7 @@ pub struct Opinion {
 /// Reads a verdict; `Err` says what is wrong with the reply.
 pub(super) fn opinion(reply: &str) -> Result<Opinion, String> {
     let text = bare(reply)?;
-    // serde would take a list for the fields in their order.
+    // serde would accept a list with the fields in order.
     if !text.starts_with('{') {
         return Err("it is not the JSON object that was asked for".to_owned());
     }
@@ -87,7 +87,7 @@ fn proposed_call(value: &Json) -> Result<ProposedCall, String> {
     Ok(ProposedCall { name: name.to_owned(), arguments: value.get("arguments").cloned() })
 }
 
-/// The list that an object has under `key`; beside it only keys that are `allowed`.
+/// The list under `key` of an object; its other keys must be `allowed`.
 fn only_list<'j>(value: &'j Json, key: &str, allowed: &[&str], place: &str) -> Result<&'j [Json], String> {
     let Json::Object(members) = value else {
         return Err(format!("{place} should be an object with `{key}`, and is {}", value.kind()));

@@ -15,7 +15,7 @@ use super::journal::{JudgeJournal, Kept};
 use super::provenance::{FailedCall, Verification, VerificationResult};
 use crate::CallPlace;
 
-/// The longest reason of a server that is kept, in columns.
+/// The longest reason from a server that is kept, in columns.
 const REASON: usize = 300;
 
 /// Replays references.
@@ -34,7 +34,7 @@ impl Verifier {
         Self { replay, journal, servers, stop }
     }
 
-    /// Ends the servers that references share.
+    /// Stops the servers that references share.
     pub async fn close(&self) {
         self.replay.close().await;
     }
@@ -64,7 +64,7 @@ impl Verifier {
         }
         let replayed = self.replay.replay(reference.clone(), &self.stop).await?;
         let verification = verification(&replayed, &self.servers);
-        // A server that was not there may be there the next time.
+        // A server that could not be reached may be there the next time.
         if verification.result != VerificationResult::NotPossible {
             self.journal.keep(&key, &reference.id, Kept::Verification(verification.clone()))?;
         }
@@ -73,7 +73,7 @@ impl Verifier {
 }
 
 fn verification(replayed: &ReplayedTrajectory, servers: &str) -> Verification {
-    // What stands in the final reply is no call of the reference.
+    // Calls in the final reply are not calls of the reference.
     let calls: Vec<&ClassifiedCall> = replayed.calls.iter().filter(|call| call.place.is_some()).collect();
     let is_success =
         |call: &ClassifiedCall| call.classification.verdict().outcome() == Some(Outcome::Success);

@@ -40,27 +40,27 @@ pub struct JudgeTask {
 /// Where a run is.
 #[derive(Debug)]
 pub struct RunSource {
-    /// The file.
+    /// The file that holds it.
     pub file: Rc<TrajectoryFile>,
-    /// Which trajectory of the file.
+    /// Its index among the file's trajectories.
     pub index: usize,
     /// Its image, if it has one that was found.
     pub image: Option<TaskImage>,
 }
 
-/// Everything that judging takes.
+/// Everything that judging needs.
 pub struct JudgeWork {
     /// The tasks.
     pub tasks: Vec<JudgeTask>,
-    /// The judge; nothing for rules alone.
+    /// The judge; `None` for rules alone.
     pub asker: Option<Asker>,
     /// Pictures that runs share.
     pub pictures: Pictures,
-    /// The tools that calls without a recorded outcome are judged by.
+    /// The tools that decide the outcomes of calls without a recorded one.
     pub tools: KnownTools,
-    /// Replays references, if that is wanted.
+    /// Replays references, if wanted.
     pub verifier: Option<Verifier>,
-    /// Tasks at once.
+    /// The number of tasks judged at once.
     pub workers: usize,
     /// Cancelled when nothing new should be begun.
     pub stop: CancellationToken,
@@ -80,20 +80,20 @@ pub struct JudgedTask {
 pub struct JudgeEnd {
     /// Tasks that were judged, in the order of [`JudgeWork::tasks`].
     pub tasks: Vec<JudgedTask>,
-    /// Whether it was stopped before all were.
+    /// Whether judging was stopped before all tasks were judged.
     pub is_interrupted: bool,
 }
 
-/// A run that was looked at.
+/// A run that was decided on.
 struct Looked {
     judged: JudgedRun,
     trajectory: Trajectory,
-    /// What it would give, if it was not refused.
+    /// The reference that it would give, unless it was refused.
     reference: Option<Trajectory>,
 }
 
 impl JudgeWork {
-    /// Judges all tasks. `told` gets each that is done, in the order in which they are.
+    /// Judges all tasks. `told` gets each task as soon as it is done.
     ///
     /// # Errors
     /// [`JudgeError`] if it cannot go on; what was answered until then is in the journal.
@@ -109,7 +109,7 @@ impl JudgeWork {
                     told(&task);
                     done.push((index, task));
                 }
-                // Others may be done all the same.
+                // Other tasks may be done all the same.
                 Err(JudgeError::Interrupted) => is_interrupted = true,
                 Err(error) => return Err(error),
             }
@@ -121,7 +121,7 @@ impl JudgeWork {
     async fn judge(&self, task: &JudgeTask) -> Result<JudgedTask, JudgeError> {
         let mut looked = Vec::with_capacity(task.runs.len());
         for run in &task.runs {
-            // Rules alone wait for nothing, and signals should be heard all the same.
+            // Rules alone never wait, and signals must still be handled.
             tokio::task::yield_now().await;
             if self.stop.is_cancelled() {
                 return Err(JudgeError::Interrupted);
@@ -177,7 +177,7 @@ impl JudgeWork {
         }
     }
 
-    /// One run, up to what it would give.
+    /// Decides on one run and builds the reference that it would give.
     async fn look(&self, source: &RunSource) -> Result<Looked, JudgeError> {
         let trajectory = source.file.read(source.index)?;
         let chain = Arc::new(Chain::new(&trajectory, &self.tools));
@@ -232,7 +232,7 @@ impl JudgeWork {
             .map_err(|error: PictureError| error.to_string())
     }
 
-    /// The run that gives the reference: the shortest, with a replay the shortest that passes it.
+    /// Chooses the run that gives the reference: the shortest, or with a replay the shortest that passes it.
     async fn choose(&self, looked: &mut [Looked]) -> Result<Option<usize>, JudgeError> {
         let candidates: Vec<(usize, &Trajectory)> = looked
             .iter()
@@ -256,7 +256,7 @@ impl JudgeWork {
     }
 }
 
-/// What is known of a run before anybody is asked.
+/// What is known about a run before the judge is asked.
 fn unjudged(source: &RunSource, trajectory: &Trajectory) -> JudgedRun {
     let model = recorded(trajectory, "model", "requested").and_then(Json::as_str);
     let repeat = match recorded(trajectory, "run", "repeat") {
@@ -298,7 +298,7 @@ fn refusal_by(verification: &Verification) -> Option<Refusal> {
     Some(Refusal { kind, reason: said.collect::<Vec<_>>().join("; ") })
 }
 
-/// Does something with an image's file, which takes time; nothing if it broke off.
+/// Runs work on an image's file on another thread; `None` if it failed to finish.
 async fn blocking<T: Send + 'static>(
     image: &TaskImage,
     act: impl FnOnce(&TaskImage) -> T + Send + 'static,

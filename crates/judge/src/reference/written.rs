@@ -1,4 +1,5 @@
-//! Whether a file of references is as `m3 judge` has written it: then it may be replaced, and nobody's work is lost.
+//! Tells whether a file of references is as `m3 judge` wrote it: only then may it be replaced, because nobody's work
+//! is lost.
 
 use std::path::Path;
 
@@ -30,7 +31,7 @@ impl Content {
     }
 }
 
-/// Puts the hash of all these tasks, which are to be written into one file in this order, into the provenance of each.
+/// Adds the hash of all these tasks, which are to be written into one file in this order, to the provenance of each.
 pub fn seal(tasks: &mut [&mut JudgedTask]) {
     let mut content = Content::default();
     for task in &*tasks {
@@ -46,8 +47,8 @@ pub fn seal(tasks: &mut [&mut JudgedTask]) {
     }
 }
 
-/// Whether nothing would be lost if a file were replaced: `m3 judge` has written it and nobody has changed it since, or
-/// there is nothing in it.
+/// Whether replacing a file would lose nothing: `m3 judge` wrote it and it has not been changed since, or it is
+/// empty.
 #[must_use]
 pub fn is_as_written(path: &Path) -> bool {
     if is_empty(path) {
@@ -67,7 +68,7 @@ pub fn is_as_written(path: &Path) -> bool {
     hash.is_none_or(|hash| hash == content.hash())
 }
 
-/// Whether there is no trajectory in a file: nothing at all, or a list without any.
+/// Whether a file holds no trajectory: it is empty, or an empty list.
 fn is_empty(path: &Path) -> bool {
     let is_short = std::fs::metadata(path).is_ok_and(|file| file.len() <= 16);
     is_short
@@ -91,7 +92,7 @@ fn take_hash(trajectory: &mut Json) -> Option<String> {
 mod tests {
     use super::*;
 
-    /// What is written with this content, as `m3 judge` writes it.
+    /// The file that `m3 judge` writes with this content.
     fn file(trajectories: &[&str]) -> String {
         let parsed: Vec<Json> =
             trajectories.iter().map(|text| m3_trajectory::json::parse(text.as_bytes()).unwrap().0).collect();

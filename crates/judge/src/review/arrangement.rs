@@ -24,25 +24,25 @@ pub struct PlacedCall {
     pub arguments: Option<String>,
 }
 
-/// Something that speaks against an arrangement.
+/// An objection to an arrangement.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct EditProblem {
     /// The call, counted as in [`PlacedCall::call`]; `None` for the whole.
     pub call: Option<usize>,
     /// JSON pointer into the call's arguments; empty for all of them, or where the problem is not in them.
     pub pointer: String,
-    /// What is wrong.
+    /// The objection in words.
     pub message: String,
 }
 
-/// What edits are checked against.
+/// The rules that edits are checked against.
 #[derive(Debug, Default)]
 pub struct Rules {
     schemas: HashMap<String, Result<ArgumentSchema, String>>,
     has_catalog: bool,
 }
 
-/// The longest arguments that are taken, in bytes.
+/// The longest arguments that are accepted, in bytes.
 pub const LONGEST_ARGUMENTS: usize = 1 << 20;
 
 impl Rules {
@@ -63,8 +63,8 @@ impl Rules {
         self.has_catalog
     }
 
-    /// What a person should know about how the arguments of a tool are checked; nothing where its schema is known,
-    /// or where there is no catalog at all.
+    /// A note on how the arguments of a tool are checked; `None` if its schema is known, or if there is no catalog at
+    /// all.
     #[must_use]
     pub fn remark(&self, tool: &str) -> Option<String> {
         match self.schemas.get(tool) {
@@ -74,7 +74,7 @@ impl Rules {
         }
     }
 
-    /// What is wrong with the arguments of a call, by its tool's schema.
+    /// Problems with the arguments of a call, by its tool's schema.
     #[must_use]
     pub fn problems(&self, call: usize, tool: &str, arguments: &Json) -> Vec<EditProblem> {
         let problem = |pointer: String, message: String| EditProblem { call: Some(call), pointer, message };
@@ -107,8 +107,8 @@ pub fn original(reference: &Trajectory) -> Arrangement {
 /// An arrangement as it is kept: without empty steps, and with new arguments only where they differ.
 ///
 /// # Errors
-/// What is wrong with its form: calls that are not in the reference or stand twice, arguments that are no JSON object,
-/// no call at all.
+/// Its form is wrong: a call is not in the reference or occurs twice, arguments are not a JSON object, or there is no
+/// call at all.
 pub fn normal(reference: &Trajectory, arrangement: Arrangement) -> Result<Arrangement, Vec<EditProblem>> {
     let calls: Vec<&Call> = reference.calls().map(|(_, call)| call).collect();
     let (mut seen, mut problems) = (HashSet::new(), Vec::new());
@@ -146,7 +146,7 @@ pub fn normal(reference: &Trajectory, arrangement: Arrangement) -> Result<Arrang
     if problems.is_empty() { Ok(steps) } else { Err(problems) }
 }
 
-/// Arguments that a person wrote.
+/// Reads arguments that a person wrote.
 fn parsed(text: &str) -> Result<Json, String> {
     if text.len() > LONGEST_ARGUMENTS {
         return Err(format!("arguments have at most {} KiB", LONGEST_ARGUMENTS >> 10));
@@ -169,7 +169,7 @@ fn place(text: &str, offset: usize) -> (usize, usize) {
     (line, column)
 }
 
-/// The arguments of a call in an arrangement.
+/// The arguments that a call has in an arrangement.
 #[must_use]
 pub fn arguments(call: &Call, placed: &PlacedCall) -> Option<Json> {
     let edited = placed.arguments.as_deref();
@@ -177,8 +177,8 @@ pub fn arguments(call: &Call, placed: &PlacedCall) -> Option<Json> {
     edited.or_else(|| call.arguments.clone())
 }
 
-/// The reference with its calls arranged anew. A result belongs to the arguments that gave it: a call with others has
-/// none, and nothing that was recorded of it.
+/// The reference with its calls arranged anew. A result belongs to its arguments: a call with changed arguments loses
+/// its result and everything else that was recorded about it.
 #[must_use]
 pub fn arranged(reference: &Trajectory, arrangement: &Arrangement) -> Trajectory {
     let calls: Vec<&Call> = reference.calls().map(|(_, call)| call).collect();
@@ -206,7 +206,7 @@ pub fn arranged(reference: &Trajectory, arrangement: &Arrangement) -> Trajectory
     Trajectory { steps: steps.collect(), ..reference.clone() }
 }
 
-/// What was changed between two arrangements, in a few words.
+/// The change between two arrangements, in a few words.
 #[must_use]
 pub fn change(reference: &Trajectory, before: &Arrangement, after: &Arrangement) -> String {
     let calls: Vec<&Call> = reference.calls().map(|(_, call)| call).collect();

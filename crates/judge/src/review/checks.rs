@@ -1,4 +1,4 @@
-//! What decisions of every kind are made of: names, notes, files beside others, what identifies a trajectory.
+//! Shared parts of all kinds of decisions: names, notes, files beside others, the identity of a trajectory.
 
 use std::path::{Path, PathBuf};
 
@@ -13,14 +13,14 @@ pub(super) const LONGEST_NOTE: usize = 4000;
 /// The longest name of a person, in characters.
 pub(super) const LONGEST_NAME: usize = 100;
 
-/// A file whose name is that of another, with something after it.
+/// A file beside another one, with its name and this ending.
 pub(super) fn beside(path: &Path, ending: &str) -> PathBuf {
     let mut name = path.as_os_str().to_owned();
     name.push(ending);
     name.into()
 }
 
-/// A note that may be kept: trimmed, safe to show.
+/// A note as it may be kept: trimmed and safe to show. An error if it cannot be.
 pub(super) fn checked_note(note: &str) -> Result<String, &'static str> {
     if note.chars().nth(LONGEST_NOTE).is_some() {
         return Err("a note has at most 4000 characters");
@@ -28,7 +28,7 @@ pub(super) fn checked_note(note: &str) -> Result<String, &'static str> {
     Ok(visible(&note.replace("\r\n", "\n"), true).trim().to_owned())
 }
 
-/// A name that may be kept.
+/// A name as it may be kept. An error if it cannot be.
 pub(super) fn person(name: &str) -> Result<String, &'static str> {
     let name = visible(name.trim(), false).into_owned();
     match name.chars().count() {
@@ -38,11 +38,12 @@ pub(super) fn person(name: &str) -> Result<String, &'static str> {
     }
 }
 
-/// Why a reference cannot be accepted that [says nothing](says_nothing). No edit may leave one without calls.
+/// Why a reference that [says nothing](says_nothing) cannot be accepted. No edit may remove all calls.
 pub(super) const SAYS_NOTHING: &str =
     "a reference without calls and without an answer cannot be accepted: reject it instead";
 
-/// Whether a reference has neither calls nor an answer; one without calls may be that of a task that rightly needs none.
+/// Whether a reference has neither calls nor an answer. One with an answer alone may be right, for a task that needs
+/// no calls.
 pub(super) fn says_nothing(reference: &Trajectory) -> bool {
     let has_reply = reference.final_reply.as_ref().is_some_and(|reply| !reply.trim().is_empty());
     reference.call_count() == 0 && !has_reply
@@ -51,9 +52,9 @@ pub(super) fn says_nothing(reference: &Trajectory) -> bool {
 /// SHA-256 of a trajectory, in hexadecimal.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Digests {
-    /// Of what people judge: where a reference comes from may change, and they have said nothing of it.
+    /// Of the parts that people judge: the provenance of a reference may change, because people did not judge it.
     pub(super) judged: String,
-    /// Of all of it, as lines of earlier versions have it.
+    /// Of the whole trajectory, as in lines of earlier versions.
     pub(super) whole: String,
 }
 
@@ -63,7 +64,7 @@ impl Digests {
         Self { judged: of(&judged(trajectory)), whole: of(&trajectory.to_json()) }
     }
 
-    /// Whether a decision with this digest is of this trajectory.
+    /// Whether a decision with this digest is about this trajectory.
     pub(super) fn are_in(&self, digest: &str) -> bool {
         self.judged == digest || self.whole == digest
     }
@@ -74,7 +75,8 @@ impl Digests {
     }
 }
 
-/// What people judge of a trajectory: id, image, question, tools, arguments and results of all steps, answer.
+/// The parts of a trajectory that people judge: id, image, question, tools, arguments and results of all steps,
+/// answer.
 fn judged(trajectory: &Trajectory) -> Json {
     let text = |text: &Option<String>| text.clone().map_or(Json::Null, Json::String);
     let call = |call: &Call| {

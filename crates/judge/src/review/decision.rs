@@ -1,4 +1,4 @@
-//! What people decide of references: a line of the file beside them.
+//! People's decisions on references: lines of the file beside them.
 
 use m3_support::journal::JournalError;
 use schemars::JsonSchema;
@@ -81,7 +81,7 @@ pub enum State {
 }
 
 impl State {
-    /// As files have it.
+    /// The name in files.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -93,38 +93,38 @@ impl State {
     }
 }
 
-/// A decision was not taken.
+/// Why a decision was not accepted.
 #[derive(Debug, thiserror::Error)]
 pub enum DecideError {
-    /// The file.
+    /// The file of decisions cannot be used.
     #[error(transparent)]
     Store(#[from] JournalError),
-    /// Somebody else was faster.
+    /// Another person decided first.
     #[error("{name} has decided in the meantime ({what}, {time})")]
     Conflict {
-        /// Who.
+        /// The other person.
         name: String,
-        /// What, in a few words.
+        /// The other decision, in a few words.
         what: String,
-        /// When.
+        /// When the other decision was made.
         time: String,
     },
     /// The person has seen decisions that are not in the file.
     #[error("nobody has decided on this reference yet, and {base} decisions were seen: open it again")]
     Unseen {
-        /// How many the person has seen.
+        /// How many decisions the person has seen.
         base: u64,
     },
     /// There is nothing to undo.
     #[error("there is no decision to undo")]
     NothingToUndo,
-    /// It lacks something.
+    /// The decision is incomplete: what is missing.
     #[error("{0}")]
     Incomplete(&'static str),
 }
 
 impl Action {
-    /// In a few words.
+    /// The decision in a few words.
     #[must_use]
     pub fn summary(&self) -> String {
         match self {
@@ -136,7 +136,7 @@ impl Action {
         }
     }
 
-    /// The remark; empty without one.
+    /// The note; empty without one.
     #[must_use]
     pub fn note(&self) -> &str {
         match self {
@@ -146,7 +146,7 @@ impl Action {
     }
 }
 
-/// An action that may be written.
+/// Checks that an action is complete and may be written.
 pub(super) fn complete(mut action: Action) -> Result<Action, DecideError> {
     if let Action::Accept { note } | Action::Reject { note } | Action::Edit { note, .. } = &mut action {
         *note = checked_note(note).map_err(DecideError::Incomplete)?;

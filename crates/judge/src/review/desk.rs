@@ -1,4 +1,5 @@
-//! What the page of `m3 review` asks for: the list of references, one of them with all that is known of it, decisions.
+//! Answers the requests of the page of `m3 review`: the list of references, one reference with everything known about
+//! it, decisions.
 
 use std::fmt;
 use std::sync::Arc;
@@ -56,7 +57,7 @@ impl ReviewDesk {
         Self { reviews, rules, images, source: visible(source, false).into_owned(), name: name.to_owned() }
     }
 
-    /// The references that changed after a line of the file of decisions.
+    /// The references that changed after this line of the file of decisions.
     fn list(&self, since: usize, is_whole: bool) -> Value {
         let references = self.reviews.references().iter().enumerate();
         let changed = references.filter(|(index, _)| is_whole || self.reviews.changed(*index) > since);
@@ -116,8 +117,8 @@ impl ReviewDesk {
         }))
     }
 
-    /// A call by its number and its step in the file, with its arguments as they are now. `result` is what it returned
-    /// for these.
+    /// A call by its number and its step in the file, with its current arguments. `result` is what it returned for
+    /// these.
     fn call(
         &self,
         (number, step): (usize, usize),
@@ -166,7 +167,7 @@ impl ReviewDesk {
         }
     }
 
-    /// An edit that keeps the rules.
+    /// Makes an edit, if it keeps the rules.
     fn edit(&self, index: usize, steps: Arrangement, note: String) -> Result<Action, Reply> {
         let reference = self.reviews.references().get(index).ok_or_else(Reply::not_found)?;
         let refused = |problems: Vec<EditProblem>| {
@@ -199,7 +200,7 @@ pub(super) fn image(reference: Option<&Trajectory>, images: &Images) -> Reply {
     }
 }
 
-/// Problems in one line.
+/// Several problems in one line.
 pub(super) fn summary(problems: &[EditProblem]) -> String {
     let said = |problem: &EditProblem| match problem.pointer.as_str() {
         "" => problem.message.clone(),

@@ -1,5 +1,5 @@
-//! Evidence as the page shows it: texts, and lists of keys with what is below them. What a person wants to know comes
-//! first, what only programs compare last.
+//! Evidence as the page shows it: texts, and lists of keys with the values below them. The most interesting keys come
+//! first, those for programs last.
 
 use m3_support::text::{shortened, visible};
 use m3_trajectory::json::{Json, Keys};
@@ -9,10 +9,10 @@ use serde_json::json;
 /// The longest text that a page is given, in bytes.
 const LONGEST_TEXT: usize = 20_000;
 
-/// More of anything than these is not shown.
+/// The most items that are shown of a list.
 const MOST: usize = 200;
 
-/// Evidence is shown so deep.
+/// The depth down to which evidence is shown.
 const DEEPEST: usize = 12;
 
 /// Keys that come first, wherever they stand.
@@ -31,7 +31,7 @@ const FIRST: [&str; 12] = [
     "decisions",
 ];
 
-/// Keys that come last: what names and counts, and the bare numbers behind what the page shows as steps and links.
+/// Keys that come last: names, counts, and the raw numbers behind what the page shows as steps and links.
 const LAST: [&str; 19] = [
     "chosen",
     "runs",
@@ -54,7 +54,7 @@ const LAST: [&str; 19] = [
     "written",
 ];
 
-/// A text, or a list of keys with what is below them.
+/// A text, or a list of keys with the values below them.
 pub(super) fn tree(value: &Json) -> Value {
     below(value, 0)
 }
@@ -79,13 +79,13 @@ fn below(value: &Json, depth: usize) -> Value {
     }
 }
 
-/// Keys that are not known stand between those that come first and those that come last.
+/// The place of a key in the order: unknown keys come between the first and the last ones.
 fn rank(key: &str) -> usize {
     let place = |keys: &[&str]| keys.iter().position(|known| *known == key);
     place(&FIRST).or_else(|| Some(FIRST.len() + 1 + place(&LAST)?)).unwrap_or(FIRST.len())
 }
 
-/// A call by its place, which files count from 0 and people from 1.
+/// The place of a call, which files count from 0 and people from 1.
 fn place(value: &Json) -> Option<String> {
     let Json::Object(members) = value else { return None };
     match (members.len(), value.get("step")?, value.get("call")?) {
@@ -105,12 +105,12 @@ pub(super) fn cut(text: &str, bytes: usize) -> String {
     format!("{}… [{} more bytes]", &text[..end], text.len() - end)
 }
 
-/// The start of a text of others, safe to show.
+/// The start of a text by others, safe to show.
 pub(super) fn passage(text: &str) -> String {
     visible(&cut(text, LONGEST_TEXT), true).into_owned()
 }
 
-/// A value of others as text.
+/// A value by others as text.
 pub(super) fn shown(value: &Json) -> String {
     match value {
         Json::String(text) => passage(text),

@@ -1,4 +1,4 @@
-//! Reads a table of reviews back: what people decided and edited in a spreadsheet, by the rules of the page.
+//! Reads a table of reviews back: decisions and edits from a spreadsheet, by the rules of the page.
 
 use std::collections::HashMap;
 use std::io;
@@ -18,16 +18,16 @@ use super::table::{COLUMNS, unguarded};
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("line {line}: {message}")]
 pub struct LineProblem {
-    /// The line of the file, from 1; the heads are line 1.
+    /// The line of the file, from 1; line 1 has the headings.
     pub line: u64,
     /// What is wrong.
     pub message: String,
 }
 
-/// What a table asks for.
+/// The decisions in a table.
 #[derive(Debug, Default)]
 pub struct Changes {
-    /// By the reference's index and the number of decisions that the table knew: what is to be decided, in order.
+    /// For each reference, by its index, the number of decisions that the table knew and the new ones in order.
     list: Vec<Change>,
 }
 
@@ -81,7 +81,7 @@ pub fn read_table(
     if wrong.is_empty() { Ok(changes) } else { Err(wrong) }
 }
 
-/// A line of the table by its columns.
+/// A line of the table, by columns.
 struct Row<'a> {
     columns: &'a HashMap<&'static str, usize>,
     record: csv::StringRecord,
@@ -94,7 +94,7 @@ impl Row<'_> {
     }
 }
 
-/// Gathers the lines of each reference, in the order of its first one.
+/// Groups the lines by reference, in the order of their first lines.
 fn groups(reviews: &Reviews, text: &str, wrong: &mut Vec<LineProblem>) -> Vec<Group> {
     let mut table = csv::ReaderBuilder::new()
         .flexible(true)
@@ -133,7 +133,7 @@ fn groups(reviews: &Reviews, text: &str, wrong: &mut Vec<LineProblem>) -> Vec<Gr
     groups
 }
 
-/// Where each column is.
+/// The position of each column.
 fn columns(heads: &csv::StringRecord) -> Result<HashMap<&'static str, usize>, String> {
     let column = |name: &str| heads.iter().position(|head| head.trim() == name);
     let found: HashMap<&str, usize> =
@@ -147,7 +147,7 @@ fn columns(heads: &csv::StringRecord) -> Result<HashMap<&'static str, usize>, St
     }
 }
 
-/// Puts a line to those of its reference.
+/// Adds a line to those of its reference.
 fn take(
     row: &Row<'_>,
     reviews: &Reviews,
@@ -194,10 +194,10 @@ fn take(
     differs.map_or(Ok(()), Err)
 }
 
-/// How a line names its reference.
+/// Finds the reference that a line names.
 struct Names<'a> {
     keys: HashMap<String, usize>,
-    /// By the id without leading zeros, where it is a number; `None` where several have it.
+    /// By the id without leading zeros, if it is a number; `None` if several ids become the same.
     numbers: HashMap<&'a str, Option<usize>>,
 }
 
@@ -213,7 +213,7 @@ impl<'a> Names<'a> {
         Self { keys: keys.collect(), numbers }
     }
 
-    /// By its content first, then by its id; a spreadsheet may have taken leading zeros away.
+    /// Finds a reference by its content first, then by its id; a spreadsheet may have removed leading zeros.
     fn find(&self, reviews: &Reviews, key: &str, id: &str) -> Result<usize, String> {
         let by_id = reviews.find(id);
         let shown = shortened(id, 60);
@@ -235,14 +235,14 @@ impl<'a> Names<'a> {
     }
 }
 
-/// The digits of a number without those zeros that say nothing.
+/// The digits of a number without leading zeros.
 fn number(id: &str) -> Option<&str> {
     let is_number = !id.is_empty() && id.bytes().all(|byte| byte.is_ascii_digit());
     is_number.then(|| id.trim_start_matches('0'))
 }
 
 impl Group {
-    /// What has to be decided so that the reference stands as the table says.
+    /// The decisions that bring the reference into the state of the table.
     fn actions(&self, reviews: &Reviews, rules: &Rules) -> Result<Vec<Action>, Vec<LineProblem>> {
         let reference = &reviews.references()[self.index];
         let at = |line: u64, message: String| vec![LineProblem { line, message }];
@@ -310,23 +310,23 @@ impl Group {
 }
 
 impl Changes {
-    /// How many references they are about.
+    /// The number of references with changes.
     #[must_use]
     pub fn len(&self) -> usize {
         self.list.len()
     }
 
-    /// True where the table says what is known already.
+    /// True if the table has no changes.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.list.is_empty()
     }
 
-    /// Decides them in the name of a person. References that somebody else has decided on since the table was written are
-    /// left as they are, and told.
+    /// Makes the decisions in the name of a person. References on which somebody else has decided since the table was
+    /// written are left unchanged and returned.
     ///
     /// # Errors
-    /// What cannot be written or is not complete; what came before it has been decided.
+    /// A decision cannot be written or is incomplete; the decisions before it have been made.
     pub fn decide(self, reviews: &mut Reviews, name: &str) -> Result<Vec<LineProblem>, DecideError> {
         let mut late = Vec::new();
         for Change { line, index, base, actions } in self.list {

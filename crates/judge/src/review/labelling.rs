@@ -1,4 +1,5 @@
-//! Pairs of calls that people label by how alike they are (M³-Bench, section 6.4): the file they go to, and the page.
+//! Pairs of calls that people label by how alike they are (M³-Bench, section 6.4): the file of labels, and the
+//! answers to the page.
 
 use std::fs::File;
 use std::io;
@@ -20,10 +21,10 @@ use super::server::{Ask, Desk, Page, Reply, body};
 use super::time::now;
 use crate::labels::{Label, LabelledPair, Labels, LabelsError, PersonLabel};
 
-/// Arguments are shown up to so many bytes.
+/// The most bytes of arguments that are shown.
 const LONGEST_ARGUMENTS: usize = 20_000;
 
-/// How long another process may hold the file: it writes it once.
+/// How long another process may hold the file; it only holds it to write once.
 const LOCK_WAIT: Duration = Duration::from_secs(10);
 
 /// Two calls that may be labelled.
@@ -41,23 +42,23 @@ pub struct Candidate {
     pub predicted: Json,
 }
 
-/// A file of labels cannot be read or written.
+/// Why a file of labels cannot be read or written.
 #[derive(Debug, thiserror::Error)]
 pub enum LabelFileError {
-    /// The system's reason.
+    /// It cannot be read or written.
     #[error("failed to use `{path}`: {source}")]
     File {
         /// The file.
         path: String,
-        /// Why not.
+        /// The system's reason.
         source: io::Error,
     },
-    /// It is another file.
+    /// It is not a file of labels.
     #[error(transparent)]
     Other(#[from] LabelsError),
 }
 
-/// The file beside a file of labels that keeps two writers apart: `labels.json.lock`.
+/// The lock beside a file of labels, which lets only one process write at a time: `labels.json.lock`.
 #[must_use]
 pub fn lock_path(labels: &Path) -> PathBuf {
     beside(labels, ".lock")
@@ -80,24 +81,25 @@ impl LabelFile {
         Ok(file)
     }
 
-    /// What is in it.
+    /// Reads the labels.
     ///
     /// # Errors
     /// [`LabelFileError`].
     pub fn read(&self) -> Result<Labels, LabelFileError> {
-        // What is not there yet is made with the first label; what cannot be looked at, the reader says.
+        // A missing file is created with the first label; a file that cannot be looked at gives an error when it is
+        // read.
         if matches!(self.path.try_exists(), Ok(false)) {
             return Ok(Labels::empty());
         }
         Ok(Labels::read(&self.path)?.0)
     }
 
-    /// Sets what a person says of a pair, in the place of what the person said before. It is on disk on return.
+    /// Sets a person's label of a pair, replacing an earlier one. It is on disk on return.
     ///
     /// # Errors
     /// [`LabelFileError`]; the file is then as it was.
     pub fn set(&self, pair: &Candidate, label: PersonLabel) -> Result<(), LabelFileError> {
-        // The file itself is replaced at each label, so that another one has to be locked.
+        // Each label replaces the file itself, so a separate file has to be locked.
         let lock = File::create(lock_path(&self.path)).map_err(|cause| self.error(cause))?;
         lock_within(&lock, LOCK_WAIT).map_err(|cause| self.error(cause))?;
         let mut labels = self.read()?;
@@ -127,7 +129,7 @@ impl LabelFile {
     }
 }
 
-/// Whether a pair of the file is this one; its id may have got a number by [`unused`].
+/// Whether a pair of the file is this one; [`unused`] may have added a number to its id.
 fn is_of(known: &LabelledPair, pair: &Candidate) -> bool {
     let rest = known.id.strip_prefix(&pair.id);
     rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('~'))
@@ -136,7 +138,7 @@ fn is_of(known: &LabelledPair, pair: &Candidate) -> bool {
         && is_same(&known.predicted, &pair.predicted)
 }
 
-/// An id that no pair of the file has: another file's pairs may have the same ones.
+/// An id that no pair of the file has yet: pairs of different files may have the same id.
 fn unused(labels: &Labels, id: &str) -> String {
     let is_used = |id: &str| labels.pairs.iter().any(|pair| pair.id == id);
     let numbered = (2..).map(|number| format!("{id}~{number}"));
@@ -175,7 +177,7 @@ impl LabelDesk {
         Self { candidates, references, file, images, source, name: name.to_owned() }
     }
 
-    /// What a person said of each pair.
+    /// A person's label of each pair.
     fn said(&self, name: &str) -> Result<Vec<Option<Label>>, Reply> {
         let labels = self.file.read().map_err(|error| Reply::error(500, &error.to_string()))?;
         let said = |pair: &Candidate| {
@@ -221,7 +223,7 @@ impl LabelDesk {
     }
 }
 
-/// The person who asks.
+/// The name of the person who asks.
 pub(super) fn name_of(ask: &Ask<'_>) -> Result<String, Reply> {
     person(&ask.parameter("name").unwrap_or_default()).map_err(|error| Reply::error(422, error))
 }
@@ -274,7 +276,7 @@ mod tests {
         one.set(&candidate("x", "eels"), said("Ada", Label::Medium)).unwrap();
         two.set(&candidate("x", "eels"), said("Bob", Label::Strong)).unwrap();
         one.set(&candidate("x", "eels"), said("Ada", Label::Weak)).unwrap();
-        // Another pair of the same id, as another file of predictions has it.
+        // Another pair with the same id, as from another file of predictions.
         for label in [Label::Weak, Label::Medium] {
             two.set(&candidate("x", "carp"), said("Ada", label)).unwrap();
         }

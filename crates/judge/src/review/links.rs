@@ -1,6 +1,6 @@
-//! What calls use of one another, and what of it speaks against an arrangement.
+//! Which calls use results of others, and the objections to an arrangement that follow from it.
 //!
-//! Three things tell: what `m3 judge` recorded of the run, the values of results where these are known, and the files that
+//! There are three sources: what `m3 judge` recorded of the run, the values in known results, and the files that
 //! calls write and read by their arguments.
 
 use std::collections::HashMap;
@@ -15,7 +15,7 @@ use crate::dependency::{Dependency, SharedValue, dependencies};
 use crate::reconstruct::Violation;
 use crate::{CallPlace, Chain, Standing};
 
-/// What the calls use of one another in the order of the file, with the arguments of the arrangement.
+/// Which calls use results of others in the order of the file, with the arguments of the arrangement.
 #[must_use]
 pub fn links(subject: Subject<'_>, arrangement: &Arrangement) -> Vec<Link> {
     let mut order = original(subject.reference);
@@ -42,7 +42,7 @@ pub fn links(subject: Subject<'_>, arrangement: &Arrangement) -> Vec<Link> {
     links
 }
 
-/// What `m3 judge` recorded, without values that stand no longer in the arguments of the arrangement.
+/// The links that `m3 judge` recorded, without values that are no longer in the arguments of the arrangement.
 fn recorded(subject: Subject<'_>, order: &Arrangement) -> Vec<Link> {
     let calls: Vec<&Call> = subject.reference.calls().map(|(_, call)| call).collect();
     let edited: HashMap<usize, &PlacedCall> = order
@@ -68,7 +68,7 @@ fn recorded(subject: Subject<'_>, order: &Arrangement) -> Vec<Link> {
     subject.origin.links().iter().filter_map(kept).collect()
 }
 
-/// What the calls use of one another in the order of an arrangement, each with the result that is known of it.
+/// Which calls use results of others in the order of an arrangement, each with its known result.
 fn links_in(subject: Subject<'_>, order: &Arrangement) -> Vec<Link> {
     let calls: Vec<&Call> = subject.reference.calls().map(|(_, call)| call).collect();
     let with_result = |placed: &PlacedCall| {
@@ -85,9 +85,10 @@ fn links_in(subject: Subject<'_>, order: &Arrangement) -> Vec<Link> {
         let (from, to) = (number(found.from)?, number(found.to)?);
         Some(Link { from, to, values: found.values })
     };
-    // Without a catalog every call with a result counts as executed: one that lacks its tool says nothing of the run.
+    // Without a catalog every call with a result counts as executed: a call whose tool is missing from the catalog
+    // may still have been executed in the run.
     let mut chain = Chain::new(&trajectory, &KnownTools::default());
-    // What stands in a reference is meant to succeed: what it writes is there for the calls after it.
+    // All calls of a reference are meant to succeed: files that one writes exist for the calls after it.
     for call in &mut chain.calls {
         if call.standing == Standing::NotRecorded {
             call.standing = Standing::Succeeded;
@@ -96,8 +97,8 @@ fn links_in(subject: Subject<'_>, order: &Arrangement) -> Vec<Link> {
     dependencies(&chain).into_iter().filter_map(link).collect()
 }
 
-/// Everything that speaks against a [`normal`](super::arrangement::normal) arrangement: arguments that were changed and do not fit their schema,
-/// calls that do not come after what they use, or use what is gone.
+/// All objections to a [`normal`](super::arrangement::normal) arrangement: arguments that were changed and do not fit
+/// their schema, calls that do not come after the calls whose results they use, or use results of removed calls.
 #[must_use]
 pub fn problems(subject: Subject<'_>, arrangement: &Arrangement, rules: &Rules) -> Vec<EditProblem> {
     let calls: Vec<&Call> = subject.reference.calls().map(|(_, call)| call).collect();
@@ -115,8 +116,8 @@ pub fn problems(subject: Subject<'_>, arrangement: &Arrangement, rules: &Rules) 
     found
 }
 
-/// Calls that do not come after every value they use. A value that several results have may come from any of them: `now`
-/// are the dependencies in the order of the arrangement.
+/// Calls that do not come after all values they use. A value in several results may come from any of them: `now` are
+/// the dependencies in the order of the arrangement.
 fn misplaced(tools: &[&str], arrangement: &Arrangement, links: &[Link], now: &[Link]) -> Vec<EditProblem> {
     let steps: HashMap<usize, usize> = arrangement
         .iter()

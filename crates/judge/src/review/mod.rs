@@ -1,4 +1,4 @@
-//! Reviews: what people say of references (M³-Bench, sections 3.1 and 6.4).
+//! Reviews: people's decisions on references (M³-Bench, sections 3.1 and 6.4).
 //!
 //! ```text
 //! references + decisions -> ReviewDesk -> ReviewServer <-> a person's browser
@@ -12,11 +12,11 @@
 //! | --- | --- |
 //! | [`Reviews`] | references, and the file of [`Decision`]s beside them |
 //! | [`origin`] | the run that a reference was made of, its results and dependencies |
-//! | [`arrangement`], [`links`] | edits of a reference, and what speaks against them |
+//! | [`arrangement`], [`links`] | edits of a reference, and objections to them |
 //! | [`reviewed()`] | the references as people left them |
 //! | [`read_table`], [`write_table`] | decisions as CSV |
 //! | [`ReviewDesk`], [`PairsDesk`], [`LabelDesk`] | answer the pages of the three modes |
-//! | [`ReviewServer`] | lets a page be reached from this machine, by who has its token |
+//! | [`ReviewServer`] | serves a page on this machine, to people with its token |
 
 pub mod arrangement;
 mod checks;
@@ -51,5 +51,5 @@ pub use server::{Ask, Desk, Page, Reply, ReviewServer, ReviewServerError};
 pub use table::{COLUMNS, write_table};
 pub use time::now;
 
-/// What a user can do whose file of decisions or preferences cannot be used: it stands beside the references.
+/// What to do if the file of decisions or preferences beside the references cannot be used.
 const ELSEWHERE: &str = "review a copy of the references";

@@ -1,5 +1,5 @@
-//! The run that a reference was made of, by what `m3 judge` wrote with it: what its calls use of one another, and where
-//! their results are.
+//! The run that a reference was made of, by the provenance that `m3 judge` wrote: its dependencies, and where its
+//! results are.
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -17,35 +17,36 @@ use crate::reference::PROVENANCE_KEY;
 /// A dependency between calls, counted as in [`PlacedCall::call`](super::arrangement::PlacedCall::call).
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Link {
-    /// Whose result is used.
+    /// The call whose result is used.
     pub from: usize,
-    /// Which call uses it.
+    /// The call that uses it.
     pub to: usize,
-    /// The values.
+    /// The values that are used.
     pub values: Vec<SharedValue>,
 }
 
-/// More dependencies than this are not taken from a file.
+/// The most dependencies that are read from a file.
 const MOST_LINKS: usize = 5000;
 
-/// Values of one dependency.
+/// The most values of one dependency.
 const MOST_VALUES: usize = 50;
 
-/// The longest pointer that is taken over, in columns.
+/// The longest pointer that is kept, in columns.
 const LONGEST_POINTER: usize = 300;
 
-/// What is known of the run that a reference was made of. Calls are counted from 0 through all steps of the reference.
+/// What is known about the run that a reference was made of. Calls are counted from 0 through all steps of the
+/// reference.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Origin {
     run: Option<Run>,
-    /// The places of the calls in the run, where they fit the reference.
+    /// The places of the calls in the run, if they fit the reference.
     places: Option<Vec<CallPlace>>,
     links: Vec<Link>,
     results: Vec<Option<Json>>,
     search: Search,
 }
 
-/// Which trajectory it was.
+/// Identifies the run's trajectory.
 #[derive(Debug, Clone, PartialEq)]
 struct Run {
     file: String,
@@ -53,17 +54,17 @@ struct Run {
     content: String,
 }
 
-/// Whether the run was found.
+/// The state of the search for the run.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 enum Search {
-    /// Nobody has looked.
+    /// The search has not been made.
     #[default]
     NotYet,
     Found,
     Missing,
 }
 
-/// What is read of a run's provenance; the rest may be anything.
+/// The parts of a run's provenance that are read; the rest may be anything.
 #[derive(Deserialize)]
 struct Recorded {
     file: String,
@@ -79,17 +80,17 @@ struct Rebuilt {
     dependencies: Vec<Dependency>,
 }
 
-/// A reference with what is known of its run.
+/// A reference with what is known about its run.
 #[derive(Debug, Clone, Copy)]
 pub struct Subject<'a> {
-    /// The reference as its file has it.
+    /// The reference as in its file.
     pub reference: &'a Trajectory,
-    /// Its run.
+    /// What is known about its run.
     pub origin: &'a Origin,
 }
 
 impl<'a> Subject<'a> {
-    /// What a call returned: as the reference's file has it, or else its run.
+    /// What a call returned, from the reference's file or else from its run.
     #[must_use]
     pub fn result(self, call: usize) -> Option<&'a Json> {
         let recorded = self.reference.calls().nth(call).and_then(|(_, call)| call.result.as_ref());
@@ -98,7 +99,7 @@ impl<'a> Subject<'a> {
 }
 
 impl Origin {
-    /// What a reference says of its run. Nothing is taken that does not fit the reference.
+    /// Reads what a reference says about its run. Parts that do not fit the reference are ignored.
     #[must_use]
     pub fn of(reference: &Trajectory) -> Self {
         let Some(recorded) = chosen(reference) else { return Self::default() };
@@ -122,7 +123,7 @@ impl Origin {
         origin
     }
 
-    /// What `m3 judge` recorded of what the calls use of one another.
+    /// The dependencies that `m3 judge` recorded.
     #[must_use]
     pub fn links(&self) -> &[Link] {
         &self.links
@@ -134,7 +135,7 @@ impl Origin {
         self.run.as_ref().map(|run| run.content.as_str())
     }
 
-    /// Where results and dependencies come from, for a reader; nothing where the reference says nothing of a run.
+    /// Where results and dependencies come from, in words; `None` if the reference names no run.
     #[must_use]
     pub fn said(&self) -> Option<String> {
         let run = self.run.as_ref()?;
@@ -155,7 +156,7 @@ impl Origin {
         }
     }
 
-    /// Takes the results of a run if it is the one, and has the calls of the reference.
+    /// Takes the results from a run, if it is the right one and has the calls of the reference.
     fn take(&mut self, reference: &Trajectory, run: &Trajectory) {
         let Some(places) = &self.places else { return };
         if self.content() != Some(&content(run)) {
@@ -175,7 +176,7 @@ impl Origin {
     }
 }
 
-/// Names a run by its content, as `m3 judge` does.
+/// Identifies a run by a hash of its content, as `m3 judge` does.
 #[must_use]
 pub fn content(run: &Trajectory) -> String {
     hash_of_bytes(run.to_json().to_text(Keys::Sorted).as_bytes())
@@ -189,7 +190,7 @@ fn chosen(reference: &Trajectory) -> Option<Recorded> {
     serde_json::from_value(runs.get(usize::try_from(*chosen).ok()?)?.to_value()?).ok()
 }
 
-/// A file may have been written by anybody.
+/// The values made safe to show: anybody may have written the file.
 fn made_safe(value: SharedValue) -> SharedValue {
     let mut made = value;
     made.value = shortened(&made.value, 100);
@@ -198,8 +199,8 @@ fn made_safe(value: SharedValue) -> SharedValue {
     made
 }
 
-/// Looks for the results of all references. A file is only looked into where a reference says that its run is there, and
-/// nothing of it is taken but the calls of a trajectory whose hash the reference knows.
+/// Looks for the results of all references. Only files that a reference names are opened, and only the calls of a
+/// trajectory with the hash in the reference are taken from them.
 pub(super) fn find_runs(references: &[Trajectory], origins: &mut [Origin], folder: &Path) {
     let mut files: HashMap<String, Vec<TrajectoryFile>> = HashMap::new();
     for (reference, origin) in references.iter().zip(origins) {
@@ -224,7 +225,7 @@ fn opened(name: &str, folder: &Path) -> Vec<TrajectoryFile> {
     let mut paths: Vec<PathBuf> = [PathBuf::from(name), folder.join(name)]
         .iter()
         .filter_map(|path| path.canonicalize().ok())
-        // A pipe would be waited for.
+        // Opening a pipe would wait for its other end.
         .filter(|path| path.is_file())
         .collect();
     paths.dedup();

@@ -9,10 +9,10 @@ use super::server::Page;
 
 static STYLE: LazyLock<String> = LazyLock::new(|| [BASE_STYLE, include_str!("page/review.css")].concat());
 const COMMON: &str = include_str!("page/common.js");
-/// Of pairs that are shown one after the other.
+/// The script for pages that show pairs one after the other.
 const SERIES: &str = include_str!("page/series.js");
 
-/// What a page is for.
+/// The purpose of a page.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Mode {
     Review,
@@ -50,8 +50,8 @@ impl Mode {
     }
 }
 
-/// The page of a mode. Nothing of others stands in it but the file's name; its script asks for the rest and shows it as
-/// text.
+/// The page of a mode. Of data from others it contains only the file's name; its script requests the rest and shows
+/// it as text.
 pub(super) fn page(mode: Mode, source: &str, name: &str) -> Page {
     let script = mode.script().concat();
     let page = PageTemplate { title: mode.title(), source, name, mode, style: &STYLE, script: &script };
@@ -59,7 +59,7 @@ pub(super) fn page(mode: Mode, source: &str, name: &str) -> Page {
     Page { html: page.render().unwrap_or_default(), policy: policy(&script) }
 }
 
-/// Allows the page's own style and script, and images and answers of this very server; nothing else, from nowhere.
+/// Allows only the page's own style and script, and images and answers of this server.
 fn policy(script: &str) -> String {
     format!(
         "default-src 'none'; script-src {}; style-src {}; img-src 'self' data:; connect-src 'self'; \
@@ -73,7 +73,7 @@ fn policy(script: &str) -> String {
 mod tests {
     use super::*;
 
-    /// A tag in them would end them early, and their hashes would no longer be those of what stands in the page.
+    /// An end tag inside a style or script would end it early, and its hash would no longer match.
     #[test]
     fn style_and_scripts_hold_no_end_tag() {
         for mode in [Mode::Review, Mode::Pairs, Mode::Labels] {
@@ -83,7 +83,7 @@ mod tests {
         }
     }
 
-    /// Markup is never made from strings.
+    /// Scripts must not build markup from strings.
     #[test]
     fn scripts_make_no_markup() {
         for mode in [Mode::Review, Mode::Pairs, Mode::Labels] {

@@ -16,10 +16,10 @@ use super::page::{Mode, page};
 use super::preferences::{Counts, Pairs, Version, on_the_left};
 use super::server::{Ask, Desk, Page, Reply, body};
 
-/// Arguments are shown up to so many bytes.
+/// The most bytes of arguments that are shown.
 const LONGEST_ARGUMENTS: usize = 20_000;
 
-/// Serves pairs, blind.
+/// Serves pairs without revealing which side is which.
 pub struct PairsDesk {
     pairs: Pairs,
     images: Images,
@@ -58,7 +58,7 @@ impl PairsDesk {
         Self { pairs, images, source: visible(source, false).into_owned(), name: name.to_owned() }
     }
 
-    /// What a person chose at each place.
+    /// A person's choice for each pair, in the order of the pairs on the page.
     fn list(&self, name: &str) -> Value {
         let newest = self.pairs.newest();
         let chosen = |index: usize| {
@@ -76,7 +76,7 @@ impl PairsDesk {
     fn pair(&self, place: usize, name: &str) -> Option<Value> {
         let index = *self.pairs.order(name).get(place)?;
         let [original, reconstructed] = self.pairs.list.get(index)?;
-        // What only one side has would tell which it is.
+        // Results that only one side has would reveal which side it is.
         let has_results =
             [original, reconstructed].iter().all(|side| side.calls().any(|(_, call)| call.result.is_some()));
         let sides = match on_the_left(&original.id, name) {
@@ -90,7 +90,7 @@ impl PairsDesk {
         Some(json!({
             "index": index,
             "question": original.question.as_deref().or(reconstructed.question.as_deref()).map(passage),
-            // Of the references alone: predictions would choose which of the reader's files to show.
+            // Only of the reference: a prediction could otherwise choose which of the reader's files to show.
             "image": reconstructed.image.as_deref().map(|path| shortened(path, 300)),
             "reply": reply.map(passage),
             "left": left,
@@ -118,7 +118,7 @@ impl PairsDesk {
         Ok(Reply::json(&self.list(&name)))
     }
 
-    /// What a person prefers, once there is nothing left that it could sway.
+    /// A person's preferences, shown when all pairs are done and they can no longer influence choices.
     fn end(&self, name: &str) -> Reply {
         let chosen = self.list(name);
         let is_done =
@@ -140,7 +140,7 @@ impl PairsDesk {
     }
 }
 
-/// The calls of a side, and nothing else of it.
+/// The calls of a side, without anything else.
 fn steps(side: &Trajectory, has_results: bool) -> Vec<Vec<Value>> {
     let call = |call: &Call| {
         let arguments = call

@@ -58,23 +58,23 @@ pub enum Version {
 /// How often each was preferred.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
 pub struct Counts {
-    /// The reconstructed one.
+    /// How often the reconstructed trajectory was preferred.
     pub reconstructed: u64,
-    /// The original one.
+    /// How often the original trajectory was preferred.
     pub original: u64,
-    /// Neither.
+    /// How often neither was preferred.
     pub ties: u64,
 }
 
 impl Counts {
-    /// The share of the reconstructed one among those that are no ties; `None` without any.
+    /// The share of the reconstructed trajectory among the answers that are not ties; `None` without any.
     #[must_use]
     pub fn share(self) -> Option<f64> {
         let decided = self.reconstructed + self.original;
         (decided > 0).then(|| self.reconstructed as f64 / decided as f64)
     }
 
-    /// Wilson's interval of [`Counts::share`] at 95 %, as if no judgement depended on another one.
+    /// Wilson's interval of [`Counts::share`] at 95 %, as if all judgements were independent.
     #[must_use]
     pub fn interval(self) -> Option<(f64, f64)> {
         let share = wilson(self.reconstructed, self.reconstructed + self.original, LEVEL)?;
@@ -82,14 +82,14 @@ impl Counts {
     }
 }
 
-/// What people prefer.
+/// The people's preferences, counted.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct PreferenceSummary {
-    /// The pairs there are.
+    /// The number of pairs.
     pub pairs: usize,
-    /// Of all people.
+    /// The counts over all people.
     pub all: Counts,
-    /// Of each person.
+    /// The counts of each person.
     pub people: BTreeMap<String, Counts>,
 }
 
@@ -128,12 +128,12 @@ impl Pairs {
         self.store.path()
     }
 
-    /// Reads what others have said.
+    /// Reads preferences that other processes have added.
     pub(super) fn refresh(&mut self) -> Result<(), JournalError> {
         self.store.refresh()
     }
 
-    /// Keeps what a person prefers of a pair. It is on disk on return.
+    /// Keeps a person's preference for a pair. It is on disk on return.
     pub(super) fn prefer(
         &mut self,
         index: usize,
@@ -155,7 +155,7 @@ impl Pairs {
         self.store.append_with(|_| Some(record)).map(|_| ())
     }
 
-    /// What each person said last of each pair, by its index.
+    /// Each person's newest preference for each pair, by its index.
     pub(super) fn newest(&self) -> HashMap<(usize, &str), &Preference> {
         let indices: HashMap<(&str, &str), usize> = self
             .list
@@ -174,7 +174,7 @@ impl Pairs {
         known.collect()
     }
 
-    /// What people prefer, the newest of each person and pair.
+    /// Counts the newest preference of each person and pair.
     #[must_use]
     pub fn summary(&self) -> PreferenceSummary {
         let mut summary = PreferenceSummary { pairs: self.list.len(), ..PreferenceSummary::default() };

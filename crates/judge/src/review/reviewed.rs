@@ -1,4 +1,4 @@
-//! References as people left them, with what they decided.
+//! References after their review, with the decisions.
 
 use m3_trajectory::Trajectory;
 use m3_trajectory::json::Json;
@@ -55,13 +55,13 @@ pub struct CountedDecision {
 /// References after their review.
 #[derive(Debug, Default)]
 pub struct Reviewed {
-    /// Those that count, in the order of the file, each with its review as [`PROVENANCE`].
+    /// The accepted and edited references in the order of the file, each with its review as [`PROVENANCE`].
     pub references: Vec<Trajectory>,
-    /// The others: id, state, and the note of a rejection.
+    /// The other references: id, state, and the note of a rejection.
     pub left_out: Vec<(String, State, String)>,
 }
 
-/// The references that people accepted or edited; with `with_open` those too that nobody has decided on.
+/// The references that people accepted or edited; with `with_open` also those without a decision.
 #[must_use]
 pub fn reviewed(reviews: &Reviews, with_open: bool) -> Reviewed {
     let mut reviewed = Reviewed::default();
@@ -101,7 +101,7 @@ fn with_provenance(reviews: &Reviews, index: usize) -> Trajectory {
         ("state".to_owned(), text(reviews.state(index).name())),
         ("decisions".to_owned(), Json::Array(decisions.collect())),
     ];
-    // What was reviewed before keeps its review.
+    // A reference that was reviewed before keeps its earlier review.
     if let Some(at) = made.extra.iter().position(|(key, _)| key == PROVENANCE) {
         provenance.push(("before".to_owned(), made.extra.remove(at).1));
     }

@@ -1,4 +1,4 @@
-//! References, and how each of them stands by what people decided.
+//! References, and the state of each by people's decisions.
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -15,18 +15,18 @@ use super::time::now;
 
 const KIND: Kind = Kind { name: "file of decisions", schema: None, elsewhere: ELSEWHERE };
 
-/// The decisions of one reference.
+/// The decisions on one reference.
 #[derive(Debug, Clone, Default)]
 struct Standing {
-    /// How many decisions count or counted.
+    /// How many decisions there were, including undone ones.
     version: u64,
-    /// Those that count, by their places in the file.
+    /// The decisions that count, by their places in the file.
     stack: Vec<usize>,
-    /// All of them, by their places in the file.
+    /// All decisions, by their places in the file.
     history: Vec<usize>,
 }
 
-/// References, and what was decided of them.
+/// References and the decisions on them.
 #[derive(Debug)]
 pub struct Reviews {
     references: Vec<Trajectory>,
@@ -35,9 +35,9 @@ pub struct Reviews {
     indices: HashMap<String, usize>,
     standings: Vec<Standing>,
     store: SharedJournal<Decision>,
-    /// So many lines of the file are in `standings`.
+    /// How many lines of the file are in `standings` already.
     folded: usize,
-    /// Decisions of other references than these.
+    /// The number of decisions on other references than these.
     foreign: usize,
 }
 
@@ -70,25 +70,26 @@ impl Reviews {
         &self.references
     }
 
-    /// Looks for the runs that the references were made of, for the results of their calls: where `m3 judge` has read
-    /// them, from here or from `folder`, which should be that of the references.
+    /// Looks for the runs that the references were made of, to get the results of their calls. Their files are named
+    /// as `m3 judge` read them: relative to the working folder or to `folder`, which should be that of the
+    /// references.
     pub fn find_runs(&mut self, folder: &Path) {
         find_runs(&self.references, &mut self.origins, folder);
     }
 
-    /// A reference with what is known of its run.
+    /// A reference with what is known about its run.
     #[must_use]
     pub fn subject(&self, index: usize) -> Subject<'_> {
         Subject { reference: &self.references[index], origin: &self.origins[index] }
     }
 
-    /// Names a reference by its content, in a way that no spreadsheet takes for a number.
+    /// Identifies a reference by its content, in a form that no spreadsheet takes for a number.
     #[must_use]
     pub fn key(&self, index: usize) -> String {
         self.digests[index].key()
     }
 
-    /// Where a reference is.
+    /// The index of a reference.
     #[must_use]
     pub fn find(&self, id: &str) -> Option<usize> {
         self.indices.get(id).copied()
@@ -100,13 +101,13 @@ impl Reviews {
         self.store.path()
     }
 
-    /// How many decisions are of references that are not here, or that were others then.
+    /// The number of decisions on references that are not here, or were different at the time.
     #[must_use]
     pub fn foreign(&self) -> usize {
         self.foreign
     }
 
-    /// How many decisions there are of all references.
+    /// The number of decisions on all references.
     #[must_use]
     pub fn len(&self) -> usize {
         self.folded
@@ -118,7 +119,7 @@ impl Reviews {
         self.folded == 0
     }
 
-    /// Reads what others have decided.
+    /// Reads decisions that other processes have added.
     ///
     /// # Errors
     /// [`JournalError`], of the file.
@@ -140,7 +141,7 @@ impl Reviews {
         self.folded = self.store.records().len();
     }
 
-    /// How a reference stands.
+    /// The state of a reference.
     #[must_use]
     pub fn state(&self, index: usize) -> State {
         match self.last(index).map(|decision| &decision.action) {
@@ -151,7 +152,7 @@ impl Reviews {
         }
     }
 
-    /// How many decisions there were of a reference; what [`Reviews::decide`] takes as its base.
+    /// The number of decisions on a reference, which [`Reviews::decide`] takes as its base.
     #[must_use]
     pub fn version(&self, index: usize) -> u64 {
         self.standings[index].version
@@ -163,7 +164,7 @@ impl Reviews {
         self.counting(index).next_back()
     }
 
-    /// The decisions that count, in their order: those that were not undone.
+    /// The decisions that count, in order: those that were not undone.
     #[must_use]
     pub fn counting(&self, index: usize) -> impl DoubleEndedIterator<Item = &Decision> {
         self.standings[index].stack.iter().map(|place| &self.store.records()[*place])
@@ -176,7 +177,7 @@ impl Reviews {
         standing.history.iter().map(move |place| (&self.store.records()[*place], counts(place)))
     }
 
-    /// Where the newest line about a reference stands in the file, from 1; 0 without any.
+    /// The line in the file, from 1, of the newest decision on a reference; 0 without any.
     #[must_use]
     pub fn changed(&self, index: usize) -> usize {
         self.standings[index].history.last().map_or(0, |place| place + 1)
@@ -191,19 +192,19 @@ impl Reviews {
         })
     }
 
-    /// Takes a decision of somebody who has seen `base` decisions of the reference. It is on disk on return. Edits
+    /// Makes the decision of a person who has seen `base` decisions on the reference. It is on disk on return. Edits
     /// should have been checked.
     ///
     /// # Errors
-    /// [`DecideError`]; of a conflict the decision is kept in the file, set aside.
+    /// [`DecideError`]; after a conflict the decision is kept in the file, but does not count.
     pub fn decide(&mut self, index: usize, base: u64, name: &str, action: Action) -> Result<(), DecideError> {
         self.decide_all(index, base, name, vec![action])
     }
 
-    /// Takes several decisions that follow one another, all or none of them.
+    /// Makes several decisions in order, all or none of them.
     ///
     /// # Errors
-    /// [`DecideError`]; of a conflict the decisions are kept in the file, set aside.
+    /// [`DecideError`]; after a conflict the decisions are kept in the file, but do not count.
     pub fn decide_all(
         &mut self,
         index: usize,
@@ -217,7 +218,7 @@ impl Reviews {
             return Err(DecideError::Incomplete(SAYS_NOTHING));
         }
         let name = person(name).map_err(DecideError::Incomplete)?;
-        // What others have written is read under the lock: folding it there tells whether the base is the newest.
+        // Lines of other processes are read under the lock, so that it is certain whether the base is the newest.
         let (reference, digests) = (&self.references[index], &self.digests[index]);
         let mut standing = self.standings[index].clone();
         let folded = self.folded;
@@ -254,7 +255,7 @@ impl Reviews {
     }
 }
 
-/// Somebody else was faster, or the person has seen what is not there.
+/// Another person decided first, or the person has seen decisions that are not in the file.
 fn conflict(newest: Option<&Decision>, base: u64) -> DecideError {
     newest.map_or(DecideError::Unseen { base }, |newest| DecideError::Conflict {
         name: newest.name.clone(),

@@ -1,7 +1,7 @@
-//! A page for people on this machine: loopback only, and only for who has the token of its address.
+//! Serves a page to people on this machine: on loopback only, and only to requests with the token of its address.
 //!
-//! Every path begins with the token, so that no cookie is needed, which any other server of this machine would be sent
-//! too. Requests without it, for another host (DNS rebinding) or from another page are answered with 403.
+//! Every path begins with the token, so no cookie is needed: browsers would also send it to any other server of this
+//! machine. Requests without it, for another host (DNS rebinding) or from another page are answered with 403.
 
 use std::net::{Ipv4Addr, SocketAddr};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -30,19 +30,19 @@ const BODY_WAIT: Duration = Duration::from_secs(30);
 /// How long connections get to end by themselves when the server is stopped.
 const PATIENCE: Duration = Duration::from_secs(2);
 
-/// What a page is served by: answers requests, one at a time.
+/// What a server serves: answers requests, one at a time.
 pub trait Desk: Send + 'static {
     /// The page itself, and the policy that allows its own style and script.
     fn page(&self) -> Page;
 
-    /// Answers what the page asks for.
+    /// Answers a request of the page.
     fn answer(&mut self, ask: &Ask<'_>) -> Reply;
 }
 
 /// A page.
 #[derive(Debug, Clone)]
 pub struct Page {
-    /// HTML.
+    /// The HTML of the page.
     pub html: String,
     /// The content security policy.
     pub policy: String,
@@ -51,20 +51,20 @@ pub struct Page {
 /// A request of the page.
 #[derive(Debug)]
 pub struct Ask<'a> {
-    /// Whether something is to be changed.
+    /// Whether the request is to change something.
     pub is_post: bool,
-    /// The path behind the token, such as `api/list`.
+    /// The path after the token, such as `api/list`.
     pub path: &'a str,
-    /// What stands behind the question mark.
+    /// The text after the question mark.
     pub query: &'a str,
-    /// JSON.
+    /// The content, which should be JSON.
     pub body: &'a [u8],
 }
 
 /// An answer to the page.
 #[derive(Debug)]
 pub struct Reply {
-    /// The status of HTTP.
+    /// The HTTP status.
     pub status: u16,
     /// The media type.
     pub kind: &'static str,
@@ -89,13 +89,13 @@ impl Ask<'_> {
 }
 
 impl Reply {
-    /// JSON.
+    /// An answer in JSON.
     #[must_use]
     pub fn json(value: &impl Serialize) -> Self {
         Self::with_status(200, value)
     }
 
-    /// JSON with another status than 200.
+    /// An answer in JSON with another status than 200.
     #[must_use]
     pub fn with_status(status: u16, value: &impl Serialize) -> Self {
         match serde_json::to_vec(value) {
@@ -104,13 +104,13 @@ impl Reply {
         }
     }
 
-    /// What went wrong: `{"error": ..}` with more beside it.
+    /// An error: `{"error": ..}` with this message.
     #[must_use]
     pub fn error(status: u16, message: &str) -> Self {
         Self::with_status(status, &json!({ "error": message }))
     }
 
-    /// An image.
+    /// An answer that is an image.
     #[must_use]
     pub fn image(kind: &'static str, body: Vec<u8>) -> Self {
         Self { status: 200, kind, body }
@@ -123,7 +123,7 @@ impl Reply {
     }
 }
 
-/// The server cannot start.
+/// Why the server cannot start.
 #[derive(Debug, thiserror::Error)]
 pub enum ReviewServerError {
     /// The port is taken, or the system forbids it.
@@ -148,7 +148,7 @@ pub struct ReviewServer {
 }
 
 struct Shared {
-    /// SHA-256 of the token: comparing hashes tells nothing by the time that it takes.
+    /// SHA-256 of the token: comparing hashes does not reveal the token through the time it takes.
     token: [u8; 32],
     port: u16,
     desk: Arc<Mutex<dyn Desk>>,
@@ -210,7 +210,7 @@ async fn handle(State(shared): State<Arc<Shared>>, request: Request) -> Response
         return plain(StatusCode::PAYLOAD_TOO_LARGE, "the request is too large, or came too slowly\n");
     };
     let (path, query) = (path.to_owned(), parts.uri.query().unwrap_or_default().to_owned());
-    // Files are read, locked and flushed.
+    // On another thread, because files are read, locked and flushed.
     let answered = tokio::task::spawn_blocking(move || answer(&shared, is_post, &path, &query, &body)).await;
     answered.unwrap_or_else(|_| plain(StatusCode::INTERNAL_SERVER_ERROR, "the request failed\n"))
 }
@@ -226,7 +226,7 @@ fn answer(shared: &Shared, is_post: bool, path: &str, query: &str, body: &Bytes)
     response(status, reply.kind, CLOSED, reply.body)
 }
 
-/// The policy of what is no page: nothing of it runs, should it be opened as one.
+/// The policy of answers that are not pages: nothing in them runs, even if they are opened as a page.
 const CLOSED: &str = "default-src 'none'; sandbox; frame-ancestors 'none'";
 
 fn plain(status: StatusCode, text: &'static str) -> Response {
@@ -255,7 +255,7 @@ fn response(status: StatusCode, kind: &'static str, policy: &str, body: Vec<u8>)
     response
 }
 
-/// Whether a request names this server as its host, and comes from no other page.
+/// Whether a request names this server as its host, and does not come from another page.
 fn is_for_us(headers: &HeaderMap, port: u16) -> bool {
     let hosts = [format!("127.0.0.1:{port}"), format!("localhost:{port}")];
     let mut named = headers.get_all(header::HOST).iter();
@@ -269,7 +269,7 @@ fn is_for_us(headers: &HeaderMap, port: u16) -> bool {
     is_host && headers.get_all(header::ORIGIN).iter().all(is_ours)
 }
 
-/// A form of another page cannot send this type without asking first.
+/// Whether the body is declared as JSON. A form on another page cannot send this type without asking first.
 fn is_json(headers: &HeaderMap) -> bool {
     let kind = headers.get(header::CONTENT_TYPE).and_then(|kind| kind.to_str().ok());
     kind.is_some_and(|kind| kind.split(';').next().unwrap_or_default().trim() == "application/json")

@@ -1,10 +1,10 @@
-//! The forms in which spreadsheets save tables: UTF-8 or UTF-16, with commas, semicolons or tabs, and lines that end as
-//! those of Windows do.
+//! The forms in which spreadsheets save tables: UTF-8 or UTF-16, with commas, semicolons or tabs, and with line ends
+//! of Windows.
 
 /// The text of a file, without a byte order mark.
 ///
 /// # Errors
-/// What to do where it is in another encoding.
+/// What to do if it is in another encoding.
 pub(super) fn decoded(bytes: Vec<u8>) -> Result<String, &'static str> {
     const OTHER: &str = "the file is neither UTF-8 nor UTF-16: save it as `CSV UTF-8`";
     let utf16 = |bytes: &[u8], unit: fn([u8; 2]) -> u16| {
@@ -20,15 +20,15 @@ pub(super) fn decoded(bytes: Vec<u8>) -> Result<String, &'static str> {
     }
 }
 
-/// What stands between the cells: of comma, semicolon and tab the one that stands most often in the first line.
+/// The character between cells: whichever of comma, semicolon and tab is most frequent in the first line.
 pub(super) fn delimiter(text: &str) -> u8 {
     let heads = text.lines().next().unwrap_or_default();
     let count = |delimiter: u8| heads.matches(char::from(delimiter)).count();
-    // Of equals the last is taken: a line without any has one column, whatever the delimiter.
+    // Of equally frequent ones the last, the comma, is taken: with none, the line has one column anyway.
     [b'\t', b';', b','].into_iter().max_by_key(|delimiter| count(*delimiter)).unwrap_or(b',')
 }
 
-/// Lines of places in a text, which have to be asked for in their order.
+/// Finds the lines of places in a text, which must be asked for in ascending order.
 pub(super) struct Lines<'a> {
     text: &'a str,
     at: usize,
@@ -40,8 +40,8 @@ impl<'a> Lines<'a> {
         Self { text, at: 0, line: 1 }
     }
 
-    /// The line, from 1, of the record that begins at a byte. The reader of tables takes what is left of the line before
-    /// for a part of it: the second half of a line end, and empty lines.
+    /// The line, from 1, of the record that begins at a byte. The reader of tables counts the second half of the
+    /// previous line end, and empty lines, as parts of the record.
     pub(super) fn at(&mut self, byte: u64) -> u64 {
         let mut start = usize::try_from(byte).unwrap_or(usize::MAX).clamp(self.at, self.text.len());
         while matches!(self.text.as_bytes().get(start), Some(b'\r' | b'\n')) {
@@ -72,7 +72,7 @@ mod tests {
         ] {
             assert_eq!(decoded(bytes).unwrap(), text);
         }
-        // `größe` as Windows-1252 has it, and half a unit of UTF-16.
+        // `größe` in Windows-1252, and half a unit of UTF-16.
         for bytes in [b"gr\xf6\xdfe".to_vec(), b"\xff\xfea".to_vec(), b"\xff\xfe\x00\xd8".to_vec()] {
             assert!(decoded(bytes).unwrap_err().contains("CSV UTF-8"));
         }

@@ -1,7 +1,8 @@
 //! Reviews as a table: a line for each call, to be edited in a spreadsheet and read back by the same rules.
 //!
-//! Spreadsheets take a cell that begins with `=`, `+`, `-` or `@` (or a tab or a carriage return) for a formula. Such a
-//! cell gets an apostrophe before it, and so does one that begins with an apostrophe; reading takes one apostrophe away.
+//! Spreadsheets take a cell that begins with `=`, `+`, `-` or `@` (or a tab or a carriage return) for a formula. Such
+//! a cell gets an apostrophe in front, and so does one that begins with an apostrophe; reading removes one
+//! apostrophe.
 
 use std::io;
 
@@ -13,8 +14,8 @@ use super::arrangement::{arguments, original};
 use super::reviews::Reviews;
 
 /// The columns. `call` counts the calls of the reference in the file of references from 1, whatever step they are in
-/// now; `name` and `time` say who decided and when, and `version` how many decisions there had been.
-/// `reference` names the reference by its content: spreadsheets make a number of an id such as `00050000`.
+/// now; `name` and `time` say who decided and when, and `version` how many decisions there had been. `reference`
+/// names the reference by its content: spreadsheets turn an id such as `00050000` into a number.
 pub const COLUMNS: [&str; 11] =
     ["id", "step", "call", "tool", "arguments", "decision", "note", "name", "time", "version", "reference"];
 
@@ -70,7 +71,7 @@ fn guarded(cell: &str) -> String {
     }
 }
 
-/// What was guarded.
+/// The cell without the apostrophe of [`guarded`].
 pub(super) fn unguarded(cell: &str) -> &str {
     cell.strip_prefix('\'').unwrap_or(cell)
 }

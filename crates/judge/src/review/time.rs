@@ -1,4 +1,4 @@
-//! Now, as decisions record it.
+//! The current time, as decisions record it.
 
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 

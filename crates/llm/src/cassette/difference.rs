@@ -1,4 +1,4 @@
-//! What is different about a request that a cassette does not have: the place, and what stands there.
+//! What is different in a request that a cassette does not have: the place, and the values there.
 
 use std::cmp::Reverse;
 use std::path::Path;
@@ -12,10 +12,10 @@ use super::read::Reader;
 use super::record::Recording;
 use super::{Entry, RequestEntry, as_given};
 
-/// Of a text that differs, so much is shown, from a little before the first difference.
+/// How much of a differing text is shown, from a little before the first difference.
 const SHOWN: usize = 120;
 
-/// Where two requests differ first.
+/// The first difference of two requests.
 #[derive(Debug, PartialEq)]
 struct Difference {
     /// JSON pointer (RFC 6901).
@@ -24,8 +24,8 @@ struct Difference {
     asked: String,
 }
 
-/// Says how a request differs from the nearest one that was recorded of its task, in words. The cassette is read
-/// again for it.
+/// Describes in words how a request differs from the nearest recorded one of its task. Reads the cassette again for
+/// this.
 pub(super) fn describe(path: &Path, recording: &Recording) -> String {
     let task = shortened(&recording.scope.task, 80);
     match nearest(path, recording) {
@@ -51,7 +51,7 @@ pub(super) fn describe(path: &Path, recording: &Recording) -> String {
 /// length differs.
 type Nearness = (bool, usize, Reverse<usize>);
 
-/// The request of the same task that is the same for longest, and nearest in length among those.
+/// The request of the same task with the longest common beginning, and of those the one nearest in length.
 fn nearest(path: &Path, recording: &Recording) -> Option<(String, Value)> {
     let (_, mut reader) = Reader::open(path).ok()?;
     let asked = canonical(&recording.body);

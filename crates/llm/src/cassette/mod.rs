@@ -1,4 +1,4 @@
-//! Cassettes: everything that a model and its tools were asked and answered, to be played back without them.
+//! Cassettes: all questions to a model and its tools, and their answers, to be replayed without them.
 //!
 //! A cassette is a file of JSON Lines that only grows. Its first line says what it is:
 //!
@@ -18,10 +18,9 @@
 //! ```
 //!
 //! A try without an answer has `error` instead of `status` and `reply`; `then` says what was done: `end`, `retry` or
-//! `{"give_up": why}`. A call without a result has `error` as well. Requests have `sha256:..` in the place of images
-//! and `{workspace}` in the place of the workspace's path ([`workspace`]), so that they are the same wherever they
-//! are made again. Results of tools are whole, images too: what is played back is what the tool gave. Secrets are
-//! replaced by `***`.
+//! `{"give_up": why}`. A call without a result has `error` as well. In requests, `sha256:..` replaces images and
+//! `{workspace}` the workspace's path ([`workspace`]), so that the same request is recognized anywhere. Results of
+//! tools are complete, images included, so that a replay gives what the tool gave. Secrets are replaced by `***`.
 
 mod difference;
 mod play;
@@ -47,25 +46,25 @@ pub use tape::Others;
 
 use super::{ModelName, Scope};
 
-/// What the first line's `schema` is.
+/// The value of `schema` in the first line.
 pub const SCHEMA: &str = "m3.cassette/1";
 
 /// Values that are nested deeper are kept as text: a line is nested deeper than what is in it, and readers have
 /// limits (`serde_json`: 128).
 const MAX_DEPTH: usize = 100;
 
-/// A try at a request.
+/// One try at a request.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Try {
-    /// Nothing where there was no answer.
+    /// The HTTP status; `None` without an answer.
     pub(crate) status: Option<u16>,
-    /// Those that matter.
+    /// The headers that matter.
     pub(crate) headers: BTreeMap<String, String>,
-    /// Nothing where there was no answer.
+    /// The body; `None` without an answer.
     pub(crate) body: Option<Vec<u8>>,
     /// Why there was no answer.
     pub(crate) error: Option<String>,
-    /// What was done then.
+    /// What was done after the try.
     pub(crate) then: Then,
 }
 
@@ -81,7 +80,7 @@ pub struct Header {
 }
 
 impl Header {
-    /// The first line of a cassette of this model.
+    /// A first line for a cassette of this model.
     #[must_use]
     pub fn new(model: &ModelName) -> Self {
         Self {
@@ -92,7 +91,7 @@ impl Header {
     }
 }
 
-/// Why there is no cassette.
+/// Why a cassette cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub enum CassetteError {
     /// It cannot be read.
@@ -104,7 +103,7 @@ pub enum CassetteError {
         #[source]
         source: io::Error,
     },
-    /// It cannot be made, or opened to be written.
+    /// It cannot be created, or opened for writing.
     #[error("failed to open the cassette `{}`: {source}\nhint: {}", path.display(), m3_support::files::hint(source))]
     Open {
         /// The file.
@@ -121,7 +120,7 @@ pub enum CassetteError {
         /// The system's reason.
         reason: String,
     },
-    /// The file is something else.
+    /// The file is not a cassette.
     #[error("`{}` is no cassette: {reason}\nhint: `--record FILE` makes one", path.display())]
     NotACassette {
         /// The file.
@@ -152,7 +151,7 @@ pub enum CassetteError {
         /// The model that is to be recorded.
         asked: String,
     },
-    /// It is to be played and recorded into at once.
+    /// It should be replayed and recorded into at the same time.
     #[error(
         "the cassette `{}` is played, and cannot be recorded into as well: it would grow by what it holds already\n\
          hint: name another file, or leave out one of the two",
@@ -162,7 +161,7 @@ pub enum CassetteError {
         /// The file.
         path: PathBuf,
     },
-    /// It would be compressed by its name, and is not.
+    /// Its name is that of a compressed file, but cassettes are written uncompressed.
     #[error(
         "`{}` cannot be recorded into: a cassette is plain text, so that nothing of it is lost when the run is killed\n\
          hint: name it without `.gz`, and compress it afterwards; compressed ones are played as they are",
@@ -180,14 +179,14 @@ pub enum CassetteError {
     },
 }
 
-/// How a call of a tool ended, as a cassette keeps it: in the JSON that whoever makes calls has for it.
+/// How a call of a tool ended, as a cassette keeps it: in the JSON form that the caller uses.
 #[derive(Debug, Clone, PartialEq)]
 pub struct RecordedCall {
     /// The tool's result, or why there is none.
     pub result: Result<Value, Value>,
-    /// From sending the call to its end.
+    /// The time from sending the call to its end.
     pub elapsed: Duration,
-    /// Before that.
+    /// The time before the call was sent.
     pub waited: Duration,
 }
 
@@ -197,7 +196,7 @@ struct ScopeEntry {
     task: String,
     repeat: u32,
     attempt: u32,
-    /// Which recording into the file it is of, from 0; told by the lines between.
+    /// The number of the recording within the file, from 0; `session` lines separate recordings.
     #[serde(skip)]
     session: usize,
 }
@@ -208,7 +207,7 @@ impl From<&Scope> for ScopeEntry {
     }
 }
 
-/// A line after the first.
+/// A line after the first one.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 enum Entry {
@@ -218,7 +217,7 @@ enum Entry {
     Session { created_by: String },
 }
 
-/// A try at asking the model.
+/// One try at asking the model.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 struct ModelEntry {
     scope: ScopeEntry,
@@ -227,7 +226,7 @@ struct ModelEntry {
     status: Option<u16>,
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     headers: BTreeMap<String, String>,
-    /// An object or a list where the body is one, else its text.
+    /// The body as JSON if it is an object or a list, else as text.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     reply: Option<Value>,
     /// Why there is no reply.
@@ -243,18 +242,19 @@ struct ModelEntry {
 pub(super) enum Then {
     /// Nothing: the reply was good, or so bad that asking again is of no use, or all tries were made.
     End,
-    /// It was asked again.
+    /// The model was asked again.
     Retry,
-    /// It would have been asked again, but for this reason.
+    /// The model would have been asked again, but for this reason was not.
     GiveUp(String),
-    /// For this reason it would not have been asked again, nor would any other request be answered for as long as any waits.
+    /// For this reason the model was not asked again, and no other request would be answered either while any request
+    /// waits.
     LeaveAlone(String),
 }
 
-/// What was asked.
+/// A request.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 struct RequestEntry {
-    /// Of path and body; what requests are matched by.
+    /// The hash of path and body, by which requests are compared.
     sha256: String,
     path: String,
     body: Value,
@@ -300,7 +300,7 @@ impl CallEntry {
     }
 }
 
-/// What makes two requests, or two calls, the same.
+/// The hash that decides whether two requests, or two calls, are the same.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 struct ContentHash([u8; 32]);
 
@@ -329,7 +329,7 @@ impl ContentHash {
     }
 }
 
-/// A value as a line can hold it: as text if it is nested too deeply. Only for values that are no text.
+/// A value in the form that a line can hold: as text if it is nested too deeply. Not for values that are texts.
 fn shallow(value: Value) -> Value {
     if is_deeper(&value, MAX_DEPTH) { Value::String(value.to_string()) } else { value }
 }

@@ -1,4 +1,4 @@
-//! Playing back: what was answered to the same request, or the same call.
+//! Replays the answers that were recorded to the same request or call.
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -16,11 +16,11 @@ use super::{
 };
 use crate::Scope;
 
-/// What to do about a request that nobody has made.
+/// What to do about a request that was not recorded.
 const HINT_CHANGED: &str =
     "hint: what is asked has changed since it was recorded; record it again with `--record`";
 
-/// A cassette that is played back.
+/// A cassette that is replayed.
 #[derive(Debug)]
 pub struct Cassette {
     path: PathBuf,
@@ -32,22 +32,23 @@ pub struct Cassette {
     summary: CassetteSummary,
 }
 
-/// What is in a cassette.
+/// The content of a cassette, counted.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct CassetteSummary {
     /// Tasks with at least one record.
     pub tasks: usize,
-    /// Requests to the model that have an end, interrupted and repeated ones too.
+    /// Requests to the model that were completed, including interrupted and repeated ones.
     pub requests: usize,
-    /// Tries at them, failed ones too.
+    /// Tries at these requests, failed ones included.
     pub tries: usize,
     /// Calls of tools.
     pub calls: usize,
-    /// Lines that end early and are left aside, from 1: whoever wrote them was interrupted, or the file is damaged.
+    /// Lines that are cut off and ignored, from 1: the process that wrote them was interrupted, or the file is
+    /// damaged.
     pub cut_lines: Vec<usize>,
 }
 
-/// All tries at a request, of which the last one counts.
+/// All tries at a request; the last one has its answer.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Exchange {
     pub(crate) tries: Vec<Try>,
@@ -57,7 +58,7 @@ impl Cassette {
     /// Reads a cassette, compressed with gzip or not.
     ///
     /// # Errors
-    /// [`CassetteError`] if it cannot be read or is none. Lines that were cut off are only told
+    /// [`CassetteError`] if it cannot be read or is not a cassette. Lines that were cut off are only counted
     /// ([`CassetteSummary::cut_lines`]).
     pub fn open(path: &Path) -> Result<Self, CassetteError> {
         let (header, mut reader) = Reader::open(path)?;
@@ -112,7 +113,7 @@ impl Cassette {
             error: entry.error,
             then: entry.then,
         });
-        // One that has no end was interrupted.
+        // A request without a final try was interrupted.
         if is_last && let Some(tries) = open.remove(&(content, entry.scope.clone())) {
             self.exchanges.add(content, entry.scope, Exchange { tries });
         }
@@ -125,7 +126,7 @@ impl Cassette {
         self.calls.add(content, entry.scope.clone(), entry);
     }
 
-    /// Its first line.
+    /// The first line.
     #[must_use]
     pub fn header(&self) -> &Header {
         &self.header
@@ -138,17 +139,17 @@ impl Cassette {
         self.catalog.as_ref()
     }
 
-    /// What is in it.
+    /// The content, counted.
     #[must_use]
     pub fn summary(&self) -> &CassetteSummary {
         &self.summary
     }
 
-    /// What came of the same call, with the paths of this scope's workspace. A task's repetition gets what was
-    /// recorded of it, in that order.
+    /// The recorded result of the same call, with the paths of this scope's workspace. A task's repetition gets the
+    /// results that were recorded for it, in order.
     ///
     /// # Errors
-    /// It was not recorded of this repetition of the task: of which it was, if of any.
+    /// None was recorded for this repetition of the task; the error says for which others it was.
     pub fn call(
         &self,
         scope: &Scope,
@@ -172,10 +173,10 @@ impl Cassette {
         Ok(entry.call())
     }
 
-    /// What came of the same request.
+    /// The recorded answer to the same request.
     ///
     /// # Errors
-    /// It was not recorded of this repetition of the task: what differs, in words.
+    /// None was recorded for this repetition of the task; the error says what differs.
     pub(crate) fn exchange(&self, recording: &Recording) -> Result<Arc<Exchange>, String> {
         let found = self.exchanges.next(recording.content, &(&recording.scope).into(), &self.last_attempts);
         let found = found.map_err(|others| match others {
@@ -201,7 +202,7 @@ impl Cassette {
     }
 }
 
-/// The body with the workspace's path: within the texts of JSON, where it may need escapes.
+/// The body with the workspace's path put back, escaped where it stands within JSON texts.
 fn revealed(body: &[u8], workspace: &Workspace) -> Vec<u8> {
     match serde_json::from_slice(body) {
         Ok(mut value @ (Value::Object(_) | Value::Array(_))) => {

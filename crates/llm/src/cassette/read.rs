@@ -16,13 +16,13 @@ const MAX_LINE: u64 = 256 << 20;
 /// The longest cassette, uncompressed.
 const MAX_CASSETTE: u64 = 16 << 30;
 
-/// A cassette that is being read.
+/// A cassette that is being read line by line.
 pub(super) struct Reader {
     path: PathBuf,
     input: Box<dyn BufRead + Send>,
     line: usize,
     read: u64,
-    /// The lines that end early, from 1: the process that wrote them was killed, or the file is damaged.
+    /// The lines that are cut off, from 1: the process that wrote them was killed, or the file is damaged.
     pub(super) cut: Vec<usize>,
 }
 
@@ -30,7 +30,7 @@ impl Reader {
     /// Opens a cassette and reads its first line.
     ///
     /// # Errors
-    /// [`CassetteError`] if it cannot be read or is none.
+    /// [`CassetteError`] if it cannot be read or is not a cassette.
     pub(super) fn open(path: &Path) -> Result<(Header, Self), CassetteError> {
         let failed = |source| CassetteError::Read { path: path.to_owned(), source };
         let mut file = BufReader::new(File::open(path).map_err(failed)?);
@@ -44,7 +44,7 @@ impl Reader {
         Ok((header, reader))
     }
 
-    /// The next record. Lines that were cut off are passed over.
+    /// The next record. Lines that were cut off are skipped.
     ///
     /// # Errors
     /// [`CassetteError`] if it cannot be read.
@@ -63,7 +63,7 @@ impl Reader {
         Ok(None)
     }
 
-    /// The last line that begins like this, as it is written. Those before it are read over, not understood.
+    /// The last line that begins with `start`, unparsed. Earlier lines are skipped.
     ///
     /// # Errors
     /// [`CassetteError`] if it cannot be read.

@@ -24,11 +24,11 @@ use crate::wires::WireRequest;
 /// The longest first line.
 const MAX_HEADER: u64 = 64 << 10;
 
-/// What the line of a catalog begins with, as [`line_of`] writes it.
+/// The beginning of a catalog's line, as [`line_of`] writes it.
 const CATALOG_START: &[u8] = b"{\"kind\":\"catalog\",";
 
-/// A process that is just being started shares what this one has open until it runs its own program: a lock that was
-/// given back is free a moment later.
+/// How long to wait for the lock. A process that is just being started shares the open files of this one until it
+/// runs its own program, so a released lock becomes free a moment later.
 const LOCK_WAIT: Duration = Duration::from_secs(1);
 
 /// Writes a cassette.
@@ -42,17 +42,17 @@ pub struct Recorder {
 #[derive(Debug)]
 struct Output {
     lines: Lines,
-    /// The last catalog in it, as its line.
+    /// The last catalog in the cassette, as a line.
     catalog: Option<Vec<u8>>,
 }
 
 impl Recorder {
-    /// Starts a cassette, or goes on with one of the same model. A last line that was cut off is ended, so that it
-    /// stays the only one. The file is locked until the recorder is dropped.
+    /// Starts a cassette, or continues one of the same model. A last line that was cut off gets a line end, so that
+    /// the next line is not damaged as well. The file is locked until the recorder is dropped.
     ///
     /// # Errors
-    /// [`CassetteError`] if the file cannot be written, is something else (compressed ones are not appended to), is
-    /// named like a compressed one, is another model's or is being recorded into.
+    /// [`CassetteError`] if the file cannot be written, is not a cassette (compressed ones are not appended to), has
+    /// the name of a compressed one, is another model's or is being recorded into.
     pub fn create_or_append(path: &Path, header: Header) -> Result<Self, CassetteError> {
         if path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("gz")) {
             return Err(CassetteError::NamedCompressed { path: path.to_owned() });
@@ -81,7 +81,7 @@ impl Recorder {
             }
             file.write_all(&line_of(&Entry::Session { created_by }).map_err(write)?).map_err(write)?;
         } else if is_cut_header(&first) {
-            // Nothing but the beginning of a first line was ever written.
+            // The file has only the beginning of a first line.
             file.set_len(0).map_err(write)?;
             file.write_all(&line_of(&header).map_err(write)?).map_err(write)?;
         } else {
@@ -92,14 +92,14 @@ impl Recorder {
         Ok(Self { path: path.to_owned(), output, redactors: RwLock::default() })
     }
 
-    /// Has these secrets replaced in everything that is recorded from now on. A model that is recorded adds its key
-    /// by itself; the secrets of servers are up to the caller.
+    /// Replaces these secrets in everything that is recorded from now on. The key of a recorded model is added
+    /// automatically; the caller has to add the secrets of servers.
     pub fn hide(&self, redactor: Redactor) {
         self.redactors.write().unwrap_or_else(PoisonError::into_inner).push(redactor);
     }
 
-    /// Records the tools that are offered: `{server: {"tools": [..]}}`. Those that were recorded last are not recorded
-    /// again.
+    /// Records the tools that are offered: `{server: {"tools": [..]}}`. A catalog equal to the last one is not
+    /// recorded again.
     pub fn record_catalog(&self, catalog: &Value) {
         let mut servers = catalog.clone();
         self.redact(&mut servers);
@@ -123,12 +123,12 @@ impl Recorder {
         };
         entry.arguments = shallow(keep(entry.arguments));
         entry.result = entry.result.map(|result| shallow(keep(result)));
-        // Its texts may name paths and secrets as results do.
+        // An error's texts may contain paths and secrets, as results may.
         entry.error = entry.error.map(keep);
         self.write(&Entry::Call(entry));
     }
 
-    /// Why recording has stopped, if it has: what happened since is not in the cassette.
+    /// Why recording has stopped, if it has: later records are not in the cassette.
     #[must_use]
     pub fn failure(&self) -> Option<CassetteError> {
         let output = self.output.lock().unwrap_or_else(PoisonError::into_inner);
@@ -158,7 +158,7 @@ fn check(path: &Path, first: &[u8], header: Header) -> Result<(), CassetteError>
     Err(CassetteError::OtherModel { path: path.to_owned(), recorded: found.model, asked: header.model })
 }
 
-/// Whether this is the beginning of a header of ours, or nothing at all.
+/// Whether this is the beginning of one of our first lines, or empty.
 fn is_cut_header(first: &[u8]) -> bool {
     const START: &[u8] = b"{\"schema\":\"m3.cassette/";
     let length = first.len().min(START.len());
@@ -172,7 +172,7 @@ fn ends_line(file: &mut File) -> io::Result<bool> {
     Ok(last == *b"\n")
 }
 
-/// A request whose tries are recorded, or looked for.
+/// A request whose tries are to be recorded or looked up.
 #[derive(Debug)]
 pub(crate) struct Recording {
     pub(super) scope: Scope,
@@ -183,7 +183,7 @@ pub(crate) struct Recording {
 }
 
 impl Recording {
-    /// Of a request that was written with hashes in the place of images.
+    /// For a request that was written with hashes instead of images.
     pub(crate) fn new(scope: &Scope, request: WireRequest, recorder: Option<&Recorder>) -> Self {
         let workspace = Workspace::new(scope.workspace.as_deref());
         let path = request.path.clone();
@@ -198,10 +198,10 @@ impl Recording {
 }
 
 impl Recorder {
-    /// Records a try at asking the model and what was done then.
+    /// Records a try at asking the model and what was done afterwards.
     ///
     /// # Errors
-    /// [`CassetteError::Write`] if it, or anything before it, could not be written.
+    /// [`CassetteError::Write`] if this or an earlier record could not be written.
     pub(crate) fn record_try(
         &self,
         recording: &Recording,
@@ -237,7 +237,7 @@ impl Recorder {
     }
 }
 
-/// A body as an object or a list where it is one, else as its text: what is read from it is the same.
+/// A body as JSON if it is an object or a list, else as text. Either way the same is read from it.
 fn reply_value(body: &[u8]) -> Value {
     match serde_json::from_slice(body) {
         Ok(value @ (Value::Object(_) | Value::Array(_))) => match shallow(value) {
@@ -248,7 +248,7 @@ fn reply_value(body: &[u8]) -> Value {
     }
 }
 
-/// The body that [`reply_value`] was given, or one that means the same.
+/// The body that [`reply_value`] was given, or an equivalent one.
 pub(super) fn reply_body(reply: Value) -> Vec<u8> {
     match reply {
         Value::String(text) => text.into_bytes(),
@@ -256,7 +256,7 @@ pub(super) fn reply_body(reply: Value) -> Vec<u8> {
     }
 }
 
-/// The body as it will be played back: what is read from it now is then read again.
+/// The body as it will be replayed: reading this one now gives the same result as reading it in a replay.
 pub(crate) fn normalized(body: &[u8]) -> Vec<u8> {
     reply_body(reply_value(body))
 }

@@ -1,4 +1,4 @@
-//! What was recorded, by content, and what is played next.
+//! Recorded answers by content, and which of them is replayed next.
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::fmt;
@@ -8,32 +8,32 @@ use m3_support::text::shortened;
 
 use super::{ContentHash, ScopeEntry};
 
-/// Recorded things of one kind.
+/// Recorded answers of one kind.
 #[derive(Debug)]
 pub(super) struct Tape<T> {
     takes: HashMap<ContentHash, Vec<(ScopeEntry, Arc<T>)>>,
-    /// How many of its own each attempt at a task has had.
+    /// How many of its own answers each attempt at a task has got.
     played: Mutex<HashMap<(ContentHash, ScopeEntry), usize>>,
 }
 
-/// Of whom something was recorded that is asked for by a task's repetition of which it was not. It is not played: what
-/// one repetition got says nothing of what another one would get.
+/// For which other repetitions or tasks an answer was recorded, when there is none for the one that asks. Such an
+/// answer is not replayed: what one repetition got does not tell what another one would get.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Others {
-    /// Of nobody.
+    /// For no other.
     None,
-    /// Of other repetitions of the task.
+    /// For other repetitions of the task.
     Repeats {
-        /// Which, from 1, in order.
+        /// The repetitions, from 1, in order.
         recorded: Vec<u32>,
-        /// The one that asks.
+        /// The repetition that asks.
         asked: u32,
     },
-    /// Of another task.
+    /// For another task.
     Task {
-        /// The first that has it.
+        /// The first task that has it.
         recorded: String,
-        /// The one that asks.
+        /// The task that asks.
         asked: String,
     },
 }
@@ -62,7 +62,7 @@ impl fmt::Display for Others {
     }
 }
 
-/// The attempt of each task's repetition that counts: the one that was recorded last.
+/// The attempt that counts for each task's repetition: the one that was recorded last.
 #[derive(Debug, Default)]
 pub(super) struct LastAttempts(HashMap<(String, u32), (usize, u32)>);
 
@@ -76,7 +76,7 @@ impl LastAttempts {
         last.is_none_or(|last| *last == (scope.session, scope.attempt))
     }
 
-    /// How many tasks there are.
+    /// The number of tasks.
     pub(super) fn tasks(&self) -> usize {
         self.0.keys().map(|(task, _)| task).collect::<HashSet<_>>().len()
     }
@@ -97,12 +97,13 @@ impl<T> Tape<T> {
         self.takes.values().map(Vec::len).sum()
     }
 
-    /// What comes next for this content. A task's repetition gets what was recorded of it, in that order, and from
-    /// the beginning again with each attempt; then the last one again. Of its attempts the one that was recorded last
-    /// counts, and where that has nothing of this content (the mode was another one), the latest one that has.
+    /// The next answer for this content. A task's repetition gets the answers recorded for it, in order; the last one
+    /// is repeated, and each attempt starts again with the first. If several attempts were recorded, the last one
+    /// counts; if it has no answer to this content (because its mode was another one), the latest that has one
+    /// counts.
     ///
     /// # Errors
-    /// Of whom else it was recorded.
+    /// For which others it was recorded.
     pub(super) fn next(
         &self,
         content: ContentHash,
@@ -129,7 +130,7 @@ impl<T> Tape<T> {
     }
 }
 
-/// Of whom these were recorded, none of which is of this scope.
+/// For which others these answers were recorded, none of which belongs to this scope.
 fn others<'a>(recorded: impl Iterator<Item = &'a ScopeEntry>, scope: &ScopeEntry) -> Others {
     let (mut repeats, mut task) = (BTreeSet::new(), None);
     for recorded in recorded {
@@ -182,7 +183,7 @@ mod tests {
         assert_eq!(next(scope("a", 1, 1)), "a1");
         assert_eq!(next(scope("a", 1, 1)), "a1+");
         assert_eq!(next(scope("a", 1, 1)), "a1+");
-        // After an interruption.
+        // A new attempt after an interruption.
         assert_eq!(next(scope("a", 1, 2)), "a1");
     }
 
@@ -213,7 +214,7 @@ mod tests {
         assert_eq!(*tape.next(content, &scope("a", 1, 1), &last).unwrap(), "whole");
     }
 
-    /// The last recording was in another mode: it asked for other things.
+    /// The last recording was made in another mode, which asked for other things.
     #[test]
     fn what_the_last_attempt_has_not_is_played_from_the_latest_that_has() {
         let session = |session| ScopeEntry { session, ..scope("a", 1, 1) };

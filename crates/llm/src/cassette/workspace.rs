@@ -1,7 +1,7 @@
 //! The workspace's path, which differs between runs, and `{workspace}`, which stands for it in cassettes.
 //!
-//! Who says `{workspace}` means it: in cassettes that is `{workspace:}`, and `{workspace:}` is `{workspace::}`, and
-//! so on.
+//! A text that itself contains `{workspace}` is kept unchanged: cassettes write it as `{workspace:}`, and
+//! `{workspace:}` is `{workspace::}`, and so on.
 
 use std::borrow::Cow;
 use std::path::Path;
@@ -11,10 +11,10 @@ use serde_json::{Map, Value};
 
 const OPEN: &str = "{workspace";
 
-/// A workspace, by the ways in which its path may be written.
+/// A workspace, with all notations of its path.
 #[derive(Debug)]
 pub(super) struct Workspace {
-    /// As it is written where it is played back.
+    /// The path to put in during a replay.
     path: Option<String>,
     /// Finds the paths and [`OPEN`], which is the last pattern.
     finder: Option<AhoCorasick>,
@@ -27,7 +27,7 @@ impl Workspace {
         let canonical = workspace.and_then(|path| std::fs::canonicalize(path).ok());
         let text = |path: &Option<std::path::PathBuf>| {
             let text = path.as_ref()?.to_str()?.trim_end_matches('/');
-            // The root is in every path.
+            // A workspace that is the root is not replaced: `/` is in every path.
             (text.len() > 1).then(|| text.to_owned())
         };
         let path = text(&given);
@@ -55,7 +55,7 @@ impl Workspace {
                     out.push(':');
                 }
             } else if rest.starts_with(|c: char| c.is_alphanumeric() || "_-".contains(c)) {
-                // The path of something else that begins the same.
+                // A longer path that only begins like the workspace's.
                 out.push_str(&text[found.range()]);
             } else {
                 out.push_str("{workspace}");
@@ -65,7 +65,7 @@ impl Workspace {
         Cow::Owned(out)
     }
 
-    /// The text as it was, with this workspace's path. Without a workspace `{workspace}` stays.
+    /// The text as it was before recording, with this workspace's path. Without a workspace `{workspace}` stays.
     pub(super) fn reveal<'t>(&self, text: &'t str) -> Cow<'t, str> {
         if !text.contains(OPEN) {
             return Cow::Borrowed(text);
@@ -98,7 +98,7 @@ impl Workspace {
         change_texts(value, &|text| self.hide(text));
     }
 
-    /// The value as it was.
+    /// The value as it was before recording.
     pub(super) fn reveal_in(&self, value: &mut Value) {
         change_texts(value, &|text| self.reveal(text));
     }

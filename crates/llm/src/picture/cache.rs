@@ -7,7 +7,7 @@ use std::time::SystemTime;
 
 use super::{Picture, PictureError, PictureLimits};
 
-/// All pictures that are kept, in bytes.
+/// The most bytes of all kept pictures.
 const ALL_BYTES: usize = 64 << 20;
 
 /// What keeping a picture takes besides its bytes, roughly.
@@ -20,7 +20,7 @@ pub struct Pictures {
     most_bytes: usize,
 }
 
-/// A file as it was at some time, and what was made of it.
+/// The state of a file at some time, and the limits its picture was made for.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 struct Key {
     path: PathBuf,
@@ -36,7 +36,7 @@ struct Shelf {
     clock: u64,
 }
 
-/// Filled by the first who wants the picture, while the others wait for it.
+/// Filled by the first thread that needs the picture, while others wait for it.
 type Slot = Arc<Mutex<Option<Arc<Picture>>>>;
 
 #[derive(Debug)]
@@ -54,7 +54,7 @@ impl Default for Pictures {
 }
 
 impl Pictures {
-    /// None yet; 64 MiB of them are kept, those used last.
+    /// An empty cache. It keeps up to 64 MiB of pictures, those used last.
     #[must_use]
     pub fn new() -> Self {
         Self::keeping(ALL_BYTES)
@@ -65,8 +65,8 @@ impl Pictures {
     }
 
     /// The picture of a file, as [`Picture::open`] makes it: decoded once for each state of the file (its time and
-    /// size) and each limit. Who asks for one that is being made waits for it, so this is not for asynchronous
-    /// threads.
+    /// size) and each limit. A caller waits while another one makes the same picture, so do not call this on
+    /// asynchronous threads.
     ///
     /// # Errors
     /// As for [`Picture::open`]. Failures are not kept: the next one who asks tries again.
@@ -120,16 +120,16 @@ impl Shelf {
         place.slot.clone()
     }
 
-    /// Takes the place of a picture that could not be made away, unless it is another one's by now.
+    /// Removes the entry of a picture that could not be made, unless it belongs to a newer one.
     fn forget(&mut self, key: &Key, slot: &Slot) {
         if self.places.get(key).is_some_and(|place| Arc::ptr_eq(&place.slot, slot)) {
             self.bytes -= self.places.remove(key).map_or(0, |place| place.bytes);
         }
     }
 
-    /// Counts a picture that was made and lets go of those not used for longest, so that all fit.
+    /// Counts a finished picture, and drops those not used for longest until all fit.
     fn keep(&mut self, key: &Key, slot: &Slot, bytes: usize, most_bytes: usize) {
-        // Another one's failure may have taken the place away.
+        // The failure of another thread may have removed the entry.
         let place = self.places.get_mut(key).filter(|place| Arc::ptr_eq(&place.slot, slot));
         let Some(place) = place else { return };
         self.bytes = self.bytes + bytes - std::mem::replace(&mut place.bytes, bytes);

@@ -11,7 +11,7 @@ use super::scale;
 /// Quality of photographs, of 100.
 const QUALITY: u8 = 90;
 
-/// Qualities that are tried where the file is too large, best first.
+/// Qualities that are tried if the file is too large, best first.
 const LOWER_QUALITIES: [u8; 3] = [80, 65, 50];
 
 /// Smaller images are not made, in pixels of the longest side.
@@ -21,11 +21,11 @@ const SMALLEST_SIDE: u32 = 16;
 pub(super) struct Source {
     /// Whether it was a JPEG.
     pub(super) is_photo: bool,
-    /// What it had before it was scaled, as it is shown.
+    /// The size before scaling, as shown.
     pub(super) size: (u32, u32),
-    /// What its colors mean.
+    /// The color profile.
     pub(super) profile: Option<Vec<u8>>,
-    /// Upright and scaled.
+    /// The image, upright and scaled.
     pub(super) image: DynamicImage,
 }
 
@@ -34,13 +34,13 @@ pub(super) struct Encoded {
     pub(super) mime_type: &'static str,
     pub(super) size: (u32, u32),
     pub(super) bytes: Vec<u8>,
-    /// What was done, in words.
+    /// What was changed, in words.
     pub(super) changes: Vec<String>,
 }
 
 /// Why an image was not written.
 pub(super) enum EncodingProblem {
-    /// It cannot be made as small as this.
+    /// The image cannot be made small enough.
     TooLarge { max_bytes: usize },
     /// The encoder's reason.
     Encoder(image::ImageError),
@@ -111,7 +111,7 @@ impl Source {
         let mut encoder = PngEncoder::new(&mut bytes);
         let image = of_integers(&self.image);
         if let Some(profile) = self.profile_for(&image) {
-            // An encoder that has no place for it leaves it out.
+            // An encoder that cannot store the profile leaves it out.
             let _ = encoder.set_icc_profile(profile);
         }
         image.write_with_encoder(encoder)?;
@@ -123,15 +123,15 @@ impl Source {
         let mut bytes = Vec::new();
         let mut encoder = JpegEncoder::new_with_quality(&mut bytes, quality);
         if let Some(profile) = self.profile_for(opaque) {
-            // An image without its profile is still an image.
+            // An image without its profile is still usable.
             let _ = encoder.set_icc_profile(profile);
         }
         opaque.write_with_encoder(encoder)?;
         Ok(bytes)
     }
 
-    /// The profile, if it is one of the image's own colors (ICC.1:2022, 7.2.6): that of CMYK, which was made RGB
-    /// when it was decoded, says nothing any more.
+    /// The profile, if it is one of the image's own colors (ICC.1:2022, 7.2.6): the profile of a CMYK image no longer
+    /// applies, because decoding made it RGB.
     fn profile_for(&self, image: &DynamicImage) -> Option<Vec<u8>> {
         let space: &[u8] = if image.color().has_color() { b"RGB " } else { b"GRAY" };
         self.profile.clone().filter(|profile| profile.get(16..20) == Some(space))
@@ -146,7 +146,7 @@ fn because(quality: u8, max_bytes: usize) -> String {
     format!(" of quality {quality} to have at most {max_bytes} bytes")
 }
 
-/// PNG has no floating-point colors.
+/// Converts floating-point colors, which PNG does not have.
 fn of_integers(image: &DynamicImage) -> Cow<'_, DynamicImage> {
     match image {
         DynamicImage::ImageRgb32F(_) => Cow::Owned(image.to_rgb16().into()),
@@ -155,7 +155,7 @@ fn of_integers(image: &DynamicImage) -> Cow<'_, DynamicImage> {
     }
 }
 
-/// The image in 8-bit gray or RGB, laid on white where something shines through, and whether anything does.
+/// The image in 8-bit gray or RGB, with transparent parts laid on white, and whether there were any.
 fn opaque(image: &DynamicImage) -> (DynamicImage, bool) {
     let color = image.color();
     if !color.has_alpha() {

@@ -35,38 +35,38 @@ pub enum PictureError {
         /// The image.
         name: String,
     },
-    /// It is no image, or one of a format that models are not shown.
+    /// It is not an image, or one in a format that models cannot be shown.
     #[error(
         "`{name}` is {found}, not an image that can be shown\nhint: make it a PNG, JPEG, WebP, GIF, BMP or TIFF"
     )]
     NotAnImage {
         /// The image.
         name: String,
-        /// What it is, such as `text/plain`.
+        /// The type of the file, such as `text/plain`.
         found: &'static str,
     },
-    /// It begins as an image and cannot be decoded, or not to its end.
+    /// It begins like an image, but cannot be decoded to its end.
     #[error("`{name}` is damaged or cut off ({found}): {reason}\nhint: get the file again, or save it anew")]
     Damaged {
         /// The image.
         name: String,
-        /// What it is, such as `image/png`.
+        /// The type of the file, such as `image/png`.
         found: &'static str,
         /// Where decoding stopped.
         reason: String,
-        /// The decoder's reason, if it noticed.
+        /// The place where decoding stopped.
         #[source]
         source: Option<Box<ImageError>>,
     },
-    /// Reading or decoding it would take too much.
+    /// Reading or decoding it would take too much time or memory.
     #[error("`{name}` is too large: {found}\nhint: scale it down; {LARGEST}")]
     TooLarge {
         /// The image.
         name: String,
-        /// What there is too much of.
+        /// The size that is too large.
         found: String,
     },
-    /// Even its smallest form has more bytes than the wire takes.
+    /// Even its smallest form has more bytes than the wire accepts.
     #[error("`{name}` cannot be made as small as {max_bytes} bytes\nhint: raise the limit")]
     CannotFit {
         /// The image.
@@ -74,7 +74,7 @@ pub enum PictureError {
         /// The limit.
         max_bytes: usize,
     },
-    /// It was read and cannot be written.
+    /// It was read but cannot be written.
     #[error("failed to re-encode `{name}`: {source}\nhint: save it as PNG or JPEG")]
     Encode {
         /// The image.
@@ -85,7 +85,7 @@ pub enum PictureError {
     },
 }
 
-/// What is taken at most.
+/// The limits, in words.
 const LARGEST: &str = "at most 16384 pixels a side, 120 million pixels, 512 MiB when decoded and 64 MiB as a file \
                        are read";
 

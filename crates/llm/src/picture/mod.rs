@@ -1,4 +1,5 @@
-//! Pictures as models are shown them: turned upright, scaled to what the wire takes, re-encoded only when needed.
+//! Pictures in the form in which models are shown them: upright, scaled to the limits of the wire, re-encoded only if
+//! needed.
 
 mod cache;
 mod complete;
@@ -34,40 +35,41 @@ const LARGEST_PROFILE: usize = 1 << 20;
 pub struct Picture {
     /// `image/png`, `image/jpeg`, `image/webp` or `image/gif`.
     pub mime_type: &'static str,
-    /// In pixels, as sent.
+    /// The width as sent, in pixels.
     pub width: u32,
-    /// In pixels, as sent.
+    /// The height as sent, in pixels.
     pub height: u32,
     /// SHA-256 of the bytes that are sent, in hexadecimal.
     pub sha256: String,
     /// The size of the file in pixels, as it is shown, if it was scaled down.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub scaled_from: Option<(u32, u32)>,
-    /// What was done to the file's own bytes: nothing if they are sent as they are.
+    /// What was changed compared with the file; empty if its bytes are sent unchanged.
     pub changes: Vec<String>,
     /// The bytes that are sent.
     #[serde(skip)]
     pub bytes: Vec<u8>,
 }
 
-/// What a wire takes.
+/// What a wire accepts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
 pub struct PictureLimits {
     /// The longest side, in pixels; at least 1.
     pub max_side: u32,
-    /// The longest file, in bytes, before it is written as Base64.
+    /// The most bytes of a file, before Base64.
     pub max_bytes: usize,
 }
 
 impl Picture {
-    /// Reads an image file (PNG, JPEG, WebP, GIF, BMP or TIFF by its bytes, whatever its name) and makes it fit.
-    /// All of it is decoded, so that a damaged image is found here and not by the provider. It takes time and
-    /// memory (an image of 100 megapixels some seconds and 350 MB) and is not for asynchronous threads.
+    /// Reads an image file (PNG, JPEG, WebP, GIF, BMP or TIFF by its bytes, whatever its name) and makes it fit the
+    /// limits. The whole image is decoded, so that a damaged image is found here and not by the provider. It takes
+    /// time and memory (an image of 100 megapixels some seconds and 350 MB) so do not call it on asynchronous
+    /// threads.
     ///
     /// # Errors
-    /// [`PictureError`] if it cannot be read, is no such image, is damaged, is too large to decode (a side of more
-    /// than 16384 pixels, more than 120 million pixels, more than 512 MiB of memory, a file of more than 64 MiB), or
-    /// cannot be made as small as the limits want.
+    /// [`PictureError`] if it cannot be read, is not such an image, is damaged, is too large to decode (a side of
+    /// more than 16384 pixels, more than 120 million pixels, more than 512 MiB of memory, a file of more than 64
+    /// MiB), or cannot be made small enough for the limits.
     pub fn open(path: &Path, limits: &PictureLimits) -> Result<Self, PictureError> {
         let name = path.display().to_string();
         let bytes = m3_images::bytes_of(path).map_err(|error| PictureError::new(&name, &[], error))?;
@@ -86,7 +88,7 @@ impl Picture {
             return Err(PictureError::empty(name));
         }
         let profile = opened.color_profile().filter(|profile| profile.len() <= LARGEST_PROFILE);
-        // Until the image is scaled: the small one that is left hardly counts.
+        // Reserved until the image is scaled: the scaled one hardly counts.
         let room = room::take(opened.decoded_bytes());
         let image = opened.decode(MOST_PIXELS).map_err(failed)?;
         if facts.format == ImageFormat::Jpeg && !complete::jpeg_has_end(&bytes) {
@@ -131,7 +133,7 @@ impl Picture {
         Self { mime_type, width, height, sha256: sha256(&bytes), scaled_from: None, changes, bytes }
     }
 
-    /// What a model is told of a picture that was scaled down, since tools count the pixels of the file; the sizes
+    /// A note for the model on a picture that was scaled down, because tools count the pixels of the file; the sizes
     /// are width x height.
     #[must_use]
     pub fn scaled_in_words(&self) -> Option<String> {
@@ -143,7 +145,7 @@ impl Picture {
     }
 }
 
-/// The media type of a format that wires take as it is.
+/// The media type of a format that wires accept unchanged.
 fn sendable(format: ImageFormat) -> Option<&'static str> {
     match format {
         ImageFormat::Png => Some("image/png"),
@@ -154,7 +156,7 @@ fn sendable(format: ImageFormat) -> Option<&'static str> {
     }
 }
 
-/// The image scaled down and turned. In this order: turning makes a copy.
+/// The image scaled down and turned, in this order, because turning makes a copy.
 fn upright(image: DynamicImage, orientation: Orientation, max_side: u32) -> DynamicImage {
     let mut image = scale::down(image, max_side);
     image.apply_orientation(orientation);

@@ -1,7 +1,7 @@
 //! Whether a TIFF has more pages than the one that is decoded.
 
-/// Whether another image file directory follows the first one, where each page has one (TIFF 6.0, section 2; the `BigTIFF`
-/// proposal of 2004 for offsets of 8 bytes). What is cut off has none.
+/// Whether another image file directory follows the first one, where each page has one (TIFF 6.0, section 2; the
+/// `BigTIFF` proposal of 2004 for offsets of 8 bytes). A directory that is cut off does not count.
 pub(super) fn has_more(bytes: &[u8]) -> bool {
     next_directory(bytes).is_some_and(|next| next != 0)
 }
@@ -19,7 +19,7 @@ fn next_directory(bytes: &[u8]) -> Option<u64> {
         let append = |sum: u64, digit: &u8| sum << 8 | u64::from(*digit);
         Some(if is_little { digits.iter().rev().fold(0, append) } else { digits.iter().fold(0, append) })
     };
-    // Where the first offset stands, and how long offsets, counts of entries and entries are, in bytes.
+    // The place of the first offset, and the sizes in bytes of offsets, counts of entries and entries.
     let (place, offset_size, count_size, entry_size) = match number(2, 2)? {
         42 => (4, 4, 2, 12),
         43 => (8, 8, 8, 20),
@@ -41,7 +41,7 @@ mod tests {
 
     const LIMITS: PictureLimits = PictureLimits { max_side: 100, max_bytes: 1 << 20 };
 
-    /// A TIFF of one page, and the same with a second one, which is the first again.
+    /// A TIFF with one page, and a TIFF with this page twice.
     fn files() -> (Vec<u8>, Vec<u8>) {
         let mut one = Cursor::new(Vec::new());
         DynamicImage::new_rgb8(4, 3).write_to(&mut one, ImageFormat::Tiff).unwrap();
@@ -65,7 +65,7 @@ mod tests {
         assert_eq!(changes(two), ["only the first of its pages", "re-encoded as image/png"]);
     }
 
-    /// By hand after the two specifications: a directory without entries and the offset of the next.
+    /// Built by hand after the two specifications: a directory without entries, and the offset of the next.
     #[test]
     fn both_orders_of_bytes_and_both_sizes_of_offsets_are_read() {
         let big_endian = |next: u8| [b"MM\0\x2a\0\0\0\x08\0\0\0\0\0".as_slice(), &[next]].concat();
@@ -80,7 +80,7 @@ mod tests {
                 let _ = has_more(&file[..length]);
             }
         }
-        // Counts and offsets that lead anywhere.
+        // Counts and offsets that point outside of the file.
         assert!(!has_more(&[&big_tiff(9)[..8], &[0xff; 24]].concat()));
     }
 }

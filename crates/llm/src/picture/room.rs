@@ -1,4 +1,4 @@
-//! Memory for decoded images: however many workers there are, only so much of it is taken at once.
+//! Limits the memory for decoded images, however many workers there are.
 
 use std::sync::{Condvar, Mutex, PoisonError};
 
@@ -8,10 +8,10 @@ const ALL: u64 = 128 << 20;
 static TAKEN: Mutex<u64> = Mutex::new(0);
 static GIVEN_BACK: Condvar = Condvar::new();
 
-/// Memory that is given back when this is dropped.
+/// Reserved memory, released when this is dropped.
 pub(super) struct Room(u64);
 
-/// Waits until there is room for an image of so many bytes. Who has room must not ask for more.
+/// Waits until there is room for an image of this many bytes. A thread that has room must not ask for more.
 pub(super) fn take(bytes: u64) -> Room {
     let wanted = bytes.min(ALL);
     let taken = TAKEN.lock().unwrap_or_else(PoisonError::into_inner);

@@ -3,11 +3,11 @@
 use image::DynamicImage;
 use image::imageops::FilterType;
 
-/// How many times the wanted side an image may have for the good filter: its intermediate takes 16 bytes for each
-/// pixel of the image's width and the wanted height, so larger images are first averaged down to this.
+/// The largest ratio of an image's side to the wanted side for the good filter: its intermediate image takes 16 bytes
+/// for each pixel of the image's width and the wanted height, so larger images are first averaged down to this.
 const AVERAGED_TO: u32 = 3;
 
-/// The image with sides of at most `max_side` pixels, its aspect kept; as it is if it has them.
+/// The image with sides of at most `max_side` pixels, its aspect kept; unchanged if they fit already.
 pub(super) fn down(image: DynamicImage, max_side: u32) -> DynamicImage {
     let (width, height) = fitting((image.width(), image.height()), max_side);
     if (width, height) == (image.width(), image.height()) {
@@ -21,11 +21,11 @@ pub(super) fn down(image: DynamicImage, max_side: u32) -> DynamicImage {
     } else {
         image
     };
-    // A polynomial: other filters take functions that are computed differently on different machines.
+    // This filter is a polynomial: others use functions that differ between machines.
     image.resize_exact(width, height, FilterType::CatmullRom)
 }
 
-/// The size with sides of at most `max_side`, its aspect kept but for rounding.
+/// The size with sides of at most `max_side`, its aspect kept up to rounding.
 pub(super) fn fitting((width, height): (u32, u32), max_side: u32) -> (u32, u32) {
     let longest = u64::from(width.max(height));
     if longest <= u64::from(max_side) {

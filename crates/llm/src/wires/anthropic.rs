@@ -17,7 +17,7 @@ use crate::{
 #[derive(Debug)]
 pub(super) struct Anthropic;
 
-/// `max_tokens` must be given; all models of the wire since Claude 3.5 can write this much.
+/// `max_tokens` is required; all models since Claude 3.5 can write this much.
 const MAX_TOKENS: u32 = 8192;
 
 impl Wire for Anthropic {
@@ -86,8 +86,8 @@ impl Wire for Anthropic {
     }
 
     fn image_limits(&self) -> (u32, usize) {
-        // "Vision": images over 1568 pixels on a side are scaled down; of the 5 MB that an image may have, base64
-        // takes a quarter.
+        // "Vision": images over 1568 pixels on a side are scaled down; an image may have 5 MB, of which base64 takes
+        // a quarter.
         (1568, 5 * 1024 * 1024 / 4 * 3)
     }
 
@@ -109,7 +109,7 @@ fn tool(name: &str, description: &str, schema: &Map<String, Value>) -> Value {
     Value::Object(tool)
 }
 
-/// The tools that a conversation has calls of, each once.
+/// The tools that a conversation calls, each once.
 fn called(messages: &[Value]) -> Vec<String> {
     let mut names = Vec::new();
     for block in messages.iter().filter_map(|message| message["content"].as_array()).flatten() {
@@ -140,7 +140,7 @@ fn messages(request: &Request, images: ImageData) -> Vec<Value> {
     messages
 }
 
-/// An id of the characters that Anthropic takes, `^[a-zA-Z0-9_-]+$`.
+/// An id with only the characters that Anthropic accepts, `^[a-zA-Z0-9_-]+$`.
 fn call_id(id: &str) -> String {
     let fine = |c: char| if c.is_ascii_alphanumeric() || matches!(c, '_' | '-') { c } else { '_' };
     if id.is_empty() { "call".to_owned() } else { id.chars().map(fine).collect() }
@@ -148,7 +148,7 @@ fn call_id(id: &str) -> String {
 
 fn user(parts: &[Part], images: ImageData) -> Vec<Value> {
     let blocks = parts.iter().filter_map(|part| match part {
-        // Text without a character other than blanks is refused.
+        // Text with only blanks is refused.
         Part::Text(text) if text.trim().is_empty() => None,
         Part::Text(text) => Some(text_block(text)),
         Part::Image(picture) => Some(image_block(picture, images)),
@@ -156,7 +156,7 @@ fn user(parts: &[Part], images: ImageData) -> Vec<Value> {
     blocks.collect()
 }
 
-/// What the model said, with its thoughts and their signatures, and the calls that it is held to have made.
+/// The model's message, with its thoughts and their signatures, and with the calls that are sent back.
 fn assistant(message: &Assistant, calls: &[SentCall<'_>]) -> Vec<Value> {
     let raw = message.raw.as_ref().and_then(|raw| raw["content"].as_array());
     let is_use = |block: &Value| block["type"] == "tool_use";
@@ -192,7 +192,7 @@ fn tool_use(call: &SentCall<'_>, raw: Option<&Value>) -> Value {
 
 fn tool_result(answer: &SentAnswer<'_>, images: ImageData) -> Value {
     let mut content = Vec::new();
-    // What is marked as an error may have text only.
+    // A result marked as an error may only have text.
     let is_marked = answer.is_error() && answer.images().is_empty();
     let text = if answer.is_error() && !is_marked { answer.text_with_error() } else { answer.text().into() };
     if !text.trim().is_empty() {
@@ -239,7 +239,7 @@ fn content(body: &Map<String, Value>, oddities: &mut Oddities) -> Result<Vec<Val
     }
 }
 
-/// Reads the blocks, and gives those an id that have none.
+/// Reads the blocks, and gives an id to those without one.
 fn read_blocks(blocks: &mut [Value], oddities: &mut Oddities) -> Reply {
     let mut calls = Calls::default();
     let (mut texts, mut thinking) = (String::new(), Vec::new());
@@ -317,7 +317,7 @@ fn stop(body: &Map<String, Value>, has_calls: bool, oddities: &mut Oddities) -> 
     }
 }
 
-/// "Prompt caching": `input_tokens` are only those that no cache had a part in.
+/// "Prompt caching": `input_tokens` counts only tokens that were neither read from nor written to a cache.
 fn usage(body: &Map<String, Value>, oddities: &mut Oddities) -> Usage {
     let found = body.get("usage").filter(|usage| !usage.is_null());
     let Some(usage) = reading::usage_object(found, oddities) else { return Usage::default() };

@@ -93,7 +93,7 @@ fn opening() -> Request {
     }
 }
 
-/// Posts a request as it is written and reads the answer.
+/// Posts a written request and reads the answer.
 fn ask(kind: WireKind, name: &ModelName, request: &Request) -> Reply {
     let wire = of(kind);
     let written = wire.request(name.target(), request, ImageData::Base64);
@@ -129,7 +129,7 @@ fn a_long_conversation_has_the_documented_shape_on_every_wire() {
             request.messages.push(Message::Assistant(last.to_assistant()).into());
             match turn {
                 1..=3 => request.messages.push(answers(&last, &shown).into()),
-                // The call of this turn is never answered by a tool; the wire has to say so.
+                // No tool answers the call of this turn; the wire has to say so.
                 4 => {
                     request.messages.push(Message::User(vec![Part::Text("Stop calling.".to_owned())]).into());
                 }
@@ -141,7 +141,7 @@ fn a_long_conversation_has_the_documented_shape_on_every_wire() {
         }
         assert_eq!(server.problems(), Vec::<String>::new());
         assert_eq!(last.text, "Turn 6: And this?");
-        // What cassettes compare is what was sent, but for the data of images.
+        // What cassettes compare is what was sent, except for the data of images.
         assert_eq!(server.requests(), hashed);
     }
 }
@@ -156,7 +156,7 @@ fn a_conversation_without_tools_may_have_had_calls_and_texts_of_nothing() {
         let mut said = first.to_assistant();
         request.messages.push(Message::Assistant(said.clone()).into());
         request.messages.push(answers(&first, &[]).into());
-        // Written from text and calls alone, and from a raw message whose calls were not taken up.
+        // Written from text and calls alone, and then from a raw message without the calls.
         said.raw = None;
         request.messages.push(Message::Assistant(said.clone()).into());
         request.messages.push(answers(&first, &[]).into());

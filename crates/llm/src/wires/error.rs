@@ -1,70 +1,70 @@
-//! Answers that are no replies, and which of them are worth another try.
+//! Answers that are not replies, and which of them are worth another try.
 
 use super::overflow::{asks_for_too_long_a_reply, is_of_context, says_too_long};
 
-/// Why a provider refuses whatever it is asked.
+/// Why a provider refuses all requests.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Refusal {
-    /// The account is empty: no request gets a reply until somebody pays, and no waiting helps.
+    /// The account is empty: no request gets a reply until somebody pays, and waiting does not help.
     EmptyAccount,
-    /// There is no key, or it is a wrong one.
+    /// There is no key, or a wrong one.
     WrongKey,
-    /// It wants to be left alone for longer than any request waits.
+    /// The provider asks for a longer pause than any request waits.
     Later,
 }
 
-/// An answer that is no reply of a model.
+/// An answer that is not a model's reply.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum ReplyError {
-    /// The provider says what went wrong, with an HTTP error or in an envelope with status 200.
+    /// The provider reports an error, by an HTTP error or in the body of a success (200).
     #[error("the provider answers with an error{}: {message}", code.as_ref().map(|code| format!(" `{code}`")).unwrap_or_default())]
     Provider {
-        /// The provider's own code or type, `insufficient_quota`, `overloaded_error`.
+        /// The provider's own code or type, such as `insufficient_quota` or `overloaded_error`.
         code: Option<String>,
-        /// Its message, without control characters, shortened.
+        /// The provider's message, without control characters, shortened.
         message: String,
     },
     /// Not JSON, or JSON without an answer: HTML, `choices: []`.
     #[error("the answer is no reply: {reason}")]
     Unreadable {
-        /// Why, with the beginning of what came, without control characters.
+        /// Why, with the beginning of the answer, without control characters.
         reason: String,
     },
-    /// Events, as they come when a reply is streamed (WHATWG HTML, "Server-sent events").
+    /// The answer is a stream of events, although none was asked for (WHATWG HTML, "Server-sent events").
     #[error(
         "the answer is no reply: it is streamed, which it was not asked to be: `{beginning}`\nhint: have the server, or \
          the proxy before it, stream only where a request says `\"stream\": true`"
     )]
     Streamed {
-        /// The beginning of what came, without control characters.
+        /// The beginning of the answer, without control characters.
         beginning: String,
     },
 }
 
-/// Codes that no waiting helps against, although they come with status 429: OpenAI's of an account that is empty, at
-/// its limit or not paid for, and Anthropic's `billing_error` (402).
+/// Codes for which waiting does not help, although they come with status 429: OpenAI's for an account that is empty,
+/// at its limit or not paid for, and Anthropic's `billing_error` (402).
 const EMPTY_ACCOUNT: [&str; 4] =
     ["insufficient_quota", "billing_hard_limit_reached", "billing_not_active", "billing_error"];
 
-/// What Anthropic says of an empty account: a code that says nothing, and how the message begins. Messages may quote the
-/// request further on.
+/// Anthropic's error for an empty account: an unspecific code, and the beginning of the message. Later parts of a
+/// message may quote the request.
 const NO_CREDIT: (&str, &str) = ("invalid_request_error", "Your credit balance is too low");
 
-/// Payment required: what `DeepSeek` and `OpenRouter` answer where the account is empty, the latter also as the code of
-/// an error with status 200.
+/// Payment required: the status of `DeepSeek` and `OpenRouter` for an empty account; `OpenRouter` also uses it as the
+/// code of an error with status 200.
 const PAYMENT_REQUIRED: u16 = 402;
 
 /// No key, or a wrong one.
 const UNAUTHORIZED: u16 = 401;
 
-/// What Gemini says of a wrong key, with status 400: the reason among the details, which not every server between
-/// hands on, or else the code and how the message begins.
+/// Gemini's error for a wrong key, with status 400: the reason among the details, which some servers in between do
+/// not pass on, or else the code and the beginning of the message.
 pub(super) const WRONG_KEY_REASON: &str = "API_KEY_INVALID";
 const WRONG_KEY: (&str, &str) = ("INVALID_ARGUMENT", "API key not valid");
 
-/// Parts of codes and of messages, in lower case, that mean a failure in passing: OpenAI's `server_error` and
-/// `rate_limit_exceeded`, Anthropic's `overloaded_error`, `api_error` and `timeout_error`, Gemini's
-/// `UNAVAILABLE`, `RESOURCE_EXHAUSTED`, `INTERNAL`, `DEADLINE_EXCEEDED` and `ABORTED`.
+/// Parts of codes and of messages, in lower case, that mean a temporary failure: OpenAI's `server_error` and
+/// `rate_limit_exceeded`, Anthropic's `overloaded_error`, `api_error` and `timeout_error`, Gemini's `UNAVAILABLE`,
+/// `RESOURCE_EXHAUSTED`, `INTERNAL`, `DEADLINE_EXCEEDED` and `ABORTED`.
 const PASSING_CODES: [&str; 10] = [
     "overloaded",
     "rate_limit",
@@ -81,13 +81,13 @@ const PASSING_MESSAGES: [&str; 7] =
     ["overload", "rate limit", "timeout", "timed out", "temporarily", "try again", "unavailable"];
 
 impl ReplyError {
-    /// Whether the same request may get a reply the next time, by the HTTP status it came with. An error with
-    /// status 200 is judged by its code, and by its message where it has none.
+    /// Whether the same request may get a reply the next time, by the HTTP status. An error with status 200 is judged
+    /// by its code, or without one by its message.
     #[must_use]
     pub(crate) fn is_worth_retrying(&self, status: u16) -> bool {
         match self {
             Self::Unreadable { .. } => is_success(status) || is_passing(status),
-            // A setting of the server.
+            // Streaming is a setting of the server.
             Self::Streamed { .. } => false,
             Self::Provider { code, message } => {
                 if self.refusal(status).is_some() || self.is_context_overflow(status) {
@@ -99,7 +99,7 @@ impl ReplyError {
         }
     }
 
-    /// Whether the prompt did not fit the model's context, by the provider's code or by how its message begins.
+    /// Whether the prompt did not fit the model's context, by the provider's code or the beginning of its message.
     #[must_use]
     pub(crate) fn is_context_overflow(&self, status: u16) -> bool {
         let Self::Provider { code, message } = self else { return false };
@@ -108,9 +108,8 @@ impl ReplyError {
             && !asks_for_too_long_a_reply(message)
     }
 
-    /// Whether the provider would refuse any other request as well, by the HTTP status it came with and by what stands
-    /// in the provider's own error. Its message, which may quote the request, counts with certain codes and from its
-    /// beginning alone.
+    /// Whether the provider would refuse every other request as well, by the HTTP status and the provider's own
+    /// error. The message may quote the request, so only its beginning counts, and only with certain codes.
     #[must_use]
     pub(crate) fn refusal(&self, status: u16) -> Option<Refusal> {
         match status {
@@ -130,7 +129,7 @@ impl ReplyError {
     }
 }
 
-/// Whether a code says that an account is empty.
+/// Whether a code means that an account is empty.
 pub(super) fn is_of_empty_account(code: &str) -> bool {
     EMPTY_ACCOUNT.iter().any(|known| code.eq_ignore_ascii_case(known))
         || code.parse::<u16>().is_ok_and(|code| code == PAYMENT_REQUIRED)
@@ -144,7 +143,7 @@ fn means_passing(code: Option<&str>, message: &str) -> bool {
     code.parse().map_or_else(|_| PASSING_CODES.iter().any(|part| code.contains(part)), is_passing)
 }
 
-/// Whether a status is a success, which says nothing of the body.
+/// Whether a status is a success; the body may still hold an error.
 pub(super) fn is_success(status: u16) -> bool {
     (200..300).contains(&status)
 }
@@ -195,7 +194,7 @@ mod tests {
         }
     }
 
-    /// What the body of an answer says of all requests.
+    /// Whether an answer with this body means that all requests are refused.
     fn refusal(status: u16, body: &Value) -> Option<Refusal> {
         let error = body_of(status, body.to_string().as_bytes(), &mut Oddities::default()).unwrap_err();
         let refusal = error.refusal(status);
@@ -203,7 +202,7 @@ mod tests {
         refusal
     }
 
-    /// The bodies are those of the providers' pages on errors; Gemini's minute is over soon.
+    /// The bodies are those of the providers' documentation of errors; Gemini's limit per minute is over soon.
     #[test]
     fn what_holds_for_all_requests_is_told_from_what_passes() {
         let quota = "You exceeded your current quota, please check your plan and billing details.";
@@ -251,7 +250,7 @@ mod tests {
         }
     }
 
-    /// A task may ask what a label, a log or a page on errors says.
+    /// A task may ask about a label, a log or a page that looks like an error.
     #[test]
     fn an_error_that_quotes_the_request_says_nothing_of_other_requests() {
         for prompt in [
@@ -262,7 +261,7 @@ mod tests {
         ] {
             let said = format!("messages.0.content: too long: {prompt}");
             for (status, body) in [
-                // FastAPI's errors of validation, as vLLM and others give them.
+                // FastAPI's validation errors, as vLLM and others return them.
                 (
                     422,
                     json!({"detail": [{"type": "string_type", "loc": ["body", "messages"], "input": prompt}]}),

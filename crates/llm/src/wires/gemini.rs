@@ -19,7 +19,7 @@ use crate::{
 #[derive(Debug)]
 pub(super) struct Gemini;
 
-/// Everything but what stands in names of models, so that no name leads to another address.
+/// Escapes everything except the characters of model names, so that no name can lead to another address.
 const PATH: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'_').remove(b'.').remove(b'/').remove(b'@');
 
 impl Wire for Gemini {
@@ -56,7 +56,7 @@ impl Wire for Gemini {
             body.insert("generationConfig".to_owned(), Value::Object(config));
         }
         writing::merge(&mut body, &settings.extra);
-        // A tuned model is named with its collection.
+        // A tuned model's name includes its collection.
         let is_whole =
             ["models/", "tunedModels/"].iter().any(|collection| target.model.starts_with(collection));
         let collection = if is_whole { "" } else { "models/" };
@@ -82,8 +82,8 @@ impl Wire for Gemini {
     }
 
     fn image_limits(&self) -> (u32, usize) {
-        // "Image understanding": images are scaled to fit 3072 x 3072. Vertex AI documents 7 MB for an image
-        // within a request, the Gemini API 20 MB for the whole of it.
+        // "Image understanding": images are scaled to fit 3072 x 3072. Vertex AI documents 7 MB for an image within a
+        // request, the Gemini API 20 MB for the whole request.
         (3072, 7_000_000)
     }
 
@@ -137,7 +137,7 @@ fn image_part(picture: &Picture, images: ImageData) -> Value {
     json!({ "inlineData": { "mimeType": picture.mime_type, "data": data } })
 }
 
-/// What the model said, with the signatures of its thoughts, and the calls that it is held to have made.
+/// The model's message, with the signatures of its thoughts, and with the calls that are sent back.
 fn assistant(message: &Assistant, calls: &[SentCall<'_>]) -> Vec<Value> {
     let raw = message.raw.as_ref().and_then(|raw| raw["parts"].as_array());
     let mut parts = Vec::new();
@@ -166,7 +166,7 @@ fn function_call(call: &SentCall<'_>, raw: Option<&Value>) -> Value {
     Value::Object(part)
 }
 
-/// The responses to all calls, then what the tools showed: the number of responses is to equal that of calls.
+/// The responses to all calls, then the images of the results: there must be as many responses as calls.
 fn results(answers: &[SentAnswer<'_>], images: ImageData) -> Vec<Value> {
     let responses = answers.iter().map(|answer| {
         let key = if answer.is_error() { "error" } else { "output" };
@@ -184,7 +184,7 @@ fn results(answers: &[SentAnswer<'_>], images: ImageData) -> Vec<Value> {
     parts
 }
 
-/// The first candidate, or nothing if the prompt was held back.
+/// The first candidate; `None` if the prompt was held back.
 fn candidate(body: &Map<String, Value>) -> Result<Option<&Map<String, Value>>, ReplyError> {
     let candidate = body.get("candidates").and_then(|candidates| candidates.get(0)?.as_object());
     if candidate.is_some() || block_reason(body).is_some_and(Value::is_string) {
@@ -210,7 +210,7 @@ fn finished(mut reply: Reply, body: &Map<String, Value>, mut oddities: Oddities)
     reply
 }
 
-/// `content` with its parts, made up where a candidate has none.
+/// The candidate's `content` with its parts; an empty one if it has none.
 fn content(candidate: &Map<String, Value>, oddities: &mut Oddities) -> Map<String, Value> {
     let mut content = candidate.get("content").and_then(Value::as_object).cloned().unwrap_or_else(|| {
         oddities.note("the candidate had no content");
@@ -227,14 +227,14 @@ fn content(candidate: &Map<String, Value>, oddities: &mut Oddities) -> Map<Strin
             oddities.note("`parts` was a string instead of a list; it was taken as text");
             vec![text_part(&text)]
         }
-        // What ends in thoughts has no parts.
+        // A reply that ends within thoughts has no parts.
         _ => Vec::new(),
     };
     content.insert("parts".to_owned(), Value::Array(parts));
     content
 }
 
-/// Reads the parts, and gives those calls an id that have none: the API leaves ids out.
+/// Reads the parts, and gives an id to calls without one, because the API leaves ids out.
 fn read_parts(content: &mut Map<String, Value>, oddities: &mut Oddities) -> Reply {
     let mut calls = Calls::default();
     let (mut texts, mut thinking) = (String::new(), Vec::new());
@@ -268,7 +268,7 @@ fn read_parts(content: &mut Map<String, Value>, oddities: &mut Oddities) -> Repl
     Reply { text, thoughts: thinking.join("\n\n"), calls, ..Reply::default() }
 }
 
-/// `args` are documented as optional: without them the call has none.
+/// Adds a call. `args` is documented as optional: without it the call has no arguments.
 fn add_call(call: &Value, calls: &mut Calls, oddities: &mut Oddities) {
     let name = call["name"].as_str().unwrap_or_default();
     let args = call.get("args");
@@ -285,7 +285,7 @@ fn add_call(call: &Value, calls: &mut Calls, oddities: &mut Oddities) {
     calls.add(call["id"].as_str(), name, arguments, oddities);
 }
 
-/// `FinishReason` of the reference.
+/// Why the reply ended: `FinishReason` of the reference.
 fn stop(candidate: &Map<String, Value>, has_calls: bool, oddities: &mut Oddities) -> StopReason {
     let reason = candidate.get("finishReason").and_then(Value::as_str).unwrap_or_default();
     match reason {
@@ -312,7 +312,7 @@ fn stop(candidate: &Map<String, Value>, has_calls: bool, oddities: &mut Oddities
     }
 }
 
-/// `UsageMetadata`: thoughts and the results of the provider's own tools are counted apart.
+/// The tokens of `UsageMetadata`, which counts thoughts and results of the provider's own tools separately.
 fn usage(body: &Map<String, Value>, oddities: &mut Oddities) -> Usage {
     let found = body.get("usageMetadata").filter(|usage| !usage.is_null());
     let Some(usage) = reading::usage_object(found, oddities) else { return Usage::default() };

@@ -1,4 +1,4 @@
-//! The wires: how a request is written for a provider and its answer read. No network in here.
+//! The wires: write requests for a provider and read its answers. They use no network.
 
 mod anthropic;
 mod error;
@@ -17,12 +17,12 @@ use serde_json::{Map, Value};
 use super::tools::WrittenTools;
 use super::{Reply, Request, RequestLimits};
 
-/// How images stand in a body.
+/// The form of images in a body.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum ImageData {
     /// As base64, to be sent.
     Base64,
-    /// As `sha256:..`, to be kept and compared: payloads are in no cassette, log or error.
+    /// As `sha256:..`, to be kept and compared: no cassette, log or error contains image data.
     Hash,
 }
 
@@ -31,14 +31,14 @@ pub(crate) enum ImageData {
 pub(crate) struct WireRequest {
     /// Below the base address, without a slash in front.
     pub(crate) path: String,
-    /// The JSON body but for its tools; never empty.
+    /// The JSON body without its tools; never empty.
     body: Map<String, Value>,
-    /// `tools` of the body, where they are written once for many requests.
+    /// `tools` of the body, if they are serialized once for many requests.
     tools: Option<WrittenTools>,
 }
 
 impl WireRequest {
-    /// A request. `body` may have `tools` of its own, which then are those of the request.
+    /// A request. If `body` has its own `tools`, these are sent.
     fn new(path: String, body: Map<String, Value>, tools: Option<WrittenTools>) -> Self {
         let tools = tools.filter(|_| !body.is_empty() && !body.contains_key(TOOLS));
         Self { path, body, tools }
@@ -46,7 +46,7 @@ impl WireRequest {
 
     /// The body as it is sent.
     pub(crate) fn to_bytes(&self) -> Vec<u8> {
-        // It is an object of JSON values: nothing in it cannot be written.
+        // An object of JSON values can always be serialized.
         let mut bytes = serde_json::to_vec(&self.body).unwrap_or_default();
         if let Some(tools) = &self.tools
             && bytes.pop() == Some(b'}')
@@ -67,7 +67,7 @@ impl WireRequest {
     }
 }
 
-/// The key that all wires have tools under.
+/// The key of the tools in all wires.
 const TOOLS: &str = "tools";
 
 /// What a request is written for.
@@ -81,48 +81,48 @@ pub(crate) struct Target<'a> {
 
 /// One way to speak to models.
 pub(crate) trait Wire: Send + Sync {
-    /// Where the provider listens, without a slash at the end.
+    /// The provider's address, without a slash at the end.
     fn base_url(&self) -> &'static str;
 
     /// The environment variables that may hold the key, in order.
     fn key_variables(&self) -> &'static [&'static str];
 
-    /// The headers of every request besides `content-type`; without a key those of a server that needs none.
+    /// The headers of every request besides `content-type`; without a key, those for a server that needs none.
     fn headers(&self, key: Option<&str>) -> Vec<(&'static str, String)>;
 
     /// Writes a request. Equal requests have equal bodies, byte for byte.
     fn request(&self, target: Target<'_>, request: &Request, images: ImageData) -> WireRequest;
 
-    /// Reads an answer with any status: what is a reply with status 200 is one, whatever is odd about it.
+    /// Reads an answer with any HTTP status. A reply with oddities is still a reply.
     fn reply(&self, status: u16, body: &[u8]) -> Result<Reply, ReplyError>;
 
-    /// What the provider takes of an image: the longest side in pixels, and bytes before base64.
+    /// What the provider accepts of an image: the longest side in pixels, and bytes before base64.
     fn image_limits(&self) -> (u32, usize);
 
-    /// How many tools the provider takes with a request, if it says so. Other addresses that speak its wire have limits of
-    /// their own.
+    /// How many tools the provider accepts with a request, if documented. Other servers of this wire have their own
+    /// limits.
     fn most_tools(&self) -> Option<usize> {
         None
     }
 
-    /// What the provider takes of all images of a request together. Base64 makes four bytes of three.
+    /// What the provider accepts of all images of a request together. Base64 makes four bytes of three.
     fn request_limits(&self) -> RequestLimits;
 }
 
 /// Makes the rows of the table of wires into the variants of [`WireKind`].
 macro_rules! wires {
     ($($kind:ident($meaning:literal, $name:literal, $wire:expr),)*) => {
-        /// One of the ways to speak to a model.
+        /// A protocol for speaking to models.
         #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
         pub enum WireKind {
             $(#[doc = $meaning] $kind,)*
         }
 
         impl WireKind {
-            /// All of them.
+            /// All wires.
             pub(crate) const ALL: &[WireKind] = &[$(WireKind::$kind,)*];
 
-            /// As it stands in the name of a model.
+            /// The wire's name within the name of a model.
             #[must_use]
             pub const fn as_str(self) -> &'static str {
                 match self {
@@ -131,7 +131,7 @@ macro_rules! wires {
             }
         }
 
-        /// The wire of a kind.
+        /// The implementation of a wire.
         pub(crate) fn of(kind: WireKind) -> &'static dyn Wire {
             match kind {
                 $(WireKind::$kind => &$wire,)*

@@ -1,7 +1,7 @@
 //! OpenAI chat completions, spoken by OpenAI and by most servers of open models.
 //!
-//! Sources: OpenAI's API reference, "Create chat completion" and "The chat completion object"; what servers do
-//! differently is named where it is handled.
+//! Sources: OpenAI's API reference, "Create chat completion" and "The chat completion object"; differences between
+//! servers are named where they are handled.
 
 mod calls;
 
@@ -60,7 +60,7 @@ impl Wire for OpenAi {
         let mut oddities = Oddities::default();
         let body = reading::body(status, body, &mut oddities)?;
         let choice = choice(&body)?;
-        // OpenRouter: a provider failed on the way, and the choice says so.
+        // OpenRouter: the choice says that a provider failed on the way.
         if choice.get("finish_reason").and_then(Value::as_str) == Some("error")
             && let Some(error) = choice.get("error").filter(|error| !error.is_null())
         {
@@ -139,7 +139,7 @@ fn messages(target: Target<'_>, request: &Request, images: ImageData) -> Vec<Val
             Turn::Results(answers) => push_results(&mut messages, &answers, images),
         }
     }
-    // A text alone is a string, which servers without images insist on.
+    // Text alone is sent as a string, as servers without images require.
     for message in &mut messages {
         if let Some([part]) = message["content"].as_array().map(Vec::as_slice)
             && part["type"] == "text"
@@ -150,7 +150,7 @@ fn messages(target: Target<'_>, request: &Request, images: ImageData) -> Vec<Val
     messages
 }
 
-/// Tool messages are text; what the tools showed follows in one message of the user.
+/// Tool messages can only hold text; images of the results follow in one message of the user.
 fn push_results(messages: &mut Vec<Value>, answers: &[SentAnswer<'_>], images: ImageData) {
     let mut shown = Vec::new();
     for answer in answers {
@@ -206,7 +206,7 @@ fn message(choice: &Map<String, Value>, oddities: &mut Oddities) -> Map<String, 
     Map::from_iter([("role".to_owned(), json!("assistant")), ("content".to_owned(), json!(text))])
 }
 
-/// Text and thoughts: a string, null, or a list of parts (Mistral, and what OpenAI documents for refusals).
+/// Text and thoughts: a string, null, or a list of parts (Mistral, and OpenAI's documentation for refusals).
 fn content(content: Option<&Value>, oddities: &mut Oddities) -> (String, Vec<String>) {
     let parts = match content {
         None | Some(Value::Null) => return (String::new(), Vec::new()),
@@ -249,7 +249,7 @@ fn content(content: Option<&Value>, oddities: &mut Oddities) -> (String, Vec<Str
     (text, thinking)
 }
 
-/// Reasons as OpenAI documents them; `model_length` is Mistral's.
+/// Why the reply ended, as OpenAI documents it; `model_length` is Mistral's.
 fn stop(choice: &Map<String, Value>, has_calls: bool, oddities: &mut Oddities) -> StopReason {
     let reason = choice.get("finish_reason").and_then(Value::as_str).unwrap_or_default();
     match reason {
@@ -274,7 +274,7 @@ fn stop(choice: &Map<String, Value>, has_calls: bool, oddities: &mut Oddities) -
 }
 
 fn usage(body: &Map<String, Value>, choice: &Map<String, Value>, oddities: &mut Oddities) -> Usage {
-    // Moonshot has it in the choice, Groq in `x_groq`.
+    // Moonshot puts it into the choice, Groq into `x_groq`.
     let places =
         [body.get("usage"), choice.get("usage"), body.get("x_groq").and_then(|groq| groq.get("usage"))];
     let found = places.into_iter().flatten().find(|usage| !usage.is_null());
@@ -287,7 +287,7 @@ fn usage(body: &Map<String, Value>, choice: &Map<String, Value>, oddities: &mut 
     let cached_input_tokens = tokens(&[
         &["prompt_tokens_details", "cached_tokens"],
         &["input_tokens_details", "cached_tokens"],
-        // DeepSeek, Moonshot.
+        // The names of DeepSeek and Moonshot.
         &["prompt_cache_hit_tokens"],
         &["cached_tokens"],
     ]);
@@ -297,7 +297,7 @@ fn usage(body: &Map<String, Value>, choice: &Map<String, Value>, oddities: &mut 
         &["reasoning_tokens"],
     ]);
     let mut output_tokens = tokens(&[&["completion_tokens"], &["output_tokens"]]);
-    // xAI counts thoughts beside the completion; the total tells.
+    // xAI does not include thoughts in the completion; the total reveals it.
     if let (Some(input), Some(output), Some(reasoning), Some(total)) =
         (input_tokens, output_tokens, reasoning_tokens, tokens(&[&["total_tokens"]]))
         && reasoning > 0

@@ -1,13 +1,13 @@
-//! How providers say that a prompt does not fit the model's context.
+//! The errors by which providers report that a prompt does not fit the model's context.
 
 use std::sync::LazyLock;
 
 use regex::Regex;
 
-/// Codes of a prompt that the model's context does not hold: `OpenAI`'s and llama.cpp's.
+/// Codes for a prompt that does not fit the model's context: `OpenAI`'s and llama.cpp's.
 const CONTEXT_CODES: [&str; 2] = ["context_length_exceeded", "exceed_context_size_error"];
 
-/// What is said of such a prompt, in lower case: how the message begins, and what it says further on.
+/// Messages about such a prompt, in lower case: the beginning, and a later part.
 const CONTEXT_MESSAGES: [(&str, &str); 14] = [
     // Anthropic.
     ("prompt is too long", ""),
@@ -32,7 +32,7 @@ const CONTEXT_MESSAGES: [(&str, &str); 14] = [
     ("prompt contains", "too large for model with"),
 ];
 
-/// What says how long the prompt and the longest reply that was asked for are, and what the context holds, in lower case:
+/// Where messages give the lengths of the prompt, of the longest reply asked for and of the context, in lower case:
 /// `OpenAI`'s and vLLM's "length is 16384 tokens .. (112946 in the messages, 10000 in the completion)", Anthropic's
 /// "188240 + 21333 > 200000".
 const LENGTHS: [(&str, [usize; 3]); 2] = [
@@ -40,7 +40,7 @@ const LENGTHS: [(&str, [usize; 3]); 2] = [
     (r"(\d+) \+ (\d+) > (\d+)", [1, 2, 3]),
 ];
 
-/// Whether a code says that the prompt does not fit the model's context.
+/// Whether a code means that the prompt does not fit the model's context.
 pub(super) fn is_of_context(code: &str) -> bool {
     CONTEXT_CODES.iter().any(|known| code.eq_ignore_ascii_case(known))
 }
@@ -53,8 +53,8 @@ pub(super) fn says_too_long(message: &str) -> bool {
     })
 }
 
-/// Whether the prompt fits, and the reply that is asked for is the longer of the two: that is a setting, the same for all
-/// tasks.
+/// Whether the prompt itself fits, and the reply asked for is longer than the prompt: this is a setting, the same for
+/// all tasks.
 pub(super) fn asks_for_too_long_a_reply(message: &str) -> bool {
     static LENGTH: LazyLock<Vec<(Regex, [usize; 3])>> = LazyLock::new(|| {
         LENGTHS.into_iter().filter_map(|(form, groups)| Some((Regex::new(form).ok()?, groups))).collect()
@@ -73,7 +73,8 @@ mod tests {
 
     use super::super::reading::{Oddities, body as body_of};
 
-    /// The bodies are those that providers and servers answer with (their pages on errors, reports of their users).
+    /// The bodies are those that providers and servers return (from their documentation of errors and reports of
+    /// their users).
     #[test]
     fn a_prompt_that_does_not_fit_the_context_is_told_from_other_errors() {
         let fits = |status: u16, body: &Value| {

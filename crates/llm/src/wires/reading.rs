@@ -1,4 +1,4 @@
-//! What the wires share in reading replies: bodies and errors, numbers, arguments and ids of calls.
+//! Shared parts of reading replies: bodies and errors, numbers, arguments and ids of calls.
 
 use std::collections::HashSet;
 
@@ -10,16 +10,16 @@ use super::error::{WRONG_KEY_REASON, is_of_empty_account, is_success};
 use super::overflow::is_of_context;
 use crate::{Arguments, Reply, ReplyCall, StopReason};
 
-/// What is kept of a provider's words, in columns.
+/// The most columns of a provider's message that are kept.
 const SHOWN: usize = 300;
 
 /// How many different oddities are kept of one reply.
 const MOST_ODDITIES: usize = 20;
 
-/// What is said of a call without a name, here and where it is not made.
+/// The message about a call without a name.
 pub const NO_NAME: &str = "a call has no name";
 
-/// What was odd about a reply: each sentence once, and not without end.
+/// Oddities of a reply: each sentence once, and a limited number.
 #[derive(Debug, Default)]
 pub(super) struct Oddities {
     list: Vec<String>,
@@ -47,10 +47,10 @@ impl Oddities {
     }
 }
 
-/// The object that a successful answer is.
+/// The JSON object in the body of a successful answer.
 ///
 /// # Errors
-/// Any status that is no success; an error in an envelope; what is no JSON object.
+/// Any status that is not a success; an error inside the body; a body that is not a JSON object.
 pub(super) fn body(
     status: u16,
     bytes: &[u8],
@@ -83,7 +83,7 @@ fn is_streamed(text: &str) -> bool {
     ["data:", "event:"].iter().any(|field| text.starts_with(field))
 }
 
-/// Says so if a reply did not end by itself; `word` is the provider's for why.
+/// Notes if a reply did not end normally; `word` is the provider's reason.
 pub(super) fn note_end(reply: &mut Reply, word: Option<&Value>, oddities: &mut Oddities) {
     let word = shortened(word.and_then(Value::as_str).unwrap_or_default(), 60);
     match reply.stop {
@@ -97,15 +97,15 @@ pub(super) fn note_end(reply: &mut Reply, word: Option<&Value>, oddities: &mut O
     }
 }
 
-/// Why JSON that is an object has no reply in it.
+/// Why a JSON object contains no reply.
 pub(super) fn without_reply(why: &str, body: &Map<String, Value>) -> ReplyError {
     let shown = shortened(&serde_json::to_string(body).unwrap_or_default(), SHOWN);
     ReplyError::Unreadable { reason: format!("{why}: `{shown}`") }
 }
 
-/// The error that a body tells of: `{"error": {..}}` (all three providers), `{"error": "text"}` (Ollama),
-/// `[{"error": {..}}]` (Gemini), `{"object": "error", "message": ..}` (vLLM); with an HTTP error also
-/// `{"message": ..}` and `{"detail": ..}` (servers built on FastAPI).
+/// The error in a body: `{"error": {..}}` (all three providers), `{"error": "text"}` (Ollama), `[{"error": {..}}]`
+/// (Gemini), `{"object": "error", "message": ..}` (vLLM); with an HTTP error also `{"message": ..}` and `{"detail":
+/// ..}` (servers built on FastAPI).
 fn provider_error(status: u16, body: &Value) -> Option<ReplyError> {
     let body = match body {
         Value::Array(list) => list.first()?.as_object()?,
@@ -147,8 +147,8 @@ fn is_said(value: &Value) -> bool {
     }
 }
 
-/// Gemini has the number of the HTTP status in `code` and a name in `status`, and reasons in `details`; OpenAI has names in `code` and
-/// `type`, one of which may be null; Anthropic has `type`.
+/// The code and message of an error. Gemini puts the HTTP status into `code`, a name into `status`, and reasons into
+/// `details`; OpenAI puts names into `code` and `type`, one of which may be null; Anthropic has `type`.
 fn told(error: &Map<String, Value>, message: Option<&Value>) -> ReplyError {
     let codes: Vec<String> = ["status", "code", "type"]
         .into_iter()
@@ -158,7 +158,7 @@ fn told(error: &Map<String, Value>, message: Option<&Value>) -> ReplyError {
             _ => None,
         })
         .collect();
-    // What says more than that the request failed matters most, in whichever key it is told.
+    // The most specific code counts, whichever key it is in.
     let telling = codes.iter().find(|code| is_of_empty_account(code) || is_of_context(code));
     let wrong_key = error.get("details").and_then(Value::as_array).is_some_and(|details| {
         details.iter().any(|detail| detail.get("reason").and_then(Value::as_str) == Some(WRONG_KEY_REASON))
@@ -199,7 +199,7 @@ pub(super) fn tokens(usage: &Map<String, Value>, places: &[&[&str]], oddities: &
         Value::String(text) => text.trim().to_owned(),
         _ => String::new(),
     };
-    // The bound is where floats stop being exact.
+    // Above this bound, floats are no longer exact.
     let count = text.parse::<f64>().ok().filter(|count| (0.0..9e15).contains(count));
     oddities.note(if count.is_some() {
         "a number of tokens in `usage` was no whole number; it was read all the same"
@@ -238,7 +238,7 @@ pub(super) struct Calls {
 }
 
 impl Calls {
-    /// Adds a call. One without an id of its own gets one in [`Self::into_list`].
+    /// Adds a call. A call without its own id gets one in [`Self::into_list`].
     pub(super) fn add(
         &mut self,
         id: Option<&str>,
@@ -268,7 +268,7 @@ impl Calls {
         self.list.is_empty()
     }
 
-    /// All calls; those without an id get `call_1` for the first place, `call_2` for the second, and so on.
+    /// All calls; those without an id get `call_1` if they are the first call, `call_2` if the second, and so on.
     pub(super) fn into_list(mut self) -> Vec<ReplyCall> {
         for index in self.without_id {
             let mut id = format!("call_{}", index + 1);
@@ -281,7 +281,8 @@ impl Calls {
     }
 }
 
-/// Arguments that should be an object written as a string. Nothing that is no object becomes one.
+/// Arguments, which should be an object written as a string. Anything else is kept as it is, never turned into an
+/// object.
 pub(super) fn arguments_of(written: Option<&Value>, name: &str, oddities: &mut Oddities) -> Arguments {
     let name = shortened(name, 60);
     let (text, reason) = match written {
@@ -303,7 +304,7 @@ pub(super) fn arguments_of(written: Option<&Value>, name: &str, oddities: &mut O
     Arguments::Malformed(text)
 }
 
-/// The object in a text, and whether a string was around it.
+/// The object in a text, and whether it was inside a JSON string.
 fn object_in(text: &str) -> Result<(Map<String, Value>, bool), String> {
     let parse = |text: &str| serde_json::from_str::<Value>(text);
     match parse(text) {

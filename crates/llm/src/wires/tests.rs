@@ -1,4 +1,4 @@
-//! What all wires have in common, and what the tests of single wires share.
+//! Tests of what all wires have in common, and helpers for the tests of single wires.
 
 use std::sync::Arc;
 
@@ -18,7 +18,7 @@ pub(super) fn call(id: &str, name: &str, arguments: Value) -> ReplyCall {
     ReplyCall { id: id.to_owned(), name: name.to_owned(), arguments: Arguments::Object(arguments) }
 }
 
-/// Exactly these oddities, told by a part of each.
+/// Asserts exactly these oddities, given by a part of each.
 pub(super) fn names_of(oddities: &[String], parts: &[&str]) {
     assert_eq!(oddities.len(), parts.len(), "{oddities:?}");
     for (oddity, part) in oddities.iter().zip(parts) {
@@ -54,7 +54,7 @@ fn no_body_makes_a_wire_panic() {
     }
 }
 
-/// As servers send it that stream whatever they are asked (OpenAI and Gemini; Anthropic).
+/// Answers of servers that stream even if not asked to (OpenAI and Gemini; Anthropic).
 #[test]
 fn a_streamed_answer_is_told_and_not_asked_for_again() {
     for kind in ALL {
@@ -64,7 +64,7 @@ fn a_streamed_answer_is_told_and_not_asked_for_again() {
             let said = error.to_string();
             assert!(said.contains("it is streamed") && said.contains("hint: have the server"), "{said}");
         }
-        // A passing failure on the way stays one.
+        // A temporary failure of a server in between is still worth another try.
         assert!(of(kind).reply(502, b"data: x").unwrap_err().is_worth_retrying(502));
     }
 }

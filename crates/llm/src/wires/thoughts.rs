@@ -5,13 +5,13 @@ use super::reading::Oddities;
 const THINK: &str = "<think>";
 const THINK_END: &str = "</think>";
 
-/// Put around answers by GLM-4.1V and GLM-4.5V.
+/// Delimiters around answers of GLM-4.1V and GLM-4.5V.
 const BOX: [&str; 2] = ["<|begin_of_box|>", "<|end_of_box|>"];
 
-/// Takes `<think>` blocks and the delimiters of boxes out of a text. Gives back what is left, and the thoughts.
+/// Removes `<think>` blocks and the delimiters of boxes from a text. Returns the rest, and the thoughts.
 ///
-/// A closing tag alone ends thoughts that began in the prompt, as templates of DeepSeek-R1 and Qwen3 have it;
-/// an opening tag alone counts only at the beginning, where the reply ended before the thoughts did.
+/// A closing tag alone ends thoughts that began in the prompt, as in templates of DeepSeek-R1 and Qwen3; an opening
+/// tag alone counts only at the beginning, where the reply ended before the thoughts did.
 pub(super) fn split(text: &str, oddities: &mut Oddities) -> (String, String) {
     let (mut answer, thoughts) = without_thoughts(text, oddities);
     if BOX.iter().any(|delimiter| answer.contains(delimiter)) {

@@ -1,4 +1,4 @@
-//! What the wires share in writing requests: conversations in which every call is answered, names, images.
+//! Shared parts of writing requests: conversations in which every call is answered, names, images.
 
 use std::borrow::Cow;
 use std::collections::HashSet;
@@ -11,10 +11,10 @@ use serde_json::{Map, Value};
 use super::ImageData;
 use crate::{Arguments, Assistant, Message, Part, Picture, ReplyCall, ToolAnswer};
 
-/// What stands for a message that has nothing in it, where a provider wants at least one character.
+/// Stands for an empty message if the provider requires at least one character.
 pub(super) const NOTHING: &str = "(nothing)";
 
-/// What a tool is said to have answered if the conversation has no answer.
+/// Stands for the result of a call if the conversation has none.
 pub(super) const NO_ANSWER: &str = "this call was not answered";
 
 /// A message of a conversation, with the ids that are sent.
@@ -25,17 +25,17 @@ pub(super) enum Turn<'a> {
     Results(Vec<SentAnswer<'a>>),
 }
 
-/// A call as it goes back to its model.
+/// A call as it is sent back to its model.
 #[derive(Debug, Clone)]
 pub(super) struct SentCall<'a> {
-    /// Given once in a conversation: ids that were made up recur in the replies of a server without ids.
+    /// Unique in a conversation: ids that were made up occur again in later replies of a server without ids.
     pub(super) id: String,
-    /// What a provider takes for a name, whatever the model wrote.
+    /// A name that the provider accepts, whatever the model wrote.
     pub(super) name: String,
     pub(super) arguments: &'a Arguments,
 }
 
-/// The answer to a call; without one, the wire says that there is none.
+/// The result of a call; if there is none, the wire says so.
 #[derive(Debug)]
 pub(super) struct SentAnswer<'a> {
     pub(super) call: SentCall<'a>,
@@ -47,7 +47,7 @@ impl SentAnswer<'_> {
         self.answer.map_or(NO_ANSWER, |answer| answer.text.as_str())
     }
 
-    /// The text, for wires that have no other way to say that a call failed.
+    /// The text, marked as an error, for wires that cannot say it otherwise.
     pub(super) fn text_with_error(&self) -> Cow<'_, str> {
         let says_so = self.text().get(..5).is_some_and(|start| start.eq_ignore_ascii_case("error"));
         if self.is_error() && !says_so {
@@ -66,8 +66,8 @@ impl SentAnswer<'_> {
     }
 }
 
-/// The conversation, with every call answered exactly once and directly after, which all providers insist on. An
-/// answer that no call asked for is left out.
+/// The conversation, with every call answered exactly once and directly after, which all providers insist on. Results
+/// without a call are left out.
 pub(super) fn turns<'a>(messages: &'a [Arc<Message>], id: impl Fn(&str) -> String) -> Vec<Turn<'a>> {
     let mut turns = Vec::with_capacity(messages.len());
     let mut given = HashSet::new();
@@ -115,8 +115,8 @@ fn answered<'a>(calls: Vec<(SentCall<'a>, &'a str)>, answers: &'a [ToolAnswer]) 
         .collect()
 }
 
-/// A name that all providers take, `^[a-zA-Z0-9_-]{1,64}$`: models also call what has no such name, and a
-/// request that repeats it is refused.
+/// A name that all providers take, `^[a-zA-Z0-9_-]{1,64}$`: models also write other names, and a request that repeats
+/// one is refused.
 pub(super) fn tool_name(name: &str) -> Cow<'_, str> {
     let is_fine = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-');
     if !name.is_empty() && name.len() <= 64 && name.chars().all(is_fine) {
@@ -126,7 +126,7 @@ pub(super) fn tool_name(name: &str) -> Cow<'_, str> {
     Cow::Owned(if fine.is_empty() { "unnamed".to_owned() } else { fine })
 }
 
-/// Where a body has base64: the picture's bytes, or its hash.
+/// The picture's bytes in base64, or its hash.
 pub(super) fn image_data(picture: &Picture, images: ImageData) -> String {
     match images {
         ImageData::Base64 => STANDARD.encode(&picture.bytes),
@@ -134,7 +134,7 @@ pub(super) fn image_data(picture: &Picture, images: ImageData) -> String {
     }
 }
 
-/// Arguments for a wire that takes objects only; what was none is shown to the model as what it was.
+/// Arguments for a wire that accepts only objects; arguments in another form are put into one as text.
 pub(super) fn arguments_object(arguments: &Arguments) -> Value {
     match arguments {
         Arguments::Object(object) => Value::Object(object.clone()),
@@ -142,13 +142,13 @@ pub(super) fn arguments_object(arguments: &Arguments) -> Value {
     }
 }
 
-/// The sentence in front of images that a tool returned, where they stand apart from its result.
+/// The sentence in front of images of a result, if they stand apart from it.
 pub(super) fn images_of(call: &SentCall<'_>, count: usize) -> String {
     let images = if count == 1 { "The image".to_owned() } else { format!("The {count} images") };
     format!("{images} that `{}` returned (call {}):", call.name, call.id)
 }
 
-/// Puts keys into a body, into objects within it as well; what is there is replaced.
+/// Puts keys into a body, also into objects within it; existing values are replaced.
 pub(super) fn merge(body: &mut Map<String, Value>, extra: &Map<String, Value>) {
     for (key, value) in extra {
         match (body.get_mut(key), value) {
@@ -160,7 +160,7 @@ pub(super) fn merge(body: &mut Map<String, Value>, extra: &Map<String, Value>) {
     }
 }
 
-/// What goes on within one message of a role that is not to follow itself.
+/// Adds to the last message if it has this role, because no role may have two messages in a row.
 pub(super) fn push_merged(messages: &mut Vec<Value>, role: &str, key: &str, mut parts: Vec<Value>) {
     if let Some(last) = messages.last_mut()
         && last.get("role").and_then(Value::as_str) == Some(role)

@@ -1,32 +1,32 @@
-//! What is wrong with a configuration.
+//! Why a configuration cannot be used.
 
 use std::fmt;
 
 use m3_support::text::{shortened, visible};
 use m3_trajectory::WholeFileError;
 
-/// A configuration cannot be used.
+/// Why a configuration cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub enum ConfigError {
     /// It cannot be read, or is not JSON.
     #[error(transparent)]
     File(#[from] WholeFileError),
-    /// Something in it is wrong; everything that is.
+    /// It has mistakes; all of them are listed.
     #[error("{}\nhint: docs/mcp.md describes every key", lines(.problems))]
     Invalid {
-        /// What is wrong, in the order of the file. Never empty.
+        /// The mistakes, in the order of the file. Never empty.
         problems: Vec<ConfigProblem>,
     },
 }
 
-/// Something that is wrong or odd in a configuration, and where.
+/// A mistake or oddity in a configuration, and its place.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ConfigProblem {
     /// The file as the user named it.
     pub file: String,
-    /// The server; `None` outside of any.
+    /// The server; `None` outside of all servers.
     pub server: Option<String>,
-    /// The key, such as `env.API_KEY`; empty for the whole.
+    /// The key, such as `env.API_KEY`; empty for the whole server or file.
     pub key: String,
     /// What is wrong.
     pub message: String,

@@ -1,4 +1,4 @@
-//! The members of an object in a configuration, taken one by one, and what is said about them.
+//! Reads the members of an object in a configuration one by one, and collects problems and warnings.
 
 use std::time::Duration;
 
@@ -7,7 +7,7 @@ use m3_trajectory::json::{Json, Keys};
 
 use super::ConfigProblem;
 
-/// What is wrong and what is odd, by file, server and key.
+/// Problems and warnings, by file, server and key.
 #[derive(Debug)]
 pub(super) struct Findings {
     pub(super) file: String,
@@ -21,13 +21,13 @@ impl Findings {
         Self { file: file.to_owned(), server: None, problems: Vec::new(), warnings: Vec::new() }
     }
 
-    /// Something wrong: the file cannot be used.
+    /// Adds a problem: the file cannot be used.
     pub(super) fn problem(&mut self, key: impl Into<String>, message: impl Into<String>) {
         let problem = self.about(key.into(), message.into());
         self.problems.push(problem);
     }
 
-    /// Something odd: the file is used all the same.
+    /// Adds a warning: the file can still be used.
     pub(super) fn warn(&mut self, key: impl Into<String>, message: impl Into<String>) {
         let warning = self.about(key.into(), message.into());
         self.warnings.push(warning);
@@ -65,7 +65,7 @@ impl Findings {
         None
     }
 
-    /// A list of strings; one string is a list of one.
+    /// A list of strings; a single string counts as a list of one.
     pub(super) fn strings(&mut self, key: &str, value: &Json) -> Vec<String> {
         match value {
             Json::String(text) => vec![text.clone()],
@@ -89,7 +89,7 @@ impl Findings {
         members.iter().filter_map(text).collect()
     }
 
-    /// A text; numbers, `true` and `false` are taken as they are written, `null` as left out.
+    /// A text; numbers, `true` and `false` are read as they are written, `null` counts as left out.
     fn scalar(&mut self, key: &str, value: &Json) -> Option<String> {
         match value {
             Json::String(text) => Some(text.clone()),
@@ -102,7 +102,7 @@ impl Findings {
         }
     }
 
-    /// A whole number from `least` on.
+    /// A whole number, at least `least`.
     pub(super) fn count(&mut self, key: &str, value: &Json, least: u32) -> Option<u32> {
         if let Json::Integer(number) = value
             && let Ok(number) = u32::try_from(*number)
@@ -150,7 +150,7 @@ pub(super) struct Fields<'a> {
     left: Vec<(&'a str, &'a Json)>,
 }
 
-/// Keys that say nothing to a host: notes, and what editors keep for themselves.
+/// Keys that a host may ignore: notes, and keys of editors.
 const IGNORED: [&str; 12] = [
     "note",
     "comment",
@@ -171,8 +171,8 @@ impl<'a> Fields<'a> {
         Self { left: members.iter().map(|(key, value)| (key.as_str(), value)).collect() }
     }
 
-    /// Takes the first of the keys that is there, as it is written in the file. `maxConcurrent`,
-    /// `max_concurrent` and `max-concurrent` are the same; `null` is as good as left out.
+    /// Takes the first of the keys that is there, as it is written in the file. `maxConcurrent`, `max_concurrent` and
+    /// `max-concurrent` are the same; `null` counts as left out.
     pub(super) fn take(&mut self, keys: &[&str]) -> Option<(&'a str, &'a Json)> {
         let is_one = |found: &str| keys.iter().any(|key| plain(key) == plain(found));
         let index = self.left.iter().position(|(key, _)| is_one(key))?;
@@ -180,7 +180,7 @@ impl<'a> Fields<'a> {
         if found.1 == &Json::Null { self.take(keys) } else { Some(found) }
     }
 
-    /// Warns of every key that nobody took, with the most similar one of `known`.
+    /// Warns of every key that was not read, and suggests the most similar one of `known`.
     pub(super) fn warn_of_rest(self, below: &str, known: &[&str], findings: &mut Findings) {
         for (key, _) in self.left {
             let is_note = key.starts_with(['_', '$', '/', '#']);
@@ -196,7 +196,7 @@ impl<'a> Fields<'a> {
     }
 }
 
-/// A key without case and separators.
+/// A key without case and separators, for comparison.
 fn plain(key: &str) -> String {
     key.chars().filter(|c| !matches!(c, '_' | '-')).flat_map(char::to_lowercase).collect()
 }

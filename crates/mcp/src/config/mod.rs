@@ -1,9 +1,9 @@
-//! Which servers there are and how they are reached.
+//! The configuration of servers: which there are and how they are reached.
 //!
 //! [`HostConfig::open`] reads the files of desktop clients and editors (`mcpServers`), of VS Code and of
-//! Open-M3-Bench (`servers`, an object or a list); `docs/mcp.md` describes every key. A file of the wrong shape
-//! is an error that names everything wrong in it. A server that cannot be reached as configured, because a
-//! variable is not set for example, becomes [`Transport::Unusable`]: the others still run.
+//! Open-M3-Bench (`servers`, an object or a list); `docs/mcp.md` describes every key. A file of the wrong shape is an
+//! error that names everything wrong in it. A server that cannot be reached as configured, because a variable is not
+//! set for example, becomes [`Transport::Unusable`]: the others still work.
 
 mod error;
 mod fields;

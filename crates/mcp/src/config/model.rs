@@ -1,4 +1,4 @@
-//! What a configuration says, with everything filled in.
+//! The content of a configuration, with defaults filled in.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -15,7 +15,7 @@ use crate::Toolbox;
 pub struct HostConfig {
     /// The servers, disabled ones included. Names are unique.
     pub servers: Vec<ServerConfig>,
-    /// What the key `simulated` asks for: a catalog whose servers are played within this process
+    /// The value of the key `simulated`: a catalog whose servers are simulated within this process
     /// (`servers::simulated` reads it). Its paths are relative to `folder`.
     pub simulated: Option<Map<String, Value>>,
     /// The folder of the file.
@@ -31,15 +31,15 @@ pub struct ServerConfig {
     pub name: String,
     /// How it is reached.
     pub transport: Transport,
-    /// Not to be started.
+    /// Whether it is not started.
     pub is_disabled: bool,
     /// Whether one instance may serve several tasks.
     pub is_stateless: bool,
-    /// Calls at once; more wait. `None` for no limit.
+    /// The most calls at once; further calls wait. `None` for no limit.
     pub max_concurrent: Option<usize>,
-    /// How long to wait for what.
+    /// Its time limits.
     pub timeouts: Timeouts,
-    /// What happens when it dies.
+    /// How often it is started again when it dies.
     pub restarts: Restarts,
     /// Which of its tools are offered.
     pub tools: ToolFilter,
@@ -53,11 +53,11 @@ pub struct ServerConfig {
 pub enum Transport {
     /// A child process that speaks over its standard input and output.
     Stdio {
-        /// The program; `m3` is this very program.
+        /// The program; `m3` means this running program.
         command: String,
         /// Its arguments.
         args: Vec<String>,
-        /// Variables beside the few that every server gets (`PATH`, `HOME` and the like).
+        /// Variables in addition to the few that every server gets (`PATH`, `HOME` and the like).
         env: BTreeMap<String, String>,
         /// Its working directory; `None` for the task's workspace.
         cwd: Option<PathBuf>,
@@ -71,9 +71,10 @@ pub enum Transport {
     },
     /// A server within this process.
     InProcess(InProcess),
-    /// It cannot be reached as configured: a variable is not set, the transport is not supported.
+    /// It cannot be reached as configured, for example because a variable is not set or the transport is not
+    /// supported.
     Unusable {
-        /// Why, with the key, and what to do.
+        /// Why, with the key and what to do.
         reason: String,
     },
 }
@@ -94,36 +95,37 @@ impl PartialEq for InProcess {
     }
 }
 
-/// How long to wait for what.
+/// The time limits of a server.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Timeouts {
-    /// From the start to the answer of the handshake and of `tools/list`. Packages are fetched in this time.
+    /// From the start to the answers to the handshake and `tools/list`. This includes the time for downloading
+    /// packages.
     pub start: Duration,
-    /// Of a call, without a result and without progress.
+    /// The longest time of a call without a result or progress.
     pub idle: Duration,
-    /// Of a call, whatever it reports.
+    /// The longest time of a call in all, whatever progress it reports.
     pub total: Duration,
 }
 
-/// How often a server that died is started again.
+/// How often a server is started again after it died.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Restarts {
-    /// At most this often for one instance.
+    /// The most restarts of one instance.
     pub limit: u32,
 }
 
-/// Which tools of a server are offered. Patterns may hold `*`, which stands for any text.
+/// Which tools of a server are offered. In patterns, `*` stands for any text.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ToolFilter {
-    /// Only these; `None` for all.
+    /// Only these tools; `None` for all.
     pub allow: Option<Vec<String>>,
-    /// Never these.
+    /// These tools are never offered.
     pub deny: Vec<String>,
 }
 
 impl ServerConfig {
-    /// The configuration of an instance of its own: a server within this process is replaced by one that knows
-    /// nothing of earlier calls. Restarts keep that one, so that a retry after a crash is a retry.
+    /// The configuration for a separate instance: a server within this process is replaced by a fresh one without any
+    /// state. A restart keeps the fresh one, so that a retry after a crash continues with its state.
     pub(crate) fn for_instance(&self) -> Self {
         let mut config = self.clone();
         if let Transport::InProcess(server) = &mut config.transport

@@ -1,4 +1,4 @@
-//! A configuration file as a whole: where its servers are, and their names.
+//! Reads a configuration file: finds its servers and their names.
 
 use std::path::{Path, PathBuf};
 
@@ -10,18 +10,18 @@ use super::server;
 use super::variables::Variables;
 use super::{ConfigError, ConfigProblem, HostConfig};
 
-/// Larger files are no configurations.
+/// Larger files are not read as configurations.
 const MAX_MEBIBYTES: u64 = 16;
 
-/// Longer names of servers do not fit beside a tool's name, in bytes.
+/// Longer names of servers are refused, in bytes: they leave no room for a tool's name.
 const MAX_NAME: usize = 200;
 
 /// The keys of a file, for suggestions.
 const KEYS: [&str; 4] = ["mcpServers", "servers", "simulated", "inputs"];
 
 impl HostConfig {
-    /// Reads a configuration, `-` for standard input, with the variables of this process; also what is odd in
-    /// it. Relative paths in it start at its folder.
+    /// Reads a configuration, `-` for standard input, with the variables of this process. Also returns warnings.
+    /// Relative paths in it start at its folder.
     ///
     /// # Errors
     /// [`ConfigError`]: the file cannot be read, is not JSON (with or without comments), or something in it is wrong.
@@ -76,7 +76,7 @@ fn whole(
     while let Some(list) = fields.take(&["mcpServers", "servers"]) {
         lists.push(list);
     }
-    // VS Code's settings, and what it asks the user for.
+    // VS Code's settings, and the inputs that it asks the user for.
     let editor = fields.take(&["mcp"]).and_then(|(key, value)| Some((key, value.get("servers")?)));
     let editor = editor.map(|(key, servers)| (format!("/{key}/servers"), servers));
     fields.take(&["inputs"]);
@@ -124,7 +124,7 @@ fn entries<'a>(
         Json::Object(members) => {
             for (name, _) in members {
                 let pointer = pointer_to(pointer, name);
-                // The parser keeps the last of two; nobody should have to know that.
+                // The parser keeps the last of two equal names, which would be a silent surprise.
                 if file.oddities.iter().any(|oddity| oddity.pointer == pointer) {
                     findings.server = Some(name.clone());
                     findings.problem("", "the same key twice");
@@ -151,7 +151,8 @@ fn entries<'a>(
     }
 }
 
-/// What is wrong with a server's name; it becomes the part of `server/tool` before the slash. `None` for a good one.
+/// What is wrong with a server's name, which becomes the part of `server/tool` before the slash; `None` if it is
+/// valid.
 #[must_use]
 pub fn problem_of_name(name: &str) -> Option<&'static str> {
     if name.trim().is_empty() {

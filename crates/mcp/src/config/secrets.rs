@@ -1,8 +1,8 @@
 //! Which values of a configuration are secrets, never to be written anywhere.
 //!
-//! Environment variables of a server hold keys, and also paths, languages and switches. Replacing the latter in
-//! results would garble them, so a value counts as a secret if its name says so (`API_KEY`, `TOKEN`, ...), or if
-//! it looks like a key; and never if it is short, a switch, a number or, without such a name, an address.
+//! A server's environment variables hold keys, but also paths, languages and switches. Replacing the latter in
+//! results would garble the results, so a value counts as a secret if its name says so (`API_KEY`, `TOKEN`, ...), or
+//! if it looks like a key; and never if it is short, a switch, a number or, without such a name, an address.
 
 use std::path::Path;
 
@@ -11,32 +11,32 @@ use base64::engine::general_purpose::STANDARD as BASE64;
 use m3_support::names;
 use percent_encoding::percent_decode_str;
 
-/// Shorter values are not replaced, in bytes: they would be found in the midst of other words.
+/// Shorter values are not replaced, in bytes: they occur inside other words.
 const MIN_LENGTH: usize = 4;
 
-/// From this length on a run of letters and digits looks like a key.
+/// A run of letters and digits of at least this length may be a key.
 const MIN_KEY: usize = 8;
 
-/// Words in the name of what is kept secret; plurals too. `PAT` is a personal access token.
+/// Words in the names of secrets; their plurals too. `PAT` is a personal access token.
 const SECRET_WORDS: [&str; 9] =
     ["KEY", "TOKEN", "SECRET", "CREDENTIAL", "AUTH", "AUTHORIZATION", "COOKIE", "SIGNATURE", "PAT"];
 
-/// What a word in the name of a secret ends with: `MYKEY`, `ACCESSTOKEN`.
+/// Endings of words in the names of secrets: `MYKEY`, `ACCESSTOKEN`.
 const SECRET_ENDS: [&str; 4] = ["KEY", "TOKEN", "SECRET", "PASSWORD"];
 
-/// Words that end so and are something else.
+/// Words with these endings that mean something else.
 const NO_KEYS: [&str; 7] = ["MONKEY", "DONKEY", "TURKEY", "HOCKEY", "JOCKEY", "WHISKEY", "HOTKEY"];
 
-/// Words in the name of what is secret even if it is a short number.
+/// Words in the names of secrets that count even if the value is a short number.
 const PASSWORD_WORDS: [&str; 5] = ["PASSWORD", "PASSWD", "PASSPHRASE", "PASS", "PWD"];
 
-/// Two words that together name a secret: one half of a credential.
+/// Pairs of words that together name a secret: one half of a credential.
 const SECRET_PAIRS: [[&str; 2]; 2] = [["APP", "ID"], ["CLIENT", "ID"]];
 
-/// Words in the name of a setting that says where a secret is.
+/// Words in the names of settings that give the file of a secret.
 const FILE_WORDS: [&str; 4] = ["FILE", "PATH", "DIR", "DIRECTORY"];
 
-/// What stands in place of a value that is not there, and switches.
+/// Placeholders for missing values, and switches.
 const SWITCHES: [&str; 12] = [
     "true",
     "false",
@@ -57,14 +57,14 @@ const SWITCHES: [&str; 12] = [
 pub(super) struct Secrets(Vec<String>);
 
 impl Secrets {
-    /// All of them, longest first.
+    /// All secrets, longest first.
     pub(super) fn into_vec(mut self) -> Vec<String> {
         self.0.sort_by(|a, b| b.len().cmp(&a.len()).then_with(|| a.cmp(b)));
         self.0.dedup();
         self.0
     }
 
-    /// A value of `env`, or of a variable that is used anywhere.
+    /// Adds a value of `env`, or of a variable that is used anywhere, if it is a secret.
     pub(super) fn variable(&mut self, name: &str, value: &str) {
         if is_secret(name, value) {
             self.0.push(value.to_owned());
@@ -72,7 +72,7 @@ impl Secrets {
         self.address(value);
     }
 
-    /// A value of a file that is there to keep secrets: it counts as if its name said so.
+    /// Adds a value from a file that is meant for secrets: it counts as if its name said so.
     pub(super) fn in_file(&mut self, name: &str, value: &str) {
         if is_secret("KEY", value) {
             self.0.push(value.to_owned());
@@ -80,13 +80,13 @@ impl Secrets {
         self.variable(name, value);
     }
 
-    /// A header.
+    /// Adds a header's value, if it is a secret.
     pub(super) fn header(&mut self, name: &str, value: &str) {
         if !is_secret(name, value) {
             return;
         }
         self.0.push(value.to_owned());
-        // `Bearer TOKEN`: the token alone is as secret. `Basic BASE64`: so is the password in it.
+        // In `Bearer TOKEN` the token alone is secret too; in `Basic BASE64` so is the password in it.
         let Some((scheme, token)) = value.split_once(' ') else { return };
         let token = token.trim();
         self.credential(token);
@@ -99,14 +99,14 @@ impl Secrets {
         }
     }
 
-    /// An address: the password before its host, and keys in its query.
+    /// Adds the secrets of an address: the password before its host, and keys in its query.
     pub(super) fn address(&mut self, address: &str) {
         let Some((_, rest)) = address.split_once("://") else { return };
         let authority = rest.split(['/', '?', '#']).next().unwrap_or_default();
         if let Some((user, _)) = authority.rsplit_once('@') {
             let password = user.split_once(':').map_or(user, |(_, password)| password);
             self.credential(password);
-            // The server sees what it stands for.
+            // The server sees the decoded password.
             self.credential(&percent_decode_str(password).decode_utf8_lossy());
         }
         let query = rest.split_once('?').map_or("", |(_, query)| query);
@@ -119,8 +119,8 @@ impl Secrets {
         }
     }
 
-    /// The arguments of a command: `--api-key VALUE` and `--api-key=VALUE`; `NAME=VALUE`, as after `-e` of
-    /// `docker run`; `Name: value`, as after `--header`.
+    /// Adds the secrets in the arguments of a command: `--api-key VALUE` and `--api-key=VALUE`; `NAME=VALUE`, as
+    /// after `-e` of `docker run`; `Name: value`, as after `--header`.
     pub(super) fn arguments(&mut self, arguments: &[String]) {
         for (index, argument) in arguments.iter().enumerate() {
             self.address(argument);
@@ -134,7 +134,7 @@ impl Secrets {
                 }
                 continue;
             }
-            // `--env=NAME=VALUE`
+            // For example `--env=NAME=VALUE`.
             if let Some((name, value)) = argument.split_once('=').and_then(|(_, rest)| rest.split_once('=')) {
                 self.variable(name, value);
             }
@@ -169,7 +169,7 @@ fn is_secret(name: &str, value: &str) -> bool {
     let is_pair = |pair: &[String]| SECRET_PAIRS.iter().any(|secret| pair == secret);
     let is_secret_word = |word: &String| has(&SECRET_WORDS, word) || ends_like_a_secret(word);
     if words.iter().any(is_secret_word) || words.windows(2).any(is_pair) {
-        // `MAX_TOKENS=4096` is a number, `KEY_FILE=/path` names where the secret is.
+        // `MAX_TOKENS=4096` is a number, `KEY_FILE=/path` gives the file of a secret.
         return !(names_a_file() || is_number && value.len() < MIN_KEY);
     }
     !value.contains("://") && !is_path(value) && looks_like_a_key(value)
@@ -198,7 +198,7 @@ fn is_path(value: &str) -> bool {
     is_windows || (starts && (value[1..].contains('/') || value.contains('.')))
 }
 
-/// Letters and digits mixed in one run, as in no word, date or version.
+/// Whether letters and digits are mixed in one run, unlike in words, dates and versions.
 fn looks_like_a_key(value: &str) -> bool {
     value.split(|c: char| !c.is_ascii_alphanumeric()).any(|run| {
         run.len() >= MIN_KEY
@@ -262,7 +262,7 @@ mod tests {
     fn the_parts_of_headers_addresses_and_arguments_are_secret() {
         let mut secrets = Secrets::default();
         secrets.header("Authorization", "Bearer tokentoken");
-        // `printf 'user:passpass' | base64`
+        // The value is the output of `printf 'user:passpass' | base64`.
         secrets.header("authorization", "Basic dXNlcjpwYXNzcGFzcw==");
         secrets.header("Accept", "application/json");
         secrets.address("https://user:inaddress@host/path?api_key=inquery&page=1234");

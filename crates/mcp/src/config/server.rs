@@ -1,4 +1,4 @@
-//! One server of a configuration.
+//! Reads one server of a configuration.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -36,10 +36,10 @@ const KEYS: [&str; 21] = [
     "note",
 ];
 
-/// Larger files hold no variables.
+/// Larger files are not read as files of variables, in bytes.
 const MAX_ENV_FILE: u64 = 1 << 20;
 
-/// Reads the entry of a server. Everything wrong is in `findings`.
+/// Reads the entry of a server. Everything wrong is added to `findings`.
 pub(super) fn read(
     name: &str,
     entry: &Json,
@@ -48,7 +48,7 @@ pub(super) fn read(
 ) -> Option<ServerConfig> {
     let members = findings.object("", entry)?;
     let mut fields = Fields::new(members);
-    // A list of servers has names in its entries.
+    // In a list of servers the entries have names, which are read elsewhere.
     fields.take(&["name"]);
     let is_disabled = is_disabled(&mut fields, findings);
     let mut reader = Reader { variables, findings, secrets: Secrets::default(), reasons: Vec::new() };
@@ -96,12 +96,12 @@ struct Reader<'a> {
     reasons: Vec<String>,
 }
 
-/// What `type` says.
+/// The transport by `type`.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Kind {
     Stdio,
     Http,
-    /// A transport that MCP has or had and this host does not.
+    /// A transport of MCP, past or present, that this host does not support.
     Unsupported,
 }
 
@@ -158,7 +158,7 @@ impl Reader<'_> {
         transport
     }
 
-    /// `Some(None)` where there is no command; `None` where it is wrong.
+    /// `Some(None)` if there is no command; `None` if it is wrong.
     #[expect(clippy::option_option, reason = "absent and wrong are different things")]
     fn stdio(
         &mut self,
@@ -214,7 +214,8 @@ impl Reader<'_> {
         Some(Some(Transport::Stdio { command, args, env: variables, cwd }))
     }
 
-    /// The variables of a file of `NAME=value`, all of them secret. Without it the server cannot be started.
+    /// The variables in a file of `NAME=value`, all of them secret. If the file is missing the server cannot be
+    /// started.
     fn env_file(&mut self, key: &str, path: &str) -> BTreeMap<String, String> {
         let path = self.variables.folder.join(self.expand(key, path));
         let is_small = std::fs::metadata(&path).map(|file| file.is_file() && file.len() <= MAX_ENV_FILE);
@@ -236,7 +237,7 @@ impl Reader<'_> {
             Err(error) => {
                 let why = match error {
                     dotenvy::Error::Io(cause) => cause.to_string(),
-                    // The line itself may hold a secret.
+                    // The line itself is not shown, because it may hold a secret.
                     _ => "a line of it is not `NAME=value`".to_owned(),
                 };
                 self.reasons.push(format!("key `{key}`: failed to read `{}`: {why}", path.display()));
@@ -245,7 +246,7 @@ impl Reader<'_> {
         }
     }
 
-    /// `Some(None)` where there is no address; `None` where it is wrong.
+    /// `Some(None)` if there is no address; `None` if it is wrong.
     #[expect(clippy::option_option, reason = "absent and wrong are different things")]
     fn http(&mut self, url: Option<(&str, &Json)>, fields: &mut Fields<'_>) -> Option<Option<Transport>> {
         let headers = fields.take(&["headers", "http_headers"]);
@@ -286,8 +287,8 @@ impl Reader<'_> {
         expanded.text
     }
 
-    /// A relative path of something in the configuration's folder, made absolute: servers run in the workspace
-    /// of their task.
+    /// A relative path that exists in the configuration's folder, made absolute: servers run in the workspace of
+    /// their task.
     fn in_folder(&self, path: &str) -> Option<String> {
         if !path.contains('/') || Path::new(path).is_absolute() {
             return None;
@@ -297,7 +298,7 @@ impl Reader<'_> {
     }
 }
 
-/// Our own `timeouts`, and those of other programs.
+/// Reads our own `timeouts`, and those of other programs.
 fn timeouts(fields: &mut Fields<'_>, findings: &mut Findings) -> Timeouts {
     let mut timeouts = Timeouts::default();
     if let Some((key, value)) = fields.take(&["timeout"]) {
@@ -322,7 +323,7 @@ fn timeouts(fields: &mut Fields<'_>, findings: &mut Findings) -> Timeouts {
     set(&mut timeouts.idle, idle);
     set(&mut timeouts.total, total);
     if total.is_none() {
-        // A longer silence is of no use within a shorter whole.
+        // The time without progress may not be longer than the time in all.
         timeouts.total = timeouts.total.max(timeouts.idle);
     }
     fields.warn_of_rest("timeouts.", &["start", "idle", "total"], findings);
@@ -335,8 +336,8 @@ fn set(target: &mut Duration, value: Option<Duration>) {
     }
 }
 
-/// `timeout` is in milliseconds for some programs and in seconds for others. Nobody means less than a second or
-/// more than a quarter of an hour, so 1000 tells them apart.
+/// Reads a `timeout`, which some programs give in milliseconds and others in seconds. Values below a second or above
+/// a quarter of an hour make no sense, so 1000 tells the units apart.
 fn foreign_timeout(key: &str, value: &Json, findings: &mut Findings) -> Option<Duration> {
     let number = findings.positive(key, value)?;
     let (seconds, unit) =
@@ -348,7 +349,7 @@ fn foreign_timeout(key: &str, value: &Json, findings: &mut Findings) -> Option<D
     Some(Duration::from_secs_f64(seconds))
 }
 
-/// `restarts: 2` or `restarts: {"limit": 2}`.
+/// Reads `restarts: 2` or `restarts: {"limit": 2}`.
 fn restarts(fields: &mut Fields<'_>, findings: &mut Findings) -> Restarts {
     let mut restarts = Restarts::default();
     let Some((key, value)) = fields.take(&["restarts"]) else { return restarts };
@@ -367,13 +368,13 @@ fn restarts(fields: &mut Fields<'_>, findings: &mut Findings) -> Restarts {
     restarts
 }
 
-/// Which tools are offered. Several programs name the lists differently; all of them count.
+/// Reads which tools are offered. Programs name the lists differently; all names count.
 fn tools(fields: &mut Fields<'_>, findings: &mut Findings) -> ToolFilter {
     let mut filter = ToolFilter::default();
     while let Some((key, value)) =
         fields.take(&["allowed_tools", "allow", "enabled_tools", "includeTools", "tools"])
     {
-        // Editors write `["*"]` for all.
+        // Editors write `["*"]` for all tools.
         filter.allow.get_or_insert_default().extend(findings.strings(key, value));
     }
     while let Some((key, value)) = fields.take(&["deny", "denied_tools", "disabled_tools", "excludeTools"]) {

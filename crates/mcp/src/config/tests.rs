@@ -17,7 +17,7 @@ fn read(text: &str) -> Result<(HostConfig, Vec<ConfigProblem>), ConfigError> {
     HostConfig::from_file(&file, PathBuf::from("/folder"), &lookup)
 }
 
-/// The only server of a file without warnings.
+/// The only server of a file that causes no warnings.
 fn server(entry: &str) -> ServerConfig {
     let (mut config, warnings) = read(&format!(r#"{{"mcpServers": {{"s": {entry}}}}}"#)).unwrap();
     assert_eq!(warnings, [], "{entry}");

@@ -1,8 +1,8 @@
 //! `${VAR}` in the texts of a configuration.
 //!
-//! `${VAR}` is the variable's value, `${VAR:-default}` the default where it is unset or empty, as in a shell;
-//! defaults may hold variables themselves. `${env:VAR}` is how editors write the same. `$${` is a plain `${`.
-//! Everything else, `$VAR` included, stays as it is.
+//! `${VAR}` is the variable's value, `${VAR:-default}` the default if it is unset or empty, as in a shell; defaults
+//! may contain variables. Editors write `${env:VAR}` for `${VAR}`. `$${` is a plain `${`. Everything else, `$VAR`
+//! included, stays as it is.
 
 use std::path::Path;
 
@@ -18,13 +18,13 @@ pub(super) struct Variables<'a> {
 #[derive(Debug, Default, PartialEq)]
 pub(super) struct Expanded {
     pub(super) text: String,
-    /// The variables in it with their values, defaults apart.
+    /// The variables used in it, with their values; defaults are not included.
     pub(super) used: Vec<(String, String)>,
-    /// What could not be replaced, in words.
+    /// The variables that could not be replaced, in words.
     pub(super) problems: Vec<String>,
 }
 
-/// Defaults may hold variables, whose defaults may hold variables; deeper than this is a mistake.
+/// How deep defaults may be nested; deeper nesting is a mistake.
 const MAX_DEPTH: usize = 8;
 
 impl Variables<'_> {
@@ -56,7 +56,7 @@ impl Variables<'_> {
         out.text.push_str(rest);
     }
 
-    /// Adds the value of what stands between the braces.
+    /// Adds the value for the text between the braces.
     fn variable(&self, inside: &str, out: &mut Expanded, depth: usize) {
         let (name, default) = match inside.split_once(":-") {
             Some((name, default)) => (name, Some(default)),
@@ -95,7 +95,7 @@ impl Variables<'_> {
 
     fn value(&self, name: &str) -> Option<String> {
         match name {
-            // Of editors. Their own folder stands below the one they mean.
+            // Variables of editors. The folder of an editor's settings is below the folder they mean.
             "workspaceFolder" => {
                 let is_editors = self.folder.ends_with(".vscode") || self.folder.ends_with(".cursor");
                 let folder = if is_editors { self.folder.parent() } else { Some(self.folder) };
@@ -107,7 +107,7 @@ impl Variables<'_> {
     }
 }
 
-/// Where the brace that was opened before `text` is closed.
+/// The position of the brace that closes the one before `text`.
 fn closing_brace(text: &str) -> Option<usize> {
     let mut depth = 0_usize;
     for (index, byte) in text.bytes().enumerate() {

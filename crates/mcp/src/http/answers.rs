@@ -1,5 +1,5 @@
-//! The results that arrive in streams of events. rmcp reads such a stream itself, into types that lose what they do
-//! not know; so it is given an empty result there, and gets the whole one back when it hands the answer on.
+//! Results that arrive in streams of events. rmcp parses such streams itself, into types that lose unknown keys; so
+//! it gets an empty result there, and the complete one is put back when rmcp returns the answer.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -9,10 +9,11 @@ use serde_json::Value;
 
 use super::super::lines::Refused;
 
-/// What is known of the answers on one connection.
+/// The answers on one connection.
 #[derive(Debug, Default)]
 pub(super) struct Answers {
-    /// The requests that wait, each with its result once that is here: a server cannot make us keep others.
+    /// The waiting requests, each with its result once it has arrived. Results of other requests are not kept, so a
+    /// server cannot fill our memory.
     waiting: Mutex<HashMap<RequestId, Option<Value>>>,
     pub(super) refused: Arc<Refused>,
 }
@@ -26,19 +27,19 @@ impl Answers {
         self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// A request is about to be sent. It waits no more once this is dropped, unless told to
-    /// [`keep_waiting`](Expected::keep_waiting).
+    /// Notes that a request is about to be sent. It stops waiting when the returned value is dropped, unless
+    /// [`keep_waiting`](Expected::keep_waiting) was called.
     pub(super) fn expect(&self, id: &RequestId) -> Expected<'_> {
         self.lock().entry(id.clone()).or_default();
         Expected { answers: self, id: Some(id.clone()) }
     }
 
-    /// Nobody waits for this answer any more.
+    /// Notes that this answer is no longer needed.
     pub(super) fn forget(&self, id: &RequestId) {
         self.lock().remove(id);
     }
 
-    /// Takes the result out of an answer in a stream of events. The first one counts.
+    /// Takes the result out of an answer in a stream of events. If there are several, the first one counts.
     pub(super) fn keep(&self, message: &mut ServerJsonRpcMessage) {
         let JsonRpcMessage::Response(response) = message else { return };
         let ServerResult::CustomResult(CustomResult(result)) = &mut response.result else { return };
@@ -66,7 +67,8 @@ impl Answers {
     }
 }
 
-/// The id of the request that is answered: ours are numbers, and some servers answer with their digits as a string.
+/// The id of the request that is answered. Our ids are numbers, but some servers answer with their digits as a
+/// string.
 pub(super) fn own_id(id: &RequestId) -> RequestId {
     match id {
         RequestId::String(text) => text.parse().map_or_else(|_| id.clone(), RequestId::Number),
@@ -81,7 +83,7 @@ pub(super) struct Expected<'a> {
 }
 
 impl Expected<'_> {
-    /// It was sent: the answer may come at any time.
+    /// Notes that the request was sent: the answer may arrive at any time.
     pub(super) fn keep_waiting(mut self) {
         self.id = None;
     }
@@ -91,7 +93,7 @@ impl Drop for Expected<'_> {
     fn drop(&mut self) {
         if let Some(id) = self.id.take() {
             let mut waiting = self.answers.lock();
-            // A result that is here already is on its way in another stream.
+            // A result that has arrived already is being delivered by another stream.
             if waiting.get(&id).is_some_and(Option::is_none) {
                 waiting.remove(&id);
             }

@@ -1,4 +1,4 @@
-//! A request that waits for its answer, and the messages that may be it.
+//! A request that waits for its answer, and finding this answer among messages.
 
 use rmcp::model::{
     ClientJsonRpcMessage, ClientRequest, ErrorCode, ErrorData, JsonRpcMessage, RequestId,
@@ -17,7 +17,7 @@ pub(super) struct Awaited {
 }
 
 impl Awaited {
-    /// What this message waits for; `None` for one that has no answer.
+    /// What the sender of this message waits for; `None` if it has no answer.
     pub(super) fn of(message: &ClientJsonRpcMessage) -> Option<Self> {
         let JsonRpcMessage::Request(request) = message else { return None };
         let is_handshake = matches!(request.request, ClientRequest::InitializeRequest(_));
@@ -25,7 +25,7 @@ impl Awaited {
     }
 }
 
-/// Reads a message; a large one apart from the tasks of the runtime.
+/// Parses a message, a large one on another thread.
 pub(super) async fn read_apart(text: Vec<u8>, is_handshake: bool) -> Incoming {
     if text.len() <= LARGE {
         return read_line(&text, is_handshake);
@@ -34,7 +34,8 @@ pub(super) async fn read_apart(text: Vec<u8>, is_handshake: bool) -> Incoming {
     reading.await.unwrap_or(Incoming::Noise)
 }
 
-/// The message, if it answers the request. An error does whatever its id is: the request may not have been read.
+/// The message, if it answers the request. An error counts with any id, because the server may not have been able to
+/// read the request's.
 pub(super) fn answer_to(awaited: &Awaited, message: ServerJsonRpcMessage) -> Option<ServerJsonRpcMessage> {
     match message {
         JsonRpcMessage::Response(response) if own_id(&response.id) == awaited.id => {
@@ -45,12 +46,12 @@ pub(super) fn answer_to(awaited: &Awaited, message: ServerJsonRpcMessage) -> Opt
     }
 }
 
-/// What stands for an answer that was refused.
+/// Replaces an answer that was refused.
 pub(super) fn refusal_to(id: &RequestId) -> ServerJsonRpcMessage {
     JsonRpcMessage::error(ErrorData::new(ErrorCode::PARSE_ERROR, "", None), Some(id.clone()))
 }
 
-/// What stands for an answer that was refused, as JSON.
+/// Replaces an answer that was refused, as JSON.
 pub(super) fn refusal_message(id: &RequestId) -> String {
     serde_json::to_string(&refusal_to(id)).unwrap_or_default()
 }

@@ -1,4 +1,4 @@
-//! Streams of events (HTML, section 9.2) that carry messages: bounded, and with results that lose nothing.
+//! Streams of events (HTML, section 9.2) that carry messages: of limited size, and with complete results.
 
 use std::sync::Arc;
 
@@ -22,13 +22,14 @@ enum StreamError {
     Read(reqwest::Error),
 }
 
-/// The stream that a request is answered with. An event that is too large ends it and the request.
+/// The stream that answers a request. An event that is too large ends the stream and the request.
 pub(super) fn answering(response: Response, awaited: Awaited, answers: Arc<Answers>) -> BoxedSseResponse {
     let events = SseStream::from_bytes_stream(bounded(response, MAX_MESSAGE).boxed());
     keep_results(events, Some(awaited), answers)
 }
 
-/// Hands the events on, with the results of answers kept apart. `awaited` is what the stream answers, if anything.
+/// Passes the events on, with the results of answers kept apart. `awaited` is the request that the stream answers, if
+/// any.
 pub(super) fn keep_results(
     events: impl Stream<Item = Result<Sse, Error>> + Send + 'static,
     awaited: Option<Awaited>,
@@ -53,7 +54,7 @@ async fn read(
         }
         (Err(error), _) => return vec![Err(error)],
     };
-    // What is no message still has an id to resume after.
+    // An event that is not a message may still have an id to resume after.
     let (None | Some("" | "message"), Some(data)) = (event.event.as_deref(), event.data.take()) else {
         return vec![Ok(event)];
     };
@@ -78,21 +79,21 @@ fn is_too_large(error: &Error) -> bool {
     matches!(error, Error::Body(error) if matches!(error.downcast_ref(), Some(StreamError::TooLarge)))
 }
 
-/// The bytes of a body, until an event has more of them than `limit`.
+/// The bytes of a body, until an event exceeds `limit`.
 fn bounded(response: Response, limit: usize) -> impl Stream<Item = Result<Bytes, StreamError>> + Send {
     stream::unfold(Some((response, EventSize::default())), move |state| async move {
         let (mut response, mut size) = state?;
         match response.chunk().await {
             Ok(None) => None,
             Ok(Some(chunk)) if size.add(&chunk) <= limit => Some((Ok(chunk), Some((response, size)))),
-            // The connection ends here: what is left of the event is not read.
+            // The connection ends here; the rest of the event is not read.
             Ok(Some(_)) => Some((Err(StreamError::TooLarge), None)),
             Err(error) => Some((Err(StreamError::Read(error.without_url())), None)),
         }
     })
 }
 
-/// The size of the event that is being read: the bytes since the last empty line.
+/// The size of the event being read: the bytes since the last empty line.
 #[derive(Debug, Default)]
 struct EventSize {
     bytes: usize,
@@ -101,14 +102,14 @@ struct EventSize {
 }
 
 impl EventSize {
-    /// The size of the largest event so far that has bytes in this chunk.
+    /// Adds a chunk; returns the size of the largest event so far with bytes in this chunk.
     fn add(&mut self, chunk: &[u8]) -> usize {
         let mut largest = 0;
         for &byte in chunk {
             self.bytes += 1;
             largest = largest.max(self.bytes);
             if matches!(byte, b'\r' | b'\n') {
-                // A line ends with either or both.
+                // A line ends with a carriage return, a line feed, or both.
                 let is_same_end = byte == b'\n' && self.is_after_return;
                 if !is_same_end && !std::mem::take(&mut self.is_in_line) {
                     self.bytes = 0;
@@ -129,7 +130,7 @@ mod tests {
     #[test]
     fn the_size_of_an_event_is_counted_across_lines_and_chunks() {
         let mut size = EventSize::default();
-        // Six bytes and a line's end each; then the empty line.
+        // Two lines of six bytes and a line end each; then the empty line.
         assert_eq!(size.add(b"data:a\ndata:b\n"), 14);
         assert_eq!(size.add(b"\n"), 15);
         assert_eq!(size.add(b"data:c\n\n"), 8);
@@ -137,7 +138,7 @@ mod tests {
         assert_eq!(size.add(b"data:a\r"), 7);
         assert_eq!(size.add(b"\ndata:b\r\n"), 16);
         assert_eq!(size.add(b"\r"), 17);
-        // The second half of the last line's end, and a new event.
+        // The second half of the last line end, and a new event.
         assert_eq!(size.add(b"\ndata:c"), 7);
         let mut size = EventSize::default();
         assert_eq!(size.add(b"data:a\rdata:b\r\rdata:c"), 15);

@@ -1,4 +1,4 @@
-//! The connection to a server over streamable HTTP: rmcp's worker with requests of our own.
+//! The connection to a server over streamable HTTP: rmcp's worker, with requests of our own.
 
 mod answers;
 mod awaited;
@@ -22,7 +22,7 @@ use tokio_util::sync::CancellationToken;
 use super::call_failure::{NoConnection, whole_reason};
 use super::client::Client;
 
-/// Calls at once on one connection; `max_concurrent` is what limits them.
+/// The most calls at once on one connection; `max_concurrent` usually limits them further.
 const CALLS: usize = 1024;
 
 /// Headers that the transport sets by itself.
@@ -31,9 +31,9 @@ const RESERVED: [&str; 3] = ["accept", "last-event-id", "mcp-session-id"];
 /// Connects to a server. The caller limits the time.
 ///
 /// # Errors
-/// [`NoConnection`] where a header is none, or the server does not greet as it should.
+/// [`NoConnection`] if a header is invalid, or the server's part of the handshake is wrong.
 pub(super) async fn connect(url: &str, headers: &BTreeMap<String, String>) -> Result<Client, NoConnection> {
-    // Whoever installed one before us has the say.
+    // Fails if another provider was installed before, which is then used.
     let _ = rustls::crypto::ring::default_provider().install_default();
     let mut named = HashMap::new();
     for (name, value) in headers {
@@ -41,7 +41,7 @@ pub(super) async fn connect(url: &str, headers: &BTreeMap<String, String>) -> Re
         if RESERVED.contains(&header.as_str()) {
             return Err(format!("header `{name}` is set by the protocol").into());
         }
-        // The value may be a secret.
+        // The error does not show the value, which may be a secret.
         let value: HeaderValue =
             value.parse().map_err(|_| format!("the value of header `{name}` is none"))?;
         named.insert(header, value);
@@ -64,7 +64,7 @@ fn is_endpoint(url: &str) -> bool {
     })
 }
 
-/// A transport whose answers are whole, and whose end is told.
+/// A transport with complete answers that reports its end.
 struct Watched<T> {
     transport: T,
     answers: Arc<Answers>,

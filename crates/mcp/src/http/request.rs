@@ -1,5 +1,6 @@
-//! Requests to an endpoint, and the bodies they are answered with: rmcp's worker decides what is sent when, this
-//! sends it. rmcp's own client would read bodies of 16 MiB at most, and into types that lose what they do not know.
+//! Requests to an endpoint, and the bodies they are answered with: rmcp's worker decides what is sent when, and this
+//! module sends it. rmcp's own client would read bodies of 16 MiB at most, and parse them into types that lose
+//! unknown keys.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -21,10 +22,10 @@ use super::answers::Answers;
 use super::awaited::{Awaited, answer_to, read_apart, refusal_to};
 use super::events;
 
-/// Of a body that comes with a failure, so much is read.
+/// The most bytes that are read of the body of a failure.
 const MAX_FAILURE: usize = 64 << 10;
 
-/// As many redirects are followed.
+/// The most redirects that are followed.
 const MAX_REDIRECTS: usize = 10;
 
 type Failure = StreamableHttpError<reqwest::Error>;
@@ -40,7 +41,7 @@ impl Requests {
     /// # Errors
     /// The system's certificates cannot be used.
     pub(super) fn new(answers: Arc<Answers>) -> Result<Self, reqwest::Error> {
-        // A connection that is used again may wait for the rest of the last answer.
+        // A reused connection might wait for the rest of the last answer, so none is kept.
         let client = reqwest::Client::builder().pool_max_idle_per_host(0).redirect(same_origin()).build()?;
         Ok(Self { client, answers })
     }
@@ -83,7 +84,7 @@ impl Requests {
         if is_announced || !read_body(&mut response, &mut body, MAX_MESSAGE).await.map_err(failure)? {
             return self.refuse(awaited, Refusal::Size);
         }
-        // The connection need not stay while the body is read.
+        // The rest of the response is not needed while the body is parsed.
         drop(response);
         let start = shortened(&String::from_utf8_lossy(&body[..body.len().min(1 << 10)]), 100);
         let reason = match read_apart(body, awaited.is_handshake).await {
@@ -100,7 +101,7 @@ impl Requests {
         self.refuse(awaited, Refusal::Unreadable(reason))
     }
 
-    /// Ends a request whose answer cannot be used.
+    /// Ends a request whose answer was refused.
     fn refuse(&self, awaited: &Awaited, refusal: Refusal) -> Result<ServerJsonRpcMessage, Failure> {
         if awaited.is_handshake {
             let reason = match refusal {
@@ -113,14 +114,14 @@ impl Requests {
         Ok(refusal_to(&awaited.id))
     }
 
-    /// Reads what comes with a status of failure: an error of the protocol, or why there is none.
+    /// Reads the body of a failure: an error of the protocol, or else a reason why there is none.
     async fn read_failure(
         &self,
         mut response: Response,
         awaited: Option<Awaited>,
     ) -> Result<StreamableHttpPostResponse, Failure> {
         let status = response.status();
-        // Of a body that ends early or is too long, what there is may say enough.
+        // If the body ends early or is too long, its beginning may still say enough.
         let mut body = Vec::new();
         let _ = read_body(&mut response, &mut body, MAX_FAILURE).await;
         let is_refused = matches!(status, StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN);
@@ -221,8 +222,8 @@ impl StreamableHttpClient for Requests {
     }
 }
 
-/// Only redirects that keep the request, and only to the same origin: others would lose the message, or hand
-/// session and headers to somebody else.
+/// Follows only redirects that keep the request and lead to the same origin: others would lose the message, or send
+/// session and headers to another server.
 fn same_origin() -> redirect::Policy {
     redirect::Policy::custom(|attempt| {
         let keeps =
@@ -238,12 +239,12 @@ fn same_origin() -> redirect::Policy {
     })
 }
 
-/// The URL is known to who reads this, and may hold a secret.
+/// The error without its URL, which the reader knows and which may contain a secret.
 fn failure(error: reqwest::Error) -> Failure {
     StreamableHttpError::Client(error.without_url())
 }
 
-/// Reads a body, `limit` bytes at most; whether that is all of it.
+/// Reads a body, `limit` bytes at most; also returns whether that is all of it.
 async fn read_body(
     response: &mut Response,
     body: &mut Vec<u8>,

@@ -1,5 +1,5 @@
-//! What becomes of a result: kept whole on disk, its files saved into the task's workspace, its text made fit for
-//! a model.
+//! Processes results: keeps them whole on disk, saves their files into the task's workspace, and makes their text fit
+//! for a model.
 //!
 //! ```text
 //! ToolResult -> files (decode, sniff, save) -> ResultRecord (one JSON file for each call)

@@ -1,4 +1,4 @@
-//! The files in a result: decoded, and saved into the task's workspace under names of our own.
+//! The files in a result: decoded, and saved into the task's workspace under names chosen here.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -36,17 +36,18 @@ pub struct SavedFile {
     pub path: PathBuf,
 }
 
-/// Servers are not strict about padding, nor are we.
+/// Accepts base64 with or without padding, because servers are not strict about it.
 const LENIENT: GeneralPurposeConfig = GeneralPurposeConfig::new()
     .with_decode_padding_mode(DecodePaddingMode::Indifferent)
     .with_decode_allow_trailing_bits(true);
 const STANDARD: GeneralPurpose = GeneralPurpose::new(&alphabet::STANDARD, LENIENT);
 const URL_SAFE: GeneralPurpose = GeneralPurpose::new(&alphabet::URL_SAFE, LENIENT);
 
-/// More names than these are not tried for one file.
+/// The most names that are tried for one file.
 const MAX_TRIES: u32 = 10_000;
 
-/// Saves all files of a result as `PREFIX-PART.EXT`, and says what cannot be saved because of the server.
+/// Saves all files of a result as `PREFIX-PART.EXT`, and reports files that cannot be saved because the server's data
+/// are wrong.
 ///
 /// # Errors
 /// The system's reason, if one cannot be written.
@@ -92,7 +93,7 @@ pub fn save_files(
     Ok((saved, problems))
 }
 
-/// The base64 in a part, with what the server says it is.
+/// The base64 data in a part, with the MIME type that the server gives.
 fn encoded(content: &Content) -> Option<(&str, &str)> {
     match content {
         Content::Image { data, mime_type } | Content::Audio { data, mime_type } => Some((data, mime_type)),
@@ -108,8 +109,8 @@ fn shown_claim(claimed: &str) -> String {
     if claimed.is_empty() { "of no type".to_owned() } else { format!("`{}`", shortened(claimed, 60)) }
 }
 
-/// Decodes base64 as servers write it: with line breaks, without padding, in either alphabet, as a `data:`
-/// address.
+/// Decodes base64 in all forms that servers write: with line breaks, without padding, in either alphabet, as a
+/// `data:` address.
 fn decode(data: &str) -> Result<Vec<u8>, String> {
     let data = match data.strip_prefix("data:").and_then(|rest| rest.split_once(";base64,")) {
         Some((_, data)) => data,
@@ -139,8 +140,7 @@ fn pixels(media: Media, bytes: &[u8]) -> Option<(u32, u32)> {
     reader.into_dimensions().ok()
 }
 
-/// Writes a file under a name that is not there yet: a server may have put anything into its workspace, links
-/// too.
+/// Writes a file under a name that does not exist yet: a server may have put anything into its workspace, links too.
 fn write_new(folder: &Path, stem: &str, extension: &str, bytes: &[u8]) -> io::Result<(String, PathBuf)> {
     for attempt in 0..MAX_TRIES {
         let name = match attempt {

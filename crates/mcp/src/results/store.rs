@@ -27,28 +27,28 @@ pub struct ResultStore {
     keeps: Keeps,
 }
 
-/// Which results are kept whole.
+/// Which results are kept as whole files.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Keeps {
-    /// All.
+    /// All results.
     All,
-    /// Those that hold more than the text that models are told: who records what they are told has the others already,
-    /// and many small files cost more than the calls.
+    /// Results that hold more than the text for models. Callers that record this text have the other results already,
+    /// and many small files would cost more than the calls.
     Untold,
 }
 
 /// A result that has been kept.
 #[derive(Debug, Clone, PartialEq)]
 pub struct KeptResult {
-    /// The JSON file with the whole of it, a [`ResultRecord`], if it is one that the store keeps.
+    /// The JSON file with the whole result, a [`ResultRecord`], if the store keeps it.
     pub path: Option<PathBuf>,
-    /// The images, sounds and other files in it, saved in the workspace.
+    /// The images, sounds and other files of the result, saved in the workspace.
     pub files: Vec<SavedFile>,
-    /// What a model is told: all text, shortened; files by their names.
+    /// The text for a model: all text of the result, shortened; files by their names.
     pub text: String,
     /// Whether `text` is shortened.
     pub is_shortened: bool,
-    /// What is wrong with the result, such as data that is not base64.
+    /// Problems of the result, such as data that is not base64.
     pub problems: Vec<String>,
 }
 
@@ -70,10 +70,10 @@ pub struct ResultRecord {
     pub problems: Vec<String>,
 }
 
-/// A result cannot be kept.
+/// Why a result cannot be kept.
 #[derive(Debug, thiserror::Error)]
 pub enum StoreError {
-    /// The folder cannot be made or read.
+    /// The folder cannot be created or read.
     #[error("failed to use the folder `{}` for results: {cause}\nhint: {}", folder.display(), files::hint(cause))]
     Folder {
         /// The folder.
@@ -95,20 +95,20 @@ pub enum StoreError {
     },
 }
 
-/// Makes a folder that results or their files are kept in.
+/// Creates a folder for results or their files.
 fn make(folder: &Path) -> Result<(), StoreError> {
     std::fs::create_dir_all(folder).map_err(|cause| StoreError::Folder { folder: folder.to_owned(), cause })
 }
 
-/// Stands for the workspace's path while a text is cut; no text has it by chance.
+/// Stands for the workspace's path while a text is shortened; no real text contains it.
 const WORKSPACE: &str = "\u{f8ff}workspace\u{f8ff}";
 
 impl ResultStore {
-    /// Characters of a result that a model is told, unless said otherwise: some 5,000 tokens.
+    /// The default limit of characters that a model gets of a result: some 5,000 tokens.
     pub const DEFAULT_LIMIT: usize = 20_000;
 
-    /// Keeps results in `folder` and their files in `workspace`; both are made if need be. Numbers go on where
-    /// an earlier run stopped; two runs at once need two folders.
+    /// Keeps results in `folder` and their files in `workspace`; both are created if needed. Numbers continue those
+    /// of an earlier run; two runs at once need two folders.
     ///
     /// # Errors
     /// [`StoreError::Folder`].
@@ -125,8 +125,8 @@ impl ResultStore {
         Ok(Self::new(folder, workspace, redactor, (last + 1, Keeps::All)))
     }
 
-    /// Opens the results of a workspace that is new and has no results of earlier calls. The folder of results is made for
-    /// the first that is kept.
+    /// Opens the results of a workspace that is new and has no results of earlier calls. The folder of results is
+    /// created when the first one is kept.
     ///
     /// # Errors
     /// [`StoreError::Folder`].
@@ -146,14 +146,14 @@ impl ResultStore {
         Self { folder, workspace, redactor, limit: Self::DEFAULT_LIMIT, next, keeps }
     }
 
-    /// Tells models at most `limit` characters of a result.
+    /// Limits the text for models to `limit` characters of a result.
     #[must_use]
     pub fn with_limit(mut self, limit: usize) -> Self {
         self.limit = limit;
         self
     }
 
-    /// What replaces secrets, for everything else that is written.
+    /// The redactor for secrets, for everything else that is written.
     #[must_use]
     pub fn redactor(&self) -> &Redactor {
         &self.redactor
@@ -172,8 +172,8 @@ impl ResultStore {
         self.keep_as(self.reserve(1), tool, arguments, result)
     }
 
-    /// Numbers for this many results, the first of them: results of calls that are made at once are numbered in the
-    /// order of the calls, whichever ends first.
+    /// Reserves numbers for this many results; returns the first. So the results of calls made at once are numbered
+    /// in the order of the calls, whichever ends first.
     pub fn reserve(&self, results: usize) -> u64 {
         self.next.fetch_add(results as u64, Ordering::Relaxed)
     }
@@ -230,8 +230,8 @@ impl ResultStore {
         Ok(KeptResult { path: is_kept.then_some(path), files, text, is_shortened, problems })
     }
 
-    /// The text within the limit, and whether it was cut. Where it is cut does not depend on how long the workspace's
-    /// own path is: the same run in another folder is told the same.
+    /// The text within the limit, and whether it was cut. Where it is cut does not depend on the length of the
+    /// workspace's path, so the same run in another folder gives the same text.
     fn shortened(&self, text: String, whole: &str) -> (String, bool) {
         if text.len() <= self.limit {
             return (text, false);
@@ -244,13 +244,13 @@ impl ResultStore {
         }
     }
 
-    /// The path of a record as a model is told it: within the workspace if it is there.
+    /// The path of a record in the form for models: relative to the workspace if it is inside.
     fn shown(&self, path: &Path) -> String {
         path.strip_prefix(&self.workspace).unwrap_or(path).display().to_string()
     }
 }
 
-/// Whether a result is nothing but this text.
+/// Whether this text says everything that a result contains.
 fn is_told_by(record: &ResultRecord, text: &str) -> bool {
     let Some(result) = record.result.as_object() else { return false };
     let says_more = result.keys().any(|key| key != "content" && key != "isError");
@@ -260,7 +260,7 @@ fn is_told_by(record: &ResultRecord, text: &str) -> bool {
     }
 }
 
-/// The highest number that a file of the folder begins with.
+/// The highest number at the beginning of a file name in the folder.
 fn last_number(folder: &Path) -> io::Result<u64> {
     let mut last = 0;
     for entry in std::fs::read_dir(folder)? {

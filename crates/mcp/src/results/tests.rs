@@ -124,8 +124,8 @@ fn structured_content_is_told_only_where_it_says_more() {
     }
 }
 
-/// The server for files of the protocol's own project repeats what it returns under `content`, images in base64
-/// included; pydantic's models write keys that are null.
+/// The protocol project's own server for files repeats what it returns under `content`, images in base64 included;
+/// pydantic's models write keys that are null.
 #[test]
 fn structured_content_that_mirrors_parts_is_not_told_again() {
     let png = STANDARD.encode(png());
@@ -144,11 +144,11 @@ fn structured_content_that_mirrors_parts_is_not_told_again() {
         let told = kept.keep(json!({"content": content, "structuredContent": structured}));
         assert!(!told.text.contains("structured") && !told.text.contains(&png), "{}", told.text);
     }
-    // What only the structured part has is told.
+    // What is only in the structured content is part of the text.
     let scored = json!({"result": {"type": "text", "text": "a file", "score": 0.9}});
     let told = Kept::new(&[]).keep(json!({"content": [text], "structuredContent": scored}));
     assert!(told.text.contains("0.9"), "{}", told.text);
-    // Where it says more, an image is named in it.
+    // If the structured content says more, an image in it is replaced by its name.
     let kept = Kept::new(&[]);
     let told = kept.keep(json!({"content": [image], "structuredContent": {"image": png, "page": 3}}));
     assert!(
@@ -156,7 +156,7 @@ fn structured_content_that_mirrors_parts_is_not_told_again() {
         "{}",
         told.text
     );
-    // The value alone is no news, what it is called is.
+    // The value alone adds nothing to the text, its key does.
     let told =
         kept.keep(json!({"content": [{"type": "text", "text": "5"}], "structuredContent": {"count": 5}}));
     assert!(told.text.contains("structured"), "{}", told.text);
@@ -229,7 +229,7 @@ fn long_texts_are_cut_in_the_middle_and_say_where_the_whole_is() {
     );
     let record: Value = serde_json::from_slice(&std::fs::read(told.path.as_ref().unwrap()).unwrap()).unwrap();
     assert_eq!(record["result"]["content"][0]["text"], long);
-    // A later run goes on counting.
+    // A later run continues the numbers.
     assert!(
         open()
             .keep(&tool(), &json!({}), &ToolResult::text(""))
@@ -259,7 +259,7 @@ fn where_a_text_is_cut_does_not_depend_on_the_path_of_the_workspace() {
 fn what_acts_on_a_terminal_is_shown_instead() {
     assert_eq!(readable("a\u{1b}[2Jb\u{7}\r\nc\td\r"), "a\\u{1b}[2Jb\\u{7}\nc\td\\r");
     assert_eq!(readable("\u{202e}abc\u{e0041}"), "\\u{202e}abc\\u{e0041}");
-    // A family, as emoji are joined, stays one.
+    // A family, which is emoji joined into one, stays one.
     assert_eq!(readable("👩\u{200d}👧"), "👩\u{200d}👧");
 }
 

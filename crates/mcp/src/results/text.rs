@@ -9,9 +9,8 @@ use serde_json::{Map, Value};
 use super::save::SavedFile;
 use crate::{Content, ToolResult};
 
-/// The whole text of a result: its parts in order, each on lines of its own; files by their names; structured
-/// content where it says more than the text. Characters that act on a terminal are shown instead
-/// ([`readable`]).
+/// The whole text of a result: its parts in order, each on lines of its own; files by their names; structured content
+/// if it says more than the text. Control characters are made visible ([`readable`]).
 #[must_use]
 pub fn result_text(result: &ToolResult, files: &[SavedFile]) -> String {
     let mut parts: Vec<String> = Vec::with_capacity(result.content.len());
@@ -59,7 +58,7 @@ fn file_text(what: &str, claimed: &str, file: Option<&SavedFile>) -> String {
     format!("[{what}: saved as {}, {}, {size}]", file.name, file.mime_type)
 }
 
-/// A resource in a line: its name, address, type and description, as far as there are any.
+/// A resource on one line: its name, address, type and description, as far as they are given.
 fn described(resource: &Map<String, Value>) -> String {
     let words: Vec<&str> = ["name", "uri", "mimeType", "description"]
         .iter()
@@ -68,7 +67,7 @@ fn described(resource: &Map<String, Value>) -> String {
     words.join(", ")
 }
 
-/// The structured content with the names of saved files in place of their data, which servers repeat in it.
+/// The structured content, in which servers repeat the data of files, with the names of the saved files instead.
 #[must_use]
 pub fn structured_without_data(result: &ToolResult, files: &[SavedFile]) -> Option<Value> {
     let mut structured = result.structured_content.clone()?;
@@ -82,7 +81,7 @@ pub fn structured_without_data(result: &ToolResult, files: &[SavedFile]) -> Opti
     Some(structured)
 }
 
-/// Replaces texts that are one of the first by `[saved as ..]` with the second.
+/// Replaces each text that is the first of a pair by `[saved as ..]` with the second.
 fn replace(value: &mut Value, data: &[(&str, &str)]) {
     match value {
         Value::String(text) => {
@@ -96,13 +95,13 @@ fn replace(value: &mut Value, data: &[(&str, &str)]) {
     }
 }
 
-/// Whether the structured content says what the parts of the result do not say already. Servers repeat it as JSON text;
-/// `FastMCP` wraps what is no object as `{"result": ..}`, whose items become one text each; and the server for files that
-/// the protocol's own project publishes repeats a text, or all parts, as `{"content": ..}`.
+/// Whether the structured content says more than the parts of the result. Servers repeat it as JSON text. `FastMCP`
+/// wraps a value that is not an object as `{"result": ..}`, whose items become one text each. The protocol project's
+/// own server for files repeats a text, or all parts, as `{"content": ..}`.
 fn says_more(result: &ToolResult) -> bool {
     let Some(structured) = &result.structured_content else { return false };
     let texts: Vec<&str> = result.content.iter().filter_map(Content::as_text).collect();
-    // Whatever else a part has, such as a score beside its text, is said nowhere else.
+    // If a part has other keys, such as a score beside its text, only the structured content says them.
     let is_part = |value: &Value, part: &Content| {
         !matches!(part, Content::Other(_)) && without_nulls(value) == without_nulls(&part.to_wire())
     };
@@ -132,7 +131,7 @@ fn says_more(result: &ToolResult) -> bool {
     !is_said(structured) && !wrapped.is_some_and(is_said)
 }
 
-/// A value without members that are `null`, which some servers write for what is not there.
+/// A value without members that are `null`, which some servers write for missing values.
 fn without_nulls(value: &Value) -> Value {
     match value {
         Value::Object(members) => {
@@ -144,14 +143,14 @@ fn without_nulls(value: &Value) -> Value {
     }
 }
 
-/// Whether a text says what a value does: literally, or as JSON.
+/// Whether a text is this value, literally or as JSON.
 fn says(text: &str, value: &Value) -> bool {
     if value.as_str() == Some(text) {
         return true;
     }
     match serde_json::from_str::<Value>(text) {
         Ok(parsed) => canonical(&parsed) == canonical(value),
-        // As Python writes them.
+        // Python's spellings of these values.
         Err(_) => matches!(
             (text, value),
             ("True", Value::Bool(true)) | ("False", Value::Bool(false)) | ("None", Value::Null)
@@ -159,8 +158,8 @@ fn says(text: &str, value: &Value) -> bool {
     }
 }
 
-/// The text with everything that acts on a terminal, or hides from a reader, shown instead. Line breaks, tabs and
-/// the joiners that scripts and emoji need stay.
+/// The text with everything made visible that would act on a terminal or hide from a reader. Line breaks, tabs and
+/// the joiners of scripts and emoji stay.
 #[must_use]
 pub fn readable(text: &str) -> Cow<'_, str> {
     let stays = |c: char| matches!(c, '\n' | '\t' | '\u{ad}' | '\u{200c}'..='\u{200f}');
@@ -168,7 +167,7 @@ pub fn readable(text: &str) -> Cow<'_, str> {
     let mut is_changed = false;
     let mut chars = text.char_indices().peekable();
     while let Some((index, c)) = chars.next() {
-        // The line breaks of Windows are line breaks.
+        // Windows' line breaks count as line breaks.
         let is_line_break = c == '\r' && chars.peek().is_some_and(|(_, next)| *next == '\n');
         let is_shown = !stays(c) && (is_line_break || is_hidden(c));
         if is_shown && !is_changed {
@@ -184,12 +183,13 @@ pub fn readable(text: &str) -> Cow<'_, str> {
 }
 
 fn is_hidden(c: char) -> bool {
-    // Most text is ASCII.
+    // A fast path: most text is ASCII.
     if (' '..='~').contains(&c) { false } else { m3_support::text::is_hidden(c) }
 }
 
-/// At most `limit` characters of a text, its start and its end, with a note of what was cut and where the whole
-/// is. Three quarters are the start. A limit too small for anything but the note leaves the note.
+/// At most `limit` characters of a text: its start and its end, with a note that says how much was cut and where the
+/// whole text is. Three quarters are taken from the start. If the limit leaves room for nothing else, only the note
+/// remains.
 #[must_use]
 pub fn shortened_text<'t>(text: &'t str, limit: usize, whole: &str) -> Cow<'t, str> {
     let length = text.chars().count();
@@ -206,7 +206,7 @@ pub fn shortened_text<'t>(text: &'t str, limit: usize, whole: &str) -> Cow<'t, s
     Cow::Owned(format!("{}{}{}", &text[..head_end], note(length - kept), &text[tail_start..]))
 }
 
-/// Where the character of this number begins.
+/// The byte at which this character begins.
 fn byte_of(text: &str, character: usize) -> usize {
     text.char_indices().nth(character).map_or(text.len(), |(byte, _)| byte)
 }

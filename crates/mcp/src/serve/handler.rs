@@ -19,10 +19,10 @@ use super::incoming::REFUSED;
 use super::transport::Crash;
 use crate::{Answer, ToolResult, Toolbox};
 
-/// A page of `tools/list` holds at most this many tools.
+/// The most tools on a page of `tools/list`.
 const PAGE_TOOLS: usize = 100;
 
-/// A page of `tools/list` ends with the tool that takes it over so many bytes of JSON.
+/// A page of `tools/list` ends with the tool that makes it longer than this, in bytes of JSON.
 const PAGE_BYTES: usize = 1 << 20;
 
 /// The longest name that is repeated in an error, in columns.
@@ -38,7 +38,7 @@ impl Handler {
         Self { toolbox }
     }
 
-    /// A page of the tools. The cursor is the index of its first tool.
+    /// A page of the list of tools. The cursor is the index of its first tool.
     fn list(&self, cursor: Option<&str>) -> Result<Value, ErrorData> {
         let tools = self.toolbox.tools();
         let start = match cursor {
@@ -70,11 +70,11 @@ impl Handler {
     async fn call(&self, params: Option<Value>, crashed: &CancellationToken) -> Result<Value, ErrorData> {
         let (tool, arguments) = call_of(params)?;
         let (toolbox, name) = (Arc::clone(&self.toolbox), tool.clone());
-        // A task of its own, so that a panic is an error of this call and not its silence.
+        // Runs as a separate task, so that a panic becomes an error of this call.
         let call = AbortOnDropHandle::new(tokio::spawn(async move { toolbox.call(&name, arguments).await }));
         let answer = tokio::select! {
             answer = call => answer,
-            // Never sent: the connection is gone.
+            // This answer is never sent: the connection is gone.
             () = crashed.cancelled() => Ok(Answer::Crash),
         };
         match answer {
@@ -117,7 +117,7 @@ fn invalid_params(message: impl Into<Cow<'static, str>>) -> ErrorData {
     ErrorData::invalid_params(message, None)
 }
 
-/// What `rmcp` has a type for, read from what we answer.
+/// Converts an answer of ours to the type that `rmcp` has for it.
 fn typed<T: serde::de::DeserializeOwned>(value: Value) -> Result<T, ErrorData> {
     serde_json::from_value(value).map_err(|error| ErrorData::internal_error(error.to_string(), None))
 }
@@ -168,12 +168,12 @@ impl ServerHandler for Handler {
         };
         tokio::select! {
             answer = answering => answer.map(CustomResult::new),
-            // Never sent: nobody waits for it.
+            // This answer is never sent: the client has cancelled.
             () = context.ct.cancelled() => Err(ErrorData::internal_error("cancelled", None)),
         }
     }
 
-    // Requests that come without a session bypass our transport: the types must do.
+    // Requests without a session bypass our transport, so they get `rmcp`'s own types.
 
     async fn list_tools(
         &self,

@@ -25,17 +25,17 @@ use crate::serving::Serving;
 /// How long connections get to end by themselves when the server is stopped.
 const PATIENCE: Duration = Duration::from_secs(3);
 
-/// Names of this machine that no other site's name can be made to stand for.
+/// Names of this machine that another site cannot take over.
 const LOOPBACK: [&str; 3] = ["localhost", "127.0.0.1", "[::1]"];
 
-/// Where to listen and for whom.
+/// The address to listen at, and the hosts that requests may name.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct HttpOptions {
-    /// Port 0 takes any free one.
+    /// The address to listen at; port 0 takes any free one.
     pub address: SocketAddr,
-    /// Names and addresses, beside those of loopback, that requests may give as `Host`, with or without a port.
-    /// An address other than loopback needs at least one. There is no authentication: whoever reaches the
-    /// address may call the tools.
+    /// Names and addresses, beside those of loopback, that requests may give as `Host`, with or without a port. An
+    /// address other than loopback needs at least one. There is no authentication: anybody who can reach the address
+    /// can call the tools.
     pub allowed_hosts: Vec<String>,
 }
 
@@ -57,8 +57,8 @@ type Service = StreamableHttpService<Handler, Sessions>;
 
 /// Starts to serve; on return connections are accepted. Must be called within a tokio runtime.
 ///
-/// Web pages are kept out: a request whose `Host` is not allowed, or whose `Origin` is not a page of this very
-/// machine, is answered with 403 (MCP, "Streamable HTTP", on DNS rebinding).
+/// Web pages are kept out: a request whose `Host` is not allowed, or whose `Origin` is not a page on this machine, is
+/// answered with 403 (MCP, "Streamable HTTP", on DNS rebinding).
 ///
 /// # Errors
 /// [`ServeError::Bind`], [`ServeError::Remote`] and [`ServeError::DuplicateName`].
@@ -86,7 +86,7 @@ pub async fn http(toolboxes: Vec<Arc<dyn Toolbox>>, options: &HttpOptions) -> Re
     let bind = |source| ServeError::Bind { address, source };
     let listener = TcpListener::bind(address).await.map_err(bind)?;
     let address = listener.local_addr().map_err(bind)?;
-    // Answers are small: waiting to fill packets would only delay them.
+    // Answers are small, so waiting to fill packets would only delay them.
     let listener = listener.tap_io(|stream| {
         let _ = stream.set_nodelay(true);
     });
@@ -116,13 +116,13 @@ async fn dispatch(State(services): State<Arc<HashMap<String, Service>>>, request
     let ends_session = request.method() == Method::DELETE;
     let mut response = service.handle(request).await.map(Body::new);
     if ends_session && response.status() == StatusCode::ACCEPTED {
-        // The session is gone: nothing is left to be done, as 202 would say.
+        // The session is gone and nothing is left to do, whereas 202 would mean that something follows.
         *response.status_mut() = StatusCode::NO_CONTENT;
     }
     response
 }
 
-/// The path of a server: all of its name but letters, digits and `-._~` is percent-encoded (RFC 3986).
+/// The path of a server: its name, in which everything but letters, digits and `-._~` is percent-encoded (RFC 3986).
 fn path(name: &str) -> String {
     let mut path = String::from("/");
     for byte in name.bytes() {
@@ -137,7 +137,7 @@ fn path(name: &str) -> String {
 }
 
 impl HttpServer {
-    /// Where it listens, with the port that was taken.
+    /// The address it listens at, with the actual port.
     #[must_use]
     pub fn address(&self) -> SocketAddr {
         self.address

@@ -1,8 +1,9 @@
-//! What a client writes, line by line: a message that cannot be read is answered with an error instead of silence.
+//! Reads a client's messages line by line, so that a message that cannot be read is answered with an error instead of
+//! silence.
 //!
-//! `rmcp` skips lines that are too long or are no JSON to it (nested too deep, half of a surrogate pair), and the
-//! client would wait for its answer until its time is up. Here such a line is replaced by a request with the same
-//! id that [`Handler`](super::handler::Handler) refuses, so that there is one writer of answers.
+//! `rmcp` skips lines that are too long or that it cannot parse as JSON (nested too deep, half of a surrogate pair),
+//! and the client would wait for an answer until its time is up. Here such a line is replaced by a request with the
+//! same id that [`Handler`](super::handler::Handler) refuses, so that there is one writer of answers.
 
 use rmcp::model::RequestId;
 use serde_json::{Value, json};
@@ -15,10 +16,10 @@ use crate::message::id_of_request;
 /// The method that stands for a request that could not be read; `params.reason` says why.
 pub(super) const REFUSED: &str = "m3/unreadable";
 
-/// Bytes that are on their way to `rmcp` at most.
+/// The most bytes that are on their way to `rmcp`.
 const BUFFER: usize = 64 << 10;
 
-/// The reader with its unreadable messages replaced; ends when the reader does.
+/// The reader with its unreadable messages replaced; it ends when `reader` does.
 pub(super) fn readable(reader: impl AsyncRead + Send + Unpin + 'static) -> DuplexStream {
     let (ours, theirs) = tokio::io::duplex(BUFFER);
     tokio::spawn(copy(reader, ours));
@@ -50,15 +51,15 @@ async fn copy(reader: impl AsyncRead + Unpin, mut out: DuplexStream) {
             line = request.to_string().into_bytes();
         }
         line.push(b'\n');
-        // The other side is gone only when the connection is closed.
+        // This fails only when the connection has been closed.
         if out.write_all(&line).await.is_err() {
             return;
         }
     }
 }
 
-/// Why a line is no JSON, and the id of the request in it; `None` for one that can be read, and for one without an
-/// id: nobody can be told.
+/// Why a line is not JSON, and the id of the request in it. `None` for a line that can be read, and for one without
+/// an id, because then no answer is possible.
 fn unreadable(line: &[u8]) -> Option<(RequestId, String)> {
     let text = line.strip_prefix(b"\xef\xbb\xbf").unwrap_or(line);
     if text.trim_ascii().is_empty() {

@@ -5,11 +5,10 @@
 //! message -> ToolTransport -> rmcp -> Handler -> Toolbox::call -> Answer -> result or error of JSON-RPC
 //! ```
 //!
-//! `rmcp` keeps the protocol: the handshake, the ids, cancelling, sessions. Its types of tools and results drop
-//! keys that they do not know, so requests for tools are handed past them ([`transport`]) and answered with what
-//! the toolbox says, key for key.
+//! `rmcp` handles the protocol: the handshake, the ids, cancelling, sessions. Its types of tools and results drop
+//! unknown keys, so requests for tools bypass them ([`transport`]) and get the toolbox's answer unchanged.
 //!
-//! Spoken are the revisions of MCP up to 2025-11-25, those with an `initialize` handshake.
+//! Supported are the revisions of MCP up to 2025-11-25, those with an `initialize` handshake.
 
 mod handler;
 mod http;
@@ -32,11 +31,11 @@ use self::handler::Handler;
 use self::transport::ToolTransport;
 use super::Toolbox;
 
-/// The largest message that is taken, in bytes. A larger one is answered with an error of JSON-RPC over stdio, with
-/// 413 over HTTP.
+/// The largest message that is accepted, in bytes. A larger one is answered with an error of JSON-RPC over stdio,
+/// with 413 over HTTP.
 pub const MAX_MESSAGE: usize = 16 << 20;
 
-/// How serving came to its end.
+/// Why serving ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Ended {
     /// The client closed the input.
@@ -50,28 +49,28 @@ pub enum Ended {
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ServeError {
-    /// The address is not free, or not ours.
+    /// The address is taken, or does not belong to this machine.
     #[error("failed to listen at `{address}`\nhint: port 0 takes any free one")]
     Bind {
-        /// Where it was to listen.
+        /// The address.
         address: SocketAddr,
-        /// What the system says.
+        /// The system's reason.
         #[source]
         source: io::Error,
     },
-    /// The address can be reached from other machines, and nothing says that it should be.
+    /// The address can be reached from other machines, but no allowed host is configured.
     #[error(
         "`{address}` can be reached from other machines\nhint: listen at `127.0.0.1`, or name the host under \
          which others may reach it"
     )]
     Remote {
-        /// Where it was to listen.
+        /// The address.
         address: SocketAddr,
     },
     /// Two servers have one name.
     #[error("two servers are named `{name}`\nhint: the name is part of the address, so it must be unique")]
     DuplicateName {
-        /// The name.
+        /// The name that both have.
         name: String,
     },
     /// The client's handshake cannot be answered.
@@ -81,10 +80,10 @@ pub enum ServeError {
         #[source]
         source: Box<dyn std::error::Error + Send + Sync>,
     },
-    /// The task that serves has died, which is an error of this program.
+    /// The serving task has died, which is a bug in this program.
     #[error("serving stopped; this is a bug")]
     Stopped {
-        /// What it died of.
+        /// Why it died.
         #[source]
         source: Box<dyn std::error::Error + Send + Sync>,
     },
@@ -112,7 +111,7 @@ where
     W: AsyncWrite + Send + Unpin + 'static,
 {
     let crashed = CancellationToken::new();
-    // With room for the end of the line: what is larger was refused before.
+    // With room for the end of the line: larger messages were refused before.
     let lines = AsyncRwTransport::new_server(incoming::readable(reader), writer)
         .with_max_line_length(MAX_MESSAGE + 1);
     let transport = ToolTransport::new(lines, crashed.clone());
@@ -130,7 +129,7 @@ where
         () = crashed.cancelled() => Ok(Ended::Crashed),
         ended = serving => ended,
     };
-    // A crash ends the connection too, and that may be seen first.
+    // A crash also ends the connection, and the end may be noticed first.
     if crashed.is_cancelled() { Ok(Ended::Crashed) } else { ended }
 }
 

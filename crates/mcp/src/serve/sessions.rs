@@ -1,4 +1,4 @@
-//! The sessions of streamable HTTP: `rmcp`'s own, with our transport around each and a limit on their number.
+//! The sessions of streamable HTTP: `rmcp`'s, each with our transport, and limited in number.
 
 use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -15,20 +15,20 @@ use tokio_util::sync::CancellationToken;
 
 use super::transport::ToolTransport;
 
-/// Of more sessions than these the longest unused is ended: a client that only ever begins new ones must neither
-/// fill the memory nor lock others out.
+/// The most sessions. Beyond this, the longest unused one is ended, so that a client that only begins new sessions
+/// neither fills the memory nor locks others out.
 const MAX_SESSIONS: usize = 1000;
 
-/// A session unused for so long is closed. A model may think for minutes, a person reads for longer.
+/// A session that is unused for this long is closed. A model may think for minutes, and a person may read for longer.
 const IDLE: Duration = Duration::from_hours(1);
 
-/// How long an answer is kept for a client whose connection broke, which comes back after three seconds.
+/// How long an answer is kept for a client whose connection broke; it reconnects after three seconds.
 const KEPT: Duration = Duration::from_secs(10);
 
 /// The sessions of one server.
 pub(super) struct Sessions {
     inner: LocalSessionManager,
-    /// When each was used last.
+    /// When each session was last used.
     used: Mutex<HashMap<SessionId, Instant>>,
 }
 
@@ -50,7 +50,7 @@ impl Sessions {
         }
     }
 
-    /// Makes place for one more. A session that ended by itself is forgotten here at the latest.
+    /// Makes room for one more session. Sessions that ended by themselves are removed here at the latest.
     async fn make_place(&self) -> Result<(), LocalSessionManagerError> {
         let longest_unused = {
             let open = self.inner.sessions.read().await;

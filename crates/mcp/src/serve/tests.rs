@@ -1,4 +1,4 @@
-//! Tests of what only a toolbox of one's own can show: crashes, hangs, panics, pages, keys that nobody knows.
+//! Tests that need a special toolbox: crashes, hangs, panics, pages, unknown keys.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
@@ -18,7 +18,7 @@ const LIMIT: Duration = Duration::from_secs(30);
 /// A server whose tools do what their names say.
 struct Script {
     tools: Vec<Tool>,
-    /// Calls of `hang` that are going on.
+    /// The number of running calls of `hang`.
     hanging: AtomicUsize,
 }
 
@@ -195,7 +195,7 @@ async fn a_cancelled_call_is_dropped_and_others_go_on() {
     let cancel = json!({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": 7}});
     client.send(&cancel).await;
     until(|| script.hanging.load(Ordering::SeqCst) == 0).await;
-    // The next answer is that of the next call.
+    // The next answer belongs to the next call.
     assert_eq!(client.call("busy").await["id"], 1);
 }
 
@@ -217,7 +217,7 @@ async fn a_message_that_cannot_be_read_is_answered_with_an_error() {
         assert_eq!(answer["error"]["code"], json!(-32600), "{answer}");
         assert!(answer["error"]["message"].as_str().unwrap().contains(why), "{answer}");
     }
-    // The largest that is taken, and the connection goes on.
+    // The largest message is accepted, and the connection stays open.
     let room = MAX_MESSAGE - call(53, "\"\"").len();
     let largest = call(53, &format!("\"{}\"", "x".repeat(room)));
     client.input.write_all(format!("{largest}\n").as_bytes()).await.unwrap();

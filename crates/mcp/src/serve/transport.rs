@@ -1,5 +1,5 @@
-//! What stands between the wire and `rmcp`: hands requests for tools past its types, and ends a connection
-//! whose server crashed.
+//! A layer between the wire and `rmcp`: passes requests for tools around its types, and ends a connection whose
+//! server crashed.
 
 use rmcp::RoleServer;
 use rmcp::model::{ClientRequest, CustomRequest, Extensions, GetMeta as _, JsonRpcMessage};
@@ -8,7 +8,7 @@ use rmcp::transport::Transport;
 use serde::Serialize;
 use tokio_util::sync::CancellationToken;
 
-/// In the extensions of a request: what to cancel when the server is to crash.
+/// An extension of a request: the token to cancel if the server is to crash.
 #[derive(Debug, Clone)]
 pub(super) struct Crash(pub(super) CancellationToken);
 
@@ -28,7 +28,7 @@ impl<T> ToolTransport<T> {
 
     fn custom(&self, method: &str, params: &impl Serialize, mut extensions: Extensions) -> ClientRequest {
         extensions.insert(Crash(self.crashed.clone()));
-        // What has just been read from JSON can be written as JSON.
+        // A value that was read from JSON can be written as JSON.
         let mut request = CustomRequest::new(method, serde_json::to_value(params).ok());
         request.extensions = extensions;
         ClientRequest::CustomRequest(request)
@@ -38,7 +38,7 @@ impl<T> ToolTransport<T> {
         match request {
             ClientRequest::CallToolRequest(call) => self.custom("tools/call", &call.params, call.extensions),
             ClientRequest::ListToolsRequest(list) => self.custom("tools/list", &list.params, list.extensions),
-            // A `tools/call` that does not fit the type, among others.
+            // For example a `tools/call` that does not fit the type.
             ClientRequest::CustomRequest(mut request) => {
                 request.extensions.insert(Crash(self.crashed.clone()));
                 ClientRequest::CustomRequest(request)
@@ -48,12 +48,12 @@ impl<T> ToolTransport<T> {
     }
 }
 
-/// Whether rmcp takes the client as known from this request on.
+/// Whether rmcp accepts the client from this request on.
 fn begins(request: &ClientRequest) -> bool {
     match request {
         ClientRequest::InitializeRequest(_) => true,
         ClientRequest::PingRequest(_) | ClientRequest::DiscoverRequest(_) => false,
-        // The handshake is in the request itself.
+        // Without a handshake, the request itself contains the client's data.
         other => other.get_meta().protocol_version().is_some(),
     }
 }
@@ -87,7 +87,7 @@ impl<T: Transport<RoleServer>> Transport<RoleServer> for ToolTransport<T> {
                     request.request = self.past_types(request.request);
                     return Some(JsonRpcMessage::Request(request));
                 }
-                // rmcp gives up on a client that says anything but requests before the handshake.
+                // Dropped, because rmcp closes the connection if it gets anything but requests before the handshake.
                 _ if !self.has_begun => {}
                 message => return Some(message),
             }

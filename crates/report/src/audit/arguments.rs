@@ -1,4 +1,4 @@
-//! What became of each argument of a match: the comparison that its fidelity is made of, with the values beside it.
+//! Each argument of a match: the comparison behind its fidelity, with the values beside it.
 
 use m3_score::fidelity::place::{Place, cut};
 use m3_score::fidelity::{ArgumentComparison, CallFidelity, Verdict};
@@ -7,12 +7,11 @@ use m3_trajectory::json::{Json, Keys};
 use super::limits::KEPT_ARGUMENTS;
 use super::{ArgumentAudit, MatchArguments, VerdictCounts};
 
-/// A text that a pointer leads into stands there once for each value it holds, so it is cut to so many characters.
+/// The most characters of a text that several pointers lead into: it is repeated for each value in it.
 const HOLDING: usize = 2_000;
 
 impl MatchArguments {
-    /// The arguments of a match in the order of their comparison. Where there are too many, those that are not equal
-    /// are kept before the others.
+    /// The arguments of a match in the order of their comparison. If there are too many, unequal ones are preferred.
     pub(super) fn new(fidelity: &CallFidelity, reference: Option<&Json>, predicted: Option<&Json>) -> Self {
         let all = &fidelity.arguments;
         let mut verdicts = VerdictCounts::default();
@@ -52,7 +51,7 @@ impl ArgumentAudit {
     fn new(compared: &ArgumentComparison, reference: Option<&Json>, predicted: Option<&Json>) -> Self {
         let there = Place::of(reference, &compared.path);
         let here = Place::of(predicted, compared.other_path.as_deref().unwrap_or(&compared.path));
-        // What is absent on a side may have a text around the place where it would be.
+        // A value that is missing on a side may belong inside a text there.
         let text = |place: &Place<'_>, absent: Verdict| match place.value {
             Some(value) if place.is_inside => {
                 (compared.verdict != absent).then(|| cut(&value.to_text(Keys::Sorted), HOLDING).into_owned())
@@ -92,7 +91,7 @@ mod tests {
         MatchArguments::new(&Fidelity::new(None).compare(pair), Some(reference), Some(predicted))
     }
 
-    /// Each as `mark name reference predicted`.
+    /// Each argument as `mark name reference predicted`.
     fn lines(reference: &str, predicted: &str) -> Vec<String> {
         let found = between(&parse(reference), &parse(predicted));
         let line = |argument: &ArgumentAudit| {
@@ -133,7 +132,7 @@ mod tests {
             lines(r#"{"": 1, "a/b": {"~1": 1}}"#, r#"{"": 2, "a/b": {"~1": 2}}"#),
             ["≠ \"\" 1 2", "≠ a/b.~1 1 2"]
         );
-        // Digits are a key where the value is an object.
+        // Digits are a key if the value is an object.
         assert_eq!(lines(r#"{"a": {"7": 1}}"#, r#"{"a": {"7": 2}}"#), ["≠ a.7 1 2"]);
     }
 
@@ -180,7 +179,7 @@ mod tests {
         assert_eq!(lines("{}", r#"{"a": 1}"#), ["+ a absent 1"]);
     }
 
-    /// What is not equal is among those that are kept, wherever it is.
+    /// Unequal arguments are kept wherever they are.
     #[test]
     fn more_than_a_hundred_are_counted() {
         let object = |last: i64| {

@@ -1,11 +1,11 @@
-//! What each trajectory costs its set.
+//! How much each trajectory lowers the average of its set.
 
 use m3_score::{Metric, Profile, WeightedSums};
 
-/// Costs are rounded to one part of this: equal trajectories should have equal costs.
+/// Costs are rounded to one part of this, so that equal trajectories have equal costs.
 const PARTS: f64 = 1e12;
 
-/// What each of these trajectories costs of the set's average: the average of the others less that of all; 0 for the only one.
+/// The cost of each trajectory: the average of the others minus the average of all; 0 for a single one.
 #[must_use]
 pub fn costs(sums: &[WeightedSums], profile: Profile) -> Vec<f64> {
     let after = sums_after(sums);
@@ -21,7 +21,7 @@ pub fn costs(sums: &[WeightedSums], profile: Profile) -> Vec<f64> {
         others += *rest;
         before += *own;
         let cost = others.metrics(profile)[Metric::Average] - average;
-        // Adding zero makes a zero of the negative one.
+        // Adding zero turns a negative zero into zero.
         (cost * PARTS).round() / PARTS + 0.0
     };
     sums.iter().zip(&after[1..]).map(cost).collect()
@@ -53,8 +53,8 @@ mod tests {
         assert!(costs(&[], Profile::Paper).is_empty());
     }
 
-    /// By hand: recall and precision are 2 / 3 in all, 1 / 2 without a good one, 1 without the poor one; the
-    /// average is of six.
+    /// By hand: recall and precision are 2 / 3 for all, 1 / 2 without a good one, 1 without the poor one; the average
+    /// is over six metrics.
     #[test]
     fn costs_are_what_the_others_gain() {
         let found = costs(&[1.0, 0.0, 1.0].map(trajectory), Profile::Paper);

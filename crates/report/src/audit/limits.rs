@@ -1,34 +1,34 @@
-//! How much is shown of a trajectory: one may have a hundred thousand calls.
+//! Limits on how much is shown of a trajectory, which may have a hundred thousand calls.
 
 /// The most that is shown of each kind.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Limits {
-    /// Calls of a side.
+    /// Calls of each side.
     pub(super) calls: usize,
-    /// Steps of a side, with calls or without.
+    /// Steps of each side, with or without calls.
     pub(super) steps: usize,
     /// Matches whose arguments are shown.
     pub(super) matches: usize,
-    /// Arguments of a match that are not equal, and as many names of those that are.
+    /// Unequal arguments of a match, and the same number of names of equal ones.
     pub(super) arguments: usize,
     /// Unmatched calls.
     pub(super) unmatched: usize,
-    /// Split steps, and as many merged steps.
+    /// Split steps, and the same number of merged steps.
     pub(super) sentences: usize,
 }
 
-/// Of a page.
+/// The limits of a page.
 pub(super) const PAGE: Limits =
     Limits { calls: 400, steps: 400, matches: 400, arguments: 40, unmatched: 400, sentences: 400 };
 
-/// Of a terminal.
+/// The limits of a terminal.
 pub(super) const TERMINAL: Limits =
     Limits { calls: 200, steps: 200, matches: 200, arguments: 20, unmatched: 200, sentences: 200 };
 
-/// Numbers of all similarity matrices of a trajectory in a page.
+/// Numbers in all similarity matrices of a trajectory on a page.
 pub(super) const MATRIX_CELLS: usize = 20_000;
 
-/// Rows and columns of the step matrix of a page.
+/// Rows and columns of the step matrix on a page.
 pub(super) const MATRIX_STEPS: usize = 40;
 
 /// Rows and columns of a similarity matrix that an audit keeps.
@@ -37,10 +37,10 @@ pub(super) const BUCKET_CALLS: usize = 64;
 /// Arguments of a match that an audit keeps; the others are counted.
 pub(super) const KEPT_ARGUMENTS: usize = 100;
 
-/// Steps that a sentence names.
+/// The most steps that a sentence names.
 pub(super) const NAMED_STEPS: usize = 20;
 
-/// What is said of what is not shown.
+/// The note on how many are not shown.
 pub(super) fn more(count: usize, things: &str) -> Option<String> {
     match count {
         0 => None,
@@ -53,5 +53,5 @@ fn singular(things: &str) -> &str {
     things.strip_suffix("ches").map_or(things.trim_end_matches('s'), |_| things.trim_end_matches("es"))
 }
 
-/// Rows of the page's lists of what is wrong over the set.
+/// Rows in the page's lists of problems of the whole set.
 pub(super) const LISTED_FINDINGS: usize = 20;

@@ -1,7 +1,7 @@
-//! Audits: a score together with what it came from, call by call.
+//! Audits: a score together with its origin, call by call.
 //!
-//! [`TrajectoryAudit`] is what is shown of one trajectory: both sides, which calls were matched and at which similarity,
-//! what became of each argument and of the steps. [`Gathering`] makes the overview of a set.
+//! [`TrajectoryAudit`] shows one trajectory: both sides, which calls were matched and at which similarity, and how
+//! arguments and steps compare. [`Gathering`] makes the overview of a set.
 
 mod arguments;
 mod cost;
@@ -34,8 +34,8 @@ pub use text::wrapped;
 use crate::TrajectoryReport;
 
 impl TrajectoryAudit {
-    /// The audit of a trajectory from its score, its reference and its prediction (without steps if it is
-    /// missing). `cost` is how much it costs of the set's average: what the others would have more.
+    /// The audit of a trajectory from its score, its reference and its prediction (without steps if it is missing).
+    /// `cost` is how much it lowers the set's average: without it the average would be higher by this.
     #[must_use]
     pub fn new<'a>(
         scored: TrajectoryScore,
@@ -58,7 +58,7 @@ impl TrajectoryAudit {
         Self {
             cost,
             question: reference.question.clone().or_else(|| prediction.question.clone()),
-            // Never the prediction's: it would choose which of the reader's files to show.
+            // Never the prediction's: it could choose which of the reader's files to show.
             image: reference.image.clone(),
             reference: SideAudit::new(reference),
             prediction: SideAudit::new(prediction),

@@ -1,5 +1,5 @@
-//! What an audit says, `m3.audit/1`: a score, and beside it everything that is needed to see where its
-//! numbers come from. `m3 schema audit` prints the JSON Schema of these types.
+//! The types of an audit, `m3.audit/1`: a score, and everything that is needed to see where its numbers come from.
+//! `m3 schema audit` prints the JSON Schema of these types.
 
 use schemars::JsonSchema;
 use serde::Serialize;

@@ -1,4 +1,4 @@
-//! What is noticed over a whole set: gathered trajectory by trajectory, nothing else is kept.
+//! The overview of a whole set, gathered trajectory by trajectory without keeping them.
 
 use std::collections::BTreeMap;
 
@@ -7,10 +7,10 @@ use m3_score::ByTool;
 use super::{ConfusedTools, Overview, ReasonCount, SimilarityBin};
 use crate::TrajectoryReport;
 
-/// Bins of the histogram of similarities.
+/// The number of bins in the histogram of similarities.
 pub(crate) const BINS: usize = 20;
 
-/// Pairs of confused tools that are named.
+/// The most pairs of confused tools that are named.
 const NAMED_TOOLS: usize = 10;
 
 /// Gathers an [`Overview`].
@@ -21,7 +21,7 @@ pub struct Gathering {
 }
 
 impl Gathering {
-    /// Takes the next trajectory.
+    /// Adds the next trajectory.
     pub fn add(&mut self, report: &TrajectoryReport) {
         for pair in &report.matches {
             self.bins[bin(pair.similarity)].0 += 1;
@@ -37,7 +37,7 @@ impl Gathering {
         }
     }
 
-    /// What was noticed; `by_tool` are the calls of the same set.
+    /// The overview; `by_tool` has the calls of the same set.
     #[must_use]
     pub fn finish(self, by_tool: &ByTool) -> Overview {
         let bin = |(index, &(matched, unmatched)): (usize, &(u64, u64))| SimilarityBin {
@@ -50,7 +50,7 @@ impl Gathering {
             .into_iter()
             .map(|((side, reason), calls)| ReasonCount { side: side.to_owned(), reason, calls })
             .collect();
-        // Stable: equal counts stay in the order of their names.
+        // The sort is stable: equal counts stay in the order of their names.
         reasons.sort_by_key(|count| std::cmp::Reverse(count.calls));
         let mut confused_tools: Vec<ConfusedTools> = by_tool
             .replaced()
@@ -66,7 +66,7 @@ impl Gathering {
     }
 }
 
-/// The bin of a similarity; negative ones are in the first.
+/// The bin of a similarity; negative ones go into the first.
 #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "in [0, BINS]")]
 pub(crate) fn bin(similarity: f64) -> usize {
     ((similarity.clamp(0.0, 1.0) * BINS as f64) as usize).min(BINS - 1)

@@ -1,4 +1,4 @@
-//! The images of trajectories, made small enough to stand in a page. Their paths come from files of others:
+//! The images of trajectories, scaled down to be embedded in a page. Their paths come from files of others, so
 //! nothing outside of the image folders is opened.
 
 use std::collections::HashMap;
@@ -17,48 +17,48 @@ use m3_support::workspace::Workspace;
 /// The longest side of an embedded image, in pixels.
 const LONGEST_SIDE: u32 = 384;
 
-/// The longest side where a page has many images, in pixels: 200 of them should have some 2 MB.
+/// The longest side if a page has many images, in pixels: 200 of them should have some 2 MB.
 const LONGEST_SIDE_OF_MANY: u32 = 240;
 
-/// So many images are many.
+/// From this number on, images count as many.
 const MANY: usize = 60;
 
 /// Quality of the JPEG, of 100: photographs of this size have some 10 to 20 kB.
 const QUALITY: u8 = 72;
 
-/// Quality of the JPEG where a page has many images: some 6 kB each.
+/// Quality of the JPEG if a page has many images: some 6 kB each.
 const QUALITY_OF_MANY: u8 = 55;
 
-/// What is said of a folder, a device, a pipe.
+/// The note for a folder, a device or a pipe.
 const NOT_A_FILE: &str = "it is not a file";
 
-/// What a page shows of a trajectory's image.
+/// A trajectory's image on a page.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Picture {
     /// The image itself, small, as a `data:` address.
     Embedded {
         /// The address; trajectories of the same image share it.
         address: Arc<str>,
-        /// In pixels.
+        /// The width in pixels.
         width: u32,
-        /// In pixels.
+        /// The height in pixels.
         height: u32,
     },
     /// Why it is not shown.
     Note(&'static str),
 }
 
-/// Finds images in folders, and nowhere else.
+/// Finds images in the given folders only.
 #[derive(Debug)]
 pub struct Pictures {
     folders: Vec<Workspace>,
     longest_side: u32,
     quality: u8,
-    /// What became of each file: many trajectories may name the same one.
+    /// The picture of each file, because many trajectories may name the same one.
     known: HashMap<PathBuf, Picture>,
 }
 
-/// An image that was made small.
+/// An image that was scaled down.
 struct Small {
     /// Its media type.
     kind: &'static str,
@@ -68,8 +68,8 @@ struct Small {
 }
 
 impl Pictures {
-    /// Looks in `folders`, in this order, for the images of `count` trajectories. Folders that do not exist
-    /// are left out.
+    /// For the images of `count` trajectories, in `folders`, searched in this order. Folders that do not exist are
+    /// left out.
     #[must_use]
     pub fn new(folders: &[PathBuf], count: usize) -> Self {
         let folders = opened(folders);
@@ -78,13 +78,14 @@ impl Pictures {
         Self { folders, longest_side, quality, known: HashMap::new() }
     }
 
-    /// Looks in `folders` for images that are at most so many pixels long, in JPEG of so much quality, of 100.
+    /// For images in `folders`, scaled to at most this many pixels on the longest side, as JPEG of this quality, of
+    /// 100.
     #[must_use]
     pub fn of_size(folders: &[PathBuf], longest_side: u32, quality: u8) -> Self {
         Self { longest_side, quality, ..Self::new(folders, 1) }
     }
 
-    /// An image as a file of its own: its media type and content.
+    /// An image for a separate file: its media type and content.
     ///
     /// # Errors
     /// Why it is not shown.
@@ -108,7 +109,7 @@ impl Pictures {
         picture
     }
 
-    /// Where the file is, if it is in one of the folders.
+    /// The path of the file, if it is in one of the folders.
     fn locate(&self, path: &str) -> Result<PathBuf, &'static str> {
         locate_in(path, &self.folders).map_err(|not_found| match not_found {
             NotFound::Missing => "no such file in the image folder",
@@ -123,7 +124,7 @@ impl Pictures {
         Ok(Picture::Embedded { address, width, height })
     }
 
-    /// Makes an image small: JPEG, or PNG where something shines through.
+    /// Scales an image down: as JPEG, or as PNG if parts are transparent.
     fn small(&self, image: &DynamicImage) -> Result<Small, &'static str> {
         const FAILED: &str = "the image cannot be made smaller";
         let is_large = image.width().max(image.height()) > self.longest_side;
@@ -189,7 +190,7 @@ mod tests {
         assert_eq!(width, 20);
     }
 
-    /// What the file holds by then would not be an image.
+    /// The file has other content by then, so decoding it again would give no image.
     #[test]
     fn each_file_is_decoded_once() {
         let (root, mut pictures) = folder();

@@ -1,5 +1,4 @@
-//! What became of the steps: the same facts that step coherence, merge purity and order consistency measure,
-//! named one by one.
+//! How the steps compare: names the facts behind step coherence, merge purity and order consistency one by one.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -9,10 +8,10 @@ use m3_score::metrics::{Pair, inversions};
 use super::{InvertedPair, MergedStep, SplitStep, StepWeight, Structure};
 use crate::MatchReport;
 
-/// Inverted pairs that are named; a trajectory of n matches can have n squared of them.
+/// The most inverted pairs that are named; a trajectory of n matches can have n squared of them.
 const NAMED_INVERSIONS: usize = 100;
 
-/// Inverted pairs are looked for among so many matches, and counted among all.
+/// The most matches that are searched for inverted pairs to name; all pairs are counted.
 const SEARCHED_MATCHES: usize = 2_000;
 
 /// Finds split steps, merged steps and inversions among the matches, which are in the order of the
@@ -58,7 +57,7 @@ pub(super) fn structure(matches: &[MatchReport]) -> Structure {
     }
 }
 
-/// The first pairs of equation 6 of M³-Bench that are in opposite orders.
+/// The first pairs in opposite orders (equation 6 of M³-Bench).
 fn inverted(matches: &[MatchReport]) -> Vec<InvertedPair> {
     let searched = &matches[..matches.len().min(SEARCHED_MATCHES)];
     let pairs = searched.iter().enumerate().flat_map(|(first, u)| {

@@ -15,16 +15,16 @@ use crate::MatchReport;
 /// The width of everything, in columns.
 const WIDTH: usize = 80;
 
-/// The width of each side: two of them and what stands between them.
+/// The width of each side; the rest is between them.
 const SIDE: usize = 38;
 
-/// The partner of a call takes at least so many: `= 2.1 0.88 !`.
+/// The least width of the matched call behind a call: `= 2.1 0.88 !`.
 const PARTNER: usize = 12;
 
-/// The question is cut to so many columns.
+/// The most columns of the question.
 const QUESTION: usize = 4 * WIDTH;
 
-/// The reason of a verdict, which may quote values, is cut to so many.
+/// The most columns of the reason for a verdict, which may quote values.
 const REASON: usize = 2 * WIDTH;
 
 /// Writes audits.
@@ -41,12 +41,12 @@ impl<W: Write> AuditTerminal<W> {
         Self { writer, bold, is_first: true }
     }
 
-    /// The writer, when all has been written.
+    /// The writer, after everything has been written.
     pub fn into_writer(self) -> W {
         self.writer
     }
 
-    /// Writes an audit, after a line that parts it from the one before.
+    /// Writes an audit, after a line that separates it from the one before.
     ///
     /// # Errors
     /// The writer's reason.
@@ -88,7 +88,7 @@ impl<W: Write> AuditTerminal<W> {
         Ok(())
     }
 
-    /// Both sides, each step beside the step of the same number.
+    /// Both sides: each step beside the step with the same number.
     fn columns(&mut self, audit: &TrajectoryAudit) -> io::Result<()> {
         let [reference, prediction] = words::sides(audit).map(|side| words::shown(side, &TERMINAL));
         let ((reference, reference_notes), (prediction, prediction_notes)) = (reference, prediction);
@@ -115,7 +115,7 @@ impl<W: Write> AuditTerminal<W> {
         Ok(())
     }
 
-    /// Matches whose arguments are not all equal.
+    /// The matches whose arguments are not all equal.
     fn arguments(&mut self, audit: &TrajectoryAudit) -> io::Result<()> {
         let pairs = audit.score.matches.iter().zip(&audit.arguments);
         let unequal: Vec<_> = pairs.filter(|(_, arguments)| arguments.unequal_count() > 0).collect();
@@ -126,7 +126,7 @@ impl<W: Write> AuditTerminal<W> {
         self.section("arguments", &lines)
     }
 
-    /// A heading and what stands below it, if anything does.
+    /// A heading and the lines below it, if there are any.
     fn section(&mut self, heading: &str, lines: &[String]) -> io::Result<()> {
         if lines.is_empty() {
             return Ok(());
@@ -137,14 +137,14 @@ impl<W: Write> AuditTerminal<W> {
     }
 }
 
-/// A step of one side; nothing if the side has no such step.
+/// A step of one side; empty if the side has no such step.
 fn step_lines(step: usize, side: &[Vec<CallView<'_>>]) -> Vec<String> {
     let Some(calls) = side.get(step) else { return Vec::new() };
     let heading = format!("step {}{}", step + 1, if calls.is_empty() { " (no calls)" } else { "" });
     std::iter::once(heading).chain(calls.iter().flat_map(call_lines)).collect()
 }
 
-/// A call: one line, or two where its tool is long.
+/// A call on one line, or on two if its tool's name is long.
 fn call_lines(view: &CallView<'_>) -> Vec<String> {
     let partner = match view.partner {
         None => "· no partner".to_owned(),
@@ -164,7 +164,7 @@ fn call_lines(view: &CallView<'_>) -> Vec<String> {
     vec![start, format!("{}{partner}", " ".repeat(SIDE - width(&partner).max(PARTNER)))]
 }
 
-/// A match, and below it what became of its arguments.
+/// A match, and below it how its arguments compare.
 fn match_lines(pair: &MatchReport, arguments: &MatchArguments) -> Vec<String> {
     let start = format!("{} -> {} ", pair.reference, pair.predicted);
     let MatchReport { similarity, strength, argument_fidelity, .. } = pair;
@@ -186,7 +186,7 @@ fn match_lines(pair: &MatchReport, arguments: &MatchArguments) -> Vec<String> {
     lines
 }
 
-/// An argument that is not equal: on one line if it fits, else its values and its verdict on lines of their own.
+/// An argument that is not equal: on one line if it fits, else with values and verdict on separate lines.
 fn argument_lines(argument: &ArgumentAudit) -> Vec<String> {
     let name = match argument.argument.as_str() {
         "" => "(all arguments)".to_owned(),
@@ -234,7 +234,7 @@ fn structure(audit: &TrajectoryAudit) -> Vec<String> {
     sentences.iter().flat_map(|sentence| indented(sentence)).collect()
 }
 
-/// A sentence on as many lines as it needs, all but the first indented.
+/// A sentence, broken into lines; all but the first are indented.
 fn indented(sentence: &str) -> Vec<String> {
     let lines = wrapped(sentence, WIDTH - 4).into_iter().enumerate();
     lines.map(|(index, text)| if index == 0 { text } else { format!("    {text}") }).collect()

@@ -1,15 +1,15 @@
-//! Cutting and laying out text that others wrote: for a terminal by the columns it takes, for a page by
-//! characters. Nothing leaves here that acts on a terminal.
+//! Cuts and lays out texts that others wrote: by columns for a terminal, by characters for a page. The results
+//! contain nothing that acts on a terminal.
 
 use m3_support::text::{counted, shortened};
 use unicode_width::{UnicodeWidthChar as _, UnicodeWidthStr as _};
 
 use crate::visible;
 
-/// What stands for text that was cut out.
+/// Stands for text that was cut out.
 const ELLIPSIS: char = '…';
 
-/// Characters of the common beginning and end that stay beside a difference.
+/// How many characters of the common beginning and end stay beside a difference.
 const CONTEXT: usize = 12;
 
 /// The columns a text takes on a terminal.
@@ -17,7 +17,7 @@ pub(crate) fn width(text: &str) -> usize {
     text.width()
 }
 
-/// Both ends of a text, as much as `columns` hold.
+/// Both ends of a text, as much as fits into `columns`.
 pub(super) fn cut_middle(text: &str, columns: usize) -> String {
     if width(text) <= columns {
         return text.to_owned();
@@ -28,7 +28,7 @@ pub(super) fn cut_middle(text: &str, columns: usize) -> String {
     start.into_iter().chain([ELLIPSIS]).chain(end.into_iter().rev()).collect()
 }
 
-/// As many characters as `columns` hold.
+/// As many characters as fit into `columns`.
 fn take(characters: impl Iterator<Item = char>, columns: usize) -> Vec<char> {
     let mut used = 0;
     let fits = |c: &char| {
@@ -38,25 +38,24 @@ fn take(characters: impl Iterator<Item = char>, columns: usize) -> Vec<char> {
     characters.take_while(fits).collect()
 }
 
-/// A text with blanks after it, `columns` wide in all.
+/// A text filled up with blanks to `columns`.
 pub(crate) fn padded(text: &str, columns: usize) -> String {
     format!("{text}{}", " ".repeat(columns.saturating_sub(width(text))))
 }
 
-/// Both ends of a text of others, at most `columns` wide and on one line.
+/// Both ends of a text by others, on one line of at most `columns`.
 pub(super) fn line(text: &str, columns: usize) -> String {
     cut_middle(&visible(&bounded(text, columns), false), columns)
 }
 
-/// The start of a text of others, with a blank for all white space: line breaks mean nothing where there is
-/// no room for them.
+/// The start of a text by others, with a blank for each white space: there is no room for line breaks.
 pub(super) fn headline(text: &str, columns: usize) -> String {
     let start: String = text.chars().take(4 * columns).collect();
     let words: Vec<&str> = start.split_whitespace().collect();
     shortened(&words.join(" "), columns)
 }
 
-/// Breaks a text of others into lines of at most `columns`, at blanks where there are any.
+/// Breaks a text by others into lines of at most `columns`, at blanks if possible.
 #[must_use]
 pub fn wrapped(text: &str, columns: usize) -> Vec<String> {
     let mut lines: Vec<String> = Vec::new();
@@ -79,8 +78,8 @@ pub fn wrapped(text: &str, columns: usize) -> Vec<String> {
     lines
 }
 
-/// The two ends of a text that is longer than twice `characters`: what is cut out could not be shown anyway,
-/// and may be megabytes.
+/// The two ends of a text that is longer than twice `characters`: the rest could not be shown anyway, and may be
+/// megabytes long.
 fn bounded(text: &str, characters: usize) -> String {
     let Some((start, end)) = ends(text, characters, characters) else { return text.to_owned() };
     format!("{start}{ELLIPSIS}{end}")
@@ -93,8 +92,8 @@ fn ends(text: &str, first: usize, last: usize) -> Option<(&str, &str)> {
     (start < end).then(|| (&text[..start], &text[end..]))
 }
 
-/// A text of others for a page: its lines kept, at most `characters` long, saying how much was cut out of
-/// its middle.
+/// A text by others for a page, of at most `characters`: lines are kept, and a note says how much of the middle was
+/// cut out.
 pub(crate) fn passage(text: &str, characters: usize) -> String {
     let Some((start, end)) = ends(text, characters - characters / 4, characters / 4) else {
         return visible(text, true).into_owned();
@@ -104,8 +103,8 @@ pub(crate) fn passage(text: &str, characters: usize) -> String {
     format!("{} {ELLIPSIS} [{cut} cut] {ELLIPSIS} {}", visible(start, true), visible(end, true))
 }
 
-/// Two values, each on one line of at most `columns`: where they are longer, what they have in common at
-/// both ends goes first, so that the difference stays in sight.
+/// Two values, each on one line of at most `columns`. If they are longer, their common beginning and end are cut
+/// first, so that the difference stays visible.
 pub(super) fn around_difference(a: &str, b: &str, columns: usize) -> (String, String) {
     let is_short = |text: &str| text.len() <= 4 * columns && width(&visible(text, false)) <= columns;
     if is_short(a) && is_short(b) {
@@ -127,7 +126,7 @@ pub(super) fn around_difference(a: &str, b: &str, columns: usize) -> (String, St
     (shown(a), shown(b))
 }
 
-/// The last characters of what stands before a difference.
+/// The last characters before a difference.
 fn context_before(text: &str) -> String {
     match text.char_indices().rev().nth(CONTEXT) {
         None => visible(text, false).into_owned(),
@@ -135,7 +134,7 @@ fn context_before(text: &str) -> String {
     }
 }
 
-/// The first characters of what stands after a difference.
+/// The first characters after a difference.
 fn context_after(text: &str) -> String {
     match text.char_indices().nth(CONTEXT) {
         None => visible(text, false).into_owned(),
@@ -179,7 +178,7 @@ mod tests {
         let (a, b) = around_difference(&long(&"x".repeat(1000)), &long(""), 40);
         assert!(a.contains('x') && width(&a) <= 40 && width(&b) <= 40, "{a} {b}");
         assert_eq!(around_difference("1", "2", 10), ("1".to_owned(), "2".to_owned()));
-        // The end of one is the beginning of what both have in common.
+        // The common end may overlap the common beginning.
         assert_eq!(around_difference("aaa", "aa", 2).1, "aa");
     }
 

@@ -1,4 +1,4 @@
-//! What an audit says, in words: the terminal and the page say the same.
+//! An audit in words, the same for the terminal and the page.
 
 use m3_score::Metric;
 use m3_score::fidelity::Verdict;
@@ -12,21 +12,21 @@ use super::{
 };
 use crate::{AggregateReport, MatchReport, PlaceReport};
 
-/// What is said of a match whose arguments do not ask for the same.
+/// The note on a match whose arguments do not ask for the same.
 pub(super) const REJECTED: &str = "similar, but another call";
 
-/// A call of one side, and whom it met.
+/// A call of one side, and its matched call.
 pub(super) struct CallView<'a> {
     pub(super) place: PlaceReport,
     pub(super) call: &'a CallAudit,
     pub(super) partner: Option<Partner>,
 }
 
-/// The partner of a call.
+/// The matched call on the other side.
 #[derive(Clone, Copy)]
 pub(super) struct Partner {
     pub(super) place: PlaceReport,
-    /// In [-1, 1].
+    /// The similarity, in [-1, 1].
     pub(super) similarity: f64,
     pub(super) is_strong: bool,
     /// Whether its arguments do not ask for the same.
@@ -44,16 +44,16 @@ pub(super) struct Alone<'a> {
     pub(super) best: Option<(PlaceReport, f64)>,
 }
 
-/// What a cost means; nothing where it is none, as that of the only trajectory of a set.
+/// What a cost means, in words; `None` if there is none, as for the only trajectory of a set.
 pub(super) fn cost(cost: f64) -> Option<String> {
-    // Less would be printed as 0.0000.
+    // A smaller cost would be printed as 0.0000.
     (cost.abs() >= 5e-5).then(|| match cost.abs() {
         amount if cost > 0.0 => format!("costs {amount:.4} of the average"),
         amount => format!("adds {amount:.4} to the average"),
     })
 }
 
-/// That a trajectory came to nothing, and why; nothing where it did not.
+/// The failure of a task in words; `None` if it did not fail.
 pub(super) fn failure(failure: Option<&str>) -> Option<String> {
     failure.map(|class| match class {
         "missing" => "there is no prediction".to_owned(),
@@ -71,7 +71,7 @@ pub(super) fn is_rejected(pair: &MatchReport) -> bool {
     pair.argument_fidelity < THRESHOLD
 }
 
-/// The fidelity of a trajectory and what it is the mean of; nothing where nothing is matched.
+/// The fidelity of a trajectory, with what it is the mean of; `None` if nothing is matched.
 pub(super) fn fidelity(metrics: &AggregateReport, matches: &[MatchReport]) -> Option<String> {
     let rejected = matches.iter().filter(|pair| is_rejected(pair)).count();
     let pairs = counted(matches.len() as u64, "matched pair");
@@ -81,12 +81,12 @@ pub(super) fn fidelity(metrics: &AggregateReport, matches: &[MatchReport]) -> Op
 }
 
 impl MatchArguments {
-    /// Those that are not equal, as far as they are kept.
+    /// The arguments that are not equal, of those that were kept.
     pub(super) fn unequal(&self) -> impl Iterator<Item = &ArgumentAudit> {
         self.arguments.iter().filter(|argument| !argument.is_equal())
     }
 
-    /// How many are not equal.
+    /// The number of arguments that are not equal.
     pub(super) fn unequal_count(&self) -> u64 {
         let counts = &self.verdicts;
         counts.equivalent + counts.close + counts.different + counts.missing + counts.extra
@@ -98,12 +98,12 @@ impl ArgumentAudit {
         self.verdict == Verdict::Equal.name()
     }
 
-    /// A shape for the verdict, told from the others without colour.
+    /// A sign for the verdict that can be recognized without colour.
     pub(super) fn mark(&self) -> char {
         mark(&self.verdict)
     }
 
-    /// How much it matters: `fine`, `near` or `wrong`. What is missing may say nothing.
+    /// How bad the verdict is: `fine`, `near` or `wrong`. A missing argument may be `fine`.
     pub(super) fn weight(&self) -> &'static str {
         if self.score >= EQUIVALENT {
             "fine"
@@ -115,7 +115,7 @@ impl ArgumentAudit {
     }
 }
 
-/// The shape of a verdict.
+/// The sign for a verdict.
 fn mark(verdict: &str) -> char {
     let marks = [
         (Verdict::Equal, '='),
@@ -196,14 +196,14 @@ pub(super) fn alone(audit: &TrajectoryAudit) -> Vec<Alone<'_>> {
 }
 
 impl Alone<'_> {
-    /// The best candidate in words.
+    /// The best candidate for an unmatched call, in words.
     pub(super) fn candidate(&self) -> Option<String> {
         let other = if self.side == "reference" { "predicted" } else { "reference" };
         self.best.map(|(best, similarity)| format!("best candidate: {other} {best} at {similarity:.4}"))
     }
 }
 
-/// The steps of a side that are shown, and what is said of the others.
+/// The steps of a side that are shown, and a note on the others.
 pub(super) fn shown<'a>(
     mut steps: Vec<Vec<CallView<'a>>>,
     limits: &Limits,
@@ -226,7 +226,7 @@ pub(super) fn shown<'a>(
     (steps, notes.into_iter().flatten().collect())
 }
 
-/// What became of the steps, sentence by sentence; tools are cut by `tool`.
+/// How the steps compare, in sentences; `tool` shortens names of tools.
 pub(super) fn structure(
     audit: &TrajectoryAudit,
     limits: &Limits,
@@ -263,7 +263,7 @@ fn merges(merged: &[MergedStep]) -> Vec<String> {
         .collect()
 }
 
-/// Pairs of calls in the wrong order; tools are cut by `tool`.
+/// Pairs of calls in the wrong order; `tool` shortens names of tools.
 fn inversions(audit: &TrajectoryAudit, tool: impl Fn(&str) -> String) -> Vec<String> {
     let structure = &audit.structure;
     let word = |pair: &InvertedPair| {
@@ -286,7 +286,7 @@ fn inversions(audit: &TrajectoryAudit, tool: impl Fn(&str) -> String) -> Vec<Str
     words
 }
 
-/// Steps as people count them: `1, 2 and 4`.
+/// Step numbers as people count: `1, 2 and 4`.
 fn numbers(steps: &[usize]) -> String {
     let named = steps.iter().take(NAMED_STEPS).map(|step| (step + 1).to_string());
     let rest = steps.len().saturating_sub(NAMED_STEPS);

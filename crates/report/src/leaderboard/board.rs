@@ -1,4 +1,4 @@
-//! Makes a leaderboard: models by average, best first, and how sure that order is.
+//! Makes a leaderboard: models by average, best first, and how certain this order is.
 
 use std::collections::BTreeMap;
 
@@ -21,7 +21,7 @@ impl Leaderboard {
     /// Ranks models; `selection` is what [`select`](super::select) chose of them.
     ///
     /// # Errors
-    /// [`DifferentLengths`] if the selection has not the same trajectories of every model.
+    /// [`DifferentLengths`] if the selection does not have the same trajectories of every model.
     pub fn new(
         models: &[ModelResult],
         selection: Option<&Selection<'_>>,
@@ -53,7 +53,7 @@ impl Leaderboard {
             names.push(entrant.name);
         }
         rank_rows(&mut rows, statistics.as_ref().filter(|found| found.ranks.len() == models.len()));
-        // Stable: models of equal average stay in the order they were given.
+        // The sort is stable: models of equal average keep their order.
         rows.sort_by(|a, b| average_of(b).total_cmp(&average_of(a)));
         let mut notes: Vec<String> = failures::note(&names, &failures).into_iter().collect();
         notes.extend(selection.into_iter().flat_map(Selection::notes));
@@ -81,7 +81,7 @@ impl Leaderboard {
     }
 }
 
-/// How many trajectories have a metric. One of the alignment is known of a set if it is known of each.
+/// How many trajectories have a metric. A set has a metric of the alignment only if every trajectory has it.
 pub(super) fn known(trajectories: &[&TrajectoryResult], metric: Metric) -> usize {
     if metric.is_graded() {
         return trajectories.iter().filter(|found| found.grades.contains_key(&metric)).count();
@@ -97,7 +97,7 @@ struct Entrant<'a> {
 }
 
 enum Source<'a> {
-    /// Its selected trajectories, and its place among the models that have any.
+    /// A model with trajectories: those selected, and its index among such models.
     Scored {
         trajectories: &'a [&'a TrajectoryResult],
         index: usize,
@@ -125,7 +125,7 @@ impl<'a> Entrant<'a> {
         matches!(self.source, Source::Scored { .. })
     }
 
-    /// Whether there is anything to show of a metric.
+    /// Whether any value of a metric is known.
     fn has(&self, metric: Metric) -> bool {
         match self.source {
             Source::Row(row) => row[metric.index()].is_some(),
@@ -133,7 +133,7 @@ impl<'a> Entrant<'a> {
         }
     }
 
-    /// Whether a metric is known of every task, so that it may be part of the average.
+    /// Whether a metric is known for every task, so that it may be part of the average.
     fn is_complete(&self, metric: Metric) -> bool {
         match self.source {
             Source::Row(row) => row[metric.index()].is_some(),
@@ -183,7 +183,7 @@ impl<'a> Entrant<'a> {
         report
     }
 
-    /// What a reader should know of the model.
+    /// Notes on the model for the reader.
     fn notes(&self, columns: &[Metric], average: Average, is_mixed: bool) -> Vec<String> {
         match self.source {
             Source::Scored { trajectories, .. } => columns
@@ -203,8 +203,8 @@ impl<'a> Entrant<'a> {
     }
 }
 
-/// The columns of a row of a table. Its average is the mean of the others, none if one of them is missing; the
-/// one that the table gives where nothing but tables is compared.
+/// The columns of a row of finished numbers. Its average is the mean of the other columns, missing if one of them is
+/// missing; if only tables are compared, the average given in the table.
 fn finished(
     row: &[Option<f64>; Metric::COUNT],
     average: Average,
@@ -243,7 +243,7 @@ fn row_note(
     }
 }
 
-/// Adds what the trajectories of a model say beside the metrics.
+/// Adds what is known about a model's trajectories besides the metrics.
 fn describe(report: &mut ModelReport, trajectories: &[&TrajectoryResult]) {
     let sums: GradedSums = trajectories.iter().map(|found| GradedSums::from(*found)).sum();
     if sums.trajectories > 0.0 {
@@ -271,12 +271,12 @@ fn describe(report: &mut ModelReport, trajectories: &[&TrajectoryResult]) {
     }
 }
 
-/// The average that models are ordered by; those without one come last.
+/// The average by which models are sorted; models without one come last.
 fn average_of(report: &ModelReport) -> f64 {
     report.average().map_or(-1.0, |average| average.value)
 }
 
-/// Gives every model its place: with resampling where all models could be, else by average alone.
+/// Gives every model its place: by resampling if all models could be resampled, else by average alone.
 fn rank_rows(rows: &mut [ModelReport], statistics: Option<&Statistics>) {
     let averages: Vec<f64> = rows.iter().map(average_of).collect();
     for (index, row) in rows.iter_mut().enumerate() {
@@ -289,7 +289,7 @@ fn rank_rows(rows: &mut [ModelReport], statistics: Option<&Statistics>) {
     }
 }
 
-/// The paper's per-task tables: each model on the tasks of each type. The type is the first model's.
+/// The paper's tables by type of task: each model on the tasks of each type. The first model gives the type.
 fn types(entrants: &[Entrant<'_>], selection: &Selection<'_>, columns: &[Metric]) -> Vec<TypeReport> {
     let mut by_type: BTreeMap<&str, Vec<usize>> = BTreeMap::new();
     for (index, first) in selection.trajectories.iter().flatten().take(selection.ids.len()).enumerate() {

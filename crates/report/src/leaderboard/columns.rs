@@ -1,8 +1,8 @@
-//! The columns of a leaderboard, by the names that people give them, and what their average is taken over.
+//! The columns of a leaderboard, by their names for people, and which of them the average is taken over.
 
 use m3_score::{Averaged, Metric};
 
-/// The column of this name; `Argument Similarity` is as good as `argument_similarity`.
+/// The column with this name; `Argument Similarity` and `argument_similarity` are the same.
 #[must_use]
 pub fn column_named(name: &str) -> Option<Metric> {
     let name = name.trim().to_lowercase().replace([' ', '-'], "_");
@@ -18,27 +18,28 @@ pub fn column_names() -> String {
     Metric::of_leaderboards().into_iter().map(Metric::name).collect::<Vec<_>>().join(", ")
 }
 
-/// What the average is taken over. The paper has two conventions (`docs/metrics.md`); each table names its own.
+/// Which metrics the average is taken over. The paper has two conventions (`docs/metrics.md`); each table names its
+/// own.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Average {
-    /// The six alignment metrics: where there are no judges.
+    /// The six alignment metrics, if there are no grades.
     Alignment,
-    /// Those and information grounding: the paper's table 2.
+    /// The alignment metrics and information grounding: the paper's table 2.
     WithoutTaskCompletion,
-    /// All eight: the paper's tables of single types of task.
+    /// All eight metrics: the paper's tables of single types of task.
     All,
 }
 
 impl Average {
-    /// The convention of a whole leaderboard: a graded metric takes part only if `is_complete` says that it is
-    /// known of every task of every model.
+    /// The convention of a whole leaderboard: a graded metric takes part only if `is_complete` returns true, because
+    /// it is known for every task of every model.
     #[must_use]
     pub fn of(is_complete: impl Fn(Metric) -> bool) -> Self {
         let all = |averaged| graded(averaged).all(&is_complete);
         if all(Averaged::WhereGraded) { Self::WithoutTaskCompletion } else { Self::Alignment }
     }
 
-    /// The convention of a table of one type of task, likewise.
+    /// The convention of a table for one type of task; a graded metric takes part only if `is_complete` returns true.
     #[must_use]
     pub fn of_type(is_complete: impl Fn(Metric) -> bool) -> Self {
         match Self::of(&is_complete) {
@@ -47,7 +48,7 @@ impl Average {
         }
     }
 
-    /// The metrics that it is the mean of.
+    /// The metrics that the average is the mean of.
     pub fn metrics(self) -> impl Iterator<Item = Metric> {
         Metric::of_leaderboards().into_iter().filter(move |metric| match metric.averaged() {
             Averaged::Always => true,
@@ -57,7 +58,7 @@ impl Average {
         })
     }
 
-    /// What to say of it.
+    /// The convention in words.
     #[must_use]
     pub fn description(self) -> &'static str {
         match self {
@@ -69,7 +70,7 @@ impl Average {
         }
     }
 
-    /// Puts the average into its place among `values`.
+    /// Puts the average into its place in `values`.
     pub(super) fn fill(self, values: &mut [f64; Metric::COUNT]) {
         let (mut sum, mut count) = (0.0, 0.0);
         for metric in self.metrics() {
@@ -80,7 +81,7 @@ impl Average {
     }
 }
 
-/// The graded metrics that take part in averages in this way.
+/// The graded metrics that take part in averages of this kind.
 fn graded(averaged: Averaged) -> impl Iterator<Item = Metric> {
     Metric::ALL.into_iter().filter(move |metric| metric.averaged() == averaged)
 }
@@ -94,7 +95,7 @@ mod tests {
     #[test]
     fn averages_are_those_of_the_paper() {
         let average = |numbers: [f64; 8], average: Average| {
-            // Whatever the fidelities are, no average takes them in.
+            // No average includes the fidelities, whatever they are.
             let mut values = [9.0; Metric::COUNT];
             let columns = Metric::of_leaderboards().into_iter();
             let filled = columns.filter(|metric| *metric != Metric::Average && !metric.is_beside());

@@ -1,5 +1,5 @@
-//! Two models on the same tasks, `m3.comparison/1`: differences with intervals and p-values, and the
-//! trajectories that make them.
+//! Two models on the same tasks, `m3.comparison/1`: differences with intervals and p-values, and the trajectories
+//! that cause them.
 
 use m3_score::Metric;
 use m3_stats::{
@@ -18,7 +18,7 @@ use super::{Average, FailuresReport, GradedSums, PassingReport, Selection, failu
 /// The version of this format.
 pub const COMPARISON_SCHEMA: &str = "m3.comparison/1";
 
-/// Trajectories that changed most, as many as are named.
+/// The most changed trajectories that are named.
 const NAMED: usize = 10;
 
 /// What `m3 compare --format json` writes. Differences are the second model's value less the first's.
@@ -121,7 +121,7 @@ impl Comparison {
     /// Compares the two models of a selection; `names` are theirs.
     ///
     /// # Errors
-    /// [`DifferentLengths`] if the selection has not the same trajectories of both.
+    /// [`DifferentLengths`] if the selection does not have the same trajectories of both.
     ///
     /// # Panics
     /// If the selection has fewer than two models.
@@ -188,7 +188,7 @@ fn differences(
 ) -> Vec<DifferenceReport> {
     let tests = columns.iter().filter(|metric| !metric.is_beside()).count();
     let p_values = resamples.flip_test(&[(1, 0)], &test_draws(draws, tests))[0];
-    // Metrics beside those of the paper are a family of their own: the paper's have the p-values that they have without them.
+    // Other metrics than the paper's are a separate family of tests, so that the paper's keep their p-values.
     let corrected: Vec<(Metric, f64)> = [false, true]
         .into_iter()
         .flat_map(|is_beside| {
@@ -206,7 +206,7 @@ fn differences(
     columns.iter().map(report).collect()
 }
 
-/// The second model's value less the first's, with its p-value as it is and corrected.
+/// The second model's value minus the first's, with its p-value and its corrected p-value.
 fn difference<const M: usize>(
     resamples: &Resamples<M>,
     index: usize,
@@ -232,7 +232,7 @@ fn difference<const M: usize>(
     }
 }
 
-/// The differences of how often two models pass, a family of tests of their own; `None` unless both have repetitions.
+/// The differences in how often two models pass, as a separate family of tests; `None` unless both have repetitions.
 fn passing_differences(
     passing: Passing,
     draws: &Draws,
@@ -276,7 +276,7 @@ fn changed(
     };
     let mut found: Vec<ChangedTrajectory> =
         selection.ids.iter().enumerate().map(of).filter(|found| found.change.abs() > 1e-9).collect();
-    // Stable: what is equal in both stays in the order of the ids.
+    // The sort is stable: equal changes stay in the order of the ids.
     found.sort_by(|a, b| {
         b.change.abs().total_cmp(&a.change.abs()).then(b.reference_calls.cmp(&a.reference_calls))
     });

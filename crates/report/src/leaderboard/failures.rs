@@ -1,4 +1,4 @@
-//! Tasks that came to nothing, beside the scores: a provider that gave no answer is no better model's mistake.
+//! Failed tasks, beside the scores: if a provider gave no answer, the other model is not better for it.
 
 use std::collections::BTreeMap;
 
@@ -8,7 +8,7 @@ use serde::Serialize;
 
 use super::Selection;
 
-/// So many models are named in a note.
+/// The most models that a note names.
 const NAMED: usize = 4;
 
 /// Tasks without a prediction, or with one that failed or was not finished.
@@ -24,11 +24,11 @@ pub struct FailuresReport {
 }
 
 impl FailuresReport {
-    /// Of each model of a selection; `None` where its score says nothing of failures.
+    /// The failures of each model in a selection; `None` if its score does not count failures.
     pub(super) fn of(selection: &Selection<'_>) -> Vec<Option<Self>> {
         let of_model = |model: usize| {
             let (trajectories, origin) = (&selection.trajectories[model], selection.origins[model]);
-            // The published program leaves failed tasks out, so that only the ledger knows them.
+            // The published program leaves failed tasks out, so they are only in the ledger.
             if selection.profile == Profile::OpenM3Bench {
                 let (classes, tasks) = origin.failures.as_ref()?;
                 return Some(Self::new(classes.clone(), *tasks));
@@ -45,7 +45,7 @@ impl FailuresReport {
     }
 
     fn new(classes: BTreeMap<String, usize>, tasks: usize) -> Self {
-        // Files may say any numbers.
+        // The sum saturates, because files may contain any numbers.
         Self { tasks, failed: classes.values().copied().fold(0, usize::saturating_add), classes }
     }
 
@@ -56,7 +56,7 @@ impl FailuresReport {
     }
 }
 
-/// What leads the notes where models differ in failures; those with most are named.
+/// The first note if models differ in failures; it names those with the most.
 pub(super) fn note(names: &[&str], failures: &[Option<FailuresReport>]) -> Option<String> {
     let mut known: Vec<(&str, &FailuresReport)> = names
         .iter()

@@ -1,4 +1,4 @@
-//! Sums over trajectories, with what judges say, and the columns that they make.
+//! Sums over trajectories, including grades, and the columns computed from them.
 
 use std::iter::Sum;
 use std::ops::{AddAssign, Mul};
@@ -14,7 +14,7 @@ pub struct GradedSums {
     pub sums: WeightedSums,
     /// The number of trajectories.
     pub trajectories: f64,
-    /// Predicted steps.
+    /// The number of predicted steps.
     pub steps: f64,
     /// Sum and number of the grades of each metric that comes from grades.
     grades: [(f64, f64); Metric::GRADED],
@@ -43,8 +43,8 @@ pub(super) fn graded_sums(models: &[Vec<&TrajectoryResult>]) -> Vec<Vec<GradedSu
         .collect()
 }
 
-/// The metrics of a set, by their place in [`Metric::ALL`], each in [0, 1]. One that comes from grades is NaN without any
-/// grade: it should not be part of `average`. One that is not known of every trajectory means nothing.
+/// The metrics of a set, by their place in [`Metric::ALL`], each in [0, 1]. A graded metric is NaN without any grade:
+/// it should not be part of `average`. A metric that some trajectory lacks has no meaning.
 #[must_use]
 pub fn values(sums: &GradedSums, profile: Profile, average: Average) -> [f64; Metric::COUNT] {
     let metrics = sums.sums.metrics(profile);

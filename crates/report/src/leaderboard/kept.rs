@@ -1,4 +1,4 @@
-//! What is kept of a trajectory of a score: the sums behind its metrics, and what tables and figures need.
+//! The part of a scored trajectory that is kept: the sums behind its metrics, and what tables and figures need.
 
 use m3_score::{MatchedPair, Metric, Sum, WeightedSums};
 use m3_stats::Trials;
@@ -6,8 +6,8 @@ use m3_stats::Trials;
 use super::{ReferenceCalls, TrajectoryResult, Usage};
 use crate::{MatchReport, PlaceReport, TrajectoryReport};
 
-/// Reduces a trajectory to what is kept of it, with its id and which repetition it is. Pairs whose strength is not said are
-/// strong from `tau_strong` on.
+/// Reduces a trajectory to the part that is kept, with its id and the number of its repetition. Pairs of unknown
+/// strength count as strong from `tau_strong` on.
 ///
 /// # Errors
 /// What is wrong with it, in words that name it.
@@ -92,7 +92,7 @@ fn sums(report: &TrajectoryReport, tau_strong: f64) -> Result<(WeightedSums, Vec
     Ok((sums, not_known))
 }
 
-/// Whether what a pair adds depends on its fidelity.
+/// Whether the contribution of a pair depends on its fidelity.
 fn needs_fidelity(of: fn(&MatchedPair) -> f64) -> bool {
     of(&MatchedPair { similarity: 1.0, is_strong: true, fidelity: f64::NAN }).is_nan()
 }
@@ -107,7 +107,7 @@ fn matched(pair: &MatchReport, tau_strong: f64) -> Result<MatchedPair, String> {
     Ok(MatchedPair { similarity, is_strong, fidelity })
 }
 
-/// Step and tool of each call of the reference, matched or not, where the score says them.
+/// Step and tool of each call of the reference, matched or not, if the score gives them.
 fn reference_calls(report: &TrajectoryReport) -> Option<Vec<(usize, &str)>> {
     let matched = report.matches.iter().map(|pair| (&pair.reference, &pair.tool));
     let alone = report.unmatched_references.iter().map(|alone| (&alone.place, &alone.tool));

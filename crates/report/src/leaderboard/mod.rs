@@ -4,10 +4,10 @@
 //! result files -> ModelResult -> (same ids) -> GradedSums per trajectory -> stats -> Leaderboard, Comparison
 //! ```
 //!
-//! A [`ModelResult`] is what `m3 score` wrote for one model, or one row of a table of finished numbers such as
-//! the paper's. [`Leaderboard`] ranks them with intervals, [`Comparison`] sets two of them against one another.
-//! Every number of a set is computed anew from sums over its trajectories, by the same formula that `m3 score`
-//! uses, so that resampled sets mean the same as the set itself.
+//! A [`ModelResult`] is what `m3 score` wrote for one model, or one row of a table of finished numbers such as the
+//! paper's. [`Leaderboard`] ranks them with intervals, and [`Comparison`] compares two of them. Every number of a set
+//! is computed anew from sums over its trajectories, by the same formula that `m3 score` uses, so resampled sets are
+//! computed in the same way as the set itself.
 
 mod board;
 mod columns;

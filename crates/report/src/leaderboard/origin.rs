@@ -1,4 +1,4 @@
-//! What scores were made of: whether the references are the same, and what all signatures have in common.
+//! The files and settings behind scores: whether the references are the same, and what all signatures have in common.
 
 use m3_support::text::{counted, shortened};
 
@@ -7,7 +7,7 @@ use super::{Origin, Repeats, TrajectoryResult};
 
 use crate::{InputReport, InputsReport, LedgerReport, ToolNamesReport};
 
-/// Digits of a hash that are shown.
+/// The number of digits of a hash that are shown.
 const DIGITS: usize = 8;
 
 impl ToolNamesReport {
@@ -33,8 +33,8 @@ impl Origin {
     }
 }
 
-/// Whether the scores name the same references. What a reader should know: references that differ where that is allowed,
-/// and scores that name none.
+/// Checks whether the scores name the same references. Returns notes: on different references where these are
+/// allowed, and on scores that name none.
 pub(super) fn check_references(
     models: &[Scored<'_>],
     allows_different: bool,
@@ -68,7 +68,7 @@ fn start(hash: &str) -> &str {
     hash.get(..DIGITS).unwrap_or(hash)
 }
 
-/// Whether the references of the tasks are the same, as far as the scores show them: how many calls of which tools.
+/// Whether the references of the tasks are the same, as far as the scores show: how many calls of which tools.
 /// `trajectories` is `[models][ids]`.
 pub(super) fn check_tasks(
     models: &[Scored<'_>],
@@ -98,8 +98,8 @@ pub(super) fn check_tasks(
     })
 }
 
-/// The parts of the signatures that all scores have in common, without the predictions, which are each model's own. `None`
-/// if a score has none.
+/// The parts of the signatures that all scores have in common, without the predictions, which differ by model. `None`
+/// if a score has no signature.
 pub(super) fn common_signature(origins: &[&Origin]) -> Option<String> {
     let mut signatures = origins.iter().map(|origin| origin.signature.as_deref());
     let first = signatures.next()??;
@@ -110,7 +110,7 @@ pub(super) fn common_signature(origins: &[&Origin]) -> Option<String> {
     Some(first.split('|').filter(is_common).collect::<Vec<_>>().join("|"))
 }
 
-/// What to say where catalogs of tools differ: they decide which arguments say nothing.
+/// The note if catalogs of tools differ: they decide which missing arguments do not matter.
 pub(super) fn catalogs_note(origins: &[&Origin]) -> Option<String> {
     let hash = |origin: &Origin| origin.tools.as_ref().map(|file| file.sha256.clone());
     let named: Vec<&&Origin> = origins.iter().filter(|origin| origin.references.is_some()).collect();

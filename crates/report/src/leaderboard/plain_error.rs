@@ -1,9 +1,9 @@
-//! Says what is wrong with a JSON file in words of JSON: serde names the types of the program that reads it.
+//! Describes errors in a JSON file in terms of JSON, because serde's messages name types of this program.
 
 use serde_json::Error;
 use serde_json::error::Category;
 
-/// What serde calls things, and what they are in a file.
+/// serde's terms, and the corresponding ones for JSON.
 const WORDS: [(&str, &str); 12] = [
     ("a sequence", "a list"),
     ("sequence", "a list"),
@@ -19,7 +19,7 @@ const WORDS: [(&str, &str); 12] = [
     ("floating point", "the number"),
 ];
 
-/// The error with its place: what was expected there and what is there instead.
+/// The error with its place: what was expected, and what is there instead.
 pub(super) fn plain(error: &Error) -> String {
     let message = error.to_string();
     let place = format!(" at line {} column {}", error.line(), error.column());
@@ -38,7 +38,7 @@ pub(super) fn plain(error: &Error) -> String {
     }
 }
 
-/// With its first word, or words, replaced.
+/// The text with its first words replaced.
 fn in_words(text: &str) -> String {
     let known = WORDS.iter().find_map(|(word, plain)| {
         let rest = text.strip_prefix(word)?;

@@ -39,7 +39,7 @@ pub fn read_results(path: &Path, name: Option<&str>) -> Result<Vec<ModelResult>,
     }
     let file_name = path.file_name().map_or_else(String::new, |name| name.to_string_lossy().into_owned());
     let mut stem = file_name.as_str();
-    // Dots are part of models' names: gemini-2.5-pro.json.
+    // Endings are removed one by one, because models' names contain dots: gemini-2.5-pro.json.
     for ending in [".gz", ".jsonl", ".ndjson", ".json"] {
         stem = stem.strip_suffix(ending).filter(|rest| !rest.is_empty()).unwrap_or(stem);
     }

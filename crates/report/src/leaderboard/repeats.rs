@@ -1,4 +1,4 @@
-//! Results with repetitions: their trajectories put together by task, and pass@1, pass@k and pass^k of several models.
+//! Results with repetitions: combines trajectories by task, and computes pass@1, pass@k and pass^k of several models.
 
 use std::collections::BTreeMap;
 
@@ -14,7 +14,7 @@ use crate::estimate::EstimateReport;
 use crate::{RepeatsReport, TaskOutcomes, TaskTrialsReport};
 
 impl Repeats {
-    /// What the head of a score says, and the trials of each task.
+    /// Checks the repetitions in a score's summary. Returns them, and the trials of each task.
     pub(super) fn checked(report: RepeatsReport) -> Result<(Self, BTreeMap<String, Trials>), String> {
         let RepeatsReport { count, pass, tasks, .. } = report;
         let count = u32::try_from(count).map_err(|_| format!("its `repeats` have a `count` of {count}"))?;
@@ -58,7 +58,7 @@ pub struct ModelPassReport {
 }
 
 impl PassingReport {
-    /// The rates that are told apart: with one trial all are the same.
+    /// The rates that differ: with one trial all are the same.
     #[must_use]
     pub fn shown(&self) -> &'static [PassRate] {
         if self.k == 1 { &PassRate::ALL[..1] } else { &PassRate::ALL }
@@ -69,12 +69,12 @@ impl PassingReport {
 pub(super) struct Passing {
     pub(super) report: PassingReport,
     pub(super) rates: PassRates,
-    /// For each model of the selection its repetitions and its place in `rates`.
+    /// For each model of the selection, its number of repetitions and its index in `rates`.
     places: Vec<Option<(u32, usize)>>,
 }
 
 impl Passing {
-    /// The rates; `None` where no model has repetitions.
+    /// The rates; `None` if no model has repetitions.
     ///
     /// # Errors
     /// Why rates cannot be compared: models count different things as passing, or no task has enough trials.
@@ -103,7 +103,7 @@ impl Passing {
         Ok(Some(Self { report: PassingReport { k, pass: first.pass.clone(), tasks }, rates, places }))
     }
 
-    /// What a leaderboard says: of all, and of each model of the selection.
+    /// The report for a leaderboard: on all models, and on each model of the selection.
     pub(super) fn leaderboard(
         self,
         draws: &Draws,
@@ -119,7 +119,8 @@ impl Passing {
     }
 }
 
-/// Puts the repetitions of each task together. Each comes with its task's id and its number, if there are repetitions.
+/// Combines the repetitions of each task. Each trajectory comes with its task's id and, if there are repetitions, its
+/// number.
 pub(super) fn by_task(
     trajectories: impl Iterator<Item = Result<(String, Option<usize>, TrajectoryResult), String>>,
     trials: &BTreeMap<String, Trials>,
@@ -132,7 +133,7 @@ pub(super) fn by_task(
             return Err(format!("it has the trajectory `{id}` twice"));
         }
     }
-    // Rates take as many steps as there are trials.
+    // Computing rates takes as many steps as there are trials.
     for (id, of_task) in &tasks {
         if let Some(trials) = trials.get(id)
             && trials.count as usize != of_task.len()
@@ -149,8 +150,9 @@ pub(super) fn by_task(
     Ok(tasks.into_iter().filter_map(task).collect())
 }
 
-/// All repetitions of a task as one: sums are added, so that they are one unit of resampling. What is known of a task is
-/// the mean over the repetitions that it is known of; a grade has to be known of all. `None` without any.
+/// All repetitions of a task as one trajectory: sums are added, so that the task is one unit of resampling. Other
+/// values are the mean over the repetitions that have them; a grade counts only if all repetitions have it. `None`
+/// without any.
 fn together(parts: Vec<TrajectoryResult>) -> Option<TrajectoryResult> {
     let usages: Vec<Usage> = parts.iter().filter_map(|part| part.usage).collect();
     let outcomes = parts.iter().filter_map(|part| part.outcomes).reduce(TaskOutcomes::with);

@@ -1,5 +1,5 @@
-//! What a leaderboard says, `m3.leaderboard/1`: the types that are written as JSON, and that tables and pictures
-//! are made of.
+//! The types of a leaderboard, `m3.leaderboard/1`: they are written as JSON, and tables and pictures are made from
+//! them.
 
 use std::collections::BTreeMap;
 
@@ -197,7 +197,7 @@ impl From<RankInterval> for RankReport {
 }
 
 impl ModelReport {
-    /// The average; none for a row of a table that lacks one of its metrics.
+    /// The average; `None` for a row of a table that lacks one of its metrics.
     #[must_use]
     pub fn average(&self) -> Option<EstimateReport> {
         self.metrics.get(Metric::Average.name()).copied()

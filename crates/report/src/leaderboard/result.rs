@@ -1,4 +1,4 @@
-//! What is known of one model: its numbers trajectory by trajectory, or only as a row of finished numbers.
+//! The result of one model: its numbers by trajectory, or only a row of finished numbers.
 
 use std::collections::BTreeMap;
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
@@ -11,52 +11,51 @@ use crate::{InputReport, TaskOutcomes};
 /// The result of one model.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ModelResult {
-    /// What the model is called.
+    /// The model's name.
     pub name: String,
     /// The file it was read from, as the user named it.
     pub file: String,
-    /// What is known.
+    /// The model's numbers.
     pub numbers: Numbers,
 }
 
-/// What is known of a model.
+/// The numbers of a model.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Numbers {
-    /// A score: every trajectory, and what it was made with.
+    /// A score: every trajectory, and how it was scored.
     Trajectories {
-        /// The definitions.
+        /// The definitions that were used.
         profile: Profile,
-        /// What calls were aligned by.
+        /// The similarity that calls were aligned by.
         similarity: Similarity,
-        /// Whether the model was shown no image.
+        /// Whether the model was shown no images.
         no_images: bool,
-        /// Everything that has to be the same for numbers to be compared, but for the profile: encoder, similarity and
-        /// thresholds.
+        /// All other conditions that must be equal for numbers to be comparable: encoder, similarity and thresholds.
         conditions: String,
         /// tau_weak and tau_strong, for pictures.
         thresholds: (f64, f64),
         /// The trajectories by id, the repetitions of a task as one.
         trajectories: BTreeMap<String, TrajectoryResult>,
-        /// What it was made of.
+        /// The files behind the score.
         origin: Origin,
     },
     /// A row of a table: metrics that cannot be resampled, by their place in [`Metric::ALL`].
     Row([Option<f64>; Metric::COUNT]),
 }
 
-/// What a score was made of, as far as its file says: earlier ones say nothing.
+/// The files behind a score, as far as it names them; earlier scores do not.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Origin {
-    /// One line that says what decides its numbers, parts divided by `|`.
+    /// One line with everything that decides the numbers; parts are separated by `|`.
     pub signature: Option<String>,
     /// The file of the references.
     pub references: Option<InputReport>,
     /// The file of the catalog of tools.
     pub tools: Option<InputReport>,
-    /// Tasks that failed, by class, whether they were left out or not, and how many tasks there were; each counts in every
+    /// Failed tasks by class, whether they were left out or not, and the number of all tasks; each counts in every
     /// repetition.
     pub failures: Option<(BTreeMap<String, usize>, usize)>,
-    /// Its repetitions; `None` where trials were not counted.
+    /// The repetitions; `None` if trials were not counted.
     pub repeats: Option<Repeats>,
 }
 
@@ -65,25 +64,25 @@ pub struct Origin {
 pub struct TrajectoryResult {
     /// The task's type.
     pub task_type: Option<String>,
-    /// How many trajectories it is made of.
+    /// The number of trajectories that are combined in it.
     pub repetitions: u32,
-    /// How many of its trials passed; none where trials were not counted.
+    /// How many of its trials passed; empty if trials were not counted.
     pub trials: Trials,
     /// The sums behind its metrics.
     pub sums: WeightedSums,
     /// The calls of its reference.
     pub reference: ReferenceCalls,
-    /// Why it came to nothing: classes of failures and how often; empty if it did not, as far as is known.
+    /// Why it failed: classes of failures and how often each occurred; empty if it did not fail, as far as is known.
     pub failures: BTreeMap<String, usize>,
-    /// Metrics of its alignment that are not known: scores of earlier versions do not have all.
+    /// Metrics of its alignment that are unknown: scores of earlier versions do not have all.
     pub not_known: Vec<Metric>,
-    /// Predicted steps.
+    /// The number of predicted steps.
     pub steps: f64,
     /// The similarities of its matched pairs.
     pub similarities: Vec<f64>,
     /// The similarities of its unmatched reference calls to their best candidates.
     pub candidates: Vec<f64>,
-    /// What graders say of it, each in [0, 1].
+    /// The grades, each in [0, 1].
     pub grades: BTreeMap<Metric, f64>,
     /// The tokens it took.
     pub usage: Option<Usage>,
@@ -94,31 +93,31 @@ pub struct TrajectoryResult {
 /// The tokens of one task.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct Usage {
-    /// Read by the model.
+    /// Tokens that the model read.
     pub input_tokens: f64,
-    /// Written by it.
+    /// Tokens that the model wrote.
     pub output_tokens: f64,
 }
 
 /// What a result says of its repetitions.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Repeats {
-    /// How many there are.
+    /// The number of repetitions.
     pub count: u32,
-    /// What passes: metrics and their least values.
+    /// The criterion for passing: metrics and their least values.
     pub pass: BTreeMap<String, f64>,
 }
 
-/// What a score shows of a reference, to tell it from another.
+/// The calls of a reference, used to tell it from another.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct ReferenceCalls {
     pub(super) count: u64,
-    /// A digest of steps and tools, where they are known.
+    /// A digest of steps and tools, if they are known.
     digest: Option<u64>,
 }
 
 impl ReferenceCalls {
-    /// Of so many calls, with step and tool of each where they are known.
+    /// From the number of calls, and the step and tool of each if they are known.
     #[must_use]
     pub fn new(count: u64, calls: Option<Vec<(usize, &str)>>) -> Self {
         let digest = calls.map(|mut calls| {

@@ -7,10 +7,10 @@ use m3_support::text::shortened;
 
 use super::{ModelResult, Numbers, Origin, TrajectoryResult};
 
-/// Models cannot be compared.
+/// Why models cannot be compared.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum SelectionError {
-    /// Scored in different ways.
+    /// They were scored in different ways.
     #[error(
         "`{}` and `{}` were not scored in the same way: {first} and {second}\n\
          hint: score all models with the same profile, encoder, similarity, thresholds and `--tool-names`", .files.0, .files.1
@@ -23,7 +23,7 @@ pub enum SelectionError {
         /// How the second was scored.
         second: String,
     },
-    /// Scored against different references.
+    /// They were scored against different references.
     #[error(
         "`{}` and `{}` were scored against different references: {difference}\n\
          hint: score all models against the same file; `--allow-different-references` compares them all the same",
@@ -32,10 +32,10 @@ pub enum SelectionError {
     References {
         /// The two files.
         files: (String, String),
-        /// What tells so.
+        /// How the references differ.
         difference: String,
     },
-    /// Scored on different tasks.
+    /// They were scored on different tasks.
     #[error(
         "`{}` and `{}` have different tasks: {} only in the first{}, {} only in the second{}\n\
          hint: `--intersect` compares on the tasks that all have", .files.0, .files.1,
@@ -44,9 +44,9 @@ pub enum SelectionError {
     Ids {
         /// The two files.
         files: (String, String),
-        /// Ids of the first alone.
+        /// Ids that only the first has.
         only_first: Vec<String>,
-        /// Ids of the second alone.
+        /// Ids that only the second has.
         only_second: Vec<String>,
     },
     /// No task is in all results.

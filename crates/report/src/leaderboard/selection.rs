@@ -1,4 +1,4 @@
-//! Which trajectories models are compared on: the same for all, or the user is told.
+//! Selects the trajectories on which models are compared: the same for all, or the user gets an error or a note.
 
 use std::collections::BTreeSet;
 
@@ -11,40 +11,40 @@ use super::{ModelResult, Origin, TrajectoryResult};
 /// The trajectories that several models are compared on.
 #[derive(Debug, Clone)]
 pub struct Selection<'a> {
-    /// The definitions of all.
+    /// The definitions, the same for all models.
     pub profile: Profile,
-    /// What calls were aligned by, of all.
+    /// The similarity that calls were aligned by, the same for all models.
     pub similarity: Similarity,
     /// The ids, sorted.
     pub ids: Vec<&'a str>,
     /// The trajectories of each model with trajectories, in the order of the ids: `[models][ids]`.
     pub trajectories: Vec<Vec<&'a TrajectoryResult>>,
-    /// For each model, how many of its trajectories were left out because another has none of that id.
+    /// For each model, how many of its trajectories were left out because another model has none with that id.
     pub left_out: Vec<usize>,
-    /// What the score of each model was made of.
+    /// The files behind the score of each model.
     pub origins: Vec<&'a Origin>,
-    /// What a reader should know of the references.
+    /// Notes on the references for the reader.
     pub notes: Vec<String>,
 }
 
 impl Selection<'_> {
-    /// What a reader should know of the references, and of what the scores were made of.
+    /// Notes for the reader on the references and on the files behind the scores.
     pub(super) fn notes(&self) -> Vec<String> {
         self.notes.iter().cloned().chain(catalogs_note(&self.origins)).collect()
     }
 }
 
-/// What users may insist on.
+/// How strictly models must have the same tasks and references.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct SelectOptions {
-    /// Models may have different tasks: those that all have are selected.
+    /// Models may have different tasks: only those that all have are selected.
     pub intersects: bool,
     /// Models may be scored against different references.
     pub allows_different_references: bool,
 }
 
-/// Selects the trajectories that the models have in common; rows of tables have none and are passed over.
-/// `None` if no model has any. Unless the options say otherwise, all models should have the same ids and references.
+/// Selects the trajectories that the models have in common; rows of tables have none and are skipped. `None` if no
+/// model has any. Unless the options say otherwise, all models should have the same ids and references.
 ///
 /// # Errors
 /// [`SelectionError`].

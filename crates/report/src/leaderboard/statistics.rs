@@ -1,8 +1,8 @@
-//! How sure a leaderboard is: intervals, ranks, and which models are told apart.
+//! How certain a leaderboard is: intervals, ranks, and which models differ significantly.
 //!
-//! A few models are tested pair by pair. Of many there are more pairs than permutations could tell apart, so only those
-//! are tested that groups are made of, by a bound of the p-value. Which model is the best of a group is seen in the same
-//! data; so the correction is for all pairs, tested or not.
+//! A few models are tested pair by pair. With many models there are too many pairs for permutations, so only the
+//! pairs that decide about groups are tested, by a bound of the p-value. The best model of a group is chosen from the
+//! same data, so the correction is for all pairs, tested or not.
 
 use m3_score::Metric;
 use m3_stats::{
@@ -16,38 +16,38 @@ use super::graded_sums::graded_sums;
 use super::report::{TestMethod, TestsReport};
 use super::{Average, GradedSums, Selection, values};
 
-/// Of so many models all pairs are tested by permutations: of these 496 pairs, 100,000 permutations show p-values ten times as
-/// small as the correction asks for.
+/// Up to this number of models, all pairs are tested by permutations: for their 496 pairs, 100,000 permutations give
+/// p-values ten times smaller than the correction requires.
 const MOST_PERMUTED: usize = 32;
 
-/// How often permutations are drawn so that the smallest p-value, corrected for `tests`, can be far below the
-/// significance.
+/// How many permutations to draw so that the smallest p-value, corrected for `tests`, can be far below the
+/// significance level.
 pub(super) fn test_draws(draws: &Draws, tests: usize) -> Draws {
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a count of draws")]
     let wanted = (10.0 * tests as f64 / SIGNIFICANCE) as usize;
     Draws { count: draws.count.max(wanted), ..*draws }
 }
 
-/// What resampling says of the models with trajectories, in their order.
+/// The results of resampling the models with trajectories, in their order.
 pub(super) struct Statistics {
-    /// Of each metric.
+    /// The estimate of each metric.
     pub(super) estimates: Vec<[Estimate; Metric::COUNT]>,
-    /// How many resamples these are made of.
+    /// The number of resamples.
     pub(super) resamples: usize,
     pub(super) ranks: Vec<RankInterval>,
     pub(super) groups: Vec<usize>,
     pub(super) smallest_difference: Option<f64>,
     pub(super) tests: TestsReport,
-    /// The smallest corrected p-value that any pair could have.
+    /// The smallest corrected p-value that a pair can have.
     least_p_value: f64,
     tasks: usize,
 }
 
-/// Which models are told apart.
+/// The results of the tests.
 struct Tests {
     groups: Vec<usize>,
     report: TestsReport,
-    /// Of the tested pairs.
+    /// The smallest significant differences of the tested pairs.
     smallest_differences: Vec<f64>,
     least_p_value: f64,
 }
@@ -75,7 +75,7 @@ impl Statistics {
         })
     }
 
-    /// What to say where the tests cannot find anything.
+    /// The note if the tests cannot find any difference.
     pub(super) fn note(&self) -> Option<String> {
         let is_blind = self.tests.pairs > 0 && self.least_p_value >= SIGNIFICANCE;
         is_blind.then(|| {
@@ -111,7 +111,7 @@ fn permuted(averages: &Resamples<1>, draws: &Draws) -> Tests {
     }
 }
 
-/// Tests the best of each group against the models below it that are of no better group.
+/// Tests the best model of each group against the models below it that are in no better group.
 fn bounded(averages: &Resamples<1>) -> Tests {
     let models = averages.models();
     let pairs = models * models.saturating_sub(1) / 2;

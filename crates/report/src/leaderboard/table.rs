@@ -1,5 +1,5 @@
-//! Reads a table of finished numbers, such as the paper's table 2: CSV with a column `model` and a column for
-//! each metric. Such models have neither intervals nor types. An average in the table is taken as it is.
+//! Reads a table of finished numbers, such as the paper's table 2: CSV with a column `model` and a column for each
+//! metric. Such models have neither intervals nor types. An average in the table is used unchanged.
 
 use std::io::Read;
 
@@ -8,7 +8,7 @@ use m3_score::Metric;
 use super::columns::{column_named, column_names};
 use super::{ModelResult, Numbers};
 
-/// A table of more rows is no leaderboard.
+/// The most rows of a table.
 const MAX_ROWS: usize = 10_000;
 
 /// Reads all rows; the error says what is wrong and where.
@@ -43,7 +43,7 @@ pub(super) fn read(reader: impl Read, file: &str) -> Result<Vec<ModelResult>, St
     if models.is_empty() { Err("it has no rows".to_owned()) } else { Ok(models) }
 }
 
-/// A column that is misspelt would be left out of every average without a word.
+/// Checks the names of columns: a misspelt one would silently be left out of every average.
 fn check_columns(header: &csv::StringRecord, columns: &[Option<Metric>], model: usize) -> Result<(), String> {
     if columns.iter().flatten().next().is_none() {
         return Err("no column is named like a metric".to_owned());
@@ -63,7 +63,7 @@ fn check_columns(header: &csv::StringRecord, columns: &[Option<Metric>], model: 
     Ok(())
 }
 
-/// A metric; nothing, `-` and `n/a` are none.
+/// The value of a metric; an empty cell, `-` and `n/a` mean that there is none.
 fn number(text: &str) -> Result<Option<f64>, String> {
     if ["", "-", "–", "n/a", "N/A"].contains(&text) {
         return Ok(None);

@@ -1,4 +1,4 @@
-//! What became of a task's calls, as scores keep it beside their numbers.
+//! The outcomes of a task's calls, which scores contain beside their numbers.
 
 mod read;
 

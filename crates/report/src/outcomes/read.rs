@@ -1,4 +1,4 @@
-//! Reads outcomes again, to set them beside scores.
+//! Reads outcomes, to put them beside scores.
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -60,7 +60,7 @@ impl OutcomesByTrajectory {
         let mut keep = |part: TrajectoryPart| {
             let calls = part.details.iter().filter(|call| call.place.is_some()).count();
             let TrajectoryPart { outcomes: mut counts, not_executed, details, .. } = part;
-            // Files of before count calls that were not executed as successes as well.
+            // Earlier files count calls that were not executed as successes too.
             let sum = counts.all().into_iter().fold(not_executed, u64::saturating_add);
             if sum > details.len() as u64 {
                 counts.success = counts.success.saturating_sub(not_executed);
@@ -98,7 +98,7 @@ impl OutcomesByTrajectory {
         Ok(Self { path: path.to_owned(), found })
     }
 
-    /// The outcomes of a trajectory with so many predicted calls; `None` for one without calls.
+    /// The outcomes of a trajectory with this number of predicted calls; `None` for one without calls.
     ///
     /// # Errors
     /// [`UnusableFile::OtherCalls`] if they are of another number of calls.

@@ -8,10 +8,10 @@ use super::{ESTIMATORS, criterion};
 use crate::sheet::{Cell, Column, Sheet};
 use crate::{RepeatsReport, TaskTrialsReport};
 
-/// Rows of k that are shown: all of a few, else those between which rates change most.
+/// The most rows of k: if there are more values, those between which rates change most are shown.
 const SHOWN: u32 = 8;
 
-/// Ids that are named.
+/// The most ids that are named.
 const NAMED: usize = 3;
 
 /// The tables of the repetitions.
@@ -53,7 +53,7 @@ fn rates_sheet(repeats: &RepeatsReport) -> Sheet {
     }
 }
 
-/// What the rates are made of.
+/// Notes on what the rates are computed from.
 fn rates_notes(repeats: &RepeatsReport) -> Vec<String> {
     let passes: u64 = repeats.tasks.iter().map(|task| u64::from(task.passes)).sum();
     let trials: u64 = repeats.tasks.iter().map(|task| u64::from(task.trials)).sum();
@@ -130,7 +130,7 @@ mod tests {
     use super::super::RepeatsGatherer;
     use super::*;
 
-    /// With the profile open-m3-bench a task that failed has no trial: it is not one that never passes.
+    /// With the profile open-m3-bench a failed task has no trial, so it does not count as never passing.
     #[test]
     fn tasks_without_a_trial_neither_pass_nor_fail() {
         let criterion = PassCriterion::default();

@@ -1,5 +1,5 @@
-//! Tables as comma-separated values (RFC 4180): one table, so that every program reads it. That is the first, and
-//! under it all others with the same columns; a first column says which table a row is of.
+//! Tables as comma-separated values (RFC 4180). Only one table is written, because programs expect one: the first,
+//! followed by all others with the same columns; then a first column names the table of each row.
 
 use std::io::{self, Write};
 
@@ -7,7 +7,7 @@ use m3_support::text::visible;
 
 use super::Sheet;
 
-/// Writes the first table and those like it.
+/// Writes the first table and all others with the same columns.
 pub(super) fn write(sheets: &[Sheet], out: &mut dyn Write) -> io::Result<()> {
     let Some(first) = sheets.first() else { return out.flush() };
     let mut writer = csv::WriterBuilder::new().from_writer(&mut *out);

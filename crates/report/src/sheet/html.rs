@@ -1,4 +1,4 @@
-//! Tables as a page of its own: no script, no network, light and dark.
+//! Tables as a separate page: without scripts or network access, in light and dark.
 
 use std::io::{self, Write};
 
@@ -73,7 +73,7 @@ pub(super) fn write(sheets: &[Sheet], out: &mut dyn Write) -> io::Result<()> {
     out.flush()
 }
 
-/// Text in HTML, in elements and in quoted attributes.
+/// Escapes text for HTML, in elements and in quoted attributes.
 fn escape(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in visible(text, false).chars() {

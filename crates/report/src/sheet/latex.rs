@@ -34,7 +34,7 @@ pub(super) fn write(sheets: &[Sheet], out: &mut dyn Write) -> io::Result<()> {
     out.flush()
 }
 
-/// Takes their meaning from the characters that mean something in LaTeX.
+/// Escapes characters with a meaning in LaTeX.
 fn escape(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in visible(text, false).chars() {

@@ -26,7 +26,8 @@ pub(super) fn write(sheets: &[Sheet], out: &mut dyn Write) -> io::Result<()> {
     out.flush()
 }
 
-/// Writes one table and an empty line: columns by name and whether they hold text, set to the left; cells are Markdown.
+/// Writes one table and an empty line: columns by name and whether they hold text, which is set to the left; cells
+/// are Markdown.
 pub(crate) fn table<'a>(
     columns: impl Iterator<Item = (&'a str, bool)> + Clone,
     mut rows: impl Iterator<Item = Vec<String>>,
@@ -39,7 +40,7 @@ pub(crate) fn table<'a>(
     writeln!(out)
 }
 
-/// Takes their meaning from the characters that mean something in Markdown or HTML.
+/// Escapes characters with a meaning in Markdown or HTML.
 pub(crate) fn escape(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in visible(text, false).chars() {

@@ -1,4 +1,4 @@
-//! Tables in any form: a [`Sheet`] says what is in a table, a [`SheetForm`] how it is written.
+//! Tables in any form: a [`Sheet`] is the content of a table, a [`SheetForm`] how it is written.
 //!
 //! Names in cells are untrusted; every form escapes them in its own way.
 
@@ -15,9 +15,9 @@ pub(super) use markdown::{escape as escape_markdown, table as markdown_table};
 /// A table with its title.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Sheet {
-    /// What is in it, in a few words.
+    /// The content in a few words.
     pub title: String,
-    /// What a reader should know, a line each.
+    /// Notes for the reader, one line each.
     pub notes: Vec<String>,
     /// The columns.
     pub columns: Vec<Column>,
@@ -28,22 +28,22 @@ pub struct Sheet {
 /// A column.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Column {
-    /// Its head, in full.
+    /// The heading in full.
     pub name: String,
-    /// Its head where there is little room.
+    /// The heading for little room.
     pub short_name: String,
-    /// Whether it holds names, set to the left, or numbers.
+    /// Whether it holds names, which are set to the left, or numbers.
     pub is_text: bool,
-    /// Whether it is left out where people read: it is in CSV only.
+    /// Whether only programs need it: it is in CSV, but not in forms for people.
     pub is_for_programs: bool,
 }
 
 /// A cell.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Cell {
-    /// What it says.
+    /// The content of the cell.
     pub text: String,
-    /// Whether it is the best of its column.
+    /// Whether it is the best value of its column.
     pub is_best: bool,
 }
 
@@ -96,16 +96,16 @@ impl Cell {
 /// The form that tables are written in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SheetForm {
-    /// For people at a terminal, in 80 columns; the best in bold if styled, and marked by `*` if not.
+    /// For people at a terminal, in 80 columns; the best values in bold if styled, or else marked by `*`.
     Terminal {
         /// Whether colours and bold type are allowed.
         is_styled: bool,
     },
     /// For a pull request.
     Markdown,
-    /// The first table and all others with its columns, as one table with the title in a first column.
+    /// The first table and all others with the same columns, as one table with their titles in a first column.
     Csv,
-    /// A page of its own.
+    /// A separate page.
     Html,
     /// Tables of the `booktabs` package.
     Latex,

@@ -9,11 +9,11 @@ use unicode_width::UnicodeWidthStr as _;
 use super::Sheet;
 use crate::audit::wrapped;
 
-/// The widest column of names, and the narrowest where there is little room.
+/// The widest column of names, and the narrowest if there is little room.
 const NAME_WIDTH: usize = 24;
 const LEAST_NAME_WIDTH: usize = 10;
 
-/// The width that tables fit into where they can.
+/// The width that tables fit into if possible.
 const WIDTH: usize = 80;
 
 /// Writes tables.
@@ -60,7 +60,7 @@ struct Layout {
 }
 
 impl Layout {
-    /// As wide as the cells are, or, where that is too wide, with smaller gaps and then with shorter names.
+    /// As wide as the cells, or, if that is too wide, with smaller gaps and then with shorter names.
     fn new(sheet: &Sheet, heads: &[&str], is_styled: bool) -> Self {
         let mut layout = Self::with_names(sheet, heads, is_styled, NAME_WIDTH, "  ");
         if layout.width() > WIDTH {

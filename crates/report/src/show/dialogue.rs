@@ -1,10 +1,10 @@
-//! All that was said between the executor and the model.
+//! The dialogue between the executor and the model.
 
 use m3_trajectory::json::{Json, Keys};
 
 use super::{Row, ShownMessage, arguments, bounded, more, output};
 
-/// The most that is shown of each text, in characters.
+/// The most characters of each text that are shown.
 const TEXT: usize = 4_000;
 
 /// The most messages that are shown.

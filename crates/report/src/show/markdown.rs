@@ -1,4 +1,4 @@
-//! A trajectory in Markdown. What others wrote stands in code, where nothing of it has a meaning.
+//! A trajectory in Markdown. Texts by others are written as code, where nothing in them is markup.
 
 use std::io::{self, Write};
 
@@ -85,7 +85,7 @@ fn longest_run(text: &str) -> usize {
 fn code(text: &str) -> String {
     let text = text.replace('\n', " ");
     let ticks = "`".repeat(longest_run(&text) + 1);
-    // Blanks part the text's own backticks from those around it.
+    // Blanks separate the text's own backticks from those around it.
     let blank = if text.starts_with('`') || text.ends_with('`') { " " } else { "" };
     format!("{ticks}{blank}{text}{blank}{ticks}")
 }

@@ -1,5 +1,5 @@
 //! One trajectory for people, in the layout of M³-Bench, section 7: the image, the question, each step with its
-//! calls, what they were given and what came of them, the answer; and above it what is known of the run.
+//! calls, their arguments and results, and the answer; above it, what is known about the run.
 
 mod dialogue;
 mod markdown;
@@ -17,7 +17,7 @@ use m3_trajectory::{Call, MalformedCall, Trajectory};
 
 use crate::audit::text::passage;
 
-/// The most that is shown of each text, in characters: in 80 columns these have fewer lines than a terminal shows
+/// The most characters that are shown of each text: in 80 columns they take fewer lines than a terminal shows
 /// (`terminal.rs`).
 const OUTPUT: usize = 1_000;
 const ARGUMENTS: usize = 1_800;
@@ -31,30 +31,30 @@ const CALLS: usize = 200;
 /// What is shown besides the trajectory itself.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct ShowOptions {
-    /// The images that the model was sent.
+    /// Whether to show the images that the model was sent.
     pub images: bool,
-    /// All that was said.
+    /// Whether to show the whole dialogue.
     pub dialogue: bool,
 }
 
-/// A trajectory, ready to be shown. Its texts are bounded, and nothing in them acts on a terminal.
+/// A trajectory, ready to be shown. Its texts are limited in length, and contain nothing that acts on a terminal.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ShownTrajectory {
     title: String,
     task_type: Option<String>,
-    /// Labels and what is known of the run.
+    /// What is known about the run, with labels.
     run: Vec<Row>,
     image: Option<String>,
     sent: Vec<String>,
     question: Option<String>,
     steps: Vec<ShownStep>,
-    /// What is said of steps that are not shown.
+    /// The note on steps that are not shown.
     more_steps: Option<String>,
     reply: Option<String>,
     messages: Vec<ShownMessage>,
 }
 
-/// A label and a text, of several lines perhaps.
+/// A label and a text, perhaps of several lines.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Row {
     label: &'static str,
@@ -70,11 +70,11 @@ struct ShownStep {
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct ShownCall {
     tool: String,
-    /// What became of it and how long it took.
+    /// How the call ended and how long it took.
     note: String,
     is_failed: bool,
     arguments: String,
-    /// What it returned, where that was recorded.
+    /// The call's result, if it was recorded.
     output: Option<String>,
 }
 
@@ -86,8 +86,7 @@ struct ShownMessage {
 }
 
 impl ShownTrajectory {
-    /// What is shown of a trajectory; `size_of` knows the width and height of an image, in pixels, if the file is
-    /// there.
+    /// Prepares a trajectory; `size_of` returns the width and height of an image, in pixels, if the file exists.
     #[must_use]
     pub fn new(
         trajectory: &Trajectory,
@@ -197,7 +196,7 @@ fn member<'a>(members: &'a [(String, Json)], key: &str) -> Option<&'a Json> {
     members.iter().find(|(name, _)| name == key).map(|(_, value)| value)
 }
 
-/// A time that is written in milliseconds, as people say it.
+/// A time in milliseconds, in words.
 fn milliseconds(value: &Json) -> Option<String> {
     integer(value).map(|time| m3_support::text::duration(std::time::Duration::from_millis(time)))
 }
@@ -209,7 +208,8 @@ fn integer(value: &Json) -> Option<u64> {
     }
 }
 
-/// A text of others: its lines kept, tabs as blanks, at most so many characters, with what was cut.
+/// A text by others: lines are kept, tabs become blanks, and at most this many characters stay, with a note on the
+/// rest.
 fn bounded(text: &str, characters: usize) -> String {
     let spaced;
     let text = if text.contains(['\t', '\r']) {

@@ -1,11 +1,11 @@
-//! What a call returned, as text: images and other files by their names.
+//! A call's result as text: images and other files by their names.
 
 use m3_support::text::counted;
 use m3_trajectory::json::{Json, Keys};
 
 use super::bounded;
 
-/// Longer names of files are cut, in characters.
+/// The most characters of a file's name.
 const NAME: usize = 300;
 
 /// A recorded result: a text, the parts of a tool's answer in order, or any JSON.
@@ -28,7 +28,7 @@ pub(super) fn text(result: &Json) -> String {
     }
 }
 
-/// An image that was sent, or is named in a dialogue: its path, its size, what was done to it.
+/// An image that was sent, or that a dialogue names: its path, its size, and how it was changed.
 pub(super) fn image(image: &Json) -> String {
     let text = |key: &str| image.get(key).and_then(Json::as_str).map(|text| bounded(text, NAME));
     let number = |key: &str| image.get(key).and_then(super::integer);
@@ -51,7 +51,7 @@ pub(super) fn image(image: &Json) -> String {
     if facts.is_empty() { path } else { format!("{path} ({})", facts.join(", ")) }
 }
 
-/// What kind of part it is, if it is one.
+/// The kind of a part of a result, if it is one.
 fn kind(part: &Json) -> Option<&str> {
     part.get("type").and_then(Json::as_str)
 }

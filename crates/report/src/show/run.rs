@@ -1,4 +1,4 @@
-//! What a prediction says of the run that made it, in a few lines.
+//! What a prediction records about its run, in a few lines.
 
 use m3_support::text::counted;
 use m3_trajectory::Trajectory;
@@ -9,10 +9,10 @@ use super::{Row, bounded, integer, member, milliseconds};
 /// The longest reason that is shown, in characters.
 const REASON: usize = 1_000;
 
-/// Longer names are cut, in characters.
+/// The most characters of a name.
 const NAME: usize = 200;
 
-/// The lines: none for a trajectory that was not recorded by a run.
+/// The lines; none if the trajectory was not recorded by a run.
 pub(super) fn rows(trajectory: &Trajectory) -> Vec<Row> {
     let extra = |key: &str| member(&trajectory.extra, key);
     let lines = [
@@ -32,7 +32,7 @@ fn name(value: &Json) -> Option<String> {
 fn model(model: &Json) -> Option<String> {
     let requested = name(model).or_else(|| model.get("requested").and_then(name))?;
     Some(match model.get("reported").and_then(name) {
-        // `openai:gpt-5` is answered by `gpt-5`.
+        // `openai:gpt-5` may report itself as `gpt-5`.
         Some(reported) if !requested.ends_with(&reported) => format!("{requested}, answered by {reported}"),
         _ => requested,
     })
@@ -64,7 +64,8 @@ fn tokens(usage: Option<&Json>, turns: Option<&Json>) -> Option<String> {
         Some(Json::Array(turns)) => turns.as_slice(),
         _ => &[],
     };
-    // A turn without `usage` says nothing of it; one whose `usage` lacks a number came without.
+    // A turn without `usage` gives no information; a `usage` without a number means that the provider did not report
+    // it.
     let lacks = |usage: &Json| usage.get("input_tokens").is_none() || usage.get("output_tokens").is_none();
     let is_silent = |turn: &&Json| turn.get("usage").is_some_and(lacks);
     let silent = turns.iter().filter(is_silent).count();

@@ -1,4 +1,4 @@
-//! A trajectory at a terminal: labels in a column of their own, texts beside them, readable without colour.
+//! A trajectory at a terminal: labels in the first column, texts beside them, readable without colour.
 
 use std::io::{self, Write};
 
@@ -8,13 +8,13 @@ use m3_support::text::{counted, shortened};
 use super::{ShownCall, ShownTrajectory};
 use crate::audit::text::{padded, width, wrapped};
 
-/// The column of labels.
+/// The width of the column of labels.
 const LABEL: usize = 8;
 
-/// The most lines of a text: of a longer one, those at both ends.
+/// The most lines of a text: of a longer one, both ends are shown.
 const LINES: usize = 30;
 
-/// The most lines of what a call returned.
+/// The most lines of a call's result.
 const OUTPUT_LINES: usize = 16;
 
 /// The most lines of a message of the dialogue.
@@ -53,7 +53,7 @@ struct Page<'a, W> {
 impl<W: Write> Page<'_, W> {
     fn write(mut self, shown: &ShownTrajectory) -> io::Result<()> {
         let Self { bold, .. } = self;
-        // An id that fits is followed by the type; a longer one is wrapped.
+        // The type follows an id that fits; a longer id is wrapped.
         let mut lines = wrapped(&shown.title, self.columns).into_iter();
         let first = lines.next().unwrap_or_default();
         let room = self.columns.saturating_sub(width(&first) + 2);
@@ -119,7 +119,7 @@ impl<W: Write> Page<'_, W> {
         writeln!(self.out, "\n{bold}{text}{bold:#}\n{faint}{}{faint:#}", "─".repeat(columns))
     }
 
-    /// Between calls that are made at once.
+    /// A line between calls that are made at once.
     fn dashes(&mut self) -> io::Result<()> {
         let Self { faint, columns, .. } = *self;
         writeln!(self.out, "{faint}{}{faint:#}", "- ".repeat(columns.div_ceil(2)).trim_end())
@@ -129,7 +129,7 @@ impl<W: Write> Page<'_, W> {
         text.map_or(Ok(()), |text| writeln!(self.out, "… {text}"))
     }
 
-    /// The tool, with what became of it at the right edge, or on a line of its own where there is no room.
+    /// The tool, with its outcome at the right edge, or on the next line if there is no room.
     fn call(&mut self, call: &ShownCall) -> io::Result<()> {
         let Self { label, failed, faint, columns, .. } = *self;
         let style = if call.is_failed { failed } else { faint };
@@ -159,7 +159,7 @@ impl<W: Write> Page<'_, W> {
         })
     }
 
-    /// The lines of a text, each after what `before` gives for its place.
+    /// The lines of a text; `before` returns what is put in front of each.
     fn text(
         &mut self,
         text: &str,
@@ -169,10 +169,10 @@ impl<W: Write> Page<'_, W> {
     ) -> io::Result<()> {
         let lines = lines(text, columns);
         let cut = lines.len().saturating_sub(most);
-        // Three quarters at the start, as of a long line.
+        // Three quarters are from the start, as in a long line.
         let first = if cut > 0 { most - most / 4 } else { lines.len() };
         let note = (cut > 0).then(|| {
-            // Of a text that was too long already, this takes away the note that says so.
+            // If the text was cut before, this also removes the note about it.
             let taken = lines[first..first + cut].join(" ");
             let had_note = ["character cut]", "characters cut]"].iter().any(|note| taken.contains(note));
             format!("… [{}{} cut] …", counted(cut, "line"), if had_note { " and more" } else { "" })
@@ -185,7 +185,7 @@ impl<W: Write> Page<'_, W> {
     }
 }
 
-/// The lines of a text, wrapped; those that begin with blanks keep them.
+/// The lines of a text, wrapped; leading blanks are kept.
 fn lines(text: &str, columns: usize) -> Vec<String> {
     let wrap = |line: &str| {
         if width(line) <= columns {

@@ -1,4 +1,4 @@
-//! Texts of calls and results.
+//! Tests of the texts of calls and results.
 
 use m3_trajectory::json::parse;
 

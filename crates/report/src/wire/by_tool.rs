@@ -1,4 +1,4 @@
-//! What became of the calls of each tool, and what costs most.
+//! The calls of each tool, and what costs the most.
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
@@ -7,10 +7,10 @@ use m3_score::{ByTool, Cause, ExactSums, Reason, ToolTally};
 use schemars::JsonSchema;
 use serde::Serialize;
 
-/// Tools of a cause that are named.
+/// The most tools that are named for a cause.
 const NAMED_TOOLS: usize = 10;
 
-/// A tool that stood in the place of another less often than that has not replaced it, but was called beside.
+/// A tool that was called in place of another fewer times than this did not replace it.
 const REPLACED: u64 = 2;
 
 /// What became of the calls of one tool. A call is lost if it was needed and missed, made and not needed, or matched with
@@ -85,7 +85,7 @@ pub struct CostToolReport {
     pub of: u64,
 }
 
-/// The tools of a set, those that lose most calls first; of equal losses by name.
+/// The tools of a set, those that lose the most calls first; equal losses are sorted by name.
 pub(crate) fn tools(by_tool: &ByTool) -> Vec<ToolReport> {
     let mut replaced: BTreeMap<&str, ReplacementReport> = BTreeMap::new();
     for (needed, called, calls) in by_tool.replaced().filter(|(_, _, calls)| *calls >= REPLACED) {
@@ -128,7 +128,7 @@ pub(crate) fn costs(by_tool: &ByTool, set: &ExactSums) -> Vec<CostReport> {
     };
     let mut costs: Vec<CostReport> =
         Cause::ALL.into_iter().map(report).filter(|cost| cost.lost > 0).collect();
-    // Stable: equal losses stay in the order of the causes.
+    // The sort is stable: equal losses stay in the order of the causes.
     costs.sort_by_key(|cost| Reverse(cost.lost));
     costs
 }
@@ -158,7 +158,7 @@ impl ToolReport {
         }
     }
 
-    /// Calls that are lost in one way or another.
+    /// The number of calls that are lost for any cause.
     pub(crate) fn lost(&self) -> u64 {
         self.missed + self.extra + self.wrong_arguments
     }
@@ -182,7 +182,7 @@ mod tests {
         set
     }
 
-    /// Tools beyond those that are told apart count among all calls.
+    /// Tools that are not counted separately still count among all calls.
     #[test]
     fn no_cause_has_more_calls_than_there_are() {
         let calls = 10_001;

@@ -1,4 +1,4 @@
-//! What a score says of arguments, in JSON: which are wrong in a match, and which most often over the set.
+//! Wrong arguments in the JSON of a score: those of a match, and the most frequent ones of the set.
 
 use m3_score::fidelity::constants::CLOSE;
 use m3_score::fidelity::{ArgumentComparison, CallFidelity};
@@ -80,7 +80,7 @@ pub struct RejectedMatchReport {
 }
 
 impl ArgumentReport {
-    /// The arguments of a match that are wrong.
+    /// The wrong arguments of a match.
     #[must_use]
     pub fn of_wrong(fidelity: &CallFidelity) -> Vec<Self> {
         let wrong = fidelity.arguments.iter().filter(|argument| argument.score < CLOSE);

@@ -1,4 +1,4 @@
-//! The JSON of a score, made of what the scorer has found.
+//! Builds the JSON of a score from the scorer's results.
 
 use m3_embedding::Identity;
 use m3_score::fidelity::CallFidelity;
@@ -16,7 +16,7 @@ use crate::ToolNamesReport;
 use crate::metrics::MetricsReport;
 
 impl ScoreSummary {
-    /// Makes the head of a report.
+    /// Makes the summary of a report.
     #[must_use]
     pub fn new(
         summary: &m3_score::Summary,

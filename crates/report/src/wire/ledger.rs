@@ -1,4 +1,4 @@
-//! Where every reference and every prediction went.
+//! What happened to every reference and every prediction.
 
 use std::collections::{BTreeMap, HashSet};
 
@@ -71,7 +71,7 @@ impl From<&m3_score::Ledger> for CoverageReport {
     fn from(ledger: &m3_score::Ledger) -> Self {
         let m3_score::Ledger { references, predictions, missing, errored, unfinished, too_large, .. } =
             ledger;
-        // With repetitions a task may have failed in more than one way.
+        // With repetitions a task may fail in several ways.
         let failed: HashSet<&String> =
             [missing, errored, unfinished, too_large].into_iter().flatten().collect();
         Self {

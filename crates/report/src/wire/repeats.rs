@@ -1,4 +1,4 @@
-//! What repetitions of the same tasks say.
+//! The results of repeated tasks.
 
 use std::collections::BTreeMap;
 

@@ -1,4 +1,4 @@
-//! What a score was made of: the files by name and hash, and one line that says all that decides its numbers.
+//! The origin of a score: its files by name and hash, and one line with everything that decides its numbers.
 
 use m3_support::text::hexadecimal;
 use schemars::JsonSchema;
@@ -8,7 +8,7 @@ use sha2::{Digest as _, Sha256};
 use super::ScoreSummary;
 use crate::ToolNamesReport;
 
-/// Digits of a hash in a signature.
+/// The number of digits of a hash in a signature.
 const DIGITS: usize = 8;
 
 /// The files that a score was made of.
@@ -41,8 +41,8 @@ pub struct InputReport {
     pub sha256: String,
 }
 
-/// The signature of a score, in the manner of sacreBLEU: scores with equal signatures are equal, and those that differ in
-/// the references alone are of other tasks.
+/// The signature of a score, in the manner of sacreBLEU: scores with equal signatures are equal, and those that
+/// differ only in the references are of different tasks.
 pub(crate) fn signature(summary: &ScoreSummary) -> String {
     let InputsReport { predictions, repeats, references, tools } = &summary.inputs;
     let predictions: Vec<&str> =
@@ -65,7 +65,8 @@ pub(crate) fn signature(summary: &ScoreSummary) -> String {
     parts.join("|")
 }
 
-/// How tool names were read, if not as they are; a mapping of the user's own by its hash, since nothing else tells it.
+/// How tool names were read, unless unchanged; the user's own mapping is given by its hash, because nothing else
+/// identifies it.
 fn names(names: &ToolNamesReport) -> Option<String> {
     match names.mode.as_str() {
         "off" => return None,

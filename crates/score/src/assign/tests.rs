@@ -4,7 +4,7 @@ use pathfinding::matrix::Matrix as Costs;
 use super::*;
 use crate::metrics::{Pair, merge_purity, order_consistency, step_coherence};
 
-/// Every call is its own class.
+/// Solves a bucket in which every call has its own class.
 fn solve(similarity: &Matrix<f64>, steps: (&[usize], &[usize])) -> Vec<(usize, usize)> {
     let classes = |n: usize| (0..n).collect::<Vec<_>>();
     let (rows, columns) = (classes(similarity.rows()), classes(similarity.columns()));
@@ -40,7 +40,7 @@ fn equal_calls_keep_the_order_of_the_steps() {
     let equal = Matrix::from([[1.0; 3]; 3]);
     assert_eq!(solve(&equal, (&[0, 1, 2], &[4, 5, 9])), [(0, 0), (1, 1), (2, 2)]);
     assert_eq!(solve(&equal, (&[2, 1, 0], &[4, 5, 9])), [(0, 2), (1, 1), (2, 0)]);
-    // One predicted call, equal to all three: the earliest reference gets it.
+    // One predicted call, equal to all three references: the earliest reference gets it.
     assert_eq!(solve(&Matrix::from([[1.0]; 3]), (&[1, 0, 2], &[7])), [(1, 0)]);
 }
 
@@ -49,7 +49,8 @@ fn nothing_below_the_threshold_is_paired() {
     assert_eq!(solve(&Matrix::from([[0.599_999, -1.0], [0.0, 0.6]]), (&[0, 0], &[0, 0])), [(1, 1)]);
 }
 
-/// Against trying every assignment, on all shapes up to 4 x 4 with few distinct values and so many ties.
+/// Compared with trying every assignment, for all shapes up to 4 x 4 with few distinct values and therefore many
+/// ties.
 #[test]
 fn agrees_with_exhaustive_search() {
     let mut seed = 12345_u64;
@@ -90,7 +91,7 @@ fn every_matching(s: &Matrix<f64>, row: usize, taken: &mut Vec<usize>) -> Vec<Ve
     all
 }
 
-/// A bucket of which classes, steps and similarities are drawn, few of each, so that there are many ties.
+/// A random bucket with few classes, steps and similarities, so that there are many ties.
 struct Drawn {
     similarity: Matrix<f64>,
     classes: [Vec<usize>; 2],
@@ -127,7 +128,7 @@ impl Drawn {
         }
     }
 
-    /// The matrix of all pairs, solved as it was before calls had classes.
+    /// The solution from the matrix of all pairs, without classes.
     fn dense(&self) -> Vec<(usize, usize)> {
         let bucket = self.bucket();
         let (rows, columns) = (bucket.rows.len(), bucket.columns.len());
@@ -151,7 +152,7 @@ impl Drawn {
         pairs
     }
 
-    /// How many pairs, what they cost, and the sum of the products of their ranks.
+    /// The number of pairs, their cost, and the sum of the products of their ranks.
     fn worth(&self, pairs: &[(usize, usize)]) -> (usize, i64, u64) {
         let bucket = self.bucket();
         let product = |&(row, column): &(usize, usize)| bucket.rows[row].rank * bucket.columns[column].rank;
@@ -159,7 +160,7 @@ impl Drawn {
         (pairs.len(), cost, pairs.iter().map(product).sum())
     }
 
-    /// What the metrics see.
+    /// The values that the metrics depend on.
     fn metrics(&self, pairs: &[(usize, usize)]) -> [f64; 3] {
         let pair = |&(row, column): &(usize, usize)| {
             Pair::new(self.steps[0][row], self.steps[1][column], self.between((row, column)))
@@ -176,7 +177,7 @@ fn generator(mut seed: u64) -> impl FnMut(usize) -> usize {
     }
 }
 
-/// To leave out the calls that cannot matter changes no pair, ties included.
+/// Leaving out the calls that cannot matter changes no pair, ties included.
 #[test]
 fn what_is_left_out_changes_no_pair() {
     let mut random = generator(7);
@@ -187,8 +188,8 @@ fn what_is_left_out_changes_no_pair() {
     }
 }
 
-/// Class by class as call by call: as many pairs, at the same cost, with the same sum of products; so the same metrics
-/// wherever these leave no choice between assignments that differ in them.
+/// Solving by class gives as many pairs as solving call by call, at the same cost and with the same sum of products;
+/// so the metrics are the same, except where assignments with all this in common differ in them.
 #[test]
 fn classes_are_assigned_as_their_calls_are() {
     let mut random = generator(11);
@@ -222,7 +223,7 @@ fn classes_are_assigned_as_their_calls_are() {
     assert!(settled > 1500, "{settled}");
 }
 
-/// By hand: of a loop, the earliest calls are taken, in order; the others stay alone.
+/// By hand: of a loop, the earliest calls are matched in order; the others stay unmatched.
 #[test]
 fn a_loop_of_any_length_is_assigned() {
     let steps: Vec<usize> = (0..100_000).collect();
@@ -237,11 +238,11 @@ fn a_loop_of_any_length_is_assigned() {
     }
 }
 
-/// Two loops that are both on both sides, and a call that nothing is left for.
+/// Two loops that are on both sides, and a call for which nothing is left.
 #[test]
 fn loops_beside_other_calls_are_told_apart() {
-    // By hand: each of 4,000 calls meets its like, the step of which is its own; the last reference is similar to both
-    // but all are taken.
+    // By hand: each of 4,000 calls is matched with the equal call of its own step; the last reference is similar to
+    // both classes, but all are taken.
     let classes: Vec<usize> = (0..4000).map(|at| at % 2).collect();
     let steps: Vec<usize> = (0..4001).collect();
     let references: Vec<usize> = classes.iter().copied().chain([2]).collect();

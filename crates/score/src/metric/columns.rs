@@ -1,25 +1,25 @@
-//! What the columns of a row are asked for by.
+//! Access to the registry: the facts about each metric, and lists of metrics.
 
 use super::{Averaged, Metric, Noted, ROWS, Row, Source, Sum, count_graded};
 
 impl Metric {
-    /// How many there are.
+    /// The number of metrics.
     pub const COUNT: usize = Self::ALL.len();
 
-    /// How many come from grades.
+    /// The number of metrics that come from grades.
     pub const GRADED: usize = count_graded();
 
-    /// Those that come from grades.
+    /// The metrics that come from grades.
     pub fn of_grades() -> impl Iterator<Item = Metric> {
         Self::ALL.into_iter().filter(|metric| metric.is_graded())
     }
 
-    /// Those that a score has: all but those that come from grades.
+    /// The metrics that a score contains: all but those that come from grades.
     pub fn of_scores() -> impl Iterator<Item = Metric> {
         Self::ALL.into_iter().filter(|metric| !metric.is_graded())
     }
 
-    /// The columns of a leaderboard in their order, the average last.
+    /// The metrics with a column in leaderboards, in their order, the average last.
     #[must_use]
     pub fn of_leaderboards() -> Vec<Metric> {
         let mut columns: Vec<Metric> =
@@ -28,7 +28,7 @@ impl Metric {
         columns
     }
 
-    /// The metric of this name.
+    /// The metric with this name.
     #[must_use]
     pub fn from_name(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|metric| metric.name() == name)
@@ -46,7 +46,7 @@ impl Metric {
         self.row().name
     }
 
-    /// One sentence on what it is.
+    /// Its meaning in one sentence.
     #[must_use]
     pub fn meaning(self) -> &'static str {
         self.row().meaning
@@ -82,7 +82,7 @@ impl Metric {
         self.row().column.is_some()
     }
 
-    /// Whether it has a part in the average.
+    /// Which averages it is part of.
     #[must_use]
     pub fn averaged(self) -> Averaged {
         self.row().averaged
@@ -94,13 +94,13 @@ impl Metric {
         matches!(self.row().source, Source::Grades)
     }
 
-    /// Whether it stands beside the metrics of the paper, without a part in their average.
+    /// Whether it is reported beside the paper's metrics and not part of their average.
     #[must_use]
     pub fn is_beside(self) -> bool {
         self.sum().is_some() && self.row().averaged == Averaged::Never
     }
 
-    /// What is added up for it over trajectories; none of the average, and of what comes from grades.
+    /// The sum over trajectories behind it; `None` for the average and for metrics that come from grades.
     #[must_use]
     pub fn sum(self) -> Option<Sum> {
         match self.row().source {
@@ -109,7 +109,7 @@ impl Metric {
         }
     }
 
-    /// What the table of a score says beside the value; none if it has no line for it.
+    /// The note beside its value in the table of a score; `None` if it has no line there.
     #[must_use]
     pub fn note(self, set: &Noted<'_>) -> Option<String> {
         (self.row().note)(set)
@@ -142,7 +142,7 @@ mod tests {
         }
     }
 
-    /// M³-Bench, section 4.3: the average is of six.
+    /// M³-Bench, section 4.3: the average is taken over six metrics.
     #[test]
     fn six_metrics_are_in_every_average() {
         let always = Metric::ALL.into_iter().filter(|metric| metric.averaged() == Averaged::Always);

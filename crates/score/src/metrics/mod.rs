@@ -1,5 +1,5 @@
-//! What is measured on one alignment. Each file has one metric: its equation, its range, its degenerate
-//! cases. All are invariant to the order of calls within steps, because they see steps only.
+//! The metrics of one alignment. Each file has one metric: its equation, its range, its degenerate cases. None
+//! depends on the order of calls within steps, because they only use the steps.
 
 mod coherence;
 mod order;
@@ -9,7 +9,7 @@ pub use coherence::step_coherence;
 pub use order::{inversions, order_consistency, ordered_pair_coverage};
 pub use purity::merge_purity;
 
-/// A matched pair, as the metrics see it: (a, b, s) of M³-Bench, section 4.3.
+/// A matched pair as used by the metrics: (a, b, s) of M³-Bench, section 4.3.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Pair {
     /// a, the reference step.

@@ -1,4 +1,4 @@
-//! Order consistency: was what comes later done later?
+//! Order consistency: were later calls made later?
 
 use std::collections::BTreeMap;
 
@@ -18,9 +18,8 @@ pub fn order_consistency(pairs: &[Pair]) -> f64 {
     if comparable == 0 { 1.0 } else { 1.0 - inversions(pairs) as f64 / comparable as f64 }
 }
 
-/// The published scorer's c_pair: of all pairs of reference calls in different steps, the share of which both
-/// calls matched. `calls_of_steps` is the number of calls of each reference step. 0 if there are no such
-/// pairs.
+/// The published scorer's c_pair: of all pairs of reference calls in different steps, the share in which both calls
+/// are matched. `calls_of_steps` is the number of calls of each reference step. 0 if there are no such pairs.
 #[must_use]
 pub fn ordered_pair_coverage(pairs: &[Pair], calls_of_steps: &[u64]) -> f64 {
     let matched = counts(pairs.iter().map(|pair| pair.reference_step));
@@ -28,7 +27,7 @@ pub fn ordered_pair_coverage(pairs: &[Pair], calls_of_steps: &[u64]) -> f64 {
     if all == 0 { 0.0 } else { cross_pairs(matched.into_values()) as f64 / all as f64 }
 }
 
-/// The number of pairs of things in different groups, from the sizes of the groups.
+/// The number of pairs of items in different groups, from the sizes of the groups.
 fn cross_pairs(sizes: impl Iterator<Item = u64>) -> u64 {
     let (total, within) = sizes.fold((0, 0), |(total, within), size| (total + size, within + choose_2(size)));
     choose_2(total) - within
@@ -46,8 +45,8 @@ fn counts<K: Ord>(keys: impl Iterator<Item = K>) -> BTreeMap<K, u64> {
     counts
 }
 
-/// Q: all pairs, less those with equal reference steps, less those with equal predicted steps, plus those
-/// that were taken away twice.
+/// Q: all pairs, minus those with equal reference steps, minus those with equal predicted steps, plus those that were
+/// subtracted twice.
 fn comparable(pairs: &[Pair]) -> u64 {
     let equal = |counts: BTreeMap<_, u64>| counts.into_values().map(choose_2).sum::<u64>();
     let same_cell = counts(pairs.iter().map(|pair| (pair.reference_step, pair.predicted_step)));
@@ -57,8 +56,8 @@ fn comparable(pairs: &[Pair]) -> u64 {
         - equal(counts(pairs.iter().map(|pair| pair.predicted_step)))
 }
 
-/// The number of inversions in equation 6: pairs of matches in opposite orders. By rising reference step, each match counts the earlier ones with a
-/// later predicted step, through a Fenwick tree over the predicted steps.
+/// The number of inversions in equation 6: pairs of matches in opposite orders. By ascending reference step, each
+/// match counts the earlier ones with a later predicted step, through a Fenwick tree over the predicted steps.
 #[must_use]
 pub fn inversions(pairs: &[Pair]) -> u64 {
     let mut predicted: Vec<usize> = pairs.iter().map(|pair| pair.predicted_step).collect();
@@ -72,7 +71,7 @@ pub fn inversions(pairs: &[Pair]) -> u64 {
     let mut tree = vec![0_u64; predicted.len() + 1];
     let (mut seen, mut inversions) = (0, 0);
     for ranks in by_reference.into_values() {
-        // Matches of one reference step are not compared with one another: count first, then add.
+        // Matches of the same reference step are not compared with one another: all are counted before any is added.
         inversions += ranks.iter().map(|&rank| seen - prefix(&tree, rank + 1)).sum::<u64>();
         for &rank in &ranks {
             add(&mut tree, rank + 1);
@@ -128,7 +127,7 @@ mod tests {
         );
     }
 
-    /// Against equation 6 as it is written, pair by pair.
+    /// Compared with equation 6 computed pair by pair.
     #[test]
     fn agrees_with_counting_pair_by_pair() {
         let mut seed = 99_u64;

@@ -10,7 +10,7 @@ pub(super) struct Place {
 }
 
 impl Place {
-    /// So far from here along a direction.
+    /// The place at this distance along a direction.
     fn toward(self, direction: Self, distance: f32) -> Self {
         Self { x: self.x + direction.x * distance, y: self.y + direction.y * distance }
     }
@@ -30,7 +30,7 @@ pub(super) struct Rect {
 }
 
 impl Rect {
-    /// Whether they share a pixel, or are next to each other: nearer than a tenth of their sides.
+    /// Whether both share a pixel, or are closer than a tenth of their sides.
     pub(super) fn touches(self, other: Self) -> bool {
         let share = |a: u32, a_length: u32, b: u32, b_length: u32| {
             let near = a_length.max(b_length) / 10;
@@ -39,7 +39,7 @@ impl Rect {
         share(self.x, self.width, other.x, other.width) && share(self.y, self.height, other.y, other.height)
     }
 
-    /// The smallest one around both.
+    /// The smallest box around both.
     pub(super) fn with(self, other: Self) -> Self {
         let (x, y) = (self.x.min(other.x), self.y.min(other.y));
         let right = (self.x + self.width).max(other.x + other.width);
@@ -62,7 +62,7 @@ impl Corners {
         Self(self.0.map(to))
     }
 
-    /// The smallest upright box around, cut to the image.
+    /// The smallest upright box around the code, cut to the image.
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "cut to the image before")]
     pub(super) fn rect(self, (width, height): (u32, u32)) -> Rect {
         let bounds = |of: fn(&Place) -> f32, most: u32| {
@@ -102,37 +102,36 @@ impl Corners {
     }
 }
 
-/// Rows next to a row of bars look like it as long as they are of the same code: so many of their pixels are
-/// equally dark. Half a pixel beside bars of two pixels a quarter of them differs; what is no bar at all differs in
-/// half.
+/// The share of equally dark pixels from which on a neighbouring row belongs to the same code. Half a pixel beside
+/// bars of two pixels, a quarter of them differs; in something that is not a bar, half of them differs.
 const ALIKE: f32 = 0.75;
 
-/// More than so many modules of white end a code: its own bars are at most four modules apart, and the quiet zone
-/// has at least seven (ISO/IEC 15417 and 15420).
+/// More modules of white than this end a code: its own bars are at most four modules apart, and the quiet zone has at
+/// least seven (ISO/IEC 15417 and 15420).
 const QUIET_MODULES: f32 = 5.0;
 
-/// The lines across a code of bars that rxing gives end in the middle of its first and its last character, of at
-/// most 13 modules. Bars farther out belong to a longer code that this one is only read into.
+/// The lines across a code of bars that rxing gives end in the middle of its first and its last character, of at most
+/// 13 modules. Bars farther outside mean that the code found is only a part of a longer one.
 const MOST_MODULES_OUTSIDE: f32 = 8.0;
 
-/// Steeper bars, as columns a row, are read again where the image is turned.
+/// Bars that lean more than this, in columns per row, are read again in a turned image.
 const MOST_LEAN: f32 = 0.3;
 
-/// Bars around a line across them.
+/// The bars that a line crosses.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Bars {
-    /// All of them.
+    /// The corners of the whole code.
     pub(super) corners: Corners,
-    /// Along the bars, in pixels.
+    /// The height in pixels, along the bars.
     pub(super) height: f32,
-    /// Height by length of the line.
+    /// The height divided by the length of the line.
     pub(super) ratio: f32,
-    /// Whether they are upright and end where the line does, more or less.
+    /// Whether the bars are upright and end roughly where the line does.
     pub(super) is_whole: bool,
 }
 
-/// The whole of a code of bars from one line across it, which ends somewhere within its first and its last bars.
-/// `None` for a line without any.
+/// The whole of a code of bars from one line across it, which ends somewhere within its first and last bars. `None`
+/// for a line without any.
 pub(super) fn bars(image: &GrayImage, start: Place, end: Place) -> Option<Bars> {
     let length = (end.x - start.x).hypot(end.y - start.y);
     if length < 1.0 || length.is_nan() {
@@ -178,8 +177,8 @@ impl Line<'_> {
         Some(pixel.0[0])
     }
 
-    /// The pixels of the line, or of the one `rows` beside it, moved by `shift` along it: whether each is darker
-    /// than the middle of its darkest and its lightest. Empty if that line leaves the image.
+    /// The pixels of the line, or of the one `rows` beside it, moved by `shift` along it: whether each is darker than
+    /// the mean of the line's darkest and lightest pixel. Empty if that line leaves the image.
     fn dark_beside(&self, across: Place, rows: f32, shift: f32) -> Vec<bool> {
         let start = self.start.toward(across, rows).toward(self.along, shift);
         let mut values = Vec::new();
@@ -198,7 +197,7 @@ impl Line<'_> {
         self.dark_beside(Place { x: 0.0, y: 0.0 }, 0.0, 0.0)
     }
 
-    /// How far the bars go on beyond an end of the line.
+    /// How far the bars continue beyond an end of the line.
     fn reach(&self, sign: f32, module: f32) -> f32 {
         let end = if sign > 0.0 { self.start.toward(self.along, self.length) } else { self.start };
         let (mut last, mut step) = (0.0, 1.0);
@@ -213,8 +212,8 @@ impl Line<'_> {
         last
     }
 
-    /// How many rows look like this one on one side, and how far the bars have moved along by then: they lean
-    /// where the code is not upright.
+    /// How many rows on one side look like this one, and how far the bars have moved along the line by then: they
+    /// lean if the code is not upright.
     fn extent(&self, pattern: &[bool], across: Place, sign: f32) -> (f32, f32) {
         let (mut rows, mut shift) = (0.0, 0.0);
         loop {
@@ -243,8 +242,8 @@ fn alike(pattern: &[bool], other: &[bool]) -> f32 {
     pattern.iter().zip(other).filter(|(a, b)| a == b).count() as f32 / pattern.len() as f32
 }
 
-/// The length of the shortest runs, which are one module wide: a quarter of all runs is shorter, for noise, and in
-/// every code at least a third is of one module.
+/// The length of the shortest runs, which are one module wide. The shortest quarter of all runs is skipped, because
+/// it may be noise; in every code at least a third of the runs is one module wide.
 fn narrowest(pattern: &[bool]) -> Option<f32> {
     let mut runs: Vec<usize> = pattern.chunk_by(|a, b| a == b).map(<[bool]>::len).collect();
     runs.sort_unstable();
@@ -271,7 +270,7 @@ mod tests {
         assert_eq!(image.get_pixel(5, 5).0, [255]);
         assert_eq!(image.get_pixel(1, 1).0, [0]);
         assert_eq!(image.get_pixel(8, 8).0, [0]);
-        // All corners at one place: nothing to erase, and nothing to fail at.
+        // If all corners are the same place, there is nothing to erase and nothing may fail.
         Corners([place(3.0, 3.0); 4]).erase(&mut image);
         assert_eq!(image.get_pixel(2, 2).0, [0]);
     }
@@ -293,7 +292,7 @@ mod tests {
         assert!(rect.x.abs_diff(20) <= 1 && (rect.x + rect.width).abs_diff(62) <= 1, "{rect:?}");
         assert!(rect.y.abs_diff(10) <= 1 && (rect.y + rect.height).abs_diff(30) <= 1, "{rect:?}");
         assert!((found.height - 20.0).abs() <= 1.0, "{found:?}");
-        // Half of the bars are a part of a longer code.
+        // Half of the bars count as part of a longer code.
         assert!(!bars(&image, start, Place { x: 37.5, ..end }).unwrap().is_whole);
         assert_eq!(bars(&image, start, start), None);
         assert_eq!(bars(&image, start, Place { x: f32::NAN, ..end }), None);

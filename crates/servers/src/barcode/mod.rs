@@ -1,11 +1,11 @@
 //! The `barcode` server: reads EAN-13, EAN-8, UPC-A, UPC-E, Code 128 and QR codes in images of its workspace.
 //!
 //! `scan_barcode` is that of the benchmark's `pyzbar-mcp`: it takes one path, or a list whose first is used, and
-//! answers with JSON in a text, `{"message": .., "metadata": {"results": [{"type", "data", "rect"}]}}`, or
-//! `{"error": ..}`. Beyond that one, it says which paths it left out, and it gives an `isbn` only where the number
-//! is one. `scan` reads every image of a list, as the tasks of the small benchmark in `trajectories/` ask.
+//! answers with JSON in a text, `{"message": .., "metadata": {"results": [{"type", "data", "rect"}]}}`, or `{"error":
+//! ..}`. Unlike `pyzbar-mcp`, it reports which paths it left out, and it gives an `isbn` only if the number is one.
+//! `scan` reads every image of a list, as the tasks of the small benchmark in `trajectories/` ask.
 //!
-//! What differs from zbar: UPC-A is called so, with 12 digits, where zbar gives an EAN13 with a leading zero.
+//! A difference from zbar: UPC-A is reported as UPC-A, with 12 digits, where zbar gives an EAN13 with a leading zero.
 
 mod geometry;
 mod scan;
@@ -23,7 +23,7 @@ use super::tools::Tools;
 use super::work::{MOST_PIXELS, Places};
 use super::{Workspace, WorkspaceError};
 
-/// Images that one call may name.
+/// The most images that one call may name.
 const MOST_IMAGES: usize = 20;
 
 /// The server.
@@ -129,7 +129,7 @@ fn results(codes: &[Code]) -> Vec<Value> {
     codes.iter().map(result).collect()
 }
 
-/// Numbers of books begin with 978 or 979 (ISO 2108).
+/// The ISBN of a code, if it is one: numbers of books begin with 978 or 979 (ISO 2108).
 fn isbn(code: &Code) -> Option<&str> {
     let is_book = code.kind == "EAN13" && (code.text.starts_with("978") || code.text.starts_with("979"));
     is_book.then_some(code.text.as_str())
@@ -150,7 +150,7 @@ fn message_of(answer: &Value) -> &str {
     answer["message"].as_str().unwrap_or_default()
 }
 
-/// The answer as text, and the same text as structured content, as the output schema says.
+/// The answer as text, and as structured content with the same text, as the output schema requires.
 fn told(answer: &Value, is_error: bool) -> ToolResult {
     let text = answer.to_string();
     let structured_content = Some(json!({"result": text}));

@@ -1,7 +1,7 @@
 //! Finds and reads the codes of an image, several at once and turned by any angle.
 //!
-//! The image is searched as it is, then enlarged or reduced, inverted, and turned; what has been found is painted
-//! white, so that each search finds what the ones before did not.
+//! The image is searched as it is, then enlarged or reduced, inverted, and turned; codes that were found are painted
+//! white, so that later searches find others.
 
 use image::imageops::{self, FilterType};
 use image::{DynamicImage, GrayImage, Luma};
@@ -17,40 +17,40 @@ use super::geometry::{Corners, Place, Rect, bars};
 /// A code in an image.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Code {
-    /// As zbar names it.
+    /// Its kind, by zbar's name.
     pub(super) kind: &'static str,
-    /// What it says.
+    /// Its content.
     pub(super) text: String,
     /// The upright box around it, in pixels of the image.
     pub(super) rect: Rect,
 }
 
-/// More codes are not read from one image.
+/// The most codes that are read from one image.
 const MOST_CODES: usize = 100;
 
-/// Pixels that the searches for bars may look at, one after the other: a minute's work at most. An image that
-/// is made to look like bars everywhere is left then.
+/// Pixels that the searches for bars may look at, one after the other: a minute's work at most. The search of an
+/// image that looks like bars everywhere is given up then.
 const MOST_EFFORT: u64 = 1_000_000_000;
 
 /// Bars lower than this are noise, in pixels.
 const LEAST_HEIGHT: f32 = 6.0;
 
-/// Bars of EAN and UPC are at least this high for their length: half of what is left of the nominal height where
-/// it is cut down to fit small products. Lower ones are diagonals through something else.
+/// Bars of EAN and UPC are at least this high for their length: half of the nominal height that is left when codes
+/// are cut down to fit small products. Lower ones are diagonals through something else.
 const LEAST_RATIO: f32 = 0.12;
 
 /// Images with a longer side smaller than this are searched again enlarged, and larger ones reduced to it.
 const WORKING_SIDE: u32 = 1400;
 
-/// Angles, in degrees, that the image is turned by. Bars are read from 0 and 90 degrees, and lean by as much as
-/// 12 degrees.
+/// Angles, in degrees, by which the image is turned. Bars are read at 0 and 90 degrees, leaning by up to 12 degrees.
 const ANGLES: [f32; 3] = [22.5, 45.0, 67.5];
 
-/// What is searched for first. UPC-A is an EAN-13 that begins with zero.
+/// Formats that are searched for first. UPC-A is an EAN-13 that begins with zero.
 const STRONG: [BarcodeFormat; 4] =
     [BarcodeFormat::QR_CODE, BarcodeFormat::CODE_128, BarcodeFormat::EAN_13, BarcodeFormat::UPC_A];
 
-/// What is searched for in what is left then: so short that a diagonal through a longer code may pass for it.
+/// Formats that are searched for afterwards, in the rest of the image: they are so short that a diagonal through a
+/// longer code may look like one.
 const WEAK: [BarcodeFormat; 2] = [BarcodeFormat::EAN_8, BarcodeFormat::UPC_E];
 
 /// All codes of an image, from top to bottom and from left to right.
@@ -72,7 +72,7 @@ pub(super) fn scan(image: &DynamicImage) -> Vec<Code> {
     codes
 }
 
-/// The ways to look at an image with so long a side.
+/// The views of an image whose longer side is this long.
 fn views(side: u32) -> Vec<View> {
     let plain = View { scale: 1.0, angle: 0.0, is_inverted: false };
     let scale = if side * 2 < WORKING_SIDE {
@@ -90,7 +90,7 @@ fn views(side: u32) -> Vec<View> {
     views
 }
 
-/// Gray, with white where it is transparent.
+/// The image in gray, white where it is transparent.
 fn on_white(image: &DynamicImage) -> GrayImage {
     let shades = image.to_luma_alpha8();
     GrayImage::from_fn(shades.width(), shades.height(), |x, y| {
@@ -100,17 +100,17 @@ fn on_white(image: &DynamicImage) -> GrayImage {
     })
 }
 
-/// A way to look at the image.
+/// A view of the image.
 #[derive(Debug, Clone, Copy)]
 struct View {
     scale: f32,
-    /// Clockwise, in radians.
+    /// The angle, clockwise, in radians.
     angle: f32,
     is_inverted: bool,
 }
 
 impl View {
-    /// The image seen like this, and the way back.
+    /// The image in this view, and the way back for places.
     fn of(&self, image: &GrayImage) -> (GrayImage, impl Fn(Place) -> Place + use<>) {
         let (width, height) = image.dimensions();
         #[expect(
@@ -150,11 +150,11 @@ impl View {
     }
 }
 
-/// What is left of the image, and what was found.
+/// The rest of the image, and the codes found so far.
 struct Search {
     image: GrayImage,
     codes: Vec<Code>,
-    /// Pixels looked at so far.
+    /// The number of pixels looked at so far.
     effort: u64,
 }
 
@@ -188,7 +188,7 @@ impl Search {
         let Some(kind) = kind(*result.getBarcodeFormat()) else { return };
         let (text, rect) = (result.getText(), corners.rect(self.image.dimensions()));
         corners.erase(&mut self.image);
-        // What was left of a code that has been found at another angle.
+        // A remainder of a code that was found at another angle.
         let known = |code: &&mut Code| code.kind == kind && code.text == text && code.rect.touches(rect);
         if let Some(code) = self.codes.iter_mut().find(known) {
             code.rect = code.rect.with(rect);
@@ -198,7 +198,7 @@ impl Search {
     }
 }
 
-/// As zbar names it (`zbar_get_symbol_name`).
+/// zbar's name for a format (`zbar_get_symbol_name`).
 fn kind(format: BarcodeFormat) -> Option<&'static str> {
     match format {
         BarcodeFormat::EAN_13 => Some("EAN13"),
@@ -216,7 +216,7 @@ fn bitmap(image: &GrayImage) -> Option<BinaryBitmap<HybridBinarizer<Luma8Source<
     Some(BinaryBitmap::new(HybridBinarizer::new(source)))
 }
 
-/// All QR codes, if these are looked for.
+/// All QR codes, if `hints` asks for them.
 fn squares(image: &GrayImage, hints: &DecodeHints) -> Vec<(RXingResult, Corners)> {
     let Some(mut bitmap) = bitmap(image) else { return Vec::new() };
     let found = QrReader.decode_multiple_with_hints(&mut bitmap, hints);
@@ -237,7 +237,7 @@ fn line_of_bars(image: &GrayImage, hints: &DecodeHints) -> Option<(RXingResult, 
     Some((result, line))
 }
 
-/// Paints the line itself white, for what turned out to be none.
+/// Paints the line itself white, because it crosses no real code.
 fn erase_line(image: &mut GrayImage, [start, end]: [Place; 2]) {
     let around = |low: f32, high: f32| (low.min(high) - 1.0, low.max(high) + 1.0);
     let ((left, right), (top, bottom)) = (around(start.x, end.x), around(start.y, end.y));

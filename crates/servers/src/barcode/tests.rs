@@ -1,4 +1,4 @@
-//! Tests of the barcode server's answers; what is found in images is tested with the scanner.
+//! Tests of the barcode server's answers; the scanner has its own tests of what is found in images.
 
 use m3_testkit::{root, shared};
 

@@ -1,21 +1,22 @@
-//! Kinds of arguments that several tools share. The schema has been checked by then; here is what it cannot say.
+//! Types of arguments that several tools share. The schema has been checked before; this checks what a schema cannot
+//! express.
 
 use serde::Deserialize;
 
 use super::canvas::byte;
 use super::failure::Failure;
 
-/// Things that one call may draw.
+/// The most items that one call may draw.
 const MOST_ITEMS: usize = 1_000;
 
-/// The farthest coordinate and the longest length, in pixels: farther is drawn like this. Squares of it are
-/// exact enough as `f64`.
+/// The farthest coordinate and the longest length, in pixels: larger values are reduced to it. Its squares are exact
+/// enough as `f64`.
 const FARTHEST: f64 = 1e9;
 
 /// The widest line, in pixels; OpenCV's own limit (`MAX_THICKNESS`).
 const THICKEST: f64 = 32_767.0;
 
-/// A whole number of pixels, which JSON writes as `3`, `3.0` or `1e300`.
+/// A whole number of pixels, which JSON may write as `3`, `3.0` or `1e300`.
 #[derive(Debug, Clone, Copy, PartialEq, Deserialize)]
 #[serde(from = "f64")]
 pub(super) struct Pixels(pub(super) f64);
@@ -60,7 +61,7 @@ impl Color {
     }
 }
 
-/// The width of a line. 1 unless named.
+/// The width of a line; 1 by default.
 #[derive(Debug, Clone, Copy, Deserialize)]
 #[serde(transparent)]
 pub(super) struct Thickness(Pixels);
@@ -84,7 +85,7 @@ impl Thickness {
         Ok(self.0.0.min(THICKEST))
     }
 
-    /// The width of an outline, or nothing where the shape is filled.
+    /// The width of an outline; `None` if the shape is filled.
     ///
     /// # Errors
     /// [`Failure::Argument`] if it is 0.

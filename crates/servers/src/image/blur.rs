@@ -1,4 +1,4 @@
-//! The tool that blurs areas of an image, or all but these.
+//! The tool that blurs areas of an image, or everything else.
 
 use image::imageops::{self, GaussianBlurParameters};
 use image::{DynamicImage, RgbaImage};
@@ -30,14 +30,14 @@ struct Area {
     blur_strength: Option<Pixels>,
 }
 
-/// Size of the kernel where none is named, in pixels.
+/// The default size of the kernel, in pixels.
 const USUAL_STRENGTH: u16 = 15;
 
-/// Corners of one polygon.
+/// The most corners of one polygon.
 const MOST_CORNERS: usize = 1_000;
 
-/// The largest product of pixels and kernel that is computed as defined, in a second or so. Beyond it three box
-/// blurs stand for the Gaussian, whose time does not depend on the kernel.
+/// The largest product of pixels and kernel that is computed as defined, in a second or so. Beyond it three box blurs
+/// approximate the Gaussian, whose time does not depend on the kernel.
 const MOST_EXACT: u64 = 200_000_000;
 
 impl Edit for Blur {
@@ -62,7 +62,7 @@ impl Edit for Blur {
     }
 }
 
-/// Blurs each area by its own strength, from the image as it was.
+/// Blurs each area by its own strength, always starting from the original image.
 fn each(areas: &[(Shape, Kernel)], image: &RgbaImage) -> Result<RgbaImage, Failure> {
     let mut effort = Effort::new();
     let mut out = image.clone();
@@ -100,7 +100,7 @@ fn all_but(areas: &[(Shape, Kernel)], image: &RgbaImage) -> Result<RgbaImage, Fa
     Ok(out)
 }
 
-/// An area that misses the image is an error: a caller who believes that a face is blurred must not be wrong.
+/// An area outside of the image is an error: otherwise a caller would wrongly believe that a face is blurred.
 fn outside(index: usize, image: &RgbaImage) -> Failure {
     Failure::NoPixel {
         what: format!("`areas[{index}]`"),
@@ -110,7 +110,7 @@ fn outside(index: usize, image: &RgbaImage) -> Failure {
     }
 }
 
-/// What it costs to walk a shape, compared to setting pixels: each edge of a polygon is looked at in every row.
+/// The work of walking through a shape, compared to setting pixels: each edge of a polygon is checked in every row.
 fn walk(shape: &Shape, image: &RgbaImage) -> u64 {
     let edges = if let Shape::Polygon(corners) = shape { corners.len() as u64 } else { 1 };
     8 * edges * u64::from(image.height())
@@ -119,7 +119,7 @@ fn walk(shape: &Shape, image: &RgbaImage) -> u64 {
 /// A Gaussian kernel.
 #[derive(Debug, Clone, Copy)]
 struct Kernel {
-    /// Pixels of a side, odd.
+    /// The side in pixels, odd.
     size: u16,
 }
 
@@ -144,7 +144,7 @@ impl Kernel {
     }
 }
 
-/// A part of an image that has all pixels that an area's blur depends on.
+/// A part of an image with all pixels that the blur of an area depends on.
 #[derive(Debug, Clone, Copy)]
 struct Bounds {
     left: u32,
@@ -161,7 +161,7 @@ impl Bounds {
             (left, top) = (left.min(columns.start), top.min(row));
             (right, bottom) = (right.max(columns.end), bottom.max(row + 1));
         });
-        // The kernel reaches half its size; three box blurs in its place not much farther.
+        // The kernel reaches half its size; three box blurs instead of it reach little farther.
         let reach = u32::from(kernel.size);
         let (from_left, from_top) = (left.saturating_sub(reach), top.saturating_sub(reach));
         (left < right && top < bottom).then(|| Self {
@@ -174,7 +174,7 @@ impl Bounds {
 }
 
 impl Area {
-    /// A polygon if it has one, else its rectangle.
+    /// A polygon if there is one, else the rectangle.
     fn shape(&self, place: &str) -> Result<Shape, Failure> {
         let refused = |argument, problem| Err(Failure::Argument { argument, problem });
         if let Some(corners) = &self.polygon {
@@ -197,7 +197,7 @@ impl Area {
         Ok(Shape::Rectangle(Edges::between(Point { x: x1.0, y: y1.0 }, Point { x: x2.0, y: y2.0 })))
     }
 
-    /// An even size is made odd, one more.
+    /// The kernel; an even size is increased by one to make it odd.
     fn kernel(&self, place: &str) -> Result<Kernel, Failure> {
         let strength = self.blur_strength.map_or(i64::from(USUAL_STRENGTH), Pixels::whole);
         let allowed = u16::try_from(strength).ok().filter(|strength| (1..=999).contains(strength));

@@ -1,26 +1,26 @@
-//! An image that is drawn on, and a limit to the work that one call may cause.
+//! An image to draw on, and a limit on the work that one call may cause.
 
 use image::{Rgba, RgbaImage};
 
 use super::failure::Failure;
 use super::spans::Shape;
 
-/// Pixels that one call may set or look at: 20 times the largest image, some seconds.
+/// The most pixels that one call may set or read: 20 times the largest image, some seconds.
 const MOST_PIXELS_TOUCHED: u64 = 500_000_000;
 
-/// What one call may still do.
+/// The work that a call may still do.
 #[derive(Debug)]
 pub(super) struct Effort {
     left: u64,
 }
 
 impl Effort {
-    /// That of a call that begins.
+    /// The limit at the beginning of a call.
     pub(super) const fn new() -> Self {
         Self { left: MOST_PIXELS_TOUCHED }
     }
 
-    /// Accounts for so many pixels.
+    /// Subtracts the work for this many pixels.
     ///
     /// # Errors
     /// [`Failure::TooMuch`].
@@ -30,7 +30,7 @@ impl Effort {
     }
 }
 
-/// An image that is drawn on.
+/// An image to draw on.
 #[derive(Debug)]
 pub(super) struct Canvas {
     pub(super) image: RgbaImage,
@@ -56,7 +56,7 @@ impl Canvas {
                 part.as_chunks_mut().0.fill(pixel);
             }
         });
-        // Rows are walked even where nothing is painted.
+        // Rows are walked through even if nothing is painted in them.
         self.effort.spend(painted + u64::from(size.1))
     }
 }
@@ -79,7 +79,7 @@ pub(super) fn lay_over(below: &mut Rgba<u8>, above: Rgba<u8>) {
     below.0[3] = byte((weight + 127) / 255);
 }
 
-/// A number that is at most 255.
+/// Converts a number that is at most 255.
 pub(super) fn byte(value: u32) -> u8 {
     u8::try_from(value).unwrap_or(u8::MAX)
 }

@@ -1,4 +1,4 @@
-//! Why a tool of the image server did not do what it was asked to. The text is the answer that the caller gets.
+//! Why a tool of the image server failed. The text is the answer to the caller.
 
 use m3_images::ImageFileError;
 
@@ -16,30 +16,30 @@ pub(super) enum Failure {
          million pixels and 64 MiB"
     )]
     Read {
-        /// As the caller named it.
+        /// The path in the caller's spelling.
         path: String,
         /// What is wrong with it.
         #[source]
         source: ImageFileError,
     },
-    /// Nothing of the image lies where it should.
+    /// The place lies completely outside of the image.
     #[error("{what} has no pixel of the image, which is {width} x {height} pixels\nhint: {hint}")]
     NoPixel {
         /// The place that was named.
         what: String,
-        /// Of the image.
+        /// The width of the image.
         width: u32,
-        /// Of the image.
+        /// The height of the image.
         height: u32,
         /// What to do.
         hint: &'static str,
     },
-    /// An argument of the right type with a value that makes no sense.
+    /// An argument has the right type but an impossible value.
     #[error("`{argument}` {problem}")]
     Argument {
         /// Its place in the arguments, such as `circles[2].radius`.
         argument: String,
-        /// What is wrong with it and what would be right.
+        /// What is wrong with it, and what is allowed.
         problem: &'static str,
     },
     /// The result would be too large.
@@ -48,41 +48,41 @@ pub(super) enum Failure {
          are made"
     )]
     TooLarge {
-        /// In pixels.
+        /// The width in pixels.
         width: f64,
-        /// In pixels.
+        /// The height in pixels.
         height: f64,
     },
-    /// The shapes together would take too long.
+    /// Drawing the shapes would take too long.
     #[error("all of this together is too much to draw\nhint: draw fewer or smaller things in one call")]
     TooMuch,
-    /// The extension names no format that is written.
+    /// The file's extension is not that of a format that can be written.
     #[error(
         "`{path}` names no format that is written\nhint: end it with .png, .jpg, .webp, .gif, .bmp or .tiff"
     )]
     Format {
-        /// As the caller named it.
+        /// The path in the caller's spelling.
         path: String,
     },
     /// The format cannot hold the image.
     #[error("failed to encode `{path}`: {source}\nhint: png holds every image")]
     Encode {
-        /// As the caller named it.
+        /// The path in the caller's spelling.
         path: String,
-        /// What is wrong.
+        /// The encoder's reason.
         #[source]
         source: image::ImageError,
     },
     /// The file cannot be written.
     #[error("failed to write `{path}`: {source}")]
     Write {
-        /// As the caller named it.
+        /// The path in the caller's spelling.
         path: String,
         /// The system's reason.
         #[source]
         source: std::io::Error,
     },
-    /// The program itself lacks something. This is a bug.
+    /// The program itself is broken. This is a bug.
     #[error("failed for a reason of the server's own: {0}. This is a bug.")]
     Bug(&'static str),
 }

@@ -1,5 +1,5 @@
-//! The tool that tells what an image is. Its keys are those of `imagesorcery-mcp`, without the times of the file,
-//! which are different in every copy of a workspace.
+//! The tool that describes an image. Its keys are those of `imagesorcery-mcp`, without the times of the file, which
+//! differ in every copy of a workspace.
 
 use std::path::Path;
 
@@ -11,7 +11,7 @@ use serde_json::json;
 use super::failure::Failure;
 use crate::Workspace;
 
-/// Reads the head of an image. Width and height are those that all other tools count in, turned as the EXIF data
+/// Reads the header of an image. Width and height are those that all other tools use, after turning as the EXIF data
 /// say.
 pub(super) fn metainfo(workspace: &Workspace, path: &str) -> Result<ToolResult, Failure> {
     let file = workspace.file(path)?;

@@ -1,16 +1,16 @@
-//! The `image` server: crop, blur, draw, resize, rotate, overlay, change colors, tell the size. Tools, arguments
-//! and defaults are those of `imagesorcery-mcp` (<https://github.com/sunriseapps/imagesorcery-mcp>), so that
-//! what is recorded with one runs with the other; what a tool does is this server's own.
+//! The `image` server: crop, blur, draw, resize, rotate, overlay, change colors, tell the size. Tools, arguments and
+//! defaults are those of `imagesorcery-mcp` (<https://github.com/sunriseapps/imagesorcery-mcp>), so that calls
+//! recorded with one server work with the other; the implementation is our own.
 //!
 //! - Colors are `[blue, green, red]`, as there and in OpenCV.
 //! - Images are turned as their EXIF data say, as OpenCV does, before anything else; the result has no EXIF data.
 //! - All is done with 8 bits a channel. Transparency is kept, unlike there; a JPEG gets white in its place.
 //! - Positive angles turn counterclockwise, as the description there says (its code turns clockwise).
-//! - What is drawn beyond the image is cut off, all of it if need be; a crop, a blurred area or an overlay that
-//!   misses the image is an error.
-//! - Without an output path the result goes beside the input, with `imagesorcery-mcp`'s ending, and no file is
-//!   ever replaced: a number is added. A path that is named is replaced, be it the input itself.
-//! - An input that is not there when a call comes is not found, even if another call is about to make it.
+//! - Anything drawn beyond the image is cut off; a crop, a blurred area or an overlay that misses the image is an
+//!   error.
+//! - Without an output path the result goes beside the input, with `imagesorcery-mcp`'s ending, and no file is ever
+//!   replaced: a number is added. A file that the caller names as output is replaced, even if it is the input.
+//! - An input must exist when a call arrives, even if another call is about to make it.
 //! - Nothing outside of the [`Workspace`] is read or written.
 //!
 //! A result is the path as JSON (`{"result": ["a_cropped.png"], "width": 3, "height": 2}`) and the picture.
@@ -44,7 +44,7 @@ use crate::tools::Tools;
 use crate::work::{MOST_PIXELS, Places};
 use crate::{Workspace, WorkspaceError};
 
-/// The tools, as `tools/list` has them but for the output schema of those that make a picture.
+/// The tools as in `tools/list`, except for the output schema of those that make a picture.
 const TOOLS: &str = include_str!("tools.json");
 
 /// The server's toolbox.
@@ -53,12 +53,12 @@ pub struct ImageServer {
     images: Arc<Images>,
     tools: Tools,
     places: Places,
-    /// Calls that name no output make one after the other, in the order in which they came: the number that is added
-    /// to a name that is taken should not depend on which of them is faster.
+    /// Calls without an output path run one after the other, in the order in which they arrived: the number added to
+    /// a name that is taken should not depend on which call is faster.
     unnamed: Mutex<()>,
 }
 
-/// Why there is no server.
+/// Why the server cannot be created.
 #[derive(Debug, thiserror::Error)]
 pub enum ImageServerError {
     /// The folder to work in cannot be used.
@@ -69,21 +69,21 @@ pub enum ImageServerError {
     Tools(#[from] serde_json::Error),
 }
 
-/// Where images come from.
+/// The workspace that images are read from.
 #[derive(Debug)]
 struct Images {
     workspace: Workspace,
 }
 
-/// A tool that makes a picture of a picture.
+/// A tool that makes a picture from a picture.
 trait Edit {
-    /// The image to read, and where the result goes if that is said.
+    /// The path of the image to read, and the path for the result, if the caller gave one.
     fn paths(&self) -> (&str, Option<&str>);
 
-    /// What is added to the input's name where no output is named.
+    /// The suffix that is added to the input's name if no output is named.
     fn suffix(&self) -> &'static str;
 
-    /// Does it.
+    /// Edits the image.
     fn edit(&self, image: RgbaImage, images: &Images) -> Result<RgbaImage, Failure>;
 }
 
@@ -121,8 +121,8 @@ impl ImageServer {
             Ok(arguments) => Value::Object(arguments),
             Err(answer) => return answer,
         };
-        // Looked for when the call comes, not when it is its turn: whether a call finds what another one of the same step
-        // makes should not depend on which of them is faster.
+        // Looked up when the call arrives, not when its turn comes: whether it finds the output of another call of
+        // the same step should not depend on which is faster.
         let input = arguments.get("input_path").and_then(Value::as_str);
         if let Some(Err(missing)) = input.map(|path| self.images.workspace.file(path)) {
             return result(Err(missing.into()));
@@ -181,7 +181,7 @@ fn parse<T: Edit + DeserializeOwned + 'static>(arguments: Value) -> serde_json::
     serde_json::from_value::<T>(arguments).map(|edit| Box::new(edit) as Box<dyn Edit>)
 }
 
-/// Reads, edits, writes, shows.
+/// Reads an image, edits it, writes the result and shows it.
 fn make(images: &Images, edit: &dyn Edit) -> Result<ToolResult, Failure> {
     let (input, output) = edit.paths();
     let target = output::Target::new(input, output, edit.suffix())?;

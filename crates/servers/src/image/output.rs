@@ -17,7 +17,7 @@ use super::canvas::lay_over;
 use super::failure::Failure;
 use crate::Workspace;
 
-/// The longest side of a picture in an answer, in pixels: more than this, vision models scale down themselves.
+/// The longest side of a picture in an answer, in pixels: vision models scale larger ones down themselves.
 const LONGEST_SIDE_SHOWN: u32 = 1_568;
 
 /// The largest picture in an answer, in bytes of PNG.
@@ -26,7 +26,7 @@ const MOST_BYTES_SHOWN: usize = 2 << 20;
 /// Quality of a JPEG, of 100; OpenCV's own.
 const QUALITY: u8 = 95;
 
-/// Files of one name that are numbered.
+/// The highest number that is added to a name.
 const MOST_NUMBERS: u32 = 9_999;
 
 /// The output schema of the tools that make a picture.
@@ -43,17 +43,17 @@ pub(super) fn picture_schema() -> Map<String, Value> {
     if let Value::Object(schema) = schema { schema } else { Map::new() }
 }
 
-/// What will be written.
+/// Where a picture will be written.
 #[derive(Debug)]
 pub(super) struct Target {
     path: String,
     format: ImageFormat,
-    /// Whether the caller named it; only then may a file be replaced.
+    /// Whether the caller named the path; only then may a file be replaced.
     is_named: bool,
 }
 
 impl Target {
-    /// Takes the caller's path, or the input's with `suffix`. Paths stay as the caller spells them.
+    /// From the caller's path, or from the input's with `suffix`. Paths keep the caller's spelling.
     pub(super) fn new(input: &str, output: Option<&str>, suffix: &str) -> Result<Self, Failure> {
         if let Some(path) = output.filter(|path| !path.is_empty()) {
             let refused = || Failure::Format { path: visible(path, false).into_owned() };
@@ -73,7 +73,7 @@ impl Target {
         Ok(Self { path: path.to_string_lossy().into_owned(), format, is_named: false })
     }
 
-    /// Writes the picture, whole or not at all, and tells where.
+    /// Writes the picture, as a whole or not at all, and returns the path.
     pub(super) fn write(&self, workspace: &Workspace, image: &RgbaImage) -> Result<String, Failure> {
         let shown = || visible(&self.path, false).into_owned();
         let bytes =
@@ -106,7 +106,7 @@ fn numbered(path: &str, number: u32) -> String {
     }
 }
 
-/// The format that a path's extension names, if it is one that is written.
+/// The format for a path's extension, if it can be written.
 fn format_of(path: &str) -> Option<ImageFormat> {
     let format = ImageFormat::from_path(path).ok()?;
     let is_written = matches!(
@@ -121,8 +121,8 @@ fn format_of(path: &str) -> Option<ImageFormat> {
     is_written.then_some(format)
 }
 
-/// A file of the picture. Without transparency it has three channels; JPEG has no transparency, white shows
-/// through instead.
+/// Encodes the picture. Without transparency it has three channels. JPEG has no transparency, so transparent parts
+/// become white.
 fn encoded(image: &RgbaImage, format: ImageFormat) -> ImageResult<Vec<u8>> {
     let mut bytes = Cursor::new(Vec::new());
     let is_opaque = image.pixels().all(|pixel| pixel.0[3] == u8::MAX);
@@ -144,7 +144,7 @@ fn encoded(image: &RgbaImage, format: ImageFormat) -> ImageResult<Vec<u8>> {
     Ok(bytes.into_inner())
 }
 
-/// The picture for the caller to see, smaller if need be, and then a text that says so.
+/// The picture for the caller, scaled down if needed, followed by a text that says so.
 pub(super) fn shown(image: &RgbaImage) -> Result<Vec<Content>, Failure> {
     let (width, height) = image.dimensions();
     let mut side = LONGEST_SIDE_SHOWN.min(width.max(height));

@@ -9,7 +9,7 @@ use super::failure::Failure;
 use super::spans::{Edges, Point, Shape};
 use super::{Edit, Images};
 
-/// A tool that draws a list of items of one kind: its arguments, and what it does with them.
+/// Defines a tool that draws a list of items of one kind: its arguments, and how it draws them.
 macro_rules! drawing {
     ($tool:ident, $list:ident: $item:ident) => {
         #[doc = concat!("Arguments of `draw_", stringify!($list), "`.")]
@@ -103,7 +103,7 @@ impl Ends {
     }
 }
 
-/// Draws all items in order. Each is told its place in the arguments, for messages.
+/// Draws all items in order. Each gets its place in the arguments, for messages.
 fn draw<T>(
     list: &str,
     items: &[T],
@@ -139,7 +139,7 @@ impl Rectangle {
         let edges = Edges::between(a, b);
         let shape = match self.thickness.outline(self.filled, place)? {
             None => Shape::Rectangle(edges),
-            // An odd width lies evenly on both sides of the edge; of an even one, more is outside.
+            // A line of odd width lies evenly on both sides of the edge; of one of even width, more lies outside.
             Some(width) => Shape::Frame {
                 outer: edges.grown((width / 2.0).floor()),
                 hole: edges.grown(-((width - 1.0) / 2.0).floor() - 1.0),
@@ -166,7 +166,8 @@ impl Line {
 }
 
 impl Arrow {
-    /// The tip is two lines back from the end, 45 degrees to both sides, as OpenCV's `arrowedLine` draws it.
+    /// Draws an arrow. Its tip is two lines back from the end, 45 degrees to both sides, as in OpenCV's
+    /// `arrowedLine`.
     fn draw(&self, place: &str, canvas: &mut Canvas) -> Result<(), Failure> {
         if !(0.0..=1.0).contains(&self.tip_length) {
             let argument = format!("{place}.tip_length");

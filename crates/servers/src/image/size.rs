@@ -32,7 +32,7 @@ pub(super) struct Resize {
     interpolation: Option<Method>,
 }
 
-/// How new pixels come from old ones.
+/// How new pixels are computed from old ones.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 enum Method {
@@ -99,20 +99,20 @@ impl Edit for Resize {
             Method::Area if width <= image.width() && height <= image.height() => {
                 return Ok(averaged(&image, width, height));
             }
-            // Where there is nothing to average, OpenCV's `INTER_AREA` is linear too.
+            // If there is nothing to average, OpenCV's `INTER_AREA` is linear too.
             Method::Linear | Method::Area => FilterType::Triangle,
             Method::Cubic => FilterType::CatmullRom,
             Method::Lanczos => FilterType::Lanczos3,
         };
-        // Between the two directions `image` holds the old width and the new height, 16 bytes a pixel. Where that
-        // is more than both images, the other order is not.
+        // Between the two directions, the intermediate image has the old width and the new height, with 16 bytes a
+        // pixel. If that is larger than both images, the other order is not.
         let is_high = u64::from(image.width()) * u64::from(height) > MOST_PIXELS;
         let image = if is_high { imageops::resize(&image, width, image.height(), filter) } else { image };
         Ok(imageops::resize(&image, width, height, filter))
     }
 }
 
-/// Each new pixel is the mean of those that it stands for.
+/// Each new pixel is the mean of the old pixels that it covers.
 fn averaged(image: &RgbaImage, width: u32, height: u32) -> RgbaImage {
     // `thumbnail` adds up in 32 bits, enough for 16 million pixels.
     if width * height < 4 && image.width() > 64 && image.height() > 64 {
@@ -122,7 +122,7 @@ fn averaged(image: &RgbaImage, width: u32, height: u32) -> RgbaImage {
 }
 
 impl Resize {
-    /// Sides that follow from others are rounded down, as in `imagesorcery-mcp`, but to 1 at least.
+    /// The new size. Missing sides are computed and rounded down, as in `imagesorcery-mcp`, but to at least 1.
     fn new_size(&self, (width, height): (u32, u32)) -> Result<(u32, u32), Failure> {
         let (width, height) = (f64::from(width), f64::from(height));
         let refused = |argument: &str, problem| Failure::Argument { argument: argument.to_owned(), problem };
@@ -156,7 +156,7 @@ impl Edit for Rotate {
 
     fn edit(&self, image: RgbaImage, _: &Images) -> Result<RgbaImage, Failure> {
         let angle = self.angle.rem_euclid(360.0);
-        // Quarters move pixels as they are.
+        // Turning by quarters moves pixels unchanged.
         let quarters = [0.0, 90.0, 180.0, 270.0].iter().position(|&quarter| (angle - quarter).abs() < 1e-9);
         match quarters {
             Some(0) => Ok(image),
@@ -168,7 +168,7 @@ impl Edit for Rotate {
     }
 }
 
-/// Turns counterclockwise by an angle in degrees into an image that holds all of it.
+/// Turns counterclockwise, by an angle in degrees, into an image that holds all of the old one.
 fn turned(image: &RgbaImage, angle: f64) -> Result<RgbaImage, Failure> {
     let (sine, cosine) = angle.to_radians().sin_cos();
     let (width, height) = (f64::from(image.width()), f64::from(image.height()));
@@ -187,13 +187,13 @@ fn turned(image: &RgbaImage, angle: f64) -> Result<RgbaImage, Failure> {
     Ok(out)
 }
 
-/// A size in whole pixels, if such an image may be made.
+/// A size in whole pixels, if an image of this size is allowed.
 fn allowed((width, height): (f64, f64)) -> Result<(u32, u32), Failure> {
     let largest = f64::from(LARGEST_SIDE);
-    // Roundoff of a product must not take a pixel away.
+    // A rounding error in a product must not cost a pixel.
     let (width, height) = ((width + 1e-6).floor().max(1.0), (height + 1e-6).floor().max(1.0));
     if width > largest || height > largest || width * height > MOST_PIXELS as f64 {
-        // Of a number of 300 digits nobody reads them all.
+        // A number of 300 digits would not be readable.
         return Err(Failure::TooLarge { width: width.min(1e9), height: height.min(1e9) });
     }
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "1 to 16384")]

@@ -1,8 +1,8 @@
 //! Shapes as rows of pixels. Every shape is cut to the image before anything is counted or walked, so that a
 //! radius of a billion takes no longer than the image is high.
 //!
-//! A pixel is its center: the pixel at (3, 5) belongs to a shape if the point (3, 5) does. Nothing is smoothed, so
-//! that what belongs to a shape can be computed by hand.
+//! A pixel is its center: the pixel at (3, 5) belongs to a shape if the point (3, 5) does. Edges are not smoothed, so
+//! that the pixels of a shape can be computed by hand.
 
 use std::ops::Range;
 
@@ -22,7 +22,7 @@ pub(super) struct Edges {
     pub(super) bottom: f64,
 }
 
-/// What can be filled with a color.
+/// A shape that can be filled with a color.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Shape {
     /// All points at most `radius` from the center.
@@ -35,7 +35,7 @@ pub(super) enum Shape {
     Frame { outer: Edges, hole: Edges },
     /// All points at most `radius` from the straight line between two points.
     Line { from: Point, to: Point, radius: f64 },
-    /// An area between corners by the even-odd rule, its outline included.
+    /// The area of a polygon by the even-odd rule, its outline included.
     Polygon(Vec<Point>),
 }
 
@@ -44,7 +44,7 @@ type Columns = (f64, f64);
 
 const NONE: Columns = (f64::INFINITY, f64::NEG_INFINITY);
 
-/// Roundoff that must not decide whether a pixel belongs to a shape.
+/// A tolerance, so that rounding errors do not decide whether a pixel belongs to a shape.
 const ROUNDOFF: f64 = 1e-6;
 
 impl Edges {
@@ -64,7 +64,7 @@ impl Edges {
 }
 
 impl Shape {
-    /// Calls `paint` with each row that the shape has in an image, and the columns there; a pixel may come more
+    /// Calls `paint` with each row that the shape has in an image, and the columns there; a pixel may be painted more
     /// than once. Returns how many pixels were painted.
     pub(super) fn spans(&self, (width, height): (u32, u32), mut paint: impl FnMut(u32, Range<u32>)) -> u64 {
         let (top, bottom) = self.rows();
@@ -82,7 +82,7 @@ impl Shape {
         painted
     }
 
-    /// The first and the last row that may have pixels.
+    /// The first and the last row in which the shape may have pixels.
     fn rows(&self) -> (f64, f64) {
         match self {
             Self::Disc { center, radius: reach } | Self::Ring { center, outer: reach, .. } => {
@@ -126,7 +126,7 @@ fn hull(a: Columns, b: Columns) -> Columns {
     (a.0.min(b.0), a.1.max(b.1))
 }
 
-/// The columns of a row without those of a hole in it.
+/// Paints the columns of a row without those of a hole in it.
 fn apart(all: Columns, hole: Columns, paint: &mut impl FnMut(Columns)) {
     if hole.0 > hole.1 {
         paint(all);
@@ -168,7 +168,7 @@ fn line(from: Point, to: Point, radius: f64, y: f64) -> Columns {
     if strip.0 <= strip.1 { hull(ends, strip) } else { ends }
 }
 
-/// Where `low <= constant + slope * x <= high`.
+/// The range where `low <= constant + slope * x <= high`.
 fn solved(constant: f64, slope: f64, low: f64, high: f64) -> Columns {
     if slope.abs() < 1e-12 {
         let all = (f64::NEG_INFINITY, f64::INFINITY);
@@ -233,7 +233,7 @@ mod tests {
             prop_assert_eq!(ring, expected(|pixel| (inner..outer).contains(&distance(pixel, center))));
         }
 
-        /// The nearest point of a line is the foot of the perpendicular, or an end.
+        /// The nearest point of a line is the foot of the perpendicular, or an end of the line.
         #[test]
         fn lines_are_what_is_near_them(from in point(), to in point(), width in 1_u8..6) {
             let radius = f64::from(width) / 2.0;
@@ -264,7 +264,7 @@ mod tests {
         };
         let triangle = polygon(&[(1.0, 1.0), (5.0, 1.0), (1.0, 5.0)]);
         assert_eq!(triangle, expected(|pixel| pixel.x >= 1.0 && pixel.y >= 1.0 && pixel.x + pixel.y <= 6.0));
-        // Two squares of one outline, the inner one walked the same way.
+        // An outline with two squares, the inner one in the same direction.
         let twice = polygon(&[
             (0.0, 0.0),
             (8.0, 0.0),

@@ -1,4 +1,4 @@
-//! Calls of the toolbox, as a server would make them, on pictures of a few pixels.
+//! Tests of the toolbox's calls, on pictures of a few pixels.
 
 mod hostile;
 mod paths;
@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 
 use super::ImageServer;
 
-/// A server with a folder of its own.
+/// A server with its own folder.
 struct Desk {
     folder: tempfile::TempDir,
     server: ImageServer,
@@ -26,14 +26,14 @@ impl Desk {
         Self { folder, server, runtime }
     }
 
-    /// A desk with `a.png`.
+    /// A server whose folder has this image as `a.png`.
     fn with(image: &RgbaImage) -> Self {
         let desk = Self::new();
         image.save(desk.folder.path().join("a.png")).unwrap();
         desk
     }
 
-    /// One with a white `a.png`.
+    /// A server whose folder has a white `a.png`.
     fn white(width: u32, height: u32) -> Self {
         Self::with(&RgbaImage::from_pixel(width, height, WHITE))
     }
@@ -50,19 +50,19 @@ impl Desk {
         }
     }
 
-    /// The path that a call that works answers.
+    /// The path in the answer of a successful call.
     fn path(&self, tool: &str, arguments: &Value) -> String {
         let result = self.result(tool, arguments);
         assert!(!result.is_error, "{}", result.all_text());
         result.structured_content.unwrap()["result"][0].as_str().unwrap().to_owned()
     }
 
-    /// The picture that a call that works writes; `input_path` is `a.png` unless named.
+    /// The picture that a successful call writes; `input_path` is `a.png` by default.
     fn picture(&self, tool: &str, arguments: Value) -> RgbaImage {
         self.read(&self.path(tool, &on_a(arguments)))
     }
 
-    /// What a call that fails says.
+    /// The message of a failed call.
     fn failure(&self, tool: &str, arguments: Value) -> String {
         let result = self.result(tool, &on_a(arguments));
         assert!(result.is_error, "it worked: {}", result.all_text());

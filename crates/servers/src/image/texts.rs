@@ -35,7 +35,7 @@ struct Text {
     thickness: Thickness,
 }
 
-/// Bytes of all texts of one call.
+/// The most bytes of all texts of one call.
 const LONGEST: usize = 100_000;
 
 /// Em of the font at `font_scale` 1, in pixels. OpenCV's `FONT_HERSHEY_SIMPLEX` has capitals of 21 pixels there;
@@ -45,8 +45,8 @@ const EM: f64 = 21.0 * 2048.0 / 1493.0;
 /// Width of the font's upright strokes, in em: the letter l of DejaVu Sans is 184 of 2048 units wide.
 const STROKE: f32 = 184.0 / 2048.0;
 
-/// The most that strokes grow to each side, in em. More would fill the letters; and less than a stroke leaves no
-/// gap between copies.
+/// The most that strokes grow to each side, in em. More would fill the letters, and this is less than a stroke, so
+/// there is no gap between copies.
 const BOLDEST: f32 = 0.05;
 
 static FONT_READ: LazyLock<Option<FontRef<'static>>> = LazyLock::new(|| FontRef::try_from_slice(FONT).ok());
@@ -96,7 +96,7 @@ impl Text {
         let scaled = font.as_scaled(pen.scale());
         let step = scaled.height() + scaled.line_gap();
         let mut baseline = y;
-        // Other controls are shown as they are in messages.
+        // Other control characters are made visible, as in messages.
         for line in self.content.replace('\t', "    ").split('\n') {
             let is_seen = baseline + em > 0.0 && baseline - 2.0 * em < canvas.image.height() as f32;
             if is_seen {
@@ -111,15 +111,15 @@ impl Text {
 /// How letters are drawn.
 struct Pen<'a> {
     font: &'a FontRef<'a>,
-    /// In pixels.
+    /// The em in pixels.
     em: f32,
-    /// Where copies of each letter go; together they are as bold as asked for.
+    /// The offsets of the copies of each letter, which together are as bold as asked for.
     offsets: Vec<(i32, i32)>,
     color: [u8; 3],
 }
 
 impl Pen<'_> {
-    /// In `ab_glyph` a font's size is not its em but its height.
+    /// In `ab_glyph`, the size of a font is its height, not its em.
     fn scale(&self) -> PxScale {
         let units = self.font.units_per_em().unwrap_or(2048.0);
         PxScale::from(self.em * self.font.height_unscaled() / units)
@@ -143,7 +143,7 @@ impl Pen<'_> {
         Ok(())
     }
 
-    /// Draws one letter: how much of each pixel it covers, and then the color by that much.
+    /// Draws one letter: computes how much of each pixel it covers, and lays the color over the pixel by that much.
     fn letter(&self, glyph: Glyph, canvas: &mut Canvas) -> Result<(), Failure> {
         let Some(outline) = self.font.outline_glyph(glyph) else { return Ok(()) };
         let bounds = outline.px_bounds();
@@ -184,7 +184,7 @@ impl Pen<'_> {
     }
 }
 
-/// Where copies of a letter go so that its strokes get a width: in place, and around in a circle.
+/// The offsets of a letter's copies that make its strokes this wide: one in place, others in a circle around it.
 fn offsets(em: f32, width: f32) -> Vec<(i32, i32)> {
     let radius = ((width - em * STROKE) / 2.0).clamp(0.0, em * BOLDEST);
     let mut offsets = vec![(0, 0)];

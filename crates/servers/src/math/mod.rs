@@ -12,7 +12,7 @@ use serde_json::{Map, Value, json};
 use self::operations::{OPERATIONS, Operands};
 use super::tools::Tools;
 
-/// The server. It keeps nothing between calls.
+/// The server. It has no state.
 #[derive(Debug)]
 pub struct MathServer {
     tools: Tools,
@@ -40,7 +40,7 @@ impl MathServer {
         let Some(operation) = OPERATIONS.iter().find(|operation| operation.name == tool) else {
             return Answer::UnknownTool;
         };
-        // Checked above: they are there and numbers.
+        // The schema was checked above: the arguments exist and are numbers.
         let number = |name: &str| arguments.get(name).and_then(Value::as_f64).unwrap_or(f64::NAN);
         let text = match operation.operands {
             Operands::Two([first, second], of) => number::to_text(of(number(first), number(second))),
@@ -99,7 +99,7 @@ fn schema(operands: &Operands) -> Map<String, Value> {
     ])
 }
 
-/// What MCP lets a server say about tools that only look.
+/// The annotations by which MCP servers declare tools that change nothing.
 fn read_only() -> Map<String, Value> {
     Map::from_iter([("annotations".to_owned(), json!({"readOnlyHint": true, "openWorldHint": false}))])
 }

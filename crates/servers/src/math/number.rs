@@ -1,4 +1,4 @@
-//! Numbers as JavaScript writes them, for results that look like those of a server written in it.
+//! Numbers as JavaScript writes them, so that results look like those of a server written in JavaScript.
 
 /// `Number::toString` with radix 10: the fewest digits that are read back as the same number, plain from 1e-6 up
 /// to 1e21, with an exponent beyond (ECMAScript 2025, 6.1.6.1.20).
@@ -7,14 +7,14 @@ pub(super) fn to_text(number: f64) -> String {
         return "NaN".to_owned();
     }
     if number == 0.0 {
-        // Minus zero too.
+        // Also for minus zero.
         return "0".to_owned();
     }
     let sign = if number < 0.0 { "-" } else { "" };
     if number.is_infinite() {
         return format!("{sign}Infinity");
     }
-    // Rust writes the same digits, always as `d.ddde-7`.
+    // Rust gives the same digits, always in the form `d.ddde-7`.
     let scientific = format!("{:e}", number.abs());
     let (mantissa, exponent) = scientific.split_once('e').unwrap_or((&scientific, "0"));
     let digits = mantissa.replace('.', "");

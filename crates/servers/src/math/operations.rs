@@ -1,18 +1,18 @@
-//! The operations, as the benchmark's server computes them: JavaScript's numbers, and its edge cases. What has no
-//! value is `NaN` or an infinity and no error.
+//! The operations, as the benchmark's server computes them: JavaScript's numbers, and its edge cases. Undefined
+//! results are `NaN` or an infinity, not errors.
 
 use std::collections::HashMap;
 
 use super::number::to_text;
 
-/// What an operation takes.
+/// The arguments of an operation.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Operands {
     /// Two numbers under these names.
     Two([&'static str; 2], fn(f64, f64) -> f64),
     /// One number, named `number`.
     One(fn(f64) -> f64),
-    /// A list, named `numbers`; whether it must have an item.
+    /// A list, named `numbers`; true if it must have an item.
     Many(bool, fn(&[f64]) -> String),
 }
 
@@ -26,7 +26,7 @@ pub(super) struct Operation {
 
 use Operands::{Many, One, Two};
 
-/// All of them. The names of tools and arguments are those of the benchmark, whose `multiply` does write
+/// All operations. The names of tools and arguments are those of the benchmark, whose `multiply` really has
 /// `SecondNumber`.
 pub(super) const OPERATIONS: [Operation; 22] = [
     operation("add", "The sum of two numbers.", Two(["firstNumber", "secondNumber"], |a, b| a + b)),
@@ -87,8 +87,8 @@ fn mean(list: &[f64]) -> f64 {
     sum(list) / list.len() as f64
 }
 
-/// The middle one, or the mean of the middle two; `NaN` for an empty list. (The benchmark's server sorts the
-/// numbers as texts, 10 before 9, which is a mistake that we leave to it.)
+/// The middle one, or the mean of the middle two; `NaN` for an empty list. (The benchmark's server sorts the numbers
+/// as texts, 10 before 9, a mistake that is not copied here.)
 fn median(list: &[f64]) -> f64 {
     let mut sorted = list.to_vec();
     sorted.sort_by(f64::total_cmp);
@@ -102,7 +102,7 @@ fn median(list: &[f64]) -> f64 {
 
 /// In the order of their first occurrence. `Entries () appeared 0 times` for an empty list.
 fn mode(list: &[f64]) -> String {
-    // Adding zero makes minus zero the same as zero.
+    // Adding zero turns minus zero into zero.
     let key = |number: f64| (number + 0.0).to_bits();
     let mut counts: HashMap<u64, usize> = HashMap::new();
     let mut distinct = Vec::new();
@@ -129,7 +129,7 @@ fn max(list: &[f64]) -> f64 {
     list.iter().copied().fold(f64::NEG_INFINITY, f64::max)
 }
 
-/// Halves go up. Adding a half first would round 0.49999999999999994 to 1.
+/// Rounds halves up. Adding a half first would round 0.49999999999999994 to 1.
 fn round(number: f64) -> f64 {
     let floor = number.floor();
     if number - floor >= 0.5 { floor + 1.0 } else { floor }

@@ -101,7 +101,7 @@ fn lists_give_what_the_definitions_say() {
         ("mode", json!([]), "Entries () appeared 0 times"),
         ("min", json!([3, -1, 2]), "-1"),
         ("max", json!([3, -1, 2]), "3"),
-        // Math.min() and Math.max() of nothing.
+        // Math.min() and Math.max() without arguments.
         ("min", json!([]), "Infinity"),
         ("max", json!([]), "-Infinity"),
     ];
@@ -134,7 +134,7 @@ fn every_schema_can_be_used() {
     assert_eq!(server.tools().len(), 22);
 }
 
-/// What a call must look like: names, types, items, lengths; not the descriptions.
+/// The parts of a schema that restrict calls: names, types, items, lengths; not the descriptions.
 fn shape(schema: &Value) -> Value {
     match schema {
         Value::Object(members) => members

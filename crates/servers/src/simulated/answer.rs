@@ -1,7 +1,7 @@
-//! Results that are made up, or given again, each marked for what it is.
+//! Simulated results, recorded or made up, each marked as such.
 //!
 //! Under `_meta` of every result: `m3/recorded` for one that was recorded, `m3/simulated` for one that was not; and
-//! where that is not all, `m3/fault` (`failure`), `m3/refused` (arguments that the schema does not accept) and
+//! in special cases `m3/fault` (`failure`), `m3/refused` (arguments that the schema does not accept) and
 //! `m3/no-recording`. Made-up results say so in their text too, so that neither a model nor a reader of a record
 //! takes them for facts: a result from an output schema ends with the text [`MARK`]. Injected failures and refusals
 //! look as those of real servers do, and are marked under `_meta` alone.
@@ -18,13 +18,13 @@ use super::seed::Seed;
 /// The last text of a result that was made from an output schema.
 pub const MARK: &str = "(simulated result)";
 
-/// How a result that `--strict` refuses to make up begins.
+/// The beginning of an answer that `--strict` refuses to make up.
 pub const NO_RECORDING: &str = "no recording of";
 
-/// Arguments are named in text up to so many columns.
+/// The most columns of arguments that a text names.
 const MAX_ARGUMENTS: usize = 500;
 
-/// What an output schema says, ready to be used.
+/// An output schema, ready to be used.
 #[derive(Debug)]
 pub(super) struct Output {
     pub(super) schema: Map<String, Value>,
@@ -36,14 +36,14 @@ impl Output {
         self.judge.problems(value).is_empty()
     }
 
-    /// Whether results are wrapped, as Python's servers do with those that are no object: the schema has
-    /// `result` and nothing else.
+    /// Whether results are wrapped, as Python's servers do with results that are not objects: the schema has only the
+    /// property `result`.
     fn wraps(&self) -> bool {
         let properties = self.schema.get("properties").and_then(Value::as_object);
         properties.is_some_and(|properties| properties.len() == 1 && properties.contains_key("result"))
     }
 
-    /// A text, or what a text says as JSON, as the structured content that the schema asks for.
+    /// A text, or the JSON it contains, as the structured content that the schema requires.
     fn of_text(&self, text: &str) -> Option<Value> {
         let said: Option<Value> = serde_json::from_str(text).ok();
         let wrapped =
@@ -52,8 +52,8 @@ impl Output {
     }
 }
 
-/// A recorded result. One that is only text gets the structured content that the tool's schema asks for, where the
-/// text gives it: clients may refuse a result without.
+/// A recorded result. If it is only text and the tool's schema requires structured content, this is made from the
+/// text if possible, because clients may refuse a result without it.
 pub(super) fn recorded(result: &ToolResult, output: Option<&Output>) -> ToolResult {
     let mut result = result.clone();
     if let (None, false, Some(output)) = (&result.structured_content, result.is_error, output) {
@@ -62,8 +62,8 @@ pub(super) fn recorded(result: &ToolResult, output: Option<&Output>) -> ToolResu
     marked(result, &[("m3/recorded", json!(true))])
 }
 
-/// A result made from the output schema and the arguments; without one that can be met, a text that names the
-/// tool and the arguments.
+/// A result made from the output schema and the arguments. Without a usable schema, a text that names the tool and
+/// the arguments.
 pub(super) fn made(
     tool: &str,
     arguments: &Map<String, Value>,
@@ -72,7 +72,7 @@ pub(super) fn made(
 ) -> ToolResult {
     let told = format!("simulated result of `{}` for {}", shortened(tool, MAX_ARGUMENTS), named(arguments));
     let Some(output) = output else { return simulated(ToolResult::text(told)) };
-    // A wrapped text alone says more this way than by a made-up word.
+    // If the schema is a single wrapped text, a text about the call says more than a made-up word.
     let plain = json!({ "result": told.as_str() });
     let value = if output.wraps() && output.accepts(&plain) {
         Some(plain)
@@ -85,20 +85,20 @@ pub(super) fn made(
     simulated(ToolResult { content, structured_content: Some(value), ..ToolResult::default() })
 }
 
-/// The answer of `--strict` to a call that was not recorded.
+/// The answer to a call that was not recorded, with `--strict`.
 pub(super) fn not_recorded(server: &str, tool: &str, arguments: &Map<String, Value>) -> ToolResult {
     let name = shortened(&format!("{server}/{tool}"), MAX_ARGUMENTS);
     let text = format!("{NO_RECORDING} `{name}` with the arguments {}", named(arguments));
     marked(ToolResult::error(text), &[("m3/simulated", json!(true)), ("m3/no-recording", json!(true))])
 }
 
-/// Arguments that the tool refuses, in the words of its server.
+/// The answer to arguments that the tool refuses, in its server's words.
 pub(super) fn refused(text: String) -> ToolResult {
     marked(ToolResult::error(text), &[("m3/simulated", json!(true)), ("m3/refused", json!(true))])
 }
 
-/// An injected failure. A text that only tells of it takes the form that the output schema asks for; where it has
-/// no place in it, the failure is signalled.
+/// An injected failure. If only its text reports the failure, it takes the form that the output schema requires; if
+/// that is impossible, the failure is marked.
 pub(super) fn failed(form: FailureForm, text: &str, output: Option<&Output>) -> ToolResult {
     let result = match (form, output) {
         (FailureForm::Signalled, _) => ToolResult::error(text),
@@ -139,7 +139,7 @@ fn marked(mut result: ToolResult, marks: &[(&str, Value)]) -> ToolResult {
     result
 }
 
-/// Structured content as text. Python's servers give what they wrapped: a text as it is, a list item by item.
+/// Structured content as text. Python's servers write wrapped values directly: a text unchanged, a list item by item.
 fn texts(value: &Value, is_wrapped: bool) -> Vec<Content> {
     let text = |value: &Value| Content::Text(value.as_str().map_or_else(|| value.to_string(), str::to_owned));
     match value.get("result").filter(|_| is_wrapped) {

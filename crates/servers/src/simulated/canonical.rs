@@ -1,9 +1,9 @@
-//! When two calls are the same call.
+//! Decides when two calls are the same.
 //!
-//! Arguments are compared as JSON values: the order of keys means nothing, and numbers are equal when they are
-//! the same number (`5`, `5.0` and `5e0`; `0` and `-0.0`). An optional argument that is given the default of its
-//! schema is as if it were not given. Everything else counts: an explicit `null` that is no default, the case
-//! and the spaces of text, the order of lists.
+//! Arguments are compared as JSON values: the order of keys means nothing, and numbers are equal when they are the
+//! same number (`5`, `5.0` and `5e0`; `0` and `-0.0`). An optional argument with its schema's default counts as not
+//! given. Everything else counts: an explicit `null` that is no default, the case and the spaces of text, the order
+//! of lists.
 
 use std::collections::BTreeMap;
 
@@ -11,7 +11,7 @@ use m3_support::canonical::{canonical, write_object};
 use serde_json::{Map, Value};
 use sha2::{Digest as _, Sha256};
 
-/// Tells apart the calls of all servers: the same for the same call.
+/// Identifies a call among those of all servers: the same for the same call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(super) struct CallKey([u8; 32]);
 
@@ -41,7 +41,7 @@ impl CallKey {
 }
 
 impl Defaults {
-    /// The defaults in an input schema. A required argument has none: without it the call is another one.
+    /// The defaults in an input schema. A required argument has none, because a call without it is another call.
     pub(super) fn new(input_schema: &Map<String, Value>) -> Self {
         let required: Vec<&str> = match input_schema.get("required") {
             Some(Value::Array(names)) => names.iter().filter_map(Value::as_str).collect(),
@@ -103,7 +103,7 @@ mod tests {
             (r#"{"a": [1, 2]}"#, r#"{"a": [2, 1]}"#),
             (r#"{"a": "x"}"#, r#"{"a": "X"}"#),
             (r#"{"a": "x"}"#, r#"{"a": "x "}"#),
-            // Not equal as integers, equal as doubles.
+            // Different as integers, but equal as doubles.
             (r#"{"a": 9007199254740993}"#, r#"{"a": 9007199254740992}"#),
             (r#"{"a\",\"b": 1}"#, r#"{"a": 1, "b": 1}"#),
         ] {

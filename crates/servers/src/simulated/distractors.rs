@@ -1,9 +1,9 @@
 //! Tools that a task does not need, offered beside those that it does.
 //!
-//! `MCPAgentBench`, section 3: of K candidates, n are correct and K - n distract. Here the distractors are tools of
-//! servers that the task needs nothing of, either near ones, easily confused with a needed tool by what they say
-//! they do, or random ones. What is offered then stands in an order that the seed decides, so that its place tells
-//! nothing about a tool.
+//! `MCPAgentBench`, section 3: of K candidates, n are correct and K - n are distractors. Here the distractors are
+//! tools of servers that the task does not need: either near ones, whose descriptions are easily confused with that
+//! of a needed tool, or random ones. The seed decides the order of the offered tools, so that the place of a tool
+//! reveals nothing.
 
 use std::cmp::Ordering;
 use std::collections::{BTreeSet, HashSet};
@@ -15,17 +15,17 @@ use m3_support::text::head;
 use super::error::SimulationError;
 use super::seed::Seed;
 
-/// Which tools distract.
+/// How distractors are chosen.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum DistractorKind {
-    /// Those whose names and descriptions are most similar to those of a needed tool.
+    /// The tools whose names and descriptions are most similar to those of a needed tool.
     #[default]
     Near,
-    /// Any.
+    /// Any tools.
     Random,
 }
 
-/// Descriptions are compared by their start, in bytes: encoders read some 256 tokens.
+/// Only the start of a description is compared, in bytes: encoders read some 256 tokens.
 const MAX_DESCRIPTION: usize = 4_096;
 
 /// Chooses `count` tools of servers that have none of the needed ones. Near ones come nearest first, those of equal
@@ -67,8 +67,8 @@ pub fn distractors(
     Ok(others)
 }
 
-/// The catalog with these tools alone, and without servers that have none of them. With a `seed`, servers and
-/// tools are put into an order that it decides; without one they stay as they were.
+/// The catalog with these tools only; servers without any of them are left out. With a `seed`, servers and tools are
+/// put into an order that it decides; without one they keep their order.
 #[must_use]
 pub fn narrowed(catalog: &ToolCatalog, offered: &BTreeSet<ToolName>, seed: Option<u64>) -> ToolCatalog {
     let mut narrowed = catalog.clone();
@@ -90,7 +90,7 @@ pub fn narrowed(catalog: &ToolCatalog, offered: &BTreeSet<ToolName>, seed: Optio
     narrowed
 }
 
-/// Sorts by the similarity to the needed tool that is nearest.
+/// Sorts by the similarity to the nearest needed tool.
 fn by_nearness(
     catalog: &ToolCatalog,
     needed: &[ToolName],
@@ -114,7 +114,7 @@ fn by_nearness(
     Ok(ranked.into_iter().map(|(_, name)| name).collect())
 }
 
-/// A tool as it is compared: its own name and what it says it does, without its server's name.
+/// The text by which a tool is compared: its own name and its description, without its server's name.
 fn described(catalog: &ToolCatalog, name: &ToolName) -> String {
     let description = catalog.get(name).and_then(|tool| tool.description.as_deref()).unwrap_or_default();
     format!("{}: {}", name.tool, head(description, MAX_DESCRIPTION))

@@ -7,13 +7,13 @@ use m3_support::text::shortened;
 use m3_trajectory::catalog::CatalogError;
 use m3_trajectory::{OpenError, SourceError};
 
-/// Servers cannot be simulated as asked.
+/// Why servers cannot be simulated as asked.
 #[derive(Debug, thiserror::Error)]
 pub enum SimulationError {
     /// The key `simulated` of a configuration is wrong.
     #[error(transparent)]
     Config(#[from] ConfigError),
-    /// Rates or delays that cannot be.
+    /// Rates or delays are invalid.
     #[error("the faults asked for cannot be: {problem}")]
     Faults {
         /// Why.
@@ -34,12 +34,12 @@ pub enum SimulationError {
     /// Trajectories cannot be read.
     #[error(transparent)]
     Source(#[from] SourceError),
-    /// `only` names what there is not.
+    /// `only` names something that does not exist.
     #[error("`only` names `{}`, which is no tool or server of the catalog and no trajectory\nhint: {hint}", shortened(.name, SHOWN))]
     UnknownName {
-        /// What was named.
+        /// The name.
         name: String,
-        /// What it may have been meant to be.
+        /// What it may have meant.
         hint: String,
     },
     /// `only` names a trajectory that calls no tool of the catalog.
@@ -48,22 +48,22 @@ pub enum SimulationError {
         /// Its id.
         id: String,
     },
-    /// Distractors without something to distract from.
+    /// There are distractors, but no needed tools.
     #[error(
         "`distractors` needs `only`\nhint: name the tools that are needed, or the id of a trajectory that calls them"
     )]
     NothingNeeded,
-    /// There are not that many.
+    /// There are not enough tools for the distractors.
     #[error(
         "{asked} distractors are asked for, and other servers have {there} tools\nhint: ask for fewer, or use a larger catalog"
     )]
     TooFewTools {
-        /// How many were asked for.
+        /// The number that was asked for.
         asked: usize,
-        /// How many tools of other servers there are.
+        /// The number of tools of other servers.
         there: usize,
     },
-    /// Near distractors without an encoder.
+    /// Near distractors need an encoder, and there is none.
     #[error(
         "near distractors are chosen with the encoder, and there is none\nhint: `m3 setup` fetches it; random ones do without"
     )]
@@ -71,7 +71,7 @@ pub enum SimulationError {
     /// The encoder failed.
     #[error(transparent)]
     Encoder(#[from] EncoderError),
-    /// A server of the catalog has a name that no server may have.
+    /// A server of the catalog has an invalid name.
     #[error("server `{}` cannot be simulated: {problem}\nhint: change its name in the catalog, or leave its tools out with `only`", shortened(.name, SHOWN))]
     ServerName {
         /// The name.
@@ -87,10 +87,10 @@ pub enum SimulationError {
     },
 }
 
-/// Names in messages, in columns at most.
+/// The most columns of a name in messages.
 const SHOWN: usize = 200;
 
-/// Names that are suggested for a mistyped one, in columns at most.
+/// The most columns of a name that is suggested for a mistyped one.
 const SUGGESTED: usize = 80;
 
 /// Suggests the names that look most like a mistyped one.

@@ -1,70 +1,70 @@
 //! Servers that misbehave as often as asked: late answers, failures, crashes, hangs.
 //!
-//! What happens to a call is drawn from the seed, the call, and how many times this instance got the same call
-//! before: a run can be repeated whatever the order of its parallel calls, and a retry may succeed.
+//! The fate of a call is drawn from the seed, the call, and how often this instance got the same call before: so a
+//! run can be repeated in any order of its parallel calls, and a retry may succeed.
 
 use std::time::Duration;
 
 use super::canonical::CallKey;
 use super::seed::{Seed, Stream};
 
-/// How often a server misbehaves, and how late it answers. Rates are probabilities in [0, 1] of every single call;
-/// at most one of the three befalls a call, so their sum is at most 1.
+/// How often a server misbehaves, and how late it answers. Rates are probabilities in [0, 1] of every single call; a
+/// call has at most one of the three, so their sum is at most 1.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct Faults {
-    /// Before every answer and every crash.
+    /// The delay before every answer and every crash.
     pub delay: Delay,
-    /// Calls that are answered with a failure.
+    /// The rate of calls that are answered with a failure.
     pub failure_rate: f64,
-    /// Calls at which the server dies.
+    /// The rate of calls at which the server dies.
     pub crash_rate: f64,
-    /// Calls that are never answered.
+    /// The rate of calls that are never answered.
     pub hang_rate: f64,
 }
 
 /// How late answers are, in seconds.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub enum Delay {
-    /// At once.
+    /// There is no delay.
     #[default]
     None,
-    /// Exponentially distributed with this mean, and at most ten times as much.
+    /// The delay is exponentially distributed with this mean, and limited to ten times the mean.
     Mean(f64),
-    /// Evenly distributed.
+    /// The delay is evenly distributed between these.
     Between(f64, f64),
 }
 
-/// What befalls a call.
+/// What goes wrong with a call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Fault {
     /// A failure, in one of three forms.
     Failure(FailureForm, &'static str),
     /// The server dies.
     Crash,
-    /// No answer.
+    /// The call is never answered.
     Hang,
 }
 
-/// How a failing tool answers.
+/// How a failing tool reports its failure.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum FailureForm {
-    /// `isError` is set.
+    /// By setting `isError`.
     Signalled,
-    /// Only the text says so.
+    /// Only in its text.
     Told,
-    /// Empty content.
+    /// Not at all: the content is empty.
     Silent,
 }
 
-/// The longest delay that can be asked for, in seconds; also of a single draw.
+/// The longest allowed delay, in seconds; it also limits each single draw.
 pub const MAX_DELAY: f64 = 3_600.0;
 
-/// How 138 of the benchmark's tools answered without a network: 38 signalled an error, 74 answered with a text
-/// that says error, 26 showed nothing.
+/// How 138 of the benchmark's tools answered without a network: 38 signalled an error, 74 answered with a text that
+/// says error, 26 answered with nothing.
 const FORMS: [(FailureForm, u64); 3] =
     [(FailureForm::Signalled, 38), (FailureForm::Told, 74), (FailureForm::Silent, 26)];
 
-/// What tools say whose service fails; none of it is the caller's fault.
+/// Messages of tools whose service fails; in none of them is the caller at fault.
 const TEXTS: [&str; 6] = [
     "Error: request failed with status code 500",
     "Error: HTTP 503 Service Unavailable",
@@ -75,7 +75,7 @@ const TEXTS: [&str; 6] = [
 ];
 
 impl Faults {
-    /// True if nothing ever goes wrong; answers may still be late.
+    /// True if nothing goes wrong; answers may still be late.
     #[must_use]
     pub fn never(&self) -> bool {
         self.failure_rate <= 0.0 && self.crash_rate <= 0.0 && self.hang_rate <= 0.0
@@ -95,7 +95,7 @@ impl Faults {
             }
         }
         let sum: f64 = rates.iter().map(|(_, rate)| rate).sum();
-        // A sum of three rounded numbers may be off in its last digit.
+        // The sum of three rounded numbers may be wrong in its last digit.
         if sum > 1.0 + 1e-9 {
             return Some(format!(
                 "the rates of failures, crashes and hangs add up to {sum}, and at most one befalls a call"
@@ -112,10 +112,10 @@ impl Faults {
         })
     }
 
-    /// What befalls a call, the `number`th of its kind, and how late.
+    /// What goes wrong with a call, if anything, and its delay; `number` is how many equal calls came before.
     pub(super) fn draw(&self, seed: &Seed, call: &CallKey, number: u64) -> (Duration, Option<Fault>) {
         let mut stream = seed.child("fault").child(call.bytes()).child(number.to_le_bytes()).stream();
-        // Always drawn in this order, so that one setting does not move what another one does.
+        // Always drawn in this order, so that one setting does not affect the other.
         let (which, late) = (stream.unit(), stream.unit());
         (self.delay.draw(late), self.fault(which, &mut stream))
     }
@@ -141,15 +141,15 @@ impl Faults {
 }
 
 impl Delay {
-    /// The delay at a number in [0, 1).
+    /// The delay for a number in [0, 1).
     fn draw(self, late: f64) -> Duration {
         let seconds = match self {
             Self::None => 0.0,
-            // The inverse of the distribution function of the exponential distribution.
+            // The inverse of the exponential distribution function.
             Self::Mean(mean) => (-(-late).ln_1p() * mean).min(10.0 * mean),
             Self::Between(low, high) => low + (high - low) * late,
         };
-        // In whole microseconds: logarithms may differ in their last digit from machine to machine.
+        // In whole microseconds, because the last digit of logarithms may differ between machines.
         let microseconds = (seconds.clamp(0.0, MAX_DELAY) * 1e6).round();
         Duration::try_from_secs_f64(microseconds / 1e6).unwrap_or_default()
     }

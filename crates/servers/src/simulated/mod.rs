@@ -1,18 +1,18 @@
-//! Servers that stand in for real ones: any catalog of tools and any set of recorded trajectories.
+//! Simulated servers, made from any catalog of tools and any set of recorded trajectories.
 //!
 //! | a call | gets |
 //! | --- | --- |
-//! | of a tool that the catalog does not have | the protocol's error |
+//! | of a tool that is not in the catalog | the protocol's error |
 //! | that equals a recorded one ([`canonical`]) | the recorded result |
-//! | with arguments that the schema does not accept | the refusal of a server of its kind ([`refusal`]) |
+//! | with arguments that the schema does not accept | a refusal in the style of the tool's server ([`refusal`]) |
 //! | else | a result made from the output schema and the arguments ([`generate`]), or with `strict` an error |
 //!
-//! [`faults`] may befall any of them. Every result is marked for what it is ([`answer`]). Answers are the same on
-//! every machine: they are seeded by the seed, the server, the tool and the arguments.
+//! Any call may suffer one of the [`faults`]. Every result is marked as recorded or simulated ([`answer`]). Answers
+//! are the same on every machine: they depend only on the seed, the server, the tool and the arguments.
 //!
-//! A [`Simulation`] holds the servers; [`SimulatedOptions`] makes one of files, for the key `simulated` of a
-//! configuration and for `m3 serve simulated`. [`distractors`] narrows a catalog to the tools that a task needs and
-//! some that it does not.
+//! A [`Simulation`] holds the servers; [`SimulatedOptions`] makes one from files, for the key `simulated` of a
+//! configuration and for `m3 serve simulated`. [`distractors`] reduces a catalog to the tools that a task needs and
+//! some that it does not need.
 
 mod answer;
 mod canonical;
@@ -42,14 +42,14 @@ pub use server::{Behaviour, SimulatedServer};
 pub struct Simulation {
     /// The servers, in the order of the catalog.
     pub servers: Vec<Arc<SimulatedServer>>,
-    /// Tools of the catalog that cannot be played, by server.
+    /// Tools of the catalog that cannot be simulated, by server.
     pub rejected: Vec<(String, RejectedTool)>,
-    /// What became of the recorded calls.
+    /// The numbers of recorded calls.
     pub recordings: RecordingCounts,
 }
 
 impl Simulation {
-    /// Plays the servers of a catalog.
+    /// Simulates the servers of a catalog.
     #[must_use]
     pub fn new(catalog: ToolCatalog, recordings: Recordings, behaviour: Behaviour) -> Self {
         let counts = recordings.counts();

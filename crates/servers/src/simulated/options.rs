@@ -1,4 +1,4 @@
-//! What is asked for: by the key `simulated` of a configuration, or on the command line.
+//! Options of simulated servers, from the key `simulated` of a configuration or from the command line.
 
 use std::collections::BTreeSet;
 use std::path::PathBuf;
@@ -22,24 +22,24 @@ use super::server::Behaviour;
 pub struct SimulatedOptions {
     /// The catalog of tools.
     pub catalog: PathBuf,
-    /// Files of trajectories whose results are given again, in this order. Of an id that stands twice in a file,
-    /// the last is used.
+    /// Files of trajectories whose results are replayed, in this order. If an id occurs twice in a file, the last is
+    /// used.
     pub trajectories: Vec<PathBuf>,
     /// The seed, strictness and faults.
     pub behaviour: Behaviour,
     /// Only these are offered: tools as `server/tool`, servers, or ids of trajectories, which stand for the tools
-    /// that they call. Empty for all.
+    /// they call. If empty, all are offered.
     pub only: Vec<String>,
-    /// Tools of other servers that are offered beside those.
+    /// Tools of other servers that are offered in addition.
     pub distractors: Option<DistractorOptions>,
 }
 
 /// Which distractors, and how many.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct DistractorOptions {
-    /// How many.
+    /// The number of distractors.
     pub count: usize,
-    /// Which.
+    /// How they are chosen.
     pub kind: DistractorKind,
 }
 
@@ -77,8 +77,8 @@ impl SimulatedOptions {
         Ok(Simulation::new(offered, recordings, self.behaviour))
     }
 
-    /// The results in the files. Trajectories that `only` names go first, so that each of them is replayed as it
-    /// was.
+    /// The results in the files. Trajectories that `only` names come first, so that each of them is replayed exactly
+    /// as recorded.
     fn recordings(
         &self,
         catalog: &ToolCatalog,
@@ -105,7 +105,7 @@ impl SimulatedOptions {
     /// Adds the simulated servers to a configuration, behind those that it has.
     ///
     /// # Errors
-    /// [`SimulationError`], [`SimulationError::ServerExists`] for a name that is taken.
+    /// [`SimulationError`], [`SimulationError::ServerExists`] if a name is taken.
     pub fn add_to(
         &self,
         config: &mut HostConfig,
@@ -132,7 +132,7 @@ impl SimulatedOptions {
         Ok(simulation)
     }
 
-    /// The catalog with what is offered of it.
+    /// The catalog reduced to the offered tools.
     fn offered(
         &self,
         catalog: &ToolCatalog,
@@ -184,7 +184,7 @@ fn named(
         let trajectory = file.read(index)?;
         called.extend(trajectory.calls().filter_map(|(_, call)| ToolName::parse(&call.tool)));
     }
-    // A prediction may call what does not exist.
+    // A prediction may call tools that do not exist.
     called.retain(|tool| catalog.get(tool).is_some());
     match (is_found, called.is_empty()) {
         (true, false) => Ok(called),

@@ -1,4 +1,4 @@
-//! Reads the key `simulated` of a configuration; everything that is wrong in it is told together.
+//! Reads the key `simulated` of a configuration; all mistakes in it are reported together.
 
 use std::path::Path;
 
@@ -17,10 +17,10 @@ const FAULT_KEYS: [&str; 4] = ["delay", "failure_rate", "crash_rate", "hang_rate
 const DISTRACTOR_KEYS: [&str; 2] = ["count", "kind"];
 
 impl SimulatedOptions {
-    /// What a configuration's key `simulated` asks for, if it has one.
+    /// The options in a configuration's key `simulated`, if it has one.
     ///
     /// # Errors
-    /// [`SimulationError::Config`], with everything that is wrong.
+    /// [`SimulationError::Config`], with all mistakes.
     pub fn of(config: &HostConfig) -> Result<Option<Self>, SimulationError> {
         let Some(simulated) = &config.simulated else { return Ok(None) };
         Ok(Some(options(simulated, &config.folder, &config.file)?))
@@ -28,7 +28,7 @@ impl SimulatedOptions {
 }
 
 /// Reads `{catalog, trajectories, strict, seed, faults: {delay, failure_rate, crash_rate, hang_rate}, only,
-/// distractors}`; only `catalog` has to be there. Lists of one may be written as that one; `delay` is a mean in
+/// distractors}`; only `catalog` is required. A list of one may be written without the list; `delay` is a mean in
 /// seconds or `[least, most]`; `distractors` a number or `{count, kind}` with the kind `near` (the default) or
 /// `random`. Paths are relative to `folder`; `file` is named in errors.
 ///
@@ -61,14 +61,14 @@ pub(super) fn options(
     Ok(SimulatedOptions { catalog, trajectories, behaviour, only, distractors })
 }
 
-/// Collects what is wrong.
+/// Reads values and collects mistakes.
 struct Reader<'a> {
     file: &'a str,
     problems: Vec<ConfigProblem>,
 }
 
 impl Reader<'_> {
-    /// Notes a problem; what is returned stands in place of the value.
+    /// Notes a mistake; returns a value to use instead.
     fn problem<T: Default>(&mut self, key: &str, message: String) -> T {
         let key = if key.is_empty() { "simulated".to_owned() } else { format!("simulated.{key}") };
         self.problems.push(ConfigProblem { file: self.file.to_owned(), server: None, key, message });
@@ -87,7 +87,7 @@ impl Reader<'_> {
         }
     }
 
-    /// A value that is read by `read`; `None` without the key.
+    /// The value of a key, read by `read`; `None` without the key.
     fn value<T>(
         &mut self,
         members: &Map<String, Value>,

@@ -1,9 +1,9 @@
-//! Results that were recorded, by call.
+//! Recorded results, by call.
 //!
-//! A call that was recorded several times gives its results in the order of the record, then the last one again
-//! and again. The same call may have been recorded with different results for different tasks: one that is to be
-//! replayed for itself is added first, and [`Recordings::seal`] keeps the others' results out. A call without `arguments` was made with none; one whose arguments are no object cannot be made
-//! at all.
+//! A call that was recorded several times gives its results in the order of the record, and then repeats the last
+//! one. The same call may have different results in different tasks: a trajectory that is to be replayed exactly is
+//! added first, and [`Recordings::seal`] keeps the others' results out. A call without `arguments` was made with
+//! none; one whose arguments are not an object cannot be made at all.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
@@ -19,24 +19,24 @@ use super::canonical::{CallKey, Defaults};
 #[derive(Debug)]
 pub struct Recordings {
     results: HashMap<CallKey, Vec<Arc<ToolResult>>>,
-    /// Calls that take no more results.
+    /// Calls that accept no further results.
     sealed: HashSet<CallKey>,
     defaults: HashMap<ToolName, Defaults>,
     counts: RecordingCounts,
 }
 
-/// What became of the calls of the trajectories.
+/// The numbers of recorded calls, by how they can be used.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct RecordingCounts {
-    /// Calls whose results can be given again.
+    /// Calls whose results can be replayed.
     pub recorded: usize,
-    /// Calls whose results are not used, for one of a trajectory that goes first.
+    /// Calls whose results are not used, because a trajectory that comes first has one.
     pub superseded: usize,
-    /// Calls without a result; `null` is none.
+    /// Calls without a result; `null` counts as none.
     pub without_result: usize,
-    /// Calls of tools that the catalog does not have.
+    /// Calls of tools that are not in the catalog.
     pub unknown_tool: usize,
-    /// Calls whose arguments or results no server could have seen: no object, or `NaN`.
+    /// Calls whose arguments or results are impossible for a server: not an object, or `NaN`.
     pub unusable: usize,
 }
 
@@ -89,31 +89,31 @@ impl Recordings {
         self.counts.recorded += 1;
     }
 
-    /// Keeps the calls recorded so far as they are: no later trajectory adds a result to them.
+    /// Seals the calls recorded so far: no later trajectory adds a result to them.
     pub fn seal(&mut self) {
         self.sealed.extend(self.results.keys());
     }
 
-    /// What became of all calls so far.
+    /// The numbers of all calls so far.
     #[must_use]
     pub fn counts(&self) -> RecordingCounts {
         self.counts
     }
 
-    /// Whether any call has several results, so that it matters how often it is made.
+    /// Whether any call has several results, so that it matters how often the call was made before.
     pub(super) fn has_several(&self) -> bool {
         self.results.values().any(|results| results.len() > 1)
     }
 
-    /// The results of a call in the order of the record; none for one that was not recorded.
+    /// The results of a call in the order of the record; empty if it was not recorded.
     pub(super) fn of(&self, call: &CallKey) -> &[Arc<ToolResult>] {
         self.results.get(call).map_or(&[], Vec::as_slice)
     }
 }
 
-/// Reads a recorded result: what `tools/call` answers (an object with a list `content`, or with
-/// `structuredContent`), a list of its content's parts, a text; any other JSON is what a tool returned, and
-/// becomes a text, as Python's servers write it. `None` for what standard JSON cannot say.
+/// Reads a recorded result: the answer to `tools/call` (an object with a list `content`, or with
+/// `structuredContent`), a list of content parts, or a text. Any other JSON is the tool's own value, which becomes a
+/// text, as Python's servers write it. `None` for values that standard JSON cannot express.
 fn read_result(result: &Json) -> Option<ToolResult> {
     let is_wire = matches!(result.get("content"), Some(Json::Array(_)))
         || matches!(result.get("structuredContent"), Some(Json::Object(_)));
@@ -153,7 +153,7 @@ mod tests {
         assert_eq!(read(&wire.to_string()).to_wire(), wire);
         assert_eq!(read(r#"{"content": []}"#), ToolResult::default());
         assert_eq!(read(r#"[{"type": "text", "text": "a"}]"#), ToolResult::text("a"));
-        // A tool's own JSON, in the order of the file.
+        // A tool's own JSON keeps the order of the file.
         assert_eq!(read(r#"{"b": 1, "a": [1.0]}"#), ToolResult::text(r#"{"b":1,"a":[1.0]}"#));
         assert_eq!(read("[]"), ToolResult::text("[]"));
         assert_eq!(read("5"), ToolResult::text("5"));

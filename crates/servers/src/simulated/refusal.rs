@@ -1,13 +1,13 @@
-//! What a server says to arguments that its schema does not accept.
+//! A server's answer to arguments that its schema does not accept.
 //!
-//! Nearly all servers are made with one of a few libraries, and a catalog shows with which: the Python SDK's
-//! `FastMCP` titles its schemas `toolArguments`, the separate `fastmcp` leaves `_fastmcp` under `_meta`, the
-//! TypeScript SDK writes `$schema` or `execution`. Each answers in its own form, and all as a result with `isError`
-//! (MCP 2025-11-25, "Error Handling"). The forms: pydantic's list of problems, zod's issues as JSON, and the one
-//! message of Python's low-level server for everything else.
+//! Nearly all servers are made with one of a few libraries, and a catalog shows which one: the Python SDK's `FastMCP`
+//! titles its schemas `toolArguments`, the separate `fastmcp` leaves `_fastmcp` under `_meta`, the TypeScript SDK
+//! writes `$schema` or `execution`. Each answers in its own form, and all as a result with `isError` (MCP 2025-11-25,
+//! "Error Handling"). The forms: pydantic's list of problems, zod's issues as JSON, and the one message of Python's
+//! low-level server for everything else.
 //!
 //! Real servers are more lenient than their schemas here and there: zod drops keys that `additionalProperties`
-//! forbids, pydantic takes `"5"` for a number. A model is told the schema, and so the schema decides.
+//! forbids, pydantic takes `"5"` for a number. A model only knows the schema, so here the schema decides.
 
 use std::borrow::Cow;
 use std::fmt::Write as _;
@@ -18,16 +18,16 @@ use m3_support::pointer::segments;
 use m3_support::text::{shortened, visible};
 use serde_json::{Map, Value, json};
 
-/// Values and names in messages, in columns at most.
+/// The most columns of a value or name in a message.
 const MAX_VALUE: usize = 60;
 
-/// A problem, looked at from the argument it is about.
+/// A problem, with the argument it is about.
 struct Finding<'a> {
     /// Names of properties and indexes of items, from the outside in.
     path: Vec<String>,
     /// The value there; `None` for one that is missing.
     value: Option<&'a Value>,
-    /// The schema there, where it is plain to see.
+    /// The schema there, if it is easy to find.
     schema: Option<&'a Map<String, Value>>,
     problem: &'a ArgumentProblem,
 }
@@ -75,7 +75,7 @@ fn findings<'a>(
         ("required", Some(Value::Object(given))) => {
             let required = below.and_then(|schema| schema.get("required")).and_then(Value::as_array);
             let names = required.into_iter().flatten().filter_map(Value::as_str);
-            // One problem is reported for each missing key, and its message names it.
+            // Each missing key has its own problem, whose message names the key.
             let is_this =
                 |name: &&str| !given.contains_key(*name) && problem.message.contains(&format!("\"{name}\""));
             names.filter(is_this).map(|name| at(name, None)).collect()
@@ -102,7 +102,7 @@ fn schema_at<'a>(schema: &'a Map<String, Value>, path: &[String]) -> Option<&'a 
     })
 }
 
-/// The types a schema allows, `null` left out.
+/// The types that a schema allows, without `null`.
 fn expected(schema: Option<&Map<String, Value>>) -> Vec<&str> {
     let Some(schema) = schema else { return Vec::new() };
     let branches = ["anyOf", "oneOf"].iter().filter_map(|key| schema.get(*key)?.as_array()).flatten();
@@ -118,12 +118,12 @@ fn expected(schema: Option<&Map<String, Value>>) -> Vec<&str> {
     found
 }
 
-/// A limit or the list of values that the schema gives, for the problem's own keyword.
+/// The limit or the list of values in the schema that the problem's keyword refers to.
 fn limit<'a>(finding: &Finding<'a>) -> Option<&'a Value> {
     finding.schema?.get(&finding.problem.keyword)
 }
 
-/// Pydantic's list: a headline, then for each problem its place and what is wrong. `is_call` for the words used of a
+/// Pydantic's list: a headline, then for each problem its place and what is wrong. `is_call` chooses the words for a
 /// function's arguments.
 fn pydantic(title: &str, findings: &[Finding<'_>], is_call: bool, arguments: &Value) -> String {
     let count = findings.len();
@@ -132,7 +132,7 @@ fn pydantic(title: &str, findings: &[Finding<'_>], is_call: bool, arguments: &Va
     for finding in findings {
         let (message, code) = pydantic_words(finding, is_call);
         let place = visible(&finding.path.join("."), false).into_owned();
-        // Of a missing value the whole input is shown.
+        // For a missing value the whole input is shown.
         let input = finding.value.unwrap_or(arguments);
         let shown = shortened(&python(input), MAX_VALUE);
         let kind = python_type(input);
@@ -238,7 +238,7 @@ fn python_type(value: &Value) -> &'static str {
     }
 }
 
-/// A value as Python shows it.
+/// A value in Python's notation.
 fn python(value: &Value) -> String {
     match value {
         Value::Null => "None".to_owned(),
@@ -268,7 +268,7 @@ mod tests {
         text(&tool, arguments, &problems)
     }
 
-    /// The form of a reply of the Python SDK's `FastMCP`, as quoted in its users' reports.
+    /// The form of a real reply of the Python SDK's `FastMCP`, as quoted in its users' reports.
     #[test]
     fn the_python_sdk_lists_fields_as_pydantic_does() {
         let tool = json!({"name": "crop", "inputSchema": {

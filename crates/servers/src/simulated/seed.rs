@@ -1,7 +1,7 @@
 //! Randomness that is the same on every machine and does not depend on what else is drawn.
 //!
-//! A [`Seed`] is a SHA-256 digest of all that it stands for; a child for each part of a result keeps one part's
-//! values from moving when another changes. Its [`Stream`] is `ChaCha` with 8 rounds.
+//! A [`Seed`] is a SHA-256 digest of everything it is derived from. Each part of a result has its own child seed, so
+//! that its values do not change when another part changes. Its [`Stream`] is `ChaCha` with 8 rounds.
 
 use rand::rngs::ChaCha8Rng;
 use rand::{Rng as _, SeedableRng as _};
@@ -20,12 +20,12 @@ impl Seed {
         Self(Sha256::digest(seed.to_le_bytes()).into())
     }
 
-    /// A seed of its own for each label.
+    /// A separate seed for each label.
     pub(super) fn child(&self, label: impl AsRef<[u8]>) -> Self {
         Self(Sha256::new().chain_update(self.0).chain_update(label).finalize().into())
     }
 
-    /// A seed of its own for each number.
+    /// A separate seed for each number.
     pub(super) fn nth(&self, number: usize) -> Self {
         self.child((number as u64).to_le_bytes())
     }

@@ -1,4 +1,4 @@
-//! One server of a catalog, played: a [`Toolbox`] without anything behind it but recordings and a schema.
+//! One simulated server of a catalog: a [`Toolbox`] with nothing behind it but recordings and schemas.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -28,8 +28,8 @@ pub struct Behaviour {
     pub faults: Faults,
 }
 
-/// A simulated server. It remembers how often it got each call, where that matters for the answer, and nothing
-/// else: [`Toolbox::fresh`] gives another one that remembers nothing.
+/// A simulated server. Its only state is how often it got each call, if this matters for the answer;
+/// [`Toolbox::fresh`] gives another instance without this state.
 pub struct SimulatedServer {
     shared: Arc<Shared>,
     seen: Mutex<HashMap<CallKey, Seen>>,
@@ -39,18 +39,18 @@ pub struct SimulatedServer {
 struct Shared {
     name: String,
     tools: Vec<Tool>,
-    /// Where in `tools` a tool is, with what belongs to it.
+    /// The index of each tool in `tools`, with what its calls need.
     prepared: HashMap<String, Prepared>,
     recordings: Arc<Recordings>,
     behaviour: Behaviour,
     seed: Seed,
 }
 
-/// What a tool's calls need; schemas are prepared at the first call, so that a large catalog starts at once.
+/// What the calls of a tool need; schemas are compiled at the first call, so that a large catalog starts at once.
 struct Prepared {
     index: usize,
     defaults: Defaults,
-    /// `None` where the schema itself cannot be used: it judges nothing then.
+    /// `None` if the schema cannot be compiled: arguments are then not checked.
     input: OnceLock<Option<ArgumentSchema>>,
     output: OnceLock<Option<Output>>,
 }
@@ -58,16 +58,16 @@ struct Prepared {
 /// How often an instance got a call.
 #[derive(Debug, Clone, Copy, Default)]
 struct Seen {
-    /// All of them.
+    /// All equal calls.
     calls: u64,
-    /// Those that were answered from the recordings.
+    /// Equal calls that were answered from the recordings.
     replays: usize,
 }
 
 /// JSON-RPC's code for an error of the server itself.
 const INTERNAL_ERROR: i32 = -32_603;
 
-/// Distinct calls that are remembered; others count as new each time. 50 MB at most.
+/// The most distinct calls that are counted; further ones always count as new. They take 50 MB at most.
 const MAX_SEEN: usize = 500_000;
 
 impl SimulatedServer {
@@ -89,13 +89,14 @@ impl SimulatedServer {
         Self { shared: Arc::new(shared), seen: Mutex::default() }
     }
 
-    /// Whether answers depend on earlier calls: then each task wants an instance of its own.
+    /// Whether answers depend on earlier calls: then each task needs a separate instance.
     #[must_use]
     pub fn has_memory(&self) -> bool {
         !self.shared.behaviour.faults.never() || self.shared.recordings.has_several()
     }
 
-    /// Counts a call, and its replay if it will be answered by one. Two calls at once get different numbers.
+    /// Counts a call, and also a replay if it will be answered from the recordings. Two simultaneous calls get
+    /// different numbers.
     fn count(&self, call: &CallKey, is_replay: bool) -> Seen {
         let mut seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
         if seen.len() >= MAX_SEEN && !seen.contains_key(call) {
@@ -111,7 +112,7 @@ impl SimulatedServer {
         before
     }
 
-    /// What befalls a call, and how late it is answered.
+    /// What goes wrong with a call, if anything, and its delay.
     fn fate(&self, call: &CallKey) -> (Duration, Option<Fault>) {
         let faults = &self.shared.behaviour.faults;
         if *faults == Faults::default() {
@@ -120,7 +121,7 @@ impl SimulatedServer {
         faults.draw(&self.shared.seed, call, self.count(call, false).calls)
     }
 
-    /// Which of several recorded results is due.
+    /// Which of several recorded results comes next.
     fn turn(&self, call: &CallKey) -> usize {
         let has_several = self.shared.recordings.of(call).len() > 1;
         if has_several { self.count(call, true).replays } else { 0 }
@@ -128,12 +129,12 @@ impl SimulatedServer {
 }
 
 impl Shared {
-    /// The answer to a call that nothing befalls. Schemas and results may be large: this may take a while.
+    /// The answer to a call with which nothing goes wrong. Schemas and results may be large, so this may take long.
     fn answer(&self, tool: &str, call: &CallKey, turn: usize, arguments: Map<String, Value>) -> Answer {
         let Some(prepared) = self.prepared.get(tool) else { return Answer::UnknownTool };
         let tool = &self.tools[prepared.index];
         let output = prepared.output(tool);
-        // Recorded first: what the real server accepted is accepted, whatever its schema says.
+        // Recordings come first: the real server accepted these arguments, whatever its schema says.
         let recorded = self.recordings.of(call);
         if let Some(last) = recorded.last() {
             return Answer::Result(answer::recorded(recorded.get(turn).unwrap_or(last), output));
@@ -181,7 +182,7 @@ impl Toolbox for SimulatedServer {
             return Box::pin(future::ready(Answer::UnknownTool));
         };
         let call = CallKey::new(&self.shared.name, tool, &arguments, &prepared.defaults);
-        // Drawn here and not when first polled, so that calls count in the order in which they came.
+        // Drawn here and not when first polled, so that calls count in the order in which they arrive.
         let (delay, fault) = self.fate(&call);
         Box::pin(async move {
             if !delay.is_zero() {

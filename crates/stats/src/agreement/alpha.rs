@@ -2,7 +2,7 @@
 //!
 //! Krippendorff (2011), "Computing Krippendorff's alpha-reliability".
 
-/// What differences between values mean.
+/// The kind of scale, which decides how differences between values count.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Scale {
     /// Values are names: different or not.
@@ -13,11 +13,10 @@ pub enum Scale {
     Interval,
 }
 
-/// Alpha, at most 1, 0 where raters agree as chance would have it. `units` has for each subject the value of each
-/// rater, or `None`; subjects with fewer than two values say nothing and are left out, as are values that are not
-/// finite.
+/// Alpha: at most 1; 0 if raters agree as much as by chance. `units` has for each subject the value of each rater, or
+/// `None`; subjects with fewer than two values are left out, as are values that are not finite.
 ///
-/// `None` where no subject has two values, and where all values are equal.
+/// `None` if no subject has two values, or all values are equal.
 #[must_use]
 pub fn krippendorff_alpha(units: &[Vec<Option<f64>>], scale: Scale) -> Option<f64> {
     let units: Vec<Vec<f64>> = units
@@ -53,7 +52,7 @@ pub fn krippendorff_alpha(units: &[Vec<Option<f64>>], scale: Scale) -> Option<f6
     (expected > 0.0).then(|| 1.0 - (count - 1.0) * observed / expected)
 }
 
-/// The squared differences of section C.4, of values by their place in the sorted list.
+/// The squared differences of section C.4, for values given by their index in the sorted list.
 struct Difference<'a> {
     scale: Scale,
     values: &'a [f64],
@@ -130,7 +129,7 @@ mod tests {
         assert_eq!(krippendorff_alpha(&units(&["1 2 3"]), Scale::Interval), None, "a single rater");
         assert_eq!(krippendorff_alpha(&units(&["1 1", "1 1"]), Scale::Interval), None, "a single value");
         let with_nan = vec![vec![Some(f64::NAN), Some(1.0)], vec![Some(1.0), Some(2.0)]];
-        // Left is one unit with two values: observed 2, expected 2, alpha 1 - 1 x 2 / 2.
+        // One unit with two values is left: observed 2, expected 2, alpha 1 - 1 x 2 / 2.
         near(krippendorff_alpha(&with_nan, Scale::Interval), 0.0, 1e-12);
     }
 }

@@ -6,7 +6,7 @@
 /// How much two categories disagree.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Weights {
-    /// All different categories disagree alike.
+    /// All different categories disagree equally.
     None,
     /// By their distance.
     Linear,
@@ -27,17 +27,17 @@ impl Weights {
 
 /// The share of subjects, in [0, 1], that two raters put into the same category. `None` without subjects.
 ///
-/// It says little where one category is rare: raters who always say "pass" agree in nine of ten if nine of ten pass.
+/// It means little if one category is rare: raters who always say "pass" agree in nine of ten if nine of ten pass.
 #[must_use]
 pub fn percent_agreement(pairs: &[(usize, usize)]) -> Option<f64> {
     let agreed = pairs.iter().filter(|(first, second)| first == second).count();
     (!pairs.is_empty()).then(|| agreed as f64 / pairs.len() as f64)
 }
 
-/// Kappa of two raters, at most 1, 0 where they agree as chance would have it. `pairs` has the two categories of each
-/// subject, counted from 0; with weights their order counts.
+/// Kappa of two raters: at most 1; 0 if they agree as much as by chance. `pairs` has the two categories of each
+/// subject, counted from 0; with weights, their order matters.
 ///
-/// `None` without subjects, and where chance alone leaves no disagreement: both raters use one category only.
+/// `None` without subjects, or if chance alone leaves no disagreement because both raters use a single category.
 #[must_use]
 pub fn cohen_kappa(pairs: &[(usize, usize)], weights: Weights) -> Option<f64> {
     kappa(pairs, |first, second| weights.disagreement(first, second))
@@ -105,13 +105,13 @@ mod tests {
 
     #[test]
     fn weights_of_an_order_forgive_neighbours() {
-        // By hand, of Cohen's table. Linear: observed .07 + 2 x .09 + .05 + .05 + 2 x .01 + .03 = .40; expected
-        // .18 + 2 x .12 + .15 + .06 + 2 x .05 + .03 = .76. Quadratic: .60, and .18 + 4 x .12 + .15 + .06
-        // + 4 x .05 + .03 = 1.10.
+        // By hand, from Cohen's table. Linear: observed .07 + 2 x .09 + .05 + .05 + 2 x .01 + .03 = .40; expected .18
+        // + 2 x .12 + .15 + .06 + 2 x .05 + .03 = .76. Quadratic: .60, and .18 + 4 x .12 + .15 + .06 + 4 x .05 + .03
+        // = 1.10.
         let pairs = pairs(&COHEN_1968);
         near(cohen_kappa(&pairs, Weights::Linear), 1.0 - 0.40 / 0.76, 1e-12);
         near(cohen_kappa(&pairs, Weights::Quadratic), 1.0 - 0.60 / 1.10, 1e-12);
-        // Two categories have no order.
+        // With two categories, weights make no difference.
         let two = self::pairs(&[&[20, 5], &[10, 15]]);
         for weights in [Weights::Linear, Weights::Quadratic] {
             near(cohen_kappa(&two, weights), 0.4, 1e-12);
@@ -124,7 +124,7 @@ mod tests {
         assert_eq!(cohen_kappa(&[], Weights::None), None);
         assert_eq!(percent_agreement(&[]), None);
         near(percent_agreement(&[(1, 1), (1, 1)]), 1.0, 0.0);
-        // One rater with a single category agrees with the other as chance would have it.
+        // One rater with a single category agrees with the other only by chance.
         near(cohen_kappa(&[(0, 0), (0, 1), (0, 0), (0, 1)], Weights::None), 0.0, 1e-12);
     }
 }

@@ -4,8 +4,8 @@
 
 /// Kappa of several raters, at most 1. `counts` has for each subject how many raters chose which category.
 ///
-/// `None` without subjects, where subjects have different numbers of ratings, or fewer than two, or different numbers
-/// of categories, and where all ratings are in one category.
+/// `None` without subjects, if subjects have different numbers of ratings, or fewer than two, or different numbers of
+/// categories, or if all ratings are in one category.
 #[must_use]
 pub fn fleiss_kappa(counts: &[Vec<u32>]) -> Option<f64> {
     let first = counts.first()?;

@@ -1,5 +1,4 @@
-//! How far raters agree, what is left of their scores without the extremes, and which rate lies behind an imperfect
-//! judge.
+//! How far raters agree, their mean score without the extremes, and the true rate behind an imperfect judge.
 //!
 //! | function | for |
 //! | --- | --- |
@@ -10,8 +9,8 @@
 //! | [`trimmed_mean`] | one score from those of a panel |
 //! | [`wilson`], [`double_sampled`] | a share with its interval; the true share behind a judge that errs |
 //!
-//! All of them are `None` where they are not defined: without ratings, or where everything is in one category and
-//! there is nothing to agree about. A value that is not defined is never 0 and never 1.
+//! All of them are `None` if they are undefined: without ratings, or if everything is in one category and there is
+//! nothing to agree about. An undefined value is never reported as 0 or 1.
 
 mod alpha;
 mod cohen;

@@ -39,27 +39,27 @@ fn score_interval(value: f64, n: f64, z: f64) -> Share {
     Share { value, low: (centre - half) / scale, high: (centre + half) / scale }
 }
 
-/// What a judge says of subjects whose truth is known.
+/// A judge's verdicts on subjects whose truth is known.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Judgements {
-    /// Passes that it calls passes.
+    /// Passes that the judge calls passes.
     pub true_positives: u64,
-    /// Passes that it calls failures.
+    /// Passes that the judge calls failures.
     pub false_negatives: u64,
-    /// Failures that it calls failures.
+    /// Failures that the judge calls failures.
     pub true_negatives: u64,
-    /// Failures that it calls passes.
+    /// Failures that the judge calls passes.
     pub false_positives: u64,
 }
 
 impl Judgements {
-    /// Passes among those whose truth is known.
+    /// Passes among the subjects whose truth is known.
     #[must_use]
     pub fn positives(&self) -> u64 {
         self.true_positives + self.false_negatives
     }
 
-    /// Failures among those whose truth is known.
+    /// Failures among the subjects whose truth is known.
     #[must_use]
     pub fn negatives(&self) -> u64 {
         self.true_negatives + self.false_positives
@@ -75,18 +75,18 @@ impl Judgements {
     }
 }
 
-/// The true share of passes where a judge passes `passed` of `judged` subjects and the truth of some of these is known:
-/// Tenenbein's (1970) estimate, the share of true passes among known subjects that the judge passes, weighted by how
-/// many it passes of all, plus the same of those that it fails.
+/// The true share of passes, if a judge passes `passed` of `judged` subjects and the truth of some of these is known.
+/// This is Tenenbein's (1970) estimate: the share of true passes among known subjects that the judge passes, weighted
+/// by how many of all subjects it passes, plus the same for those that it fails.
 ///
-/// The subjects whose truth is known are some of the judged ones, drawn at random. What the judge says of the others is
-/// worth as much as it tells of the truth, K, the squared correlation of both: the variance is that of
-/// 1 / ((1 - K) / known + K / judged) subjects with known truth. The interval is Wilson's for that many, so where the truth
-/// of all subjects is known it is that of the known shares alone, whatever the judge says. K is taken with half a subject
-/// added to each of the four counts: few subjects make no judge certain. A judge of which passes only, or failures only,
-/// are known tells nothing, and the known share stands as it is.
+/// The subjects whose truth is known are some of the judged ones, drawn at random. The judge's verdicts on the others
+/// count as much as they reveal about the truth, K, the squared correlation of both: the variance is that of 1 / ((1
+/// - K) / known + K / judged) subjects with known truth. The interval is Wilson's for this many subjects; if the
+///   truth of all subjects is known, it depends on the known shares alone. K is computed with half a subject added to
+///   each of the four counts, so that few subjects cannot make a judge look perfect. If only passes or only failures
+///   of a judge are known, it adds no information, and the known share is used alone.
 ///
-/// `None` without known truth, where more is known than was judged, and for a level outside (0, 1).
+/// `None` without known truth, if more is known than was judged, and for a level outside (0, 1).
 #[must_use]
 pub fn double_sampled(passed: u64, judged: u64, known: &Judgements, level: f64) -> Option<Share> {
     let count = |count: u64| count as f64;
@@ -172,16 +172,16 @@ mod tests {
     #[test]
     fn what_is_not_known_is_not_made_up() {
         let passes_only = Judgements { true_positives: 3, false_positives: 1, ..Judgements::default() };
-        // The judge fails some, of which nothing is known: the labels stand alone.
+        // The judge fails some subjects, of which no truth is known: only the labels count.
         let found = double_sampled(50, 100, &passes_only, 0.95).unwrap();
         assert!((found.value - 0.75).abs() < 1e-12 && found.high - found.low > 0.5, "{found:?}");
-        // One that was always right so far is not certain.
+        // A judge that was always right so far is still not certain.
         let right = Judgements { true_positives: 3, true_negatives: 3, ..Judgements::default() };
         let found = double_sampled(500, 1000, &right, 0.95).unwrap();
         assert!((found.value - 0.5).abs() < 1e-12 && found.high - found.low > 0.2, "{found:?}");
         let none = Judgements::default();
         assert_eq!(double_sampled(5, 10, &none, 0.95), None);
-        // Known, but not among those that were judged.
+        // More is known than was judged.
         assert_eq!(double_sampled(2, 10, &passes_only, 0.95), None);
         assert_eq!(double_sampled(5, 10, &passes_only, 1.0), None);
     }
@@ -218,7 +218,7 @@ mod tests {
                     covered += u32::from(found.low <= truth && truth <= found.high);
                 }
                 let share = f64::from(covered) / f64::from(SETS);
-                // Wilson's interval itself, where all is labelled, is not exact at 100 tasks.
+                // Even if all is labelled, Wilson's interval is not exact at 100 tasks.
                 assert!((0.925..=0.975).contains(&share), "{truth} {labelled}: {share}");
             }
         }

@@ -7,13 +7,13 @@ pub struct TrimmedMean {
     pub value: f64,
     /// How many scores it is the mean of.
     pub used: usize,
-    /// Whether the lowest and the highest were left out; not where there are fewer than three.
+    /// Whether the lowest and the highest score were left out; false for fewer than three scores.
     pub is_trimmed: bool,
 }
 
-/// The mean without the lowest and the highest score: of four judges that of the middle two, as in equation 7, of three
-/// the middle one. With fewer than three nothing is trimmed, which [`TrimmedMean::is_trimmed`] says. With more than four,
-/// one at each end is left out all the same. `None` without scores, and where one is not finite.
+/// The mean without the lowest and the highest score: for four judges that of the middle two, as in equation 7; for
+/// three the middle one. With fewer than three nothing is trimmed, as [`TrimmedMean::is_trimmed`] shows. With more
+/// than four, still only one at each end is left out. `None` without scores, or if one is not finite.
 #[must_use]
 pub fn trimmed_mean(scores: &[f64]) -> Option<TrimmedMean> {
     if scores.is_empty() || !scores.iter().all(|score| score.is_finite()) {

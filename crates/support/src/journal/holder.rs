@@ -1,8 +1,8 @@
-//! Who holds the lock of a file.
+//! Finds the process that holds the lock of a file.
 
 use std::fs::File;
 
-/// The process that holds the lock, where the system tells: Linux does, in `/proc/locks` (`proc_locks(5)`).
+/// The process that holds the lock, if the system tells: Linux does, in `/proc/locks` (`proc_locks(5)`).
 #[cfg(target_os = "linux")]
 pub(super) fn process(file: &File) -> Option<u32> {
     use std::os::unix::fs::MetadataExt as _;
@@ -10,15 +10,16 @@ pub(super) fn process(file: &File) -> Option<u32> {
     of_inode(&std::fs::read_to_string("/proc/locks").ok()?, inode)
 }
 
-/// Not asked for elsewhere.
+/// Other systems do not tell.
 #[cfg(not(target_os = "linux"))]
 pub(super) fn process(_file: &File) -> Option<u32> {
     None
 }
 
-/// A line is `1: FLOCK  ADVISORY  WRITE 8410 fe:00:10839750 0 EOF`; of one that waits, `->` follows the number. The
-/// device is not compared: some file systems show another one than files have. So where several processes hold files of
-/// one number, none is named.
+/// The process that holds the lock of the file with this number. A line is `1: FLOCK  ADVISORY  WRITE 8410
+/// fe:00:10839750 0 EOF`; if a process waits for the lock, `->` follows the first number. The device is not compared,
+/// because some file systems show another one there than files have. If several processes hold files with the same
+/// number, none is returned.
 #[cfg(target_os = "linux")]
 fn of_inode(locks: &str, inode: u64) -> Option<u32> {
     let process = |line: &str| {
@@ -26,7 +27,7 @@ fn of_inode(locks: &str, inode: u64) -> Option<u32> {
         let is_held = words.next()? == "FLOCK";
         let (process, place) = (words.nth(2)?, words.next()?);
         let number: u64 = place.rsplit(':').next()?.parse().ok()?;
-        // A process that is not visible from here is 0 or less.
+        // The number is 0 or negative if the process is not visible from here.
         process.parse().ok().filter(|process| is_held && number == inode && *process > 0)
     };
     let mut processes: Vec<u32> = locks.lines().filter_map(process).collect();

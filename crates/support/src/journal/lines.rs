@@ -1,12 +1,12 @@
-//! The end of every file of ours that only grows: a record is a line, a line is one write, and nothing follows a write
-//! that failed, since the file may then end within a line.
+//! Appends lines to a file: each record is a line, and each line is one write. After a failed write nothing more is
+//! written, because the file may then end within a line.
 
 use std::fs::File;
 use std::io::{self, BufRead as _, BufReader, Seek as _, SeekFrom, Write as _};
 
 use serde::Serialize;
 
-/// A file of lines, open to be appended to.
+/// A file of lines, open for appending.
 #[derive(Debug)]
 pub struct Lines {
     file: File,
@@ -14,14 +14,14 @@ pub struct Lines {
 }
 
 impl Lines {
-    /// Goes on after what is in the file, which was opened to append and ends with a line.
+    /// Continues after the content of a file that was opened for appending and ends with a complete line.
     #[must_use]
     pub fn new(file: File) -> Self {
         Self { file, failure: None }
     }
 
-    /// Hands over the lines of a file that was opened to read and to append, each with its end, and removes a last line
-    /// that was cut off. Only who has the file alone may do this.
+    /// Passes each line of a file to `take`, with its line end, and removes a last line that was cut off. The file
+    /// must be open for reading and appending, and no other process may use it.
     ///
     /// # Errors
     /// The system's reason.
@@ -44,7 +44,7 @@ impl Lines {
         Ok(Self::new(file))
     }
 
-    /// Writes a line, as [`line_of`] makes it. Nothing is written after a failure, which [`Lines::failure`] tells.
+    /// Writes a line made by [`line_of`]. After a failure, which [`Lines::failure`] returns, nothing more is written.
     pub fn append(&mut self, line: io::Result<Vec<u8>>) {
         if self.failure.is_none() {
             self.failure = line.and_then(|line| self.file.write_all(&line)).err();
@@ -59,10 +59,10 @@ impl Lines {
     }
 }
 
-/// A record as a line, with its end.
+/// A record as a line, with its line end.
 ///
 /// # Errors
-/// It cannot be written as JSON.
+/// The record cannot be written as JSON.
 pub fn line_of(record: &impl Serialize) -> io::Result<Vec<u8>> {
     let mut line = serde_json::to_vec(record)?;
     line.push(b'\n');

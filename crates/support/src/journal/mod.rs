@@ -1,14 +1,15 @@
-//! Journals: files of records, one JSON object a line, that only grow. What commands must not ask twice, or people
-//! must not lose, is in one: [`Journal`] is one process's alone, [`SharedJournal`] may be written by several at once.
+//! Journals: files of records, one JSON object a line, that only grow. They keep answers that commands must not ask
+//! for twice, and work that people must not lose. Only one process can use a [`Journal`] at a time; several can write
+//! a [`SharedJournal`].
 //!
-//! A line is written by one write. A process that is killed leaves at most one line that is cut off; the next one that
-//! writes removes it. Every other line that is no record is refused with its place, and the file is left as it is: to
-//! go on would hide what was lost. Nothing is written that could not be read again.
+//! A line is written by one write. A process that is killed leaves at most one line that is cut off; the next process
+//! that writes removes it. Any other invalid line is an error with its place, and the file is left unchanged, because
+//! going on would hide a loss. Nothing is written that could not be read again.
 //!
-//! It stands beside `files` and knows nothing of what is kept: each user has its own records, keys and meaning. Two files
-//! need less and write by [`Lines`] alone: the journal of `m3 run`, which is locked with its folder, tells what happened
-//! and is no source of truth (predictions are), so that a line that says nothing must not keep a run from going on; and
-//! cassettes, which people write too, so that a line without an end is kept.
+//! A journal is independent of its records: each user has its own records, keys and meaning. Two files need less and
+//! only use [`Lines`]: the journal of `m3 run`, which is locked with its folder and only tells what happened (the
+//! predictions decide what is done), so an invalid line must not stop a run; and cassettes, which people may also
+//! write, so a line without a line end is kept.
 
 mod error;
 mod holder;
@@ -28,27 +29,28 @@ use serde::{Deserialize, Serialize};
 use crate::files::lock_within;
 use crate::text::shortened;
 
-/// What a journal is for.
+/// The kind of a journal.
 #[derive(Debug, Clone, Copy)]
 pub struct Kind {
     /// What the file is, such as `file of decisions`.
     pub name: &'static str,
-    /// Stands in the first line, `{"schema":".."}`; `None` for files without such a line.
+    /// The schema in the first line, `{"schema":".."}`; `None` for files without such a line.
     pub schema: Option<&'static str>,
-    /// What a user can do to have another file, such as ``name another one with `--answers` ``.
+    /// What a user can do to use another file, such as ``name another one with `--answers` ``.
     pub elsewhere: &'static str,
 }
 
-/// How long another process may hold a shared file: it writes one line.
+/// How long another process may hold a shared file: it only writes one line.
 const LOCK_WAIT: Duration = Duration::from_secs(10);
 
-/// A longer line is not written or read, in bytes: a reply of a model has at most 1 MiB of use.
+/// The longest line that is written or read, in bytes: at most 1 MiB of a model's reply is useful.
 const LONGEST_LINE: u64 = 64 << 20;
 
-/// A larger file is not written or read, in bytes. Whoever opens it keeps what it needs of the records in memory.
+/// The largest file that is written or read, in bytes. A process that opens it keeps what it needs of the records in
+/// memory.
 const MOST_BYTES: u64 = 4 << 30;
 
-/// A larger file that people write is not written or read, in bytes: all its records are kept in memory.
+/// The largest file of people's decisions that is written or read, in bytes: all its records are kept in memory.
 const MOST_BYTES_SHARED: u64 = 256 << 20;
 
 /// The first line of a journal with a schema.
@@ -57,16 +59,16 @@ struct Head {
     schema: String,
 }
 
-/// The place of a journal, and how far it is known.
+/// The path of a journal, and how much of it has been read.
 #[derive(Debug)]
 struct Known {
     path: PathBuf,
     kind: Kind,
-    /// It may have so many bytes.
+    /// The most bytes it may have.
     most: u64,
-    /// Where the last whole line ends.
+    /// The end of the last complete line that was read, in bytes.
     end: u64,
-    /// Whole lines up to there.
+    /// The number of complete lines before this end.
     lines: u64,
 }
 
@@ -75,7 +77,7 @@ impl Known {
         JournalError::Io { action, path: self.path.clone(), elsewhere: self.kind.elsewhere, cause }
     }
 
-    /// Locks the file, and waits so long for another process that has it.
+    /// Locks the file; waits this long if another process has locked it.
     fn lock(&self, file: &File, wait: Duration) -> Result<(), JournalError> {
         lock_within(file, wait).map_err(|cause| match cause.kind() {
             io::ErrorKind::WouldBlock => JournalError::Locked {
@@ -87,7 +89,7 @@ impl Known {
         })
     }
 
-    /// What is wrong with the line after those that are known.
+    /// An error about the line after those that have been read.
     fn wrong(&self, message: &str) -> JournalError {
         JournalError::Line {
             path: self.path.clone(),
@@ -98,14 +100,14 @@ impl Known {
         }
     }
 
-    /// Opens the file to read it and to write at its end. It is made if it is not there.
+    /// Opens the file for reading and for writing at its end, and creates it if it does not exist.
     fn open(&self) -> Result<File, JournalError> {
         self.check_is_file()?;
         let file = OpenOptions::new().create(true).read(true).append(true).open(&self.path);
         file.map_err(|cause| self.io("open", cause))
     }
 
-    /// A pipe would be waited for, and a device has no end.
+    /// Fails for pipes, because opening one waits, and for devices, because they have no end.
     fn check_is_file(&self) -> Result<(), JournalError> {
         match std::fs::metadata(&self.path) {
             Ok(found) if !found.is_file() => Err(self.io("open", io::Error::other("it is no plain file"))),
@@ -113,8 +115,8 @@ impl Known {
         }
     }
 
-    /// Takes the records of the whole lines that follow those that are known. What follows these is a line that was cut
-    /// off, or that somebody is writing.
+    /// Reads the records in the complete lines after those already read. A rest without a line end was cut off, or is
+    /// being written by another process.
     fn read<T: DeserializeOwned>(
         &mut self,
         mut file: &File,
@@ -150,7 +152,7 @@ impl Known {
     }
 
     fn record<T: DeserializeOwned>(&self, line: &[u8]) -> Result<T, JournalError> {
-        // Within what nobody takes, `serde_json` would not look.
+        // `serde_json` would not check this inside values that it skips.
         let text = std::str::from_utf8(line).map_err(|_| self.wrong("it is not UTF-8"))?;
         serde_json::from_str(text).map_err(|error| self.wrong(&error.to_string()))
     }
@@ -160,7 +162,7 @@ impl Known {
         if is_ours { Ok(()) } else { Err(self.foreign()) }
     }
 
-    /// Whether a line without an end can be one of ours that was cut off: other files are not cut.
+    /// Whether a rest without a line end can be a cut-off line of ours: other files must not be shortened.
     fn check_rest(&self, rest: &[u8]) -> Result<(), JournalError> {
         match self.kind.schema {
             Some(schema) if self.lines == 0 && !head(schema).as_bytes().starts_with(rest) => {
@@ -177,7 +179,7 @@ impl Known {
         JournalError::Foreign { path: self.path.clone(), name, elsewhere }
     }
 
-    /// Removes what follows the known lines, and begins a new file. Only who has the lock may do this.
+    /// Removes everything after the lines that have been read, and starts a new file. The caller must hold the lock.
     fn repair(&mut self, mut file: &File) -> io::Result<()> {
         if file.metadata()?.len() > self.end {
             file.set_len(self.end)?;
@@ -194,7 +196,7 @@ impl Known {
         JournalError::TooLarge { path: self.path.clone(), most: self.most, elsewhere: self.kind.elsewhere }
     }
 
-    /// The line of a record, with its end.
+    /// The line of a record, with its line end.
     fn line(&self, record: &impl Serialize) -> Result<Vec<u8>, JournalError> {
         let line = line_of(record).map_err(|error| self.io("write to", error))?;
         let length = line.len() as u64;
@@ -205,7 +207,7 @@ impl Known {
         if self.end + length > self.most { Err(self.too_large()) } else { Ok(line) }
     }
 
-    /// Writes lines after the known ones. If that fails, what was written of them is removed.
+    /// Writes lines after those that have been read. If this fails, the part that was written is removed.
     fn write(
         &mut self,
         mut file: &File,
@@ -223,10 +225,10 @@ impl Known {
     }
 }
 
-/// A line was not written.
+/// A failure to write a line.
 struct Unwritten {
     error: JournalError,
-    /// Whether the file ends where it did.
+    /// Whether the file was restored to its earlier end.
     is_cut: bool,
 }
 
@@ -234,8 +236,8 @@ fn head(schema: &str) -> String {
     format!("{{\"schema\":\"{schema}\"}}\n")
 }
 
-/// A journal that is this process's alone until it is dropped. Lines are with the system before [`Journal::append`]
-/// returns, so that they outlive the process; they are not forced to the disk.
+/// A journal that only this process can use until it is dropped. [`Journal::append`] returns when the system has the
+/// line, so it survives the process; it is not forced to the disk.
 #[derive(Debug)]
 pub struct Journal {
     path: PathBuf,
@@ -245,17 +247,17 @@ pub struct Journal {
 #[derive(Debug)]
 struct State {
     known: Known,
-    /// Held open: the system releases its lock with it, however the process ends.
+    /// Held open: the system releases the lock with it, however the process ends.
     file: File,
     /// Whether the file may end within a line that could not be removed.
     is_broken: bool,
 }
 
 impl Journal {
-    /// Opens or makes the file, locks it, and hands over its records in their order.
+    /// Opens or creates the file, locks it, and passes on its records in order.
     ///
     /// # Errors
-    /// [`JournalError`]; the file is then as it was.
+    /// [`JournalError`]; the file is then unchanged.
     pub fn open<T: DeserializeOwned>(
         path: &Path,
         kind: Kind,
@@ -278,8 +280,8 @@ impl Journal {
     /// Adds a record, which should be a JSON object.
     ///
     /// # Errors
-    /// [`JournalError::Io`], [`JournalError::TooLarge`]; the record is then not in the file. Where a part of it cannot be
-    /// removed again, nothing more is written.
+    /// [`JournalError::Io`], [`JournalError::TooLarge`]; the record is then not in the file. If a part of it cannot
+    /// be removed again, nothing more is written.
     pub fn append(&self, record: &impl Serialize) -> Result<(), JournalError> {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         let State { known, file, is_broken } = &mut *state;
@@ -295,7 +297,7 @@ impl Journal {
     }
 }
 
-/// A journal that several processes may write at once; a record is on the disk before anybody is told that it is.
+/// A journal that several processes may write; a record is on disk before anybody is told about it.
 #[derive(Debug)]
 pub struct SharedJournal<T> {
     known: Known,
@@ -303,7 +305,7 @@ pub struct SharedJournal<T> {
 }
 
 impl<T: Serialize + DeserializeOwned> SharedJournal<T> {
-    /// Reads the file, if there is one. It is made by the first record.
+    /// Reads the file, if it exists. The first record creates it.
     ///
     /// # Errors
     /// [`JournalError`], with the line.
@@ -326,7 +328,7 @@ impl<T: Serialize + DeserializeOwned> SharedJournal<T> {
         &self.known.path
     }
 
-    /// Reads what others have written since.
+    /// Reads records that other processes have written since.
     ///
     /// # Errors
     /// [`JournalError`], with the line.
@@ -339,20 +341,20 @@ impl<T: Serialize + DeserializeOwned> SharedJournal<T> {
         }
     }
 
-    /// Locks the file, reads what others have written, and writes the record that `make` gives, if it gives one: a JSON
-    /// object.
+    /// Locks the file, reads what others have written, and writes the record that `make` returns, if any. It must be
+    /// a JSON object.
     ///
     /// # Errors
-    /// [`JournalError`]; the file is then as it was.
+    /// [`JournalError`]; the file is then unchanged.
     pub fn append_with(&mut self, make: impl FnOnce(&[T]) -> Option<T>) -> Result<bool, JournalError> {
         Ok(self.append_all_with(|records| make(records).into_iter().collect())? > 0)
     }
 
-    /// Locks the file, reads what others have written, and writes the records that `make` gives by one write: all of them
-    /// or none. Returns their number.
+    /// Locks the file, reads what others have written, and writes the records that `make` returns in one write: all
+    /// of them or none. Returns their number.
     ///
     /// # Errors
-    /// [`JournalError`]; the file is then as it was.
+    /// [`JournalError`]; the file is then unchanged.
     pub fn append_all_with(&mut self, make: impl FnOnce(&[T]) -> Vec<T>) -> Result<usize, JournalError> {
         let file = self.known.open()?;
         self.known.lock(&file, LOCK_WAIT)?;
@@ -368,7 +370,7 @@ impl<T: Serialize + DeserializeOwned> SharedJournal<T> {
             return Err(self.known.too_large());
         }
         self.known.repair(&file).map_err(|cause| self.known.io("write to", cause))?;
-        // What cannot be removed is removed by the next one that writes.
+        // A part that cannot be removed now is removed by the next process that writes.
         self.known.write(&file, (&lines, records.len()), true).map_err(|unwritten| unwritten.error)?;
         let count = records.len();
         self.records.extend(records);

@@ -1,10 +1,10 @@
-//! What a kill, a full disk, another process or another program can do to a journal.
+//! Tests of what a kill, a full disk, another process or another program can do to a journal.
 
 use std::path::PathBuf;
 
 use super::*;
 
-/// With a schema in the first line, and without.
+/// The two kinds: with a schema in the first line, and without.
 const WITH_HEAD: Kind =
     Kind { name: "file of numbers", schema: Some("m3.numbers/1"), elsewhere: "name another file with `-o`" };
 const PLAIN: Kind = Kind { schema: None, ..WITH_HEAD };
@@ -45,7 +45,8 @@ fn values(journal: &SharedJournal<Number>) -> Vec<u32> {
     journal.records().iter().map(|number| number.number).collect()
 }
 
-/// Neither kind of journal opens a file of this content, each names this line, and the file stays.
+/// Asserts that neither kind of journal opens a file with this content, that each error names this line, and that the
+/// file stays unchanged.
 fn refused(content: &[u8], line_number: u64) -> String {
     let (_folder, path) = file();
     std::fs::write(&path, content).unwrap();
@@ -96,7 +97,7 @@ fn a_line_that_was_cut_off_is_removed_by_the_next_that_writes_and_not_by_who_rea
     let mut journal = shared(&path).unwrap();
     assert_eq!(values(&journal), [1]);
     assert_eq!(std::fs::read_to_string(&path).unwrap(), cut);
-    // The one who was writing it was not dead.
+    // The process that was writing the line is still alive and finishes it.
     std::fs::write(&path, format!("{cut}\n")).unwrap();
     journal.refresh().unwrap();
     assert_eq!(values(&journal), [1, 23]);
@@ -109,11 +110,11 @@ fn a_line_that_was_cut_off_is_removed_by_the_next_that_writes_and_not_by_who_rea
 fn a_line_that_is_no_record_is_refused_with_its_place() {
     let said = refused(format!("{}garbage\n{}", line(1), line(2)).as_bytes(), 2);
     assert!(said.contains("is no line of a file of numbers: expected value at column 1\n"), "{said}");
-    // Of another shape, empty, and two lines one of which was cut off.
+    // A record of another shape, an empty line, and two lines of which one was cut off.
     refused(format!("{}{{\"other\":1}}\n", line(1)).as_bytes(), 2);
     refused(format!("\n{}", line(1)).as_bytes(), 1);
     refused(format!("{}{{\"number\":1{}{}", line(1), line(2), line(3)).as_bytes(), 2);
-    // Long enough to be shown as a whole it is not, and nothing of it can steer a terminal.
+    // A long line is shown shortened, and nothing in it can control a terminal.
     let hostile = format!("{{\"number\":\"\u{1b}[2J{}\"}}\n", "x".repeat(10_000));
     let said = refused(hostile.as_bytes(), 1);
     assert!(said.len() < 600 && !said.contains('\u{1b}'), "{said}");
@@ -121,7 +122,7 @@ fn a_line_that_is_no_record_is_refused_with_its_place() {
 
 #[test]
 fn a_line_that_is_not_utf_8_is_refused() {
-    // Also in a key that nobody reads.
+    // Also in a key that is not read.
     let mut content = line(1).into_bytes();
     content.extend_from_slice(b"{\"number\":2,\"note\":\"\xff\xfe\"}\n");
     let said = refused(&content, 2);
@@ -146,7 +147,7 @@ fn a_journal_of_another_schema_is_left_as_it_is() {
         assert!(error.to_string().contains("numbers.jsonl` is no file of numbers\nhint: "), "{error}");
         assert_eq!(std::fs::read_to_string(&path).unwrap(), content);
     }
-    // The same schema in other words is ours.
+    // The same schema in another notation is accepted.
     std::fs::write(&path, format!("{{ \"schema\": \"m3.numbers/1\", \"by\": 1 }}\n{}", line(7))).unwrap();
     assert_eq!(open(&path, WITH_HEAD).unwrap().1, [7]);
 }
@@ -183,7 +184,7 @@ fn only_one_at_a_time_has_a_journal_and_the_other_is_told_who() {
     journal.append(&number(1)).unwrap();
     let error = open(&path, WITH_HEAD).unwrap_err();
     let JournalError::Locked { process, .. } = &error else { panic!("{error}") };
-    // Where the system tells, it tells the truth.
+    // If the system names a process, it is the right one.
     assert!(process.is_none_or(|process| process == std::process::id()), "{error}");
     let said = error.to_string();
     assert!(said.starts_with("another m3 works with `") && said.contains("hint: wait for its end"), "{said}");
@@ -241,7 +242,7 @@ fn sizes_are_bounded_when_reading_and_when_writing() {
     let holes = |size: u64| File::create(&path).unwrap().set_len(size).unwrap();
     holes(MOST_BYTES_SHARED + 1);
     assert!(matches!(shared(&path).unwrap_err(), JournalError::TooLarge { .. }));
-    // Within the bound of files, and beyond that of lines.
+    // Within the limit for files, and beyond that for lines.
     holes(LONGEST_LINE + 1);
     let said = open(&path, PLAIN).unwrap_err().to_string();
     assert!(said.contains("numbers.jsonl:1`") && said.contains("more than 64 MiB"), "{said}");
@@ -257,7 +258,7 @@ fn sizes_are_bounded_when_reading_and_when_writing() {
     assert_eq!(open(&path, PLAIN).unwrap().1, [1, 2]);
 }
 
-/// `/dev/full` stands in for the disk; it cannot be cut, so that nothing more may be written.
+/// `/dev/full` acts as the full disk; it cannot be cut, so nothing more may be written to it.
 #[cfg(target_os = "linux")]
 #[test]
 fn a_full_disk_is_told_and_half_a_line_is_not_written_on() {

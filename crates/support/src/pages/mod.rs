@@ -1,14 +1,14 @@
-//! What the pages that m3 makes for a browser share: the style that each begins with, and
-//! how a content security policy names what stands in a page.
+//! Shared parts of the pages that m3 makes for a browser: their common style, and how a content security policy names
+//! parts of a page.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use sha2::{Digest as _, Sha256};
 
-/// What the style of each page begins with.
+/// The style at the beginning of each page's own style.
 pub const BASE_STYLE: &str = include_str!("base.css");
 
-/// A style or script as a content security policy allows it, by its hash.
+/// The source expression of a content security policy that allows this style or script, by its hash.
 #[must_use]
 pub fn source_of(text: &str) -> String {
     format!("'sha256-{}'", STANDARD.encode(Sha256::digest(text)))

@@ -1,4 +1,4 @@
-//! Every form of a secret that is found, and what is left alone.
+//! Tests of every form of a secret that is found, and of texts that stay unchanged.
 
 use proptest::prelude::*;
 use serde_json::json;
@@ -13,9 +13,9 @@ fn redactor(secrets: &[&str]) -> Redactor {
 fn a_secret_that_was_cut_or_stands_in_a_path_is_found() {
     let redactor = Redactor::new(["Sup3r/S3cr+t=K"]).unwrap();
     assert_eq!(redactor.text("key Sup3r/S3c… failed"), "key *** failed");
-    // Three characters say nothing.
+    // Three characters do not reveal the secret.
     assert_eq!(redactor.text("key Sup…"), "key Sup…");
-    // As Python's `urllib.parse.quote` writes it.
+    // Python's `urllib.parse.quote` writes this form.
     assert_eq!(redactor.text("at /Sup3r/S3cr%2Bt%3DK"), "at /***");
 }
 
@@ -42,7 +42,7 @@ fn every_form_of_a_secret_is_replaced() {
 #[test]
 fn forms_of_web_pages_and_of_bytes_are_replaced() {
     let redactor = redactor(&["a<'\"&>b"]);
-    // The first four as Python's `html.escape`, markupsafe, PHP's `htmlspecialchars` and Go's `html` write them.
+    // The first four are written by Python's `html.escape`, markupsafe, PHP's `htmlspecialchars` and Go's `html`.
     for form in [
         "a&lt;&#x27;&quot;&amp;&gt;b",
         "a&lt;&#39;&#34;&amp;&gt;b",
@@ -59,7 +59,7 @@ fn forms_of_web_pages_and_of_bytes_are_replaced() {
 
 #[test]
 fn nothing_of_a_secret_stays_at_the_end_of_base64() {
-    // `printf 'user:passpass' | base64`, and the same without the colon and with the alphabet for addresses.
+    // The output of `printf 'user:passpass' | base64`, and the same without the colon and in the alphabet for URLs.
     for (secret, encoded) in [
         ("passpass", "dXNlcjpwYXNzcGFzcw=="),
         ("passpass1", "dXNlcnBhc3NwYXNzMQ=="),
@@ -79,7 +79,7 @@ fn a_short_secret_spoils_no_image() {
     redactor(&["abcd"]).value(&mut redacted);
     result["key"] = json!("***");
     assert_eq!(redacted, result);
-    // A longer one is no chance, and what only begins like an image is text.
+    // A longer match is not chance, and a text that only begins like an image is searched as text.
     assert!(redactor(&["abcdabcd"]).text(&image).contains(REDACTED));
     assert!(redactor(&["abcd"]).text(&format!("{image} abcd")).ends_with("***"));
 }

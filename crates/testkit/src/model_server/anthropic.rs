@@ -1,4 +1,4 @@
-//! The shape of Anthropic messages, after its API reference ("Create a Message") and its guide "Tool use".
+//! Checks for the form of Anthropic messages, after its API reference ("Create a Message") and its guide "Tool use".
 
 use axum::http::HeaderMap;
 use serde_json::{Value, json};

@@ -1,4 +1,4 @@
-//! What the checks of all wires share: places and what is wrong there, names, schemas, images, answers to calls.
+//! Shared parts of the checks of all wires: places and problems, names, schemas, images, results of calls.
 
 use std::collections::{HashMap, HashSet};
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
@@ -12,7 +12,7 @@ use serde_json::Value;
 
 use super::{SeenRequest, hash};
 
-/// One request under scrutiny.
+/// The checks of one request.
 #[derive(Debug, Default)]
 pub(super) struct Checks {
     pub(super) seen: SeenRequest,
@@ -22,7 +22,7 @@ pub(super) struct Checks {
 }
 
 /// Images that were found intact: their media type and base64, as a hash, and the SHA-256 of their bytes. Many
-/// requests have the same ones, and decoding them again would take the time of who is tested.
+/// requests have the same images, and decoding them again would slow down the program under test.
 #[derive(Debug, Default)]
 pub(super) struct Images(Mutex<HashMap<u64, String>>);
 
@@ -38,7 +38,7 @@ impl Images {
     }
 }
 
-/// A call that waits for its answer.
+/// A call that waits for its result.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct OpenCall {
     pub(super) id: String,
@@ -54,14 +54,14 @@ impl Checks {
         self.problems.push(format!("{place} {what}"));
     }
 
-    /// Finds a problem unless something holds.
+    /// Adds a problem unless something holds.
     pub(super) fn that(&mut self, holds: bool, place: &str, what: &str) {
         if !holds {
             self.fail(place, what);
         }
     }
 
-    /// Finds a problem with every key that is not documented.
+    /// Adds a problem for every key that is not documented.
     pub(super) fn keys(&mut self, value: &Value, place: &str, documented: &[&str]) {
         let unknown = value.as_object().into_iter().flatten().map(|(key, _)| key);
         for key in unknown.filter(|key| !documented.contains(&key.as_str())) {
@@ -69,7 +69,7 @@ impl Checks {
         }
     }
 
-    /// A text that is kept among the texts.
+    /// Checks a text and keeps it among the texts.
     pub(super) fn text(&mut self, value: &Value, place: &str, may_be_empty: bool) -> String {
         let Some(text) = value.as_str() else {
             self.fail(place, "is no string");
@@ -80,7 +80,7 @@ impl Checks {
         text.to_owned()
     }
 
-    /// A list with at least one member.
+    /// Checks a list with at least one member.
     pub(super) fn list<'a>(&mut self, value: &'a Value, place: &str) -> &'a [Value] {
         match value.as_array() {
             Some(list) if !list.is_empty() => list,
@@ -95,7 +95,7 @@ impl Checks {
         }
     }
 
-    /// An image, which must be what it says it is and decode.
+    /// Checks an image: its media type must be right and its data must decode.
     pub(super) fn image(&mut self, media_type: &str, data: &str, place: &str) {
         if let Some(hash) = self.known.get(media_type, data) {
             self.seen.images.push(hash);
@@ -125,7 +125,7 @@ impl Checks {
         }
     }
 
-    /// `^[a-zA-Z0-9_-]{1,64}$`, which all three providers take.
+    /// Checks a name by `^[a-zA-Z0-9_-]{1,64}$`, which all three providers accept.
     pub(super) fn tool_name(&mut self, value: &Value, place: &str) -> String {
         let name = value.as_str().unwrap_or_default();
         let is_fine = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-');
@@ -133,7 +133,7 @@ impl Checks {
         name.to_owned()
     }
 
-    /// A tool that is offered.
+    /// Checks an offered tool.
     pub(super) fn tool(&mut self, name: &Value, description: &Value, schema: &Value, place: &str) {
         let name = self.tool_name(name, place);
         self.that(!self.seen.tools.contains(&name), place, "has the name of another tool");
@@ -152,7 +152,7 @@ impl Checks {
         self.seen.tools.push(name);
     }
 
-    /// The id of a call, which must be new.
+    /// Checks the id of a call, which must be new.
     pub(super) fn call_id(&mut self, id: &Value, place: &str) -> String {
         let id = id.as_str().unwrap_or_default();
         self.that(!id.is_empty(), place, "has no id");
@@ -161,7 +161,7 @@ impl Checks {
         id.to_owned()
     }
 
-    /// The answer to one of the open calls.
+    /// Checks the result of one of the open calls.
     pub(super) fn answered(&mut self, open: &mut Vec<OpenCall>, id: &str, text: String, place: &str) {
         match open.iter().position(|call| call.id == id) {
             Some(index) => {
@@ -172,25 +172,25 @@ impl Checks {
         self.seen.results.push((id.to_owned(), text));
     }
 
-    /// All calls must be answered by now.
+    /// Checks that all calls have results by now.
     pub(super) fn all_answered(&mut self, open: &mut Vec<OpenCall>, place: &str) {
         for call in open.drain(..) {
             self.fail(place, format!("comes before the call `{}` of `{}` is answered", call.id, call.name));
         }
     }
 
-    /// A number in a range, where one is given.
+    /// Checks a number in a range, if one is given.
     pub(super) fn number(&mut self, value: &Value, place: &str, low: f64, high: f64) {
         let is_fine = value.as_f64().is_some_and(|number| (low..=high).contains(&number));
         self.that(value.is_null() || is_fine, place, "is no number in its range");
     }
 
-    /// A whole number, where one is given.
+    /// Checks a whole number, if one is given.
     pub(super) fn whole(&mut self, value: &Value, place: &str) {
         self.that(value.is_null() || value.as_u64().is_some(), place, "is no whole number");
     }
 
-    /// The key in its header; any or none, if the server has none of its own.
+    /// Checks the key in its header; a server without a key of its own accepts any or none.
     pub(super) fn key(&mut self, headers: &HeaderMap, name: &str, prefix: &str, key: Option<&str>) {
         let given = headers.get(name).map(|value| value.to_str().unwrap_or_default());
         let is_fine = match (given.map(|given| given.strip_prefix(prefix)), key) {
@@ -202,7 +202,7 @@ impl Checks {
     }
 }
 
-/// Puts `sha256:..` of the decoded bytes where the data of intact images are.
+/// Replaces the data of intact images by `sha256:..` of their bytes.
 pub(super) fn hash_images(value: &mut Value, known: &Images) {
     match value {
         Value::Array(list) => list.iter_mut().for_each(|value| hash_images(value, known)),

@@ -1,5 +1,5 @@
-//! The shape of Gemini's `generateContent`, after the Gemini API reference ("Generating content", `Content`,
-//! `Part`) and its guide "Function calling".
+//! Checks for the form of Gemini's `generateContent`, after the Gemini API reference ("Generating content",
+//! `Content`, `Part`) and its guide "Function calling".
 
 use axum::http::HeaderMap;
 use serde_json::{Value, json};
@@ -69,7 +69,7 @@ pub(super) fn check(path: &str, headers: &HeaderMap, key: Option<&str>, body: &V
     checks.seen.turn = contents.iter().filter(|content| content["role"] == "model").count() + 1;
 }
 
-/// The one thing that a part is.
+/// The single kind of content in a part.
 fn kind<'a>(part: &'a Value, place: &str, checks: &mut Checks) -> &'a str {
     checks.keys(
         part,
@@ -102,7 +102,7 @@ fn user(parts: &[Value], open: &mut Vec<OpenCall>, place: &str, checks: &mut Che
     checks.seen.user_turns += usize::from(!answers_calls);
 }
 
-/// Matched by its id, or by its name and order where calls have no ids.
+/// Checks a response: it belongs to a call by its id, or, if calls have no ids, by its name and order.
 fn response(response: &Value, open: &mut Vec<OpenCall>, place: &str, checks: &mut Checks) {
     checks.keys(response, place, &["id", "name", "response"]);
     let name = checks.tool_name(&response["name"], place);
@@ -146,7 +146,7 @@ fn model_turn(parts: &[Value], place: &str, checks: &mut Checks) -> Vec<OpenCall
     open
 }
 
-/// Without ids, as the API itself answers mostly.
+/// A reply without ids of calls, as the API itself usually gives.
 pub(super) fn rendered(seen: &SeenRequest, text: &str, calls: &[(String, Value)]) -> Value {
     let mut parts = Vec::new();
     if !text.is_empty() {

@@ -1,7 +1,7 @@
-//! A scripted model behind each wire, on 127.0.0.1: it answers as its script says, in the reply shape that the
-//! provider documents, and checks every request against the shape that the provider documents.
+//! A scripted model behind each wire, on 127.0.0.1: it answers by its script, in the form that the provider
+//! documents, and checks every request against the documented form.
 //!
-//! It knows nothing of what it tests: whoever posts to [`ScriptedModel::base_url`] is checked.
+//! It does not depend on the tested program: every request to [`ScriptedModel::base_url`] is checked.
 
 mod anthropic;
 mod checks;
@@ -22,10 +22,10 @@ use serde_json::Value;
 use sha2::{Digest as _, Sha256};
 use tokio::sync::oneshot;
 
-/// What every scripted reply reports as read.
+/// The input tokens that every scripted reply reports.
 pub const INPUT_TOKENS: u64 = 100;
 
-/// What every scripted reply reports as written.
+/// The output tokens that every scripted reply reports.
 pub const OUTPUT_TOKENS: u64 = 10;
 
 /// SHA-256 in hexadecimal digits.
@@ -37,7 +37,7 @@ pub fn hash(bytes: &[u8]) -> String {
     })
 }
 
-/// How the model is spoken to.
+/// The wire of a scripted model.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Spoken {
     /// OpenAI chat completions.
@@ -48,39 +48,39 @@ pub enum Spoken {
     Gemini,
 }
 
-/// A request, in words that are the same for all wires.
+/// A request, in terms that are the same for all wires.
 #[derive(Debug, Clone, Default)]
 pub struct SeenRequest {
-    /// The model that is asked for.
+    /// The requested model.
     pub model: String,
-    /// The system's text.
+    /// The text of the system.
     pub system: String,
-    /// Messages of the user that answer no calls.
+    /// The number of the user's messages that are not results of calls.
     pub user_turns: usize,
-    /// All text of the last message of the user, results of tools left out.
+    /// All text of the user's last message, without results of tools.
     pub last_user_text: String,
     /// All texts, in order: of the system, the user, the model and the tools.
     pub texts: Vec<String>,
-    /// SHA-256 of the decoded bytes of all images, in order.
+    /// SHA-256 of the bytes of all images, in order.
     pub images: Vec<String>,
-    /// The tools that are offered.
+    /// The offered tools.
     pub tools: Vec<String>,
     /// Results of tools so far: the call's id and the text.
     pub results: Vec<(String, String)>,
-    /// Which turn of the model is asked for, from 1.
+    /// The number of the requested turn of the model, from 1.
     pub turn: usize,
 }
 
-/// What the model does.
+/// What the scripted model does.
 #[derive(Debug, Clone)]
 pub enum Scripted {
-    /// Says a text.
+    /// It replies with a text.
     Say(String),
-    /// Makes calls, all at once. A string in place of an object is written as it is: malformed arguments.
+    /// It makes calls, all at once. A string instead of an object is written unchanged, as malformed arguments.
     Call(Vec<(String, Value)>),
-    /// Says a text and makes calls.
+    /// It replies with a text and makes calls.
     SayAndCall(String, Vec<(String, Value)>),
-    /// Answers with exactly this.
+    /// It answers with exactly this.
     Raw {
         /// The HTTP status.
         status: u16,
@@ -89,15 +89,15 @@ pub enum Scripted {
         /// The body.
         body: String,
     },
-    /// Never answers; ends when the client leaves.
+    /// It never answers; this ends when the client leaves.
     Stall,
-    /// Sends half of a reply and closes the connection.
+    /// It sends half of a reply and closes the connection.
     Cut,
-    /// Waits, then does something else.
+    /// It waits, then does something else.
     After(Duration, Box<Scripted>),
 }
 
-/// Decides what is answered to a request.
+/// Decides the answer to a request.
 type Script = dyn Fn(&SeenRequest) -> Scripted + Send + Sync;
 
 /// The server; it ends when this is dropped.
@@ -123,12 +123,12 @@ struct Seen {
 }
 
 impl ScriptedModel {
-    /// Starts a server that takes any key, or none.
+    /// Starts a server that accepts any key, or none.
     pub fn start(wire: Spoken, script: impl Fn(&SeenRequest) -> Scripted + Send + Sync + 'static) -> Self {
         Self::launch(wire, None, Box::new(script))
     }
 
-    /// Starts a server that finds a problem with every request that has not this key.
+    /// Starts a server that reports a problem for every request without this key.
     pub fn start_with_key(
         wire: Spoken,
         key: &str,
@@ -165,17 +165,17 @@ impl ScriptedModel {
         Self { shared, base_url, stop: Some(stop), thread: Some(thread) }
     }
 
-    /// The base address that belongs into a model's name.
+    /// The base address for a model's name.
     pub fn base_url(&self) -> &str {
         &self.base_url
     }
 
-    /// The bodies of all requests so far, with `sha256:..` of the decoded bytes where images were.
+    /// The bodies of all requests so far, with `sha256:..` of the bytes in place of images.
     pub fn requests(&self) -> Vec<Value> {
         self.shared.seen.lock().unwrap().requests.clone()
     }
 
-    /// What was wrong with the requests so far.
+    /// The problems of the requests so far.
     pub fn problems(&self) -> Vec<String> {
         self.shared.seen.lock().unwrap().problems.clone()
     }
@@ -184,7 +184,7 @@ impl ScriptedModel {
 impl Drop for ScriptedModel {
     fn drop(&mut self) {
         if let Some(stop) = self.stop.take() {
-            // It may have ended already.
+            // The server may have ended already.
             let _ = stop.send(());
         }
         if let Some(thread) = self.thread.take() {
@@ -273,12 +273,12 @@ fn plain(status: u16, body: String) -> Response<Body> {
     Response::builder().status(status).header("content-type", kind).body(Body::from(body)).unwrap()
 }
 
-/// Half of a body whose whole length was promised.
+/// Half of a body, although the header announces the whole length.
 fn cut(body: &str) -> Response<Body> {
     let half = Bytes::copy_from_slice(&body.as_bytes()[..body.len() / 2]);
     let stream = futures_util::stream::unfold(Some(half), |half| async move {
         let Some(half) = half else {
-            // The head and the first half are on their way before the connection closes.
+            // Lets the header and the first half be sent before the connection closes.
             tokio::time::sleep(Duration::from_millis(20)).await;
             return Some((Err(std::io::Error::other("the connection is cut")), None));
         };

@@ -1,5 +1,5 @@
-//! The shape of chat completions, after OpenAI's API reference ("Create chat completion", "The chat completion
-//! object").
+//! Checks for the form of chat completions, after OpenAI's API reference ("Create chat completion", "The chat
+//! completion object").
 
 use axum::http::HeaderMap;
 use serde_json::{Value, json};
@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use super::checks::{Checks, OpenCall};
 use super::{INPUT_TOKENS, OUTPUT_TOKENS, SeenRequest};
 
-/// Keys of a body; the last row is what servers of open models add.
+/// Keys of a body; servers of open models add those in the last row.
 const KEYS: [&str; 22] = [
     "model",
     "messages",
@@ -78,7 +78,7 @@ pub(super) fn check(path: &str, headers: &HeaderMap, key: Option<&str>, body: &V
             "assistant" => open = assistant(message, &place, checks),
             "tool" => {
                 let id = message["tool_call_id"].as_str().unwrap_or_default();
-                // The content of a tool's message is text, as a string here.
+                // The content of a tool's message is text; here it must be a string.
                 let text = checks.text(&message["content"], &place, true);
                 checks.answered(&mut open, id, text, &place);
             }
@@ -113,7 +113,7 @@ fn user(content: &Value, place: &str, checks: &mut Checks) -> String {
 }
 
 fn assistant(message: &Value, place: &str, checks: &mut Checks) -> Vec<OpenCall> {
-    // DeepSeek wants thoughts back that led to calls, and no others.
+    // DeepSeek wants thoughts back only with the calls that they led to.
     let has_thoughts = message.get("reasoning_content").is_some();
     checks.that(!has_thoughts || !message["tool_calls"].is_null(), place, "repeats thoughts without calls");
     if !message["content"].is_null() || message["tool_calls"].is_null() {

@@ -1,8 +1,8 @@
-//! A file of trajectories: every shape of it, all its problems, and each trajectory on demand.
+//! A file of trajectories in any form: finds all its problems, and reads each trajectory on demand.
 //!
 //! [`TrajectoryFile::open`] reads everything once, to find the problems and the ids. After that
-//! [`TrajectoryFile::read`] parses one trajectory at a time, so that memory holds where the trajectories are
-//! (some 60 bytes each) and not what is in them; only of a small file everything is kept.
+//! [`TrajectoryFile::read`] parses one trajectory at a time, so that memory only holds the places of the trajectories
+//! (some 60 bytes each) and not their content; a small file is kept as a whole.
 
 mod open;
 mod scan;
@@ -21,23 +21,23 @@ use crate::source::{Source, SourceError};
 use crate::split::{Element, Noun, Shape};
 use crate::tool_names::NameMapping;
 
-/// What to do when an id stands twice in a file, with different content.
+/// What to do if an id occurs twice in a file, with different content.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Duplicates {
     /// Report an error that names both places.
     Error,
-    /// Use the last.
+    /// Use the last one.
     Last,
-    /// Take each for a trajectory of its own.
+    /// Read each as a separate trajectory.
     Keep,
 }
 
-/// An id that stands more than once.
+/// An id that occurs more than once.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Duplicate {
     /// The id.
     pub id: String,
-    /// Whether all its trajectories are equal, unknown keys included.
+    /// Whether all trajectories with this id are equal, unknown keys included.
     pub is_equal: bool,
 }
 
@@ -50,41 +50,41 @@ pub struct TrajectoryFile {
     elements: Vec<Element>,
     by_id: HashMap<IdHash, u32>,
     duplicates: Vec<Duplicate>,
-    /// Where in `duplicates` an id is.
+    /// The index of each id in `duplicates`.
     duplicate_of: HashMap<IdHash, usize>,
     problems: Problems,
     is_single: bool,
     /// The elements that are tasks.
     tasks: Vec<Element>,
-    /// How many elements have steps, even broken ones.
+    /// How many elements have steps, even invalid ones.
     with_steps: usize,
     wants: Wants,
     forms: CallForms,
-    /// What the whole file is, if another program has written it.
+    /// What the whole file is, if another program wrote it.
     foreign_file: Option<&'static str>,
-    /// What the first element is that another program has written, if one has.
+    /// What the first element by another program is, if there is one.
     foreign_element: Option<&'static str>,
-    /// Whether a conflict of ids was reported: what to do is said once.
+    /// Whether a conflict of ids was reported: the hint is given only once.
     has_conflict: bool,
-    /// The trajectories of a small file by where they stand: they need not be parsed again.
+    /// The trajectories of a small file by their places, so that they need not be parsed again.
     kept: Option<HashMap<u64, Trajectory>>,
-    /// Other names for tools.
+    /// Other names to use for tools.
     names: NameMapping,
 }
 
-/// What a file is opened for.
+/// The purpose for which a file is opened.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Wants {
-    /// Whatever is in it.
+    /// Any content.
     Any,
-    /// Every trajectory and every call, whatever is wrong with it.
+    /// Every trajectory and every call, even invalid ones.
     All,
-    /// Tasks: what has no steps is one.
+    /// Tasks: elements without steps are tasks.
     Tasks,
 }
 
 impl Wants {
-    /// What messages speak of.
+    /// The word for an element in messages.
     fn noun(self) -> Noun {
         match self {
             Self::Tasks => Noun::TASK,
@@ -102,13 +102,13 @@ fn hash_id(id: &str) -> IdHash {
     hash
 }
 
-/// One trajectory larger than this is refused, in bytes; the largest real one has 70 kB.
+/// The largest trajectory that is accepted, in bytes; the largest real one has 70 kB.
 const MAX_ELEMENT: u64 = 256 << 20;
 
-/// A longer key of an object by id is refused, in bytes, the white space up to its value included.
+/// The longest key of an object by id that is accepted, in bytes, including the white space up to its value.
 const MAX_KEY: u64 = 64 << 10;
 
-/// The id of a file's only trajectory where it has none.
+/// The id of a file's only trajectory if it has none.
 const SINGLE_ID: &str = "trajectory";
 
 impl TrajectoryFile {
@@ -118,7 +118,7 @@ impl TrajectoryFile {
         self.elements.len()
     }
 
-    /// True without any trajectory.
+    /// True if there are no trajectories.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.elements.is_empty()
@@ -136,7 +136,7 @@ impl TrajectoryFile {
         self.with_steps == 0 && !self.tasks.is_empty()
     }
 
-    /// True if something in the file has steps, as trajectories have and tasks have not.
+    /// True if something in the file has steps, as trajectories have and tasks do not.
     #[must_use]
     pub fn has_steps(&self) -> bool {
         self.with_steps > 0
@@ -148,19 +148,19 @@ impl TrajectoryFile {
         self.source.name()
     }
 
-    /// Everything wrong or odd that was found.
+    /// All problems that were found.
     #[must_use]
     pub fn problems(&self) -> &Problems {
         &self.problems
     }
 
-    /// The ids that stand more than once, in the order in which their second place was found.
+    /// The ids that occur more than once, in the order in which their second place was found.
     #[must_use]
     pub fn duplicates(&self) -> &[Duplicate] {
         &self.duplicates
     }
 
-    /// Which trajectory has this id, for [`TrajectoryFile::read`].
+    /// The index of the trajectory with this id, for [`TrajectoryFile::read`].
     #[must_use]
     pub fn find(&self, id: &str) -> Option<usize> {
         self.by_id.get(&hash_id(id)).map(|&index| index as usize)
@@ -183,7 +183,7 @@ impl TrajectoryFile {
         self.look_at(index).map(Cow::into_owned)
     }
 
-    /// Lends trajectory `index` if it is held in memory, and reads it if not.
+    /// Borrows trajectory `index` if it is in memory, and reads it if not.
     ///
     /// # Errors
     /// As [`TrajectoryFile::read`].
@@ -227,11 +227,11 @@ impl TrajectoryFile {
             return Ok(None);
         }
         let lead = u64::from(element.mark);
-        // The start of one that is too long, for the message about it.
+        // Only the start of a key that is too long, for the message about it.
         let text = self.source.bytes(element.offset - lead, lead.min(MAX_KEY))?;
         let end = text.iter().rposition(|&byte| byte == b'"').map_or(0, |quote| quote + 1);
         let key = json::parse(&text[..end]).ok().and_then(|(key, _)| key.as_str().map(str::to_owned));
-        // A key that cannot be read is shown as it is, and its trajectory reported with it.
+        // A key that cannot be read is shown unchanged, and its trajectory is reported too.
         Ok(Some(key.unwrap_or_else(|| String::from_utf8_lossy(&text[..end]).into_owned())))
     }
 
@@ -239,7 +239,7 @@ impl TrajectoryFile {
         self.source.error(std::io::Error::other("the file has changed while it was read; start again"))
     }
 
-    /// From now on trajectories have other names for tools.
+    /// Sets other names for tools; trajectories that are read from now on have them.
     pub fn rename_tools(&mut self, names: NameMapping) {
         self.kept.iter_mut().flat_map(HashMap::values_mut).for_each(|found| found.rename_tools(&names));
         self.names = names;

@@ -1,4 +1,4 @@
-//! Opening a file: its format is recognized, its trajectories are found, and all of it is read once.
+//! Opens a file: recognizes its format, finds its trajectories, and reads all of it once.
 
 use std::collections::HashMap;
 use std::path::Path;
@@ -13,10 +13,10 @@ use crate::read::CallForms;
 use crate::source::{Source, SourceError};
 use crate::tool_names::NameMapping;
 
-/// What is parsed of a file of at most so many bytes is kept.
+/// The parsed trajectories of files up to this size are kept, in bytes.
 const KEPT_BYTES: u64 = 4 << 20;
 
-/// A file cannot be used.
+/// Why a file cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub enum OpenError {
     /// It cannot be read.
@@ -27,7 +27,7 @@ pub enum OpenError {
     Invalid {
         /// The file as the user named it.
         file: String,
-        /// Everything found in it.
+        /// All problems found in it.
         problems: Problems,
     },
 }
@@ -42,8 +42,8 @@ impl TrajectoryFile {
         Self::open_with(path, duplicates, CallForms::default(), &mut |_, _| (), &mut |_| ())
     }
 
-    /// Opens a file, telling `progress` how many trajectories of how many were read, and showing each to `visit`: those of
-    /// an id that stands twice all, and before it is known whether the file can be used.
+    /// Opens a file. `progress` gets the number of trajectories read and of all; `visit` gets each trajectory, also
+    /// those with a repeated id, and before it is known whether the file can be used.
     ///
     /// # Errors
     /// As [`TrajectoryFile::open`].
@@ -57,8 +57,8 @@ impl TrajectoryFile {
         Self::scan_by(path, duplicates, (Wants::Any, forms), progress, visit)?.without_errors()
     }
 
-    /// Opens a file to see all that a model did: trajectories of one id are each a trajectory of their own, and what
-    /// stands among the calls and is none is kept as [`MalformedCall`](crate::MalformedCall).
+    /// Opens a file to see everything that a model did: trajectories with the same id are kept separately, and items
+    /// among the calls that are not calls are kept as [`MalformedCall`](crate::MalformedCall).
     ///
     /// # Errors
     /// As [`TrajectoryFile::open`].
@@ -66,7 +66,7 @@ impl TrajectoryFile {
         Self::open_with_malformed(path, Duplicates::Keep, progress)
     }
 
-    /// Opens a file to see all that a model did, with what is to be done about an id that stands twice.
+    /// Opens a file to see everything that a model did; `duplicates` decides about repeated ids.
     ///
     /// # Errors
     /// As [`TrajectoryFile::open`].
@@ -79,7 +79,7 @@ impl TrajectoryFile {
             .without_errors()
     }
 
-    /// Opens a file whatever is wrong in it, for those who want its problems.
+    /// Opens a file with any problems, for callers that need the problems themselves.
     ///
     /// # Errors
     /// [`SourceError`] if it cannot be read at all.
@@ -91,8 +91,8 @@ impl TrajectoryFile {
         Self::scan_by(path, duplicates, (Wants::Any, CallForms::default()), progress, &mut |_| ())
     }
 
-    /// Opens a file that should hold tasks, whatever is wrong in it: what has no steps is read as a task, and called one in
-    /// messages.
+    /// Opens a file that should hold tasks, with any problems: elements without steps are read as tasks, and called
+    /// so in messages.
     ///
     /// # Errors
     /// [`SourceError`] if it cannot be read at all.

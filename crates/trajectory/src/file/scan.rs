@@ -1,4 +1,5 @@
-//! The first pass over a file: what is wrong with each element, and which of those with one id is kept.
+//! The first pass over a file: finds the problems of each element, and decides which of several elements with the
+//! same id is kept.
 
 use std::collections::hash_map::Entry;
 
@@ -11,17 +12,17 @@ use crate::read;
 use crate::source::SourceError;
 use crate::split::{Element, LayoutError, Shape};
 
-/// Progress is told after so many trajectories.
+/// Progress is reported after this many trajectories.
 const PROGRESS_EVERY: usize = 256;
 
-/// Members of an object that are looked at to tell what it is.
+/// How many members of an object are looked at to recognize it.
 const LOOKED_AT: usize = 64;
 
-/// Bytes of a file's start that are looked at to tell what it is.
+/// How many bytes of a file's start are looked at to recognize it.
 const START: u64 = 4096;
 
 impl TrajectoryFile {
-    /// The SHA-256 of the file in hexadecimal, of what came out of gzip. Known from opening it.
+    /// The SHA-256 of the file in hexadecimal, after decompression. It is known from opening the file.
     ///
     /// # Errors
     /// [`SourceError`] when reading fails.
@@ -29,7 +30,7 @@ impl TrajectoryFile {
         self.source.digest()
     }
 
-    /// Reads all elements and keeps those that can be used.
+    /// Reads all elements and keeps the usable ones.
     pub(super) fn check_all(
         &mut self,
         elements: Vec<Element>,
@@ -47,7 +48,7 @@ impl TrajectoryFile {
                 self.keep(id, element, duplicates)?;
             }
         }
-        // Trajectories may have any ids.
+        // Ids of trajectories are arbitrary, so they do not show that another program wrote the file.
         self.foreign_file = foreign.filter(|_| self.with_steps < total);
         Ok(())
     }
@@ -62,7 +63,7 @@ impl TrajectoryFile {
         Ok(foreign::of_keys(|wanted| keys.iter().flatten().any(|key| key == wanted)))
     }
 
-    /// Says what can be said of the whole file only. Where it is another program's, nothing else is worth saying.
+    /// Reports problems that concern the whole file. If another program wrote it, nothing else is reported.
     pub(super) fn conclude(&mut self, error: Option<LayoutError>) -> Result<(), SourceError> {
         if let Some(message) = self.foreign_message()? {
             self.problems = Problems::default();
@@ -87,7 +88,7 @@ impl TrajectoryFile {
         Ok(())
     }
 
-    /// What is said of a file that another program has written.
+    /// The message about a file that another program wrote.
     fn foreign_message(&self) -> Result<Option<String>, SourceError> {
         if self.wants == Wants::Tasks {
             return Ok(None);
@@ -107,8 +108,7 @@ impl TrajectoryFile {
         Ok(foreign::of_bytes(&self.source.start(START)?, self.source.name()))
     }
 
-    /// Reads one element, reports what is wrong with it and returns its id if it can be used. `visit` is shown a
-    /// trajectory.
+    /// Reads one element, reports its problems, and returns its id if it can be used. `visit` gets a trajectory.
     pub(super) fn check(
         &mut self,
         element: Element,
@@ -171,7 +171,7 @@ impl TrajectoryFile {
         Ok(id)
     }
 
-    /// Warns of tasks among trajectories: they are read as trajectories without calls.
+    /// Warns of tasks among trajectories, which are read as trajectories without calls.
     pub(super) fn report_mixed(&mut self) -> Result<(), SourceError> {
         if self.with_steps == 0 {
             return Ok(());
@@ -185,7 +185,7 @@ impl TrajectoryFile {
         Ok(())
     }
 
-    /// Adds an element under its id, or decides between it and the one that has the id already.
+    /// Adds an element under its id, or chooses between it and an earlier element with this id.
     pub(super) fn keep(
         &mut self,
         id: String,
@@ -235,7 +235,7 @@ impl TrajectoryFile {
         Ok(self.parse(element)?.to_text(Keys::Sorted))
     }
 
-    /// Where an element stands; `key` is its name in an object by id.
+    /// The place of an element; `key` is its name in an object by id.
     pub(super) fn place(&self, element: Element, key: Option<&str>) -> Place {
         let mark = u64::from(element.mark);
         match self.shape {
@@ -260,7 +260,7 @@ impl TrajectoryFile {
     }
 }
 
-/// An id as it will be read, for messages about what comes before that.
+/// An id in the form in which it will be read, for messages about earlier problems.
 fn id_text(id: &Json) -> Option<String> {
     match id {
         Json::String(id) => Some(id.clone()),
@@ -274,7 +274,7 @@ fn is_task(value: &Json) -> bool {
     value.get("steps").is_none() && (has_text("prompt") || has_text("question"))
 }
 
-/// Whether any step has `calls`: those of other programs call them otherwise.
+/// Whether any step has `calls`: other programs use another name for them.
 fn has_calls(value: &Json) -> bool {
     let Some(Json::Array(steps)) = value.get("steps") else { return false };
     steps.iter().any(|step| step.get("calls").is_some())

@@ -3,7 +3,7 @@
 use super::{Format, ReadFormat, Start};
 use crate::split::split_lines;
 
-/// JSON Lines by the name of the file. What is only called otherwise is found by the reader of JSON.
+/// JSON Lines by the name of the file. With another name, the reader of JSON recognizes them.
 pub(super) const FORMAT: Format = Format {
     name: "json-lines",
     title: "trajectories of m3 as JSON Lines",
@@ -17,8 +17,8 @@ fn recognizes(start: &Start<'_>) -> bool {
     [".jsonl", ".ndjson"].iter().any(|ending| name.ends_with(ending)) && !is_one_value(start.bytes)
 }
 
-/// Tells a list, or a value written over several lines, from JSON Lines, whatever the file is called: no trajectory is an
-/// array, and none is a brace alone.
+/// Whether this is a list, or a value written over several lines, and not JSON Lines, whatever the file's name: no
+/// trajectory is an array, and none is a single brace.
 fn is_one_value(start: &[u8]) -> bool {
     let start = start.trim_ascii_start();
     let line = start.split(|&byte| byte == b'\n').next().unwrap_or_default();

@@ -1,8 +1,9 @@
-//! The formats of files that trajectories are read from: a table, and what a row of it has to give.
+//! The formats of files that trajectories are read from: a table, and the parts of a row.
 //!
-//! [`TrajectoryFile`](crate::TrajectoryFile) asks the table and never for a format by name. m3's own formats are read where they stand.
-//! Every other format is written anew, one trajectory after the other, as m3's own JSON Lines in an unnamed temporary
-//! file: problems, ids that stand twice and reading on demand are then the same for all, and memory does not grow with the file.
+//! [`TrajectoryFile`](crate::TrajectoryFile) only uses the table, never a format by name. m3's own formats are read
+//! in place. Every other format is converted, one trajectory after the other, as m3's own JSON Lines in an unnamed
+//! temporary file: so problems, repeated ids and reading on demand are handled in the same way for all, and memory
+//! does not grow with the file.
 
 mod json;
 mod json_lines;
@@ -22,39 +23,39 @@ pub const FORMATS: &[Format] = &[json_lines::FORMAT, json::FORMAT];
 pub struct Format {
     /// Its name for users, such as `json-lines`.
     pub name: &'static str,
-    /// What files of it hold, in words for users.
+    /// What its files hold, in words for users.
     pub title: &'static str,
-    /// Whether a file that begins so is of it.
+    /// Whether a file with this beginning has this format.
     pub recognizes: fn(&Start<'_>) -> bool,
-    /// How it is read.
+    /// How its files are read.
     pub read: ReadFormat,
 }
 
 /// How the files of a format are read.
 #[derive(Debug, Clone, Copy)]
 pub enum ReadFormat {
-    /// m3's own trajectories: their places are found, and each is read from its place when it is wanted.
+    /// m3's own trajectories: their places are found, and each is read from its place on demand.
     InPlace(FindTrajectories),
-    /// All trajectories are given to the output in the order of the file, with what is wrong or odd in it.
+    /// All trajectories are written to the output in the order of the file, with their problems.
     Converted(ConvertFile),
 }
 
 /// Finds trajectories in a file.
 pub type FindTrajectories = fn(&Source, Noun) -> Result<Layout, SourceError>;
 
-/// Bytes in, trajectories and problems with places out.
+/// Reads the file's bytes, and writes trajectories and problems with their places.
 pub type ConvertFile = fn(&Source, &mut Output<'_>) -> Result<(), SourceError>;
 
-/// How a file begins.
+/// The beginning of a file.
 #[derive(Debug, Clone, Copy)]
 pub struct Start<'a> {
     /// The file as the user named it. A name is a hint only; standard input has none.
     pub name: &'a str,
-    /// Its first 64 KiB, what came out of gzip, without a byte order mark.
+    /// Its first 64 KiB after decompression, without a byte order mark.
     pub bytes: &'a [u8],
 }
 
-/// Bytes of a file's start that formats are shown.
+/// How many bytes of a file's start are passed to formats.
 const START: u64 = 64 << 10;
 
 /// The format of a file among `formats`.

@@ -1,4 +1,4 @@
-//! Where a format leaves the trajectories that it reads: as m3's own JSON Lines in an unnamed temporary file.
+//! The output of a format's reader: m3's own JSON Lines in an unnamed temporary file.
 
 use std::fs::File;
 use std::io::{BufWriter, Write as _};
@@ -9,7 +9,7 @@ use crate::problem::{Place, Problems, Severity};
 use crate::source::{Source, SourceError};
 use crate::split::{Element, Layout, Shape};
 
-/// Takes the trajectories and the problems of one file.
+/// Receives the trajectories and the problems of one file.
 #[derive(Debug)]
 pub struct Output<'a> {
     source: &'a Source,
@@ -26,7 +26,7 @@ impl<'a> Output<'a> {
         Ok(Self { source, file, length: 0, elements: Vec::new(), problems: Problems::default() })
     }
 
-    /// Takes a trajectory. `line` is where it begins in the file, counted from 1; `None` where that says nothing.
+    /// Adds a trajectory. `line` is where it begins in the file, counted from 1; `None` if lines mean nothing there.
     ///
     /// # Errors
     /// [`SourceError::Spool`] when it cannot be written to the temporary file.
@@ -38,13 +38,13 @@ impl<'a> Output<'a> {
         self.file.write_all(text.as_bytes()).map_err(|cause| self.source.spool_error(cause))
     }
 
-    /// Takes what is wrong or odd. The place needs no file; an [`Severity::Error`] makes the whole file unusable.
+    /// Adds a problem. The place needs no file; a [`Severity::Error`] makes the whole file unusable.
     pub fn problem(&mut self, severity: Severity, place: Place, message: &str) {
         let place = Place { file: self.source.name().to_owned(), ..place };
         self.problems.push(severity, &place, "", message);
     }
 
-    /// What was taken: a file of trajectories, where they stand in it, and the problems.
+    /// The result: a file of trajectories, their places in it, and the problems.
     pub(crate) fn finish(self) -> Result<(Source, Layout, Problems), SourceError> {
         let file = self.file.into_inner().map_err(|error| self.source.spool_error(error.into_error()))?;
         let layout = Layout { elements: self.elements, ..Layout::of(Shape::Lines) };

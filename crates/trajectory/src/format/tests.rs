@@ -1,4 +1,5 @@
-//! A format of another program is one file and one row: what its reader gives out is read as m3's own trajectories are.
+//! Tests that a format of another program needs one file and one row: the output of its reader is read like m3's own
+//! trajectories.
 
 use std::io::BufRead as _;
 
@@ -8,7 +9,7 @@ use crate::model::{Call, Step, Trajectory};
 use crate::problem::{Place, Severity};
 use crate::source::{Source, SourceError};
 
-/// Lines `ID: TOOL`, a trajectory each.
+/// Lines `ID: TOOL`, one trajectory each.
 const NOTES: Format = Format {
     name: "notes",
     title: "notes of calls",
@@ -51,7 +52,7 @@ fn trajectories_and_problems_of_another_format_have_their_places() {
         shown.iter().any(|text| text.contains("calls.txt:5 (id `b`): the id a second time")),
         "{shown:?}"
     );
-    // The file is named by its own bytes, not by what was made of them.
+    // The digest is that of the file's own bytes, not of the converted ones.
     assert_eq!(
         file.digest().unwrap(),
         TrajectoryFile::digest(&open("notes\na: image/crop\n?\nb: image/zoom\nb: image/crop\n")).unwrap()

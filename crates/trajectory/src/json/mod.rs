@@ -1,9 +1,9 @@
-//! JSON values as Python's `json` module sees them.
+//! JSON values as Python's `json` module reads and writes them.
 //!
-//! The benchmark's files and its published scorer are Python's: integers of any length, `NaN` and `Infinity`
-//! as literals, the last of two equal keys, numbers printed by `repr`. [`parse()`] reads that dialect and
-//! reports each oddity with its place; [`Json::to_text`] writes it back byte for byte as
-//! `json.dumps(value, ensure_ascii=False, separators=(",", ":"))` would.
+//! The benchmark's files and its published scorer come from Python: integers of any length, `NaN` and `Infinity` as
+//! literals, the last of two equal keys, numbers printed by `repr`. [`parse()`] reads that dialect and reports each
+//! oddity with its place; [`Json::to_text`] writes it back byte for byte as `json.dumps(value, ensure_ascii=False,
+//! separators=(",", ":"))` would.
 
 mod equality;
 mod parse;
@@ -26,7 +26,7 @@ pub enum Json {
     Bool(bool),
     /// An integer that fits 64 bits.
     Integer(i64),
-    /// A longer integer: its decimal digits, with a minus sign where it is negative.
+    /// A longer integer: its decimal digits, with a minus sign if it is negative.
     LongInteger(String),
     /// A number with a point or an exponent; may be infinite or not a number.
     Float(f64),
@@ -48,7 +48,7 @@ impl Json {
         }
     }
 
-    /// What a JSON pointer (RFC 6901) leads to.
+    /// The value that a JSON pointer (RFC 6901) leads to.
     #[must_use]
     pub fn pointer(&self, pointer: &str) -> Option<&Json> {
         segments(pointer).try_fold(self, |value, segment| match value {
@@ -66,7 +66,7 @@ impl Json {
         }
     }
 
-    /// What kind of value it is, with its article, for messages: `a string`, `an array`, ...
+    /// The kind of value with its article, for messages: `a string`, `an array`, ...
     #[must_use]
     pub fn kind(&self) -> &'static str {
         match self {

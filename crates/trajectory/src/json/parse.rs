@@ -1,4 +1,4 @@
-//! Text to JSON values, as Python reads it, with a note of everything that is not plain JSON.
+//! Parses text into JSON values as Python does, and notes everything that is not plain JSON.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -9,10 +9,10 @@ use jiter::{JsonErrorType, JsonValue};
 use super::text::float_text;
 use super::{Json, pointer_to};
 
-/// Something that is not JSON, or not only JSON, but was read all the same.
+/// A part that is not plain JSON but was read all the same.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Oddity {
-    /// JSON pointer (RFC 6901) below the parsed value.
+    /// The JSON pointer (RFC 6901) within the parsed value.
     pub pointer: String,
     /// What is odd, and how it was read.
     pub message: String,
@@ -69,7 +69,8 @@ fn syntax_error(error: &jiter::JsonError) -> SyntaxError {
     SyntaxError { offset: error.index, message }
 }
 
-/// Replaces each `\uD800`..`\uDFFF` escape that has no partner by `\ufffd`; same length, so offsets stay.
+/// Replaces each `\uD800`..`\uDFFF` escape without a partner by `\ufffd`, which has the same length, so that offsets
+/// stay.
 fn replace_lone_surrogates(text: &[u8]) -> Vec<u8> {
     let mut out = text.to_vec();
     let mut at = 0;
@@ -96,7 +97,7 @@ enum Half {
     Low,
 }
 
-/// The half of a surrogate pair that is escaped at `at`, if one is.
+/// The half of a surrogate pair that is escaped at `at`, if there is one.
 fn surrogate(text: &[u8], at: usize) -> Option<Half> {
     let escape = text.get(at..at + 6)?;
     let digits = escape.strip_prefix(b"\\u")?;
@@ -107,7 +108,7 @@ fn surrogate(text: &[u8], at: usize) -> Option<Half> {
     }
 }
 
-/// Turns the parser's value into ours, noting oddities with the path that leads to them.
+/// Converts the parser's value to ours, and notes oddities with their places.
 #[derive(Default)]
 struct Reader<'a> {
     path: Vec<Segment<'a>>,
@@ -120,7 +121,7 @@ enum Segment<'a> {
     Member(&'a str),
 }
 
-/// More oddities than this in one value say nothing new.
+/// The most oddities that are noted in one value.
 const MAX_ODDITIES: usize = 100;
 
 impl<'a> Reader<'a> {

@@ -1,4 +1,4 @@
-//! JSON values to text, as Python writes it.
+//! Writes JSON values as text, as Python does.
 
 use std::fmt::Write as _;
 
@@ -7,7 +7,7 @@ use super::Json;
 /// How [`Json::to_text`] orders the members of an object.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Keys {
-    /// As they stood in the file.
+    /// In the order of the file.
     AsRead,
     /// By code point, Python's `sort_keys=True`.
     Sorted,
@@ -23,7 +23,7 @@ impl Json {
         out
     }
 
-    /// A string as it is, all else as [`Json::to_text`] has it: what a tool returned, for a reader.
+    /// A string unchanged, any other value as in [`Json::to_text`]: a tool's result for a reader.
     #[must_use]
     pub fn to_plain_text(&self) -> String {
         self.as_str().map_or_else(|| self.to_text(Keys::AsRead), str::to_owned)
@@ -53,7 +53,7 @@ impl Json {
             Json::Object(members) => {
                 let mut members: Vec<&(String, Json)> = members.iter().collect();
                 if keys == Keys::Sorted {
-                    // UTF-8 sorts as code points do, which is how Python compares strings.
+                    // The order of UTF-8 is that of code points, by which Python compares strings.
                     members.sort_by(|a, b| a.0.cmp(&b.0));
                 }
                 out.push('{');

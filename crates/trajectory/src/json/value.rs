@@ -1,12 +1,12 @@
-//! Between this module's JSON and `serde_json`'s, which protocols speak.
+//! Converts between this module's JSON and `serde_json`'s, which protocols use.
 
 use serde_json::{Map, Number, Value};
 
 use super::Json;
 
 impl Json {
-    /// The value as protocols take it; `None` if it holds a number that standard JSON cannot say (`NaN`,
-    /// infinities). Integers beyond 64 bits become the nearest double.
+    /// The value for protocols; `None` if it contains a number that standard JSON cannot express (`NaN`, infinities).
+    /// Integers beyond 64 bits become the nearest double.
     #[must_use]
     pub fn to_value(&self) -> Option<Value> {
         Some(match self {

@@ -1,5 +1,5 @@
-//! Finds the trajectories in a file without reading them: one pass over the bytes that follows brackets and
-//! strings only, so that each trajectory can then be parsed alone, whatever the size of the file.
+//! Finds the trajectories in a file without reading them: one pass over the bytes that follows brackets and strings
+//! only, so that each trajectory can then be parsed separately, whatever the size of the file.
 
 mod scanner;
 
@@ -14,17 +14,17 @@ use super::source::{Source, SourceError};
 pub enum Shape {
     /// `[{...}, {...}]`
     List,
-    /// `{"id": {...}, "id": {...}}`; a single trajectory looks the same from here.
+    /// `{"id": {...}, "id": {...}}`; a single trajectory looks the same at this stage.
     Object,
     /// One `{...}` on every line (JSON Lines).
     Lines,
 }
 
-/// Where one item of a list, one member of an object or one line stands. Small: there is one for each
+/// The place of one item of a list, one member of an object or one line. It is small, because there is one for each
 /// trajectory of a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Element {
-    /// First byte of the value.
+    /// The offset of the value's first byte.
     pub(crate) offset: u64,
     /// Length of the value in bytes; `u32::MAX` for anything longer.
     pub(crate) length: u32,
@@ -40,8 +40,8 @@ impl Element {
     }
 }
 
-/// The arrangement of a file, and its first structural error: what comes before it can still be used to
-/// report more problems.
+/// The arrangement of a file, and its first structural error: elements before it can still be used to report more
+/// problems.
 #[derive(Debug)]
 pub struct Layout {
     /// How the elements are arranged.
@@ -50,7 +50,7 @@ pub struct Layout {
     pub(crate) is_single: bool,
     /// The elements in file order.
     pub(crate) elements: Vec<Element>,
-    /// Why the file could not be followed to its end.
+    /// Why the end of the file could not be reached.
     pub(crate) error: Option<LayoutError>,
 }
 
@@ -61,12 +61,12 @@ impl Layout {
     }
 }
 
-/// What the elements of a file are called in messages.
+/// The words for the elements of a file in messages.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Noun {
-    /// One of them.
+    /// The singular.
     pub one: &'static str,
-    /// Several.
+    /// The plural.
     pub many: &'static str,
 }
 
@@ -74,7 +74,7 @@ impl Noun {
     pub(super) const TRAJECTORY: Self = Self { one: "trajectory", many: "trajectories" };
     pub(super) const TASK: Self = Self { one: "task", many: "tasks" };
 
-    /// What is said of a file without anything in it.
+    /// The message about an empty file.
     fn empty(self) -> String {
         let Self { one, many } = self;
         format!(
@@ -84,36 +84,37 @@ impl Noun {
     }
 }
 
-/// The brackets of a file do not add up.
+/// The brackets of a file do not match.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct LayoutError {
-    /// Where, in bytes.
+    /// The offset in bytes.
     pub offset: u64,
     /// What is wrong there and what to do.
     pub message: String,
 }
 
-/// Finds the elements of a JSON file, which messages call by `noun`; of one that turns out to be JSON Lines, its lines.
+/// Finds the elements of a JSON file, which messages call `noun`; if it turns out to be JSON Lines, its lines.
 ///
 /// # Errors
-/// [`SourceError`] when reading fails. What is wrong in the text itself is in [`Layout::error`].
+/// [`SourceError`] when reading fails. Errors in the text itself are in [`Layout::error`].
 pub(crate) fn split(source: &Source, noun: Noun) -> Result<Layout, SourceError> {
     let mut scanner = Scanner::new(source.reader()?, noun);
     let (layout, is_lines) = scanner.split().map_err(|cause| source.error(cause))?;
     if is_lines {
         split_lines(source, noun)
     } else if layout.shape == Shape::Object && is_one_trajectory(source, &layout.elements)? {
-        // An error in its text is told by its parser.
+        // Its parser reports an error in its text.
         Ok(Layout { is_single: true, elements: vec![whole(source)?], ..Layout::of(Shape::Object) })
     } else {
         Ok(layout)
     }
 }
 
-/// Tells one trajectory from an object of them by id: members `steps` and `id` that are not objects.
+/// Distinguishes a single trajectory from an object of trajectories by id: it has members `steps` and `id` that are
+/// not objects.
 fn is_one_trajectory(source: &Source, members: &[Element]) -> Result<bool, SourceError> {
     for member in members {
-        // Longer keys than these two, and the white space around them, need not be read.
+        // Keys that are longer than these two with the white space around them need not be read.
         if member.mark > 64 {
             continue;
         }
@@ -138,7 +139,7 @@ fn whole(source: &Source) -> Result<Element, SourceError> {
 
 const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
 
-/// The text behind a byte order mark, where it has one.
+/// The text after a byte order mark, if it has one.
 pub(crate) fn without_byte_order_mark(text: &[u8]) -> &[u8] {
     text.strip_prefix(BYTE_ORDER_MARK).unwrap_or(text)
 }
@@ -178,13 +179,13 @@ pub(crate) fn split_lines(source: &Source, noun: Noun) -> Result<Layout, SourceE
     Ok(layout)
 }
 
-/// A line's bytes without the white space around them, gathered piece by piece.
+/// The extent of a line without the white space around it, found piece by piece.
 #[derive(Default)]
 struct LineExtent {
     total: u64,
-    /// Start of what is not white space.
+    /// The first byte that is not white space.
     first: u64,
-    /// End of what is not white space; 0 while there is none.
+    /// The end of the last byte that is not white space; 0 if there is none yet.
     last: u64,
 }
 

@@ -1,4 +1,4 @@
-//! Follows the brackets and strings of a text to the elements at its top.
+//! Follows the brackets and strings of a text, to find its top-level elements.
 
 use std::io::BufRead;
 
@@ -13,7 +13,7 @@ pub(super) struct Scanner<R> {
     noun: Noun,
 }
 
-/// What ended a scan: the text ([`LayoutError`]) or the reading of it.
+/// Why a scan stopped: an error in the text ([`LayoutError`]) or in reading it.
 enum Stop {
     Text(LayoutError),
     Io(std::io::Error),
@@ -118,7 +118,7 @@ impl<R: BufRead> Scanner<R> {
         self.advance()
     }
 
-    /// Moves past one value of any kind. Only its extent is found; its parser judges what is in it.
+    /// Moves past one value of any kind. Only its extent is found; its content is checked when it is parsed.
     fn skip_value(&mut self) -> Result<(), Stop> {
         let mut depth = 0_u64;
         loop {
@@ -202,7 +202,7 @@ impl<R: BufRead> Scanner<R> {
         Ok(())
     }
 
-    /// The next byte that is not white space, which stays next; `None` at the end.
+    /// The next byte that is not white space, without moving past it; `None` at the end.
     fn next_significant(&mut self) -> Result<Option<u8>, Stop> {
         while let Some(byte) = self.peek()? {
             if !byte.is_ascii_whitespace() {
@@ -246,7 +246,7 @@ impl<R: BufRead> Scanner<R> {
 mod tests {
     use super::*;
 
-    /// Splits `text` with a buffer of `buffer` bytes, so that every value crosses a border somewhere.
+    /// Splits `text` with a buffer of `buffer` bytes, so that every value crosses the end of a buffer somewhere.
     fn pieces(text: &str, buffer: usize) -> (Shape, Vec<String>, Option<LayoutError>, bool) {
         let reader = std::io::BufReader::with_capacity(buffer, text.as_bytes());
         let (layout, is_lines) = Scanner::new(reader, Noun::TASK).split().unwrap();

@@ -35,7 +35,7 @@ fn one_tool_is_found_in_every_writing() {
         let found = recognized(&[writing], &["image/crop", "image/rotate", "video/cut"]);
         assert_eq!(found.mapping.get(writing).map(String::as_str), Some("image/crop"), "{writing}");
         assert!(found.ambiguous.is_empty());
-        // The references may have the other writing.
+        // The references may have the other spelling.
         let found = recognized(&["image/crop"], &[writing, "rotate"]);
         assert_eq!(found.mapping.get("image/crop").map(String::as_str), Some(writing), "{writing}");
     }
@@ -60,7 +60,7 @@ fn other_tools_and_other_servers_stay_what_they_are() {
     ] {
         assert_eq!(recognized(&[name], &[known]), RecognizedNames::default(), "{name}");
     }
-    // A name that is known means itself, whatever else looks like it.
+    // A known name means itself, whatever else looks like it.
     assert_eq!(recognized(&["image_crop"], &["image_crop", "image/crop"]), RecognizedNames::default());
 }
 
@@ -77,7 +77,7 @@ fn what_could_mean_several_or_is_meant_twice_is_listed_and_not_mapped() {
     // The whole name is surer than the tool alone.
     let found = recognized(&["image_crop"], &["image/crop", "fs/image_crop"]);
     assert_eq!(found.mapping["image_crop"], "image/crop");
-    // A server may be called like a mark.
+    // A server may have the name of a prefix.
     let found = recognized(&["mcp__fetch"], &["mcp/fetch", "web/fetch"]);
     assert_eq!(found.mapping["mcp__fetch"], "mcp/fetch");
 }
@@ -89,10 +89,10 @@ fn a_catalog_switches_nothing_off_and_comes_after_the_references() {
         assert!(found.ambiguous.is_empty());
         found.mapping.get(predicted).cloned()
     };
-    // The writing of the references is the one that counts.
+    // The references' spelling counts.
     assert_eq!(found("image/crop", "image__crop", &["image/crop"]).as_deref(), Some("image__crop"));
     assert_eq!(found("image.crop", "image__crop", &["image/crop"]).as_deref(), Some("image__crop"));
-    // What they do not have may be in the catalog, unless it is there as it is written.
+    // A name that is not in the references may stand for one in the catalog, unless the catalog has it as written.
     assert_eq!(found("video__cut", "image/crop", &["image/crop", "video/cut"]).as_deref(), Some("video/cut"));
     assert_eq!(found("video__cut", "image/crop", &["video__cut", "video/cut"]), None);
     assert_eq!(found("image/crop", "crop", &["image/crop"]).as_deref(), Some("crop"));
@@ -105,7 +105,7 @@ fn a_catalog_switches_nothing_off_and_comes_after_the_references() {
     assert_eq!(found.ambiguous["crop"], ["image/crop", "video/crop"]);
 }
 
-/// All 2^14 names on each side meet all of the other: 2^28 pairs.
+/// All 2^14 names on each side match all of the other side: 2^28 pairs.
 #[test]
 fn names_that_all_meet_take_no_more_room_than_names() {
     let many = |sign: char| {
@@ -120,7 +120,7 @@ fn names_that_all_meet_take_no_more_room_than_names() {
         vocabulary
     };
     let found = recognize(&many('-'), &many('.'), &Vocabulary::default());
-    // All but the one that both have, which no sign but `_` is in.
+    // All names except the one that both sides have, in which the only sign is `_`.
     assert_eq!((found.mapping.len(), found.ambiguous.len()), (0, (1 << 14) - 1));
     assert!(found.ambiguous.values().all(|candidates| candidates.len() == MOST_CANDIDATES));
 }

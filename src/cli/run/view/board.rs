@@ -1,4 +1,4 @@
-//! What the live view knows, and the lines that it shows.
+//! The state of the live view, and the lines that it shows.
 
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
@@ -11,7 +11,7 @@ use m3_support::text::{counted, duration};
 use super::words::{name, what};
 use super::{Run, SHOWN};
 
-/// What the live view knows.
+/// The state of the live view.
 pub(super) struct Board {
     standing: Standing,
     price: Option<Price>,
@@ -24,9 +24,9 @@ pub(super) struct Board {
     again: u64,
     malformed: u64,
     usage: Usage,
-    /// Since when, and which: the name as it is shown, and what it does.
+    /// The running tasks by start time: the shown name, and the current action.
     running: BTreeMap<(Instant, Run), (String, String)>,
-    /// Since when, and the last step with a call.
+    /// The start time of each task, and the last step with a call.
     since: BTreeMap<Run, (Instant, u32)>,
 }
 
@@ -87,7 +87,7 @@ impl Board {
         }
     }
 
-    /// How far the run is, what it has taken, then the tasks that have run longest.
+    /// The lines: the progress of the run and what it has used, then the tasks that have run longest.
     pub(super) fn lines(&self, now: Instant) -> Vec<String> {
         let Standing { to_do, done, failed, .. } = self.standing;
         let elapsed = now.saturating_duration_since(self.began);
@@ -122,7 +122,7 @@ impl Board {
         )];
         taken.extend(self.price.map(|price| {
             let cost = price.cost(self.usage);
-            // Small costs are told apart, too.
+            // Small costs need more digits to differ.
             if cost < 10.0 { format!(", cost {cost:.4}") } else { format!(", cost {cost:.2}") }
         }));
         if self.again + self.malformed > 0 {

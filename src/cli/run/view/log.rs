@@ -1,6 +1,6 @@
-//! The lines of a run that is not watched at a terminal, such as one in CI: what a task asks and is about to do is left
-//! out, each answer and each call has a line once it has ended, and the line of each task that is done says how far the
-//! run is. A run that has nothing to tell for a while says what it waits for.
+//! The lines of a run that is not watched at a terminal, for example in CI: each answer and each call has a line once
+//! it has ended, and the line of each finished task gives the progress of the run. What a task asks or is about to do
+//! is left out. If there is no line for a while, one says what the run waits for.
 
 use std::collections::BTreeMap;
 use std::time::Instant;
@@ -12,21 +12,21 @@ use m3_support::text::{counted, duration};
 use super::Run;
 use super::words::{name, reason, what};
 
-/// What lines say besides their event.
+/// The state that lines need besides their event.
 pub(super) struct Log {
-    /// Tasks that have a prediction or have failed, of how many.
+    /// How many tasks have a prediction or have failed, and how many there are.
     done: usize,
     all: usize,
     began: Instant,
     running: BTreeMap<Run, Running>,
 }
 
-/// A task that runs.
+/// A running task.
 struct Running {
     since: Instant,
-    /// What the model was asked for last.
+    /// What the model was last asked for.
     purpose: String,
-    /// What happened last.
+    /// The last event.
     last: TaskEvent,
 }
 
@@ -36,7 +36,7 @@ impl Log {
         Self { done: done + failed, all: to_do + done + failed, began, running: BTreeMap::new() }
     }
 
-    /// The line of an event, if it gets one.
+    /// The line for an event, if it has one.
     pub(super) fn line(&mut self, told: &TaskEvent, now: Instant) -> Option<String> {
         let run = (told.task.clone(), told.repeat);
         let said = || what(&told.event, told.attempt);
@@ -62,8 +62,8 @@ impl Log {
         text.map(|text| format!("{} {text}", name(told)))
     }
 
-    /// What is said when nothing else was for a while: how far the run is, how many tasks run, and what the one does
-    /// that has run longest.
+    /// The line after a while of silence: the progress, the number of running tasks, and the current action of the
+    /// one that has run longest.
     pub(super) fn sign_of_life(&self, now: Instant) -> String {
         let running = match self.running.len() {
             0 => "no task runs".to_owned(),
@@ -78,9 +78,9 @@ impl Log {
         format!("{}: {running}{longest}", self.standing(now))
     }
 
-    /// Keeps what a task does; in brackets, what the model was asked for.
+    /// Remembers the current action of a task; returns in brackets what the model was asked for.
     fn note(&mut self, run: Run, told: &TaskEvent, now: Instant) -> String {
-        // A workspace that is left is told after the task.
+        // The event about a workspace that stays comes after the end of its task.
         if matches!(told.event, Event::Started) {
             let running = Running { since: now, purpose: String::new(), last: told.clone() };
             self.running.insert(run, running);
@@ -99,7 +99,7 @@ impl Log {
         format!("{} of {}, {elapsed}", self.done, counted(self.all, "task"))
     }
 
-    /// What a task took that has ended.
+    /// The time and usage of a task that has ended.
     fn taken(&mut self, run: &Run, now: Instant) -> String {
         let running = self.running.remove(run);
         running.map_or_else(String::new, |running| {
@@ -133,7 +133,7 @@ mod tests {
     #[test]
     fn answers_calls_and_ends_get_a_line_each_and_ends_say_how_far_the_run_is() {
         let began = Instant::now();
-        // One task of before is done, one has failed and is left alone.
+        // One earlier task is done, one has failed and is not run again.
         let mut log = Log::new(Standing { to_do: 2, done: 1, failed: 1, again: 0, others: 0 }, began);
         let usage = Usage { input_tokens: Some(1200), output_tokens: Some(80), ..Usage::default() };
         let returned = Event::Returned {

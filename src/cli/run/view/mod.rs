@@ -1,6 +1,5 @@
-//! What is shown while tasks run: a live view on a terminal, else lines of what has happened. Neither ever holds up a
-//! task: the live view is drawn now and then from what is known, and lines that a slow reader does not take are
-//! left out and counted.
+//! The display while tasks run: a live view on a terminal, else a line for each event. Neither ever delays a task:
+//! the live view is redrawn from time to time, and lines that a slow reader does not accept are left out and counted.
 
 mod board;
 mod log;
@@ -22,16 +21,16 @@ use tokio_util::sync::CancellationToken;
 
 use crate::cli::printer::Printer;
 
-/// Tasks that have a line of their own.
+/// The most tasks with their own line.
 const SHOWN: usize = 8;
 
 /// The live view is drawn this often.
 const EVERY: Duration = Duration::from_millis(120);
 
-/// Lines that wait for a slow reader.
+/// The most lines that wait for a slow reader.
 const WAITING: usize = 10_000;
 
-/// After so long without a line there is a sign of life: CI ends what seems to hang.
+/// The longest time without a line: CI ends programs that seem to hang.
 const SILENCE: Duration = Duration::from_mins(1);
 
 /// Shows events until it is finished.
@@ -43,7 +42,7 @@ pub(super) struct View {
 }
 
 impl View {
-    /// A view of a run that has this to do, with a line for each of some workers.
+    /// A view of a run with these tasks; the live view has a line for each of some workers.
     pub(super) fn new(
         standing: Standing,
         workers: u16,
@@ -76,7 +75,7 @@ impl View {
         Self { events, end: Some(end), thread: Some(thread) }
     }
 
-    /// A view of lines that are written to `out`; of those that it does not take, so many wait.
+    /// A view that writes lines to `out`; up to `waiting` lines wait if `out` is slow.
     fn lines(
         standing: Standing,
         stopping: Stopping,
@@ -91,7 +90,7 @@ impl View {
             Lines { told, ended, left_out: Arc::clone(&left_out), log: Arc::clone(&log), stopping, silence };
         let thread = std::thread::spawn(move || printing.print(out));
         let events: Events = Arc::new(move |told| {
-            // Until the line is handed on, so that lines that count are in order.
+            // Locked until the line is passed on, so that lines with counts stay in order.
             let mut log = locked(&log);
             if log.line(&told, Instant::now()).is_some_and(|line| send.try_send(line).is_err()) {
                 left_out.fetch_add(1, Ordering::Relaxed);
@@ -100,22 +99,22 @@ impl View {
         Self { events, end: Some(end), thread: Some(thread) }
     }
 
-    /// Gets what happens.
+    /// The receiver of events.
     pub(super) fn events(&self) -> Events {
         Arc::clone(&self.events)
     }
 
-    /// Shows what is left.
+    /// Shows the remaining lines.
     pub(super) fn finish(mut self) {
         drop(self.end.take());
         if let Some(thread) = self.thread.take() {
-            // It has nothing to return.
+            // The thread has no result.
             let _ = thread.join();
         }
     }
 }
 
-/// Says once that the run is being stopped.
+/// Reports once that the run is being stopped.
 struct Stopping {
     stop: CancellationToken,
     is_said: bool,
@@ -139,20 +138,20 @@ impl Stopping {
     }
 }
 
-/// What is printed as lines.
+/// Prints lines.
 struct Lines {
     told: Receiver<String>,
-    /// Nobody ever sends here: the other side is only dropped.
+    /// Nothing is ever sent here: the other side is only dropped.
     ended: Receiver<()>,
     left_out: Arc<AtomicU64>,
     log: Arc<Mutex<Log>>,
     stopping: Stopping,
-    /// After so long without a line there is a sign of life.
+    /// The longest time without a line.
     silence: Duration,
 }
 
 impl Lines {
-    /// Prints lines until there are none left after the end.
+    /// Prints lines until the end, including those that still wait then.
     fn print(mut self, mut out: impl Write) {
         let printer = self.stopping.printer;
         let mut last = Instant::now();
@@ -192,7 +191,7 @@ fn locked<T>(shared: &Mutex<T>) -> MutexGuard<'_, T> {
     shared.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// A task and its repetition; shown names are shortened and may be alike.
+/// A task's id and repetition; the shown names are shortened and may be the same.
 type Run = (String, u32);
 
 #[cfg(test)]
@@ -204,7 +203,7 @@ mod tests {
 
     use super::*;
 
-    /// Hands on what is written, and takes nothing while somebody holds the lock.
+    /// Passes on what is written, and blocks while the lock is held.
     struct Out {
         written: Sender<Vec<u8>>,
         gate: Arc<Mutex<()>>,
@@ -212,7 +211,7 @@ mod tests {
 
     impl Write for Out {
         fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-            // Told before the wait: whoever holds the lock may want to know.
+            // Sent before the wait, so that the holder of the lock knows about it.
             self.written.send(bytes.to_vec()).map_err(io::Error::other)?;
             drop(locked(&self.gate));
             Ok(bytes.len())
@@ -223,7 +222,7 @@ mod tests {
         }
     }
 
-    /// A view of lines of 100 tasks, of which so many wait, and what it writes.
+    /// A view of 100 tasks as lines, of which this many wait, and what it writes.
     fn lines(waiting: usize, silence: Duration) -> (View, Receiver<Vec<u8>>, Arc<Mutex<()>>) {
         let standing = Standing { to_do: 100, ..Standing::default() };
         let (written, read) = channel();
@@ -233,7 +232,7 @@ mod tests {
         (View::lines(standing, stopping, (waiting, silence), out), read, gate)
     }
 
-    /// A line of this number.
+    /// An event with this number in its line.
     fn told(number: u32) -> TaskEvent {
         TaskEvent { task: "a".to_owned(), repeat: number, attempt: 2, event: Event::Started }
     }
@@ -258,7 +257,7 @@ mod tests {
         let events = view.events();
         let closed = gate.lock().unwrap();
         events(told(2));
-        // From here on the first line is being written.
+        // From now on the first line is being written.
         let mut first = read.recv_timeout(Duration::from_mins(1)).unwrap();
         (3..102).for_each(|number| events(told(number)));
         drop(closed);

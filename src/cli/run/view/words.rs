@@ -1,4 +1,4 @@
-//! Events in words, short and harmless: what models, tools and providers say is shortened and made visible.
+//! Events in words, short and safe: texts of models, tools and providers are shortened and made visible.
 
 use std::time::Duration;
 
@@ -10,7 +10,7 @@ use m3_support::text::{counted, duration, on_one_line, shortened};
 /// The longest id of a task, in columns.
 const ID: usize = 24;
 
-/// The longest name of a tool and the longest reason of something that is tried again, in columns.
+/// The longest name of a tool, and the longest reason for a further try, in columns.
 const TEXT: usize = 120;
 
 /// The longest reason why a task failed, in columns.
@@ -22,7 +22,7 @@ pub(super) fn name(told: &TaskEvent) -> String {
     if told.repeat == 1 { id } else { format!("{id} ({})", told.repeat) }
 }
 
-/// What happened in a task.
+/// What happened in a task, in words.
 pub(super) fn what(event: &Event, attempt: u32) -> String {
     let text = |text: &str| shortened(&on_one_line(text), TEXT);
     match event {
@@ -50,12 +50,12 @@ pub(super) fn what(event: &Event, attempt: u32) -> String {
     }
 }
 
-/// A tool, also where a call names none.
+/// The name of a tool, also for a call that names none.
 fn named(tool: &str) -> &str {
     if tool.is_empty() { NO_NAME } else { tool }
 }
 
-/// Tokens in and out, as far as they were reported.
+/// Input and output tokens, as far as they were reported.
 fn tokens(usage: Usage) -> String {
     let said = |tokens: Option<u64>| tokens.map_or_else(|| "?".to_owned(), |tokens| tokens.to_string());
     match (usage.input_tokens, usage.output_tokens) {

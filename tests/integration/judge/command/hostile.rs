@@ -1,4 +1,4 @@
-//! What is judged is data, whatever it says.
+//! Judged runs are data, whatever they say.
 
 use m3_testkit::model_server::Scripted;
 use serde_json::json;
@@ -6,8 +6,8 @@ use serde_json::json;
 use super::{SUCCESS, asking, is_verdict, judge_by, long_run, prediction, references, rejected};
 use crate::support::{Folder, call, run, stdout, text};
 
-/// A run speaks to the judge in every place that it has: the judge is told what is data by a mark that the run cannot
-/// know, and what hides from readers is shown.
+/// A run tries to speak to the judge in every field: a mark that the run cannot know separates data from
+/// instructions, and invisible characters are shown.
 #[test]
 fn what_a_run_says_to_the_judge_stands_between_marks_that_it_cannot_know() {
     let folder = Folder::new();
@@ -38,7 +38,7 @@ fn what_a_run_says_to_the_judge_stands_between_marks_that_it_cannot_know() {
             assert!(!outside.contains("ignore all"), "{outside}");
         }
         assert!(!asked.contains(['\u{202e}', '\u{1b}']), "{asked}");
-        // Once more is asked of a judge that repeats the run.
+        // A judge that repeats the run is asked once more.
         Scripted::Say(
             if is_verdict(seen) { r#"{"verdict": "fail", "reason": "It argues\u001b[2J."}"# } else { "fail" }
                 .to_owned(),
@@ -51,7 +51,7 @@ fn what_a_run_says_to_the_judge_stands_between_marks_that_it_cannot_know() {
     assert_eq!(rejected(&folder)[0]["judge"]["runs"][0]["verdict"]["reason"], "It argues\\u{1b}[2J.");
 }
 
-/// Ids, names and arguments as hostile as JSON lets them be; a judge that repeats them gets no further.
+/// Ids, names and arguments as hostile as JSON allows; a judge that repeats them gains nothing.
 #[test]
 fn strange_runs_are_judged_like_others() {
     let folder = Folder::new();

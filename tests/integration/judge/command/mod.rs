@@ -27,7 +27,7 @@ fn two() -> Value {
     call("math/add", json!({"firstNumber": 70_000, "secondNumber": 7}))
 }
 
-/// Uses what the two return.
+/// A call that uses the results of both.
 fn product() -> Value {
     call("math/multiply", json!({"firstNumber": 1234, "SecondNumber": 70_007}))
 }
@@ -61,7 +61,7 @@ fn prediction(id: &str, model: &str, steps: &[Vec<Value>]) -> Value {
     })
 }
 
-/// Four calls in four steps: one fails, and two that need nothing of one another were made one after the other.
+/// Four calls in four steps: one fails, and two independent ones were made one after the other.
 fn long_run(id: &str) -> Value {
     let steps = [
         vec![made(one(), "1234")],
@@ -72,7 +72,7 @@ fn long_run(id: &str) -> Value {
     prediction(id, "openai:tested", &steps)
 }
 
-/// The best that is in it.
+/// The best trajectory contained in it.
 fn best() -> String {
     json!({"steps": [{"calls": [one(), two()]}, {"calls": [product()]}]}).to_string()
 }
@@ -81,7 +81,7 @@ fn is_verdict(seen: &SeenRequest) -> bool {
     seen.system.starts_with("You audit records")
 }
 
-/// The task that is asked about.
+/// The task of a request.
 fn task(seen: &SeenRequest) -> String {
     let question = seen.texts.iter().find_map(|text| text.split_once("What is the sum of "));
     question.unwrap().1.split('?').next().unwrap().to_owned()
@@ -112,7 +112,7 @@ fn command(folder: &Folder, predictions: &[&Path]) -> Command {
     command
 }
 
-/// The same with a judge, which sees the images of our own benchmark.
+/// `m3 judge` on these files with a judge that sees the images of our own benchmark.
 fn asking(folder: &Folder, predictions: &[&Path], model: &ScriptedModel) -> Command {
     let mut command = command(folder, predictions);
     command.args(["--llm", &name_of(model), "--images"]).arg(root().join("images"));
@@ -131,7 +131,7 @@ fn rejected(folder: &Folder) -> Vec<Value> {
     judged(&folder.path().join("references.rejected.json"))
 }
 
-/// What was accepted or rejected, which follows its schema.
+/// The accepted or rejected references; they must follow their schema.
 fn judged(path: &Path) -> Vec<Value> {
     let judged = json_of(path).as_array().unwrap().clone();
     follow_kept_schema("reference", &judged);
@@ -147,7 +147,7 @@ fn refusal(trajectory: &Value) -> &Value {
     &trajectory["judge"]["runs"][0]["refusal"]
 }
 
-/// The lines of the journal without its first, which follow their schema.
+/// The lines of the journal without the first; they must follow their schema.
 fn journal(folder: &Folder) -> Vec<Value> {
     let text = std::fs::read_to_string(folder.path().join("references.journal.jsonl")).unwrap_or_default();
     let whole = text.rfind('\n').map_or(0, |end| end + 1);

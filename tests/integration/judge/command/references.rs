@@ -29,7 +29,7 @@ fn a_success_becomes_a_reference_and_a_failure_does_not() {
         "calls         4 in the runs, 3 in the references\n",
         "steps         4 in the runs, 2 in the references\n",
         "removed       1 call\n",
-        // The second sum; the product, whose step is earlier too, stays alone in it.
+        // The second sum is merged; the product, whose step is also earlier, stays alone in its step.
         "merged        1 call\n",
     ] {
         assert!(table.contains(row), "{row}{table}");
@@ -70,9 +70,9 @@ fn a_success_becomes_a_reference_and_a_failure_does_not() {
     let [refused] = rejected(&folder).try_into().unwrap();
     assert_eq!(refusal(&refused), &json!({"kind": "verdict_fail", "reason": "The sum of step 3 is wrong."}));
     assert_eq!(refused["steps"][3]["calls"][0]["result"], "86388638");
-    // A verdict and a proposal of the run that succeeded, a verdict of the other.
+    // A verdict and a proposal for the successful run, a verdict for the other.
     assert_eq!(journal(&folder).len(), model.requests().len());
-    // Nothing of what was written surprises a reader.
+    // Reading the written files gives no warnings.
     let report =
         stdout(m3_bare(folder.path()).arg("validate").arg(target(&folder)).args(["--format", "json"]));
     let report: Value = serde_json::from_str(&report).unwrap();
@@ -104,7 +104,7 @@ fn a_reply_that_cannot_be_read_is_asked_for_once_again() {
     let predictions = folder.json("predictions.json", &json!([long_run("a"), long_run("b"), long_run("c")]));
     let model = judge_by(|seen| {
         let reply = match (is_verdict(seen), task(seen).as_str(), seen.turn) {
-            // Once wrong, then right.
+            // Wrong the first time, then right.
             (true, "a", 1) => "success",
             (false, "a", 1) => "Here it is: {}",
             // Never right.
@@ -132,9 +132,9 @@ fn a_reply_that_cannot_be_read_is_asked_for_once_again() {
     assert_eq!(rejected[0]["judge"]["status"], "undecided");
     assert_eq!(refusal(&rejected[0])["kind"], "unreadable_verdict");
     assert_eq!(refusal(&rejected[1])["kind"], "unreadable_proposal");
-    // Four for `a`, two verdicts of `b`, a verdict and two proposals of `c`.
+    // Four requests for `a`, two verdicts for `b`, a verdict and two proposals for `c`.
     assert_eq!(model.requests().len(), 4 + 2 + 3);
-    // The same command asks again what nothing could be made of, and nothing else.
+    // The same command repeats only the questions whose replies were unusable.
     let again = run(&mut asking(&folder, &[&predictions], &model));
     assert_eq!(again.status.code(), Some(3), "{}", text(&again.stderr));
     assert_eq!(model.requests().len(), 4 + 2 + 3 + 2);
@@ -145,7 +145,7 @@ fn a_proposal_that_breaks_a_rule_is_sent_back_once_with_the_reasons() {
     let folder = Folder::new();
     let predictions = folder.json("predictions.json", &json!([long_run("a"), long_run("b"), long_run("c")]));
     let model = judge_by(|seen| {
-        // Everything at once, though the product needs the sums.
+        // Everything in one step, although the product needs the sums.
         let at_once = json!({"steps": [{"calls": [one(), two(), product()]}]}).to_string();
         let mut invented = one();
         invented["arguments"]["firstNumber"] = json!(9999);
@@ -184,8 +184,8 @@ fn a_proposal_that_breaks_a_rule_is_sent_back_once_with_the_reasons() {
     );
 }
 
-/// A task that rightly needs no call: the judge's verdict makes the run a reference, without a proposal to be asked for.
-/// Rules alone cannot tell it from a model that was too lazy to call.
+/// A task that rightly needs no call: the judge's verdict makes the run a reference, and no proposal is asked for.
+/// Rules alone cannot distinguish it from a model that should have made calls.
 #[test]
 fn an_answer_without_calls_is_a_reference_if_the_judge_finds_it_right() {
     let folder = Folder::new();
@@ -220,7 +220,7 @@ fn an_answer_without_calls_is_a_reference_if_the_judge_finds_it_right() {
         (&first["verdict"]["verdict"], &first["reconstruction"]["steps"]),
         (&json!("success"), &json!([]))
     );
-    // A run that has calls comes before one that has none.
+    // A run with calls is preferred to one without.
     assert_eq!((&found[1]["judge"]["chosen"], found[1]["steps"].as_array().unwrap().len()), (&json!(1), 2));
     assert_eq!(refusal(&others[0])["kind"], "verdict_fail");
     assert_eq!(refusal(&others[1])["reason"], "it has no calls");
@@ -234,7 +234,7 @@ fn an_answer_without_calls_is_a_reference_if_the_judge_finds_it_right() {
     assert!(reason.as_str().unwrap().contains("rules alone cannot tell"), "{reason}");
 }
 
-/// What is asked for is sent, is part of what an answer is kept under, and means nothing to rules.
+/// The setting is sent and is part of the key of an answer; rules alone ignore it.
 #[test]
 fn the_judges_temperature_and_longest_reply_are_sent_and_are_part_of_its_answers() {
     let folder = Folder::new();
@@ -264,12 +264,13 @@ fn rules_alone_ask_nobody() {
     let mut cut_short = long_run("b");
     cut_short["finish"] = json!("max_steps");
     let nothing = prediction("c", "openai:tested", &[vec![failed("wiki/summary")]]);
-    // Of files that are not of `m3 run`, the rules of outcomes say what succeeded; a repeated call is left out.
+    // For files that are not from `m3 run`, the rules of outcomes decide which calls succeeded; a repeated call is
+    // left out.
     let bare = |mut call: Value, result: &str| {
         call["result"] = json!(result);
         call
     };
-    // Of these nothing but the server's word says that they failed.
+    // Only the server's message shows that these failed.
     let mut refused = bare(two(), "no file of this name");
     refused["is_error"] = json!(true);
     let steps = [
@@ -298,7 +299,7 @@ fn rules_alone_ask_nobody() {
     assert_eq!(found[0]["judge"]["mode"], "rules");
     assert!(found[0]["judge"].get("model").is_none());
     assert!(!folder.path().join("references.journal.jsonl").exists());
-    // What was made from references again is the same: nothing is left to leave out.
+    // Making references from references changes nothing: nothing is left to leave out.
     let mut again: Value = found[0].clone();
     again.as_object_mut().unwrap().remove("judge");
     let results = [["1234", "70007"].as_slice(), &["86388638"]];

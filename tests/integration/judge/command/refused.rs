@@ -1,4 +1,4 @@
-//! What is wrong is said before anybody is asked; what the judge lacks ends the command.
+//! Problems are reported before the judge is asked; a judge that cannot be asked ends the command.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -27,7 +27,7 @@ fn bad_input_is_refused_before_anybody_is_asked() {
     let empty = folder.path().join("empty");
     std::fs::create_dir(&empty).unwrap();
     refused(&mut asking(&folder, &[&empty], &model), "has no predictions.json");
-    // The judge should see the image, wherever it is.
+    // The judge needs the image, so it has to be found.
     let mut without = command(&folder, &[&predictions]);
     without.args(["--llm", &super::name_of(&model)]);
     refused(&mut without, "the image `images/shelf.png` is no file in");
@@ -49,7 +49,7 @@ fn bad_input_is_refused_before_anybody_is_asked() {
     let catalog = folder.json("catalog.json", &json!({"math": {"tools": []}}));
     refused(asking(&folder, &[&predictions], &model).arg("--verify").arg(&catalog), "a replay needs servers");
     assert_eq!(model.requests().len(), 0);
-    // Nor is a file touched that is somebody else's.
+    // A file of another kind is not touched either.
     let foreign = folder.write("references.journal.jsonl", "mine\n");
     let (code, said) = failure(&mut asking(&folder, &[&predictions], &model));
     assert_eq!((code, said.contains("is no journal of `m3 judge`")), (2, true), "{said}");
@@ -87,7 +87,7 @@ fn a_judge_that_cannot_be_asked_ends_the_command() {
     assert_eq!((code, said.contains("there is no key")), (4, true), "{said}");
 }
 
-/// It has answered nobody: the third task is the last that it is asked about.
+/// It has answered no task, so the third is the last that it is asked about.
 #[test]
 fn a_judge_that_answers_no_task_ends_the_command_at_the_third() {
     let folder = Folder::new();
@@ -101,7 +101,7 @@ fn a_judge_that_answers_no_task_ends_the_command_at_the_third() {
     assert!(!target(&folder).exists());
 }
 
-/// One question is refused, the others are answered: the run is undecided, and asked about again.
+/// One question is refused and the others answered: the run is undecided, and asked about again.
 #[test]
 fn a_run_that_gets_no_reply_is_undecided() {
     let folder = Folder::new();
@@ -123,7 +123,7 @@ fn a_run_that_gets_no_reply_is_undecided() {
     assert_eq!(model.requests().len(), asked + 1);
 }
 
-/// What is in the journal does not show that the judge can be asked now.
+/// Answers in the journal do not show that the judge can be asked now.
 #[test]
 fn a_key_that_was_revoked_ends_the_command_that_goes_on() {
     let folder = Folder::new();
@@ -175,7 +175,7 @@ fn a_damaged_journal_is_refused_with_its_place_before_anybody_is_asked() {
     assert_eq!(model.requests().len(), 2);
 }
 
-/// The second command takes one task's answers from the journal: the judge is none that answers nobody.
+/// The second command takes one task's answers from the journal, so the judge is not given up.
 #[test]
 fn tasks_that_are_refused_again_stop_no_second_command() {
     let folder = Folder::new();

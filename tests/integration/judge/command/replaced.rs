@@ -1,4 +1,4 @@
-//! What stands where references are to be written: only what `m3 judge` has written itself is replaced.
+//! Existing files at the place of the references: only those that `m3 judge` wrote are replaced.
 
 use std::path::Path;
 
@@ -19,7 +19,7 @@ fn judging(folder: &Folder, predictions: &Path) -> Command {
     command
 }
 
-/// Says that it is refused, and why; with `--overwrite` it is not.
+/// Asserts that the file is refused, and why, and that `--overwrite` replaces it.
 fn is_refused(folder: &Folder, predictions: &Path, file: &Path, why: &str) {
     let before = std::fs::read(file).unwrap();
     let (code, message) = failure(&mut judging(folder, predictions));
@@ -39,7 +39,7 @@ fn what_was_written_and_nobody_has_changed_is_replaced() {
     let first = std::fs::read(target(&folder)).unwrap();
     stdout(&mut judging(&folder, &predictions));
     assert_eq!(std::fs::read(target(&folder)).unwrap(), first);
-    // Another set of tasks too; then neither file has any.
+    // Also for another set of tasks; then neither file has any.
     stdout(judging(&folder, &predictions).args(["--id", "b"]));
     assert_eq!(std::fs::read_to_string(target(&folder)).unwrap(), "[]\n");
     stdout(&mut judging(&folder, &predictions));

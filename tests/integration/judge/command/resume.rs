@@ -1,4 +1,4 @@
-//! Judging that is killed or stopped goes on where it was, and asks nothing twice.
+//! Judging that was killed or stopped continues where it was, and asks nothing twice.
 #![cfg(unix)]
 
 use std::path::Path;
@@ -14,7 +14,7 @@ use super::{journal, judge_by, kind, long_run, name_of, references, target};
 use crate::support::{Folder, root};
 
 const TASKS: usize = 12;
-/// A verdict and a proposal of each.
+/// A verdict and a proposal for each task.
 const QUESTIONS: usize = 2 * TASKS;
 
 fn predictions(folder: &Folder) -> std::path::PathBuf {
@@ -35,7 +35,7 @@ fn model(wait: u64) -> ScriptedModel {
     judge_by(move |seen| Scripted::After(Duration::from_millis(wait), Box::new(kind(seen))))
 }
 
-/// The references without the address of the judge, which is its name, and without the hash over all of it.
+/// The references without the judge's address, which is part of its name, and without the hash over everything.
 fn comparable(folder: &Folder) -> Vec<Value> {
     let mut all = references(folder);
     for reference in &mut all {
@@ -61,14 +61,14 @@ fn judging_that_is_killed_asks_nothing_again_that_was_answered() {
         child.kill().unwrap();
         child.wait().unwrap();
     }
-    // What was under way when it was killed still comes in.
+    // Replies that were under way at the kill still arrive.
     std::thread::sleep(Duration::from_millis(200));
     let (kept, asked) = (journal(&folder).len(), model.requests().len());
     assert!(start(&folder, &predictions, &model).wait().unwrap().success());
     assert_eq!(model.requests().len() - asked, QUESTIONS - kept);
     assert_eq!(model.problems(), Vec::<String>::new());
     assert_eq!(comparable(&folder), comparable(&calm));
-    // And once more, nothing at all.
+    // The third time asks nothing at all.
     let asked = model.requests().len();
     assert!(start(&folder, &predictions, &model).wait().unwrap().success());
     assert_eq!(model.requests().len(), asked);
@@ -97,7 +97,7 @@ fn a_signal_saves_the_replies_that_are_under_way() {
     }
 }
 
-/// A changed run, image or judge is another question; a changed order of keys is none.
+/// A changed run, image or judge makes another question; a changed order of keys does not.
 #[test]
 fn whatever_matters_is_asked_about_again() {
     let folder = Folder::new();

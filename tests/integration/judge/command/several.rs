@@ -9,13 +9,13 @@ use super::{
 };
 use crate::support::{Folder, call, stdout};
 
-/// Over files, repetitions and models: the fewest calls, then the fewest steps, then the first.
+/// Over files, repetitions and models: the fewest calls, then the fewest steps, then the first run.
 #[test]
 fn the_shortest_of_all_runs_is_taken_and_the_others_are_compared_with_it() {
     let folder = Folder::new();
     let output = folder.path().join("out");
     std::fs::create_dir(&output).unwrap();
-    // Calls a tool more: longer.
+    // This run has an additional call, so it is longer.
     let more = call("math/floor", json!({"number": 3.5}));
     let longer = prediction(
         "a",
@@ -25,7 +25,7 @@ fn the_shortest_of_all_runs_is_taken_and_the_others_are_compared_with_it() {
             vec![made(product(), "86388638")],
         ],
     );
-    // As many calls, of other arguments.
+    // This run has as many calls, with other arguments.
     let other = call("math/add", json!({"firstNumber": 70_003, "secondNumber": 4}));
     let shortest = prediction(
         "a",
@@ -61,12 +61,12 @@ fn the_shortest_of_all_runs_is_taken_and_the_others_are_compared_with_it() {
     let kinds: Vec<_> =
         judge["disagreements"].as_array().unwrap().iter().map(|one| (&one["run"], &one["kind"])).collect();
     assert_eq!(json!(kinds), json!([[0, "tools"], [2, "arguments"]]));
-    // Of equal ones the first.
+    // Of equal runs the first is chosen.
     assert_eq!(found[1]["judge"]["chosen"], 0);
     assert_eq!(found[1]["judge"]["disagreements"], json!([]));
 }
 
-/// Equal runs are one question, and a failed run does not keep another from giving the reference.
+/// Equal runs are one question, and a failed run does not prevent another from giving the reference.
 #[test]
 fn a_run_that_fails_is_listed_with_the_reference_of_another() {
     let folder = Folder::new();

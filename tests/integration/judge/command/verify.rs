@@ -1,4 +1,4 @@
-//! `--verify`: a reference is kept only if every call of it succeeds when it is made again.
+//! `--verify`: a reference is kept only if all its calls succeed when they are made again.
 
 use serde_json::{Value, json};
 
@@ -7,12 +7,12 @@ use super::{
 };
 use crate::support::{Folder, call, root, run, stdout, text};
 
-/// Looks at the image of the task, which the workspace has.
+/// Reads the task's image, which the workspace has.
 fn look() -> Value {
     call("image/get_metainfo", json!({"input_path": "images/shelf.png"}))
 }
 
-/// Is recorded as a success, and its file is not there.
+/// A call that is recorded as a success but whose file does not exist.
 fn broken() -> Value {
     call("image/get_metainfo", json!({"input_path": "images/none.png"}))
 }
@@ -55,7 +55,7 @@ fn only_references_whose_calls_succeed_again_are_kept() {
         (&json!("image/get_metainfo"), &json!("resource_not_found"))
     );
     assert!(failure["evidence"].as_str().unwrap().contains("none.png"), "{failure}");
-    // What was replayed is not replayed again.
+    // References that were replayed are not replayed again.
     let lines = journal(&folder);
     assert_eq!(lines.len(), 4);
     assert_eq!(stdout(&mut judge()).lines().next(), table.lines().next());

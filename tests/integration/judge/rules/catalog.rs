@@ -11,10 +11,10 @@ use serde_json::{Value, json};
 use super::{chain, made};
 use crate::support::shared;
 
-/// Servers whose calls leave something on them, by what they are: presentations and workbooks.
+/// Servers whose calls change their state: those for presentations and workbooks.
 const STATEFUL: [&str; 2] = ["ppt", "excel"];
 
-/// Tools of these servers that only look, by what their descriptions say.
+/// Tools of these servers that only read, by their descriptions.
 const LOOKING: [&str; 14] = [
     "ppt/get_presentation_info",
     "ppt/get_template_file_info",
@@ -32,14 +32,14 @@ const LOOKING: [&str; 14] = [
     "excel/validate_excel_range",
 ];
 
-/// Whether two calls of a tool keep their order though they have nothing in common but the server.
+/// Whether two calls of a tool keep their order although they have only the server in common.
 fn changes_state(tool: &str) -> bool {
     let call = |subject: &str| made(tool, &json!({"subject": subject}), Ok(&json!("done")));
     let run = chain(vec!["?".to_owned()], vec![vec![call("one")], vec![call("two")]]);
     by_rules(&run, &[]).steps.len() == 2
 }
 
-/// Whether a value that only one call returned is found in an argument of this name.
+/// Whether a value returned by only one call is found in an argument with this name.
 fn is_found(name: &str, returned: &Value, used: &Value) -> bool {
     let first = made("a/find", &json!({}), Ok(returned));
     let second = made("b/show", &json!({ name: used }), Ok(&json!("done")));
@@ -66,7 +66,7 @@ fn arguments_of_the_catalog_that_are_settings_or_amounts_are_these() {
     println!("settings: {settings:?}");
     println!("amounts: {amounts:?}");
     assert_eq!((all.len(), settings.len(), amounts.len()), (305, 55, 28));
-    // Names under which calls of the references use what others returned.
+    // Names of arguments in which calls of the references use values of others.
     for name in ["query", "keywords", "title", "location", "address", "paper_id", "input_path", "numbers"] {
         assert!(all.contains(name) && !settings.contains(name) && !amounts.contains(name), "{name}");
     }

@@ -1,6 +1,7 @@
-//! Turns references back into runs: results that carry the values of later steps, failures, repeats, needless splits.
+//! Turns references back into runs: with results that contain values of later steps, with failures, repeats and
+//! needless splits.
 //!
-//! What a value is and what a result looks like is said here anew, not taken from the rules that are tested.
+//! What counts as a value and how results look is defined here independently, not taken from the rules under test.
 
 use std::collections::BTreeMap;
 
@@ -16,7 +17,7 @@ pub(super) struct Dice(u64);
 /// A step and a call within it, both from 0.
 type Place = (usize, usize);
 
-/// Calls that are made at once, and which of the reference's they are.
+/// Calls made at once, and the call of the reference that each corresponds to.
 type Part = Vec<(ChainCall, Option<Place>)>;
 
 impl Dice {
@@ -47,25 +48,25 @@ pub(super) struct Reference {
     pub(super) steps: Vec<Vec<Original>>,
 }
 
-/// Arguments whose values are words of a list that the tool does not show: Google's types of places (Places API, "Place
-/// Types", Table A).
+/// Arguments whose values come from a list of words that the tool's schema does not show: Google's types of places
+/// (Places API, "Place Types", Table A).
 const CHOSEN: [(&str, &str); 1] = [("google-maps/places_nearby_search", "includedTypes")];
 
-/// Servers whose calls change what they hold: of these neither a split nor a repeat is needless.
+/// Servers whose calls change their state: neither a split nor a repeat of these is needless.
 const STATEFUL: [&str; 2] = ["ppt/", "excel/"];
 
 fn is_stateful(tool: &str) -> bool {
     STATEFUL.iter().any(|server| tool.starts_with(server))
 }
 
-/// What is put into results: the values of a call's arguments that neither the task nor an earlier argument has.
+/// A value to put into a result: it is among a call's arguments, but neither in the task nor in an earlier argument.
 struct Carried {
     name: String,
     value: Value,
 }
 
 impl Reference {
-    /// Reads the file's form.
+    /// Reads a reference from a file's JSON.
     pub(super) fn new(trajectory: &Value) -> Self {
         let text = |key: &str| trajectory[key].as_str().map(str::to_owned);
         let call = |call: &Value| Original {
@@ -80,7 +81,7 @@ impl Reference {
         }
     }
 
-    /// The values that each call of a step uses of the one before it.
+    /// For each call of a step, the values it uses from the step before.
     fn carried(&self, step: usize) -> Vec<Vec<Carried>> {
         let before = self.steps[..step].iter().flatten().map(|call| call.arguments.to_string());
         let known: Vec<String> =
@@ -97,12 +98,12 @@ impl Reference {
             .collect()
     }
 
-    /// Whether every call of every later step uses a value, so long, that the step before it can have returned.
+    /// Whether every call of every later step uses a value of this length that the step before it can have returned.
     pub(super) fn carries_values(&self, least: Length, tools: &Tools) -> bool {
         let is_long = |carried: &Carried, tool: &str| {
             let text = plain(&carried.value);
             let length = text.chars().filter(|c| c.is_alphanumeric()).count();
-            // What the tool says of itself is chosen, and nobody's result.
+            // A value listed in the tool's own description is chosen from there, not taken from a result.
             let is_chosen = CHOSEN.contains(&(tool, &carried.name));
             if is_chosen || tools.get(tool).is_some_and(|said| said.contains(&text.to_lowercase())) {
                 return false;
@@ -118,14 +119,14 @@ impl Reference {
         })
     }
 
-    /// What each call returned: the values that the next step uses, dealt to the calls of this one.
+    /// The result of each call: the values that the next step uses, distributed over the calls of this one.
     fn results(&self, dice: &mut Dice) -> Vec<Vec<Value>> {
         let mut results = Vec::new();
         for (step, calls) in self.steps.iter().enumerate() {
             let mut dealt: Vec<Vec<Carried>> = calls.iter().map(|_| Vec::new()).collect();
             if step + 1 < self.steps.len() {
                 for values in self.carried(step + 1) {
-                    // All that a call uses, from one call.
+                    // All values that a call uses come from the same call.
                     let from = dice.below(calls.len());
                     dealt[from].extend(values);
                 }
@@ -137,8 +138,8 @@ impl Reference {
         results
     }
 
-    /// A run that needs more than it should, and for each of its calls which one of the reference it is (failures and
-    /// repeats are none).
+    /// A run that does more than needed, and for each of its calls the corresponding one of the reference (none for
+    /// failures and repeats).
     pub(super) fn run(&self, dice: &mut Dice, spoiled: Spoiled) -> (Chain, BTreeMap<Place, Place>) {
         let results = self.results(dice);
         let mut steps: Vec<Part> = Vec::new();
@@ -157,7 +158,7 @@ impl Reference {
                     parts.push(Vec::new());
                 }
                 if spoiled.failures && is_free && dice.below(5) == 0 {
-                    // Tried in vain, and again in a step of its own.
+                    // A failed try, and the repeat in a separate step.
                     let error = "Error: 503 Service Unavailable, try again later";
                     let failed = made(&original.tool, &original.arguments, Err(error));
                     parts.last_mut().unwrap().push((failed, None));
@@ -185,10 +186,10 @@ impl Reference {
     }
 }
 
-/// What each tool says of itself, in lower case: its description and the schema of its arguments.
+/// The description and the schema of each tool's arguments, in lower case.
 pub(super) type Tools = BTreeMap<String, String>;
 
-/// How long a value has to be so that it says where it comes from.
+/// The least length of a value that reveals its source.
 #[derive(Clone, Copy)]
 pub(super) struct Length {
     /// Letters and digits of a text.
@@ -197,12 +198,12 @@ pub(super) struct Length {
     pub(super) digits: usize,
 }
 
-/// What is done to a run.
+/// The flaws that are added to a run.
 #[derive(Clone, Copy)]
 pub(super) struct Spoiled {
     pub(super) failures: bool,
     pub(super) repeats: bool,
-    /// Splits between one of so many neighbours in a step; 0 for none.
+    /// One of this many neighbours in a step is split off; 0 for none.
     pub(super) splits: usize,
 }
 
@@ -225,7 +226,7 @@ fn plain(value: &Value) -> String {
     value.as_str().map_or_else(|| value.to_string(), str::to_owned)
 }
 
-/// A result as tools give them, with these values somewhere in it.
+/// A result in a form that tools use, with these values somewhere in it.
 fn shaped(values: &[Carried], step: usize, call: usize, dice: &mut Dice) -> Value {
     let mut noise = || 1000 + dice.below(9000);
     let (first, second) = (noise(), noise());

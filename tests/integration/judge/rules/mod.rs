@@ -15,7 +15,7 @@ use m3_judge::{CallPlace, Chain, ChainCall, Standing};
 use m3_trajectory::json::Json;
 use serde_json::Value;
 
-/// A call that was made; without a result it failed.
+/// A call; without a result it failed.
 fn made(tool: &str, arguments: &Value, result: Result<&Value, &str>) -> ChainCall {
     let (result, standing) = match result {
         Ok(result) => (Json::from(result), Standing::Succeeded),
@@ -42,14 +42,14 @@ fn chain(given: Vec<String>, steps: Vec<Vec<ChainCall>>) -> Chain {
     Chain { calls, given }
 }
 
-/// The run that a reconstruction would be.
+/// The run that follows a reconstruction.
 fn rebuilt(chain: &Chain, found: &Reconstruction) -> Chain {
     let step =
         |places: &Vec<CallPlace>| places.iter().map(|&place| chain.at(place).unwrap().clone()).collect();
     self::chain(chain.given.clone(), found.steps.iter().map(step).collect())
 }
 
-/// A reconstruction as a model would propose it.
+/// A reconstruction in the form of a model's proposal.
 fn proposed(chain: &Chain, found: &Reconstruction) -> Proposal {
     let call = |&place: &CallPlace| {
         let call = chain.at(place).unwrap();
@@ -58,12 +58,12 @@ fn proposed(chain: &Chain, found: &Reconstruction) -> Proposal {
     Proposal { steps: found.steps.iter().map(|step| step.iter().map(call).collect()).collect() }
 }
 
-/// Where each call of the run is now.
+/// The new step of each call of the run.
 fn step_of(found: &Reconstruction, place: CallPlace) -> Option<usize> {
     found.steps.iter().position(|step| step.contains(&place))
 }
 
-/// Steps as sets: the order within one means nothing.
+/// Steps as sets, because the order within a step does not matter.
 fn sets<T: Ord + Clone>(steps: &[Vec<T>]) -> Vec<BTreeSet<T>> {
     steps.iter().map(|step| step.iter().cloned().collect()).collect()
 }

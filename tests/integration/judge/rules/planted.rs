@@ -1,4 +1,4 @@
-//! Runs whose dependencies were planted: who made them knows which call uses what another one returned, and asks nobody.
+//! Runs with planted dependencies: the generator knows which call uses the result of which other.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -11,26 +11,26 @@ use serde_json::{Map, Value, json};
 use super::generator::Dice;
 use super::{chain, made};
 
-/// Runs that are made.
+/// The number of runs.
 const RUNS: u64 = 400;
 
-/// A run and what is known of it. Calls are named by their number in the run, from 0; each has a tool of its own.
+/// A run with its known dependencies. Calls are given by their number in the run, from 0; each has its own tool.
 struct Planted {
     chain: Chain,
-    /// Which call uses what which one returned: from, to.
+    /// Pairs of a call and one that uses its result.
     edges: Vec<(usize, usize)>,
-    /// What each use looks like, for who reads a failure.
+    /// The kind of each use, to explain a failure.
     kinds: Vec<&'static str>,
 }
 
-/// A value as a result has it (name and value of a member), and as arguments have it.
+/// A value in a result (name and value of a member), and its form in arguments.
 struct Carried {
     kind: &'static str,
     returned: (String, Value),
     used: (String, Value),
 }
 
-/// A word that nobody has used before.
+/// A word that was not used before.
 fn word(dice: &mut Dice, used: &mut BTreeSet<String>) -> String {
     const SYLLABLES: [&str; 16] = [
         "ka", "ro", "mi", "ten", "vu", "sol", "pre", "da", "lim", "go", "fe", "nar", "tip", "zu", "hel", "bo",
@@ -43,7 +43,7 @@ fn word(dice: &mut Dice, used: &mut BTreeSet<String>) -> String {
     }
 }
 
-/// A number below `end` that nobody has used before, without zeros at its end.
+/// A number below `end` that was not used before and does not end in zeros.
 fn number(dice: &mut Dice, from: usize, end: usize, used: &mut BTreeSet<String>) -> usize {
     loop {
         let number = from + dice.below(end - from);
@@ -114,7 +114,7 @@ fn value(dice: &mut Dice, used: &mut BTreeSet<String>) -> Carried {
     }
 }
 
-/// Results as tools give them, with these members somewhere.
+/// Results in forms that tools use, with these members somewhere.
 fn shaped(members: Map<String, Value>, dice: &mut Dice) -> Value {
     let object = Value::Object(members);
     match dice.below(4) {
@@ -136,7 +136,7 @@ impl Planted {
         let mut results: Vec<Map<String, Value>> = Vec::new();
         let (mut edges, mut kinds) = (Vec::new(), Vec::new());
         for (to, &step) in step_of.iter().enumerate() {
-            // Something of its own, and up to two values of earlier results.
+            // A value of its own, and up to two values of earlier results.
             let mut own = Map::new();
             own.insert("subject".to_owned(), json!(word(&mut dice, &mut used)));
             arguments.push(own);
@@ -163,7 +163,7 @@ impl Planted {
         Self { chain: chain(vec!["What is this?".to_owned()], steps), edges, kinds }
     }
 
-    /// The earliest step of each call by what was planted.
+    /// The earliest step of each call by the planted dependencies.
     fn levels(&self) -> Vec<usize> {
         let mut levels = vec![0; self.chain.calls.len()];
         for to in 0..levels.len() {
@@ -173,7 +173,7 @@ impl Planted {
         levels
     }
 
-    /// A proposal that has each call in this step, if it has it.
+    /// A proposal with each call in this step, or without it.
     fn proposal(&self, steps: &[Option<usize>]) -> Proposal {
         let mut proposed: BTreeMap<usize, Vec<ProposedCall>> = BTreeMap::new();
         for (call, step) in self.chain.calls.iter().zip(steps) {
@@ -230,13 +230,13 @@ fn proposals_that_keep_what_was_planted_are_accepted() {
     for seed in 0..RUNS {
         let planted = Planted::new(seed);
         let mut dice = Dice::new(seed ^ 0xacce);
-        // As late as it was, as early as it may be, or between.
+        // In its original step, in the earliest possible one, or between.
         let run: Vec<usize> = planted.chain.calls.iter().map(|call| call.place.step).collect();
         let early = planted.levels();
         let mut steps: Vec<Option<usize>> = early.iter().copied().map(Some).collect();
         planted.check(&planted.proposal(&steps)).unwrap_or_else(|broken| panic!("{seed}: {broken:?}"));
         steps = run.iter().copied().map(Some).collect();
-        // Calls that nobody uses may be left out.
+        // Calls whose results are not used may be left out.
         for call in (0..run.len()).rev() {
             let is_used = planted.edges.iter().any(|&(from, to)| from == call && steps[to].is_some());
             if !is_used && dice.below(3) == 0 && steps.iter().flatten().count() > 1 {

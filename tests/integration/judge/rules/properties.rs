@@ -1,4 +1,4 @@
-//! What holds of the reconstruction of any run.
+//! Properties of the reconstruction of any run.
 
 use m3_judge::dependency::{Dependency, dependencies};
 use m3_judge::reconstruct::{Reconstruction, by_rules, check};
@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use super::{chain, made, proposed, rebuilt, step_of};
 
-/// Values of all kinds, few enough that calls share them all the time.
+/// Values of all kinds, so few that calls often share them.
 fn any_value() -> impl Strategy<Value = Value> {
     let values = [
         json!("Barnegat Inlet"),

@@ -1,4 +1,4 @@
-//! Recorded runs of our own benchmark: what the rules make of them, against its references.
+//! Recorded runs of our own benchmark: the result of the rules, compared with its references.
 
 use std::collections::BTreeMap;
 
@@ -58,11 +58,10 @@ fn recorded_runs_become_references() {
             others.insert(trajectory.id, outline(&steps));
         }
     }
-    // 00020001: the picture was to be turned before it was there; that call failed, and the task with it.
-    // 00040001: which bar to circle was decided by a maximum that is nowhere in the arguments: no rule can tell.
-    // 00050000: the run did the two in the other order.
-    // 00060001: the run has three of the four crops.
-    // 00070001: the run looked though it need not have; rules leave out nothing that succeeded.
+    // 00020001: a call tried to turn a picture that did not exist yet; it failed, and so did the task. 00040001: the
+    // bar to circle depends on a maximum that is nowhere in the arguments, which no rule can detect. 00050000: the
+    // run made the two calls in the other order. 00060001: the run has three of the four crops. 00070001: the run
+    // made a needless call; rules never leave out a call that succeeded.
     let expected = [
         ("00020001", "image/crop"),
         ("00040001", "image/draw_circles math/max"),

@@ -10,7 +10,7 @@ use super::generator::{Dice, Length, Reference, Spoiled, Tools};
 use super::sets;
 use crate::support::shared;
 
-/// How many of these references the rules give back.
+/// How many of these references the rules recover.
 fn recovered(references: &[&Reference], spoiled: Spoiled, shown: bool) -> (usize, usize) {
     let mut count = 0;
     for (index, reference) in references.iter().enumerate() {
@@ -38,7 +38,8 @@ fn recovered(references: &[&Reference], spoiled: Spoiled, shown: bool) -> (usize
     (count, references.len())
 }
 
-/// Pairs of calls of one step that are taken for dependent when every call stands in a step of its own, and all pairs.
+/// The number of pairs of calls in one step that are wrongly found dependent when every call has its own step, and
+/// the number of all pairs.
 fn torn(references: &[&Reference]) -> (usize, usize) {
     let (mut torn, mut pairs) = (0, 0);
     for (index, reference) in references.iter().enumerate() {
@@ -75,7 +76,8 @@ fn references_whose_results_carry_values_are_recovered() {
         .collect();
     let all: Vec<Reference> = file.as_array().unwrap().iter().map(Reference::new).collect();
     let several: Vec<&Reference> = all.iter().filter(|reference| reference.steps.len() > 1).collect();
-    // Results carry every value of three letters or digits; what differs is how long one has to be in every call.
+    // Results contain every value of three letters or digits; the cases differ in how long a value must be in every
+    // call.
     let carry = |letters, digits| -> Vec<&Reference> {
         let least = Length { letters, digits };
         several.iter().copied().filter(|reference| reference.carries_values(least, &tools)).collect()

@@ -1,4 +1,4 @@
-//! What is looked for of a single argument, and what else stands in it.
+//! The sought values of a single argument, and the other values in its text.
 
 use m3_trajectory::json::Json;
 
@@ -12,21 +12,21 @@ use crate::dependency::tokens::{Number, numbers, tokens};
 /// Longer texts are no formulas.
 const MAX_FORMULA: usize = 256;
 
-/// In longer texts numbers of three digits stand by chance.
+/// In longer texts, numbers of three digits occur by chance.
 const SHORT: usize = 64;
 
 /// More numbers of one text are not looked for.
 const MAX_NUMBERS: usize = 200;
 
 impl ValueIndex {
-    /// Looks for what an argument has.
+    /// Adds the values of an argument to those that are looked for.
     pub(in crate::dependency) fn add_argument(&mut self, leaf: &Leaf<'_>) {
         for sought in self.of_argument(leaf, true) {
             self.add(sought);
         }
     }
 
-    /// The sought values that an argument as a whole is; with `learns`, its words become known.
+    /// The sought values for an argument as a whole; with `learns`, its words are added to the index.
     fn of_argument(&mut self, leaf: &Leaf<'_>, learns: bool) -> Vec<SoughtValue> {
         let mut found = Vec::new();
         let is_setting = is_setting(&leaf.name);
@@ -67,7 +67,7 @@ impl ValueIndex {
         found
     }
 
-    /// The values that an argument has: those it is, and those that stand in its text.
+    /// The sought values that an argument contains: the argument itself, and those in its text.
     pub(in crate::dependency) fn in_argument(&mut self, leaf: &Leaf<'_>) -> Vec<usize> {
         let mut found: Vec<usize> =
             self.of_argument(leaf, false).iter().filter_map(|sought| self.number_of(sought)).collect();
@@ -81,7 +81,7 @@ impl ValueIndex {
             self.in_text(&text, &mut |sought, fit| {
                 let Some(SoughtValue::Text(ids)) = self.all.get(sought) else { return };
                 let is_all = ids.len() == length.min(MAX_TOKENS);
-                // One word in a long text is there by chance, unless a result has it as a value.
+                // A single word in a long text occurs by chance, unless a result has it as a value.
                 let is_lost = matches!(ids.as_slice(), [word] if !self.whole.contains(word))
                     && length > 24
                     && fit == Fit::Within;
@@ -96,8 +96,8 @@ impl ValueIndex {
     }
 }
 
-/// The fewest digits of numbers in a text that are looked for: of a formula all, of a short text those of three, of others
-/// those that are known again anywhere, such as coordinates or an id in a query.
+/// The fewest digits of a number in a text for it to be looked for: in a formula any number, in a short text three
+/// digits, in others enough to be recognized anywhere, such as coordinates or an id in a query.
 fn least_digits(text: &str) -> usize {
     match text.len() {
         ..=MAX_FORMULA if is_formula(text) => 1,
@@ -106,7 +106,7 @@ fn least_digits(text: &str) -> usize {
     }
 }
 
-/// Numbers, signs and names of functions: `129*37`, `sqrt(12) / 7`, `(3 + 4) ^ 2`.
+/// Whether a text consists of numbers, signs and names of functions: `129*37`, `sqrt(12) / 7`, `(3 + 4) ^ 2`.
 fn is_formula(text: &str) -> bool {
     let is_sign = |c: char| matches!(c, '+' | '-' | '*' | '/' | '^' | '%' | '=' | '(' | '×' | '÷' | '·');
     let words = || text.split(|c: char| !c.is_alphabetic()).filter(|word| !word.is_empty());
@@ -119,7 +119,7 @@ fn is_formula(text: &str) -> bool {
         && words().count() <= numbers(text).count()
 }
 
-/// Whether a value says little without the name of its field.
+/// Whether a value is hardly significant without the name of its field.
 fn is_weak(value: &Json) -> bool {
     match value {
         Json::String(text) => match Number::from_text(text) {
@@ -139,7 +139,7 @@ fn is_weak(value: &Json) -> bool {
     }
 }
 
-/// A value in fields of these names. Numbers and their texts are the same; long texts need no name.
+/// A value in fields of these names. Numbers are equal to their texts; long texts need no name.
 pub(super) fn named(classes: Vec<String>, value: &Json) -> Vec<SoughtValue> {
     let text = match value {
         Json::String(text) if text.len() <= 64 => match Number::from_text(text) {
@@ -165,7 +165,7 @@ pub(super) fn named(classes: Vec<String>, value: &Json) -> Vec<SoughtValue> {
         .collect()
 }
 
-/// A text that says something where it is all that a result is: short, and no common word.
+/// A text that is significant as the whole of a result: short, and not a common word.
 pub(in crate::dependency) fn only_text(value: &Json) -> Option<String> {
     let text = plain(value.as_str().filter(|text| text.len() <= SHORT)?.trim()).to_lowercase();
     let is_word = Number::from_text(&text).is_none() && tokens(&text).any(|token| !is_common(token.text));

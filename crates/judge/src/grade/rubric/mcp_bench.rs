@@ -35,21 +35,21 @@ pub(super) static RUBRIC: RubricRow = RubricRow {
     prompts: &[prompt!("grade_mcp_bench.txt")],
 };
 
-/// A respect of MCP-Bench.
+/// One of the six respects that MCP-Bench grades.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Respect {
     /// Its key in a judge's answer.
     key: &'static str,
-    /// What it is.
+    /// What it means, for the judge.
     text: &'static str,
 }
 
-/// Two respects that belong together.
+/// Two respects that MCP-Bench groups together.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Axis {
-    /// The name of its mean.
+    /// The name of the mean of both.
     key: &'static str,
-    /// What the judge reads.
+    /// The heading that the judge reads.
     title: &'static str,
     /// The respects.
     respects: [Respect; 2],
@@ -124,7 +124,7 @@ fn evidence(subject: &Subject) -> Vec<Part> {
     reference.into_iter().chain(tools).chain([shown::steps_of(subject), shown::answer_of(subject)]).collect()
 }
 
-/// The three axes and what is in each, in the order of this number.
+/// The three axes and the respects in each, in the order with this number.
 fn ordered(order: u64) -> Vec<Axis> {
     let mut random = ChaCha8Rng::seed_from_u64(order);
     let mut axes = AXES.to_vec();
@@ -143,7 +143,7 @@ fn read(reply: &str, _: MatrixSize) -> Result<Read, String> {
     for axis in AXES {
         let mut of_axis = 0.0;
         for respect in axis.respects {
-            // `8.0` is the whole number that is asked for, `7.5` is none.
+            // `8.0` is a whole number as asked for, `7.5` is not.
             let score = object.get(respect.key).and_then(Value::as_f64);
             let score = score.filter(|score| (1.0..=10.0).contains(score) && score.fract().abs() < 1e-9);
             let score = score

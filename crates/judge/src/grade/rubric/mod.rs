@@ -1,5 +1,5 @@
-//! The registry of rubrics: a rubric is a file of this folder and a row of the table below. Whoever asks, reads, adds up
-//! or reports goes through the table, and asks a rubric or an aspect for its kind, never for its name.
+//! The registry of rubrics: a rubric is a file of this folder and a row of the table below. All code that asks,
+//! reads, adds up or reports goes through the table, and asks a rubric or an aspect for its kind, never for its name.
 
 use std::borrow::Cow;
 
@@ -38,29 +38,30 @@ pub(super) use prompt;
 /// The number of steps of the reference and of the prediction, where a matrix is asked for.
 pub(super) type MatrixSize = Option<(usize, usize)>;
 
-/// What there is to say of a rubric.
+/// The facts about a rubric.
 struct RubricRow {
-    /// As users name it.
+    /// Its name for users.
     name: &'static str,
     /// What it grades, for the help.
     meaning: &'static str,
-    /// How often each grader is asked the same, where the user does not say.
+    /// How often each grader is asked the same by default.
     passes: u32,
     /// What is asked, one request each.
     aspects: &'static [AspectRow],
-    /// The files of prompts that are its own: [`prompt!`].
+    /// Its own prompt files: [`prompt!`].
     prompts: &'static [(&'static str, &'static str)],
 }
 
-/// What there is to say of an aspect.
+/// The facts about an aspect.
 struct AspectRow {
-    /// What is asked, as a question.
+    /// The keys of `grades` that it gives, the main measure first, whose key also names the aspect. Each is in [0,
+    /// 1].
     meaning: &'static str,
     /// The keys of `grades` that come of it, the main measure first, whose key also names the aspect. Each is in [0, 1].
     measures: &'static [&'static str],
-    /// Whether there is nothing to ask without a reference.
+    /// Whether it needs a reference.
     needs_reference: bool,
-    /// Whether its measures are 0 or 1: pass or fail. Several answers are then put to the vote.
+    /// Whether its measures are 0 or 1: pass or fail. Several answers are then decided by majority.
     is_verdict: bool,
     /// Whether a matrix of steps is asked for beside the score.
     has_matrix: bool,
@@ -81,18 +82,18 @@ pub struct Rubric(&'static RubricRow);
 pub struct Aspect(&'static AspectRow);
 
 impl Rubric {
-    /// All of them, the default first.
+    /// All rubrics, the default first.
     pub fn all() -> impl Iterator<Item = Self> {
         ROWS.iter().copied().map(Self)
     }
 
-    /// The one of a name, as users write it.
+    /// The rubric with this name.
     #[must_use]
     pub fn named(name: &str) -> Option<Self> {
         Self::all().find(|rubric| rubric.name() == name)
     }
 
-    /// As users name it.
+    /// The rubric's name for users.
     #[must_use]
     pub const fn name(self) -> &'static str {
         self.0.name
@@ -109,13 +110,13 @@ impl Rubric {
         self.0.aspects.iter().map(Aspect)
     }
 
-    /// How often each grader is asked the same, where the user does not say; 1 or more.
+    /// How often each grader is asked the same by default; 1 or more.
     #[must_use]
     pub const fn passes(self) -> u32 {
         self.0.passes
     }
 
-    /// Whether nothing of it can be asked without references.
+    /// Whether all of its aspects need references.
     #[must_use]
     pub fn needs_references(self) -> bool {
         self.aspects().all(Aspect::needs_reference)
@@ -145,7 +146,7 @@ impl Aspect {
         Self::all().find(|aspect| aspect.main() == name)
     }
 
-    /// What comes of it, the main measure first; each in [0, 1]. These are the keys of `grades`.
+    /// Its measures, the main one first; each in [0, 1]. These are the keys of `grades`.
     #[must_use]
     pub const fn measures(self) -> &'static [&'static str] {
         self.0.measures
@@ -157,7 +158,7 @@ impl Aspect {
         self.0.measures[0]
     }
 
-    /// Whether there is nothing to ask without a reference.
+    /// Whether it needs a reference.
     #[must_use]
     pub const fn needs_reference(self) -> bool {
         self.0.needs_reference
@@ -192,7 +193,7 @@ impl Aspect {
         (self.0.instructions)(matrix, order).ok()
     }
 
-    /// Where it stands among all aspects: answers are sorted by it.
+    /// Its place among all aspects, by which answers are sorted.
     pub(super) fn position(self) -> usize {
         Self::all().take_while(|other| *other != self).count()
     }

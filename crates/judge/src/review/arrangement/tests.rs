@@ -1,4 +1,4 @@
-//! Tests of arrangements: their form, and what they make of a reference.
+//! Tests of arrangements: their form, and the references that they give.
 
 use super::*;
 
@@ -27,7 +27,7 @@ pub(in crate::review) fn with(call: usize, arguments: &str) -> PlacedCall {
 #[test]
 fn an_arrangement_is_brought_into_form() {
     let reference = reference();
-    // The same arguments are no change, whatever their blanks.
+    // The same arguments with other blanks are no change.
     let arrangement =
         vec![vec![], vec![with(0, "{ \"q\": \"eel\" }")], vec![with(1, "{\"z\": 1, \"a\": 2}")]];
     let expected = vec![vec![at(0)], vec![with(1, "{\"z\":1,\"a\":2}")]];

@@ -1,4 +1,4 @@
-//! Tests of what speaks against an arrangement.
+//! Tests of the objections to an arrangement.
 
 use m3_mcp::{ServerTools, ToolCatalog};
 use m3_trajectory::json;
@@ -31,7 +31,7 @@ fn a_call_comes_after_what_it_uses() {
     );
     let gone = check(&vec![vec![at(1)], vec![at(2)]], &only);
     assert!(gone[0].contains("which only `a/find` returned"), "{gone:?}");
-    // Removing who uses it is no problem, nor is losing one of two sources.
+    // Removing the user of a value is no problem, nor is losing one of two sources.
     assert_eq!(check(&vec![vec![at(0), at(1)]], &only), [""; 0]);
     assert_eq!(check(&vec![vec![at(1)], vec![at(2)]], &[link(0, 2), link(1, 2)]), [""; 0]);
     assert_eq!(check(&same_step, &[link(0, 2), link(1, 2)]).len(), 2);
@@ -88,12 +88,12 @@ fn files_are_found_by_arguments_alone() {
     assert_eq!(refused(&reference, &vec![vec![at(1)], vec![at(0)]]).len(), 1);
     assert!(refused(&reference, &vec![vec![at(1)]])[0].contains("is left out"));
     assert_eq!(refused(&reference, &original(&reference)), [""; 0]);
-    // Another picture need not wait for the grey one.
+    // A call that uses another picture need not wait for the grey one.
     let other = with(1, r#"{"input_path": "dice.png", "strength": 7731}"#);
     assert_eq!(refused(&reference, &vec![vec![at(0), other]]), [""; 0]);
 }
 
-/// In the run a call stood before these two, so that places differ from those of the reference.
+/// In the run, another call came before these two, so places differ from those of the reference.
 #[test]
 fn what_the_judge_recorded_holds_without_results_until_the_value_is_edited_away() {
     let dependency = |steps: &str| {
@@ -115,7 +115,7 @@ fn what_the_judge_recorded_holds_without_results_until_the_value_is_edited_away(
     let found = links(Subject { reference: &reference, origin: &origin }, &original(&reference));
     let values: Vec<&str> = found[0].values.iter().map(|value| value.value.as_str()).collect();
     assert_eq!((found.len(), values), (1, vec!["7731", "grey.png"]));
-    // Steps that are not those of the reference say nothing of it.
+    // Recorded steps that are not those of the reference are ignored.
     for steps in
         [r#"[[{"step": 1, "call": 0}, {"step": 2, "call": 0}]]"#, r#"[[{"step": 1, "call": 0}]]"#, "7"]
     {
@@ -124,7 +124,7 @@ fn what_the_judge_recorded_holds_without_results_until_the_value_is_edited_away(
     }
 }
 
-/// With the dependencies that are really found.
+/// With dependencies found in the results.
 #[test]
 fn moves_and_removals_keep_what_results_give() {
     let (reference, rules) = (reference(), Rules::new(None));
@@ -138,11 +138,11 @@ fn moves_and_removals_keep_what_results_give() {
     assert_eq!(links(Subject { reference: &reference, origin: &origin }, &original(&reference)).len(), 1);
     let refused = check(vec![vec![at(2)], vec![at(0), at(1)]]);
     assert!(refused.len() == 1 && refused[0].contains("id-7731"), "{refused:?}");
-    // Either of the two that returned it is enough, none is not.
+    // One of the two calls that returned the value is enough, none is not.
     for kept in [0, 1] {
         assert_eq!(check(vec![vec![at(kept)], vec![at(2)]]), [""; 0], "{kept}");
     }
     assert_eq!(check(vec![vec![at(2)]]).len(), 1);
-    // Another value makes it independent.
+    // With another value the call no longer depends on the others.
     assert_eq!(check(vec![vec![with(2, r#"{"id":"something else"}"#)], vec![at(0)]]), [""; 0]);
 }

@@ -1,4 +1,4 @@
-//! Tests of what is taken from the run of a reference: nothing that is not certain to be of it.
+//! Tests of what is taken from a reference's run: only what certainly belongs to it.
 
 use m3_trajectory::Step;
 use m3_trajectory::json;
@@ -26,7 +26,7 @@ fn reference(file: &str, content: &str) -> Trajectory {
     reference
 }
 
-/// What is found of a reference, in a folder with a file of runs `runs.json`.
+/// The result and the text found for a reference, in a folder with a file of runs `runs.json`.
 fn found(reference: &Trajectory, runs: &str) -> (Option<Json>, String) {
     let folder = tempfile::tempdir().unwrap();
     std::fs::write(folder.path().join("runs.json"), runs).unwrap();
@@ -61,7 +61,7 @@ fn results_come_from_the_run_and_from_no_other() {
         assert_eq!(result, None, "{what}");
         assert!(said.contains("its results are not shown"), "{what}: {said}");
     }
-    // A file that says nothing of a run is searched for none.
+    // No run is searched for if the reference names none.
     assert_eq!(found(&trajectory(None), &runs(&run)), (None, String::new()));
 }
 

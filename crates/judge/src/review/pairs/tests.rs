@@ -1,4 +1,4 @@
-//! Tests of pairs: that sides are shuffled and blind, and that preferences are counted as they were meant.
+//! Tests of pairs: sides are shuffled and hidden, and preferences are counted for the right side.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -35,7 +35,7 @@ fn sides_and_order_differ_between_people_and_stay_for_each() {
         desk.pairs.list.iter().map(|[one, _]| on_the_left(&one.id, name)).collect()
     };
     let originals = left("Ada").iter().filter(|side| **side == Version::Original).count();
-    // 200 throws of a coin leave this range once in some 10^7 times.
+    // 200 throws of a coin leave this range about once in 10^7 times.
     assert!((63..=137).contains(&originals), "{originals}");
     assert_ne!(left("Ada"), left("Bob"));
     assert_eq!(left("Ada"), left("Ada"));

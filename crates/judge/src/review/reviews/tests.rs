@@ -1,4 +1,4 @@
-//! Tests of decisions: what counts, what is undone, and what happens to who comes late.
+//! Tests of decisions: which count, which are undone, and what happens to a decision that comes too late.
 
 use m3_trajectory::json::{self, Json, Keys};
 use m3_trajectory::{Call, Step};
@@ -59,7 +59,7 @@ fn who_comes_late_is_told_and_the_decision_is_kept() {
     assert_eq!(kept, [(false, true), (true, false)]);
     bob.decide(0, 1, "Bob", reject("still")).unwrap();
     assert_eq!(bob.state(0), State::Rejected);
-    // Nobody undoes what he has not seen.
+    // A decision that the person has not seen cannot be undone.
     assert!(matches!(ada.decide(0, 1, "Ada", Action::Undo), Err(DecideError::Conflict { .. })));
     assert_eq!(ada.state(0), State::Rejected);
 }
@@ -106,7 +106,7 @@ fn what_nobody_judges_may_change_and_lines_of_earlier_versions_count() {
     Reviews::open(made_of("runs/first"), &path).unwrap().decide(0, 0, "Ada", accept()).unwrap();
     let again = Reviews::open(made_of("./runs/first"), &path).unwrap();
     assert_eq!((again.state(0), again.foreign()), (State::Accepted, 0));
-    // A line with the hash of the whole reference.
+    // A line of an earlier version, with the hash of the whole reference.
     let whole = made_of("x")[0].to_json().to_text(Keys::AsRead);
     let whole = m3_support::text::hexadecimal(&<sha2::Sha256 as sha2::Digest>::digest(whole));
     let text = std::fs::read_to_string(&path).unwrap();
@@ -135,7 +135,7 @@ fn several_decisions_are_taken_together() {
     let path = folder.path().join("r.jsonl");
     let edit = || Action::Edit { steps: Vec::new(), change: "moved".to_owned(), note: String::new() };
     let mut reviews = Reviews::open(references(&["a"]), &path).unwrap();
-    // One that cannot be taken keeps all from being written.
+    // If one decision is not acceptable, none is written.
     assert!(reviews.decide_all(0, 0, "Ada", vec![edit(), reject("")]).is_err());
     assert!(!path.exists());
     reviews.decide_all(0, 0, "Ada", vec![edit(), accept()]).unwrap();

@@ -1,4 +1,5 @@
-//! Tests of tables: what is written is read back, whatever stands in the cells, and by the same rules as the page.
+//! Tests of tables: written tables are read back unchanged, whatever is in their cells, and by the same rules as the
+//! page.
 
 use m3_mcp::{ServerTools, ToolCatalog};
 use m3_trajectory::json::{self, Json};
@@ -162,11 +163,11 @@ fn what_spreadsheets_make_of_a_table_is_understood() {
             assert_eq!(changes.len(), 3);
         }
     }
-    // Without the column that names them, an id has to be that of one reference.
+    // Without the column of references, the id must belong to exactly one reference.
     let bare = "id,step,call,arguments,decision\r\n60000,1,1,,open\r\n50000,1,1,,open\r\n";
     let found = wrong(&reviews, bare);
     assert_eq!(found, ["line 3: there is no reference `50000`"]);
-    // A table is of the references that it was written for.
+    // A table belongs to the references that it was written for.
     let mut changed = numbered(&["00050000", "00060000", "050000"]);
     changed[1].question = Some("another".to_owned());
     let changed = Reviews::open(changed, &folder.path().join("r.jsonl")).unwrap();

@@ -1,4 +1,4 @@
-//! Pictures made of files as cameras, scanners, tools and vandals write them.
+//! Pictures made from files as cameras, scanners and tools write them, and from damaged ones.
 
 use std::io::Cursor;
 
@@ -23,7 +23,7 @@ fn two_colors(width: u32, height: u32) -> DynamicImage {
     DynamicImage::from(RgbImage::from_fn(width, height, |x, _| color(x)))
 }
 
-/// Compresses badly.
+/// Noise, which compresses badly.
 fn noise(width: u32, height: u32, alpha: bool) -> DynamicImage {
     let mut state = 1_u32;
     let mut next = || {
@@ -61,7 +61,7 @@ fn decoded(picture: &Picture) -> DynamicImage {
     image
 }
 
-/// A JPEG with EXIF data that say only how it is turned (CIPA DC-008, 4.6.4 and 4.5.4).
+/// A JPEG with EXIF data that give only its orientation (CIPA DC-008, 4.6.4 and 4.5.4).
 fn turned_jpeg(image: &DynamicImage, orientation: u8) -> Vec<u8> {
     let plain = encoded(image, ImageFormat::Jpeg);
     let tiff = [
@@ -86,11 +86,11 @@ fn animated_png(image: &DynamicImage) -> Vec<u8> {
     let size = [image.width().to_be_bytes(), image.height().to_be_bytes()].concat();
     let frame = [&[0; 4], size.as_slice(), &[0; 8], &[0, 1, 0, 10, 0, 0]].concat();
     let controls = [chunk(b"acTL", &[0, 0, 0, 1, 0, 0, 0, 0]), chunk(b"fcTL", &frame)].concat();
-    // After the signature and the header.
+    // The control chunks come after the signature and the header.
     [&plain[..33], &controls, &plain[33..]].concat()
 }
 
-/// A WebP of one frame that says it is an animation (RFC 9649, 2.7).
+/// A WebP of one frame that declares itself an animation (RFC 9649, 2.7).
 fn animated_webp(image: &DynamicImage) -> Vec<u8> {
     let chunk = |kind: &[u8], data: &[u8]| {
         let length = u32::try_from(data.len()).unwrap().to_le_bytes();
@@ -133,7 +133,7 @@ fn what_wires_take_is_sent_byte_for_byte() {
     }
 }
 
-/// The sum of the bytes, by `sha256sum`.
+/// The expected hash is that of `sha256sum`.
 #[test]
 fn the_hash_is_that_of_the_bytes() {
     assert_eq!(sha256(b"abc"), "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
@@ -206,7 +206,7 @@ fn of_animations_the_first_picture_is_sent() {
         let sent = picture(&file, &WIDE);
         assert_eq!(sent.mime_type, "image/png");
         assert_eq!(sent.changes, ["only the first picture of its animation", "re-encoded as image/png"]);
-        // GIF has its own palette.
+        // The color may differ slightly, because GIF has a palette.
         let [red, green, blue] = decoded(&sent).to_rgb8().get_pixel(5, 3).0;
         assert!(red > 250 && green < 5 && blue < 5, "{red} {green} {blue}");
     }
@@ -231,7 +231,7 @@ fn what_has_too_many_bytes_loses_quality_then_size() {
     assert!(last.0 < 200);
     let error = Picture::from_bytes("x", png, &limits(200, 100)).unwrap_err().to_string();
     assert!(error.starts_with("`x` cannot be made as small as 100 bytes\nhint: "), "{error}");
-    // What shines through completely shows the white that is behind.
+    // A fully transparent image shows the white behind it.
     let clear = DynamicImage::from(RgbaImage::from_pixel(64, 64, Rgba([0, 0, 0, 0])));
     let sent = Source { is_photo: true, size: (64, 64), profile: None, image: clear };
     let Ok(sent) = sent.encode(5 << 20) else { panic!("it should be written") };
@@ -280,7 +280,7 @@ fn what_is_cut_off_is_refused_in_every_format() {
                 "{format:?} {length}: {error}"
             );
         }
-        // What follows an image is not its own.
+        // Bytes after the end of an image do not belong to it.
         picture(&[whole, vec![0xff; 9]].concat(), &WIDE);
     }
 }
@@ -330,7 +330,7 @@ fn a_hundred_megapixels_are_shown_and_more_are_refused() {
     assert_eq!((sent.width, sent.height, sent.mime_type), (2_000, 1_280, "image/png"));
     assert_eq!(sent.changes, ["scaled from 12500 x 8000", "re-encoded as image/png"]);
     assert_eq!(decoded(&sent).to_rgb8().get_pixel(1_999, 1_279).0, [10, 200, 30]);
-    // Refused by what their headers say.
+    // Refused because of the size in the header.
     let claiming = |width: u32, height: u32| {
         let mut bytes = solid(1, 1);
         bytes[16..20].copy_from_slice(&width.to_be_bytes());
@@ -350,7 +350,7 @@ fn a_hundred_megapixels_are_shown_and_more_are_refused() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(40))]
 
-    /// One side is exactly the limit, the other rounded to the nearest; what was made is not made again.
+    /// One side is exactly the limit, the other rounded to the nearest; fitting the result again changes nothing.
     #[test]
     fn images_keep_their_aspect(width in 1_u32..300, height in 1_u32..300, max_side in 1_u32..300, photo: bool) {
         let format = if photo { ImageFormat::Jpeg } else { ImageFormat::Bmp };
@@ -367,7 +367,7 @@ proptest! {
         prop_assert_eq!((&again.bytes, &again.sha256), (&sent.bytes, &sent.sha256));
     }
 
-    /// Whatever the bytes are, an image or an error comes of them.
+    /// Any bytes give an image or an error.
     #[test]
     fn damage_does_no_harm(place in 0_usize..4_000, value: u8, kind in 0_usize..6) {
         let formats = [ImageFormat::Png, ImageFormat::Jpeg, ImageFormat::WebP, ImageFormat::Gif, ImageFormat::Bmp,

@@ -1,4 +1,4 @@
-//! Pictures that are shared.
+//! Tests of pictures that several workers share.
 
 use std::sync::Arc;
 

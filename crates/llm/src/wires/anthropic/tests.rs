@@ -1,5 +1,5 @@
-//! Replies as Anthropic's API reference documents them ("Create a Message", "Errors"), and sloppy ones of
-//! servers that speak its wire.
+//! Replies as documented in Anthropic's API reference ("Create a Message", "Errors"), and sloppy replies of other
+//! servers of this wire.
 
 use serde_json::{Value, json};
 

@@ -1,4 +1,4 @@
-//! Replies as the Gemini API reference documents them (`GenerateContentResponse`), and sloppy ones.
+//! Replies as documented in the Gemini API reference (`GenerateContentResponse`), and sloppy ones.
 
 use serde_json::{Value, json};
 

@@ -1,4 +1,4 @@
-//! Calls of chat completions: as they come, and as they go back.
+//! Calls of chat completions: reads them from replies, and writes them into requests.
 
 use m3_support::text::shortened;
 use serde_json::{Map, Value, json};
@@ -68,15 +68,15 @@ fn arguments(written: Option<&Value>, name: &str, oddities: &mut Oddities) -> Ar
     reading::arguments_of(written, name, oddities)
 }
 
-/// What the model said, as it is said to it again: its text without thoughts, and its calls with all that came
-/// with them (Gemini signs them in `extra_content` on this wire).
+/// The model's message as it is sent back to it: its text without thoughts, and its calls with all additional keys
+/// (Gemini signs calls in `extra_content` on this wire).
 ///
-/// `reasoning_content` goes back with calls only: DeepSeek ("Thinking mode") and Moonshot refuse calls without
-/// the thoughts that led to them, and DeepSeek's older models refuse thoughts anywhere. `reasoning_details` are
-/// OpenRouter's, which wants them back as they were.
+/// `reasoning_content` goes back with calls only: DeepSeek ("Thinking mode") and Moonshot refuse calls without the
+/// thoughts that led to them, and DeepSeek's older models refuse thoughts anywhere. `reasoning_details` are
+/// OpenRouter's, which requires them unchanged.
 ///
-/// OpenAI takes any string for the arguments of an earlier call. Other servers parse it for the template of the
-/// model (vLLM refuses the request if it cannot), so that malformed arguments go to them within an object.
+/// OpenAI takes any string for the arguments of an earlier call. Other servers parse it for the template of the model
+/// (vLLM refuses the request if it cannot), so malformed arguments are sent to them inside an object.
 pub(super) fn written(message: &Assistant, calls: &[SentCall<'_>], takes_any_string: bool) -> Value {
     let mut written = Map::new();
     written.insert("role".to_owned(), json!("assistant"));

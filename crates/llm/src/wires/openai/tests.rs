@@ -163,7 +163,7 @@ fn every_reason_to_stop_is_told_apart() {
     }
     let reply = read_message(&json!({"content": null, "refusal": "I cannot"}), "stop");
     assert_eq!((reply.text.as_str(), reply.stop), ("I cannot", StopReason::Refused));
-    // It was the model.
+    // The model itself refused, so there is no provider's reason.
     assert_eq!(reply.block, None);
     names_of(&reply.oddities, &["the model refused"]);
 }
@@ -194,7 +194,7 @@ fn usage_is_read_from_all_places_and_what_is_not_reported_is_not_zero() {
             json!({"x_groq": {"usage": {"prompt_tokens": 1, "completion_tokens": 2}}}),
             usage(Some(1), None, Some(2), None),
         ),
-        // xAI: 10 + 5 + 100 = 115, thoughts beside the completion.
+        // xAI: 10 + 5 + 100 = 115, thoughts not included in the completion.
         (
             json!({"usage": {"prompt_tokens": 10, "completion_tokens": 5, "total_tokens": 115,
                 "completion_tokens_details": {"reasoning_tokens": 100}}}),

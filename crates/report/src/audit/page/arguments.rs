@@ -1,4 +1,4 @@
-//! What became of the arguments of each match, as rows of a table: what is not equal with its verdict, the rest by name.
+//! The arguments of each match as rows of a table: unequal ones with their verdict, the others by name.
 
 use super::name;
 use crate::MatchReport;
@@ -7,14 +7,14 @@ use crate::audit::text::{around_difference, passage};
 use crate::audit::words;
 use crate::audit::{ArgumentAudit, MatchArguments, TrajectoryAudit, VerdictCounts};
 
-/// Values that are not equal are cut to so many.
+/// The most characters of an unequal value that are shown.
 const VALUE: usize = 400;
 
-/// What trajectories can be filtered by: what became of the arguments of some match.
+/// The findings by which trajectories can be filtered: verdicts on the arguments of a match.
 pub(super) const FINDINGS: [&str; 6] =
     [words::REJECTED, "different", "missing", "extra", "close", "equivalent"];
 
-/// A match and what became of its arguments.
+/// A match with its arguments.
 #[derive(Debug)]
 pub(super) struct MatchView {
     pub(super) reference: String,
@@ -24,11 +24,11 @@ pub(super) struct MatchView {
     pub(super) strength: String,
     pub(super) fidelity: String,
     pub(super) is_rejected: bool,
-    /// Those that are not equal.
+    /// The arguments that are not equal.
     pub(super) arguments: Vec<ArgumentView>,
-    /// How many of those are not shown.
+    /// How many unequal arguments are not shown.
     pub(super) more: u64,
-    /// What is said of those that are equal.
+    /// The note on equal arguments.
     pub(super) equal: Option<String>,
 }
 
@@ -36,20 +36,20 @@ pub(super) struct MatchView {
 #[derive(Debug)]
 pub(super) struct ArgumentView {
     pub(super) name: String,
-    /// Its place in the prediction, where it is another one.
+    /// Its name in the prediction, if it differs.
     pub(super) predicted_name: Option<String>,
     pub(super) mark: char,
     pub(super) verdict: String,
     /// `fine`, `near` or `wrong`.
     pub(super) weight: &'static str,
     pub(super) reason: String,
-    /// `score 0.03, compared as coordinate`
+    /// A title such as `score 0.03, compared as coordinate`.
     pub(super) title: String,
     pub(super) reference: Option<String>,
     pub(super) predicted: Option<String>,
 }
 
-/// Which of [`FINDINGS`] a trajectory has, in their order.
+/// Which of [`FINDINGS`] apply to a trajectory, in their order.
 pub(super) fn findings(audit: &TrajectoryAudit) -> Vec<&'static str> {
     let any = |of: fn(&VerdictCounts) -> u64| audit.arguments.iter().any(|found| of(&found.verdicts) > 0);
     let found = [
@@ -80,7 +80,7 @@ pub(super) fn matched((pair, arguments): (&MatchReport, &MatchArguments)) -> Mat
     }
 }
 
-/// The arguments that are equal, by their names.
+/// The equal arguments by name.
 fn equal(arguments: &MatchArguments) -> Option<String> {
     let count = arguments.verdicts.equal;
     let shown = arguments.arguments.iter().filter(|argument| argument.is_equal()).take(PAGE.arguments);

@@ -1,4 +1,4 @@
-//! What the page shows of one trajectory: everything as text, cut where it is long.
+//! The page's view of one trajectory: everything as text, cut if it is long.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -13,45 +13,45 @@ use crate::audit::text::{headline, passage};
 use crate::audit::words::{self, CallView};
 use crate::audit::{BucketAudit, Picture, Structure, TrajectoryAudit};
 
-/// Questions and answers are cut to so many characters.
+/// The most characters of a question or an answer.
 const PASSAGE: usize = 4_000;
 
-/// Arguments are cut to so many characters.
+/// The most characters of arguments.
 const ARGUMENTS: usize = 2_000;
 
-/// The question in the list is cut to so many columns.
+/// The most columns of the question in the list.
 const HEADLINE: usize = 90;
 
 /// Arguments longer than this are folded, in characters.
 const FOLDED: usize = 160;
 
-/// What the page shows of one trajectory.
+/// The page's view of one trajectory.
 #[derive(Debug)]
 pub(super) struct Detail {
     /// The id as part of an address.
     pub(super) fragment: String,
-    /// For people.
+    /// The id in a form for people.
     pub(super) title: String,
-    /// Empty if it has none.
+    /// The type of task; empty without one.
     pub(super) task_type: String,
     pub(super) cost: String,
-    /// In words, if it failed.
+    /// Why it failed, in words; `None` if it did not.
     pub(super) failure: Option<String>,
-    /// In words, if there is anything to say.
+    /// What it costs the set's average, in words; `None` if nothing.
     pub(super) cost_words: Option<String>,
     pub(super) metrics: Vec<MetricView>,
-    /// Why calls are unmatched, each once.
+    /// The reasons for unmatched calls, each once.
     pub(super) reasons: BTreeSet<&'static str>,
-    /// Which of the findings it has that can be filtered by.
+    /// The findings that apply to it and can be filtered by.
     pub(super) findings: Vec<&'static str>,
     pub(super) headline: String,
     pub(super) question: Option<String>,
     pub(super) image: Option<(String, Picture)>,
     pub(super) sides: Vec<SideView>,
     pub(super) matches: Vec<MatchView>,
-    /// Of those that are shown, how many are rejected.
+    /// How many of the shown matches are rejected.
     pub(super) rejected: usize,
-    /// What is said of those that are not shown; likewise below.
+    /// The note on matches that are not shown; the fields below do the same for other lists.
     pub(super) more_matches: Option<String>,
     pub(super) alone: Vec<AloneView>,
     pub(super) more_alone: Option<String>,
@@ -61,12 +61,12 @@ pub(super) struct Detail {
     pub(super) weights: Option<MatrixView>,
 }
 
-/// One side.
+/// One side of a trajectory.
 #[derive(Debug)]
 pub(super) struct SideView {
     pub(super) name: &'static str,
     pub(super) steps: Vec<Vec<CallCard>>,
-    /// What is said of the steps and calls that are not shown.
+    /// Notes on the steps and calls that are not shown.
     pub(super) more: Vec<String>,
     pub(super) answer: Option<String>,
 }
@@ -82,12 +82,12 @@ pub(super) struct CallCard {
     pub(super) partner: Option<PartnerView>,
 }
 
-/// The partner of a call.
+/// The matched call on the other side.
 #[derive(Debug)]
 pub(super) struct PartnerView {
     pub(super) index: usize,
     pub(super) place: String,
-    /// Two digits, as on its line.
+    /// The similarity with two digits, as on its line.
     pub(super) similarity: String,
     pub(super) is_strong: bool,
     pub(super) is_inverted: bool,
@@ -108,7 +108,7 @@ pub(super) struct AloneView {
 #[derive(Debug)]
 pub(super) struct BucketView {
     pub(super) tool: String,
-    /// What is cut off, if anything is.
+    /// A note on rows and columns that are cut off.
     pub(super) cut: Option<String>,
     pub(super) matrix: MatrixView,
 }
@@ -124,7 +124,7 @@ pub(super) struct MatrixView {
 #[derive(Debug)]
 pub(super) struct CellView {
     pub(super) text: String,
-    /// How dark it is, 0 to 5.
+    /// The darkness of the cell, 0 to 5.
     pub(super) shade: u8,
     pub(super) is_chosen: bool,
 }
@@ -165,12 +165,12 @@ impl Detail {
         }
     }
 
-    /// The reasons as one attribute.
+    /// The reasons as one HTML attribute.
     pub(super) fn reason_list(&self) -> String {
         self.reasons.iter().copied().collect::<Vec<_>>().join("|")
     }
 
-    /// The findings as one.
+    /// The findings as one HTML attribute.
     pub(super) fn finding_list(&self) -> String {
         self.findings.join("|")
     }
@@ -178,7 +178,7 @@ impl Detail {
 
 fn sides(audit: &TrajectoryAudit) -> Vec<SideView> {
     let [reference, prediction] = words::sides(audit);
-    // Inverted matches by their reference call and by their predicted call.
+    // The inverted matches by their reference call and by their predicted call.
     let matches = &audit.score.matches;
     let named =
         audit.structure.inverted.iter().flat_map(|pair| [&matches[pair.first], &matches[pair.second]]);
@@ -232,7 +232,7 @@ fn alone_view(alone: &words::Alone<'_>) -> AloneView {
     }
 }
 
-/// The matrices of the tools that both sides call, as many as there is room for.
+/// The matrices of tools that both sides call, as many as fit.
 fn buckets(audit: &TrajectoryAudit) -> Vec<BucketView> {
     let assigned: BTreeSet<(usize, usize)> =
         audit.score.matches.iter().map(|pair| (pair.reference.index, pair.predicted.index)).collect();
@@ -262,7 +262,7 @@ fn buckets(audit: &TrajectoryAudit) -> Vec<BucketView> {
     audit.buckets.iter().take_while(fits).map(view).collect()
 }
 
-/// What is said of a matrix that is not shown whole.
+/// The note on a matrix that is not shown whole.
 fn cut(bucket: &BucketAudit) -> Option<String> {
     let (rows, columns) = (bucket.references.len(), bucket.predictions.len());
     let is_cut = rows < bucket.reference_calls || columns < bucket.predicted_calls;
@@ -274,7 +274,7 @@ fn cut(bucket: &BucketAudit) -> Option<String> {
     })
 }
 
-/// W, if any step met any.
+/// The weights W of the step alignment, if any steps have calls in common.
 fn weights(structure: &Structure) -> Option<MatrixView> {
     let highest = |of: fn(&super::super::StepWeight) -> usize| structure.weights.iter().map(of).max();
     let rows = highest(|weight| weight.reference)?.min(MATRIX_STEPS - 1);
@@ -297,21 +297,22 @@ fn weights(structure: &Structure) -> Option<MatrixView> {
     Some(MatrixView { columns: columns_named, rows: (0..=rows).map(row).collect() })
 }
 
-/// How dark a value in [0, 1] is, 0 to 5.
+/// The darkness for a value in [0, 1], 0 to 5.
 #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "in [0, 5]")]
 fn shade(value: f64) -> u8 {
     (value.clamp(0.0, 1.0) * 5.0) as u8
 }
 
-/// An id for people.
+/// An id in a form for people.
 pub(super) fn title(id: &str) -> String {
     if id.is_empty() { "(empty id)".to_owned() } else { name(id) }
 }
 
-/// The address of the empty id, whose own would be that of the overview; other ids have it percent-encoded.
+/// The address of the empty id, because an empty address is that of the overview. In other ids this character is
+/// percent-encoded.
 const EMPTY: &str = "!";
 
-/// An id as part of an address; of long ones the start and a digest, so that each leads to itself.
+/// An id as part of an address. Of a long id the start and a digest are used, so that each id has its own address.
 pub(super) fn fragment(id: &str) -> String {
     if id.is_empty() {
         return EMPTY.to_owned();
@@ -326,7 +327,7 @@ pub(super) fn fragment(id: &str) -> String {
     }
 }
 
-/// What does not stay in an address: letters, digits, `-`, `_`, `.` and `~` do.
+/// Characters that are escaped in an address: all but letters, digits, `-`, `_`, `.` and `~`.
 const ESCAPED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'_').remove(b'.').remove(b'~');
 
 fn percent_encoded(text: &str) -> PercentEncode<'_> {

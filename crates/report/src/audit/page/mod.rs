@@ -1,8 +1,8 @@
-//! An audit as a page: one file without any reference to another, that runs no script but its own.
+//! An audit as a page: a single file that loads nothing else and runs no script but its own.
 //!
-//! The templates beside this file are checked and escaped by the compiler's own hand (`askama`); `page.css`
-//! and `page.js` stand in the page as they are, and its content security policy names their hashes. Each
-//! trajectory waits in an inert `<template>` until it is chosen.
+//! The templates beside this file are checked and escaped when they are compiled (`askama`); `page.css` and `page.js`
+//! are copied into the page unchanged, and its content security policy names their hashes. Each trajectory is in an
+//! inert `<template>` until it is chosen.
 
 mod arguments;
 mod detail;
@@ -26,10 +26,10 @@ use crate::{AggregateReport, ScoreSummary};
 static STYLE: LazyLock<String> = LazyLock::new(|| [BASE_STYLE, include_str!("page.css")].concat());
 const SCRIPT: &str = include_str!("page.js");
 
-/// Names (ids, tools, types) are cut to so many characters.
+/// The most characters of names (ids, tools, types).
 const NAME: usize = 200;
 
-/// An interval of each metric of the whole set, where it is known; each bound in [0, 1].
+/// The interval of each metric of the whole set, if known; each bound in [0, 1].
 pub type MetricIntervals = BTreeMap<Metric, (f64, f64)>;
 
 /// Gathers trajectories and writes the page.
@@ -48,7 +48,7 @@ struct Page<'a> {
     script: &'static str,
     overview: OverviewView,
     details: &'a [Detail],
-    /// What can be filtered by.
+    /// The types of task, for the filter.
     types: Vec<String>,
     reasons: Vec<&'static str>,
     findings: Vec<&'static str>,
@@ -61,7 +61,7 @@ impl AuditPage {
         Self { details: Vec::new(), intervals }
     }
 
-    /// Adds a trajectory. `picture` is what became of its image, if it has one.
+    /// Adds a trajectory. `picture` is its image, or why it is not shown, if it has one.
     pub fn add(&mut self, audit: &TrajectoryAudit, picture: Option<Picture>) {
         self.details.push(Detail::new(audit, picture));
     }
@@ -118,7 +118,7 @@ impl AuditPage {
     }
 }
 
-/// Allows the page's own style and script, and images that stand in it; nothing else, from nowhere.
+/// Allows only the page's own style and script, and images inside the page; nothing else.
 fn policy() -> String {
     format!(
         "default-src 'none'; script-src {}; style-src {}; img-src data:; base-uri 'none'; \
@@ -128,20 +128,20 @@ fn policy() -> String {
     )
 }
 
-/// A metric as the page shows it.
+/// A metric in the page's view.
 #[derive(Debug, Clone, PartialEq)]
 struct MetricView {
     label: &'static str,
-    /// The name in the list's attributes and filters.
+    /// Its name in the attributes and filters of the list.
     key: &'static str,
-    /// Four digits.
+    /// Its value with four digits.
     value: String,
-    /// The length of its bar, of 100.
+    /// The length of its bar, in per cent.
     percent: String,
     interval: Option<String>,
 }
 
-/// The average, then the metrics that tables have.
+/// The average, then the metrics that tables show.
 fn metrics(report: &AggregateReport, intervals: &MetricIntervals) -> Vec<MetricView> {
     let view = |metric: Metric| {
         let value = report.metrics[metric];
@@ -157,7 +157,7 @@ fn metrics(report: &AggregateReport, intervals: &MetricIntervals) -> Vec<MetricV
     [Metric::Average].into_iter().chain(others).map(view).collect()
 }
 
-/// A name of others: safe to show, and not too long.
+/// A name from others: made safe to show, and cut if it is long.
 fn name(text: &str) -> String {
     passage(text, NAME)
 }
@@ -166,8 +166,7 @@ fn name(text: &str) -> String {
 mod tests {
     use super::*;
 
-    /// A tag in them would end them early, and their hashes would no longer be those of what stands in the
-    /// page.
+    /// An end tag inside a style or script would end it early, and its hash would no longer match.
     #[test]
     fn style_and_script_hold_no_end_tag() {
         for text in [STYLE.as_str(), SCRIPT] {

@@ -1,4 +1,4 @@
-//! The part of the page that speaks of the whole set.
+//! The part of the page about the whole set.
 
 use std::collections::BTreeSet;
 
@@ -22,28 +22,28 @@ const HEIGHT: f64 = 180.0;
 pub(super) struct OverviewView {
     pub(super) provenance: String,
     pub(super) metrics: Vec<MetricView>,
-    /// What the intervals are, if there are any.
+    /// How intervals are made; `None` if there are none.
     pub(super) intervals: Option<String>,
-    /// What a reader should know before the numbers.
+    /// Warnings that a reader should see before the numbers.
     pub(super) warnings: Vec<String>,
-    /// What costs most, in a sentence.
+    /// What costs the set the most, in a sentence.
     pub(super) costs: Option<String>,
     pub(super) tools: Vec<ToolView>,
     pub(super) more_tools: Option<String>,
     pub(super) ledger: Vec<String>,
     pub(super) signature: String,
-    /// Predictions, references and perhaps tools: the files' names and hashes.
+    /// Predictions, references and perhaps tools: what it is, the file's name and its hash.
     pub(super) inputs: Vec<(&'static str, String, String)>,
-    /// Name, number of tasks, metrics with three digits.
+    /// Types of task: name, number of tasks, metrics with three digits.
     pub(super) types: Vec<(String, u64, Vec<String>)>,
     pub(super) bars: Vec<BarView>,
     pub(super) thresholds: Vec<ThresholdView>,
-    /// Reference's tool, predicted tool, calls.
+    /// Confused tools: the reference's tool, the predicted tool, the number of calls.
     pub(super) confused: Vec<(String, String, u64)>,
-    /// Side, reason in words, calls.
+    /// Why calls are unmatched: side, reason in words, number of calls.
     pub(super) reasons: Vec<(String, &'static str, u64)>,
     pub(super) wrong: Vec<WrongView>,
-    /// What is said of those that are not shown; likewise below.
+    /// The note on rows that are not shown; the fields below do the same for other lists.
     pub(super) more_wrong: Option<String>,
     pub(super) rejected: Vec<RejectedView>,
     pub(super) more_rejected: Option<String>,
@@ -51,14 +51,14 @@ pub(super) struct OverviewView {
     pub(super) matched: u64,
 }
 
-/// What became of the calls of a tool.
+/// The calls of one tool, counted.
 pub(super) struct ToolView {
     pub(super) tool: String,
-    /// Needed, matched, missed, extra.
+    /// Needed, matched, missed and extra calls.
     pub(super) counts: [u64; 4],
-    /// The tool called in its place and how often.
+    /// The tool that was called in its place, and how often.
     pub(super) replaced_by: Option<(String, u64)>,
-    /// Similarity and fidelity with three digits, empty without pairs.
+    /// Similarity and fidelity with three digits; empty without pairs.
     pub(super) means: [String; 2],
 }
 
@@ -74,7 +74,7 @@ impl From<&ToolReport> for ToolView {
     }
 }
 
-/// An argument that is wrong, over the set.
+/// An argument that is wrong somewhere in the set.
 pub(super) struct WrongView {
     pub(super) tool: String,
     pub(super) argument: String,
@@ -89,16 +89,16 @@ pub(super) struct WrongView {
 pub(super) struct RejectedView {
     pub(super) tool: String,
     pub(super) trajectory: LinkView,
-    /// `2.1 → 1.3`
+    /// The places of both calls, such as `2.1 → 1.3`.
     pub(super) places: String,
     pub(super) similarity: String,
     pub(super) fidelity: String,
-    /// The argument that does most harm.
+    /// The argument that lowers the fidelity most.
     pub(super) argument: String,
     pub(super) reason: String,
 }
 
-/// A trajectory by its id; with its address, if it is in the page.
+/// A trajectory by its id, with its address if it is in the page.
 pub(super) struct LinkView {
     pub(super) id: String,
     pub(super) fragment: Option<String>,
@@ -119,10 +119,10 @@ pub(super) struct BarView {
     pub(super) matched_height: String,
     pub(super) unmatched_y: String,
     pub(super) unmatched_height: String,
-    /// Where the number of calls stands: in the middle, above both.
+    /// The x of the label with the number of calls: the middle of the bar.
     pub(super) middle: String,
     pub(super) calls_y: String,
-    /// `0.60 to 0.65`
+    /// The range of similarities, such as `0.60 to 0.65`.
     pub(super) range: String,
     pub(super) matched: u64,
     pub(super) unmatched: u64,
@@ -132,7 +132,7 @@ pub(super) struct BarView {
 pub(super) struct ThresholdView {
     pub(super) label: String,
     pub(super) x: String,
-    /// Where its label ends.
+    /// The x where its label ends.
     pub(super) label_x: String,
     pub(super) label_y: &'static str,
 }
@@ -223,7 +223,7 @@ fn rejected_view(pair: &RejectedMatchReport, links: &BTreeSet<&str>) -> Rejected
     }
 }
 
-/// How intervals are made: every page has the default number of resamples and the default seed.
+/// How intervals are made: pages always use the default number of resamples and the default seed.
 fn intervals_in_words() -> String {
     let Draws { count, seed, .. } = Draws::default();
     let thousands = format!("{},{:03}", count / 1_000, count % 1_000);

@@ -61,7 +61,7 @@ const SAMPLES: [(BarcodeFormat, &str, &str); 6] = [
 
 #[test]
 fn the_pictures_of_the_small_benchmark_are_read() {
-    // What images/make.py draws.
+    // The codes that images/make.py draws.
     let texts = |name: &str| {
         let mut texts: Vec<String> = found(&picture(name)).into_iter().map(|(_, text)| text).collect();
         texts.sort();

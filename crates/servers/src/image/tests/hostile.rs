@@ -1,4 +1,4 @@
-//! Arguments that make no sense, are huge, or are anything at all.
+//! Tests of arguments that are wrong, huge, or random.
 
 use m3_mcp::{Answer, Toolbox as _};
 use proptest::prelude::*;
@@ -87,7 +87,7 @@ fn results_that_are_too_large_are_refused() {
     }
 }
 
-/// A PNG of 142 bytes that says it has 16000 x 16000 pixels.
+/// A PNG of 142 bytes whose header claims 16000 x 16000 pixels.
 #[test]
 fn images_that_are_too_large_are_not_decoded() {
     let desk = Desk::white(4, 4);
@@ -103,7 +103,7 @@ fn images_that_are_too_large_are_not_decoded() {
     assert_eq!(told["dimensions"]["width"], 16_000, "its size may be asked for");
 }
 
-/// Any of these would take minutes without limits.
+/// Without limits, each of these calls would take minutes.
 #[test]
 fn what_would_take_minutes_is_refused() {
     let desk = Desk::white(2_000, 2_000);
@@ -125,7 +125,7 @@ fn what_would_take_minutes_is_refused() {
     assert!(desk.failure("blur", json!({"areas": areas})).contains("too much to draw"));
 }
 
-/// Thin, wide and single pixels.
+/// Thin images, wide images and single pixels.
 #[test]
 fn extreme_shapes_are_resized() {
     for (width, height) in [(16_384, 1), (1, 16_384), (1, 1)] {
@@ -138,7 +138,7 @@ fn extreme_shapes_are_resized() {
     }
 }
 
-/// More pixels than 32 bits can add up, in one; and the two ways through 16384 x 1500 pixels in between.
+/// One image of more pixels than 32 bits can add up; and both orders of resizing through 16384 x 1500 pixels.
 #[test]
 fn large_images_are_resized() {
     let desk = Desk::white(5_000, 5_000);
@@ -205,7 +205,7 @@ fn color() -> impl Strategy<Value = Value> {
     proptest::collection::vec(number(), 2..5).prop_map(Value::from)
 }
 
-/// An object with some of the keys that items have.
+/// An object with some of the keys of items.
 fn item() -> impl Strategy<Value = Value> {
     let names = ["x1", "y1", "x2", "y2", "x", "y", "center_x", "center_y", "radius"];
     let numbers = proptest::collection::vec(number(), names.len());
@@ -301,7 +301,7 @@ proptest! {
             match tool {
                 "overlay" => prop_assert_eq!((made_width, made_height), (width, height)),
                 "crop" => prop_assert!(made_width <= width && made_height <= height),
-                // Between the sides and the diagonal.
+                // The width is between that of the sides and that of the diagonal.
                 "rotate" => prop_assert!(f64::from(made_width) <= f64::from(width).hypot(f64::from(height)) + 1e-3),
                 _ => {}
             }

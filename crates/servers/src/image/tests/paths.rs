@@ -1,4 +1,4 @@
-//! Which files are read and written, and in which formats.
+//! Tests of which files are read and written, and in which formats.
 
 use image::{GenericImageView as _, Rgba, RgbaImage};
 use m3_mcp::{Answer, Toolbox as _};
@@ -27,7 +27,8 @@ fn results_go_beside_the_input_and_replace_nothing() {
     assert_eq!(desk.path("change_color", &gray), "a_grayscale.png");
 }
 
-/// A call that has come, but is not waited for, has looked already: a picture that is made meanwhile is too late.
+/// A call looks for its input as soon as it arrives, before its result is awaited: a picture made afterwards comes
+/// too late.
 #[test]
 fn of_two_calls_at_once_neither_finds_what_the_other_makes() {
     let desk = Desk::white(4, 4);

@@ -1,4 +1,5 @@
-//! What the tools do to pixels. Expected pictures are drawn by hand from the definitions in the code's comments.
+//! Tests of the tools' effect on pixels. Expected pictures are drawn by hand from the definitions in the code's
+//! comments.
 
 use image::{Rgba, RgbaImage};
 use serde_json::{Value, json};
@@ -136,7 +137,7 @@ fn rectangles_have_all_four_edges() {
     let full = [".......", ".#####.", ".#####.", ".#####.", ".#####.", "......."];
     assert_eq!(rectangle(json!({"x1": 1, "y1": 1, "x2": 5, "y2": 4, "filled": true})), full);
     assert_eq!(rectangle(json!({"x1": 1, "y1": 1, "x2": 5, "y2": 4, "thickness": -1})), full);
-    // Two wide: one more outside.
+    // Two wide: the second line is outside.
     let wide = ["#######", "#######", "##...##", "##...##", "#######", "#######"];
     assert_eq!(rectangle(json!({"x1": 1, "y1": 1, "x2": 5, "y2": 4, "thickness": 2})), wide);
     // Three wide: one on both sides of the edge, which leaves nothing of this hole.
@@ -203,7 +204,7 @@ fn arrows_have_a_tip() {
     assert!(!is_drawn(5, 1) && !is_drawn(4, 4) && !is_drawn(10, 5));
 }
 
-/// Half of 255 over 101 is 128/255 * 255 + 127/255 * 101 = 178.3; over what is clear the pixel stays as it is.
+/// Half of 255 over 101 is 128/255 * 255 + 127/255 * 101 = 178.3; under a transparent pixel nothing changes.
 #[test]
 fn overlays_shine_through() {
     let mut base = RgbaImage::from_pixel(3, 1, Rgba([101, 101, 101, 255]));
@@ -246,7 +247,7 @@ fn blur_is_gaussian_and_stays_in_its_area() {
     }
 }
 
-/// A large area by a large kernel: three box blurs stand for the Gaussian, symmetric around the edge.
+/// A large area with a large kernel: three box blurs approximate the Gaussian, symmetrically around the edge.
 #[test]
 fn large_blurs_are_nearly_gaussian() {
     let image = RgbaImage::from_fn(2_000, 1_100, |x, _| if x < 1_000 { Rgba([0, 0, 0, 255]) } else { WHITE });
@@ -262,7 +263,7 @@ fn large_blurs_are_nearly_gaussian() {
 
 #[test]
 fn blur_hides_what_was_there() {
-    // A fine pattern; after a strong blur all of it is nearly the same gray.
+    // A fine pattern, which a strong blur turns into nearly uniform gray.
     let image =
         RgbaImage::from_fn(
             200,

@@ -1,11 +1,11 @@
-//! Writing on pictures.
+//! Tests of writing on pictures.
 
 use image::Rgba;
 use serde_json::{Value, json};
 
 use super::{Desk, WHITE};
 
-/// The first and the last column, the first and the last row that are not white; and how dark all is.
+/// The first and last column and the first and last row that are not white; and how dark the whole image is.
 #[expect(clippy::needless_pass_by_value, reason = "arguments are written where the call is")]
 fn ink(arguments: Value) -> (Option<[u32; 4]>, u64) {
     let image = Desk::white(200, 80).picture("draw_texts", json!({"texts": [arguments]}));

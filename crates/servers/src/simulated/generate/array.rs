@@ -6,20 +6,20 @@ use super::flat::Flat;
 use super::{Maker, Place};
 use crate::simulated::seed::Seed;
 
-/// Longer lists are not made, and schemas that ask for them not met.
+/// The most items of a list; schemas that require more are not met.
 const MAX_ITEMS: usize = 1_000;
 
-/// Lists have up to this many items where the schema leaves it open.
+/// The most items of a list if the schema sets no limit.
 const USUAL: usize = 3;
 
-/// How often an item is made again that a list of distinct ones has already.
+/// How often an item is made again if a list of distinct items has it already.
 const MAX_TRIES: usize = 20;
 
 impl<'a> Maker<'a> {
     /// A list.
     pub(super) fn array(&mut self, flat: &Flat<'a>, place: Place<'_>, seed: &Seed) -> Option<Value> {
         let contained: Vec<&'a Value> = flat.all("contains").collect();
-        // Without `minContains`, one.
+        // `minContains` is 1 by default.
         let holds = if contained.is_empty() { 0 } else { flat.least_count("minContains", MAX_ITEMS)?.max(1) };
         let least = flat.least_count("minItems", MAX_ITEMS)?.max(holds);
         let most = flat.most_count("maxItems", MAX_ITEMS);

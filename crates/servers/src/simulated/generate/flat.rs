@@ -1,4 +1,5 @@
-//! A schema without its detours: references followed, `allOf` joined, a branch of `anyOf` and its like chosen.
+//! A flattened schema: references are followed, `allOf` is joined, and one branch of each `anyOf` and `oneOf` is
+//! chosen.
 
 use m3_mcp::arguments::referenced;
 use serde_json::{Map, Value};
@@ -6,22 +7,22 @@ use serde_json::{Map, Value};
 use super::MAX_DEPTH;
 use crate::simulated::seed::Seed;
 
-/// The objects of keywords that all apply to one value. Only their own keywords count, no longer `$ref`, `allOf`
-/// and the others that [`Flat::of`] has followed.
+/// The schema objects that all apply to one value. Only their own keywords count, not `$ref`, `allOf` and others that
+/// [`Flat::of`] has followed.
 pub(super) struct Flat<'a> {
     pub(super) parts: Vec<&'a Map<String, Value>>,
 }
 
-/// Schemas joined for one value, at most: an end to references that go round in circles.
+/// The most schemas joined for one value: this stops references that go round in circles.
 const MAX_PARTS: usize = 64;
 
-/// From this depth on, the branch that looks simplest is taken.
+/// From this depth on, the branch that looks simplest is chosen.
 const SIMPLE_DEPTH: usize = 3;
 
 const KINDS: [&str; 7] = ["object", "array", "string", "integer", "number", "boolean", "null"];
 
 impl<'a> Flat<'a> {
-    /// Joins schemas. `None` if nothing fits them: `false`, a reference into nowhere, a circle.
+    /// Joins schemas. `None` if no value fits them: `false`, a reference without a target, a circle.
     pub(super) fn of(
         schemas: &[&'a Value],
         root: &'a Value,
@@ -38,7 +39,7 @@ impl<'a> Flat<'a> {
                 return None;
             }
             let Value::Object(keywords) = schema else {
-                // `true` accepts everything; what is no schema at all is left to the final check.
+                // `true` accepts everything; an invalid schema is left to the final check.
                 if *schema == Value::Bool(false) {
                     return None;
                 }
@@ -85,18 +86,18 @@ impl<'a> Flat<'a> {
         self.all(keyword).filter_map(Value::as_f64).reduce(f64::min)
     }
 
-    /// [`Flat::least`] for a keyword that counts: 0 without one. `None` beyond `limit`.
+    /// [`Flat::least`] for a keyword that is a count: 0 without one. `None` beyond `limit`.
     pub(super) fn least_count(&self, keyword: &str, limit: usize) -> Option<usize> {
         let least = self.least(keyword).unwrap_or(0.0).max(0.0).ceil();
         (least <= limit as f64).then(|| count(least))
     }
 
-    /// [`Flat::most`] for a keyword that counts: `limit` without one, and at most that.
+    /// [`Flat::most`] for a keyword that is a count: `limit` without one, and never more.
     pub(super) fn most_count(&self, keyword: &str, limit: usize) -> usize {
         self.most(keyword).map_or(limit, |most| count(most.clamp(0.0, limit as f64).floor()))
     }
 
-    /// The values to choose from, where `const` or `enum` lists them.
+    /// The allowed values, if `const` or `enum` lists them.
     pub(super) fn listed(&self) -> Option<Vec<&'a Value>> {
         let constants = self.all("const").map(|value| vec![value]);
         let enums =
@@ -107,8 +108,7 @@ impl<'a> Flat<'a> {
         })
     }
 
-    /// The kinds of value that fit, those that lead somewhere first of all: `null` only where nothing else does, or
-    /// deep down.
+    /// The kinds of value that fit, preferred ones first: `null` only if no other kind fits, or deep inside a result.
     pub(super) fn kinds(&self, depth: usize) -> Vec<&'static str> {
         let mut kinds: Vec<&str> = KINDS.to_vec();
         let mut is_said = false;
@@ -116,7 +116,7 @@ impl<'a> Flat<'a> {
             is_said = true;
             kinds.retain(|kind| allows(types, kind));
         }
-        // An integer is a number; asked for a number, give one that may have a fraction.
+        // An integer is a number too; for a number, prefer one that may have a fraction.
         if kinds.contains(&"number") {
             kinds.retain(|kind| *kind != "integer");
         }
@@ -131,7 +131,7 @@ impl<'a> Flat<'a> {
         if filled.is_empty() { kinds } else { filled }
     }
 
-    /// What a schema without `type` is about.
+    /// The kind that a schema without `type` most likely means.
     fn likely_kind(&self) -> &'static str {
         let has = |keywords: &[&str]| {
             self.parts.iter().any(|part| keywords.iter().any(|key| part.contains_key(*key)))
@@ -179,7 +179,7 @@ fn allows(types: &Value, kind: &str) -> bool {
     }
 }
 
-/// A count that was clamped before.
+/// The count was clamped before.
 #[expect(
     clippy::cast_possible_truncation,
     clippy::cast_sign_loss,
@@ -189,7 +189,7 @@ fn count(value: f64) -> usize {
     value as usize
 }
 
-/// A branch of `anyOf` or `oneOf`: another one with each attempt; deep down the simplest.
+/// A branch of `anyOf` or `oneOf`: another one for each attempt; deep inside a result the simplest.
 fn choose<'a>(branches: &'a [Value], attempt: usize, depth: usize, seed: &Seed) -> Option<&'a Value> {
     let weight = |branch: &Value| {
         let is_null = branch.get("type").and_then(Value::as_str) == Some("null");
@@ -203,13 +203,13 @@ fn choose<'a>(branches: &'a [Value], attempt: usize, depth: usize, seed: &Seed) 
         }
     };
     let mut order: Vec<&Value> = branches.iter().take(MAX_PARTS).collect();
-    // Rotated first, then sorted: those of equal weight keep the order that was drawn.
+    // Rotated first, then sorted, so that branches of equal weight keep the drawn order.
     let length = order.len();
     order.rotate_left(seed.stream().index(length));
     order.sort_by_key(|branch| weight(branch));
     let lightest = order.iter().take_while(|branch| weight(branch) == weight(order[0])).count();
     let turn = if depth > MAX_DEPTH / 2 { 0 } else { attempt };
-    // Later attempts also try what is not preferred.
+    // Later attempts also try branches that are not preferred.
     let choices = if attempt < length { lightest } else { length };
     order.get(turn.checked_rem(choices)?).copied()
 }

@@ -1,9 +1,9 @@
-//! Texts of the formats that JSON Schema names (draft 2020-12, Validation, section 7.3). All are reserved for
-//! examples: domains of RFC 2606, addresses of RFC 5737 and RFC 3849.
+//! Texts of the formats that JSON Schema names (draft 2020-12, Validation, section 7.3). All names and addresses are
+//! reserved for examples: domains of RFC 2606, addresses of RFC 5737 and RFC 3849.
 
 use crate::simulated::seed::{Seed, Stream};
 
-/// A text of a format; `None` for one that is not known here.
+/// A text in this format; `None` if the format is not supported.
 pub(super) fn text(format: &str, seed: &Seed) -> Option<String> {
     let mut stream = seed.stream();
     let random = &mut stream;
@@ -27,7 +27,7 @@ pub(super) fn text(format: &str, seed: &Seed) -> Option<String> {
     })
 }
 
-/// A day that every month has.
+/// A day that exists in every month.
 fn date(random: &mut Stream) -> String {
     format!("{:04}-{:02}-{:02}", 2000 + random.below(30), 1 + random.below(12), 1 + random.below(28))
 }

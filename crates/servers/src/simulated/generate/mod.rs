@@ -1,9 +1,9 @@
-//! Values that a schema accepts, made up.
+//! Makes up values that a schema accepts.
 //!
-//! Equal seeds and equal arguments give equal values. Arguments reappear under their names where the schema
-//! has such a property and accepts them. What is made is checked against the schema at the end: references,
-//! `anyOf`, `if` and the rest are followed as far as they lead within bounds, and what comes out wrong is made
-//! again with other choices, at last with as little as the schema allows.
+//! Equal seeds and equal arguments give equal values. Arguments reappear under their names where the schema has such
+//! a property and accepts them. The result is checked against the schema at the end: references, `anyOf`, `if` and
+//! the like are followed within limits, and a wrong result is made again with other choices, at last with as little
+//! as the schema allows.
 
 mod array;
 mod flat;
@@ -19,32 +19,32 @@ use serde_json::{Map, Value};
 
 use super::seed::Seed;
 
-/// How often a value is tried.
+/// How often making a value is tried.
 const ATTEMPTS: usize = 10;
 
-/// From this attempt on, arguments do not reappear.
+/// From this attempt on, arguments are not repeated in the result.
 const WITHOUT_ECHO: usize = 6;
 
 /// From this attempt on, only what is required is made.
 const MINIMAL: usize = 8;
 
-/// Values within one result, at most.
+/// The most values within one result.
 const MAX_VALUES: usize = 4_096;
 
-/// Text within one result, in bytes, at most.
+/// The most text within one result, in bytes.
 const MAX_TEXT: usize = 1 << 20;
 
-/// Nesting of one result, at most; what must be deeper cannot be made.
+/// The deepest nesting of one result; a schema that needs more cannot be met.
 const MAX_DEPTH: usize = 24;
 
-/// Below this depth only what is required is made, so that recursive schemas come to an end.
+/// Below this depth only required values are made, so that recursive schemas end.
 const OPTIONAL_DEPTH: usize = 5;
 
-/// Arguments that are tried as values, at most; each one costs a schema of its own.
+/// The most arguments that are tried as values, because each requires compiling a schema.
 const MAX_ECHOES: usize = 64;
 
-/// Makes a value that the schema accepts, or `None` if that was not possible within bounds. `judge` is the same
-/// schema.
+/// Makes a value that the schema accepts, or `None` if that was not possible within the limits. `judge` is the same
+/// schema, compiled.
 pub(super) fn value(
     schema: &Map<String, Value>,
     judge: &ArgumentSchema,
@@ -69,7 +69,7 @@ pub(super) fn value(
 
 /// One attempt at a value.
 struct Maker<'a> {
-    /// The whole schema, which references point into.
+    /// The whole schema, into which references point.
     root: &'a Value,
     arguments: &'a Map<String, Value>,
     attempt: usize,
@@ -81,7 +81,7 @@ struct Maker<'a> {
     echoes: usize,
 }
 
-/// Where in the result a value stands.
+/// The place of a value in the result.
 #[derive(Debug, Clone, Copy)]
 struct Place<'a> {
     /// The property that holds it, also through lists.
@@ -97,7 +97,7 @@ impl Place<'_> {
 }
 
 impl<'a> Maker<'a> {
-    /// Makes a value that fits all of `schemas`, as far as that can be seen from here.
+    /// Makes a value that fits all of `schemas`, as far as that can be decided here.
     fn make(&mut self, schemas: &[&'a Value], place: Place<'_>, seed: &Seed) -> Option<Value> {
         self.values = self.values.checked_sub(1)?;
         if place.depth > MAX_DEPTH {
@@ -131,7 +131,8 @@ impl<'a> Maker<'a> {
         let argument = self.arguments.get(name)?;
         self.echoes = self.echoes.checked_sub(1)?;
         let mut schema = Map::new();
-        // What references may point to. A reference to anything else makes the schema unusable, and no echo.
+        // The targets of references. A reference to anything else makes the schema unusable, and then the argument is
+        // not repeated.
         for key in ["$schema", "$defs", "definitions"] {
             if let Some(part) = self.root.get(key) {
                 schema.insert(key.to_owned(), part.clone());

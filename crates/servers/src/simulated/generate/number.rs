@@ -1,4 +1,4 @@
-//! Numbers within their bounds.
+//! Numbers within the schema's bounds.
 
 use serde_json::{Number, Value};
 
@@ -8,7 +8,7 @@ use crate::simulated::seed::Seed;
 /// Numbers without bounds are between 0 and this.
 const USUAL: i64 = 1_000;
 
-/// The largest integer of a bound that is computed with: doubles hold all integers up to here.
+/// The largest integer in bounds that this computes with: doubles are exact up to here.
 const EXACT: f64 = 9_007_199_254_740_992.0;
 
 /// A whole number.
@@ -19,7 +19,7 @@ pub(super) fn integer(flat: &Flat<'_>, attempt: usize, seed: &Seed) -> Option<Va
     let high = smaller(flat.most("maximum").map(f64::floor), below).map(whole);
     let step = match flat.least("multipleOf") {
         None => 1,
-        // The smallest whole multiple of a step with a fraction, such as 5 of 2.5.
+        // The smallest whole multiple of a fractional step, such as 5 for 2.5.
         Some(step) => {
             (1..=1_000_i64).map(|times| step * times as f64).find(|step| step.fract() == 0.0).map(whole)?
         }
@@ -28,7 +28,7 @@ pub(super) fn integer(flat: &Flat<'_>, attempt: usize, seed: &Seed) -> Option<Va
         return None;
     }
     let (low, high) = window(low, high, step);
-    // In steps, rounded into the window.
+    // In steps, rounded into the range.
     let first = low.div_euclid(step) + i64::from(low.rem_euclid(step) != 0);
     let last = high.div_euclid(step);
     let count = last.checked_sub(first)?.checked_add(1).filter(|count| *count > 0)?;
@@ -37,7 +37,7 @@ pub(super) fn integer(flat: &Flat<'_>, attempt: usize, seed: &Seed) -> Option<Va
     times.checked_mul(step).map(Value::from)
 }
 
-/// The range to draw from: what the bounds say, and [`USUAL`] numbers where they leave it open.
+/// The range to draw from: the schema's bounds, and [`USUAL`] numbers where a bound is missing.
 fn window(low: Option<i64>, high: Option<i64>, step: i64) -> (i64, i64) {
     let width = USUAL.saturating_mul(step);
     match (low, high) {
@@ -49,7 +49,7 @@ fn window(low: Option<i64>, high: Option<i64>, step: i64) -> (i64, i64) {
     }
 }
 
-/// A number with two decimals, where they fit between the bounds.
+/// A number with two decimals, if such a number fits between the bounds.
 pub(super) fn number(flat: &Flat<'_>, attempt: usize, seed: &Seed) -> Option<Value> {
     if flat.least("multipleOf").is_some() {
         return multiple(flat, attempt, seed);
@@ -64,14 +64,14 @@ pub(super) fn number(flat: &Flat<'_>, attempt: usize, seed: &Seed) -> Option<Val
         (None, None) => (0.0, usual),
     };
     let share = seed.child("number").nth(attempt).stream().unit();
-    // As a sum of parts: the difference of two large bounds may be infinite.
+    // Computed as a sum of shares, because the difference of two large bounds may be infinite.
     let drawn = low * (1.0 - share) + high * share;
     let rounded = (drawn * 100.0).round() / 100.0;
     let fits = low < rounded && rounded < high;
     finite(if fits { rounded } else { drawn.clamp(low.min(high), high) })
 }
 
-/// A multiple of a step, written with the digits that the step has.
+/// A multiple of a step, written with as many digits as the step.
 fn multiple(flat: &Flat<'_>, attempt: usize, seed: &Seed) -> Option<Value> {
     if let Some(whole) = integer(flat, attempt, seed) {
         return Some(whole);

@@ -1,4 +1,4 @@
-//! Objects with the properties that are asked for.
+//! Objects with the required properties, and some others.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -8,13 +8,13 @@ use super::flat::Flat;
 use super::{Maker, Place};
 use crate::simulated::seed::Seed;
 
-/// Objects with more properties are not made, and schemas that ask for them not met.
+/// The most properties of an object; schemas that require more are not met.
 const MAX_PROPERTIES: usize = 1_000;
 
-/// Three of four optional properties are there.
+/// One of this many optional properties is left out.
 const CHANCE: u64 = 4;
 
-/// Entries of an object that is a map, where the schema leaves it open.
+/// The entries of an object that is a map, if the schema sets no limit.
 const USUAL: usize = 2;
 
 impl<'a> Maker<'a> {
@@ -55,7 +55,7 @@ impl<'a> Maker<'a> {
         Some(Value::Object(members))
     }
 
-    /// The value of a property: the argument of its name, or one that is made.
+    /// The value of a property: the argument of the same name, or a value that is made up.
     fn property(&mut self, flat: &Flat<'a>, name: &str, place: Place<'_>, seed: &Seed) -> Option<Value> {
         let schemas = property_schemas(flat, name);
         if let Some(argument) = self.echo(&schemas, name) {
@@ -64,8 +64,7 @@ impl<'a> Maker<'a> {
         self.make(&schemas, Place { name, depth: place.depth + 1 }, &seed.child("property").child(name))
     }
 
-    /// Fills an object without declared properties: one that is free says what was asked; a map gets a few
-    /// entries.
+    /// Fills an object without declared properties: a free one repeats the arguments; a map gets a few entries.
     fn fill_open(
         &mut self,
         flat: &Flat<'a>,
@@ -98,7 +97,7 @@ impl<'a> Maker<'a> {
         }
     }
 
-    /// Adds properties that are not declared until there are enough, as far as that is possible.
+    /// Adds undeclared properties until there are enough, if possible.
     fn fill_up(
         &mut self,
         flat: &Flat<'a>,
@@ -130,7 +129,8 @@ impl<'a> Maker<'a> {
     }
 }
 
-/// The names of declared properties, sorted: the order of a map depends on who else uses `serde_json`.
+/// The names of declared properties, sorted, because the order of a map depends on which features of `serde_json` are
+/// compiled in.
 fn declared<'a>(flat: &Flat<'a>) -> BTreeSet<&'a str> {
     flat.all("properties").filter_map(Value::as_object).flat_map(Map::keys).map(String::as_str).collect()
 }
@@ -139,7 +139,7 @@ fn required<'a>(flat: &Flat<'a>) -> BTreeSet<&'a str> {
     flat.all("required").filter_map(Value::as_array).flatten().filter_map(Value::as_str).collect()
 }
 
-/// Properties that have to be there because others are.
+/// Properties that are required because others are present.
 fn dependent<'a>(flat: &Flat<'a>, members: &Map<String, Value>) -> BTreeSet<&'a str> {
     let of_key = |key| flat.all(key).filter_map(Value::as_object).flatten();
     of_key("dependentRequired")
@@ -151,7 +151,7 @@ fn dependent<'a>(flat: &Flat<'a>, members: &Map<String, Value>) -> BTreeSet<&'a 
         .collect()
 }
 
-/// All schemas of a property: its own, or that of all others.
+/// All schemas for a property: its own, or that for all other properties.
 fn property_schemas<'a>(flat: &Flat<'a>, name: &str) -> Vec<&'a Value> {
     let of_part = |part: &&'a Map<String, Value>| {
         let own = part.get("properties").and_then(|properties| properties.get(name));

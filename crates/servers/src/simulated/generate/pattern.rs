@@ -1,14 +1,14 @@
-//! Texts that match a regular expression, as far as that can be done by walking through it: bounds of words and
-//! other assertions are not looked at. What does not match in the end is found out when the whole is checked.
+//! Texts that match a regular expression, as far as that can be done by walking through it: word boundaries and other
+//! assertions are ignored. The final check finds texts that do not match.
 
 use regex_syntax::hir::{Class, Hir, HirKind};
 
 use crate::simulated::seed::{Seed, Stream};
 
-/// Repeated at most so many times more than needed.
+/// The most repetitions beyond those that are required.
 const USUAL: usize = 4;
 
-/// Parts of a pattern that are walked through for one text, at most; repetitions of nothing are endless too.
+/// The most parts of a pattern that are walked through for one text; repetitions of nothing could be endless.
 const MAX_STEPS: usize = 100_000;
 
 /// A text for a pattern; later attempts repeat more. `None` if the pattern cannot be read (JSON Schema's are
@@ -23,10 +23,10 @@ pub(super) fn text(pattern: &str, attempt: usize, limit: usize, seed: &Seed) -> 
 
 struct Writer {
     out: String,
-    /// How much more often than needed something is repeated, at most.
+    /// The most repetitions beyond those that are required.
     spare: usize,
     limit: usize,
-    /// How many parts may still be walked through.
+    /// How many more parts may be walked through.
     steps: usize,
     stream: Stream,
 }
@@ -64,7 +64,7 @@ impl Writer {
         }
     }
 
-    /// A character of a class, a printable one of ASCII if it has any.
+    /// A character of a class, a printable ASCII one if the class has any.
     fn member(&mut self, class: &Class) -> Option<char> {
         let ranges: Vec<(u32, u32)> = match class {
             Class::Unicode(class) => {
@@ -82,7 +82,7 @@ impl Writer {
         let ranges = if printable.is_empty() { ranges } else { printable };
         let &(start, end) = ranges.get(self.stream.index(ranges.len()))?;
         let offset = u32::try_from(self.stream.below(u64::from(end - start) + 1)).ok()?;
-        // The gap of surrogates is no character; the start of a range always is one.
+        // The gap of surrogates has no characters; the start of a range always is one.
         char::from_u32(start + offset).or_else(|| char::from_u32(start))
     }
 }

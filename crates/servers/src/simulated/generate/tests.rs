@@ -1,4 +1,4 @@
-//! That what is made is valid, the same again, and bounded.
+//! Tests that generated values are valid, repeatable and limited in size.
 
 use proptest::prelude::*;
 use serde_json::json;
@@ -10,7 +10,7 @@ fn object(value: Value) -> Map<String, Value> {
     members
 }
 
-/// What is made for a schema and arguments with a seed; checked with formats as rules, in every draft.
+/// The value made for a schema and arguments with a seed; it is checked in every draft, including formats.
 fn made(schema: &Value, arguments: &Value, seed: u64) -> Option<Value> {
     let schema = object(schema.clone());
     let judge = ArgumentSchema::new(&schema).unwrap();
@@ -131,7 +131,7 @@ fn arguments_reappear_where_the_schema_accepts_them() {
             "text": {"type": "string"}}});
     let value = made(&schema, &json!({"title": "Apple", "pages": "many", "year": 1999}), 0).unwrap();
     assert_eq!(value["title"], "Apple");
-    // Not an integer, and so not echoed.
+    // The argument is not an integer, and so is not repeated.
     assert!(value["pages"].is_i64());
     for book in value["books"].as_array().unwrap() {
         assert_eq!((&book["title"], &book["year"]), (&json!("Apple"), &json!(1999)));
@@ -157,7 +157,7 @@ fn what_cannot_be_met_is_not_made() {
         json!({"type": "string", "pattern": "^((((){900}){900}){900})a$", "minLength": 2}),
     ] {
         let schema = schema.as_object().cloned().unwrap_or_else(|| object(json!({"allOf": [schema]})));
-        // A schema that the judge does not take is never used.
+        // Schemas that cannot be compiled are never used.
         if ArgumentSchema::new(&schema).is_ok() {
             assert_eq!(made(&Value::Object(schema), &json!({}), 1), None);
         }
@@ -189,15 +189,15 @@ fn the_same_seed_gives_the_same_bytes_on_every_thread() {
             assert_eq!(thread.join().unwrap(), expected);
         }
     });
-    // Written down once, so that a change of what a seed means is noticed: it changes every record.
+    // Pinned, so that a change in the meaning of a seed is noticed: it would change every record.
     let value = made(&json!({"properties": {"n": {"type": "integer"}}, "required": ["n"]}), &json!({}), 7);
     assert_eq!(value, Some(json!({"n": PINNED})));
 }
 
-/// What this program made when the test was written.
+/// The value that this program made when the test was written.
 const PINNED: i64 = 318;
 
-/// A schema that can be met, of the kinds that output schemas are made of.
+/// A satisfiable schema of the kinds that output schemas consist of.
 fn satisfiable() -> impl Strategy<Value = Value> {
     let leaf = prop_oneof![
         Just(json!({"type": "string"})),

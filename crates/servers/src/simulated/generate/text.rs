@@ -1,4 +1,4 @@
-//! Strings: of a format, of a pattern, or plainly made up.
+//! Strings: in a format, for a pattern, or freely made up.
 
 use serde_json::Value;
 
@@ -6,7 +6,7 @@ use super::flat::Flat;
 use super::{Maker, Place, format, pattern};
 use crate::simulated::seed::Seed;
 
-/// Longer strings are not made, and schemas that ask for them not met; in characters.
+/// The most characters of a string; schemas that require more are not met.
 const MAX_LENGTH: usize = 100_000;
 
 impl<'a> Maker<'a> {
@@ -23,7 +23,7 @@ impl<'a> Maker<'a> {
             format
         } else {
             let mark = seed.stream().below(1 << 16);
-            // A name is hostile too: only its start is used.
+            // The name may be hostile, so only its start is used.
             let name: String = place.name.chars().take(40).collect();
             fitted(&format!("simulated {name} {mark:04x}"), least, most)
         };
@@ -32,8 +32,7 @@ impl<'a> Maker<'a> {
     }
 }
 
-/// The text cut or repeated to a length in characters. What is cut off is the front, so that the part that
-/// differs stays.
+/// The text cut or repeated to a length in characters. The front is cut off, so that the part that differs stays.
 fn fitted(text: &str, least: usize, most: usize) -> String {
     let length = text.chars().count();
     if length > most {

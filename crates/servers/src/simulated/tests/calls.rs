@@ -1,4 +1,4 @@
-//! Recorded, made up, refused, failing.
+//! Tests of calls that are recorded, made up, refused, or fail.
 
 use m3_mcp::Content;
 
@@ -26,7 +26,7 @@ fn a_recorded_call_gets_its_result_whatever_the_order_of_its_keys() {
     let five = result(&*server, "plain", json!({"y": "a", "x": 5.0}));
     assert_eq!((five.content.as_slice(), five.is_error), (&[Content::Text("five".to_owned())][..], false));
     assert_eq!(marks(&five), ["m3/recorded"]);
-    // The default of an optional argument is as good as none.
+    // Giving an optional argument its default is the same as leaving it out.
     assert_eq!(result(&*server, "search", json!({"query": "q"})).all_text(), "hit");
     // Recorded without arguments.
     assert_eq!(result(&*server, "plain", json!({})).all_text(), "none");
@@ -76,7 +76,7 @@ fn a_call_recorded_several_times_gives_its_results_in_order_and_then_the_last() 
         (0..5).map(|_| result(server, "plain", json!({"x": 1})).all_text()).collect()
     };
     assert_eq!(texts(&*server), ["first", "second", "third", "third", "third"]);
-    // A task of its own starts from the beginning.
+    // An instance for another task starts from the beginning.
     assert!(server.has_memory());
     assert_eq!(texts(&*server.fresh().unwrap()), ["first", "second", "third", "third", "third"]);
 }
@@ -106,7 +106,7 @@ fn a_result_is_made_from_the_schema_and_the_arguments_and_says_so() {
     let structured = counted.structured_content.clone().unwrap();
     assert_eq!(structured["query"], "apples");
     assert!(structured["count"].as_i64().unwrap() >= 0);
-    // The structure as text, then the mark (MCP, "Structured Content", asks for the first).
+    // The structure as text (which MCP, "Structured Content", requires), then the mark.
     assert_eq!(counted.content, [Content::Text(structured.to_string()), Content::Text(MARK.to_owned())]);
     assert_eq!(marks(&counted), ["m3/simulated"]);
     // A list item by item, as Python's servers write it.
@@ -153,7 +153,7 @@ fn strict_servers_make_nothing_up() {
     assert_eq!(other.all_text(), "no recording of `wiki/plain` with the arguments {\"x\":2}");
     assert!(other.all_text().starts_with(NO_RECORDING));
     assert_eq!(marks(&other), ["m3/no-recording", "m3/simulated"]);
-    // What the schema does not accept is refused first, as the real server would.
+    // Arguments that the schema does not accept are refused first, as by the real server.
     assert_eq!(marks(&result(&*server, "plain", json!({"x": "2"}))), ["m3/refused", "m3/simulated"]);
 }
 
@@ -202,7 +202,7 @@ fn a_failure_that_only_its_text_tells_of_keeps_to_the_output_schema() {
         for value in results.iter().filter_map(|result| result.structured_content.as_ref()) {
             assert!(validator.is_valid(value), "{value}");
         }
-        // `count` has no place for a text alone.
+        // `count` cannot hold a text.
         let told = |result: &ToolResult| !result.is_error && !result.content.is_empty();
         assert_eq!(results.iter().any(told), tool != "count");
     }
@@ -232,7 +232,7 @@ fn results_are_late_as_asked() {
     let server = faulty(Faults { delay: Delay::Between(0.05, 0.06), ..Faults::default() });
     let start = std::time::Instant::now();
     result(&*server, "plain", json!({}));
-    // Only the lower end: how much later it is depends on the machine.
+    // Only the lower limit is checked: how late the answer really is depends on the machine.
     assert!(start.elapsed() >= std::time::Duration::from_millis(50));
     let never = faulty(Faults { delay: Delay::Between(3_000.0, 3_000.0), ..Faults::default() });
     assert_eq!(answer_within(1, &*never, "plain", json!({})), None);

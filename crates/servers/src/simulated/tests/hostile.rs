@@ -1,8 +1,8 @@
-//! Catalogs that mean harm: nothing may panic, hang or fill the memory.
+//! Tests of hostile catalogs: nothing may panic, hang or fill the memory.
 
 use super::*;
 
-/// Calls every tool of a catalog's text.
+/// Calls every tool of a catalog, which is given as JSON.
 fn call_all(catalog: &Value, arguments: &Value) -> Vec<ToolResult> {
     let servers = catalog
         .as_object()
@@ -96,7 +96,8 @@ fn large_arguments_are_not_multiplied() {
         "required": ["r"], "properties": {"r": tool["outputSchema"]}}});
     let arguments = json!({"a": "x".repeat(300_000)});
     for result in call_all(&json!({"s": {"tools": [tool, wrapped]}}), &arguments) {
-        // Three echoes fit into the megabyte of text of one result; it stands there twice, as structure and text.
+        // Three repeated arguments fit into the megabyte of text of one result, which contains it twice, as structure
+        // and as text.
         assert!(result.to_wire().to_string().len() < 3 << 20);
     }
 }

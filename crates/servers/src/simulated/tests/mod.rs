@@ -1,4 +1,4 @@
-//! What simulated servers do, seen as a host sees them.
+//! Tests of simulated servers, as a host sees them.
 
 mod calls;
 mod hostile;
@@ -16,7 +16,7 @@ fn object(value: Value) -> Map<String, Value> {
     members
 }
 
-/// A catalog of one server of several makes of schema.
+/// A catalog of one server, with schemas in the style of several libraries.
 fn catalog() -> ToolCatalog {
     let wrapped =
         |result: Value| json!({"type": "object", "required": ["result"], "properties": {"result": result}});
@@ -35,7 +35,7 @@ fn catalog() -> ToolCatalog {
     ToolCatalog { servers: vec![ServerTools::from_wire("wiki", tools)] }
 }
 
-/// Recordings of calls, as a file of one trajectory has them.
+/// Recordings of calls, as in a file with one trajectory.
 fn recordings(catalog: &ToolCatalog, calls: &Value) -> Recordings {
     let mut recordings = Recordings::new(catalog);
     let folder = tempfile::tempdir().unwrap();
@@ -57,7 +57,7 @@ fn answer(server: &dyn m3_mcp::Toolbox, tool: &str, arguments: Value) -> Option<
     answer_within(60, server, tool, arguments)
 }
 
-/// The answer to a call; none within so many seconds is `None`.
+/// The answer to a call; `None` if there is none within this many seconds.
 fn answer_within(seconds: u64, server: &dyn m3_mcp::Toolbox, tool: &str, arguments: Value) -> Option<Answer> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
     let call = server.call(tool, object(arguments));

@@ -1,4 +1,4 @@
-//! Which tools are offered: the needed ones and those that distract.
+//! Tests of which tools are offered: the needed ones and distractors.
 
 use std::collections::BTreeSet;
 
@@ -8,7 +8,7 @@ use m3_mcp::ToolName;
 use super::super::distractors::{DistractorKind, distractors, narrowed};
 use super::*;
 
-/// An encoder that counts letters: texts of the same letters are near each other.
+/// An encoder that counts letters: texts with the same letters are near each other.
 struct Letters(Identity);
 
 impl Encoder for Letters {

@@ -1,4 +1,4 @@
-//! What a configuration may say, and what is said about one that is wrong.
+//! Tests of the settings in a configuration, and of the messages about wrong ones.
 
 use std::path::{Path, PathBuf};
 
@@ -176,7 +176,7 @@ fn simulated_servers_stand_beside_configured_ones() {
     assert!(config.servers.iter().all(|server| server.is_stateless));
     let Transport::InProcess(server) = &config.servers[1].transport else { panic!("in process") };
     assert_eq!(result(&*server.0, "z", json!({})).all_text(), "kept");
-    // Again: the names are taken.
+    // Adding the servers again fails, because the names are taken.
     let message = options.add_to(&mut config, None).unwrap_err().to_string();
     assert!(message.starts_with("server `a` is configured and also simulated"), "{message}");
     assert_eq!(config.servers.len(), 2);
