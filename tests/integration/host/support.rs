@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-use m3_mcp::config::{HostConfig, Restarts, ServerConfig, Timeouts, ToolFilter, Transport};
+use m3_mcp::config::{HostConfig, ServerConfig, Timeouts, Transport};
 use m3_mcp::{CallOutcome, Events, Host, HostEvent, HostOptions, ToolName};
 use serde_json::{Map, Value};
 use tempfile::TempDir;
@@ -38,21 +38,13 @@ pub(crate) fn marker() -> String {
 pub(crate) fn server(name: &str, scenario: &str, marker: &str) -> ServerConfig {
     let args = [scenario, "--marker", marker].map(str::to_owned).to_vec();
     let command = stub().to_string_lossy().into_owned();
-    ServerConfig {
-        name: name.to_owned(),
-        transport: Transport::Stdio { command, args, env: BTreeMap::new(), cwd: None },
-        is_disabled: false,
-        is_stateless: false,
-        max_concurrent: None,
-        timeouts: Timeouts {
-            start: Duration::from_secs(20),
-            idle: Duration::from_secs(20),
-            total: Duration::from_mins(1),
-        },
-        restarts: Restarts::default(),
-        tools: ToolFilter::default(),
-        secrets: Vec::new(),
-    }
+    let transport = Transport::Stdio { command, args, env: BTreeMap::new(), cwd: None };
+    let timeouts = Timeouts {
+        start: Duration::from_secs(20),
+        idle: Duration::from_secs(20),
+        total: Duration::from_mins(1),
+    };
+    ServerConfig { timeouts, ..ServerConfig::new(name, transport) }
 }
 
 /// A host under test.

@@ -97,6 +97,13 @@ pub(super) fn note_end(reply: &mut Reply, word: Option<&Value>, oddities: &mut O
     }
 }
 
+/// The reason of an end for which the provider documents no such word; `key` is where it stands.
+pub(super) fn undocumented(key: &str, word: &str, oddities: &mut Oddities) -> StopReason {
+    let word = shortened(word, 60);
+    oddities.note(format!("the `{key}` was `{word}`, which is not documented"));
+    StopReason::Other(word)
+}
+
 /// Why JSON that is an object has no reply in it.
 pub(super) fn without_reply(why: &str, body: &Map<String, Value>) -> ReplyError {
     let shown = shortened(&serde_json::to_string(body).unwrap_or_default(), SHOWN);
