@@ -1,6 +1,6 @@
 //! `m3 grade`
 
-mod judges;
+mod graders;
 mod sources;
 
 use std::collections::HashSet;
@@ -12,7 +12,7 @@ use std::time::Duration;
 
 use clap::builder::PossibleValue;
 use clap::{Args, ValueEnum};
-use judges::open_panel;
+use graders::open_panel;
 use m3_judge::grade::{
     AnswerStore, Asked, Collected, GradeReport, Listeners, Panel, PanelError, PeopleLabels, Rubric,
 };
@@ -282,7 +282,7 @@ fn say(asked: &Asked, panel: &Panel, printer: Printer) {
     printer.note(&format!(
         "{} of {}, {} known before{tokens}",
         counted(asked.requests, "reply"),
-        counted(panel.judges.len(), "judge"),
+        counted(panel.graders.len(), "judge"),
         counted(asked.reused, "answer")
     ));
 }

@@ -336,7 +336,7 @@ async fn work_all(
         // What is open is run again.
     } else if fate.is_in_doubt() {
         // Of a model that answers nobody nothing is recorded.
-        failure = open.pop().map(|(_, task)| task.lack.into());
+        failure = open.pop().map(|(_, task)| task.blocker.into());
     } else {
         failure = finish_open(&mut open, work, combiner).await.err();
     }

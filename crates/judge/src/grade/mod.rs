@@ -1,4 +1,4 @@
-//! Grades: a panel of models judges predictions.
+//! Grades: a panel of models grades predictions.
 //!
 //! ```text
 //! Subject -> question (prompts, fence) -> Panel (store, models) -> Given -> GradeReport
@@ -6,15 +6,15 @@
 //!
 //! | part | what it does |
 //! | --- | --- |
-//! | [`Rubric`] | what judges are asked, and what comes of it |
+//! | [`Rubric`] | what graders are asked, and what comes of it |
 //! | `question` | prompts and evidence of one request, and its key |
 //! | `answer` | reads replies, strictly |
 //! | [`AnswerStore`] | what was answered before |
 //! | [`Panel`] | asks |
-//! | [`GradeReport`] | the trimmed means, what is missing, how far judges agree |
+//! | [`GradeReport`] | the trimmed means, what is missing, how far graders agree |
 //!
 //! What is judged is untrusted: it stands between marks that it cannot know, on lines that it cannot begin, and only the
-//! judge's own reply is read. Whether a judge is impressed all the same is beyond what a program can check; labels of
+//! grader's own reply is read. Whether a grader is impressed all the same is beyond what a program can check; labels of
 //! people show it.
 
 mod agreement;
@@ -41,7 +41,7 @@ pub use question::{Question, prompts_hash, question};
 pub use report::{
     AgreementReport, ConsistencyReport, GRADES_SCHEMA, GradeLedger, GradeReport, GradedPrediction,
     GraderGrades, GraderMeasure, GraderReport, Grades, MeasureReport, MissingGrade, PairReport, PeopleRater,
-    PeopleReport, RateReport, TrajectoryGrades, WithoutJudge,
+    PeopleReport, RateReport, TrajectoryGrades, WithoutGrader,
 };
 pub use rubric::{Aspect, Rubric};
 pub use shown::offered;

@@ -12,9 +12,9 @@ pub struct Subject {
     pub prediction: Trajectory,
     /// A right way to do it.
     pub reference: Option<Trajectory>,
-    /// The image; none where the task has none, or where no judge is to see it.
+    /// The image; none where the task has none, or where no grader is to see it.
     pub picture: Option<TaskImage>,
-    /// The tools that were on offer, as [`offered`](super::offered) has them, where it is known: a judge of tool use is
+    /// The tools that were on offer, as [`offered`](super::offered) has them, where it is known: a grader of tool use is
     /// shown them.
     pub tools: Option<Arc<str>>,
 }
