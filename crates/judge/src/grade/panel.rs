@@ -37,7 +37,7 @@ pub struct Panel {
     pub rubric: Rubric,
     /// How often each is asked the same, from 1.
     pub passes: u32,
-    /// Which orders of MCP-Bench's respects: those of pass p are numbered by this and p.
+    /// Which orders, where a rubric changes the order of what it asks: that of pass p is numbered by this and p.
     pub seed: u64,
     /// Requests at once.
     pub workers: usize,
