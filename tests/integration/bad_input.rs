@@ -4,7 +4,7 @@
 use serde_json::{Value, json};
 
 use crate::support::{
-    Folder, call, failure, follows_kept_schema, m3, no_encoder, report, run, text, trajectory,
+    Folder, call, failure, follows_kept_schema, json_of, m3, no_encoder, report, run, text, trajectory,
 };
 
 /// Scores `content` against a good reference and returns what was said.
@@ -257,7 +257,7 @@ fn a_trajectory_with_too_many_different_calls_fails_by_name() {
     assert_eq!(output.status.code(), Some(3));
     assert!(text(&output.stdout).contains("small") && text(&output.stderr).contains("`large` has too many"));
     // What has failed before is that, and too large besides.
-    let mut failed: Value = serde_json::from_slice(&std::fs::read(&predictions).unwrap()).unwrap();
+    let mut failed: Value = json_of(&predictions);
     failed[0]["finish"] = json!("error");
     let failed = folder.json("failed.json", &failed);
     let output =

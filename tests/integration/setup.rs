@@ -3,12 +3,11 @@
 
 use std::path::Path;
 use std::process::{Child, Stdio};
-use std::time::{Duration, Instant};
 
 use assert_cmd::Command;
 use m3_encoder::{Assets, pins};
 
-use crate::support::{Folder, encoder, failure, m3_bare, run, stdout, text};
+use crate::support::{Folder, encoder, failure, m3_bare, run, stdout, text, wait_for};
 
 /// An empty cache folder and a pip beside it.
 struct Machine {
@@ -58,21 +57,12 @@ impl Machine {
     /// The processes that pip ran in, as long as there are so many.
     fn pips(&self, count: usize) -> Vec<u32> {
         let mut pids = Vec::new();
-        wait_until(|| {
+        wait_for("pip runs", || {
             let log = std::fs::read_to_string(self.folder.path().join("log")).unwrap();
             pids = log.lines().map(|line| line.parse().unwrap()).collect();
             pids.len() >= count
         });
         pids
-    }
-}
-
-/// Waits for something that should happen soon.
-fn wait_until(mut happened: impl FnMut() -> bool) {
-    let start = Instant::now();
-    while !happened() {
-        assert!(start.elapsed() < Duration::from_mins(1), "it never happened");
-        std::thread::sleep(Duration::from_millis(20));
     }
 }
 
@@ -129,11 +119,11 @@ fn a_setup_that_is_killed_leaves_nothing_running_and_can_be_done_again() {
     let mut child = machine.spawn("hang");
     let pip = machine.pips(1)[0];
     let half = machine.cache().join("staging/wheels/half.whl");
-    wait_until(|| half.exists());
+    wait_for("half is there", || half.exists());
     // Nothing can be done about this signal: the helper has to notice by itself.
     child.kill().unwrap();
     child.wait().unwrap();
-    wait_until(|| !is_running(pip));
+    wait_for("pip has ended", || !is_running(pip));
     assert!(half.exists());
     let (code, message) = failure(machine.m3("good").args(["setup", "--check"]));
     assert_eq!(code, 4);

@@ -4,8 +4,9 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
+use crate::support::wait_for;
 use m3_mcp::config::{HostConfig, ServerConfig, Timeouts, Transport};
 use m3_mcp::{CallOutcome, Events, Host, HostEvent, HostOptions, ToolName};
 use serde_json::{Map, Value};
@@ -130,12 +131,8 @@ pub(crate) fn processes(marker: &str) -> Vec<String> {
 
 /// Waits until no process with the marker is left.
 pub(crate) fn wait_until_gone(marker: &str) {
-    let deadline = Instant::now() + PATIENCE;
     // The host's tasks do not run meanwhile: what must end has been told so.
-    while !processes(marker).is_empty() {
-        assert!(Instant::now() < deadline, "left: {:?}", processes(marker));
-        std::thread::sleep(Duration::from_millis(20));
-    }
+    wait_for("the processes have ended", || processes(marker).is_empty());
 }
 
 /// Whether the two are the same folder, links resolved.
