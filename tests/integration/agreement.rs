@@ -47,7 +47,7 @@ fn agrees(name: &str) {
     let (predictions, references) =
         (folder.join(format!("predictions/{name}.json")), folder.join("references.json"));
     let ours = report(m3.args(["score", "--profile", "open-m3-bench"]).args([&predictions, &references]));
-    let published = json_of(&folder.join(format!("predictions/{name}.published-scorer.json")));
+    let published = json_of(folder.join(format!("predictions/{name}.published-scorer.json")));
 
     let (aggregate, published_aggregate) = (&ours["aggregate"], &published["aggregate"]);
     for (key, published_key) in METRICS {
