@@ -11,7 +11,7 @@ use m3_report::audit::{
 use m3_report::{ScoreSummary, TrajectoryReport, shortened};
 use m3_score::{Metric, Profile, Summary, WeightedSums};
 use m3_stats::{Draws, LEVEL, bootstrap};
-use m3_support::names::nearest;
+use m3_support::names::list_of_nearest;
 use m3_support::text::counted;
 
 use super::Common;
@@ -182,9 +182,7 @@ fn check_ids(ids: &[String], scoring: &Scoring) -> Result<(), Failure> {
     let Some(id) = ids.iter().find(|id| scoring.references.find(id).is_none()) else { return Ok(()) };
     let ids = (0..scoring.references.len()).map(|index| Ok(scoring.references.look_at(index)?.id.clone()));
     let known = ids.collect::<Result<Vec<String>, Failure>>()?;
-    let nearest = nearest(id, known.iter().map(String::as_str));
-    let named = nearest.iter().map(|(_, id)| format!("`{}`", shortened(id, SHOWN_ID)));
-    let nearest = named.collect::<Vec<_>>().join(", ");
+    let nearest = list_of_nearest(id, known.iter().map(String::as_str), SHOWN_ID);
     let message =
         format!("no reference has the id `{}`\nhint: the nearest are {nearest}", shortened(id, SHOWN_ID));
     Err(Failure::new(code::INPUT, message))

@@ -52,5 +52,6 @@ mod patience;
 pub mod reconstruct;
 pub mod reference;
 pub mod review;
+mod spreadsheet;
 
 pub use chain::{CallPlace, Chain, ChainCall, Standing};

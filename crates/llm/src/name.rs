@@ -23,8 +23,8 @@ pub struct ModelName {
 pub enum ModelNameError {
     /// It does not have the form of a name.
     #[error(
-        "`{name}` names no model: {reason}\nhint: write `openai:MODEL`, `anthropic:MODEL`, `gemini:MODEL`, \
-         `openai@http://127.0.0.1:8000/v1:MODEL` or `replay:FILE`"
+        "`{name}` names no model: {reason}\nhint: write {}, `openai@http://127.0.0.1:8000/v1:MODEL` or `replay:FILE`",
+        at_providers()
     )]
     Shape {
         /// The text as written, made safe to show; parts of an address that may be a key are left out.
@@ -101,6 +101,12 @@ impl fmt::Display for ModelName {
         }
         write!(formatter, ":{}", self.model)
     }
+}
+
+/// How models at the providers of the wires are named.
+fn at_providers() -> String {
+    let names: Vec<String> = WireKind::ALL.iter().map(|wire| format!("`{}:MODEL`", wire.as_str())).collect();
+    names.join(", ")
 }
 
 /// `http://host[:port][/path]:model` taken apart. The error says whether the name may be shown.

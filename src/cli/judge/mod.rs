@@ -295,7 +295,7 @@ impl From<JudgeError> for Failure {
     fn from(error: JudgeError) -> Self {
         match error {
             JudgeError::Journal(error) => error.into(),
-            JudgeError::RunBlocker(lack) => RunError::RunBlocker(lack).into(),
+            JudgeError::RunBlocker(blocker) => RunError::RunBlocker(blocker).into(),
             JudgeError::Source(error) => error.into(),
             JudgeError::Interrupted => interrupted(),
             error @ JudgeError::Replay(_) => Self::new(code::UNAVAILABLE, error.to_string()),

@@ -309,11 +309,7 @@ fn stop(body: &Map<String, Value>, has_calls: bool, oddities: &mut Oddities) -> 
         "max_tokens" | "model_context_window_exceeded" => StopReason::Length,
         "refusal" => StopReason::Refused,
         "pause_turn" => StopReason::Other(reason.to_owned()),
-        other => {
-            let other = shortened(other, 60);
-            oddities.note(format!("the `stop_reason` was `{other}`, which is not documented"));
-            StopReason::Other(other)
-        }
+        other => reading::undocumented("stop_reason", other, oddities),
     }
 }
 

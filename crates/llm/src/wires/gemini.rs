@@ -304,11 +304,7 @@ fn stop(candidate: &Map<String, Value>, has_calls: bool, oddities: &mut Oddities
             oddities.note(format!("the `finishReason` was `{reason}` ({message})"));
             StopReason::Other(reason.to_owned())
         }
-        other => {
-            let other = shortened(other, 60);
-            oddities.note(format!("the `finishReason` was `{other}`, which is not documented"));
-            StopReason::Other(other)
-        }
+        other => reading::undocumented("finishReason", other, oddities),
     }
 }
 

@@ -265,11 +265,7 @@ fn stop(choice: &Map<String, Value>, has_calls: bool, oddities: &mut Oddities) -
         }
         "length" | "model_length" => StopReason::Length,
         "content_filter" => StopReason::Refused,
-        other => {
-            let other = shortened(other, 60);
-            oddities.note(format!("the `finish_reason` was `{other}`, which is not documented"));
-            StopReason::Other(other)
-        }
+        other => reading::undocumented("finish_reason", other, oddities),
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, PercentEncode, utf8_percent_encode};
+use m3_support::text::percent_encoded;
 use sha2::{Digest as _, Sha256};
 
 use super::arguments::{MatchView, findings, matched};
@@ -325,13 +325,6 @@ pub(super) fn fragment(id: &str) -> String {
             format!("{}~{number:016x}", percent_encoded(&id[..offset]))
         }
     }
-}
-
-/// Characters that are escaped in an address: all but letters, digits, `-`, `_`, `.` and `~`.
-const ESCAPED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'_').remove(b'.').remove(b'~');
-
-fn percent_encoded(text: &str) -> PercentEncode<'_> {
-    utf8_percent_encode(text, ESCAPED)
 }
 
 #[cfg(test)]
