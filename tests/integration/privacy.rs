@@ -13,7 +13,7 @@ use serde_json::json;
 use crate::support::{Folder, encoder, failure, m3_bare, m3_process, program_with_cache, skipped, text};
 
 /// Texts of two hundred words each, in two files: a report of them is more than a pipe holds.
-const TEXTS: usize = 400;
+const TEXTS: usize = 200;
 
 /// Longer than the ten seconds after which a build with a collector looks up its address.
 const UNTIL_IT_REPORTS: Duration = Duration::from_secs(13);
