@@ -338,6 +338,7 @@ pub struct BestReference {
     /// Their similarity.
     pub similarity: f64,
 }
+
 /// Reads a count of calls. No trajectory has more calls than 32 bits can count, so a larger number is refused.
 fn count_of_calls<'de, D: Deserializer<'de>>(deserializer: D) -> Result<u64, D::Error> {
     u32::deserialize(deserializer).map(u64::from)
@@ -383,6 +384,7 @@ impl PlaceReport {
         self.step < usize::MAX
     }
 }
+
 impl MatchReport {
     const STRONG: &str = "strong";
     const WEAK: &str = "weak";

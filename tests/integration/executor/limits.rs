@@ -104,7 +104,9 @@ async fn a_call_has_its_time_from_when_it_is_sent_and_a_step_from_its_beginning(
     assert_eq!(played.outcomes(), [["timed_out", "server_not_available"]]);
     assert_eq!(played.called.len(), 1, "the second was never sent");
     let times: Vec<u64> = played.record.steps[0].calls.iter().map(|call| call.milliseconds).collect();
-    assert!(times[0] >= 400 && times[1] == 0, "{times:?}");
+    // The step began a moment before its first call was sent.
+    assert!(times[0] > 300, "{times:?}");
+    assert_eq!(times[1], 0, "{times:?}");
     let said = played.request(1);
     assert!(said.contains("`kit` gave no result within 400ms"), "{said}");
     assert!(said.contains("the call was never sent to `kit`: its time, 400ms, was over"), "{said}");
