@@ -4,7 +4,7 @@
 //! thousand models of as many.
 
 use divan::{Bencher, black_box};
-use m3_score::{Metric, Profile, Sum, Sums};
+use m3_score::{Metric, Profile, Sum, WeightedSums};
 use m3_stats::{Draws, Estimate, LEVEL, RankInterval, Resamples, bootstrap, estimates, groups, pairs};
 
 const MODELS: usize = 14;
@@ -24,13 +24,13 @@ fn random() -> impl FnMut(u64) -> f64 {
 }
 
 /// Models with sums like real ones: 1 to 10 calls a trajectory, two thirds of them matched.
-fn models(count: usize) -> Vec<Vec<Sums>> {
+fn models(count: usize) -> Vec<Vec<WeightedSums>> {
     let mut random = random();
     let mut trajectory = || {
         let reference_calls = 1.0 + random(10);
         let matched = (reference_calls - random(4)).max(0.0);
         let mut share = |of: f64| of * (0.6 + random(400) / 1000.0);
-        Sums {
+        WeightedSums {
             trajectories: 1.0,
             failed: 0.0,
             reference_calls,
@@ -47,13 +47,13 @@ fn models(count: usize) -> Vec<Vec<Sums>> {
     (0..count).map(|_| (0..TRAJECTORIES).map(|_| trajectory()).collect()).collect()
 }
 
-/// The value of every metric.
-fn statistic(sums: &Sums) -> [f64; Metric::COUNT] {
+/// All metrics.
+fn statistic(sums: &WeightedSums) -> [f64; Metric::COUNT] {
     let metrics = sums.metrics(Profile::Paper);
     Metric::ALL.map(|metric| metrics[metric])
 }
 
-fn resample(models: &[Vec<Sums>]) -> Option<Resamples<{ Metric::COUNT }>> {
+fn resample(models: &[Vec<WeightedSums>]) -> Option<Resamples<{ Metric::COUNT }>> {
     bootstrap(models, statistic, &Draws::default()).ok()
 }
 

@@ -24,7 +24,7 @@
 //! # The score flow
 //!
 //! ```text
-//! TrajectoryFile x 2 -> Serializer -> Embedder -> cosine -> buckets -> assign -> Matching -> Fidelity -> Tally
+//! TrajectoryFile x 2 -> Serializer -> Embedder -> cosine -> buckets -> assign -> Matching -> Fidelity -> ExactSums
 //!     -> ScoreReport
 //! ```
 

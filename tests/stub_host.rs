@@ -7,7 +7,7 @@
 
 use std::sync::Arc;
 
-use m3_mcp::config::{HostConfig, Restarts, ServerConfig, Timeouts, ToolFilter, Transport};
+use m3_mcp::config::{HostConfig, ServerConfig, Transport};
 use m3_mcp::{Host, HostOptions, ToolName};
 use serde_json::{Map, json};
 use tokio_util::sync::CancellationToken;
@@ -16,22 +16,9 @@ use tokio_util::sync::CancellationToken;
 async fn main() {
     let args: Vec<String> = std::env::args().skip(1).collect();
     let [guard, stub, scenario, marker, task] = args.try_into().unwrap();
-    let server = ServerConfig {
-        name: "stub".to_owned(),
-        transport: Transport::Stdio {
-            command: stub,
-            args: vec![scenario, "--marker".to_owned(), marker],
-            env: std::collections::BTreeMap::new(),
-            cwd: None,
-        },
-        is_disabled: false,
-        is_stateless: false,
-        max_concurrent: None,
-        timeouts: Timeouts::default(),
-        restarts: Restarts::default(),
-        tools: ToolFilter::default(),
-        secrets: Vec::new(),
-    };
+    let args = vec![scenario, "--marker".to_owned(), marker];
+    let env = std::collections::BTreeMap::new();
+    let server = ServerConfig::new("stub", Transport::Stdio { command: stub, args, env, cwd: None });
     let config = HostConfig { servers: vec![server], ..HostConfig::default() };
     let options = HostOptions { guard: Some(guard.into()), ..HostOptions::new(std::env::temp_dir()) };
     let host = Host::start(&config, options, Arc::new(|_| ())).await;

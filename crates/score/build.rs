@@ -2,19 +2,37 @@
 //! the cache carry this digest, so that results of other rules are never used.
 
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
+use std::io::{Error, Result};
 use std::path::{Path, PathBuf};
 
-const SOURCES: [&str; 6] = [
+const SOURCES: [&str; 7] = [
     "src/fidelity",
     "src/schema.rs",
+    "../embedding/src/cosine.rs",
     "../trajectory/src/json",
+    "../support/src/pointer.rs",
     "../support/src/text.rs",
     "../../models/wordnet/wordnet.bin",
-    // The versions of libraries.
-    "../../Cargo.lock",
 ];
 
-fn main() -> std::io::Result<()> {
+/// Says which versions of the libraries are used.
+const LOCK: &str = "../../Cargo.lock";
+
+/// The libraries that the sources compute with, and those that read and write numbers for them: another version of one may
+/// come to another result.
+const LIBRARIES: [&str; 9] = [
+    "jiter",
+    "lexical-parse-float",
+    "num-bigint",
+    "percent-encoding",
+    "serde_json",
+    "strsim",
+    "svgtypes",
+    "unicode-width",
+    "zmij",
+];
+
+fn main() -> Result<()> {
     let mut files = Vec::new();
     for source in SOURCES {
         println!("cargo::rerun-if-changed={source}");
@@ -23,20 +41,42 @@ fn main() -> std::io::Result<()> {
     files.sort();
     let mut digest = DefaultHasher::new();
     for file in files {
-        std::fs::read(file)?.hash(&mut digest);
+        read(&file)?.hash(&mut digest);
     }
+    println!("cargo::rerun-if-changed={LOCK}");
+    let lock = String::from_utf8_lossy(&read(Path::new(LOCK))?).replace('\r', "");
+    packages(&lock)?.hash(&mut digest);
     println!("cargo::rustc-env=M3_FIDELITY_RULES={:016x}", digest.finish());
     Ok(())
 }
 
 /// Adds a file, or all files of a folder.
-fn gather(path: &Path, files: &mut Vec<PathBuf>) -> std::io::Result<()> {
+fn gather(path: &Path, files: &mut Vec<PathBuf>) -> Result<()> {
     if path.is_dir() {
         for entry in std::fs::read_dir(path)? {
             gather(&entry?.path(), files)?;
         }
-    } else if path.exists() {
+    } else {
         files.push(path.to_owned());
     }
     Ok(())
+}
+
+/// What is not there takes part without being seen, so it is an error.
+fn read(path: &Path) -> Result<Vec<u8>> {
+    std::fs::read(path).map_err(|cause| Error::other(format!("{}: {cause}", path.display())))
+}
+
+/// The parts of the lock, each a name with a version and a checksum, that are of the libraries.
+fn packages(lock: &str) -> Result<Vec<&str>> {
+    let mut found = Vec::new();
+    for name in LIBRARIES {
+        let head = format!("name = \"{name}\"\n");
+        let before = found.len();
+        found.extend(lock.split("[[package]]\n").filter(|package| package.starts_with(&head)));
+        if found.len() == before {
+            return Err(Error::other(format!("{LOCK} has no package `{name}`")));
+        }
+    }
+    Ok(found)
 }

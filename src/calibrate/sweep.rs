@@ -9,7 +9,7 @@
 //! found in one pass over the grid, which makes ten thousand resamples cheap.
 
 use m3_judge::labels::Label;
-use m3_score::Thresholds;
+use m3_score::{Thresholds, is_strong};
 
 /// A pair of calls: its similarity and its majority label.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -52,7 +52,7 @@ struct Gap {
 /// The label that two thresholds give to a similarity.
 #[must_use]
 pub(super) fn called(similarity: f64, weak: f64, strong: f64) -> Label {
-    if similarity >= strong {
+    if is_strong(similarity, strong) {
         Label::Strong
     } else if similarity >= weak {
         Label::Medium

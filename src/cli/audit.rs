@@ -9,15 +9,15 @@ use m3_report::audit::{
     TrajectoryAudit, costs,
 };
 use m3_report::{ScoreSummary, TrajectoryReport, shortened};
-use m3_score::{Metric, Profile, Summary, Sums};
+use m3_score::{Metric, Profile, Summary, WeightedSums};
 use m3_stats::{Draws, LEVEL, bootstrap};
-use m3_support::names::nearest;
+use m3_support::names::list_of_nearest;
 use m3_support::text::counted;
 
 use super::Common;
 use super::failure::{Failure, code};
 use super::input;
-use super::output::{Output, form};
+use super::output::{Output, form, place_of};
 use super::printer::Printer;
 use super::results::write_json;
 use super::scoring::{Scoring, ScoringArgs, check_aligned};
@@ -80,7 +80,7 @@ const SHOWN_ID: usize = 100;
 /// The part of each trajectory that is kept until some are chosen.
 struct Costed {
     id: String,
-    sums: Sums,
+    sums: WeightedSums,
     cost: f64,
 }
 
@@ -143,7 +143,7 @@ fn score(scoring: &mut Scoring) -> Result<(Vec<Costed>, Findings, Summary), Fail
     // Without similarities, because those of a whole set may not fit into memory.
     let (set, summary) = scoring.run(false, &mut |scored| {
         ids.push(scored.id.clone());
-        sums.push(scored.tally.sums());
+        sums.push(scored.sums.weighted());
         gathering.add(&TrajectoryReport::new(scored, profile));
         Ok(())
     })?;
@@ -159,12 +159,12 @@ fn score(scoring: &mut Scoring) -> Result<(Vec<Costed>, Findings, Summary), Fail
 
 /// Intervals of the metrics of the set, by resampling its trajectories.
 fn intervals(trajectories: &[Costed], profile: Profile) -> Result<MetricIntervals, Failure> {
-    let mut sums: Vec<(&str, Sums)> =
+    let mut sums: Vec<(&str, WeightedSums)> =
         trajectories.iter().map(|found| (found.id.as_str(), found.sums)).collect();
     // Sorted by id, as in leaderboards: the same draws give the same intervals.
     sums.sort_by_key(|(id, _)| *id);
-    let sums: Vec<Sums> = sums.into_iter().map(|(_, sums)| sums).collect();
-    let statistic = |sums: &Sums| {
+    let sums: Vec<WeightedSums> = sums.into_iter().map(|(_, sums)| sums).collect();
+    let statistic = |sums: &WeightedSums| {
         let metrics = sums.metrics(profile);
         Metric::ALL.map(|metric| metrics[metric])
     };
@@ -182,9 +182,7 @@ fn check_ids(ids: &[String], scoring: &Scoring) -> Result<(), Failure> {
     let Some(id) = ids.iter().find(|id| scoring.references.find(id).is_none()) else { return Ok(()) };
     let ids = (0..scoring.references.len()).map(|index| Ok(scoring.references.look_at(index)?.id.clone()));
     let known = ids.collect::<Result<Vec<String>, Failure>>()?;
-    let nearest = nearest(id, known.iter().map(String::as_str));
-    let named = nearest.iter().map(|(_, id)| format!("`{}`", shortened(id, SHOWN_ID)));
-    let nearest = named.collect::<Vec<_>>().join(", ");
+    let nearest = list_of_nearest(id, known.iter().map(String::as_str), SHOWN_ID);
     let message =
         format!("no reference has the id `{}`\nhint: the nearest are {nearest}", shortened(id, SHOWN_ID));
     Err(Failure::new(code::INPUT, message))
@@ -298,7 +296,7 @@ impl AuditArgs {
         let standard = || PathBuf::from("-");
         let Some(page) = self.html.as_ref().filter(|_| self.prints()) else { return self.check_ending() };
         let printed = self.out.clone().unwrap_or_else(standard);
-        if place(page) != place(&printed) {
+        if place_of(page) != place_of(&printed) {
             return self.check_ending();
         }
         let target =
@@ -318,16 +316,4 @@ impl AuditArgs {
         }
         Ok(())
     }
-}
-
-/// The absolute path of a file, even before it exists.
-fn place(path: &Path) -> PathBuf {
-    let in_folder = || {
-        let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-        Some(folder.canonicalize().ok()?.join(path.file_name()?))
-    };
-    if path == Path::new("-") {
-        return path.to_owned();
-    }
-    path.canonicalize().ok().or_else(in_folder).unwrap_or_else(|| path.to_owned())
 }

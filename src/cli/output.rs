@@ -186,12 +186,32 @@ pub(super) fn refuse_equal(kept: &[&Path], written: &[&Path]) -> Result<(), Fail
     }
 }
 
-/// The absolute path of a file, existing or not: the same for all its names.
+/// Where a file is or would be: the same for all names of it. `-` stands for itself.
 pub(super) fn place_of(path: &Path) -> PathBuf {
+    if path == Path::new("-") {
+        return path.to_owned();
+    }
     let path = real_path(path).unwrap_or_else(|_| path.to_owned());
     match (std::fs::canonicalize(folder_of(&path)), path.file_name()) {
         (Ok(folder), Some(name)) => folder.join(name),
         _ => path,
+    }
+}
+
+/// Prints values behind their labels, which stand in a column as wide as the longest and so many spaces more. A reader that
+/// has gone is no failure.
+pub(super) fn print_rows(rows: &[(&str, String)], spaces: usize) -> Result<(), Failure> {
+    let width = rows.iter().map(|(label, _)| label.len() + spaces).max().unwrap_or_default();
+    let mut out = Printer::out();
+    let mut write = || {
+        rows.iter().try_for_each(|(label, value)| writeln!(out, "{label:<width$} {value}"))?;
+        out.flush()
+    };
+    match write() {
+        Err(cause) if cause.kind() != io::ErrorKind::BrokenPipe => {
+            Err(Failure::output("standard output", &cause))
+        }
+        _ => Ok(()),
     }
 }
 

@@ -3,6 +3,7 @@
 use m3_figures::AgreementMap;
 use m3_report::Picture;
 use m3_report::{Cell, Column, Sheet};
+use m3_score::Metric;
 use m3_support::text::{counted, shortened};
 
 use crate::calibrate::{CalibrationReport, IntervalReport, ThresholdReport};
@@ -19,10 +20,6 @@ pub fn calibration_sheets(report: &CalibrationReport) -> Vec<Sheet> {
     let mut sheets = vec![thresholds(report), sweep(report), sensitivity(report)];
     sheets.retain(|sheet| !sheet.rows.is_empty());
     sheets
-}
-
-fn kappa(value: Option<f64>) -> Cell {
-    Cell::new(value.map_or_else(|| "-".to_owned(), |value| format!("{value:.3}")))
 }
 
 fn interval(of: Option<IntervalReport>) -> String {
@@ -96,8 +93,8 @@ fn thresholds(report: &CalibrationReport) -> Sheet {
             Cell::new(format!("{:.3}", of.weak)),
             Cell::new(format!("{:.3}", of.strong)),
             Cell::new(format!("{:.3}", of.agreement)),
-            kappa(of.cohen_kappa),
-            kappa(of.weighted_kappa),
+            Cell::number(of.cohen_kappa),
+            Cell::number(of.weighted_kappa),
         ]
     };
     let [other, default] = names(report);
@@ -169,9 +166,9 @@ fn sensitivity(report: &CalibrationReport) -> Sheet {
             Column::text("thresholds"),
             Column::number("weak", "weak"),
             Column::number("strong", "strong"),
-            Column::number("recall", "recall"),
-            Column::number("argument similarity", "args"),
-            Column::number("average", "average"),
+            Column::number(Metric::Recall.label(), Metric::Recall.label()),
+            Column::number(Metric::ArgumentSimilarity.label(), Metric::ArgumentSimilarity.heading()),
+            Column::number(Metric::Average.label(), Metric::Average.label()),
         ],
         rows: rows.collect(),
     }

@@ -43,7 +43,7 @@ fn groups(title: &str, of: &str, notes: Vec<String>, groups: &[&GroupReport]) ->
             Cell::new(if group.name.is_empty() { "-" } else { &group.name }),
             Cell::new(group.same.to_string()),
             Cell::new(group.different.to_string()),
-            Cell::new(group.area_under_curve.map_or_else(|| "-".to_owned(), |area| format!("{area:.3}"))),
+            Cell::number(group.area_under_curve),
             Cell::new(format!("{:.1}", 100.0 * group.accuracy)),
             share(group.different_accepted),
             share(group.same_rejected),

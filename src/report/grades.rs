@@ -37,10 +37,6 @@ fn short_name(report: &GradeReport, judge: &str) -> String {
     if alike > 1 { judge.to_owned() } else { short }
 }
 
-fn number(value: Option<f64>) -> Cell {
-    Cell::new(value.map_or_else(|| "-".to_owned(), |value| format!("{value:.3}")))
-}
-
 fn interval(low: Option<f64>, high: Option<f64>) -> Cell {
     Cell::new(match (low, high) {
         (Some(low), Some(high)) => format!("{low:.3} to {high:.3}"),
@@ -65,14 +61,14 @@ fn words(report: &GradeReport, name: &str) -> String {
 fn measure_row(report: &GradeReport, name: String, measure: &MeasureReport) -> Vec<Cell> {
     let mut row = vec![
         Cell::new(name),
-        number(measure.mean),
+        Cell::number(measure.mean),
         interval(measure.low, measure.high),
         Cell::new(measure.tasks.to_string()),
         Cell::new(measure.missing.to_string()),
     ];
     if !report.ledger.missing.is_empty() {
-        // If no answer is absent, both means are the same.
-        row.push(number(measure.mean_with_absent_as_zero.or(measure.mean)));
+        // Where nothing is absent both are the same.
+        row.push(Cell::number(measure.mean_with_absent_as_zero.or(measure.mean)));
         row.push(Cell::new(measure.absent.to_string()));
     }
     row
@@ -139,8 +135,8 @@ fn judges(report: &GradeReport) -> Sheet {
             vec![
                 Cell::new(short_name(report, &judge.judge)),
                 Cell::new(measure),
-                number(mean),
-                number(deviation),
+                Cell::number(mean),
+                Cell::number(deviation),
                 Cell::new(usize::to_string(&tasks)),
                 Cell::new(usize::to_string(&missing)),
                 Cell::new(eyes),
@@ -175,8 +171,8 @@ fn agreement(report: &GradeReport) -> Sheet {
     let rows = report.agreement.iter().filter(|of| !of.pairs.is_empty()).map(|of| {
         vec![
             Cell::new(words(report, &of.measure)),
-            number(of.krippendorff_alpha),
-            number(of.fleiss_kappa),
+            Cell::number(of.krippendorff_alpha),
+            Cell::number(of.fleiss_kappa),
             Cell::new(of.graded_by_all.to_string()),
         ]
     });
@@ -209,9 +205,9 @@ fn pairs(report: &GradeReport) -> Sheet {
                 Cell::new(words(report, &of.measure)),
                 Cell::new(short_name(report, &pair.first)),
                 Cell::new(short_name(report, &pair.second)),
-                number(pair.agreement),
-                number(pair.cohen_kappa),
-                number(pair.weighted_kappa),
+                Cell::number(pair.agreement),
+                Cell::number(pair.cohen_kappa),
+                Cell::number(pair.weighted_kappa),
             ]
         })
     });
@@ -235,7 +231,7 @@ fn without_judge(report: &GradeReport) -> Sheet {
         vec![
             Cell::new(words(report, &of.measure)),
             Cell::new(short_name(report, &of.judge)),
-            number(Some(of.mean)),
+            Cell::number(Some(of.mean)),
             Cell::new(format!("{:+.3}", of.change)),
         ]
     });
@@ -257,7 +253,7 @@ fn consistency(report: &GradeReport) -> Sheet {
         vec![
             Cell::new(words(report, &of.measure)),
             Cell::new(short_name(report, &of.judge)),
-            number(Some(of.deviation)),
+            Cell::number(Some(of.deviation)),
             Cell::new(format!("{:.1} %", 100.0 * of.same)),
             Cell::new(of.tasks.to_string()),
         ]
@@ -298,10 +294,10 @@ fn people(report: &GradeReport, people: &PeopleReport) -> Sheet {
     let rows = people.raters.iter().map(|rater| {
         vec![
             Cell::new(short_name(report, &rater.rater)),
-            number(rater.agreement),
-            number(rater.cohen_kappa),
-            number(rater.sensitivity),
-            number(rater.specificity),
+            Cell::number(rater.agreement),
+            Cell::number(rater.cohen_kappa),
+            Cell::number(rater.sensitivity),
+            Cell::number(rater.specificity),
             rate(rater.rate),
             rate(rater.corrected_rate),
         ]

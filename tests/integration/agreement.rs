@@ -5,7 +5,7 @@ use std::collections::HashMap;
 
 use serde_json::Value;
 
-use crate::support::{m3, report, shared};
+use crate::support::{json_of, m3, report, shared};
 
 /// Our names and the published ones.
 const METRICS: [(&str, &str); 7] = [
@@ -26,11 +26,7 @@ fn number(value: &Value, key: &str) -> f64 {
     value[key].as_f64().unwrap_or_else(|| panic!("no number `{key}` in {value}"))
 }
 
-fn load(path: &std::path::Path) -> Value {
-    serde_json::from_slice(&std::fs::read(path).unwrap()).unwrap()
-}
-
-/// Trajectories by id, the last of each.
+/// By id, the last of each.
 fn by_id(trajectories: &Value) -> HashMap<&str, &Value> {
     trajectories.as_array().unwrap().iter().map(|t| (t["id"].as_str().unwrap(), t)).collect()
 }
@@ -51,7 +47,7 @@ fn agrees(name: &str) {
     let (predictions, references) =
         (folder.join(format!("predictions/{name}.json")), folder.join("references.json"));
     let ours = report(m3.args(["score", "--profile", "open-m3-bench"]).args([&predictions, &references]));
-    let published = load(&folder.join(format!("predictions/{name}.published-scorer.json")));
+    let published = json_of(folder.join(format!("predictions/{name}.published-scorer.json")));
 
     let (aggregate, published_aggregate) = (&ours["aggregate"], &published["aggregate"]);
     for (key, published_key) in METRICS {
@@ -71,7 +67,7 @@ fn agrees(name: &str) {
         assert!((number(aggregate, key) - number(published_aggregate, published_key)).abs() < 1e-9);
     }
 
-    let (references, predictions) = (load(&references), load(&predictions));
+    let (references, predictions) = (json_of(&references), json_of(&predictions));
     let (references, predictions) = (by_id(&references), by_id(&predictions));
     let per_id: HashMap<&str, &Value> = by_id(&published["per_id"]);
     let trajectories = ours["trajectories"].as_array().unwrap();

@@ -7,7 +7,7 @@ use std::sync::OnceLock;
 
 use serde_json::{Value, json};
 
-use crate::support::{Folder, failure, m3, m3_bare, report, root, run, stdout, text};
+use crate::support::{Folder, failure, json_of, m3, m3_bare, report, root, run, stdout, text};
 
 const REFERENCES: &str = "trajectories/references.json";
 const GOOD: &str = "trajectories/predictions.json";
@@ -66,8 +66,7 @@ fn the_cost_is_what_the_set_gains_without_it() {
     let Some(mut all) = m3() else { return };
     let found = report(all.args(["audit", POOR, REFERENCES, "--duplicates", "last", "--worst", "1"]));
     let (worst, average) = (&found["trajectories"][0], &found["score"]["aggregate"]["average"]);
-    let mut references: Vec<Value> =
-        serde_json::from_slice(&std::fs::read(root().join(REFERENCES)).unwrap()).unwrap();
+    let mut references = json_of(root().join(REFERENCES)).as_array().unwrap().clone();
     references.retain(|reference| reference["id"] != worst["id"]);
     let folder = Folder::new();
     let path = folder.json("references.json", &Value::Array(references));
@@ -108,7 +107,7 @@ fn a_page_and_json_can_be_had_at_once() {
     let (page, json) = (folder.path().join("audit.html"), folder.path().join("audit.json"));
     let arguments = ["audit", "-q", GOOD, REFERENCES, "--worst", "1", "--html"];
     stdout(m3.args(arguments).arg(&page).arg("--out").arg(&json));
-    let found: Value = serde_json::from_slice(&std::fs::read(json).unwrap()).unwrap();
+    let found: Value = json_of(json);
     assert_eq!(found["trajectories"].as_array().unwrap().len(), 1);
     assert!(page.is_file());
 }

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use crate::support::{
-    Folder, call, failure, follows_kept_schema, m3, no_encoder, report, run, text, trajectory,
+    Folder, call, failure, follows_kept_schema, json_of, m3, no_encoder, report, run, text, trajectory,
 };
 
 /// Scores `content` against a good reference and returns the messages.
@@ -255,8 +255,8 @@ fn a_trajectory_with_too_many_different_calls_fails_by_name() {
     let output = run(m3.args(["audit", "-q", "--id", "small"]).args([&predictions, &references]));
     assert_eq!(output.status.code(), Some(3));
     assert!(text(&output.stdout).contains("small") && text(&output.stderr).contains("`large` has too many"));
-    // A task that failed before keeps its failure, and is also too large.
-    let mut failed: Value = serde_json::from_slice(&std::fs::read(&predictions).unwrap()).unwrap();
+    // What has failed before is that, and too large besides.
+    let mut failed: Value = json_of(&predictions);
     failed[0]["finish"] = json!("error");
     let failed = folder.json("failed.json", &failed);
     let output =

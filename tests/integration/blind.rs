@@ -4,7 +4,7 @@ use std::path::Path;
 
 use serde_json::{Value, json};
 
-use crate::support::{Folder, follows_kept_schema, m3, m3_bare, run, stdout, text};
+use crate::support::{Folder, follows_kept_schema, json_of, m3, m3_bare, run, stdout, text};
 
 /// A run whose predictions all record that no images were shown is the blind baseline.
 #[test]
@@ -34,9 +34,8 @@ fn the_difference_to_a_run_without_images_is_said_to_be_what_they_are_worth() {
     let blind = score("blind", &predictions).unwrap();
     predictions[0]["run"] = json!({});
     let mixed = score("mixed", &predictions).unwrap();
-    let head = |path: &Path| -> Value { serde_json::from_slice(&std::fs::read(path).unwrap()).unwrap() };
-    follows_kept_schema("score", &head(&blind));
-    let said = [&sighted, &blind, &mixed].map(|path| head(path).get("no_images").cloned());
+    follows_kept_schema("score", &json_of(&blind));
+    let said = [&sighted, &blind, &mixed].map(|path| json_of(path).get("no_images").cloned());
     assert_eq!(said, [None, Some(json!(true)), None]);
     let compare = |first: &Path, second: &Path| {
         let mut m3 = m3_bare(folder.path());

@@ -6,7 +6,7 @@ use m3_embedding::Encoder as _;
 use m3_encoder::OnnxEncoder;
 use serde_json::Value;
 
-use crate::support::{Folder, encoder, failure, m3_with_cache, report, root, shared};
+use crate::support::{Folder, encoder, failure, json_of, m3_with_cache, report, root, shared};
 
 const FILES: [&str; 2] = ["trajectories/predictions.json", "trajectories/references.json"];
 
@@ -16,7 +16,7 @@ fn texts() -> Vec<String> {
         (0..40).map(|n| format!("{{\"q\":\"{}\"}}", "eel and trout ".repeat(n))).collect();
     texts.extend([String::new(), "null".to_owned(), "{}".to_owned(), "漢字 é \u{0}".to_owned()]);
     if let Some(path) = shared("open-m3-bench/references.json") {
-        let references: Value = serde_json::from_slice(&std::fs::read(path).unwrap()).unwrap();
+        let references: Value = json_of(path);
         let steps = references.as_array().unwrap().iter().flat_map(|t| t["steps"].as_array().unwrap());
         let calls = steps.flat_map(|step| step["calls"].as_array().unwrap());
         texts.extend(calls.map(|call| call["arguments"].to_string()).step_by(17));

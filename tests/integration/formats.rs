@@ -5,7 +5,8 @@ use std::io::Write as _;
 use serde_json::{Value, json};
 
 use crate::support::{
-    Folder, call, failure, follows_kept_schema, m3, m3_process, report, run, stdout, text, trajectory,
+    Folder, call, failure, follows_kept_schema, json_of, m3, m3_process, report, run, stdout, text,
+    trajectory,
 };
 
 const PREDICTIONS: &str = "trajectories/predictions.json";
@@ -90,8 +91,7 @@ fn reading_and_writing_a_trajectory_loses_nothing() {
     let file =
         m3_trajectory::TrajectoryFile::open(&folder.join("references.json"), m3_trajectory::Duplicates::Last)
             .unwrap();
-    let original: Value =
-        serde_json::from_slice(&std::fs::read(folder.join("references.json")).unwrap()).unwrap();
+    let original: Value = json_of(folder.join("references.json"));
     for index in 0..file.len() {
         let trajectory = file.read(index).unwrap();
         let written = trajectory.to_json().to_text(m3_trajectory::json::Keys::AsRead);

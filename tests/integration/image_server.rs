@@ -7,7 +7,7 @@ use m3_mcp::{Answer, Toolbox as _};
 use m3_servers::image::ImageServer;
 use serde_json::{Map, Value, json};
 
-use crate::support::shared;
+use crate::support::{json_of, shared};
 
 const SERVER: &str = "imagesorcery-mcp";
 
@@ -30,7 +30,7 @@ fn rules(schema: &Value) -> Value {
 #[test]
 fn arguments_are_those_of_the_catalog() {
     let Some(path) = shared("open-m3-bench/tools.json") else { return };
-    let catalog: Value = serde_json::from_slice(&std::fs::read(path).unwrap()).unwrap();
+    let catalog: Value = json_of(path);
     let folder = tempfile::tempdir().unwrap();
     let server = ImageServer::new(folder.path()).unwrap();
     let theirs = catalog[SERVER]["tools"].as_array().unwrap();
@@ -56,7 +56,7 @@ fn arguments_are_those_of_the_catalog() {
 #[tokio::test]
 async fn recorded_calls_work() {
     let Some(path) = shared("open-m3-bench/references.json") else { return };
-    let references: Value = serde_json::from_slice(&std::fs::read(path).unwrap()).unwrap();
+    let references: Value = json_of(path);
     let folder = tempfile::tempdir().unwrap();
     let server = ImageServer::new(folder.path()).unwrap();
     let png = folder.path().join("white.png");

@@ -1,9 +1,11 @@
 //! Which crates depend on which: dependencies point one way, and a single crate needs few others.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::process::Command;
 
-use crate::support::root;
+use serde_json::Value;
+
+use crate::support::{root, text};
 
 /// The crates that each crate may depend on, in the order of the layers. The program depends on all.
 const MAY_SEE: [(&str, &[&str]); 15] = [
@@ -27,33 +29,33 @@ const MAY_SEE: [(&str, &[&str]); 15] = [
 /// The most packages that a crate needs, including itself.
 const MOST_PACKAGES: [(&[&str], usize); 2] = [(&["score"], 60), (&["score", "encoder"], 150)];
 
-/// The crates of this project that a manifest names among its dependencies, those of tests left out.
-fn seen(manifest: &str) -> Vec<&str> {
-    let of_build = manifest.split("[dev-dependencies]").next().unwrap();
-    let names = of_build.lines().filter_map(|line| line.strip_prefix("m3-"));
-    names.map(|rest| rest.split(['.', ' ', '=']).next().unwrap()).collect()
+/// What `cargo` prints.
+fn cargo(arguments: &[&str]) -> String {
+    let mut cargo = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
+    let output = cargo.args(arguments).args(["--locked", "--offline"]).current_dir(root()).output().unwrap();
+    assert!(output.status.success(), "{}", text(&output.stderr));
+    text(&output.stdout)
 }
 
 #[test]
 fn no_crate_sees_what_it_may_not() {
-    let may_see = BTreeMap::from(MAY_SEE);
-    let mut known = 0;
-    for folder in std::fs::read_dir(root().join("crates")).unwrap() {
-        let folder = folder.unwrap();
-        let name = folder.file_name().into_string().unwrap();
-        let manifest = std::fs::read_to_string(folder.path().join("Cargo.toml")).unwrap();
-        let seen = seen(&manifest);
-        match may_see.get(name.as_str()) {
-            Some(allowed) => {
-                known += 1;
-                assert!(seen.iter().all(|other| allowed.contains(other)), "`{name}` sees {seen:?}");
-            }
-            // The test kit belongs to no layer, and depends on no other crate.
-            None => assert!(name == "testkit" && seen.is_empty(), "`{name}` is in no layer"),
-        }
+    let metadata: Value =
+        serde_json::from_str(&cargo(&["metadata", "--no-deps", "--format-version", "1"])).unwrap();
+    let ours = |package: &Value| package["name"].as_str().unwrap().strip_prefix("m3-").map(str::to_owned);
+    let mut seen: BTreeMap<String, Vec<String>> = BTreeMap::new();
+    for package in metadata["packages"].as_array().unwrap() {
+        let Some(name) = ours(package) else { continue };
+        let dependencies = package["dependencies"].as_array().unwrap().iter();
+        seen.insert(name, dependencies.filter(|other| other["kind"] != "dev").filter_map(ours).collect());
     }
-    assert_eq!(known, MAY_SEE.len());
-    // Dependencies point one way: each crate depends only on crates before it.
+    // It is of no layer: it plays the other side in tests, and sees nothing of ours.
+    assert_eq!(seen.remove("testkit"), Some(Vec::new()));
+    let may_see = BTreeMap::from(MAY_SEE);
+    assert!(seen.keys().eq(may_see.keys()), "{:?}", seen.keys());
+    for (name, others) in &seen {
+        assert!(others.iter().all(|other| may_see[&**name].contains(&&**other)), "`{name}` sees {others:?}");
+    }
+    // One way: everybody sees those before them only.
     for (index, (name, allowed)) in MAY_SEE.iter().enumerate() {
         let before: Vec<&str> = MAY_SEE[..index].iter().map(|(name, _)| *name).collect();
         assert!(allowed.iter().all(|other| before.contains(other)), "{name}");
@@ -63,16 +65,11 @@ fn no_crate_sees_what_it_may_not() {
 #[test]
 fn the_scorer_needs_few_packages() {
     for (crates, most) in MOST_PACKAGES {
-        let mut tree = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
-        tree.args(["tree", "--locked", "--offline", "--edges", "normal", "--prefix", "none", "--no-dedupe"]);
-        for name in crates {
-            tree.args(["--package", &format!("m3-{name}")]);
-        }
-        let output = tree.current_dir(root()).output().unwrap();
-        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-        let listed = String::from_utf8(output.stdout).unwrap();
-        let packages: std::collections::BTreeSet<&str> =
-            listed.lines().filter(|line| !line.is_empty()).collect();
+        let crates: Vec<String> = crates.iter().map(|name| format!("--package=m3-{name}")).collect();
+        let mut arguments = vec!["tree", "--edges", "normal", "--prefix", "none", "--no-dedupe"];
+        arguments.extend(crates.iter().map(String::as_str));
+        let listed = cargo(&arguments);
+        let packages: BTreeSet<&str> = listed.lines().filter(|line| !line.is_empty()).collect();
         assert!(packages.len() > crates.len() && packages.len() <= most, "{crates:?}: {}", packages.len());
     }
 }

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::support::{Folder, encoder, failure, m3, m3_bare, report, run, shared, stdout, text};
+use crate::support::{Folder, encoder, failure, json_of, m3, m3_bare, report, run, shared, stdout, text};
 
 #[test]
 fn figures_are_written_as_svg_and_png() {
@@ -99,7 +99,7 @@ fn the_leaderboard_says_what_the_scores_say() {
     let board = report(m3_bare(folder.path()).arg("leaderboard").args(&results));
     for found in board["models"].as_array().unwrap() {
         let score = folder.path().join(format!("{}.json", found["model"].as_str().unwrap()));
-        let score: Value = serde_json::from_slice(&std::fs::read(score).unwrap()).unwrap();
+        let score: Value = json_of(score);
         for (name, estimate) in found["metrics"].as_object().unwrap() {
             let (value, expected) =
                 (estimate["value"].as_f64().unwrap(), score["aggregate"][name].as_f64().unwrap());
@@ -116,7 +116,7 @@ fn the_leaderboard_says_what_the_scores_say() {
         let types = board["types"].as_array().unwrap().iter();
         types.clone().find(|found| found["type"] == name).unwrap().clone()
     };
-    let good: Value = serde_json::from_slice(&std::fs::read(&results[1]).unwrap()).unwrap();
+    let good: Value = json_of(&results[1]);
     for row in of_type("crop")["models"].as_array().unwrap() {
         if row["model"] == "good" {
             let (found, expected) = (&row["metrics"]["average"], &good["by_type"]["crop"]["average"]);
@@ -141,7 +141,7 @@ fn the_same_seed_gives_the_same_intervals() {
 fn different_tasks_are_refused_or_intersected_and_said() {
     let folder = Folder::new();
     let Some(results) = own_results(&folder) else { return };
-    let mut fewer: Value = serde_json::from_slice(&std::fs::read(&results[1]).unwrap()).unwrap();
+    let mut fewer: Value = json_of(&results[1]);
     let removed = fewer["trajectories"].as_array_mut().unwrap().remove(0);
     let fewer = folder.json("fewer.json", &fewer);
     for command in ["leaderboard", "compare"] {
@@ -152,8 +152,8 @@ fn different_tasks_are_refused_or_intersected_and_said() {
         let said = stdout(m3_bare(folder.path()).arg(command).args([&results[0], &fewer]).arg("--intersect"));
         assert!(said.contains("14 tasks") && said.to_lowercase().contains("left out"), "{said}");
     }
-    // Other definitions give other numbers, so they are refused.
-    let mut other: Value = serde_json::from_slice(&std::fs::read(&results[1]).unwrap()).unwrap();
+    // Other definitions are other numbers.
+    let mut other: Value = json_of(&results[1]);
     other["thresholds"]["weak"] = json!(0.5);
     let other = folder.json("other.json", &other);
     let (code, message) = failure(m3_bare(folder.path()).arg("compare").args([&results[0], &other]));
@@ -178,7 +178,7 @@ fn a_worse_model_fails_the_gate() {
 fn more_columns_appear_when_the_data_are_there() {
     let folder = Folder::new();
     let Some(results) = own_results(&folder) else { return };
-    let mut graded: Value = serde_json::from_slice(&std::fs::read(&results[1]).unwrap()).unwrap();
+    let mut graded: Value = json_of(&results[1]);
     for trajectory in graded["trajectories"].as_array_mut().unwrap() {
         trajectory["grades"] = json!({"task_completion": 0.5, "information_grounding": 0.25});
         trajectory["usage"] = json!({"input_tokens": 250_000, "output_tokens": 37_000});
@@ -211,7 +211,7 @@ fn more_columns_appear_when_the_data_are_there() {
 fn missing_grades_are_missing() {
     let folder = Folder::new();
     let Some(results) = own_results(&folder) else { return };
-    let mut partly: Value = serde_json::from_slice(&std::fs::read(&results[1]).unwrap()).unwrap();
+    let mut partly: Value = json_of(&results[1]);
     for trajectory in partly["trajectories"].as_array_mut().unwrap().iter_mut().take(5) {
         trajectory["grades"] = json!({"information_grounding": 0.5});
     }
@@ -263,7 +263,7 @@ fn tests_that_can_find_nothing_are_named() {
     let folder = Folder::new();
     let Some(results) = own_results(&folder) else { return };
     let few = |name: &str, path: &std::path::Path| {
-        let mut score: Value = serde_json::from_slice(&std::fs::read(path).unwrap()).unwrap();
+        let mut score: Value = json_of(path);
         score["trajectories"].as_array_mut().unwrap().truncate(4);
         folder.json(name, &score)
     };

@@ -12,6 +12,7 @@ mod bad_input;
 mod blind;
 mod cache;
 mod calibrate;
+mod circles;
 mod comparability;
 mod documents;
 mod encoder;

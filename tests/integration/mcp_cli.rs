@@ -1,7 +1,7 @@
 //! `m3 tools` and `m3 call`, run against the stub server and against our own servers.
 
 use std::path::{Path, PathBuf};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use assert_cmd::Command;
 use m3_mcp::results::ResultStore;
@@ -10,7 +10,9 @@ use m3_support::redact::Redactor;
 use serde_json::{Value, json};
 
 use crate::host::support::{marker, processes, stub, wait_until_gone};
-use crate::support::{Folder, failure, follows_kept_schema, m3, m3_bare, root, run, shared, stdout, text};
+use crate::support::{
+    Folder, failure, follows_kept_schema, json_of, m3, m3_bare, root, run, shared, stdout, text, wait_for,
+};
 
 fn stub_server(scenario: &str) -> Value {
     json!({"command": stub(), "args": [scenario, "--marker", "m3-cli"]})
@@ -239,11 +241,7 @@ fn an_interrupted_call_leaves_nothing_running() {
         .args(["stub/hang", "{}"])
         .spawn()
         .unwrap();
-    let began = Instant::now();
-    while processes(&marker).is_empty() {
-        assert!(began.elapsed() < Duration::from_mins(1), "the server never started");
-        std::thread::sleep(Duration::from_millis(20));
-    }
+    wait_for("the server has started", || !processes(&marker).is_empty());
     let interrupt =
         std::process::Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap();
     assert!(interrupt.success());
@@ -289,7 +287,7 @@ fn all_servers_of_the_benchmark_are_listed_from_a_simulation() {
         .json("config.json", &json!({"simulated": {"catalog": std::fs::canonicalize(&catalog).unwrap()}}));
     let listed: Value =
         serde_json::from_str(&stdout(&mut tools(&folder, &config, &["--format", "json", "-q"]))).unwrap();
-    let theirs: Value = serde_json::from_slice(&std::fs::read(&catalog).unwrap()).unwrap();
+    let theirs: Value = json_of(&catalog);
     assert_eq!(listed, theirs);
 }
 
@@ -300,8 +298,5 @@ fn the_file_that_keeps_a_result_follows_its_schema() {
         ResultStore::open(folder.path().join("r"), folder.path().join("w"), Redactor::default()).unwrap();
     let tool = ToolName::parse("a/b").unwrap();
     let kept = store.keep(&tool, &json!({}), &ToolResult::text("x")).unwrap();
-    follows_kept_schema(
-        "result",
-        &serde_json::from_slice(&std::fs::read(kept.path.unwrap()).unwrap()).unwrap(),
-    );
+    follows_kept_schema("result", &json_of(kept.path.unwrap()));
 }

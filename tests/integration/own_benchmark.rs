@@ -3,7 +3,7 @@
 
 use serde_json::Value;
 
-use crate::support::{m3, m3_bare, report, root, stdout};
+use crate::support::{json_of, m3, m3_bare, report, root, stdout};
 
 const REFERENCES: &str = "trajectories/references.json";
 
@@ -118,8 +118,7 @@ fn a_catalog_makes_a_null_argument_say_nothing() {
 
 #[test]
 fn there_are_enough_tasks_with_images() {
-    let tasks: Value =
-        serde_json::from_slice(&std::fs::read(root().join("trajectories/tasks.json")).unwrap()).unwrap();
+    let tasks: Value = json_of(root().join("trajectories/tasks.json"));
     let tasks = tasks.as_array().unwrap();
     let types: std::collections::BTreeSet<_> =
         tasks.iter().map(|task| task["type"].as_str().unwrap()).collect();

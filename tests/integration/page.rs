@@ -3,7 +3,8 @@
 mod findings;
 mod paper;
 
-use std::path::PathBuf;
+use std::ops::Deref;
+use std::path::{Path, PathBuf};
 
 use m3_testkit::browser::Browser;
 use serde_json::{Value, json};
@@ -17,13 +18,38 @@ const DOWN: &str = "\u{e015}";
 /// The heading that is visible.
 const OPEN: &str = "document.querySelector('#detail h2 bdi')?.textContent ?? 'nothing'";
 
-/// A page of our own benchmark.
-fn page(folder: &Folder, predictions: &str) -> Option<PathBuf> {
+/// Predictions of our own benchmark.
+const GOOD: &str = "trajectories/predictions.json";
+const POOR: &str = "trajectories/predictions-poor.json";
+
+/// A page in a browser.
+struct OpenPage {
+    browser: Browser,
+    path: PathBuf,
+    _folder: Folder,
+}
+
+impl Deref for OpenPage {
+    type Target = Browser;
+
+    fn deref(&self) -> &Browser {
+        &self.browser
+    }
+}
+
+/// Opens the page of an audit at a fragment. `None`, with a line that says so, where there is no browser or no encoder.
+fn open(folder: Folder, predictions: &Path, references: &Path, fragment: &str) -> Option<OpenPage> {
+    let browser = Browser::open(1600, 1000)?;
     let path = folder.path().join("audit.html");
-    let references = "trajectories/references.json";
-    let output = run(m3()?.args(["audit", "-q", predictions, references, "--html"]).arg(&path));
+    let output = run(m3()?.args(["audit", "-q"]).args([predictions, references]).arg("--html").arg(&path));
     assert!(output.status.success(), "{}", text(&output.stderr));
-    Some(path)
+    browser.visit(&path, fragment);
+    Some(OpenPage { browser, path, _folder: folder })
+}
+
+/// Opens the page of predictions of our own benchmark.
+fn page(predictions: &str, fragment: &str) -> Option<OpenPage> {
+    open(Folder::new(), predictions.as_ref(), "trajectories/references.json".as_ref(), fragment)
 }
 
 /// Asserts that the console has no messages, and that nothing was requested except the page and what is in it.
@@ -52,13 +78,11 @@ fn set(browser: &Browser, control: &str, value: &str) {
 
 #[test]
 fn it_opens_without_errors_or_requests_at_every_width() {
-    let Some(browser) = Browser::open(1600, 1000) else { return };
-    let folder = Folder::new();
-    let Some(path) = page(&folder, "trajectories/predictions.json") else { return };
+    let Some(browser) = page(GOOD, "") else { return };
     for width in [400, 800, 1600] {
         browser.resize(width, 1000);
         for fragment in ["", "#00020001", "#00050000"] {
-            browser.visit(&path, fragment);
+            browser.visit(&browser.path, fragment);
             let fits = "document.documentElement.scrollWidth <= document.documentElement.clientWidth";
             assert_eq!(browser.text(fits), "true", "`{fragment}` is wider than {width} pixels");
         }
@@ -68,10 +92,7 @@ fn it_opens_without_errors_or_requests_at_every_width() {
 
 #[test]
 fn filters_and_sorting_work() {
-    let Some(browser) = Browser::open(1600, 1000) else { return };
-    let folder = Folder::new();
-    let Some(path) = page(&folder, "trajectories/predictions.json") else { return };
-    browser.visit(&path, "");
+    let Some(browser) = page(GOOD, "") else { return };
     assert_eq!(shown_ids(&browser).as_array().unwrap().len(), 15);
     set(&browser, "type", "barcode");
     set(&browser, "sort", "id");
@@ -97,10 +118,7 @@ fn filters_and_sorting_work() {
 
 #[test]
 fn it_is_used_by_keyboard_alone() {
-    let Some(browser) = Browser::open(1600, 1000) else { return };
-    let folder = Folder::new();
-    let Some(path) = page(&folder, "trajectories/predictions.json") else { return };
-    browser.visit(&path, "");
+    let Some(browser) = page(GOOD, "") else { return };
     let ids = shown_ids(&browser);
     assert_eq!(browser.text(OPEN), "nothing");
     browser.press("j");
@@ -126,13 +144,10 @@ fn it_is_used_by_keyboard_alone() {
 
 #[test]
 fn deep_links_open_the_right_trajectory() {
-    let Some(browser) = Browser::open(1600, 1000) else { return };
-    let folder = Folder::new();
-    let Some(path) = page(&folder, "trajectories/predictions.json") else { return };
-    browser.visit(&path, "#00030001");
+    let Some(browser) = page(GOOD, "#00030001") else { return };
     assert_eq!(browser.text(OPEN), "00030001");
     assert_eq!(browser.text("document.querySelector('.row[aria-current]').dataset.id"), "00030001");
-    browser.visit(&path, "#none%20such");
+    browser.visit(&browser.path, "#none%20such");
     assert_eq!(browser.text(OPEN), "nothing");
     assert!(browser.text("document.getElementById('unknown').textContent").contains("none such"));
     assert_quiet(&browser);
@@ -141,10 +156,7 @@ fn deep_links_open_the_right_trajectory() {
 /// 00050000: two steps of one call in the wrong order, 1.1 -> 2.1 and 2.1 -> 1.1.
 #[test]
 fn lines_join_the_calls_that_met() {
-    let Some(browser) = Browser::open(1600, 1200) else { return };
-    let folder = Folder::new();
-    let Some(path) = page(&folder, "trajectories/predictions.json") else { return };
-    browser.visit(&path, "#00050000");
+    let Some(browser) = page(GOOD, "#00050000") else { return };
     let lines = browser.run(
         "return [...document.querySelectorAll('.lines path')].map(line => \
          [line.dataset.pair, line.getAttribute('class'), Number(line.getAttribute('stroke-width')) > 2])",
@@ -178,10 +190,7 @@ fn lines_join_the_calls_that_met() {
 
 #[test]
 fn calls_and_differences_of_every_trajectory_are_shown() {
-    let Some(browser) = Browser::open(1200, 1000) else { return };
-    let folder = Folder::new();
-    let Some(path) = page(&folder, "trajectories/predictions-poor.json") else { return };
-    browser.visit(&path, "");
+    let Some(browser) = page(POOR, "") else { return };
     let problems = browser.run(
         "const problems = []; \
          for (const row of document.querySelectorAll('.row')) { \
@@ -198,40 +207,34 @@ fn calls_and_differences_of_every_trajectory_are_shown() {
 /// Level AA of WCAG: a contrast of 4.5 between every text and its background.
 #[test]
 fn text_stands_out_in_light_and_dark() {
-    let Some(browser) = Browser::open(1600, 1000) else { return };
-    let folder = Folder::new();
-    let Some(path) = page(&folder, "trajectories/predictions-poor.json") else { return };
+    let Some(browser) = page(POOR, "") else { return };
     for scheme in ["light", "dark"] {
         browser.prefer(scheme);
         for fragment in ["", "#00030002", "#00020000"] {
-            browser.visit(&path, fragment);
+            browser.visit(&browser.path, fragment);
             assert_eq!(browser.run(include_str!("contrast.js")), json!([]), "{scheme} {fragment}");
         }
     }
 }
 
-/// A page of trajectories with these ids, each with a long argument that is folded on a screen.
-fn page_of(folder: &Folder, ids: &[&str]) -> Option<PathBuf> {
+/// Opens a page of trajectories with these ids, each of a long argument that no screen shows unfolded.
+fn page_of(ids: &[&str], fragment: &str) -> Option<OpenPage> {
     let trajectory = |id: &&str| {
         let calls = json!([{"name": "a/b", "arguments": {"long": "word ".repeat(100)}}]);
         json!({"id": id, "steps": [{"step": 1, "calls": calls}]})
     };
+    let folder = Folder::new();
     let file = folder.json("set.json", &Value::Array(ids.iter().map(trajectory).collect()));
-    let path = folder.path().join("page.html");
-    let output = run(m3()?.args(["audit", "-q"]).args([&file, &file]).arg("--html").arg(&path));
-    assert!(output.status.success(), "{}", text(&output.stderr));
-    Some(path)
+    open(folder, &file, &file, fragment)
 }
 
 #[test]
 fn ids_that_mean_something_to_addresses_open_too() {
-    let Some(browser) = Browser::open(1600, 1000) else { return };
-    let folder = Folder::new();
-    let Some(path) = page_of(&folder, &["main", "", "!", "detail"]) else { return };
+    let Some(browser) = page_of(&["main", "", "!", "detail"], "") else { return };
     for (fragment, title) in
         [("#main", "main"), ("#!", "(empty id)"), ("#%21", "!"), ("#detail", "detail"), ("#", "nothing")]
     {
-        browser.visit(&path, fragment);
+        browser.visit(&browser.path, fragment);
         assert_eq!(browser.text(OPEN), title, "{fragment}");
     }
     let mut opened = Vec::new();
@@ -245,10 +248,7 @@ fn ids_that_mean_something_to_addresses_open_too() {
 
 #[test]
 fn what_is_opened_is_where_reading_goes_on() {
-    let Some(browser) = Browser::open(1600, 1000) else { return };
-    let folder = Folder::new();
-    let Some(path) = page(&folder, "trajectories/predictions.json") else { return };
-    browser.visit(&path, "");
+    let Some(browser) = page(GOOD, "") else { return };
     let click = "document.querySelectorAll('.row')[1].click()";
     let focused = "document.activeElement === document.querySelector('#detail h2')";
     // The second click opens what is open already.
@@ -267,10 +267,7 @@ fn what_is_opened_is_where_reading_goes_on() {
 
 #[test]
 fn a_search_finds_the_words_of_the_files_and_moves_nothing() {
-    let Some(browser) = Browser::open(1600, 1000) else { return };
-    let folder = Folder::new();
-    let Some(path) = page(&folder, "trajectories/predictions.json") else { return };
-    browser.visit(&path, "");
+    let Some(browser) = page(GOOD, "") else { return };
     browser.run(
         "window.moves = 0; \
          new MutationObserver(found => { window.moves += found.length; }) \
@@ -287,10 +284,7 @@ fn a_search_finds_the_words_of_the_files_and_moves_nothing() {
 
 #[test]
 fn intervals_say_what_they_are() {
-    let Some(browser) = Browser::open(1600, 1000) else { return };
-    let folder = Folder::new();
-    let Some(path) = page(&folder, "trajectories/predictions.json") else { return };
-    browser.visit(&path, "");
+    let Some(browser) = page(GOOD, "") else { return };
     let overview = browser.text("document.getElementById('overview').innerText");
     assert!(overview.contains("Intervals: 95 %, 10,000 resamples of the trajectories, seed 2024."));
 }
@@ -298,10 +292,7 @@ fn intervals_say_what_they_are() {
 /// Every control, link and picture has a name, and no id occurs twice.
 #[test]
 fn everything_has_a_name() {
-    let Some(browser) = Browser::open(1600, 1000) else { return };
-    let folder = Folder::new();
-    let Some(path) = page(&folder, "trajectories/predictions-poor.json") else { return };
-    browser.visit(&path, "#00030002");
+    let Some(browser) = page(POOR, "#00030002") else { return };
     assert_eq!(browser.run(include_str!("names.js")), json!([]));
 }
 

@@ -3,6 +3,8 @@
 
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::time::Duration;
 
 use m3_embedding::Encoder as _;
 use m3_encoder::{Assets, NO_REPORTS, OnnxEncoder, OnnxError};
@@ -10,9 +12,11 @@ use serde_json::json;
 
 use crate::support::{Folder, encoder, failure, m3_bare, m3_process, program_with_cache, skipped, text};
 
-/// Texts of two hundred words each, in two files: on one thread they are embedded for some 30 s, on twice as fast a machine
-/// for longer than the ten seconds after which a build with a collector looks up its address.
-const TEXTS: usize = 400;
+/// Texts of two hundred words each, in two files: a report of them is more than a pipe holds.
+const TEXTS: usize = 200;
+
+/// Longer than the ten seconds after which a build with a collector looks up its address.
+const UNTIL_IT_REPORTS: Duration = Duration::from_secs(13);
 
 /// System calls that reach another place: sockets, and files that are made, written to or moved.
 const CALLS: &str = "trace=socket,connect,bind,open,openat,openat2,creat,mkdir,mkdirat,mknod,mknodat,rename,renameat,\
@@ -20,7 +24,7 @@ const CALLS: &str = "trace=socket,connect,bind,open,openat,openat2,creat,mkdir,m
 
 /// Whether programs can be traced here; some containers do not allow it.
 fn can_trace() -> bool {
-    let tried = std::process::Command::new("strace").args(["-o", "/dev/null", "true"]).output();
+    let tried = Command::new("strace").args(["-o", "/dev/null", "true"]).output();
     let can = tried.is_ok_and(|tried| tried.status.success());
     if !can {
         let _ = skipped::<()>("`strace` cannot be used here");
@@ -53,7 +57,7 @@ fn writes_elsewhere<'t>(trace: &'t str, own: &[&Path]) -> Vec<&'t str> {
     calls.filter(|line| !reads(line) && !is_own(line)).collect()
 }
 
-/// The encoder works as long as any collector needs to become active, because nothing is cached.
+/// Nothing reads the report until the runtime has been loaded for as long as any collector needs to wake up.
 #[test]
 fn scoring_opens_no_socket_and_writes_to_its_own_folders_only() {
     let Some(assets) = encoder() else { return };
@@ -70,9 +74,17 @@ fn scoring_opens_no_socket_and_writes_to_its_own_folders_only() {
     let mut command = program_with_cache("strace", &cache, assets);
     command.args(["-f", "-qq", "-e", CALLS, "-o"]).arg(&log).arg(assert_cmd::cargo::cargo_bin("m3"));
     command.arg("score").args(["p", "r"].map(|name| many_texts(&folder, name)));
-    command.args(["--threads", "1", "--out"]).arg(cache.join("report.json"));
+    command.args(["--format", "json"]);
     command.env("HOME", home.path()).env_remove("XDG_CACHE_HOME").env_remove(NO_REPORTS);
-    let output = command.env("TMPDIR", &temporary).output().unwrap();
+    command.env("TMPDIR", &temporary).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut child = command.spawn().unwrap();
+    let is_loaded = || std::fs::read_to_string(&log).is_ok_and(|log| log.contains("libonnxruntime"));
+    while !is_loaded() && child.try_wait().unwrap().is_none() {
+        std::thread::sleep(Duration::from_millis(50));
+    }
+    std::thread::sleep(UNTIL_IT_REPORTS);
+    assert!(child.try_wait().unwrap().is_none(), "it waits for a reader");
+    let output = child.wait_with_output().unwrap();
     assert!(output.status.success(), "{}", text(&output.stderr));
     let trace = std::fs::read_to_string(&log).unwrap();
     assert!(trace.contains("libonnxruntime") && trace.contains("embeddings.sqlite"), "it saw the work");

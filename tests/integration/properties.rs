@@ -133,7 +133,7 @@ proptest! {
         prop_assert_eq!(metrics(&summary, Profile::Paper), vec![1.0; Metric::of_scores().count()]);
         for score in scores {
             prop_assert!(score.matching.unmatched_references.is_empty());
-            let metrics = score.tally.metrics(Profile::Paper);
+            let metrics = score.sums.metrics(Profile::Paper);
             for metric in Metric::of_scores() {
                 prop_assert!((metrics[metric] - 1.0).abs() < f64::EPSILON, "{} of {}", metric.name(), score.id);
             }
@@ -144,7 +144,7 @@ proptest! {
     fn every_metric_stays_in_range(predictions in any_set(), references in any_set()) {
         for profile in PROFILES {
             let (summary, scores) = score_values(&predictions, &references, profile);
-            let all = scores.iter().map(|score| score.tally.metrics(profile));
+            let all = scores.iter().map(|score| score.sums.metrics(profile));
             for metrics in all.chain([summary.aggregate.metrics(profile)]) {
                 for metric in Metric::of_scores() {
                     prop_assert!((0.0..=1.0).contains(&metrics[metric]), "{}", metric.name());
@@ -210,8 +210,8 @@ proptest! {
             predicted.extend(matching.unmatched_predictions.iter().map(|u| u.place.index));
             predicted.sort_unstable();
             let count = |count: u64| (0..usize::try_from(count).unwrap()).collect::<Vec<_>>();
-            prop_assert_eq!(of_reference, count(score.tally.reference_calls));
-            prop_assert_eq!(predicted, count(score.tally.predicted_calls));
+            prop_assert_eq!(of_reference, count(score.sums.reference_calls));
+            prop_assert_eq!(predicted, count(score.sums.predicted_calls));
         }
     }
 

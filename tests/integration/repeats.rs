@@ -5,13 +5,13 @@ use std::path::PathBuf;
 use serde_json::{Value, json};
 
 use crate::support::{
-    Folder, call, failure, follows_kept_schema, m3, m3_bare, report, root, run, stdout, text,
+    Folder, call, failure, follows_kept_schema, json_of, m3, m3_bare, report, root, run, stdout, text,
 };
 
 const REFERENCES: &str = "trajectories/references.json";
 
 fn read(path: &str) -> Vec<Value> {
-    serde_json::from_slice(&std::fs::read(root().join(path)).unwrap()).unwrap()
+    json_of(root().join(path)).as_array().unwrap().clone()
 }
 
 fn replace(trajectories: &mut [Value], id: &str, by: &[Value]) {
@@ -292,8 +292,8 @@ fn leaderboards_and_comparisons_have_the_rates() {
     let differences = comparison["passing"]["differences"].as_array().unwrap();
     let names: Vec<&str> = differences.iter().map(|found| found["metric"].as_str().unwrap()).collect();
     assert_eq!(names, ["pass@1", "pass@3", "pass^3"]);
-    let score: Value = serde_json::from_slice(&std::fs::read(&same).unwrap()).unwrap();
-    // In a run used three times, a task always passes or never does: all its rates are the same.
+    let score: Value = json_of(&same);
+    // A run thrice over passes always or never: all its rates are the same.
     let always = values(&score["repeats"]["pass_at"]);
     for (found, expected) in differences.iter().zip([40.0 / 45.0, 1.0, 11.0 / 15.0]) {
         near(&found["second"], expected);

@@ -3,12 +3,11 @@
 
 use std::path::Path;
 use std::process::{Child, Stdio};
-use std::time::{Duration, Instant};
 
 use assert_cmd::Command;
 use m3_encoder::{Assets, pins};
 
-use crate::support::{Folder, encoder, failure, m3_bare, run, stdout, text};
+use crate::support::{Folder, encoder, failure, m3_bare, run, stdout, text, wait_for};
 
 /// An empty cache folder and a pip beside it.
 struct Machine {
@@ -58,7 +57,7 @@ impl Machine {
     /// The processes of pip, once there are this many.
     fn pips(&self, count: usize) -> Vec<u32> {
         let mut pids = Vec::new();
-        wait_until(|| {
+        wait_for("pip runs", || {
             let log = std::fs::read_to_string(self.folder.path().join("log")).unwrap();
             pids = log.lines().map(|line| line.parse().unwrap()).collect();
             pids.len() >= count
@@ -67,16 +66,7 @@ impl Machine {
     }
 }
 
-/// Waits for something that should happen soon.
-fn wait_until(mut happened: impl FnMut() -> bool) {
-    let start = Instant::now();
-    while !happened() {
-        assert!(start.elapsed() < Duration::from_mins(1), "it never happened");
-        std::thread::sleep(Duration::from_millis(20));
-    }
-}
-
-/// Whether a process runs; one that has ended and was not collected does not.
+/// Whether a process runs; one that has ended and was not waited for does not.
 fn is_running(pid: u32) -> bool {
     let status = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
     !status.is_empty() && !status.contains(") Z ")
@@ -129,11 +119,11 @@ fn a_setup_that_is_killed_leaves_nothing_running_and_can_be_done_again() {
     let mut child = machine.spawn("hang");
     let pip = machine.pips(1)[0];
     let half = machine.cache().join("staging/wheels/half.whl");
-    wait_until(|| half.exists());
-    // This signal cannot be handled, so the helper has to notice by itself.
+    wait_for("half is there", || half.exists());
+    // Nothing can be done about this signal: the helper has to notice by itself.
     child.kill().unwrap();
     child.wait().unwrap();
-    wait_until(|| !is_running(pip));
+    wait_for("pip has ended", || !is_running(pip));
     assert!(half.exists());
     let (code, message) = failure(machine.m3("good").args(["setup", "--check"]));
     assert_eq!(code, 4);

@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::process::Output;
 use std::sync::OnceLock;
+use std::time::{Duration, Instant};
 
 use assert_cmd::Command;
 use m3_embedding::{Embedding, Encoder, EncoderError, Identity};
@@ -88,7 +89,7 @@ pub(crate) fn read_only(folder: &Path, program: &Path) -> std::process::Command 
 
 /// Runs a command and returns its output; a command that hangs fails the test.
 pub(crate) fn run(command: &mut Command) -> Output {
-    command.timeout(std::time::Duration::from_mins(5)).output().unwrap()
+    command.timeout(Duration::from_mins(5)).output().unwrap()
 }
 
 /// Standard output of a run that should succeed.
@@ -131,7 +132,21 @@ pub(crate) fn follow_kept_schema<'v>(name: &str, instances: impl IntoIterator<It
     }
 }
 
-/// Bytes as text, which must be UTF-8.
+/// The JSON of a file.
+pub(crate) fn json_of(path: impl AsRef<Path>) -> Value {
+    serde_json::from_slice(&std::fs::read(path).unwrap()).unwrap()
+}
+
+/// Waits for something that has to come, however slow the machine is.
+pub(crate) fn wait_for(what: &str, mut is_there: impl FnMut() -> bool) {
+    let deadline = Instant::now() + Duration::from_mins(1);
+    while !is_there() {
+        assert!(Instant::now() < deadline, "{what}");
+        std::thread::sleep(Duration::from_millis(10));
+    }
+}
+
+/// Bytes that should be UTF-8.
 pub(crate) fn text(bytes: &[u8]) -> String {
     String::from_utf8(bytes.to_vec()).unwrap()
 }

@@ -13,9 +13,8 @@ pub enum Attempted {
     Done(Record),
     /// It was stopped. The record has what was done until then.
     Interrupted(Box<Record>),
-    /// Something that the whole run needs is missing. The record shows a failed task, for callers who count it as
-    /// one.
-    Lacking(RunBlocker, Box<Record>),
+    /// Something stands in the way of the whole run. The record is that of a task that has failed, for callers who take it so.
+    Blocked(RunBlocker, Box<Record>),
 }
 
 /// Runs a task once. Sends every event except [`Event::Started`](super::Event::Started),
@@ -41,9 +40,10 @@ pub async fn attempt(attempt: Attempt<'_>) -> Attempted {
         Err(Stop::ContextOverflow(reason)) => {
             (FinishReason::ContextOverflow, Some(FailureClass::Context), Some(reason))
         }
-        Err(Stop::RunBlocker(lack)) => {
-            let record = state.into_record(FinishReason::Error, Some(lack.failure()), Some(lack.to_string()));
-            return Attempted::Lacking(lack, Box::new(record));
+        Err(Stop::RunBlocker(blocker)) => {
+            let record =
+                state.into_record(FinishReason::Error, Some(blocker.failure()), Some(blocker.to_string()));
+            return Attempted::Blocked(blocker, Box::new(record));
         }
     };
     Attempted::Done(state.into_record(finish, failure, reason))

@@ -233,7 +233,7 @@ impl<'a> AttemptState<'a> {
             }
         };
         let failed = |error| match RunBlocker::of_model(error, self.turns.is_empty()) {
-            Ok(lack) => Stop::RunBlocker(lack),
+            Ok(blocker) => Stop::RunBlocker(blocker),
             Err(error @ ModelError::ContextOverflow { .. }) => Stop::ContextOverflow(error.to_string()),
             Err(error) => Stop::no_reply(error.to_string()),
         };

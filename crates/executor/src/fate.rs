@@ -82,15 +82,14 @@ impl Fate {
         self.state.lock().unwrap_or_else(PoisonError::into_inner).has_replied_before = true;
     }
 
-    /// Notes that a task failed because something was missing. Once the model has replied, a request that fails by
-    /// its own fault, such as one that breaks the provider's policy (400), says nothing about other requests; before,
-    /// the model may refuse every request in the same way.
-    pub fn failed(&self, task: &str, lack: &RunBlocker) -> Outlook {
+    /// A task has met a blocker. What a request brings upon itself, such as what a provider's policy refuses (400), says
+    /// nothing of others once the model has replied; before, it may be all that the model ever says.
+    pub fn failed(&self, task: &str, blocker: &RunBlocker) -> Outlook {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
-        let is_alone = state.has_replied || (state.has_replied_before && !lack.is_of_server());
-        if lack.is_sure(state.has_replied || self.is_one_of_many) {
+        let is_alone = state.has_replied || (state.has_replied_before && !blocker.is_of_server());
+        if blocker.is_sure(state.has_replied || self.is_one_of_many) {
             state.is_given_up = true;
-        } else if !is_alone || (self.is_one_of_many && lack.is_of_server()) {
+        } else if !is_alone || (self.is_one_of_many && blocker.is_of_server()) {
             state.failed.insert(task.to_owned());
             state.is_given_up |= !self.waits && state.failed.len() >= TASKS;
         }
@@ -110,7 +109,7 @@ mod tests {
 
     use super::*;
 
-    fn lack(status: Option<u16>, refusal: Option<Refusal>) -> RunBlocker {
+    fn blocker(status: Option<u16>, refusal: Option<Refusal>) -> RunBlocker {
         let reason = "no".to_owned();
         RunBlocker::Model(ModelError::NoReply { model: "m".to_owned(), status, tries: 1, refusal, reason })
     }
@@ -137,12 +136,12 @@ mod tests {
             if has_replied {
                 fate.replied();
             }
-            let outlooks = tasks.map(|task| fate.failed(task, &lack(status, None)));
+            let outlooks = tasks.map(|task| fate.failed(task, &blocker(status, None)));
             assert_eq!(outlooks, expected, "{status:?} {has_replied} {tasks:?}");
         }
         for refusal in [Refusal::WrongKey, Refusal::EmptyAccount] {
             let fate = Fate::of_many();
-            fate.failed("a", &lack(Some(401), Some(refusal)));
+            fate.failed("a", &blocker(Some(401), Some(refusal)));
             assert!(fate.is_given_up(), "{refusal:?} is the same for all tasks");
         }
     }
@@ -164,7 +163,7 @@ mod tests {
                 fate.replied();
             }
             for task in tasks {
-                fate.failed(task, &lack(status, None));
+                fate.failed(task, &blocker(status, None));
             }
             assert_eq!(fate.is_given_up(), is_given_up, "{status:?} {has_replied} {tasks:?}");
         }
@@ -177,7 +176,7 @@ mod tests {
         for (status, expected) in [(400, [Alone; 3]), (422, [Alone; 3]), (500, [Open, Open, GiveUp])] {
             for fate in [Fate::default(), Fate::of_many()] {
                 fate.replied_before();
-                let outlooks = ["a", "b", "c"].map(|task| fate.failed(task, &lack(Some(status), None)));
+                let outlooks = ["a", "b", "c"].map(|task| fate.failed(task, &blocker(Some(status), None)));
                 assert_eq!(outlooks, expected, "{status}");
             }
         }
@@ -187,7 +186,7 @@ mod tests {
     fn tasks_that_are_under_way_may_still_get_a_reply() {
         let fate = Fate::of_run();
         for (task, is_in_doubt) in [("a", false), ("b", false), ("c", true), ("d", true)] {
-            assert_eq!(fate.failed(task, &lack(Some(400), None)), Outlook::Open);
+            assert_eq!(fate.failed(task, &blocker(Some(400), None)), Outlook::Open);
             assert_eq!(fate.is_in_doubt(), is_in_doubt, "{task}");
         }
         fate.replied();
@@ -199,7 +198,7 @@ mod tests {
         let fate = Fate::of_many();
         for task in 0..10 {
             fate.replied();
-            fate.failed(&task.to_string(), &lack(None, None));
+            fate.failed(&task.to_string(), &blocker(None, None));
         }
         assert!(!fate.is_given_up());
     }

@@ -59,6 +59,8 @@
 //! # }
 //! ```
 
+#![forbid(unsafe_code)]
+
 mod attempt;
 mod attempt_state;
 mod dialogue;

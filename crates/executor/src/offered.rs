@@ -6,9 +6,10 @@ use m3_llm::{ToolDefinition, ToolDefinitions};
 use m3_mcp::names::{ModelNames, NameCollision};
 use m3_mcp::{READ_RESOURCE, ServerTools, ToolCatalog, read_resource_tool};
 use m3_outcomes::KnownTools;
+use m3_support::canonical::canonical;
+use m3_support::text::hash_of_bytes;
 
 use super::Mode;
-use super::run::tools_hash;
 use super::schemas;
 
 /// The tools of a catalog with their hash, and in the forms that calls, models and providers need.
@@ -26,7 +27,7 @@ impl Offered {
     #[must_use]
     pub fn new(catalog: ToolCatalog) -> Self {
         Self {
-            hash: tools_hash(&catalog),
+            hash: hash_of_bytes(canonical(&catalog.to_json()).as_bytes()),
             known: KnownTools::new(&catalog),
             names: ModelNames::new(catalog.tools().map(|(name, _)| name)),
             definitions: OnceLock::new(),
@@ -57,7 +58,7 @@ impl Offered {
         &self.catalog
     }
 
-    /// The hash of the tools; see [`tools_hash`].
+    /// The hash of the catalog as canonical JSON, descriptions and schemas included.
     #[must_use]
     pub fn hash(&self) -> &str {
         &self.hash

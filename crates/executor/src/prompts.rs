@@ -1,6 +1,7 @@
 //! What models are told: the templates in `prompts/`, filled in.
 
 use askama::Template;
+use m3_mcp::arguments::{properties, required};
 use m3_mcp::results::readable;
 use m3_mcp::{Tool, ToolCatalog, ToolName};
 use m3_support::text::hexadecimal;
@@ -222,19 +223,16 @@ pub(super) fn schema(tool: &Tool) -> Map<String, Value> {
 
 /// `name (type, required): description` for each argument.
 fn arguments_in_words(schema: &Map<String, Value>) -> Vec<String> {
-    let Some(properties) = schema.get("properties").and_then(Value::as_object) else { return Vec::new() };
-    let required = schema.get("required").and_then(Value::as_array);
-    let is_required = |name: &str| required.is_some_and(|required| required.iter().any(|one| one == name));
     let argument = |(name, property): (&String, &Value)| {
         let mut facts = vec![kind(property)];
-        if is_required(name) {
+        if required(schema).any(|one| one == name) {
             facts.push("required".to_owned());
         }
         let said = property.get("description").and_then(Value::as_str).unwrap_or_default();
         let said = if said.is_empty() { String::new() } else { format!(": {}", said.trim()) };
         readable(&format!("{name} ({}){said}", facts.join(", "))).into_owned()
     };
-    properties.iter().map(argument).collect()
+    properties(schema).into_iter().flatten().map(argument).collect()
 }
 
 /// The type of an argument in words; alternatives as far as they are named.

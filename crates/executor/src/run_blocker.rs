@@ -105,8 +105,8 @@ mod tests {
             (Some(500), None, true, false, false),
         ] {
             let stops = |has_answered| {
-                let lack = RunBlocker::of_model(no_reply(status, refusal), is_first);
-                lack.is_ok_and(|lack| lack.is_sure(has_answered))
+                let blocker = RunBlocker::of_model(no_reply(status, refusal), is_first);
+                blocker.is_ok_and(|blocker| blocker.is_sure(has_answered))
             };
             assert_eq!((stops(false), stops(true)), (before, after), "{status:?} {refusal:?} {is_first}");
         }

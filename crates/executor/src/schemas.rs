@@ -3,7 +3,7 @@
 
 use m3_llm::ModelName;
 use m3_mcp::Tool;
-use m3_mcp::arguments::referenced;
+use m3_mcp::arguments::{properties, referenced, required};
 use m3_mcp::results::readable;
 use serde_json::{Map, Value, json};
 
@@ -75,7 +75,7 @@ struct Branch {
 /// A schema without combinations at its root, and a note on them for the description.
 fn folded(mut schema: Map<String, Value>) -> (Map<String, Value>, Option<String>) {
     let whole = Value::Object(schema.clone());
-    let mut all = Branch { properties: properties(&schema), required: required(&schema) };
+    let mut all = Branch::of(&schema);
     let (mut is_changed, mut told) = (false, Vec::new());
     if schema.remove("$ref").is_some() {
         is_changed = true;
@@ -111,7 +111,14 @@ fn folded(mut schema: Map<String, Value>) -> (Map<String, Value>, Option<String>
 const LIMITED: &str = "Not all combinations of arguments are accepted.";
 
 impl Branch {
-    /// Requires both what this part and what the other part require.
+    fn of(schema: &Map<String, Value>) -> Self {
+        Self {
+            properties: properties(schema).cloned().unwrap_or_default(),
+            required: required(schema).map(str::to_owned).collect(),
+        }
+    }
+
+    /// Both hold.
     fn join(&mut self, other: Self) {
         for (name, property) in other.properties {
             match self.properties.get_mut(&name) {
@@ -182,17 +189,7 @@ fn branch(whole: &Value, part: &Value) -> Branch {
             None => break,
         }
     }
-    let Some(part) = part.as_object() else { return Branch::default() };
-    Branch { properties: properties(part), required: required(part) }
-}
-
-fn properties(schema: &Map<String, Value>) -> Map<String, Value> {
-    schema.get("properties").and_then(Value::as_object).cloned().unwrap_or_default()
-}
-
-fn required(schema: &Map<String, Value>) -> Vec<String> {
-    let names = schema.get("required").and_then(Value::as_array).into_iter().flatten();
-    names.filter_map(Value::as_str).map(str::to_owned).collect()
+    part.as_object().map(Branch::of).unwrap_or_default()
 }
 
 #[cfg(test)]

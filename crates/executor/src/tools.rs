@@ -182,7 +182,7 @@ impl Tools {
         match tokio::task::spawn_blocking(keep).await {
             Ok(Ok(kept)) => Ok(kept),
             Ok(Err(error)) => Err(match RunBlocker::of_results(error) {
-                Ok(lack) => Stop::RunBlocker(lack),
+                Ok(blocker) => Stop::RunBlocker(blocker),
                 Err(error) => Stop::Error(FailureClass::Other, error.to_string()),
             }),
             Err(error) => {

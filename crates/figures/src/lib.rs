@@ -31,6 +31,8 @@
 //! # Ok::<(), m3_figures::FiguresError>(())
 //! ```
 
+#![forbid(unsafe_code)]
+
 mod axis;
 mod by_task;
 mod frame;

@@ -16,6 +16,8 @@
 //! # }
 //! ```
 
+#![forbid(unsafe_code)]
+
 pub mod font;
 pub mod media;
 pub mod task_image;

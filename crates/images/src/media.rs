@@ -1,5 +1,6 @@
 //! The type of a file, by its bytes; what the server says about it is not trusted.
 
+use m3_support::text::head;
 use serde::Serialize;
 
 /// What kind of file it is.
@@ -65,8 +66,7 @@ impl Media {
         let Ok(text) = std::str::from_utf8(bytes) else {
             return Self::new(Kind::Other, "application/octet-stream", "bin");
         };
-        let start = text.trim_start_matches('\u{feff}').trim_start();
-        let start = &start[..start.floor_char_boundary(1000)];
+        let start = head(text.trim_start_matches('\u{feff}').trim_start(), 1000);
         if start.starts_with("<svg") || (start.starts_with("<?xml") && start.contains("<svg")) {
             Self::new(Kind::Image, "image/svg+xml", "svg")
         } else {

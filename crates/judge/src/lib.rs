@@ -41,6 +41,8 @@
 //! # }
 //! ```
 
+#![forbid(unsafe_code)]
+
 mod chain;
 pub mod dependency;
 mod fence;
@@ -50,5 +52,6 @@ mod patience;
 pub mod reconstruct;
 pub mod reference;
 pub mod review;
+mod spreadsheet;
 
 pub use chain::{CallPlace, Chain, ChainCall, Standing};

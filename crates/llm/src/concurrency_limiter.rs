@@ -7,7 +7,7 @@ use std::time::Duration;
 use tokio::sync::{Semaphore, SemaphorePermit};
 use tokio::time::{Instant, sleep_until, timeout_at};
 
-/// Gives requests to one provider their places, in the order they are asked for.
+/// Lets so many requests to one provider run at once, in the order in which they ask.
 #[derive(Debug)]
 pub(super) struct ConcurrencyLimiter {
     semaphore: Semaphore,
@@ -18,7 +18,7 @@ pub(super) struct ConcurrencyLimiter {
 #[derive(Debug)]
 struct State {
     limit: usize,
-    /// Places above the limit that are still in use: they are not given out again.
+    /// How many more are running than the limit allows: their places are not given again.
     owed: usize,
     /// How often the limit was lowered. A further 429 for a request that was sent before does not lower it again.
     lowered: u64,
@@ -30,7 +30,7 @@ struct State {
 /// A place for one request, free again once it is dropped.
 #[derive(Debug)]
 pub(super) struct Place<'a> {
-    places: &'a ConcurrencyLimiter,
+    limiter: &'a ConcurrencyLimiter,
     permit: Option<SemaphorePermit<'a>>,
     lowered: u64,
 }
@@ -62,7 +62,7 @@ impl ConcurrencyLimiter {
             Ok(Err(_)) => return Err("no more requests are sent".to_owned()),
             Err(_) => return Err("other requests to the provider took all the time".to_owned()),
         };
-        let mut place = Place { places: self, permit: Some(permit), lowered: 0 };
+        let mut place = Place { limiter: self, permit: Some(permit), lowered: 0 };
         loop {
             let pause = {
                 let state = self.lock();
@@ -85,29 +85,29 @@ impl ConcurrencyLimiter {
 impl Place<'_> {
     /// Notes that a request was answered.
     pub(super) fn answered(&self) {
-        let mut state = self.places.lock();
+        let mut state = self.limiter.lock();
         state.answers += 1;
-        if state.answers < state.limit || state.limit == self.places.most {
+        if state.answers < state.limit || state.limit == self.limiter.most {
             return;
         }
         state.answers = 0;
         state.limit += 1;
         match state.owed.checked_sub(1) {
             Some(owed) => state.owed = owed,
-            None => self.places.semaphore.add_permits(1),
+            None => self.limiter.semaphore.add_permits(1),
         }
     }
 
     /// Notes that the provider refused the number of requests (429), and how long it wants to pause.
     pub(super) fn too_many(&self, pause: Option<Duration>) {
-        let mut state = self.places.lock();
+        let mut state = self.limiter.lock();
         if let Some(until) = pause.and_then(|pause| Instant::now().checked_add(pause)) {
             state.paused_until = state.paused_until.max(Some(until));
         }
         if self.lowered == state.lowered {
             let limit = (state.limit * 4 / 5).max(1);
             state.owed += state.limit - limit;
-            state.owed -= self.places.semaphore.forget_permits(state.owed);
+            state.owed -= self.limiter.semaphore.forget_permits(state.owed);
             state.limit = limit;
             state.lowered += 1;
             state.answers = 0;
@@ -117,7 +117,7 @@ impl Place<'_> {
 
 impl Drop for Place<'_> {
     fn drop(&mut self) {
-        let mut state = self.places.lock();
+        let mut state = self.limiter.lock();
         if let Some(owed) = state.owed.checked_sub(1) {
             state.owed = owed;
             if let Some(permit) = self.permit.take() {
@@ -139,54 +139,54 @@ mod tests {
 
     #[tokio::test]
     async fn the_limit_falls_once_for_requests_on_their_way_and_grows_slowly() {
-        let places = ConcurrencyLimiter::new(10);
+        let limiter = ConcurrencyLimiter::new(10);
         let mut taken = Vec::new();
         for _ in 0..10 {
-            taken.push(places.take(soon()).await.unwrap());
+            taken.push(limiter.take(soon()).await.unwrap());
         }
         for place in &taken {
             place.too_many(None);
         }
-        assert_eq!(places.limit(), 8);
-        assert!(places.take(soon()).now_or_never().is_none(), "all are taken");
+        assert_eq!(limiter.limit(), 8);
+        assert!(limiter.take(soon()).now_or_never().is_none(), "all are taken");
         taken.truncate(8);
-        assert!(places.take(soon()).now_or_never().is_none(), "two were given up");
+        assert!(limiter.take(soon()).now_or_never().is_none(), "two were given up");
         taken.truncate(7);
-        let place = places.take(soon()).await.unwrap();
+        let place = limiter.take(soon()).await.unwrap();
         place.too_many(None);
-        assert_eq!(places.limit(), 6);
+        assert_eq!(limiter.limit(), 6);
         for _ in 0..5 {
             place.answered();
         }
-        assert_eq!(places.limit(), 6);
+        assert_eq!(limiter.limit(), 6);
         place.answered();
-        assert_eq!(places.limit(), 7);
+        assert_eq!(limiter.limit(), 7);
         for _ in 0..100 {
             place.answered();
         }
-        assert_eq!(places.limit(), 10);
+        assert_eq!(limiter.limit(), 10);
         drop((place, taken));
-        assert_eq!(places.semaphore.available_permits(), 10);
+        assert_eq!(limiter.semaphore.available_permits(), 10);
     }
 
     #[tokio::test]
     async fn one_place_is_always_left() {
-        let places = ConcurrencyLimiter::new(3);
+        let limiter = ConcurrencyLimiter::new(3);
         for limit in [2, 1, 1] {
-            places.take(soon()).await.unwrap().too_many(None);
-            assert_eq!(places.limit(), limit);
-            assert_eq!(places.semaphore.available_permits(), limit);
+            limiter.take(soon()).await.unwrap().too_many(None);
+            assert_eq!(limiter.limit(), limit);
+            assert_eq!(limiter.semaphore.available_permits(), limit);
         }
     }
 
     #[tokio::test]
     async fn a_pause_holds_for_all_and_is_not_waited_for_in_vain() {
-        let places = ConcurrencyLimiter::new(2);
+        let limiter = ConcurrencyLimiter::new(2);
         let start = Instant::now();
-        places.take(soon()).await.unwrap().too_many(Some(Duration::from_millis(300)));
-        let error = places.take(start + Duration::from_millis(299)).now_or_never().unwrap().unwrap_err();
+        limiter.take(soon()).await.unwrap().too_many(Some(Duration::from_millis(300)));
+        let error = limiter.take(start + Duration::from_millis(299)).now_or_never().unwrap().unwrap_err();
         assert!(error.contains("left alone"), "{error}");
-        places.take(soon()).await.unwrap();
+        limiter.take(soon()).await.unwrap();
         assert!(start.elapsed() >= Duration::from_millis(300));
     }
 }

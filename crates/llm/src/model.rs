@@ -257,7 +257,7 @@ impl Model {
     }
 
     fn written(&self, request: &Request, images: ImageData) -> WireRequest {
-        self.inner.wire.request(&self.inner.name, request, images)
+        self.inner.wire.request(self.inner.name.target(), request, images)
     }
 
     /// The result of a try, read the same way live and in a replay.

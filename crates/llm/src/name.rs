@@ -5,7 +5,7 @@ use std::fmt;
 
 use m3_support::text::shortened;
 
-use super::wires::{self, WireKind};
+use super::wires::{self, Target, WireKind};
 
 /// A wire, its address, and the model, whose name is sent exactly as written.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -23,8 +23,8 @@ pub struct ModelName {
 pub enum ModelNameError {
     /// It does not have the form of a name.
     #[error(
-        "`{name}` names no model: {reason}\nhint: write `openai:MODEL`, `anthropic:MODEL`, `gemini:MODEL`, \
-         `openai@http://127.0.0.1:8000/v1:MODEL` or `replay:FILE`"
+        "`{name}` names no model: {reason}\nhint: write {}, `openai@http://127.0.0.1:8000/v1:MODEL` or `replay:FILE`",
+        at_providers()
     )]
     Shape {
         /// The text as written, made safe to show; parts of an address that may be a key are left out.
@@ -75,8 +75,12 @@ impl ModelName {
             .map_or_else(|| wires::of(self.wire).base_url(), |url| url.trim_end_matches('/'))
     }
 
-    /// How many tools the provider accepts with a request, if requests go to the provider itself and its limit is
-    /// known.
+    /// What requests are written for.
+    pub(crate) fn target(&self) -> Target<'_> {
+        Target { model: &self.model, base_url: self.base_url.as_deref() }
+    }
+
+    /// How many tools its provider takes with a request, where requests go to the provider and it says so.
     #[must_use]
     pub fn most_tools(&self) -> Option<usize> {
         wires::of(self.wire).most_tools().filter(|_| self.is_at_provider())
@@ -97,6 +101,12 @@ impl fmt::Display for ModelName {
         }
         write!(formatter, ":{}", self.model)
     }
+}
+
+/// How models at the providers of the wires are named.
+fn at_providers() -> String {
+    let names: Vec<String> = WireKind::ALL.iter().map(|wire| format!("`{}:MODEL`", wire.as_str())).collect();
+    names.join(", ")
 }
 
 /// `http://host[:port][/path]:model` taken apart. The error says whether the name may be shown.

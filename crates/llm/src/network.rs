@@ -24,7 +24,7 @@ const NO_KEY_SENT: &str = "no key was sent\nhint: an address of your own gets th
 #[derive(Debug)]
 pub(super) struct Network {
     poster: Poster,
-    places: ConcurrencyLimiter,
+    limiter: ConcurrencyLimiter,
     options: ModelOptions,
 }
 
@@ -52,11 +52,11 @@ impl Network {
     /// [`ModelError`] where the address or the key cannot be used.
     pub(super) fn new(name: &ModelName, wire: &dyn Wire, options: ModelOptions) -> Result<Self, ModelError> {
         let poster = Poster::new(name, wire, options.key.as_ref())?;
-        Ok(Self { poster, places: ConcurrencyLimiter::new(options.concurrency), options })
+        Ok(Self { poster, limiter: ConcurrencyLimiter::new(options.concurrency), options })
     }
 
     pub(super) fn concurrency(&self) -> usize {
-        self.places.limit()
+        self.limiter.limit()
     }
 
     /// Starts a request; its time limit runs from now on.
@@ -101,7 +101,7 @@ impl Asking<'_> {
     /// recorded, the answer is read in the form in which it is recorded.
     pub(super) async fn next_try(&mut self, redactor: &Redactor, is_recorded: bool) -> Tried {
         self.tries += 1;
-        let place = match self.network.places.take(self.deadline).await {
+        let place = match self.network.limiter.take(self.deadline).await {
             Ok(place) => place,
             Err(reason) => {
                 let no_answer = NoAnswer { reason, is_worth_retrying: false, status: None };

@@ -5,9 +5,7 @@ use std::sync::{Arc, OnceLock};
 
 use serde_json::{Map, Value};
 
-use super::WireKind;
-
-/// A tool in the form of the provider's tool calling.
+/// A tool as the provider's tool calling takes it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ToolDefinition {
     /// A name of at most 64 letters, digits, `_` and `-`.
@@ -26,7 +24,7 @@ pub struct ToolDefinitions(Arc<Shared>);
 #[derive(Debug, Default)]
 struct Shared {
     list: Vec<ToolDefinition>,
-    written: OnceLock<(WireKind, WrittenTools)>,
+    written: OnceLock<(&'static str, WrittenTools)>,
 }
 
 /// Tools in the form of a wire. Clones share them.
@@ -51,11 +49,11 @@ impl WrittenTools {
 }
 
 impl ToolDefinitions {
-    /// The tools in the form of a wire, made by `write`; `None` without tools. A run has one model, so only the first
-    /// wire's form is kept.
+    /// The tools as `write` writes them for the wire of this name; `None` without any tool. Only what the first wire wrote
+    /// is kept: a run asks one model.
     pub(crate) fn written(
         &self,
-        wire: WireKind,
+        wire: &'static str,
         write: impl Fn(&[ToolDefinition]) -> Value,
     ) -> Option<WrittenTools> {
         if self.is_empty() {

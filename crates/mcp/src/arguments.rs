@@ -95,3 +95,14 @@ pub fn referenced<'a>(root: &'a Value, reference: &str) -> Option<&'a Value> {
             .any(|key| schema.get(*key).and_then(Value::as_str) == Some(fragment))
     })
 }
+
+/// The arguments that a schema describes, by their names.
+#[must_use]
+pub fn properties(schema: &Map<String, Value>) -> Option<&Map<String, Value>> {
+    schema.get("properties")?.as_object()
+}
+
+/// The names of the arguments that a schema demands.
+pub fn required(schema: &Map<String, Value>) -> impl Iterator<Item = &str> {
+    schema.get("required").and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_str)
+}

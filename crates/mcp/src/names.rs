@@ -5,9 +5,8 @@
 //! tools with the same name for a model are an error; nothing is guessed.
 
 use std::collections::HashMap;
-use std::fmt::Write as _;
 
-use m3_support::text::shortened;
+use m3_support::text::{hexadecimal, shortened};
 use sha2::{Digest as _, Sha256};
 
 use super::ToolName;
@@ -99,10 +98,7 @@ pub fn model_name(tool: &ToolName) -> String {
         let hash = Sha256::digest(tool.to_string());
         name.truncate(MAX_MODEL_NAME - 2 * HASH_BYTES - 1);
         name.push('_');
-        for byte in &hash[..HASH_BYTES] {
-            // Writing to a string cannot fail.
-            let _ = write!(name, "{byte:02x}");
-        }
+        name.push_str(&hexadecimal(&hash[..HASH_BYTES]));
     }
     name
 }

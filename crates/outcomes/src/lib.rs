@@ -26,6 +26,8 @@
 //! assert_eq!(classification.verdict(), Verdict::Outcome(Outcome::UnknownTool));
 //! ```
 
+#![forbid(unsafe_code)]
+
 mod answer;
 mod ask;
 mod check;

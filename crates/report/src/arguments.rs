@@ -4,7 +4,7 @@
 use m3_score::Similarity;
 use unicode_width::UnicodeWidthStr as _;
 
-use super::{PlaceReport, RejectedMatchReport, ScoreSummary, WrongArgumentReport, shortened, visible};
+use super::{RejectedMatchReport, ScoreSummary, WrongArgumentReport, shortened, visible};
 
 /// The rows that are shown of a list.
 const SHOWN: usize = 3;
@@ -101,7 +101,7 @@ fn rejected_matches(summary: &ScoreSummary, argument_width: usize) -> Findings {
                 Some(repeat) => format!("{} ({repeat})", found.id),
                 None => found.id.clone(),
             },
-            format!("{} -> {}", place(found.reference), place(found.predicted)),
+            format!("{} -> {}", found.reference, found.predicted),
             found.tool.clone(),
             format!(
                 "{argument}: {}",
@@ -148,11 +148,6 @@ fn named(argument: &str) -> &str {
 /// A similarity with four digits; 1.0000 only for calls that the encoder cannot tell apart.
 fn similarity(similarity: f64) -> String {
     if similarity < 1.0 { format!("{:.4}", similarity.min(0.9999)) } else { "1.0000".to_owned() }
-}
-
-/// The place of a call as people count: step 1, call 2 is `1.2`.
-fn place(place: PlaceReport) -> String {
-    format!("{}.{}", place.step + 1, place.call + 1)
 }
 
 impl Findings {

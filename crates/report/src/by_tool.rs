@@ -1,5 +1,7 @@
 //! The calls of each tool, and what costs the most, for people: a table and a sentence.
 
+use m3_score::Metric;
+
 use super::arguments::{Column, Cut, Findings};
 use super::{ScoreSummary, ToolReport, shortened};
 
@@ -30,8 +32,8 @@ pub(super) fn table(summary: &ScoreSummary) -> Findings {
         Column::number("missed"),
         Column::number("extra"),
         Column::text("replaced by", Cut::Start, 14),
-        Column::number("args"),
-        Column::number("fid."),
+        Column::number(Metric::ArgumentSimilarity.heading()),
+        Column::number(Metric::ArgumentFidelity.heading()),
     ];
     if rows.iter().all(|row| row[REPLACED_BY].is_empty()) {
         columns.remove(REPLACED_BY);

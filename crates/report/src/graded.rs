@@ -1,76 +1,59 @@
 //! Reads the grades in graded predictions, to put them beside scores.
 
+use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
 
 use m3_score::Metric;
-use m3_support::text::{counted, shortened, visible};
+use m3_support::text::{counted, shortened};
 use m3_trajectory::json::Json;
-use m3_trajectory::{OpenError, SourceError, Trajectory, TrajectoryFile};
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use m3_trajectory::{OpenError, Trajectory, TrajectoryFile};
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use serde_json::{Map, Value, json};
+
+use super::metrics::by_name;
+use super::unusable::{Expected, UnusableFile};
 
 /// The key of a graded prediction for a list of the grades by other rubrics than that of its `grades`.
 pub const OTHER_GRADES: &str = "other_grades";
 
-/// What a panel says of a trajectory, each in [0, 1].
-#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(expecting = "an object")]
-pub struct PanelGrades {
-    /// Was the task done?
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub task_completion: Option<f64>,
-    /// Was found out what had to be found out?
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub information_grounding: Option<f64>,
-}
+/// What a panel says of a trajectory: the grades that are known, by their metric, each in [0, 1].
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct PanelGrades(pub BTreeMap<Metric, f64>);
 
-impl PanelGrades {
-    /// The grades by metric.
-    pub(crate) fn by_metric(&self) -> BTreeMap<Metric, f64> {
-        let grades = [
-            (Metric::TaskCompletion, self.task_completion),
-            (Metric::InformationGrounding, self.information_grounding),
-        ];
-        grades.into_iter().filter_map(|(metric, grade)| Some((metric, grade?))).collect()
+impl Serialize for PanelGrades {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_map(self.0.iter().map(|(metric, grade)| (metric.name(), grade)))
     }
 }
 
-/// Why grades cannot be used.
-#[derive(Debug, thiserror::Error)]
-pub enum GradedFileError {
-    /// The file does not hold trajectories.
-    #[error(
-        "`{}` holds no graded predictions: {message}\nhint: `m3 grade .. -o FILE` writes them",
-        visible(&.path.display().to_string(), false)
-    )]
-    Content {
-        /// The file.
-        path: PathBuf,
-        /// What is wrong.
-        message: String,
-    },
-    /// It cannot be read.
-    #[error(transparent)]
-    Source(#[from] SourceError),
-    /// The grades belong to other predictions.
-    #[error(
-        "`{}` is of other predictions: trajectory `{}` has {} in it, and {} in the predictions\nhint: run `m3 grade` again \
-         on the predictions that are scored",
-        visible(&.path.display().to_string(), false), shortened(.id, 80), counted(*.found, "call"),
-        counted(*.calls, "call")
-    )]
-    OtherCalls {
-        /// The file.
-        path: PathBuf,
-        /// The trajectory.
-        id: String,
-        /// How many calls were graded.
-        found: usize,
-        /// How many calls the prediction has.
-        calls: usize,
-    },
+impl<'de> Deserialize<'de> for PanelGrades {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let grades: BTreeMap<Metric, Option<f64>> = by_name(deserializer, Metric::is_graded)?;
+        Ok(Self(grades.into_iter().filter_map(|(metric, grade)| Some((metric, grade?))).collect()))
+    }
 }
+
+impl JsonSchema for PanelGrades {
+    fn schema_name() -> Cow<'static, str> {
+        "PanelGrades".into()
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        let property = |metric: Metric| {
+            let schema =
+                json!({ "description": metric.meaning(), "type": ["number", "null"], "format": "double" });
+            (metric.name().to_owned(), schema)
+        };
+        let properties: Map<String, Value> = Metric::of_grades().map(property).collect();
+        let description = "What a panel says of a trajectory, each in [0, 1].";
+        json_schema!({ "description": description, "type": "object", "properties": properties })
+    }
+}
+
+const EXPECTED: Expected =
+    Expected { not_met: "holds no graded predictions", hint: "`m3 grade .. -o FILE` writes them" };
 
 /// Grades by the id of their trajectory.
 #[derive(Debug, Clone, PartialEq)]
@@ -83,11 +66,12 @@ impl GradesByTrajectory {
     /// Reads what `m3 grade -o` wrote. Of trajectories with one id the last counts, as in scores.
     ///
     /// # Errors
-    /// [`GradedFileError`], for a file without any grade as well.
-    pub fn read(path: &Path) -> Result<Self, GradedFileError> {
-        let wrong = |message: String| GradedFileError::Content { path: path.to_owned(), message };
+    /// [`UnusableFile`], for a file without any grade as well.
+    pub fn read(path: &Path) -> Result<Self, UnusableFile> {
+        let wrong =
+            |message: String| UnusableFile::Content { path: path.to_owned(), expected: EXPECTED, message };
         let file = TrajectoryFile::open_all(path, &mut |_, _| ()).map_err(|error| match error {
-            OpenError::Source(error) => GradedFileError::Source(error),
+            OpenError::Source(error) => UnusableFile::Source(error),
             OpenError::Invalid { .. } => wrong("it has errors, which `m3 validate` lists".to_owned()),
         })?;
         let mut found = HashMap::new();
@@ -99,8 +83,7 @@ impl GradesByTrajectory {
             else {
                 continue;
             };
-            let all = [grades.task_completion, grades.information_grounding];
-            if all.into_iter().flatten().any(|grade| !(0.0..=1.0).contains(&grade)) {
+            if grades.0.values().any(|grade| !(0.0..=1.0).contains(grade)) {
                 return Err(wrong(format!("a grade of `{id}` is not between 0 and 1")));
             }
             found.insert(trajectory.id.clone(), (trajectory.call_count(), grades));
@@ -115,16 +98,17 @@ impl GradesByTrajectory {
     /// The grades of a trajectory with this number of predicted calls; `None` if it was not graded.
     ///
     /// # Errors
-    /// [`GradedFileError::OtherCalls`] if they are of another number of calls.
-    pub fn get(&self, id: &str, calls: usize) -> Result<Option<PanelGrades>, GradedFileError> {
+    /// [`UnusableFile::OtherCalls`] if they are of another number of calls.
+    pub fn get(&self, id: &str, calls: usize) -> Result<Option<PanelGrades>, UnusableFile> {
         match self.found.get(id) {
             None => Ok(None),
-            Some((found, grades)) if *found == calls => Ok(Some(*grades)),
-            Some((found, _)) => Err(GradedFileError::OtherCalls {
+            Some((found, grades)) if *found == calls => Ok(Some(grades.clone())),
+            Some((found, _)) => Err(UnusableFile::OtherCalls {
                 path: self.path.clone(),
                 id: id.to_owned(),
-                found: *found,
+                found: counted(*found, "call"),
                 calls,
+                command: "m3 grade",
             }),
         }
     }
@@ -162,7 +146,7 @@ mod tests {
             std::fs::write(&path, text).unwrap();
             GradesByTrajectory::read(&path).map(|grades| grades.get("a", 0).unwrap())
         };
-        let completion = Some(PanelGrades { task_completion: Some(0.5), information_grounding: None });
+        let completion = Some(PanelGrades([(Metric::TaskCompletion, 0.5)].into()));
         let grades = r#", "grades": {"rubric": "m3-bench", "task_completion": 0.5}"#;
         assert_eq!(read(grades).unwrap(), completion);
         let others = r#", "grades": {"rubric": "mcp-eval", "mcp_eval": 1.0},
@@ -170,7 +154,7 @@ mod tests {
         assert_eq!(read(others).unwrap(), completion);
         assert_eq!(read(r#", "grades": {"mcp_eval": 1.0}"#).unwrap(), Some(PanelGrades::default()));
         for wrong in ["", r#", "grades": 7"#, r#", "grades": {"task_completion": 5}"#] {
-            assert!(matches!(read(wrong), Err(GradedFileError::Content { .. })), "{wrong}");
+            assert!(matches!(read(wrong), Err(UnusableFile::Content { .. })), "{wrong}");
         }
     }
 }

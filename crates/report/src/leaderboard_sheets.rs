@@ -11,7 +11,8 @@ use super::repeats::criterion;
 use super::sheet::{Cell, Column, Sheet};
 use super::shortened;
 use super::tables::capitalized;
-use crate::leaderboard::{FailuresReport, Leaderboard, Outcomes, TestMethod, TestsReport};
+use crate::TaskOutcomes;
+use crate::leaderboard::{FailuresReport, Leaderboard, TestMethod, TestsReport};
 
 /// The tables of a leaderboard. With `has_types`, also one for each type of task.
 #[must_use]
@@ -186,7 +187,7 @@ fn places(board: &Leaderboard) -> Sheet {
         notes,
         columns: vec![
             Column::text("model"),
-            Column::number("average", "average"),
+            Column::number(Metric::Average.label(), Metric::Average.label()),
             Column::number("interval", "interval"),
             Column::number("rank", "rank"),
             Column::number("rank interval", "ranks"),
@@ -270,8 +271,8 @@ fn effort(board: &Leaderboard) -> Sheet {
 pub(super) fn outcome_names(board: &Leaderboard) -> Vec<&'static str> {
     let counts = || board.models.iter().filter_map(|model| Some(&model.outcomes.as_ref()?.counts));
     let is_there =
-        |name: &&str| *name != Outcomes::NOT_EXECUTED || counts().any(|found| found.contains_key(*name));
-    Outcomes::NAMES.into_iter().filter(is_there).collect()
+        |name: &&str| *name != TaskOutcomes::NOT_EXECUTED || counts().any(|found| found.contains_key(*name));
+    TaskOutcomes::NAMES.into_iter().filter(is_there).collect()
 }
 
 /// The outcomes of calls, as shares of all calls.

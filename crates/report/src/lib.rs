@@ -19,6 +19,8 @@
 //! # Ok::<(), std::io::Error>(())
 //! ```
 
+#![forbid(unsafe_code)]
+
 mod arguments;
 pub mod audit;
 mod by_tool;
@@ -40,6 +42,7 @@ mod show;
 mod tables;
 pub mod terminal;
 mod tool_names;
+mod unusable;
 mod validation;
 mod wire;
 
@@ -48,19 +51,20 @@ use std::io::{self, Write};
 pub use comparison::comparison_sheets;
 pub use csv::Csv;
 pub use estimate::EstimateReport;
-pub use graded::{GradedFileError, GradesByTrajectory, OTHER_GRADES, PanelGrades};
+pub use graded::{GradesByTrajectory, OTHER_GRADES, PanelGrades};
 pub use json::{Json, JsonLines};
 pub use leaderboard_sheets::leaderboard_sheets;
 pub use m3_support::text::{json_without_hidden, shortened, visible};
 pub use markdown::Markdown;
 pub use metrics::MetricsReport;
-pub use outcomes::{OUTCOMES_SCHEMA, OutcomeCounts, OutcomesByTrajectory, OutcomesFileError, TaskOutcomes};
+pub use outcomes::{OUTCOMES_SCHEMA, OutcomeCounts, OutcomesByTrajectory, TaskOutcomes};
 pub use pictures::{Picture, PictureChoice, leaderboard_pictures};
 pub use repeats::RepeatsGatherer;
 pub use sheet::{Cell, Column, Sheet, SheetForm, write_sheets};
 pub use show::{ShowOptions, ShownTrajectory};
 pub use terminal::Terminal;
 pub use tool_names::ToolNamesReport;
+pub use unusable::UnusableFile;
 pub use validation::{FileReport, ProblemReport, ValidationReport};
 pub use wire::{
     AggregateReport, ArgumentReport, BestPrediction, BestReference, CostReport, CostToolReport,

@@ -56,9 +56,9 @@ impl<W: Write> ScoreRenderer for Markdown<W> {
             writeln!(self.writer, "> **Warning**: {}\n", escape(&line.replace("\n ", "")))?;
         }
         let columns = [("metric", true), ("score", false), ("what it counts", true)];
-        let rows = tables::metrics(summary)
-            .into_iter()
-            .map(|row| vec![escape(row.label.trim()), format!("{:.4}", row.value), escape(&row.note)]);
+        let rows = tables::metrics(summary).into_iter().map(|row| {
+            vec![escape(row.metric.label().trim()), format!("{:.4}", row.value), escape(&row.note)]
+        });
         markdown_table(columns.into_iter(), rows, &mut self.writer)?;
         if let Some(repeats) = &summary.repeats {
             write_sheets(SheetForm::Markdown, &repeats::repeats_sheets(repeats), &mut self.writer)?;

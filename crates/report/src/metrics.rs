@@ -1,5 +1,6 @@
 //! The metrics of a set in the JSON of a score: a member for each metric of the registry that scores contain.
 
+use std::collections::BTreeMap;
 use std::fmt;
 use std::ops::Deref;
 
@@ -13,6 +14,12 @@ use serde_json::{Map, Value, json};
 /// Metrics by name, each in [0, 1]; NaN for a metric that a score of an earlier version lacks.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct MetricsReport(pub Metrics);
+
+impl Default for MetricsReport {
+    fn default() -> Self {
+        Self(Metrics::new(|_| f64::NAN))
+    }
+}
 
 impl Deref for MetricsReport {
     type Target = Metrics;
@@ -34,36 +41,46 @@ impl Serialize for MetricsReport {
 
 impl<'de> Deserialize<'de> for MetricsReport {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_map(ByName)
+        let values: BTreeMap<Metric, f64> = by_name(deserializer, |_| true)?;
+        // Nothing else in a score tells what a whole trajectory adds to the metrics of the average.
+        let needed = |metric: &Metric| {
+            metric.averaged() == Averaged::Always && matches!(metric.sum(), Some(Sum::OfTrajectories(_)))
+        };
+        match Metric::ALL.into_iter().filter(needed).find(|metric| !values.contains_key(metric)) {
+            Some(metric) => Err(D::Error::missing_field(metric.name())),
+            None => Ok(Self(Metrics::new(|metric| values.get(&metric).copied().unwrap_or(f64::NAN)))),
+        }
     }
 }
 
-struct ByName;
+/// Reads the members of an object that are named like the chosen metrics, and passes over all others.
+pub(super) fn by_name<'de, D: Deserializer<'de>, T: Deserialize<'de>>(
+    deserializer: D,
+    is_chosen: fn(Metric) -> bool,
+) -> Result<BTreeMap<Metric, T>, D::Error> {
+    deserializer.deserialize_map(ByName { is_chosen, values: BTreeMap::new() })
+}
 
-impl<'de> Visitor<'de> for ByName {
-    type Value = MetricsReport;
+struct ByName<T> {
+    is_chosen: fn(Metric) -> bool,
+    values: BTreeMap<Metric, T>,
+}
+
+impl<'de, T: Deserialize<'de>> Visitor<'de> for ByName<T> {
+    type Value = BTreeMap<Metric, T>;
 
     fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter.write_str("an object")
     }
 
-    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<MetricsReport, A::Error> {
-        let mut values = [f64::NAN; Metric::COUNT];
+    fn visit_map<A: MapAccess<'de>>(mut self, mut map: A) -> Result<Self::Value, A::Error> {
         while let Some(name) = map.next_key::<String>()? {
-            match Metric::from_name(&name) {
-                Some(metric) => values[metric.index()] = map.next_value()?,
+            match Metric::from_name(&name).filter(|metric| (self.is_chosen)(*metric)) {
+                Some(metric) => _ = self.values.insert(metric, map.next_value()?),
                 None => _ = map.next_value::<IgnoredAny>()?,
             }
         }
-        // No other part of a score gives a trajectory's contribution to the metrics of the average.
-        let needed = |metric: &Metric| {
-            metric.averaged() == Averaged::Always && matches!(metric.sum(), Some(Sum::OfTrajectories(_)))
-        };
-        let missing = Metric::ALL.into_iter().filter(needed).find(|metric| values[metric.index()].is_nan());
-        match missing {
-            Some(metric) => Err(A::Error::missing_field(metric.name())),
-            None => Ok(MetricsReport(Metrics::new(|metric| values[metric.index()]))),
-        }
+        Ok(self.values)
     }
 }
 

@@ -8,8 +8,9 @@ use m3_score::{Metric, Similarity};
 
 use super::audit::{BINS, bin};
 use super::leaderboard_sheets::outcome_names;
+use crate::TaskOutcomes;
 use crate::leaderboard::{
-    Leaderboard, ModelReport, ModelResult, Numbers, Outcomes, Selection, TrajectoryResult, TypeReport,
+    Leaderboard, ModelReport, ModelResult, Numbers, Selection, TrajectoryResult, TypeReport,
 };
 
 /// The most models in the figure by type of task, the best ones: the eye cannot tell more apart.
@@ -121,7 +122,7 @@ fn outcomes(board: &Leaderboard) -> OutcomesFigure {
     // nor failure, and come last.
     let names = outcome_names(board);
     let (neither, five): (Vec<&str>, Vec<&str>) =
-        names.iter().partition(|name| **name == Outcomes::NOT_EXECUTED);
+        names.iter().partition(|name| **name == TaskOutcomes::NOT_EXECUTED);
     let order: Vec<&str> = five.into_iter().rev().chain(neither).collect();
     let models = board.models.iter().filter_map(|model| {
         let counts = &model.outcomes.as_ref()?.counts;

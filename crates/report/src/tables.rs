@@ -18,7 +18,7 @@ const TYPE_WIDTH: usize = 16;
 
 /// A metric, its value in [0, 1] and what it is computed from.
 pub(super) struct MetricRow {
-    pub(super) label: &'static str,
+    pub(super) metric: Metric,
     pub(super) value: f64,
     pub(super) note: String,
 }
@@ -40,9 +40,7 @@ pub(super) fn metrics(summary: &ScoreSummary) -> Vec<MetricRow> {
         profile: Profile::from_name(&summary.profile).unwrap_or_default(),
         similarity: Similarity::from_name(&summary.similarity).unwrap_or_default(),
     };
-    let row = |metric: Metric| {
-        Some(MetricRow { label: metric.label(), value: a.metrics[metric], note: metric.note(&set)? })
-    };
+    let row = |metric: Metric| Some(MetricRow { metric, value: a.metrics[metric], note: metric.note(&set)? });
     Metric::ALL.into_iter().filter_map(row).collect()
 }
 

@@ -4,6 +4,7 @@
 use std::io::{self, Write};
 
 use anstyle::{AnsiColor, Style};
+use m3_score::Metric;
 
 use super::arguments::Findings;
 use super::audit::wrapped;
@@ -60,12 +61,13 @@ impl<W: Write> ScoreRenderer for Terminal<W> {
         writeln!(out)?;
         warnings(out, *warning, &ledger::warnings(summary), columns)?;
         for row in tables::metrics(summary) {
-            let style = if row.label == "average" { *bold } else { Style::new() };
+            let style = if row.metric == Metric::Average { *bold } else { Style::new() };
             let (value, bar) = (row.value, bar(row.value));
             writeln!(
                 out,
                 "{style}{:<20} {value:.4}{style:#}  {color}{bar}{color:#}  {}",
-                row.label, row.note
+                row.metric.label(),
+                row.note
             )?;
         }
         if let Some(repeats) = &summary.repeats {

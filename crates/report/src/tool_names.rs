@@ -26,6 +26,13 @@ pub struct ToolNamesReport {
     pub ambiguous: BTreeMap<String, Vec<String>>,
 }
 
+/// As names are read where a score does not say it: they stay as they are written.
+impl Default for ToolNamesReport {
+    fn default() -> Self {
+        Self { mode: "off".to_owned(), mapping: BTreeMap::new(), ambiguous: BTreeMap::new() }
+    }
+}
+
 /// The longest name that is shown, in columns.
 const NAME_WIDTH: usize = 60;
 

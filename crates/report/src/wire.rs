@@ -9,7 +9,9 @@ mod repeats;
 mod signature;
 
 use std::collections::BTreeMap;
+use std::fmt;
 
+use m3_score::Similarity;
 use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer, Serialize};
 
@@ -38,56 +40,91 @@ pub struct ScoreReport {
 }
 
 /// The head of a score; with JSON Lines, the last line.
-#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(expecting = "an object")]
 pub struct ScoreSummary {
     /// Always `m3.score/1`.
     pub schema: String,
     /// The version of m3 that made it.
+    #[serde(skip_deserializing)]
+    #[schemars(!skip_deserializing)]
     pub version: String,
     /// One line that says all that decides the numbers, `m3|v:..|profile:..|sim:..|enc:..|tau:..|refs:..|preds:..`;
     /// hashes by their first eight digits.
+    #[serde(default)]
+    #[schemars(!default)]
     pub signature: String,
     /// The files that were read.
+    #[serde(default)]
+    #[schemars(!default)]
     pub inputs: InputsReport,
     /// The definitions that were used: `paper` or `open-m3-bench`.
-    #[schemars(extend("enum" = ["paper", "open-m3-bench"]))]
+    #[serde(default)]
+    #[schemars(!default, extend("enum" = ["paper", "open-m3-bench"]))]
     pub profile: String,
     /// The encoder that the similarities come from.
+    #[serde(default)]
+    #[schemars(!default)]
     pub encoder: EncoderReport,
     /// What calls are aligned by: `cosine` or `typed`.
-    #[schemars(extend("enum" = ["cosine", "typed"]))]
+    #[serde(default = "cosine")]
+    #[schemars(!default, extend("enum" = ["cosine", "typed"]))]
     pub similarity: String,
     /// tau_weak and tau_strong.
+    #[serde(default = "ThresholdsReport::unknown")]
+    #[schemars(!default)]
     pub thresholds: ThresholdsReport,
     /// What the names of the predictions' tools were read as.
+    #[serde(default)]
+    #[schemars(!default)]
     pub tool_names: ToolNamesReport,
     /// How far predictions and references are of the same tasks.
+    #[serde(skip_deserializing)]
+    #[schemars(!skip_deserializing)]
     pub coverage: CoverageReport,
     /// Whether every prediction says that its model was shown no image (`m3 run --no-images`); left out otherwise.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub no_images: bool,
     /// What was counted and what was not.
+    #[serde(default)]
+    #[schemars(!default)]
     pub ledger: LedgerReport,
     /// All trajectories together.
+    #[serde(skip_deserializing)]
+    #[schemars(!skip_deserializing)]
     pub aggregate: AggregateReport,
     /// Trajectories of each type; those without a type are only in the aggregate.
+    #[serde(skip_deserializing)]
+    #[schemars(!skip_deserializing)]
     pub by_type: BTreeMap<String, AggregateReport>,
     /// Why calls are lost, what costs most first.
+    #[serde(skip_deserializing)]
+    #[schemars(!skip_deserializing)]
     pub costs: Vec<CostReport>,
     /// What became of the calls of each tool, those that lose most calls first; at most 10,000.
+    #[serde(skip_deserializing)]
+    #[schemars(!skip_deserializing)]
     pub by_tool: Vec<ToolReport>,
     /// The arguments that are wrong in matched pairs, those that are wrong most often first; at most 10,000.
+    #[serde(skip_deserializing)]
+    #[schemars(!skip_deserializing)]
     pub wrong_arguments: Vec<WrongArgumentReport>,
     /// Matched pairs whose arguments do not ask for the same.
+    #[serde(skip_deserializing)]
+    #[schemars(!skip_deserializing)]
     pub rejected_matches: RejectedMatchesReport,
     /// Repetitions of the same tasks, with `--repeat`, `--pass` or a run's folder; all other numbers are of all
     /// repetitions together.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub repeats: Option<RepeatsReport>,
+    /// The trajectories of a document: read with its head, but written one by one.
+    #[serde(default, skip_serializing)]
+    #[schemars(skip)]
+    pub trajectories: Vec<TrajectoryReport>,
 }
 
 /// The encoder that the similarities come from.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(expecting = "an object")]
 pub struct EncoderReport {
     /// The name people know it by.
@@ -115,7 +152,7 @@ pub struct ThresholdsReport {
 }
 
 /// Counts and metrics of a set of trajectories. Metrics are in [0, 1].
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(expecting = "an object")]
 pub struct AggregateReport {
     /// The number of trajectories.
@@ -311,6 +348,30 @@ fn not_known() -> f64 {
     f64::NAN
 }
 
+/// What calls were aligned by before there was a choice.
+fn cosine() -> String {
+    Similarity::Cosine.name().to_owned()
+}
+
+impl ThresholdsReport {
+    /// Stands for thresholds that a score does not say.
+    fn unknown() -> Self {
+        Self { weak: not_known(), strong: not_known() }
+    }
+
+    /// Whether they are said.
+    pub(crate) fn is_known(&self) -> bool {
+        !self.weak.is_nan()
+    }
+}
+
+/// As people count: step 1, call 2 is `1.2`.
+impl fmt::Display for PlaceReport {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "{}.{}", self.step + 1, self.call + 1)
+    }
+}
+
 impl PlaceReport {
     /// Stands for a place that a score does not give.
     fn unknown() -> Self {
@@ -326,8 +387,8 @@ impl MatchReport {
     const STRONG: &str = "strong";
     const WEAK: &str = "weak";
 
-    /// Whether the match is strong, by its own key; without one, whether its similarity is `tau_strong` or more.
-    pub(crate) fn is_strong(&self, tau_strong: f64) -> bool {
-        if self.strength.is_empty() { self.similarity >= tau_strong } else { self.strength == Self::STRONG }
+    /// Whether it is strong, as it says itself; `None` where a score of an earlier version does not say it.
+    pub(crate) fn is_strong(&self) -> Option<bool> {
+        (!self.strength.is_empty()).then(|| self.strength == Self::STRONG)
     }
 }

@@ -1,10 +1,10 @@
 //! Scoring: two trajectories in, an alignment and its numbers out.
 //!
-//! The steps in order, a file each: [`Serializer`] (arguments to text), the encoder (text to vectors), [`cosine`]
-//! (vectors to similarities), [`buckets`] (calls of one tool), [`assign()`] (which calls are matched), [`Matching`]
-//! (the matched pairs, and why other calls are unmatched), [`fidelity`] (how far matched calls ask for the same, and
-//! which argument does not), [`metrics`] (their definitions), [`Tally`] (for a trajectory, a type, a set). [`score`]
-//! runs them over two files.
+//! The steps in order, a file each: [`Serializer`] (arguments to text), the encoder (text to vectors),
+//! [`cosine`] (vectors to similarities), [`buckets`] (calls of one tool), [`assign()`] (which calls are matched),
+//! [`Matching`] (and why the others are not), [`fidelity`] (how far matched calls ask for the same, and which
+//! argument does not), [`metrics`] (what is measured), [`ExactSums`] (for a trajectory, a type, a set). [`score`] runs
+//! them over two files.
 //!
 //! ```
 //! use m3_embedding::{Embedder, Embedding, Encoder, EncoderError, Identity};
@@ -47,12 +47,16 @@
 //! # }
 //! ```
 
+#![forbid(unsafe_code)]
+
 mod assign;
 mod bucket;
 mod by_tool;
 mod calls;
 mod chunk;
+mod exact_sums;
 pub mod fidelity;
+mod findings;
 mod hungarian;
 mod ledger;
 mod matching;
@@ -68,15 +72,16 @@ mod schema;
 mod serialize;
 mod similarity;
 mod sum;
-mod sums;
-mod tally;
 mod transport;
 mod typed;
+mod weighted_sums;
 
 pub use assign::{Side, assign};
 pub use bucket::{Bucket, buckets};
 pub use by_tool::{ByTool, Cause, ToolTally};
 pub use calls::{CallPlace, Calls};
+pub use exact_sums::ExactSums;
+pub use findings::{Findings, RejectedMatch, WrongArgument};
 pub use ledger::Ledger;
 pub use m3_embedding::cosine;
 pub use matching::{BucketSimilarities, Match, Matching, Reason, Unmatched};
@@ -85,10 +90,9 @@ pub use metric::{Averaged, MatchedPair, Metric, Metrics, Noted, Sum};
 pub use options::ScoreOptions;
 pub use pass::{PassCriterion, PassMetric};
 pub use pipeline::{Progress, ScoreError, Sink, Summary, TrajectoryScore, score, score_chosen};
-pub use profile::{Profile, ThresholdError, Thresholds};
+pub use profile::{Profile, ThresholdError, Thresholds, is_strong};
 pub use serialize::Serializer;
 pub use similarity::Similarity;
 pub use sum::ExactSum;
-pub use sums::Sums;
-pub use tally::Tally;
 pub use transport::TooLarge;
+pub use weighted_sums::WeightedSums;

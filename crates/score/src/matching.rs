@@ -3,11 +3,11 @@
 use m3_embedding::cosine;
 use m3_embedding::{Embedder, InputKey};
 
-use super::Thresholds;
 use super::assign::{Side, assign, check_size};
 use super::bucket::{Bucket, buckets};
 use super::calls::{CallPlace, Calls};
 use super::matrix::Matrix;
+use super::profile::{Thresholds, is_strong};
 use super::transport::TooLarge;
 
 /// A reference call and the predicted call that is matched with it.
@@ -202,7 +202,7 @@ pub(super) fn align(
             matching.matches.push(Match {
                 tool: bucket.tool.to_owned(),
                 similarity: found,
-                is_strong: found >= thresholds.strong(),
+                is_strong: is_strong(found, thresholds.strong()),
                 reference: references.places[reference],
                 predicted: predictions.places[predicted],
             });

@@ -44,7 +44,7 @@ impl PassMetric {
     /// The value for a trajectory, in [0, 1].
     #[must_use]
     pub fn of(self, scored: &TrajectoryScore, profile: Profile) -> f64 {
-        let metrics = scored.tally.metrics(profile);
+        let metrics = scored.sums.metrics(profile);
         match self {
             PassMetric::Metric(metric) => metrics[metric],
             PassMetric::LowestArgumentFidelity => {

@@ -11,11 +11,12 @@ use m3_support::text::shortened;
 use m3_trajectory::{FailureClass, SourceError, Trajectory, TrajectoryFile};
 
 use super::chunk::{Chunk, Prepared};
-use super::fidelity::{CallFidelity, CallPair, Fidelity, Findings};
+use super::fidelity::{CallFidelity, CallPair, Fidelity};
+use super::findings::Findings;
 use super::matching::{Matching, align, calls_to_embed, cosine_of_calls};
 use super::transport::TooLarge;
 use super::typed::align_by_fidelity;
-use super::{ByTool, Ledger, Profile, ScoreOptions, Serializer, Similarity, Tally};
+use super::{ByTool, ExactSums, Ledger, Profile, ScoreOptions, Serializer, Similarity};
 
 /// One trajectory, scored.
 #[derive(Debug, Clone, PartialEq)]
@@ -26,8 +27,8 @@ pub struct TrajectoryScore {
     pub task_type: Option<String>,
     /// Why the task failed, if it did.
     pub failure: Option<FailureClass>,
-    /// Its counts and sums; [`Tally::metrics`] computes the metrics.
-    pub tally: Tally,
+    /// Its numbers; [`ExactSums::metrics`] gives the metrics.
+    pub sums: ExactSums,
     /// Which calls are matched.
     pub matching: Matching,
     /// How far the arguments of each match ask for the same, in the order of the matches.
@@ -40,9 +41,9 @@ pub struct Summary {
     /// What was scored and what was not.
     pub ledger: Ledger,
     /// All trajectories together.
-    pub aggregate: Tally,
-    /// Trajectories by type; those without a type are not included.
-    pub by_type: BTreeMap<String, Tally>,
+    pub aggregate: ExactSums,
+    /// Trajectories of each type; those without a type are not in it.
+    pub by_type: BTreeMap<String, ExactSums>,
     /// Which arguments are wrong.
     pub findings: Findings,
     /// The calls of each tool.
@@ -163,7 +164,7 @@ impl<'a> Run<'a> {
         };
         let summary = Summary {
             ledger,
-            aggregate: Tally::default(),
+            aggregate: ExactSums::default(),
             by_type: BTreeMap::new(),
             findings: Findings::default(),
             by_tool: ByTool::default(),
@@ -262,7 +263,7 @@ impl<'a> Run<'a> {
         let fidelities = self.compare(&chunk, &matchings, embedder)?;
         let scored = chunk.items.into_iter().zip(matchings).zip(fidelities);
         for ((prepared, matching), fidelities) in scored {
-            let tally = Tally::of(
+            let sums = ExactSums::of(
                 prepared.failure.is_some(),
                 &matching,
                 &fidelities,
@@ -270,14 +271,14 @@ impl<'a> Run<'a> {
                 &prepared.predictions.calls,
                 self.options.profile,
             );
-            self.summary.aggregate += tally;
+            self.summary.aggregate += sums;
             self.summary.findings.add(&prepared, &matching.matches, &fidelities);
             self.summary.by_tool.add(prepared.failure, &matching, &fidelities);
             let Prepared { id, task_type, failure, .. } = prepared;
             if let Some(task_type) = &task_type {
-                *self.summary.by_type.entry(task_type.clone()).or_default() += tally;
+                *self.summary.by_type.entry(task_type.clone()).or_default() += sums;
             }
-            sink(TrajectoryScore { id, task_type, failure, tally, matching, fidelities })
+            sink(TrajectoryScore { id, task_type, failure, sums, matching, fidelities })
                 .map_err(ScoreError::Sink)?;
             self.done += 1;
         }

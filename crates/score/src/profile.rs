@@ -36,7 +36,13 @@ pub struct Thresholds {
     strong: f64,
 }
 
-/// Why thresholds are invalid.
+/// Whether a match of this similarity is strong.
+#[must_use]
+pub fn is_strong(similarity: f64, tau_strong: f64) -> bool {
+    similarity >= tau_strong
+}
+
+/// Thresholds that make no sense.
 #[derive(Debug, Clone, Copy, PartialEq, thiserror::Error)]
 pub enum ThresholdError {
     /// One is not in [0, 1].

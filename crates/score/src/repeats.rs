@@ -12,8 +12,8 @@ impl Summary {
         let Summary { ledger, aggregate, by_type, findings, by_tool } = other;
         self.ledger.add_repetition(ledger);
         self.aggregate += aggregate;
-        for (name, tally) in by_type {
-            *self.by_type.entry(name).or_default() += tally;
+        for (name, sums) in by_type {
+            *self.by_type.entry(name).or_default() += sums;
         }
         self.findings.add_repetition(findings, repeat);
         self.by_tool.add_repetition(by_tool);

@@ -10,6 +10,8 @@
 //! # Ok::<(), m3_servers::BuiltinError>(())
 //! ```
 
+#![forbid(unsafe_code)]
+
 pub mod barcode;
 mod builtin;
 pub mod image;

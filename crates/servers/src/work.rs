@@ -14,18 +14,18 @@ const CALLS_AT_ONCE: usize = 2;
 /// JSON-RPC's code for an error of the server itself.
 const INTERNAL_ERROR: i32 = -32_603;
 
-/// The places for calls of one server.
+/// Lets so many calls of one server work at once.
 #[derive(Debug)]
-pub(super) struct Places(Arc<Semaphore>);
+pub(super) struct WorkLimiter(Arc<Semaphore>);
 
-impl Default for Places {
+impl Default for WorkLimiter {
     fn default() -> Self {
         Self(Arc::new(Semaphore::new(CALLS_AT_ONCE)))
     }
 }
 
-impl Places {
-    /// Runs the work once there is a place for it. If it panics, the answer is an error of the protocol.
+impl WorkLimiter {
+    /// Does the work once there is a place for it. Work that panics is an error of the protocol.
     pub(super) async fn run(&self, work: impl FnOnce() -> Answer + Send + 'static) -> Answer {
         let Ok(place) = Arc::clone(&self.0).acquire_owned().await else {
             return internal("the server is shutting down");

@@ -38,6 +38,8 @@
 //! assert_eq!(cohen_kappa(&[(0, 0), (1, 1), (1, 1)], Weights::None), Some(1.0));
 //! ```
 
+#![forbid(unsafe_code)]
+
 pub mod agreement;
 mod bootstrap;
 mod bound;

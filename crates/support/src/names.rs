@@ -1,6 +1,8 @@
 //! Names that people and programs use: the words in them, and which known names a mistyped one may mean.
 
-/// The most names that are suggested for a mistyped one.
+use crate::text::shortened;
+
+/// Names that are named for a mistyped one, at most.
 const NEAREST: usize = 3;
 
 /// Only this many characters of longer names are compared, because comparing takes quadratic time.
@@ -28,20 +30,30 @@ pub fn words(name: &str, is_between: impl Fn(char) -> bool) -> Vec<String> {
     words
 }
 
-/// At most three of the `known` names that look most like `name`, the most similar first, each with its similarity in
-/// [0, 1] (Jaro and Winkler's). Case, `_` and `-` do not count.
+/// A name without case, `_` and `-`: `maxConcurrent`, `max_concurrent` and `max-concurrent` are the same.
+#[must_use]
+pub fn plain(name: &str) -> String {
+    name.chars().filter(|c| !matches!(c, '_' | '-')).flat_map(char::to_lowercase).collect()
+}
+
+/// At most three of the `known` names that look most like `name`, the likest first, each with its likeness in [0, 1]
+/// (Jaro and Winkler's). Case, `_` and `-` do not count.
 pub fn nearest<'k>(name: &str, known: impl IntoIterator<Item = &'k str>) -> Vec<(f64, &'k str)> {
-    let plain = |name: &str| {
-        let kept = name.chars().take(COMPARED).filter(|c| !matches!(c, '_' | '-'));
-        kept.flat_map(char::to_lowercase).collect::<String>()
-    };
-    let wanted = plain(name);
-    let likeness = |known: &'k str| (strsim::jaro_winkler(&wanted, &plain(known)), known);
+    let start = |name: &str| plain(&name.chars().take(COMPARED).collect::<String>());
+    let wanted = start(name);
+    let likeness = |known: &'k str| (strsim::jaro_winkler(&wanted, &start(known)), known);
     let mut found: Vec<(f64, &str)> = known.into_iter().map(likeness).collect();
     // The sort is stable: equally similar names stay in the order of `known`.
     found.sort_by(|(a, _), (b, _)| b.total_cmp(a));
     found.truncate(NEAREST);
     found
+}
+
+/// Those of [`nearest`] in words, each in at most `width` columns: `` `image/crop`, `image/zoom` ``. Empty where nothing is
+/// known.
+pub fn list_of_nearest<'k>(name: &str, known: impl IntoIterator<Item = &'k str>, width: usize) -> String {
+    let nearest = nearest(name, known).into_iter().map(|(_, known)| format!("`{}`", shortened(known, width)));
+    nearest.collect::<Vec<_>>().join(", ")
 }
 
 #[cfg(test)]

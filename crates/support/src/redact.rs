@@ -10,10 +10,11 @@ use std::fmt::Write as _;
 use aho_corasick::{AhoCorasick, MatchKind};
 use base64::Engine as _;
 use base64::engine::general_purpose::{STANDARD, STANDARD_NO_PAD, URL_SAFE, URL_SAFE_NO_PAD};
-use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use serde_json::{Map, Value};
 
-/// Replaces a secret.
+use crate::text;
+
+/// What stands in place of a secret.
 pub const REDACTED: &str = "***";
 
 /// Shorter secrets are not searched for in base64, in bytes: so few characters would match by chance.
@@ -219,13 +220,10 @@ fn add_cut_forms(secret: &str, patterns: &mut Vec<String>) {
     patterns.extend(cuts.map(|index| format!("{}…", &secret[..index])));
 }
 
-/// The characters that are percent-encoded: all except unreserved ones (RFC 3986, section 2.3).
-const RESERVED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~');
-
-/// The text with all reserved characters percent-encoded.
+/// With everything escaped but unreserved characters.
 fn percent_encoded(text: &str, is_upper: bool) -> String {
-    let pieces = utf8_percent_encode(text, RESERVED);
-    // A piece that begins with a percent sign is an escape, because the sign itself is always escaped.
+    let pieces = text::percent_encoded(text);
+    // What begins with a percent sign is an escape: the sign itself is always escaped.
     let lower = |piece: &str| if piece.starts_with('%') { piece.to_lowercase() } else { piece.to_owned() };
     if is_upper { pieces.collect() } else { pieces.map(lower).collect() }
 }

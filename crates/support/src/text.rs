@@ -4,6 +4,7 @@ use std::borrow::Cow;
 use std::fmt::{self, Write as _};
 use std::time::Duration;
 
+use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, PercentEncode, utf8_percent_encode};
 use sha2::{Digest as _, Sha256};
 use unicode_width::UnicodeWidthStr as _;
 
@@ -184,6 +185,15 @@ pub fn hexadecimal(bytes: &[u8]) -> String {
         let _ = write!(out, "{byte:02x}");
     }
     out
+}
+
+/// All but unreserved characters (RFC 3986, section 2.3).
+const RESERVED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~');
+
+/// A text as part of an address: all of it but letters, digits and `-._~` is escaped, as `%2F` and the like.
+#[must_use]
+pub fn percent_encoded(text: &str) -> PercentEncode<'_> {
+    utf8_percent_encode(text, RESERVED)
 }
 
 #[cfg(test)]

@@ -20,6 +20,8 @@
 //! # }
 //! ```
 
+#![forbid(unsafe_code)]
+
 pub mod catalog;
 mod failure;
 mod file;

@@ -1,6 +1,6 @@
 //! `m3 grade`
 
-mod judges;
+mod graders;
 mod sources;
 
 use std::collections::HashSet;
@@ -12,7 +12,7 @@ use std::time::Duration;
 
 use clap::builder::PossibleValue;
 use clap::{Args, ValueEnum};
-use judges::open_panel;
+use graders::open_panel;
 use m3_judge::grade::{
     AnswerStore, Asked, Collected, GradeReport, Listeners, Panel, PanelError, PeopleLabels, Rubric,
 };
@@ -49,10 +49,9 @@ pub(super) struct GradeArgs {
     /// What judges are asked
     #[arg(long, value_enum, default_value_t = RUBRICS[0])]
     rubric: RubricArg,
-    /// How often each judge is asked the same [default: 1; 5 with mcp-bench]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=100))]
+    #[arg(long, value_name = "N", help = repeat_help(), value_parser = clap::value_parser!(u32).range(1..=100))]
     repeat: Option<u32>,
-    /// Seed of the orders in which the respects of mcp-bench are asked
+    /// Seed of the orders in which a rubric asks for its respects, if it changes them
     #[arg(long, value_name = "N", default_value_t = 0)]
     order_seed: u64,
     /// Folder that the images are in [default: those of the references and the predictions, and the ones above]
@@ -69,7 +68,7 @@ pub(super) struct GradeArgs {
     judge_key_from: Vec<(String, String)>,
     #[command(flatten)]
     replies: ReplyArgs,
-    /// Catalog of the tools that predictions could call: judges of mcp-bench are shown it
+    /// Catalog of the tools that predictions could call, shown to judges where the rubric asks for it
     #[arg(long, value_name = "FILE")]
     tools: Option<PathBuf>,
     /// Requests at once
@@ -125,6 +124,13 @@ impl ValueEnum for RubricArg {
     fn to_possible_value(&self) -> Option<PossibleValue> {
         Some(PossibleValue::new(self.0.name()).help(self.0.meaning()))
     }
+}
+
+/// The help of `--repeat`, with the rubrics that ask more than once.
+fn repeat_help() -> String {
+    let several = Rubric::all().filter(|rubric| rubric.passes() > 1);
+    let several = several.map(|rubric| format!("; {} with {}", rubric.passes(), rubric.name()));
+    format!("How often each judge is asked the same [default: 1{}]", several.collect::<String>())
 }
 
 fn parse_key(text: &str) -> Result<(String, String), String> {
@@ -277,7 +283,7 @@ fn say(asked: &Asked, panel: &Panel, printer: Printer) {
     printer.note(&format!(
         "{} of {}, {} known before{tokens}",
         counted(asked.requests, "reply"),
-        counted(panel.judges.len(), "judge"),
+        counted(panel.graders.len(), "judge"),
         counted(asked.reused, "answer")
     ));
 }

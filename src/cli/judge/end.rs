@@ -9,6 +9,7 @@ use m3_support::text::{counted, duration, shortened, visible};
 
 use super::args::Targets;
 use crate::cli::failure::{Failure, code};
+use crate::cli::output::print_rows;
 use crate::cli::printer::Printer;
 
 /// The longest reason in a line, in columns.
@@ -50,9 +51,9 @@ pub(super) fn line(task: &JudgedTask, (done, all): (usize, usize)) -> String {
     format!("{id} {what} ({done} of {})", counted(all, "task"))
 }
 
-/// Sums over all tasks.
+/// What all tasks come to together.
 #[derive(Debug, Default)]
-struct Sums {
+struct JudgeCounts {
     tasks: [usize; 3],
     runs: usize,
     refusals: BTreeMap<RefusalKind, usize>,
@@ -68,27 +69,27 @@ struct Sums {
     has_verification: bool,
 }
 
-impl Sums {
+impl JudgeCounts {
     fn of(end: &JudgeEnd) -> Self {
-        let mut sums = Self::default();
+        let mut counts = Self::default();
         for task in &end.tasks {
             let provenance = &task.provenance;
-            sums.tasks[provenance.status as usize] += 1;
-            sums.disagreements += provenance.disagreements.len();
+            counts.tasks[provenance.status as usize] += 1;
+            counts.disagreements += provenance.disagreements.len();
             for run in &provenance.runs {
-                sums.add(run);
+                counts.add(run);
             }
             if let Some(run) = provenance.chosen.and_then(|chosen| provenance.runs.get(chosen)) {
-                sums.calls[0] += run.calls;
-                sums.calls[1] += task.trajectory.call_count();
-                sums.steps[0] += run.steps;
-                sums.steps[1] += task.trajectory.steps.len();
+                counts.calls[0] += run.calls;
+                counts.calls[1] += task.trajectory.call_count();
+                counts.steps[0] += run.steps;
+                counts.steps[1] += task.trajectory.steps.len();
                 let rebuilt = run.reconstruction.as_ref();
-                sums.removed += rebuilt.map_or(0, |rebuilt| rebuilt.removed.len());
-                sums.merged += rebuilt.map_or(0, |rebuilt| rebuilt.merged.len());
+                counts.removed += rebuilt.map_or(0, |rebuilt| rebuilt.removed.len());
+                counts.merged += rebuilt.map_or(0, |rebuilt| rebuilt.merged.len());
             }
         }
-        sums
+        counts
     }
 
     fn add(&mut self, run: &JudgedRun) {
@@ -151,20 +152,8 @@ pub(super) fn say(
     (has_judge, elapsed): (bool, Duration),
     printer: Printer,
 ) -> Result<(), Failure> {
-    let sums = Sums::of(end);
-    let mut out = Printer::out();
-    let write = |out: &mut dyn std::io::Write| {
-        for (label, value) in sums.rows(has_judge, elapsed) {
-            writeln!(out, "{label:<13} {value}")?;
-        }
-        out.flush()
-    };
-    match write(&mut out) {
-        Err(cause) if cause.kind() != std::io::ErrorKind::BrokenPipe => {
-            return Err(Failure::output("standard output", &cause));
-        }
-        _ => {}
-    }
+    let counts = JudgeCounts::of(end);
+    print_rows(&counts.rows(has_judge, elapsed), 0)?;
     let name = |path: &std::path::Path| visible(&path.display().to_string(), false).into_owned();
     let unrecorded = end.tasks.iter().flat_map(|task| &task.provenance.runs).filter(|run| {
         run.refusal.as_ref().is_some_and(|refusal| refusal.reason == m3_judge::reference::NO_RESULTS)
@@ -177,11 +166,11 @@ pub(super) fn say(
             if unrecorded == 1 { "1 run has".to_owned() } else { format!("{unrecorded} runs have") }
         ));
     }
-    if sums.tasks[Status::Accepted as usize] > 0 {
+    if counts.tasks[Status::Accepted as usize] > 0 {
         let references = name(&targets.references);
         printer.note(&format!("next: m3 review {references}, or m3 score PREDICTIONS {references}"));
     }
-    let undecided = sums.undecided();
+    let undecided = counts.undecided();
     if undecided == 0 {
         return Ok(());
     }
@@ -189,9 +178,9 @@ pub(super) fn say(
         "{} of {} undecided\nhint: `judge` in {} says why; the same command asks again what was not answered, \
          or in no way that can be read",
         undecided,
-        if sums.runs == 1 { "1 run is".to_owned() } else { format!("{} runs are", sums.runs) },
+        if counts.runs == 1 { "1 run is".to_owned() } else { format!("{} runs are", counts.runs) },
         name(&targets.rejected),
     );
-    let is_unavailable = sums.count(RefusalKind::NoReply) > 0 && !sums.has_answers;
+    let is_unavailable = counts.count(RefusalKind::NoReply) > 0 && !counts.has_answers;
     Err(Failure::new(if is_unavailable { code::UNAVAILABLE } else { code::FAILED }, message))
 }

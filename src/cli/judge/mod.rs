@@ -160,8 +160,8 @@ async fn judge(
 ) -> Result<JudgeEnd, Failure> {
     let Ready { inputs, model, recorder, tools, servers, journal } = ready;
     let Inputs { tasks, images, .. } = inputs;
-    let (tell, mut told) = mpsc::unbounded_channel();
-    // The folder of shared servers; it is removed when they are closed.
+    let (tell, told) = mpsc::unbounded_channel();
+    // Shared servers work here; it goes when they are closed.
     let workspace = tempfile::tempdir().map_err(|cause| Failure::temporary(&cause))?;
     let secrets: Vec<String> = servers
         .iter()
@@ -169,15 +169,9 @@ async fn judge(
         .flat_map(|server| server.secrets.iter().map(ToString::to_string))
         .collect();
     let verifier = match (servers, &journal) {
-        (Some((config, hash)), Some(journal)) => {
-            // Fails if the secrets cannot be searched for.
-            redactor(&config)?;
-            let host = HostOptions::new(workspace.path()).guarded();
-            let replay = tokio::select! {
-                replay = Replay::start(config, None, ReplayOptions { images, host }) => replay?,
-                () = stop.cancelled() => return Err(interrupted()),
-            };
-            Some(Verifier::new(replay, Arc::clone(journal), hash, stop.clone()))
+        (Some(servers), Some(journal)) => {
+            let options = ReplayOptions { images, host: HostOptions::new(workspace.path()).guarded() };
+            Some(verifier(servers, options, journal, stop).await?)
         }
         _ => None,
     };
@@ -193,16 +187,43 @@ async fn judge(
         }
         _ => None,
     };
-    let all = tasks.len();
-    let work = JudgeWork {
-        tasks,
-        asker,
-        pictures: Pictures::new(),
-        tools,
-        verifier,
-        workers: args.workers.into(),
-        stop: stop.clone(),
+    let workers = args.workers.into();
+    let work =
+        JudgeWork { tasks, asker, pictures: Pictures::new(), tools, verifier, workers, stop: stop.clone() };
+    let ended = watched(&work, &tell, told, printer).await;
+    if let Some(verifier) = &work.verifier {
+        verifier.close().await;
+    }
+    match recorder.and_then(|recorder| recorder.failure()) {
+        Some(error) => Err(error.into()),
+        None => Ok(ended?),
+    }
+}
+
+/// Starts the servers that calls are made again with.
+async fn verifier(
+    (config, hash): (HostConfig, String),
+    options: ReplayOptions,
+    journal: &Arc<JudgeJournal>,
+    stop: &CancellationToken,
+) -> Result<Verifier, Failure> {
+    // Fails where the secrets cannot be looked for.
+    redactor(&config)?;
+    let replay = tokio::select! {
+        replay = Replay::start(config, None, options) => replay?,
+        () = stop.cancelled() => return Err(interrupted()),
     };
+    Ok(Verifier::new(replay, Arc::clone(journal), hash, stop.clone()))
+}
+
+/// Does the work, and shows meanwhile how far it is and what is told.
+async fn watched(
+    work: &JudgeWork,
+    tell: &mpsc::UnboundedSender<JudgeEvent>,
+    mut told: mpsc::UnboundedReceiver<JudgeEvent>,
+    printer: Printer,
+) -> Result<JudgeEnd, JudgeError> {
+    let all = work.tasks.len();
     let mut done = 0;
     let mut tell_done = |task: &JudgedTask| {
         done += 1;
@@ -216,7 +237,7 @@ async fn judge(
             tokio::select! {
                 biased;
                 Some(said) = told.recv() => view.show(&said),
-                () = stop.cancelled(), if !is_told => {
+                () = work.stop.cancelled(), if !is_told => {
                     is_told = true;
                     view.bar.aside(|| printer.note("waiting for replies that are under way; Ctrl-C again stops at once"));
                 }
@@ -227,14 +248,7 @@ async fn judge(
     while let Ok(said) = told.try_recv() {
         view.show(&said);
     }
-    drop(view);
-    if let Some(verifier) = &work.verifier {
-        verifier.close().await;
-    }
-    match recorder.and_then(|recorder| recorder.failure()) {
-        Some(error) => Err(error.into()),
-        None => Ok(ended?),
-    }
+    ended
 }
 
 /// Shows the progress: a bar on a terminal, else a line for each task.
@@ -281,7 +295,7 @@ impl From<JudgeError> for Failure {
     fn from(error: JudgeError) -> Self {
         match error {
             JudgeError::Journal(error) => error.into(),
-            JudgeError::RunBlocker(lack) => RunError::RunBlocker(lack).into(),
+            JudgeError::RunBlocker(blocker) => RunError::RunBlocker(blocker).into(),
             JudgeError::Source(error) => error.into(),
             JudgeError::Interrupted => interrupted(),
             error @ JudgeError::Replay(_) => Self::new(code::UNAVAILABLE, error.to_string()),

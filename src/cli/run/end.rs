@@ -8,6 +8,7 @@ use m3_support::text::{counted, duration, shortened, visible};
 
 use super::RunArgs;
 use crate::cli::failure::{Failure, code};
+use crate::cli::output::print_rows;
 use crate::cli::printer::Printer;
 
 /// The price of a model, by its whole name or by the provider's name for it.
@@ -32,21 +33,7 @@ pub(super) fn say(
 ) -> Result<(), Failure> {
     let usage = end.summary.usage.plus(end.interrupted.1);
     let cost = prices.and_then(|prices| price(prices, name)).map(|price| price.cost(usage));
-    let mut out = Printer::out();
-    let write = |out: &mut dyn std::io::Write| {
-        let rows = rows(end, cost);
-        let width = rows.iter().map(|(label, _)| label.len() + 1).max().unwrap_or_default();
-        for (label, value) in rows {
-            writeln!(out, "{label:<width$} {value}")?;
-        }
-        out.flush()
-    };
-    match write(&mut out) {
-        Err(cause) if cause.kind() != std::io::ErrorKind::BrokenPipe => {
-            return Err(Failure::output("standard output", &cause));
-        }
-        _ => {}
-    }
+    print_rows(&rows(end, cost), 1)?;
     let folder = args.output.display().to_string();
     let folder = visible(folder.trim_end_matches('/'), false);
     if end.is_interrupted {

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use serde_json::{Value, json};
 
 use super::{flipped_longitude, number};
-use crate::support::{Folder, failure, m3, m3_bare, report, stdout};
+use crate::support::{Folder, failure, json_of, m3, m3_bare, report, stdout};
 
 /// A result with the wrong longitude, and a changed copy of it.
 fn results(
@@ -43,7 +43,7 @@ fn leaderboard(folder: &Folder, results: &[&Path]) -> Value {
 fn the_leaderboard_has_the_fidelity_beside_the_average() {
     let folder = Folder::new();
     let Some([first, second]) = results(&folder, &[], "old.json", without_fidelity) else { return };
-    let score: Value = serde_json::from_slice(&std::fs::read(&first).unwrap()).unwrap();
+    let score: Value = json_of(&first);
     let board = leaderboard(&folder, &[&first]);
     for name in ["argument_fidelity", "argument_fidelity_covered", "average"] {
         let found = board["models"][0]["metrics"][name]["value"].as_f64().unwrap();

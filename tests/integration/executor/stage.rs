@@ -164,7 +164,7 @@ impl Stage {
         let record = match attempted {
             Attempted::Done(record) => record,
             Attempted::Interrupted(_) => return None,
-            Attempted::Lacking(_, record) => *record,
+            Attempted::Blocked(_, record) => *record,
         };
         assert_eq!(server.problems(), [""; 0]);
         let left = lines.lock().unwrap().len();
@@ -197,7 +197,7 @@ pub(super) async fn replay(cassette: &Path, options: &RunOptions, image: Option<
     match played_by(Cast { tools, model, options, workspace, image, events, stop, redactor }).await {
         Attempted::Done(record) => record,
         Attempted::Interrupted(_) => panic!("nobody stopped it"),
-        Attempted::Lacking(lack, _) => panic!("{lack}"),
+        Attempted::Blocked(blocker, _) => panic!("{blocker}"),
     }
 }
 

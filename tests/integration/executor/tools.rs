@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
-use m3_mcp::config::{HostConfig, InProcess, Restarts, ServerConfig, Timeouts, ToolFilter, Transport};
+use m3_mcp::config::{HostConfig, InProcess, ServerConfig, Transport};
 use m3_mcp::{Answer, Answering, Content, Tool, ToolResult, Toolbox};
 use serde_json::{Map, Value, json};
 use tokio::sync::Barrier;
@@ -119,16 +119,6 @@ pub(super) fn servers(workspace: &Path) -> (HostConfig, Called) {
         called: Arc::clone(&called),
         workspace: workspace.to_owned(),
     };
-    let server = ServerConfig {
-        name: "kit".to_owned(),
-        transport: Transport::InProcess(InProcess(Arc::new(kit))),
-        is_disabled: false,
-        is_stateless: false,
-        max_concurrent: None,
-        timeouts: Timeouts::default(),
-        restarts: Restarts::default(),
-        tools: ToolFilter::default(),
-        secrets: Vec::new(),
-    };
+    let server = ServerConfig::new("kit", Transport::InProcess(InProcess(Arc::new(kit))));
     (HostConfig { servers: vec![server], ..HostConfig::default() }, called)
 }

@@ -7,7 +7,7 @@ use m3_testkit::model_server::{Scripted, ScriptedModel, Spoken};
 use serde_json::json;
 
 use super::{RESPECTS, Tasks, counter, is_about_completion, judge, name, near, requests, says, task};
-use crate::support::{failure, follows_kept_schema, m3_bare, run, text};
+use crate::support::{failure, follows_kept_schema, m3_bare, run, text, wait_for};
 
 fn found(command: &mut assert_cmd::Command, code: i32) -> serde_json::Value {
     let ended = run(command.args(["--format", "json"]));
@@ -264,11 +264,7 @@ fn what_was_answered_before_an_interruption_is_kept() {
     process.args(command.get_args()).args(["--workers", "1"]).current_dir(tasks.folder.path());
     process.env("M3_CACHE_DIR", tasks.folder.path()).stdout(std::process::Stdio::piped());
     let process = process.stderr(std::process::Stdio::piped()).spawn().unwrap();
-    let begin = std::time::Instant::now();
-    while count.load(Ordering::SeqCst) < 4 {
-        assert!(begin.elapsed().as_secs() < 60, "it asks");
-        std::thread::sleep(Duration::from_millis(20));
-    }
+    wait_for("it asks", || count.load(Ordering::SeqCst) >= 4);
     let id = rustix::process::Pid::from_raw(i32::try_from(process.id()).unwrap()).unwrap();
     rustix::process::kill_process(id, rustix::process::Signal::INT).unwrap();
     let ended = process.wait_with_output().unwrap();

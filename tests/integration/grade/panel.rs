@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::{Tasks, judge, name, near, report, requests, task};
-use crate::support::{follow_kept_schema, follows_kept_schema, run, stdout, text};
+use crate::support::{follow_kept_schema, follows_kept_schema, json_of, run, stdout, text};
 
 #[test]
 fn judges_reply_as_they_are_told_to_and_other_settings_are_other_questions() {
@@ -47,8 +47,8 @@ fn of_four_judges_the_lowest_and_the_highest_are_left_out() {
     near(&agreement["fleiss_kappa"], -1.0 / 3.0);
     assert_eq!(agreement["pairs"].as_array().unwrap().len(), 6);
     near(&agreement["pairs"][1]["agreement"], 1.0);
-    // The form that leaderboards read.
-    let written: Value = serde_json::from_slice(&std::fs::read(&graded).unwrap()).unwrap();
+    // What leaderboards read.
+    let written: Value = json_of(&graded);
     near(&written[1]["grades"]["task_completion"], 0.775);
     assert_eq!(written[1]["steps"], task("b", "37 kcal")["steps"]);
     // Graded predictions are still valid predictions.
@@ -97,7 +97,7 @@ fn nothing_is_asked_twice_and_what_has_changed_is_asked_again() {
     let lines: Vec<Value> = kept.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
     assert_eq!((&lines[0], lines.len()), (&json!({"schema": "m3.answers/1"}), 7));
     follow_kept_schema("answers", &lines[1..]);
-    let written: Value = serde_json::from_slice(&std::fs::read(&graded).unwrap()).unwrap();
+    let written: Value = json_of(&graded);
     follow_kept_schema("graded", written.as_array().unwrap());
     std::fs::write(&answers, &kept[..kept.len() - 10]).unwrap();
     grade();
@@ -240,7 +240,7 @@ fn grades_of_other_rubrics_stay() {
         let to = tasks.folder.path().join("again.json");
         report(command.args(["--rubric", rubric, "-o"]).arg(&to));
         std::fs::rename(&to, &graded).unwrap();
-        serde_json::from_slice(&std::fs::read(&graded).unwrap()).unwrap()
+        json_of(&graded)
     };
     for _ in 0..2 {
         let written = again(&passes, "mcp-eval");
@@ -288,13 +288,13 @@ fn grades_go_by_the_score_into_the_leaderboard() {
         command
     };
     stdout(scored(&graded).arg("--out").arg(&score));
-    let written: Value = serde_json::from_slice(&std::fs::read(&score).unwrap()).unwrap();
+    let written: Value = json_of(&score);
     follows_kept_schema("score", &written);
     let board = crate::support::report(m3().arg("leaderboard").arg(&score));
     near(&board["models"][0]["metrics"]["task_completion"]["value"], 0.9);
     near(&board["models"][0]["metrics"]["information_grounding"]["value"], 0.5);
-    // Grades of other predictions are refused, and so is a file without grades.
-    let mut other: Value = serde_json::from_slice(&std::fs::read(&graded).unwrap()).unwrap();
+    // Those of other predictions are refused, as is a file without any.
+    let mut other: Value = json_of(&graded);
     other[0]["steps"] = json!([]);
     let other = tasks.folder.json("other.json", &other);
     let (code, said) = crate::support::failure(&mut scored(&other));

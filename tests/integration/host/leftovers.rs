@@ -2,21 +2,18 @@
 
 use std::io::BufRead as _;
 use std::process::{Command, Stdio};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use super::support::{PATIENCE, host, host_all, m3, marker, processes, server, stub, wait_until_gone};
+use super::support::{host, host_all, m3, marker, processes, server, stub, wait_until_gone};
+use crate::support::wait_for;
 
 const DESCENDANTS: [&str; 4] = ["sleeper", "sleeper-stubborn", "sleeper-session", "sleeper-daemon"];
 
-/// Waits until this many processes exist: they take a moment to start.
-fn wait_for(count: usize, marker: &str) {
-    let deadline = Instant::now() + PATIENCE;
-    while processes(marker).len() < count {
-        assert!(Instant::now() < deadline, "only {:?}", processes(marker));
-        std::thread::sleep(Duration::from_millis(10));
-    }
+/// Waits until so many processes are there: they take a moment to start.
+fn wait_for_processes(count: usize, marker: &str) {
+    wait_for("the processes have started", || processes(marker).len() >= count);
 }
 
 #[tokio::test]
@@ -25,8 +22,8 @@ async fn descendants_end_with_a_host_that_is_closed() {
     for what in DESCENDANTS {
         hosting.text("spawn", json!({ "what": what })).await;
     }
-    // The guard, the server and its four processes.
-    wait_for(6, &hosting.marker);
+    // The guard, the server and the four.
+    wait_for_processes(6, &hosting.marker);
     hosting.close().await;
 }
 
@@ -122,8 +119,8 @@ fn a_host_that_is_killed_leaves_nothing() {
         let mut line = String::new();
         std::io::BufReader::new(host.stdout.take().unwrap()).read_line(&mut line).unwrap();
         assert_eq!(line, "ready\n");
-        // The host, the guard, the server and the processes that the server started.
-        wait_for(7, &marker);
+        // The host, the guard, the server and what it started.
+        wait_for_processes(7, &marker);
         host.kill().unwrap();
         host.wait().unwrap();
         wait_until_gone(&marker);

@@ -4,9 +4,10 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
-use m3_mcp::config::{HostConfig, Restarts, ServerConfig, Timeouts, ToolFilter, Transport};
+use crate::support::wait_for;
+use m3_mcp::config::{HostConfig, ServerConfig, Timeouts, Transport};
 use m3_mcp::{CallOutcome, Events, Host, HostEvent, HostOptions, ToolName};
 use serde_json::{Map, Value};
 use tempfile::TempDir;
@@ -38,21 +39,13 @@ pub(crate) fn marker() -> String {
 pub(crate) fn server(name: &str, scenario: &str, marker: &str) -> ServerConfig {
     let args = [scenario, "--marker", marker].map(str::to_owned).to_vec();
     let command = stub().to_string_lossy().into_owned();
-    ServerConfig {
-        name: name.to_owned(),
-        transport: Transport::Stdio { command, args, env: BTreeMap::new(), cwd: None },
-        is_disabled: false,
-        is_stateless: false,
-        max_concurrent: None,
-        timeouts: Timeouts {
-            start: Duration::from_secs(20),
-            idle: Duration::from_secs(20),
-            total: Duration::from_mins(1),
-        },
-        restarts: Restarts::default(),
-        tools: ToolFilter::default(),
-        secrets: Vec::new(),
-    }
+    let transport = Transport::Stdio { command, args, env: BTreeMap::new(), cwd: None };
+    let timeouts = Timeouts {
+        start: Duration::from_secs(20),
+        idle: Duration::from_secs(20),
+        total: Duration::from_mins(1),
+    };
+    ServerConfig { timeouts, ..ServerConfig::new(name, transport) }
 }
 
 /// A host under test.
@@ -138,12 +131,8 @@ pub(crate) fn processes(marker: &str) -> Vec<String> {
 
 /// Waits until no process with the marker is left.
 pub(crate) fn wait_until_gone(marker: &str) {
-    let deadline = Instant::now() + PATIENCE;
-    // The host's tasks do not run during this wait: processes must have been told to end before.
-    while !processes(marker).is_empty() {
-        assert!(Instant::now() < deadline, "left: {:?}", processes(marker));
-        std::thread::sleep(Duration::from_millis(20));
-    }
+    // The host's tasks do not run meanwhile: what must end has been told so.
+    wait_for("the processes have ended", || processes(marker).is_empty());
 }
 
 /// Whether the two are the same folder, links resolved.

@@ -1,17 +1,20 @@
 //! Recording and replaying exchanges with the model, and the cassette's file.
 
-use std::io::Write as _;
+use std::io::{Cursor, Write as _};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD_NO_PAD;
 use m3_llm::{
     Cassette, CassetteError, Header, Message, Model, ModelName, ModelOptions, Part, Picture, Recorder,
     Request,
 };
+use m3_testkit::model_server::{Scripted, ScriptedModel, Spoken, hash};
 
-use super::server::{Server, Step};
-use super::{KEY, ask, error, model, name, question, scope, text};
+use super::{KEY, answer, ask, echo, error, failure, model, name, question, reply, scope, serve, text};
 
 /// A folder that contains a cassette.
 pub(super) struct Tape {
@@ -31,12 +34,12 @@ impl Tape {
         std::fs::read_to_string(self.path()).unwrap()
     }
 
-    /// A model on this server that is recorded.
-    pub(super) fn record(&self, server: &Server) -> Model {
+    /// A model at this server, recorded.
+    pub(super) fn record(&self, server: &ScriptedModel) -> Model {
         self.record_with(server, ModelOptions::default())
     }
 
-    pub(super) fn record_with(&self, server: &Server, options: ModelOptions) -> Model {
+    pub(super) fn record_with(&self, server: &ScriptedModel, options: ModelOptions) -> Model {
         let header = Header::new(&name(server));
         let recorder = Recorder::create_or_append(&self.path(), header).unwrap();
         model(server, options).recorded_by(Arc::new(recorder))
@@ -54,14 +57,14 @@ fn header(model: &str) -> Header {
 #[tokio::test]
 async fn answers_and_failed_tries_are_played_as_they_were() {
     let tape = Tape::new();
-    let server = Server::start([
-        Step::failure(500, "<html>"),
-        Step::reply("one"),
-        Step::CutBody,
-        Step::Answer(429, vec![("retry-after", "0".to_owned())], error("rate_limit_exceeded", "slow")),
-        Step::reply("{workspace} two"),
-        Step::failure(400, &error("invalid_request_error", "no images")),
-        Step::failure(200, "{\n  \"choices\" : [ ]\n}"),
+    let server = serve([
+        failure(500, "<html>"),
+        reply("one"),
+        Scripted::Cut,
+        answer(429, ("retry-after", "0"), &error("rate_limit_exceeded", "slow")),
+        reply("{workspace} two"),
+        failure(400, &error("invalid_request_error", "no images")),
+        failure(200, "{\n  \"choices\" : [ ]\n}"),
     ]);
     let first_wait = Duration::from_millis(1);
     let live = tape.record_with(&server, ModelOptions { tries: 3, first_wait, ..ModelOptions::default() });
@@ -86,14 +89,20 @@ async fn answers_and_failed_tries_are_played_as_they_were() {
     }
     let summary = Cassette::open(&tape.path()).unwrap().summary().clone();
     assert_eq!((summary.tasks, summary.requests, summary.tries), (4, 4, 2 + 3 + 1 + 3));
-    assert_eq!(server.received().len(), 9);
+    assert_eq!(server.requests().len(), 9);
 }
 
 #[tokio::test]
 async fn neither_the_key_nor_images_are_recorded() {
     let tape = Tape::new();
-    let server = Server::start([Step::Echo(400), Step::Echo(200)]);
+    let is_refused = AtomicBool::new(true);
+    let server = ScriptedModel::start(Spoken::OpenAi, move |seen| {
+        echo(if is_refused.swap(false, Ordering::Relaxed) { 400 } else { 200 }, seen)
+    });
     let live = tape.record(&server);
+    let mut bytes = Vec::new();
+    image::RgbImage::new(1, 1).write_to(&mut Cursor::new(&mut bytes), image::ImageFormat::Png).unwrap();
+    let (payload, sent) = (STANDARD_NO_PAD.encode(&bytes), hash(&bytes));
     let picture = Picture {
         mime_type: "image/png",
         width: 1,
@@ -101,25 +110,23 @@ async fn neither_the_key_nor_images_are_recorded() {
         sha256: "ab".repeat(32),
         scaled_from: None,
         changes: Vec::new(),
-        bytes: b"the bytes of a picture".to_vec(),
+        bytes,
     };
     let parts = vec![Part::Image(Arc::new(picture)), Part::Text(format!("the key is {KEY}"))];
     let request = Request { messages: vec![Arc::new(Message::User(parts))], ..Request::default() };
     ask(&live, &request, &scope("t", 1)).await.0.unwrap_err();
     ask(&live, &request, &scope("u", 1)).await.0.unwrap();
     drop(live);
-    // The base64 of the bytes.
-    let payload = "dGhlIGJ5dGVzIG9mIGEgcGljdHVyZQ";
-    assert!(server.received()[0].body.to_string().contains(payload));
+    assert!(server.requests()[0].to_string().contains(&sent));
     let content = tape.content();
     assert!(content.contains(&"ab".repeat(32)) && content.contains("***"));
-    assert!(!content.contains(payload) && !content.contains("sk-test"), "{content}");
+    assert!(!content.contains(&payload) && !content.contains("sk-test"), "{content}");
 }
 
 #[tokio::test]
 async fn a_compressed_cassette_is_played_and_not_appended_to() {
     let tape = Tape::new();
-    let server = Server::start([Step::reply("one")]);
+    let server = serve([reply("one")]);
     text(&tape.record(&server), &question("a"), &scope("t", 1)).await;
     let packed = tape.folder.path().join("c.jsonl.gz");
     let mut output =
@@ -140,7 +147,7 @@ async fn a_compressed_cassette_is_played_and_not_appended_to() {
 #[tokio::test]
 async fn a_line_that_was_cut_off_is_left_aside_and_ended() {
     let tape = Tape::new();
-    let server = Server::start([Step::reply("ä one"), Step::reply("ä two"), Step::reply("three")]);
+    let server = serve([reply("ä one"), reply("ä two"), reply("three")]);
     let live = tape.record(&server);
     text(&live, &question("a"), &scope("t", 1)).await;
     text(&live, &question("b"), &scope("t", 1)).await;
@@ -197,7 +204,7 @@ fn only_a_cassette_of_the_same_model_is_appended_to_and_by_one() {
 #[tokio::test]
 async fn a_broken_line_is_named() {
     let tape = Tape::new();
-    let server = Server::start([Step::reply("one")]);
+    let server = serve([reply("one")]);
     text(&tape.record(&server), &question("a"), &scope("t", 1)).await;
     let content = tape.content();
     std::fs::write(tape.path(), format!("{content}{{\"kind\": \"call\", nonsense\n{content}")).unwrap();

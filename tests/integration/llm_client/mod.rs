@@ -3,7 +3,6 @@
 mod cassettes;
 mod playing;
 mod retries;
-mod server;
 
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -11,8 +10,8 @@ use std::time::Duration;
 use m3_llm::{
     Answered, Key, Message, Model, ModelError, ModelName, ModelOptions, Part, Request, Retry, Scope,
 };
+use m3_testkit::model_server::{Scripted, ScriptedModel, SeenRequest, Spoken};
 use serde_json::{Value, json};
-use server::Server;
 
 /// No test takes this long.
 const LIMIT: Duration = Duration::from_mins(1);
@@ -21,13 +20,49 @@ const LIMIT: Duration = Duration::from_mins(1);
 const KEY: &str = "sk-test/0123456789+abcdef";
 
 /// A model at this server, with a key.
-fn model(server: &Server, mut options: ModelOptions) -> Model {
-    options.key = Key::new(KEY);
-    Model::open(name(server), options).unwrap()
+fn model(server: &ScriptedModel, options: ModelOptions) -> Model {
+    model_at(server.base_url(), options)
 }
 
-fn name(server: &Server) -> ModelName {
-    ModelName::parse(&format!("openai@http://{}/v1:test-model", server.address)).unwrap()
+fn model_at(address: &str, mut options: ModelOptions) -> Model {
+    options.key = Key::new(KEY);
+    Model::open(name_at(address), options).unwrap()
+}
+
+fn name(server: &ScriptedModel) -> ModelName {
+    name_at(server.base_url())
+}
+
+fn name_at(address: &str) -> ModelName {
+    ModelName::parse(&format!("openai@{address}:test-model")).unwrap()
+}
+
+/// A server that does one thing after another.
+fn serve(steps: impl IntoIterator<Item = Scripted>) -> ScriptedModel {
+    ScriptedModel::in_steps(Spoken::OpenAi, steps)
+}
+
+/// A reply of the model.
+fn reply(text: &str) -> Scripted {
+    Scripted::Say(text.to_owned())
+}
+
+/// An answer with a header and a body.
+fn answer(status: u16, (name, value): (&str, &str), body: &str) -> Scripted {
+    Scripted::Raw { status, headers: vec![(name.to_owned(), value.to_owned())], body: body.to_owned() }
+}
+
+/// A failure, with a body.
+fn failure(status: u16, body: &str) -> Scripted {
+    Scripted::Raw { status, headers: Vec::new(), body: body.to_owned() }
+}
+
+/// What repeats the key: a reply, or an error.
+fn echo(status: u16, seen: &SeenRequest) -> Scripted {
+    match (status, format!("{:?}", seen.authorization)) {
+        (200, authorization) => Scripted::Say(authorization),
+        (_, authorization) => failure(status, &error("bad", &format!("no: {authorization}"))),
+    }
 }
 
 /// A user's question.

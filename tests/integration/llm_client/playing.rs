@@ -9,8 +9,7 @@ use m3_mcp::{CallError, CallOutcome, ToolCatalog, ToolName, ToolResult};
 use serde_json::{Map, Value, json};
 
 use super::cassettes::Tape;
-use super::server::{Server, Step};
-use super::{ask, question, scope, text};
+use super::{answer, ask, failure, question, reply, scope, serve, text};
 
 fn workspace(path: &Path) -> Scope {
     Scope { workspace: Some(path.to_owned()), ..scope("t", 1) }
@@ -19,7 +18,7 @@ fn workspace(path: &Path) -> Scope {
 #[tokio::test]
 async fn equal_requests_of_several_tasks_and_repeats_are_told_apart() {
     let tape = Tape::new();
-    let server = Server::start(["a1", "b1", "a2", "a1 again"].map(Step::reply));
+    let server = serve(["a1", "b1", "a2", "a1 again"].map(reply));
     let live = tape.record(&server);
     let request = question("the same");
     for (task, repeat) in [("a", 1), ("b", 1), ("a", 2), ("a", 1)] {
@@ -50,7 +49,7 @@ async fn the_workspace_may_be_elsewhere() {
     let folder = tempfile::tempdir().unwrap();
     let (here, there) = (folder.path().join("one/t"), folder.path().join("two/t"));
     let says = |path: &Path| format!("look at {}/a.png, not at {{workspace}}", path.display());
-    let server = Server::start([Step::reply(&says(&here))]);
+    let server = serve([reply(&says(&here))]);
     text(&tape.record(&server), &question(&says(&here)), &workspace(&here)).await;
     assert!(!tape.content().contains(here.to_str().unwrap()));
     let played = tape.play();
@@ -60,8 +59,8 @@ async fn the_workspace_may_be_elsewhere() {
 #[tokio::test]
 async fn an_unknown_request_fails_and_says_what_differs() {
     let tape = Tape::new();
-    let long_wait = Step::Answer(500, vec![("retry-after", "60".to_owned())], "{}".to_owned());
-    let server = Server::start([Step::reply("one"), long_wait]);
+    let long_wait = answer(500, ("retry-after", "60"), "{}");
+    let server = serve([reply("one"), long_wait]);
     let live = tape.record(&server);
     text(&live, &question("How many apples are in the first image?"), &scope("t", 1)).await;
     // A recording that was killed during the wait.
@@ -94,7 +93,7 @@ async fn an_unknown_request_fails_and_says_what_differs() {
 #[tokio::test]
 async fn a_task_recorded_anew_is_played_as_it_was_recorded_last() {
     let tape = Tape::new();
-    let server = Server::start(["before", "anew", "further"].map(Step::reply));
+    let server = serve(["before", "anew", "further"].map(reply));
     text(&tape.record(&server), &question("a"), &scope("t", 1)).await;
     let live = tape.record(&server);
     text(&live, &question("a"), &scope("t", 1)).await;
@@ -107,7 +106,7 @@ async fn a_task_recorded_anew_is_played_as_it_was_recorded_last() {
 #[tokio::test]
 async fn what_is_played_can_be_recorded_again() {
     let tape = Tape::new();
-    let server = Server::start([Step::failure(503, "{}"), Step::reply("one")]);
+    let server = serve([failure(503, "{}"), reply("one")]);
     text(&tape.record(&server), &question("a"), &scope("t", 1)).await;
     let copy = Tape::new();
     let played = tape.play();

@@ -1,22 +1,28 @@
 //! Which failed tries are repeated, when, and the errors of those that are not.
 
+use std::io::BufReader;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use m3_llm::{Model, ModelError, ModelName, ModelOptions, key_from};
+use m3_testkit::model_server::{INPUT_TOKENS, OUTPUT_TOKENS, Scripted, ScriptedModel, Spoken};
+use m3_testkit::raw_http::{self, RawRequest, listen};
 
-use super::server::{Server, Step};
-use super::{KEY, ask, error, model, name, question, scope, text};
+use super::{
+    KEY, answer, ask, completion, echo, error, failure, model, model_at, name, question, reply, scope, serve,
+    text,
+};
 
 fn options(tries: u32) -> ModelOptions {
     ModelOptions { tries, ..ModelOptions::default() }
 }
 
-fn too_many(header: &'static str, value: &str) -> Step {
-    Step::Answer(429, vec![(header, value.to_owned())], error("rate_limit_exceeded", "slow down"))
+fn too_many(header: &str, value: &str) -> Scripted {
+    answer(429, (header, value), &error("rate_limit_exceeded", "slow down"))
 }
 
-/// The error of a model that should give no reply.
-async fn no_reply(server: &Server, options: ModelOptions) -> (Option<u16>, u32, String) {
+/// The error of a model that should give none.
+async fn no_reply(server: &ScriptedModel, options: ModelOptions) -> (Option<u16>, u32, String) {
     let (answered, _) = ask(&model(server, options), &question("q"), &scope("t", 1)).await;
     let error = answered.unwrap_err();
     let message = error.to_string();
@@ -29,30 +35,28 @@ async fn no_reply(server: &Server, options: ModelOptions) -> (Option<u16>, u32, 
 
 #[tokio::test]
 async fn a_request_is_posted_with_its_key_and_answered() {
-    let server = Server::start([Step::reply("four")]);
+    let server = ScriptedModel::start_with_key(Spoken::OpenAi, KEY, |_| reply("four"));
     let (answered, retries) = ask(&model(&server, options(8)), &question("2 + 2?"), &scope("t", 1)).await;
     let answered = answered.unwrap();
     assert_eq!((answered.reply.text.as_str(), answered.tries, retries.len()), ("four", 1, 0));
-    assert_eq!(answered.reply.usage.total(), 10);
-    let received = server.received();
-    assert_eq!(received.len(), 1);
-    assert_eq!(received[0].path, "/v1/chat/completions");
-    assert_eq!(received[0].authorization, Some(format!("Bearer {KEY}")));
-    assert_eq!(received[0].body["model"], "test-model");
+    assert_eq!(answered.reply.usage.total(), INPUT_TOKENS + OUTPUT_TOKENS);
+    let requests = server.requests();
+    assert_eq!((requests.len(), server.problems()), (1, Vec::new()));
+    assert_eq!(requests[0]["model"], "test-model");
+    let server = ScriptedModel::start(Spoken::OpenAi, |seen| echo(200, seen));
     let keyless = Model::open(name(&server), ModelOptions::default()).unwrap();
-    text(&keyless, &question("q"), &scope("t", 1)).await;
-    assert_eq!(server.received()[1].authorization, None);
+    assert_eq!(text(&keyless, &question("q"), &scope("t", 1)).await, "None");
 }
 
 #[tokio::test]
 async fn a_429_is_waited_for_as_long_as_it_says_and_never_not_at_all() {
     let past = "Sun, 06 Nov 1994 08:49:37 GMT";
-    let server = Server::start([
+    let server = serve([
         too_many("Retry-After", "0"),
         too_many("Retry-After", past),
         too_many("retry-after-ms", "300"),
         too_many("retry-after-ms", "1"),
-        Step::reply("at last"),
+        reply("at last"),
     ]);
     let start = Instant::now();
     // Each wait has a jitter of up to its own length.
@@ -71,23 +75,29 @@ async fn a_429_is_waited_for_as_long_as_it_says_and_never_not_at_all() {
     );
 }
 
+async fn passes_with_the_second_try(address: &str) {
+    let (answered, retries) = ask(&model_at(address, options(2)), &question("q"), &scope("t", 1)).await;
+    assert_eq!(answered.unwrap().tries, 2, "{retries:?}");
+    assert!(retries[0].wait >= Duration::from_millis(500) && retries[0].wait <= Duration::from_secs(1));
+    assert!(!retries[0].reason.contains('\n') && !retries[0].reason.contains("http://"), "{retries:?}");
+}
+
 #[tokio::test]
 async fn what_may_pass_is_tried_again() {
     let html = "<html><body>Bad gateway</body></html>";
-    for step in [
-        Step::failure(500, "{}"),
-        Step::failure(502, html),
-        Step::Cut,
-        Step::CutBody,
-        Step::failure(200, html),
-    ] {
-        let server = Server::start([step.clone(), Step::reply("yes")]);
-        let (answered, retries) = ask(&model(&server, options(2)), &question("q"), &scope("t", 1)).await;
-        assert_eq!(answered.unwrap().tries, 2, "{step:?}");
-        assert!(retries[0].wait >= Duration::from_millis(500) && retries[0].wait <= Duration::from_secs(1));
-        assert!(!retries[0].reason.contains('\n') && !retries[0].reason.contains("http://"), "{retries:?}");
+    for step in [failure(500, "{}"), failure(502, html), Scripted::Cut, failure(200, html)] {
+        passes_with_the_second_try(serve([step, reply("yes")]).base_url()).await;
     }
-    let (status, tries, message) = no_reply(&Server::start([Step::failure(502, html)]), options(2)).await;
+    // The first connection ends without an answer.
+    let is_cut = AtomicBool::new(true);
+    let address = listen(move |stream| {
+        let request = RawRequest::read(&mut BufReader::new(&stream));
+        if request.is_some() && !is_cut.swap(false, Ordering::Relaxed) {
+            raw_http::answer(&mut &stream, 200, &[], &completion("yes").to_string());
+        }
+    });
+    passes_with_the_second_try(&format!("http://{address}/v1")).await;
+    let (status, tries, message) = no_reply(&serve([failure(502, html)]), options(2)).await;
     assert_eq!((status, tries), (Some(502), 2));
     assert!(message.contains("gave no reply in 2 tries: HTTP 502: "), "{message}");
     assert!(!message.contains("it was asked"), "said once: {message}");
@@ -96,14 +106,14 @@ async fn what_may_pass_is_tried_again() {
 #[tokio::test]
 async fn what_will_not_pass_is_not_tried_again() {
     for (step, part) in [
-        (Step::failure(429, &error("insufficient_quota", "pay")), "insufficient_quota"),
-        (Step::failure(401, &error("invalid_api_key", "who?")), "HTTP 401"),
-        (Step::failure(400, &error("invalid_request_error", "no images here")), "no images here"),
-        (Step::failure(200, &error("invalid_request_error", "in an envelope")), "in an envelope"),
+        (failure(429, &error("insufficient_quota", "pay")), "insufficient_quota"),
+        (failure(401, &error("invalid_api_key", "who?")), "HTTP 401"),
+        (failure(400, &error("invalid_request_error", "no images here")), "no images here"),
+        (failure(200, &error("invalid_request_error", "in an envelope")), "in an envelope"),
     ] {
-        let server = Server::start([step]);
+        let server = serve([step]);
         let (_, tries, message) = no_reply(&server, options(8)).await;
-        assert_eq!((tries, server.received().len()), (1, 1), "{message}");
+        assert_eq!((tries, server.requests().len()), (1, 1), "{message}");
         assert!(message.contains(part), "{message}");
     }
 }
@@ -115,7 +125,7 @@ async fn an_address_that_refuses_a_request_without_a_key_is_told_how_to_get_one(
     for (status, key, is_told) in
         [(401, None, true), (403, None, true), (401, Some(KEY), false), (404, None, false)]
     {
-        let server = Server::start([Step::failure(status, &error("refused", "who?"))]);
+        let server = serve([failure(status, &error("refused", "who?"))]);
         let options = ModelOptions { key: key.and_then(m3_llm::Key::new), ..options(8) };
         let model = Model::open(name(&server), options).unwrap();
         let message = ask(&model, &question("q"), &scope("t", 1)).await.0.unwrap_err().to_string();
@@ -126,11 +136,11 @@ async fn an_address_that_refuses_a_request_without_a_key_is_told_how_to_get_one(
 #[tokio::test]
 async fn a_stall_ends_with_the_time_of_a_try() {
     let try_time = Duration::from_millis(100);
-    let server = Server::start([Step::Stall]);
+    let server = serve([Scripted::Stall]);
     let (status, _, message) = no_reply(&server, ModelOptions { try_time, ..options(1) }).await;
     assert_eq!(status, None);
     assert!(message.contains("no whole answer within 100ms"), "{message}");
-    let server = Server::start([Step::Stall, Step::reply("awake")]);
+    let server = serve([Scripted::Stall, reply("awake")]);
     let model = model(&server, ModelOptions { try_time: Duration::from_secs(2), ..options(2) });
     assert_eq!(text(&model, &question("q"), &scope("t", 1)).await, "awake");
 }
@@ -139,7 +149,7 @@ async fn a_stall_ends_with_the_time_of_a_try() {
 async fn all_tries_together_have_a_limit() {
     let total_time = Duration::from_secs(3);
     let start = Instant::now();
-    let server = Server::start([too_many("Retry-After", "40")]);
+    let server = serve([too_many("Retry-After", "40")]);
     let (_, tries, message) = no_reply(&server, ModelOptions { total_time, ..options(8) }).await;
     assert_eq!(tries, 1);
     assert!(message.contains("left alone for 40.0 s, and no request waits longer than 3.0 s"), "{message}");
@@ -147,17 +157,18 @@ async fn all_tries_together_have_a_limit() {
     assert!(start.elapsed() < total_time, "{message}");
     let total_time = Duration::from_millis(200);
     let (_, _, message) =
-        no_reply(&Server::start([Step::Stall]), ModelOptions { total_time, ..options(8) }).await;
+        no_reply(&serve([Scripted::Stall]), ModelOptions { total_time, ..options(8) }).await;
     assert!(message.contains("nothing is left of 200 ms"), "{message}");
 }
 
 #[tokio::test]
 async fn the_key_comes_back_in_no_answer_and_no_error() {
-    no_reply(&Server::start([Step::Echo(400)]), options(1)).await;
-    no_reply(&Server::start([Step::Echo(500)]), options(1)).await;
-    let location = vec![("location", format!("http://127.0.0.1:1/{KEY}"))];
-    no_reply(&Server::start([Step::Answer(307, location, String::new())]), options(1)).await;
-    let server = Server::start([Step::Echo(200)]);
+    let server_of = |status| ScriptedModel::start(Spoken::OpenAi, move |seen| echo(status, seen));
+    no_reply(&server_of(400), options(1)).await;
+    no_reply(&server_of(500), options(1)).await;
+    let location = format!("http://127.0.0.1:1/{KEY}");
+    no_reply(&serve([answer(307, ("location", &location), "")]), options(1)).await;
+    let server = server_of(200);
     let model = model(&server, options(1));
     assert_eq!(text(&model, &question("q"), &scope("t", 1)).await, "Some(\"Bearer ***\")");
     assert_eq!(model.redactor_with([]).unwrap().text(&format!("a {KEY} b")), "a *** b");
@@ -165,17 +176,17 @@ async fn the_key_comes_back_in_no_answer_and_no_error() {
 
 #[tokio::test]
 async fn a_redirect_is_not_followed() {
-    let other = Server::start([Step::reply("mine")]);
-    let location = vec![("location", format!("http://{}/v1/chat/completions", other.address))];
-    let server = Server::start([Step::Answer(307, location, String::new())]);
+    let other = serve([reply("mine")]);
+    let location = format!("{}/chat/completions", other.base_url());
+    let server = serve([answer(307, ("location", &location), "")]);
     let (status, tries, message) = no_reply(&server, options(8)).await;
-    assert_eq!((status, tries, other.received().len()), (Some(307), 1, 0));
-    assert!(message.contains("redirects are not followed") && message.contains(&other.address.to_string()));
+    assert_eq!((status, tries, other.requests().len()), (Some(307), 1, 0));
+    assert!(message.contains("redirects are not followed") && message.contains(other.base_url()));
 }
 
 #[tokio::test]
 async fn a_429_lowers_the_concurrency_and_a_500_does_not() {
-    let server = Server::start([Step::failure(500, "{}"), too_many("Retry-After", "0"), Step::reply("yes")]);
+    let server = serve([failure(500, "{}"), too_many("Retry-After", "0"), reply("yes")]);
     let first_wait = Duration::from_millis(1);
     let model = model(&server, ModelOptions { concurrency: 10, first_wait, ..options(3) });
     assert_eq!(model.concurrency(), Some(10));
@@ -193,7 +204,7 @@ async fn a_429_lowers_the_concurrency_and_a_500_does_not() {
 
 #[tokio::test]
 async fn no_more_requests_are_sent_at_once_than_allowed() {
-    let server = Server::start([Step::Stall]);
+    let server = serve([Scripted::Stall]);
     let options = ModelOptions { concurrency: 3, try_time: Duration::from_secs(2), ..options(1) };
     let model = model(&server, options);
     let asked: Vec<_> = (0..8)
@@ -202,16 +213,16 @@ async fn no_more_requests_are_sent_at_once_than_allowed() {
             tokio::spawn(async move { ask(&model, &question("q"), &scope("t", 1)).await.0.is_err() })
         })
         .collect();
-    while server.received().len() < 3 {
+    while server.requests().len() < 3 {
         tokio::time::sleep(Duration::from_millis(10)).await;
     }
     tokio::time::sleep(Duration::from_millis(200)).await;
-    assert_eq!(server.received().len(), 3);
-    // A cancelled request frees its place.
+    assert_eq!(server.requests().len(), 3);
+    // Who leaves makes place.
     asked.iter().for_each(tokio::task::JoinHandle::abort);
     let answer = tokio::spawn(async move { ask(&model, &question("q"), &scope("t", 1)).await.0.is_err() });
     assert!(answer.await.unwrap());
-    assert_eq!(server.received().len(), 4);
+    assert_eq!(server.requests().len(), 4);
 }
 
 #[tokio::test]

@@ -10,7 +10,9 @@ use serde_json::{Value, json};
 
 use super::rules_of;
 use crate::host::support::{marker, processes, stub, wait_until_gone};
-use crate::support::{Folder, call, failure, m3_bare, report, root, run, text, trajectory};
+use crate::support::{
+    Folder, call, failure, json_of, m3_bare, report, root, run, text, trajectory, wait_for,
+};
 
 /// A configuration with two stubs with short limits, one that is killed at its start, and one that does not exist.
 fn servers(folder: &Folder, marker: &str) -> PathBuf {
@@ -80,7 +82,7 @@ fn every_trajectory_has_fresh_servers_and_its_steps_are_in_order() {
     let record = folder.path().join("record.json");
     let mut m3 = outcomes(&folder, &predictions, &marker());
     report(m3.arg("--record").arg(&record).args(["--workers", "2"]));
-    let recorded: Value = serde_json::from_slice(&std::fs::read(&record).unwrap()).unwrap();
+    let recorded: Value = json_of(&record);
     for (index, id) in ["a", "b", "c"].iter().enumerate() {
         let found = &recorded[index];
         assert_eq!(found["id"], *id);
@@ -202,7 +204,7 @@ os.execv(sys.argv[1], sys.argv[1:])
 
     /// Waits until its server has started or is about to.
     fn wait_for_server(&self) {
-        wait_for(|| !processes(&self.marker).is_empty());
+        wait_for("the server is started", || !processes(&self.marker).is_empty());
         assert!(self.left() > 0);
     }
 
@@ -319,14 +321,6 @@ fn servers_with_patience(folder: &Folder, marker: &str) -> PathBuf {
     let config =
         json!({"mcpServers": {"stub": {"command": stub(), "args": ["default", "--marker", marker]}}});
     folder.json("patient.json", &config)
-}
-
-fn wait_for(condition: impl Fn() -> bool) {
-    let start = Instant::now();
-    while !condition() {
-        assert!(start.elapsed() < Duration::from_mins(1), "it does not happen");
-        std::thread::sleep(Duration::from_millis(20));
-    }
 }
 
 #[test]

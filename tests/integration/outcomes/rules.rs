@@ -7,7 +7,8 @@ use serde_json::{Value, json};
 
 use super::{catalog, outcomes, rules_of};
 use crate::support::{
-    Folder, call, failure, follows_kept_schema, m3, m3_bare, report, run, shared, stdout, text, trajectory,
+    Folder, call, failure, follows_kept_schema, json_of, m3, m3_bare, report, run, shared, stdout, text,
+    trajectory,
 };
 
 /// The numbers are those in the data's README, without the earlier ones of five trajectories with repeated ids: they
@@ -234,7 +235,7 @@ fn outcomes_reach_the_leaderboard() {
     let Some(mut score) = m3() else { return };
     score.args(["score", "-q"]).args([&predictions, &predictions]).arg("--outcomes").arg(&found);
     stdout(score.arg("--out").arg(&scored));
-    let score: Value = serde_json::from_slice(&std::fs::read(&scored).unwrap()).unwrap();
+    let score: Value = json_of(&scored);
     follows_kept_schema("score", &score);
     let board = report(m3_bare(folder.path()).arg("leaderboard").arg(&scored));
     let counts = json!({"illegal_format": 0, "unknown_tool": 2, "invalid_arguments": 0, "resource_not_found": 0,

@@ -1,18 +1,13 @@
 //! The findings about arguments: in the list, in a trajectory and in the overview.
 
-use m3_testkit::browser::Browser;
 use serde_json::json;
 
-use super::{OPEN, assert_quiet, page, set, shown_ids};
-use crate::support::Folder;
+use super::{OPEN, POOR, assert_quiet, page, set, shown_ids};
 
 /// By hand from the terminal's output for these predictions: see the snapshot of every poor prediction.
 #[test]
 fn what_became_of_arguments_can_be_filtered_and_sorted_by() {
-    let Some(browser) = Browser::open(1600, 1000) else { return };
-    let folder = Folder::new();
-    let Some(path) = page(&folder, "trajectories/predictions-poor.json") else { return };
-    browser.visit(&path, "");
+    let Some(browser) = page(POOR, "") else { return };
     let offered = "return [...document.querySelectorAll('#finding option')].map(option => option.value)";
     let offered = browser.run(offered);
     assert_eq!(offered, json!(["", "similar, but another call", "different", "missing", "extra"]));
@@ -35,10 +30,7 @@ fn what_became_of_arguments_can_be_filtered_and_sorted_by() {
 
 #[test]
 fn rejected_pairs_can_be_seen_alone() {
-    let Some(browser) = Browser::open(1600, 1000) else { return };
-    let folder = Folder::new();
-    let Some(path) = page(&folder, "trajectories/predictions-poor.json") else { return };
-    browser.visit(&path, "#00030002");
+    let Some(browser) = page(POOR, "#00030002") else { return };
     let shown =
         "return [...document.querySelectorAll('#detail .matches > li')].map(item => item.checkVisibility())";
     assert_eq!(browser.run(shown), json!([true, true, true, true]));
@@ -56,10 +48,7 @@ fn rejected_pairs_can_be_seen_alone() {
 
 #[test]
 fn findings_of_the_overview_lead_to_their_trajectories() {
-    let Some(browser) = Browser::open(1600, 1000) else { return };
-    let folder = Folder::new();
-    let Some(path) = page(&folder, "trajectories/predictions-poor.json") else { return };
-    browser.visit(&path, "");
+    let Some(browser) = page(POOR, "") else { return };
     let links = browser.run(
         "return [...document.querySelectorAll('.findings')] \
            .map(table => [...table.querySelectorAll('a')].every(link => link.getAttribute('href').length === 9))",

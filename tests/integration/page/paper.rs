@@ -1,18 +1,13 @@
 //! The page, printed.
 
-use m3_testkit::browser::Browser;
 use serde_json::json;
 
-use super::{assert_quiet, page, page_of, set};
-use crate::support::Folder;
+use super::{GOOD, assert_quiet, page, page_of, set};
 
 /// Parts that are folded or scrolled on the screen are complete on paper, and folded again afterwards.
 #[test]
 fn nothing_is_folded_on_paper() {
-    let Some(browser) = Browser::open(1600, 1000) else { return };
-    let folder = Folder::new();
-    let Some(path) = page_of(&folder, &["1"]) else { return };
-    browser.visit(&path, "#1");
+    let Some(browser) = page_of(&["1"], "#1") else { return };
     let unopened = "document.querySelectorAll('main details:not([open])').length";
     assert_eq!(browser.text(unopened), "3");
     browser.run("window.dispatchEvent(new Event('beforeprint'))");
@@ -39,10 +34,7 @@ fn nothing_is_folded_on_paper() {
 /// `window.print` is replaced by what a browser does before and after it.
 #[test]
 fn all_listed_trajectories_are_printed() {
-    let Some(browser) = Browser::open(1600, 1000) else { return };
-    let folder = Folder::new();
-    let Some(path) = page(&folder, "trajectories/predictions.json") else { return };
-    browser.visit(&path, "");
+    let Some(browser) = page(GOOD, "") else { return };
     set(&browser, "type", "barcode");
     let printed = browser.run(
         "let printed; \

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use serde_json::{Value, json};
 
 use super::support::{Review, lines};
-use crate::support::{Folder, failure, m3_bare, run, stdout, text};
+use crate::support::{Folder, failure, json_of, m3_bare, run, stdout, text};
 
 fn call(name: &str, arguments: &Value, result: &str) -> Value {
     json!({"name": name, "arguments": arguments, "result": result})
@@ -181,7 +181,7 @@ fn a_reference_is_compared_with_the_run_that_it_was_made_of() {
     let other = folder.json("other.json", &json!([ran(&[find("green lamp")])]));
     let message = fails(other.to_str().unwrap());
     assert!(message.contains("1 reference left out") && message.contains("was made of"), "{message}");
-    let reference: Value = serde_json::from_slice(&std::fs::read(references).unwrap()).unwrap();
+    let reference: Value = json_of(references);
     let mut bare = reference;
     bare[0].as_object_mut().unwrap().remove("judge");
     let same = folder.json("same.json", &bare);

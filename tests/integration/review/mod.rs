@@ -8,7 +8,9 @@ mod support;
 use serde_json::{Value, json};
 use support::{Review, lines, status, tools, write_references};
 
-use crate::support::{Folder, failure, follow_kept_schema, follows_kept_schema, m3_bare, run, stdout, text};
+use crate::support::{
+    Folder, failure, follow_kept_schema, follows_kept_schema, json_of, m3_bare, run, stdout, text,
+};
 
 #[test]
 fn only_who_has_the_token_and_names_the_right_host_is_answered() {
@@ -153,8 +155,8 @@ fn a_table_goes_out_and_comes_back() {
     assert!(output.status.success(), "{}", text(&output.stderr));
     let out = folder.path().join("reviewed.json");
     stdout(review().arg("--out").arg(&out));
-    let made: Value = serde_json::from_slice(&std::fs::read(&out).unwrap()).unwrap();
-    let before: Value = serde_json::from_slice(&std::fs::read(&references).unwrap()).unwrap();
+    let made: Value = json_of(&out);
+    let before: Value = json_of(&references);
     let made = made.as_array().unwrap();
     follow_kept_schema("reviewed", made);
     assert_eq!(lines(&folder, "references.json.reviews.jsonl").len(), made.len());
@@ -188,7 +190,7 @@ fn what_was_rejected_is_left_out_and_listed_and_what_is_open_too() {
         let mut command = m3_bare(folder.path());
         let output = run(command.arg("review").arg(&references).arg("--out").arg(&out).args(more));
         assert!(output.status.success(), "{}", text(&output.stderr));
-        let made: Value = serde_json::from_slice(&std::fs::read(&out).unwrap()).unwrap();
+        let made: Value = json_of(&out);
         (made, text(&output.stderr))
     };
     let (made, told) = write(&[]);

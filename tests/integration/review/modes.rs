@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use super::page::{assert_quiet, click, open};
 use super::support::{Review, lines, own, write_references};
 use crate::audit::HOSTILE;
-use crate::support::{Folder, follows_kept_schema, m3_bare, stdout};
+use crate::support::{Folder, follows_kept_schema, json_of, m3_bare, stdout};
 
 const COUNT: &str = "document.getElementById('count').textContent";
 
@@ -30,8 +30,7 @@ fn pairs_of_calls_are_labelled_by_keyboard() {
     browser.wait(&format!("{COUNT}.startsWith('Pair 4 of 4; 3 labelled')"), "true");
     click(&browser, "[data-label=weak]");
     browser.wait("document.querySelector('#detail h2').textContent", "All pairs are labelled");
-    let labels: Value =
-        serde_json::from_slice(&std::fs::read(folder.path().join("labels.json")).unwrap()).unwrap();
+    let labels: Value = json_of(folder.path().join("labels.json"));
     assert_eq!(labels["schema"], "m3.labels/1");
     follows_kept_schema("labels", &labels);
     let said: Vec<&str> = labels["pairs"]
@@ -54,7 +53,7 @@ fn pairs_of_trajectories_are_judged_blind() {
     let Some(browser) = Browser::open(1600, 1000) else { return };
     let folder = Folder::new();
     let references = write_references(&folder);
-    let mut originals: Value = serde_json::from_slice(&std::fs::read(&references).unwrap()).unwrap();
+    let mut originals: Value = json_of(&references);
     for original in originals.as_array_mut().unwrap() {
         original.as_object_mut().unwrap().remove("judge");
         let extra =

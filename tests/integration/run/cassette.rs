@@ -5,8 +5,8 @@ use std::time::Duration;
 use m3_testkit::sequence::{blocks, commands};
 use serde_json::Value;
 
-use super::{json_of, output_of, predictions, without_times};
-use crate::support::{Folder, encoder, m3_bare, program_with_cache, root, stdout, text};
+use super::{output_of, predictions, without_times};
+use crate::support::{Folder, encoder, json_of, m3_bare, program_with_cache, root, stdout, text};
 
 const CASSETTE: &str = "replay:trajectories/cassette.jsonl.gz";
 

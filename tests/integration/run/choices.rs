@@ -9,8 +9,8 @@ use assert_cmd::Command;
 use m3_testkit::model_server::{Scripted, ScriptedModel, SeenRequest, Spoken};
 use serde_json::{Value, json};
 
-use super::{arguments, json_of, output_of, predictions, two_calls};
-use crate::support::{Folder, m3, m3_bare, stdout};
+use super::{arguments, output_of, predictions, two_calls};
+use crate::support::{Folder, json_of, m3, m3_bare, stdout};
 
 /// A run of our benchmark with another mode or other tasks.
 fn changed(

@@ -9,7 +9,7 @@ use m3_testkit::model_server::{Scripted, ScriptedModel, Spoken};
 use serde_json::Value;
 
 use super::{add, ids, journal, math_arguments, output_of, predictions, questions};
-use crate::support::{Folder, can_mount, m3_bare, root, stdout, text};
+use crate::support::{Folder, can_mount, json_of, m3_bare, root, stdout, text};
 
 /// Mounts a file system of this size at the first argument, runs the command after the second, and copies all files
 /// to the second.
@@ -52,7 +52,7 @@ fn kept(output: &Path) -> Vec<String> {
     let files = std::fs::read_dir(output.join("predictions")).unwrap().map(|file| file.unwrap().path());
     let mut kept: Vec<String> = files
         .map(|path| {
-            let prediction: Value = serde_json::from_slice(&std::fs::read(&path).unwrap()).unwrap();
+            let prediction: Value = json_of(&path);
             assert_eq!(path.extension().unwrap(), "json");
             prediction["id"].as_str().unwrap().to_owned()
         })

@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 
 use super::stop::comparable;
 use crate::host::support::{marker, stub, wait_until_gone};
-use crate::support::Folder;
+use crate::support::{Folder, json_of};
 
 const KILLS: usize = 50;
 const TASKS: usize = 20;
@@ -64,7 +64,7 @@ fn finished(output: &Path, log: &Path) -> BTreeMap<String, usize> {
     let files = files.filter(|path| path.extension().is_some_and(|extension| extension == "json"));
     files
         .map(|path| {
-            let prediction: Value = serde_json::from_slice(&std::fs::read(&path).unwrap()).unwrap();
+            let prediction: Value = json_of(&path);
             let task = prediction["question"].as_str().unwrap().trim_end_matches('.').to_owned();
             let count = calls[&task];
             (task, count)

@@ -9,9 +9,9 @@ use rustix::process::Signal;
 use serde_json::json;
 
 use super::stop::Running;
-use super::{math_arguments, output_of, questions, wait_for};
+use super::{math_arguments, output_of, questions};
 use crate::host::support::{marker, processes, stub};
-use crate::support::{Folder, encoder, m3_process, root, text};
+use crate::support::{Folder, encoder, m3_process, root, text, wait_for};
 
 /// A run whose only server is a stub that tasks share.
 struct Shared {

@@ -3,9 +3,9 @@
 use m3_testkit::model_server::{Scripted, ScriptedModel, SeenRequest, Spoken};
 use serde_json::{Value, json};
 
-use super::{json_of, output_of, predictions, questions};
+use super::{output_of, predictions, questions};
 use crate::host::support::{marker, stub, wait_until_gone};
-use crate::support::{Folder, m3_bare, report, stdout};
+use crate::support::{Folder, json_of, m3_bare, report, stdout};
 
 const READ: &str = "stub__read_resource";
 

@@ -23,13 +23,13 @@ mod wires;
 mod workers;
 
 use std::path::{Path, PathBuf};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use assert_cmd::Command;
 use m3_testkit::model_server::{INPUT_TOKENS, OUTPUT_TOKENS, Scripted, ScriptedModel, SeenRequest, Spoken};
 use serde_json::{Value, json};
 
-use crate::support::{Folder, follows_kept_schema, m3, m3_bare, root, run, stdout, text};
+use crate::support::{Folder, follows_kept_schema, json_of, m3, m3_bare, root, run, stdout, text};
 
 /// Two calls at once, one of which reads the task's image, then an answer.
 fn two_calls(seen: &SeenRequest) -> Scripted {
@@ -93,19 +93,6 @@ fn math_arguments(tasks: &Path, llm: &str, output: &Path) -> Vec<String> {
 /// A call of `math/add`, in the name of the provider's tool calling.
 fn add(first: i64, second: i64) -> (String, Value) {
     ("math__add".to_owned(), json!({ "firstNumber": first, "secondNumber": second }))
-}
-
-/// Waits for something that has to happen, however slow the machine is.
-fn wait_for(what: &str, is_there: impl Fn() -> bool) {
-    let deadline = Instant::now() + Duration::from_mins(1);
-    while !is_there() {
-        assert!(Instant::now() < deadline, "{what}");
-        std::thread::sleep(Duration::from_millis(20));
-    }
-}
-
-fn json_of(path: impl AsRef<Path>) -> Value {
-    serde_json::from_slice(&std::fs::read(path).unwrap()).unwrap()
 }
 
 fn predictions(output: &Path) -> Vec<Value> {

@@ -2,8 +2,8 @@
 
 use std::path::Path;
 
-use super::{command, json_of, math_arguments, model, output_of, questions, without_times};
-use crate::support::{Folder, failure, m3_bare, stdout};
+use super::{command, math_arguments, model, output_of, questions, without_times};
+use crate::support::{Folder, failure, json_of, m3_bare, stdout};
 
 #[cfg(unix)]
 #[test]

@@ -8,8 +8,8 @@ use m3_testkit::model_server::{Scripted, ScriptedModel, Spoken};
 use serde_json::{Value, json};
 
 use super::unavailable::{files, small, small_run};
-use super::{command, math_arguments, output_of, predictions, questions, two_calls, wait_for};
-use crate::support::{Folder, failure, follows_kept_schema, m3_bare, root, stdout, text};
+use super::{command, math_arguments, output_of, predictions, questions, two_calls};
+use crate::support::{Folder, failure, follows_kept_schema, m3_bare, root, stdout, text, wait_for};
 
 /// Refused requests are tried at three tasks; when the model can be asked, the same command runs all tasks.
 #[test]

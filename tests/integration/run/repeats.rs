@@ -1,7 +1,7 @@
 //! Tasks that are run several times.
 
-use super::{command, ids, json_of, model, output_of, predictions};
-use crate::support::{Folder, stdout};
+use super::{command, ids, model, output_of, predictions};
+use crate::support::{Folder, json_of, stdout};
 
 #[test]
 fn every_repetition_has_a_file_of_its_own() {

@@ -7,10 +7,9 @@ use m3_testkit::model_server::{Scripted, ScriptedModel, Spoken};
 use serde_json::{Value, json};
 
 use super::{
-    command, ids, journal, json_of, math_arguments, model, output_of, predictions, questions, two_calls,
-    without_times,
+    command, ids, journal, math_arguments, model, output_of, predictions, questions, two_calls, without_times,
 };
-use crate::support::{Folder, encoder, m3, m3_bare, run, stdout, text};
+use crate::support::{Folder, encoder, json_of, m3, m3_bare, run, stdout, text};
 
 #[test]
 fn the_same_command_again_does_nothing_and_says_so() {

@@ -12,12 +12,11 @@ use m3_testkit::model_server::{Scripted, ScriptedModel, Spoken};
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::json;
 
-use super::{
-    arguments, command, ids, journal, json_of, model, output_of, predictions, two_calls, wait_for,
-    without_times,
-};
+use super::{arguments, command, ids, journal, model, output_of, predictions, two_calls, without_times};
 use crate::host::support::{marker, processes, stub, wait_until_gone};
-use crate::support::{Folder, encoder, failure, follows_kept_schema, m3_process, root, stdout, text};
+use crate::support::{
+    Folder, encoder, failure, follows_kept_schema, json_of, m3_process, root, stdout, text, wait_for,
+};
 
 /// Answers this many requests, then stalls until more are allowed.
 fn stalling_after(requests: usize) -> (ScriptedModel, Arc<AtomicUsize>) {

@@ -7,8 +7,8 @@ use std::sync::{Arc, Mutex};
 
 use m3_testkit::model_server::{Scripted, ScriptedModel, Spoken};
 
-use super::{add, math_arguments, output_of, predictions, questions, wait_for};
-use crate::support::{Folder, on_terminal, root, skipped};
+use super::{add, math_arguments, output_of, predictions, questions};
+use crate::support::{Folder, on_terminal, root, skipped, wait_for};
 
 const COLUMNS: u16 = 110;
 

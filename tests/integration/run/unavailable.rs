@@ -10,9 +10,9 @@ use assert_cmd::Command;
 use m3_testkit::model_server::{Scripted, ScriptedModel, Spoken};
 use serde_json::{Value, json};
 
-use super::{arguments, command, ids, journal, json_of, output_of, predictions, two_calls};
+use super::{arguments, command, ids, journal, output_of, predictions, two_calls};
 use crate::host::support::{marker, stub, wait_until_gone};
-use crate::support::{Folder, failure, m3_bare, root, run, stdout, text};
+use crate::support::{Folder, failure, json_of, m3_bare, root, run, stdout, text};
 
 /// Three tasks, each with its own image, and a stub server with a further configuration.
 pub(super) fn small(folder: &Folder, server: &Value) -> String {

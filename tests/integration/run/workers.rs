@@ -5,9 +5,9 @@ use std::sync::{Arc, Barrier};
 
 use m3_testkit::raw_http::{RawRequest, answer, listen};
 
-use super::{ids, math_arguments, output_of, predictions, questions, wait_for};
+use super::{ids, math_arguments, output_of, predictions, questions};
 use crate::llm_client::completion;
-use crate::support::{Folder, m3_bare, stdout};
+use crate::support::{Folder, m3_bare, stdout, wait_for};
 
 /// The same number as in the benchmark.
 const WORKERS: usize = 64;

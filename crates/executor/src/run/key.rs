@@ -1,7 +1,6 @@
 //! What a prediction depends on, as one hash: a task is done when there is a record with the key that a run of it
 //! would have now.
 
-use m3_mcp::ToolCatalog;
 use m3_support::canonical::canonical;
 use m3_support::text::hash_of_bytes;
 use serde::Serialize;
@@ -49,12 +48,6 @@ impl RunKey<'_> {
         }
         hash_of(&all)
     }
-}
-
-/// The hash of the tools of a catalog, descriptions and schemas included.
-#[must_use]
-pub fn tools_hash(catalog: &ToolCatalog) -> String {
-    hash_of(&catalog.to_json())
 }
 
 /// The hash of a value as canonical JSON: keys sorted, no white space.

@@ -24,8 +24,8 @@ use std::time::{Duration, Instant};
 use combine::Combiner;
 use journal::Journal;
 pub use journal::{JournalEntry, JournalLine, RunEvent};
+pub use key::RunKey;
 pub use key::hash_of;
-pub use key::{RunKey, tools_hash};
 pub use m3_images::task_image::TaskImage;
 use m3_llm::{Cassette, Model, PictureLimits, Pictures, Recorder, Usage};
 use m3_mcp::Host;
@@ -335,8 +335,8 @@ async fn work_all(
     if failure.is_some() || is_interrupted {
         // Tasks that are still open are run again.
     } else if fate.is_in_doubt() {
-        // Nothing is recorded of a model that answers no task.
-        failure = open.pop().map(|(_, task)| task.lack.into());
+        // Of a model that answers nobody nothing is recorded.
+        failure = open.pop().map(|(_, task)| task.blocker.into());
     } else {
         failure = finish_open(&mut open, work, combiner).await.err();
     }

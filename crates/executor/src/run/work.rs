@@ -36,7 +36,7 @@ pub(super) enum Worked {
 /// A task that the model did not answer. It counts as failed if the model answers another one.
 pub(super) struct OpenTask {
     /// Why it was not answered.
-    pub(super) lack: RunBlocker,
+    pub(super) blocker: RunBlocker,
     record: Record,
     began: Instant,
 }
@@ -218,13 +218,15 @@ impl Work {
     ) -> Result<Worked, RunError> {
         let record = match attempted {
             Ok(Attempted::Done(record)) => record,
-            Ok(Attempted::Lacking(lack, record)) => match self.fate.failed(&self.asked(&lack), &lack) {
-                Outlook::GiveUp => return Err(lack.into()),
-                Outlook::Open => {
-                    return Ok(Worked::Open(Box::new(OpenTask { lack, record: *record, began })));
+            Ok(Attempted::Blocked(blocker, record)) => {
+                match self.fate.failed(&self.asked(&blocker), &blocker) {
+                    Outlook::GiveUp => return Err(blocker.into()),
+                    Outlook::Open => {
+                        return Ok(Worked::Open(Box::new(OpenTask { blocker, record: *record, began })));
+                    }
+                    Outlook::Alone => *record,
                 }
-                Outlook::Alone => *record,
-            },
+            }
             Ok(Attempted::Interrupted(record)) => {
                 self.keep_interrupted(*record, began).await?;
                 self.tell(Event::Interrupted);
@@ -239,11 +241,11 @@ impl Work {
         self.finish(record, began).await
     }
 
-    /// The key under which a failure is counted. A refused request is refused again in the next repetition; a
-    /// server's failure may pass.
-    fn asked(&self, lack: &RunBlocker) -> String {
+    /// What a blocker is counted for. A request that is refused is refused again in the next repetition; a server that fails
+    /// may be another time's.
+    fn asked(&self, blocker: &RunBlocker) -> String {
         let id = &self.task().task.id;
-        if lack.is_of_server() { format!("{id} {}", self.item.repeat) } else { id.clone() }
+        if blocker.is_of_server() { format!("{id} {}", self.item.repeat) } else { id.clone() }
     }
 
     /// Removes the workspace. One that cannot be removed is left, and reported.
@@ -315,7 +317,7 @@ impl Work {
 
 fn of_store(error: StoreError) -> Unavailable {
     match RunBlocker::of_results(error) {
-        Ok(lack) => Unavailable::Run(lack.into()),
+        Ok(blocker) => Unavailable::Run(blocker.into()),
         Err(error) => of_task(error.to_string()),
     }
 }

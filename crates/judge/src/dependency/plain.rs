@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use percent_encoding::percent_decode_str;
-use tokenizers::NormalizedString;
+use unicode_normalization::UnicodeNormalization as _;
 
 /// Letters that Unicode does not decompose, and how they are written without them.
 const LETTERS: [(char, &str); 14] = [
@@ -30,17 +30,15 @@ pub(super) fn plain(text: &str) -> Cow<'_, str> {
     if !decoded.contains(is_accented) {
         return decoded;
     }
-    let mut taken_apart = NormalizedString::from(decoded.as_ref());
     let mut plain = String::with_capacity(decoded.len());
-    for c in taken_apart.nfd().get().chars().filter(|&c| !is_mark(c)) {
+    for c in decoded.nfd().filter(|&c| !is_mark(c)) {
         match LETTERS.iter().find(|(letter, _)| *letter == c) {
             Some((_, written)) => plain.push_str(written),
             None => plain.push(c),
         }
     }
-    // Decomposition also splits Korean syllables; this joins them again.
-    let mut composed = NormalizedString::from(plain);
-    Cow::Owned(composed.nfc().get().to_owned())
+    // Korean syllables are taken apart too.
+    Cow::Owned(plain.nfc().collect())
 }
 
 fn decoded(text: &str) -> Cow<'_, str> {

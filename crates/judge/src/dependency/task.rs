@@ -2,6 +2,8 @@
 
 use std::collections::HashSet;
 
+use m3_support::text::head;
+
 use super::names::{is_amount_class, names_one_of_many};
 use super::plain::plain;
 use super::tokens::{Number, numbers, tokens};
@@ -20,7 +22,7 @@ pub(super) struct TaskText {
 
 impl TaskText {
     pub(super) fn new(given: &[String]) -> Self {
-        let cut = |text: &String| plain(&text[..text.floor_char_boundary(MAX_GIVEN)]).into_owned();
+        let cut = |text: &String| plain(head(text, MAX_GIVEN)).into_owned();
         let texts: Vec<String> = given.iter().map(cut).collect();
         let mut words = String::from(" ");
         for token in texts.iter().flat_map(|text| tokens(text)) {

@@ -1,9 +1,9 @@
-//! How far judges agree with one another and with themselves, and how much each of them changes the result.
+//! How far graders agree with one another and with themselves, and what each of them changes.
 
 use m3_stats::agreement::{Scale, Weights, cohen_kappa, fleiss_kappa, krippendorff_alpha, percent_agreement};
 
 use super::collected::{Collected, deviation, mean};
-use super::report::{AgreementReport, ConsistencyReport, PairReport, WithoutJudge};
+use super::report::{AgreementReport, ConsistencyReport, PairReport, WithoutGrader};
 use super::rubric::Aspect;
 
 /// Scores that differ only by rounding count as the same.
@@ -21,19 +21,19 @@ fn tenths(score: f64) -> usize {
     tenths
 }
 
-/// How far judges agree on the main measure of an aspect.
+/// How far graders agree on the main measure of an aspect.
 pub(super) fn agreement(collected: &Collected<'_>, aspect: Aspect, mark: f64) -> AgreementReport {
-    let judges = collected.panel.judges.len();
+    let graders = collected.panel.graders.len();
     let measure = aspect.main();
     let units: Vec<Vec<Option<f64>>> = (0..collected.subjects().len())
-        .map(|subject| (0..judges).map(|judge| collected.score(subject, judge, measure)).collect())
+        .map(|subject| (0..graders).map(|grader| collected.score(subject, grader, measure)).collect())
         .collect();
-    // A judge that cannot be asked gives no scores to compare.
+    // A grader that cannot be asked has no opinion to agree with.
     let (voices, silent): (Vec<usize>, Vec<usize>) =
-        (0..judges).partition(|judge| units.iter().any(|unit| unit[*judge].is_some()));
+        (0..graders).partition(|grader| units.iter().any(|unit| unit[*grader].is_some()));
     let whole: Vec<Vec<f64>> = units
         .iter()
-        .filter_map(|unit| voices.iter().map(|judge| unit[*judge]).collect::<Option<Vec<f64>>>())
+        .filter_map(|unit| voices.iter().map(|grader| unit[*grader]).collect::<Option<Vec<f64>>>())
         .filter(|unit| !unit.is_empty())
         .collect();
     let counts: Vec<Vec<u32>> = whole
@@ -44,13 +44,13 @@ pub(super) fn agreement(collected: &Collected<'_>, aspect: Aspect, mark: f64) ->
         })
         .collect();
     let scale = if aspect.is_verdict() { Scale::Nominal } else { Scale::Interval };
-    let pairs = (0..judges).flat_map(|first| (first + 1..judges).map(move |second| (first, second)));
+    let pairs = (0..graders).flat_map(|first| (first + 1..graders).map(move |second| (first, second)));
     AgreementReport {
         measure: measure.to_owned(),
         krippendorff_alpha: krippendorff_alpha(&units, scale),
         fleiss_kappa: fleiss_kappa(&counts),
         graded_by_all: whole.len(),
-        left_out: silent.into_iter().map(|judge| collected.judge_name(judge).to_owned()).collect(),
+        left_out: silent.into_iter().map(|grader| collected.grader_name(grader).to_owned()).collect(),
         pairs: pairs.map(|pair| pair_report(collected, aspect, &units, pair, mark)).collect(),
     }
 }
@@ -69,8 +69,8 @@ fn pair_report(
     let verdicts = in_categories(&|score| usize::from(passes(score, mark)));
     let graded = in_categories(&tenths);
     PairReport {
-        first: collected.judge_name(first).to_owned(),
-        second: collected.judge_name(second).to_owned(),
+        first: collected.grader_name(first).to_owned(),
+        second: collected.grader_name(second).to_owned(),
         tasks: both.len(),
         agreement: percent_agreement(&verdicts),
         cohen_kappa: cohen_kappa(&verdicts, Weights::None),
@@ -78,45 +78,45 @@ fn pair_report(
     }
 }
 
-/// The main measure of an aspect without each judge in turn; empty if there is only one judge.
-pub(super) fn without_judge(collected: &Collected<'_>, aspect: Aspect) -> Vec<WithoutJudge> {
+/// The main measure of an aspect without each grader in turn; nothing where there is only one.
+pub(super) fn without_grader(collected: &Collected<'_>, aspect: Aspect) -> Vec<WithoutGrader> {
     let measure = aspect.main();
-    let without = |judge: usize| {
+    let without = |grader: usize| {
         let both: Vec<(f64, f64)> = (0..collected.subjects().len())
             .filter_map(|subject| {
                 let with = collected.panel_score(subject, measure, None)?;
-                Some((with.value, collected.panel_score(subject, measure, Some(judge))?.value))
+                Some((with.value, collected.panel_score(subject, measure, Some(grader))?.value))
             })
             .collect();
         let (with, without): (Vec<f64>, Vec<f64>) = both.into_iter().unzip();
         let value = mean(&without)?;
-        Some(WithoutJudge {
-            judge: collected.judge_name(judge).to_owned(),
+        Some(WithoutGrader {
+            judge: collected.grader_name(grader).to_owned(),
             measure: measure.to_owned(),
             mean: value,
             change: value - mean(&with)?,
         })
     };
-    (0..collected.panel.judges.len()).filter_map(without).collect()
+    (0..collected.panel.graders.len()).filter_map(without).collect()
 }
 
-/// How far each judge agrees with itself on the main measure of an aspect.
+/// How far each grader agrees with itself on the main measure of an aspect.
 pub(super) fn consistency(collected: &Collected<'_>, aspect: Aspect) -> Vec<ConsistencyReport> {
     let measure = aspect.main();
-    let of_judge = |judge: usize| {
+    let of_grader = |grader: usize| {
         let repeated: Vec<&[f64]> = (0..collected.subjects().len())
-            .map(|subject| collected.answers(subject, judge, measure))
+            .map(|subject| collected.answers(subject, grader, measure))
             .filter(|answers| answers.len() > 1)
             .collect();
         let deviations: Vec<f64> = repeated.iter().filter_map(|answers| deviation(answers)).collect();
         let is_same = |answers: &&&[f64]| answers.iter().all(|score| (score - answers[0]).abs() < ROUNDING);
         Some(ConsistencyReport {
-            judge: collected.judge_name(judge).to_owned(),
+            judge: collected.grader_name(grader).to_owned(),
             measure: measure.to_owned(),
             tasks: repeated.len(),
             deviation: mean(&deviations)?,
             same: repeated.iter().filter(is_same).count() as f64 / repeated.len() as f64,
         })
     };
-    (0..collected.panel.judges.len()).filter_map(of_judge).collect()
+    (0..collected.panel.graders.len()).filter_map(of_grader).collect()
 }

@@ -1,5 +1,5 @@
-//! Reads a judge's reply strictly. A score out of range, two different scores, or another form is a problem that the
-//! judge is told about: it is never guessed and never counted as 0.
+//! Reads what a grader says: strictly, from its own reply alone. What is out of range, said twice in different ways, or
+//! in another form is a problem that the grader is told of, never a guess and never 0.
 
 use std::collections::BTreeMap;
 use std::sync::LazyLock;

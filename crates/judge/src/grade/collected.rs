@@ -1,4 +1,4 @@
-//! The answers of every judge about every trajectory, and the scores of the whole panel.
+//! What every grader says of every trajectory, and what the panel says together.
 
 use std::collections::BTreeMap;
 
@@ -30,13 +30,13 @@ pub struct GradedTasks {
     pub extra: Vec<String>,
 }
 
-/// The judges' answers, by trajectory and judge.
+/// What graders say, by trajectory and grader.
 #[derive(Debug)]
 pub struct Collected<'a> {
     pub(super) panel: &'a Panel,
     pub(super) tasks: &'a GradedTasks,
     pub(super) given: &'a [Given],
-    /// By subject, then judge, then measure: the scores of all passes that were answered.
+    /// By subject, then grader, then measure: the scores of all passes that were answered.
     pub(super) scores: Vec<Vec<BTreeMap<&'static str, Vec<f64>>>>,
 }
 
@@ -64,10 +64,11 @@ impl<'a> Collected<'a> {
     /// Sorts the judges' answers.
     #[must_use]
     pub fn new(panel: &'a Panel, tasks: &'a GradedTasks, given: &'a [Given]) -> Self {
-        let mut scores = vec![vec![BTreeMap::new(); panel.judges.len()]; tasks.subjects.len()];
-        for Given { subject, judge, aspect, answer, .. } in given {
+        let mut scores = vec![vec![BTreeMap::new(); panel.graders.len()]; tasks.subjects.len()];
+        for Given { subject, grader, aspect, answer, .. } in given {
             let Ok(answer) = answer else { continue };
-            let Some(scores) = scores.get_mut(*subject).and_then(|of: &mut Vec<_>| of.get_mut(*judge)) else {
+            let Some(scores) = scores.get_mut(*subject).and_then(|of: &mut Vec<_>| of.get_mut(*grader))
+            else {
                 continue;
             };
             for &measure in aspect.measures() {
@@ -87,18 +88,18 @@ impl<'a> Collected<'a> {
         self.panel.rubric
     }
 
-    pub(super) fn judge_name(&self, judge: usize) -> &str {
-        &self.panel.judges[judge].name
+    pub(super) fn grader_name(&self, grader: usize) -> &str {
+        &self.panel.graders[grader].name
     }
 
-    /// All answers of a judge to a measure.
-    pub(super) fn answers(&self, subject: usize, judge: usize, measure: &str) -> &[f64] {
-        self.scores[subject][judge].get(measure).map_or(&[], Vec::as_slice)
+    /// All answers of a grader.
+    pub(super) fn answers(&self, subject: usize, grader: usize, measure: &str) -> &[f64] {
+        self.scores[subject][grader].get(measure).map_or(&[], Vec::as_slice)
     }
 
-    /// A judge's score: the mean of its answers; for verdicts that of most of its answers, `None` if they are even.
-    pub(super) fn score(&self, subject: usize, judge: usize, measure: &str) -> Option<f64> {
-        let mean = mean(self.answers(subject, judge, measure))?;
+    /// What a grader says: the mean of its answers; of verdicts what most of them say, nothing if they are even.
+    pub(super) fn score(&self, subject: usize, grader: usize, measure: &str) -> Option<f64> {
+        let mean = mean(self.answers(subject, grader, measure))?;
         if !self.rubric().is_verdict(measure) {
             return Some(mean);
         }
@@ -106,15 +107,15 @@ impl<'a> Collected<'a> {
         (!is_even).then_some(if mean > 0.5 { 1.0 } else { 0.0 })
     }
 
-    /// The panel's score, without one of the judges if one is given.
+    /// What the panel says without one of the graders, if one is named.
     pub(super) fn panel_score(
         &self,
         subject: usize,
         measure: &str,
         without: Option<usize>,
     ) -> Option<PanelScore> {
-        let judges = (0..self.panel.judges.len()).filter(|judge| Some(*judge) != without);
-        let scores: Vec<f64> = judges.filter_map(|judge| self.score(subject, judge, measure)).collect();
+        let graders = (0..self.panel.graders.len()).filter(|grader| Some(*grader) != without);
+        let scores: Vec<f64> = graders.filter_map(|grader| self.score(subject, grader, measure)).collect();
         let TrimmedMean { value, is_trimmed, .. } = trimmed_mean(&scores)?;
         if !self.rubric().is_verdict(measure) {
             return Some(PanelScore { value, is_trimmed, is_tied: false });
@@ -134,11 +135,11 @@ impl<'a> Collected<'a> {
             .measures()
             .filter_map(|measure| Some((measure, self.panel_score(subject, measure, None)?)))
             .collect();
-        let by_judge = (0..self.panel.judges.len()).map(|judge| GraderGrades {
-            judge: self.judge_name(judge).to_owned(),
+        let by_grader = (0..self.panel.graders.len()).map(|grader| GraderGrades {
+            judge: self.grader_name(grader).to_owned(),
             measures: self
                 .measures()
-                .filter_map(|measure| Some((measure.to_owned(), self.score(subject, judge, measure)?)))
+                .filter_map(|measure| Some((measure.to_owned(), self.score(subject, grader, measure)?)))
                 .collect(),
         });
         Grades {
@@ -147,28 +148,28 @@ impl<'a> Collected<'a> {
             is_tied: panel.iter().any(|(_, score)| score.is_tied),
             measures: panel.iter().map(|(name, score)| ((*name).to_owned(), score.value)).collect(),
             matrix: self.matrix(subject),
-            by_judge: by_judge.filter(|judge| !judge.measures.is_empty()).collect(),
+            by_judge: by_grader.filter(|grader| !grader.measures.is_empty()).collect(),
         }
     }
 
-    /// The matrix of a trajectory: for each entry the trimmed mean over the judges.
+    /// The matrix of a trajectory: for each entry the trimmed mean of what graders say.
     fn matrix(&self, subject: usize) -> Option<Vec<Vec<f64>>> {
         let start = self.given.partition_point(|given| given.subject < subject);
         let of_subject = self.given[start..].iter().take_while(|given| given.subject == subject);
-        let mut by_judge: BTreeMap<usize, Vec<&Vec<Vec<f64>>>> = BTreeMap::new();
+        let mut by_grader: BTreeMap<usize, Vec<&Vec<Vec<f64>>>> = BTreeMap::new();
         for given in of_subject {
             if let Ok(Some(matrix)) = given.answer.as_ref().map(|answer| answer.matrix.as_ref()) {
-                by_judge.entry(given.judge).or_default().push(matrix);
+                by_grader.entry(given.grader).or_default().push(matrix);
             }
         }
-        let first = by_judge.values().next()?.first()?;
+        let first = by_grader.values().next()?.first()?;
         let entry = |row: usize, column: usize| {
-            let of_judge = |matrices: &Vec<&Vec<Vec<f64>>>| {
+            let of_grader = |matrices: &Vec<&Vec<Vec<f64>>>| {
                 let entries: Vec<f64> =
                     matrices.iter().filter_map(|matrix| matrix.get(row)?.get(column).copied()).collect();
                 mean(&entries)
             };
-            let entries: Vec<f64> = by_judge.values().filter_map(of_judge).collect();
+            let entries: Vec<f64> = by_grader.values().filter_map(of_grader).collect();
             trimmed_mean(&entries).map_or(0.0, |mean| mean.value)
         };
         let columns = first.first().map_or(0, Vec::len);

@@ -1,5 +1,4 @@
-//! Compares judges with people: raw agreement, agreement beyond chance, and the rate corrected for the judge's
-//! errors.
+//! Graders beside people: raw agreement, what is left of it beyond chance, and the rate behind a grader that errs.
 
 use std::collections::{BTreeMap, HashSet};
 
@@ -21,8 +20,8 @@ struct Truth {
     score: Option<f64>,
 }
 
-/// Compares the panel and each judge with people, on each measure that people have labelled. Labels without a measure
-/// count for the main measure of the first aspect.
+/// Compares the panel and each grader with people, on each measure that people have labelled. Labels that name no measure
+/// are of the main one of what was asked first.
 pub(super) fn compare(collected: &Collected<'_>, labels: &PeopleLabels, mark: f64) -> Vec<PeopleReport> {
     let first = collected.rubric().aspects().next().map_or("", |aspect| aspect.main());
     let of_measure = |measure: &'static str| {
@@ -58,9 +57,9 @@ fn compare_measure(
     truths.retain(|truth| panel(truth.subject).is_some());
     let passed = truths.iter().filter(|truth| truth.pass).count();
     let mut raters = vec![rater("panel", collected, &truths, mark, &panel)];
-    for judge in 0..collected.panel.judges.len() {
-        let score = |subject: usize| collected.score(subject, judge, measure);
-        raters.push(rater(collected.judge_name(judge), collected, &truths, mark, &score));
+    for grader in 0..collected.panel.graders.len() {
+        let score = |subject: usize| collected.score(subject, grader, measure);
+        raters.push(rater(collected.grader_name(grader), collected, &truths, mark, &score));
     }
     PeopleReport {
         measure: measure.to_owned(),

@@ -1,4 +1,4 @@
-//! One question to one judge and its answer, with further requests if the answer cannot be read.
+//! One question to one grader and its answer, and what is said where that cannot be read.
 
 use std::sync::Arc;
 
@@ -13,7 +13,7 @@ use super::answer::{Answer, Read};
 use super::question::{Question, again};
 use crate::patience::ask_until_stopped;
 
-/// How often a judge is asked again if its reply cannot be read.
+/// How often a grader is asked again whose reply cannot be read.
 const ASKED_AGAIN: u32 = 2;
 
 /// The longest reply that is kept, in bytes.
@@ -22,23 +22,23 @@ const REPLY_KEPT: usize = 20_000;
 /// The longest reason that is reported, in columns.
 const REASON: usize = 300;
 
-/// Callbacks while judges are asked.
+/// Who hears of what happens while graders are asked.
 pub struct Listeners<'a> {
     /// Gets the number of requests that are answered.
     pub done: &'a (dyn Fn(usize) + Sync),
-    /// Gets every failed try, with the judge's name.
+    /// A try that failed, by the grader's name.
     pub retry: &'a (dyn Fn(&str, Retry) + Send + Sync),
 }
 
-/// A question to a judge.
+/// A question to a grader.
 pub(super) struct Conversation<'a> {
     pub(super) question: &'a Question,
     /// The task.
     pub(super) id: &'a str,
     /// The number of the pass, from 1.
     pub(super) pass: u32,
-    /// The judge's name.
-    pub(super) judge: &'a str,
+    /// The grader's name.
+    pub(super) grader: &'a str,
     pub(super) model: &'a Model,
     pub(super) settings: &'a Settings,
     pub(super) told: &'a Listeners<'a>,
@@ -66,7 +66,7 @@ pub(super) fn reason(error: &(dyn std::error::Error + 'static)) -> String {
     shortened(&on_one_line(&error_with_causes(error)), REASON)
 }
 
-/// The evidence and the image, in the form that this judge takes.
+/// The evidence and the image, as this grader takes them.
 pub(super) async fn parts(
     question: &Question,
     model: &Model,
@@ -88,7 +88,7 @@ pub(super) async fn parts(
 impl Conversation<'_> {
     /// Asks, and asks again if the reply cannot be read. Adds what that took to `requests` and `usage`.
     pub(super) async fn hold(self, parts: Vec<Part>, requests: &mut usize, usage: &mut Usage) -> Held {
-        let Self { question, id, pass, judge, model, settings, told, stop } = self;
+        let Self { question, id, pass, grader, model, settings, told, stop } = self;
         let mut request = Request {
             system: question.system.clone(),
             messages: vec![Arc::new(Message::User(parts))],
@@ -103,7 +103,7 @@ impl Conversation<'_> {
         };
         let mut last = Held::Unreadable("it said nothing".to_owned());
         for round in 0..=ASKED_AGAIN {
-            let told = |retry| (told.retry)(judge, retry);
+            let told = |retry| (told.retry)(grader, retry);
             let reply = match ask_until_stopped(model, &request, &scope, &told, stop).await {
                 Some(Ok(answered)) => answered.reply,
                 Some(Err(error)) => return Held::Failed { error, is_first: round == 0 },

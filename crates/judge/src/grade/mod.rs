@@ -1,4 +1,4 @@
-//! Grading of predictions by a panel of models.
+//! Grades: a panel of models grades predictions.
 //!
 //! ```text
 //! Subject -> question (prompts, fence) -> Panel (store, models) -> Given -> GradeReport
@@ -6,16 +6,16 @@
 //!
 //! | part | what it does |
 //! | --- | --- |
-//! | [`Rubric`] | what judges are asked, and what comes of it |
+//! | [`Rubric`] | what graders are asked, and what comes of it |
 //! | `question` | prompts and evidence of one request, and its key |
 //! | `answer` | reads replies, strictly |
 //! | [`AnswerStore`] | what was answered before |
 //! | [`Panel`] | asks |
-//! | [`GradeReport`] | the trimmed means, what is missing, how far judges agree |
+//! | [`GradeReport`] | the trimmed means, what is missing, how far graders agree |
 //!
-//! The predictions are untrusted: they stand between marks that their author cannot know, on lines whose beginnings
-//! are ours, and only the judge's own reply is read. A program cannot check whether a prediction influences a judge
-//! all the same; labels of people show it.
+//! What is judged is untrusted: it stands between marks that it cannot know, on lines that it cannot begin, and only the
+//! grader's own reply is read. Whether a grader is impressed all the same is beyond what a program can check; labels of
+//! people show it.
 
 mod agreement;
 mod answer;
@@ -41,7 +41,7 @@ pub use question::{Question, prompts_hash, question};
 pub use report::{
     AgreementReport, ConsistencyReport, GRADES_SCHEMA, GradeLedger, GradeReport, GradedPrediction,
     GraderGrades, GraderMeasure, GraderReport, Grades, MeasureReport, MissingGrade, PairReport, PeopleRater,
-    PeopleReport, RateReport, TrajectoryGrades, WithoutJudge,
+    PeopleReport, RateReport, TrajectoryGrades, WithoutGrader,
 };
 pub use rubric::{Aspect, Rubric};
 pub use shown::offered;

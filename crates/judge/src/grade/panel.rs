@@ -1,4 +1,4 @@
-//! Asks judges: [`Panel`]. If a judge fails, its scores are missing and the others go on.
+//! Asks graders: [`Panel`]. A grader that fails is missing and the rest goes on.
 
 use std::sync::Arc;
 
@@ -15,7 +15,7 @@ use super::rubric::{Aspect, Rubric};
 use super::store::{AnswerStore, KeptAnswer};
 use super::subject::Subject;
 
-/// One judge of the panel.
+/// One grader of the panel.
 #[derive(Debug)]
 pub struct Grader {
     /// The model's name.
@@ -26,18 +26,18 @@ pub struct Grader {
     pub has_eyes: bool,
 }
 
-/// Judges, and how they are asked.
+/// Graders, and how they are asked.
 #[derive(Debug)]
 pub struct Panel {
-    /// The judges.
-    pub judges: Vec<Grader>,
-    /// The settings for all of their replies.
+    /// The graders.
+    pub graders: Vec<Grader>,
+    /// How all of them reply.
     pub settings: Settings,
     /// The rubric they are asked by.
     pub rubric: Rubric,
     /// How often each judge is asked the same, at least 1.
     pub passes: u32,
-    /// Chooses the order of MCP-Bench's respects, together with the number of the pass.
+    /// Which orders, where a rubric changes the order of what it asks: that of pass p is numbered by this and p.
     pub seed: u64,
     /// Requests at once.
     pub workers: usize,
@@ -48,9 +48,9 @@ pub struct Panel {
 pub struct Given {
     /// The index of the subject.
     pub subject: usize,
-    /// The index of the judge.
-    pub judge: usize,
-    /// The aspect that was asked about.
+    /// Which grader.
+    pub grader: usize,
+    /// What was asked.
     pub aspect: Aspect,
     /// The number of the pass, from 1.
     pub pass: u32,
@@ -61,7 +61,7 @@ pub struct Given {
 /// The outcome of all requests.
 #[derive(Debug, Default)]
 pub struct Asked {
-    /// In the order of subjects, judges, aspects and passes.
+    /// In the order of subjects, graders, aspects and passes.
     pub given: Vec<Given>,
     /// The number of replies requested now.
     pub requests: usize,
@@ -81,11 +81,11 @@ pub enum PanelError {
     Store(#[from] JournalError),
 }
 
-/// A request to a judge.
+/// A request of a grader.
 struct Asking {
     subject: usize,
     id: String,
-    judge: usize,
+    grader: usize,
     pass: u32,
     question: Arc<Question>,
 }
@@ -94,11 +94,11 @@ impl Panel {
     /// How many requests this many subjects take, counting those that need a missing reference.
     #[must_use]
     pub fn requests(&self, subjects: usize) -> usize {
-        subjects * self.judges.len() * self.rubric.aspects().count() * self.passes as usize
+        subjects * self.graders.len() * self.rubric.aspects().count() * self.passes as usize
     }
 
-    /// Asks all judges about all subjects, except for answers that are already in the store. Once `cancel` is
-    /// cancelled nothing more is asked; replies that are under way are waited for, 30 s at most, and kept.
+    /// Asks all graders about all subjects. What is in the store is not asked. Once `cancel` is cancelled nothing more is
+    /// asked; replies that are under way are waited for, 30 s at most, and kept.
     ///
     /// # Errors
     /// [`PanelError`] if answers cannot be kept.
@@ -110,14 +110,14 @@ impl Panel {
         told: &Listeners<'_>,
     ) -> Result<Asked, PanelError> {
         let pictures = Arc::new(Pictures::new());
-        let fate = |judge: &Grader| {
+        let fate = |grader: &Grader| {
             let fate = Fate::of_many();
-            if store.had_answers_of(&judge.name) {
+            if store.had_answers_of(&grader.name) {
                 fate.replied_before();
             }
             fate
         };
-        let fates: Vec<Fate> = self.judges.iter().map(fate).collect();
+        let fates: Vec<Fate> = self.graders.iter().map(fate).collect();
         let askings = subjects
             .enumerate()
             .take_while(|_| !cancel.is_cancelled())
@@ -125,7 +125,7 @@ impl Panel {
         let (fates, pictures) = (&fates, &pictures);
         let replies = stream::iter(askings)
             .map(|asking| async move {
-                let work = Work { store, fate: &fates[asking.judge], pictures, told, stop: cancel };
+                let work = Work { store, fate: &fates[asking.grader], pictures, told, stop: cancel };
                 let outcome = self.answered(&asking, &work).await;
                 (asking, outcome)
             })
@@ -138,30 +138,30 @@ impl Panel {
             asked.reused += usize::from(outcome.is_reused);
             asked.usage = asked.usage.plus(outcome.usage);
             let Some(answer) = outcome.answer else { continue };
-            let Asking { subject, judge, pass, question, .. } = asking;
-            asked.given.push(Given { subject, judge, aspect: question.aspect, pass, answer });
+            let Asking { subject, grader, pass, question, .. } = asking;
+            asked.given.push(Given { subject, grader, aspect: question.aspect, pass, answer });
             (told.done)(asked.given.len());
         }
         asked.is_interrupted = cancel.is_cancelled();
-        asked.given.sort_by_key(|given| (given.subject, given.judge, given.aspect.position(), given.pass));
+        asked.given.sort_by_key(|given| (given.subject, given.grader, given.aspect.position(), given.pass));
         Ok(asked)
     }
 
-    /// The questions about a subject. Questions that judges share are made once.
+    /// What is asked about a subject. Questions that graders share are made once.
     fn askings(&self, subject: usize, content: &Subject) -> Vec<Asking> {
         let mut askings = Vec::new();
         for aspect in self.rubric.aspects() {
             for pass in 1..=self.passes {
                 let order = self.seed.wrapping_add(u64::from(pass)).wrapping_mul(0x9E37_79B9_7F4A_7C15);
                 let mut made: [Option<Option<Arc<Question>>>; 2] = [None, None];
-                for (judge, Grader { has_eyes, .. }) in self.judges.iter().enumerate() {
+                for (grader, Grader { has_eyes, .. }) in self.graders.iter().enumerate() {
                     let made = made[usize::from(*has_eyes)]
                         .get_or_insert_with(|| question(content, aspect, *has_eyes, order));
                     let Some(question) = made.clone() else { continue };
                     askings.push(Asking {
                         subject,
                         id: content.prediction.id.clone(),
-                        judge,
+                        grader,
                         pass,
                         question,
                     });
@@ -174,12 +174,12 @@ impl Panel {
     async fn answered(&self, asking: &Asking, work: &Work<'_>) -> Result<Outcome, PanelError> {
         // Known answers take no time, so without this no other task would get its turn.
         tokio::task::yield_now().await;
-        let judge = &self.judges[asking.judge];
-        let key = asking.question.key(&judge.name, &asking.id, asking.pass, &self.settings);
+        let grader = &self.graders[asking.grader];
+        let key = asking.question.key(&grader.name, &asking.id, asking.pass, &self.settings);
         if let Some(answer) = work.store.get(&key) {
             return Ok(Outcome { answer: Some(Ok(answer)), is_reused: true, ..Outcome::default() });
         }
-        let model = match &judge.model {
+        let model = match &grader.model {
             Ok(_) if work.fate.is_given_up() => {
                 let reason =
                     format!("not asked any more: it cannot be asked, or failed at {TASKS} tasks in a row");
@@ -196,7 +196,7 @@ impl Panel {
             question: &asking.question,
             id: &asking.id,
             pass: asking.pass,
-            judge: &judge.name,
+            grader: &grader.name,
             model,
             settings: &self.settings,
             told: work.told,
@@ -211,7 +211,7 @@ impl Panel {
             Held::Answer(answer, reply) => {
                 work.store.put(&KeptAnswer {
                     key,
-                    judge: judge.name.clone(),
+                    judge: grader.name.clone(),
                     id: asking.id.clone(),
                     aspect: asking.question.aspect,
                     pass: asking.pass,
@@ -224,8 +224,8 @@ impl Panel {
             Held::Unreadable(problem) => Some(Err(format!("its reply cannot be read: {problem}"))),
             Held::Failed { error, is_first } => {
                 let reason = reason(&error);
-                if let Ok(lack) = RunBlocker::of_model(error, is_first) {
-                    work.fate.failed(&asking.id, &lack);
+                if let Ok(blocker) = RunBlocker::of_model(error, is_first) {
+                    work.fate.failed(&asking.id, &blocker);
                 }
                 Some(Err(reason))
             }
@@ -235,7 +235,7 @@ impl Panel {
     }
 }
 
-/// What all requests of one judge share.
+/// What requests of one grader share.
 struct Work<'a> {
     store: &'a AnswerStore,
     fate: &'a Fate,

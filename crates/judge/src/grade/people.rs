@@ -8,6 +8,8 @@ use std::path::{Path, PathBuf};
 use m3_support::text::shortened;
 use serde::Deserialize;
 
+use crate::spreadsheet;
+
 /// Larger files are not read, in bytes.
 const MAX_BYTES: u64 = 64 << 20;
 
@@ -99,15 +101,14 @@ impl PeopleLabels {
     /// trajectory as well.
     pub fn read(path: &Path) -> Result<Self, PeopleError> {
         let failed = |cause| PeopleError::Read { path: path.to_owned(), cause };
-        let mut text = String::new();
+        let mut bytes = Vec::new();
         let file = File::open(path).map_err(failed)?;
-        file.take(MAX_BYTES + 1).read_to_string(&mut text).map_err(failed)?;
-        if text.len() as u64 > MAX_BYTES {
+        file.take(MAX_BYTES + 1).read_to_end(&mut bytes).map_err(failed)?;
+        if bytes.len() as u64 > MAX_BYTES {
             return Err(failed(io::ErrorKind::FileTooLarge.into()));
         }
-        let text = text.strip_prefix('\u{feff}').unwrap_or(&text);
         let is_csv = path.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("csv"));
-        let rows = if is_csv { of_csv(text) } else { serde_json::from_str(text).map_err(|e| e.to_string()) };
+        let rows = if is_csv { of_csv(&bytes) } else { of_json(&bytes) };
         rows.and_then(Self::of_rows)
             .map_err(|message| PeopleError::Content { path: path.to_owned(), message })
     }
@@ -160,8 +161,16 @@ impl PeopleLabels {
     }
 }
 
-fn of_csv(text: &str) -> Result<Vec<Row>, String> {
-    let mut reader = csv::ReaderBuilder::new().trim(csv::Trim::All).from_reader(text.as_bytes());
+fn of_json(bytes: &[u8]) -> Result<Vec<Row>, String> {
+    serde_json::from_slice(bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes)).map_err(|e| e.to_string())
+}
+
+fn of_csv(bytes: &[u8]) -> Result<Vec<Row>, String> {
+    let text = spreadsheet::decoded(bytes)?;
+    let mut reader = csv::ReaderBuilder::new()
+        .delimiter(spreadsheet::delimiter(&text))
+        .trim(csv::Trim::All)
+        .from_reader(text.as_bytes());
     let heads = reader.headers().map_err(|error| error.to_string())?.clone();
     let column = |name: &str| heads.iter().position(|head| head.eq_ignore_ascii_case(name));
     let id = column("id").ok_or("it has no column `id`")?;
@@ -190,7 +199,7 @@ fn of_csv(text: &str) -> Result<Vec<Row>, String> {
 mod tests {
     use super::*;
 
-    fn labels(name: &str, text: &str) -> Result<PeopleLabels, String> {
+    fn labels(name: &str, text: impl AsRef<[u8]>) -> Result<PeopleLabels, String> {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join(name);
         std::fs::write(&path, text).unwrap();
@@ -204,6 +213,15 @@ mod tests {
         let csv = "id,person,pass,score\na,one,pass,\na,two,,0.25\nb,,0,\n";
         let found = labels("labels.json", json).unwrap();
         assert_eq!(labels("labels.csv", csv).unwrap(), found);
+        let semicolons = csv.replace(',', ";");
+        let utf16: Vec<u8> = "\u{feff}"
+            .chars()
+            .chain(semicolons.chars())
+            .collect::<String>()
+            .encode_utf16()
+            .flat_map(u16::to_le_bytes)
+            .collect();
+        assert_eq!(labels("labels.csv", utf16).unwrap(), found);
         assert_eq!(found.by_id["a"][1].score, Some(0.25));
         assert_eq!(found.by_id["b"][0].pass, Some(false));
     }

@@ -1,4 +1,4 @@
-//! One request to a judge: the prompts of `prompts/`, filled in, and a hash over all of it.
+//! One request to a grader: the prompts of `prompts/`, filled in, and a hash over all of it.
 
 use std::sync::Arc;
 
@@ -13,17 +13,17 @@ use super::shown::{self, Part};
 use super::subject::Subject;
 use crate::fence::Fence;
 
-/// To be raised when the text that this file adds to the templates changes.
+/// Raised when what this file says to graders beside the templates changes.
 const VERSION: u32 = 1;
 
-/// Larger matrices are not asked for: judges lose count.
+/// Larger matrices are not asked for: graders lose count.
 const LARGEST_MATRIX: usize = 400;
 
 /// The files that every rubric uses.
 const COMMON: [(&str, &str); 3] =
     [prompt!("grade_rules.txt"), prompt!("grade_evidence.txt"), prompt!("grade_again.txt")];
 
-/// SHA-256 in hexadecimal over all prompts of a rubric, before they are filled in.
+/// SHA-256 in hexadecimal over everything that graders are told by a rubric, before it is filled in.
 #[must_use]
 pub fn prompts_hash(rubric: Rubric) -> String {
     let version = VERSION.to_le_bytes();
@@ -44,7 +44,7 @@ pub(super) fn hash<'a>(parts: impl Iterator<Item = &'a [u8]>) -> String {
     hexadecimal(&hash.finalize())
 }
 
-/// A request, independent of the judge.
+/// A request before any grader is asked.
 #[derive(Debug)]
 pub struct Question {
     /// The aspect that is asked about.
@@ -53,7 +53,7 @@ pub struct Question {
     pub system: String,
     /// The evidence.
     pub evidence: String,
-    /// The image, if this judge is to see it.
+    /// The image, if this grader is to see it.
     pub picture: Option<TaskImage>,
     /// Steps of the reference and of the prediction, where a matrix is asked for.
     pub matrix: Option<(usize, usize)>,
@@ -61,7 +61,7 @@ pub struct Question {
     pub mark: String,
 }
 
-/// The question to this judge about this subject. `None` if the aspect needs a reference and there is none.
+/// What can be asked of this grader about this subject. `None` where the aspect needs a reference and there is none.
 ///
 /// `order` chooses the order of MCP-Bench's respects; each number stands for one order.
 #[must_use]
@@ -94,15 +94,15 @@ pub fn question(subject: &Subject, aspect: Aspect, has_eyes: bool, order: u64) -
 }
 
 impl Question {
-    /// Names this request to this judge: equal only where the judge, the task, the instructions, the evidence, the
-    /// image, the pass and the settings are. The evidence contains everything that a judge sees of prediction and
-    /// reference, and the code of its fence.
+    /// Names this request to this grader: equal only where the grader, the task, the instructions, the evidence, the image
+    /// the pass and the settings are. The evidence has all that a grader sees of prediction and reference, and the code of its fence.
     #[must_use]
-    pub fn key(&self, judge: &str, task: &str, pass: u32, settings: &Settings) -> String {
+    pub fn key(&self, grader: &str, task: &str, pass: u32, settings: &Settings) -> String {
         let image = self.picture.as_ref().and_then(TaskImage::hash).unwrap_or_default();
         let pass = pass.to_le_bytes();
-        let texts = [judge, task, self.aspect.main(), &self.system, &self.evidence, image].map(str::as_bytes);
-        // Without special settings the key stays as it always was, so that earlier answers are found again.
+        let texts =
+            [grader, task, self.aspect.main(), &self.system, &self.evidence, image].map(str::as_bytes);
+        // Answers to the provider's own settings keep the names that they have always had.
         let settings =
             (*settings != Settings::default()).then(|| serde_json::to_string(settings).unwrap_or_default());
         let settings = settings.iter().map(String::as_bytes);
@@ -110,7 +110,7 @@ impl Question {
     }
 }
 
-/// The message to a judge after a reply that cannot be read.
+/// What a grader is told after a reply that cannot be read.
 pub(super) fn again(problem: &str) -> String {
     AgainPrompt { problem }.render().unwrap_or_else(|_| problem.to_owned())
 }

@@ -39,7 +39,7 @@ pub struct GradeReport {
     /// How far judges agree, one entry for each thing that was asked.
     pub agreement: Vec<AgreementReport>,
     /// How measures change without each judge.
-    pub without_judge: Vec<WithoutJudge>,
+    pub without_judge: Vec<WithoutGrader>,
     /// How far judges agree with themselves, where they were asked more than once.
     pub consistency: Vec<ConsistencyReport>,
     /// How far judges agree with people, with `--labels`: an entry for each measure that people have labelled.
@@ -159,7 +159,7 @@ pub struct PairReport {
 
 /// A measure without one judge.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
-pub struct WithoutJudge {
+pub struct WithoutGrader {
     /// The judge that is left out.
     pub judge: String,
     /// The measure.

@@ -1,4 +1,4 @@
-//! Writes a trajectory for judges: every step with its calls, arguments and results, bounded in length.
+//! A trajectory as graders read it: every step with its calls, arguments and results, bounded in length.
 
 use std::fmt::Write as _;
 
@@ -52,7 +52,7 @@ pub(super) fn answer_of(subject: &Subject) -> Part {
     Part::new("final answer of the program", answer(&subject.prediction))
 }
 
-/// The question, from `known` if it has one: the judged prediction may state it differently.
+/// The question, from whoever has it; who grades the prediction knows it best from elsewhere.
 pub(super) fn question(known: Option<&Trajectory>, prediction: &Trajectory) -> String {
     let asked = |trajectory: &Trajectory| {
         let prompt =

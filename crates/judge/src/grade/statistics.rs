@@ -6,7 +6,7 @@ use std::ops::{AddAssign, Mul};
 use m3_stats::{Draws, LEVEL, bootstrap};
 use m3_support::text::{counted, shortened};
 
-use super::agreement::{agreement, consistency, without_judge};
+use super::agreement::{agreement, consistency, without_grader};
 use super::collected::{Collected, PanelScore, deviation, mean};
 use super::compared::compare;
 use super::people::PeopleLabels;
@@ -81,20 +81,24 @@ impl Collected<'_> {
         }
     }
 
-    fn judge(&self, judge: usize) -> GraderReport {
+    fn grader(&self, grader: usize) -> GraderReport {
         let measures = self.measures().filter_map(|measure| {
             let scores: Vec<f64> = (0..self.subjects().len())
-                .filter_map(|subject| self.score(subject, judge, measure))
+                .filter_map(|subject| self.score(subject, grader, measure))
                 .collect();
             let report =
                 GraderMeasure { mean: mean(&scores)?, deviation: deviation(&scores), tasks: scores.len() };
             Some((measure.to_owned(), report))
         });
         GraderReport {
-            judge: self.judge_name(judge).to_owned(),
-            sees_images: self.panel.judges[judge].has_eyes,
+            judge: self.grader_name(grader).to_owned(),
+            sees_images: self.panel.graders[grader].has_eyes,
             measures: measures.collect(),
-            missing: self.given.iter().filter(|given| given.judge == judge && given.answer.is_err()).count(),
+            missing: self
+                .given
+                .iter()
+                .filter(|given| given.grader == grader && given.answer.is_err())
+                .count(),
         }
     }
 
@@ -115,7 +119,7 @@ impl Collected<'_> {
         let missing = self.given.iter().filter_map(|given| {
             Some(MissingGrade {
                 id: self.subjects().get(given.subject)?.id.clone(),
-                judge: self.judge_name(given.judge).to_owned(),
+                judge: self.grader_name(given.grader).to_owned(),
                 aspect: given.aspect,
                 pass: given.pass,
                 reason: given.answer.as_ref().err()?.clone(),
@@ -127,7 +131,7 @@ impl Collected<'_> {
             grades: self.grades(subject),
         });
         let aspects: Vec<Aspect> = self.rubric().aspects().collect();
-        let judges = 0..self.panel.judges.len();
+        let graders = 0..self.panel.graders.len();
         let by_type = types
             .into_iter()
             .map(|(name, (subjects, absent))| (name, self.measures_of(&subjects, absent, draws)));
@@ -142,10 +146,10 @@ impl Collected<'_> {
             notes: self.notes(&measures, people),
             ledger: self.ledger(),
             measures,
-            judges: judges.map(|judge| self.judge(judge)).collect(),
+            judges: graders.map(|grader| self.grader(grader)).collect(),
             by_type: by_type.collect(),
             agreement: aspects.iter().map(|aspect| agreement(self, *aspect, pass_mark)).collect(),
-            without_judge: aspects.iter().flat_map(|aspect| without_judge(self, *aspect)).collect(),
+            without_judge: aspects.iter().flat_map(|aspect| without_grader(self, *aspect)).collect(),
             consistency: aspects.iter().flat_map(|aspect| consistency(self, *aspect)).collect(),
             people: people.map(|labels| compare(self, labels, pass_mark)).unwrap_or_default(),
             missing: missing.collect(),

@@ -1,7 +1,7 @@
-//! Keeps what judges answered, so that nothing is asked twice: [`AnswerStore`], a [`Journal`].
+//! Keeps what graders answered, so that nothing is asked twice: [`AnswerStore`], a [`Journal`].
 //!
-//! An answer is found by the key of its request (see `question`), so after a change of prediction, reference, image,
-//! prompt or judge the question is asked anew and no stale answer is found.
+//! An answer is found by the key of its request (see `question`), so a changed prediction, reference, image, prompt or
+//! grader is asked about anew and what is stale is never found.
 
 use std::collections::{HashMap, HashSet};
 use std::path::Path;
@@ -52,15 +52,15 @@ pub struct AnswerStore {
     /// `None` if nothing is kept after this run.
     journal: Option<Journal>,
     known: Mutex<HashMap<String, Answer>>,
-    /// Judges that had answered when the file was opened.
-    judges: HashSet<String>,
+    /// Graders that had answered when the file was opened.
+    graders: HashSet<String>,
 }
 
 impl AnswerStore {
     /// A store that keeps nothing after this run.
     #[must_use]
     pub fn in_memory() -> Self {
-        Self { journal: None, known: Mutex::default(), judges: HashSet::new() }
+        Self { journal: None, known: Mutex::default(), graders: HashSet::new() }
     }
 
     /// Opens or makes the file, and locks it.
@@ -68,18 +68,18 @@ impl AnswerStore {
     /// # Errors
     /// [`JournalError`].
     pub fn open(path: &Path) -> Result<Self, JournalError> {
-        let (mut known, mut judges) = (HashMap::new(), HashSet::new());
+        let (mut known, mut graders) = (HashMap::new(), HashSet::new());
         let journal = Journal::open(path, KIND, |kept: KeptAnswer| {
             known.insert(kept.key, kept.answer);
-            judges.insert(kept.judge);
+            graders.insert(kept.judge);
         })?;
-        Ok(Self { journal: Some(journal), known: Mutex::new(known), judges })
+        Ok(Self { journal: Some(journal), known: Mutex::new(known), graders })
     }
 
-    /// Whether a judge had answered anything when the file was opened.
+    /// Whether a grader had answered anything when the file was opened.
     #[must_use]
-    pub fn had_answers_of(&self, judge: &str) -> bool {
-        self.judges.contains(judge)
+    pub fn had_answers_of(&self, grader: &str) -> bool {
+        self.graders.contains(grader)
     }
 
     /// The kept answer to a request, if there is one.

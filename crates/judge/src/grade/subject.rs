@@ -12,9 +12,10 @@ pub struct Subject {
     pub prediction: Trajectory,
     /// A correct solution.
     pub reference: Option<Trajectory>,
-    /// The image; `None` if the task has none, or if no judge is to see it.
+    /// The image; none where the task has none, or where no grader is to see it.
     pub picture: Option<TaskImage>,
-    /// The tools that were offered, as [`offered`](super::offered) has them, if known: judges of tool use see them.
+    /// The tools that were on offer, as [`offered`](super::offered) has them, where it is known: a grader of tool use is
+    /// shown them.
     pub tools: Option<Arc<str>>,
 }
 

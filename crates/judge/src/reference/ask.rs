@@ -30,7 +30,7 @@ pub struct Asker {
 
 /// Why there is no reply.
 #[derive(Debug)]
-pub(super) enum Unasked {
+pub(super) enum AskError {
     /// The work was stopped.
     Stopped,
     /// No other question would get a reply either.
@@ -104,27 +104,29 @@ impl Asker {
         request: &Request,
         scope: &Scope,
         is_answered: &mut bool,
-    ) -> Result<KeptAnswer, Unasked> {
+    ) -> Result<KeptAnswer, AskError> {
         let key = self.key(request, &scope.task);
         if let Some(Kept::Answer(answer)) = self.journal.get(&key) {
             return Ok(answer);
         }
         let answered = ask_until_stopped(&self.model, request, scope, &*self.told, &self.stop).await;
-        let answered = answered.ok_or(Unasked::Stopped)?;
-        let reply = answered.map_err(|error| self.unasked(error, !*is_answered, &scope.task))?.reply;
+        let answered = answered.ok_or(AskError::Stopped)?;
+        let reply = answered.map_err(|error| self.no_reply(error, !*is_answered, &scope.task))?.reply;
         *is_answered = true;
         self.fate.replied();
         let text = self.redactor.text(&reply.text).into_owned();
         let answer = KeptAnswer { text, model: reply.model, usage: reply.usage };
-        self.journal.keep(&key, &scope.task, Kept::Answer(answer.clone())).map_err(Unasked::Journal)?;
+        self.journal.keep(&key, &scope.task, Kept::Answer(answer.clone())).map_err(AskError::Journal)?;
         Ok(answer)
     }
 
-    fn unasked(&self, error: ModelError, is_first: bool, task: &str) -> Unasked {
+    fn no_reply(&self, error: ModelError, is_first: bool, task: &str) -> AskError {
         match RunBlocker::of_model(error, is_first) {
-            Ok(lack) if self.fate.failed(task, &lack) == Outlook::GiveUp => Unasked::RunBlocker(lack),
-            Ok(lack) => Unasked::NoReply(lack.to_string()),
-            Err(error) => Unasked::NoReply(error.to_string()),
+            Ok(blocker) if self.fate.failed(task, &blocker) == Outlook::GiveUp => {
+                AskError::RunBlocker(blocker)
+            }
+            Ok(blocker) => AskError::NoReply(blocker.to_string()),
+            Err(error) => AskError::NoReply(error.to_string()),
         }
     }
 
@@ -161,7 +163,7 @@ fn in_json(message: &Message) -> Value {
 
 impl Conversation<'_> {
     /// The next reply.
-    pub(super) async fn next(&mut self, asked: &mut Asked) -> Result<String, Unasked> {
+    pub(super) async fn next(&mut self, asked: &mut Asked) -> Result<String, AskError> {
         let answer = self.asker.ask(&self.request, &self.scope, &mut asked.is_answered).await?;
         asked.usage = asked.usage.plus(answer.usage);
         if let Some(model) = answer.model

@@ -8,7 +8,7 @@ use m3_trajectory::Trajectory;
 use m3_trajectory::json::Json;
 
 use super::JudgeError;
-use super::ask::{Asked, Asker, Conversation, Unasked};
+use super::ask::{AskError, Asked, Asker, Conversation};
 use super::material;
 use super::prompts::{self, Wish};
 use super::provenance::{Refusal, RefusalKind};
@@ -227,13 +227,13 @@ async fn next(
 ) -> Result<Option<String>, JudgeError> {
     match conversation.next(&mut decision.asked).await {
         Ok(reply) => Ok(Some(reply)),
-        Err(Unasked::NoReply(reason)) => {
+        Err(AskError::NoReply(reason)) => {
             decision.refuse(RefusalKind::NoReply, shortened(&on_one_line(&reason), PROBLEM));
             Ok(None)
         }
-        Err(Unasked::Stopped) => Err(JudgeError::Interrupted),
-        Err(Unasked::RunBlocker(lack)) => Err(lack.into()),
-        Err(Unasked::Journal(error)) => Err(error.into()),
+        Err(AskError::Stopped) => Err(JudgeError::Interrupted),
+        Err(AskError::RunBlocker(blocker)) => Err(blocker.into()),
+        Err(AskError::Journal(error)) => Err(error.into()),
     }
 }
 

@@ -4,7 +4,7 @@ use std::collections::{HashMap, HashSet};
 
 use m3_mcp::ToolCatalog;
 use m3_mcp::arguments::ArgumentSchema;
-use m3_support::text::shortened;
+use m3_support::text::{head, shortened};
 use m3_trajectory::json::{self, Json, Keys};
 use m3_trajectory::{Call, Step, Trajectory};
 use schemars::JsonSchema;
@@ -163,7 +163,7 @@ fn parsed(text: &str) -> Result<Json, String> {
 
 /// Line and column of an offset in bytes, from 1, the column in characters.
 fn place(text: &str, offset: usize) -> (usize, usize) {
-    let before = &text[..text.floor_char_boundary(offset)];
+    let before = head(text, offset);
     let line = before.matches('\n').count() + 1;
     let column = before.rsplit('\n').next().unwrap_or_default().chars().count() + 1;
     (line, column)

@@ -11,8 +11,8 @@ use super::decision::{Action, DecideError, State};
 use super::desk::summary;
 use super::links::problems;
 use super::reviews::Reviews;
-use super::spreadsheet;
 use super::table::{COLUMNS, unguarded};
+use crate::spreadsheet;
 
 /// Something wrong with a line.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -63,7 +63,7 @@ pub fn read_table(
     let at = |line: u64, message: String| vec![LineProblem { line, message }];
     let mut bytes = Vec::new();
     reader.read_to_end(&mut bytes).map_err(|cause| at(1, cause.to_string()))?;
-    let text = spreadsheet::decoded(bytes).map_err(|message| at(1, message.to_owned()))?;
+    let text = spreadsheet::decoded(&bytes).map_err(|message| at(1, message.to_owned()))?;
     let mut wrong = Vec::new();
     let groups = groups(reviews, &text, &mut wrong);
     let mut changes = Changes::default();

@@ -33,7 +33,6 @@ mod preferences;
 mod reviewed;
 mod reviews;
 mod server;
-mod spreadsheet;
 mod table;
 mod time;
 

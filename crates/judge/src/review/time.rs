@@ -1,12 +1,9 @@
 //! The current time, as decisions record it.
 
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::time::{SystemTime, UNIX_EPOCH};
 
-/// The last second that RFC 3339 has a year for, 9999-12-31T23:59:59Z.
-const LAST_SECOND: u64 = 253_402_300_799;
-
-const MONTHS: [&str; 12] =
-    ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
+use jiff::SignedDuration;
+use jiff::civil::date;
 
 /// The time as RFC 3339 in UTC, to the second, such as `2025-03-01T09:05:00Z`.
 #[must_use]
@@ -15,15 +12,11 @@ pub fn now() -> String {
     rfc3339(now.as_secs())
 }
 
-/// Seconds since 1970. The calendar is that of `httpdate`, whose form is `Sun, 06 Nov 1994 08:49:37 GMT`.
+/// Seconds since 1970; what is beyond the last year of RFC 3339 is the last second of it.
 fn rfc3339(seconds: u64) -> String {
-    let time = UNIX_EPOCH + Duration::from_secs(seconds.min(LAST_SECOND));
-    let text = httpdate::fmt_http_date(time);
-    let mut parts = text.split_ascii_whitespace().skip(1);
-    let mut part = || parts.next().unwrap_or_default();
-    let (day, month, year, clock) = (part(), part(), part(), part());
-    let month = MONTHS.iter().position(|name| *name == month).map_or(0, |index| index + 1);
-    format!("{year}-{month:02}-{day}T{clock}Z")
+    let since = SignedDuration::from_secs(seconds.try_into().unwrap_or(i64::MAX));
+    let time = date(1970, 1, 1).at(0, 0, 0, 0).saturating_add(since);
+    time.strftime("%Y-%m-%dT%H:%M:%SZ").to_string()
 }
 
 #[cfg(test)]

@@ -8,10 +8,9 @@ use serde_json::{Map, Value, json};
 
 use super::reading::{self, Calls, Oddities};
 use super::writing::{self, NOTHING, SentAnswer, SentCall, Turn};
-use super::{ImageData, ReplyError, Wire, WireRequest, thoughts};
+use super::{ImageData, ReplyError, Target, Wire, WireRequest, thoughts};
 use crate::{
-    Arguments, Assistant, ModelName, Part, Picture, Reply, Request, RequestLimits, StopReason, Usage,
-    WireKind,
+    Arguments, Assistant, Part, Picture, Reply, Request, RequestLimits, StopReason, Usage, WireKind,
 };
 
 /// The wire.
@@ -35,11 +34,11 @@ impl Wire for Anthropic {
         key.map(|key| ("x-api-key", key.to_owned())).into_iter().chain([version]).collect()
     }
 
-    fn request(&self, name: &ModelName, request: &Request, images: ImageData) -> WireRequest {
+    fn request(&self, target: Target<'_>, request: &Request, images: ImageData) -> WireRequest {
         let settings = &request.settings;
         let messages = messages(request, images);
         let mut body = Map::new();
-        body.insert("model".to_owned(), json!(name.model));
+        body.insert("model".to_owned(), json!(target.model));
         body.insert("max_tokens".to_owned(), json!(settings.max_output_tokens.unwrap_or(MAX_TOKENS)));
         if !request.system.is_empty() {
             body.insert("system".to_owned(), json!(request.system));
@@ -60,11 +59,10 @@ impl Wire for Anthropic {
         }
         body.insert("messages".to_owned(), Value::Array(messages));
         writing::merge(&mut body, &settings.extra);
-        // The path of Anthropic's own tools does not include the version; users often give addresses of open models
-        // with it.
-        let has_version = name.address().ends_with("/v1");
+        // Anthropic's own tools take addresses without the version; servers of open models are often given with it.
+        let has_version = target.base_url.is_some_and(|url| url.trim_end_matches('/').ends_with("/v1"));
         let path = if has_version { "messages" } else { "v1/messages" };
-        let tools = request.tools.written(WireKind::Anthropic, |tools| {
+        let tools = request.tools.written(WireKind::Anthropic.as_str(), |tools| {
             tools.iter().map(|each| tool(&each.name, &each.description, &each.schema)).collect()
         });
         WireRequest::new(path.to_owned(), body, tools)
@@ -311,11 +309,7 @@ fn stop(body: &Map<String, Value>, has_calls: bool, oddities: &mut Oddities) -> 
         "max_tokens" | "model_context_window_exceeded" => StopReason::Length,
         "refusal" => StopReason::Refused,
         "pause_turn" => StopReason::Other(reason.to_owned()),
-        other => {
-            let other = shortened(other, 60);
-            oddities.note(format!("the `stop_reason` was `{other}`, which is not documented"));
-            StopReason::Other(other)
-        }
+        other => reading::undocumented("stop_reason", other, oddities),
     }
 }
 

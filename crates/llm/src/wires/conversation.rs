@@ -96,7 +96,7 @@ fn opening() -> Request {
 /// Posts a written request and reads the answer.
 fn ask(kind: WireKind, name: &ModelName, request: &Request) -> Reply {
     let wire = of(kind);
-    let written = wire.request(name, request, ImageData::Base64);
+    let written = wire.request(name.target(), request, ImageData::Base64);
     let url = format!("{}/{}", name.address(), written.path);
     let agent: ureq::Agent = ureq::Agent::config_builder().http_status_as_error(false).build().into();
     let mut post = agent.post(&url).header("content-type", "application/json");
@@ -123,7 +123,7 @@ fn a_long_conversation_has_the_documented_shape_on_every_wire() {
         let mut last = Reply::default();
         for turn in 1..=6 {
             last = ask(kind, &name, &request);
-            hashed.push(of(kind).request(&name, &request, ImageData::Hash).into_body());
+            hashed.push(of(kind).request(name.target(), &request, ImageData::Hash).into_body());
             assert_eq!(last.usage.input_tokens, Some(INPUT_TOKENS));
             assert_eq!(last.usage.output_tokens, Some(OUTPUT_TOKENS));
             request.messages.push(Message::Assistant(last.to_assistant()).into());

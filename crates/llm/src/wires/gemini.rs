@@ -9,10 +9,10 @@ use serde_json::{Map, Value, json};
 
 use super::reading::{self, Calls, Oddities};
 use super::writing::{self, NOTHING, SentAnswer, SentCall, Turn};
-use super::{ImageData, ReplyError, Wire, WireRequest, thoughts};
+use super::{ImageData, ReplyError, Target, Wire, WireRequest, thoughts};
 use crate::{
-    Arguments, Assistant, ModelName, Part, Picture, Reply, Request, RequestLimits, StopReason,
-    ToolDefinition, Usage, WireKind,
+    Arguments, Assistant, Part, Picture, Reply, Request, RequestLimits, StopReason, ToolDefinition, Usage,
+    WireKind,
 };
 
 /// The wire.
@@ -35,7 +35,7 @@ impl Wire for Gemini {
         key.map(|key| ("x-goog-api-key", key.to_owned())).into_iter().collect()
     }
 
-    fn request(&self, name: &ModelName, request: &Request, images: ImageData) -> WireRequest {
+    fn request(&self, target: Target<'_>, request: &Request, images: ImageData) -> WireRequest {
         let mut body = Map::new();
         if !request.system.is_empty() {
             body.insert("systemInstruction".to_owned(), json!({ "parts": [{ "text": request.system }] }));
@@ -58,10 +58,10 @@ impl Wire for Gemini {
         writing::merge(&mut body, &settings.extra);
         // A tuned model's name includes its collection.
         let is_whole =
-            ["models/", "tunedModels/"].iter().any(|collection| name.model.starts_with(collection));
+            ["models/", "tunedModels/"].iter().any(|collection| target.model.starts_with(collection));
         let collection = if is_whole { "" } else { "models/" };
-        let path = format!("{collection}{}:generateContent", utf8_percent_encode(&name.model, PATH));
-        WireRequest::new(path, body, request.tools.written(WireKind::Gemini, tools))
+        let path = format!("{collection}{}:generateContent", utf8_percent_encode(target.model, PATH));
+        WireRequest::new(path, body, request.tools.written(WireKind::Gemini.as_str(), tools))
     }
 
     fn reply(&self, status: u16, body: &[u8]) -> Result<Reply, ReplyError> {
@@ -304,11 +304,7 @@ fn stop(candidate: &Map<String, Value>, has_calls: bool, oddities: &mut Oddities
             oddities.note(format!("the `finishReason` was `{reason}` ({message})"));
             StopReason::Other(reason.to_owned())
         }
-        other => {
-            let other = shortened(other, 60);
-            oddities.note(format!("the `finishReason` was `{other}`, which is not documented"));
-            StopReason::Other(other)
-        }
+        other => reading::undocumented("finishReason", other, oddities),
     }
 }
 

@@ -15,7 +15,7 @@ pub use reading::NO_NAME;
 use serde_json::{Map, Value};
 
 use super::tools::WrittenTools;
-use super::{ModelName, Reply, Request, RequestLimits};
+use super::{Reply, Request, RequestLimits};
 
 /// The form of images in a body.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -70,7 +70,16 @@ impl WireRequest {
 /// The key of the tools in all wires.
 const TOOLS: &str = "tools";
 
-/// One protocol for speaking to models.
+/// What a request is written for.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Target<'a> {
+    /// The model, as the user has written it.
+    pub(crate) model: &'a str,
+    /// The base address, if it is not the provider's own.
+    pub(crate) base_url: Option<&'a str>,
+}
+
+/// One way to speak to models.
 pub(crate) trait Wire: Send + Sync {
     /// The provider's address, without a slash at the end.
     fn base_url(&self) -> &'static str;
@@ -81,8 +90,8 @@ pub(crate) trait Wire: Send + Sync {
     /// The headers of every request besides `content-type`; without a key, those for a server that needs none.
     fn headers(&self, key: Option<&str>) -> Vec<(&'static str, String)>;
 
-    /// Writes a request. Equal requests give equal bodies, byte for byte.
-    fn request(&self, name: &ModelName, request: &Request, images: ImageData) -> WireRequest;
+    /// Writes a request. Equal requests have equal bodies, byte for byte.
+    fn request(&self, target: Target<'_>, request: &Request, images: ImageData) -> WireRequest;
 
     /// Reads an answer with any HTTP status. A reply with oddities is still a reply.
     fn reply(&self, status: u16, body: &[u8]) -> Result<Reply, ReplyError>;

@@ -10,10 +10,8 @@ use serde_json::{Map, Value, json};
 
 use super::reading::{self, Oddities};
 use super::writing::{self, SentAnswer, Turn};
-use super::{ImageData, ReplyError, Wire, WireRequest, thoughts};
-use crate::{
-    ModelName, Part, Picture, Reply, Request, RequestLimits, StopReason, ToolDefinition, Usage, WireKind,
-};
+use super::{ImageData, ReplyError, Target, Wire, WireRequest, thoughts};
+use crate::{Part, Picture, Reply, Request, RequestLimits, StopReason, ToolDefinition, Usage, WireKind};
 
 /// The wire.
 #[derive(Debug)]
@@ -37,14 +35,14 @@ impl Wire for OpenAi {
         key.map(|key| ("authorization", format!("Bearer {key}"))).into_iter().collect()
     }
 
-    fn request(&self, name: &ModelName, request: &Request, images: ImageData) -> WireRequest {
+    fn request(&self, target: Target<'_>, request: &Request, images: ImageData) -> WireRequest {
         let mut body = Map::new();
-        body.insert("model".to_owned(), json!(name.model));
-        body.insert("messages".to_owned(), Value::Array(messages(name, request, images)));
+        body.insert("model".to_owned(), json!(target.model));
+        body.insert("messages".to_owned(), Value::Array(messages(target, request, images)));
         let settings = &request.settings;
         if let Some(limit) = settings.max_output_tokens {
-            // OpenAI's reasoning models refuse `max_tokens`; other servers know no other name.
-            let key = if name.base_url.is_none() { "max_completion_tokens" } else { "max_tokens" };
+            // Models that reason refuse `max_tokens` at OpenAI; other servers know no other name.
+            let key = if target.base_url.is_none() { "max_completion_tokens" } else { "max_tokens" };
             body.insert(key.to_owned(), json!(limit));
         }
         if let Some(temperature) = settings.temperature {
@@ -54,7 +52,7 @@ impl Wire for OpenAi {
             body.insert("seed".to_owned(), json!(seed));
         }
         writing::merge(&mut body, &settings.extra);
-        let tools = request.tools.written(WireKind::OpenAi, tools);
+        let tools = request.tools.written(WireKind::OpenAi.as_str(), tools);
         WireRequest::new("chat/completions".to_owned(), body, tools)
     }
 
@@ -121,7 +119,7 @@ fn tools(tools: &[ToolDefinition]) -> Value {
     tools.collect()
 }
 
-fn messages(name: &ModelName, request: &Request, images: ImageData) -> Vec<Value> {
+fn messages(target: Target<'_>, request: &Request, images: ImageData) -> Vec<Value> {
     let mut messages = Vec::new();
     if !request.system.is_empty() {
         messages.push(json!({ "role": "system", "content": request.system }));
@@ -136,7 +134,7 @@ fn messages(name: &ModelName, request: &Request, images: ImageData) -> Vec<Value
                 writing::push_merged(&mut messages, "user", "content", parts.collect());
             }
             Turn::Assistant { message, calls } => {
-                messages.push(calls::written(message, &calls, name.base_url.is_none()));
+                messages.push(calls::written(message, &calls, target.base_url.is_none()));
             }
             Turn::Results(answers) => push_results(&mut messages, &answers, images),
         }
@@ -267,11 +265,7 @@ fn stop(choice: &Map<String, Value>, has_calls: bool, oddities: &mut Oddities) -
         }
         "length" | "model_length" => StopReason::Length,
         "content_filter" => StopReason::Refused,
-        other => {
-            let other = shortened(other, 60);
-            oddities.note(format!("the `finish_reason` was `{other}`, which is not documented"));
-            StopReason::Other(other)
-        }
+        other => reading::undocumented("finish_reason", other, oddities),
     }
 }
 

@@ -97,7 +97,14 @@ pub(super) fn note_end(reply: &mut Reply, word: Option<&Value>, oddities: &mut O
     }
 }
 
-/// Why a JSON object contains no reply.
+/// The reason of an end for which the provider documents no such word; `key` is where it stands.
+pub(super) fn undocumented(key: &str, word: &str, oddities: &mut Oddities) -> StopReason {
+    let word = shortened(word, 60);
+    oddities.note(format!("the `{key}` was `{word}`, which is not documented"));
+    StopReason::Other(word)
+}
+
+/// Why JSON that is an object has no reply in it.
 pub(super) fn without_reply(why: &str, body: &Map<String, Value>) -> ReplyError {
     let shown = shortened(&serde_json::to_string(body).unwrap_or_default(), SHOWN);
     ReplyError::Unreadable { reason: format!("{why}: `{shown}`") }
@@ -219,14 +226,11 @@ pub(super) fn usage_object<'a>(
     usage: Option<&'a Value>,
     oddities: &mut Oddities,
 ) -> Option<&'a Map<String, Value>> {
-    match usage {
-        Some(Value::Object(usage)) => Some(usage),
-        None => None,
-        Some(_) => {
-            oddities.note("the usage was no object; it counts as not reported");
-            None
-        }
+    let usage = usage?;
+    if !usage.is_object() {
+        oddities.note("the usage was no object; it counts as not reported");
     }
+    usage.as_object()
 }
 
 /// The calls of a reply, collected one by one.
@@ -246,21 +250,18 @@ impl Calls {
         arguments: Arguments,
         oddities: &mut Oddities,
     ) {
-        let id = match id {
-            Some(id) if !id.is_empty() && self.ids.insert(id.to_owned()) => id.to_owned(),
-            Some(id) if !id.is_empty() => {
-                oddities.note("two calls had the same id; the later one was given another");
-                self.without_id.push(self.list.len());
-                String::new()
-            }
-            _ => {
-                self.without_id.push(self.list.len());
-                String::new()
-            }
-        };
+        let given = id.filter(|id| !id.is_empty());
+        let own = given.filter(|id| self.ids.insert((*id).to_owned()));
+        if own.is_none() {
+            self.without_id.push(self.list.len());
+        }
+        if given.is_some() && own.is_none() {
+            oddities.note("two calls had the same id; the later one was given another");
+        }
         if name.is_empty() {
             oddities.note(NO_NAME);
         }
+        let id = own.unwrap_or_default().to_owned();
         self.list.push(ReplyCall { id, name: name.to_owned(), arguments });
     }
 

@@ -78,7 +78,7 @@ fn equal_requests_have_equal_bodies_and_further_keys_come_last() {
         json!({"temperature": 1, "generationConfig": {"topK": 3}}).as_object().unwrap().clone();
     for kind in ALL {
         let name = ModelName::parse(&format!("{}:Some/Model:1 x", kind.as_str())).unwrap();
-        let write = || of(kind).request(&name, &request, ImageData::Base64);
+        let write = || of(kind).request(name.target(), &request, ImageData::Base64);
         assert_eq!(write().to_bytes(), write().to_bytes());
         assert_eq!(write().into_body()["temperature"], 1);
         match kind {
@@ -102,7 +102,7 @@ fn openai_itself_gets_other_names_and_any_string_for_arguments() {
         Message::Assistant(Assistant { calls: vec![malformed], ..Assistant::default() }).into(),
     ];
     let write = |name: &str| {
-        of(WireKind::OpenAi).request(&ModelName::parse(name).unwrap(), &request, ImageData::Hash)
+        of(WireKind::OpenAi).request(ModelName::parse(name).unwrap().target(), &request, ImageData::Hash)
     };
     let arguments = |body: &Value| body["messages"][1]["tool_calls"][0]["function"]["arguments"].clone();
     let own = write("openai:gpt-5").into_body();
@@ -146,7 +146,7 @@ fn a_reply_goes_back_as_it_came_with_signatures_and_without_thoughts_in_text() {
         let messages = vec![hello.into(), Message::Assistant(reply.to_assistant()).into()];
         let request = Request { messages, ..Request::default() };
         let name = ModelName::parse(&format!("{}:m", kind.as_str())).unwrap();
-        let body = of(kind).request(&name, &request, ImageData::Hash).into_body();
+        let body = of(kind).request(name.target(), &request, ImageData::Hash).into_body();
         let messages = if kind == WireKind::Gemini { &body["contents"] } else { &body["messages"] };
         assert_eq!(messages[1], expected);
     }
@@ -161,7 +161,7 @@ fn thoughts_without_calls_do_not_go_back_on_chat_completions() {
     let request =
         Request { messages: vec![Arc::new(Message::Assistant(reply.to_assistant()))], ..Request::default() };
     let name = ModelName::parse("openai:m").unwrap();
-    let body = of(WireKind::OpenAi).request(&name, &request, ImageData::Hash).into_body();
+    let body = of(WireKind::OpenAi).request(name.target(), &request, ImageData::Hash).into_body();
     let details = json!([{"type": "reasoning.text"}]);
     let expected = json!({"role": "assistant", "content": "So.", "reasoning_details": details});
     assert_eq!(body["messages"][0], expected);
@@ -183,7 +183,7 @@ fn what_is_sent_is_what_is_recorded() {
             let mut request = Request { tools: vec![tool.clone(); tools].into(), ..Request::default() };
             request.messages.push(Message::User(vec![Part::Text("hello".to_owned())]).into());
             request.settings.extra = extra.as_object().unwrap().clone();
-            let written = of(kind).request(&name, &request, ImageData::Base64);
+            let written = of(kind).request(name.target(), &request, ImageData::Base64);
             let sent: Value = serde_json::from_slice(&written.to_bytes()).unwrap();
             let recorded = written.into_body();
             assert_eq!(sent, recorded, "{kind:?} {tools} {extra}");
@@ -204,7 +204,7 @@ fn tools_are_written_for_each_wire_that_asks_for_them() {
     let request = Request { tools, ..Request::default() };
     let written = |kind: WireKind| {
         let name = ModelName::parse(&format!("{}:m", kind.as_str())).unwrap();
-        of(kind).request(&name, &request, ImageData::Hash).into_body()["tools"].clone()
+        of(kind).request(name.target(), &request, ImageData::Hash).into_body()["tools"].clone()
     };
     let all = ALL.map(written);
     assert_eq!(all[0][0]["type"], "function");

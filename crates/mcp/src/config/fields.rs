@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use m3_support::names::nearest;
+use m3_support::names::{nearest, plain};
 use m3_trajectory::json::{Json, Keys};
 
 use super::ConfigProblem;
@@ -194,11 +194,6 @@ impl<'a> Fields<'a> {
             findings.warn(format!("{below}{key}"), message);
         }
     }
-}
-
-/// A key without case and separators, for comparison.
-fn plain(key: &str) -> String {
-    key.chars().filter(|c| !matches!(c, '_' | '-')).flat_map(char::to_lowercase).collect()
 }
 
 /// The known key that `key` is most likely to be, if one is similar.

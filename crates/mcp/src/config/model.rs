@@ -124,8 +124,24 @@ pub struct ToolFilter {
 }
 
 impl ServerConfig {
-    /// The configuration for a separate instance: a server within this process is replaced by a fresh one without any
-    /// state. A restart keeps the fresh one, so that a retry after a crash continues with its state.
+    /// A server of which nothing else is configured.
+    #[must_use]
+    pub fn new(name: impl Into<String>, transport: Transport) -> Self {
+        Self {
+            name: name.into(),
+            transport,
+            is_disabled: false,
+            is_stateless: false,
+            max_concurrent: None,
+            timeouts: Timeouts::default(),
+            restarts: Restarts::default(),
+            tools: ToolFilter::default(),
+            secrets: Vec::new(),
+        }
+    }
+
+    /// The configuration of an instance of its own: a server within this process is replaced by one that knows
+    /// nothing of earlier calls. Restarts keep that one, so that a retry after a crash is a retry.
     pub(crate) fn for_instance(&self) -> Self {
         let mut config = self.clone();
         if let Transport::InProcess(server) = &mut config.transport

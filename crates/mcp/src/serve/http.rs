@@ -1,7 +1,6 @@
 //! Several servers over streamable HTTP, each at `/{server}/mcp`; a single one also at `/mcp`.
 
 use std::collections::HashMap;
-use std::fmt::Write as _;
 use std::net::{Ipv4Addr, SocketAddr};
 use std::sync::Arc;
 use std::time::Duration;
@@ -12,6 +11,7 @@ use axum::extract::{Request, State};
 use axum::http::{Method, StatusCode};
 use axum::response::{IntoResponse as _, Response};
 use axum::serve::ListenerExt as _;
+use m3_support::text::percent_encoded;
 use rmcp::transport::{StreamableHttpServerConfig, StreamableHttpService};
 use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
@@ -122,18 +122,9 @@ async fn dispatch(State(services): State<Arc<HashMap<String, Service>>>, request
     response
 }
 
-/// The path of a server: its name, in which everything but letters, digits and `-._~` is percent-encoded (RFC 3986).
+/// The path of a server, whose name may hold anything.
 fn path(name: &str) -> String {
-    let mut path = String::from("/");
-    for byte in name.bytes() {
-        if byte.is_ascii_alphanumeric() || b"-._~".contains(&byte) {
-            path.push(char::from(byte));
-        } else {
-            // Writing to a string cannot fail.
-            let _ = write!(path, "%{byte:02X}");
-        }
-    }
-    path + "/mcp"
+    format!("/{}/mcp", percent_encoded(name))
 }
 
 impl HttpServer {

@@ -1,22 +1,22 @@
 //! How much each trajectory lowers the average of its set.
 
-use m3_score::{Metric, Profile, Sums};
+use m3_score::{Metric, Profile, WeightedSums};
 
 /// Costs are rounded to one part of this, so that equal trajectories have equal costs.
 const PARTS: f64 = 1e12;
 
 /// The cost of each trajectory: the average of the others minus the average of all; 0 for a single one.
 #[must_use]
-pub fn costs(sums: &[Sums], profile: Profile) -> Vec<f64> {
+pub fn costs(sums: &[WeightedSums], profile: Profile) -> Vec<f64> {
     let after = sums_after(sums);
     let all = after.first().copied().unwrap_or_default();
     if sums.len() < 2 {
         return vec![0.0; sums.len()];
     }
     let average = all.metrics(profile)[Metric::Average];
-    let mut before = Sums::default();
-    let cost = |(own, rest): (&Sums, &Sums)| {
-        // The others are added up as those before and those after: nothing is subtracted, so no digits are lost.
+    let mut before = WeightedSums::default();
+    let cost = |(own, rest): (&WeightedSums, &WeightedSums)| {
+        // Those before and those after: nothing is subtracted, so nothing is lost.
         let mut others = before;
         others += *rest;
         before += *own;
@@ -27,9 +27,9 @@ pub fn costs(sums: &[Sums], profile: Profile) -> Vec<f64> {
     sums.iter().zip(&after[1..]).map(cost).collect()
 }
 
-/// The sum of each trajectory and all after it; at the end a sum of nothing.
-fn sums_after(sums: &[Sums]) -> Vec<Sums> {
-    let mut after = vec![Sums::default(); sums.len() + 1];
+/// The sum from each trajectory on; one more, of nothing, at the end.
+fn sums_after(sums: &[WeightedSums]) -> Vec<WeightedSums> {
+    let mut after = vec![WeightedSums::default(); sums.len() + 1];
     for index in (0..sums.len()).rev() {
         after[index] = sums[index];
         let rest = after[index + 1];
@@ -42,9 +42,9 @@ fn sums_after(sums: &[Sums]) -> Vec<Sums> {
 mod tests {
     use super::*;
 
-    /// One reference call, matched or not: of the metrics, only recall differs.
-    fn trajectory(matched: f64) -> Sums {
-        Sums { reference_calls: 1.0, predicted_calls: 1.0, matched, ..Sums::default() }
+    /// One reference call, matched or not: recall is the only metric of them that differs.
+    fn trajectory(matched: f64) -> WeightedSums {
+        WeightedSums { reference_calls: 1.0, predicted_calls: 1.0, matched, ..WeightedSums::default() }
     }
 
     #[test]

@@ -150,11 +150,11 @@ fn call_lines(view: &CallView<'_>) -> Vec<String> {
         None => "· no partner".to_owned(),
         Some(partner) => {
             let sign = if partner.is_strong { '=' } else { '~' };
-            let (place, similarity) = (words::place(partner.place), words::similarity(partner.similarity));
+            let (place, similarity) = (partner.place.to_string(), words::similarity(partner.similarity));
             format!("{sign} {place} {similarity}{}", if partner.is_rejected { " !" } else { "" })
         }
     };
-    let place = words::place(view.place);
+    let place = view.place.to_string();
     let tool = line(&view.call.tool, SIDE - width(&place) - 3);
     let start = format!("  {place} {tool}");
     if width(&start) + 2 + width(&partner) <= SIDE {
@@ -166,7 +166,7 @@ fn call_lines(view: &CallView<'_>) -> Vec<String> {
 
 /// A match, and below it how its arguments compare.
 fn match_lines(pair: &MatchReport, arguments: &MatchArguments) -> Vec<String> {
-    let start = format!("{} -> {} ", words::place(pair.reference), words::place(pair.predicted));
+    let start = format!("{} -> {} ", pair.reference, pair.predicted);
     let MatchReport { similarity, strength, argument_fidelity, .. } = pair;
     let end = format!(" {similarity:.4} {strength}, fidelity {argument_fidelity:.4}");
     let tool = line(&pair.tool, WIDTH - width(&start) - width(&end));
@@ -222,7 +222,7 @@ fn unmatched(audit: &TrajectoryAudit) -> Vec<String> {
     let hidden = more(all.len().saturating_sub(TERMINAL.unmatched), "unmatched calls");
     let lines = all.into_iter().take(TERMINAL.unmatched).flat_map(|alone| {
         let tool = cut_middle(&line(alone.tool, SIDE), SIDE);
-        let text = format!("{} {} {tool}: {}", alone.side, words::place(alone.place), alone.reason);
+        let text = format!("{} {} {tool}: {}", alone.side, alone.place, alone.reason);
         let candidate = alone.candidate().map(|candidate| format!("    {candidate}"));
         indented(&text).into_iter().chain(candidate)
     });

@@ -61,12 +61,7 @@ pub(super) fn failure(failure: Option<&str>) -> Option<String> {
     })
 }
 
-/// The place of a call as people count: step 1, call 2 is `1.2`.
-pub(super) fn place(place: PlaceReport) -> String {
-    format!("{}.{}", place.step + 1, place.call + 1)
-}
-
-/// A similarity with two digits; 1.00 only for calls that the encoder cannot tell apart.
+/// A similarity in two digits; 1.00 only for calls that look the same to the encoder.
 pub(super) fn similarity(similarity: f64) -> String {
     if similarity < 1.0 { format!("{:.2}", similarity.min(0.99)) } else { "1.00".to_owned() }
 }
@@ -160,7 +155,7 @@ pub(super) fn sides(audit: &TrajectoryAudit) -> [Vec<Vec<CallView<'_>>>; 2] {
             partners[own.index] = Some(Partner {
                 place: other,
                 similarity: pair.similarity,
-                is_strong: pair.strength == "strong",
+                is_strong: pair.is_strong() == Some(true),
                 is_rejected: is_rejected(pair),
             });
         }
@@ -204,8 +199,7 @@ impl Alone<'_> {
     /// The best candidate for an unmatched call, in words.
     pub(super) fn candidate(&self) -> Option<String> {
         let other = if self.side == "reference" { "predicted" } else { "reference" };
-        self.best
-            .map(|(best, similarity)| format!("best candidate: {other} {} at {similarity:.4}", place(best)))
+        self.best.map(|(best, similarity)| format!("best candidate: {other} {best} at {similarity:.4}"))
     }
 }
 
@@ -276,12 +270,12 @@ fn inversions(audit: &TrajectoryAudit, tool: impl Fn(&str) -> String) -> Vec<Str
         let (first, second) = (&audit.score.matches[pair.first], &audit.score.matches[pair.second]);
         format!(
             "inverted: {} {} comes before {} {}, but was made after it (at {}, the other at {})",
-            place(first.reference),
+            first.reference,
             tool(&first.tool),
-            place(second.reference),
+            second.reference,
             tool(&second.tool),
-            place(first.predicted),
-            place(second.predicted),
+            first.predicted,
+            second.predicted,
         )
     };
     let mut words: Vec<String> = structure.inverted.iter().map(word).collect();
@@ -320,6 +314,6 @@ mod tests {
         assert_eq!(numbers(&[0, 1, 3]), "1, 2 and 4");
         assert!(numbers(&(0..100).collect::<Vec<_>>()).ends_with("19, 20 and 80 more"));
         assert_eq!([0.996, 0.5, 1.0, -0.25].map(similarity), ["0.99", "0.50", "1.00", "-0.25"]);
-        assert_eq!(place(PlaceReport { step: 0, call: 1, index: 1 }), "1.2");
+        assert_eq!(PlaceReport { step: 0, call: 1, index: 1 }.to_string(), "1.2");
     }
 }

@@ -12,9 +12,10 @@ use super::report::{
 };
 use super::statistics::Statistics;
 use super::{
-    Average, FailuresReport, ModelResult, Numbers, Outcomes, Selection, Totals, TrajectoryResult, failures,
-    origin, values,
+    Average, FailuresReport, GradedSums, ModelResult, Numbers, Selection, TrajectoryResult, failures, origin,
+    values,
 };
+use crate::TaskOutcomes;
 
 impl Leaderboard {
     /// Ranks models; `selection` is what [`select`](super::select) chose of them.
@@ -244,11 +245,11 @@ fn row_note(
 
 /// Adds what is known about a model's trajectories besides the metrics.
 fn describe(report: &mut ModelReport, trajectories: &[&TrajectoryResult]) {
-    let total: Totals = trajectories.iter().map(|found| Totals::from(*found)).sum();
-    if total.trajectories > 0.0 {
+    let sums: GradedSums = trajectories.iter().map(|found| GradedSums::from(*found)).sum();
+    if sums.trajectories > 0.0 {
         report.calls = Some(CallsReport {
-            average_steps: total.steps / total.trajectories,
-            average_calls: total.sums.predicted_calls / total.trajectories,
+            average_steps: sums.steps / sums.trajectories,
+            average_calls: sums.sums.predicted_calls / sums.trajectories,
         });
     }
     let usage: Vec<_> = trajectories.iter().filter_map(|found| found.usage).collect();
@@ -262,13 +263,10 @@ fn describe(report: &mut ModelReport, trajectories: &[&TrajectoryResult]) {
             output: mean(|usage| usage.output_tokens),
         });
     }
-    let outcomes: Vec<_> = trajectories.iter().filter_map(|found| found.outcomes).collect();
-    if !outcomes.is_empty() {
-        let count =
-            |index: usize| outcomes.iter().map(|found| found.counts[index]).fold(0, u64::saturating_add);
-        let counts =
-            Outcomes::NAMES.iter().enumerate().map(|(index, name)| ((*name).to_owned(), count(index)));
-        let counts = counts.filter(|(name, count)| name != Outcomes::NOT_EXECUTED || *count > 0);
+    let outcomes = trajectories.iter().filter_map(|found| found.outcomes).reduce(TaskOutcomes::with);
+    if let Some(outcomes) = outcomes {
+        let counts = TaskOutcomes::NAMES.map(str::to_owned).into_iter().zip(outcomes.all());
+        let counts = counts.filter(|(name, count)| name != TaskOutcomes::NOT_EXECUTED || *count > 0);
         report.outcomes = Some(OutcomesReport { counts: counts.collect() });
     }
 }
@@ -321,8 +319,8 @@ fn type_report(
     let is_complete = |metric| models.iter().all(|(_, found)| known(found, metric) == found.len());
     let average = Average::of_type(is_complete);
     let row = |(name, trajectories): &(&str, Vec<&TrajectoryResult>)| {
-        let total: Totals = trajectories.iter().map(|found| Totals::from(*found)).sum();
-        let values = values(&total, selection.profile, average);
+        let sums: GradedSums = trajectories.iter().map(|found| GradedSums::from(*found)).sum();
+        let values = values(&sums, selection.profile, average);
         let shown =
             columns.iter().filter(|metric| **metric == Metric::Average || known(trajectories, **metric) > 0);
         TypeRowReport {

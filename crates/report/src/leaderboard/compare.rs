@@ -10,10 +10,10 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::board::known;
+use super::graded_sums::graded_sums;
 use super::repeats::Passing;
 use super::statistics::test_draws;
-use super::totals::totals;
-use super::{Average, FailuresReport, PassingReport, Selection, Totals, failures, origin, values};
+use super::{Average, FailuresReport, GradedSums, PassingReport, Selection, failures, origin, values};
 
 /// The version of this format.
 pub const COMPARISON_SCHEMA: &str = "m3.comparison/1";
@@ -135,9 +135,9 @@ impl Comparison {
         let average = Average::of(is_complete);
         let columns: Vec<Metric> =
             Metric::of_leaderboards().into_iter().filter(|metric| is_complete(*metric)).collect();
-        let totals = totals(&selection.trajectories);
-        let statistic = |totals: &Totals| values(totals, selection.profile, average);
-        let resamples = bootstrap(&totals, statistic, draws)?;
+        let sums = graded_sums(&selection.trajectories);
+        let statistic = |sums: &GradedSums| values(sums, selection.profile, average);
+        let resamples = bootstrap(&sums, statistic, draws)?;
         let mut failures = FailuresReport::of(selection).into_iter();
         let failures = [(); 2].map(|()| failures.next().flatten());
         let mut notes: Vec<String> = failures::note(&[names.0, names.1], &failures).into_iter().collect();
@@ -160,7 +160,7 @@ impl Comparison {
             resamples: draws.count,
             seed: draws.seed,
             differences: differences(&resamples, &columns, draws),
-            changed: changed(selection, &totals, statistic),
+            changed: changed(selection, &sums, statistic),
             passing: match passing.ok().flatten() {
                 Some(passing) => passing_differences(passing, draws)?,
                 None => None,
@@ -256,14 +256,14 @@ fn passing_differences(
 /// The trajectories whose own average changed most.
 fn changed(
     selection: &Selection<'_>,
-    totals: &[Vec<Totals>],
-    statistic: impl Fn(&Totals) -> [f64; Metric::COUNT],
+    sums: &[Vec<GradedSums>],
+    statistic: impl Fn(&GradedSums) -> [f64; Metric::COUNT],
 ) -> Vec<ChangedTrajectory> {
-    let average = |totals: &Totals| statistic(totals)[Metric::Average.index()];
+    let average = |sums: &GradedSums| statistic(sums)[Metric::Average.index()];
     let of = |(index, id): (usize, &&str)| {
-        let (first, second) = (average(&totals[0][index]), average(&totals[1][index]));
+        let (first, second) = (average(&sums[0][index]), average(&sums[1][index]));
         #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a count of calls")]
-        let reference_calls = (totals[0][index].sums.reference_calls / totals[0][index].trajectories) as u64;
+        let reference_calls = (sums[0][index].sums.reference_calls / sums[0][index].trajectories) as u64;
         let task_type = selection.trajectories[0][index].task_type.clone();
         ChangedTrajectory {
             id: (*id).to_owned(),

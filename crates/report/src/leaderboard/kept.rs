@@ -1,6 +1,6 @@
 //! The part of a scored trajectory that is kept: the sums behind its metrics, and what tables and figures need.
 
-use m3_score::{MatchedPair, Metric, Sum, Sums};
+use m3_score::{MatchedPair, Metric, Sum, WeightedSums};
 use m3_stats::Trials;
 
 use super::{ReferenceCalls, TrajectoryResult, Usage};
@@ -20,13 +20,13 @@ pub(super) fn kept(
     Ok((id, repeat, found))
 }
 
-fn trajectory(report: TrajectoryReport, tau_strong: f64) -> Result<TrajectoryResult, String> {
+fn trajectory(mut report: TrajectoryReport, tau_strong: f64) -> Result<TrajectoryResult, String> {
     let (sums, not_known) = sums(&report, tau_strong)?;
     let metrics = &report.metrics;
     if !(metrics.average_steps >= 0.0 && metrics.average_steps.is_finite()) {
         return Err(format!("`average_steps` is {}", metrics.average_steps));
     }
-    let grades = report.grades.unwrap_or_default().by_metric();
+    let grades = report.grades.take().unwrap_or_default().0;
     grades.iter().try_for_each(|(metric, grade)| share(metric.name(), *grade))?;
     let candidates = report.unmatched_references.iter().filter_map(|alone| Some(alone.best?.similarity));
     Ok(TrajectoryResult {
@@ -45,25 +45,25 @@ fn trajectory(report: TrajectoryReport, tau_strong: f64) -> Result<TrajectoryRes
             input_tokens: usage.input_tokens as f64,
             output_tokens: usage.output_tokens as f64,
         }),
-        outcomes: report.outcomes.map(Into::into),
+        outcomes: report.outcomes,
     })
 }
 
-/// The sums behind the metrics, and the metrics that the score does not contain. Metrics of matched pairs are
-/// computed from the pairs, the others from their values.
-fn sums(report: &TrajectoryReport, tau_strong: f64) -> Result<(Sums, Vec<Metric>), String> {
+/// The sums behind the metrics, and the metrics that the score does not say: those of matched pairs from the pairs, the
+/// others from their values.
+fn sums(report: &TrajectoryReport, tau_strong: f64) -> Result<(WeightedSums, Vec<Metric>), String> {
     let metrics = &report.metrics;
     let references = metrics.reference_calls as f64;
     let pairs: Vec<MatchedPair> =
         report.matches.iter().map(|pair| matched(pair, tau_strong)).collect::<Result<_, _>>()?;
-    let mut sums = Sums {
+    let mut sums = WeightedSums {
         trajectories: 1.0,
         failed: f64::from(u8::from(report.failure.is_some())),
         reference_calls: references,
         predicted_calls: metrics.predicted_calls as f64,
         matched: pairs.len() as f64,
         strong: pairs.iter().filter(|pair| pair.is_strong).count() as f64,
-        ..Sums::default()
+        ..WeightedSums::default()
     };
     let has_fidelities = !metrics.metrics[Metric::ArgumentFidelity].is_nan()
         && pairs.iter().all(|pair| !pair.fidelity.is_nan());
@@ -103,7 +103,8 @@ fn matched(pair: &MatchReport, tau_strong: f64) -> Result<MatchedPair, String> {
         share("argument_fidelity", pair.argument_fidelity)?;
     }
     let (similarity, fidelity) = (pair.similarity, pair.argument_fidelity);
-    Ok(MatchedPair { similarity, is_strong: pair.is_strong(tau_strong), fidelity })
+    let is_strong = pair.is_strong().unwrap_or_else(|| m3_score::is_strong(similarity, tau_strong));
+    Ok(MatchedPair { similarity, is_strong, fidelity })
 }
 
 /// Step and tool of each call of the reference, matched or not, if the score gives them.

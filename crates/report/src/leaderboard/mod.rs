@@ -1,7 +1,7 @@
 //! Several models side by side: results in, a leaderboard or a paired comparison out.
 //!
 //! ```text
-//! result files -> ModelResult -> (same ids) -> Totals per trajectory -> stats -> Leaderboard, Comparison
+//! result files -> ModelResult -> (same ids) -> GradedSums per trajectory -> stats -> Leaderboard, Comparison
 //! ```
 //!
 //! A [`ModelResult`] is what `m3 score` wrote for one model, or one row of a table of finished numbers such as the
@@ -12,7 +12,9 @@
 mod board;
 mod columns;
 mod compare;
+mod entry;
 pub mod failures;
+mod graded_sums;
 mod kept;
 mod origin;
 mod plain_error;
@@ -24,18 +26,17 @@ mod scored;
 mod selection;
 mod statistics;
 mod table;
-mod totals;
 
 pub use columns::{Average, column_named, column_names};
 pub use compare::{COMPARISON_SCHEMA, ChangedTrajectory, Comparison, DifferenceReport, PassingComparison};
 pub use failures::FailuresReport;
-pub use read::{ResultError, read_results};
+pub use graded_sums::{GradedSums, values};
+pub use read::read_results;
 pub use repeats::{ModelPassReport, PassingReport};
 pub use report::{
     AverageReport, CallsReport, LEADERBOARD_SCHEMA, Leaderboard, ModelReport, OutcomesReport, RankReport,
     TestMethod, TestsReport, TokensReport, TypeReport, TypeRowReport,
 };
-pub use result::{ModelResult, Numbers, Origin, Outcomes, ReferenceCalls, Repeats, TrajectoryResult, Usage};
+pub use result::{ModelResult, Numbers, Origin, ReferenceCalls, Repeats, TrajectoryResult, Usage};
 pub use scored::SelectionError;
 pub use selection::{SelectOptions, Selection, select};
-pub use totals::{Totals, values};

@@ -11,7 +11,7 @@ use crate::{InputReport, InputsReport, LedgerReport, ToolNamesReport};
 const DIGITS: usize = 8;
 
 impl ToolNamesReport {
-    /// The conditions of a score, with how tool names were read. Without a note, names were read as written.
+    /// What it adds to the conditions of a score.
     pub(super) fn condition(&self) -> String {
         if self.mode == "off" { String::new() } else { format!(", tool names {}", self.mode) }
     }
@@ -19,16 +19,15 @@ impl ToolNamesReport {
 
 impl Origin {
     pub(super) fn new(
-        signature: Option<String>,
-        inputs: Option<InputsReport>,
-        ledger: Option<LedgerReport>,
+        signature: String,
+        inputs: InputsReport,
+        ledger: LedgerReport,
         repeats: Option<Repeats>,
     ) -> Self {
-        let inputs = inputs.unwrap_or_default();
         // A task may fail in each of its repetitions.
         let times = repeats.as_ref().map_or(1, |repeats| repeats.count as usize);
-        let failures =
-            ledger.and_then(|ledger| Some((ledger.failures?, ledger.references.saturating_mul(times))));
+        let failures = ledger.failures.map(|failures| (failures, ledger.references.saturating_mul(times)));
+        let signature = Some(signature).filter(|signature| !signature.is_empty());
         let references = Some(inputs.references).filter(|file| !file.sha256.is_empty());
         Self { signature, references, tools: inputs.tools, failures, repeats }
     }

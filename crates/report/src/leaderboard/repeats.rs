@@ -8,10 +8,10 @@ use m3_support::text::counted;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::{Outcomes, Repeats, Selection, TrajectoryResult, Usage};
+use super::{Repeats, Selection, TrajectoryResult, Usage};
 
 use crate::estimate::EstimateReport;
-use crate::{RepeatsReport, TaskTrialsReport};
+use crate::{RepeatsReport, TaskOutcomes, TaskTrialsReport};
 
 impl Repeats {
     /// Checks the repetitions in a score's summary. Returns them, and the trials of each task.
@@ -155,7 +155,7 @@ pub(super) fn by_task(
 /// without any.
 fn together(parts: Vec<TrajectoryResult>) -> Option<TrajectoryResult> {
     let usages: Vec<Usage> = parts.iter().filter_map(|part| part.usage).collect();
-    let outcomes: Vec<Outcomes> = parts.iter().filter_map(|part| part.outcomes).collect();
+    let outcomes = parts.iter().filter_map(|part| part.outcomes).reduce(TaskOutcomes::with);
     let grade = |metric: Metric| {
         let grades: Option<Vec<f64>> = parts.iter().map(|part| part.grades.get(&metric).copied()).collect();
         Some((metric, mean(&grades?, |grade| *grade)))
@@ -164,12 +164,6 @@ fn together(parts: Vec<TrajectoryResult>) -> Option<TrajectoryResult> {
     let usage = (!usages.is_empty()).then(|| Usage {
         input_tokens: mean(&usages, |usage| usage.input_tokens),
         output_tokens: mean(&usages, |usage| usage.output_tokens),
-    });
-    let outcomes = outcomes.into_iter().reduce(|mut sum, other| {
-        for (count, other) in sum.counts.iter_mut().zip(other.counts) {
-            *count = count.saturating_add(other);
-        }
-        sum
     });
     let together = parts.into_iter().reduce(|mut sum, mut other| {
         sum.repetitions += other.repetitions;

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 
-use m3_score::{Metric, Profile, Similarity, Sums};
+use m3_score::{Metric, Profile, Similarity, WeightedSums};
 use m3_stats::Trials;
 
 use crate::{InputReport, TaskOutcomes};
@@ -69,7 +69,7 @@ pub struct TrajectoryResult {
     /// How many of its trials passed; empty if trials were not counted.
     pub trials: Trials,
     /// The sums behind its metrics.
-    pub sums: Sums,
+    pub sums: WeightedSums,
     /// The calls of its reference.
     pub reference: ReferenceCalls,
     /// Why it failed: classes of failures and how often each occurred; empty if it did not fail, as far as is known.
@@ -86,8 +86,8 @@ pub struct TrajectoryResult {
     pub grades: BTreeMap<Metric, f64>,
     /// The tokens it took.
     pub usage: Option<Usage>,
-    /// The outcomes of its calls.
-    pub outcomes: Option<Outcomes>,
+    /// What became of its calls (M³-Bench, section 5.4).
+    pub outcomes: Option<TaskOutcomes>,
 }
 
 /// The tokens of one task.
@@ -99,36 +99,7 @@ pub struct Usage {
     pub output_tokens: f64,
 }
 
-/// Numbers of calls by outcome (M³-Bench, section 5.4).
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Outcomes {
-    /// Counts in the order of [`Outcomes::NAMES`].
-    pub counts: [u64; Outcomes::NAMES.len()],
-}
-
-impl Outcomes {
-    /// The five outcomes by their names in results, and calls that fit their schema but were not executed.
-    pub const NAMES: [&'static str; 6] = [
-        "illegal_format",
-        "unknown_tool",
-        "invalid_arguments",
-        "resource_not_found",
-        "success",
-        Self::NOT_EXECUTED,
-    ];
-
-    /// The name for calls that are neither success nor failure.
-    pub const NOT_EXECUTED: &'static str = "not_executed";
-}
-
-impl From<TaskOutcomes> for Outcomes {
-    fn from(TaskOutcomes { counts, not_executed }: TaskOutcomes) -> Self {
-        let [illegal, unknown, invalid, not_found, success] = counts.all();
-        Self { counts: [illegal, unknown, invalid, not_found, success, not_executed] }
-    }
-}
-
-/// The repetitions of a result.
+/// What a result says of its repetitions.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Repeats {
     /// The number of repetitions.

@@ -12,9 +12,9 @@ use m3_stats::{
 };
 use m3_support::text::counted;
 
+use super::graded_sums::graded_sums;
 use super::report::{TestMethod, TestsReport};
-use super::totals::totals;
-use super::{Average, Selection, Totals, values};
+use super::{Average, GradedSums, Selection, values};
 
 /// Up to this number of models, all pairs are tested by permutations: for their 496 pairs, 100,000 permutations give
 /// p-values ten times smaller than the correction requires.
@@ -58,9 +58,9 @@ impl Statistics {
         average: Average,
         draws: &Draws,
     ) -> Result<Self, DifferentLengths> {
-        let totals = totals(&selection.trajectories);
-        let statistic = |totals: &Totals| values(totals, selection.profile, average);
-        let (estimates, averages) = estimates(&totals, statistic, Metric::Average.index(), LEVEL, draws)?;
+        let sums = graded_sums(&selection.trajectories);
+        let statistic = |sums: &GradedSums| values(sums, selection.profile, average);
+        let (estimates, averages) = estimates(&sums, statistic, Metric::Average.index(), LEVEL, draws)?;
         let is_permuted = averages.models() <= MOST_PERMUTED;
         let tests = if is_permuted { permuted(&averages, draws) } else { bounded(&averages) };
         Ok(Self {

@@ -2,26 +2,76 @@
 
 mod read;
 
-pub use read::{OutcomesByTrajectory, OutcomesFileError};
+pub use read::OutcomesByTrajectory;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// The version of the format that `m3 outcomes --format json` writes.
 pub const OUTCOMES_SCHEMA: &str = "m3.outcomes/1";
 
-/// How many calls ended how.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct OutcomeCounts {
+/// Makes the counts of the outcomes, in the order of their table: what failed first, success last.
+macro_rules! outcomes {
+    ($($(#[$meaning:meta])* $name:ident,)*) => {
+        /// How many calls ended how.
+        #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+        pub struct OutcomeCounts {
+            $($(#[$meaning])* pub $name: u64,)*
+        }
+
+        impl OutcomeCounts {
+            /// The counts in the order of the table of outcomes: what failed first, success last.
+            #[must_use]
+            pub fn all(&self) -> [u64; [$(stringify!($name)),*].len()] {
+                [$(self.$name),*]
+            }
+        }
+
+        /// Outcomes as they are read: one that is not there counts none, and no other is passed over.
+        #[derive(Default, Deserialize)]
+        #[serde(default, expecting = "an object", deny_unknown_fields)]
+        struct Counts {
+            $($name: u64,)*
+            not_executed: u64,
+        }
+
+        impl From<Counts> for TaskOutcomes {
+            fn from(Counts { $($name,)* not_executed }: Counts) -> Self {
+                Self { counts: OutcomeCounts { $($name,)* }, not_executed }
+            }
+        }
+
+        impl TaskOutcomes {
+            /// The outcomes, as results name them, and calls that fit their schema and were not executed.
+            pub const NAMES: [&'static str; [$(stringify!($name)),*].len() + 1] =
+                [$(stringify!($name),)* Self::NOT_EXECUTED];
+
+            /// The counts in the order of [`TaskOutcomes::NAMES`].
+            #[must_use]
+            pub fn all(&self) -> [u64; Self::NAMES.len()] {
+                [$(self.counts.$name,)* self.not_executed]
+            }
+
+            /// The counts of both.
+            #[must_use]
+            pub fn with(self, other: Self) -> Self {
+                let counts = OutcomeCounts { $($name: self.counts.$name.saturating_add(other.counts.$name),)* };
+                Self { counts, not_executed: self.not_executed.saturating_add(other.not_executed) }
+            }
+        }
+    };
+}
+
+outcomes! {
     /// No call of the protocol.
-    pub illegal_format: u64,
+    illegal_format,
     /// Of a tool that does not exist or was not offered.
-    pub unknown_tool: u64,
+    unknown_tool,
     /// With arguments that the tool does not take.
-    pub invalid_arguments: u64,
+    invalid_arguments,
     /// Right, but the backend did not have or give what was asked for.
-    pub resource_not_found: u64,
+    resource_not_found,
     /// With a normal result.
-    pub success: u64,
+    success,
 }
 
 /// What became of a task's calls, as scores keep it.
@@ -37,49 +87,12 @@ pub struct TaskOutcomes {
     pub not_executed: u64,
 }
 
-/// Outcomes as they are read: a missing one counts 0, and an unknown one is an error.
-#[derive(Default, Deserialize)]
-#[serde(default, expecting = "an object", deny_unknown_fields)]
-struct Counts {
-    illegal_format: u64,
-    unknown_tool: u64,
-    invalid_arguments: u64,
-    resource_not_found: u64,
-    success: u64,
-    not_executed: u64,
-}
-
-impl From<Counts> for TaskOutcomes {
-    fn from(counts: Counts) -> Self {
-        let Counts {
-            illegal_format,
-            unknown_tool,
-            invalid_arguments,
-            resource_not_found,
-            success,
-            not_executed,
-        } = counts;
-        let counts =
-            OutcomeCounts { illegal_format, unknown_tool, invalid_arguments, resource_not_found, success };
-        Self { counts, not_executed }
-    }
+impl TaskOutcomes {
+    /// The name of what is neither success nor failure.
+    pub const NOT_EXECUTED: &'static str = "not_executed";
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde calls it so")]
 fn is_zero(count: &u64) -> bool {
     *count == 0
-}
-
-impl OutcomeCounts {
-    /// The counts in the order of the table of outcomes: failures first, success last.
-    #[must_use]
-    pub fn all(&self) -> [u64; 5] {
-        [
-            self.illegal_format,
-            self.unknown_tool,
-            self.invalid_arguments,
-            self.resource_not_found,
-            self.success,
-        ]
-    }
 }

@@ -1,59 +1,16 @@
 //! Reads outcomes, to put them beside scores.
 
 use std::collections::HashMap;
-use std::fs::File;
-use std::io::{self, BufReader, Read as _};
 use std::path::{Path, PathBuf};
 
-use m3_support::text::{shortened, visible};
+use m3_support::text::counted;
 use serde::Deserialize;
 
 use super::{OUTCOMES_SCHEMA, OutcomeCounts, TaskOutcomes};
+use crate::unusable::{Expected, UnusableFile, open};
 
-/// A file larger than this is not read, in bytes; that of the real benchmark has 0.7 MB.
-const MAX_BYTES: u64 = 4 << 30;
-
-/// Why outcomes cannot be used.
-#[derive(Debug, thiserror::Error)]
-pub enum OutcomesFileError {
-    /// They cannot be read.
-    #[error("failed to read `{}`: {cause}", visible(&.path.display().to_string(), false))]
-    Read {
-        /// The file.
-        path: PathBuf,
-        /// The system's reason.
-        #[source]
-        cause: io::Error,
-    },
-    /// The file does not hold outcomes.
-    #[error(
-        "`{}` holds no outcomes: {}\nhint: `m3 outcomes .. --format json --out FILE` writes them",
-        visible(&.path.display().to_string(), false), shortened(.message, 300)
-    )]
-    Content {
-        /// The file.
-        path: PathBuf,
-        /// What is wrong.
-        message: String,
-    },
-    /// The outcomes belong to other predictions.
-    #[error(
-        "`{}` is of other predictions: trajectory `{}` has {found} in it, and {} in the predictions\nhint: run \
-         `m3 outcomes` again on the predictions that are scored",
-        visible(&.path.display().to_string(), false), shortened(.id, 80),
-        m3_support::text::counted(*.calls, "call")
-    )]
-    OtherCalls {
-        /// The file.
-        path: PathBuf,
-        /// The trajectory.
-        id: String,
-        /// How many calls have outcomes, in words.
-        found: String,
-        /// How many calls the prediction has.
-        calls: usize,
-    },
-}
+const EXPECTED: Expected =
+    Expected { not_met: "holds no outcomes", hint: "`m3 outcomes .. --format json --out FILE` writes them" };
 
 /// Outcomes by the id of their trajectory.
 #[derive(Debug, Clone, PartialEq)]
@@ -62,7 +19,8 @@ pub struct OutcomesByTrajectory {
     found: HashMap<String, (usize, TaskOutcomes)>,
 }
 
-/// The document, or a line of JSON Lines.
+/// The document, or a line of JSON Lines: only what a score keeps of it. The types that are written are the program's, and
+/// made of what it knows of calls.
 #[derive(Deserialize)]
 struct Entry {
     schema: Option<String>,
@@ -92,15 +50,12 @@ impl OutcomesByTrajectory {
     /// in scores.
     ///
     /// # Errors
-    /// [`OutcomesFileError`].
-    pub fn read(path: &Path) -> Result<Self, OutcomesFileError> {
-        let failed = |cause| OutcomesFileError::Read { path: path.to_owned(), cause };
-        let wrong = |message: String| OutcomesFileError::Content { path: path.to_owned(), message };
-        let file = File::open(path).map_err(failed)?;
-        if file.metadata().map_err(failed)?.is_dir() {
-            return Err(failed(io::ErrorKind::IsADirectory.into()));
-        }
-        let reader = BufReader::new(file.take(MAX_BYTES));
+    /// [`UnusableFile`].
+    pub fn read(path: &Path) -> Result<Self, UnusableFile> {
+        let failed = |cause| UnusableFile::Read { path: path.to_owned(), cause };
+        let wrong =
+            |message: String| UnusableFile::Content { path: path.to_owned(), expected: EXPECTED, message };
+        let reader = open(path).map_err(failed)?;
         let (mut found, mut has_head) = (HashMap::new(), false);
         let mut keep = |part: TrajectoryPart| {
             let calls = part.details.iter().filter(|call| call.place.is_some()).count();
@@ -146,17 +101,18 @@ impl OutcomesByTrajectory {
     /// The outcomes of a trajectory with this number of predicted calls; `None` for one without calls.
     ///
     /// # Errors
-    /// [`OutcomesFileError::OtherCalls`] if they are of another number of calls.
-    pub fn get(&self, id: &str, calls: usize) -> Result<Option<TaskOutcomes>, OutcomesFileError> {
-        let other = |found: String| OutcomesFileError::OtherCalls {
+    /// [`UnusableFile::OtherCalls`] if they are of another number of calls.
+    pub fn get(&self, id: &str, calls: usize) -> Result<Option<TaskOutcomes>, UnusableFile> {
+        let other = |found: String| UnusableFile::OtherCalls {
             path: self.path.clone(),
             id: id.to_owned(),
             found,
             calls,
+            command: "m3 outcomes",
         };
         match self.found.get(id) {
             Some((found, counts)) if *found == calls => Ok(Some(*counts)),
-            Some((found, _)) => Err(other(m3_support::text::counted(*found, "call"))),
+            Some((found, _)) => Err(other(counted(*found, "call"))),
             None if calls == 0 => Ok(None),
             None => Err(other("no place".to_owned())),
         }

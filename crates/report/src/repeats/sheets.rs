@@ -124,7 +124,7 @@ fn spread_sheet(repeats: &RepeatsReport) -> Sheet {
 mod tests {
     use std::collections::BTreeMap;
 
-    use m3_score::{Ledger, PassCriterion, Profile, Summary, Tally};
+    use m3_score::{ExactSums, Ledger, PassCriterion, Profile, Summary};
     use m3_stats::Draws;
 
     use super::super::RepeatsGatherer;
@@ -138,9 +138,9 @@ mod tests {
         let ledger = Ledger { references: 1, missing: vec!["a".to_owned()], ..Ledger::default() };
         gatherer.end_repetition(&Summary {
             ledger,
-            aggregate: Tally::default(),
+            aggregate: ExactSums::default(),
             by_type: BTreeMap::new(),
-            findings: m3_score::fidelity::Findings::default(),
+            findings: m3_score::Findings::default(),
             by_tool: m3_score::ByTool::default(),
         });
         let notes = rates_notes(&gatherer.finish(&Draws { count: 10, ..Draws::default() }));

@@ -85,6 +85,12 @@ impl Cell {
     pub fn new(text: impl Into<String>) -> Self {
         Self { text: text.into(), is_best: false }
     }
+
+    /// A number in three digits; `-` where it is not known.
+    #[must_use]
+    pub fn number(value: Option<f64>) -> Self {
+        Self::new(value.map_or_else(|| "-".to_owned(), |value| format!("{value:.3}")))
+    }
 }
 
 /// The form that tables are written in.

@@ -3,7 +3,7 @@
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
-use m3_score::{ByTool, Cause, Reason, Tally, ToolTally};
+use m3_score::{ByTool, Cause, ExactSums, Reason, ToolTally};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -102,9 +102,9 @@ pub(crate) fn tools(by_tool: &ByTool) -> Vec<ToolReport> {
     tools.into_iter().map(|(_, tool)| tool).collect()
 }
 
-/// The causes of a set's lost calls, the largest first; causes without losses are left out. `set` has all of its
-/// calls, including those of tools that are not counted separately.
-pub(crate) fn costs(by_tool: &ByTool, set: &Tally) -> Vec<CostReport> {
+/// What costs a set its calls, the largest first; what costs none is left out. `set` has all of its calls, those of tools that
+/// are not told apart among them.
+pub(crate) fn costs(by_tool: &ByTool, set: &ExactSums) -> Vec<CostReport> {
     let report = |cause: Cause| {
         let (of_all, of): (u64, fn(&ToolTally) -> u64) = match cause {
             Cause::TaskFailed | Cause::Missed(_) => (set.reference_calls - set.matched, |tool| tool.needed),
@@ -176,8 +176,8 @@ mod tests {
         Unmatched { tool: tool.to_owned(), place, reason, best: None }
     }
 
-    fn set(reference_calls: u64, predicted_calls: u64, matched: u64) -> Tally {
-        let mut set = Tally::default();
+    fn set(reference_calls: u64, predicted_calls: u64, matched: u64) -> ExactSums {
+        let mut set = ExactSums::default();
         (set.reference_calls, set.predicted_calls, set.matched) = (reference_calls, predicted_calls, matched);
         set
     }

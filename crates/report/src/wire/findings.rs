@@ -1,7 +1,8 @@
 //! Wrong arguments in the JSON of a score: those of a match, and the most frequent ones of the set.
 
 use m3_score::fidelity::constants::CLOSE;
-use m3_score::fidelity::{ArgumentComparison, CallFidelity, Findings, RejectedMatch, WrongArgument};
+use m3_score::fidelity::{ArgumentComparison, CallFidelity};
+use m3_score::{Findings, RejectedMatch, WrongArgument};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -42,7 +43,7 @@ pub struct WrongArgumentReport {
 }
 
 /// Matched pairs whose arguments do not ask for the same: what a reader of similarities alone would miss.
-#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, JsonSchema)]
 pub struct RejectedMatchesReport {
     /// How many there are.
     pub count: u64,

@@ -2,7 +2,7 @@
 
 use m3_embedding::Identity;
 use m3_score::fidelity::CallFidelity;
-use m3_score::{CallPlace, Profile, ScoreOptions, Tally};
+use m3_score::{CallPlace, ExactSums, Profile, ScoreOptions};
 
 use super::{
     AggregateReport, BestPrediction, BestReference, EncoderReport, MatchReport, PlaceReport, SCORE_SCHEMA,
@@ -48,30 +48,31 @@ impl ScoreSummary {
             ledger: summary.ledger.clone().into(),
             aggregate: AggregateReport::new(&summary.aggregate, profile),
             by_type: by_type
-                .map(|(name, tally)| (name.clone(), AggregateReport::new(tally, profile)))
+                .map(|(name, sums)| (name.clone(), AggregateReport::new(sums, profile)))
                 .collect(),
             costs: by_tool::costs(&summary.by_tool, &summary.aggregate),
             by_tool: by_tool::tools(&summary.by_tool),
             wrong_arguments: wrong_arguments.map(WrongArgumentReport::from).collect(),
             rejected_matches: RejectedMatchesReport::from(&summary.findings),
             repeats: None,
+            trajectories: Vec::new(),
         };
         Self { signature: signature(&unsigned), ..unsigned }
     }
 }
 
 impl AggregateReport {
-    /// The numbers of a tally.
+    /// The numbers of a set.
     #[must_use]
-    pub fn new(tally: &Tally, profile: Profile) -> Self {
+    pub fn new(sums: &ExactSums, profile: Profile) -> Self {
         Self {
-            trajectories: tally.trajectories,
-            reference_calls: tally.reference_calls,
-            predicted_calls: tally.predicted_calls,
-            matched: tally.matched,
-            metrics: MetricsReport(tally.metrics(profile)),
-            average_steps: tally.average_steps(),
-            average_calls: tally.average_calls(),
+            trajectories: sums.trajectories,
+            reference_calls: sums.reference_calls,
+            predicted_calls: sums.predicted_calls,
+            matched: sums.matched,
+            metrics: MetricsReport(sums.metrics(profile)),
+            average_steps: sums.average_steps(),
+            average_calls: sums.average_calls(),
         }
     }
 }
@@ -87,7 +88,7 @@ impl TrajectoryReport {
     pub fn new(scored: m3_score::TrajectoryScore, profile: Profile) -> Self {
         let matching = scored.matching;
         Self {
-            metrics: AggregateReport::new(&scored.tally, profile),
+            metrics: AggregateReport::new(&scored.sums, profile),
             id: scored.id,
             repeat: None,
             task_type: scored.task_type,

@@ -6,7 +6,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// Where every reference and every prediction went. Of repetitions counts are sums, and lists have the ids of all.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(expecting = "an object")]
 pub struct LedgerReport {
     /// Different ids in the references.
@@ -55,7 +55,7 @@ pub struct LedgerReport {
 }
 
 /// How far predictions and references are of the same tasks.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct CoverageReport {
     /// Different ids in the references.
     pub references: usize,

@@ -19,7 +19,6 @@
 //! | `words` | the cosines of words, of many calls at once |
 //! | `comparer`, `comparison_cache` | many pairs of calls at once, on all cores, each once for all |
 //! | `weights`, `combine` | from arguments to the call |
-//! | `findings` | from calls to a set: what is wrong most often |
 //! | [`constants`] | every number that was chosen or fitted |
 //!
 //! `docs/fidelity.md` explains it with examples and says what it reaches.
@@ -34,7 +33,6 @@ mod comparison_cache;
 pub mod constants;
 mod degrees;
 mod expression;
-mod findings;
 mod identifier;
 mod instant;
 mod iso;
@@ -61,7 +59,6 @@ mod words;
 use std::borrow::Cow;
 
 pub use comparer::{CallPair, Fidelity};
-pub use findings::{Findings, RejectedMatch, WrongArgument};
 use m3_support::pointer::segments;
 use serde::{Deserialize, Serialize};
 pub use weights::Weights;

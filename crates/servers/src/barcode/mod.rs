@@ -20,7 +20,7 @@ use serde_json::{Map, Value, json};
 use self::geometry::Rect;
 use self::scan::{Code, scan};
 use super::tools::Tools;
-use super::work::{MOST_PIXELS, Places};
+use super::work::{MOST_PIXELS, WorkLimiter};
 use super::{Workspace, WorkspaceError};
 
 /// The most images that one call may name.
@@ -31,7 +31,7 @@ const MOST_IMAGES: usize = 20;
 pub struct BarcodeServer {
     workspace: Arc<Workspace>,
     tools: Tools,
-    places: Places,
+    limiter: WorkLimiter,
 }
 
 impl BarcodeServer {
@@ -43,7 +43,7 @@ impl BarcodeServer {
         Ok(Self {
             workspace: Arc::new(Workspace::new(workspace)?),
             tools: Tools::new(tools()),
-            places: Places::default(),
+            limiter: WorkLimiter::default(),
         })
     }
 
@@ -60,7 +60,7 @@ impl BarcodeServer {
         let read: fn(&Workspace, &[String]) -> ToolResult =
             if tool == "scan_barcode" { scan_barcode } else { scan_all };
         let workspace = Arc::clone(&self.workspace);
-        self.places.run(move || Answer::Result(read(&workspace, &paths))).await
+        self.limiter.run(move || Answer::Result(read(&workspace, &paths))).await
     }
 }
 

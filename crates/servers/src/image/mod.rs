@@ -41,7 +41,7 @@ use tokio::sync::Mutex;
 
 use self::failure::Failure;
 use crate::tools::Tools;
-use crate::work::{MOST_PIXELS, Places};
+use crate::work::{MOST_PIXELS, WorkLimiter};
 use crate::{Workspace, WorkspaceError};
 
 /// The tools as in `tools/list`, except for the output schema of those that make a picture.
@@ -52,9 +52,9 @@ const TOOLS: &str = include_str!("tools.json");
 pub struct ImageServer {
     images: Arc<Images>,
     tools: Tools,
-    places: Places,
-    /// Calls without an output path run one after the other, in the order in which they arrived: the number added to
-    /// a name that is taken should not depend on which call is faster.
+    limiter: WorkLimiter,
+    /// Calls that name no output make one after the other, in the order in which they came: the number that is added
+    /// to a name that is taken should not depend on which of them is faster.
     unnamed: Mutex<()>,
 }
 
@@ -111,7 +111,7 @@ impl ImageServer {
         Ok(Self {
             images: Arc::new(Images { workspace: Workspace::new(workspace)? }),
             tools: Tools::new(tools),
-            places: Places::default(),
+            limiter: WorkLimiter::default(),
             unnamed: Mutex::default(),
         })
     }
@@ -131,7 +131,7 @@ impl ImageServer {
             arguments.get("output_path").and_then(Value::as_str).is_some_and(|path| !path.is_empty());
         let _turn = if is_named || tool == "get_metainfo" { None } else { Some(self.unnamed.lock().await) };
         let (images, tool) = (Arc::clone(&self.images), tool.to_owned());
-        self.places.run(move || run(&images, &tool, arguments)).await
+        self.limiter.run(move || run(&images, &tool, arguments)).await
     }
 }
 

@@ -6,7 +6,7 @@
 //! takes them for facts: a result from an output schema ends with the text [`MARK`]. Injected failures and refusals
 //! look as those of real servers do, and are marked under `_meta` alone.
 
-use m3_mcp::arguments::ArgumentSchema;
+use m3_mcp::arguments::{ArgumentSchema, properties};
 use m3_mcp::{Content, ToolResult};
 use m3_support::text::shortened;
 use serde_json::{Map, Value, json};
@@ -39,8 +39,7 @@ impl Output {
     /// Whether results are wrapped, as Python's servers do with results that are not objects: the schema has only the
     /// property `result`.
     fn wraps(&self) -> bool {
-        let properties = self.schema.get("properties").and_then(Value::as_object);
-        properties.is_some_and(|properties| properties.len() == 1 && properties.contains_key("result"))
+        properties(&self.schema).is_some_and(|members| members.len() == 1 && members.contains_key("result"))
     }
 
     /// A text, or the JSON it contains, as the structured content that the schema requires.

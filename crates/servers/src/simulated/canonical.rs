@@ -7,6 +7,7 @@
 
 use std::collections::BTreeMap;
 
+use m3_mcp::arguments::{properties, required};
 use m3_support::canonical::{canonical, write_object};
 use serde_json::{Map, Value};
 use sha2::{Digest as _, Sha256};
@@ -43,12 +44,8 @@ impl CallKey {
 impl Defaults {
     /// The defaults in an input schema. A required argument has none, because a call without it is another call.
     pub(super) fn new(input_schema: &Map<String, Value>) -> Self {
-        let required: Vec<&str> = match input_schema.get("required") {
-            Some(Value::Array(names)) => names.iter().filter_map(Value::as_str).collect(),
-            _ => Vec::new(),
-        };
-        let Some(Value::Object(properties)) = input_schema.get("properties") else { return Self::default() };
-        let optional = properties.iter().filter(|(name, _)| !required.contains(&name.as_str()));
+        let described = properties(input_schema).into_iter().flatten();
+        let optional = described.filter(|(name, _)| !required(input_schema).any(|one| one == *name));
         Self(
             optional
                 .filter_map(|(name, schema)| Some((name.clone(), canonical(schema.get("default")?))))

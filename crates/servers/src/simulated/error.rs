@@ -2,7 +2,7 @@
 
 use m3_embedding::EncoderError;
 use m3_mcp::config::ConfigError;
-use m3_support::names::nearest;
+use m3_support::names::list_of_nearest;
 use m3_support::text::shortened;
 use m3_trajectory::catalog::CatalogError;
 use m3_trajectory::{OpenError, SourceError};
@@ -95,12 +95,8 @@ const SUGGESTED: usize = 80;
 
 /// Suggests the names that look most like a mistyped one.
 pub(super) fn suggestion<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> String {
-    let nearest = nearest(name, known);
-    let named: Vec<String> =
-        nearest.iter().map(|(_, known)| format!("`{}`", shortened(known, SUGGESTED))).collect();
-    if named.is_empty() {
-        "there are none".to_owned()
-    } else {
-        format!("the nearest are {}", named.join(", "))
+    match list_of_nearest(name, known, SUGGESTED).as_str() {
+        "" => "there are none".to_owned(),
+        nearest => format!("the nearest are {nearest}"),
     }
 }

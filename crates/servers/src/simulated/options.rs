@@ -4,9 +4,7 @@ use std::collections::BTreeSet;
 use std::path::PathBuf;
 
 use m3_embedding::Embedder;
-use m3_mcp::config::{
-    HostConfig, InProcess, Restarts, ServerConfig, Timeouts, ToolFilter, Transport, problem_of_name,
-};
+use m3_mcp::config::{HostConfig, InProcess, ServerConfig, Transport, problem_of_name};
 use m3_mcp::{ToolCatalog, ToolName, Toolbox as _};
 use m3_trajectory::catalog::Catalog;
 use m3_trajectory::{Duplicates, TrajectoryFile};
@@ -119,15 +117,8 @@ impl SimulatedOptions {
             }
         }
         config.servers.extend(simulation.servers.iter().map(|server| ServerConfig {
-            name: server.name().to_owned(),
-            transport: Transport::InProcess(InProcess(server.clone())),
-            is_disabled: false,
             is_stateless: !server.has_memory(),
-            max_concurrent: None,
-            timeouts: Timeouts::default(),
-            restarts: Restarts::default(),
-            tools: ToolFilter::default(),
-            secrets: Vec::new(),
+            ..ServerConfig::new(server.name(), Transport::InProcess(InProcess(server.clone())))
         }));
         Ok(simulation)
     }

@@ -13,7 +13,7 @@ use std::borrow::Cow;
 use std::fmt::Write as _;
 
 use m3_mcp::Tool;
-use m3_mcp::arguments::ArgumentProblem;
+use m3_mcp::arguments::{ArgumentProblem, properties, referenced, required};
 use m3_support::pointer::segments;
 use m3_support::text::{shortened, visible};
 use serde_json::{Map, Value, json};
@@ -35,8 +35,9 @@ struct Finding<'a> {
 /// The text of the refusal.
 pub(super) fn text(tool: &Tool, arguments: &Value, problems: &[ArgumentProblem]) -> String {
     let schema = &tool.input_schema;
+    let root = Value::Object(schema.clone());
     let findings: Vec<Finding<'_>> =
-        problems.iter().flat_map(|problem| findings(schema, arguments, problem)).collect();
+        problems.iter().flat_map(|problem| findings(&root, arguments, problem)).collect();
     let name = visible(&tool.name, false);
     let title = schema.get("title").and_then(Value::as_str).unwrap_or_default();
     let made_with = |key: &str| tool.extra.get("_meta").is_some_and(|meta| meta.get(key).is_some());
@@ -56,32 +57,27 @@ pub(super) fn text(tool: &Tool, arguments: &Value, problems: &[ArgumentProblem])
 }
 
 /// A problem with its value and schema; one finding for each missing or surplus key.
-fn findings<'a>(
-    schema: &'a Map<String, Value>,
-    arguments: &'a Value,
-    problem: &'a ArgumentProblem,
-) -> Vec<Finding<'a>> {
+fn findings<'a>(schema: &'a Value, arguments: &'a Value, problem: &'a ArgumentProblem) -> Vec<Finding<'a>> {
     let path: Vec<String> = segments(&problem.pointer).map(Cow::into_owned).collect();
     let value = arguments.pointer(&problem.pointer);
     let below = schema_at(schema, &path);
-    let properties = below.and_then(|schema| schema.get("properties")?.as_object());
+    let described = below.and_then(properties);
     let at = |key: &str, value| Finding {
         path: path.iter().cloned().chain([key.to_owned()]).collect(),
         value,
-        schema: properties.and_then(|properties| properties.get(key)?.as_object()),
+        schema: described.and_then(|described| described.get(key)?.as_object()),
         problem,
     };
     match (problem.keyword.as_str(), value) {
         ("required", Some(Value::Object(given))) => {
-            let required = below.and_then(|schema| schema.get("required")).and_then(Value::as_array);
-            let names = required.into_iter().flatten().filter_map(Value::as_str);
-            // Each missing key has its own problem, whose message names the key.
+            let names = below.into_iter().flat_map(required);
+            // One problem is reported for each missing key, and its message names it.
             let is_this =
                 |name: &&str| !given.contains_key(*name) && problem.message.contains(&format!("\"{name}\""));
             names.filter(is_this).map(|name| at(name, None)).collect()
         }
         ("additionalProperties", Some(Value::Object(given))) => {
-            let is_surplus = |name: &str| properties.is_none_or(|known| !known.contains_key(name));
+            let is_surplus = |name: &str| described.is_none_or(|known| !known.contains_key(name));
             let surplus = given.iter().filter(|(name, _)| is_surplus(name));
             surplus.map(|(name, value)| at(name, Some(value))).collect()
         }
@@ -90,16 +86,14 @@ fn findings<'a>(
 }
 
 /// The schema at a path, through `properties` and `items` and references to definitions.
-fn schema_at<'a>(schema: &'a Map<String, Value>, path: &[String]) -> Option<&'a Map<String, Value>> {
-    let definition = |reference: &str| {
-        let (key, name) = reference.strip_prefix("#/")?.split_once('/')?;
-        schema.get(key)?.get(name)
-    };
-    path.iter().try_fold(schema, |members, name| {
-        let property = members.get("properties").and_then(|properties| properties.get(name));
-        let next = property.or(members.get("items"))?;
-        next.get("$ref").and_then(Value::as_str).and_then(definition).unwrap_or(next).as_object()
-    })
+fn schema_at<'a>(root: &'a Value, path: &[String]) -> Option<&'a Map<String, Value>> {
+    let found = path.iter().try_fold(root, |schema, name| {
+        let property = schema.get("properties").and_then(|properties| properties.get(name));
+        let next = property.or(schema.get("items"))?;
+        let reference = next.get("$ref").and_then(Value::as_str);
+        Some(reference.and_then(|reference| referenced(root, reference)).unwrap_or(next))
+    });
+    found?.as_object()
 }
 
 /// The types that a schema allows, without `null`.

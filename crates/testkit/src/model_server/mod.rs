@@ -8,6 +8,7 @@ mod checks;
 mod gemini;
 mod openai;
 
+use std::collections::VecDeque;
 use std::future::IntoFuture as _;
 use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
@@ -51,7 +52,9 @@ pub enum Spoken {
 /// A request, in terms that are the same for all wires.
 #[derive(Debug, Clone, Default)]
 pub struct SeenRequest {
-    /// The requested model.
+    /// The header `authorization`.
+    pub authorization: Option<String>,
+    /// The model that is asked for.
     pub model: String,
     /// The text of the system.
     pub system: String,
@@ -128,7 +131,16 @@ impl ScriptedModel {
         Self::launch(wire, None, Box::new(script))
     }
 
-    /// Starts a server that reports a problem for every request without this key.
+    /// Starts a server that takes any key, or none, and does one thing after another; the last again and again.
+    pub fn in_steps(wire: Spoken, steps: impl IntoIterator<Item = Scripted>) -> Self {
+        let steps: Mutex<VecDeque<Scripted>> = Mutex::new(steps.into_iter().collect());
+        Self::start(wire, move |_| {
+            let mut steps = steps.lock().unwrap();
+            if steps.len() > 1 { steps.pop_front().unwrap() } else { steps[0].clone() }
+        })
+    }
+
+    /// Starts a server that finds a problem with every request that has not this key.
     pub fn start_with_key(
         wire: Spoken,
         key: &str,
@@ -244,6 +256,8 @@ fn look(
     checks.that(content_type.starts_with("application/json"), "content-type", "is not application/json");
     checks.that(headers.get_all("content-type").iter().count() < 2, "content-type", "is there twice");
     checks.that(uri.query().is_none(), "the address", "has a query");
+    let authorization = headers.get("authorization").and_then(|value| value.to_str().ok());
+    checks.seen.authorization = authorization.map(str::to_owned);
     let key = shared.key.as_deref();
     // OpenAI, "Images and vision"; Anthropic, "Errors"; Gemini, "Image understanding".
     let most_bytes = match shared.wire {

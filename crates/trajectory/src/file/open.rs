@@ -100,9 +100,12 @@ impl TrajectoryFile {
         Self::scan_by(path, duplicates, (Wants::Tasks, CallForms::default()), &mut |_, _| (), &mut |_| ())
     }
 
-    /// Opens a file in one of these formats, with any problems.
-    #[cfg(test)]
-    pub(crate) fn scan_formats(
+    /// Opens a file of one of these formats, whatever is wrong in it: for programs that know formats which m3 does not.
+    /// They stand before [`FORMATS`], whose last one takes every file.
+    ///
+    /// # Errors
+    /// [`SourceError`] if it cannot be read at all.
+    pub fn scan_formats(
         path: &Path,
         duplicates: Duplicates,
         formats: &[Format],

@@ -14,9 +14,9 @@ pub use output::Output;
 use crate::source::{Source, SourceError};
 use crate::split::{Layout, Noun, without_byte_order_mark};
 
-/// All formats. The first that recognizes a file reads it: the most specific ones come first, and the last accepts
-/// every file.
-pub(crate) const FORMATS: &[Format] = &[json_lines::FORMAT, json::FORMAT];
+/// Every format. The first that recognizes a file reads it: those that look for the most come first, and the last takes
+/// whatever is left.
+pub const FORMATS: &[Format] = &[json_lines::FORMAT, json::FORMAT];
 
 /// A format of files that hold trajectories.
 #[derive(Debug, Clone, Copy)]
@@ -63,6 +63,7 @@ pub(crate) fn recognize(source: &Source, formats: &[Format]) -> Result<Format, S
     let start = source.start(START)?;
     let start = Start { name: source.name(), bytes: without_byte_order_mark(&start) };
     let found = formats.iter().find(|format| (format.recognizes)(&start));
+    // Whoever leaves m3's own formats out still gets the problems of a file that is none of theirs.
     Ok(*found.unwrap_or(&json::FORMAT))
 }
 

@@ -15,7 +15,7 @@ use assert_cmd::Command;
 use m3_testkit::model_server::{Scripted, ScriptedModel, SeenRequest, Spoken};
 use serde_json::{Value, json};
 
-use crate::support::{Folder, call, follow_kept_schema, m3_bare, root};
+use crate::support::{Folder, call, follow_kept_schema, json_of, m3_bare, root};
 
 const SUCCESS: &str = r#"{"verdict": "success", "reason": "Both sums were made before the product."}"#;
 
@@ -117,10 +117,6 @@ fn asking(folder: &Folder, predictions: &[&Path], model: &ScriptedModel) -> Comm
     let mut command = command(folder, predictions);
     command.args(["--llm", &name_of(model), "--images"]).arg(root().join("images"));
     command
-}
-
-fn json_of(path: impl AsRef<Path>) -> Value {
-    serde_json::from_slice(&std::fs::read(path).unwrap()).unwrap()
 }
 
 fn references(folder: &Folder) -> Vec<Value> {

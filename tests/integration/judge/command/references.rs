@@ -4,10 +4,10 @@ use m3_testkit::model_server::Scripted;
 use serde_json::{Value, json};
 
 use super::{
-    SUCCESS, asking, best, command, failed, ids, is_verdict, journal, json_of, judge_by, kind, long_run,
-    made, one, prediction, product, references, refusal, rejected, target, task, two,
+    SUCCESS, asking, best, command, failed, ids, is_verdict, journal, judge_by, kind, long_run, made, one,
+    prediction, product, references, refusal, rejected, target, task, two,
 };
-use crate::support::{Folder, failure, m3_bare, root, run, stdout, text};
+use crate::support::{Folder, failure, json_of, m3_bare, root, run, stdout, text};
 
 #[test]
 fn a_success_becomes_a_reference_and_a_failure_does_not() {

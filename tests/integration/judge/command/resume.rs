@@ -3,7 +3,7 @@
 
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use m3_testkit::model_server::{Scripted, ScriptedModel};
 use rand::{RngExt as _, SeedableRng as _};
@@ -11,7 +11,7 @@ use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
 
 use super::{journal, judge_by, kind, long_run, name_of, references, target};
-use crate::support::{Folder, root};
+use crate::support::{Folder, root, wait_for};
 
 const TASKS: usize = 12;
 /// A verdict and a proposal for each task.
@@ -80,11 +80,7 @@ fn a_signal_saves_the_replies_that_are_under_way() {
         let folder = Folder::new();
         let (predictions, model) = (predictions(&folder), model(300));
         let mut child = start(&folder, &predictions, &model);
-        let deadline = Instant::now() + Duration::from_mins(1);
-        while model.requests().len() < 3 {
-            assert!(Instant::now() < deadline);
-            std::thread::sleep(Duration::from_millis(5));
-        }
+        wait_for("the model is asked", || model.requests().len() >= 3);
         kill_process(Pid::from_raw(i32::try_from(child.id()).unwrap()).unwrap(), signal).unwrap();
         assert_eq!(child.wait().unwrap().code(), Some(130));
         let asked = model.requests().len();

@@ -9,7 +9,7 @@ use m3_judge::reconstruct::by_rules;
 use serde_json::{Value, json};
 
 use super::{chain, made};
-use crate::support::shared;
+use crate::support::{json_of, shared};
 
 /// Servers whose calls change their state: those for presentations and workbooks.
 const STATEFUL: [&str; 2] = ["ppt", "excel"];
@@ -49,7 +49,7 @@ fn is_found(name: &str, returned: &Value, used: &Value) -> bool {
 #[test]
 fn arguments_of_the_catalog_that_are_settings_or_amounts_are_these() {
     let Some(path) = shared("open-m3-bench/tools.json") else { return };
-    let catalog: Value = serde_json::from_str(&std::fs::read_to_string(path).unwrap()).unwrap();
+    let catalog: Value = json_of(path);
     let (mut settings, mut amounts, mut all) = (BTreeSet::new(), BTreeSet::new(), BTreeSet::new());
     let tools = catalog.as_object().unwrap().values().flat_map(|found| found["tools"].as_array().unwrap());
     for name in
@@ -75,7 +75,7 @@ fn arguments_of_the_catalog_that_are_settings_or_amounts_are_these() {
 #[test]
 fn tools_of_the_catalog_are_taken_for_what_they_are() {
     let Some(path) = shared("open-m3-bench/tools.json") else { return };
-    let catalog: Value = serde_json::from_str(&std::fs::read_to_string(path).unwrap()).unwrap();
+    let catalog: Value = json_of(path);
     let (mut wrong, mut changing, mut count) = (Vec::new(), Vec::new(), 0);
     for (server, found) in catalog.as_object().unwrap() {
         for tool in found["tools"].as_array().unwrap() {

@@ -4,11 +4,10 @@
 
 use m3_judge::dependency::dependencies;
 use m3_judge::reconstruct::by_rules;
-use serde_json::Value;
 
 use super::generator::{Dice, Length, Reference, Spoiled, Tools};
 use super::sets;
-use crate::support::shared;
+use crate::support::{json_of, shared};
 
 /// How many of these references the rules recover.
 fn recovered(references: &[&Reference], spoiled: Spoiled, shown: bool) -> (usize, usize) {
@@ -62,8 +61,7 @@ fn references_whose_results_carry_values_are_recovered() {
     else {
         return;
     };
-    let read = |path| -> Value { serde_json::from_str(&std::fs::read_to_string(path).unwrap()).unwrap() };
-    let (file, tools) = (read(path), read(tools));
+    let (file, tools) = (json_of(path), json_of(tools));
     let tools: Tools = tools
         .as_object()
         .unwrap()

@@ -67,8 +67,8 @@ pub(super) fn findings(audit: &TrajectoryAudit) -> Vec<&'static str> {
 pub(super) fn matched((pair, arguments): (&MatchReport, &MatchArguments)) -> MatchView {
     let shown: Vec<ArgumentView> = arguments.unequal().take(PAGE.arguments).map(argument).collect();
     MatchView {
-        reference: words::place(pair.reference),
-        predicted: words::place(pair.predicted),
+        reference: pair.reference.to_string(),
+        predicted: pair.predicted.to_string(),
         tool: name(&pair.tool),
         similarity: format!("{:.4}", pair.similarity),
         strength: pair.strength.clone(),

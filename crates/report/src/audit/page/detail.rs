@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, PercentEncode, utf8_percent_encode};
+use m3_support::text::percent_encoded;
 use sha2::{Digest as _, Sha256};
 
 use super::arguments::{MatchView, findings, matched};
@@ -207,13 +207,13 @@ fn card(view: &CallView<'_>, inverted: &BTreeSet<usize>) -> CallCard {
     let arguments = passage(arguments, ARGUMENTS);
     CallCard {
         index: view.place.index,
-        place: words::place(view.place),
+        place: view.place.to_string(),
         tool: name(&view.call.tool),
         is_folded: arguments.chars().count() > FOLDED,
         arguments,
         partner: view.partner.map(|partner| PartnerView {
             index: partner.place.index,
-            place: words::place(partner.place),
+            place: partner.place.to_string(),
             similarity: words::similarity(partner.similarity),
             is_strong: partner.is_strong,
             is_inverted: inverted.contains(&view.place.index),
@@ -225,7 +225,7 @@ fn card(view: &CallView<'_>, inverted: &BTreeSet<usize>) -> CallCard {
 fn alone_view(alone: &words::Alone<'_>) -> AloneView {
     AloneView {
         side: alone.side,
-        place: words::place(alone.place),
+        place: alone.place.to_string(),
         tool: name(alone.tool),
         reason: alone.reason,
         candidate: alone.candidate(),
@@ -248,9 +248,9 @@ fn buckets(audit: &TrajectoryAudit) -> Vec<BucketView> {
                 shade: shade(similarity),
                 is_chosen: assigned.contains(&(row, column)),
             });
-            (words::place(expected[row]), cells.collect())
+            (expected[row].to_string(), cells.collect())
         });
-        let columns = bucket.predictions.iter().map(|&column| words::place(made[column])).collect();
+        let columns = bucket.predictions.iter().map(|&column| made[column].to_string()).collect();
         let matrix = MatrixView { columns, rows: rows.collect() };
         BucketView { tool: name(&bucket.tool), cut: cut(bucket), matrix }
     };
@@ -325,13 +325,6 @@ pub(super) fn fragment(id: &str) -> String {
             format!("{}~{number:016x}", percent_encoded(&id[..offset]))
         }
     }
-}
-
-/// Characters that are escaped in an address: all but letters, digits, `-`, `_`, `.` and `~`.
-const ESCAPED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'_').remove(b'.').remove(b'~');
-
-fn percent_encoded(text: &str) -> PercentEncode<'_> {
-    utf8_percent_encode(text, ESCAPED)
 }
 
 #[cfg(test)]

@@ -211,7 +211,7 @@ fn wrong_view(found: &WrongArgumentReport, links: &BTreeSet<&str>) -> WrongView 
 }
 
 fn rejected_view(pair: &RejectedMatchReport, links: &BTreeSet<&str>) -> RejectedView {
-    let places = |places: [PlaceReport; 2]| places.map(words::place).join(" → ");
+    let places = |places: [PlaceReport; 2]| places.map(|place| place.to_string()).join(" → ");
     RejectedView {
         tool: name(&pair.tool),
         trajectory: LinkView::new(&pair.id, links),

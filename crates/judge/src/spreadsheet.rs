@@ -1,48 +1,44 @@
 //! The forms in which spreadsheets save tables: UTF-8 or UTF-16, with commas, semicolons or tabs, and with line ends
 //! of Windows.
 
+use std::borrow::Cow;
+
+use encoding_rs::{Encoding, UTF_8};
+
 /// The text of a file, without a byte order mark.
 ///
 /// # Errors
-/// What to do if it is in another encoding.
-pub(super) fn decoded(bytes: Vec<u8>) -> Result<String, &'static str> {
-    const OTHER: &str = "the file is neither UTF-8 nor UTF-16: save it as `CSV UTF-8`";
-    let utf16 = |bytes: &[u8], unit: fn([u8; 2]) -> u16| {
-        let (units, rest) = bytes.as_chunks::<2>();
-        let units: Vec<u16> = units.iter().map(|bytes| unit(*bytes)).collect();
-        if rest.is_empty() { String::from_utf16(&units).map_err(|_| OTHER) } else { Err(OTHER) }
-    };
-    match bytes.as_slice() {
-        [0xff, 0xfe, rest @ ..] => utf16(rest, u16::from_le_bytes),
-        [0xfe, 0xff, rest @ ..] => utf16(rest, u16::from_be_bytes),
-        [0xef, 0xbb, 0xbf, rest @ ..] => String::from_utf8(rest.to_vec()).map_err(|_| OTHER),
-        _ => String::from_utf8(bytes).map_err(|_| OTHER),
-    }
+/// What to do where it is in another encoding.
+pub(crate) fn decoded(bytes: &[u8]) -> Result<Cow<'_, str>, &'static str> {
+    let (encoding, mark) = Encoding::for_bom(bytes).unwrap_or((UTF_8, 0));
+    encoding
+        .decode_without_bom_handling_and_without_replacement(&bytes[mark..])
+        .ok_or("the file is neither UTF-8 nor UTF-16: save it as `CSV UTF-8`")
 }
 
-/// The character between cells: whichever of comma, semicolon and tab is most frequent in the first line.
-pub(super) fn delimiter(text: &str) -> u8 {
+/// What stands between the cells: of comma, semicolon and tab the one that stands most often in the first line.
+pub(crate) fn delimiter(text: &str) -> u8 {
     let heads = text.lines().next().unwrap_or_default();
     let count = |delimiter: u8| heads.matches(char::from(delimiter)).count();
     // Of equally frequent ones the last, the comma, is taken: with none, the line has one column anyway.
     [b'\t', b';', b','].into_iter().max_by_key(|delimiter| count(*delimiter)).unwrap_or(b',')
 }
 
-/// Finds the lines of places in a text, which must be asked for in ascending order.
-pub(super) struct Lines<'a> {
+/// Lines of places in a text, which have to be asked for in their order.
+pub(crate) struct Lines<'a> {
     text: &'a str,
     at: usize,
     line: u64,
 }
 
 impl<'a> Lines<'a> {
-    pub(super) fn of(text: &'a str) -> Self {
+    pub(crate) fn of(text: &'a str) -> Self {
         Self { text, at: 0, line: 1 }
     }
 
-    /// The line, from 1, of the record that begins at a byte. The reader of tables counts the second half of the
-    /// previous line end, and empty lines, as parts of the record.
-    pub(super) fn at(&mut self, byte: u64) -> u64 {
+    /// The line, from 1, of the record that begins at a byte. The reader of tables takes what is left of the line before
+    /// for a part of it: the second half of a line end, and empty lines.
+    pub(crate) fn at(&mut self, byte: u64) -> u64 {
         let mut start = usize::try_from(byte).unwrap_or(usize::MAX).clamp(self.at, self.text.len());
         while matches!(self.text.as_bytes().get(start), Some(b'\r' | b'\n')) {
             start += 1;
@@ -70,11 +66,11 @@ mod tests {
             utf16([0xff, 0xfe], u16::to_le_bytes),
             utf16([0xfe, 0xff], u16::to_be_bytes),
         ] {
-            assert_eq!(decoded(bytes).unwrap(), text);
+            assert_eq!(decoded(&bytes).unwrap(), text);
         }
         // `größe` in Windows-1252, and half a unit of UTF-16.
         for bytes in [b"gr\xf6\xdfe".to_vec(), b"\xff\xfea".to_vec(), b"\xff\xfe\x00\xd8".to_vec()] {
-            assert!(decoded(bytes).unwrap_err().contains("CSV UTF-8"));
+            assert!(decoded(&bytes).unwrap_err().contains("CSV UTF-8"));
         }
         assert_eq!(["a,b;c,d", "a;b", "a\tb,c\td", "a", ""].map(delimiter), [b',', b';', b'\t', b',', b',']);
     }

@@ -5,11 +5,11 @@ use std::ops::{AddAssign, Mul};
 use super::metric::{Averaged, Count, Ratio, Source, Sum, Without};
 use super::{Metric, Metrics, Profile};
 
-/// The sums behind the metrics, over trajectories. A [`Tally`](super::Tally) keeps them exactly; here they are
-/// floating-point numbers that can be weighted, as resampling requires.
+/// The sums behind the metrics, over trajectories. [`ExactSums`](super::ExactSums) keeps them exactly; here they are
+/// numbers, which can be weighted, as those who resample trajectories need.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
-pub struct Sums {
-    /// The number of trajectories.
+pub struct WeightedSums {
+    /// All trajectories.
     pub trajectories: f64,
     /// Trajectories without a prediction, or with one that failed or was not finished.
     pub failed: f64,
@@ -25,10 +25,10 @@ pub struct Sums {
     pub of_metrics: [f64; Metric::COUNT],
 }
 
-impl Sums {
-    /// The metrics of the set. If neither side has a call, each metric is the share of trajectories that did not fail
-    /// (they were right to do nothing); only the similarities of the published program are 0. Otherwise a ratio
-    /// without denominator is 0; only the recall of the paper's profile is that share, because nothing was missed.
+impl WeightedSums {
+    /// The metrics of the set. Without any call on either side each is the share of trajectories that did not fail (they have
+    /// rightly done nothing), except that the published program gives similarities of 0; otherwise a ratio without
+    /// denominator is 0, except that in the paper's profile recall is that share (nothing was missed).
     #[must_use]
     pub fn metrics(&self, profile: Profile) -> Metrics {
         // Trajectories that are left out have failed without being counted among all trajectories.
@@ -89,13 +89,13 @@ impl Sums {
     }
 }
 
-impl AddAssign for Sums {
+impl AddAssign for WeightedSums {
     fn add_assign(&mut self, other: Self) {
         *self = self.zip(other, |a, b| a + b);
     }
 }
 
-impl Mul<f64> for Sums {
+impl Mul<f64> for WeightedSums {
     type Output = Self;
 
     fn mul(self, weight: f64) -> Self {
@@ -114,14 +114,14 @@ mod tests {
     #[test]
     fn a_failed_task_earns_nothing_where_no_call_is_needed() {
         for profile in PROFILES {
-            let done = Sums { trajectories: 1.0, ..Sums::default() };
-            let failed = Sums { failed: 1.0, ..done };
-            // Tasks that are left out.
-            let only_failed = Sums { failed: 3.0, ..Sums::default() };
+            let done = WeightedSums { trajectories: 1.0, ..WeightedSums::default() };
+            let failed = WeightedSums { failed: 1.0, ..done };
+            // Those that are left out.
+            let only_failed = WeightedSums { failed: 3.0, ..WeightedSums::default() };
             let mut of_fifteen = done * 14.0;
             of_fifteen += failed;
             for (sums, share) in [
-                (Sums::default(), 1.0),
+                (WeightedSums::default(), 1.0),
                 (done, 1.0),
                 (failed, 0.0),
                 (only_failed, 0.0),
@@ -135,8 +135,8 @@ mod tests {
                     assert!((found - share).abs() < f64::EPSILON, "{found} {share}");
                 }
             }
-            // Unneeded calls are not right because other tasks were rightly done without calls.
-            let metrics = Sums { predicted_calls: 2.0, ..of_fifteen }.metrics(profile);
+            // Calls that nobody needed are not right because others were rightly not made.
+            let metrics = WeightedSums { predicted_calls: 2.0, ..of_fifteen }.metrics(profile);
             assert!(
                 metrics[Metric::Precision] < f64::EPSILON && metrics[Metric::StepCoherence] < f64::EPSILON
             );
@@ -150,10 +150,16 @@ mod tests {
     fn a_failed_task_with_calls_is_measured_by_them() {
         let counts = [1.0, 4.0, 2.0, 2.0, 1.0];
         let [trajectories, reference_calls, predicted_calls, matched, strong] = counts;
-        let done =
-            Sums { trajectories, reference_calls, predicted_calls, matched, strong, ..Sums::default() };
+        let done = WeightedSums {
+            trajectories,
+            reference_calls,
+            predicted_calls,
+            matched,
+            strong,
+            ..WeightedSums::default()
+        };
         for profile in PROFILES {
-            assert_eq!(Sums { failed: 1.0, ..done }.metrics(profile), done.metrics(profile));
+            assert_eq!(WeightedSums { failed: 1.0, ..done }.metrics(profile), done.metrics(profile));
         }
     }
 }

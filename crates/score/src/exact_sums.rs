@@ -1,7 +1,7 @@
 //! Adds up alignments, with the same definition for a trajectory, a type of task and a whole set.
 //!
-//! Every metric of a set is a ratio of sums over its trajectories. A [`Tally`] holds those sums, so the metrics of
-//! one trajectory are those of a set with only this trajectory.
+//! Every metric of a set is a ratio of sums over its trajectories. [`ExactSums`] holds those sums, so the
+//! metrics of one trajectory are those of a set with nothing else in it.
 
 use std::ops::AddAssign;
 
@@ -10,11 +10,11 @@ use super::fidelity::CallFidelity;
 use super::matching::Matching;
 use super::metric::{Aligned, MatchedPair, Sum};
 use super::metrics::Pair;
-use super::{ExactSum, Metric, Metrics, Profile, Sums};
+use super::{ExactSum, Metric, Metrics, Profile, WeightedSums};
 
-/// Sums over trajectories. Adding tallies in any order gives the same tally.
+/// Sums over trajectories. Adding them in any order gives the same sums.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Tally {
+pub struct ExactSums {
     /// The number of trajectories.
     pub trajectories: u64,
     /// Trajectories without a prediction, or with one that failed or was not finished.
@@ -33,9 +33,9 @@ pub struct Tally {
     of_metrics: [ExactSum; Metric::COUNT],
 }
 
-impl Tally {
-    /// The tally of one trajectory; `fidelities` are those of its matches. `has_failed` means that it has no
-    /// prediction, or a failed one.
+impl ExactSums {
+    /// The sums of one trajectory; `fidelities` are those of its matches, `has_failed` says that it has no prediction or
+    /// one that failed.
     #[must_use]
     pub fn of(
         has_failed: bool,
@@ -77,8 +77,8 @@ impl Tally {
 
     /// The sums as floating-point numbers, which can be weighted.
     #[must_use]
-    pub fn sums(&self) -> Sums {
-        Sums {
+    pub fn weighted(&self) -> WeightedSums {
+        WeightedSums {
             trajectories: self.trajectories as f64,
             failed: self.failed as f64,
             reference_calls: self.reference_calls as f64,
@@ -92,7 +92,7 @@ impl Tally {
     /// The metrics of the set.
     #[must_use]
     pub fn metrics(&self, profile: Profile) -> Metrics {
-        self.sums().metrics(profile)
+        self.weighted().metrics(profile)
     }
 
     /// Predicted steps per trajectory.
@@ -112,7 +112,7 @@ impl Tally {
     }
 }
 
-impl AddAssign for Tally {
+impl AddAssign for ExactSums {
     fn add_assign(&mut self, other: Self) {
         self.trajectories += other.trajectories;
         self.failed += other.failed;

@@ -1,4 +1,4 @@
-//! The judges that `m3 grade` asks.
+//! The graders that `m3 grade` asks.
 
 use std::sync::Arc;
 
@@ -11,7 +11,7 @@ use crate::cli::failure::{Failure, code};
 use crate::cli::llm::{check_record, open_model, record};
 use crate::cli::printer::Printer;
 
-/// Opens all judges. One that cannot be asked is left out; if none can, the command fails.
+/// Opens all graders. One that cannot be asked is missing; if none can, there is nothing to do.
 pub(super) fn open_panel(args: &GradeArgs, printer: Printer) -> Result<(Panel, Vec<Arc<Recorder>>), Failure> {
     let mut named = args.text_judges.iter().chain(args.judge_key_from.iter().map(|(judge, _)| judge));
     if let Some(unknown) = named.find(|name| !args.judges.contains(name)) {
@@ -23,12 +23,12 @@ pub(super) fn open_panel(args: &GradeArgs, printer: Printer) -> Result<(Panel, V
         std::fs::create_dir_all(folder)
             .map_err(|cause| Failure::output(&format!("`{}`", folder.display()), &cause))?;
     }
-    let (mut judges, mut recorders): (Vec<Grader>, Vec<Arc<Recorder>>) = (Vec::new(), Vec::new());
+    let (mut graders, mut recorders): (Vec<Grader>, Vec<Arc<Recorder>>) = (Vec::new(), Vec::new());
     for (index, written) in args.judges.iter().enumerate() {
         let key = args.judge_key_from.iter().find(|(judge, _)| judge == written);
         let key = key.map(|(_, variable)| variable.as_str());
         let has_eyes = !args.no_images && !args.text_judges.contains(written);
-        let judge = match open_model(written, key, args.workers.into(), printer) {
+        let grader = match open_model(written, key, args.workers.into(), printer) {
             Ok((model, played)) => {
                 let path = args.record.as_ref().map(|folder| folder.join(cassette_name(index, model.name())));
                 check_record(path.as_ref(), played.as_deref())?;
@@ -43,22 +43,22 @@ pub(super) fn open_panel(args: &GradeArgs, printer: Printer) -> Result<(Panel, V
             }
             Err(failure) => return Err(failure),
         };
-        if judges.iter().any(|other| other.name == judge.name) {
+        if graders.iter().any(|other| other.name == grader.name) {
             let message = format!(
                 "the judge `{}` is named twice\nhint: `--repeat` asks judges more than once",
-                judge.name
+                grader.name
             );
             return Err(Failure::new(code::INPUT, message));
         }
-        judges.push(judge);
+        graders.push(grader);
     }
-    if judges.iter().all(|judge| judge.model.is_err()) {
+    if graders.iter().all(|grader| grader.model.is_err()) {
         return Err(Failure::new(code::UNAVAILABLE, "no judge can be asked"));
     }
     let rubric = args.rubric.0;
     let passes = args.repeat.unwrap_or(rubric.passes());
     let panel = Panel {
-        judges,
+        graders,
         settings: args.replies.settings(),
         rubric,
         passes,
@@ -68,7 +68,7 @@ pub(super) fn open_panel(args: &GradeArgs, printer: Printer) -> Result<(Panel, V
     Ok((panel, recorders))
 }
 
-/// The name of a judge's cassette: its place in `--judges`, and its name with characters that are safe in file names.
+/// The file of a grader's cassette: its place in `--judges`, and its name as far as files may have it.
 fn cassette_name(index: usize, name: &impl std::fmt::Display) -> String {
     let is_plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
     let name: String = name.to_string().chars().map(|c| if is_plain(c) { c } else { '-' }).take(80).collect();

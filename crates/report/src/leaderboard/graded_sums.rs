@@ -3,15 +3,15 @@
 use std::iter::Sum;
 use std::ops::{AddAssign, Mul};
 
-use m3_score::{Metric, Profile, Sums};
+use m3_score::{Metric, Profile, WeightedSums};
 
 use super::{Average, TrajectoryResult};
 
-/// The sums over trajectories.
+/// What trajectories add up to, grades among it; each can be weighted.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
-pub struct Totals {
+pub struct GradedSums {
     /// The sums behind the alignment metrics.
-    pub sums: Sums,
+    pub sums: WeightedSums,
     /// The number of trajectories.
     pub trajectories: f64,
     /// The number of predicted steps.
@@ -20,7 +20,7 @@ pub struct Totals {
     grades: [(f64, f64); Metric::GRADED],
 }
 
-impl From<&TrajectoryResult> for Totals {
+impl From<&TrajectoryResult> for GradedSums {
     fn from(trajectory: &TrajectoryResult) -> Self {
         let mut grades = [(0.0, 0.0); Metric::GRADED];
         for (sum, metric) in grades.iter_mut().zip(Metric::of_grades()) {
@@ -35,28 +35,28 @@ impl From<&TrajectoryResult> for Totals {
     }
 }
 
-/// The trajectories of each model as totals.
-pub(super) fn totals(models: &[Vec<&TrajectoryResult>]) -> Vec<Vec<Totals>> {
+/// The trajectories of each model as sums.
+pub(super) fn graded_sums(models: &[Vec<&TrajectoryResult>]) -> Vec<Vec<GradedSums>> {
     models
         .iter()
-        .map(|trajectories| trajectories.iter().map(|&found| Totals::from(found)).collect())
+        .map(|trajectories| trajectories.iter().map(|&found| GradedSums::from(found)).collect())
         .collect()
 }
 
 /// The metrics of a set, by their place in [`Metric::ALL`], each in [0, 1]. A graded metric is NaN without any grade:
 /// it should not be part of `average`. A metric that some trajectory lacks has no meaning.
 #[must_use]
-pub fn values(totals: &Totals, profile: Profile, average: Average) -> [f64; Metric::COUNT] {
-    let metrics = totals.sums.metrics(profile);
+pub fn values(sums: &GradedSums, profile: Profile, average: Average) -> [f64; Metric::COUNT] {
+    let metrics = sums.sums.metrics(profile);
     let mut values = Metric::ALL.map(|metric| metrics[metric]);
-    for (metric, (sum, count)) in Metric::of_grades().zip(totals.grades) {
+    for (metric, (sum, count)) in Metric::of_grades().zip(sums.grades) {
         values[metric.index()] = if count < 0.5 { f64::NAN } else { sum / count };
     }
     average.fill(&mut values);
     values
 }
 
-impl AddAssign for Totals {
+impl AddAssign for GradedSums {
     fn add_assign(&mut self, other: Self) {
         self.sums += other.sums;
         self.trajectories += other.trajectories;
@@ -68,16 +68,16 @@ impl AddAssign for Totals {
     }
 }
 
-impl Sum for Totals {
-    fn sum<I: Iterator<Item = Self>>(totals: I) -> Self {
-        totals.fold(Self::default(), |mut sum, total| {
-            sum += total;
+impl Sum for GradedSums {
+    fn sum<I: Iterator<Item = Self>>(sums: I) -> Self {
+        sums.fold(Self::default(), |mut sum, other| {
+            sum += other;
             sum
         })
     }
 }
 
-impl Mul<f64> for Totals {
+impl Mul<f64> for GradedSums {
     type Output = Self;
 
     fn mul(self, weight: f64) -> Self {

@@ -5,11 +5,11 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use m3_trajectory::json::{Json, Keys};
 
-use super::constants::{CLOSE, THRESHOLD};
-use super::place::{Place, cut};
-use super::{ArgumentComparison, CallFidelity, CallPair, Verdict};
-use crate::chunk::Prepared;
-use crate::{CallPlace, Match};
+use super::chunk::Prepared;
+use super::fidelity::constants::{CLOSE, THRESHOLD};
+use super::fidelity::place::{Place, cut};
+use super::fidelity::{ArgumentComparison, CallFidelity, CallPair, Verdict};
+use super::{CallPlace, Match};
 
 /// Arguments that are counted; a set with more different ones than that is made to have them.
 const MOST_ARGUMENTS: usize = 10_000;
