@@ -22,7 +22,7 @@ pub enum Standing {
     Succeeded,
     /// It failed, for this reason.
     Failed(String),
-    /// Nothing is recorded about it, as in references.
+    /// No result of it is recorded, as in references.
     NotRecorded,
 }
 

@@ -117,7 +117,7 @@ impl Model {
         Self { inner: Arc::new(inner), recorder: None }
     }
 
-    /// The same model, with every try recorded. The recorder hides the model's key from now on.
+    /// This model, with every try recorded. The recorder hides the model's key from now on.
     #[must_use]
     pub fn recorded_by(mut self, recorder: Arc<Recorder>) -> Self {
         recorder.hide(self.inner.redactor.clone());

@@ -42,7 +42,7 @@ impl Serialize for MetricsReport {
 impl<'de> Deserialize<'de> for MetricsReport {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let values: BTreeMap<Metric, f64> = by_name(deserializer, |_| true)?;
-        // Nothing else in a score tells what a whole trajectory adds to the metrics of the average.
+        // Only these values say what a trajectory adds to the metrics of the average, so they must be there.
         let needed = |metric: &Metric| {
             metric.averaged() == Averaged::Always && matches!(metric.sum(), Some(Sum::OfTrajectories(_)))
         };

@@ -26,7 +26,7 @@ pub struct ToolNamesReport {
     pub ambiguous: BTreeMap<String, Vec<String>>,
 }
 
-/// As names are read where a score does not say it: they stay as they are written.
+/// For scores without this field: names are read as they are written.
 impl Default for ToolNamesReport {
     fn default() -> Self {
         Self { mode: "off".to_owned(), mapping: BTreeMap::new(), ambiguous: BTreeMap::new() }

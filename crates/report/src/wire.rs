@@ -366,7 +366,7 @@ impl ThresholdsReport {
     }
 }
 
-/// As people count: step 1, call 2 is `1.2`.
+/// Counts from 1: step 1, call 2 is `1.2`.
 impl fmt::Display for PlaceReport {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(formatter, "{}.{}", self.step + 1, self.call + 1)

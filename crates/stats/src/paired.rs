@@ -227,7 +227,7 @@ mod tests {
         assert!((2.0..=8.0).contains(&alarms), "{alarms} of 100");
     }
 
-    /// As for precision, whose denominators depend on the model.
+    /// Holds for precision too, whose denominators depend on the model.
     #[test]
     fn a_model_that_makes_many_more_calls_is_not_worse_for_it() {
         let found = (0..600).filter(|&set| {

@@ -70,11 +70,11 @@ pub(super) struct Reading {
 /// How to read calls in the forms of other programs.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum CallForms {
-    /// They are understood, with a warning: `tool_calls` as `calls`, `function` as the call, arguments as text with
-    /// an object in it as that object.
+    /// Calls are converted, with a warning: `tool_calls` to `calls`, `function` to the call, arguments as text with
+    /// an object in it to that object.
     #[default]
     Understood,
-    /// They are read literally, as by the program published with the benchmark.
+    /// Calls are read literally, as by the program published with the benchmark.
     Literal,
 }
 

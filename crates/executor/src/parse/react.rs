@@ -329,7 +329,7 @@ mod tests {
             ),
             ("Action: a/b\nAction Input: {\"q\": \"eel\"}\nFinal Answer: 7", vec![eel()], "Final Answer: 7"),
             ("Action: a/b\nAction Input: {\"q\": \"eel\"}\nAction: c/d", vec![eel()], "Action: c/d"),
-            // As in JSON without `arguments`.
+            // An empty input is like a JSON call without `arguments`.
             ("Action: a/b\nAction Input:\n", vec![call("a/b", json!(null))], ""),
             // Arguments that are not an object make no call, and are kept as written.
             (

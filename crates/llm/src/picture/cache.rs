@@ -69,7 +69,7 @@ impl Pictures {
     /// asynchronous threads.
     ///
     /// # Errors
-    /// As for [`Picture::open`]. Failures are not kept: the next one who asks tries again.
+    /// The errors of [`Picture::open`]. Failures are not kept: the next caller tries again.
     pub fn get(&self, path: &Path, limits: &PictureLimits) -> Result<Arc<Picture>, PictureError> {
         let Ok(metadata) = path.metadata() else { return Picture::open(path, limits).map(Arc::new) };
         let key = Key {

@@ -79,7 +79,7 @@ impl Picture {
     /// Prepares an image that is in memory, such as one that a tool returned. `name` is what errors call it.
     ///
     /// # Errors
-    /// As for [`Picture::open`].
+    /// The errors of [`Picture::open`].
     pub fn from_bytes(name: &str, bytes: Vec<u8>, limits: &PictureLimits) -> Result<Self, PictureError> {
         let failed = |error| PictureError::new(name, &bytes, error);
         let mut opened = Opened::new(&bytes).map_err(failed)?;

@@ -28,7 +28,7 @@ pub(super) fn cut_middle(text: &str, columns: usize) -> String {
     start.into_iter().chain([ELLIPSIS]).chain(end.into_iter().rev()).collect()
 }
 
-/// As many characters as fit into `columns`.
+/// The first characters that fit into `columns`.
 fn take(characters: impl Iterator<Item = char>, columns: usize) -> Vec<char> {
     let mut used = 0;
     let fits = |c: &char| {

@@ -60,7 +60,7 @@ struct Layout {
 }
 
 impl Layout {
-    /// As wide as the cells, or, if that is too wide, with smaller gaps and then with shorter names.
+    /// Columns as wide as their cells; if that is too wide, with smaller gaps, and then with shorter names.
     fn new(sheet: &Sheet, heads: &[&str], is_styled: bool) -> Self {
         let mut layout = Self::with_names(sheet, heads, is_styled, NAME_WIDTH, "  ");
         if layout.width() > WIDTH {

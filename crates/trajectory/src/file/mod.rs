@@ -186,7 +186,7 @@ impl TrajectoryFile {
     /// Borrows trajectory `index` if it is in memory, and reads it if not.
     ///
     /// # Errors
-    /// As [`TrajectoryFile::read`].
+    /// The errors of [`TrajectoryFile::read`].
     ///
     /// # Panics
     /// If there is no trajectory `index`.
@@ -206,7 +206,7 @@ impl TrajectoryFile {
     /// Reads element `index`, below [`TrajectoryFile::len`], as a task.
     ///
     /// # Errors
-    /// As [`TrajectoryFile::read`].
+    /// The errors of [`TrajectoryFile::read`].
     ///
     /// # Panics
     /// If there is no task `index`.

@@ -46,7 +46,7 @@ impl TrajectoryFile {
     /// those with a repeated id, and before it is known whether the file can be used.
     ///
     /// # Errors
-    /// As [`TrajectoryFile::open`].
+    /// The errors of [`TrajectoryFile::open`].
     pub fn open_with(
         path: &Path,
         duplicates: Duplicates,
@@ -61,7 +61,7 @@ impl TrajectoryFile {
     /// among the calls that are not calls are kept as [`MalformedCall`](crate::MalformedCall).
     ///
     /// # Errors
-    /// As [`TrajectoryFile::open`].
+    /// The errors of [`TrajectoryFile::open`].
     pub fn open_all(path: &Path, progress: &mut dyn FnMut(usize, usize)) -> Result<Self, OpenError> {
         Self::open_with_malformed(path, Duplicates::Keep, progress)
     }
@@ -69,7 +69,7 @@ impl TrajectoryFile {
     /// Opens a file to see everything that a model did; `duplicates` decides about repeated ids.
     ///
     /// # Errors
-    /// As [`TrajectoryFile::open`].
+    /// The errors of [`TrajectoryFile::open`].
     pub fn open_with_malformed(
         path: &Path,
         duplicates: Duplicates,
@@ -101,7 +101,7 @@ impl TrajectoryFile {
     }
 
     /// Opens a file of one of these formats, whatever is wrong in it: for programs that know formats which m3 does not.
-    /// They stand before [`FORMATS`], whose last one takes every file.
+    /// `formats` are tried before [`FORMATS`], whose last one accepts every file.
     ///
     /// # Errors
     /// [`SourceError`] if it cannot be read at all.

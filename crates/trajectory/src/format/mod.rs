@@ -63,7 +63,7 @@ pub(crate) fn recognize(source: &Source, formats: &[Format]) -> Result<Format, S
     let start = source.start(START)?;
     let start = Start { name: source.name(), bytes: without_byte_order_mark(&start) };
     let found = formats.iter().find(|format| (format.recognizes)(&start));
-    // Whoever leaves m3's own formats out still gets the problems of a file that is none of theirs.
+    // A file of no format in `formats` is read as JSON, so that its problems are reported.
     Ok(*found.unwrap_or(&json::FORMAT))
 }
 
