@@ -30,8 +30,7 @@ use super::{
 pub struct Attempt<'a> {
     /// The task to run.
     pub task: &'a Task,
-    /// Its image: the path that tools may be called with, relative to the workspace, and the picture that the model
-    /// is shown.
+    /// Its image: the path for tools, relative to the workspace, and the picture that the model is shown.
     pub image: Option<(String, Arc<Picture>)>,
     /// The task's workspace.
     pub workspace: &'a Path,
@@ -198,16 +197,14 @@ impl<'a> AttemptState<'a> {
         Ok(reply)
     }
 
-    /// Replaces the model's last reply in the conversation, where the model went on to invent what only tools or the
-    /// user can say.
+    /// Replaces the model's last reply, where the model went on to invent what only tools or the user can say.
     pub(super) fn cut_last_reply(&mut self, text: &str) {
         if let Some(Message::Assistant(assistant)) = self.messages.last_mut().map(Arc::make_mut) {
             *assistant = Assistant { text: text.to_owned(), ..Assistant::default() };
         }
     }
 
-    /// Asks the model outside the conversation, or on its behalf: sends events, counts usage and keeps the turn's
-    /// record.
+    /// Asks the model outside the conversation, or on its behalf. Sends events, counts usage, keeps the turn's record.
     pub(super) async fn turn(&mut self, purpose: &str, request: &Request) -> Result<Reply, Stop> {
         self.check_time()?;
         let turn = u32::try_from(self.turns.len()).unwrap_or(u32::MAX).saturating_add(1);

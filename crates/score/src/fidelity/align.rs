@@ -12,6 +12,7 @@ use super::constants::{
     CLOSE, DEFAULT_OR_ABSENT, EMPTY_OR_ABSENT, EQUIVALENT, MAX_DEPTH, MAX_TEXT, MAX_VALUES, NOTHING,
     NULL_OR_ABSENT, OPTIONAL_OR_ABSENT, REQUIRED_OR_ABSENT, SAME_OTHERWISE, UNKNOWN_MEMBER, USUAL_OR_ABSENT,
 };
+use super::lists;
 use super::members;
 use super::name::Name;
 use super::place::cut;
@@ -117,7 +118,7 @@ impl<'a> Alignment<'a> {
         match (a, b) {
             (Json::Array(items), other) | (other, Json::Array(items)) => {
                 let is_first = matches!(a, Json::Array(_));
-                let parts = parts(items, other);
+                let parts = lists::parts(items, other);
                 let (list, parts) = (Json::Array(items.clone()), Json::Array(parts));
                 let (a, b) = if is_first { (&list, &parts) } else { (&parts, &list) };
                 self.rewritten(at, a, b, "a list in another writing");
@@ -376,40 +377,4 @@ fn holding(text: &str) -> Option<Json> {
         return None;
     }
     parse(text.as_bytes()).ok().map(|(value, _)| value)
-}
-
-/// What a value beside a list holds: the parts of a text, by the sign that makes as many of them as the list has items, by
-/// commas otherwise; else itself.
-fn parts(items: &[Json], other: &Json) -> Vec<Json> {
-    let Json::String(text) = other else { return vec![other.clone()] };
-    if items.len() < 2 || text.len() > MAX_TEXT {
-        return vec![other.clone()];
-    }
-    if let Some(numbers) = range(items, text) {
-        return numbers;
-    }
-    let split = |sign: &str| -> Vec<Json> {
-        text.split(sign).map(|part| Json::String(part.trim().to_owned())).collect()
-    };
-    let signs = [";", "|", "\n", " and ", " & ", "/", " ", "."];
-    // A point is one of a number.
-    let has_digit = text.bytes().any(|byte| byte.is_ascii_digit());
-    let has_comma = text.contains(',');
-    let fitting = signs
-        .iter()
-        .filter(|sign| !has_comma && text.contains(**sign) && (**sign != "." || !has_digit))
-        .map(|sign| split(sign));
-    match fitting.into_iter().find(|parts| parts.len() == items.len()) {
-        Some(parts) => parts,
-        None if has_comma => split(","),
-        None => vec![other.clone()],
-    }
-}
-
-/// The whole numbers of `1-3` beside a list of as many.
-fn range(items: &[Json], text: &str) -> Option<Vec<Json>> {
-    let (first, last) = text.split_once(['-', '–'])?;
-    let (first, last): (i64, i64) = (first.trim().parse().ok()?, last.trim().parse().ok()?);
-    let count = usize::try_from(last.checked_sub(first)?.checked_add(1)?).ok()?;
-    (count == items.len()).then(|| (first..=last).map(Json::Integer).collect())
 }

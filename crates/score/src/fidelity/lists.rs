@@ -6,7 +6,7 @@ use m3_trajectory::json::{Json, Keys, pointer_to};
 use super::align::{Alignment, Presence, ValueLocation};
 use super::combine::norm;
 use super::compare_value::{self, ArgumentContext};
-use super::constants::{MAX_ITEM_PAIRS, MAX_ITEM_VALUES, NORM, NOTHING, SAME_OTHERWISE};
+use super::constants::{MAX_ITEM_PAIRS, MAX_ITEM_VALUES, MAX_TEXT, NORM, NOTHING, SAME_OTHERWISE};
 use super::{ArgumentComparison, Finding, Kind, Verdict};
 use crate::hungarian::cheapest;
 use crate::schema::Schema;
@@ -225,4 +225,40 @@ fn assigned(found: &[Vec<Vec<ArgumentComparison>>], rows: usize, columns: usize)
         let rows = cheapest(columns, rows, |column, row| costs[row][column]);
         rows.into_iter().enumerate().map(|(column, row)| (row, column)).collect()
     }
+}
+
+/// What a value beside a list holds: the parts of a text, by the sign that makes as many of them as the list has items, by
+/// commas otherwise; else itself.
+pub(super) fn parts(items: &[Json], other: &Json) -> Vec<Json> {
+    let Json::String(text) = other else { return vec![other.clone()] };
+    if items.len() < 2 || text.len() > MAX_TEXT {
+        return vec![other.clone()];
+    }
+    if let Some(numbers) = range(items, text) {
+        return numbers;
+    }
+    let split = |sign: &str| -> Vec<Json> {
+        text.split(sign).map(|part| Json::String(part.trim().to_owned())).collect()
+    };
+    let signs = [";", "|", "\n", " and ", " & ", "/", " ", "."];
+    // A point is one of a number.
+    let has_digit = text.bytes().any(|byte| byte.is_ascii_digit());
+    let has_comma = text.contains(',');
+    let fitting = signs
+        .iter()
+        .filter(|sign| !has_comma && text.contains(**sign) && (**sign != "." || !has_digit))
+        .map(|sign| split(sign));
+    match fitting.into_iter().find(|parts| parts.len() == items.len()) {
+        Some(parts) => parts,
+        None if has_comma => split(","),
+        None => vec![other.clone()],
+    }
+}
+
+/// The whole numbers of `1-3` beside a list of as many.
+fn range(items: &[Json], text: &str) -> Option<Vec<Json>> {
+    let (first, last) = text.split_once(['-', '–'])?;
+    let (first, last): (i64, i64) = (first.trim().parse().ok()?, last.trim().parse().ok()?);
+    let count = usize::try_from(last.checked_sub(first)?.checked_add(1)?).ok()?;
+    (count == items.len()).then(|| (first..=last).map(Json::Integer).collect())
 }
