@@ -87,13 +87,13 @@ enum Command {
     Leaderboard(leaderboard::LeaderboardArgs),
     /// Compare two scores task by task
     Compare(compare::CompareArgs),
-    /// Say what became of every predicted call, by rules or by replaying it
+    /// Classify the outcome of every predicted call, by rules or by replaying it
     Outcomes(outcomes::OutcomesArgs),
     /// Have a panel of models grade predictions, and say how far they agree
     Grade(Box<grade::GradeArgs>),
     /// Choose both thresholds of similarity by labels of people
     Calibrate(Box<calibrate::CalibrateArgs>),
-    /// Say how well a similarity tells right arguments from wrong ones, by labelled pairs
+    /// Measure on labelled pairs how well a similarity tells right arguments from wrong ones
     Fidelity(Box<fidelity::FidelityArgs>),
     /// Check files of trajectories or tasks and list every problem with its place
     Validate(validate::ValidateArgs),
@@ -109,7 +109,7 @@ enum Command {
     Call(call::CallArgs),
     /// Run one of m3's own MCP servers
     Serve(serve::ServeArgs),
-    /// Fetch what the encoder needs and say what is where
+    /// Fetch what the encoder needs and show where it is
     Setup(setup::SetupArgs),
     /// Show or clear the embedding cache
     Cache(cache::CacheArgs),

@@ -22,7 +22,7 @@ pub(super) struct RepeatArgs {
     #[arg(
         long,
         value_name = "METRIC=VALUE",
-        help = "Least value that a trajectory has to reach to pass, for pass@k and pass^k; repeatable \
+        help = "Least value of a metric with which a trajectory passes, for pass@k and pass^k; repeatable \
             [default: recall=1 and lowest_argument_fidelity=0.5]",
         value_parser = |text: &str| parse_least(text, PassMetric::from_name, PassMetric::names())
     )]

@@ -39,7 +39,7 @@ impl FromStr for NamedFile {
 /// What users may insist on where results differ in what they were made of.
 #[derive(Debug, Args)]
 pub(super) struct SelectArgs {
-    /// Compare on the tasks that all results have, where they do not have the same
+    /// Compare only the tasks that all results have, instead of refusing results with different tasks
     #[arg(long)]
     intersect: bool,
     /// Compare results that were scored against different references; the report says so

@@ -31,12 +31,12 @@ pub(super) struct ScoreArgs {
     /// Write the report to a file instead of standard output
     #[arg(long, value_name = "FILE")]
     out: Option<PathBuf>,
-    /// What became of the predicted calls, written by `m3 outcomes --format json`: goes into the JSON, for
-    /// leaderboards; with repetitions once for each, in their order
+    /// Outcomes of the predicted calls, from `m3 outcomes --format json`: copied into the JSON, for leaderboards;
+    /// with repetitions one file for each, in their order
     #[arg(long, value_name = "FILE")]
     outcomes: Vec<PathBuf>,
-    /// What a panel says of the predictions, written by `m3 grade -o`: goes into the JSON, for leaderboards;
-    /// with repetitions once for each, in their order
+    /// Grades of the predictions, from `m3 grade -o`: copied into the JSON, for leaderboards; with repetitions one
+    /// file for each, in their order
     #[arg(long, value_name = "FILE")]
     grades: Vec<PathBuf>,
     /// Exit with code 1 if a metric of the whole set is lower, such as recall=0.8; repeatable

@@ -29,7 +29,7 @@ pub(super) struct ScoringArgs {
     predictions: PredictionsArg,
     /// Reference trajectories
     references: PathBuf,
-    /// Definitions: the paper's equations, or those of its published program
+    /// How metrics are computed: by the paper's equations, or as its published program does
     #[arg(long, value_enum, default_value_t = ProfileArg::Paper)]
     profile: ProfileArg,
     /// How calls are compared when they are aligned
@@ -38,16 +38,16 @@ pub(super) struct ScoringArgs {
     /// Pairs of calls less similar than this are not matched [default: 0.6 cosine, 0.5 typed]
     #[arg(long, value_name = "S")]
     tau_weak: Option<f64>,
-    /// Pairs at least this similar are matched with confidence [default: 0.8 cosine, 0.85 typed]
+    /// Matched pairs at least this similar are strong matches [default: 0.8 cosine, 0.85 typed]
     #[arg(long, value_name = "S")]
     tau_strong: Option<f64>,
-    /// Catalog of tools: kinds and defaults of arguments are then known from schemas, and optional arguments that say
-    /// nothing are ignored (profile paper)
+    /// Catalog of tools: its schemas give kinds and defaults of arguments; optional arguments that are null or equal
+    /// to the default are ignored (profile paper)
     #[arg(long, value_name = "FILE")]
     tools: Option<PathBuf>,
-    /// Tools that predictions and references write differently, such as `image__crop` and `image/crop`: `off` leaves
-    /// them, `auto` reads names that differ in writing alone as the references', FILE, a JSON object, says which
-    /// name is read as which
+    /// What to do with tools that predictions and references write differently, such as `image__crop` and
+    /// `image/crop`: `off` leaves them, `auto` maps names that differ in writing alone to the references', FILE is a
+    /// JSON object that maps one name to another
     #[arg(long, value_name = "off|auto|FILE", default_value = "off")]
     tool_names: ToolNamesArg,
     /// What to do when an id stands twice with different content [default: error; last with open-m3-bench]
@@ -61,7 +61,7 @@ pub(super) struct ScoringArgs {
 pub(super) enum ProfileArg {
     /// The equations of M3-Bench
     Paper,
-    /// The program published with Open-M3-Bench, to be set beside the paper's tables
+    /// Like the program published with Open-M3-Bench, for comparison with the paper's tables
     #[value(name = "open-m3-bench")]
     OpenM3Bench,
 }
@@ -80,7 +80,7 @@ impl From<ProfileArg> for Profile {
 pub(super) enum SimilarityArg {
     /// The paper's: the cosine of the embeddings of the serialized arguments
     Cosine,
-    /// Argument by argument, as what each is: the fidelity
+    /// Argument by argument, each as what it is (number, date, path, text ..): the fidelity
     Typed,
 }
 

@@ -38,7 +38,7 @@ pub(super) struct ToolsArgs {
     /// File to write to, instead of standard output
     #[arg(long, value_name = "FILE")]
     out: Option<PathBuf>,
-    /// Say how each server fares, and not its tools
+    /// Show the state of each server instead of its tools
     #[arg(long, conflicts_with = "search")]
     health: bool,
     /// Wait at most this long for each server to start, in seconds

@@ -19,7 +19,7 @@ pub(in crate::cli) struct JudgeArgs {
     /// Predictions with their results: files, or folders that `m3 run` has written
     #[arg(required = true, value_name = "PRED")]
     pub(super) predictions: Vec<PathBuf>,
-    /// The judge, such as openai:gpt-5, or replay:FILE for what a cassette has
+    /// The judge, such as openai:gpt-5, or replay:FILE to replay a cassette
     #[arg(long, value_name = "MODEL")]
     pub(super) llm: Option<String>,
     /// Ask no model: take every run that ended with an answer, and do what rules can
@@ -28,7 +28,7 @@ pub(in crate::cli) struct JudgeArgs {
     /// File of the references; what gives none goes beside it, to REF.rejected.json
     #[arg(short, long, value_name = "REF")]
     pub(super) output: PathBuf,
-    /// Replace REF whatever is in it, and whoever has reviewed it
+    /// Replace REF even if people have changed or reviewed it
     #[arg(long)]
     pub(super) overwrite: bool,
     /// Replay every reference against these MCP servers, and keep it only if every call succeeds

@@ -19,7 +19,7 @@ use crate::cli::llm::ReplyArgs;
 pub(in crate::cli) struct RunArgs {
     /// Tasks: JSON, JSON Lines, either with gzip; `-` for standard input
     pub(super) tasks: PathBuf,
-    /// The model, such as openai:gpt-5, or replay:FILE for what a cassette has
+    /// The model, such as openai:gpt-5, or replay:FILE to replay a cassette
     #[arg(long, value_name = "MODEL")]
     pub(super) llm: String,
     /// Folder for everything that is written; the same command continues what is in it
@@ -34,10 +34,10 @@ pub(in crate::cli) struct RunArgs {
     /// Folder that the images of tasks are in [default: that of the tasks, and the one above it]
     #[arg(long, value_name = "DIR")]
     pub(super) images: Option<PathBuf>,
-    /// How the model is driven
+    /// How model and tools work together
     #[arg(long, value_enum, default_value_t = ModeArg::Staged)]
     pub(super) mode: ModeArg,
-    /// Which text of a task the model gets; the other one where a task has only that
+    /// Which text of a task the model gets; a task with only one text uses that one
     #[arg(long, value_enum, default_value_t = InstructionArg::Question)]
     pub(super) instruction: InstructionArg,
     /// Only the task with this id; repeatable
@@ -123,7 +123,7 @@ pub(super) struct AskingArgs {
     /// Further keys of every request's body, as a JSON object
     #[arg(long, value_name = "JSON", value_parser = parse_object)]
     llm_extra: Option<Extra>,
-    /// How often a request is made at most, while the model cannot be reached or asks to wait
+    /// Most tries of a request, while the model cannot be reached or asks to wait
     #[arg(long, value_name = "N", default_value_t = ModelOptions::TRIES, value_parser = clap::value_parser!(u32).range(1..))]
     pub(super) llm_tries: u32,
     /// Variable that holds the key [default: the provider's own, such as `OPENAI_API_KEY`]

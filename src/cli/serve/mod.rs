@@ -63,8 +63,8 @@ struct Reach {
     /// is JSON with the address
     #[arg(long, value_name = "ADDRESS:PORT", global = true)]
     http: Option<SocketAddr>,
-    /// Let other machines in, which reach this one as HOST (a name or an address; may be repeated). Nobody is asked
-    /// who they are
+    /// Let other machines connect, which reach this one as HOST (a name or an address; may be repeated). There is no
+    /// authentication
     #[arg(long, value_name = "HOST", global = true, requires = "http")]
     allow_remote: Vec<String>,
 }

@@ -27,7 +27,7 @@ pub(super) struct SimulatedArgs {
     /// The catalog of tools, as `m3 tools CONFIG --format json` prints it
     #[arg(long, value_name = "FILE")]
     catalog: PathBuf,
-    /// Trajectories whose results are given again to equal calls (several files, or the option several times)
+    /// Trajectories whose recorded results answer equal calls (several files, or the option several times)
     #[arg(long, value_name = "FILE", num_args = 1..)]
     trajectories: Vec<PathBuf>,
     /// Serve this server of the catalog alone; over standard input and output there can be only one
@@ -99,8 +99,8 @@ Examples:
   m3 serve simulated --catalog tools.json --trajectories references.json \\
       --only 00050000 --distractors 20 --http 127.0.0.1:8080
 
-Results are marked under `_meta`: `m3/recorded`, or `m3/simulated` for all that was made up. What befalls a call is
-drawn from the seed, the call, and how often this process got it: one that is started again draws the same again.";
+Results are marked under `_meta`: `m3/recorded`, or `m3/simulated` for all that was made up. Faults are drawn from the
+seed, the call, and how often this process got it: a process that is started again draws the same again.";
 
 /// The servers to serve; `None` if a configuration was printed instead.
 pub(super) fn toolboxes(
