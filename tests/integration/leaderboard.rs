@@ -310,6 +310,37 @@ fn what_is_no_result_is_said() {
     assert!(message.contains("cannot be compared task by task"), "{message}");
 }
 
+/// A word that is neither would count as weak, and the model's average would fall without a word.
+#[test]
+fn a_match_is_strong_or_weak_or_says_nothing() {
+    let folder = Folder::new();
+    let Some(results) = own_results(&folder) else { return };
+    let changed = |strength: Option<&str>| {
+        let mut score = json_of(&results[0]);
+        for trajectory in score["trajectories"].as_array_mut().unwrap() {
+            for pair in trajectory["matches"].as_array_mut().unwrap() {
+                match strength {
+                    Some(strength) => pair["strength"] = json!(strength),
+                    None => drop(pair.as_object_mut().unwrap().remove("strength")),
+                }
+            }
+        }
+        folder.json("changed.json", &score)
+    };
+    let board = |file: &std::path::Path| {
+        let mut command = m3_bare(folder.path());
+        command.arg("leaderboard").arg(file);
+        command
+    };
+    let (code, message) = failure(&mut board(&changed(Some("Strong"))));
+    assert_eq!(code, 2, "{message}");
+    assert!(message.contains("`strength` is `Strong`; expected `strong` or `weak`"), "{message}");
+    // Scores of earlier versions: from tau_strong on a match is strong.
+    let recomputed = report(&mut board(&changed(None)));
+    let stored = report(&mut board(&results[0]));
+    assert_eq!(recomputed["models"][0]["metrics"], stored["models"][0]["metrics"]);
+}
+
 #[test]
 fn names_of_models_are_hostile_too() {
     let folder = Folder::new();

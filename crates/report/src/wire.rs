@@ -386,11 +386,6 @@ impl PlaceReport {
 }
 
 impl MatchReport {
-    const STRONG: &str = "strong";
-    const WEAK: &str = "weak";
-
-    /// Whether it is strong, as it says itself; `None` where a score of an earlier version does not say it.
-    pub(crate) fn is_strong(&self) -> Option<bool> {
-        (!self.strength.is_empty()).then(|| self.strength == Self::STRONG)
-    }
+    pub(crate) const STRONG: &str = "strong";
+    pub(crate) const WEAK: &str = "weak";
 }

@@ -155,7 +155,7 @@ pub(super) fn sides(audit: &TrajectoryAudit) -> [Vec<Vec<CallView<'_>>>; 2] {
             partners[own.index] = Some(Partner {
                 place: other,
                 similarity: pair.similarity,
-                is_strong: pair.is_strong() == Some(true),
+                is_strong: pair.strength == MatchReport::STRONG,
                 is_rejected: is_rejected(pair),
             });
         }

@@ -4,7 +4,7 @@ use m3_score::{MatchedPair, Metric, Sum, WeightedSums};
 use m3_stats::Trials;
 
 use super::{ReferenceCalls, TrajectoryResult, Usage};
-use crate::{MatchReport, PlaceReport, TrajectoryReport};
+use crate::{MatchReport, PlaceReport, TrajectoryReport, shortened};
 
 /// Reduces a trajectory to the part that is kept, with its id and the number of its repetition. Pairs of unknown
 /// strength count as strong from `tau_strong` on.
@@ -103,7 +103,15 @@ fn matched(pair: &MatchReport, tau_strong: f64) -> Result<MatchedPair, String> {
         share("argument_fidelity", pair.argument_fidelity)?;
     }
     let (similarity, fidelity) = (pair.similarity, pair.argument_fidelity);
-    let is_strong = pair.is_strong().unwrap_or_else(|| m3_score::is_strong(similarity, tau_strong));
+    let is_strong = match pair.strength.as_str() {
+        MatchReport::STRONG => true,
+        MatchReport::WEAK => false,
+        // A score of an earlier version does not say it.
+        "" => m3_score::is_strong(similarity, tau_strong),
+        other => {
+            return Err(format!("`strength` is `{}`; expected `strong` or `weak`", shortened(other, 40)));
+        }
+    };
     Ok(MatchedPair { similarity, is_strong, fidelity })
 }
 
