@@ -86,18 +86,18 @@ impl Modules {
 
     /// Which siblings use which, by the folder that they are in.
     fn siblings(&self) -> BTreeMap<Module, BTreeMap<String, BTreeSet<String>>> {
-        let mut uses: BTreeMap<Module, BTreeMap<String, BTreeSet<String>>> = BTreeMap::new();
+        let mut siblings: BTreeMap<Module, BTreeMap<String, BTreeSet<String>>> = BTreeMap::new();
         for (module, paths) in &self.0 {
             let used = paths.iter().filter_map(|(path, _)| self.absolute(module, path));
             for used in used.map(|path| self.home(&path, 5)) {
                 let shared = module.iter().zip(&used).take_while(|(a, b)| a == b).count();
                 if let (Some(from), Some(to)) = (module.get(shared), used.get(shared)) {
-                    let folder = uses.entry(module[..shared].to_vec()).or_default();
+                    let folder = siblings.entry(module[..shared].to_vec()).or_default();
                     folder.entry(from.clone()).or_default().insert(to.clone());
                 }
             }
         }
-        uses
+        siblings
     }
 }
 

@@ -139,6 +139,9 @@ impl Assets {
     }
 
     /// Fetches what the user has not placed by hand and is not installed yet; with `force`, also what is installed.
+    ///
+    /// # Errors
+    /// [`AssetError`], which says what to do.
     pub fn install(
         options: &AssetOptions,
         force: bool,
