@@ -20,7 +20,8 @@ const LOCK: &str = "../../Cargo.lock";
 
 /// The libraries that the sources compute with, and those that read and write numbers for them: another version of one may
 /// come to another result.
-const LIBRARIES: [&str; 9] = [
+const LIBRARIES: [&str; 10] = [
+    "jiff",
     "jiter",
     "lexical-parse-float",
     "num-bigint",

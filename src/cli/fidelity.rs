@@ -1,31 +1,36 @@
 //! `m3 fidelity`
 
+use std::io::Read as _;
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, PoisonError};
+use std::sync::Arc;
 
 use clap::Args;
-use m3_score::fidelity::{Fidelity, Weights, constants};
+use m3_score::fidelity::model::Model;
+use m3_score::fidelity::{Fidelity, constants};
 use m3_score::{Profile, Serializer, Thresholds};
+use m3_support::files::write_atomically;
 use m3_support::text::{counted, shortened};
 use m3_trajectory::catalog::Catalog;
-use m3_trajectory::{CallForms, Duplicates};
 
 use super::Common;
 use super::encoder::EncoderArgs;
 use super::failure::{Failure, code};
-use super::input;
 use super::printer::{Printer, Unit};
 use super::results::FormArgs;
 use super::scoring::{ProfileArg, SimilarityArg};
-use crate::calibrate::{FidelityReport, PairFile, PairFileError, cosine_trial, typed_trial};
-use crate::report::fidelity_sheets;
+use crate::calibrate::{
+    FidelityReport, LabelledSource, LabelledSourceError, PairFileError, TestPair, TrainingReport, adapt,
+    cosine_trial, evidence, pair_files, train_anew, typed_trial,
+};
+use crate::report::{fidelity_sheets, training_sheets};
 
 /// Options of `m3 fidelity`.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct FidelityArgs {
-    /// Labelled pairs of arguments, each {"tool", "a", "b", "same": 1 or 0, "edit"}, in a list or a line each; or labels
-    /// as `m3 review --label` writes them: strong is the same, weak is not, medium is left out
+    /// Labelled pairs of arguments, each {"tool", "a", "b", "same": 1 or 0, "edit", "question", "schema"}, in a list or a
+    /// line each; or labels as `m3 review --label` writes them: strong is the same, weak is not, medium is left out; or
+    /// a folder of such files. `NAME.tools.json` beside `NAME.json` is its catalog
     #[arg(required = true)]
     pairs: Vec<PathBuf>,
     /// How arguments are compared
@@ -37,12 +42,20 @@ pub(super) struct FidelityArgs {
     /// Catalog of tools: kinds, defaults and what is required are then known from schemas
     #[arg(long, value_name = "FILE")]
     tools: Option<PathBuf>,
-    /// References whose calls say which arguments vary [default: the first calls of the pairs]
-    #[arg(long = "ref", value_name = "FILE")]
-    reference: Option<PathBuf>,
     /// Definitions: how arguments are serialized for cosines
     #[arg(long, value_enum, default_value_t = ProfileArg::Paper)]
     profile: ProfileArg,
+    /// Make a model from the pairs, and say what it reaches on each file by the model of all others
+    #[arg(long, requires = "model")]
+    train: bool,
+    /// Make it from these pairs alone, each file a source, rather than adapt the built-in model to them
+    #[arg(long, requires = "train")]
+    anew: bool,
+    /// The folder for the model
+    #[arg(short = 'o', long = "model-out", value_name = "DIR", requires = "train")]
+    model: Option<PathBuf>,
+    #[command(flatten)]
+    by: ModelArg,
     #[command(flatten)]
     form: FormArgs,
     #[command(flatten)]
@@ -55,33 +68,66 @@ Examples:
   m3 fidelity labels.json
   m3 fidelity pairs.json --similarity cosine --threshold 0.6
   m3 fidelity pairs.json --tools catalog.json --out fidelity.json
+  m3 fidelity --train labels.json -o our-model
+  m3 score predictions.json references.json --fidelity-model our-model
 
 docs/fidelity.md explains how arguments are compared and what that reaches.";
 
+/// Which model of fidelity.
+#[derive(Debug, Args)]
+pub(super) struct ModelArg {
+    /// Compare arguments by the model in this folder, as `m3 fidelity --train` makes it [default: the built-in one]
+    #[arg(long = "fidelity-model", value_name = "DIR")]
+    folder: Option<PathBuf>,
+}
+
+/// The name of the model's file in its folder.
+const MODEL_FILE: &str = "model.json";
+
+/// The largest model that is read, in bytes.
+const LARGEST_MODEL: u64 = 1 << 26;
+
+impl ModelArg {
+    /// Reads the model.
+    pub(super) fn open(&self) -> Result<Arc<Model>, Failure> {
+        let Some(folder) = &self.folder else { return Ok(Model::built_in()) };
+        let path = if folder.is_dir() { folder.join(MODEL_FILE) } else { folder.clone() };
+        let name = shortened(&path.display().to_string(), 300);
+        let failure = |why: String| {
+            Failure::new(
+                code::INPUT,
+                format!(
+                    "the model `{name}` cannot be used: {why}\nhint: `m3 fidelity --train pairs.json -o DIR` makes one"
+                ),
+            )
+        };
+        let file = std::fs::File::open(&path).map_err(|error| failure(error.to_string()))?;
+        let mut bytes = Vec::new();
+        file.take(LARGEST_MODEL).read_to_end(&mut bytes).map_err(|error| failure(error.to_string()))?;
+        Model::read(&bytes).map(Arc::new).map_err(|error| failure(error.to_string()))
+    }
+}
+
 /// Scores labelled pairs.
 pub(super) fn run(args: &FidelityArgs, common: &Common, printer: Printer) -> Result<(), Failure> {
-    let mut pairs = Vec::new();
-    for path in &args.pairs {
-        let file = PairFile::read(path)?;
-        if file.left_out > 0 {
+    let files = pair_files(&args.pairs).map_err(|error| Failure::new(code::INPUT, error.to_string()))?;
+    let mut sources = Vec::new();
+    for path in &files {
+        let (source, left_out) = LabelledSource::read(path)?;
+        if left_out > 0 {
             printer.note(&format!(
                 "{} of `{}` left out: their labels say neither same nor different",
-                counted(file.left_out, "pair"),
+                counted(left_out, "pair"),
                 shortened(&path.display().to_string(), 300)
             ));
         }
-        pairs.extend(file.pairs);
+        sources.push(source);
     }
+    if args.train {
+        return train(args, &sources, common, printer);
+    }
+    let pairs: Vec<TestPair> = sources.into_iter().flat_map(|source| source.pairs).collect();
     let catalog = args.tools.as_deref().map(Catalog::open).transpose()?;
-    let weights = if let Some(path) = args.reference.as_deref() {
-        weights(path, printer)?
-    } else {
-        let mut weights = Weights::default();
-        for pair in &pairs {
-            weights.count(&pair.tool, &pair.a);
-        }
-        weights
-    };
     let threshold = args.threshold.unwrap_or(match args.similarity {
         SimilarityArg::Typed => constants::THRESHOLD,
         SimilarityArg::Cosine => Thresholds::default().strong(),
@@ -92,7 +138,7 @@ pub(super) fn run(args: &FidelityArgs, common: &Common, printer: Printer) -> Res
             format!("--threshold is {threshold}, and should be from 0 to 1"),
         ));
     }
-    let inputs = args.pairs.iter().chain(&args.tools).chain(&args.reference);
+    let inputs = args.pairs.iter().chain(&args.tools);
     let inputs: Vec<&Path> = inputs.map(PathBuf::as_path).collect();
     let mut output = args.form.open(&inputs, printer)?;
     let mut embedder = args.encoder.open(common.assets()?, printer)?;
@@ -100,7 +146,7 @@ pub(super) fn run(args: &FidelityArgs, common: &Common, printer: Printer) -> Res
     let mut progress = |done: usize, total: usize| bar.set("embedding", done as u64, total as u64);
     let trial = match args.similarity {
         SimilarityArg::Typed => {
-            let fidelity = Fidelity::new(catalog.as_ref()).weighted_by(&weights);
+            let fidelity = Fidelity::new(catalog.as_ref()).by_model(args.by.open()?);
             typed_trial(&pairs, fidelity, &mut embedder, &mut progress)?
         }
         SimilarityArg::Cosine => {
@@ -116,14 +162,55 @@ pub(super) fn run(args: &FidelityArgs, common: &Common, printer: Printer) -> Res
     Ok(())
 }
 
-/// Which arguments vary in a file of references.
-fn weights(path: &Path, printer: Printer) -> Result<Weights, Failure> {
-    let weights = Mutex::new(Weights::default());
-    let held = || weights.lock().unwrap_or_else(PoisonError::into_inner);
-    input::open_visiting([path], (Duplicates::Last, CallForms::default()), printer, &|_, reference| {
-        held().learn(reference);
+/// Makes a model from labelled pairs, and says what it reaches on pairs that it has not seen.
+fn train(
+    args: &FidelityArgs,
+    sources: &[LabelledSource],
+    common: &Common,
+    printer: Printer,
+) -> Result<(), Failure> {
+    let base = args.by.open()?;
+    let files: Vec<&Path> = args.pairs.iter().map(PathBuf::as_path).collect();
+    let mut output = args.form.open(&files, printer)?;
+    let mut embedder = args.encoder.open(common.assets()?, printer)?;
+    let mut all = Vec::new();
+    let mut bar = printer.bar(Unit::Progress);
+    for source in sources {
+        let mut progress = |done: usize, total: usize| bar.set("comparing", done as u64, total as u64);
+        all.push(evidence(&source.pairs, Fidelity::new(None), &mut embedder, &mut progress)?);
+    }
+    let (model, figures) = if args.anew {
+        let mut progress = |done: usize, total: usize| bar.set("training", done as u64, total as u64);
+        train_anew(sources, all, &mut progress)
+    } else {
+        let pairs: Vec<TestPair> = sources.iter().flat_map(|source| source.pairs.iter().cloned()).collect();
+        let (model, figures) = adapt(&pairs, all.into_iter().flatten().collect(), &base);
+        (model, figures.to_vec())
+    };
+    drop(bar);
+    embedder.take_warnings().iter().for_each(|warning| printer.warn(warning));
+    let report = TrainingReport::new(!args.anew, figures);
+    args.form.write(&report, || training_sheets(&report), &mut output, printer)?;
+    output.commit()?;
+    let Some(folder) = &args.model else { return Ok(()) };
+    let path = folder.join(MODEL_FILE);
+    let name = shortened(&path.display().to_string(), 300);
+    let written =
+        std::fs::create_dir_all(folder).and_then(|()| write_atomically(&path, model.to_json().as_bytes()));
+    written.map_err(|cause| {
+        Failure::new(code::INPUT, format!("the model `{name}` cannot be written: {cause}"))
     })?;
-    Ok(weights.into_inner().unwrap_or_else(PoisonError::into_inner))
+    printer.note(&format!("wrote `{name}`: use it with --fidelity-model"));
+    Ok(())
+}
+
+impl From<LabelledSourceError> for Failure {
+    fn from(error: LabelledSourceError) -> Self {
+        match error {
+            LabelledSourceError::Pairs(error) => error.into(),
+            LabelledSourceError::Catalog(error) => error.into(),
+        }
+    }
 }
 
 impl From<PairFileError> for Failure {

@@ -2,12 +2,12 @@
 
 use std::borrow::Cow;
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use clap::{Args, ValueEnum};
 use m3_embedding::Embedder;
 use m3_report::{InputReport, InputsReport, RepeatsReport, ScoreSummary, ToolNamesReport};
-use m3_score::fidelity::Weights;
+use m3_score::fidelity::model::Model;
 use m3_score::{Profile, ScoreOptions, Similarity, Sink, Summary, Thresholds, TrajectoryScore};
 use m3_support::text::shortened;
 use m3_trajectory::catalog::Catalog;
@@ -17,6 +17,7 @@ use m3_trajectory::{CallForms, Duplicates, SourceError, Trajectory, TrajectoryFi
 use super::Common;
 use super::encoder::EncoderArgs;
 use super::failure::{Failure, code};
+use super::fidelity::ModelArg;
 use super::input::{self, DuplicatesArg, PredictionsArg};
 use super::printer::{Printer, Unit};
 use super::seen::{Seen, check_order};
@@ -53,6 +54,8 @@ pub(super) struct ScoringArgs {
     /// What to do when an id stands twice with different content [default: error; last with open-m3-bench]
     #[arg(long, value_enum)]
     duplicates: Option<DuplicatesArg>,
+    #[command(flatten)]
+    model: ModelArg,
     #[command(flatten)]
     encoder: EncoderArgs,
 }
@@ -93,9 +96,6 @@ impl From<SimilarityArg> for Similarity {
     }
 }
 
-/// Which of the two files holds the references.
-const REFERENCES: usize = 1;
-
 fn held<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
@@ -110,7 +110,7 @@ pub(super) struct Scoring {
     similarity: Similarity,
     thresholds: Thresholds,
     catalog: Option<Catalog>,
-    weights: Weights,
+    model: Arc<Model>,
     tool_names: ToolNamesReport,
     /// Whether the models of all predictions were shown no images.
     no_images: bool,
@@ -134,13 +134,9 @@ impl ScoringArgs {
             self.tau_strong.unwrap_or(usual.strong()),
         )?;
         let catalog = self.tools.as_deref().map(Catalog::open).transpose()?;
-        let (weights, seen) = (Mutex::new(Weights::default()), <[Mutex<Seen>; 2]>::default());
-        let learn = |file: usize, trajectory: &Trajectory| {
-            held(&seen[file]).learn(trajectory);
-            if file == REFERENCES {
-                held(&weights).learn(trajectory);
-            }
-        };
+        let model = self.model.open()?;
+        let seen = <[Mutex<Seen>; 2]>::default();
+        let learn = |file: usize, trajectory: &Trajectory| held(&seen[file]).learn(trajectory);
         let files = [self.predictions.path(printer), &self.references];
         let reading = (self.duplicates(), self.forms());
         let [mut predictions, references] = input::open_visiting(files, reading, printer, &learn)?;
@@ -149,7 +145,6 @@ impl ScoringArgs {
             Ok::<_, Failure>(file)
         };
         let mut further = further.iter().map(open).collect::<Result<Vec<_>, _>>()?;
-        let weights = weights.into_inner().unwrap_or_else(PoisonError::into_inner);
         let [of_predictions, of_references] =
             seen.map(|seen| seen.into_inner().unwrap_or_else(PoisonError::into_inner));
         check_order([&predictions, &references], [&of_predictions, &of_references], printer)?;
@@ -173,7 +168,7 @@ impl ScoringArgs {
             similarity,
             thresholds,
             catalog,
-            weights,
+            model,
             tool_names,
             no_images: of_predictions.are_blind(),
             embedder,
@@ -256,14 +251,14 @@ impl Scoring {
         keeps_similarities: bool,
         sink: &mut Sink<'_>,
     ) -> Result<Summary, Failure> {
-        let Self { predictions, further, references, catalog, weights, embedder, .. } = self;
+        let Self { predictions, further, references, catalog, model, embedder, .. } = self;
         let predictions = repeat.checked_sub(2).and_then(|index| further.get(index)).unwrap_or(predictions);
         let options = ScoreOptions {
             profile: self.profile,
             thresholds: self.thresholds,
             similarity: self.similarity,
             catalog: catalog.as_ref(),
-            weights: Some(weights),
+            model: Some(model),
             keeps_similarities,
         };
         let mut bar = self.printer.bar(Unit::Trajectories);
@@ -324,9 +319,9 @@ impl Scoring {
         sink: &mut ChosenSink<'_>,
     ) -> Result<(), Failure> {
         let Self { profile, similarity, thresholds, ref predictions, ref references, .. } = *self;
-        let (catalog, weights) = (self.catalog.as_ref(), Some(&self.weights));
+        let (catalog, model) = (self.catalog.as_ref(), Some(&self.model));
         let options =
-            ScoreOptions { profile, thresholds, similarity, catalog, weights, keeps_similarities: true };
+            ScoreOptions { profile, thresholds, similarity, catalog, model, keeps_similarities: true };
         let mut bar = has_bar.then(|| self.printer.bar(Unit::Trajectories));
         // Scoring keeps no trajectories, so they are read once more.
         let mut show = |scored: TrajectoryScore| {

@@ -3,7 +3,7 @@
 use m3_report::{Cell, Column, Sheet};
 use m3_support::text::{counted, shortened};
 
-use crate::calibrate::{FidelityReport, GroupReport, PairReport};
+use crate::calibrate::{FidelityReport, GroupReport, PairReport, TrainingReport};
 
 /// The most pairs that are listed.
 const LISTED: usize = 30;
@@ -31,6 +31,26 @@ pub fn fidelity_sheets(report: &FidelityReport) -> Vec<Sheet> {
     ];
     sheets.retain(|sheet| !sheet.rows.is_empty());
     sheets
+}
+
+/// The table of a training.
+#[must_use]
+pub fn training_sheets(report: &TrainingReport) -> Vec<Sheet> {
+    let (title, of, note) = if report.is_adapted {
+        (
+            "On pairs it has not seen",
+            "model",
+            "adapted: each fifth of the pairs by a model adapted to the others; pairs of one question stay together",
+        )
+    } else {
+        (
+            "On sources it has not seen",
+            "source",
+            "each source by the model of all others; accepted from 0.5 on",
+        )
+    };
+    let figures: Vec<&GroupReport> = report.figures.iter().collect();
+    vec![groups(title, of, vec![note.to_owned()], &figures)]
 }
 
 fn share(value: Option<f64>) -> Cell {

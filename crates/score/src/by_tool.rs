@@ -241,7 +241,7 @@ mod tests {
     }
 
     fn fidelity(score: f64) -> CallFidelity {
-        CallFidelity { score, arguments: Vec::new() }
+        CallFidelity { score, arguments: Vec::new(), evidence: Vec::new() }
     }
 
     /// Two pairs, one of them wrong; one missed call, two extra ones.

@@ -4,6 +4,7 @@
 use std::collections::{HashMap, HashSet};
 
 use m3_embedding::InputKey;
+use m3_support::text::head;
 use m3_trajectory::json::{Json, Keys};
 use m3_trajectory::{FailureClass, Trajectory};
 
@@ -17,6 +18,9 @@ const CALLS: usize = 4096;
 /// The most trajectories in a chunk: they may have no calls at all.
 const TRAJECTORIES: usize = 4096;
 
+/// How much of a question is read, in bytes.
+const LONGEST_QUESTION: usize = 4096;
+
 /// The most bytes of serialized arguments in a chunk.
 const BYTES: usize = 16 << 20;
 
@@ -25,6 +29,8 @@ pub(super) struct Prepared {
     pub(super) id: String,
     pub(super) task_type: Option<String>,
     pub(super) failure: Option<FailureClass>,
+    /// What the user asked, which tells arguments that matter from others; only where arguments are compared by it.
+    pub(super) question: Option<String>,
     pub(super) references: PreparedCalls,
     pub(super) predictions: PreparedCalls,
 }
@@ -81,7 +87,10 @@ impl Chunk {
         let mut side = |trajectory| self.prepare_calls(trajectory, &shared, serializer, similarity);
         let (references, predictions) = (side(reference), side(prediction));
         let (id, task_type) = (reference.id.clone(), reference.task_type.clone());
-        self.items.push(Prepared { id, task_type, failure, references, predictions });
+        let question = [reference, prediction].into_iter().find_map(|side| side.question.as_ref());
+        let question = question.map(|text| head(text, LONGEST_QUESTION).to_owned());
+        self.bytes += question.as_ref().map_or(0, String::len);
+        self.items.push(Prepared { id, task_type, failure, question, references, predictions });
     }
 
     fn prepare_calls(
@@ -117,7 +126,8 @@ impl Prepared {
     /// A reference call and a predicted call of one tool, by index.
     pub(super) fn pair<'c>(&'c self, tool: &'c str, reference: usize, predicted: usize) -> CallPair<'c> {
         let (a, b) = (&self.references.arguments[reference], &self.predictions.arguments[predicted]);
-        CallPair { tool, a: a.as_ref(), b: b.as_ref() }
+        let question = self.question.as_deref();
+        CallPair { tool, a: a.as_ref(), b: b.as_ref(), question, schema: None }
     }
 }
 

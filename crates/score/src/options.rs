@@ -1,8 +1,10 @@
 //! Options of scoring.
 
+use std::sync::Arc;
+
 use m3_trajectory::catalog::Catalog;
 
-use super::fidelity::Weights;
+use super::fidelity::model::Model;
 use super::{Profile, Similarity, Thresholds};
 
 /// Options of scoring.
@@ -16,8 +18,8 @@ pub struct ScoreOptions<'a> {
     pub similarity: Similarity,
     /// The tools' schemas, for canonicalization and fidelity.
     pub catalog: Option<&'a Catalog>,
-    /// Which arguments of the references vary, for the fidelity. Without this, all arguments have the same weight.
-    pub weights: Option<&'a Weights>,
+    /// The model of fidelity; the built-in one if there is none.
+    pub model: Option<&'a Arc<Model>>,
     /// Whether to fill [`Matching::similarities`](super::Matching::similarities), which explain an alignment.
     pub keeps_similarities: bool,
 }

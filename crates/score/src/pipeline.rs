@@ -5,6 +5,7 @@
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, HashSet};
+use std::sync::Arc;
 
 use m3_embedding::{Embedder, EncoderError, InputKey};
 use m3_support::text::shortened;
@@ -158,8 +159,8 @@ impl<'a> Run<'a> {
             ..Ledger::default()
         };
         let fidelity = Fidelity::new(options.catalog);
-        let fidelity = match options.weights {
-            Some(weights) => fidelity.weighted_by(weights),
+        let fidelity = match options.model {
+            Some(model) => fidelity.by_model(Arc::clone(model)),
             None => fidelity,
         };
         let summary = Summary {

@@ -7,6 +7,8 @@
 mod measure;
 mod pairs;
 mod report;
+mod sources;
+mod training;
 
 pub use measure::{area_under_curve, brier_score, calibration_error};
 pub use pairs::{PairFile, PairFileError, TestPair};
@@ -14,3 +16,5 @@ pub use report::{
     FIDELITY_SCHEMA, FidelityReport, GroupReport, PairReport, ReliabilityReport, Trial, cosine_trial,
     typed_trial,
 };
+pub use sources::{LabelledSourceError, pair_files};
+pub use training::{LabelledSource, TrainingReport, adapt, evidence, train_anew};

@@ -44,6 +44,12 @@ pub struct TestPair {
     pub is_same: bool,
     /// How the second was made from the first; empty if the file does not say.
     pub edit: String,
+    /// What the user asked, where the file says it.
+    pub question: Option<String>,
+    /// The schema of the tool's arguments, where the file says it.
+    pub schema: Option<Json>,
+    /// Whether the label depends on what the pair does not say.
+    pub is_doubtful: bool,
 }
 
 /// A file of labelled pairs.
@@ -54,6 +60,8 @@ pub struct PairFile {
     /// Pairs whose labels by people mean neither same nor different: those that most people call medium, and those
     /// without a majority.
     pub left_out: usize,
+    /// The SHA-256 of the file.
+    pub sha256: String,
 }
 
 impl PairFile {
@@ -63,7 +71,10 @@ impl PairFile {
     /// [`PairFileError`].
     pub fn read(path: &Path) -> Result<Self, PairFileError> {
         let file = WholeFile::read_lines(path, LARGEST)?;
-        Self::of(&file.value).map_err(|message| PairFileError::Content { name: file.name, message })
+        let sha256 = file.digest.clone();
+        let found =
+            Self::of(&file.value).map_err(|message| PairFileError::Content { name: file.name, message })?;
+        Ok(Self { sha256, ..found })
     }
 
     fn of(json: &Json) -> Result<Self, String> {
@@ -72,9 +83,11 @@ impl PairFile {
             Json::Array(items) => {
                 let items = items.iter().enumerate();
                 let pairs = items.map(|(at, item)| pair(item).map_err(|message| format!("/{at}: {message}")));
-                Self { pairs: pairs.collect::<Result<_, _>>()?, left_out: 0 }
+                Self { pairs: pairs.collect::<Result<_, _>>()?, left_out: 0, sha256: String::new() }
             }
-            json if json.get("tool").is_some() => Self { pairs: vec![pair(json)?], left_out: 0 },
+            json if json.get("tool").is_some() => {
+                Self { pairs: vec![pair(json)?], left_out: 0, sha256: String::new() }
+            }
             json => return Err(format!("expected a list, found {}", json.kind())),
         };
         if found.pairs.is_empty() { Err("it has no pair".to_owned()) } else { Ok(found) }
@@ -91,9 +104,12 @@ impl PairFile {
                 b: pair.predicted,
                 is_same: pair.label == Label::Strong,
                 edit: String::new(),
+                question: None,
+                schema: None,
+                is_doubtful: false,
             })
             .collect();
-        Self { left_out: all - pairs.len(), pairs }
+        Self { left_out: all - pairs.len(), pairs, sha256: String::new() }
     }
 }
 
@@ -110,7 +126,17 @@ fn pair(item: &Json) -> Result<TestPair, String> {
         None => return Err("it has no `same`".to_owned()),
     };
     let edit = item.get("edit").and_then(Json::as_str).unwrap_or_default();
-    Ok(TestPair { tool: tool.to_owned(), a: side("a")?, b: side("b")?, is_same, edit: edit.to_owned() })
+    let text = |key: &str| item.get(key).and_then(Json::as_str).filter(|text| !text.is_empty());
+    Ok(TestPair {
+        tool: tool.to_owned(),
+        a: side("a")?,
+        b: side("b")?,
+        is_same,
+        edit: edit.to_owned(),
+        question: text("question").map(str::to_owned),
+        schema: item.get("schema").filter(|schema| matches!(schema, Json::Object(_))).cloned(),
+        is_doubtful: text("flag").is_some(),
+    })
 }
 
 #[cfg(test)]

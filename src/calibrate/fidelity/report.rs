@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use m3_embedding::{Embedder, EncoderError};
 use m3_score::Serializer;
-use m3_score::fidelity::{CallPair, Fidelity};
+use m3_score::fidelity::Fidelity;
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -137,10 +137,7 @@ pub fn typed_trial(
     embedder: &mut Embedder,
     progress: &mut dyn FnMut(usize, usize),
 ) -> Result<Trial, EncoderError> {
-    let pair = |index: usize| {
-        let TestPair { tool, a, b, .. } = &pairs[index];
-        CallPair { tool, a: Some(a), b: Some(b) }
-    };
+    let pair = |index: usize| pairs[index].calls();
     let mut reports: Vec<PairReport> = unscored(pairs).collect();
     fidelity.compare_all(pairs.len(), &pair, embedder, progress, &mut |index, found| {
         let worst = found.worst();
@@ -207,7 +204,7 @@ impl FidelityReport {
 }
 
 impl GroupReport {
-    fn new(name: &str, scored: &[Scored], threshold: f64) -> Self {
+    pub(super) fn new(name: &str, scored: &[Scored], threshold: f64) -> Self {
         let count = |same: bool, accepted: bool| {
             scored.iter().filter(|pair| pair.1 == same && (pair.0 >= threshold) == accepted).count()
         };

@@ -1,19 +1,23 @@
 //! `m3 fidelity`: what argument fidelity reaches on labelled pairs.
 //!
-//! The pairs here were written for this test: `structural.json` and `text.json` have kinds of edit that the
-//! benchmark's pairs lack, and were used while the comparison was written; `held-out.json` was scored for the first
-//! time when it was finished; `multilingual.json` is not English.
+//! `held-out.json` is not among the pairs that the model is made from, and was scored for the first time when the rules
+//! were finished; `multilingual.json` is not English.
 
 use std::path::PathBuf;
 
 use serde_json::{Value, json};
 
 use crate::support::{
-    Folder, failure, follows_kept_schema, m3, m3_bare, report, root, run, shared, stdout, text,
+    Folder, failure, follows_kept_schema, json_of, m3, m3_bare, report, root, run, shared, stdout, text,
 };
 
 fn own(name: &str) -> PathBuf {
     root().join("tests/integration/fidelity").join(name)
+}
+
+/// Pairs that the built-in model is made from.
+fn learned(name: &str) -> PathBuf {
+    root().join("models/fidelity/pairs").join(name)
 }
 
 fn fidelity(pairs: &PathBuf, arguments: &[&str]) -> Option<Value> {
@@ -37,25 +41,26 @@ fn reaches(report: &Value, area: f64, accepted: f64, rejected: f64) {
 fn the_benchmarks_pairs_are_told_apart() {
     let Some(folder) = shared("argument-pairs") else { return };
     let Some(structural) = fidelity(&folder.join("structural.json"), &[]) else { return };
-    reaches(&structural, 0.99, 0.05, 0.05);
-    reaches(&fidelity(&folder.join("text.json"), &[]).unwrap(), 0.95, 0.12, 0.12);
+    reaches(&structural, 0.995, 0.05, 0.05);
+    reaches(&fidelity(&folder.join("text.json"), &[]).unwrap(), 0.985, 0.05, 0.05);
 }
 
 #[test]
-fn with_schemas_and_references_they_are_told_apart_as_well() {
+fn with_schemas_they_are_told_apart_as_well() {
     let (Some(pairs), Some(data)) = (shared("argument-pairs"), shared("open-m3-bench")) else { return };
-    let (catalog, references) = (data.join("tools.json"), data.join("references.json"));
-    let arguments = ["--tools", catalog.to_str().unwrap(), "--ref", references.to_str().unwrap()];
+    let catalog = data.join("tools.json");
+    let arguments = ["--tools", catalog.to_str().unwrap()];
     let Some(structural) = fidelity(&pairs.join("structural.json"), &arguments) else { return };
     reaches(&structural, 0.99, 0.05, 0.05);
-    reaches(&fidelity(&pairs.join("text.json"), &arguments).unwrap(), 0.95, 0.12, 0.12);
+    // Without a question, an added word is accepted too often where a schema is given (`docs/fidelity.md`).
+    reaches(&fidelity(&pairs.join("text.json"), &arguments).unwrap(), 0.985, 0.45, 0.05);
 }
 
 #[test]
 fn edits_of_other_kinds_are_told_apart() {
-    let Some(structural) = fidelity(&own("structural.json"), &[]) else { return };
+    let Some(structural) = fidelity(&learned("edits-structural.json"), &[]) else { return };
     reaches(&structural, 0.99, 0.05, 0.05);
-    reaches(&fidelity(&own("text.json"), &[]).unwrap(), 0.95, 0.12, 0.12);
+    reaches(&fidelity(&learned("edits-text.json"), &[]).unwrap(), 0.95, 0.12, 0.12);
     reaches(&fidelity(&own("held-out.json"), &[]).unwrap(), 0.95, 0.08, 0.08);
 }
 
@@ -132,4 +137,89 @@ fn a_threshold_below_zero_is_told_and_nothing_is_offered_that_does_nothing() {
     assert!(code == 2 && message.contains("--threshold is -1, and should be from 0 to 1"), "{message}");
     let help = stdout(m3_bare(folder.path()).args(["fidelity", "--help"]));
     assert!(!help.contains("--resamples") && !help.contains("--seed") && help.contains("--format"), "{help}");
+}
+
+/// Real calls of twelve models, none of which the built-in model is made from. The figures of `docs/fidelity.md` are 0.899,
+/// 0.208 and 0.159.
+#[test]
+fn real_calls_of_models_are_told_apart() {
+    let Some(folder) = shared("argument-pairs") else { return };
+    let Some(real) = fidelity(&folder.join("real.json"), &[]) else { return };
+    reaches(&real, 0.88, 0.23, 0.18);
+    let model = json_of(root().join("models/fidelity/model.json"));
+    let sources: Vec<&str> =
+        model["sources"].as_array().unwrap().iter().map(|source| source["name"].as_str().unwrap()).collect();
+    assert!(sources.contains(&"bfcl") && !sources.contains(&"real"), "{sources:?}");
+}
+
+/// What the user asked decides about an argument that is left out.
+#[test]
+fn the_question_counts() {
+    let folder = Folder::new();
+    let (a, b) = (json!({"query": "ramen", "vegetarian": true}), json!({"query": "ramen"}));
+    let pair =
+        |question: &str| json!({"tool": "food/search", "a": a, "b": b, "same": 1, "question": question});
+    let asked = [pair("Where can I get vegetarian ramen?"), pair("Where can I get ramen?")];
+    let Some(found) = fidelity(&folder.json("pairs.json", &json!(asked)), &[]) else { return };
+    let score = |index: usize| found["pairs"][index]["score"].as_f64().unwrap();
+    assert!(score(0) < score(1), "{} {}", score(0), score(1));
+}
+
+/// A model that is made twice is the same, and scores with it differ from those of the built-in one.
+#[test]
+fn a_model_is_made_from_labelled_pairs() {
+    let folder = Folder::new();
+    let pair = |n: usize| {
+        let is_same = n % 2 == 0;
+        let (a, b) = (
+            json!({"code": format!("A{n}")}),
+            json!({"code": format!("{}{n}", if is_same { "B" } else { "C" })}),
+        );
+        json!({"tool": format!("shop/t{}", n % 7), "a": a, "b": b, "same": u8::from(is_same)})
+    };
+    let pairs = folder.json("pairs.json", &json!((0..60).map(pair).collect::<Vec<_>>()));
+    let train = |name: &str| {
+        let out = folder.path().join(name);
+        let report = report(m3()?.arg("fidelity").arg("--train").arg(&pairs).arg("-o").arg(&out));
+        Some((report, std::fs::read(out.join("model.json")).unwrap()))
+    };
+    let Some((trained, model)) = train("one") else { return };
+    assert_eq!(train("two").unwrap().1, model);
+    assert_eq!(trained["schema"], "m3.fidelity-training/1");
+    assert_eq!(trained["figures"][0]["name"], "before");
+    let used = folder.path().join("one");
+    let scores = |arguments: &[&str]| fidelity(&pairs, arguments).unwrap()["pairs"].clone();
+    assert_ne!(scores(&[]), scores(&["--fidelity-model", used.to_str().unwrap()]));
+    // Each file is a source, and a folder is all of its files.
+    let sources = folder.path().join("sources");
+    std::fs::create_dir(&sources).unwrap();
+    for name in ["first.json", "second.json"] {
+        std::fs::copy(&pairs, sources.join(name)).unwrap();
+    }
+    let out = folder.path().join("anew");
+    let anew =
+        report(m3().unwrap().args(["fidelity", "--train", "--anew"]).arg(&sources).arg("-o").arg(&out));
+    assert_eq!([&anew["figures"][0]["name"], &anew["figures"][1]["name"]], ["first", "second"]);
+}
+
+#[test]
+fn what_is_no_model_is_refused() {
+    let folder = Folder::new();
+    let pairs = folder.json("pairs.json", &json!([{"tool": "s/t", "a": {}, "b": {}, "same": 1}]));
+    let refused = |path: &std::path::Path| {
+        failure(m3_bare(folder.path()).arg("fidelity").arg(&pairs).arg("--fidelity-model").arg(path))
+    };
+    let (code, message) = refused(&folder.path().join("none"));
+    assert!(code == 2 && message.contains("none` cannot be used") && message.contains("hint:"), "{message}");
+    for damaged in ["{", "{}", "[1]", "\u{0}"] {
+        let (code, message) = refused(&folder.write("model.json", damaged));
+        assert!(code == 2 && message.contains("no model of fidelity"), "{message}");
+    }
+    let mut model = json_of(root().join("models/fidelity/model.json"));
+    model["trees"][3]["nodes"][0][3] = json!(0);
+    let (code, message) = refused(&folder.json("model.json", &model));
+    assert!(code == 2 && message.contains("tree 3 is damaged"), "{message}");
+    model["evidence"] = json!(["rule"]);
+    let (_, message) = refused(&folder.json("model.json", &model));
+    assert!(message.contains("made by another version"), "{message}");
 }

@@ -87,7 +87,8 @@ mod tests {
     }
 
     fn between(reference: &Json, predicted: &Json) -> MatchArguments {
-        let pair = CallPair { tool: "a/b", a: Some(reference), b: Some(predicted) };
+        let pair =
+            CallPair { tool: "a/b", a: Some(reference), b: Some(predicted), question: None, schema: None };
         MatchArguments::new(&Fidelity::new(None).compare(pair), Some(reference), Some(predicted))
     }
 
@@ -173,7 +174,13 @@ mod tests {
 
     #[test]
     fn no_arguments_are_none() {
-        let fidelity = Fidelity::new(None).compare(CallPair { tool: "a/b", a: None, b: Some(&Json::Null) });
+        let fidelity = Fidelity::new(None).compare(CallPair {
+            tool: "a/b",
+            a: None,
+            b: Some(&Json::Null),
+            question: None,
+            schema: None,
+        });
         let found = MatchArguments::new(&fidelity, None, Some(&Json::Null));
         assert_eq!(found.verdicts.different + found.verdicts.missing + found.verdicts.extra, 0);
         assert_eq!(lines("{}", r#"{"a": 1}"#), ["+ a absent 1"]);

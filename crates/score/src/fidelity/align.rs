@@ -4,7 +4,6 @@
 use std::borrow::Cow;
 use std::collections::HashMap;
 
-use m3_trajectory::catalog::Catalog;
 use m3_trajectory::json::{Json, is_same, parse, pointer_to};
 
 use super::compare_value::{self, ArgumentContext};
@@ -40,13 +39,12 @@ pub(super) struct ValueLocation<'a> {
 impl<'a> Alignment<'a> {
     /// Every argument of two calls, and every value within one that differs.
     pub(super) fn of(
-        catalog: Option<&'a Catalog>,
+        schema: Option<Schema<'a>>,
         words: &'a Words,
         tool: &'a str,
         a: &'a Json,
         b: &'a Json,
     ) -> Vec<ArgumentComparison> {
-        let schema = catalog.and_then(|catalog| catalog.input_schema(tool)).map(Schema::new);
         let mut alignment = Self { words, tool, found: Vec::new(), values: 0 };
         let context = ArgumentContext { schema, ..ArgumentContext::default() };
         alignment.value(&ValueLocation { path: String::new(), depth: 0, context }, a, b);
@@ -75,7 +73,11 @@ impl<'a> Alignment<'a> {
         if at.depth > MAX_DEPTH || self.values > MAX_VALUES {
             return self.push(
                 &at.path,
-                Finding::new(compare_value::kind_of(a), NOTHING, "different, and too much to compare"),
+                Finding::new(
+                    compare_value::kind_of_both(a, b),
+                    NOTHING,
+                    "different, and too much to compare",
+                ),
             );
         }
         let none = Json::Object(Vec::new());
@@ -106,8 +108,17 @@ impl<'a> Alignment<'a> {
         let says_nothing =
             |value: &Json| is_nothing(value) || is_empty(value) && !matches!(value, Json::Bool(_));
         if says_nothing(a) && says_nothing(b) {
-            let finding = Finding::new(compare_value::kind_of(a), SAME_OTHERWISE, "both say nothing");
+            let finding = Finding::new(compare_value::kind_of_both(a, b), SAME_OTHERWISE, "both say nothing");
             return self.push(&at.path, finding);
+        }
+        // Nothing written out is as good as absent, but among choices it may be one.
+        let has_choices = at.context.schema.is_some_and(Schema::has_choices);
+        let is_left_out = |value: &Json| {
+            is_empty(value) && !matches!(value, Json::Bool(_)) || is_nothing(value) && !has_choices
+        };
+        if is_left_out(a) != is_left_out(b) {
+            let (value, verdict) = if is_left_out(a) { (b, Verdict::Extra) } else { (a, Verdict::Missing) };
+            return self.absent(at, value, Presence::of(at), verdict);
         }
         if let Some(finding) = compare_value::shapes(&at.context.name, a, b) {
             return self.push(&at.path, finding);
@@ -141,7 +152,7 @@ impl<'a> Alignment<'a> {
         let before = self.found.len();
         self.value(&ValueLocation { depth: at.depth.max(1) + 1, ..at.clone() }, a, b);
         if self.found.len() == before {
-            self.push(&at.path, Finding::new(compare_value::kind_of(a), SAME_OTHERWISE, reason));
+            self.push(&at.path, Finding::new(compare_value::kind_of_both(a, b), SAME_OTHERWISE, reason));
         }
     }
 
@@ -177,7 +188,7 @@ impl<'a> Alignment<'a> {
             let before = self.found.len();
             match (in_b.get(key.as_str()), there) {
                 (Some(other), _) if exchanged.contains(&key.as_str()) => {
-                    let kind = compare_value::kind_of(other);
+                    let kind = compare_value::kind_of_both(value, other);
                     self.push(&below.path, Finding::new(kind, NOTHING, "two values have changed places"));
                 }
                 (Some(other), _) if converted.contains(&key.as_str()) && !is_same(value, other) => {
@@ -266,13 +277,16 @@ impl<'a> Alignment<'a> {
         } else if presence == Presence::Unknown || schema.is_none() && at.context.name.is_of_call() {
             (UNKNOWN_MEMBER, "the tool does not know it")
         } else {
-            (OPTIONAL_OR_ABSENT, "only one call says it")
+            (OPTIONAL_OR_ABSENT, ONLY_ONE)
         };
         // Only one of two values, so never as good as the same one.
         debug_assert!(score <= SAME_OTHERWISE.max(CLOSE), "absent is never equal");
         self.push(&at.path, Finding::absent(compare_value::kind_of(value), score, verdict, reason));
     }
 }
+
+/// The rules' reason for an optional argument that one call lacks.
+pub(super) const ONLY_ONE: &str = "only one call says it";
 
 /// Names in reasons are cut to so many characters.
 const SHOWN_NAME: usize = 40;

@@ -6,8 +6,8 @@ use super::constants::{CLOSE, MORE_THAN_VALUE, NOTHING, SAME_OTHERWISE};
 use super::name::Name;
 use super::words::Words;
 use super::{
-    Finding, Kind, code, color, degrees, expression, identifier, instant, iso, location, moment, notation,
-    number, numeral, quantity, source, sql, text, units,
+    Finding, Kind, code, color, degrees, expression, identifier, iso, location, moment, notation, number,
+    numeral, quantity, source, sql, text, units,
 };
 use crate::schema::Schema;
 
@@ -21,6 +21,11 @@ pub(super) struct ArgumentContext<'a> {
     pub(super) span: Option<f64>,
     /// Whether they are of a tile of a map, which is another one with another digit.
     pub(super) is_tile: bool,
+}
+
+/// The kind of two values: of two kinds the last in their list, so that the order of the values makes no difference.
+pub(super) fn kind_of_both(a: &Json, b: &Json) -> Kind {
+    kind_of(a).max(kind_of(b))
 }
 
 /// What kind a value looks like by itself.
@@ -82,7 +87,7 @@ fn compare_values(context: &ArgumentContext<'_>, words: &Words, a: &Json, b: &Js
     }
     match (written(a), written(b)) {
         (Some(a), Some(b)) => texts(context, words, &a, &b),
-        _ => Finding::new(kind_of(a), NOTHING, "values of different types"),
+        _ => Finding::new(kind_of_both(a, b), NOTHING, "values of different types"),
     }
 }
 
@@ -105,8 +110,8 @@ fn written_otherwise(context: &ArgumentContext<'_>, a: &Json, b: &Json) -> Optio
     }
     let (of_x, of_y) = (number::of(a), number::of(b));
     let epoch = match (of_x, of_y) {
-        (Some(number), None) => instant::with_epoch(number, &y),
-        (None, Some(number)) => instant::with_epoch(number, &x),
+        (Some(number), None) => moment::with_epoch(number, &y),
+        (None, Some(number)) => moment::with_epoch(number, &x),
         _ => None,
     };
     // A fraction may be a day and a month.
@@ -153,7 +158,7 @@ fn numbers(context: &ArgumentContext<'_>, a: &Json, b: &Json, x: f64, y: f64) ->
             if is_same { (SAME_OTHERWISE, "the same number") } else { (NOTHING, "another number") };
         Finding::new(Kind::Code, score, reason)
     } else if context.name.is_moment()
-        && let Some(finding) = instant::epochs(x, y)
+        && let Some(finding) = moment::epochs(x, y)
     {
         finding
     } else {
@@ -196,7 +201,7 @@ fn texts(context: &ArgumentContext<'_>, words: &Words, a: &str, b: &str) -> Find
         &|| location::articles(a, b),
         &|| location::urls(a, b, name.is_url()),
         &|| degrees::pairs(a, b),
-        &|| moment::compare(a, b).or_else(|| instant::ranges(a, b)),
+        &|| moment::compare(a, b).or_else(|| moment::ranges(a, b)),
         &|| quantity::compare(name, a, b),
         &|| sql::compare(a, b),
         &|| source::compare(name, a, b),

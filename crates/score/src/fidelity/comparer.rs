@@ -1,5 +1,6 @@
 //! Compares pairs of calls, many at once.
 
+use std::borrow::Cow;
 use std::collections::{BTreeSet, HashMap};
 use std::ops::Range;
 use std::sync::Arc;
@@ -10,11 +11,13 @@ use m3_embedding::{Embedder, EncoderError, InputKey};
 use m3_trajectory::catalog::Catalog;
 use m3_trajectory::json::{Json, is_same};
 
-use super::align::Alignment;
+use super::align::{Alignment, ONLY_ONE};
 use super::comparison_cache::schema_key;
-use super::constants::SAME_OTHERWISE;
+use super::constants::{CLOSE, EQUIVALENT, SAME_OTHERWISE};
+use super::evidence::{self, Context, Question};
+use super::model::Model;
 use super::words::{Cosines, TextPair, Words};
-use super::{ArgumentComparison, CallFidelity, Finding, Kind, Weights, combine, comparison_cache};
+use super::{ArgumentComparison, CallFidelity, Evidence, Finding, Kind, Verdict, comparison_cache};
 use crate::schema::Schema;
 
 /// Two calls of one tool; missing arguments are an empty object.
@@ -26,6 +29,10 @@ pub struct CallPair<'c> {
     pub a: Option<&'c Json>,
     /// The arguments of the second, the prediction.
     pub b: Option<&'c Json>,
+    /// What the user asked, where it is known.
+    pub question: Option<&'c str>,
+    /// The schema of the tool's arguments, where it is not that of the catalog.
+    pub schema: Option<&'c Json>,
 }
 
 /// Pairs of calls that are compared, by their index.
@@ -44,16 +51,18 @@ type Pairs<'p, 'c> = dyn Fn(usize) -> CallPair<'c> + Sync + 'p;
 /// let json = |text: &str| parse(text.as_bytes()).unwrap().0;
 /// let fidelity = Fidelity::new(None);
 /// let (a, b) = (json(r#"{"lat": 52.08, "lng": 4.31}"#), json(r#"{"lat": 52.08, "lng": -4.31}"#));
-/// let found = fidelity.compare(CallPair { tool: "air/conditions", a: Some(&a), b: Some(&b) });
+/// let found = fidelity.compare(CallPair { tool: "air/conditions", a: Some(&a), b: Some(&b), question: None, schema: None });
 /// assert!(found.score < 0.1);
 /// assert_eq!(found.worst().unwrap().path, "/lng");
 /// assert_eq!(found.worst().unwrap().verdict, Verdict::Different);
 /// ```
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct Fidelity<'a> {
     catalog: Option<&'a Catalog>,
-    weights: Option<&'a Weights>,
     cosines: Arc<Cosines>,
+    model: Arc<Model>,
+    /// Whether the evidence is wanted, for which nothing is looked up in the cache.
+    keeps_evidence: bool,
 }
 
 /// Pairs of calls that are compared before the words of all are looked up together.
@@ -84,13 +93,19 @@ impl<'a> Fidelity<'a> {
     /// With a catalog, kinds, defaults and what is required are known from the tools' schemas.
     #[must_use]
     pub fn new(catalog: Option<&'a Catalog>) -> Self {
-        Self { catalog, ..Self::default() }
+        Self { catalog, cosines: Arc::default(), model: Model::built_in(), keeps_evidence: false }
     }
 
-    /// Weights arguments by what is known of which vary. Without weights, no argument is a constant.
+    /// Scores by another model than the one that m3 is built with.
     #[must_use]
-    pub fn weighted_by(self, weights: &'a Weights) -> Self {
-        Self { weights: Some(weights), ..self }
+    pub fn by_model(self, model: Arc<Model>) -> Self {
+        Self { model, ..self }
+    }
+
+    /// Hands on what the scores are made from, too.
+    #[must_use]
+    pub fn with_evidence(self) -> Self {
+        Self { keeps_evidence: true, ..self }
     }
 
     /// Compares `count` pairs and hands each to `found` with its index, in an order that means nothing. What the
@@ -141,15 +156,16 @@ impl<'a> Fidelity<'a> {
     ) -> (Vec<Option<InputKey>>, Vec<usize>) {
         let mut schemas: HashMap<&str, InputKey> = HashMap::new();
         // All pairs of many calls are too many to be kept, and most are compared once in a lifetime.
-        let is_cached = embedder.has_cache() && count <= MOST_KEPT;
+        let is_cached = !self.keeps_evidence && embedder.has_cache() && count <= MOST_KEPT;
         let is_equal = |pair: CallPair<'_>| pair.a.zip(pair.b).is_some_and(|(a, b)| is_same(a, b));
         let mut key = |index: usize| {
             let pair = pair(index);
             (is_cached && !is_equal(pair)).then(|| {
-                let schema = schemas.entry(pair.tool).or_insert_with(|| {
-                    schema_key(self.catalog.and_then(|catalog| catalog.input_schema(pair.tool)))
+                let own = pair.schema.map(|schema| schema_key(Some(schema)));
+                let schema = own.unwrap_or_else(|| {
+                    *schemas.entry(pair.tool).or_insert_with(|| schema_key(self.schema(pair)))
                 });
-                comparison_cache::key(pair, schema)
+                comparison_cache::key(pair, &schema, &self.model)
             })
         };
         let keys: Vec<Option<InputKey>> = range.clone().map(&mut key).collect();
@@ -161,7 +177,7 @@ impl<'a> Fidelity<'a> {
             let known =
                 key.and_then(|_| known.next().flatten()).and_then(|bytes| comparison_cache::decode(&bytes));
             if let Some(arguments) = known {
-                found(index, self.weighed(pair(index).tool, arguments));
+                found(index, call(arguments, Vec::new()));
             } else if is_cached && key.is_none() {
                 // Equal arguments are compared here: they are not worth the start of a thread.
                 let fidelity = self.compare_by(pair(index), &words);
@@ -205,6 +221,14 @@ impl<'a> Fidelity<'a> {
             progress(done);
         }
         Ok(())
+    }
+
+    /// The schema of a pair's arguments.
+    fn schema<'c>(&self, pair: CallPair<'c>) -> Option<&'c Json>
+    where
+        'a: 'c,
+    {
+        pair.schema.or_else(|| self.catalog.and_then(|catalog| catalog.input_schema(pair.tool)))
     }
 
     /// What is known of words. No thread holds it between comparisons.
@@ -265,29 +289,52 @@ impl<'a> Fidelity<'a> {
         words.begin();
         let none = Json::Object(Vec::new());
         let (a, b) = (pair.a.unwrap_or(&none), pair.b.unwrap_or(&none));
-        let mut arguments = Alignment::of(self.catalog, words, pair.tool, a, b);
+        let mut arguments = Alignment::of(self.schema(pair).map(Schema::new), words, pair.tool, a, b);
         // Whatever the rules made of them: 1 is for equal arguments.
         if arguments.iter().all(|argument| argument.score >= 1.0) && !is_same(a, b) {
             let finding = Finding::new(Kind::Object, SAME_OTHERWISE, "the same in another writing");
             arguments.push(finding.at(""));
         }
-        self.weighed(pair.tool, arguments)
-    }
-
-    /// The fidelity of a call of `tool` whose arguments came out like this.
-    fn weighed(&self, tool: &str, mut arguments: Vec<ArgumentComparison>) -> CallFidelity {
-        if let Some(weights) = self.weights {
-            let schema = self.catalog.and_then(|catalog| catalog.input_schema(tool)).map(Schema::new);
-            let required = schema.map(Schema::required).unwrap_or_default();
-            for argument in &mut arguments {
-                let weight = |path: &str| weights.weight(tool, path, &required);
-                let (weight, other) =
-                    (weight(&argument.path), argument.other_path.as_deref().map_or(1.0, weight));
-                // In both calls, so that it does not matter which is the first.
-                argument.weight *= weight.min(other);
+        let schema = self.schema(pair).map(Schema::new);
+        let question = pair.question.map(Question::new);
+        let pair = CallPair { a: Some(a), b: Some(b), ..pair };
+        let context = Context { words, pair, schema, question: question.as_ref() };
+        let mut all = Vec::new();
+        for argument in arguments.iter_mut().filter(|argument| argument.verdict != Verdict::Equal) {
+            let evidence = evidence::of(&context, argument);
+            // Only equal values have 1.
+            argument.score = self.model.probability(&evidence).min(SAME_OTHERWISE);
+            argument.verdict = match argument.verdict {
+                Verdict::Equivalent | Verdict::Close | Verdict::Different => match argument.score {
+                    EQUIVALENT.. => Verdict::Equivalent,
+                    CLOSE.. => Verdict::Close,
+                    _ => Verdict::Different,
+                },
+                other => other,
+            };
+            if argument.reason == ONLY_ONE {
+                argument.reason = Cow::Borrowed(one_sided_reason(argument.verdict, argument.score >= CLOSE));
+            }
+            if self.keeps_evidence {
+                all.push(evidence);
             }
         }
-        let score = combine::combine(&arguments);
-        CallFidelity { score, arguments }
+        call(arguments, all)
     }
+}
+
+/// Why an argument that one call lacks is accepted, or is not.
+fn one_sided_reason(verdict: Verdict, is_accepted: bool) -> &'static str {
+    match (verdict, is_accepted) {
+        (Verdict::Extra, true) => "an argument more, which restricts nothing that is asked",
+        (Verdict::Extra, false) => "an argument more, which may restrict what is asked",
+        (_, true) => "an argument less, which nothing that is asked needs",
+        (_, false) => "an argument less, which may be needed",
+    }
+}
+
+/// The fidelity of a call: that of its least probable argument.
+fn call(arguments: Vec<ArgumentComparison>, evidence: Vec<Evidence>) -> CallFidelity {
+    let score = arguments.iter().map(|argument| argument.score).fold(1.0, f64::min);
+    CallFidelity { score, arguments, evidence }
 }

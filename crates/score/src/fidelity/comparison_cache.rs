@@ -9,6 +9,7 @@ use m3_trajectory::json::Json;
 use sha2::{Digest as _, Sha256};
 
 use super::comparer::CallPair;
+use super::model::Model;
 use super::{ArgumentComparison, Kind, Verdict};
 
 /// The digest of the rules.
@@ -21,9 +22,11 @@ const LONGEST: usize = 1 << 16;
 type Kept = (String, Option<String>, Kind, Verdict, u64, String);
 
 /// What tells a pair of calls from all others; `schema` tells the tool's.
-pub(super) fn key(pair: CallPair<'_>, schema: &InputKey) -> InputKey {
+pub(super) fn key(pair: CallPair<'_>, schema: &InputKey, model: &Model) -> InputKey {
     let mut digest = Sha256::new();
     digest.update(RULES);
+    feed_text(&mut digest, model.digest());
+    feed_text(&mut digest, pair.question.unwrap_or_default());
     digest.update(schema);
     feed_text(&mut digest, pair.tool);
     for side in [pair.a, pair.b] {
@@ -101,7 +104,7 @@ pub(super) fn encode(arguments: &[ArgumentComparison]) -> Option<Vec<u8>> {
     serde_json::to_vec(&kept).ok().filter(|bytes| bytes.len() <= LONGEST)
 }
 
-/// The comparison that the bytes are of, without weights.
+/// The comparison that the bytes are of.
 pub(super) fn decode(bytes: &[u8]) -> Option<Vec<ArgumentComparison>> {
     let kept: Vec<Kept> = serde_json::from_slice(bytes).ok()?;
     let argument = |(path, other_path, kind, verdict, score, reason): Kept| {
@@ -114,7 +117,6 @@ pub(super) fn decode(bytes: &[u8]) -> Option<Vec<ArgumentComparison>> {
             score,
             verdict,
             reason,
-            weight: 1.0,
         })
     };
     kept.into_iter().map(argument).collect()
@@ -132,7 +134,7 @@ mod tests {
         /// Nothing of a comparison is lost or changed in the cache, to the last bit.
         #[test]
         fn what_is_kept_is_what_was_compared((a, b) in two()) {
-            let found = Fidelity::new(None).compare(CallPair { tool: "s/t", a: Some(&a), b: Some(&b) });
+            let found = Fidelity::new(None).compare(CallPair { tool: "s/t", a: Some(&a), b: Some(&b), question: None, schema: None });
             prop_assert_eq!(decode(&encode(&found.arguments).unwrap()).unwrap(), found.arguments);
         }
     }
@@ -142,7 +144,8 @@ mod tests {
         let none = schema_key(None);
         let key_of = |tool: &str, a: &str, b: &str, schema: &InputKey| {
             let (a, b) = (parse(a.as_bytes()).unwrap().0, parse(b.as_bytes()).unwrap().0);
-            key(CallPair { tool, a: Some(&a), b: Some(&b) }, schema)
+            let pair = CallPair { tool, a: Some(&a), b: Some(&b), question: None, schema: None };
+            key(pair, schema, &Model::built_in())
         };
         let mut keys: Vec<InputKey> = [
             ("t", r#"{"a": 1}"#, r#"{"a": 2}"#),
@@ -156,6 +159,10 @@ mod tests {
         .map(|(tool, a, b)| key_of(tool, a, b, &none))
         .to_vec();
         keys.push(key_of("t", r#"{"a": 1}"#, r#"{"a": 2}"#, &schema_key(Some(&Json::Object(Vec::new())))));
+        let one = Json::Object(vec![("a".to_owned(), Json::Integer(1))]);
+        let asked = CallPair { tool: "t", a: Some(&one), b: None, question: Some("what"), schema: None };
+        keys.push(key(asked, &none, &Model::built_in()));
+        keys.push(key(CallPair { question: None, ..asked }, &none, &Model::built_in()));
         let all = keys.len();
         keys.sort_unstable();
         keys.dedup();

@@ -1,7 +1,7 @@
 //! Every constant of the fidelity, with its reason or the fit that made it. `docs/fidelity.md` says how they
 //! were chosen and what they reach.
 
-/// The recommended threshold: as often right as wrong, by [`CALIBRATION`].
+/// The recommended threshold: the errors of both kinds are balanced over the sources that the model was made from.
 pub const THRESHOLD: f64 = 0.5;
 
 /// From here on two values are called equivalent: they say the same in another way.
@@ -18,22 +18,8 @@ pub const NOTHING: f64 = 0.02;
 
 // Combination.
 
-/// The power of the norm that adds the losses of arguments: with 4 the worst argument decides, and fifty values with
-/// a loss of 0.03 each cost 0.08 together.
+/// The power of losses when lists are aligned: with 4 the worst difference decides, and many small ones cost little.
 pub const NORM: i32 = 4;
-
-/// The weight of an argument that is optional and has one value in all calls of the data set. More than a half, so
-/// that another value of it alone still rejects the call.
-pub const CONSTANT_WEIGHT: f64 = 0.8;
-
-/// Calls of a tool from which its arguments can be told to be constants.
-pub const CALLS_TO_TELL: usize = 5;
-
-/// Combined score against the share of pairs of that score that mean the same, in between linear. Fitted by
-/// `benches/calibrate_fidelity.py` to 4,210 labelled pairs of one half of the tools; on the 3,491 pairs of the other half
-/// the mean difference of score and share is 0.004 (`docs/fidelity.md`).
-pub const CALIBRATION: [(f64, f64); 6] =
-    [(0.0, 0.0), (0.3, 0.07), (0.5, 0.6), (0.7, 0.84), (0.9, 0.99), (1.0, 1.0)];
 
 // Absent arguments.
 

@@ -4,7 +4,6 @@
 use m3_trajectory::json::{Json, Keys, pointer_to};
 
 use super::align::{Alignment, Presence, ValueLocation};
-use super::combine::norm;
 use super::compare_value::{self, ArgumentContext};
 use super::constants::{MAX_ITEM_PAIRS, MAX_ITEM_VALUES, MAX_TEXT, NORM, NOTHING, SAME_OTHERWISE};
 use super::{ArgumentComparison, Finding, Kind, Verdict};
@@ -214,8 +213,11 @@ fn assigned(found: &[Vec<Vec<ArgumentComparison>>], rows: usize, columns: usize)
     }
     #[expect(clippy::cast_possible_truncation, reason = "at most a billion times the number of values")]
     let cost = |row: usize, column: usize| {
-        let loss = norm(found[row][column].iter().map(|argument| 1.0 - argument.score));
-        i128::from((loss.powi(NORM) * COST_UNITS) as i64)
+        let losses = found[row][column].iter().map(|argument| (1.0 - argument.score).powi(NORM));
+        let mut losses: Vec<f64> = losses.collect();
+        // In one order, so that the order of members makes no difference in the last digit.
+        losses.sort_by(f64::total_cmp);
+        i128::from((losses.iter().sum::<f64>() * COST_UNITS) as i64)
     };
     let costs: Vec<Vec<i128>> =
         (0..rows).map(|row| (0..columns).map(|column| cost(row, column)).collect()).collect();

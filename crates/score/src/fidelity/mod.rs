@@ -4,21 +4,20 @@
 //! value is compared as what it is:
 //!
 //! ```text
-//! arguments x 2 -> align (keys, items of lists) -> kind of each value -> comparison -> ArgumentComparison
-//!                                                                                  -> combine -> CallFidelity
+//! arguments x 2 -> align (keys, items of lists) -> kind of each value -> rules -> evidence -> model -> CallFidelity
 //! ```
 //!
 //! | part | what it does |
 //! | --- | --- |
 //! | `align`, `members`, `lists` | who is compared with whom; what is missing or extra |
 //! | `name`, `compare_value` | what kind a value is, by its schema, its name, its writing |
-//! | `number`, `numeral`, `degrees`, `moment`, `instant`, `quantity` | comparisons of numbers, times and measures |
+//! | `number`, `numeral`, `degrees`, `moment`, `quantity` | comparisons of numbers, times and measures |
 //! | `code`, `identifier`, `iso`, `location`, `color`, `notation` | of names that stand for one thing |
 //! | `expression`, `sql`, `source` | of formulas and programs |
 //! | `text` | free text: words aligned by spelling, lexicon and embeddings |
 //! | `words` | the cosines of words, of many calls at once |
 //! | `comparer`, `comparison_cache` | many pairs of calls at once, on all cores, each once for all |
-//! | `weights`, `combine` | from arguments to the call |
+//! | `evidence`, `model` | from what tells two values apart to the probability that they ask for the same |
 //! | [`constants`] | every number that was chosen or fitted |
 //!
 //! `docs/fidelity.md` explains it with examples and says what it reaches.
@@ -26,19 +25,19 @@
 mod align;
 mod code;
 mod color;
-mod combine;
 mod compare_value;
 mod comparer;
 mod comparison_cache;
 pub mod constants;
 mod degrees;
+mod evidence;
 mod expression;
 mod identifier;
-mod instant;
 mod iso;
 mod lists;
 mod location;
 mod members;
+pub mod model;
 mod moment;
 mod name;
 mod notation;
@@ -53,15 +52,14 @@ mod tests;
 mod text;
 mod units;
 mod vocabulary;
-mod weights;
 mod words;
 
 use std::borrow::Cow;
 
 pub use comparer::{CallPair, Fidelity};
+pub use evidence::Evidence;
 use m3_support::pointer::segments;
 use serde::{Deserialize, Serialize};
-pub use weights::Weights;
 
 /// What an argument is compared as.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -169,8 +167,6 @@ pub struct ArgumentComparison {
     pub verdict: Verdict,
     /// Why, in a few words. Hostile where it quotes a value: show it through [`m3_support::text::visible`].
     pub reason: Cow<'static, str>,
-    /// How much it weighs in the call, in (0, 1].
-    pub weight: f64,
 }
 
 /// Keys are cut to so many characters in names.
@@ -203,16 +199,17 @@ pub struct CallFidelity {
     pub score: f64,
     /// The arguments: one entry for each that is equal, and one for each value in it that is not.
     pub arguments: Vec<ArgumentComparison>,
+    /// What the scores of those that are not equal were made from, in their order, if it was asked for.
+    pub evidence: Vec<Evidence>,
 }
 
 impl CallFidelity {
     /// The argument that does most harm, if any does.
     #[must_use]
     pub fn worst(&self) -> Option<&ArgumentComparison> {
-        let harm = |argument: &ArgumentComparison| argument.weight * (1.0 - argument.score);
-        let harmful = self.arguments.iter().filter(|argument| harm(argument) > 0.0);
+        let harmful = self.arguments.iter().filter(|argument| argument.score < 1.0);
         // The first of several.
-        harmful.rev().max_by(|a, b| harm(a).total_cmp(&harm(b)))
+        harmful.min_by(|a, b| a.score.total_cmp(&b.score))
     }
 }
 
@@ -242,15 +239,7 @@ impl Finding {
     /// The finding as that of the argument that a JSON pointer leads to.
     fn at(self, path: &str) -> ArgumentComparison {
         let Self { kind, score, verdict, reason } = self;
-        ArgumentComparison {
-            path: path.to_owned(),
-            other_path: None,
-            kind,
-            score,
-            verdict,
-            reason,
-            weight: 1.0,
-        }
+        ArgumentComparison { path: path.to_owned(), other_path: None, kind, score, verdict, reason }
     }
 
     fn equal(kind: Kind) -> Self {

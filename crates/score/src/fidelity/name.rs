@@ -1,8 +1,8 @@
 //! What the name of an argument says of its value.
 
 use super::vocabulary::{
-    CODES, DEGREES, DURATIONS, EXACT, FILTERS, MEASURES, MOMENTS, NO_UNITS, ORDERED, PATHS, PLACES, SIDES,
-    USUAL, USUAL_TEXTS,
+    CODES, DEGREES, DURATIONS, EXACT, FILTERS, MEASURES, MOMENTS, NO_UNITS, ORDERED, PATHS, PERSONS, PLACES,
+    SIDES, THINGS, USUAL, USUAL_TEXTS, WORDS,
 };
 
 /// The words of a name, in lower case: `maxResultCount` and `max_result_count` are `max`, `result`, `count`.
@@ -61,6 +61,21 @@ impl Name {
         let plain: String = words.iter().map(long).collect();
         let is_coordinate = matches!(plain.as_str(), "latitude" | "longitude");
         (is_argument || is_coordinate || words.len() > 1).then_some(plain)
+    }
+
+    /// Whether values are names of things, places or people.
+    pub(super) fn is_of_a_thing(&self) -> bool {
+        self.is_place() || self.has(THINGS)
+    }
+
+    /// Whether values are words that are searched or written.
+    pub(super) fn is_of_words(&self) -> bool {
+        self.has(WORDS)
+    }
+
+    /// Its words with spaces between them.
+    pub(super) fn said(&self) -> String {
+        self.words.join(" ")
     }
 
     /// How many words it has.
@@ -293,22 +308,7 @@ impl Name {
     /// Whether a value is the name of a person.
     pub(super) fn is_person(&self) -> bool {
         self.is(&["name"])
-            || self.has(&[
-                "author",
-                "authors",
-                "person",
-                "artist",
-                "actor",
-                "director",
-                "contact",
-                "firstname",
-                "lastname",
-                "surname",
-                "patient",
-                "fullname",
-                "composer",
-                "player",
-            ])
+            || self.has(PERSONS)
             || (self.has(&["name"]) && self.has(&["first", "last", "full", "family", "given", "customer"]))
     }
 

@@ -44,6 +44,14 @@ pub(super) fn compare(name: &Name, a: &str, b: &str) -> Option<Finding> {
     if let (Some(x), Some(y)) = (bound(a), bound(b)) {
         return Some(verdict(x.0 == y.0 && is_near(x.1, y.1), "the same bound", "another bound"));
     }
+    if let (Some(x), Some(y)) = (span(a), span(b)) {
+        return Some(verdict(is_near(x.0, y.0) && is_near(x.1, y.1), "the same range", "another range"));
+    }
+    if (of_words(a).is_some() || of_words(b).is_some())
+        && let (Some(x), Some(y)) = (said(a), said(b))
+    {
+        return Some(verdict(is_near(x, y), "the same number", "another number"));
+    }
     if name.is_ratio()
         && let (Some(x), Some(y)) = (ratio(a), ratio(b))
     {
@@ -69,8 +77,62 @@ fn is_near(x: f64, y: f64) -> bool {
     (x - y).abs() <= 1e-9 * x.abs().max(y.abs())
 }
 
-/// `>= 4`, `≥4`, `<10`.
+/// `>= 4`, `≥4`, `<10`, `more than four`, `5000 or more`.
 fn bound(text: &str) -> Option<(&'static str, f64)> {
+    const WORDS: &[(&str, &str)] = &[
+        ("greater than or equal to ", "≥"),
+        ("more than or equal to ", "≥"),
+        ("equal to or greater than ", "≥"),
+        ("equal to or more than ", "≥"),
+        ("less than or equal to ", "≤"),
+        ("equal to or less than ", "≤"),
+        ("no more than ", "≤"),
+        ("not more than ", "≤"),
+        ("no less than ", "≥"),
+        ("not less than ", "≥"),
+        ("at least ", "≥"),
+        ("at most ", "≤"),
+        ("up to ", "≤"),
+        ("greater than ", ">"),
+        ("more than ", ">"),
+        ("larger than ", ">"),
+        ("bigger than ", ">"),
+        ("above ", ">"),
+        ("over ", ">"),
+        ("less than ", "<"),
+        ("smaller than ", "<"),
+        ("below ", "<"),
+        ("under ", "<"),
+    ];
+    const ENDS: &[(&str, bool)] = &[
+        (" or more", true),
+        (" and more", true),
+        (" or above", true),
+        (" or greater", true),
+        (" or less", false),
+        (" or below", false),
+        (" or equal to", true),
+        (" or equal", true),
+    ];
+    if let Some(found) = signed_bound(text) {
+        return Some(found);
+    }
+    let folded = fold(text);
+    let end = ENDS.iter().find_map(|(end, is_least)| Some((folded.strip_suffix(end)?, *is_least)));
+    let rest = end.map_or(folded.as_str(), |end| end.0);
+    let start = WORDS.iter().find_map(|(word, sign)| Some((*sign, rest.strip_prefix(word)?)));
+    let (sign, number) = match (start, end) {
+        (Some((">", number)), Some(_)) => ("≥", number),
+        (Some(("<", number)), Some(_)) => ("≤", number),
+        (Some(found), _) => found,
+        (None, Some((number, true))) => ("≥", number),
+        (None, Some((number, false))) => ("≤", number),
+        (None, None) => return None,
+    };
+    Some((sign, said(number.trim())?))
+}
+
+fn signed_bound(text: &str) -> Option<(&'static str, f64)> {
     const SIGNS: &[(&str, &str)] = &[
         (">=", "≥"),
         ("=>", "≥"),
@@ -85,6 +147,20 @@ fn bound(text: &str) -> Option<(&'static str, f64)> {
     ];
     let (sign, rest) = SIGNS.iter().find_map(|(written, sign)| Some((*sign, text.strip_prefix(written)?)))?;
     Some((sign, number::in_text(rest)?))
+}
+
+/// A number in digits or in words.
+fn said(text: &str) -> Option<f64> {
+    number::in_text(text).or_else(|| number::written(text)).or_else(|| of_words(text))
+}
+
+/// `20 to 30`, `between 20 and 30`, `20~30`.
+fn span(text: &str) -> Option<(f64, f64)> {
+    let folded = fold(text);
+    let bare = ["between ", "from "].iter().find_map(|word| folded.strip_prefix(word)).unwrap_or(&folded);
+    let (low, high) =
+        [" and ", " to ", "~", " through ", " up to "].iter().find_map(|sign| bare.split_once(sign))?;
+    Some((said(low.trim())?, said(high.trim())?))
 }
 
 /// `16:9`, `16/9`, `16 x 9`, `1.78:1`.

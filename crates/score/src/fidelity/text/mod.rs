@@ -58,6 +58,80 @@ pub(super) fn compare(words: &Words, a: &str, b: &str, is_place: bool) -> Findin
     Finding::new(kind, score, found.reason)
 }
 
+/// What is left of a text when its words are aligned with those of another.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Rest {
+    /// The words that are left over, folded, each with its weight.
+    pub(super) words: Vec<(String, f64)>,
+    /// The words that are not, likewise.
+    pub(super) common: Vec<(String, f64)>,
+    /// Whether a negation is left over.
+    pub(super) is_negated: bool,
+}
+
+impl Rest {
+    fn of(side: &overlap::Side) -> Self {
+        let mut rest = Self::default();
+        for (token, &left) in side.tokens.iter().zip(&side.left) {
+            let part = |weight: f64| (token.word.clone(), weight);
+            if token.weight * left > 0.15 {
+                rest.words.push(part(token.weight * left));
+            }
+            rest.is_negated |= left >= 1.0 && token.key == "not";
+            if token.weight * (1.0 - left) > 0.15 {
+                rest.common.push(part(token.weight * (1.0 - left)));
+            }
+        }
+        rest
+    }
+
+    /// The weight of what is left over.
+    pub(super) fn lost(&self) -> f64 {
+        self.words.iter().map(|word| word.1).sum()
+    }
+
+    /// The weight of what is not.
+    pub(super) fn kept(&self) -> f64 {
+        self.common.iter().map(|word| word.1).sum()
+    }
+}
+
+/// What is left of two texts when their words are aligned, of each.
+pub(super) fn rests(words: &Words, a: &str, b: &str, is_place: bool) -> [Rest; 2] {
+    let (a, b) = (cut(a), cut(b));
+    let is_foreign = are_foreign(&fold(a), &fold(b), is_place);
+    let found = overlap::align(words, without_sign(a), without_sign(b), is_place, is_foreign);
+    let (a, b) = (Rest::of(&found.a), Rest::of(&found.b));
+    if found.is_turned { [b, a] } else { [a, b] }
+}
+
+/// The whole number that a word says, and whether it says which one of several: `five`, `fifth`.
+pub(super) fn spoken_number(word: &str) -> Option<(i64, bool)> {
+    let number = lexicon::number_word(word).filter(|number| number.fract() == 0.0)?;
+    let is_ordinal = word.ends_with("th") || matches!(word, "first" | "second" | "third");
+    Some((number as i64, is_ordinal))
+}
+
+/// The words of a text that carry something, with their keys.
+pub(super) fn keys(text: &str) -> Vec<(String, f64)> {
+    let (tokens, _) = token::tokens(cut(text), false);
+    tokens.into_iter().map(|token| (token.key, token.weight)).collect()
+}
+
+/// The key of a word, as [`keys`] has it.
+pub(super) fn key(word: &str) -> String {
+    token::key(word)
+}
+
+/// How rare a word is, in (0, 1]: 1 of names and words that the thesaurus does not know, less the more senses it has.
+pub(super) fn rarity(word: &str) -> f64 {
+    let senses = thesaurus::meanings(word);
+    if senses.is_empty() || thesaurus::is_name(&senses) {
+        return 1.0;
+    }
+    1.0 / (1.0 + (senses.len() as f64).ln())
+}
+
 fn cut(text: &str) -> &str {
     &text[..text.floor_char_boundary(MAX_TEXT)]
 }

@@ -113,9 +113,21 @@ fn differing_parts<'t>(a: &'t str, b: &'t str) -> (&'t str, &'t str) {
     (part(a, &of_a), part(b, &of_b))
 }
 
-/// Compares two texts. What is aligned first is taken, so that they are taken in an order of their own: which of them is
-/// the reference must not matter.
-pub(super) fn compare(words: &Words, a: &str, b: &str, is_place: bool, is_foreign: bool) -> Found {
+/// Two texts whose words are aligned as far as they can be.
+pub(super) struct Aligned {
+    pub(super) a: Side,
+    pub(super) b: Side,
+    /// The tokens with equal keys.
+    pairs: Vec<(usize, usize)>,
+    /// Whether `a` is the second of the texts that were given.
+    pub(super) is_turned: bool,
+    is_regrouped: bool,
+    is_cut: bool,
+}
+
+/// Aligns the words of two texts. What is aligned first is taken, so that they are taken in an order of their own: which
+/// of them is the reference must not matter.
+pub(super) fn align(words: &Words, a: &str, b: &str, is_place: bool, is_foreign: bool) -> Aligned {
     let is_turned = a > b;
     let (a, b) = if is_turned { (b, a) } else { (a, b) };
     let (a, b) = differing_parts(a, b);
@@ -134,6 +146,12 @@ pub(super) fn compare(words: &Words, a: &str, b: &str, is_place: bool, is_foreig
     forgive_alias(&mut b, &a, has_alias[1]);
     forgive_implied(&mut a, &b);
     forgive_implied(&mut b, &a);
+    Aligned { a, b, pairs, is_turned, is_regrouped, is_cut: cut_a || cut_b }
+}
+
+/// Compares two texts.
+pub(super) fn compare(words: &Words, a: &str, b: &str, is_place: bool, is_foreign: bool) -> Found {
+    let Aligned { a, b, pairs, is_turned, is_regrouped, is_cut } = align(words, a, b, is_place, is_foreign);
     let (loss_a, loss_b) = (a.loss(), b.loss());
     let loss = loss_a.max(loss_b) + 0.25 * loss_a.min(loss_b);
     let says = |side: &Side, word: &str| side.left_over().iter().any(|&at| side.tokens[at].word == word);
@@ -161,7 +179,7 @@ pub(super) fn compare(words: &Words, a: &str, b: &str, is_place: bool, is_foreig
     if is_regrouped {
         (score, reason) = (score.min(EXCHANGED), Cow::Borrowed("values have changed places"));
     }
-    if cut_a || cut_b {
+    if is_cut {
         score = score.min(TOO_LONG);
     }
     let is_other = |side: &Side| side.left_over().iter().any(|&at| side.tokens[at].number.is_some());

@@ -1,0 +1,357 @@
+//! What tells whether two values of an argument ask for the same: some forty numbers for each argument that differs, of
+//! which the model makes a probability.
+//!
+//! What says which call is the reference counts only where the question is known: without it, no role is given, and both
+//! orders of a pair have the same evidence.
+
+mod spelling;
+
+use std::borrow::Cow;
+use std::collections::HashSet;
+
+use m3_support::pointer::segments;
+use m3_trajectory::json::{Json, Keys};
+
+use spelling::spelling;
+
+use super::comparer::CallPair;
+use super::name::Name;
+use super::text::{self, Rest};
+use super::words::Words;
+use super::{ArgumentComparison, Kind, Verdict};
+use crate::schema::Schema;
+
+/// How a number may move the probability of "the same" when it grows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Sign {
+    /// Up or not at all.
+    Up,
+    /// Down or not at all.
+    Down,
+    /// Either way.
+    Free,
+}
+
+use Sign::{Down, Free, Up};
+
+/// The numbers of an argument, by name. `_least` and `_most` are the smaller and the larger of both values.
+pub(super) const SIGNS: [(&str, Sign); 72] = [
+    // What the rules make of it, and as what.
+    ("rule", Up),
+    ("is_text", Free),
+    ("is_place", Free),
+    ("is_number", Free),
+    ("is_moment", Free),
+    ("is_quantity", Free),
+    ("is_code", Free),
+    ("is_path", Free),
+    ("is_url", Free),
+    ("is_position", Free),
+    ("is_choice", Free),
+    ("is_boolean", Free),
+    ("is_list", Free),
+    ("is_object", Free),
+    // Where it is: in one call only, within a list; what the schema says of it.
+    ("one_sided", Free),
+    ("missing", Free),
+    ("extra", Free),
+    ("depth", Free),
+    ("in_list", Free),
+    ("has_schema", Free),
+    ("required", Free),
+    ("known", Free),
+    ("has_choices", Free),
+    ("has_question", Free),
+    // What its name says: that of a thing, or words that are searched or written.
+    ("names_a_thing", Free),
+    ("holds_words", Free),
+    // Spelling.
+    ("folded_equal", Up),
+    ("letters_equal", Up),
+    ("trigrams", Up),
+    ("spelling", Up),
+    ("jaro", Up),
+    ("initials", Up),
+    ("length", Free),
+    ("length_ratio", Free),
+    ("contains", Free),
+    ("starts", Free),
+    ("ends", Free),
+    ("signs", Free),
+    ("capitals", Free),
+    ("latin", Free),
+    // Words that are left over when both texts are aligned: their weight, their share of the text, how rare they are.
+    ("lost_least", Down),
+    ("lost_most", Down),
+    ("share_least", Down),
+    ("share_most", Down),
+    ("words_least", Free),
+    ("words_most", Free),
+    ("special_least", Free),
+    ("special_most", Free),
+    ("rare_least", Down),
+    ("rare_most", Down),
+    ("rarest_least", Down),
+    ("rarest_most", Down),
+    ("rare_kept", Free),
+    ("digits_least", Down),
+    ("digits_most", Down),
+    ("negated", Down),
+    // Embeddings.
+    ("cosine", Up),
+    ("cosine_named", Up),
+    // What the question says of the words that only one has, and of all.
+    ("unasked", Down),
+    ("asked_left_out", Free),
+    ("asked_added", Free),
+    ("unasked_left_out", Free),
+    ("unasked_added", Free),
+    ("asked_kept", Free),
+    // A value that only one call has.
+    ("one_words", Free),
+    ("one_number", Free),
+    ("one_true", Free),
+    ("one_false", Free),
+    ("extra_asked", Up),
+    ("missing_asked", Down),
+    ("one_name_asked", Free),
+    ("one_near_question", Free),
+];
+
+/// The numbers of one argument, in the order of [`SIGNS`]; what does not apply is not a number.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Evidence {
+    numbers: Vec<f64>,
+}
+
+/// What does not apply.
+const NONE: f64 = f64::NAN;
+
+fn flag(value: bool) -> f64 {
+    f64::from(u8::from(value))
+}
+
+impl Evidence {
+    fn push(&mut self, name: &str, value: f64) {
+        debug_assert_eq!(SIGNS[self.numbers.len()].0, name, "evidence is in one order");
+        self.numbers.push(value);
+    }
+
+    /// As many numbers as there are names.
+    #[must_use]
+    pub fn numbers(&self) -> &[f64] {
+        &self.numbers
+    }
+
+    /// Whether only the second call has the argument, where the question is known.
+    pub(super) fn is_extra(&self) -> bool {
+        let place = SIGNS.iter().position(|(name, _)| *name == "extra");
+        place.and_then(|place| self.numbers.get(place)) == Some(&1.0)
+    }
+
+    /// The score by the rules alone, in [0, 1].
+    pub(super) fn rule(&self) -> f64 {
+        self.numbers.first().copied().unwrap_or(1.0)
+    }
+}
+
+/// The question of a pair of calls, as its words.
+pub(super) struct Question<'q> {
+    text: &'q str,
+    keys: HashSet<String>,
+}
+
+impl<'q> Question<'q> {
+    pub(super) fn new(text: &'q str) -> Self {
+        Self { text, keys: text::keys(text).into_iter().map(|found| found.0).collect() }
+    }
+
+    /// The weight of words that it has.
+    fn weight(&self, words: &[(String, f64)]) -> f64 {
+        words.iter().filter(|(word, _)| self.keys.contains(&text::key(word))).map(|word| word.1).sum()
+    }
+
+    /// The share of a text's words that it has, by weight.
+    fn share(&self, text: &str) -> f64 {
+        let keys = text::keys(text);
+        let all: f64 = keys.iter().map(|key| key.1).sum();
+        keys.iter().filter(|key| self.keys.contains(&key.0)).map(|key| key.1).sum::<f64>() / all.max(1e-9)
+    }
+}
+
+/// What the evidence of an argument is drawn from.
+pub(super) struct Context<'c> {
+    pub(super) words: &'c Words,
+    pub(super) pair: CallPair<'c>,
+    pub(super) schema: Option<Schema<'c>>,
+    pub(super) question: Option<&'c Question<'c>>,
+}
+
+/// The value that a pointer leads to, or the nearest around it.
+fn value_at<'j>(json: Option<&'j Json>, path: &str) -> Option<&'j Json> {
+    let (json, mut path) = (json?, path);
+    loop {
+        if let Some(found) = json.pointer(path) {
+            return Some(found);
+        }
+        path = &path[..path.rfind('/')?];
+    }
+}
+
+/// Longer texts are cut, in bytes.
+const LONGEST: usize = 1 << 14;
+
+fn written(value: &Json) -> String {
+    let mut text = match value {
+        Json::String(text) => text.clone(),
+        Json::Array(items) => items.iter().take(256).map(written).collect::<Vec<_>>().join(", "),
+        value => value.to_text(Keys::Sorted),
+    };
+    text.truncate(text.floor_char_boundary(LONGEST));
+    text
+}
+
+fn is_index(part: &str) -> bool {
+    !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit())
+}
+
+/// The last key of a path, whose other parts may be places in lists.
+fn last_key<'p>(parts: &'p [Cow<'_, str>]) -> &'p str {
+    parts.iter().rev().find(|part| !is_index(part)).map(|part| &**part).unwrap_or_default()
+}
+
+/// The numbers of one argument.
+pub(super) fn of(context: &Context<'_>, found: &ArgumentComparison) -> Evidence {
+    let mut e = Evidence { numbers: Vec::with_capacity(SIGNS.len()) };
+    let other_path = found.other_path.as_deref().unwrap_or(&found.path);
+    let (is_missing, is_extra) = (found.verdict == Verdict::Missing, found.verdict == Verdict::Extra);
+    let a = if is_extra { None } else { value_at(context.pair.a, &found.path) };
+    let b = if is_missing { None } else { value_at(context.pair.b, other_path) };
+    let (parts, others): (Vec<_>, Vec<_>) = (segments(&found.path).collect(), segments(other_path).collect());
+    // Of two names of one argument the first in their order, whichever call has it.
+    let name = Name::new(last_key(&parts).min(last_key(&others)));
+    let said = name.said();
+    e.push("rule", found.score);
+    for (label, kind) in [
+        ("is_text", Kind::Text),
+        ("is_place", Kind::Place),
+        ("is_number", Kind::Number),
+        ("is_moment", Kind::Moment),
+        ("is_quantity", Kind::Quantity),
+        ("is_code", Kind::Code),
+        ("is_path", Kind::Path),
+        ("is_url", Kind::Url),
+        ("is_position", Kind::Coordinate),
+        ("is_choice", Kind::Choice),
+        ("is_boolean", Kind::Boolean),
+        ("is_list", Kind::List),
+        ("is_object", Kind::Object),
+    ] {
+        e.push(label, flag(found.kind == kind));
+    }
+    let of_role = |value: bool| if context.question.is_some() { flag(value) } else { NONE };
+    e.push("one_sided", flag(is_missing || is_extra));
+    e.push("missing", of_role(is_missing));
+    e.push("extra", of_role(is_extra));
+    e.push("depth", parts.len().max(others.len()) as f64);
+    e.push("in_list", flag(parts.iter().chain(&others).any(|part| is_index(part))));
+    let top = parts.first().min(others.first()).map(|part| &**part).unwrap_or_default();
+    let schema = context.schema;
+    let property = schema.and_then(|schema| schema.property(top));
+    // What may be left out says nothing of a value that both have.
+    let of_one = |value: bool| if is_missing || is_extra { flag(value) } else { NONE };
+    let of_schema = |value: bool| if schema.is_some() { of_one(value) } else { NONE };
+    e.push("has_schema", of_one(schema.is_some()));
+    e.push("required", of_schema(schema.is_some_and(|schema| schema.required().contains(&top))));
+    e.push("known", of_schema(property.is_some()));
+    let has_choices = flag(property.is_some_and(Schema::has_choices));
+    e.push("has_choices", property.map_or(NONE, |_| has_choices));
+    e.push("has_question", flag(context.question.is_some()));
+    e.push("names_a_thing", flag(name.is_of_a_thing()));
+    e.push("holds_words", flag(name.is_of_words()));
+    let texts = a.zip(b).map(|(a, b)| (written(a), written(b)));
+    spelling(&mut e, texts.as_ref());
+    let is_place = name.is_place() || found.kind == Kind::Place;
+    let rests = texts.as_ref().map(|(a, b)| text::rests(context.words, a, b, is_place));
+    left_over(&mut e, rests.as_ref());
+    meaning(&mut e, context, &said, texts.as_ref(), rests.as_ref());
+    one_sided(&mut e, context, &said, a.xor(b).map(|value| (value, is_extra)));
+    debug_assert_eq!(e.numbers.len(), SIGNS.len(), "evidence is complete");
+    e
+}
+
+fn left_over(e: &mut Evidence, rests: Option<&[Rest; 2]>) {
+    let mut both = |least: &str, most: &str, of: &dyn Fn(&Rest) -> f64| {
+        let found = rests.map(|[a, b]| (of(a), of(b)));
+        if !least.is_empty() {
+            e.push(least, found.map_or(NONE, |(a, b)| a.min(b)));
+        }
+        e.push(most, found.map_or(NONE, |(a, b)| a.max(b)));
+    };
+    let weight = |words: &[(String, f64)], of: &dyn Fn(&str) -> f64| -> f64 {
+        words.iter().map(|(word, weight)| weight * of(word)).sum()
+    };
+    let special = |word: &str| flag(text::rarity(word) >= 1.0);
+    both("lost_least", "lost_most", &Rest::lost);
+    both("share_least", "share_most", &|rest| rest.lost() / (rest.lost() + rest.kept()).max(1e-9));
+    both("words_least", "words_most", &|rest| (rest.words.len() + rest.common.len()) as f64);
+    both("special_least", "special_most", &|rest| weight(&rest.words, &special));
+    both("rare_least", "rare_most", &|rest| weight(&rest.words, &text::rarity));
+    both("rarest_least", "rarest_most", &|rest| {
+        rest.words.iter().map(|(word, weight)| weight * text::rarity(word)).fold(0.0, f64::max)
+    });
+    both("", "rare_kept", &|rest| weight(&rest.common, &text::rarity));
+    both("digits_least", "digits_most", &|rest| {
+        rest.words.iter().filter(|word| word.0.starts_with(|c: char| c.is_ascii_digit())).count() as f64
+    });
+    both("", "negated", &|rest| flag(rest.is_negated));
+}
+
+/// What embeddings and the question say.
+fn meaning(
+    e: &mut Evidence,
+    context: &Context<'_>,
+    said: &str,
+    texts: Option<&(String, String)>,
+    rests: Option<&[Rest; 2]>,
+) {
+    let has_letters = |text: &str| text.len() <= 2000 && text.chars().any(char::is_alphabetic);
+    let worded = texts.filter(|(a, b)| has_letters(a) && has_letters(b));
+    let cosine = |a: &str, b: &str| context.words.cosine(a, b).unwrap_or(NONE);
+    e.push("cosine", worded.map_or(NONE, |(a, b)| cosine(a, b)));
+    let named = |text: &str| format!("{said}: {text}");
+    e.push("cosine_named", worded.map_or(NONE, |(a, b)| cosine(&named(a), &named(b))));
+    let asked = context.question.zip(rests);
+    let of = |value: &dyn Fn(&Question<'_>, &Rest, &Rest) -> f64| {
+        asked.map_or(NONE, |(question, [a, b])| value(question, a, b))
+    };
+    let unasked = |question: &Question<'_>, rest: &Rest| rest.lost() - question.weight(&rest.words);
+    e.push("unasked", of(&|question, a, b| unasked(question, a) + unasked(question, b)));
+    e.push("asked_left_out", of(&|question, a, _| question.weight(&a.words)));
+    e.push("asked_added", of(&|question, _, b| question.weight(&b.words)));
+    e.push("unasked_left_out", of(&|question, a, _| unasked(question, a)));
+    e.push("unasked_added", of(&|question, _, b| unasked(question, b)));
+    e.push("asked_kept", of(&|question, a, _| question.weight(&a.common)));
+}
+
+/// A value that one call has, and whether that is the second.
+fn one_sided(e: &mut Evidence, context: &Context<'_>, said: &str, value: Option<(&Json, bool)>) {
+    let text = value.map(|(value, _)| written(value));
+    let text = text.as_deref();
+    let is = |wanted: bool| value.map_or(NONE, |(value, _)| flag(*value == Json::Bool(wanted)));
+    e.push("one_words", text.map_or(NONE, |text| text::keys(text).len() as f64));
+    let number = value.and_then(|(value, _)| super::number::of(value));
+    e.push("one_number", number.map_or(NONE, |number| number.abs().ln_1p().min(50.0)));
+    e.push("one_true", is(true));
+    e.push("one_false", is(false));
+    let share = context.question.zip(text).map(|(question, text)| question.share(text));
+    let is_extra = value.is_some_and(|value| value.1);
+    e.push("extra_asked", share.filter(|_| is_extra).unwrap_or(NONE));
+    e.push("missing_asked", share.filter(|_| !is_extra).unwrap_or(NONE));
+    let name = context.question.filter(|_| value.is_some()).map(|question| question.share(said));
+    e.push("one_name_asked", name.unwrap_or(NONE));
+    let short = context.question.zip(text.filter(|text| text.len() <= 2000));
+    let near =
+        short.and_then(|(question, text)| context.words.cosine(question.text, &format!("{said}: {text}")));
+    e.push("one_near_question", near.unwrap_or(NONE));
+}

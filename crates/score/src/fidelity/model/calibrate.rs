@@ -1,0 +1,79 @@
+//! From the sum of trees to a probability, and the threshold between both answers.
+
+/// A sum, whether it is of the same, and its weight.
+pub(super) type Weighed = (f64, bool, f64);
+
+/// The most points of a curve.
+const POINTS: usize = 16;
+
+/// What a part has of each label at least, as a share of a part's weight: no share is certain.
+const LEAST_DOUBT: f64 = 0.005;
+
+/// A curve through the sums and their log-odds of "the same": parts of about the same weight, made to rise by isotonic
+/// regression (pooling of neighbours that do not).
+pub(super) fn isotonic(scored: &[Weighed]) -> Vec<(f64, f64)> {
+    let mut sorted = scored.to_vec();
+    sorted.sort_by(|x, y| x.0.total_cmp(&y.0).then(x.1.cmp(&y.1)));
+    let part_weight = sorted.iter().map(|pair| pair.2).sum::<f64>() / POINTS as f64;
+    // Of each part: its weight, its weighted sums, its weight of the same.
+    let mut parts: Vec<[f64; 3]> = Vec::new();
+    let mut open = [0.0; 3];
+    for (sum, is_same, weight) in sorted {
+        open = [open[0] + weight, open[1] + weight * sum, open[2] + weight * f64::from(u8::from(is_same))];
+        if open[0] >= part_weight {
+            parts.push(std::mem::take(&mut open));
+        }
+    }
+    parts.push(open);
+    parts.retain(|part| part[0] > 0.25 * part_weight);
+    let share = |part: &[f64; 3]| part[2] / part[0];
+    let mut rising: Vec<[f64; 3]> = Vec::new();
+    for mut part in parts {
+        while let Some(last) = rising.last().filter(|last| share(last) >= share(&part)) {
+            part = [part[0] + last[0], part[1] + last[1], part[2] + last[2]];
+            rising.pop();
+        }
+        rising.push(part);
+    }
+    let rounded = |x: f64| (x * 1e4).round() / 1e4;
+    let doubt = LEAST_DOUBT * part_weight;
+    let point = |part: &[f64; 3]| {
+        let same = (part[2] + doubt) / (part[0] + 2.0 * doubt);
+        (rounded(part[1] / part[0]), rounded((same / (1.0 - same)).ln()))
+    };
+    rising.iter().map(point).collect()
+}
+
+/// Linear between the points of a curve, and with the slope 1 beyond them.
+pub(super) fn on_curve(curve: &[(f64, f64)], x: f64) -> f64 {
+    let after = curve.partition_point(|point| point.0 < x);
+    match (after.checked_sub(1).and_then(|before| curve.get(before)), curve.get(after)) {
+        (Some(&(x0, y0)), Some(&(x1, y1))) => y0 + (y1 - y0) * (x - x0) / (x1 - x0),
+        (None, Some(&(end, y))) | (Some(&(end, y)), None) => y + x - end,
+        (None, None) => x,
+    }
+}
+
+/// The threshold at which the mean over sources of the share of right answers is largest, both labels weighing the same.
+/// Each source is its scores with their labels; sources of one label say nothing. In [0.02, 0.98].
+#[must_use]
+pub fn balanced_threshold(sources: &[Vec<(f64, bool)>]) -> f64 {
+    let accuracy = |threshold: f64| {
+        let shares = sources.iter().filter_map(|scored| {
+            let share = |label: bool| {
+                let all = scored.iter().filter(|pair| pair.1 == label).count();
+                let right =
+                    scored.iter().filter(|pair| pair.1 == label && (pair.0 >= threshold) == label).count();
+                (all > 0).then(|| right as f64 / all as f64)
+            };
+            Some(f64::midpoint(share(true)?, share(false)?))
+        });
+        shares.sum::<f64>()
+    };
+    let grid = (2..=98).map(|percent| f64::from(percent) / 100.0);
+    // In the middle of several that are equal.
+    let scored: Vec<(f64, f64)> = grid.map(|threshold| (threshold, accuracy(threshold))).collect();
+    let most = scored.iter().map(|found| found.1).fold(0.0, f64::max);
+    let best: Vec<f64> = scored.iter().filter(|found| found.1 >= most - 1e-12).map(|found| found.0).collect();
+    best.get(best.len() / 2).copied().unwrap_or(0.5)
+}

@@ -1,0 +1,162 @@
+//! The file of a model: JSON of one line a tree.
+
+use serde::{Deserialize, Serialize};
+use sha2::{Digest as _, Sha256};
+
+use super::{Model, Node, Tree};
+use crate::fidelity::evidence::SIGNS;
+
+/// The schema of the file.
+const SCHEMA: &str = "m3.fidelity-model/1";
+
+/// The most trees that are read.
+const MOST_TREES: usize = 10_000;
+
+/// Why a model cannot be used.
+#[derive(Debug, thiserror::Error, PartialEq, Eq)]
+pub enum ModelError {
+    /// It is none.
+    #[error("it is no model of fidelity: {0}")]
+    Json(String),
+    /// Another version of m3 made it.
+    #[error("it was made by another version of m3, whose evidence is not this one's; train it again")]
+    Evidence,
+    /// A tree leads nowhere.
+    #[error("tree {0} is damaged")]
+    Tree(usize),
+}
+
+/// A source that a model was made from, and what the model of the other sources reaches on it.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct SourceFigures {
+    /// Its name.
+    pub name: String,
+    /// Its pairs.
+    pub pairs: usize,
+    /// The SHA-256 of its file.
+    pub sha256: String,
+    /// The area under the curve, by the model of the other sources; none where all pairs have one label.
+    pub area_under_curve: Option<f64>,
+    /// The share of different pairs that the model of the other sources accepts at one half.
+    pub different_accepted: Option<f64>,
+    /// The share of same pairs that it rejects.
+    pub same_rejected: Option<f64>,
+}
+
+/// The file.
+#[derive(Serialize, Deserialize)]
+struct File {
+    schema: String,
+    evidence: Vec<String>,
+    base: f64,
+    calibration: Vec<(f64, f64)>,
+    sources: Vec<SourceFigures>,
+    trees: Vec<TreeLine>,
+    /// Those of an adapted model.
+    #[serde(default)]
+    more: Vec<TreeLine>,
+}
+
+/// A tree: its nodes as number, threshold, whether what is missing goes left, where to go on; and its leaves.
+#[derive(Serialize, Deserialize)]
+struct TreeLine {
+    nodes: Vec<(usize, f64, u8, isize, isize)>,
+    leaves: Vec<f64>,
+}
+
+impl Model {
+    /// Reads a model.
+    ///
+    /// # Errors
+    /// [`ModelError`].
+    pub fn read(bytes: &[u8]) -> Result<Self, ModelError> {
+        let file: File =
+            serde_json::from_slice(bytes).map_err(|error| ModelError::Json(error.to_string()))?;
+        if file.schema != SCHEMA {
+            return Err(ModelError::Json(format!("its schema is not {SCHEMA}")));
+        }
+        if file.evidence.iter().ne(SIGNS.iter().map(|(name, _)| *name))
+            || file.trees.len() + file.more.len() > MOST_TREES
+        {
+            return Err(ModelError::Evidence);
+        }
+        if !file.base.is_finite() || !file.calibration.is_sorted_by(|x, y| x.0 < y.0 && x.1 <= y.1) {
+            return Err(ModelError::Json("its calibration does not rise".to_owned()));
+        }
+        let read = |lines: Vec<TreeLine>| -> Result<Vec<Tree>, ModelError> {
+            let lines = lines.into_iter().enumerate();
+            lines.map(|(at, line)| tree(line).ok_or(ModelError::Tree(at))).collect()
+        };
+        let (trees, more) = (read(file.trees)?, read(file.more)?);
+        let digest = Sha256::digest(bytes)[..16].iter().map(|byte| format!("{byte:02x}")).collect();
+        Ok(Self {
+            trees,
+            more,
+            base: file.base,
+            calibration: file.calibration,
+            sources: file.sources,
+            digest,
+        })
+    }
+
+    /// The file of a model, a line a tree.
+    #[must_use]
+    pub fn to_json(&self) -> String {
+        let line = |tree: &Tree| TreeLine {
+            nodes: tree
+                .nodes
+                .iter()
+                .map(|node| {
+                    (node.number, node.threshold, u8::from(node.missing_left), node.next[0], node.next[1])
+                })
+                .collect(),
+            leaves: tree.leaves.clone(),
+        };
+        let json = |value: Result<String, serde_json::Error>| value.unwrap_or_default();
+        let lines = |trees: &[Tree]| -> String {
+            let trees: Vec<String> =
+                trees.iter().map(|tree| json(serde_json::to_string(&line(tree)))).collect();
+            trees.join(",\n")
+        };
+        let sources: Vec<String> =
+            self.sources.iter().map(|source| json(serde_json::to_string(source))).collect();
+        let evidence: Vec<&str> = SIGNS.iter().map(|(name, _)| *name).collect();
+        format!(
+            "{{\"schema\": \"{SCHEMA}\",\n\"evidence\": {},\n\"base\": {:?},\n\"calibration\": {},\n\"sources\": [\n{}\n],\n\"trees\": [\n{}\n],\n\"more\": [\n{}\n]}}\n",
+            json(serde_json::to_string(&evidence)),
+            self.base,
+            json(serde_json::to_string(&self.calibration)),
+            sources.join(",\n"),
+            lines(&self.trees),
+            lines(&self.more),
+        )
+    }
+
+    /// The model with the digest of its file.
+    pub(super) fn digested(self) -> Self {
+        let digest = Sha256::digest(self.to_json())[..16].iter().map(|byte| format!("{byte:02x}")).collect();
+        Self { digest, ..self }
+    }
+}
+
+/// A tree whose every way ends at a leaf.
+fn tree(line: TreeLine) -> Option<Tree> {
+    let (nodes, leaves) = (line.nodes.len(), line.leaves.len());
+    let is_place = |at: usize, next: isize| match usize::try_from(next) {
+        // Ways lead on only, so that they end.
+        Ok(next) => next > at && next < nodes,
+        Err(_) => usize::try_from(-1 - next).is_ok_and(|leaf| leaf < leaves),
+    };
+    let is_whole = line.nodes.iter().enumerate().all(|(at, node)| {
+        node.0 < SIGNS.len() && node.1.is_finite() && is_place(at, node.3) && is_place(at, node.4)
+    });
+    let is_one = leaves > 0 && line.leaves.iter().all(|leaf| leaf.is_finite());
+    let node = |(number, threshold, missing_left, left, right)| Node {
+        number,
+        threshold,
+        missing_left: missing_left != 0,
+        next: [left, right],
+    };
+    (is_whole && is_one)
+        .then(|| Tree { nodes: line.nodes.into_iter().map(node).collect(), leaves: line.leaves })
+}

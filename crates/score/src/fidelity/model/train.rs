@@ -1,0 +1,190 @@
+//! Makes a model from labelled pairs of several sources.
+
+use super::boost::{self, Growth, Row};
+use super::calibrate::{Weighed, balanced_threshold, isotonic, on_curve};
+use super::file::SourceFigures;
+use super::{Model, sigmoid};
+use crate::fidelity::evidence::Evidence;
+
+/// A labelled pair of calls: the evidence of each argument that differs, and whether they ask for the same.
+#[derive(Debug, Clone)]
+pub struct Example {
+    /// Of each argument that is not equal.
+    pub arguments: Vec<Evidence>,
+    /// The label.
+    pub is_same: bool,
+    /// Whether its label depends on what the pair does not say: it is not learned from.
+    pub is_doubtful: bool,
+}
+
+/// Pairs of one origin, which are left out together.
+#[derive(Debug, Clone)]
+pub struct Source {
+    /// Its name.
+    pub name: String,
+    /// The pairs.
+    pub examples: Vec<Example>,
+}
+
+/// The trees of a new model.
+const ANEW: Growth = Growth { trees: 200, leaves: 14, least_rows: 25, rate: 0.04 };
+
+/// The trees that some hundreds of pairs add to a model: few and small, so that they change what many pairs agree on.
+const MORE: Growth = Growth { trees: 60, leaves: 5, least_rows: 10, rate: 0.08 };
+
+/// Pairs of a source from which on more of them weigh no more.
+const MOST_OF_A_SOURCE: usize = 1200;
+
+/// Makes a model: trees from all sources, calibrated on the scores that each source has from trees of the others.
+/// Deterministic. Returns it with the scores of each pair by the model of the other sources.
+#[must_use]
+pub fn train(sources: &[Source], progress: &mut dyn FnMut(usize, usize)) -> (Model, Vec<Vec<f64>>) {
+    let steps = sources.len() + 1;
+    let mut out_of_source = Vec::new();
+    for (done, source) in sources.iter().enumerate() {
+        progress(done, steps);
+        let others: Vec<&Source> = sources.iter().filter(|other| other.name != source.name).collect();
+        let model = if others.is_empty() { Model::clone(&Model::built_in()) } else { fit(&others) };
+        out_of_source
+            .push(source.examples.iter().map(|example| least(&model, example)).collect::<Vec<f64>>());
+    }
+    progress(sources.len(), steps);
+    let mut model = fit(&sources.iter().collect::<Vec<_>>());
+    model.calibration = calibration(sources, &out_of_source);
+    progress(steps, steps);
+    let curve = &model.calibration;
+    let probability = |sum: f64| if sum.is_infinite() { 1.0 } else { sigmoid(on_curve(curve, sum)) };
+    let scores: Vec<Vec<f64>> =
+        out_of_source.iter().map(|sums| sums.iter().map(|&sum| probability(sum)).collect()).collect();
+    (model, scores)
+}
+
+/// The curve from sums to probabilities: of all sources alike, then moved so that at one half the errors of both kinds
+/// are balanced.
+fn calibration(sources: &[Source], sums: &[Vec<f64>]) -> Vec<(f64, f64)> {
+    let mut weighed: Vec<Weighed> = Vec::new();
+    let mut scored: Vec<Vec<(f64, bool)>> = Vec::new();
+    for (source, sums) in sources.iter().zip(sums) {
+        let pairs: Vec<(f64, bool)> = source
+            .examples
+            .iter()
+            .zip(sums)
+            .filter(|(example, sum)| !example.is_doubtful && sum.is_finite())
+            .map(|(example, &sum)| (sum, example.is_same))
+            .collect();
+        let count = |label: bool| pairs.iter().filter(|pair| pair.1 == label).count().max(1) as f64;
+        let weights = [1.0 / count(false), 1.0 / count(true)];
+        weighed.extend(pairs.iter().map(|&(sum, label)| (sum, label, 100.0 * weights[usize::from(label)])));
+        scored.push(pairs);
+    }
+    let curve = isotonic(&weighed);
+    let probabilities: Vec<Vec<(f64, bool)>> = scored
+        .iter()
+        .map(|pairs| pairs.iter().map(|&(sum, label)| (sigmoid(on_curve(&curve, sum)), label)).collect())
+        .collect();
+    let threshold = balanced_threshold(&probabilities);
+    let shift = (threshold / (1.0 - threshold)).ln();
+    curve.into_iter().map(|(sum, log_odds)| (sum, ((log_odds - shift) * 1e4).round() / 1e4)).collect()
+}
+
+/// The sum of the argument that is least probable; endless without one.
+fn least(model: &Model, example: &Example) -> f64 {
+    example.arguments.iter().map(|evidence| model.sum(evidence.numbers())).fold(f64::INFINITY, f64::min)
+}
+
+/// How much less often calls that are wrong by nothing but arguments more come up in practice than among pairs that are made
+/// to be learned from: models add many arguments, and nearly all of them restrict nothing.
+const EXTRA_IN_PRACTICE: f64 = 0.2;
+
+fn share_in_practice(example: &Example) -> f64 {
+    let is_extra = !example.is_same && example.arguments.iter().all(Evidence::is_extra);
+    if is_extra { EXTRA_IN_PRACTICE } else { 1.0 }
+}
+
+/// Trees from some sources. Of a wrong call with several arguments that differ, only the least likely one is learned:
+/// first the one that the rules score least, then the one that a first model does.
+fn fit(sources: &[&Source]) -> Model {
+    let mut certain: Vec<Row<'_>> = Vec::new();
+    let mut several: Vec<(&Example, f64)> = Vec::new();
+    for source in sources {
+        let used: Vec<&Example> =
+            source.examples.iter().filter(|example| !example.arguments.is_empty()).collect();
+        let same = used.iter().filter(|example| example.is_same).count();
+        let all = used.len().max(1) as f64;
+        let of_source = (used.len().min(MOST_OF_A_SOURCE) as f64).sqrt() * 30.0 / all;
+        for example in used {
+            let of_label = if example.is_same { same } else { all as usize - same };
+            let weight = of_source * (0.5 * all / of_label.max(1) as f64).min(6.0);
+            let weight = weight * share_in_practice(example);
+            match &example.arguments[..] {
+                _ if example.is_doubtful && example.is_same => {}
+                [one] if !example.is_same => {
+                    certain.push(Row { numbers: one.numbers(), is_same: false, weight });
+                }
+                arguments if example.is_same => {
+                    let weight = weight / arguments.len() as f64;
+                    certain.extend(arguments.iter().map(|of| Row {
+                        numbers: of.numbers(),
+                        is_same: true,
+                        weight,
+                    }));
+                }
+                _ => several.push((example, weight)),
+            }
+        }
+    }
+    let rows_by = |sum: &dyn Fn(&Evidence) -> f64| -> Vec<Row<'_>> {
+        let wrong = several.iter().filter_map(|&(example, weight)| {
+            let worst = example.arguments.iter().min_by(|x, y| sum(x).total_cmp(&sum(y)))?;
+            Some(Row { numbers: worst.numbers(), is_same: false, weight })
+        });
+        certain.iter().cloned().chain(wrong).collect()
+    };
+    let first = boost::fit(&rows_by(&Evidence::rule), ANEW, 1);
+    if several.is_empty() {
+        first
+    } else {
+        boost::fit(&rows_by(&|evidence| first.sum(evidence.numbers())), ANEW, 1)
+    }
+}
+
+impl Model {
+    /// The model with more trees, made from pairs like those that it will be used for. Deterministic.
+    #[must_use]
+    pub fn adapted(&self, examples: &[Example]) -> Self {
+        let sum = |evidence: &Evidence| self.log_odds(evidence.numbers());
+        let used: Vec<&Example> = examples.iter().filter(|example| !example.arguments.is_empty()).collect();
+        let count =
+            |label: bool| used.iter().filter(|example| example.is_same == label).count().max(1) as f64;
+        let mut rows: Vec<Row<'_>> = Vec::new();
+        for example in &used {
+            let weight = 0.5 * used.len() as f64 / count(example.is_same);
+            let arguments: Vec<&Evidence> = if example.is_same {
+                example.arguments.iter().collect()
+            } else {
+                example.arguments.iter().min_by(|x, y| sum(x).total_cmp(&sum(y))).into_iter().collect()
+            };
+            let weight = weight / arguments.len() as f64;
+            rows.extend(arguments.iter().map(|of| Row {
+                numbers: of.numbers(),
+                is_same: example.is_same,
+                weight,
+            }));
+        }
+        let base: Vec<f64> = rows.iter().map(|row| self.log_odds(row.numbers)).collect();
+        let more = boost::boost(&rows, &base, MORE, 1);
+        Self { more, ..self.clone() }
+    }
+
+    /// The probability that a pair asks for the same: that of its least probable argument, 1 without one.
+    #[must_use]
+    pub fn of_example(&self, example: &Example) -> f64 {
+        example.arguments.iter().map(|evidence| self.probability(evidence)).fold(1.0, f64::min)
+    }
+
+    /// The model with what it was made from, and a digest of its file.
+    #[must_use]
+    pub fn with_sources(self, sources: Vec<SourceFigures>) -> Self {
+        Self { sources, ..self }.digested()
+    }
+}

@@ -1,0 +1,174 @@
+//! Reads a time of day: `14:30`, `2.30 pm`, `half past three`, `seven thirty five`, `noon`.
+
+use super::super::iso;
+use super::Time;
+use super::token::Token::{self, Number, Sign, Word};
+
+fn is_word(token: Option<&Token>, word: &str) -> bool {
+    matches!(token, Some(Word(found)) if found == word)
+}
+
+/// Which half of the day a text says in words.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Half {
+    Morning,
+    Afternoon,
+    Night,
+}
+
+pub(super) fn take_part_of_day(tokens: &mut Vec<Token>) -> Option<Half> {
+    let half = |token: &Token| match token {
+        Word(word) => match word.as_str() {
+            "morning" => Some(Half::Morning),
+            "afternoon" | "evening" => Some(Half::Afternoon),
+            "night" | "tonight" => Some(Half::Night),
+            _ => None,
+        },
+        _ => None,
+    };
+    let at = tokens.iter().position(|token| half(token).is_some())?;
+    half(&tokens.remove(at))
+}
+
+/// Takes a time of day out of the tokens. `Err` for what looks like one and is none.
+pub(super) fn take_time(
+    tokens: &mut Vec<Token>,
+    half: Option<Half>,
+    has_clock: bool,
+) -> Result<Option<Time>, ()> {
+    let named = |token: &Token| match token {
+        Word(word) => match word.as_str() {
+            "noon" | "midday" => Some(43_200),
+            "midnight" => Some(0),
+            _ => None,
+        },
+        _ => None,
+    };
+    if let Some(at) = tokens.iter().position(|token| named(token).is_some()) {
+        let seconds = named(&tokens.remove(at)).unwrap_or_default();
+        // `12 noon`.
+        if at > 0 && matches!(tokens.get(at - 1), Some(Number(12, ..))) {
+            tokens.remove(at - 1);
+        }
+        return Ok(Some(Time { seconds, is_open: false, offset: None }));
+    }
+    for start in 0..tokens.len() {
+        let Some((mut clock, mut end)) = clock(&tokens[start..], half.is_some() || has_clock) else {
+            continue;
+        };
+        end += start;
+        let suffix = match tokens.get(end) {
+            Some(Word(word)) if matches!(word.as_str(), "am" | "a") => Some(Half::Morning),
+            Some(Word(word)) if matches!(word.as_str(), "pm" | "p") => Some(Half::Afternoon),
+            _ => None,
+        };
+        end += usize::from(suffix.is_some());
+        let half = suffix.or(half);
+        if !clock.is_certain && half.is_none() && !has_clock {
+            continue;
+        }
+        let is_written_out = clock.hour > 12 || clock.hour == 0 || clock.is_padded;
+        let is_open = half.is_none() && !is_written_out;
+        match half {
+            Some(_) if suffix.is_some() && !(1..=12).contains(&clock.hour) => return Err(()),
+            Some(Half::Morning) => clock.hour %= 12,
+            Some(Half::Afternoon) if clock.hour < 12 => clock.hour += 12,
+            Some(Half::Night) if (5..12).contains(&clock.hour) => clock.hour += 12,
+            Some(Half::Night) if clock.hour == 12 => clock.hour = 0,
+            _ => {}
+        }
+        if clock.hour > 24 || clock.minute > 59 {
+            return Err(());
+        }
+        let (offset, end) = offset(tokens, end);
+        tokens.drain(start..end);
+        let seconds = (clock.hour % 24) * 3600 + clock.minute * 60 + clock.second;
+        return Ok(Some(Time { seconds, is_open, offset }));
+    }
+    Ok(None)
+}
+
+/// What a clock shows.
+struct Clock {
+    hour: i64,
+    minute: i64,
+    second: i64,
+    /// Whether the hour has a zero before it.
+    is_padded: bool,
+    /// Whether it can be nothing else.
+    is_certain: bool,
+}
+
+/// The clock that tokens begin with, and of how many.
+fn clock(tokens: &[Token], may_be_bare: bool) -> Option<(Clock, usize)> {
+    let of = |hour, minute, second| Clock { hour, minute, second, is_padded: false, is_certain: true };
+    let number = |at: usize| match tokens.get(at) {
+        Some(&Number(number, digits, false)) if digits <= 2 => Some((number, digits)),
+        _ => None,
+    };
+    // `half past three`, `twenty to four`.
+    let minutes = match tokens.first()? {
+        Word(word) if word == "half" => Some(30),
+        Word(word) if word == "quarter" => Some(15),
+        _ => number(0).map(|found| found.0),
+    };
+    let after = 1 + usize::from(is_word(tokens.get(1), "minutes") || is_word(tokens.get(1), "min"));
+    if let (Some(minutes), Some(Word(word)), Some((hour, _))) =
+        (minutes, tokens.get(after), number(after + 1))
+        && (1..60).contains(&minutes)
+    {
+        match word.as_str() {
+            "past" | "after" => return Some((Clock { is_certain: true, ..of(hour, minutes, 0) }, after + 2)),
+            "to" | "till" | "before" if hour > 0 => return Some((of(hour - 1, 60 - minutes, 0), after + 2)),
+            _ => {}
+        }
+    }
+    let (hour, digits) = number(0)?;
+    let is_joint = matches!(tokens.get(1), Some(Sign(':'))) || is_word(tokens.get(1), "h");
+    let is_point = matches!(tokens.get(1), Some(Sign('.')))
+        && matches!(tokens.get(3), Some(Word(word)) if matches!(word.as_str(), "am" | "pm"));
+    if let (true, Some((minute, 2))) = (is_joint || is_point, number(2)) {
+        let (mut second, mut end) = (0, 3);
+        if let (Some(Sign(':')), Some((found, 2))) = (tokens.get(3), number(4)) {
+            (second, end) = (found, 5);
+            if let (Some(Sign('.')), Some(Number(..))) = (tokens.get(5), tokens.get(6)) {
+                end = 7;
+            }
+        }
+        let is_padded = digits == 2 && hour < 10;
+        return Some((Clock { hour, minute, second, is_padded, is_certain: true }, end));
+    }
+    // `seven thirty`, `twelve oh three`.
+    let skips = usize::from(is_word(tokens.get(1), "oh"));
+    if let (0, Some((minute @ 1..60, 0))) = (digits, number(1 + skips)) {
+        return Some((Clock { is_certain: minute > 9 || skips > 0, ..of(hour, minute, 0) }, 2 + skips));
+    }
+    let has_suffix = matches!(tokens.get(1), Some(Word(word)) if matches!(word.as_str(), "am" | "pm"));
+    (has_suffix || may_be_bare).then(|| (Clock { is_certain: has_suffix, ..of(hour, 0, 0) }, 1))
+}
+
+/// The offset from UTC at `at`, in minutes, and where it ends.
+fn offset(tokens: &[Token], at: usize) -> (Option<i64>, usize) {
+    match tokens.get(at) {
+        Some(Word(word)) if matches!(word.as_str(), "z" | "utc" | "gmt") => match tokens.get(at + 1) {
+            Some(Sign('+' | '-')) => offset(tokens, at + 1),
+            _ => (Some(0), at + 1),
+        },
+        Some(Word(word)) => match iso::zone_offset(word) {
+            Some(offset) => (Some(offset), at + 1),
+            None => (None, at),
+        },
+        Some(Sign(c @ ('+' | '-'))) => {
+            let sign = if *c == '-' { -1 } else { 1 };
+            match (tokens.get(at + 1), tokens.get(at + 2), tokens.get(at + 3)) {
+                (Some(&Number(hours, 1..=2, _)), Some(Sign(':')), Some(&Number(minutes, 2, _))) => {
+                    (Some(sign * (hours * 60 + minutes)), at + 4)
+                }
+                (Some(&Number(hours, 1..=2, _)), ..) => (Some(sign * hours * 60), at + 2),
+                (Some(&Number(both, 4, _)), ..) => (Some(sign * (both / 100 * 60 + both % 100)), at + 2),
+                _ => (None, at),
+            }
+        }
+        _ => (None, at),
+    }
+}

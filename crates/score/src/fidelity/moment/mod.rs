@@ -1,0 +1,198 @@
+//! Dates and times of day, in any common writing, spoken ones too; instants and ranges of them. What both texts say is
+//! compared part by part.
+
+mod clock;
+mod read;
+mod token;
+
+use jiff::civil;
+use read::read;
+pub(super) use read::{MONTHS, WEEKDAYS};
+
+use super::constants::{NOTHING, SAME_OTHERWISE};
+use super::{Finding, Kind};
+
+/// Longer texts are none.
+const LONGEST: usize = 64;
+
+/// The parts of a moment that a text says.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+struct Moment {
+    year: Option<i64>,
+    month: Option<i64>,
+    day: Option<i64>,
+    /// From Monday, 0.
+    weekday: Option<i64>,
+    time: Option<Time>,
+}
+
+/// A time of day.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Time {
+    seconds: i64,
+    /// Whether it may be the other half of the day: `6:30` without `am` or `pm`.
+    is_open: bool,
+    /// Minutes ahead of UTC.
+    offset: Option<i64>,
+}
+
+/// The readings of a text: with day before month first, then with month before day. Both are the same unless only the
+/// order tells.
+type Readings = [Moment; 2];
+
+/// Compares two texts if both are moments.
+pub(super) fn compare(a: &str, b: &str) -> Option<Finding> {
+    let (a, b) = (read(a)?, read(b)?);
+    let is_ambiguous = |readings: &Readings| readings[0] != readings[1];
+    let pairs: &[(usize, usize)] =
+        // Two texts in one writing are read the same way.
+        if is_ambiguous(&a) && is_ambiguous(&b) { &[(0, 0), (1, 1)] } else { &[(0, 0), (1, 0), (0, 1), (1, 1)] };
+    let found = pairs.iter().map(|&(x, y)| relation(a[x], b[y]));
+    let (score, reason) = found.reduce(|best, other| if other.0 > best.0 { other } else { best })?;
+    Some(Finding::new(Kind::Moment, score, reason))
+}
+
+/// How far two moments are one, and why not.
+fn relation(a: Moment, b: Moment) -> (f64, &'static str) {
+    if let (Some(x), Some(y)) = (instant(a), instant(b)) {
+        return if x == y { (SAME_OTHERWISE, "the same instant") } else { (NOTHING, "the time differs") };
+    }
+    let parts = [
+        (a.year, b.year, "the year differs"),
+        (a.month, b.month, "the month differs"),
+        (a.day, b.day, "the day differs"),
+        (weekday(a), weekday(b), "the day of the week differs"),
+    ];
+    let (mut score, mut reason, mut shared) = (SAME_OTHERWISE, "the same moment", false);
+    for (x, y, why) in parts {
+        match (x, y) {
+            (Some(x), Some(y)) if x != y => return (NOTHING, why),
+            (Some(_), Some(_)) => shared = true,
+            _ => {}
+        }
+    }
+    let (has_a, has_b) = (has_date(a), has_date(b));
+    if has_a && has_b {
+        if a.day.is_some() != b.day.is_some() && weekday(a) != weekday(b) {
+            (score, reason) = (0.3, "a day and its month");
+        } else if a.month.is_some() != b.month.is_some() || a.day.is_some() != b.day.is_some() {
+            (score, reason) = (0.6, "one of them says more of the date");
+        } else if a.year.is_some() != b.year.is_some() {
+            (score, reason) = (0.6, "only one of them has a year");
+        }
+    }
+    let (by_time, why) = match (a.time, b.time) {
+        (Some(s), Some(t)) => {
+            shared = true;
+            times(s, t)
+        }
+        (None, None) => (SAME_OTHERWISE, ""),
+        (Some(time), None) | (None, Some(time)) if time.seconds == 0 => (0.93, "the day and its midnight"),
+        _ => (0.55, "only one of them has a time of day"),
+    };
+    if !shared {
+        return (NOTHING, "a date and a time of day");
+    }
+    if has_a != has_b {
+        (score, reason) = (0.4, "only one of them has a date");
+    }
+    if by_time < score { (by_time, why) } else { (score, reason) }
+}
+
+fn times(s: Time, t: Time) -> (f64, &'static str) {
+    const HALF_DAY: i64 = 43_200;
+    let is_zoned = s.offset.is_some() && t.offset.is_some();
+    let at = |time: Time| time.seconds - if is_zoned { time.offset.unwrap_or(0) * 60 } else { 0 };
+    let apart = (at(s) - at(t)).rem_euclid(2 * HALF_DAY);
+    if apart == 0 {
+        return match (s.offset.is_some() == t.offset.is_some(), s.is_open == t.is_open) {
+            (false, _) => (0.75, "only one of them has a time zone"),
+            (true, false) => (0.93, "only one of them says which half of the day"),
+            (true, true) => (SAME_OTHERWISE, "the same time"),
+        };
+    }
+    if apart == HALF_DAY && s.is_open != t.is_open {
+        return (0.45, "the other half of the day, unless it is left open");
+    }
+    (NOTHING, "the time differs")
+}
+
+fn has_date(moment: Moment) -> bool {
+    moment.day.is_some() || moment.month.is_some() || moment.weekday.is_some() || moment.year.is_some()
+}
+
+fn civil_date(moment: Moment) -> Option<civil::Date> {
+    let small = |value: Option<i64>| i8::try_from(value?).ok();
+    let year = i16::try_from(moment.year?).ok()?;
+    civil::Date::new(year, small(moment.month)?, small(moment.day)?).ok()
+}
+
+/// The weekday that a moment says, or that its date is.
+fn weekday(moment: Moment) -> Option<i64> {
+    let of_date = || civil_date(moment).map(|date| i64::from(date.weekday().to_monday_zero_offset()));
+    moment.weekday.or_else(of_date)
+}
+
+/// Seconds since 1970, of a moment that has a date, a time and an offset.
+fn instant(moment: Moment) -> Option<i64> {
+    let time = moment.time?;
+    Some(days(moment)? * 86_400 + time.seconds - time.offset? * 60)
+}
+
+/// Days since 1970.
+fn days(moment: Moment) -> Option<i64> {
+    let span = civil_date(moment)?.since((jiff::Unit::Day, civil::date(1970, 1, 1))).ok()?;
+    Some(i64::from(span.get_days()))
+}
+
+/// Compares a moment in a text with the seconds or milliseconds since 1970 that a number counts.
+pub(super) fn with_epoch(number: f64, text: &str) -> Option<Finding> {
+    let moment = read(text)?[0];
+    let time = moment.time.unwrap_or(Time { seconds: 0, is_open: false, offset: None });
+    let seconds = days(moment)? * 86_400 + time.seconds - time.offset.unwrap_or(0) * 60;
+    let apart = (epoch(number)? - seconds as f64).abs();
+    let (score, reason) = match time.offset {
+        _ if apart >= 1.0 => (NOTHING, "another instant"),
+        Some(_) => (SAME_OTHERWISE, "the same instant"),
+        None => (0.8, "the same instant, if it is meant in UTC"),
+    };
+    Some(Finding::new(Kind::Moment, score, reason))
+}
+
+/// Compares two numbers of seconds or milliseconds since 1970.
+pub(super) fn epochs(a: f64, b: f64) -> Option<Finding> {
+    let is_same = (epoch(a)? - epoch(b)?).abs() < 1e-3;
+    let (score, reason) = if is_same { (0.93, "the same instant") } else { (NOTHING, "another instant") };
+    Some(Finding::new(Kind::Moment, score, reason))
+}
+
+/// Seconds since 1970, of a number that can be no smaller than such numbers are from 1980 on.
+fn epoch(number: f64) -> Option<f64> {
+    match number {
+        3e8..1e10 => Some(number),
+        3e11..1e13 => Some(number / 1e3),
+        3e14..1e16 => Some(number / 1e6),
+        _ => None,
+    }
+}
+
+/// Compares two texts if both are ranges of moments: `2024-01-01/2024-01-31`, `Jan 1 - Jan 31, 2024`.
+pub(super) fn ranges(a: &str, b: &str) -> Option<Finding> {
+    if a.len().max(b.len()) > 2 * LONGEST {
+        return None;
+    }
+    let ((from_a, to_a), (from_b, to_b)) = (range(a)?, range(b)?);
+    let (first, last) = (relation(from_a, from_b), relation(to_a, to_b));
+    let (score, reason) = if first.0 <= last.0 { first } else { last };
+    Some(Finding::new(Kind::Moment, score, reason))
+}
+
+fn range(text: &str) -> Option<(Moment, Moment)> {
+    ["/", " - ", " – ", " to ", "..", "–", " until ", " through ", " and "].iter().find_map(|sign| {
+        let (first, last) = text.split_once(sign)?;
+        let (mut first, last) = (read(first)?[0], read(last.trim_start_matches('.'))?[0]);
+        // A year is said once.
+        first.year = first.year.or(last.year);
+        (has_date(first) == has_date(last)).then_some((first, last))
+    })
+}

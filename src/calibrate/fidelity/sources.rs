@@ -1,0 +1,70 @@
+//! The files of labelled pairs that a command line names: each file is a source, and a folder is all of its files.
+
+use std::path::{Path, PathBuf};
+
+use m3_trajectory::catalog::{Catalog, CatalogError};
+
+use super::pairs::{PairFile, PairFileError};
+use super::training::LabelledSource;
+
+/// How the name of the catalog of a file of pairs ends: that of `a.json` is `a.tools.json`.
+const CATALOG: &str = ".tools.json";
+
+/// The files that paths stand for, those of a folder by name.
+///
+/// # Errors
+/// What the system says of a folder that cannot be read.
+pub fn pair_files(paths: &[PathBuf]) -> std::io::Result<Vec<PathBuf>> {
+    let mut found = Vec::new();
+    for path in paths {
+        if !path.is_dir() {
+            found.push(path.clone());
+            continue;
+        }
+        let mut files = Vec::new();
+        for entry in std::fs::read_dir(path)? {
+            let name = entry?.file_name();
+            let text = name.to_string_lossy();
+            let is_pairs = (text.ends_with(".json") || text.ends_with(".jsonl")) && !text.ends_with(CATALOG);
+            if is_pairs && !text.ends_with("hand-labels.json") {
+                files.push(path.join(&name));
+            }
+        }
+        files.sort();
+        found.extend(files);
+    }
+    Ok(found)
+}
+
+/// Why a source cannot be used.
+#[derive(Debug, thiserror::Error)]
+pub enum LabelledSourceError {
+    /// Its pairs cannot be read.
+    #[error(transparent)]
+    Pairs(#[from] PairFileError),
+    /// The catalog beside it cannot be read.
+    #[error(transparent)]
+    Catalog(#[from] CatalogError),
+}
+
+impl LabelledSource {
+    /// Reads a file of pairs, with the schemas of the catalog beside it, `NAME.tools.json`, if there is one. Says how many
+    /// pairs were left out, too.
+    ///
+    /// # Errors
+    /// [`LabelledSourceError`].
+    pub fn read(path: &Path) -> Result<(Self, usize), LabelledSourceError> {
+        let PairFile { mut pairs, left_out, sha256 } = PairFile::read(path)?;
+        let stem = path.file_stem().unwrap_or_default().to_string_lossy();
+        let beside = path.with_file_name(format!("{stem}{CATALOG}"));
+        // `text.json` and `text.with-schemas.json` are one source, of which no part is learned when it is left out.
+        let name = stem.split('.').next().unwrap_or_default().to_owned();
+        if beside.is_file() {
+            let catalog = Catalog::open(&beside)?;
+            for pair in pairs.iter_mut().filter(|pair| pair.schema.is_none()) {
+                pair.schema = catalog.input_schema(&pair.tool).cloned();
+            }
+        }
+        Ok((Self { name, sha256, pairs }, left_out))
+    }
+}

@@ -1,0 +1,151 @@
+//! Makes a model of fidelity from labelled pairs.
+
+use m3_embedding::{Embedder, EncoderError};
+use m3_score::fidelity::model::{Example, Model, Source, SourceFigures, train};
+use m3_score::fidelity::{CallPair, Evidence, Fidelity};
+use serde::Serialize;
+use sha2::{Digest as _, Sha256};
+
+use super::measure::Scored;
+use super::pairs::TestPair;
+use super::report::GroupReport;
+
+/// Labelled pairs of one file.
+#[derive(Debug)]
+pub struct LabelledSource {
+    /// Its name: the file's, without its ending.
+    pub name: String,
+    /// The SHA-256 of the file.
+    pub sha256: String,
+    /// The pairs.
+    pub pairs: Vec<TestPair>,
+}
+
+/// What a model that was just made reaches on pairs that it has not seen.
+#[derive(Debug, Clone, Serialize)]
+pub struct TrainingReport {
+    /// `m3.fidelity-training/1`.
+    pub schema: String,
+    /// Whether the built-in model was adapted, rather than one made anew.
+    pub is_adapted: bool,
+    /// Made anew: each source, by the model of all others. Adapted: all pairs by the model before, and by models adapted to
+    /// four fifths of the pairs, each on the rest.
+    pub figures: Vec<GroupReport>,
+}
+
+impl TrainingReport {
+    /// The report of these figures.
+    #[must_use]
+    pub fn new(is_adapted: bool, figures: Vec<GroupReport>) -> Self {
+        Self { schema: "m3.fidelity-training/1".to_owned(), is_adapted, figures }
+    }
+}
+
+/// The evidence of each pair's arguments that are not equal.
+///
+/// # Errors
+/// [`EncoderError`].
+pub fn evidence(
+    pairs: &[TestPair],
+    fidelity: Fidelity<'_>,
+    embedder: &mut Embedder,
+    progress: &mut dyn FnMut(usize, usize),
+) -> Result<Vec<Vec<Evidence>>, EncoderError> {
+    let pair = |index: usize| pairs[index].calls();
+    let mut all = vec![Vec::new(); pairs.len()];
+    fidelity.with_evidence().compare_all(pairs.len(), &pair, embedder, progress, &mut |index, found| {
+        all[index] = found.evidence;
+    })?;
+    Ok(all)
+}
+
+/// A model of these sources alone, with what the model of all others reaches on each.
+#[must_use]
+pub fn train_anew(
+    sources: &[LabelledSource],
+    evidence: Vec<Vec<Vec<Evidence>>>,
+    progress: &mut dyn FnMut(usize, usize),
+) -> (Model, Vec<GroupReport>) {
+    let examples: Vec<Source> = sources
+        .iter()
+        .zip(evidence)
+        .map(|(source, evidence)| Source {
+            name: source.name.clone(),
+            examples: examples(&source.pairs, evidence),
+        })
+        .collect();
+    let (model, scores) = train(&examples, progress);
+    let figures: Vec<GroupReport> = sources
+        .iter()
+        .zip(&scores)
+        .map(|(source, scores)| {
+            let sure = source.pairs.iter().zip(scores).filter(|(pair, _)| !pair.is_doubtful);
+            let scored: Vec<Scored> = sure.map(|(pair, &score)| (score, pair.is_same)).collect();
+            GroupReport::new(&source.name, &scored, 0.5)
+        })
+        .collect();
+    let of_sources = sources.iter().zip(&figures).map(|(source, figures)| SourceFigures {
+        name: source.name.clone(),
+        pairs: source.pairs.len(),
+        sha256: source.sha256.clone(),
+        area_under_curve: figures.area_under_curve,
+        different_accepted: figures.different_accepted,
+        same_rejected: figures.same_rejected,
+    });
+    (model.with_sources(of_sources.collect()), figures)
+}
+
+/// The parts that pairs are divided into, each scored by a model that has not seen it.
+const FOLDS: usize = 5;
+
+/// The built-in model adapted to pairs, and how it and the built-in one fare on pairs that they have not seen: pairs of
+/// one question, or without questions of one tool, stay together.
+#[must_use]
+pub fn adapt(pairs: &[TestPair], evidence: Vec<Vec<Evidence>>, base: &Model) -> (Model, [GroupReport; 2]) {
+    let examples = examples(pairs, evidence);
+    let group = |pair: &TestPair| {
+        let name = pair.question.as_deref().unwrap_or(&pair.tool);
+        usize::from(Sha256::digest(name)[0]) % FOLDS
+    };
+    let mut scores = vec![0.0; pairs.len()];
+    for fold in 0..FOLDS {
+        let is_in = |index: &usize| group(&pairs[*index]) == fold;
+        let (inside, outside): (Vec<usize>, Vec<usize>) = (0..pairs.len()).partition(is_in);
+        let learned: Vec<Example> = outside.iter().map(|&index| examples[index].clone()).collect();
+        let model = base.adapted(&learned);
+        inside.iter().for_each(|&index| scores[index] = model.of_example(&examples[index]));
+    }
+    let report = |name: &str, score: &dyn Fn(usize) -> f64| {
+        let scored: Vec<Scored> =
+            (0..pairs.len()).map(|index| (score(index), pairs[index].is_same)).collect();
+        GroupReport::new(name, &scored, 0.5)
+    };
+    let figures = [
+        report("before", &|index| base.of_example(&examples[index])),
+        report("adapted", &|index| scores[index]),
+    ];
+    (base.adapted(&examples), figures)
+}
+
+fn examples(pairs: &[TestPair], evidence: Vec<Vec<Evidence>>) -> Vec<Example> {
+    let example = |(pair, arguments): (&TestPair, Vec<Evidence>)| Example {
+        arguments,
+        is_same: pair.is_same,
+        is_doubtful: pair.is_doubtful,
+    };
+    pairs.iter().zip(evidence).map(example).collect()
+}
+
+impl TestPair {
+    /// Both calls.
+    #[must_use]
+    pub fn calls(&self) -> CallPair<'_> {
+        CallPair {
+            tool: &self.tool,
+            a: Some(&self.a),
+            b: Some(&self.b),
+            question: self.question.as_deref(),
+            schema: self.schema.as_ref(),
+        }
+    }
+}
