@@ -1,11 +1,8 @@
 //! `m3 fidelity`
 
-use std::io::Read as _;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 
 use clap::Args;
-use m3_score::fidelity::model::Model;
 use m3_score::fidelity::{Fidelity, constants};
 use m3_score::{Profile, Serializer, Thresholds};
 use m3_support::files::write_atomically;
@@ -15,6 +12,7 @@ use m3_trajectory::catalog::Catalog;
 use super::Common;
 use super::encoder::EncoderArgs;
 use super::failure::{Failure, code};
+use super::fidelity_model::{MODEL_FILE, ModelArg};
 use super::printer::{Printer, Unit};
 use super::results::FormArgs;
 use super::scoring::{ProfileArg, SimilarityArg};
@@ -72,41 +70,6 @@ Examples:
   m3 score predictions.json references.json --fidelity-model our-model
 
 docs/fidelity.md explains how arguments are compared and what that reaches.";
-
-/// Which model of fidelity.
-#[derive(Debug, Args)]
-pub(super) struct ModelArg {
-    /// Compare arguments by the model in this folder, as `m3 fidelity --train` makes it [default: the built-in one]
-    #[arg(long = "fidelity-model", value_name = "DIR")]
-    folder: Option<PathBuf>,
-}
-
-/// The name of the model's file in its folder.
-const MODEL_FILE: &str = "model.json";
-
-/// The largest model that is read, in bytes.
-const LARGEST_MODEL: u64 = 1 << 26;
-
-impl ModelArg {
-    /// Reads the model.
-    pub(super) fn open(&self) -> Result<Arc<Model>, Failure> {
-        let Some(folder) = &self.folder else { return Ok(Model::built_in()) };
-        let path = if folder.is_dir() { folder.join(MODEL_FILE) } else { folder.clone() };
-        let name = shortened(&path.display().to_string(), 300);
-        let failure = |why: String| {
-            Failure::new(
-                code::INPUT,
-                format!(
-                    "the model `{name}` cannot be used: {why}\nhint: `m3 fidelity --train pairs.json -o DIR` makes one"
-                ),
-            )
-        };
-        let file = std::fs::File::open(&path).map_err(|error| failure(error.to_string()))?;
-        let mut bytes = Vec::new();
-        file.take(LARGEST_MODEL).read_to_end(&mut bytes).map_err(|error| failure(error.to_string()))?;
-        Model::read(&bytes).map(Arc::new).map_err(|error| failure(error.to_string()))
-    }
-}
 
 /// Scores labelled pairs.
 pub(super) fn run(args: &FidelityArgs, common: &Common, printer: Printer) -> Result<(), Failure> {

@@ -17,7 +17,7 @@ use m3_trajectory::{CallForms, Duplicates, SourceError, Trajectory, TrajectoryFi
 use super::Common;
 use super::encoder::EncoderArgs;
 use super::failure::{Failure, code};
-use super::fidelity::ModelArg;
+use super::fidelity_model::ModelArg;
 use super::input::{self, DuplicatesArg, PredictionsArg};
 use super::printer::{Printer, Unit};
 use super::seen::{Seen, check_order};

@@ -7,6 +7,8 @@
 mod boost;
 mod calibrate;
 mod file;
+#[cfg(test)]
+mod tests;
 mod train;
 
 use std::sync::{Arc, LazyLock};

@@ -1,0 +1,46 @@
+//! `--fidelity-model`: the model that arguments are compared by.
+
+use std::io::Read as _;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use clap::Args;
+use m3_score::fidelity::model::Model;
+use m3_support::text::shortened;
+
+use super::failure::{Failure, code};
+
+/// Which model of fidelity.
+#[derive(Debug, Args)]
+pub(super) struct ModelArg {
+    /// Compare arguments by the model in this folder, as `m3 fidelity --train` makes it [default: the built-in one]
+    #[arg(long = "fidelity-model", value_name = "DIR")]
+    folder: Option<PathBuf>,
+}
+
+/// The name of the model's file in its folder.
+pub(super) const MODEL_FILE: &str = "model.json";
+
+/// The largest model that is read, in bytes.
+const LARGEST_MODEL: u64 = 1 << 26;
+
+impl ModelArg {
+    /// Reads the model.
+    pub(super) fn open(&self) -> Result<Arc<Model>, Failure> {
+        let Some(folder) = &self.folder else { return Ok(Model::built_in()) };
+        let path = if folder.is_dir() { folder.join(MODEL_FILE) } else { folder.clone() };
+        let name = shortened(&path.display().to_string(), 300);
+        let failure = |why: String| {
+            Failure::new(
+                code::INPUT,
+                format!(
+                    "the model `{name}` cannot be used: {why}\nhint: `m3 fidelity --train pairs.json -o DIR` makes one"
+                ),
+            )
+        };
+        let file = std::fs::File::open(&path).map_err(|error| failure(error.to_string()))?;
+        let mut bytes = Vec::new();
+        file.take(LARGEST_MODEL).read_to_end(&mut bytes).map_err(|error| failure(error.to_string()))?;
+        Model::read(&bytes).map(Arc::new).map_err(|error| failure(error.to_string()))
+    }
+}
