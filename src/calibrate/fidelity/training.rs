@@ -74,14 +74,14 @@ pub fn train_anew(
             examples: examples(&source.pairs, evidence),
         })
         .collect();
-    let (model, scores) = train(&examples, progress);
+    let (model, all) = train(&examples, progress);
     let figures: Vec<GroupReport> = sources
         .iter()
-        .zip(&scores)
+        .zip(&all)
         .map(|(source, scores)| {
             let sure = source.pairs.iter().zip(scores).filter(|(pair, _)| !pair.is_doubtful);
-            let scored: Vec<Scored> = sure.map(|(pair, &score)| (score, pair.is_same)).collect();
-            GroupReport::new(&source.name, &scored, 0.5)
+            let labelled: Vec<Scored> = sure.map(|(pair, &score)| (score, pair.is_same)).collect();
+            GroupReport::new(&source.name, &labelled, 0.5)
         })
         .collect();
     let of_sources = sources.iter().zip(&figures).map(|(source, figures)| SourceFigures {
@@ -107,13 +107,15 @@ pub fn adapt(pairs: &[TestPair], evidence: Vec<Vec<Evidence>>, base: &Model) -> 
         let name = pair.question.as_deref().unwrap_or(&pair.tool);
         usize::from(Sha256::digest(name)[0]) % FOLDS
     };
-    let mut scores = vec![0.0; pairs.len()];
+    let mut unseen = vec![0.0; pairs.len()];
     for fold in 0..FOLDS {
         let is_in = |index: &usize| group(&pairs[*index]) == fold;
         let (inside, outside): (Vec<usize>, Vec<usize>) = (0..pairs.len()).partition(is_in);
         let learned: Vec<Example> = outside.iter().map(|&index| examples[index].clone()).collect();
         let model = base.adapted(&learned);
-        inside.iter().for_each(|&index| scores[index] = model.of_example(&examples[index]));
+        for index in inside {
+            unseen[index] = model.of_example(&examples[index]);
+        }
     }
     let report = |name: &str, score: &dyn Fn(usize) -> f64| {
         let scored: Vec<Scored> =
@@ -122,7 +124,7 @@ pub fn adapt(pairs: &[TestPair], evidence: Vec<Vec<Evidence>>, base: &Model) -> 
     };
     let figures = [
         report("before", &|index| base.of_example(&examples[index])),
-        report("adapted", &|index| scores[index]),
+        report("adapted", &|index| unseen[index]),
     ];
     (base.adapted(&examples), figures)
 }

@@ -170,7 +170,7 @@ fn the_question_counts() {
 fn a_model_is_made_from_labelled_pairs() {
     let folder = Folder::new();
     let pair = |n: usize| {
-        let is_same = n % 2 == 0;
+        let is_same = n.is_multiple_of(2);
         let (a, b) = (
             json!({"code": format!("A{n}")}),
             json!({"code": format!("{}{n}", if is_same { "B" } else { "C" })}),

@@ -122,11 +122,9 @@ fn bound(text: &str) -> Option<(&'static str, f64)> {
     let rest = end.map_or(folded.as_str(), |end| end.0);
     let start = WORDS.iter().find_map(|(word, sign)| Some((*sign, rest.strip_prefix(word)?)));
     let (sign, number) = match (start, end) {
-        (Some((">", number)), Some(_)) => ("≥", number),
-        (Some(("<", number)), Some(_)) => ("≤", number),
+        (Some((">", number)), Some(_)) | (None, Some((number, true))) => ("≥", number),
+        (Some(("<", number)), Some(_)) | (None, Some((number, false))) => ("≤", number),
         (Some(found), _) => found,
-        (None, Some((number, true))) => ("≥", number),
-        (None, Some((number, false))) => ("≤", number),
         (None, None) => return None,
     };
     Some((sign, said(number.trim())?))

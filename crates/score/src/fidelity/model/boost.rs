@@ -36,7 +36,7 @@ pub(super) struct Row<'e> {
     pub(super) weight: f64,
 }
 
-/// A generator of pseudo-random numbers (SplitMix64), the same on every machine.
+/// A generator of pseudo-random numbers (`SplitMix64`), the same on every machine.
 struct Random(u64);
 
 impl Random {
@@ -198,7 +198,9 @@ pub(super) fn fit(rows: &[Row<'_>], growth: Growth, seed: u64) -> Model {
 fn grow(binned: &Binned, wants: &[Sums], sample: Vec<usize>, numbers: &[usize], growth: Growth) -> Tree {
     let total = |rows: &[usize]| {
         let mut sums = Sums::default();
-        rows.iter().for_each(|&row| sums.add(wants[row]));
+        for &row in rows {
+            sums.add(wants[row]);
+        }
         sums
     };
     let mut tree = Tree::default();

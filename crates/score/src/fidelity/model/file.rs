@@ -1,5 +1,6 @@
 //! The file of a model: JSON of one line a tree.
 
+use m3_support::text::hexadecimal;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 
@@ -88,7 +89,7 @@ impl Model {
             lines.map(|(at, line)| tree(line).ok_or(ModelError::Tree(at))).collect()
         };
         let (trees, more) = (read(file.trees)?, read(file.more)?);
-        let digest = Sha256::digest(bytes)[..16].iter().map(|byte| format!("{byte:02x}")).collect();
+        let digest = digest_of(bytes);
         Ok(Self {
             trees,
             more,
@@ -134,9 +135,14 @@ impl Model {
 
     /// The model with the digest of its file.
     pub(super) fn digested(self) -> Self {
-        let digest = Sha256::digest(self.to_json())[..16].iter().map(|byte| format!("{byte:02x}")).collect();
+        let digest = digest_of(self.to_json().as_bytes());
         Self { digest, ..self }
     }
+}
+
+/// What tells a file from others.
+fn digest_of(bytes: &[u8]) -> String {
+    hexadecimal(&Sha256::digest(bytes)[..16])
 }
 
 /// A tree whose every way ends at a leaf.

@@ -82,7 +82,7 @@ fn a_curve_rises_and_follows_the_shares() {
     // Ninety of a hundred are of the same above zero, ten below; one stretch falls and is pooled.
     let scored: Vec<(f64, bool, f64)> = (0..1000)
         .map(|at| {
-            let x = at as f64 / 100.0 - 5.0;
+            let x = f64::from(at) / 100.0 - 5.0;
             let often = if (1.0..2.0).contains(&x) {
                 4
             } else if x > 0.0 {
@@ -109,4 +109,11 @@ fn a_threshold_balances_both_errors_over_sources() {
     let sources = [vec![(0.1, false), (0.9, true)], vec![(0.3, false), (0.6, true)], vec![(0.99, true)]];
     assert!((balanced_threshold(&sources) - 0.45).abs() < 0.011);
     assert!((0.02..=0.98).contains(&balanced_threshold(&[])));
+}
+
+#[test]
+fn the_built_in_model_is_read() {
+    let model = Model::built_in();
+    assert!(model.trees.len() > 100 && !model.digest().is_empty() && model.sources().len() > 10);
+    assert_eq!(model.to_json().as_bytes(), super::BUILT_IN);
 }

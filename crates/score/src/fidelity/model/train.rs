@@ -110,10 +110,10 @@ fn fit(sources: &[&Source]) -> Model {
         let used: Vec<&Example> =
             source.examples.iter().filter(|example| !example.arguments.is_empty()).collect();
         let same = used.iter().filter(|example| example.is_same).count();
-        let all = used.len().max(1) as f64;
+        let (all, of_all) = (used.len().max(1) as f64, used.len());
         let of_source = (used.len().min(MOST_OF_A_SOURCE) as f64).sqrt() * 30.0 / all;
         for example in used {
-            let of_label = if example.is_same { same } else { all as usize - same };
+            let of_label = if example.is_same { same } else { of_all - same };
             let weight = of_source * (0.5 * all / of_label.max(1) as f64).min(6.0);
             let weight = weight * share_in_practice(example);
             match &example.arguments[..] {

@@ -125,9 +125,9 @@ fn clock(tokens: &[Token], may_be_bare: bool) -> Option<(Clock, usize)> {
     }
     let (hour, digits) = number(0)?;
     let is_joint = matches!(tokens.get(1), Some(Sign(':'))) || is_word(tokens.get(1), "h");
-    let is_point = matches!(tokens.get(1), Some(Sign('.')))
+    let is_dotted = matches!(tokens.get(1), Some(Sign('.')))
         && matches!(tokens.get(3), Some(Word(word)) if matches!(word.as_str(), "am" | "pm"));
-    if let (true, Some((minute, 2))) = (is_joint || is_point, number(2)) {
+    if let (true, Some((minute, 2))) = (is_joint || is_dotted, number(2)) {
         let (mut second, mut end) = (0, 3);
         if let (Some(Sign(':')), Some((found, 2))) = (tokens.get(3), number(4)) {
             (second, end) = (found, 5);

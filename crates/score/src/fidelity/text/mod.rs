@@ -109,7 +109,7 @@ pub(super) fn rests(words: &Words, a: &str, b: &str, is_place: bool) -> [Rest; 2
 pub(super) fn spoken_number(word: &str) -> Option<(i64, bool)> {
     let number = lexicon::number_word(word).filter(|number| number.fract() == 0.0)?;
     let is_ordinal = word.ends_with("th") || matches!(word, "first" | "second" | "third");
-    Some((number as i64, is_ordinal))
+    Some((format!("{number}").parse().ok()?, is_ordinal))
 }
 
 /// The words of a text that carry something, with their keys.
