@@ -326,6 +326,20 @@ fn long_texts_and_large_lists_end_soon() {
 }
 
 #[test]
+fn many_differences_within_one_long_text_end_soon() {
+    // Every difference within the text stands for the whole text: a few megabytes, a thousand times.
+    let items = |n: usize| {
+        (0..1500)
+            .map(|at| format!(r#"{{"k{at}": "{n} {}"}}"#, "x".repeat(2000)))
+            .collect::<Vec<_>>()
+            .join(", ")
+    };
+    let call = |n: usize| read(&serde_json::json!({"data": format!("[{}]", items(n))}).to_string());
+    let found = compare(&Fidelity::new(None), &call(1), &call(2));
+    assert!(found.score < 0.9, "{}", found.score);
+}
+
+#[test]
 fn what_is_named_or_wrapped_otherwise_has_its_place_in_both_calls() {
     let wrapped = read(r#"{"params": {"maxResults": 7, "q": "eel", "at": {"lat": 52.1, "lng": 4.3}}}"#);
     let plain =

@@ -201,14 +201,32 @@ fn value_at<'j>(json: Option<&'j Json>, path: &str) -> Option<&'j Json> {
 /// Longer texts are cut, in bytes.
 const LONGEST: usize = 1 << 14;
 
+/// A value as a text. One value may stand for thousands of others around it, so that only its start is read, and nothing of
+/// large objects.
 fn written(value: &Json) -> String {
     let mut text = match value {
-        Json::String(text) => text.clone(),
-        Json::Array(items) => items.iter().take(256).map(written).collect::<Vec<_>>().join(", "),
-        value => value.to_text(Keys::Sorted),
+        Json::String(text) => text[..text.floor_char_boundary(LONGEST)].to_owned(),
+        Json::Array(items) => items.iter().take(MOST_VALUES).map(written).collect::<Vec<_>>().join(", "),
+        value if is_small(value, &mut MOST_VALUES.clone()) => value.to_text(Keys::Sorted),
+        _ => String::new(),
     };
     text.truncate(text.floor_char_boundary(LONGEST));
     text
+}
+
+/// The most values within a value that are read.
+const MOST_VALUES: usize = 64;
+
+/// Whether a value has few enough values, and those are short.
+fn is_small(value: &Json, left: &mut usize) -> bool {
+    *left = left.saturating_sub(1);
+    *left > 0
+        && match value {
+            Json::String(text) | Json::LongInteger(text) => text.len() <= LONGEST,
+            Json::Array(items) => items.iter().all(|item| is_small(item, left)),
+            Json::Object(members) => members.iter().all(|(_, item)| is_small(item, left)),
+            _ => true,
+        }
 }
 
 fn is_index(part: &str) -> bool {
