@@ -296,7 +296,9 @@ impl<'a> Fidelity<'a> {
             arguments.push(finding.at(""));
         }
         let schema = self.schema(pair).map(Schema::new);
-        let question = pair.question.map(Question::new);
+        // Most calls are equal, and need no question.
+        let is_equal = arguments.iter().all(|argument| argument.verdict == Verdict::Equal);
+        let question = pair.question.filter(|_| !is_equal).map(Question::new);
         let pair = CallPair { a: Some(a), b: Some(b), ..pair };
         let context = Context { words, pair, schema, question: question.as_ref() };
         let mut all = Vec::new();
