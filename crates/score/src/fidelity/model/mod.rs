@@ -1,8 +1,8 @@
 //! The learned part of fidelity: how probable it is that an argument asks for the same, by its evidence.
 //!
-//! Boosted regression trees over the numbers of [`Evidence`](super::evidence::Evidence), each of which may only move the
+//! Boosted regression trees over the numbers of [`Evidence`], each of which may only move the
 //! probability the way it must (Friedman, 2001; monotone constraints as `LightGBM`'s basic method has them), then a
-//! calibration by isotonic regression. `models/fidelity/train.sh` makes the model; [`train`] is how.
+//! calibration by isotonic regression. `models/fidelity/train.sh` makes the model; [`train()`] is how.
 
 mod boost;
 mod calibrate;
