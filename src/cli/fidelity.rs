@@ -73,7 +73,14 @@ docs/fidelity.md explains how arguments are compared and what that reaches.";
 
 /// Scores labelled pairs.
 pub(super) fn run(args: &FidelityArgs, common: &Common, printer: Printer) -> Result<(), Failure> {
-    let files = pair_files(&args.pairs).map_err(|error| Failure::new(code::INPUT, error.to_string()))?;
+    let mut files = Vec::new();
+    for path in &args.pairs {
+        let found = pair_files(std::slice::from_ref(path)).map_err(|error| {
+            let name = shortened(&path.display().to_string(), 300);
+            Failure::new(code::INPUT, format!("the folder `{name}` has no pairs to read: {error}"))
+        })?;
+        files.extend(found);
+    }
     let mut sources = Vec::new();
     for path in &files {
         let (source, left_out) = LabelledSource::read(path)?;
@@ -133,6 +140,8 @@ fn train(
     printer: Printer,
 ) -> Result<(), Failure> {
     let base = args.by.open()?;
+    let catalog = args.tools.as_deref().map(Catalog::open).transpose()?;
+    check_labels(args, sources)?;
     let files: Vec<&Path> = args.pairs.iter().map(PathBuf::as_path).collect();
     let mut output = args.form.open(&files, printer)?;
     let mut embedder = args.encoder.open(common.assets()?, printer)?;
@@ -140,7 +149,7 @@ fn train(
     let mut bar = printer.bar(Unit::Progress);
     for source in sources {
         let mut progress = |done: usize, total: usize| bar.set("comparing", done as u64, total as u64);
-        all.push(evidence(&source.pairs, Fidelity::new(None), &mut embedder, &mut progress)?);
+        all.push(evidence(&source.pairs, Fidelity::new(catalog.as_ref()), &mut embedder, &mut progress)?);
     }
     let (model, figures) = if args.anew {
         let mut progress = |done: usize, total: usize| bar.set("training", done as u64, total as u64);
@@ -164,6 +173,31 @@ fn train(
         Failure::new(code::INPUT, format!("the model `{name}` cannot be written: {cause}"))
     })?;
     printer.note(&format!("wrote `{name}`: use it with --fidelity-model"));
+    Ok(())
+}
+
+/// The fewest pairs of each label that a model is made from.
+const FEWEST: usize = 10;
+
+/// Fails if too little is labelled to learn from it.
+fn check_labels(args: &FidelityArgs, sources: &[LabelledSource]) -> Result<(), Failure> {
+    let pairs = || sources.iter().flat_map(|source| &source.pairs);
+    let same = pairs().filter(|pair| pair.is_same).count();
+    let different = pairs().count() - same;
+    let hint =
+        "hint: `m3 review --label` collects labels; some two hundred pairs are enough to see a difference";
+    if same.min(different) < FEWEST {
+        return Err(Failure::new(
+            code::INPUT,
+            format!(
+                "there are {same} pairs of the same and {different} of different, and at least {FEWEST} of each are needed\n{hint}"
+            ),
+        ));
+    }
+    if args.anew && sources.len() < 2 {
+        let message = "`--anew` needs two files of pairs or more: what it reaches on each is told by the model of the others";
+        return Err(Failure::new(code::INPUT, message));
+    }
     Ok(())
 }
 

@@ -10,10 +10,12 @@ use super::training::LabelledSource;
 /// How the name of the catalog of a file of pairs ends: that of `a.json` is `a.tools.json`.
 const CATALOG: &str = ".tools.json";
 
-/// The files that paths stand for, those of a folder by name.
+/// The files that paths stand for, those of a folder by name. In a folder, `a.tools.json` beside `a.json` says something
+/// of it and has no pairs, as does any other `a.*.json`.
 ///
 /// # Errors
-/// What the system says of a folder that cannot be read.
+/// What the system says of a folder that cannot be read; [`NotFound`](std::io::ErrorKind::NotFound) for one without such
+/// a file.
 pub fn pair_files(paths: &[PathBuf]) -> std::io::Result<Vec<PathBuf>> {
     let mut found = Vec::new();
     for path in paths {
@@ -21,17 +23,26 @@ pub fn pair_files(paths: &[PathBuf]) -> std::io::Result<Vec<PathBuf>> {
             found.push(path.clone());
             continue;
         }
-        let mut files = Vec::new();
+        let mut files: Vec<PathBuf> = Vec::new();
         for entry in std::fs::read_dir(path)? {
-            let name = entry?.file_name();
-            let text = name.to_string_lossy();
-            let is_pairs = (text.ends_with(".json") || text.ends_with(".jsonl")) && !text.ends_with(CATALOG);
-            if is_pairs && !text.ends_with("hand-labels.json") {
-                files.push(path.join(&name));
+            let file = path.join(entry?.file_name());
+            if file.extension().is_some_and(|ending| ending == "json" || ending == "jsonl") {
+                files.push(file);
             }
         }
-        files.sort();
-        found.extend(files);
+        let is_beside = |file: &PathBuf| {
+            let stem = file.file_stem().unwrap_or_default().to_string_lossy();
+            let first = stem.split_once('.').map(|(first, _)| path.join(first));
+            first.is_some_and(|first| {
+                ["json", "jsonl"].iter().any(|end| files.contains(&first.with_extension(end)))
+            })
+        };
+        let mut pairs: Vec<PathBuf> = files.iter().filter(|file| !is_beside(file)).cloned().collect();
+        if pairs.is_empty() {
+            return Err(std::io::Error::new(std::io::ErrorKind::NotFound, "it has no file .json or .jsonl"));
+        }
+        pairs.sort();
+        found.extend(pairs);
     }
     Ok(found)
 }

@@ -203,6 +203,23 @@ fn a_model_is_made_from_labelled_pairs() {
 }
 
 #[test]
+fn too_little_to_learn_from_is_refused() {
+    let folder = Folder::new();
+    let pairs = folder.json("pairs.json", &json!([{"tool": "s/t", "a": {}, "b": {"q": "x"}, "same": 0}]));
+    let refused = |paths: &[&std::path::Path]| {
+        let mut m3 = m3_bare(folder.path());
+        failure(m3.args(["fidelity", "--train", "-o"]).arg(folder.path().join("model")).args(paths))
+    };
+    let (code, message) = refused(&[&pairs]);
+    assert!(code == 2 && message.contains("0 pairs of the same and 1 of different"), "{message}");
+    let empty = folder.path().join("empty");
+    std::fs::create_dir(&empty).unwrap();
+    let (code, message) = refused(&[&empty]);
+    assert!(code == 2 && message.contains("empty` has no pairs to read"), "{message}");
+    assert!(!folder.path().join("model").exists());
+}
+
+#[test]
 fn what_is_no_model_is_refused() {
     let folder = Folder::new();
     let pairs = folder.json("pairs.json", &json!([{"tool": "s/t", "a": {}, "b": {}, "same": 1}]));
