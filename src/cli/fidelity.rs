@@ -43,10 +43,10 @@ pub(super) struct FidelityArgs {
     /// Definitions: how arguments are serialized for cosines
     #[arg(long, value_enum, default_value_t = ProfileArg::Paper)]
     profile: ProfileArg,
-    /// Make a model from the pairs, and say what it reaches on each file by the model of all others
-    #[arg(long, requires = "model")]
+    /// Adapt the model to the pairs, and say on pairs that it has not seen whether that is better
+    #[arg(long, requires = "model", conflicts_with_all = ["similarity", "threshold", "profile"])]
     train: bool,
-    /// Make it from these pairs alone, each file a source, rather than adapt the built-in model to them
+    /// Make a model of these pairs alone instead, each file a source, and say what the model of all others reaches on each
     #[arg(long, requires = "train")]
     anew: bool,
     /// The folder for the model
@@ -194,7 +194,7 @@ fn check_labels(args: &FidelityArgs, sources: &[LabelledSource]) -> Result<(), F
             ),
         ));
     }
-    if args.anew && sources.len() < 2 {
+    if args.anew && sources.iter().all(|source| source.name == sources[0].name) {
         let message = "`--anew` needs two files of pairs or more: what it reaches on each is told by the model of the others";
         return Err(Failure::new(code::INPUT, message));
     }

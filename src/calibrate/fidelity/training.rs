@@ -118,8 +118,8 @@ pub fn adapt(pairs: &[TestPair], evidence: Vec<Vec<Evidence>>, base: &Model) -> 
         }
     }
     let report = |name: &str, score: &dyn Fn(usize) -> f64| {
-        let scored: Vec<Scored> =
-            (0..pairs.len()).map(|index| (score(index), pairs[index].is_same)).collect();
+        let sure = (0..pairs.len()).filter(|&index| !pairs[index].is_doubtful);
+        let scored: Vec<Scored> = sure.map(|index| (score(index), pairs[index].is_same)).collect();
         GroupReport::new(name, &scored, 0.5)
     };
     let figures = [

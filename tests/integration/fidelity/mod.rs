@@ -165,6 +165,33 @@ fn the_question_counts() {
     assert!(score(0) < score(1), "{} {}", score(0), score(1));
 }
 
+/// Scores take the question from the trajectories, and a model from its folder.
+#[test]
+fn scores_know_the_question_and_the_model() {
+    let folder = Folder::new();
+    let made = |name: &str, question: &str, arguments: Value| {
+        let calls = json!([{"name": "food/search", "arguments": arguments}]);
+        let one = json!({"id": "1", "question": question, "steps": [{"step": 1, "calls": calls}]});
+        folder.json(name, &json!([one]))
+    };
+    let scored = |question: &str, further: &[&str]| {
+        let reference = made("r.json", question, json!({"query": "ramen", "vegetarian": true}));
+        let prediction = made("p.json", question, json!({"query": "ramen"}));
+        let found = report(m3()?.arg("score").arg(prediction).arg(reference).args(further));
+        Some(found["aggregate"]["argument_fidelity"].as_f64().unwrap())
+    };
+    let Some(asked) = scored("Where can I get vegetarian ramen?", &[]) else { return };
+    let unasked = scored("Where can I get ramen?", &[]).unwrap();
+    assert!(asked < unasked, "{asked} {unasked}");
+    let mut model = json_of(root().join("models/fidelity/model.json"));
+    for point in model["calibration"].as_array_mut().unwrap() {
+        point[1] = json!(point[1].as_f64().unwrap() + 1.0);
+    }
+    folder.json("model.json", &model);
+    let kinder = scored("Where can I get ramen?", &["--fidelity-model", folder.path().to_str().unwrap()]);
+    assert!(kinder.unwrap() > unasked, "{kinder:?} {unasked}");
+}
+
 /// A model that is made twice is the same, and scores with it differ from those of the built-in one.
 #[test]
 fn a_model_is_made_from_labelled_pairs() {
@@ -212,6 +239,13 @@ fn too_little_to_learn_from_is_refused() {
     };
     let (code, message) = refused(&[&pairs]);
     assert!(code == 2 && message.contains("0 pairs of the same and 1 of different"), "{message}");
+    let beside = folder.write("pairs.again.json", std::fs::read(&pairs).unwrap());
+    let mut m3 = m3_bare(folder.path());
+    m3.args(["fidelity", "--train", "--threshold", "0.4", "-o"])
+        .arg(folder.path().join("model"))
+        .arg(&beside);
+    let (code, message) = failure(&mut m3);
+    assert!(code == 2 && message.contains("cannot be used with"), "{message}");
     let empty = folder.path().join("empty");
     std::fs::create_dir(&empty).unwrap();
     let (code, message) = refused(&[&empty]);

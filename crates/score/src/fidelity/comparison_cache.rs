@@ -1,8 +1,7 @@
 //! Comparisons in the cache: what two calls came to is looked up rather than compared again.
 //!
 //! A key tells everything that a comparison depends on but the encoder, which the cache knows: the rules (a digest of their
-//! sources, made when m3 is built), the tool with its schema, and both arguments. Weights depend on the references and
-//! are not kept.
+//! sources, made when m3 is built), the model, the tool with its schema, the question, and both arguments.
 
 use m3_embedding::InputKey;
 use m3_trajectory::json::Json;

@@ -65,12 +65,12 @@ impl Name {
 
     /// Whether values are names of things, places or people.
     pub(super) fn is_of_a_thing(&self) -> bool {
-        self.is_place() || self.has(THINGS)
+        self.is_place() || self.has(&THINGS)
     }
 
     /// Whether values are words that are searched or written.
     pub(super) fn is_of_words(&self) -> bool {
-        self.has(WORDS)
+        self.has(&WORDS)
     }
 
     /// Its words with spaces between them.
@@ -308,7 +308,7 @@ impl Name {
     /// Whether a value is the name of a person.
     pub(super) fn is_person(&self) -> bool {
         self.is(&["name"])
-            || self.has(PERSONS)
+            || self.has(&PERSONS)
             || (self.has(&["name"]) && self.has(&["first", "last", "full", "family", "given", "customer"]))
     }
 

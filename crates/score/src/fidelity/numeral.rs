@@ -252,3 +252,29 @@ fn roman(text: &str) -> Option<f64> {
     });
     (values.len() <= 15).then(|| f64::from(signed.sum::<i32>()))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bounds_ranges_and_numbers_in_words() {
+        let score = |a: &str, b: &str| compare(&Name::new("value"), a, b).map(|found| found.score);
+        for (a, b) in [
+            ("more than four", "> 4"),
+            ("5000 or more", "at least 5000"),
+            ("more than 5000 or equal to", ">= 5000"),
+            ("no more than 3", "≤3"),
+            ("less than or equal to 30", "30 or less"),
+            ("20 to 30", "between twenty and thirty"),
+            ("1/2", "half"),
+        ] {
+            assert!(score(a, b).is_some_and(|score| score > 0.9), "{a} {b} {:?}", score(a, b));
+        }
+        for (a, b) in
+            [("more than 4", "at least 4"), ("20~30", "20 to 40"), ("four", "5"), ("under 3", "over 3")]
+        {
+            assert!(score(a, b).is_some_and(|score| score < 0.1), "{a} {b} {:?}", score(a, b));
+        }
+    }
+}

@@ -1,5 +1,7 @@
 //! Words of the names of arguments, by what they say of the value.
 
+use std::sync::LazyLock;
+
 /// Names of degrees.
 pub(super) const DEGREES: &[&str] = &["lat", "lng", "lon", "latitude", "longitude"];
 
@@ -309,111 +311,17 @@ pub(super) const NO_UNITS: &[&str] = &[
 pub(super) const DURATIONS: &[&str] = &["seconds", "minutes", "hours", "days", "milliseconds"];
 
 /// Names of things that have a name.
-pub(super) const THINGS: &[&str] = &[
-    "album",
-    "artist",
-    "author",
-    "band",
-    "beer",
-    "book",
-    "brand",
-    "building",
-    "character",
-    "club",
-    "company",
-    "composer",
-    "contact",
-    "customer",
-    "director",
-    "event",
-    "film",
-    "game",
-    "hotel",
-    "item",
-    "journal",
-    "league",
-    "manufacturer",
-    "model",
-    "movie",
-    "museum",
-    "name",
-    "names",
-    "organization",
-    "painting",
-    "person",
-    "player",
-    "product",
-    "restaurant",
-    "school",
-    "series",
-    "song",
-    "species",
-    "store",
-    "team",
-    "title",
-    "track",
-    "university",
-    "venue",
-    "vendor",
-    "work",
-];
+pub(super) static THINGS: LazyLock<Vec<&str>> = LazyLock::new(|| named("things"));
 
 /// Names of words that are searched or written.
-pub(super) const WORDS: &[&str] = &[
-    "abstract",
-    "answer",
-    "body",
-    "brief",
-    "caption",
-    "comment",
-    "content",
-    "context",
-    "description",
-    "details",
-    "goal",
-    "idea",
-    "input",
-    "instruction",
-    "instructions",
-    "keyword",
-    "keywords",
-    "message",
-    "note",
-    "notes",
-    "problem",
-    "prompt",
-    "q",
-    "query",
-    "question",
-    "reasoning",
-    "request",
-    "requirements",
-    "scenario",
-    "search",
-    "situation",
-    "story",
-    "subject",
-    "summary",
-    "task",
-    "text",
-    "thought",
-    "topic",
-];
+pub(super) static WORDS: LazyLock<Vec<&str>> = LazyLock::new(|| named("words"));
 
 /// Names of people.
-pub(super) const PERSONS: &[&str] = &[
-    "author",
-    "authors",
-    "person",
-    "artist",
-    "actor",
-    "director",
-    "contact",
-    "firstname",
-    "lastname",
-    "surname",
-    "patient",
-    "fullname",
-    "composer",
-    "player",
-];
+pub(super) static PERSONS: LazyLock<Vec<&str>> = LazyLock::new(|| named("persons"));
+
+/// A line of the table of names of arguments.
+fn named(kind: &str) -> Vec<&'static str> {
+    let mut lines = include_str!("tables/argument_names.txt").lines();
+    let names = lines.find_map(|line| line.strip_prefix(kind)?.strip_prefix(": "));
+    names.into_iter().flat_map(str::split_whitespace).collect()
+}

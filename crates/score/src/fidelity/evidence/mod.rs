@@ -1,5 +1,5 @@
-//! What tells whether two values of an argument ask for the same: some forty numbers for each argument that differs, of
-//! which the model makes a probability.
+//! What tells whether two values of an argument ask for the same: seventy-two numbers for each argument that differs,
+//! of which the model makes a probability.
 //!
 //! What says which call is the reference counts only where the question is known: without it, no role is given, and both
 //! orders of a pair have the same evidence.

@@ -13,7 +13,7 @@ pub struct Example {
     pub arguments: Vec<Evidence>,
     /// The label.
     pub is_same: bool,
-    /// Whether its label depends on what the pair does not say: it is not learned from.
+    /// Whether its label depends on what the pair does not say: it is not learned as the same.
     pub is_doubtful: bool,
 }
 
@@ -44,7 +44,7 @@ pub fn train(sources: &[Source], progress: &mut dyn FnMut(usize, usize)) -> (Mod
     for (done, source) in sources.iter().enumerate() {
         progress(done, steps);
         let others: Vec<&Source> = sources.iter().filter(|other| other.name != source.name).collect();
-        let model = if others.is_empty() { Model::clone(&Model::built_in()) } else { fit(&others) };
+        let model = fit(&others);
         out_of_source
             .push(source.examples.iter().map(|example| least(&model, example)).collect::<Vec<f64>>());
     }
@@ -153,7 +153,9 @@ impl Model {
     #[must_use]
     pub fn adapted(&self, examples: &[Example]) -> Self {
         let sum = |evidence: &Evidence| self.log_odds(evidence.numbers());
-        let used: Vec<&Example> = examples.iter().filter(|example| !example.arguments.is_empty()).collect();
+        let is_learned =
+            |example: &&Example| !(example.arguments.is_empty() || example.is_doubtful && example.is_same);
+        let used: Vec<&Example> = examples.iter().filter(is_learned).collect();
         let count =
             |label: bool| used.iter().filter(|example| example.is_same == label).count().max(1) as f64;
         let mut rows: Vec<Row<'_>> = Vec::new();

@@ -196,3 +196,50 @@ fn range(text: &str) -> Option<(Moment, Moment)> {
         (has_date(first) == has_date(last)).then_some((first, last))
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn moments_are_read_as_people_say_them() {
+        let score = |a: &str, b: &str| compare(a, b).map(|found| found.score);
+        for (a, b) in [
+            ("half past 3 in the afternoon", "15:30"),
+            ("quarter to 5 pm", "16:45"),
+            ("evening 6:30", "6:30 pm"),
+            ("11 in the night", "23:00"),
+            ("twelve oh three", "12:03"),
+            ("ten pm", "22:00"),
+            ("seven thirty five pm", "19:35"),
+            ("12 noon", "midday"),
+            ("22/04", "April 22"),
+            ("20240305T143000", "March 5, 2024 2:30 pm"),
+            ("2026-03-05T10:00:00+01:00", "2026-03-05T09:00:00Z"),
+        ] {
+            assert!(score(a, b).is_some_and(|score| score >= 0.9), "{a} {b} {:?}", score(a, b));
+        }
+        // One says more than the other.
+        for (a, b) in [("2019-03-09", "the 9th"), ("2019-03-01", "1st of March"), ("Friday", "2019-03-08")] {
+            assert!(
+                score(a, b).is_some_and(|score| (0.5..0.9).contains(&score)),
+                "{a} {b} {:?}",
+                score(a, b)
+            );
+        }
+        for (a, b) in [
+            ("2019-03-09", "the 10th"),
+            ("Thursday", "2019-03-08"),
+            ("7:56pm", "7:56:30pm"),
+            ("five pm", "6 pm"),
+            ("half past 3 pm", "half past 3 am"),
+            ("March 5", "15:30"),
+        ] {
+            assert!(score(a, b).is_some_and(|score| score < 0.1), "{a} {b} {:?}", score(a, b));
+        }
+        for text in ["", "may", "in the", "night", "25:70", "13 pm", "the day after", "99999999999999999999"]
+        {
+            assert_eq!(score(text, "2019-03-09"), None, "{text}");
+        }
+    }
+}
