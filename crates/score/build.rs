@@ -28,7 +28,7 @@ const LIBRARIES: [&str; 10] = [
     "percent-encoding",
     "serde_json",
     "strsim",
-    "svgtypes",
+    "url",
     "unicode-width",
     "zmij",
 ];

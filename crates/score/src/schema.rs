@@ -50,15 +50,6 @@ impl<'a> Schema<'a> {
         Some(Schema { root: self.root, node })
     }
 
-    /// The names of the members that it declares.
-    pub(super) fn members(self) -> impl Iterator<Item = &'a str> {
-        let properties = self.variants().into_iter().filter_map(|variant| match variant.get("properties") {
-            Some(Json::Object(members)) => Some(members),
-            _ => None,
-        });
-        properties.flatten().map(|(key, _)| key.as_str())
-    }
-
     /// The schema of the items of an array.
     pub(super) fn items(self) -> Option<Schema<'a>> {
         let node = self.variants().into_iter().find_map(|variant| variant.get("items"))?;

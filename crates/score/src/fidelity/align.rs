@@ -4,9 +4,8 @@
 use std::borrow::Cow;
 use std::collections::HashMap;
 
-use m3_trajectory::json::{Json, is_same, parse, pointer_to};
+use m3_trajectory::json::{Json, Keys, is_same, parse, pointer_to};
 
-use super::compare_value::{self, ArgumentContext};
 use super::constants::{
     CLOSE, DEFAULT_OR_ABSENT, EMPTY_OR_ABSENT, EQUIVALENT, MAX_DEPTH, MAX_TEXT, MAX_VALUES, NOTHING,
     NULL_OR_ABSENT, OPTIONAL_OR_ABSENT, REQUIRED_OR_ABSENT, SAME_OTHERWISE, UNKNOWN_MEMBER, USUAL_OR_ABSENT,
@@ -15,6 +14,7 @@ use super::lists;
 use super::members;
 use super::name::Name;
 use super::place::cut;
+use super::readers::{self, ArgumentContext};
 use super::words::Words;
 use super::{ArgumentComparison, Finding, Kind, Verdict};
 use crate::schema::Schema;
@@ -59,12 +59,12 @@ impl<'a> Alignment<'a> {
     pub(super) fn value(&mut self, at: &ValueLocation<'_>, a: &Json, b: &Json) {
         if is_same(a, b) {
             if at.depth == 1 || (at.depth == 0 && !matches!(a, Json::Object(_))) {
-                self.push(&at.path, Finding::equal(compare_value::kind_of(a)));
+                self.push(&at.path, Finding::equal(readers::kind_of(a)));
             } else if at.depth == 0
                 && let Json::Object(members) = a
             {
                 for (key, value) in members {
-                    self.push(&pointer_to("", key), Finding::equal(compare_value::kind_of(value)));
+                    self.push(&pointer_to("", key), Finding::equal(readers::kind_of(value)));
                 }
             }
             return;
@@ -74,7 +74,7 @@ impl<'a> Alignment<'a> {
             return self.push(
                 &at.path,
                 Finding::new(
-                    compare_value::kind_of_both(a, b),
+                    readers::kind_of_both(a, b),
                     NOTHING,
                     "different, and too much to compare",
                 ),
@@ -108,7 +108,7 @@ impl<'a> Alignment<'a> {
         let says_nothing =
             |value: &Json| is_nothing(value) || is_empty(value) && !matches!(value, Json::Bool(_));
         if says_nothing(a) && says_nothing(b) {
-            let finding = Finding::new(compare_value::kind_of_both(a, b), SAME_OTHERWISE, "both say nothing");
+            let finding = Finding::new(readers::kind_of_both(a, b), SAME_OTHERWISE, "both say nothing");
             return self.push(&at.path, finding);
         }
         // Nothing written out is as good as absent, but among choices it may be one.
@@ -119,9 +119,6 @@ impl<'a> Alignment<'a> {
         if is_left_out(a) != is_left_out(b) {
             let (value, verdict) = if is_left_out(a) { (b, Verdict::Extra) } else { (a, Verdict::Missing) };
             return self.absent(at, value, Presence::of(at), verdict);
-        }
-        if let Some(finding) = compare_value::shapes(&at.context.name, a, b) {
-            return self.push(&at.path, finding);
         }
         if let Some((a, b)) = held(a, b) {
             return self.rewritten(at, &a, &b, "the same as JSON in a text");
@@ -135,7 +132,7 @@ impl<'a> Alignment<'a> {
                 self.rewritten(at, a, b, "a list in another writing");
             }
             _ => {
-                let finding = compare_value::compare(&at.context, self.words, a, b);
+                let finding = readers::compare(&at.context, self.words, a, b);
                 self.push(&at.path, finding);
             }
         }
@@ -152,21 +149,12 @@ impl<'a> Alignment<'a> {
         let before = self.found.len();
         self.value(&ValueLocation { depth: at.depth.max(1) + 1, ..at.clone() }, a, b);
         if self.found.len() == before {
-            self.push(&at.path, Finding::new(compare_value::kind_of_both(a, b), SAME_OTHERWISE, reason));
+            self.push(&at.path, Finding::new(readers::kind_of_both(a, b), SAME_OTHERWISE, reason));
         }
     }
 
     fn object(&mut self, at: &ValueLocation<'_>, a: &[(String, Json)], b: &[(String, Json)]) {
         let (is_call, schema) = (at.depth == 0, at.context.schema);
-        match (members::unwrapped(a, b, schema, is_call), members::unwrapped(b, a, schema, is_call)) {
-            (Some((key, inner)), None) => {
-                return self.inside(at, &pointer_to(&at.path, key), true, inner, b);
-            }
-            (None, Some((key, inner))) => {
-                return self.inside(at, &pointer_to(&at.path, key), false, a, inner);
-            }
-            _ => {}
-        }
         let in_a: HashMap<&str, &Json> = a.iter().map(|(key, value)| (key.as_str(), value)).collect();
         let mut in_b: HashMap<&str, &Json> = b.iter().map(|(key, value)| (key.as_str(), value)).collect();
         let renamed = members::renamed(&in_a, &in_b, schema, is_call);
@@ -177,24 +165,12 @@ impl<'a> Alignment<'a> {
             }
         }
         let theirs: HashMap<&str, &str> = renamed.into_iter().map(|(theirs, own)| (own, theirs)).collect();
-        let spans = [compare_value::spans(a, b, 0), compare_value::spans(a, b, 1)];
-        let exchanged = members::exchanged(&in_a, &in_b);
-        let converted = members::converted(&in_a, &in_b);
-        let has_zoom = in_a.contains_key("z") || in_b.contains_key("z");
         for (key, value) in a {
             let there = theirs.get(key.as_str()).copied();
             let name = there.map_or(key.as_str(), |there| members::telling(key, there, schema));
-            let below = ValueLocation { path: pointer_to(&at.path, key), ..below(at, name, spans, has_zoom) };
+            let below = ValueLocation { path: pointer_to(&at.path, key), ..below(at, name) };
             let before = self.found.len();
             match (in_b.get(key.as_str()), there) {
-                (Some(other), _) if exchanged.contains(&key.as_str()) => {
-                    let kind = compare_value::kind_of_both(value, other);
-                    self.push(&below.path, Finding::new(kind, NOTHING, "two values have changed places"));
-                }
-                (Some(other), _) if converted.contains(&key.as_str()) && !is_same(value, other) => {
-                    let reason = "the same in another unit";
-                    self.push(&below.path, Finding::new(Kind::Quantity, SAME_OTHERWISE, reason));
-                }
                 (Some(other), Some(there)) => {
                     let reason = format!("the same under the name `{}`", cut(there, SHOWN_NAME));
                     self.rewritten(&below, value, other, reason);
@@ -216,26 +192,7 @@ impl<'a> Alignment<'a> {
 
     /// A member that only one of two objects has, whatever its writing.
     fn one_sided(&mut self, at: &ValueLocation<'_>, key: &str, value: &Json, verdict: Verdict) {
-        let name = members::known(key, at.context.schema, at.depth == 0);
-        let below = ValueLocation { path: pointer_to(&at.path, key), ..below(at, name, [None; 2], false) };
-        self.absent(&below, value, Presence::among(at, name), verdict);
-    }
-
-    /// Compares two objects of which the first or the second is inside a member that says nothing, at `within`.
-    fn inside(
-        &mut self,
-        at: &ValueLocation<'_>,
-        within: &str,
-        is_first: bool,
-        a: &[(String, Json)],
-        b: &[(String, Json)],
-    ) {
-        let (from, to) = if is_first { (within, &*at.path) } else { (&*at.path, within) };
-        let at = ValueLocation { path: from.to_owned(), ..at.clone() };
-        let before = self.found.len();
-        self.object(&at, a, b);
-        self.push(from, Finding::new(Kind::Object, SAME_OTHERWISE, "the same in an object of its own"));
-        self.found[before..].iter_mut().for_each(|argument| argument.moved(from, to));
+        self.absent(&below(at, key), value, Presence::among(at, key), verdict);
     }
 
     /// A value that only one side has.
@@ -253,7 +210,7 @@ impl<'a> Alignment<'a> {
             is_same(default, value)
                 || is_single(default)
                     && is_single(value)
-                    && compare_value::compare(&at.context, self.words, default, value).score >= EQUIVALENT
+                    && readers::compare(&at.context, self.words, default, value).score >= EQUIVALENT
         };
         let is_default =
             || schema.is_some_and(|schema| schema.defaults().any(is_as) || schema.describes_default(value));
@@ -274,14 +231,14 @@ impl<'a> Alignment<'a> {
             (EMPTY_OR_ABSENT, "says nothing")
         } else if !says_default && is_usual(&at.context.name, value) {
             (USUAL_OR_ABSENT, "what most tools have as their default")
-        } else if presence == Presence::Unknown || schema.is_none() && at.context.name.is_of_call() {
+        } else if presence == Presence::Unknown || schema.is_none() && at.context.name.is_of("reasons") {
             (UNKNOWN_MEMBER, "the tool does not know it")
         } else {
             (OPTIONAL_OR_ABSENT, ONLY_ONE)
         };
         // Only one of two values, so never as good as the same one.
         debug_assert!(score <= SAME_OTHERWISE.max(CLOSE), "absent is never equal");
-        self.push(&at.path, Finding::absent(compare_value::kind_of(value), score, verdict, reason));
+        self.push(&at.path, Finding::absent(readers::kind_of(value), score, verdict, reason));
     }
 }
 
@@ -320,39 +277,24 @@ impl Presence {
     }
 }
 
-fn below<'a>(
-    at: &ValueLocation<'a>,
-    key: &str,
-    spans: [Option<f64>; 2],
-    has_zoom: bool,
-) -> ValueLocation<'a> {
+fn below<'a>(at: &ValueLocation<'a>, key: &str) -> ValueLocation<'a> {
     let parent = at.context.schema;
-    let schema = parent.and_then(|schema| schema.property(key));
-    let name = Name::new(key);
-    let span = name.side().and_then(|axis| spans[axis]).filter(|_| !has_zoom);
     let context = ArgumentContext {
-        schema,
+        schema: parent.and_then(|schema| schema.property(key)),
         is_required: parent.is_some_and(|schema| schema.required().contains(&key)),
-        span,
-        is_tile: has_zoom,
-        name,
+        name: Name::new(key),
     };
     ValueLocation { path: pointer_to(&at.path, key), depth: at.depth + 1, context }
 }
 
 /// Whether most tools take a value for one that is not said.
 fn is_usual(name: &Name, value: &Json) -> bool {
-    match value {
-        Json::String(text) => match text.trim().to_lowercase().as_str() {
-            "default" | "auto" | "automatic" | "unspecified" | "n/a" => true,
-            // To delete all is another thing than to filter nothing.
-            "all" | "any" | "none" => name.is_filter(),
-            text => {
-                name.is_usual_text(text)
-                    || super::number::in_text(text).is_some_and(|number| name.is_usual(number))
-            }
-        },
-        value => super::number::of(value).is_some_and(|number| name.is_usual(number)),
+    let text = value.as_str().map_or_else(|| value.to_text(Keys::Sorted), |text| text.trim().to_lowercase());
+    match text.as_str() {
+        "default" | "auto" | "automatic" | "unspecified" | "n/a" => true,
+        // To delete all is another thing than to filter nothing.
+        "all" | "any" | "none" => name.is_of("filters"),
+        text => name.is_usual(text.strip_suffix(".0").unwrap_or(text)),
     }
 }
 

@@ -45,9 +45,6 @@ pub const OPTIONAL_OR_ABSENT: f64 = 0.3;
 /// A required member.
 pub const REQUIRED_OR_ABSENT: f64 = 0.03;
 
-/// A code or a date with a word beside it, as in `AAPL please`: the tool takes it for another value.
-pub const MORE_THAN_VALUE: f64 = 0.3;
-
 // Numbers.
 
 /// Relative difference against score, in between linear in the logarithm: what rounding to three or more digits does is
@@ -106,9 +103,6 @@ pub const FUNCTION_WORD: f64 = 0.01;
 /// The weight of words that ask for something rather than say what is asked for.
 pub const REQUEST_WORD: f64 = 0.04;
 
-/// The weight of a country after a comma, which the other side leaves unsaid.
-pub const COUNTRY_AFTER_COMMA: f64 = 0.2;
-
 /// Cosine of two words' embeddings against how far they mean the same, where the thesaurus does not know both: of
 /// synonyms about a third have 0.8 or more, of names of one kind a few. What is below a half rejects, and orders what is
 /// rejected.
@@ -160,9 +154,6 @@ pub const SHORT_TEXT: f64 = 8.0;
 
 /// Origin and destination have changed places, or what numbers count.
 pub const EXCHANGED: f64 = 0.08;
-
-/// How much words say of texts that are not English; the rest is said by the cosine of the whole texts.
-pub const WEIGHT_OF_WORDS: f64 = 0.65;
 
 /// Cosine of whole texts against score, for texts that are not English.
 pub const TEXT_COSINE: [(f64, f64); 5] = [(0.3, 0.02), (0.6, 0.25), (0.8, 0.5), (0.92, 0.8), (1.0, 0.97)];

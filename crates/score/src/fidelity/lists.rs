@@ -4,20 +4,14 @@
 use m3_trajectory::json::{Json, Keys, pointer_to};
 
 use super::align::{Alignment, Presence, ValueLocation};
-use super::compare_value::{self, ArgumentContext};
 use super::constants::{MAX_ITEM_PAIRS, MAX_ITEM_VALUES, MAX_TEXT, NORM, NOTHING, SAME_OTHERWISE};
+use super::readers::ArgumentContext;
 use super::{ArgumentComparison, Finding, Kind, Verdict};
 use crate::hungarian::cheapest;
 use crate::schema::Schema;
 
 /// Units of cost in an assignment: losses to six digits of the power of the norm.
 const COST_UNITS: f64 = 1e9;
-
-/// Tools that take numbers in any order.
-const ORDER_FREE: &[&str] = &[
-    "mean", "median", "mode", "average", "avg", "sum", "add", "multiply", "product", "max", "min",
-    "variance", "std", "stdev", "count",
-];
 
 /// Tools that put what they take one after another.
 const ORDERING: &[&str] =
@@ -36,10 +30,6 @@ impl Alignment<'_> {
             },
         };
         let is_set = self.is_set(at, a, b);
-        if !is_set && self.is_reordered(at, a, b) {
-            let finding = Finding::new(Kind::List, NOTHING, "the same items in an order that matters");
-            return self.push(&at.path, finding);
-        }
         if is_set { self.set(at, &below, a, b) } else { self.tuple(at, &below, a, b) }
     }
 
@@ -48,16 +38,9 @@ impl Alignment<'_> {
         if at.context.schema.is_some_and(Schema::is_set) {
             return true;
         }
-        if all(|item| matches!(item, Json::Integer(_) | Json::LongInteger(_) | Json::Float(_))) {
-            if at.context.name.is_of_numbers() {
-                return true;
-            }
-            let tool = self.tool.rsplit('/').next().unwrap_or_default();
-            // `add_shape` adds no numbers.
-            if at.context.name.is_color() || at.context.name.is_box() || tool.starts_with("add_") {
-                return false;
-            }
-            return tool.split(['_', '-']).any(|word| ORDER_FREE.contains(&word));
+        let is_number = |item: &Json| matches!(item, Json::Integer(_) | Json::LongInteger(_) | Json::Float(_));
+        if a.iter().chain(b).all(is_number) {
+            return at.context.name.is_of("sets");
         }
         !self.is_ordered(at) && all(|item| matches!(item, Json::String(_) | Json::Object(_)))
     }
@@ -65,22 +48,12 @@ impl Alignment<'_> {
     /// Whether a list is one of steps, by its name or because its tool puts its items one after another.
     fn is_ordered(&self, at: &ValueLocation<'_>) -> bool {
         let tool = self.tool.rsplit('/').next().unwrap_or_default();
-        at.context.name.is_ordered() || tool.split(['_', '-']).any(|word| ORDERING.contains(&word))
-    }
-
-    /// Whether a list of steps has the same ones in another order, however near they are to each other.
-    fn is_reordered(&self, at: &ValueLocation<'_>, a: &[Json], b: &[Json]) -> bool {
-        self.is_ordered(at) && a.len() == b.len() && {
-            let (left_a, left_b) = left_over(a, b);
-            left_a.is_empty() && left_b.is_empty()
-        }
+        at.context.name.is_of("ordered") || tool.split(['_', '-']).any(|word| ORDERING.contains(&word))
     }
 
     fn tuple(&mut self, at: &ValueLocation<'_>, below: &ValueLocation<'_>, a: &[Json], b: &[Json]) {
-        let spans = compare_value::tuple_spans(&at.context.name, a, b);
         for index in 0..a.len().max(b.len()) {
-            let mut of_item = ValueLocation { path: pointer_to(&at.path, index), ..below.clone() };
-            of_item.context.span = spans[index % 2];
+            let of_item = ValueLocation { path: pointer_to(&at.path, index), ..below.clone() };
             match (a.get(index), b.get(index)) {
                 (Some(a), Some(b)) => self.value(&of_item, a, b),
                 (Some(item), None) => self.absent(&of_item, item, Presence::Required, Verdict::Missing),
@@ -236,9 +209,6 @@ pub(super) fn parts(items: &[Json], other: &Json) -> Vec<Json> {
     if items.len() < 2 || text.len() > MAX_TEXT {
         return vec![other.clone()];
     }
-    if let Some(numbers) = range(items, text) {
-        return numbers;
-    }
     let split = |sign: &str| -> Vec<Json> {
         text.split(sign).map(|part| Json::String(part.trim().to_owned())).collect()
     };
@@ -255,12 +225,4 @@ pub(super) fn parts(items: &[Json], other: &Json) -> Vec<Json> {
         None if has_comma => split(","),
         None => vec![other.clone()],
     }
-}
-
-/// The whole numbers of `1-3` beside a list of as many.
-fn range(items: &[Json], text: &str) -> Option<Vec<Json>> {
-    let (first, last) = text.split_once(['-', '–'])?;
-    let (first, last): (i64, i64) = (first.trim().parse().ok()?, last.trim().parse().ok()?);
-    let count = usize::try_from(last.checked_sub(first)?.checked_add(1)?).ok()?;
-    (count == items.len()).then(|| (first..=last).map(Json::Integer).collect())
 }

@@ -10,10 +10,8 @@
 //! | part | what it does |
 //! | --- | --- |
 //! | `align`, `members`, `lists` | who is compared with whom; what is missing or extra |
-//! | `name`, `compare_value` | what kind a value is, by its schema, its name, its writing |
-//! | `number`, `numeral`, `degrees`, `moment`, `quantity` | comparisons of numbers, times and measures |
-//! | `code`, `identifier`, `iso`, `location`, `color`, `notation` | of names that stand for one thing |
-//! | `expression`, `sql`, `source` | of formulas and programs |
+//! | `name` | what the name of an argument says of its value |
+//! | `readers` | single values, each by the first reader in one table that can read both |
 //! | `text` | free text: words aligned by spelling, lexicon and embeddings |
 //! | `words` | the cosines of words, of many calls at once |
 //! | `comparer`, `comparison_cache` | many pairs of calls at once, on all cores, each once for all |
@@ -23,35 +21,19 @@
 //! `docs/fidelity.md` explains it with examples and says what it reaches.
 
 mod align;
-mod code;
-mod color;
-mod compare_value;
 mod comparer;
 mod comparison_cache;
 pub mod constants;
-mod degrees;
 mod evidence;
-mod expression;
-mod identifier;
-mod iso;
 mod lists;
-mod location;
 mod members;
 pub mod model;
-mod moment;
 mod name;
-mod notation;
-mod number;
-mod numeral;
 pub mod place;
-mod quantity;
-mod source;
-mod sql;
+mod readers;
 #[cfg(test)]
 mod tests;
 mod text;
-mod units;
-mod vocabulary;
 mod words;
 
 use std::borrow::Cow;
@@ -68,8 +50,6 @@ pub enum Kind {
     Number,
     /// A latitude or longitude, in degrees.
     Coordinate,
-    /// A side of a box, in pixels or whatever the other sides are in.
-    BoxSide,
     /// A date, a time of day, or both.
     Moment,
     /// A duration, or a number with a unit.
@@ -103,7 +83,6 @@ impl Kind {
         match self {
             Self::Number => "number",
             Self::Coordinate => "coordinate",
-            Self::BoxSide => "box_side",
             Self::Moment => "moment",
             Self::Quantity => "quantity",
             Self::Boolean => "boolean",

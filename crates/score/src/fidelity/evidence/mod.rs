@@ -1,4 +1,4 @@
-//! What tells whether two values of an argument ask for the same: seventy-two numbers for each argument that differs,
+//! What tells whether two values of an argument ask for the same: seventy numbers for each argument that differs,
 //! of which the model makes a probability.
 //!
 //! What says which call is the reference counts only where the question is known: without it, no role is given, and both
@@ -35,7 +35,7 @@ pub(super) enum Sign {
 use Sign::{Down, Free, Up};
 
 /// The numbers of an argument, by name. `_least` and `_most` are the smaller and the larger of both values.
-pub(super) const SIGNS: [(&str, Sign); 72] = [
+pub(super) const SIGNS: [(&str, Sign); 70] = [
     // What the rules make of it, and as what.
     ("rule", Up),
     ("is_text", Free),
@@ -98,7 +98,6 @@ pub(super) const SIGNS: [(&str, Sign); 72] = [
     ("digits_most", Down),
     ("negated", Down),
     // Embeddings.
-    ("cosine", Up),
     ("cosine_named", Up),
     // What the question says of the words that only one has, and of all.
     ("unasked", Down),
@@ -115,7 +114,6 @@ pub(super) const SIGNS: [(&str, Sign); 72] = [
     ("extra_asked", Up),
     ("missing_asked", Down),
     ("one_name_asked", Free),
-    ("one_near_question", Free),
 ];
 
 /// The numbers of one argument, in the order of [`SIGNS`]; what does not apply is not a number.
@@ -156,14 +154,13 @@ impl Evidence {
 }
 
 /// The question of a pair of calls, as its words.
-pub(super) struct Question<'q> {
-    text: &'q str,
+pub(super) struct Question {
     keys: HashSet<String>,
 }
 
-impl<'q> Question<'q> {
-    pub(super) fn new(text: &'q str) -> Self {
-        Self { text, keys: text::keys(text).into_iter().map(|found| found.0).collect() }
+impl Question {
+    pub(super) fn new(text: &str) -> Self {
+        Self { keys: text::keys(text).into_iter().map(|found| found.0).collect() }
     }
 
     /// The weight of words that it has.
@@ -184,7 +181,7 @@ pub(super) struct Context<'c> {
     pub(super) words: &'c Words,
     pub(super) pair: CallPair<'c>,
     pub(super) schema: Option<Schema<'c>>,
-    pub(super) question: Option<&'c Question<'c>>,
+    pub(super) question: Option<&'c Question>,
 }
 
 /// The value that a pointer leads to, or the nearest around it.
@@ -286,10 +283,10 @@ pub(super) fn of(context: &Context<'_>, found: &ArgumentComparison) -> Evidence 
     e.push("has_choices", property.map_or(NONE, |_| has_choices));
     e.push("has_question", flag(context.question.is_some()));
     e.push("names_a_thing", flag(name.is_of_a_thing()));
-    e.push("holds_words", flag(name.is_of_words()));
+    e.push("holds_words", flag(name.is_of("words")));
     let texts = a.zip(b).map(|(a, b)| (written(a), written(b)));
     spelling(&mut e, texts.as_ref());
-    let is_place = name.is_place() || found.kind == Kind::Place;
+    let is_place = name.is_of("places") || found.kind == Kind::Place;
     let rests = texts.as_ref().map(|(a, b)| text::rests(context.words, a, b, is_place));
     left_over(&mut e, rests.as_ref());
     meaning(&mut e, context, &said, texts.as_ref(), rests.as_ref());
@@ -335,15 +332,14 @@ fn meaning(
 ) {
     let has_letters = |text: &str| text.len() <= 2000 && text.chars().any(char::is_alphabetic);
     let worded = texts.filter(|(a, b)| has_letters(a) && has_letters(b));
-    let cosine = |a: &str, b: &str| context.words.cosine(a, b).unwrap_or(NONE);
-    e.push("cosine", worded.map_or(NONE, |(a, b)| cosine(a, b)));
     let named = |text: &str| format!("{said}: {text}");
-    e.push("cosine_named", worded.map_or(NONE, |(a, b)| cosine(&named(a), &named(b))));
+    let cosine = worded.and_then(|(a, b)| context.words.cosine(&named(a), &named(b)));
+    e.push("cosine_named", cosine.unwrap_or(NONE));
     let asked = context.question.zip(rests);
-    let of = |value: &dyn Fn(&Question<'_>, &Rest, &Rest) -> f64| {
+    let of = |value: &dyn Fn(&Question, &Rest, &Rest) -> f64| {
         asked.map_or(NONE, |(question, [a, b])| value(question, a, b))
     };
-    let unasked = |question: &Question<'_>, rest: &Rest| rest.lost() - question.weight(&rest.words);
+    let unasked = |question: &Question, rest: &Rest| rest.lost() - question.weight(&rest.words);
     e.push("unasked", of(&|question, a, b| unasked(question, a) + unasked(question, b)));
     e.push("asked_left_out", of(&|question, a, _| question.weight(&a.words)));
     e.push("asked_added", of(&|question, _, b| question.weight(&b.words)));
@@ -358,7 +354,7 @@ fn one_sided(e: &mut Evidence, context: &Context<'_>, said: &str, value: Option<
     let text = text.as_deref();
     let is = |wanted: bool| value.map_or(NONE, |(value, _)| flag(*value == Json::Bool(wanted)));
     e.push("one_words", text.map_or(NONE, |text| text::keys(text).len() as f64));
-    let number = value.and_then(|(value, _)| super::number::of(value));
+    let number = value.and_then(|(value, _)| super::readers::number::of(value));
     e.push("one_number", number.map_or(NONE, |number| number.abs().ln_1p().min(50.0)));
     e.push("one_true", is(true));
     e.push("one_false", is(false));
@@ -368,8 +364,4 @@ fn one_sided(e: &mut Evidence, context: &Context<'_>, said: &str, value: Option<
     e.push("missing_asked", share.filter(|_| !is_extra).unwrap_or(NONE));
     let name = context.question.filter(|_| value.is_some()).map(|question| question.share(said));
     e.push("one_name_asked", name.unwrap_or(NONE));
-    let short = context.question.zip(text.filter(|text| text.len() <= 2000));
-    let near =
-        short.and_then(|(question, text)| context.words.cosine(question.text, &format!("{said}: {text}")));
-    e.push("one_near_question", near.unwrap_or(NONE));
 }

@@ -6,7 +6,7 @@ pub(super) type Weighed = (f64, bool, f64);
 /// The most points of a curve.
 const POINTS: usize = 16;
 
-/// What a part has of each label at least, as a share of a part's weight: no share is certain.
+/// What a part has of each label at least, as a share of its weight: no share is certain.
 const LEAST_DOUBT: f64 = 0.005;
 
 /// A curve through the sums and their log-odds of "the same": parts of about the same weight, made to rise by isotonic
@@ -36,12 +36,15 @@ pub(super) fn isotonic(scored: &[Weighed]) -> Vec<(f64, f64)> {
         rising.push(part);
     }
     let rounded = |x: f64| (x * 1e4).round() / 1e4;
-    let doubt = LEAST_DOUBT * part_weight;
     let point = |part: &[f64; 3]| {
-        let same = (part[2] + doubt) / (part[0] + 2.0 * doubt);
+        // The same doubt for every part: a light one would otherwise fall below the one before it.
+        let same = (share(part) + LEAST_DOUBT) / (1.0 + 2.0 * LEAST_DOUBT);
         (rounded(part[1] / part[0]), rounded((same / (1.0 - same)).ln()))
     };
-    rising.iter().map(point).collect()
+    let mut curve: Vec<(f64, f64)> = rising.iter().map(point).collect();
+    // Two sums may be one when they are rounded.
+    curve.dedup_by_key(|point| point.0);
+    curve
 }
 
 /// Linear between the points of a curve, and with the slope 1 beyond them.

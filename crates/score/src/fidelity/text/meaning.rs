@@ -2,24 +2,20 @@
 //! unit, misspelt, synonyms; the embeddings of words have the last say.
 
 use super::super::constants::{
-    COUSIN_COSINE, FOREIGN_WORD_COSINE, INFLECTED, KNOWN_WORD_COSINE, LOOK_ALIKE, MISSPELT, PHRASE_COSINE,
-    RARE_SENSE, SYNONYM, WORD_COSINE, on_curve,
+    COUSIN_COSINE, FOREIGN_WORD_COSINE, INFLECTED, KNOWN_WORD_COSINE, LOOK_ALIKE, MISSPELT, RARE_SENSE, SYNONYM, WORD_COSINE, on_curve,
 };
-use super::super::quantity::unit;
+use super::super::readers::unit;
 use super::super::words::Words;
 use super::overlap::Side;
 use super::thesaurus::{self, Relation};
 use super::token::Token;
-use super::{lexicon, numerals, phrases};
+use super::{numerals, phrases};
 
 /// Aligns what is left over.
-pub(super) fn align(words: &Words, a: &mut Side, b: &mut Side, is_foreign: bool, is_place: bool) {
+pub(super) fn align(words: &Words, a: &mut Side, b: &mut Side, is_foreign: bool) {
     phrases::align(a, b);
     quantities(a, b);
-    single_words(words, a, b, is_foreign, is_place);
-    if !is_foreign {
-        spans(words, a, b);
-    }
+    single_words(words, a, b, is_foreign);
 }
 
 /// Numbers with their units: `2 km` and `2000 m`.
@@ -48,18 +44,12 @@ fn quantities(a: &mut Side, b: &mut Side) {
 }
 
 /// Single words, the most alike first.
-fn single_words(words: &Words, a: &mut Side, b: &mut Side, is_foreign: bool, is_place: bool) {
+fn single_words(words: &Words, a: &mut Side, b: &mut Side, is_foreign: bool) {
     let mut pairs: Vec<(f64, usize, usize)> = Vec::new();
     for &x in &a.left_over() {
         for &y in &b.left_over() {
             let (first, second) = (&a.tokens[x], &b.tokens[y]);
-            let alike = if is_foreign && have_one_stem(first, second) {
-                INFLECTED
-            } else if is_place && lexicon::are_one_kind_of_place(&first.word, &second.word) {
-                SYNONYM
-            } else {
-                alike(words, first, second, is_foreign)
-            };
+            let alike = alike(words, first, second, is_foreign);
             if alike > 0.0 {
                 pairs.push((alike, x, y));
             }
@@ -79,35 +69,6 @@ fn single_words(words: &Words, a: &mut Side, b: &mut Side, is_foreign: bool, is_
     }
 }
 
-/// What is left over of both texts, if it is one phrase in each, as a whole: `mother tongue` and `native language`.
-fn spans(words: &Words, a: &mut Side, b: &mut Side) {
-    let (Some(x), Some(y)) = (span(a), span(b)) else { return };
-    if x.1.len() + y.1.len() < 3 {
-        return;
-    }
-    let is_name =
-        thesaurus::is_name(&thesaurus::meanings(&x.0)) || thesaurus::is_name(&thesaurus::meanings(&y.0));
-    let curve: &[(f64, f64)] = if is_name { &COUSIN_COSINE } else { &PHRASE_COSINE };
-    let alike = words.cosine(&x.0, &y.0).map_or(0.0, |cosine| on_curve(curve, cosine));
-    for (side, places) in [(a, x.1), (b, y.1)] {
-        let is_one = places.len() as f64;
-        for at in places {
-            side.left[at] = side.left[at].min((1.0 - alike) / is_one.max(1.0));
-        }
-    }
-}
-
-/// The words that are left over, if they stand together and are few.
-fn span(side: &Side) -> Option<(String, Vec<usize>)> {
-    let left: Vec<usize> =
-        (0..side.tokens.len()).filter(|&at| side.left[at] > 0.3 && side.tokens[at].weight > 0.5).collect();
-    let (first, last) = (*left.first()?, *left.last()?);
-    let is_whole = (first..=last).all(|at| left.contains(&at) || side.tokens[at].weight < 0.5);
-    let is_plain = left.iter().all(|&at| side.tokens[at].number.is_none());
-    let words: Vec<&str> = side.tokens[first..=last].iter().map(|token| token.word.as_str()).collect();
-    (is_whole && is_plain && left.len() <= 3).then(|| (words.join(" "), left))
-}
-
 /// How far two words mean the same, in [0, 1].
 fn alike(words: &Words, x: &Token, y: &Token, is_foreign: bool) -> f64 {
     let is_digits = |token: &Token| token.word.starts_with(|c: char| c.is_ascii_digit());
@@ -121,27 +82,9 @@ fn alike(words: &Words, x: &Token, y: &Token, is_foreign: bool) -> f64 {
         return 0.0;
     }
     let (a, b) = (x.word.as_str(), y.word.as_str());
-    if lexicon::are_contrary(a, b)
-        || lexicon::are_contrary(&x.key, &y.key)
-        || unit(a).is_some() && unit(b).is_some()
-    {
-        return match (unit(a), unit(b)) {
-            // Two names of one unit.
-            (Some(a), Some(b)) if a == b => SYNONYM,
-            _ => 0.0,
-        };
-    }
-    if lexicon::are_synonyms(a, b)
-        || lexicon::expansions(a).any(|word| word == b)
-        || lexicon::expansions(b).any(|word| word == a)
-    {
-        return SYNONYM;
-    }
-    if x.part > 0 && y.part > 0 && lexicon::are_one_country(a, b) {
-        return SYNONYM;
-    }
-    if are_transliterated(a, b) {
-        return SYNONYM;
+    if let (Some(a), Some(b)) = (unit(a), unit(b)) {
+        // Two names of one unit, or two units.
+        return if a == b { SYNONYM } else { 0.0 };
     }
     if are_inflected(a, b) {
         return INFLECTED;
@@ -189,12 +132,6 @@ fn by_thesaurus(words: &Words, a: &str, b: &str, is_foreign: bool) -> f64 {
     }
 }
 
-/// Two writings of a name with an umlaut: `Koeln` and `Köln`, folded.
-fn are_transliterated(a: &str, b: &str) -> bool {
-    let plain = |word: &str| word.replace("ae", "a").replace("oe", "o").replace("ue", "u");
-    a.len() != b.len() && plain(a) == plain(b)
-}
-
 /// Forms of one word, even of names that only look like plurals; of one verb, by their endings: `drive`, `drives`, `driving`; `book`, `booked`.
 fn are_inflected(a: &str, b: &str) -> bool {
     let stem = |word: &str| -> String {
@@ -215,17 +152,6 @@ fn are_inflected(a: &str, b: &str) -> bool {
 fn have_one_root(a: &str, b: &str) -> bool {
     let common = a.chars().zip(b.chars()).take_while(|(a, b)| a == b).count();
     common >= 2
-}
-
-/// Words of a language with other endings than English: most of both, from the first letter, is the same.
-fn have_one_stem(x: &Token, y: &Token) -> bool {
-    let (a, b) = (x.word.chars().count(), y.word.chars().count());
-    let common = x.word.chars().zip(y.word.chars()).take_while(|(a, b)| a == b).count();
-    x.number.is_none()
-        && y.number.is_none()
-        && common >= 2
-        && common * 5 >= a.max(b) * 3
-        && a.max(b) <= common + 3
 }
 
 /// Words that differ by a slip of the keyboard behind their first letter, where it is none that makes another word. If

@@ -6,7 +6,7 @@
 //! ```
 
 mod fold;
-pub(super) mod lexicon;
+mod lexicon;
 mod meaning;
 mod numerals;
 mod order;
@@ -16,8 +16,9 @@ mod thesaurus;
 mod token;
 
 pub(super) use fold::fold;
+pub(super) use numerals::number_in_words;
 
-use super::constants::{MAX_TEXT, SAME_OTHERWISE, TEXT_COSINE, TOO_LONG, WEIGHT_OF_WORDS, on_curve};
+use super::constants::{MAX_TEXT, SAME_OTHERWISE, TOO_LONG};
 use super::words::Words;
 use super::{Finding, Kind};
 
@@ -37,25 +38,9 @@ pub(super) fn compare(words: &Words, a: &str, b: &str, is_place: bool) -> Findin
     }
     let (plain_a, plain_b) = (without_sign(short_a), without_sign(short_b));
     let is_foreign = are_foreign(&folded_a, &folded_b, is_place);
-    let mut found = overlap::compare(words, plain_a, plain_b, is_place, is_foreign);
-    if is_cut {
-        // What was cut off has not been read.
-        found.score = found.score.min(TOO_LONG);
-        return Finding::new(kind, found.score, found.reason);
-    }
-    if !is_foreign {
-        return Finding::new(kind, found.score, found.reason);
-    }
-    // What the lexicon and the stems know is English; of other languages the encoder knows more.
-    let Some(cosine) = words.cosine(short_a, short_b) else {
-        return Finding::new(kind, found.score, found.reason);
-    };
-    let whole = on_curve(&TEXT_COSINE, cosine);
-    if found.has_other_numbers {
-        return Finding::new(kind, found.score, found.reason);
-    }
-    let score = WEIGHT_OF_WORDS * found.score + (1.0 - WEIGHT_OF_WORDS) * whole;
-    Finding::new(kind, score, found.reason)
+    let (score, reason) = overlap::compare(words, plain_a, plain_b, is_foreign);
+    // What was cut off has not been read.
+    Finding::new(kind, if is_cut { score.min(TOO_LONG) } else { score }, reason)
 }
 
 /// What is left of a text when its words are aligned with those of another.
@@ -100,7 +85,7 @@ impl Rest {
 pub(super) fn rests(words: &Words, a: &str, b: &str, is_place: bool) -> [Rest; 2] {
     let (a, b) = (cut(a), cut(b));
     let is_foreign = are_foreign(&fold(a), &fold(b), is_place);
-    let found = overlap::align(words, without_sign(a), without_sign(b), is_place, is_foreign);
+    let found = overlap::align(words, without_sign(a), without_sign(b), is_foreign);
     let (a, b) = (Rest::of(&found.a), Rest::of(&found.b));
     if found.is_turned { [b, a] } else { [a, b] }
 }
@@ -150,8 +135,7 @@ fn are_foreign(a: &str, b: &str, is_place: bool) -> bool {
         return true;
     }
     let words = || [a, b].into_iter().flat_map(|text| text.split(|c: char| !c.is_alphabetic()));
-    let is_foreign = |word: &str| lexicon::is_foreign_function_word(word) && !lexicon::is_function_word(word);
-    let foreign = words().filter(|word| is_foreign(word)).count();
+    let foreign = words().filter(|word| lexicon::is_foreign_function_word(word)).count();
     // Single letters are words of many languages.
     let english = words().filter(|word| word.len() > 1 && lexicon::is_function_word(word)).count();
     // Addresses are full of such words, and English texts have names like `Los Angeles`.

@@ -40,6 +40,16 @@ pub(super) fn merged(runs: Vec<(String, usize)>) -> Vec<(String, usize)> {
     found
 }
 
+/// The number that a text says in words and nothing else: `five`, `three hundred and five`.
+pub(in crate::fidelity) fn number_in_words(text: &str) -> Option<f64> {
+    let folded = super::fold(text);
+    let words = folded.split([' ', '-']).filter(|word| !word.is_empty());
+    match &merged(words.map(|word| (word.to_owned(), 0)).collect())[..] {
+        [(one, _)] => said(one).or_else(|| one.parse().ok()),
+        _ => None,
+    }
+}
+
 /// The number that runs begin with, and of how many of them.
 fn number(runs: &[(String, usize)]) -> Option<(f64, usize)> {
     let first = &runs.first()?.0;

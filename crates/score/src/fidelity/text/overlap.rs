@@ -7,22 +7,13 @@ use std::ops::Range;
 use m3_support::text::shortened;
 
 use super::super::constants::{
-    COUNTRY_AFTER_COMMA, EXCHANGED, HALVING_LOSS, IMPLIED, LENGTH_POWER, MAX_LEFT_OVER, MAX_NAMED, MAX_WORDS,
+    EXCHANGED, HALVING_LOSS, IMPLIED, LENGTH_POWER, MAX_LEFT_OVER, MAX_NAMED, MAX_WORDS,
     MOST_IMPLIED, REQUEST_WORD, SAME_OTHERWISE, SHORT_TEXT, TOO_LONG,
 };
 use super::super::words::Words;
 use super::thesaurus::{self, Sense};
 use super::token::{Token, tokens};
-use super::{lexicon, meaning, order};
-
-/// What comes of the comparison of two texts.
-#[derive(Debug)]
-pub(super) struct Found {
-    pub(super) score: f64,
-    pub(super) reason: Cow<'static, str>,
-    /// Whether a number is left over.
-    pub(super) has_other_numbers: bool,
-}
+use super::{meaning, order};
 
 /// One of two texts, with what of it is not yet aligned.
 pub(super) struct Side {
@@ -73,17 +64,6 @@ impl Side {
     }
 }
 
-/// Whether numbers of an address are there in another order: `10 5th Avenue` and `5 10th Avenue`.
-fn numbers_exchanged(a: &Side, b: &Side, pairs: &[(usize, usize)]) -> bool {
-    let mut numbers: Vec<(usize, usize)> = pairs
-        .iter()
-        .filter(|(x, y)| a.tokens[*x].part == b.tokens[*y].part && a.tokens[*x].number.is_some())
-        .copied()
-        .collect();
-    numbers.sort_unstable();
-    numbers.windows(2).any(|two| two[0].1 > two[1].1)
-}
-
 /// Words around the difference of two long texts that are compared with it.
 const AROUND: usize = 64;
 
@@ -117,51 +97,37 @@ fn differing_parts<'t>(a: &'t str, b: &'t str) -> (&'t str, &'t str) {
 pub(super) struct Aligned {
     pub(super) a: Side,
     pub(super) b: Side,
-    /// The tokens with equal keys.
-    pairs: Vec<(usize, usize)>,
     /// Whether `a` is the second of the texts that were given.
     pub(super) is_turned: bool,
-    is_regrouped: bool,
     is_cut: bool,
 }
 
 /// Aligns the words of two texts. What is aligned first is taken, so that they are taken in an order of their own: which
 /// of them is the reference must not matter.
-pub(super) fn align(words: &Words, a: &str, b: &str, is_place: bool, is_foreign: bool) -> Aligned {
+pub(super) fn align(words: &Words, a: &str, b: &str, is_foreign: bool) -> Aligned {
     let is_turned = a > b;
     let (a, b) = if is_turned { (b, a) } else { (a, b) };
     let (a, b) = differing_parts(a, b);
-    let is_regrouped = order::is_regrouped(a, b);
     let ((tokens_a, cut_a), (tokens_b, cut_b)) = (tokens(a, is_foreign), tokens(b, is_foreign));
-    let is_title = [a, b].map(is_title);
-    let has_alias = [a, b].map(|text| is_place && text.contains('('));
     let (mut a, mut b) = (Side::new(tokens_a), Side::new(tokens_b));
-    let pairs = equal_keys(&mut a, &mut b);
+    equal_keys(&mut a, &mut b);
     if a.left_over().len().max(b.left_over().len()) <= MAX_LEFT_OVER {
-        meaning::align(words, &mut a, &mut b, is_foreign, is_place);
+        meaning::align(words, &mut a, &mut b, is_foreign);
     }
-    forgive_regions(&mut a, &b, is_place, is_title[0]);
-    forgive_regions(&mut b, &a, is_place, is_title[1]);
-    forgive_alias(&mut a, &b, has_alias[0]);
-    forgive_alias(&mut b, &a, has_alias[1]);
     forgive_implied(&mut a, &b);
     forgive_implied(&mut b, &a);
-    Aligned { a, b, pairs, is_turned, is_regrouped, is_cut: cut_a || cut_b }
+    Aligned { a, b, is_turned, is_cut: cut_a || cut_b }
 }
 
-/// Compares two texts.
-pub(super) fn compare(words: &Words, a: &str, b: &str, is_place: bool, is_foreign: bool) -> Found {
-    let Aligned { a, b, pairs, is_turned, is_regrouped, is_cut } = align(words, a, b, is_place, is_foreign);
+/// Compares two texts: how far they say the same, in [0, 1], and why not.
+pub(super) fn compare(words: &Words, a: &str, b: &str, is_foreign: bool) -> (f64, Cow<'static, str>) {
+    let Aligned { a, b, is_turned, is_cut } = align(words, a, b, is_foreign);
     let (loss_a, loss_b) = (a.loss(), b.loss());
     let loss = loss_a.max(loss_b) + 0.25 * loss_a.min(loss_b);
-    let says = |side: &Side, word: &str| side.left_over().iter().any(|&at| side.tokens[at].word == word);
-    let turned = |x: &str, y: &str| (says(&a, x) && says(&b, y)) || (says(&a, y) && says(&b, x));
-    let is_other_logic =
-        turned("and", "or") || turned("all", "some") || turned("every", "some") || turned("all", "any");
     // A negation turns a text round, however long it is.
     let is_negated =
         [&a, &b].iter().any(|side| side.left_over().iter().any(|&at| side.tokens[at].key == "not"));
-    let loss = if is_other_logic || is_negated { loss + 1.0 } else { loss };
+    let loss = if is_negated { loss + 1.0 } else { loss };
     let content = a.content().min(b.content());
     let halving = HALVING_LOSS * (content / SHORT_TEXT).max(1.0).powf(LENGTH_POWER);
     let mut score = SAME_OTHERWISE / (1.0 + (loss / halving).powi(2));
@@ -170,29 +136,21 @@ pub(super) fn compare(words: &Words, a: &str, b: &str, is_place: bool, is_foreig
         score = 0.0;
     }
     let mut reason = if is_turned { reason(&b, &a) } else { reason(&a, &b) };
-    if is_place && numbers_exchanged(&a, &b, &pairs) {
-        (score, reason) = (score.min(EXCHANGED), Cow::Borrowed("numbers have changed places"));
-    }
-    if let Some(why) = order::exchanged(&a, &b, &pairs) {
-        (score, reason) = (score.min(EXCHANGED), Cow::Borrowed(why));
-    }
-    if is_regrouped {
-        (score, reason) = (score.min(EXCHANGED), Cow::Borrowed("values have changed places"));
+    if order::is_turned(&a, &b) {
+        (score, reason) = (score.min(EXCHANGED), Cow::Borrowed("what comes before and behind have changed places"));
     }
     if is_cut {
         score = score.min(TOO_LONG);
     }
-    let is_other = |side: &Side| side.left_over().iter().any(|&at| side.tokens[at].number.is_some());
-    Found { score, reason, has_other_numbers: is_other(&a) || is_other(&b) }
+    (score, reason)
 }
 
-/// Aligns tokens with equal keys; of several with one key those with one role first. Returns the pairs.
-fn equal_keys(a: &mut Side, b: &mut Side) -> Vec<(usize, usize)> {
+/// Aligns tokens with equal keys; of several with one key those with one role first.
+fn equal_keys(a: &mut Side, b: &mut Side) {
     let mut places: HashMap<String, Vec<usize>> = HashMap::new();
     for (at, token) in b.tokens.iter().enumerate() {
         places.entry(token.key.clone()).or_default().push(at);
     }
-    let mut pairs = Vec::new();
     for needs_role in [true, false] {
         for at in 0..a.tokens.len() {
             let token = &a.tokens[at];
@@ -205,53 +163,8 @@ fn equal_keys(a: &mut Side, b: &mut Side) -> Vec<(usize, usize)> {
                 let other = found.remove(position);
                 (a.left[at], b.left[other]) = (0.0, 0.0);
                 (a.partner[at], b.partner[other]) = (Some(other), Some(at));
-                pairs.push((at, other));
             }
         }
-    }
-    pairs
-}
-
-/// Takes most of the weight from a country after the last comma that the other side leaves unsaid, and from another
-/// region behind the name of something that is found by its name: `Barnegat Inlet, New Jersey`.
-fn forgive_regions(side: &mut Side, other: &Side, is_place: bool, is_title: bool) {
-    let Some(last) = side.tokens.last().map(|token| token.part).filter(|&part| part > 0) else { return };
-    let first = side.tokens.partition_point(|token| token.part < last);
-    let members = first..side.tokens.len();
-    let name: Vec<&str> = side.tokens[members.clone()].iter().map(|token| token.word.as_str()).collect();
-    let is_unsaid = members.clone().all(|at| side.left[at] >= 1.0) && other.loss() < 0.5;
-    if !is_unsaid || first == 0 {
-        return;
-    }
-    let is_country =
-        lexicon::COUNTRIES.iter().any(|names| names.split(", ").any(|known| known == name.join(" ")));
-    // Towns of one name are many, names of several words that are in no thesaurus are not.
-    let is_region = || {
-        let is_name = first > 1 && is_title && side.meanings(0..first).is_empty();
-        let is_one = |sense: &Sense| thesaurus::is_instance(sense.synset);
-        is_name && first <= 4 && side.meanings(members.clone()).first().is_some_and(is_one)
-    };
-    if is_country || is_region() {
-        let left = if is_country || is_place { COUNTRY_AFTER_COMMA } else { IMPLIED };
-        side.settle(&members.clone().collect::<Vec<_>>(), left / name.len() as f64);
-    }
-}
-
-/// Whether every word of a text begins as a name does.
-fn is_title(text: &str) -> bool {
-    let mut words = text.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty());
-    words.all(|word| word.chars().next().is_some_and(char::is_uppercase))
-}
-
-/// Takes most of the weight from a name of a place that has another one in brackets, of which the other side says one.
-fn forgive_alias(side: &mut Side, other: &Side, has_alias: bool) {
-    let left = side.content_left_over();
-    let Some(part) = left.first().map(|&at| side.tokens[at].part).filter(|_| has_alias) else { return };
-    let members: Vec<usize> = (0..side.tokens.len()).filter(|&at| side.tokens[at].part == part).collect();
-    let is_whole =
-        left.iter().all(|at| members.contains(at)) && members.iter().all(|&at| side.left[at] >= 1.0);
-    if is_whole && members.len() < side.tokens.len() && other.loss() < 0.1 {
-        side.settle(&members, IMPLIED / members.len() as f64);
     }
 }
 

@@ -1,7 +1,6 @@
-//! Words that say together what fewer or other words say: compounds, initials, abbreviations, other names.
+//! Words that say together what fewer or other words say: compounds, initials, other names.
 
 use super::super::constants::{MAX_LEFT_NAMED, MAX_NAMED};
-use super::lexicon;
 use super::overlap::Side;
 use super::thesaurus::{self, Relation, Sense};
 use super::token::{Token, key};
@@ -14,35 +13,16 @@ pub(super) fn align(a: &mut Side, b: &mut Side) {
     one_for_several(a, b);
     one_for_several(b, a);
     names(a, b);
-    first_letters(a, b);
-    first_letters(b, a);
 }
 
-/// First letters before a word that both texts have: `T. rex`, `J. Smith`.
-fn first_letters(a: &mut Side, b: &mut Side) {
-    for at in a.left_over() {
-        let word = a.tokens[at].word.as_str();
-        let next = a.partner.get(at + 1).copied().flatten();
-        if let Some(other) = next.and_then(|next| next.checked_sub(1))
-            && word.chars().count() == 1
-            && b.left[other] >= 1.0
-            && b.tokens[other].number.is_none()
-            && b.tokens[other].word.starts_with(word)
-        {
-            a.settle(&[at], 0.0);
-            b.settle(&[other], 0.0);
-        }
-    }
-}
-
-/// One word of `a` for several neighbouring ones of `b`: a compound, initials, an abbreviation.
+/// One word of `a` for several neighbouring ones of `b`: a compound or initials.
 fn one_for_several(a: &mut Side, b: &mut Side) {
     for at in a.left_over() {
         let token = a.tokens[at].clone();
         if token.number.is_some() || token.word.len() < 2 {
             continue;
         }
-        let found = together(&token, b).or_else(|| initials(&token, b)).or_else(|| expansion(&token, b));
+        let found = together(&token, b).or_else(|| initials(&token, b));
         if let Some(places) = found {
             b.settle(&places, 0.0);
             a.settle(&[at], 0.0);
@@ -90,20 +70,6 @@ fn initials(token: &Token, side: &Side) -> Option<Vec<usize>> {
             let is_left = places.iter().all(|&at| side.left[at] >= 1.0 || side.tokens[at].is_function_word());
             (rest.is_empty() && places.len() > 1 && is_left).then_some(places)
         })
-    })
-}
-
-/// Words that the lexicon has an abbreviation for.
-fn expansion(token: &Token, side: &Side) -> Option<Vec<usize>> {
-    lexicon::expansions(&token.word).find_map(|expansion| {
-        let mut places = Vec::new();
-        for word in expansion.split(' ') {
-            let wanted = key(word);
-            let found = (0..side.tokens.len())
-                .find(|at| side.left[*at] >= 1.0 && !places.contains(at) && side.tokens[*at].key == wanted)?;
-            places.push(found);
-        }
-        Some(places)
     })
 }
 

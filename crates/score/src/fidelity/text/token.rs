@@ -1,7 +1,7 @@
 //! A text as words and numbers, with what each carries.
 
 use super::super::constants::{FUNCTION_WORD, MAX_WORDS, REQUEST_WORD};
-use super::super::number::without_thousands;
+use super::super::readers::number::without_thousands;
 use super::fold::fold;
 use super::lexicon;
 use super::numerals::merged;

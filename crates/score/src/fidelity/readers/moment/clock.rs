@@ -1,6 +1,6 @@
 //! Reads a time of day: `14:30`, `2.30 pm`, `half past three`, `seven thirty five`, `noon`.
 
-use super::super::iso;
+use super::super::standard;
 use super::Time;
 use super::token::Token::{self, Number, Sign, Word};
 
@@ -154,7 +154,7 @@ fn offset(tokens: &[Token], at: usize) -> (Option<i64>, usize) {
             Some(Sign('+' | '-')) => offset(tokens, at + 1),
             _ => (Some(0), at + 1),
         },
-        Some(Word(word)) => match iso::zone_offset(word) {
+        Some(Word(word)) => match standard::zone_offset(word) {
             Some(offset) => (Some(offset), at + 1),
             None => (None, at),
         },

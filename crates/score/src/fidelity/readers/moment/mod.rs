@@ -1,5 +1,5 @@
-//! Dates and times of day, in any common writing, spoken ones too; instants and ranges of them. What both texts say is
-//! compared part by part.
+//! Dates and times of day, in any common writing, spoken ones too, and instants. What both texts say is compared part by
+//! part.
 
 mod clock;
 mod read;
@@ -7,10 +7,10 @@ mod token;
 
 use jiff::civil;
 use read::read;
-pub(super) use read::{MONTHS, WEEKDAYS};
 
-use super::constants::{NOTHING, SAME_OTHERWISE};
-use super::{Finding, Kind};
+use super::super::constants::{NOTHING, SAME_OTHERWISE};
+use super::super::{Finding, Kind};
+use super::{ArgumentContext, Values};
 
 /// Longer texts are none.
 const LONGEST: usize = 64;
@@ -41,7 +41,12 @@ struct Time {
 type Readings = [Moment; 2];
 
 /// Compares two texts if both are moments.
-pub(super) fn compare(a: &str, b: &str) -> Option<Finding> {
+pub(super) fn compare(_: &ArgumentContext<'_>, values: &Values<'_>) -> Option<Finding> {
+    let [a, b] = values.texts.as_ref()?;
+    texts(a, b)
+}
+
+fn texts(a: &str, b: &str) -> Option<Finding> {
     let (a, b) = (read(a)?, read(b)?);
     let is_ambiguous = |readings: &Readings| readings[0] != readings[1];
     let pairs: &[(usize, usize)] =
@@ -145,65 +150,13 @@ fn days(moment: Moment) -> Option<i64> {
     Some(i64::from(span.get_days()))
 }
 
-/// Compares a moment in a text with the seconds or milliseconds since 1970 that a number counts.
-pub(super) fn with_epoch(number: f64, text: &str) -> Option<Finding> {
-    let moment = read(text)?[0];
-    let time = moment.time.unwrap_or(Time { seconds: 0, is_open: false, offset: None });
-    let seconds = days(moment)? * 86_400 + time.seconds - time.offset.unwrap_or(0) * 60;
-    let apart = (epoch(number)? - seconds as f64).abs();
-    let (score, reason) = match time.offset {
-        _ if apart >= 1.0 => (NOTHING, "another instant"),
-        Some(_) => (SAME_OTHERWISE, "the same instant"),
-        None => (0.8, "the same instant, if it is meant in UTC"),
-    };
-    Some(Finding::new(Kind::Moment, score, reason))
-}
-
-/// Compares two numbers of seconds or milliseconds since 1970.
-pub(super) fn epochs(a: f64, b: f64) -> Option<Finding> {
-    let is_same = (epoch(a)? - epoch(b)?).abs() < 1e-3;
-    let (score, reason) = if is_same { (0.93, "the same instant") } else { (NOTHING, "another instant") };
-    Some(Finding::new(Kind::Moment, score, reason))
-}
-
-/// Seconds since 1970, of a number that can be no smaller than such numbers are from 1980 on.
-fn epoch(number: f64) -> Option<f64> {
-    match number {
-        3e8..1e10 => Some(number),
-        3e11..1e13 => Some(number / 1e3),
-        3e14..1e16 => Some(number / 1e6),
-        _ => None,
-    }
-}
-
-/// Compares two texts if both are ranges of moments: `2024-01-01/2024-01-31`, `Jan 1 - Jan 31, 2024`.
-pub(super) fn ranges(a: &str, b: &str) -> Option<Finding> {
-    if a.len().max(b.len()) > 2 * LONGEST {
-        return None;
-    }
-    let ((from_a, to_a), (from_b, to_b)) = (range(a)?, range(b)?);
-    let (first, last) = (relation(from_a, from_b), relation(to_a, to_b));
-    let (score, reason) = if first.0 <= last.0 { first } else { last };
-    Some(Finding::new(Kind::Moment, score, reason))
-}
-
-fn range(text: &str) -> Option<(Moment, Moment)> {
-    ["/", " - ", " – ", " to ", "..", "–", " until ", " through ", " and "].iter().find_map(|sign| {
-        let (first, last) = text.split_once(sign)?;
-        let (mut first, last) = (read(first)?[0], read(last.trim_start_matches('.'))?[0]);
-        // A year is said once.
-        first.year = first.year.or(last.year);
-        (has_date(first) == has_date(last)).then_some((first, last))
-    })
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
     fn moments_are_read_as_people_say_them() {
-        let score = |a: &str, b: &str| compare(a, b).map(|found| found.score);
+        let score = |a: &str, b: &str| texts(a, b).map(|found| found.score);
         for (a, b) in [
             ("half past 3 in the afternoon", "15:30"),
             ("quarter to 5 pm", "16:45"),

@@ -1,17 +1,143 @@
-//! Numbers, degrees, and sides of boxes.
+//! Numbers in any writing, and bounds: `5.0`, `5`, `five`, `10k`, `1 1/2`, `at least 3`.
 
 use std::borrow::Cow;
 
 use m3_trajectory::json::Json;
 
-use super::constants::{
-    BOX_SHIFT, DEGREES, LEAST_DIGITS, LEAST_MEASURE, NOTHING, OTHER_COUNT, RELATIVE_DIFFERENCE,
-    SAME_OTHERWISE, UNROUNDED, on_curve, on_log_curve,
+use super::super::constants::{
+    DEGREES, LEAST_DIGITS, LEAST_MEASURE, NOTHING, OTHER_COUNT, RELATIVE_DIFFERENCE, SAME_OTHERWISE,
+    UNROUNDED, on_log_curve,
 };
-use super::{Finding, Kind};
+use super::super::text::{fold, number_in_words};
+use super::super::{Finding, Kind};
+use super::{ArgumentContext, Values};
+
+/// Reasons of numbers that are the same, and that are not.
+const NUMBER: [&str; 2] = ["the same number", "another number"];
+
+/// Longer texts say no number.
+const LONGEST: usize = 64;
+
+/// Compares two numbers, also where one of them is written as people do.
+pub(super) fn compare(context: &ArgumentContext<'_>, values: &Values<'_>) -> Option<Finding> {
+    let [a, b] = values.json;
+    let is_endless = |value: &Json| matches!(value, Json::Float(value) if !value.is_finite());
+    if is_endless(a) || is_endless(b) {
+        return Some(verdict(false, NUMBER));
+    }
+    let name = &context.name;
+    let are_texts = matches!((a, b), (Json::String(_), Json::String(_)));
+    if let (Some(x), Some(y)) = (of(a), of(b)) {
+        let is_code = are_texts && (name.is_code() || is_padded(a) || is_padded(b));
+        return if is_code { None } else { Some(values_of(context, a, b, x, y)) };
+    }
+    let [x, y] = values.texts.as_ref()?;
+    if let (Some(x), Some(y)) = (bound(x), bound(y)) {
+        let is_same = x.0 == y.0 && is_near(x.1, y.1);
+        return Some(verdict(is_same, ["the same bound", "another bound"]));
+    }
+    if let (Some(x), Some(y)) = (range(x), range(y)) {
+        let is_same = is_near(x.0, y.0) && is_near(x.1, y.1);
+        return Some(verdict(is_same, ["the same range", "another range"]));
+    }
+    // A fraction may be a day and a month.
+    let is_day = name.is_of("moments") && (x.contains('/') || y.contains('/'));
+    if name.is_code() || name.is_of("paths") || is_day {
+        return None;
+    }
+    let (x, y) = (of(a).or_else(|| said(x))?, of(b).or_else(|| said(y))?);
+    Some(values_of(context, a, b, x, y))
+}
+
+/// A finding with one of two reasons.
+fn verdict(is_same: bool, [same, other]: [&'static str; 2]) -> Finding {
+    let (score, reason) = if is_same { (SAME_OTHERWISE, same) } else { (NOTHING, other) };
+    Finding::new(Kind::Number, score, reason)
+}
+
+fn values_of(context: &ArgumentContext<'_>, a: &Json, b: &Json, x: f64, y: f64) -> Finding {
+    if !x.is_finite() || !y.is_finite() || is_long(a) || is_long(b) {
+        // Larger, or of more digits, than what a double tells apart.
+        verdict(super::text_of(a) == super::text_of(b), NUMBER)
+    } else if context.name.is_degrees() {
+        degrees(x, y)
+    } else {
+        numbers(x, y, context.name.is_of("exact"))
+    }
+}
+
+fn is_near(x: f64, y: f64) -> bool {
+    (x - y).abs() <= 1e-9 * x.abs().max(y.abs())
+}
+
+/// Whether a whole number has more digits than a double tells apart.
+fn is_long(value: &Json) -> bool {
+    match value {
+        Json::LongInteger(_) => true,
+        Json::Integer(value) => value.unsigned_abs() > 1 << 53,
+        _ => false,
+    }
+}
+
+/// A text whose zeros at the front are part of it, as in a postal code.
+fn is_padded(value: &Json) -> bool {
+    let digits = value.as_str().unwrap_or_default().trim();
+    digits.len() > 1 && digits.starts_with('0') && digits.bytes().all(|byte| byte.is_ascii_digit())
+}
+
+/// `>= 4`, `<10`, `more than four`, `5000 or more`, by the words of `tables/bounds.txt`.
+fn bound(text: &str) -> Option<(&'static str, f64)> {
+    if text.len() > LONGEST {
+        return None;
+    }
+    let folded = fold(text);
+    let written = |place: &str, is: &dyn Fn(&'static str) -> Option<usize>| {
+        let lines = include_str!("../tables/bounds.txt").lines();
+        let lines = lines.filter_map(|line| line.strip_prefix(place)?.split_once(": "));
+        let found = lines.flat_map(|(sign, words)| words.split('|').map(move |word| (sign, word)));
+        // The longest: `less than` begins `less than or equal to`.
+        let found = found.filter_map(|(sign, word)| Some((is(word)?, sign))).max_by_key(|found| found.0);
+        found.map_or(("", 0), |(length, sign)| (sign, length))
+    };
+    let (before, start) = written("before ", &|word| folded.starts_with(word).then_some(word.len()));
+    let rest = folded[start..].trim();
+    let (after, end) = written("after ", &|word| rest.ends_with(word).then_some(word.len()));
+    let sign = match (before, after) {
+        (">", "≥" | "=") | ("", "≥") => "≥",
+        ("<", "≤" | "=") | ("", "≤") => "≤",
+        ("", _) => return None,
+        (sign, _) => sign,
+    };
+    Some((sign, said(rest[..rest.len() - end].trim())?))
+}
+
+/// `20 to 30`, `between 20 and 30`, `20~30`.
+fn range(text: &str) -> Option<(f64, f64)> {
+    if text.len() > LONGEST {
+        return None;
+    }
+    let folded = fold(text);
+    let bare = ["between ", "from "].iter().find_map(|word| folded.strip_prefix(word)).unwrap_or(&folded);
+    let signs = [" and ", " to ", "~", " through ", " up to ", " - "];
+    let (low, high) = signs.iter().find_map(|sign| bare.split_once(sign))?;
+    Some((said(low.trim())?, said(high.trim())?))
+}
+
+/// The number that a text says, in digits or in words.
+pub(super) fn said(text: &str) -> Option<f64> {
+    match text {
+        "half" => return Some(0.5),
+        "quarter" => return Some(0.25),
+        _ => {}
+    }
+    in_text(text).or_else(|| written(text)).or_else(|| {
+        (text.len() <= LONGEST && text.starts_with(|c: char| c.is_ascii_alphabetic()))
+            .then(|| number_in_words(text))?
+    })
+}
 
 /// The number that a value is, or that its text says.
-pub(super) fn of(value: &Json) -> Option<f64> {
+pub(in crate::fidelity) fn of(value: &Json) -> Option<f64> {
     let number = match value {
         #[expect(clippy::cast_precision_loss, reason = "differences this small make no other number")]
         Json::Integer(value) => *value as f64,
@@ -24,7 +150,7 @@ pub(super) fn of(value: &Json) -> Option<f64> {
 }
 
 /// A number that is all of a text, with or without separators of thousands.
-pub(super) fn in_text(text: &str) -> Option<f64> {
+pub(in crate::fidelity) fn in_text(text: &str) -> Option<f64> {
     let text = text.trim();
     let text =
         &*if text.starts_with('−') { text.replacen('−', "-", 1).into() } else { Cow::Borrowed(text) };
@@ -39,7 +165,7 @@ pub(super) fn in_text(text: &str) -> Option<f64> {
 }
 
 /// `1,234,567.8` without its commas; anything else as it is.
-pub(super) fn without_thousands(text: &str) -> String {
+pub(in crate::fidelity) fn without_thousands(text: &str) -> String {
     let (whole, fraction) = text.split_once('.').map_or((text, ""), |(whole, fraction)| (whole, fraction));
     let mut groups = whole.trim_start_matches(['-', '+']).split(',');
     let first = groups.next().unwrap_or_default();
@@ -158,9 +284,9 @@ fn separated(text: &str) -> Option<f64> {
     Some(if text.starts_with('-') { -value } else { value })
 }
 
-/// Compares two numbers. Exact ones are another number with another digit; of others that are no measures, one is the
-/// other only if it is the other rounded.
-pub(super) fn numbers(x: f64, y: f64, is_exact: bool, is_measure: bool) -> Finding {
+/// Compares two numbers. Exact ones are another number with another digit; of others, one is the other only if it is the
+/// other rounded.
+pub(super) fn numbers(x: f64, y: f64, is_exact: bool) -> Finding {
     let kind = Kind::Number;
     let larger = x.abs().max(y.abs());
     if (x - y).abs() <= larger * f64::EPSILON {
@@ -176,20 +302,18 @@ pub(super) fn numbers(x: f64, y: f64, is_exact: bool, is_measure: bool) -> Findi
         return Finding::new(kind, OTHER_COUNT, "another number");
     }
     let score = on_log_curve(&RELATIVE_DIFFERENCE, relative);
-    let digits = if is_measure && !are_whole { 1 } else { LEAST_DIGITS };
-    if is_rounded(x, y, digits) {
+    if is_rounded(x, y) {
         return Finding::new(kind, score, "differs by rounding");
     }
-    let is_noise = relative < if are_whole { 0.0 } else { UNROUNDED };
-    if is_measure || is_noise {
-        return Finding::new(kind, score, if relative < 0.01 { "nearly the same" } else { "another number" });
+    if !are_whole && relative < UNROUNDED {
+        return Finding::new(kind, score, "nearly the same");
     }
     let reason = if relative > 0.89 { "another order of magnitude" } else { "another number" };
     Finding::new(kind, score.min(OTHER_COUNT), reason)
 }
 
 /// Whether one of two numbers is the other with fewer digits, but so many at least.
-fn is_rounded(x: f64, y: f64, least_digits: usize) -> bool {
+fn is_rounded(x: f64, y: f64) -> bool {
     let ((digits_x, last_x), (digits_y, last_y)) = (digits(x), digits(y));
     if digits_x == digits_y {
         return false;
@@ -197,9 +321,9 @@ fn is_rounded(x: f64, y: f64, least_digits: usize) -> bool {
     let (count, last, more) =
         if digits_x < digits_y { (digits_x, last_x, digits_y) } else { (digits_y, last_y, digits_x) };
     // Two digits of a fraction are enough where many were left out.
-    let is_short = count + 1 == least_digits && last < 0 && more > least_digits;
+    let is_short = count + 1 == LEAST_DIGITS && last < 0 && more > LEAST_DIGITS;
     // Digits that are cut off are as usual as those that are rounded.
-    (count >= least_digits || is_short) && (x - y).abs() < 10f64.powi(last)
+    (count >= LEAST_DIGITS || is_short) && (x - y).abs() < 10f64.powi(last)
 }
 
 /// How many digits tell a number, and the power of ten of the last of them.
@@ -211,8 +335,8 @@ fn digits(number: f64) -> (usize, i32) {
     (count, power + 1 - i32::try_from(count).unwrap_or_default())
 }
 
-/// Compares two latitudes or two longitudes.
-pub(super) fn degrees(x: f64, y: f64) -> Finding {
+/// Compares two latitudes or two longitudes, in degrees.
+fn degrees(x: f64, y: f64) -> Finding {
     let difference = (x - y).abs();
     // The same meridian has two numbers.
     let is_round = difference > 180.0 && x.abs() <= 360.0 && y.abs() <= 360.0;
@@ -229,20 +353,33 @@ pub(super) fn degrees(x: f64, y: f64) -> Finding {
     Finding::new(Kind::Coordinate, on_log_curve(&DEGREES, difference), reason)
 }
 
-/// Compares sides of two boxes of this length.
-pub(super) fn box_sides(x: f64, y: f64, span: f64) -> Finding {
-    if x * y < 0.0 {
-        return Finding::new(Kind::BoxSide, NOTHING, "the sign differs");
-    }
-    let shift = (x - y).abs() / span;
-    let reason = if shift < 0.06 { "nearly the same box" } else { "another box" };
-    Finding::new(Kind::BoxSide, on_curve(&BOX_SHIFT, shift), reason)
-}
+#[cfg(test)]
+mod tests {
+    use super::super::super::name::Name;
+    use super::*;
 
-/// Latitude and longitude in one text, `52.08,4.31`.
-pub(super) fn pair_of_degrees(text: &str) -> Option<(f64, f64)> {
-    let (latitude, longitude) = text.trim().trim_matches(['(', ')', '[', ']']).split_once(',')?;
-    let has_point = latitude.contains('.') && longitude.contains('.');
-    let (latitude, longitude) = (in_text(latitude)?, in_text(longitude)?);
-    (has_point && latitude.abs() <= 180.0 && longitude.abs() <= 180.0).then_some((latitude, longitude))
+    #[test]
+    fn bounds_ranges_and_numbers_in_words() {
+        let text = |text: &str| Json::String(text.to_owned());
+        let score = |a: &str, b: &str| {
+            let context = ArgumentContext { name: Name::new("value"), ..ArgumentContext::default() };
+            compare(&context, &Values::new(&text(a), &text(b))).map(|found| found.score)
+        };
+        for (a, b) in [
+            ("more than four", "> 4"),
+            ("5000 or more", "at least 5000"),
+            ("more than 5000 or equal to", ">= 5000"),
+            ("no more than 3", "≤3"),
+            ("less than or equal to 30", "30 or less"),
+            ("1/2", "half"),
+            ("20 to 30", "between twenty and thirty"),
+            ("twenty-five", "25"),
+            ("10k", "ten thousand"),
+        ] {
+            assert!(score(a, b).is_some_and(|score| score > 0.9), "{a} {b} {:?}", score(a, b));
+        }
+        for (a, b) in [("more than 4", "at least 4"), ("four", "5"), ("under 3", "over 3"), ("20~30", "20 to 40")] {
+            assert!(score(a, b).is_some_and(|score| score < 0.1), "{a} {b} {:?}", score(a, b));
+        }
+    }
 }

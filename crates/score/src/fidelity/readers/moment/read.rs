@@ -4,30 +4,27 @@
 //! text -> tokens -> part of the day -> time of day -> date -> readings, with day or month first
 //! ```
 
-use super::super::iso;
-use super::super::text::fold;
+use super::super::super::text::fold;
 use super::clock::{take_part_of_day, take_time};
 use super::token::Token::{self, Number, Sign, Word};
 use super::token::tokens;
 use super::{LONGEST, Moment, Readings};
 
-pub(in crate::fidelity) const MONTHS: [&str; 12] = [
-    "january",
-    "february",
-    "march",
-    "april",
-    "may",
-    "june",
-    "july",
-    "august",
-    "september",
-    "october",
-    "november",
-    "december",
-];
-
-pub(in crate::fidelity) const WEEKDAYS: [&str; 7] =
+const WEEKDAYS: [&str; 7] =
     ["monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"];
+
+/// The place of a month in the year, by its name or the beginning of it, or by its name in another language, and whether it
+/// was that. The table has a line a month: English, German, French, Spanish, Italian, Portuguese and Dutch, folded.
+fn named_month(word: &str) -> Option<(usize, bool)> {
+    let mut lines = include_str!("../../tables/months.txt").lines();
+    let english = |line: &str| is_short_of(word, line.split('|').next().unwrap_or_default());
+    let place = lines.clone().position(english).map(|place| (place, false));
+    place.or_else(|| lines.position(|line| line.split('|').any(|name| name == word)).map(|place| (place, true)))
+}
+
+fn is_short_of(word: &str, name: &str) -> bool {
+    word.len() >= 3 && name.starts_with(word)
+}
 
 /// Words beside a date or a time that say nothing.
 const FILLERS: [&str; 18] = [
@@ -117,6 +114,8 @@ fn date(tokens: &[Token]) -> Option<Readings> {
         [Number(run, 8, false)] if (19_000_000..21_000_000).contains(&run) => {
             both(checked(Some(run / 10_000), Some(run / 100 % 100), Some(run % 100))?)
         }
+        // A number alone counts anything.
+        [Number(_, 1.., false)] => None,
         [Number(day, _, true)] => both(checked(None, None, Some(day))?),
         [Number(year, 4, false), Sign('-' | '/'), Number(month, 1..=2, false)] => {
             both(checked(Some(year), Some(month), None)?)
@@ -151,12 +150,8 @@ fn date(tokens: &[Token]) -> Option<Readings> {
 
 /// `March 5, 2024`, `5th of March`, `Tue, 5 Mar 2024`, `March 2024`, `Friday`.
 fn with_names(tokens: &[Token]) -> Option<Moment> {
-    let is_short_of = |word: &str, name: &str| {
-        word.len() >= 3 && (name == word || (word.len() <= 4 && name.starts_with(word)))
-    };
     let (mut month, mut day, mut year, mut weekday) = (None, None, None, None);
     let mut is_foreign = false;
-    let place = |word: &str, names: &[&str]| names.iter().position(|name| is_short_of(word, name));
     for token in tokens {
         match token {
             Sign(',' | '.' | '-' | '/') => {}
@@ -169,12 +164,11 @@ fn with_names(tokens: &[Token]) -> Option<Moment> {
                 }
             }
             Word(word) => {
-                let found = place(word, &MONTHS).or_else(|| {
-                    is_foreign = true;
-                    iso::foreign_month(word)
-                });
-                match (found, place(word, &WEEKDAYS)) {
-                    (Some(found), _) if month.is_none() => month = i64::try_from(found + 1).ok(),
+                let day_of_week = WEEKDAYS.iter().position(|name| is_short_of(word, name));
+                match (named_month(word), day_of_week) {
+                    (Some((found, of_another)), _) if month.is_none() => {
+                        (month, is_foreign) = (i64::try_from(found + 1).ok(), of_another);
+                    }
                     (None, Some(found)) if weekday.is_none() => weekday = i64::try_from(found).ok(),
                     _ => return None,
                 }

@@ -1,0 +1,184 @@
+//! Paths, names of files, and URLs.
+
+use std::borrow::Cow;
+
+use percent_encoding::percent_decode_str;
+use url::Url;
+
+use super::super::constants::{NOTHING, SAME_OTHERWISE};
+use super::super::{Finding, Kind};
+use super::{ArgumentContext, Values};
+
+/// Longer texts are none.
+const LONGEST: usize = 4096;
+
+/// Endings of files.
+const ENDINGS: &[&str] = &[
+    "png", "jpg", "jpeg", "gif", "webp", "bmp", "tif", "tiff", "svg", "pdf", "doc", "docx", "xls", "xlsx",
+    "ppt", "pptx", "csv", "tsv", "json", "jsonl", "xml", "yaml", "yml", "toml", "txt", "md", "html", "htm",
+    "py", "rs", "js", "ts", "zip", "gz", "tar", "mp3", "mp4", "wav", "avi", "mov", "mkv", "log", "ini", "db",
+    "sqlite", "parquet",
+];
+
+/// Endings of one kind of file.
+const ALIKE: &[(&str, &str)] = &[("jpg", "jpeg"), ("tif", "tiff"), ("htm", "html"), ("yml", "yaml")];
+
+/// Whether a text is a path; `is_named` where its argument's name says so.
+fn is_path(text: &str, is_named: bool) -> bool {
+    let text = text.trim();
+    if text.is_empty()
+        || text.len() > LONGEST
+        || text.contains(['\n', '?'])
+        || text.contains("://") && !text.starts_with("file:")
+    {
+        return false;
+    }
+    let starts =
+        ["./", "../", "/", "~/", "file://", ".\\", "..\\"].iter().any(|start| text.starts_with(start));
+    let is_drive = text.get(1..3).is_some_and(|drive| drive == ":\\" || drive == ":/");
+    let ending = text.rsplit_once('.').map(|(_, ending)| ending.to_ascii_lowercase()).unwrap_or_default();
+    let has_ending = ENDINGS.contains(&ending.as_str());
+    is_named || starts || is_drive || has_ending && (!text.contains(' ') || text.contains(['/', '\\']))
+}
+
+/// The segments of a path without what says nothing, and whether it is absolute.
+fn segments(path: &str) -> (Vec<String>, bool) {
+    let path = path.trim().trim_matches(['"', '\'']);
+    let path: Cow<'_, str> = match path.strip_prefix("file://") {
+        Some(rest) => percent_decode_str(rest.strip_prefix("localhost").unwrap_or(rest)).decode_utf8_lossy(),
+        None => path.into(),
+    };
+    let path = path.replace('\\', "/");
+    // `/C:/a` in a URL is `C:/a`.
+    let path = path.strip_prefix('/').filter(|rest| rest.get(1..3) == Some(":/")).unwrap_or(&path);
+    let mut found: Vec<String> = Vec::new();
+    for segment in path.split('/') {
+        match segment {
+            "" | "." => {}
+            ".." if found.last().is_some_and(|last| last != "..") => {
+                found.pop();
+            }
+            segment => found.push(segment.to_owned()),
+        }
+    }
+    let is_absolute = path.starts_with('/') || path.starts_with('~');
+    (found, is_absolute)
+}
+
+/// Compares two texts if both are paths.
+pub(super) fn paths(context: &ArgumentContext<'_>, values: &Values<'_>) -> Option<Finding> {
+    let [a, b] = values.texts.as_ref()?;
+    let is_named = context.name.is_of("paths");
+    (is_path(a, is_named) && is_path(b, is_named)).then(|| compare_paths(a, b))
+}
+
+fn compare_paths(a: &str, b: &str) -> Finding {
+    // What begins with the current folder says in which folder it is.
+    let are_told = [a, b].iter().all(|path| path.trim().starts_with("./"));
+    let ((a, a_is_absolute), (b, b_is_absolute)) = (segments(a), segments(b));
+    let kind = Kind::Path;
+    let lower = |path: &[String]| path.iter().map(|segment| segment.to_lowercase()).collect::<Vec<_>>();
+    let (low_a, low_b) = (lower(&a), lower(&b));
+    if a == b && a_is_absolute == b_is_absolute {
+        return Finding::new(kind, SAME_OTHERWISE, "the same path");
+    }
+    if low_a == low_b && a_is_absolute == b_is_absolute {
+        return Finding::new(kind, 0.8, "the same path but for the case of letters");
+    }
+    let (short, long) = if a.len() < b.len() { (&low_a, &low_b) } else { (&low_b, &low_a) };
+    let ((stem_a, end_a), (stem_b, end_b)) = (ending(low_a.last()), ending(low_b.last()));
+    if !short.is_empty() && long.ends_with(short) && (!are_told || short.len() == long.len()) {
+        if long[..long.len() - short.len()].iter().any(|segment| segment == "..") {
+            return Finding::new(kind, 0.1, "a file of this name in another folder");
+        }
+        return if short.len() > 1 || a.len() == b.len() {
+            Finding::new(kind, 0.7, "the same path from another folder")
+        } else {
+            Finding::new(kind, 0.6, "the same file, the folder said once")
+        };
+    }
+    if stem_a == stem_b
+        && low_a.len() == low_b.len()
+        && low_a[..low_a.len().saturating_sub(1)] == low_b[..low_b.len().saturating_sub(1)]
+    {
+        let are_alike = ALIKE.iter().any(|&(x, y)| (x, y) == (end_a, end_b) || (y, x) == (end_a, end_b));
+        return if are_alike {
+            Finding::new(kind, 0.9, "two endings of one kind of file")
+        } else {
+            Finding::new(kind, 0.15, "another kind of file")
+        };
+    }
+    if low_a.last() == low_b.last() {
+        return Finding::new(kind, 0.2, "a file of this name in another folder");
+    }
+    Finding::new(kind, NOTHING, "another file")
+}
+
+fn ending(name: Option<&String>) -> (&str, &str) {
+    name.map_or(("", ""), |name| name.rsplit_once('.').unwrap_or((name, "")))
+}
+
+/// Compares two texts if both are URLs, or one is and the other is one without its scheme.
+pub(super) fn urls(context: &ArgumentContext<'_>, values: &Values<'_>) -> Option<Finding> {
+    let [a, b] = values.texts.as_ref()?;
+    let is_told = |text: &str| {
+        let is_named = context.name.is_of("urls") || text.starts_with("www.");
+        text.contains("://") && !text.starts_with("file:") || text.starts_with("git@") || is_named
+    };
+    if !is_told(a) && !is_told(b) {
+        return None;
+    }
+    Some(compare_urls(&url(a)?, &url(b)?))
+}
+
+/// A text as a URL, whose scheme may be left out.
+fn url(text: &str) -> Option<Url> {
+    let text = text.trim();
+    if text.len() > LONGEST {
+        return None;
+    }
+    let text = match text.strip_prefix("git@").and_then(|rest| rest.split_once(':')) {
+        Some((host, path)) => format!("https://{host}/{path}"),
+        None if text.contains("://") => text.to_owned(),
+        None if text.contains(char::is_whitespace) => return None,
+        None => format!("https://{text}"),
+    };
+    // A host without a point is another name.
+    Url::parse(&text).ok().filter(|url| url.host_str().is_some_and(|host| host.contains('.') || text.contains("localhost")))
+}
+
+fn compare_urls(a: &Url, b: &Url) -> Finding {
+    let host = |url: &Url| {
+        let host = url.host_str().unwrap_or_default();
+        let host = host.strip_prefix("www.").unwrap_or(host).trim_end_matches('.').to_owned();
+        // Both schemes of the web have a port of their own.
+        (host, url.port())
+    };
+    let path = |url: &Url| {
+        let path = percent_decode_str(url.path()).decode_utf8_lossy().into_owned();
+        path.trim_end_matches('/').trim_end_matches("/index.html").trim_end_matches(".git").to_owned()
+    };
+    let query = |url: &Url| {
+        let mut members: Vec<(String, String)> = url.query_pairs().into_owned().collect();
+        members.retain(|(key, _)| !key.starts_with("utm_"));
+        members.sort_unstable();
+        members
+    };
+    let is_web = |url: &Url| matches!(url.scheme(), "http" | "https");
+    let (score, reason) = if host(a) != host(b) {
+        (NOTHING, "another host")
+    } else if path(a) != path(b) {
+        let is_case = path(a).to_lowercase() == path(b).to_lowercase();
+        if is_case { (0.5, "the path differs in the case of letters") } else { (NOTHING, "another page") }
+    } else if query(a) != query(b) {
+        (0.05, "another query")
+    } else if a.fragment() != b.fragment() {
+        let is_once = a.fragment().is_none() || b.fragment().is_none();
+        (if is_once { 0.9 } else { 0.4 }, "another part of the page")
+    } else if a.scheme() != b.scheme() && !(is_web(a) && is_web(b)) {
+        (0.1, "another protocol")
+    } else {
+        (SAME_OTHERWISE, "the same address")
+    };
+    Finding::new(Kind::Url, score, reason)
+}

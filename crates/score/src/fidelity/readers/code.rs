@@ -1,0 +1,97 @@
+//! Identifiers and codes, which are right or wrong, and formulas, in which every sign counts.
+
+use super::super::constants::{NOTHING, SAME_OTHERWISE};
+use super::super::text::fold;
+use super::super::{Finding, Kind};
+use super::{ArgumentContext, Values};
+
+/// Longer texts are none.
+const LONGEST: usize = 160;
+
+/// Longer codes are not printed in groups.
+const LONGEST_IN_GROUPS: usize = 24;
+
+/// Compares two texts if both are codes.
+pub(super) fn compare(context: &ArgumentContext<'_>, values: &Values<'_>) -> Option<Finding> {
+    let [a, b] = values.texts.as_ref()?;
+    let (a, b) = (a.trim(), b.trim());
+    let is_named = context.name.is_code();
+    if !is_code(a, is_named) || !is_code(b, is_named) {
+        return None;
+    }
+    let found = |is_same: bool, same: &'static str, other: &'static str| {
+        let (score, reason) = if is_same { (SAME_OTHERWISE, same) } else { (NOTHING, other) };
+        Some(Finding::new(Kind::Code, score, reason))
+    };
+    if is_formula(a) || is_formula(b) {
+        let signs = |text: &str| fold(text).replace("**", "^").replace(['×', '*'], "*").replace(' ', "");
+        return found(signs(a) == signs(b), "the same formula", "another formula");
+    }
+    let plain = |text: &str| -> String { fold(text).chars().filter(|c| c.is_alphanumeric()).collect() };
+    let (x, y) = (plain(unversioned(a)), plain(unversioned(b)));
+    if x == y && is_encoded(a) && is_encoded(b) && !a.contains(char::is_whitespace) && a != b {
+        let letters = |text: &str| text.chars().filter(|c| c.is_alphanumeric()).collect::<String>();
+        return found(letters(a) == letters(b), "the same code", "the case of letters differs in a code");
+    }
+    if x == y && !x.is_empty() && are_pointed_otherwise(a, b) {
+        return found(false, "", "the points are in other places");
+    }
+    found(x == y && !x.is_empty(), "the same code", "another code")
+}
+
+/// A version without the letter before it.
+fn unversioned(text: &str) -> &str {
+    let rest = text.strip_prefix(['v', 'V']).filter(|rest| rest.starts_with(|c: char| c.is_ascii_digit()));
+    rest.filter(|rest| rest.contains('.')).unwrap_or(text)
+}
+
+/// Whether a code has digits, capitals and small letters, as encoded numbers have, so that the case of letters tells two.
+fn is_encoded(text: &str) -> bool {
+    let has = |is: fn(&u8) -> bool| text.as_bytes().iter().any(is);
+    text.len() >= 8 && has(u8::is_ascii_digit) && has(u8::is_ascii_uppercase) && has(u8::is_ascii_lowercase)
+}
+
+/// Whether both have points, which make other groups: `1.9.0` and `1.90`.
+fn are_pointed_otherwise(a: &str, b: &str) -> bool {
+    let groups = |text: &str| text.split('.').map(str::len).collect::<Vec<_>>();
+    a.contains('.') && b.contains('.') && groups(a) != groups(b)
+}
+
+/// Whether a text is a code; `is_named` where its argument's name says so.
+fn is_code(text: &str, is_named: bool) -> bool {
+    let has = |is: fn(char) -> bool| text.chars().any(is);
+    if text.is_empty() || text.len() > LONGEST {
+        return false;
+    }
+    if is_phone(text) || is_formula(text) {
+        return true;
+    }
+    if has(char::is_whitespace) {
+        // As ISBNs and postal codes are printed.
+        return is_named
+            && has(|c| c.is_ascii_digit())
+            && text.len() <= LONGEST_IN_GROUPS
+            && !has(char::is_lowercase);
+    }
+    // Zeros at the front are a part of it.
+    if text.len() > 1 && text.starts_with('0') && text.bytes().all(|byte| byte.is_ascii_digit()) {
+        return true;
+    }
+    let (has_digit, has_letter) = (has(|c| c.is_ascii_digit()), has(char::is_alphabetic));
+    let has_sign = has(|c| matches!(c, '-' | '_' | ':' | '/' | '.'));
+    let is_capitals = has_sign && has_letter && !has(char::is_lowercase);
+    is_named || is_capitals || (has_digit && (has_letter || has_sign || text.len() > 4))
+}
+
+/// Digits with what separates them in numbers of telephones.
+fn is_phone(text: &str) -> bool {
+    text.chars().filter(char::is_ascii_digit).count() >= 7
+        && text.chars().all(|c| c.is_ascii_digit() || matches!(c, ' ' | '-' | '(' | ')' | '+' | '.' | '/'))
+}
+
+/// Arithmetic: digits, signs, and names of a few letters.
+fn is_formula(text: &str) -> bool {
+    let has_sign = text.contains(['+', '*', '^', '=', '×', '÷', '√']) || text.contains(" / ") || text.contains(" - ");
+    let longest = text.split(|c: char| !c.is_alphabetic()).map(|word| word.chars().count()).max();
+    has_sign && longest.unwrap_or(0) <= 4 && text.chars().any(|c| c.is_ascii_digit()) && !is_phone(text)
+}

@@ -1,0 +1,171 @@
+//! Readers of single values. One table says who answers: the first reader that can read both values compares what it read
+//! and says why; the kind of its finding is its name in explanations. What nobody can read is text.
+
+mod address;
+mod code;
+mod moment;
+pub(super) mod number;
+mod quantity;
+mod standard;
+mod units;
+
+use std::borrow::Cow;
+
+use m3_trajectory::json::{Json, Keys};
+pub(super) use units::unit;
+
+use super::constants::{NOTHING, SAME_OTHERWISE};
+use super::name::Name;
+use super::words::Words;
+use super::{Finding, Kind, text};
+use crate::schema::Schema;
+
+/// Where two values stand.
+#[derive(Debug, Clone, Default)]
+pub(super) struct ArgumentContext<'a> {
+    pub(super) name: Name,
+    pub(super) schema: Option<Schema<'a>>,
+    pub(super) is_required: bool,
+}
+
+/// Two values that are not equal, and neither lists nor objects both.
+pub(super) struct Values<'v> {
+    json: [&'v Json; 2],
+    /// Both as texts, if they are texts or numbers.
+    texts: Option<[Cow<'v, str>; 2]>,
+}
+
+impl<'v> Values<'v> {
+    fn new(a: &'v Json, b: &'v Json) -> Self {
+        let texts = written(a).zip(written(b)).map(|(a, b)| [a, b]);
+        Self { json: [a, b], texts }
+    }
+}
+
+/// Reads two values and compares them; `None` unless it can read both.
+type Reader = fn(&ArgumentContext<'_>, &Values<'_>) -> Option<Finding>;
+
+/// The readers, in the order in which they are asked.
+const READERS: [Reader; 10] = [
+    boolean,
+    number::compare,
+    choice,
+    verbatim,
+    standard::compare,
+    address::urls,
+    moment::compare,
+    quantity::compare,
+    address::paths,
+    code::compare,
+];
+
+/// Compares two values that are not equal, and neither lists nor objects both.
+pub(super) fn compare(context: &ArgumentContext<'_>, words: &Words, a: &Json, b: &Json) -> Finding {
+    let values = Values::new(a, b);
+    match (READERS.iter().find_map(|reader| reader(context, &values)), &values.texts) {
+        (Some(finding), _) => finding,
+        (None, Some([a, b])) => text::compare(words, a, b, context.name.is_of("places")),
+        (None, None) => Finding::new(kind_of_both(a, b), NOTHING, "values of different types"),
+    }
+}
+
+/// The kind of two values: of two kinds the last in their list, so that the order of the values makes no difference.
+pub(super) fn kind_of_both(a: &Json, b: &Json) -> Kind {
+    kind_of(a).max(kind_of(b))
+}
+
+/// What kind a value looks like by itself.
+pub(super) fn kind_of(value: &Json) -> Kind {
+    match value {
+        Json::Null => Kind::Null,
+        Json::Bool(_) => Kind::Boolean,
+        Json::Integer(_) | Json::LongInteger(_) | Json::Float(_) => Kind::Number,
+        Json::String(_) => Kind::Text,
+        Json::Array(_) => Kind::List,
+        Json::Object(_) => Kind::Object,
+    }
+}
+
+/// What is true or false, by its value or by its schema.
+fn boolean(context: &ArgumentContext<'_>, values: &Values<'_>) -> Option<Finding> {
+    let [a, b] = values.json;
+    let is_boolean = context.schema.is_some_and(|schema| schema.is_of_type("boolean"));
+    if !is_boolean && !matches!(a, Json::Bool(_)) && !matches!(b, Json::Bool(_)) {
+        return None;
+    }
+    let (score, reason) = match (truth(a), truth(b)) {
+        (Some(a), Some(b)) if a == b => (SAME_OTHERWISE, "the same truth value"),
+        (Some(_), Some(_)) => (NOTHING, "the opposite"),
+        _ => (NOTHING, "not both true or false"),
+    };
+    Some(Finding::new(Kind::Boolean, score, reason))
+}
+
+fn truth(value: &Json) -> Option<bool> {
+    match value {
+        Json::Bool(value) => Some(*value),
+        Json::Integer(0) => Some(false),
+        Json::Integer(1) => Some(true),
+        Json::String(text) => match text.trim().to_lowercase().as_str() {
+            "true" | "yes" | "on" | "1" | "y" | "t" | "enabled" => Some(true),
+            "false" | "no" | "off" | "0" | "n" | "f" | "disabled" => Some(false),
+            _ => None,
+        },
+        _ => None,
+    }
+}
+
+/// One of the choices that the schema lists.
+fn choice(context: &ArgumentContext<'_>, values: &Values<'_>) -> Option<Finding> {
+    let [a, b] = values.texts.as_ref()?;
+    let schema = context.schema.filter(|schema| schema.has_choices())?;
+    // Two values that one tool lists are two; a name of one of them may be known elsewhere.
+    if !(schema.has_choice(a) && schema.has_choice(b))
+        && let Some(finding) = standard::compare(context, values)
+    {
+        return Some(finding);
+    }
+    let plain = |text: &str| -> String { text::fold(text).chars().filter(|c| c.is_alphanumeric()).collect() };
+    let (score, reason) =
+        if plain(a) == plain(b) { (SAME_OTHERWISE, "the same choice") } else { (NOTHING, "another choice") };
+    Some(Finding::new(Kind::Choice, score, reason))
+}
+
+/// Passwords, patterns and notations, in which every sign counts, and programs, in which white space does not.
+fn verbatim(context: &ArgumentContext<'_>, values: &Values<'_>) -> Option<Finding> {
+    let [a, b] = values.texts.as_ref()?;
+    if context.name.is_of("verbatim") && !a.contains(' ') && !b.contains(' ') {
+        return Some(Finding::new(Kind::Code, NOTHING, "every letter of it counts"));
+    }
+    // A code is one word.
+    let is_program = |text: &str| text.trim().contains([' ', '(', '=', ';', '\n', '+', '*', '^']);
+    if !context.name.is_of("programs") || !is_program(a) || !is_program(b) {
+        return None;
+    }
+    let plain = |text: &str| -> String {
+        let text = text.trim().trim_end_matches(';').chars().filter(|c| !c.is_whitespace());
+        text.map(|c| if matches!(c, '"' | '`') { '\'' } else { c }).collect()
+    };
+    let (score, reason) = match (plain(a), plain(b)) {
+        (x, y) if x == y => (SAME_OTHERWISE, "the same but for white space and quotation marks"),
+        (x, y) if x.eq_ignore_ascii_case(&y) => (0.7, "differs in the case of letters"),
+        _ => (NOTHING, "another program or formula"),
+    };
+    Some(Finding::new(Kind::Code, score, reason))
+}
+
+/// A text, or a number as one.
+fn written(value: &Json) -> Option<Cow<'_, str>> {
+    match value {
+        Json::String(text) => Some(text.as_str().into()),
+        Json::Integer(_) | Json::LongInteger(_) | Json::Float(_) => Some(text_of(value).into()),
+        _ => None,
+    }
+}
+
+fn text_of(value: &Json) -> String {
+    match value {
+        Json::String(text) => text.trim().to_owned(),
+        value => value.to_text(Keys::Sorted),
+    }
+}

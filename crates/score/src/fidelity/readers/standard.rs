@@ -1,0 +1,192 @@
+//! Names and codes that a standard lists: countries, states, currencies, languages, time zones, airports.
+
+use std::collections::HashMap;
+use std::sync::LazyLock;
+
+use super::super::constants::{NOTHING, SAME_OTHERWISE};
+use super::super::name::Name;
+use super::super::text::fold;
+use super::super::{Finding, Kind};
+use super::{ArgumentContext, Values};
+
+/// Longer texts are no name in a table.
+const LONGEST: usize = 96;
+
+/// Names to the line of the table that they stand in.
+type Table = LazyLock<HashMap<&'static str, usize>>;
+
+/// Codes and names of ISO 3166, with other names in use.
+static COUNTRIES: Table = LazyLock::new(|| table(include_str!("../tables/countries.txt")));
+
+/// States and provinces of the countries whose states are called by a code.
+static STATES: Table = LazyLock::new(|| table(include_str!("../tables/states.txt")));
+
+/// Codes and names of ISO 4217, with signs and other names in use.
+static CURRENCIES: Table = LazyLock::new(|| table(include_str!("../tables/currencies.txt")));
+
+/// Codes of ISO 639 and names of languages, their own too.
+static LANGUAGES: Table = LazyLock::new(|| table(include_str!("../tables/languages.txt")));
+
+/// Time zones with their former names: the links of the tz database (`backward` of 2025b, in the public domain).
+static TIME_ZONES: Table = LazyLock::new(|| table(include_str!("../tables/time_zones.txt")));
+
+/// Large airports by their codes of IATA.
+static AIRPORTS: Table = LazyLock::new(|| table(include_str!("../tables/airports.txt")));
+
+/// Abbreviations of time zones: the zone that is usually meant, and minutes ahead of UTC, 0 where it has two offsets.
+static ABBREVIATIONS: LazyLock<HashMap<&str, (&str, i64)>> = LazyLock::new(|| {
+    let lines = include_str!("../tables/zone_abbreviations.txt").lines();
+    let parts = lines.filter_map(|line| {
+        let (short, rest) = line.split_once('|')?;
+        let (zone, minutes) = rest.split_once('|')?;
+        Some((short, (zone, minutes.parse().ok()?)))
+    });
+    parts.collect()
+});
+
+fn table(text: &'static str) -> HashMap<&'static str, usize> {
+    let lines = text.lines().enumerate();
+    lines.flat_map(|(line, names)| names.split('|').map(move |name| (name, line))).collect()
+}
+
+/// The currency that a code, a sign or a name is, as a number.
+pub(super) fn currency(text: &str) -> Option<usize> {
+    CURRENCIES.get(text).copied()
+}
+
+/// Minutes ahead of UTC of an abbreviation that names an offset.
+pub(super) fn zone_offset(word: &str) -> Option<i64> {
+    ABBREVIATIONS.get(word).map(|found| found.1).filter(|minutes| *minutes != 0)
+}
+
+/// Compares two names that a standard may list. Where the argument's name says which standard, two entries are another
+/// one; elsewhere only a code and its name are taken for the same.
+pub(super) fn compare(context: &ArgumentContext<'_>, values: &Values<'_>) -> Option<Finding> {
+    let [a, b] = values.texts.as_ref()?;
+    if a.len().max(b.len()) > LONGEST {
+        return None;
+    }
+    let name = &context.name;
+    let (x, y) = (fold(a), fold(b));
+    let (x, y) = (x.trim(), y.trim());
+    // Both signs part a language from its region.
+    if x.replace('_', "-") == y.replace('_', "-") && name.is_of("languages") {
+        return Some(Finding::new(Kind::Choice, SAME_OTHERWISE, "the same in another writing"));
+    }
+    if (name.is_time_zone() || (x.contains('/') && y.contains('/')))
+        && let Some(finding) = time_zones(x, y, name.is_time_zone())
+    {
+        return Some(finding);
+    }
+    let is_language = name.is_of("languages");
+    let tables: [(bool, &Table); 4] = [
+        (name.is_of("currencies"), &CURRENCIES),
+        (name.is_of("states"), &STATES),
+        (name.is_of("regions") && !is_language, &COUNTRIES),
+        (is_language, &LANGUAGES),
+    ];
+    let found = tables.iter().find_map(|(is_named, table)| entries(table, x, y, *is_named));
+    found.or_else(|| airports(name, a, b))
+}
+
+/// Compares two entries of a table; `is_named` where the argument's name says that they are.
+fn entries(table: &Table, x: &str, y: &str, is_named: bool) -> Option<Finding> {
+    // `en-US` is English, as it is spoken there.
+    let base = |text: &str| table.get(text).or_else(|| table.get(text.split(['-', '_']).next()?)).copied();
+    let found = |score: f64, reason: &'static str| Some(Finding::new(Kind::Choice, score, reason));
+    if is_named {
+        let (of_x, of_y) = (base(x), base(y));
+        let has_region = |text: &str| !table.contains_key(text);
+        return match (of_x, of_y) {
+            (Some(of_x), Some(of_y)) if of_x != of_y => found(NOTHING, "another one"),
+            (Some(_), Some(_)) if has_region(x) && has_region(y) && x != y => {
+                found(0.4, "the same, of another region")
+            }
+            (Some(_), Some(_)) if has_region(x) != has_region(y) => {
+                found(0.92, "the same, the region said once")
+            }
+            (Some(_), Some(_)) => found(SAME_OTHERWISE, "the same in another writing"),
+            _ if x != y && x.len() <= 3 && y.len() <= 3 => found(NOTHING, "another code"),
+            _ => None,
+        };
+    }
+    let is_code = |text: &str| text.len() <= 3 || !text.is_ascii();
+    let is_pair = x != y && is_code(x) != is_code(y) && table.get(x)? == table.get(y)?;
+    if is_pair { found(SAME_OTHERWISE, "a name and its code") } else { None }
+}
+
+/// Compares an airport's code with its name.
+fn airports(name: &Name, a: &str, b: &str) -> Option<Finding> {
+    let is_code = |text: &str| text.len() == 3 && text.bytes().all(|byte| byte.is_ascii_alphabetic());
+    // A code of three letters may be a word elsewhere.
+    if !(name.is_of("places") || name.is_of("airports")) || is_code(a) == is_code(b) {
+        return None;
+    }
+    let of = |text: &str| {
+        let folded = fold(text);
+        let is_said = |word: &&str| !["international", "intl", "airport"].contains(word);
+        let first = folded.split(['(', ',']).next().unwrap_or_default();
+        AIRPORTS.get(first.split_whitespace().filter(is_said).collect::<Vec<_>>().join(" ").as_str()).copied()
+    };
+    let (code, other) = if is_code(a) { (a, b) } else { (b, a) };
+    // `Heathrow (LHR)`.
+    let is_said = other.split(|c: char| !c.is_alphanumeric()).any(|word| word == code.to_uppercase());
+    let is_same = is_said || of(a)? == of(b)?;
+    let (score, reason) =
+        if is_same { (0.93, "an airport and its code") } else { (NOTHING, "another airport") };
+    Some(Finding::new(Kind::Place, score, reason))
+}
+
+/// Compares two time zones by their names, former names, abbreviations or offsets; `is_named` where the argument's name
+/// says that they are.
+fn time_zones(a: &str, b: &str, is_named: bool) -> Option<Finding> {
+    let tidy = |text: &str| {
+        let tidy = text.replace(' ', "_");
+        ABBREVIATIONS.get(text).map_or(tidy, |found| found.0.to_owned())
+    };
+    let known = |text: &str| TIME_ZONES.get(text).copied();
+    let minutes = |text: &str| match known(text) {
+        // The zone of UTC is the offset of nothing.
+        Some(zone) if Some(zone) == known("utc") => Some(0),
+        _ => offset(text).or_else(|| zone_offset(text)),
+    };
+    let (x, y) = (tidy(a), tidy(b));
+    let is_zone = |text: &str, tidy: &str| {
+        known(tidy).is_some() || minutes(text).is_some() || is_named && tidy.contains('/')
+    };
+    if !is_zone(a, &x) || !is_zone(b, &y) {
+        return None;
+    }
+    let found = |score: f64, reason: &'static str| Some(Finding::new(Kind::Choice, score, reason));
+    if let (Some(x), Some(y)) = (minutes(a), minutes(b)) {
+        return if x == y { found(SAME_OTHERWISE, "the same time zone") } else { found(NOTHING, "another time zone") };
+    }
+    let is_short = [a, b].iter().any(|text| ABBREVIATIONS.contains_key(text));
+    let city = |text: &str| text.rsplit('/').next().unwrap_or_default().to_owned();
+    if x == y || known(&x).is_some() && known(&x) == known(&y) {
+        let score = if is_short { 0.7 } else { SAME_OTHERWISE };
+        return found(score, if is_short { "a time zone and its abbreviation" } else { "the same time zone" });
+    }
+    match is_named {
+        true if city(&x) == city(&y) => found(0.7, "a time zone and its city"),
+        true => found(NOTHING, "another time zone"),
+        false => None,
+    }
+}
+
+/// Minutes ahead of UTC of `UTC+2`, `GMT-05:30`, `+0200`.
+fn offset(text: &str) -> Option<i64> {
+    let bare = text.strip_prefix("utc").or_else(|| text.strip_prefix("gmt")).unwrap_or(text).trim();
+    let (sign, rest) = match bare.split_at_checked(1)? {
+        ("+", rest) => (1, rest.trim()),
+        ("-", rest) => (-1, rest.trim()),
+        _ => return None,
+    };
+    let (hours, minutes) = match rest.split_once(':') {
+        Some(parts) => parts,
+        None if rest.len() == 4 => rest.split_at_checked(2)?,
+        None => (rest, "0"),
+    };
+    let (hours, minutes): (i64, i64) = (hours.parse().ok()?, minutes.parse().ok()?);
+    ((0..=14).contains(&hours) && (0..60).contains(&minutes)).then_some(sign * (hours * 60 + minutes))
+}
