@@ -20,7 +20,7 @@ const LOCK: &str = "../../Cargo.lock";
 
 /// The libraries that the sources compute with, and those that read and write numbers for them: another version of one may
 /// come to another result.
-const LIBRARIES: [&str; 10] = [
+const LIBRARIES: [&str; 12] = [
     "jiff",
     "jiter",
     "lexical-parse-float",
@@ -28,7 +28,9 @@ const LIBRARIES: [&str; 10] = [
     "percent-encoding",
     "serde_json",
     "strsim",
+    "svgtypes",
     "url",
+    "unicode-normalization",
     "unicode-width",
     "zmij",
 ];

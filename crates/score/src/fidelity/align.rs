@@ -73,11 +73,7 @@ impl<'a> Alignment<'a> {
         if at.depth > MAX_DEPTH || self.values > MAX_VALUES {
             return self.push(
                 &at.path,
-                Finding::new(
-                    readers::kind_of_both(a, b),
-                    NOTHING,
-                    "different, and too much to compare",
-                ),
+                Finding::new(readers::kind_of_both(a, b), NOTHING, "different, and too much to compare"),
             );
         }
         let none = Json::Object(Vec::new());

@@ -38,7 +38,8 @@ impl Alignment<'_> {
         if at.context.schema.is_some_and(Schema::is_set) {
             return true;
         }
-        let is_number = |item: &Json| matches!(item, Json::Integer(_) | Json::LongInteger(_) | Json::Float(_));
+        let is_number =
+            |item: &Json| matches!(item, Json::Integer(_) | Json::LongInteger(_) | Json::Float(_));
         if a.iter().chain(b).all(is_number) {
             return at.context.name.is_of("sets");
         }

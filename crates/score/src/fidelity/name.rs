@@ -10,9 +10,9 @@ static SAYS: LazyLock<HashMap<&str, Vec<&str>>> =
 /// Values that most tools have as the default of arguments of these names, in small letters.
 static USUAL: LazyLock<HashMap<&str, Vec<&str>>> = LazyLock::new(|| {
     let lines = table(include_str!("tables/usual_defaults.txt"));
-    let each = lines.into_iter().flat_map(|(names, values)| {
-        names.split_whitespace().map(move |name| (name, values.clone()))
-    });
+    let each = lines
+        .into_iter()
+        .flat_map(|(names, values)| names.split_whitespace().map(move |name| (name, values.clone())));
     each.collect()
 });
 

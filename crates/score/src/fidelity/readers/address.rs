@@ -144,7 +144,9 @@ fn url(text: &str) -> Option<Url> {
         None => format!("https://{text}"),
     };
     // A host without a point is another name.
-    Url::parse(&text).ok().filter(|url| url.host_str().is_some_and(|host| host.contains('.') || text.contains("localhost")))
+    Url::parse(&text)
+        .ok()
+        .filter(|url| url.host_str().is_some_and(|host| host.contains('.') || text.contains("localhost")))
 }
 
 fn compare_urls(a: &Url, b: &Url) -> Finding {

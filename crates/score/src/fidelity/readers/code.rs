@@ -91,7 +91,8 @@ fn is_phone(text: &str) -> bool {
 
 /// Arithmetic: digits, signs, and names of a few letters.
 fn is_formula(text: &str) -> bool {
-    let has_sign = text.contains(['+', '*', '^', '=', '×', '÷', '√']) || text.contains(" / ") || text.contains(" - ");
+    let has_sign =
+        text.contains(['+', '*', '^', '=', '×', '÷', '√']) || text.contains(" / ") || text.contains(" - ");
     let longest = text.split(|c: char| !c.is_alphabetic()).map(|word| word.chars().count()).max();
     has_sign && longest.unwrap_or(0) <= 4 && text.chars().any(|c| c.is_ascii_digit()) && !is_phone(text)
 }

@@ -10,6 +10,7 @@ mod standard;
 mod units;
 
 use std::borrow::Cow;
+use std::str::FromStr as _;
 
 use m3_trajectory::json::{Json, Keys};
 pub(super) use units::unit;
@@ -46,12 +47,13 @@ impl<'v> Values<'v> {
 type Reader = fn(&ArgumentContext<'_>, &Values<'_>) -> Option<Finding>;
 
 /// The readers, in the order in which they are asked.
-const READERS: [Reader; 10] = [
+const READERS: [Reader; 11] = [
     boolean,
     number::compare,
     choice,
     verbatim,
     standard::compare,
+    color,
     address::urls,
     moment::compare,
     quantity::compare,
@@ -142,16 +144,32 @@ fn verbatim(context: &ArgumentContext<'_>, values: &Values<'_>) -> Option<Findin
     if !context.name.is_of("programs") || !is_program(a) || !is_program(b) {
         return None;
     }
-    let plain = |text: &str| -> String {
-        let text = text.trim().trim_end_matches(';').chars().filter(|c| !c.is_whitespace());
-        text.map(|c| if matches!(c, '"' | '`') { '\'' } else { c }).collect()
+    let plain = |text: &str| -> Vec<char> {
+        let text = text.trim().trim_end_matches(';').replace("**", "^");
+        let signs = text.chars().filter(|c| !c.is_whitespace());
+        signs.map(|c| if matches!(c, '"' | '`') { '\'' } else { c }).collect()
     };
-    let (score, reason) = match (plain(a), plain(b)) {
-        (x, y) if x == y => (SAME_OTHERWISE, "the same but for white space and quotation marks"),
-        (x, y) if x.eq_ignore_ascii_case(&y) => (0.7, "differs in the case of letters"),
-        _ => (NOTHING, "another program or formula"),
-    };
-    Some(Finding::new(Kind::Code, score, reason))
+    let (mut x, mut y) = (plain(a), plain(b));
+    if x == y {
+        let reason = "the same but for white space and quotation marks";
+        return Some(Finding::new(Kind::Code, SAME_OTHERWISE, reason));
+    }
+    x.sort_unstable();
+    y.sort_unstable();
+    (x == y).then(|| Finding::new(Kind::Code, NOTHING, "the same signs in another order"))
+}
+
+/// Colours in any writing of CSS; words alone are colours only where the argument's name says so.
+fn color(context: &ArgumentContext<'_>, values: &Values<'_>) -> Option<Finding> {
+    let [a, b] = values.texts.as_ref()?;
+    let is_written = |text: &str| text.trim().starts_with(['#', 'r', 'h']) && text.contains(['#', '(']);
+    if !context.name.is_of("colors") && !is_written(a) && !is_written(b) {
+        return None;
+    }
+    let read = |text: &str| svgtypes::Color::from_str(&text.trim().to_ascii_lowercase()).ok();
+    let (score, reason) =
+        if read(a)? == read(b)? { (SAME_OTHERWISE, "the same colour") } else { (NOTHING, "another colour") };
+    Some(Finding::new(Kind::Choice, score, reason))
 }
 
 /// A text, or a number as one.

@@ -378,7 +378,9 @@ mod tests {
         ] {
             assert!(score(a, b).is_some_and(|score| score > 0.9), "{a} {b} {:?}", score(a, b));
         }
-        for (a, b) in [("more than 4", "at least 4"), ("four", "5"), ("under 3", "over 3"), ("20~30", "20 to 40")] {
+        for (a, b) in
+            [("more than 4", "at least 4"), ("four", "5"), ("under 3", "over 3"), ("20~30", "20 to 40")]
+        {
             assert!(score(a, b).is_some_and(|score| score < 0.1), "{a} {b} {:?}", score(a, b));
         }
     }

@@ -159,13 +159,20 @@ fn time_zones(a: &str, b: &str, is_named: bool) -> Option<Finding> {
     }
     let found = |score: f64, reason: &'static str| Some(Finding::new(Kind::Choice, score, reason));
     if let (Some(x), Some(y)) = (minutes(a), minutes(b)) {
-        return if x == y { found(SAME_OTHERWISE, "the same time zone") } else { found(NOTHING, "another time zone") };
+        return if x == y {
+            found(SAME_OTHERWISE, "the same time zone")
+        } else {
+            found(NOTHING, "another time zone")
+        };
     }
     let is_short = [a, b].iter().any(|text| ABBREVIATIONS.contains_key(text));
     let city = |text: &str| text.rsplit('/').next().unwrap_or_default().to_owned();
     if x == y || known(&x).is_some() && known(&x) == known(&y) {
         let score = if is_short { 0.7 } else { SAME_OTHERWISE };
-        return found(score, if is_short { "a time zone and its abbreviation" } else { "the same time zone" });
+        return found(
+            score,
+            if is_short { "a time zone and its abbreviation" } else { "the same time zone" },
+        );
     }
     match is_named {
         true if city(&x) == city(&y) => found(0.7, "a time zone and its city"),

@@ -34,7 +34,8 @@ static UNITS: LazyLock<HashMap<&str, Unit>> = LazyLock::new(|| {
             dimensions.len() - 1
         });
         let names = parts.next().unwrap_or_default();
-        let mut number = |otherwise: f64| parts.next().map_or(otherwise, |part| part.parse().unwrap_or(f64::NAN));
+        let mut number =
+            |otherwise: f64| parts.next().map_or(otherwise, |part| part.parse().unwrap_or(f64::NAN));
         let (factor, zero) = (number(f64::NAN), number(0.0));
         debug_assert!(factor.is_finite() && zero.is_finite(), "`{line}` has a factor");
         found.extend(names.split(' ').map(|name| (name, Unit { dimension, factor, zero, is_alone })));

@@ -2,7 +2,8 @@
 //! unit, misspelt, synonyms; the embeddings of words have the last say.
 
 use super::super::constants::{
-    COUSIN_COSINE, FOREIGN_WORD_COSINE, INFLECTED, KNOWN_WORD_COSINE, LOOK_ALIKE, MISSPELT, RARE_SENSE, SYNONYM, WORD_COSINE, on_curve,
+    COUSIN_COSINE, FOREIGN_WORD_COSINE, INFLECTED, KNOWN_WORD_COSINE, LOOK_ALIKE, MISSPELT, RARE_SENSE,
+    SYNONYM, WORD_COSINE, on_curve,
 };
 use super::super::readers::unit;
 use super::super::words::Words;

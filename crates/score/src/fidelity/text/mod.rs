@@ -18,7 +18,7 @@ mod token;
 pub(super) use fold::fold;
 pub(super) use numerals::number_in_words;
 
-use super::constants::{MAX_TEXT, SAME_OTHERWISE, TOO_LONG};
+use super::constants::{MAX_TEXT, NOTHING, SAME_OTHERWISE, TOO_LONG};
 use super::words::Words;
 use super::{Finding, Kind};
 
@@ -35,6 +35,10 @@ pub(super) fn compare(words: &Words, a: &str, b: &str, is_place: bool) -> Findin
             score,
             if is_cut { "too long to be compared" } else { "differs in case, accents or white space" },
         );
+    }
+    let is_of_signs = |text: &str| !text.contains(char::is_alphanumeric);
+    if is_of_signs(short_a) && is_of_signs(short_b) {
+        return Finding::new(kind, NOTHING, "other signs");
     }
     let (plain_a, plain_b) = (without_sign(short_a), without_sign(short_b));
     let is_foreign = are_foreign(&folded_a, &folded_b, is_place);

@@ -7,8 +7,8 @@ use std::ops::Range;
 use m3_support::text::shortened;
 
 use super::super::constants::{
-    EXCHANGED, HALVING_LOSS, IMPLIED, LENGTH_POWER, MAX_LEFT_OVER, MAX_NAMED, MAX_WORDS,
-    MOST_IMPLIED, REQUEST_WORD, SAME_OTHERWISE, SHORT_TEXT, TOO_LONG,
+    EXCHANGED, HALVING_LOSS, IMPLIED, LENGTH_POWER, MAX_LEFT_OVER, MAX_NAMED, MAX_WORDS, MOST_IMPLIED,
+    REQUEST_WORD, SAME_OTHERWISE, SHORT_TEXT, TOO_LONG,
 };
 use super::super::words::Words;
 use super::thesaurus::{self, Sense};
@@ -124,10 +124,12 @@ pub(super) fn compare(words: &Words, a: &str, b: &str, is_foreign: bool) -> (f64
     let Aligned { a, b, is_turned, is_cut } = align(words, a, b, is_foreign);
     let (loss_a, loss_b) = (a.loss(), b.loss());
     let loss = loss_a.max(loss_b) + 0.25 * loss_a.min(loss_b);
+    let says = |side: &Side, word: &str| side.left_over().iter().any(|&at| side.tokens[at].word == word);
+    let is_other_logic = says(&a, "and") && says(&b, "or") || says(&a, "or") && says(&b, "and");
     // A negation turns a text round, however long it is.
     let is_negated =
         [&a, &b].iter().any(|side| side.left_over().iter().any(|&at| side.tokens[at].key == "not"));
-    let loss = if is_negated { loss + 1.0 } else { loss };
+    let loss = if is_negated || is_other_logic { loss + 1.0 } else { loss };
     let content = a.content().min(b.content());
     let halving = HALVING_LOSS * (content / SHORT_TEXT).max(1.0).powf(LENGTH_POWER);
     let mut score = SAME_OTHERWISE / (1.0 + (loss / halving).powi(2));
@@ -137,7 +139,8 @@ pub(super) fn compare(words: &Words, a: &str, b: &str, is_foreign: bool) -> (f64
     }
     let mut reason = if is_turned { reason(&b, &a) } else { reason(&a, &b) };
     if order::is_turned(&a, &b) {
-        (score, reason) = (score.min(EXCHANGED), Cow::Borrowed("what comes before and behind have changed places"));
+        (score, reason) =
+            (score.min(EXCHANGED), Cow::Borrowed("what comes before and behind have changed places"));
     }
     if is_cut {
         score = score.min(TOO_LONG);

@@ -43,7 +43,28 @@ type Readings = [Moment; 2];
 /// Compares two texts if both are moments.
 pub(super) fn compare(_: &ArgumentContext<'_>, values: &Values<'_>) -> Option<Finding> {
     let [a, b] = values.texts.as_ref()?;
-    texts(a, b)
+    texts(a, b).or_else(|| beside_epoch(a, b)).or_else(|| beside_epoch(b, a))
+}
+
+/// Compares a moment with a number of seconds or milliseconds since 1970.
+fn beside_epoch(moment: &str, number: &str) -> Option<Finding> {
+    // No smaller than such numbers are from 1980 on.
+    let seconds = match super::number::in_text(number)? {
+        number @ 3e8..1e10 => number,
+        number @ 3e11..1e13 => number / 1e3,
+        _ => return None,
+    };
+    let moment = read(moment)?[0];
+    let time = moment.time.unwrap_or(Time { seconds: 0, is_open: false, offset: None });
+    let is_zoned = time.offset.is_some();
+    let time = Time { offset: Some(time.offset.unwrap_or(0)), ..time };
+    let apart = (instant(Moment { time: Some(time), ..moment })? as f64 - seconds).abs();
+    let (score, reason) = match is_zoned {
+        _ if apart >= 1.0 => (NOTHING, "another instant"),
+        true => (SAME_OTHERWISE, "the same instant"),
+        false => (0.8, "the same instant, if it is meant in UTC"),
+    };
+    Some(Finding::new(Kind::Moment, score, reason))
 }
 
 fn texts(a: &str, b: &str) -> Option<Finding> {

@@ -10,8 +10,7 @@ use super::token::Token::{self, Number, Sign, Word};
 use super::token::tokens;
 use super::{LONGEST, Moment, Readings};
 
-const WEEKDAYS: [&str; 7] =
-    ["monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"];
+const WEEKDAYS: [&str; 7] = ["monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"];
 
 /// The place of a month in the year, by its name or the beginning of it, or by its name in another language, and whether it
 /// was that. The table has a line a month: English, German, French, Spanish, Italian, Portuguese and Dutch, folded.
@@ -19,7 +18,9 @@ fn named_month(word: &str) -> Option<(usize, bool)> {
     let mut lines = include_str!("../../tables/months.txt").lines();
     let english = |line: &str| is_short_of(word, line.split('|').next().unwrap_or_default());
     let place = lines.clone().position(english).map(|place| (place, false));
-    place.or_else(|| lines.position(|line| line.split('|').any(|name| name == word)).map(|place| (place, true)))
+    place.or_else(|| {
+        lines.position(|line| line.split('|').any(|name| name == word)).map(|place| (place, true))
+    })
 }
 
 fn is_short_of(word: &str, name: &str) -> bool {
