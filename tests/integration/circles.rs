@@ -9,9 +9,6 @@ use crate::support::root;
 /// A module by its names from the crate on; the crate itself has none.
 type Module = Vec<String>;
 
-/// Folders that may still have circles: readers of dates, names and quantities call each other.
-const EXCEPTIONS: [&str; 2] = ["score/fidelity", "score/fidelity/text"];
-
 /// The modules of a crate, with the paths that each names and whether it re-exports them; those of tests are left out.
 struct Modules(BTreeMap<Module, Vec<(Module, bool)>>);
 
@@ -170,7 +167,7 @@ fn files_of_a_folder_use_each_other_in_one_direction() {
             uses_seen += uses.values().map(BTreeSet::len).sum::<usize>();
             let place = [&[name.to_owned()][..], &module[..]].concat().join("/");
             let circle = in_circles(&uses);
-            assert!(circle.is_empty() || EXCEPTIONS.contains(&place.as_str()), "{place}: {circle:?}");
+            assert!(circle.is_empty(), "{place}: {circle:?}");
         }
     }
     assert!(uses_seen > 500, "{uses_seen} uses were found, so that the test reads the code no more");

@@ -193,7 +193,8 @@ fn argument_lines(argument: &ArgumentAudit) -> Vec<String> {
         name => line(name, 28),
     };
     let start = format!("    {} {name}:", argument.mark());
-    let verdict = format!("{}: {}", argument.verdict, headline(&argument.reason, REASON));
+    let kind = argument.kind.replace('_', " ");
+    let verdict = format!("{} {kind}: {}", argument.verdict, headline(&argument.reason, REASON));
     let room = WIDTH - width(&start) - 1;
     let mut lines = match (&argument.reference, &argument.predicted) {
         (Some(a), Some(b)) => {

@@ -17,23 +17,8 @@ use super::constants::{CLOSE, EQUIVALENT, SAME_OTHERWISE};
 use super::evidence::{self, Context, Question};
 use super::model::Model;
 use super::words::{Cosines, TextPair, Words};
-use super::{ArgumentComparison, CallFidelity, Evidence, Finding, Kind, Verdict, comparison_cache};
+use super::{ArgumentComparison, CallFidelity, CallPair, Evidence, Finding, Kind, Verdict, comparison_cache};
 use crate::schema::Schema;
-
-/// Two calls of one tool; missing arguments are an empty object.
-#[derive(Debug, Clone, Copy)]
-pub struct CallPair<'c> {
-    /// The tool of both.
-    pub tool: &'c str,
-    /// The arguments of the first, the reference.
-    pub a: Option<&'c Json>,
-    /// The arguments of the second, the prediction.
-    pub b: Option<&'c Json>,
-    /// What the user asked, where it is known.
-    pub question: Option<&'c str>,
-    /// The schema of the tool's arguments, where it is not that of the catalog.
-    pub schema: Option<&'c Json>,
-}
 
 /// Pairs of calls that are compared, by their index.
 type Pairs<'p, 'c> = dyn Fn(usize) -> CallPair<'c> + Sync + 'p;

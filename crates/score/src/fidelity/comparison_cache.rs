@@ -7,9 +7,8 @@ use m3_embedding::InputKey;
 use m3_trajectory::json::Json;
 use sha2::{Digest as _, Sha256};
 
-use super::comparer::CallPair;
 use super::model::Model;
-use super::{ArgumentComparison, Kind, Verdict};
+use super::{ArgumentComparison, CallPair, Kind, Verdict};
 
 /// The digest of the rules.
 const RULES: &str = env!("M3_FIDELITY_RULES");

@@ -9,8 +9,9 @@
 //!
 //! | part | what it does |
 //! | --- | --- |
-//! | `align`, `members`, `lists` | who is compared with whom; what is missing or extra |
+//! | `align` | who is compared with whom; what is missing or extra |
 //! | `name` | what the name of an argument says of its value |
+//! | `language` | texts in one writing, kinds of words, numbers in words |
 //! | `readers` | single values, each by the first reader in one table that can read both |
 //! | `text` | free text: words aligned by spelling, lexicon and embeddings |
 //! | `words` | the cosines of words, of many calls at once |
@@ -25,8 +26,7 @@ mod comparer;
 mod comparison_cache;
 pub mod constants;
 mod evidence;
-mod lists;
-mod members;
+mod language;
 pub mod model;
 mod name;
 pub mod place;
@@ -38,10 +38,26 @@ mod words;
 
 use std::borrow::Cow;
 
-pub use comparer::{CallPair, Fidelity};
+pub use comparer::Fidelity;
 pub use evidence::Evidence;
 use m3_support::pointer::segments;
+use m3_trajectory::json::Json;
 use serde::{Deserialize, Serialize};
+
+/// Two calls of one tool; missing arguments are an empty object.
+#[derive(Debug, Clone, Copy)]
+pub struct CallPair<'c> {
+    /// The tool of both.
+    pub tool: &'c str,
+    /// The arguments of the first, the reference.
+    pub a: Option<&'c Json>,
+    /// The arguments of the second, the prediction.
+    pub b: Option<&'c Json>,
+    /// What the user asked, where it is known.
+    pub question: Option<&'c str>,
+    /// The schema of the tool's arguments, where it is not that of the catalog.
+    pub schema: Option<&'c Json>,
+}
 
 /// What an argument is compared as.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]

@@ -1,4 +1,4 @@
-//! What tells whether two values of an argument ask for the same: seventy numbers for each argument that differs,
+//! What tells whether two values of an argument ask for the same: fifty-three numbers for each argument that differs,
 //! of which the model makes a probability.
 //!
 //! What says which call is the reference counts only where the question is known: without it, no role is given, and both
@@ -14,11 +14,10 @@ use m3_trajectory::json::{Json, Keys};
 
 use spelling::spelling;
 
-use super::comparer::CallPair;
 use super::name::Name;
 use super::text::{self, Rest};
 use super::words::Words;
-use super::{ArgumentComparison, Kind, Verdict};
+use super::{ArgumentComparison, CallPair, Kind, Verdict};
 use crate::schema::Schema;
 
 /// How a number may move the probability of "the same" when it grows.
@@ -35,7 +34,7 @@ pub(super) enum Sign {
 use Sign::{Down, Free, Up};
 
 /// The numbers of an argument, by name. `_least` and `_most` are the smaller and the larger of both values.
-pub(super) const SIGNS: [(&str, Sign); 70] = [
+pub(super) const SIGNS: [(&str, Sign); 53] = [
     // What the rules make of it, and as what.
     ("rule", Up),
     ("is_text", Free),
@@ -55,7 +54,6 @@ pub(super) const SIGNS: [(&str, Sign); 70] = [
     ("one_sided", Free),
     ("missing", Free),
     ("extra", Free),
-    ("depth", Free),
     ("in_list", Free),
     ("has_schema", Free),
     ("required", Free),
@@ -67,18 +65,10 @@ pub(super) const SIGNS: [(&str, Sign); 70] = [
     ("holds_words", Free),
     // Spelling.
     ("folded_equal", Up),
-    ("letters_equal", Up),
-    ("trigrams", Up),
     ("spelling", Up),
-    ("jaro", Up),
     ("initials", Up),
-    ("length", Free),
     ("length_ratio", Free),
     ("contains", Free),
-    ("starts", Free),
-    ("ends", Free),
-    ("signs", Free),
-    ("capitals", Free),
     ("latin", Free),
     // Words that are left over when both texts are aligned: their weight, their share of the text, how rare they are.
     ("lost_least", Down),
@@ -87,13 +77,8 @@ pub(super) const SIGNS: [(&str, Sign); 70] = [
     ("share_most", Down),
     ("words_least", Free),
     ("words_most", Free),
-    ("special_least", Free),
-    ("special_most", Free),
-    ("rare_least", Down),
-    ("rare_most", Down),
     ("rarest_least", Down),
     ("rarest_most", Down),
-    ("rare_kept", Free),
     ("digits_least", Down),
     ("digits_most", Down),
     ("negated", Down),
@@ -105,12 +90,9 @@ pub(super) const SIGNS: [(&str, Sign); 70] = [
     ("asked_added", Free),
     ("unasked_left_out", Free),
     ("unasked_added", Free),
-    ("asked_kept", Free),
     // A value that only one call has.
     ("one_words", Free),
     ("one_number", Free),
-    ("one_true", Free),
-    ("one_false", Free),
     ("extra_asked", Up),
     ("missing_asked", Down),
     ("one_name_asked", Free),
@@ -268,7 +250,6 @@ pub(super) fn of(context: &Context<'_>, found: &ArgumentComparison) -> Evidence 
     e.push("one_sided", flag(is_missing || is_extra));
     e.push("missing", of_role(is_missing));
     e.push("extra", of_role(is_extra));
-    e.push("depth", parts.len().max(others.len()) as f64);
     e.push("in_list", flag(parts.iter().chain(&others).any(|part| is_index(part))));
     let top = parts.first().min(others.first()).map(|part| &**part).unwrap_or_default();
     let schema = context.schema;
@@ -287,9 +268,13 @@ pub(super) fn of(context: &Context<'_>, found: &ArgumentComparison) -> Evidence 
     let texts = a.zip(b).map(|(a, b)| (written(a), written(b)));
     spelling(&mut e, texts.as_ref());
     let is_place = name.is_of("places") || found.kind == Kind::Place;
-    let rests = texts.as_ref().map(|(a, b)| text::rests(context.words, a, b, is_place));
+    // What a reader could read has no meaning beyond that: it is worth no embedding.
+    let is_worded = matches!(found.kind, Kind::Text | Kind::Place | Kind::Choice | Kind::List | Kind::Object);
+    let by_spelling = Words::default();
+    let words = if is_worded { context.words } else { &by_spelling };
+    let rests = texts.as_ref().map(|(a, b)| text::rests(words, a, b, is_place));
     left_over(&mut e, rests.as_ref());
-    meaning(&mut e, context, &said, texts.as_ref(), rests.as_ref());
+    meaning(&mut e, context, &said, texts.as_ref().filter(|_| is_worded), rests.as_ref());
     one_sided(&mut e, context, &said, a.xor(b).map(|value| (value, is_extra)));
     debug_assert_eq!(e.numbers.len(), SIGNS.len(), "evidence is complete");
     e
@@ -303,19 +288,12 @@ fn left_over(e: &mut Evidence, rests: Option<&[Rest; 2]>) {
         }
         e.push(most, found.map_or(NONE, |(a, b)| a.max(b)));
     };
-    let weight = |words: &[(String, f64)], of: &dyn Fn(&str) -> f64| -> f64 {
-        words.iter().map(|(word, weight)| weight * of(word)).sum()
-    };
-    let special = |word: &str| flag(text::rarity(word) >= 1.0);
     both("lost_least", "lost_most", &Rest::lost);
     both("share_least", "share_most", &|rest| rest.lost() / (rest.lost() + rest.kept()).max(1e-9));
     both("words_least", "words_most", &|rest| (rest.words.len() + rest.common.len()) as f64);
-    both("special_least", "special_most", &|rest| weight(&rest.words, &special));
-    both("rare_least", "rare_most", &|rest| weight(&rest.words, &text::rarity));
     both("rarest_least", "rarest_most", &|rest| {
         rest.words.iter().map(|(word, weight)| weight * text::rarity(word)).fold(0.0, f64::max)
     });
-    both("", "rare_kept", &|rest| weight(&rest.common, &text::rarity));
     both("digits_least", "digits_most", &|rest| {
         rest.words.iter().filter(|word| word.0.starts_with(|c: char| c.is_ascii_digit())).count() as f64
     });
@@ -345,19 +323,15 @@ fn meaning(
     e.push("asked_added", of(&|question, _, b| question.weight(&b.words)));
     e.push("unasked_left_out", of(&|question, a, _| unasked(question, a)));
     e.push("unasked_added", of(&|question, _, b| unasked(question, b)));
-    e.push("asked_kept", of(&|question, a, _| question.weight(&a.common)));
 }
 
 /// A value that one call has, and whether that is the second.
 fn one_sided(e: &mut Evidence, context: &Context<'_>, said: &str, value: Option<(&Json, bool)>) {
     let text = value.map(|(value, _)| written(value));
     let text = text.as_deref();
-    let is = |wanted: bool| value.map_or(NONE, |(value, _)| flag(*value == Json::Bool(wanted)));
     e.push("one_words", text.map_or(NONE, |text| text::keys(text).len() as f64));
     let number = value.and_then(|(value, _)| super::readers::number::of(value));
     e.push("one_number", number.map_or(NONE, |number| number.abs().ln_1p().min(50.0)));
-    e.push("one_true", is(true));
-    e.push("one_false", is(false));
     let share = context.question.zip(text).map(|(question, text)| question.share(text));
     let is_extra = value.is_some_and(|value| value.1);
     e.push("extra_asked", share.filter(|_| is_extra).unwrap_or(NONE));

@@ -108,6 +108,9 @@ fn a_threshold_balances_both_errors_over_sources() {
     // By hand: between 0.3 and 0.6 both sources are parted without an error, in the middle of that at 0.45.
     let sources = [vec![(0.1, false), (0.9, true)], vec![(0.3, false), (0.6, true)], vec![(0.99, true)]];
     assert!((balanced_threshold(&sources) - 0.45).abs() < 0.011);
+    // From above 0.2 to 0.3 half of each is wrong.
+    let mixed = [vec![(0.1, false), (0.2, true), (0.3, false), (0.9, true)]];
+    assert!((balanced_threshold(&mixed) - 0.255).abs() < 0.011);
     assert!((0.02..=0.98).contains(&balanced_threshold(&[])));
 }
 

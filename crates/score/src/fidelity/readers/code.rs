@@ -1,7 +1,7 @@
 //! Identifiers and codes, which are right or wrong, and formulas, in which every sign counts.
 
 use super::super::constants::{NOTHING, SAME_OTHERWISE};
-use super::super::text::fold;
+use super::super::language::fold;
 use super::super::{Finding, Kind};
 use super::{ArgumentContext, Values};
 

@@ -1,5 +1,5 @@
 //! Readers of single values. One table says who answers: the first reader that can read both values compares what it read
-//! and says why; the kind of its finding is its name in explanations. What nobody can read is text.
+//! and says why; the kind of its finding is its name in explanations. What no reader can read is free text.
 
 mod address;
 mod code;
@@ -16,9 +16,9 @@ use m3_trajectory::json::{Json, Keys};
 pub(super) use units::unit;
 
 use super::constants::{NOTHING, SAME_OTHERWISE};
+use super::language::fold;
 use super::name::Name;
-use super::words::Words;
-use super::{Finding, Kind, text};
+use super::{Finding, Kind};
 use crate::schema::Schema;
 
 /// Where two values stand.
@@ -61,14 +61,10 @@ const READERS: [Reader; 11] = [
     code::compare,
 ];
 
-/// Compares two values that are not equal, and neither lists nor objects both.
-pub(super) fn compare(context: &ArgumentContext<'_>, words: &Words, a: &Json, b: &Json) -> Finding {
+/// Compares two values that are not equal, and neither lists nor objects both; `None` where no reader can read both.
+pub(super) fn read(context: &ArgumentContext<'_>, a: &Json, b: &Json) -> Option<Finding> {
     let values = Values::new(a, b);
-    match (READERS.iter().find_map(|reader| reader(context, &values)), &values.texts) {
-        (Some(finding), _) => finding,
-        (None, Some([a, b])) => text::compare(words, a, b, context.name.is_of("places")),
-        (None, None) => Finding::new(kind_of_both(a, b), NOTHING, "values of different types"),
-    }
+    READERS.iter().find_map(|reader| reader(context, &values))
 }
 
 /// The kind of two values: of two kinds the last in their list, so that the order of the values makes no difference.
@@ -127,7 +123,7 @@ fn choice(context: &ArgumentContext<'_>, values: &Values<'_>) -> Option<Finding>
     {
         return Some(finding);
     }
-    let plain = |text: &str| -> String { text::fold(text).chars().filter(|c| c.is_alphanumeric()).collect() };
+    let plain = |text: &str| -> String { fold(text).chars().filter(|c| c.is_alphanumeric()).collect() };
     let (score, reason) =
         if plain(a) == plain(b) { (SAME_OTHERWISE, "the same choice") } else { (NOTHING, "another choice") };
     Some(Finding::new(Kind::Choice, score, reason))
@@ -173,7 +169,7 @@ fn color(context: &ArgumentContext<'_>, values: &Values<'_>) -> Option<Finding> 
 }
 
 /// A text, or a number as one.
-fn written(value: &Json) -> Option<Cow<'_, str>> {
+pub(super) fn written(value: &Json) -> Option<Cow<'_, str>> {
     match value {
         Json::String(text) => Some(text.as_str().into()),
         Json::Integer(_) | Json::LongInteger(_) | Json::Float(_) => Some(text_of(value).into()),

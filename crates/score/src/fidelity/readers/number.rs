@@ -8,7 +8,8 @@ use super::super::constants::{
     DEGREES, LEAST_DIGITS, LEAST_MEASURE, NOTHING, OTHER_COUNT, RELATIVE_DIFFERENCE, SAME_OTHERWISE,
     UNROUNDED, on_log_curve,
 };
-use super::super::text::{fold, number_in_words};
+use super::super::language::fold;
+use super::super::language::numerals::number_in_words;
 use super::super::{Finding, Kind};
 use super::{ArgumentContext, Values};
 
@@ -178,7 +179,7 @@ pub(in crate::fidelity) fn without_thousands(text: &str) -> String {
     if is_grouped { text.replace(',', "") } else { text.to_owned() }
 }
 
-/// A number in a writing of people: `1/2`, `1 1/2`, `½`, `10k`, `1.5M`, `2 million`, `6.022 × 10^23`, `3,14`, `1 000`.
+/// A number in a writing of people: `1/2`, `1 1/2`, `½`, `10k`, `1.5M`, `2 million`, `3,14`, `1 000`.
 pub(super) fn written(text: &str) -> Option<f64> {
     read_written(text).filter(|number| number.is_finite())
 }
@@ -193,12 +194,6 @@ fn read_written(text: &str) -> Option<f64> {
     let text = text.replace(['−', '–'], "-");
     if let Some(fraction) = fraction(&text) {
         return Some(fraction);
-    }
-    if let Some((amount, power)) = ["×10^", "x10^", "*10^", "·10^", "×10**", "*10**", "×10"]
-        .iter()
-        .find_map(|sign| split_once_unspaced(&text, sign))
-    {
-        return Some(in_text(&amount)? * 10f64.powi(power.parse().ok()?));
     }
     let end = text.rfind(|c: char| c.is_ascii_digit() || c == '.').map_or(0, |at| at + 1);
     let (amount, suffix) = text.split_at(end);
@@ -216,18 +211,6 @@ fn read_written(text: &str) -> Option<f64> {
         _ => return None,
     };
     Some(amount * factor)
-}
-
-fn split_once_unspaced(text: &str, sign: &str) -> Option<(String, String)> {
-    let text: String = text.chars().filter(|c| *c != ' ').collect();
-    let superscript = |c: char| "⁰¹²³⁴⁵⁶⁷⁸⁹".chars().position(|raised| raised == c);
-    let (amount, power) = text.split_once(sign)?;
-    let power = power.chars().map(|c| match superscript(c) {
-        Some(digit) => u32::try_from(digit).ok().and_then(|digit| char::from_digit(digit, 10)).unwrap_or(c),
-        None if c == '⁻' => '-',
-        None => c,
-    });
-    Some((amount.to_owned(), power.collect()))
 }
 
 /// `1/2`, `1 1/2`, `1½`.

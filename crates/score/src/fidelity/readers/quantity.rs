@@ -3,8 +3,8 @@
 use jiff::{Span, SpanTotal, Unit as TimeUnit};
 
 use super::super::constants::{NOTHING, RELATIVE_DIFFERENCE, SAME_OTHERWISE, UNIT_SAID_ONCE, on_log_curve};
+use super::super::language::fold;
 use super::super::name::Name;
-use super::super::text::fold;
 use super::super::{Finding, Kind};
 use super::units::{currency, dimensions_of_time, named, named_in_full};
 use super::{ArgumentContext, Values, number, standard};

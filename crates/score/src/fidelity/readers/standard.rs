@@ -4,8 +4,8 @@ use std::collections::HashMap;
 use std::sync::LazyLock;
 
 use super::super::constants::{NOTHING, SAME_OTHERWISE};
+use super::super::language::fold;
 use super::super::name::Name;
-use super::super::text::fold;
 use super::super::{Finding, Kind};
 use super::{ArgumentContext, Values};
 

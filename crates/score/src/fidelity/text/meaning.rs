@@ -5,12 +5,13 @@ use super::super::constants::{
     COUSIN_COSINE, FOREIGN_WORD_COSINE, INFLECTED, KNOWN_WORD_COSINE, LOOK_ALIKE, MISSPELT, RARE_SENSE,
     SYNONYM, WORD_COSINE, on_curve,
 };
+use super::super::language::numerals;
 use super::super::readers::unit;
 use super::super::words::Words;
-use super::overlap::Side;
+use super::phrases;
+use super::side::Side;
 use super::thesaurus::{self, Relation};
 use super::token::Token;
-use super::{numerals, phrases};
 
 /// Aligns what is left over.
 pub(super) fn align(words: &Words, a: &mut Side, b: &mut Side, is_foreign: bool) {

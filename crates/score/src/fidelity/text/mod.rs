@@ -5,20 +5,18 @@
 //!                                                    embeddings for what is left over -> loss -> score
 //! ```
 
-mod fold;
-mod lexicon;
 mod meaning;
-mod numerals;
 mod order;
 mod overlap;
 mod phrases;
+mod side;
 mod thesaurus;
 mod token;
 
-pub(super) use fold::fold;
-pub(super) use numerals::number_in_words;
+use side::Side;
 
 use super::constants::{MAX_TEXT, NOTHING, SAME_OTHERWISE, TOO_LONG};
+use super::language::{fold, lexicon};
 use super::words::Words;
 use super::{Finding, Kind};
 
@@ -59,7 +57,7 @@ pub(super) struct Rest {
 }
 
 impl Rest {
-    fn of(side: &overlap::Side) -> Self {
+    fn of(side: &Side) -> Self {
         let mut rest = Self::default();
         for (token, &left) in side.tokens.iter().zip(&side.left) {
             let part = |weight: f64| (token.word.clone(), weight);
@@ -92,13 +90,6 @@ pub(super) fn rests(words: &Words, a: &str, b: &str, is_place: bool) -> [Rest; 2
     let found = overlap::align(words, without_sign(a), without_sign(b), is_foreign);
     let (a, b) = (Rest::of(&found.a), Rest::of(&found.b));
     if found.is_turned { [b, a] } else { [a, b] }
-}
-
-/// The whole number that a word says, and whether it says which one of several: `five`, `fifth`.
-pub(super) fn spoken_number(word: &str) -> Option<(i64, bool)> {
-    let number = lexicon::number_word(word).filter(|number| number.fract() == 0.0)?;
-    let is_ordinal = word.ends_with("th") || matches!(word, "first" | "second" | "third");
-    Some((format!("{number}").parse().ok()?, is_ordinal))
 }
 
 /// The words of a text that carry something, with their keys.

@@ -1,7 +1,7 @@
 //! When the same words in another order say something else. Words that are only listed, as queries do, may stand in any
 //! order.
 
-use super::overlap::Side;
+use super::side::Side;
 use super::thesaurus::{self, Sense};
 
 /// Words between two others that make it matter which of them comes first.

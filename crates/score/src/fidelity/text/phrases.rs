@@ -1,7 +1,7 @@
 //! Words that say together what fewer or other words say: compounds, initials, other names.
 
 use super::super::constants::{MAX_LEFT_NAMED, MAX_NAMED};
-use super::overlap::Side;
+use super::side::Side;
 use super::thesaurus::{self, Relation, Sense};
 use super::token::{Token, key};
 

@@ -146,7 +146,7 @@ pub(super) fn meanings(words: &str) -> Vec<Sense> {
 /// What an inflected English word may be a form of.
 fn bases(word: &str) -> Vec<String> {
     let mut found = Vec::new();
-    let irregular = super::lexicon::irregular(word);
+    let irregular = super::super::language::lexicon::irregular(word);
     if irregular != word && irregular.len() > 3 {
         found.push(irregular.to_owned());
     }

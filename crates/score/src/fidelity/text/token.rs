@@ -1,10 +1,9 @@
 //! A text as words and numbers, with what each carries.
 
 use super::super::constants::{FUNCTION_WORD, MAX_WORDS, REQUEST_WORD};
+use super::super::language::numerals::merged;
+use super::super::language::{fold, lexicon};
 use super::super::readers::number::without_thousands;
-use super::fold::fold;
-use super::lexicon;
-use super::numerals::merged;
 
 /// A word or a number.
 #[derive(Debug, Clone, PartialEq)]

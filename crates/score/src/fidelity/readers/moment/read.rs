@@ -4,7 +4,7 @@
 //! text -> tokens -> part of the day -> time of day -> date -> readings, with day or month first
 //! ```
 
-use super::super::super::text::fold;
+use super::super::super::language::fold;
 use super::clock::{take_part_of_day, take_time};
 use super::token::Token::{self, Number, Sign, Word};
 use super::token::tokens;

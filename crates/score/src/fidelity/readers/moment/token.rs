@@ -1,6 +1,6 @@
 //! A text as numbers, words and signs.
 
-use super::super::super::text::spoken_number;
+use super::super::super::language::numerals::spoken_number;
 
 /// A part of a text.
 #[derive(Debug, Clone, PartialEq)]

@@ -3,10 +3,12 @@
 
 use m3_trajectory::json::{Json, Keys, pointer_to};
 
-use super::align::{Alignment, Presence, ValueLocation};
-use super::constants::{MAX_ITEM_PAIRS, MAX_ITEM_VALUES, MAX_TEXT, NORM, NOTHING, SAME_OTHERWISE};
-use super::readers::ArgumentContext;
-use super::{ArgumentComparison, Finding, Kind, Verdict};
+use super::super::constants::{
+    MAX_ITEM_PAIRS, MAX_ITEM_VALUES, MAX_TEXT, MAX_VALUES, NORM, NOTHING, SAME_OTHERWISE,
+};
+use super::super::readers::ArgumentContext;
+use super::super::{ArgumentComparison, Finding, Kind, Verdict};
+use super::{Alignment, Presence, ValueLocation};
 use crate::hungarian::cheapest;
 use crate::schema::Schema;
 
@@ -61,7 +63,7 @@ impl Alignment<'_> {
                 (None, Some(item)) => self.absent(&of_item, item, Presence::Required, Verdict::Extra),
                 (None, None) => {}
             }
-            if self.values > super::constants::MAX_VALUES {
+            if self.values > MAX_VALUES {
                 let finding = Finding::new(Kind::List, NOTHING, "different, and too much to compare");
                 return self.push(&at.path, finding);
             }

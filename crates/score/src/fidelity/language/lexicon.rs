@@ -18,37 +18,37 @@ fn list(name: &str) -> HashMap<&'static str, &'static str> {
 }
 
 /// Whether a word only holds a sentence together.
-pub(super) fn is_function_word(word: &str) -> bool {
+pub(in crate::fidelity) fn is_function_word(word: &str) -> bool {
     static WORDS: List = LazyLock::new(|| list("function"));
     WORDS.contains_key(word)
 }
 
 /// Whether a word asks for something rather than says what is asked for.
-pub(super) fn is_request_word(word: &str) -> bool {
+pub(in crate::fidelity) fn is_request_word(word: &str) -> bool {
     static WORDS: List = LazyLock::new(|| list("request"));
     WORDS.contains_key(word)
 }
 
 /// Whether a word ends what a preposition before it says something of.
-pub(super) fn is_preposition(word: &str) -> bool {
+pub(in crate::fidelity) fn is_preposition(word: &str) -> bool {
     static WORDS: List = LazyLock::new(|| list("prepositions"));
     WORDS.contains_key(word)
 }
 
 /// Whether a word holds sentences of another language together, and no English ones.
-pub(super) fn is_foreign_function_word(word: &str) -> bool {
+pub(in crate::fidelity) fn is_foreign_function_word(word: &str) -> bool {
     static WORDS: List = LazyLock::new(|| list("foreign"));
     WORDS.contains_key(word) && !is_function_word(word)
 }
 
 /// The word that an irregular form or spelling is taken for, else the word itself.
-pub(super) fn irregular(word: &str) -> &str {
+pub(in crate::fidelity) fn irregular(word: &str) -> &str {
     static WORDS: List = LazyLock::new(|| list("irregular"));
     WORDS.get(word).copied().unwrap_or(word)
 }
 
 /// The number that a word says.
-pub(super) fn number_word(word: &str) -> Option<f64> {
+pub(in crate::fidelity) fn number_word(word: &str) -> Option<f64> {
     static WORDS: List = LazyLock::new(|| list("numbers"));
     let said = WORDS.get(word).copied().or_else(|| Some(irregular(word)).filter(|known| *known != word));
     said?.parse().ok()

@@ -1,6 +1,9 @@
 //! Who is compared with whom: members by their keys, items of lists by their place or as sets, texts that hold JSON or
 //! lists as what they hold.
 
+mod lists;
+mod members;
+
 use std::borrow::Cow;
 use std::collections::HashMap;
 
@@ -10,13 +13,11 @@ use super::constants::{
     CLOSE, DEFAULT_OR_ABSENT, EMPTY_OR_ABSENT, EQUIVALENT, MAX_DEPTH, MAX_TEXT, MAX_VALUES, NOTHING,
     NULL_OR_ABSENT, OPTIONAL_OR_ABSENT, REQUIRED_OR_ABSENT, SAME_OTHERWISE, UNKNOWN_MEMBER, USUAL_OR_ABSENT,
 };
-use super::lists;
-use super::members;
 use super::name::Name;
 use super::place::cut;
 use super::readers::{self, ArgumentContext};
 use super::words::Words;
-use super::{ArgumentComparison, Finding, Kind, Verdict};
+use super::{ArgumentComparison, Finding, Kind, Verdict, text};
 use crate::schema::Schema;
 
 /// Two calls on their way through their values.
@@ -128,7 +129,7 @@ impl<'a> Alignment<'a> {
                 self.rewritten(at, a, b, "a list in another writing");
             }
             _ => {
-                let finding = readers::compare(&at.context, self.words, a, b);
+                let finding = compare(&at.context, self.words, a, b);
                 self.push(&at.path, finding);
             }
         }
@@ -206,7 +207,7 @@ impl<'a> Alignment<'a> {
             is_same(default, value)
                 || is_single(default)
                     && is_single(value)
-                    && readers::compare(&at.context, self.words, default, value).score >= EQUIVALENT
+                    && compare(&at.context, self.words, default, value).score >= EQUIVALENT
         };
         let is_default =
             || schema.is_some_and(|schema| schema.defaults().any(is_as) || schema.describes_default(value));
@@ -236,6 +237,15 @@ impl<'a> Alignment<'a> {
         debug_assert!(score <= SAME_OTHERWISE.max(CLOSE), "absent is never equal");
         self.push(&at.path, Finding::absent(readers::kind_of(value), score, verdict, reason));
     }
+}
+
+/// Compares two single values: by the readers, else as free text.
+fn compare(context: &ArgumentContext<'_>, words: &Words, a: &Json, b: &Json) -> Finding {
+    let texts = || readers::written(a).zip(readers::written(b));
+    readers::read(context, a, b).unwrap_or_else(|| match texts() {
+        Some((a, b)) => text::compare(words, &a, &b, context.name.is_of("places")),
+        None => Finding::new(readers::kind_of_both(a, b), NOTHING, "values of different types"),
+    })
 }
 
 /// The rules' reason for an optional argument that one call lacks.

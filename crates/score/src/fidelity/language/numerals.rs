@@ -12,7 +12,7 @@ fn is_multiplier(value: f64) -> bool {
 }
 
 /// A text's runs of characters, each with the part that it is in, with the numbers of several words as one run of digits.
-pub(super) fn merged(runs: Vec<(String, usize)>) -> Vec<(String, usize)> {
+pub(in crate::fidelity) fn merged(runs: Vec<(String, usize)>) -> Vec<(String, usize)> {
     // Nearly all texts have none.
     if !runs.windows(2).any(|pair| said(&pair[1].0).is_some()) {
         return runs;
@@ -42,12 +42,19 @@ pub(super) fn merged(runs: Vec<(String, usize)>) -> Vec<(String, usize)> {
 
 /// The number that a text says in words and nothing else: `five`, `three hundred and five`.
 pub(in crate::fidelity) fn number_in_words(text: &str) -> Option<f64> {
-    let folded = super::fold(text);
+    let folded = super::fold::fold(text);
     let words = folded.split([' ', '-']).filter(|word| !word.is_empty());
     match &merged(words.map(|word| (word.to_owned(), 0)).collect())[..] {
         [(one, _)] => said(one).or_else(|| one.parse().ok()),
         _ => None,
     }
+}
+
+/// The whole number that a word says, and whether it says which one of several: `five`, `fifth`.
+pub(in crate::fidelity) fn spoken_number(word: &str) -> Option<(i64, bool)> {
+    let number = lexicon::number_word(word).filter(|number| number.fract() == 0.0)?;
+    let is_ordinal = word.ends_with("th") || matches!(word, "first" | "second" | "third");
+    Some((format!("{number}").parse().ok()?, is_ordinal))
 }
 
 /// The number that runs begin with, and of how many of them.
@@ -97,7 +104,7 @@ fn is_dozen(word: &str) -> bool {
 }
 
 /// The number that Roman digits say.
-pub(super) fn roman(word: &str) -> Option<f64> {
+pub(in crate::fidelity) fn roman(word: &str) -> Option<f64> {
     let value = |c: char| match c {
         'i' => Some(1.0),
         'v' => Some(5.0),

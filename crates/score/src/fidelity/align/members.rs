@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use m3_trajectory::json::Json;
 
-use super::name::Name;
+use super::super::name::Name;
 use crate::schema::Schema;
 
 /// Members of an object whose names are compared in their words; in larger ones names are content.
